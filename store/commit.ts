@@ -1,0 +1,294 @@
+// One transaction makes a version: a snapshot row and what it changed. Before it, published files
+// are garbage to be swept; after it, they are the dataset (DESIGN.md idea 1; DuckLake 1.0
+// specification, "Queries: Writing Data").
+import type { Column } from './columns.ts';
+import type { Database } from './database.ts';
+import { Failure } from './failure.ts';
+import { newUuid } from './random.ts';
+import { addToTableStats } from './tableStats.ts';
+
+/** A Parquet file that is published and waits to be named by a commit. */
+export interface WrittenFile {
+  /** File name below the table's folder. */
+  readonly name: string;
+  readonly records: number;
+  readonly bytes: number;
+  readonly footerBytes: number;
+  readonly columns: readonly WrittenColumn[];
+}
+
+export interface WrittenColumn {
+  readonly columnId: number;
+  readonly bytes: number;
+  readonly values: number;
+  readonly nulls: number;
+  readonly min: string | null;
+  readonly max: string | null;
+  readonly containsNan: boolean | null;
+}
+
+export interface WrittenDeletes {
+  readonly dataFileId: number;
+  /** Every deleted position of the data file, old and new: at most one delete file is in force. */
+  readonly file: WrittenFile;
+}
+
+/** What a commit does, as data. */
+export type Edit =
+  | { readonly kind: 'create-workspace'; readonly name: string }
+  | {
+      readonly kind: 'create-table';
+      readonly schemaId: number;
+      readonly schemaName: string;
+      readonly name: string;
+      readonly columns: readonly Omit<Column, 'id'>[];
+    }
+  | { readonly kind: 'insert'; readonly tableId: number; readonly file: WrittenFile }
+  | {
+      readonly kind: 'delete';
+      readonly tableId: number;
+      readonly deletes: readonly WrittenDeletes[];
+    };
+
+export interface CommitNote {
+  readonly author: string;
+  readonly message: string;
+  /** Free text of the writer: here the job. */
+  readonly extra?: string;
+}
+
+export interface Committed {
+  readonly snapshot: number;
+  readonly timeMs: number;
+  /** Ids of created workspaces and tables, in the order of their edits. */
+  readonly created: readonly number[];
+}
+
+interface Head {
+  readonly snapshot_id: number;
+  readonly schema_version: number;
+  readonly next_catalog_id: number;
+  readonly next_file_id: number;
+}
+
+interface Progress {
+  readonly snapshot: number;
+  schemaVersion: number;
+  nextCatalogId: number;
+  nextFileId: number;
+  readonly changes: string[];
+  readonly created: number[];
+}
+
+/** Writes one snapshot inside `transaction`. Time moves on by at least 1 ms from commit to commit. */
+export async function writeSnapshot(
+  transaction: Database,
+  edits: readonly Edit[],
+  note: CommitNote,
+  nowMs: number,
+): Promise<Committed> {
+  const head = await readHead(transaction);
+  const timeMs = Math.max(nowMs, head.timeMs + 1);
+  const progress: Progress = {
+    snapshot: head.snapshot_id + 1,
+    schemaVersion: head.schema_version,
+    nextCatalogId: head.next_catalog_id,
+    nextFileId: head.next_file_id,
+    changes: [],
+    created: [],
+  };
+  for (const edit of edits) await apply(transaction, edit, progress);
+  await transaction
+    .insertInto('ducklake_snapshot')
+    .values({
+      snapshot_id: progress.snapshot,
+      snapshot_time: catalogTime(timeMs),
+      schema_version: progress.schemaVersion,
+      next_catalog_id: progress.nextCatalogId,
+      next_file_id: progress.nextFileId,
+    })
+    .execute();
+  await transaction
+    .insertInto('ducklake_snapshot_changes')
+    .values({
+      snapshot_id: progress.snapshot,
+      changes_made: progress.changes.join(','),
+      author: note.author,
+      commit_message: note.message,
+      commit_extra_info: note.extra ?? null,
+    })
+    .execute();
+  return { snapshot: progress.snapshot, timeMs, created: progress.created };
+}
+
+/** `2026-01-31 12:00:00.000+00`: the catalog's spelling of a time, sortable as text. */
+export const catalogTime = (ms: number): string =>
+  new Date(ms).toISOString().replace('T', ' ').replace('Z', '+00');
+
+export const timeOfCatalog = (text: string): number =>
+  Date.parse(`${text.replace(' ', 'T').replace('+00', '')}Z`);
+
+async function readHead(transaction: Database): Promise<Head & { readonly timeMs: number }> {
+  const head = await transaction
+    .selectFrom('ducklake_snapshot')
+    .selectAll()
+    .orderBy('snapshot_id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (head === undefined) throw new Failure('SystemError', 'the lake has no first snapshot');
+  return { ...head, timeMs: timeOfCatalog(head.snapshot_time) };
+}
+
+async function apply(transaction: Database, edit: Edit, progress: Progress): Promise<void> {
+  if (edit.kind === 'create-workspace') return createSchema(transaction, edit.name, progress);
+  if (edit.kind === 'create-table') return createTable(transaction, edit, progress);
+  if (edit.kind === 'insert') return insertFile(transaction, edit.tableId, edit.file, progress);
+  return insertDeletes(transaction, edit.tableId, edit.deletes, progress);
+}
+
+async function createSchema(
+  transaction: Database,
+  name: string,
+  progress: Progress,
+): Promise<void> {
+  const id = progress.nextCatalogId++;
+  await transaction
+    .insertInto('ducklake_schema')
+    .values({
+      schema_id: id,
+      schema_uuid: newUuid(),
+      begin_snapshot: progress.snapshot,
+      end_snapshot: null,
+      schema_name: name,
+      path: `${name}/`,
+      path_is_relative: true,
+    })
+    .execute();
+  progress.schemaVersion += 1;
+  progress.created.push(id);
+  progress.changes.push(`created_schema:${quoted(name)}`);
+}
+
+async function createTable(
+  transaction: Database,
+  edit: Extract<Edit, { kind: 'create-table' }>,
+  progress: Progress,
+): Promise<void> {
+  const id = progress.nextCatalogId++;
+  const begin_snapshot = progress.snapshot;
+  const row = { table_id: id, begin_snapshot, end_snapshot: null };
+  const place = { schema_id: edit.schemaId, path: `${edit.name}/`, path_is_relative: true };
+  await transaction
+    .insertInto('ducklake_table')
+    .values({ ...row, ...place, table_uuid: newUuid(), table_name: edit.name })
+    .execute();
+  for (const [index, column] of edit.columns.entries()) {
+    await transaction
+      .insertInto('ducklake_column')
+      .values({
+        ...row,
+        column_id: index + 1,
+        column_order: index + 1,
+        column_name: column.name,
+        column_type: column.type,
+        initial_default: null,
+        default_value: 'NULL',
+        nulls_allowed: column.nullable,
+        parent_column: null,
+        default_value_type: 'literal',
+        default_value_dialect: 'duckdb',
+      })
+      .execute();
+  }
+  progress.schemaVersion += 1;
+  const version = { begin_snapshot, schema_version: progress.schemaVersion, table_id: id };
+  await transaction.insertInto('ducklake_schema_versions').values(version).execute();
+  progress.created.push(id);
+  progress.changes.push(`created_table:${quoted(edit.schemaName)}.${quoted(edit.name)}`);
+}
+
+async function insertFile(
+  transaction: Database,
+  tableId: number,
+  file: WrittenFile,
+  progress: Progress,
+): Promise<void> {
+  const fileId = progress.nextFileId++;
+  const rowIdStart = await addToTableStats(transaction, tableId, file);
+  await transaction
+    .insertInto('ducklake_data_file')
+    .values({
+      data_file_id: fileId,
+      table_id: tableId,
+      begin_snapshot: progress.snapshot,
+      end_snapshot: null,
+      file_order: null,
+      path: file.name,
+      path_is_relative: true,
+      file_format: 'parquet',
+      record_count: file.records,
+      file_size_bytes: file.bytes,
+      footer_size: file.footerBytes,
+      row_id_start: rowIdStart,
+      partition_id: null,
+      encryption_key: null,
+      mapping_id: null,
+      partial_max: null,
+    })
+    .execute();
+  for (const column of file.columns) {
+    await transaction
+      .insertInto('ducklake_file_column_stats')
+      .values({
+        data_file_id: fileId,
+        table_id: tableId,
+        column_id: column.columnId,
+        column_size_bytes: column.bytes,
+        value_count: column.values,
+        null_count: column.nulls,
+        min_value: column.min,
+        max_value: column.max,
+        contains_nan: column.containsNan,
+        extra_stats: null,
+      })
+      .execute();
+  }
+  progress.changes.push(`inserted_into_table:${tableId}`);
+}
+
+async function insertDeletes(
+  transaction: Database,
+  tableId: number,
+  deletes: readonly WrittenDeletes[],
+  progress: Progress,
+): Promise<void> {
+  for (const { dataFileId, file } of deletes) {
+    await transaction
+      .updateTable('ducklake_delete_file')
+      .set({ end_snapshot: progress.snapshot })
+      .where('data_file_id', '=', dataFileId)
+      .where('end_snapshot', 'is', null)
+      .execute();
+    await transaction
+      .insertInto('ducklake_delete_file')
+      .values({
+        delete_file_id: progress.nextFileId++,
+        table_id: tableId,
+        begin_snapshot: progress.snapshot,
+        end_snapshot: null,
+        data_file_id: dataFileId,
+        path: file.name,
+        path_is_relative: true,
+        format: 'parquet',
+        delete_count: file.records,
+        file_size_bytes: file.bytes,
+        footer_size: file.footerBytes,
+        encryption_key: null,
+        partial_max: null,
+      })
+      .execute();
+  }
+  progress.changes.push(`deleted_from_table:${tableId}`);
+}
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -1,0 +1,88 @@
+// Datasets and workspaces as their owners know them, held in memory: the hot path asks no database.
+import type { PropertyType } from './columns.ts';
+import type { Database } from './database.ts';
+
+export interface Workspace {
+  readonly workspace: string;
+  readonly accountId: string;
+  readonly schemaId: number;
+}
+
+/** Which property plays which part of the unique index; an absent part is not mapped. */
+export interface ColumnMapping {
+  readonly key?: string;
+  readonly subkey?: string;
+  readonly date?: string;
+}
+
+/** The schema of a record, as JSON schema spells it (INTERFACE.md 3.3). */
+export interface RecordSchema {
+  readonly type: 'object';
+  readonly properties: Readonly<Record<string, PropertyType>>;
+  readonly required: readonly string[];
+}
+
+export interface Dataset {
+  readonly tableId: number;
+  readonly workspace: string;
+  readonly dataset: string;
+  readonly title: string;
+  readonly description: string;
+  readonly source: string;
+  /** Messages for each record that is returned. */
+  readonly weight: number;
+  readonly schema: RecordSchema;
+  readonly mapping: ColumnMapping;
+  readonly createdMs: number;
+  readonly updatedMs: number;
+}
+
+export interface Catalogue {
+  workspaces(accountId: string): readonly Workspace[];
+  /** By name, in any case. */
+  workspace(name: string): Workspace | undefined;
+  datasets(workspace: string): readonly Dataset[];
+  /** By name, in any case: old clients send lower-case ids (INTERFACE.md 5). */
+  dataset(workspace: string, name: string): Dataset | undefined;
+}
+
+export const emptyCatalogue = (): Catalogue => catalogueOf([], []);
+
+export async function loadCatalogue(database: Database): Promise<Catalogue> {
+  const workspaces = await database.selectFrom('workspace').selectAll().execute();
+  const datasets = await database.selectFrom('dataset').selectAll().orderBy('dataset').execute();
+  return catalogueOf(
+    workspaces.map((row) => ({
+      workspace: row.workspace,
+      accountId: row.account_id,
+      schemaId: row.schema_id,
+    })),
+    datasets.map((row) => ({
+      tableId: row.table_id,
+      workspace: row.workspace,
+      dataset: row.dataset,
+      title: row.title,
+      description: row.description,
+      source: row.source,
+      weight: row.weight,
+      schema: JSON.parse(row.schema_json) as RecordSchema,
+      mapping: JSON.parse(row.mapping_json) as ColumnMapping,
+      createdMs: row.created_ms,
+      updatedMs: row.updated_ms,
+    })),
+  );
+}
+
+function catalogueOf(workspaces: readonly Workspace[], datasets: readonly Dataset[]): Catalogue {
+  const byName = new Map(workspaces.map((item) => [item.workspace.toUpperCase(), item]));
+  const byPath = new Map(datasets.map((item) => [pathOf(item.workspace, item.dataset), item]));
+  return {
+    workspaces: (accountId) => workspaces.filter((item) => item.accountId === accountId),
+    workspace: (name) => byName.get(name.toUpperCase()),
+    datasets: (workspace) => datasets.filter((item) => item.workspace === workspace),
+    dataset: (workspace, name) => byPath.get(pathOf(workspace, name)),
+  };
+}
+
+const pathOf = (workspace: string, name: string): string =>
+  `${workspace.toUpperCase()}.${name.toUpperCase()}`;

@@ -1,0 +1,84 @@
+// A DuckDB child process: one request at a time, on a locked instance of the request's scope.
+// It remembers nothing but a few warm instances; the parent may kill it at any moment.
+import type { DuckDBConnection, DuckDBInstance, DuckDBResultReader } from '@duckdb/node-api';
+import { Failure, reasonOf } from '../failure.ts';
+import { lockedInstance } from './instance.ts';
+import type { Answer, FromChild, Request, Scope, ToChild } from './protocol.ts';
+import { renderBody } from './render.ts';
+
+/** Warm instances kept: each holds Parquet footers only. The one used longest ago is closed. */
+const INSTANCES_MAX = 4;
+/** How often memory and progress are told while a statement runs. */
+const TELL_MS = 50;
+
+const instances = new Map<string, DuckDBInstance>();
+let running: { readonly id: number; readonly connection: DuckDBConnection } | undefined;
+/** Interrupts that came before their statement had a connection. */
+let interrupted = -1;
+
+const tell = (message: FromChild): void => {
+  process.send?.(message);
+};
+
+process.on('message', (message: ToChild) => {
+  if (message.kind === 'request') void serve(message.request);
+  else if (running?.id === message.id) running.connection.interrupt();
+  else interrupted = message.id;
+});
+process.on('disconnect', () => process.exit(0));
+
+async function serve(request: Request): Promise<void> {
+  const timer = setInterval(() => tellState(request), TELL_MS);
+  try {
+    tell({ kind: 'answer', id: request.id, answer: await answer(request) });
+  } catch (error) {
+    const type = error instanceof Failure ? error.type : 'SystemError';
+    tell({ kind: 'failure', id: request.id, type, detail: reasonOf(error) });
+  } finally {
+    clearInterval(timer);
+    running = undefined;
+  }
+}
+
+function tellState(request: Request): void {
+  tell({ kind: 'memory', bytes: process.memoryUsage.rss() });
+  if (!request.progress || running === undefined) return;
+  const percent = Math.min(99, Math.max(0, Math.floor(running.connection.progress.percentage)));
+  tell({ kind: 'progress', id: request.id, percent });
+}
+
+async function answer(request: Request): Promise<Answer> {
+  const instance = await instanceOf(request.scope);
+  const connection = await instance.connect();
+  running = { id: request.id, connection };
+  if (interrupted === request.id) throw new Failure('TimedOut', 'interrupted');
+  try {
+    const parameters = [...request.parameters];
+    if (request.progress) await connection.run('SET enable_progress_bar = true');
+    if (request.answer === 'rows') {
+      const reader = await connection.runAndReadAll(request.sql, parameters);
+      return { kind: 'rows', rows: rowsOf(reader) };
+    }
+    const result = await connection.stream(request.sql, parameters);
+    return { kind: 'body', body: await renderBody(result, request.answer) };
+  } finally {
+    connection.closeSync();
+  }
+}
+
+const rowsOf = (reader: DuckDBResultReader): readonly Record<string, unknown>[] =>
+  reader.getRowObjectsJson();
+
+async function instanceOf(scope: Scope): Promise<DuckDBInstance> {
+  const key = JSON.stringify(scope);
+  const known = instances.get(key);
+  const instance = known ?? (await lockedInstance(scope));
+  instances.delete(key);
+  instances.set(key, instance);
+  const [oldest] = instances.keys();
+  if (instances.size > INSTANCES_MAX && oldest !== undefined) {
+    instances.get(oldest)?.closeSync();
+    instances.delete(oldest);
+  }
+  return instance;
+}

@@ -1,0 +1,208 @@
+// DuckDB children: so many processes, one request each, a bounded queue before them. A request
+// that outlives its deadline or its memory is interrupted, then its child is killed: a killed
+// child costs one request, never the server (STACK.md 1.3, 1.4).
+import { type ChildProcess, fork } from 'node:child_process';
+import { Failure } from '../failure.ts';
+import type {
+  Answer,
+  Body,
+  BodyFormat,
+  Bound,
+  FromChild,
+  Row,
+  Scope,
+  ToChild,
+} from './protocol.ts';
+
+export interface PoolOptions {
+  readonly children: number;
+  readonly memoryBytes: number;
+  readonly threads: number;
+}
+
+export interface Question {
+  readonly files: readonly string[];
+  readonly folder?: string;
+  readonly sql: string;
+  readonly parameters?: readonly Bound[];
+  readonly deadlineMs: number;
+  /** The caller went away: the statement is interrupted. */
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (percent: number) => void;
+}
+
+/** Requests that may wait for a child; one more is refused with 503, so that memory is bounded. */
+const WAITING_MAX = 1_000;
+/** After an interrupt a healthy child answers within milliseconds (STACK.md 1.2: 2 ms). */
+const INTERRUPT_GRACE_MS = 1_000;
+/** DuckDB's buffers are under its own limit; the rest of a child (Node, rendering) fits in this. */
+const CHILD_OVERHEAD_BYTES = 400 * 1024 ** 2;
+
+interface Running {
+  readonly id: number;
+  readonly question: Question;
+  readonly answered: (answer: Answer) => void;
+  readonly failed: (failure: Failure) => void;
+  /** Why it was interrupted, once it was. */
+  stopped: Failure | undefined;
+}
+
+interface Slot {
+  child: ChildProcess | undefined;
+  running: Running | undefined;
+}
+
+export class DuckDbPool {
+  readonly #options: PoolOptions;
+  readonly #slots: readonly Slot[];
+  readonly #waiting: ((slot: Slot) => void)[] = [];
+  #nextId = 1;
+  #closed = false;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    const slots = Array.from({ length: options.children }, () => ({}));
+    this.#slots = slots.map(() => ({ child: undefined, running: undefined }));
+  }
+
+  /** Starts the children ahead of the first request. */
+  warm(): void {
+    for (const slot of this.#slots) slot.child ??= this.#start(slot);
+  }
+
+  /**
+   * Runs one statement and answers its rows: for small results, since rows cross the process.
+   * @throws Failure TimedOut, ChildLost, Busy; SystemError with DuckDB's sentence.
+   */
+  async rows(question: Question): Promise<readonly Row[]> {
+    const answer = await this.#ask(question, 'rows');
+    return answer.kind === 'rows' ? answer.rows : [];
+  }
+
+  /** Runs one query and answers its rendered bytes and its count of rows. */
+  async body(question: Question, format: BodyFormat): Promise<Body> {
+    const answer = await this.#ask(question, format);
+    return answer.kind === 'body' ? answer.body : { objects: 0, bytes: new Uint8Array() };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const children = this.#slots.flatMap((slot) => (slot.child ? [slot.child] : []));
+    const ended = children.map((child) => new Promise((resolve) => child.once('exit', resolve)));
+    for (const child of children) child.kill('SIGKILL');
+    await Promise.all(ended);
+  }
+
+  async #ask(question: Question, answer: 'rows' | BodyFormat): Promise<Answer> {
+    const slot = await this.#take(question);
+    try {
+      return await this.#run(slot, question, answer);
+    } finally {
+      slot.running = undefined;
+      this.#waiting.shift()?.(slot);
+    }
+  }
+
+  async #take(question: Question): Promise<Slot> {
+    if (this.#closed) throw new Failure('Busy', 'the server is stopping');
+    const free = this.#slots.find((slot) => slot.running === undefined);
+    if (free !== undefined && this.#waiting.length === 0) return reserve(free, question);
+    if (this.#waiting.length >= WAITING_MAX) {
+      throw new Failure('Busy', `${WAITING_MAX} requests are waiting already: try again later`);
+    }
+    return new Promise((resolve) => {
+      this.#waiting.push((slot) => resolve(reserve(slot, question)));
+    });
+  }
+
+  #run(slot: Slot, question: Question, answer: 'rows' | BodyFormat): Promise<Answer> {
+    const id = this.#nextId++;
+    const scope = this.#scope(question);
+    const child = slot.child ?? this.#start(slot);
+    slot.child = child;
+    return new Promise<Answer>((answered, failed) => {
+      const running: Running = { id, question, answered, failed, stopped: undefined };
+      slot.running = running;
+      const parameters = question.parameters ?? [];
+      const progress = question.onProgress !== undefined;
+      const request = { id, scope, sql: question.sql, parameters, answer, progress };
+      send(child, { kind: 'request', request });
+    }).finally(this.#watch(slot, question));
+  }
+
+  /** Sets the deadline and the caller's signal; the returned function lifts both. */
+  #watch(slot: Slot, question: Question): () => void {
+    const late = new Failure('TimedOut', `the ${question.deadlineMs} ms time limit was reached`);
+    const timer = setTimeout(() => this.#stop(slot, late), question.deadlineMs);
+    const gone = (): void => this.#stop(slot, new Failure('TimedOut', 'the caller went away'));
+    question.signal?.addEventListener('abort', gone, { once: true });
+    if (question.signal?.aborted === true) gone();
+    return () => {
+      clearTimeout(timer);
+      question.signal?.removeEventListener('abort', gone);
+    };
+  }
+
+  #stop(slot: Slot, reason: Failure): void {
+    const { running, child } = slot;
+    if (running === undefined || child === undefined || running.stopped !== undefined) return;
+    running.stopped = reason;
+    send(child, { kind: 'interrupt', id: running.id });
+    setTimeout(() => {
+      if (slot.running === running) child.kill('SIGKILL');
+    }, INTERRUPT_GRACE_MS).unref();
+  }
+
+  #scope(question: Question): Scope {
+    const { memoryBytes, threads } = this.#options;
+    const scope = { files: question.files, memoryBytes, threads };
+    return question.folder === undefined ? scope : { ...scope, folder: question.folder };
+  }
+
+  #start(slot: Slot): ChildProcess {
+    // No environment: a child knows no setting and no secret.
+    const child = fork(new URL('./child.ts', import.meta.url), [], {
+      serialization: 'advanced',
+      execArgv: [],
+      env: { UV_THREADPOOL_SIZE: '4' },
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    child.on('message', (message: FromChild) => this.#hear(slot, message));
+    child.on('error', () => undefined);
+    child.once('exit', (code, signal) => {
+      if (slot.child === child) slot.child = undefined;
+      const how = signal ?? `code ${code}`;
+      const lost = new Failure('ChildLost', `the query process ended (${how}); try again`);
+      slot.running?.failed(slot.running.stopped ?? lost);
+    });
+    return child;
+  }
+
+  #hear(slot: Slot, message: FromChild): void {
+    const { running } = slot;
+    if (message.kind === 'memory') return this.#weigh(slot, message.bytes);
+    if (running === undefined || message.id !== running.id) return;
+    if (message.kind === 'answer') running.answered(message.answer);
+    else if (message.kind === 'progress') running.question.onProgress?.(message.percent);
+    else running.failed(running.stopped ?? new Failure(message.type, message.detail));
+  }
+
+  #weigh(slot: Slot, bytes: number): void {
+    const most = this.#options.memoryBytes + CHILD_OVERHEAD_BYTES;
+    if (bytes <= most || slot.running === undefined) return;
+    slot.running.stopped ??= new Failure('TooLarge', `the ${most} byte memory limit was reached`);
+    slot.child?.kill('SIGKILL');
+  }
+}
+
+/** Marks a slot as taken before its request exists, so that no one else takes it. */
+function reserve(slot: Slot, question: Question): Slot {
+  const ignore = (): void => undefined;
+  slot.running = { id: 0, question, answered: ignore, failed: ignore, stopped: undefined };
+  return slot;
+}
+
+const send = (child: ChildProcess, message: ToChild): void => {
+  // A failed send shows as the child's exit, which fails the request.
+  child.send(message, () => undefined);
+};

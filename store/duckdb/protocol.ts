@@ -1,0 +1,55 @@
+// What the server and a DuckDB child say to each other. Plain data only: failures too.
+import type { FailureType } from '../failure.ts';
+
+/** A value bound to a `$n` of the statement. */
+export type Bound = string | number | boolean | null;
+
+export type BodyFormat = 'json' | 'csv' | 'psv';
+
+/** What an instance may touch, and how much memory it may take. Equal scopes share an instance. */
+export interface Scope {
+  /** Local files that may be read, and no others. */
+  readonly files: readonly string[];
+  /** A folder that may be written: temporary Parquet and spill; absent for reads. */
+  readonly folder?: string;
+  readonly memoryBytes: number;
+  readonly threads: number;
+}
+
+export interface Request {
+  readonly id: number;
+  readonly scope: Scope;
+  readonly sql: string;
+  readonly parameters: readonly Bound[];
+  /** Rows as plain JSON values (exact: 64-bit integers as text), or one rendered body. */
+  readonly answer: 'rows' | BodyFormat;
+  /** Progress is told while the statement runs. */
+  readonly progress: boolean;
+}
+
+export type ToChild =
+  | { readonly kind: 'request'; readonly request: Request }
+  | { readonly kind: 'interrupt'; readonly id: number };
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/** Rows do not cross processes in bulk; bytes and counts do (DESIGN.md idea 6). */
+export interface Body {
+  readonly objects: number;
+  readonly bytes: Uint8Array;
+}
+
+export type Answer =
+  | { readonly kind: 'rows'; readonly rows: readonly Row[] }
+  | { readonly kind: 'body'; readonly body: Body };
+
+export type FromChild =
+  | { readonly kind: 'answer'; readonly id: number; readonly answer: Answer }
+  | {
+      readonly kind: 'failure';
+      readonly id: number;
+      readonly type: FailureType;
+      readonly detail: string;
+    }
+  | { readonly kind: 'progress'; readonly id: number; readonly percent: number }
+  | { readonly kind: 'memory'; readonly bytes: number };

@@ -1,0 +1,84 @@
+// Jobs: one run of a task, its state, its rejected records, and the workspace's log.
+import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { Database, Tables } from './database.ts';
+import { randomHex } from './random.ts';
+
+/** INTERFACE.md 3.7: created, VALIDATING, VALIDATED, INGESTING, INGESTED; or ERROR. */
+export type JobStatus = 'CREATED' | 'VALIDATING' | 'VALIDATED' | 'INGESTING' | 'INGESTED' | 'ERROR';
+
+export type Job = Selectable<Tables['job']>;
+
+/** A rejected record: its line in the file and the reason. */
+export interface Reject {
+  readonly line: number;
+  readonly error: string;
+}
+
+/** Rejects kept for each job; the counts go on, the texts beyond are dropped. */
+export const REJECTS_KEPT_MAX = 1_000;
+/** Jobs of one list. */
+export const JOBS_LISTED_MAX = 1_000;
+
+const UNFINISHED: readonly JobStatus[] = ['CREATED', 'VALIDATING', 'VALIDATED', 'INGESTING'];
+
+/** 32 hexadecimal digits, as clients of the original know them. */
+export const newJobId = (): string => randomHex(16);
+
+export const insertJob = async (
+  database: Database,
+  job: Insertable<Tables['job']>,
+): Promise<void> => void (await database.insertInto('job').values(job).execute());
+
+export async function updateJob(
+  database: Database,
+  jobId: string,
+  values: Updateable<Tables['job']>,
+): Promise<void> {
+  await database.updateTable('job').set(values).where('job_id', '=', jobId).execute();
+}
+
+export const findJob = (database: Database, jobId: string): Promise<Job | undefined> =>
+  database.selectFrom('job').selectAll().where('job_id', '=', jobId).executeTakeFirst();
+
+/** Jobs that a stopped or killed process left behind, oldest first. */
+export const unfinishedJobs = (database: Database): Promise<readonly Job[]> =>
+  database
+    .selectFrom('job')
+    .selectAll()
+    .where('status', 'in', [...UNFINISHED])
+    .orderBy('created_ms')
+    .execute();
+
+export async function insertRejects(
+  database: Database,
+  jobId: string,
+  rejects: readonly Reject[],
+): Promise<void> {
+  for (const reject of rejects.slice(0, REJECTS_KEPT_MAX)) {
+    await database
+      .insertInto('job_reject')
+      .values({ job_id: jobId, ...reject })
+      .execute();
+  }
+}
+
+export const findRejects = (database: Database, jobId: string): Promise<readonly Reject[]> =>
+  database
+    .selectFrom('job_reject')
+    .select(['line', 'error'])
+    .where('job_id', '=', jobId)
+    .orderBy('line')
+    .execute();
+
+/** Log lines kept for each workspace; the oldest go first. */
+export const LOG_LINES_MAX = 100_000;
+
+export async function appendLog(
+  database: Database,
+  line: Omit<Insertable<Tables['log']>, 'log_id'>,
+): Promise<void> {
+  await database
+    .insertInto('log')
+    .values({ ...line, log_id: randomHex(16) })
+    .execute();
+}

@@ -1,0 +1,292 @@
+// The lake in one hand: what there is now, what there was, and the one committer.
+// Readers see a snapshot or none of it; nobody is told of a commit before it is on the disk.
+import { type Column, CREATED_COLUMN, checkName, columnTypeOf, UPDATED_COLUMN } from './columns.ts';
+import {
+  catalogTime,
+  type CommitNote,
+  type Committed,
+  type Edit,
+  timeOfCatalog,
+  writeSnapshot,
+} from './commit.ts';
+import type { Clock } from './clock.ts';
+import type { AtCrashPoint } from './crashPoints.ts';
+import type { Database } from './database.ts';
+import { type Catalogue, type Dataset, loadCatalogue, type Workspace } from './datasets.ts';
+import { Failure } from './failure.ts';
+import type { Files } from './files.ts';
+import { readTable, type Table } from './lakeRead.ts';
+import { newUuid } from './random.ts';
+
+/** A version to read: by snapshot id or by commit time. */
+export type AsOf =
+  | { readonly kind: 'snapshot'; readonly snapshot: number }
+  | { readonly kind: 'time'; readonly ms: number };
+
+/** What a commit announces, after it is durable. */
+export interface Change {
+  readonly snapshot: number;
+  readonly timeMs: number;
+  readonly tableIds: readonly number[];
+}
+
+/** Work to do in the commit's own transaction, with what it created. */
+type Alongside = (transaction: Database, committed: Committed) => Promise<void>;
+
+export type DatasetDraft = Omit<Dataset, 'tableId' | 'createdMs' | 'updatedMs'>;
+
+/** Old versions kept in memory; past this the one read longest ago is dropped. */
+const OLD_TABLES_MAX = 64;
+
+export class Lake {
+  readonly files: Files;
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #at: AtCrashPoint;
+  readonly #listeners = new Set<(change: Change) => void>();
+  readonly #current = new Map<number, Promise<Table | undefined>>();
+  readonly #old = new Map<string, Promise<Table | undefined>>();
+  #catalogue: Catalogue;
+  #snapshot: number;
+  #queue: Promise<unknown> = Promise.resolve();
+
+  private constructor(
+    parts: { database: Database; files: Files; clock: Clock; at: AtCrashPoint },
+    catalogue: Catalogue,
+    snapshot: number,
+  ) {
+    this.files = parts.files;
+    this.#database = parts.database;
+    this.#clock = parts.clock;
+    this.#at = parts.at;
+    this.#catalogue = catalogue;
+    this.#snapshot = snapshot;
+  }
+
+  /** Opens the lake; a new catalog gets its first snapshot, with the empty schema `main`. */
+  static async open(parts: {
+    readonly database: Database;
+    readonly files: Files;
+    readonly clock: Clock;
+    readonly at: AtCrashPoint;
+  }): Promise<Lake> {
+    await firstSnapshot(parts.database, parts.clock());
+    const catalogue = await loadCatalogue(parts.database);
+    return new Lake(parts, catalogue, await headOf(parts.database));
+  }
+
+  get catalogue(): Catalogue {
+    return this.#catalogue;
+  }
+
+  /** Id of the newest snapshot. */
+  get snapshot(): number {
+    return this.#snapshot;
+  }
+
+  onChange(listener: (change: Change) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** The dataset's columns and files, now or as they were; undefined when it was not there yet. */
+  async table(tableId: number, asOf?: AsOf): Promise<Table | undefined> {
+    if (asOf === undefined) return this.#currentTable(tableId);
+    const snapshot = await this.snapshotOf(asOf);
+    const key = `${tableId}@${snapshot}`;
+    const known = this.#old.get(key) ?? readTable(this.#database, tableId, snapshot);
+    this.#old.delete(key);
+    this.#old.set(key, known);
+    if (this.#old.size > OLD_TABLES_MAX) this.#old.delete([...this.#old.keys()][0] ?? '');
+    return known;
+  }
+
+  /**
+   * The snapshot that was the newest at a time, or the named one.
+   * @throws Failure InvalidParameter when there is none.
+   */
+  async snapshotOf(asOf: AsOf): Promise<number> {
+    const query = this.#database.selectFrom('ducklake_snapshot').select('snapshot_id');
+    const found =
+      asOf.kind === 'snapshot'
+        ? query.where('snapshot_id', '=', asOf.snapshot)
+        : query.where('snapshot_time', '<=', catalogTime(asOf.ms)).orderBy('snapshot_id', 'desc');
+    const row = await found.limit(1).executeTakeFirst();
+    if (row !== undefined) return row.snapshot_id;
+    const first = 'asOf must be a snapshot of this lake or a time after its first one';
+    throw new Failure('InvalidParameter', first);
+  }
+
+  /** Makes one version. `alongside` runs in the same transaction: both happen or neither. */
+  async commit(
+    edits: readonly Edit[],
+    note: CommitNote,
+    alongside: Alongside = async () => undefined,
+  ): Promise<Committed> {
+    return this.#exclusively(async () => {
+      const committed = await this.#database.transaction().execute(async (transaction) => {
+        const written = await writeSnapshot(transaction, edits, note, this.#clock());
+        await alongside(transaction, written);
+        this.#at('transaction-open');
+        return written;
+      });
+      this.#at('transaction-committed');
+      await this.#announce(edits, committed);
+      return committed;
+    });
+  }
+
+  async createWorkspace(name: string, accountId: string): Promise<Workspace> {
+    checkName('workspace', name);
+    if (this.#catalogue.workspace(name) !== undefined) {
+      throw new Failure('Conflict', `workspace ${name} exists already`);
+    }
+    const created_ms = this.#clock();
+    await this.commit(
+      [{ kind: 'create-workspace', name }],
+      { author: accountId, message: `workspace ${name}` },
+      async (transaction, { created }) => {
+        const row = { workspace: name, account_id: accountId, schema_id: created[0] ?? 0 };
+        await transaction
+          .insertInto('workspace')
+          .values({ ...row, created_ms })
+          .execute();
+      },
+    );
+    return this.#found(this.#catalogue.workspace(name));
+  }
+
+  async createDataset(draft: DatasetDraft, author: string): Promise<Dataset> {
+    const workspace = this.#found(this.#catalogue.workspace(draft.workspace));
+    checkName('datasetId', draft.dataset);
+    if (this.#catalogue.dataset(draft.workspace, draft.dataset) !== undefined) {
+      throw new Failure('Conflict', `dataset ${draft.dataset} exists already`);
+    }
+    const place = { schemaId: workspace.schemaId, schemaName: workspace.workspace };
+    const columns = columnsOf(draft);
+    await this.commit(
+      [{ kind: 'create-table', ...place, name: draft.dataset, columns }],
+      { author, message: `dataset ${draft.workspace}.${draft.dataset}` },
+      (transaction, { created, timeMs }) =>
+        insertDataset(transaction, draft, created[0] ?? 0, timeMs),
+    );
+    return this.#found(this.#catalogue.dataset(draft.workspace, draft.dataset));
+  }
+
+  /** A name for a new file below the table's folder, and its path relative to the lake's root. */
+  newFile(dataset: Dataset, suffix = ''): { readonly name: string; readonly path: string } {
+    const name = `ducklake-${newUuid()}${suffix}.parquet`;
+    return { name, path: `${dataset.workspace}/${dataset.dataset}/${name}` };
+  }
+
+  #currentTable(tableId: number): Promise<Table | undefined> {
+    const known = this.#current.get(tableId);
+    if (known !== undefined) return known;
+    const loading = readTable(this.#database, tableId, this.#snapshot);
+    this.#current.set(tableId, loading);
+    loading.catch(() => this.#current.delete(tableId));
+    return loading;
+  }
+
+  async #announce(edits: readonly Edit[], committed: Committed): Promise<void> {
+    const tableIds = edits.flatMap((edit) => ('tableId' in edit ? [edit.tableId] : []));
+    this.#catalogue = await loadCatalogue(this.#database);
+    this.#snapshot = committed.snapshot;
+    for (const tableId of tableIds) this.#current.delete(tableId);
+    this.#at('change-announced');
+    const change = { snapshot: committed.snapshot, timeMs: committed.timeMs, tableIds };
+    for (const listener of this.#listeners) listener(change);
+  }
+
+  async #exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#queue.then(work);
+    this.#queue = turn.catch(() => undefined);
+    return turn;
+  }
+
+  #found<T>(value: T | undefined): T {
+    if (value === undefined) throw new Failure('NotFound');
+    return value;
+  }
+}
+
+async function headOf(database: Database): Promise<number> {
+  const newest = database
+    .selectFrom('ducklake_snapshot')
+    .select((select) => [select.fn.max('snapshot_id').as('snapshot')]);
+  return (await newest.executeTakeFirst())?.snapshot ?? 0;
+}
+
+async function firstSnapshot(database: Database, nowMs: number): Promise<void> {
+  const known = await database
+    .selectFrom('ducklake_snapshot')
+    .select('snapshot_id')
+    .limit(1)
+    .executeTakeFirst();
+  if (known !== undefined) return;
+  await database.transaction().execute(async (transaction) => {
+    const catalog = { schema_version: 0, next_catalog_id: 1, next_file_id: 0 };
+    const snapshot = { snapshot_id: 0, snapshot_time: catalogTime(nowMs), ...catalog };
+    await transaction.insertInto('ducklake_snapshot').values(snapshot).execute();
+    const note = { author: 'tapedeck', commit_message: 'first', commit_extra_info: null };
+    const changes = { snapshot_id: 0, changes_made: 'created_schema:"main"', ...note };
+    await transaction.insertInto('ducklake_snapshot_changes').values(changes).execute();
+    const life = { begin_snapshot: 0, end_snapshot: null };
+    const place = { schema_name: 'main', path: 'main/', path_is_relative: true };
+    const schema = { schema_id: 0, schema_uuid: newUuid(), ...life, ...place };
+    await transaction.insertInto('ducklake_schema').values(schema).execute();
+    for (const [key, value] of Object.entries(METADATA)) {
+      const row = { key, value, scope: null, scope_id: null };
+      await transaction.insertInto('ducklake_metadata').values(row).execute();
+    }
+  });
+}
+
+/** `data_path` is relative to the folder of the catalog, so that a data folder can move. */
+const METADATA = { version: '1.0', created_by: 'Tapedeck', data_path: 'lake/', encrypted: 'false' };
+
+/** The dataset's physical columns: the owner's properties, then the system's. */
+function columnsOf(draft: DatasetDraft): readonly Omit<Column, 'id'>[] {
+  const required = new Set(draft.schema.required);
+  const own = Object.entries(draft.schema.properties).map(([name, property]) => ({
+    name,
+    type: columnTypeOf(property),
+    nullable: !required.has(name),
+  }));
+  const created = { name: CREATED_COLUMN, type: 'timestamp', nullable: false } as const;
+  const updated = { name: UPDATED_COLUMN, type: 'timestamp', nullable: false } as const;
+  return [...own, ...(draft.mapping.date === undefined ? [created] : []), updated];
+}
+
+async function insertDataset(
+  transaction: Database,
+  draft: DatasetDraft,
+  tableId: number,
+  timeMs: number,
+): Promise<void> {
+  await transaction
+    .insertInto('dataset')
+    .values({
+      table_id: tableId,
+      workspace: draft.workspace,
+      dataset: draft.dataset,
+      title: draft.title,
+      description: draft.description,
+      source: draft.source,
+      weight: draft.weight,
+      schema_json: JSON.stringify(draft.schema),
+      mapping_json: JSON.stringify(draft.mapping),
+      created_ms: timeMs,
+      updated_ms: timeMs,
+    })
+    .execute();
+}
+
+/** Commit time of a snapshot in epoch milliseconds. */
+export async function timeOfSnapshot(database: Database, snapshot: number): Promise<number> {
+  const row = await database
+    .selectFrom('ducklake_snapshot')
+    .select('snapshot_time')
+    .where('snapshot_id', '=', snapshot)
+    .executeTakeFirstOrThrow();
+  return timeOfCatalog(row.snapshot_time);
+}

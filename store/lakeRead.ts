@@ -1,0 +1,154 @@
+// The lake as it was at a snapshot: the specification's own SELECTs, each with its lifetime filter
+// (DuckLake 1.0 specification, "Queries: Reading Data").
+import type { Column, ColumnType } from './columns.ts';
+import type { Database } from './database.ts';
+
+export interface ColumnRange {
+  readonly min: string | null;
+  readonly max: string | null;
+  readonly nulls: number;
+}
+
+export interface DataFile {
+  readonly id: number;
+  /** Relative to the lake's root. */
+  readonly path: string;
+  readonly records: number;
+  readonly bytes: number;
+  /** Least and greatest value by column id, as the catalog's text. */
+  readonly ranges: ReadonlyMap<number, ColumnRange>;
+  /** The file of deleted positions in force, if any record of this file was deleted. */
+  readonly deletes: { readonly path: string; readonly records: number; readonly id: number } | null;
+}
+
+export interface Table {
+  readonly tableId: number;
+  readonly snapshot: number;
+  readonly columns: readonly Column[];
+  readonly files: readonly DataFile[];
+  /** Records that are visible. */
+  readonly records: number;
+  readonly bytes: number;
+}
+
+/** The table's columns and files at a snapshot; undefined when it did not exist then. */
+export async function readTable(
+  database: Database,
+  tableId: number,
+  snapshot: number,
+): Promise<Table | undefined> {
+  const folder = await tableFolder(database, tableId, snapshot);
+  if (folder === undefined) return undefined;
+  const [columns, files] = await Promise.all([
+    readColumns(database, tableId, snapshot),
+    readFiles(database, tableId, snapshot, folder),
+  ]);
+  return {
+    tableId,
+    snapshot,
+    columns,
+    files,
+    records: files.reduce((sum, file) => sum + file.records - (file.deletes?.records ?? 0), 0),
+    bytes: files.reduce((sum, file) => sum + file.bytes, 0),
+  };
+}
+
+/** Folder of the table's files, relative to the lake's root, with its closing slash. */
+export async function tableFolder(
+  database: Database,
+  tableId: number,
+  snapshot: number,
+): Promise<string | undefined> {
+  const row = await database
+    .selectFrom('ducklake_table as t')
+    .innerJoin('ducklake_schema as s', 's.schema_id', 't.schema_id')
+    .select(['t.path as tablePath', 's.path as schemaPath'])
+    .where('t.table_id', '=', tableId)
+    .where('t.begin_snapshot', '<=', snapshot)
+    .where((is) => is.or([is('t.end_snapshot', 'is', null), is('t.end_snapshot', '>', snapshot)]))
+    .executeTakeFirst();
+  return row === undefined ? undefined : `${row.schemaPath}${row.tablePath}`;
+}
+
+async function readColumns(
+  database: Database,
+  tableId: number,
+  snapshot: number,
+): Promise<readonly Column[]> {
+  const rows = await database
+    .selectFrom('ducklake_column')
+    .select(['column_id', 'column_name', 'column_type', 'nulls_allowed'])
+    .where('table_id', '=', tableId)
+    .where('parent_column', 'is', null)
+    .where('begin_snapshot', '<=', snapshot)
+    .where((is) => is.or([is('end_snapshot', 'is', null), is('end_snapshot', '>', snapshot)]))
+    .orderBy('column_order')
+    .execute();
+  return rows.map((row) => ({
+    id: row.column_id,
+    name: row.column_name,
+    type: row.column_type as ColumnType,
+    nullable: Boolean(row.nulls_allowed),
+  }));
+}
+
+async function readFiles(
+  database: Database,
+  tableId: number,
+  snapshot: number,
+  folder: string,
+): Promise<readonly DataFile[]> {
+  const rows = await database
+    .selectFrom('ducklake_data_file as data')
+    .leftJoin('ducklake_delete_file as del', (join) =>
+      join
+        .onRef('del.data_file_id', '=', 'data.data_file_id')
+        .on('del.begin_snapshot', '<=', snapshot)
+        .on((is) =>
+          is.or([is('del.end_snapshot', 'is', null), is('del.end_snapshot', '>', snapshot)]),
+        ),
+    )
+    .select(['data.data_file_id', 'data.path', 'data.record_count', 'data.file_size_bytes'])
+    .select(['del.delete_file_id', 'del.path as deletePath', 'del.delete_count'])
+    .where('data.table_id', '=', tableId)
+    .where('data.begin_snapshot', '<=', snapshot)
+    .where((is) =>
+      is.or([is('data.end_snapshot', 'is', null), is('data.end_snapshot', '>', snapshot)]),
+    )
+    .orderBy('data.data_file_id')
+    .execute();
+  const ranges = await readRanges(database, tableId);
+  return rows.map((row) => ({
+    id: row.data_file_id,
+    path: `${folder}${row.path}`,
+    records: row.record_count,
+    bytes: row.file_size_bytes,
+    ranges: ranges.get(row.data_file_id) ?? new Map(),
+    deletes:
+      row.delete_file_id === null
+        ? null
+        : {
+            id: row.delete_file_id,
+            path: `${folder}${row.deletePath}`,
+            records: row.delete_count ?? 0,
+          },
+  }));
+}
+
+async function readRanges(
+  database: Database,
+  tableId: number,
+): Promise<ReadonlyMap<number, ReadonlyMap<number, ColumnRange>>> {
+  const rows = await database
+    .selectFrom('ducklake_file_column_stats')
+    .select(['data_file_id', 'column_id', 'min_value', 'max_value', 'null_count'])
+    .where('table_id', '=', tableId)
+    .execute();
+  const byFile = new Map<number, Map<number, ColumnRange>>();
+  for (const row of rows) {
+    const file = byFile.get(row.data_file_id) ?? new Map<number, ColumnRange>();
+    file.set(row.column_id, { min: row.min_value, max: row.max_value, nulls: row.null_count });
+    byFile.set(row.data_file_id, file);
+  }
+  return byFile;
+}

@@ -1,0 +1,49 @@
+// The one migration path of the data folder. A step never changes once it has been released.
+import { type Kysely, sql } from 'kysely';
+import type { Database } from './database.ts';
+import { Failure } from './failure.ts';
+import { createLakeTables } from './lakeTables.ts';
+import { createServiceTables } from './serviceTables.ts';
+
+type Step = (database: Kysely<unknown>) => Promise<void>;
+
+/** `STEPS[n]` leads from folder version n to n + 1. */
+const STEPS: readonly Step[] = [
+  async (database) => {
+    await createLakeTables(database);
+    await createServiceTables(database);
+  },
+];
+
+/**
+ * Brings the catalog to this program's version, each step in one transaction.
+ * @returns true when the folder was new.
+ * @throws Failure Conflict when the folder was written by a newer program.
+ */
+export async function migrate(database: Database): Promise<boolean> {
+  const version = await folderVersion(database);
+  if (version > STEPS.length) {
+    throw new Failure(
+      'Conflict',
+      `the data folder has version ${version}, this program knows ${STEPS.length}: use a newer one`,
+    );
+  }
+  for (let next = version; next < STEPS.length; next += 1) {
+    await database.transaction().execute(async (transaction) => {
+      await STEPS[next]?.(transaction as unknown as Kysely<unknown>);
+      await transaction.deleteFrom('folder').where('key', '=', 'version').execute();
+      const row = { key: 'version', value: String(next + 1) };
+      await transaction.insertInto('folder').values(row).execute();
+    });
+  }
+  return version === 0;
+}
+
+async function folderVersion(database: Database): Promise<number> {
+  const tables = await database.introspection.getTables();
+  if (!tables.some((table) => table.name === 'folder')) return 0;
+  const { rows } = await sql<{
+    value: string;
+  }>`select value from folder where key = 'version'`.execute(database);
+  return Number(rows[0]?.value ?? 0);
+}

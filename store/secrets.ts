@@ -1,0 +1,56 @@
+// The data key and what it protects: look-up hashes and sealed texts.
+import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { Failure } from './failure.ts';
+import { randomHex, randomKey } from './random.ts';
+
+export interface Secrets {
+  /** HMAC-SHA-256 under the data key, hex: looks a token up without keeping it. */
+  hash(text: string): string;
+  /** AES-256-GCM under the data key: base64 of nonce, tag and text. */
+  seal(text: string): string;
+  /** @throws Failure SystemError when the text was not sealed under this key. */
+  unseal(sealed: string): string;
+}
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** `hex` is the key itself, or empty: then the file at `path` holds it, made at the first start. */
+export function openSecrets(hex: string, path: string): Secrets {
+  const key = Buffer.from(hex === '' ? keyFile(path) : hex, 'hex');
+  return {
+    hash: (text) => createHmac('sha256', key).update(text).digest('hex'),
+    seal: (text) => seal(key, text),
+    unseal: (sealed) => unseal(key, sealed),
+  };
+}
+
+function keyFile(path: string): string {
+  if (existsSync(path)) return readFileSync(path, 'utf8').trim();
+  const hex = randomHex(32);
+  const file = openSync(path, 'wx', 0o600);
+  writeSync(file, `${hex}\n`);
+  fsyncSync(file);
+  closeSync(file);
+  return hex;
+}
+
+function seal(key: Buffer, text: string): string {
+  const nonce = randomKey(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64');
+}
+
+function unseal(key: Buffer, sealed: string): string {
+  const bytes = Buffer.from(sealed, 'base64');
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES));
+  decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+  try {
+    const body = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES));
+    return Buffer.concat([body, decipher.final()]).toString('utf8');
+  } catch {
+    throw new Failure('SystemError', 'a stored secret does not open: is this the right data key?');
+  }
+}

@@ -1,0 +1,160 @@
+// The tables beside the lake: who may ask, what was charged, what ran.
+import type { Kysely } from 'kysely';
+import type { SqlBoolean } from './database.ts';
+import { createTable } from './lakeTables.ts';
+
+interface AccountTable {
+  readonly account_id: string;
+  readonly name: string;
+  readonly tier: string;
+  readonly pay_as_you_go: SqlBoolean;
+  readonly created_ms: number;
+}
+
+interface TokenTable {
+  readonly token_id: string;
+  readonly account_id: string;
+  readonly kind: string;
+  /** HMAC-SHA-256 of the token under the data key, hex: how a caller's token is looked up. */
+  readonly hash: string;
+  /** The token itself: clear when publishable, sealed under the data key when secret. */
+  readonly stored: string;
+  readonly disabled: SqlBoolean;
+  readonly created_ms: number;
+}
+
+interface WorkspaceTable {
+  readonly workspace: string;
+  readonly account_id: string;
+  readonly schema_id: number;
+  readonly created_ms: number;
+}
+
+interface DatasetTable {
+  readonly table_id: number;
+  readonly workspace: string;
+  readonly dataset: string;
+  readonly title: string;
+  readonly description: string;
+  readonly source: string;
+  readonly weight: number;
+  /** JSON: the schema as the owner wrote it or as it was inferred. */
+  readonly schema_json: string;
+  /** JSON: which property is key, subkey and date. */
+  readonly mapping_json: string;
+  readonly created_ms: number;
+  readonly updated_ms: number;
+}
+
+interface JobTable {
+  readonly job_id: string;
+  readonly account_id: string;
+  readonly workspace: string;
+  readonly dataset: string;
+  readonly type: string;
+  readonly status: string;
+  readonly last_good_status: string;
+  /** 0 to 100. */
+  readonly progress: number;
+  /** JSON: where the bytes are and how to load them. */
+  readonly load_json: string;
+  readonly bytes: number;
+  readonly records_validated: number;
+  readonly records_ingested: number;
+  readonly records_invalid: number;
+  readonly records_duplicate: number;
+  readonly snapshot_id: number | null;
+  readonly error: string | null;
+  readonly created_ms: number;
+  readonly started_ms: number | null;
+  readonly finished_ms: number | null;
+}
+
+interface JobRejectTable {
+  readonly job_id: string;
+  readonly line: number;
+  readonly error: string;
+}
+
+interface LogTable {
+  readonly log_id: string;
+  readonly workspace: string;
+  readonly time_ms: number;
+  readonly severity: string;
+  readonly message: string;
+  readonly job_id: string | null;
+}
+
+interface BalanceTable {
+  readonly account_id: string;
+  /** `YYYYMM` in the billing zone. */
+  readonly month: string;
+  readonly messages: number;
+}
+
+interface UsageTable {
+  readonly account_id: string;
+  readonly token_id: string;
+  readonly usage_key: string;
+  /** Hours since the epoch, from which days of any zone add up. */
+  readonly hour: number;
+  readonly messages: number;
+  readonly calls: number;
+}
+
+interface FolderTable {
+  readonly key: string;
+  readonly value: string;
+}
+
+export interface ServiceTables {
+  readonly account: AccountTable;
+  readonly token: TokenTable;
+  readonly workspace: WorkspaceTable;
+  readonly dataset: DatasetTable;
+  readonly job: JobTable;
+  readonly job_reject: JobRejectTable;
+  readonly log: LogTable;
+  readonly balance: BalanceTable;
+  readonly usage: UsageTable;
+  readonly folder: FolderTable;
+}
+
+const DDL: Readonly<Record<string, string>> = {
+  account: 'account_id! text, name text, tier text, pay_as_you_go boolean, created_ms bigint',
+  token:
+    'token_id! text, account_id text, kind text, hash text, stored text, disabled boolean, created_ms bigint',
+  workspace: 'workspace! text, account_id text, schema_id bigint, created_ms bigint',
+  dataset:
+    'table_id! bigint, workspace text, dataset text, title text, description text, source text, weight bigint, schema_json text, mapping_json text, created_ms bigint, updated_ms bigint',
+  job: 'job_id! text, account_id text, workspace text, dataset text, type text, status text, last_good_status text, progress bigint, load_json text, bytes bigint, records_validated bigint, records_ingested bigint, records_invalid bigint, records_duplicate bigint, snapshot_id bigint, error text, created_ms bigint, started_ms bigint, finished_ms bigint',
+  job_reject: 'job_id text, line bigint, error text',
+  log: 'log_id! text, workspace text, time_ms bigint, severity text, message text, job_id text',
+  balance: 'account_id text, month text, messages bigint',
+  usage:
+    'account_id text, token_id text, usage_key text, hour bigint, messages bigint, calls bigint',
+  folder: 'key! text, value text',
+};
+
+/** Unique keys and look-ups that the code relies on: name, table, columns. */
+const INDEXES: readonly (readonly [string, string, readonly string[], boolean])[] = [
+  ['token_by_hash', 'token', ['hash'], true],
+  ['dataset_by_name', 'dataset', ['workspace', 'dataset'], true],
+  ['job_by_dataset', 'job', ['workspace', 'dataset', 'created_ms'], false],
+  ['job_by_status', 'job', ['status'], false],
+  ['job_reject_by_job', 'job_reject', ['job_id', 'line'], false],
+  ['log_by_workspace', 'log', ['workspace', 'time_ms'], false],
+  ['balance_by_month', 'balance', ['account_id', 'month'], true],
+  ['usage_by_hour', 'usage', ['account_id', 'hour', 'token_id', 'usage_key'], true],
+];
+
+export async function createServiceTables(database: Kysely<unknown>): Promise<void> {
+  for (const [table, columns] of Object.entries(DDL)) await createTable(database, table, columns);
+  for (const [name, table, columns, unique] of INDEXES) {
+    const index = database.schema
+      .createIndex(name)
+      .on(table)
+      .columns([...columns]);
+    await (unique ? index.unique() : index).execute();
+  }
+}

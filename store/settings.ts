@@ -1,0 +1,242 @@
+// The one declared table of settings, and the one place that reads the environment.
+import { Failure } from './failure.ts';
+
+const GIGABYTE = 1024 ** 3;
+
+interface Declaration {
+  readonly name: string;
+  readonly fallback: string;
+  readonly unit: string;
+  readonly help: string;
+}
+
+/** Every setting: environment variable, default, unit, help. docs/operating.md prints this table. */
+export const SETTINGS = [
+  {
+    name: 'TAPEDECK_PORT',
+    fallback: '8080',
+    unit: 'port',
+    help: 'Port of the API; 0 takes a free one.',
+  },
+  { name: 'TAPEDECK_HOST', fallback: '127.0.0.1', unit: 'address', help: 'Address to listen on.' },
+  {
+    name: 'TAPEDECK_DATA',
+    fallback: './data',
+    unit: 'folder',
+    help: 'The data folder: everything that is kept.',
+  },
+  {
+    name: 'TAPEDECK_BRAND',
+    fallback: 'svc',
+    unit: 'text',
+    help: 'Prefix of the metering headers.',
+  },
+  {
+    name: 'TAPEDECK_PUBLISHABLE_TOKEN',
+    fallback: '',
+    unit: 'token',
+    help: 'Publishable token of the first account; made when empty.',
+  },
+  {
+    name: 'TAPEDECK_SECRET_TOKEN',
+    fallback: '',
+    unit: 'token',
+    help: 'Secret token of the first account; made when empty.',
+  },
+  {
+    name: 'TAPEDECK_ENCRYPTION_KEY',
+    fallback: '',
+    unit: '64 hex digits',
+    help: 'Data key; a 0600 file in the data folder when empty.',
+  },
+  {
+    name: 'TAPEDECK_DEMO',
+    fallback: 'on',
+    unit: 'on|off',
+    help: 'Fill workspace DEMO at the first start.',
+  },
+  {
+    name: 'TAPEDECK_ZONE',
+    fallback: 'America/New_York',
+    unit: 'IANA zone',
+    help: 'Zone of date ranges and of billing days.',
+  },
+  {
+    name: 'TAPEDECK_BODY_BYTES',
+    fallback: String(4 * GIGABYTE),
+    unit: 'bytes',
+    help: 'Largest body of a data load; more is refused with 413.',
+  },
+  {
+    name: 'TAPEDECK_CHILDREN',
+    fallback: '2',
+    unit: 'processes',
+    help: 'DuckDB processes that answer reads.',
+  },
+  {
+    name: 'TAPEDECK_CHILD_MEMORY',
+    fallback: String(GIGABYTE / 4),
+    unit: 'bytes',
+    help: 'DuckDB memory limit of a read process.',
+  },
+  {
+    name: 'TAPEDECK_INGEST_MEMORY',
+    fallback: String(0.75 * GIGABYTE),
+    unit: 'bytes',
+    help: 'DuckDB memory limit of an ingestion process.',
+  },
+  { name: 'TAPEDECK_READ_TIMEOUT', fallback: '30000', unit: 'ms', help: 'Deadline of one read.' },
+  {
+    name: 'TAPEDECK_JOB_TIMEOUT',
+    fallback: '3600000',
+    unit: 'ms',
+    help: 'Deadline of one ingestion job.',
+  },
+  {
+    name: 'TAPEDECK_JOBS',
+    fallback: '2',
+    unit: 'jobs',
+    help: 'Ingestion jobs that run at once, one for each dataset at most.',
+  },
+  {
+    name: 'TAPEDECK_LOG',
+    fallback: 'info',
+    unit: 'level',
+    help: 'Lowest level that is logged: trace, debug, info, warn, error, silent.',
+  },
+] as const satisfies readonly Declaration[];
+
+type SettingName = (typeof SETTINGS)[number]['name'];
+
+export interface Settings {
+  readonly port: number;
+  readonly host: string;
+  readonly data: string;
+  readonly brand: string;
+  readonly publishableToken: string;
+  readonly secretToken: string;
+  readonly encryptionKey: string;
+  readonly demo: boolean;
+  readonly zone: string;
+  readonly bodyBytesMax: number;
+  readonly children: number;
+  readonly childMemoryBytes: number;
+  readonly ingestMemoryBytes: number;
+  readonly readTimeoutMs: number;
+  readonly jobTimeoutMs: number;
+  readonly jobsAtOnce: number;
+  readonly logLevel: string;
+}
+
+/** Variables of the environment by name; `readSettings(environment())` is how a process starts. */
+export const environment = (): Readonly<Record<string, string | undefined>> => process.env;
+
+/**
+ * Reads and checks every setting at once.
+ * @throws Failure InvalidParameter naming the variable and its rule, or the nearest known name.
+ */
+export function readSettings(variables: Readonly<Record<string, string | undefined>>): Settings {
+  refuseUnknown(Object.keys(variables));
+  const text = (name: SettingName): string => variables[name] ?? defaultOf(name);
+  const whole = (name: SettingName, least: number, most: number): number =>
+    wholeNumber(name, text(name), least, most);
+  return {
+    port: whole('TAPEDECK_PORT', 0, 65535),
+    host: text('TAPEDECK_HOST'),
+    data: text('TAPEDECK_DATA'),
+    brand: matching(
+      'TAPEDECK_BRAND',
+      text('TAPEDECK_BRAND'),
+      /^[a-z][a-z0-9]{0,31}$/,
+      'lower-case letters and digits',
+    ),
+    publishableToken: matching(
+      'TAPEDECK_PUBLISHABLE_TOKEN',
+      text('TAPEDECK_PUBLISHABLE_TOKEN'),
+      /^(pk_[A-Za-z0-9]{8,128})?$/,
+      'pk_ and 8 to 128 letters or digits',
+    ),
+    secretToken: matching(
+      'TAPEDECK_SECRET_TOKEN',
+      text('TAPEDECK_SECRET_TOKEN'),
+      /^(sk_[A-Za-z0-9]{8,128})?$/,
+      'sk_ and 8 to 128 letters or digits',
+    ),
+    encryptionKey: matching(
+      'TAPEDECK_ENCRYPTION_KEY',
+      text('TAPEDECK_ENCRYPTION_KEY'),
+      /^([0-9a-fA-F]{64})?$/,
+      '64 hexadecimal digits',
+    ),
+    demo: onOff('TAPEDECK_DEMO', text('TAPEDECK_DEMO')),
+    zone: zone('TAPEDECK_ZONE', text('TAPEDECK_ZONE')),
+    bodyBytesMax: whole('TAPEDECK_BODY_BYTES', 1024, 1024 * GIGABYTE),
+    children: whole('TAPEDECK_CHILDREN', 1, 64),
+    childMemoryBytes: whole('TAPEDECK_CHILD_MEMORY', 64 * 1024 ** 2, 1024 * GIGABYTE),
+    ingestMemoryBytes: whole('TAPEDECK_INGEST_MEMORY', 128 * 1024 ** 2, 1024 * GIGABYTE),
+    readTimeoutMs: whole('TAPEDECK_READ_TIMEOUT', 100, 3_600_000),
+    jobTimeoutMs: whole('TAPEDECK_JOB_TIMEOUT', 1000, 7 * 86_400_000),
+    jobsAtOnce: whole('TAPEDECK_JOBS', 1, 32),
+    logLevel: matching(
+      'TAPEDECK_LOG',
+      text('TAPEDECK_LOG'),
+      /^(trace|debug|info|warn|error|silent)$/,
+      'one of trace, debug, info, warn, error, silent',
+    ),
+  };
+}
+
+const defaultOf = (name: SettingName): string =>
+  SETTINGS.find((setting) => setting.name === name)?.fallback ?? '';
+
+function refuseUnknown(names: readonly string[]): void {
+  const known = new Set<string>(SETTINGS.map((setting) => setting.name));
+  for (const name of names) {
+    if (!name.startsWith('TAPEDECK_') || known.has(name)) continue;
+    const nearest = [...known].sort((a, b) => distance(a, name) - distance(b, name))[0];
+    throw new Failure('InvalidParameter', `setting ${name} is not known; did you mean ${nearest}?`);
+  }
+}
+
+/** Levenshtein distance; names are short, so the plain table is enough. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const swap = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, swap));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
+
+function wholeNumber(name: string, text: string, least: number, most: number): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= least && value <= most) return value;
+  throw new Failure(
+    'InvalidParameter',
+    `setting ${name} must be a whole number from ${least} to ${most}`,
+  );
+}
+
+function matching(name: string, text: string, pattern: RegExp, rule: string): string {
+  if (pattern.test(text)) return text;
+  throw new Failure('InvalidParameter', `setting ${name} must be ${rule}`);
+}
+
+function onOff(name: string, text: string): boolean {
+  return matching(name, text, /^(on|off)$/, 'on or off') === 'on';
+}
+
+function zone(name: string, text: string): string {
+  try {
+    return new Intl.DateTimeFormat('en-US', { timeZone: text }).resolvedOptions().timeZone;
+  } catch {
+    throw new Failure(
+      'InvalidParameter',
+      `setting ${name} must be an IANA time zone, such as America/New_York`,
+    );
+  }
+}
