@@ -41,7 +41,7 @@ export type Edit =
       readonly schemaId: number;
       readonly schemaName: string;
       readonly name: string;
-      readonly columns: readonly Omit<Column, 'id'>[];
+      readonly columns: readonly Column[];
     }
   | { readonly kind: 'insert'; readonly tableId: number; readonly file: WrittenFile }
   | {
@@ -182,13 +182,13 @@ async function createTable(
     .insertInto('ducklake_table')
     .values({ ...row, ...place, table_uuid: newUuid(), table_name: edit.name })
     .execute();
-  for (const [index, column] of edit.columns.entries()) {
+  for (const column of edit.columns) {
     await transaction
       .insertInto('ducklake_column')
       .values({
         ...row,
-        column_id: index + 1,
-        column_order: index + 1,
+        column_id: column.id,
+        column_order: column.id,
         column_name: column.name,
         column_type: column.type,
         initial_default: null,

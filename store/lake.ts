@@ -123,6 +123,7 @@ export class Lake {
     alongside: Alongside = async () => undefined,
   ): Promise<Committed> {
     return this.#exclusively(async () => {
+      if (edits.length === 0) return this.#noteOnly(alongside);
       const committed = await this.#database.transaction().execute(async (transaction) => {
         const written = await writeSnapshot(transaction, edits, note, this.#clock());
         await alongside(transaction, written);
@@ -176,6 +177,15 @@ export class Lake {
   newFile(dataset: Dataset, suffix = ''): { readonly name: string; readonly path: string } {
     const name = `ducklake-${newUuid()}${suffix}.parquet`;
     return { name, path: `${dataset.workspace}/${dataset.dataset}/${name}` };
+  }
+
+  /** A load that changed nothing makes no version; what goes alongside still happens. */
+  async #noteOnly(alongside: Alongside): Promise<Committed> {
+    const committed = { snapshot: this.#snapshot, timeMs: this.#clock(), created: [] };
+    await this.#database
+      .transaction()
+      .execute((transaction) => alongside(transaction, committed));
+    return committed;
   }
 
   #currentTable(tableId: number): Promise<Table | undefined> {
@@ -244,8 +254,8 @@ async function firstSnapshot(database: Database, nowMs: number): Promise<void> {
 /** `data_path` is relative to the folder of the catalog, so that a data folder can move. */
 const METADATA = { version: '1.0', created_by: 'Tapedeck', data_path: 'lake/', encrypted: 'false' };
 
-/** The dataset's physical columns: the owner's properties, then the system's. */
-function columnsOf(draft: DatasetDraft): readonly Omit<Column, 'id'>[] {
+/** The dataset's physical columns: the owner's properties, then the system's, ids from 1. */
+export function columnsOf(draft: DatasetDraft): readonly Column[] {
   const required = new Set(draft.schema.required);
   const own = Object.entries(draft.schema.properties).map(([name, property]) => ({
     name,
@@ -254,7 +264,8 @@ function columnsOf(draft: DatasetDraft): readonly Omit<Column, 'id'>[] {
   }));
   const created = { name: CREATED_COLUMN, type: 'timestamp', nullable: false } as const;
   const updated = { name: UPDATED_COLUMN, type: 'timestamp', nullable: false } as const;
-  return [...own, ...(draft.mapping.date === undefined ? [created] : []), updated];
+  const columns = [...own, ...(draft.mapping.date === undefined ? [created] : []), updated];
+  return columns.map((column, index) => ({ ...column, id: index + 1 }));
 }
 
 async function insertDataset(

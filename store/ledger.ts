@@ -96,7 +96,7 @@ export class Ledger {
     const balance = this.#balance(hold.caller.accountId);
     this.release(hold);
     if (messages > this.#left(hold.caller, balance)) throw new Failure('OverLimit');
-    balance.used += messages;
+    if (balance.month === hold.month) balance.used += messages;
     let open = true;
     const end = (finish: () => void): void => {
       if (open) finish();

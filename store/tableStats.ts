@@ -111,7 +111,7 @@ function extreme(
 ): string | null {
   if (before === undefined) return value;
   if (before === null) return null;
-  if (value === null) return column.values === column.nulls ? before : null;
+  if (value === null) return column.values === 0 ? before : null;
   return compareValues(type, before, value) * sign >= 0 ? before : value;
 }
 
@@ -119,6 +119,11 @@ function extreme(
 export function compareValues(type: ColumnType, a: string, b: string): number {
   if (type === 'int64') return Math.sign(Number(BigInt(a) - BigInt(b)));
   if (type === 'float64') return Math.sign(Number(a) - Number(b));
+  if (type === 'timestamp') return Buffer.compare(instantKey(a), instantKey(b));
   // DuckDB orders text by its UTF-8 bytes, JavaScript by UTF-16 units.
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
+
+/** `12:00:00.500` and `12:00:00.5` are one instant: DuckDB leaves the last zeros out. */
+const instantKey = (text: string): Buffer =>
+  Buffer.from(text.includes('.') ? text.replace(/\.?0+$/, '') : text);

@@ -1,9 +1,9 @@
 // A DuckDB child process: one request at a time, on a locked instance of the request's scope.
 // It remembers nothing but a few warm instances; the parent may kill it at any moment.
-import type { DuckDBConnection, DuckDBInstance, DuckDBResultReader } from '@duckdb/node-api';
+import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { Failure, reasonOf } from '../failure.ts';
 import { lockedInstance } from './instance.ts';
-import type { Answer, FromChild, Request, Scope, ToChild } from './protocol.ts';
+import type { Answer, Bound, FromChild, Request, Row, Scope, ToChild } from './protocol.ts';
 import { renderBody } from './render.ts';
 
 /** Warm instances kept: each holds Parquet footers only. The one used longest ago is closed. */
@@ -53,21 +53,29 @@ async function answer(request: Request): Promise<Answer> {
   running = { id: request.id, connection };
   if (interrupted === request.id) throw new Failure('TimedOut', 'interrupted');
   try {
-    const parameters = [...request.parameters];
     if (request.progress) await connection.run('SET enable_progress_bar = true');
+    const before = request.statements.slice(0, -1);
+    const last = request.statements.at(-1) ?? '';
+    const rows = [];
+    for (const statement of before) rows.push(await rowsOf(connection, statement, []));
     if (request.answer === 'rows') {
-      const reader = await connection.runAndReadAll(request.sql, parameters);
-      return { kind: 'rows', rows: rowsOf(reader) };
+      rows.push(await rowsOf(connection, last, request.parameters));
+      return { kind: 'rows', rows };
     }
-    const result = await connection.stream(request.sql, parameters);
+    const result = await connection.stream(last, [...request.parameters]);
     return { kind: 'body', body: await renderBody(result, request.answer) };
   } finally {
     connection.closeSync();
   }
 }
 
-const rowsOf = (reader: DuckDBResultReader): readonly Record<string, unknown>[] =>
-  reader.getRowObjectsJson();
+async function rowsOf(
+  connection: DuckDBConnection,
+  statement: string,
+  parameters: readonly Bound[],
+): Promise<readonly Row[]> {
+  return (await connection.runAndReadAll(statement, [...parameters])).getRowObjectsJson();
+}
 
 async function instanceOf(scope: Scope): Promise<DuckDBInstance> {
   const key = JSON.stringify(scope);

@@ -23,7 +23,8 @@ export interface PoolOptions {
 export interface Question {
   readonly files: readonly string[];
   readonly folder?: string;
-  readonly sql: string;
+  /** Run in order on one connection; `parameters` are bound to the last. */
+  readonly statements: readonly string[];
   readonly parameters?: readonly Bound[];
   readonly deadlineMs: number;
   /** The caller went away: the statement is interrupted. */
@@ -71,15 +72,15 @@ export class DuckDbPool {
   }
 
   /**
-   * Runs one statement and answers its rows: for small results, since rows cross the process.
+   * Answers the rows of each statement: for small results, since these rows cross the process.
    * @throws Failure TimedOut, ChildLost, Busy; SystemError with DuckDB's sentence.
    */
-  async rows(question: Question): Promise<readonly Row[]> {
+  async rows(question: Question): Promise<readonly (readonly Row[])[]> {
     const answer = await this.#ask(question, 'rows');
     return answer.kind === 'rows' ? answer.rows : [];
   }
 
-  /** Runs one query and answers its rendered bytes and its count of rows. */
+  /** Answers the last statement's rendered bytes and its count of rows. */
   async body(question: Question, format: BodyFormat): Promise<Body> {
     const answer = await this.#ask(question, format);
     return answer.kind === 'body' ? answer.body : { objects: 0, bytes: new Uint8Array() };
@@ -125,7 +126,8 @@ export class DuckDbPool {
       slot.running = running;
       const parameters = question.parameters ?? [];
       const progress = question.onProgress !== undefined;
-      const request = { id, scope, sql: question.sql, parameters, answer, progress };
+      const { statements } = question;
+      const request = { id, scope, statements, parameters, answer, progress };
       send(child, { kind: 'request', request });
     }).finally(this.#watch(slot, question));
   }

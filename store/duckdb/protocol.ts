@@ -19,9 +19,11 @@ export interface Scope {
 export interface Request {
   readonly id: number;
   readonly scope: Scope;
-  readonly sql: string;
+  /** Run in order on one connection; temporary tables live from one to the next. */
+  readonly statements: readonly string[];
+  /** Bound to the last statement. */
   readonly parameters: readonly Bound[];
-  /** Rows as plain JSON values (exact: 64-bit integers as text), or one rendered body. */
+  /** Rows as plain JSON values (exact: 64-bit integers as text), or the last one's rendered body. */
   readonly answer: 'rows' | BodyFormat;
   /** Progress is told while the statement runs. */
   readonly progress: boolean;
@@ -40,7 +42,7 @@ export interface Body {
 }
 
 export type Answer =
-  | { readonly kind: 'rows'; readonly rows: readonly Row[] }
+  | { readonly kind: 'rows'; readonly rows: readonly (readonly Row[])[] }
   | { readonly kind: 'body'; readonly body: Body };
 
 export type FromChild =

@@ -17,12 +17,6 @@ export interface LakeCatalog {
   close(): void;
 }
 
-/** A row of `ducklake_snapshot`; `time` is text such as 2026-11-20 11:30:04.50186+00. */
-export interface LakeSnapshot {
-  snapshotId: number;
-  time: string;
-}
-
 /** A table as it is at one snapshot; `path` is its folder, below the data path when relative. */
 export interface LakeTable {
   schema: string;
@@ -33,13 +27,7 @@ export interface LakeTable {
 }
 
 /** `alias` is what our SQL calls the column (its own name is free to clash), `type` DuckDB's. */
-interface Column {
-  fieldId: number;
-  alias: string;
-  name: string;
-  type: string;
-  initialDefault: string | null;
-}
+type Column = { id: number; alias: string; name: string; type: string; initial: string | null };
 
 /** "Data Types": the few that DuckDB calls otherwise (in DuckDB `int8` has eight bytes). */
 const RENAMED = new Map(Object.entries({ int8: 'TINYINT', float32: 'FLOAT', float64: 'DOUBLE' }));
@@ -69,34 +57,27 @@ export async function openCsvCatalog(folder: string): Promise<LakeCatalog> {
   return ofThisVersion({ rows, close: () => database.closeSync() });
 }
 
-/** The value of a catalog-wide key of `ducklake_metadata`, such as `version` or `data_path`. */
-export async function metadataValue(catalog: LakeCatalog, key: string): Promise<string> {
-  const [row] = await catalog.rows(
-    `SELECT value FROM ducklake_metadata WHERE key = ${literal(key)} AND scope IS NULL`,
-  );
-  return text(row, 'value');
-}
-
-/** All snapshots, oldest first ("Get Current Snapshot"). */
-export async function snapshots(catalog: LakeCatalog): Promise<LakeSnapshot[]> {
-  const rows = await catalog.rows(`SELECT snapshot_id, CAST(snapshot_time AS VARCHAR) AS time
+/** All snapshots, oldest first ("Get Current Snapshot"), times such as 2026-11-20 11:30:04.5+00. */
+export async function snapshots(catalog: LakeCatalog): Promise<{ id: number; time: string }[]> {
+  const rows = await catalog.rows(`SELECT snapshot_id AS id, CAST(snapshot_time AS VARCHAR) AS time
     FROM ducklake_snapshot ORDER BY snapshot_id`);
-  return rows.map((row) => ({ snapshotId: Number(row['snapshot_id']), time: text(row, 'time') }));
+  return rows.map(({ id, time }) => ({ id: Number(id), time: String(time) }));
 }
 
 /** The tables at a snapshot by schema and name ("List Schemas", "List Tables", "Note on Paths"). */
 export async function tables(catalog: LakeCatalog, snapshot: number): Promise<LakeTable[]> {
-  const rows = await catalog.rows(`SELECT schema_name, table_name, table_id, t.path,
-      t.path_is_relative, s.path AS schema_path, s.path_is_relative AS schema_path_is_relative
-    FROM ducklake_table t JOIN ducklake_schema s USING (schema_id)
+  const rows = await catalog.rows(`SELECT schema_name, table_name, table_id,
+      CASE WHEN t.path_is_relative THEN s.path || t.path ELSE t.path END AS path,
+      t.path_is_relative AND s.path_is_relative AS path_is_relative
+    FROM ducklake_table AS t JOIN ducklake_schema AS s USING (schema_id)
     WHERE ${validAt(snapshot, 't')} AND ${validAt(snapshot, 's')}
     ORDER BY schema_name, table_name`);
   return rows.map((row) => ({
-    schema: text(row, 'schema_name'),
-    name: text(row, 'table_name'),
+    schema: String(row['schema_name']),
+    name: String(row['table_name']),
     tableId: Number(row['table_id']),
-    path: under(text(row, 'schema_path'), row, 'path'),
-    pathIsRelative: flag(row, 'path_is_relative') && flag(row, 'schema_path_is_relative'),
+    path: String(row['path']),
+    pathIsRelative: Number(row['path_is_relative']) === 1,
   }));
 }
 
@@ -107,7 +88,7 @@ export async function tables(catalog: LakeCatalog, snapshot: number): Promise<La
  *
  * Text, for only text keeps an int64 past 2^53 and a double's digits: the lines of two tables are
  * equal exactly when their rows are. Decimals are strings, dates and times ISO text (in UTC), JSON
- * columns nested values; a double that JSON cannot write is 'nan', 'inf' or '-inf'.
+ * columns nested values; a double may be NaN or Infinity, which is no JSON.
  */
 export async function readTable(
   catalog: LakeCatalog,
@@ -115,10 +96,10 @@ export async function readTable(
   snapshot: number,
   table: LakeTable,
 ): Promise<string[]> {
+  await refuseUnreadable(catalog, table.tableId);
   const folder = table.pathIsRelative ? dataPath + table.path : table.path;
-  const columns = await listColumns(catalog, snapshot, table);
+  const columns = await listColumns(catalog, snapshot, table.tableId);
   const files = await listFiles(catalog, snapshot, table.tableId);
-  await refuseUnreadable(catalog, table.tableId, files);
   const database = await openDuckdb();
   try {
     const definitions = columns.map(({ alias, type }) => `${alias} ${type}`);
@@ -128,10 +109,8 @@ export async function readTable(
     }
     const members = columns.map((column) => `${literal(column.name)}: ${asJson(column)}`);
     const order = columns.map(({ alias }) => alias).join(', ');
-    const lines = await database.runAndReadAll(
-      `SELECT to_json({${members.join(', ')}})::VARCHAR FROM result ORDER BY ${order}`,
-    );
-    return lines.getRows().map(([line]) => String(line));
+    const sql = `SELECT to_json({${members.join(', ')}})::VARCHAR FROM result ORDER BY ${order}`;
+    return (await database.runAndReadAll(sql)).getRows().map(([line]) => String(line));
   } finally {
     database.closeSync();
   }
@@ -139,12 +118,11 @@ export async function readTable(
 
 /** A row from its line, without loss: an integer that no number holds is a bigint. */
 export function parseRow(line: string): Record<string, unknown> {
-  const exact = (_key: string, value: unknown, { source = '' }: { source?: string }): unknown => {
+  // The type library omits the third argument so far: the text that the value was parsed from.
+  return JSON.parse(line, (_key, value: unknown, { source = '' }: { source?: string } = {}) => {
     const isInteger = typeof value === 'number' && /^-?\d+$/.test(source);
     return isInteger && !Number.isSafeInteger(value) ? BigInt(source) : value;
-  };
-  // The language passes the number's text as a third argument; the type library omits it so far.
-  return JSON.parse(line, exact as (key: string, value: unknown) => unknown);
+  });
 }
 
 async function openDuckdb(): Promise<DuckDBConnection> {
@@ -155,9 +133,11 @@ async function openDuckdb(): Promise<DuckDBConnection> {
 }
 
 async function ofThisVersion(catalog: LakeCatalog): Promise<LakeCatalog> {
-  const version = await metadataValue(catalog, 'version');
-  if (version !== '1.0') throw new Error(`a lake of version ${version}, not 1.0`);
-  return catalog;
+  const sql = "SELECT value FROM ducklake_metadata WHERE key = 'version' AND scope IS NULL";
+  const [version] = await catalog.rows(sql);
+  if (version?.['value'] === '1.0') return catalog;
+  catalog.close();
+  throw new Error(`not a lake of version 1.0: ${String(version?.['value'])}`);
 }
 
 /** "The row is valid at the snapshot": from its begin up to, but not including, its end. */
@@ -167,24 +147,23 @@ function validAt(snapshot: number, alias: string): string {
 }
 
 /** "Show the Structure of a Table". */
-async function listColumns(catalog: LakeCatalog, at: number, table: LakeTable): Promise<Column[]> {
+async function listColumns(catalog: LakeCatalog, at: number, id: number): Promise<Column[]> {
   const rows = await catalog.rows(`SELECT column_id, column_name, column_type, initial_default
-    FROM ducklake_column c WHERE table_id = ${table.tableId} AND parent_column IS NULL
+    FROM ducklake_column c WHERE table_id = ${id} AND parent_column IS NULL
     AND ${validAt(at, 'c')} ORDER BY column_order`);
   return rows.map((row, index) => ({
-    fieldId: Number(row['column_id']),
+    id: Number(row['column_id']),
     alias: `c${index}`,
-    name: text(row, 'column_name'),
-    type: RENAMED.get(text(row, 'column_type')) ?? text(row, 'column_type'),
-    initialDefault: row['initial_default'] === null ? null : text(row, 'initial_default'),
+    name: String(row['column_name']),
+    type: RENAMED.get(String(row['column_type'])) ?? String(row['column_type']),
+    initial: row['initial_default'] === null ? null : String(row['initial_default']),
   }));
 }
 
 /** "SELECT": the data files, each with the delete file it may have (`del_` columns). */
 async function listFiles(catalog: LakeCatalog, at: number, id: number): Promise<CatalogRow[]> {
   const files = await catalog.rows(`SELECT data.*, del.path AS del_path,
-      del.path_is_relative AS del_path_is_relative, del.partial_max AS del_partial_max,
-      coalesce(del.format, 'parquet') AS del_format, del.encryption_key AS del_key
+      del.path_is_relative AS del_path_is_relative, del.partial_max AS del_partial_max
     FROM ducklake_data_file AS data LEFT JOIN (SELECT * FROM ducklake_delete_file AS d
       WHERE ${validAt(at, 'd')}) AS del USING (data_file_id)
     WHERE data.table_id = ${id} AND ${validAt(at, 'data')} ORDER BY file_order`);
@@ -193,26 +172,23 @@ async function listFiles(catalog: LakeCatalog, at: number, id: number): Promise<
   return files;
 }
 
-async function refuseUnreadable(catalog: LakeCatalog, id: number, files: CatalogRow[]) {
-  const inlined = await catalog.rows(`SELECT table_name FROM ducklake_inlined_data_tables
-    WHERE table_id = ${id} UNION ALL
-    SELECT name FROM sqlite_master WHERE name = 'ducklake_inlined_delete_${id}'`);
-  const special = files.filter((file) => {
-    const isParquet = file['file_format'] === 'parquet' && file['del_format'] === 'parquet';
-    return !isParquet || (file['encryption_key'] ?? file['del_key'] ?? file['mapping_id']) !== null;
-  });
-  const refused = [
-    ...inlined.map((row) => row['table_name']),
-    ...special.map((file) => file['path']),
-  ];
-  if (refused.length > 0) throw new Error(`cannot read ${refused.join(', ')}`);
+/** Throws for a table that has, or once had, rows elsewhere than in plain files with field ids. */
+async function refuseUnreadable(catalog: LakeCatalog, id: number): Promise<void> {
+  const refused = await catalog.rows(`
+    SELECT table_name AS what FROM ducklake_inlined_data_tables WHERE table_id = ${id}
+    UNION ALL SELECT name FROM sqlite_master WHERE name = 'ducklake_inlined_delete_${id}'
+    UNION ALL SELECT path FROM ducklake_data_file WHERE table_id = ${id}
+      AND (file_format <> 'parquet' OR encryption_key IS NOT NULL OR mapping_id IS NOT NULL)
+    UNION ALL SELECT path FROM ducklake_delete_file WHERE table_id = ${id}
+      AND (format <> 'parquet' OR encryption_key IS NOT NULL)`);
+  if (refused.length > 0) throw new Error(`cannot read ${refused.map(({ what }) => what).join()}`);
 }
 
 /** The SELECT of the rows that one file adds to the snapshot, its columns found by field id. */
 function liveRows(file: CatalogRow, folder: string, columns: Column[], snapshot: number): string {
-  const fields = columns.map(({ fieldId, alias, type, initialDefault }) => {
-    const absent = initialDefault === null ? 'NULL' : literal(initialDefault);
-    return `${fieldId}: {name: '${alias}', type: '${type}', default_value: ${absent}}`;
+  const fields = columns.map(({ id, alias, type, initial }) => {
+    const absent = initial === null ? 'NULL' : literal(initial);
+    return `${id}: {name: '${alias}', type: '${type}', default_value: ${absent}}`;
   });
   let where = 'true';
   if (file['partial_max'] !== null) {
@@ -232,25 +208,13 @@ function liveRows(file: CatalogRow, folder: string, columns: Column[], snapshot:
 
 /** Plain concatenation, as the reference reader does it: folders bring their own last `/`. */
 function under(folder: string, row: CatalogRow, column: string): string {
-  return (flag(row, `${column}_is_relative`) ? folder : '') + text(row, column);
+  return (Number(row[`${column}_is_relative`]) === 1 ? folder : '') + String(row[column]);
 }
 
 function asJson({ alias, type }: Column): string {
-  if (type.startsWith('decimal')) return `${alias}::VARCHAR`;
-  if (type !== 'FLOAT' && type !== 'DOUBLE') return alias;
-  return `CASE WHEN isfinite(${alias}) THEN to_json(${alias}) ELSE to_json(${alias}::VARCHAR) END`;
+  return type.startsWith('decimal') ? `${alias}::VARCHAR` : alias;
 }
 
 function literal(value: string): string {
   return `'${value.replaceAll("'", "''")}'`;
-}
-
-function text(row: CatalogRow | undefined, column: string): string {
-  const value = row?.[column];
-  if (typeof value === 'string') return value;
-  throw new Error(`${column} is ${String(value)}, not a text`);
-}
-
-function flag(row: CatalogRow, column: string): boolean {
-  return Number(row[column]) === 1;
 }

@@ -1,0 +1,255 @@
+// The runner: jobs wait their turn, one at a time for each dataset, several across. A job's last
+// step is part of its commit's transaction, so a job that was killed either finished or changed
+// nothing; at the next start it runs again from its file.
+import { join } from 'node:path';
+import {
+  type IngestEvents,
+  type IngestServices,
+  ingest,
+  type Load,
+  RejectedFailure,
+} from '../pipeline/ingest.ts';
+import type { Clock } from '../store/clock.ts';
+import type { Database } from '../store/database.ts';
+import { Failure, reasonOf } from '../store/failure.ts';
+import {
+  appendLog,
+  findJob,
+  insertJob,
+  insertRejects,
+  type Job,
+  type JobStatus,
+  newJobId,
+  unfinishedJobs,
+  updateJob,
+} from '../store/jobs.ts';
+
+export interface LoadOrder extends Load {
+  readonly accountId: string;
+  /** The file is the job's own, and removed when the job has ended. */
+  readonly ownFile: boolean;
+  readonly bytes: number;
+}
+
+export interface RunnerParts {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly services: IngestServices;
+  readonly jobsAtOnce: number;
+  /** Folder of spooled bodies: what is in it and belongs to no job is removed at start. */
+  readonly spool: string;
+  readonly removeFile: (path: string) => Promise<void>;
+  readonly onFault: (reason: unknown, jobId: string) => void;
+}
+
+/** Jobs that may wait; one more is refused, and its body with it. */
+const WAITING_MAX = 10_000;
+/** Progress is written at most this often: a row for each percent would cost more than it tells. */
+const PROGRESS_MS = 500;
+
+interface Waiting {
+  readonly jobId: string;
+  readonly order: LoadOrder;
+}
+
+export class Runner {
+  readonly #parts: RunnerParts;
+  readonly #waiting: Waiting[] = [];
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #ended = new Map<string, (() => void)[]>();
+  readonly #progress = new Map<string, number>();
+  #stopping = false;
+
+  constructor(parts: RunnerParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes up what a stopped or killed process left; removes spooled files of no job. */
+  async resume(spooled: readonly string[]): Promise<void> {
+    const left = await unfinishedJobs(this.#parts.database);
+    const orders = left.map((job) => ({ job, order: JSON.parse(job.load_json) as LoadOrder }));
+    const wanted = new Set(orders.map(({ order }) => order.path));
+    for (const name of spooled) {
+      const path = join(this.#parts.spool, name);
+      if (!wanted.has(path)) await this.#parts.removeFile(path);
+    }
+    for (const { job, order } of orders) {
+      await this.#log(job.job_id, order, 'the server was stopped: the job begins again');
+      this.#waiting.push({ jobId: job.job_id, order });
+    }
+    this.#next();
+  }
+
+  /** Records a job durably and lets it wait its turn; its id. */
+  async submit(order: LoadOrder): Promise<string> {
+    if (this.#stopping) throw new Failure('Busy', 'the server is stopping');
+    if (this.#waiting.length >= WAITING_MAX) {
+      throw new Failure('Busy', `${WAITING_MAX} jobs are waiting already: try again later`);
+    }
+    const jobId = newJobId();
+    await insertJob(this.#parts.database, newJob(jobId, order, this.#parts.clock()));
+    this.#parts.services.at('job-recorded');
+    await this.#log(jobId, order, `jobId: ${jobId} has been created`);
+    this.#waiting.push({ jobId, order });
+    this.#next();
+    return jobId;
+  }
+
+  /** Resolves when the job has ended, whichever way. */
+  async ended(jobId: string): Promise<Job> {
+    const { database } = this.#parts;
+    const active = this.#waiting.some((item) => item.jobId === jobId) || this.#progress.has(jobId);
+    if (active) {
+      await new Promise<void>((resolve) => {
+        this.#ended.set(jobId, [...(this.#ended.get(jobId) ?? []), resolve]);
+      });
+    }
+    const job = await findJob(database, jobId);
+    if (job === undefined) throw new Failure('NotFound');
+    return job;
+  }
+
+  /** Progress of a running job, 0 to 100, fresher than its row. */
+  progressOf(jobId: string): number | undefined {
+    return this.#progress.get(jobId);
+  }
+
+  /** Starts nothing more and waits for what runs; the rest resumes at the next start. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await Promise.all(this.#running.values());
+  }
+
+  #next(): void {
+    while (!this.#stopping && this.#running.size < this.#parts.jobsAtOnce) {
+      const at = this.#waiting.findIndex(({ order }) => !this.#running.has(turnOf(order)));
+      const [item] = at < 0 ? [] : this.#waiting.splice(at, 1);
+      if (item === undefined) return;
+      const turn = turnOf(item.order);
+      this.#progress.set(item.jobId, 0);
+      const run = this.#run(item).finally(() => {
+        this.#running.delete(turn);
+        this.#progress.delete(item.jobId);
+        for (const resolve of this.#ended.get(item.jobId) ?? []) resolve();
+        this.#ended.delete(item.jobId);
+        this.#next();
+      });
+      this.#running.set(turn, run);
+    }
+  }
+
+  async #run({ jobId, order }: Waiting): Promise<void> {
+    const { database, clock, services } = this.#parts;
+    try {
+      await updateJob(database, jobId, { started_ms: clock() });
+      await this.#log(jobId, order, 'begin processing data job');
+      const author = `${order.accountId} job ${jobId}`;
+      await ingest(
+        order,
+        author,
+        services,
+        this.#events(jobId, order),
+        async (tx, outcome, made) => {
+          await insertRejects(tx, jobId, outcome.rejects);
+          await updateJob(tx, jobId, {
+            ...finished('INGESTED', clock()),
+            progress: 100,
+            records_validated: outcome.validated,
+            records_ingested: outcome.ingested,
+            records_invalid: outcome.invalid,
+            records_duplicate: outcome.duplicates,
+            snapshot_id: made.snapshot,
+          });
+        },
+      );
+      const text = 'file has ingested, changed job status to "INGESTED"';
+      await this.#log(jobId, order, text);
+    } catch (error) {
+      await this.#fail(jobId, order, error);
+    }
+    if (order.ownFile) await this.#parts.removeFile(order.path);
+  }
+
+  #events(jobId: string, order: LoadOrder): IngestEvents {
+    const { database, clock } = this.#parts;
+    const become = async (status: JobStatus, message: string): Promise<void> => {
+      await updateJob(database, jobId, { status, last_good_status: status });
+      await this.#log(jobId, order, message);
+    };
+    let told = clock();
+    return {
+      validating: () => become('VALIDATING', "changed data job status to 'VALIDATING'"),
+      validated: () => become('VALIDATED', "changed data job status to 'VALIDATED'"),
+      ingesting: () => become('INGESTING', 'file is ingesting, changed job status to "INGESTING"'),
+      progress: (percent) => {
+        this.#progress.set(jobId, percent);
+        if (clock() - told < PROGRESS_MS) return;
+        told = clock();
+        updateJob(database, jobId, { progress: percent }).catch((error: unknown) =>
+          this.#parts.onFault(error, jobId),
+        );
+      },
+      log: (message) => this.#log(jobId, order, message),
+    };
+  }
+
+  async #fail(jobId: string, order: LoadOrder, error: unknown): Promise<void> {
+    const { database, clock, onFault } = this.#parts;
+    if (!(error instanceof Failure)) onFault(error, jobId);
+    const reason = error instanceof Failure ? reasonOf(error) : 'an error on the server';
+    try {
+      if (error instanceof RejectedFailure) {
+        await insertRejects(database, jobId, error.rejects);
+        await updateJob(database, jobId, { records_invalid: error.invalid });
+      }
+      await updateJob(database, jobId, { ...finished('ERROR', clock()), error: reason });
+      await this.#log(jobId, order, `job ended in ERROR: ${reason}`, 'error');
+    } catch (fault) {
+      // The catalog can't be written: the job stays unfinished and runs again at the next start.
+      onFault(fault, jobId);
+    }
+  }
+
+  async #log(jobId: string, order: LoadOrder, message: string, severity = 'info'): Promise<void> {
+    const { database, clock } = this.#parts;
+    const line = { workspace: order.workspace, time_ms: clock(), severity, message };
+    await appendLog(database, { ...line, job_id: jobId });
+  }
+}
+
+/** Loads of one dataset take turns; names compare without case, as the catalogue does. */
+const turnOf = (order: LoadOrder): string => `${order.workspace}.${order.dataset}`.toUpperCase();
+
+function finished(
+  status: 'INGESTED' | 'ERROR',
+  nowMs: number,
+): {
+  readonly status: JobStatus;
+  readonly finished_ms: number;
+  readonly last_good_status?: JobStatus;
+} {
+  const ended = { status, finished_ms: nowMs };
+  return status === 'ERROR' ? ended : { ...ended, last_good_status: status };
+}
+
+const newJob = (jobId: string, order: LoadOrder, nowMs: number): Job => ({
+  job_id: jobId,
+  account_id: order.accountId,
+  workspace: order.workspace,
+  dataset: order.dataset,
+  type: 'ingest',
+  status: 'CREATED',
+  last_good_status: 'CREATED',
+  progress: 0,
+  load_json: JSON.stringify(order),
+  bytes: order.bytes,
+  records_validated: 0,
+  records_ingested: 0,
+  records_invalid: 0,
+  records_duplicate: 0,
+  snapshot_id: null,
+  error: null,
+  created_ms: nowMs,
+  started_ms: null,
+  finished_ms: null,
+});

@@ -1,0 +1,164 @@
+// A batch against what its dataset holds already: equal index values are ignored, or the stored
+// records give way by positional deletes. No big file is rewritten, and history stays as it was.
+import { join } from 'node:path';
+import type { Column } from '../store/columns.ts';
+import type { WrittenDeletes } from '../store/commit.ts';
+import { identifier, literal } from '../store/duckdb/instance.ts';
+import type { Row } from '../store/duckdb/protocol.ts';
+import type { Files } from '../store/files.ts';
+import type { DataFile, Table } from '../store/lakeRead.ts';
+import { newUuid } from '../store/random.ts';
+import { FILE_COLUMN, POSITION_COLUMN, visibleRows } from '../store/tableSql.ts';
+import type { Batch, Workbench } from './batch.ts';
+import { copyDeletes, copyTable, type FileStats, fileStats, writtenFile } from './parquetFile.ts';
+import { orderBy, overlapping, type UniqueIndex } from './uniqueIndex.ts';
+
+/** A delete file that waits to be published. */
+export interface PendingDeletes {
+  readonly path: string;
+  readonly dataFile: DataFile;
+  readonly stats: FileStats;
+}
+
+export interface Reconciled {
+  readonly path: string;
+  readonly stats: FileStats;
+  /** Records of the batch that were left out because the dataset has them. */
+  readonly ignored: number;
+  /** Records of the dataset that the batch replaces. */
+  readonly replaced: number;
+  readonly deletes: readonly PendingDeletes[];
+}
+
+interface Place {
+  readonly bench: Workbench;
+  readonly files: Files;
+  readonly table: Table;
+  readonly index: UniqueIndex;
+}
+
+export async function reconcile(
+  batch: Batch,
+  duplicates: 'ignore' | 'replace',
+  place: Place,
+): Promise<Reconciled> {
+  const nothing = { path: batch.path, stats: batch.stats, ignored: 0, replaced: 0, deletes: [] };
+  const { index, table } = place;
+  if (index.columns.length === 0 || batch.stats.records === 0) return nothing;
+  const candidates = overlapping(table.files, batch.stats, index);
+  if (candidates.length === 0) return nothing;
+  const relative = candidates.flatMap((file) => [
+    file.path,
+    ...(file.deletes ? [file.deletes.path] : []),
+  ]);
+  const pinned = await place.files.open(relative);
+  const local = new Map(relative.map((path, at) => [path, pinned.paths[at] ?? path]));
+  const open: Opened = {
+    candidates,
+    paths: pinned.paths,
+    pathOf: (path) => local.get(path) ?? path,
+  };
+  try {
+    if (duplicates === 'ignore') return await withoutKnown(batch, place, open);
+    return { ...nothing, ...(await replaceKnown(batch, place, open)) };
+  } finally {
+    pinned.release();
+  }
+}
+
+interface Opened {
+  readonly candidates: readonly DataFile[];
+  readonly paths: readonly string[];
+  readonly pathOf: (path: string) => string;
+}
+
+async function withoutKnown(batch: Batch, place: Place, open: Opened): Promise<Reconciled> {
+  const { bench, table, index } = place;
+  const path = join(bench.folder, `${newUuid()}.parquet`);
+  const kept = `SELECT ${names(table.columns)} FROM ${withTerms(batchRows(batch), index, 'n')} AS n
+    WHERE NOT EXISTS (FROM ${storedTerms(place, open)} AS s WHERE ${same(index)})${orderBy(index)}`;
+  const [copied] = await ask(place, open, [copyTable(kept, path, table.columns)]);
+  const stats = fileStats(copied ?? []);
+  const ignored = batch.stats.records - stats.records;
+  return { path, stats, ignored, replaced: 0, deletes: [] };
+}
+
+async function replaceKnown(
+  batch: Batch,
+  place: Place,
+  open: Opened,
+): Promise<Pick<Reconciled, 'replaced' | 'deletes'>> {
+  const { bench, index } = place;
+  const matches = join(bench.folder, `${newUuid()}.parquet`);
+  const found = `SELECT s.${FILE_COLUMN} AS file, s.${POSITION_COLUMN} AS pos
+    FROM ${storedTerms(place, open)} AS s
+    WHERE EXISTS (FROM ${withTerms(batchRows(batch), index, 'n')} AS n WHERE ${same(index)})`;
+  const read = `read_parquet(${literal(matches)})`;
+  const [, counted] = await ask(place, open, [
+    `COPY (${found}) TO ${literal(matches)} (FORMAT parquet)`,
+    `SELECT file, count(*) AS records FROM ${read} GROUP BY file ORDER BY file`,
+  ]);
+  const rows = counted ?? [];
+  const deletes: PendingDeletes[] = [];
+  for (const row of rows) {
+    const dataFile = open.candidates.find((file) => file.path.endsWith(`/${String(row['file'])}`));
+    if (dataFile !== undefined) deletes.push(await writeDeletes(dataFile, read, place, open));
+  }
+  return { replaced: rows.reduce((sum, row) => sum + Number(row['records']), 0), deletes };
+}
+
+/** All deleted positions of one data file, the old ones with the new, strictly increasing. */
+async function writeDeletes(
+  dataFile: DataFile,
+  matches: string,
+  place: Place,
+  open: Opened,
+): Promise<PendingDeletes> {
+  const path = join(place.bench.folder, `${newUuid()}.parquet`);
+  const name = dataFile.path.slice(dataFile.path.lastIndexOf('/') + 1);
+  const old =
+    dataFile.deletes === null
+      ? ''
+      : `UNION ALL SELECT pos FROM read_parquet(${literal(open.pathOf(dataFile.deletes.path))})`;
+  const query = `SELECT ${literal(dataFile.path)} AS file_path, pos FROM
+    (SELECT pos FROM ${matches} WHERE file = ${literal(name)} ${old}) ORDER BY pos`;
+  const [copied] = await ask(place, open, [copyDeletes(query, path)]);
+  return { path, dataFile, stats: fileStats(copied ?? []) };
+}
+
+/** The pending delete file as a commit names it. */
+export const writtenDeletes = (name: string, pending: PendingDeletes): WrittenDeletes => ({
+  dataFileId: pending.dataFile.id,
+  file: writtenFile(name, pending.stats, []),
+});
+
+const names = (columns: readonly Column[]): string =>
+  columns.map(({ name }) => identifier(name)).join(', ');
+
+const batchRows = (batch: Batch): string => `read_parquet(${literal(batch.path)})`;
+
+/** Index values of the stored records that statistics could not rule out, with their places. */
+function storedTerms({ table, index }: Place, open: Opened): string {
+  const wanted = new Set(index.columns.map(({ id }) => id));
+  const columns = table.columns.filter(({ id }) => wanted.has(id));
+  return withTerms(visibleRows(open.candidates, columns, open.pathOf, true), index, 's');
+}
+
+/** Adds the index terms as columns `<prefix>0`, `<prefix>1` … */
+const withTerms = (rows: string, index: UniqueIndex, prefix: string): string =>
+  `(SELECT *, ${index.terms.map((term, at) => `${term} AS ${prefix}${at}`).join(', ')} FROM ${rows})`;
+
+const same = (index: UniqueIndex): string =>
+  index.terms.map((_, at) => `n.n${at} = s.s${at}`).join(' AND ');
+
+const ask = (
+  { bench }: Place,
+  open: Opened,
+  statements: readonly string[],
+): Promise<readonly (readonly Row[])[]> =>
+  bench.pool.rows({
+    files: open.paths,
+    folder: bench.folder,
+    statements,
+    deadlineMs: bench.deadlineMs,
+  });

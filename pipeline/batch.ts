@@ -1,0 +1,237 @@
+// From a relation to one sorted Parquet file of valid records, each index value once.
+//
+// The fast way is one COPY: read_csv types the columns in parallel and keeps the lines it rejects,
+// the sort makes repeats neighbours, and one streaming pass proves that there are none. Only when
+// there are (or a required value is missing) the exact way numbers the records, which is what tells
+// first from last and names the record that is at fault.
+import { join } from 'node:path';
+import { type Column, CREATED_COLUMN, UPDATED_COLUMN } from '../store/columns.ts';
+import { isoTime } from '../store/clock.ts';
+import { identifier, literal } from '../store/duckdb/instance.ts';
+import type { DuckDbPool } from '../store/duckdb/pool.ts';
+import type { Row } from '../store/duckdb/protocol.ts';
+import { Failure, reasonOf } from '../store/failure.ts';
+import { type Reject, REJECTS_KEPT_MAX } from '../store/jobs.ts';
+import { newUuid } from '../store/random.ts';
+import { copyTable, type FileStats, fileStats } from './parquetFile.ts';
+import {
+  fromClause,
+  misfit,
+  MISFIT_MARK,
+  rejectStatements,
+  type Relation,
+  valueOf,
+} from './relation.ts';
+import { lacksIndex, orderBy, repeatsStatement, type UniqueIndex } from './uniqueIndex.ts';
+
+export interface BatchRequest {
+  readonly relation: Relation;
+  readonly columns: readonly Column[];
+  readonly index: UniqueIndex;
+  readonly duplicates: 'ignore' | 'replace';
+  readonly nowMs: number;
+}
+
+/** Where a batch is made: a child, a folder of its own, and who is told of progress. */
+export interface Workbench {
+  readonly pool: DuckDbPool;
+  readonly folder: string;
+  readonly deadlineMs: number;
+  readonly onProgress: (percent: number) => void;
+}
+
+export interface Batch {
+  readonly path: string;
+  readonly stats: FileStats;
+  readonly invalid: number;
+  readonly rejects: readonly Reject[];
+  /** Records of the batch that another one of the batch took the place of. */
+  readonly duplicates: number;
+}
+
+/** The batch, or the names of columns whose values do not fit the types that were guessed. */
+export type Attempt =
+  | { readonly kind: 'batch'; readonly batch: Batch }
+  | { readonly kind: 'misfit'; readonly columns: readonly string[] };
+
+/** With `guessed` types a misfit is told, to be widened; otherwise it rejects its record. */
+export async function makeBatch(
+  request: BatchRequest,
+  bench: Workbench,
+  guessed: boolean,
+): Promise<Attempt> {
+  const fast = await fastBatch(request, bench);
+  if (guessed && fast.misfits.length > 0) return { kind: 'misfit', columns: fast.misfits };
+  const batch = fast.batch ?? (await exactBatch(request, bench));
+  return { kind: 'batch', batch };
+}
+
+interface Fast {
+  readonly misfits: readonly string[];
+  /** Undefined when only the exact way can tell which records to keep. */
+  readonly batch: Batch | undefined;
+}
+
+async function fastBatch(request: BatchRequest, bench: Workbench): Promise<Fast> {
+  const { relation, columns, index } = request;
+  const path = join(bench.folder, `${newUuid()}.parquet`);
+  const query = `SELECT ${selection(request, true)}
+    FROM ${fromClause(relation, columns)}${orderBy(index)}`;
+  const rejecting = relation.kind === 'csv' ? rejectStatements(REJECTS_KEPT_MAX) : [];
+  const repeats = index.columns.length === 0 ? [] : [repeatsStatement(path, index)];
+  try {
+    const copy = copyTable(query, path, columns);
+    const rows = await ask(bench, relation, [copy, ...rejecting, ...repeats]);
+    const stats = fileStats(rows[0] ?? []);
+    const [counted, listed, cast] = rejecting.length === 0 ? [] : rows.slice(1);
+    const repeated = repeats.length > 0 && Number(rows.at(-1)?.[0]?.['repeats']) > 0;
+    const batch = {
+      path,
+      stats,
+      invalid: Number(counted?.[0]?.['lines'] ?? 0),
+      rejects: (listed ?? []).map((row) => lineReject(row, request)),
+      duplicates: 0,
+    };
+    const misfits = (cast ?? []).map((row) => String(row['column']));
+    return { misfits, batch: repeated || lacksIndex(stats, index) ? undefined : batch };
+  } catch (error) {
+    const [, named] = reasonOf(error).split(MISFIT_MARK);
+    if (named === undefined) throw error;
+    return { misfits: [named.split('\n')[0] ?? ''], batch: undefined };
+  }
+}
+
+/** Numbers the records, then drops the faulty ones and all but one of each index value. */
+async function exactBatch(request: BatchRequest, bench: Workbench): Promise<Batch> {
+  const { relation, columns } = request;
+  const staging = join(bench.folder, `${newUuid()}.parquet`);
+  const path = join(bench.folder, `${newUuid()}.parquet`);
+  const from = fromClause(relation, columns);
+  const numbered = `SELECT row_number() OVER () AS ${NUMBER}, * FROM
+    (SELECT ${faultOf(request)} AS ${FAULT}, ${selection(request, false)} FROM ${from})`;
+  const rejecting = relation.kind === 'csv' ? rejectStatements(REJECTS_KEPT_MAX) : [];
+  const stage = `COPY (${numbered}) TO ${literal(staging)} (FORMAT parquet, COMPRESSION lz4_raw)`;
+  const staged = await ask(bench, relation, [stage, ...rejecting]);
+  const [counted, listed] = staged.slice(1);
+  const read = `read_parquet(${literal(staging)})`;
+  const [tallied, faulty, copied] = await ask(bench, relation, [
+    `SELECT count(*) AS records, count(${FAULT}) AS faulty FROM ${read}`,
+    `SELECT ${NUMBER} AS n, ${FAULT} AS error FROM ${read} WHERE ${FAULT} IS NOT NULL
+      ORDER BY 1 LIMIT ${REJECTS_KEPT_MAX}`,
+    copyTable(survivors(request, read), path, columns),
+  ]);
+  const stats = fileStats(copied ?? []);
+  const faults = Number(tallied?.[0]?.['faulty']);
+  const unread = (listed ?? []).map((row) => lineReject(row, request));
+  const missing = (faulty ?? []).map((row) => ({
+    line: lineOf(Number(row['n']), relation, unread),
+    error: String(row['error']),
+  }));
+  return {
+    path,
+    stats,
+    invalid: Number(counted?.[0]?.['lines'] ?? 0) + faults,
+    rejects: [...unread, ...missing].sort((a, b) => a.line - b.line).slice(0, REJECTS_KEPT_MAX),
+    duplicates: Number(tallied?.[0]?.['records']) - faults - stats.records,
+  };
+}
+
+const NUMBER = '_system_number';
+const FAULT = '_system_fault';
+
+/** The valid records, each index value once: the first in the file, or the last to replace it. */
+function survivors({ columns, index, duplicates }: BatchRequest, read: string): string {
+  const list = columns.map(({ name }) => identifier(name)).join(', ');
+  const valid = `SELECT ${list} FROM ${read} WHERE ${FAULT} IS NULL`;
+  if (index.columns.length === 0) return `${valid} ORDER BY ${NUMBER}`;
+  const order = duplicates === 'ignore' ? 'ASC' : 'DESC';
+  return `${valid} QUALIFY row_number() OVER
+    (PARTITION BY ${index.terms.join(', ')} ORDER BY ${NUMBER} ${order}) = 1${orderBy(index)}`;
+}
+
+/** Why a record is refused, as an expression; null for a good one. */
+function faultOf({ relation, columns, index }: BatchRequest): string {
+  const known = new Set(relation.columns.map(({ name }) => name));
+  const required = index.columns.filter(({ name }) => known.has(name));
+  const absent = required.map(({ name, type }) => {
+    const empty = type === 'varchar' ? ` OR ${identifier(name)} = ''` : '';
+    const text =
+      relation.kind === 'csv' && type !== 'varchar'
+        ? valueOfName(name, relation, columns)
+        : identifier(name);
+    return `WHEN ${text} IS NULL${empty} THEN ${literal(requiredError(name))}`;
+  });
+  const misfits = columns.flatMap((column) => {
+    const condition = misfit(relation, column);
+    return condition === undefined
+      ? []
+      : [`WHEN ${condition} THEN ${literal(typeError(column.name, column.type))}`];
+  });
+  const cases = [...misfits, ...absent];
+  return cases.length === 0 ? 'CAST(NULL AS VARCHAR)' : `CASE ${cases.join(' ')} END`;
+}
+
+function valueOfName(name: string, relation: Relation, columns: readonly Column[]): string {
+  const column = columns.find((item) => item.name === name);
+  return column === undefined ? identifier(name) : valueOf(relation, column, false);
+}
+
+const requiredError = (name: string): string =>
+  `validation failed: should have required property '${name}'`;
+
+const typeError = (name: string, type: string): string =>
+  `validation failed: property '${name}' should be ${type}`;
+
+/** The select list: the owner's properties from the file, the system's from this run. */
+function selection({ relation, columns, nowMs }: BatchRequest, strict: boolean): string {
+  const now = `TIMESTAMP ${literal(isoTime(nowMs).slice(0, -1))}`;
+  const system = new Set<string>([UPDATED_COLUMN, CREATED_COLUMN]);
+  return columns
+    .map((column) => {
+      const value = system.has(column.name) ? now : valueOf(relation, column, strict);
+      return `${value} AS ${identifier(column.name)}`;
+    })
+    .join(', ');
+}
+
+function lineReject(row: Row, { columns }: BatchRequest): Reject {
+  const line = Number(row['line']);
+  const name = String(row['column']);
+  const column = columns.find((item) => item.name === name);
+  if (row['type'] === 'CAST' && column !== undefined) {
+    return { line, error: typeError(name, column.type) };
+  }
+  return { line, error: `validation failed: ${String(row['message']).split('\n')[0]}` };
+}
+
+/**
+ * Line of the n-th record that was read. Lines count records, as read_csv counts them: the header
+ * is line 1, and a line break inside quotes begins no line.
+ */
+function lineOf(n: number, relation: Relation, unread: readonly Reject[]): number {
+  if (relation.kind === 'parquet') return n;
+  return unread.reduce((line, reject) => (reject.line <= line ? line + 1 : line), n + 1);
+}
+
+async function ask(
+  bench: Workbench,
+  relation: Relation,
+  statements: readonly string[],
+): Promise<readonly (readonly Row[])[]> {
+  try {
+    return await bench.pool.rows({
+      files: [relation.path],
+      folder: bench.folder,
+      statements,
+      deadlineMs: bench.deadlineMs,
+      onProgress: bench.onProgress,
+    });
+  } catch (error) {
+    if (!(error instanceof Failure) || error.type !== 'SystemError') throw error;
+    throw new Failure('InvalidBody', withoutPaths(reasonOf(error), relation, bench));
+  }
+}
+
+/** DuckDB's sentence without the folders of this machine. */
+const withoutPaths = (text: string, relation: Relation, bench: Workbench): string =>
+  text.replaceAll(relation.path, 'the body').replaceAll(bench.folder, '');

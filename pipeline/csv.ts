@@ -1,0 +1,86 @@
+// CSV, TSV and PSV: the head of the file tells delimiter, header and a first guess at types; the
+// rest of the file is DuckDB's, which corrects the guess (ingest.ts widens what does not fit).
+import { parse } from 'csv-parse/sync';
+import { isReserved, PROPERTIES_MAX } from '../store/columns.ts';
+import { Failure, reasonOf } from '../store/failure.ts';
+import { HEAD_BYTES } from './content.ts';
+import { inferType } from './infer.ts';
+import type { Relation } from './relation.ts';
+
+const DELIMITERS = [',', '\t', '|', ';'] as const;
+/** Rows of the head that are looked at, and cells at most: inference stays below 50 ms. */
+const SAMPLE_ROWS = 10_000;
+const SAMPLE_CELLS = 400_000;
+
+export function csvRelation(path: string, head: Buffer): Relation {
+  const text = wholeLines(head);
+  const delimiter = delimiterOf(text);
+  const rows = parseRows(text, delimiter);
+  const header = checkHeader(rows[0] ?? []);
+  const most = Math.min(SAMPLE_ROWS, Math.ceil(SAMPLE_CELLS / header.length));
+  const sample = rows.slice(1, most + 1).filter((row) => row.length === header.length);
+  const columns = header.map((name, index) => ({
+    name,
+    inferred: inferType(sample.map((row) => row[index] ?? '')),
+  }));
+  return { kind: 'csv', path, columns, delimiter };
+}
+
+/** Without the last, possibly cut, line and without a byte order mark. */
+function wholeLines(head: Buffer): string {
+  const text = head.toString('utf8').replace(/^\uFEFF/, '');
+  if (head.length < HEAD_BYTES) return text;
+  const end = text.lastIndexOf('\n');
+  if (end < 0) throw new Failure('InvalidBody', `the first line is over ${HEAD_BYTES} bytes`);
+  return text.slice(0, end + 1);
+}
+
+/** The delimiter that splits the header into most columns, and the next line into as many. */
+function delimiterOf(text: string): string {
+  const lines = text.split(/\r?\n/, 3).join('\n');
+  const counts = DELIMITERS.map((delimiter) => {
+    const rows = parseRows(lines, delimiter);
+    const columns = rows[0]?.length ?? 0;
+    const even = rows.length < 2 || rows[1]?.length === columns;
+    return { delimiter, columns: even ? columns : columns / DELIMITERS.length };
+  });
+  return counts.sort((a, b) => b.columns - a.columns)[0]?.delimiter ?? ',';
+}
+
+function parseRows(text: string, delimiter: string): readonly (readonly string[])[] {
+  try {
+    return parse(text, {
+      delimiter,
+      relax_column_count: true,
+      relax_quotes: true,
+      skip_empty_lines: true,
+      to: SAMPLE_ROWS + 1,
+    });
+  } catch (error) {
+    // The head may end inside a quoted cell; the rows before it are enough.
+    const cut = text.lastIndexOf('\n', text.length - 2);
+    if (cut > 0 && text.length > HEAD_BYTES / 2)
+      return parseRows(text.slice(0, cut + 1), delimiter);
+    throw new Failure('InvalidBody', `the body is not CSV: ${reasonOf(error)}`);
+  }
+}
+
+function checkHeader(header: readonly string[]): readonly string[] {
+  if (header.length === 0) throw new Failure('InvalidBody', 'the body has no header line');
+  if (header.length > PROPERTIES_MAX) {
+    throw new Failure('InvalidBody', `the header has over ${PROPERTIES_MAX} columns`);
+  }
+  const seen = new Set<string>();
+  for (const name of header) {
+    if (name.trim() === '') throw new Failure('InvalidBody', 'the header has an empty column name');
+    if (isReserved(name)) {
+      throw new Failure('InvalidBody', `column ${name} begins with the reserved prefix _system`);
+    }
+    // SQL compares names without case, so two that differ only in case can not stand side by side.
+    if (seen.has(name.toLowerCase())) {
+      throw new Failure('InvalidBody', `the header names column ${name} twice`);
+    }
+    seen.add(name.toLowerCase());
+  }
+  return header;
+}

@@ -1,0 +1,334 @@
+// One ingestion: file -> decode -> infer or check -> conform -> duplicates -> sorted Parquet ->
+// one commit (DESIGN.md "Flows"). Until the commit nothing is visible; the files it leaves when it
+// dies are swept at the next start.
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../store/clock.ts';
+import { columnTypeOf, type PropertyType } from '../store/columns.ts';
+import type { Committed, Edit } from '../store/commit.ts';
+import type { AtCrashPoint } from '../store/crashPoints.ts';
+import type { Database } from '../store/database.ts';
+import type { ColumnMapping, Dataset } from '../store/datasets.ts';
+import type { DuckDbPool } from '../store/duckdb/pool.ts';
+import { Failure } from '../store/failure.ts';
+import type { Reject } from '../store/jobs.ts';
+import { columnsOf, type DatasetDraft, type Lake } from '../store/lake.ts';
+import type { Table } from '../store/lakeRead.ts';
+import { newUuid } from '../store/random.ts';
+import { type Reconciled, reconcile, writtenDeletes } from './against.ts';
+import { type Batch, makeBatch, type Workbench } from './batch.ts';
+import { contentOf, readHead } from './content.ts';
+import { csvRelation } from './csv.ts';
+import { guessMapping, schemaOf, widen } from './infer.ts';
+import { describeParquet, parquetRelation } from './parquet.ts';
+import { writtenFile } from './parquetFile.ts';
+import type { Relation } from './relation.ts';
+import { uniqueIndexOf } from './uniqueIndex.ts';
+import { unpackGzip } from './unpack.ts';
+
+export type DuplicateHandling = 'ignore' | 'replace';
+
+/** What to load, and into what. */
+export interface Load {
+  readonly path: string;
+  readonly workspace: string;
+  readonly dataset: string;
+  readonly duplicates: DuplicateHandling;
+  /** Rejected records after which nothing is ingested. */
+  readonly rejectsMax: number;
+  /** Parts of the unique index when the dataset is made by this load; guessed when undefined. */
+  readonly mapping?: ColumnMapping;
+  readonly source?: string;
+}
+
+export interface IngestServices {
+  readonly lake: Lake;
+  readonly pool: DuckDbPool;
+  readonly temporary: string;
+  readonly clock: Clock;
+  readonly at: AtCrashPoint;
+  readonly deadlineMs: number;
+}
+
+/** Told while it runs. */
+export interface IngestEvents {
+  readonly validating: () => Promise<void>;
+  readonly validated: () => Promise<void>;
+  readonly ingesting: () => Promise<void>;
+  readonly progress: (percent: number) => void;
+  readonly log: (message: string) => Promise<void>;
+}
+
+export interface Ingested {
+  readonly validated: number;
+  readonly ingested: number;
+  readonly invalid: number;
+  /** Records left out, or stored records replaced, because the index value was taken. */
+  readonly duplicates: number;
+  readonly rejects: readonly Reject[];
+}
+
+/** Runs in the commit's transaction: the job is finished exactly when its records are visible. */
+export type Finish = (
+  transaction: Database,
+  outcome: Ingested,
+  committed: Committed,
+) => Promise<void>;
+
+/** @throws Failure with the reason; then nothing of the load is visible. */
+export async function ingest(
+  load: Load,
+  author: string,
+  services: IngestServices,
+  events: IngestEvents,
+  finish: Finish,
+): Promise<Ingested> {
+  const folder = join(services.temporary, newUuid());
+  await mkdir(folder, { recursive: true });
+  const { pool, deadlineMs } = services;
+  const bench = { pool, folder, deadlineMs, onProgress: events.progress };
+  try {
+    await events.validating();
+    const relation = await openSource(load.path, bench);
+    const { batch, dataset } = await validate(load, relation, author, services, bench, events);
+    services.at('parquet-written');
+    await events.validated();
+    refuseTooManyRejects(batch, load);
+    await events.ingesting();
+    return await store(batch, dataset, load, author, services, bench, finish);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The file as a relation, by its content; gzip is unpacked first. */
+async function openSource(path: string, bench: Workbench): Promise<Relation> {
+  const head = await readHead(path);
+  const content = contentOf(head);
+  if (content === 'gzip') {
+    const plain = join(bench.folder, 'plain');
+    await unpackGzip(path, plain);
+    const inner = await readHead(plain);
+    if (contentOf(inner) === 'gzip') {
+      throw new Failure('InvalidBody', 'the body is gzip inside gzip');
+    }
+    return openSource(plain, bench);
+  }
+  if (content === 'csv') return csvRelation(path, head);
+  const [described] = await bench.pool
+    .rows({
+      files: [path],
+      statements: [describeParquet(path)],
+      deadlineMs: bench.deadlineMs,
+    })
+    .catch((error: unknown) => {
+      if (error instanceof Failure && error.type !== 'SystemError') throw error;
+      throw new Failure('InvalidBody', 'the body is not readable Parquet: damaged or cut short');
+    });
+  return parquetRelation(path, described ?? []);
+}
+
+interface Validated {
+  readonly batch: Batch;
+  readonly dataset: Dataset;
+}
+
+async function validate(
+  load: Load,
+  relation: Relation,
+  author: string,
+  services: IngestServices,
+  bench: Workbench,
+  events: IngestEvents,
+): Promise<Validated> {
+  const known = services.lake.catalogue.dataset(load.workspace, load.dataset);
+  if (known === undefined) return inferAndCreate(load, relation, author, services, bench, events);
+  const table = await tableOf(services.lake, known);
+  checkColumns(known, relation);
+  const extra = relation.columns.filter(({ name }) => known.schema.properties[name] === undefined);
+  if (extra.length > 0) {
+    const list = extra
+      .map(({ name }) => name)
+      .slice(0, 20)
+      .join(', ');
+    await events.log(`columns that the schema does not have are left out: ${list}`);
+  }
+  const attempt = await makeBatch(request(load, relation, known, table, services), bench, false);
+  if (attempt.kind === 'misfit') throw new Failure('SystemError', 'a fixed schema was widened');
+  return { batch: attempt.batch, dataset: known };
+}
+
+/** Types guessed from the head are widened until the whole file fits: as if all of it was read. */
+async function inferAndCreate(
+  load: Load,
+  relation: Relation,
+  author: string,
+  services: IngestServices,
+  bench: Workbench,
+  events: IngestEvents,
+): Promise<Validated> {
+  const properties: Record<string, PropertyType> = Object.fromEntries(
+    relation.columns.map(({ name, inferred }) => [name, inferred.property]),
+  );
+  for (;;) {
+    const draft = draftOf(load, properties);
+    checkColumns(draft, relation);
+    const table = {
+      tableId: 0,
+      snapshot: 0,
+      columns: columnsOf(draft),
+      files: [],
+      records: 0,
+      bytes: 0,
+    };
+    const dataset = { ...draft, tableId: 0, createdMs: 0, updatedMs: 0 };
+    const attempt = await makeBatch(request(load, relation, dataset, table, services), bench, true);
+    if (attempt.kind === 'batch') {
+      const created = await services.lake.createDataset(draft, author);
+      return { batch: attempt.batch, dataset: created };
+    }
+    for (const name of attempt.columns) {
+      const wider = widen(properties[name] ?? { type: 'string' });
+      await events.log(`${name} does not fit its first guess and becomes ${wider.type}`);
+      properties[name] = wider;
+    }
+  }
+}
+
+function draftOf(load: Load, properties: Readonly<Record<string, PropertyType>>): DatasetDraft {
+  const mapping = load.mapping ?? guessMapping(properties);
+  return {
+    workspace: load.workspace,
+    dataset: load.dataset,
+    title: '',
+    description: '',
+    source: load.source ?? '',
+    weight: 1,
+    schema: schemaOf(properties, mapping),
+    mapping,
+  };
+}
+
+/** @throws Failure InvalidBody when an indexed property is not in the file or can't be one. */
+function checkColumns(dataset: DatasetDraft, relation: Relation): void {
+  const names = new Set(relation.columns.map(({ name }) => name));
+  for (const [part, name] of Object.entries(dataset.mapping)) {
+    const property = dataset.schema.properties[name];
+    if (!names.has(name) || property === undefined) {
+      throw new Failure(
+        'InvalidBody',
+        `validation failed: should have required property '${name}'`,
+      );
+    }
+    const date = property.format !== undefined;
+    if (part === 'date' && !date) {
+      throw new Failure('InvalidBody', `property '${name}' can not be the date: it holds no dates`);
+    }
+    if (columnTypeOf(property) === 'json') {
+      throw new Failure('InvalidBody', `property '${name}' can not be indexed: it is no scalar`);
+    }
+  }
+}
+
+const request = (
+  load: Load,
+  relation: Relation,
+  dataset: Dataset,
+  table: Table,
+  { clock }: IngestServices,
+): Parameters<typeof makeBatch>[0] => ({
+  relation,
+  columns: table.columns,
+  index: uniqueIndexOf(dataset, table),
+  duplicates: load.duplicates,
+  nowMs: clock(),
+});
+
+function refuseTooManyRejects(batch: Batch, load: Load): void {
+  const reasons = batch.rejects.slice(0, 3).map(({ line, error }) => `line ${line}: ${error}`);
+  if (batch.invalid > load.rejectsMax) {
+    const counted = `${batch.invalid} invalid records, ${load.rejectsMax} allowed`;
+    throw new RejectedFailure(`${counted}: ${reasons.join('; ')}`, batch);
+  }
+  if (batch.invalid > 0 && batch.stats.records === 0) {
+    throw new RejectedFailure(`no record is valid: ${reasons.join('; ')}`, batch);
+  }
+}
+
+/** A load that its rejected records ended; they are told beside the reason. */
+export class RejectedFailure extends Failure {
+  readonly rejects: readonly Reject[];
+  readonly invalid: number;
+
+  constructor(detail: string, batch: Batch) {
+    super('InvalidBody', detail);
+    this.rejects = batch.rejects;
+    this.invalid = batch.invalid;
+  }
+}
+
+async function tableOf(lake: Lake, dataset: Dataset): Promise<Table> {
+  const table = await lake.table(dataset.tableId);
+  if (table === undefined) throw new Failure('NotFound');
+  return table;
+}
+
+async function store(
+  batch: Batch,
+  dataset: Dataset,
+  load: Load,
+  author: string,
+  services: IngestServices,
+  bench: Workbench,
+  finish: Finish,
+): Promise<Ingested> {
+  const { lake } = services;
+  const table = await tableOf(lake, dataset);
+  const index = uniqueIndexOf(dataset, table);
+  const place = { bench, files: lake.files, table, index };
+  const reconciled = await reconcile(batch, load.duplicates, place);
+  const outcome = {
+    validated: batch.stats.records + batch.duplicates,
+    ingested: reconciled.stats.records,
+    invalid: batch.invalid,
+    duplicates: batch.duplicates + reconciled.ignored + reconciled.replaced,
+    rejects: batch.rejects,
+  };
+  const edits = await publish(reconciled, dataset, table, lake);
+  const message = `${outcome.ingested} records into ${dataset.workspace}.${dataset.dataset}`;
+  await lake.commit(edits, { author, message }, async (transaction, committed) => {
+    await finish(transaction, outcome, committed);
+    await transaction
+      .updateTable('dataset')
+      .set({ updated_ms: committed.timeMs })
+      .where('table_id', '=', dataset.tableId)
+      .execute();
+  });
+  return outcome;
+}
+
+async function publish(
+  reconciled: Reconciled,
+  dataset: Dataset,
+  table: Table,
+  lake: Lake,
+): Promise<readonly Edit[]> {
+  const edits: Edit[] = [];
+  const { tableId } = dataset;
+  if (reconciled.deletes.length > 0) {
+    const deletes = [];
+    for (const pending of reconciled.deletes) {
+      const { name, path } = lake.newFile(dataset, '-delete');
+      await lake.files.publish(pending.path, path);
+      deletes.push(writtenDeletes(name, pending));
+    }
+    edits.push({ kind: 'delete', tableId, deletes });
+  }
+  if (reconciled.stats.records > 0) {
+    const { name, path } = lake.newFile(dataset);
+    await lake.files.publish(reconciled.path, path);
+    const file = writtenFile(name, reconciled.stats, table.columns);
+    edits.push({ kind: 'insert', tableId, file });
+  }
+  return edits;
+}

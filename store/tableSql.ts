@@ -1,0 +1,62 @@
+// A table as SQL: its files by field id, without the positions that were deleted.
+import { type Column, SQL_TYPES } from './columns.ts';
+import { identifier, literal } from './duckdb/instance.ts';
+import type { DataFile } from './lakeRead.ts';
+
+/** Local path of a lake file, pinned by the caller. */
+export type PathOf = (relative: string) => string;
+
+/** Where a record stands: file name (without folder) and position. */
+export const FILE_COLUMN = '_system_file';
+export const POSITION_COLUMN = '_system_position';
+
+/**
+ * A sub-select of the visible records of `files`, with `columns`; `positions` adds the two columns
+ * that tell where a record stands.
+ */
+export function visibleRows(
+  files: readonly DataFile[],
+  columns: readonly Column[],
+  pathOf: PathOf,
+  positions = false,
+): string {
+  const clean = files.filter((file) => file.deletes === null);
+  const holed = files.filter((file) => file.deletes !== null);
+  const list = columns.map(({ name }) => identifier(name)).join(', ');
+  const at = `, parse_filename(${FILE_COLUMN}) AS ${FILE_COLUMN}, file_row_number AS ${POSITION_COLUMN}`;
+  const selected = positions ? `${list}${at}` : list;
+  const parts: string[] = [];
+  if (clean.length > 0) {
+    parts.push(`SELECT ${selected} FROM ${readFiles(clean, columns, pathOf, positions)}`);
+  }
+  if (holed.length > 0) {
+    const deletes = holed.flatMap(({ deletes: file }) => (file ? [pathOf(file.path)] : []));
+    parts.push(`SELECT ${selected} FROM ${readFiles(holed, columns, pathOf, true)} AS data
+      WHERE NOT EXISTS (FROM read_parquet([${deletes.map(literal).join(', ')}]) AS gone
+        WHERE gone.pos = data.file_row_number
+        AND parse_filename(gone.file_path) = parse_filename(data.${FILE_COLUMN}))`);
+  }
+  return parts.length === 0 ? noRows(columns) : `(${parts.join(' UNION ALL ')})`;
+}
+
+function readFiles(
+  files: readonly DataFile[],
+  columns: readonly Column[],
+  pathOf: PathOf,
+  positions: boolean,
+): string {
+  const fields = columns.map(
+    ({ id, name, type }) =>
+      `${id}: {name: ${literal(name)}, type: '${SQL_TYPES[type]}', default_value: NULL}`,
+  );
+  const paths = files.map((file) => literal(pathOf(file.path)));
+  const place = positions ? `, file_row_number = true, filename = '${FILE_COLUMN}'` : '';
+  return `read_parquet([${paths.join(', ')}], schema = MAP {${fields.join(', ')}}${place})`;
+}
+
+function noRows(columns: readonly Column[]): string {
+  const nulls = columns.map(
+    ({ name, type }) => `CAST(NULL AS ${SQL_TYPES[type]}) AS ${identifier(name)}`,
+  );
+  return `(SELECT ${nulls.join(', ')} WHERE false)`;
+}
