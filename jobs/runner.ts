@@ -114,6 +114,10 @@ export class Runner {
     return this.#progress.get(jobId);
   }
 
+  isStopping(): boolean {
+    return this.#stopping;
+  }
+
   /** Starts nothing more and waits for what runs; the rest resumes at the next start. */
   async stop(): Promise<void> {
     this.#stopping = true;

@@ -110,15 +110,17 @@ async function exactBatch(request: BatchRequest, bench: Workbench): Promise<Batc
   const numbered = `SELECT row_number() OVER () AS ${NUMBER}, * FROM
     (SELECT ${faultOf(request)} AS ${FAULT}, ${selection(request, false)} FROM ${from})`;
   const rejecting = relation.kind === 'csv' ? rejectStatements(REJECTS_KEPT_MAX) : [];
-  const stage = `COPY (${numbered}) TO ${literal(staging)} (FORMAT parquet, COMPRESSION lz4_raw)`;
+  const stage = `COPY (${numbered}) TO ${literal(staging)} (${STAGED})`;
   const staged = await ask(bench, relation, [stage, ...rejecting]);
   const [counted, listed] = staged.slice(1);
   const read = `read_parquet(${literal(staging)})`;
-  const [tallied, faulty, copied] = await ask(bench, relation, [
+  const sorted = join(bench.folder, `${newUuid()}.parquet`);
+  const [tallied, faulty, , copied] = await ask(bench, relation, [
     `SELECT count(*) AS records, count(${FAULT}) AS faulty FROM ${read}`,
     `SELECT ${NUMBER} AS n, ${FAULT} AS error FROM ${read} WHERE ${FAULT} IS NOT NULL
       ORDER BY 1 LIMIT ${REJECTS_KEPT_MAX}`,
-    copyTable(survivors(request, read), path, columns),
+    `COPY (${sortedRecords(request, read)}) TO ${literal(sorted)} (${STAGED})`,
+    copyTable(survivors(request, `read_parquet(${literal(sorted)})`), path, columns),
   ]);
   const stats = fileStats(copied ?? []);
   const faults = Number(tallied?.[0]?.['faulty']);
@@ -139,14 +141,24 @@ async function exactBatch(request: BatchRequest, bench: Workbench): Promise<Batc
 const NUMBER = '_system_number';
 const FAULT = '_system_fault';
 
-/** The valid records, each index value once: the first in the file, or the last to replace it. */
-function survivors({ columns, index, duplicates }: BatchRequest, read: string): string {
-  const list = columns.map(({ name }) => identifier(name)).join(', ');
-  const valid = `SELECT ${list} FROM ${read} WHERE ${FAULT} IS NULL`;
-  if (index.columns.length === 0) return `${valid} ORDER BY ${NUMBER}`;
+/** How the steps between are kept: cheap to write and to read again. */
+const STAGED = 'FORMAT parquet, COMPRESSION lz4_raw';
+
+/** The valid records in the order of the index; of equal ones, the one to keep comes first. */
+function sortedRecords({ index, duplicates }: BatchRequest, read: string): string {
   const order = duplicates === 'ignore' ? 'ASC' : 'DESC';
-  return `${valid} QUALIFY row_number() OVER
-    (PARTITION BY ${index.terms.join(', ')} ORDER BY ${NUMBER} ${order}) = 1${orderBy(index)}`;
+  const terms = [...index.terms, `${NUMBER} ${order}`];
+  return `SELECT * FROM ${read} WHERE ${FAULT} IS NULL ORDER BY ${terms.join(', ')}`;
+}
+
+/** The first record of each index value. `lag` over the file's order streams: memory stays flat. */
+function survivors({ columns, index }: BatchRequest, read: string): string {
+  const list = columns.map(({ name }) => identifier(name)).join(', ');
+  if (index.terms.length === 0) return `SELECT ${list} FROM ${read}`;
+  const before = index.terms.map((term, at) => `lag(${term}) OVER () AS _system_before${at}`);
+  const differs = index.terms.map((term, at) => `${term} IS DISTINCT FROM _system_before${at}`);
+  return `SELECT ${list} FROM (SELECT *, ${before.join(', ')} FROM ${read})
+    WHERE ${differs.join(' OR ')}`;
 }
 
 /** Why a record is refused, as an expression; null for a good one. */

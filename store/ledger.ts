@@ -47,6 +47,7 @@ export class Ledger {
   readonly #at: AtCrashPoint;
   readonly #onFault: (reason: unknown) => void;
   readonly #balances = new Map<string, Balance>();
+  readonly #holds = new Set<Hold>();
   #waiting: UsageLine[] = [];
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
@@ -85,7 +86,9 @@ export class Ledger {
       throw new Failure('Busy', 'the ledger can not be written: metered calls wait');
     }
     balance.held += granted;
-    return { caller, usageKey, month: balance.month, messages: granted };
+    const hold = { caller, usageKey, month: balance.month, messages: granted };
+    this.#holds.add(hold);
+    return hold;
   }
 
   /**
@@ -112,8 +115,9 @@ export class Ledger {
     };
   }
 
-  /** Gives a whole hold back: the call failed before its headers. */
+  /** Gives a whole hold back: the call failed before its headers. Again it does nothing. */
   release(hold: Hold): void {
+    if (!this.#holds.delete(hold)) return;
     const balance = this.#balance(hold.caller.accountId);
     if (balance.month === hold.month) balance.held -= hold.messages;
   }

@@ -17,10 +17,9 @@ const STEPS: readonly Step[] = [
 
 /**
  * Brings the catalog to this program's version, each step in one transaction.
- * @returns true when the folder was new.
  * @throws Failure Conflict when the folder was written by a newer program.
  */
-export async function migrate(database: Database): Promise<boolean> {
+export async function migrate(database: Database): Promise<void> {
   const version = await folderVersion(database);
   if (version > STEPS.length) {
     throw new Failure(
@@ -36,7 +35,6 @@ export async function migrate(database: Database): Promise<boolean> {
       await transaction.insertInto('folder').values(row).execute();
     });
   }
-  return version === 0;
 }
 
 async function folderVersion(database: Database): Promise<number> {

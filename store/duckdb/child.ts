@@ -48,25 +48,33 @@ function tellState(request: Request): void {
 }
 
 async function answer(request: Request): Promise<Answer> {
-  const instance = await instanceOf(request.scope);
-  const connection = await instance.connect();
+  if (request.scope.folder === undefined) {
+    const instance = await warmInstance(request.scope);
+    const connection = await instance.connect();
+    return answerOn(connection, request).finally(() => connection.closeSync());
+  }
+  // A job's instance is its own: its memory goes when the statements are done.
+  const { instance, connection } = await lockedInstance(request.scope);
+  return answerOn(connection, request).finally(() => {
+    connection.closeSync();
+    instance.closeSync();
+  });
+}
+
+async function answerOn(connection: DuckDBConnection, request: Request): Promise<Answer> {
   running = { id: request.id, connection };
   if (interrupted === request.id) throw new Failure('TimedOut', 'interrupted');
-  try {
-    if (request.progress) await connection.run('SET enable_progress_bar = true');
-    const before = request.statements.slice(0, -1);
-    const last = request.statements.at(-1) ?? '';
-    const rows = [];
-    for (const statement of before) rows.push(await rowsOf(connection, statement, []));
-    if (request.answer === 'rows') {
-      rows.push(await rowsOf(connection, last, request.parameters));
-      return { kind: 'rows', rows };
-    }
-    const result = await connection.stream(last, [...request.parameters]);
-    return { kind: 'body', body: await renderBody(result, request.answer) };
-  } finally {
-    connection.closeSync();
+  const last = request.statements.at(-1) ?? '';
+  const rows = [];
+  for (const statement of request.statements.slice(0, -1)) {
+    rows.push(await rowsOf(connection, statement, []));
   }
+  if (request.answer === 'rows') {
+    rows.push(await rowsOf(connection, last, request.parameters));
+    return { kind: 'rows', rows };
+  }
+  const result = await connection.stream(last, [...request.parameters]);
+  return { kind: 'body', body: await renderBody(result, request.answer) };
 }
 
 async function rowsOf(
@@ -77,10 +85,10 @@ async function rowsOf(
   return (await connection.runAndReadAll(statement, [...parameters])).getRowObjectsJson();
 }
 
-async function instanceOf(scope: Scope): Promise<DuckDBInstance> {
+async function warmInstance(scope: Scope): Promise<DuckDBInstance> {
   const key = JSON.stringify(scope);
   const known = instances.get(key);
-  const instance = known ?? (await lockedInstance(scope));
+  const instance = known ?? (await unattached(scope));
   instances.delete(key);
   instances.set(key, instance);
   const [oldest] = instances.keys();
@@ -88,5 +96,11 @@ async function instanceOf(scope: Scope): Promise<DuckDBInstance> {
     instances.get(oldest)?.closeSync();
     instances.delete(oldest);
   }
+  return instance;
+}
+
+async function unattached(scope: Scope): Promise<DuckDBInstance> {
+  const { instance, connection } = await lockedInstance(scope);
+  connection.closeSync();
   return instance;
 }

@@ -1,10 +1,16 @@
 // A locked DuckDB instance: in memory, reading only the files of its scope, no extensions, no
 // settings to change. STACK.md 1.4 lists what the lock refuses, and what it does not: that is why
 // only our own printed statements run here, and why it lives in a child process.
-import { DuckDBInstance } from '@duckdb/node-api';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { Scope } from './protocol.ts';
 
-export async function lockedInstance(scope: Scope): Promise<DuckDBInstance> {
+export interface Locked {
+  readonly instance: DuckDBInstance;
+  /** The connection that locked the instance; the only one whose progress can be told. */
+  readonly connection: DuckDBConnection;
+}
+
+export async function lockedInstance(scope: Scope): Promise<Locked> {
   const instance = await DuckDBInstance.create(':memory:', {
     threads: String(scope.threads),
     memory_limit: `${Math.floor(scope.memoryBytes / 1024)}KiB`,
@@ -13,12 +19,8 @@ export async function lockedInstance(scope: Scope): Promise<DuckDBInstance> {
     autoload_known_extensions: 'false',
   });
   const connection = await instance.connect();
-  try {
-    for (const statement of lockStatements(scope)) await connection.run(statement);
-  } finally {
-    connection.closeSync();
-  }
-  return instance;
+  for (const statement of lockStatements(scope)) await connection.run(statement);
+  return { instance, connection };
 }
 
 function lockStatements(scope: Scope): readonly string[] {
@@ -28,6 +30,9 @@ function lockStatements(scope: Scope): readonly string[] {
     // ORDER BY … LIMIT over Parquet runs about 5x slower with it (STACK.md 2).
     `SET disabled_optimizers = 'late_materialization'`,
     `SET parquet_metadata_cache = true`,
+    // Progress is a setting of this one connection; it is kept, and drawn nowhere.
+    `SET enable_progress_bar = true`,
+    `SET enable_progress_bar_print = false`,
     `SET temp_directory = ${literal(spill)}`,
     `SET allowed_paths = [${scope.files.map(literal).join(', ')}]`,
     `SET allowed_directories = [${spill === '' ? '' : literal(spill)}]`,

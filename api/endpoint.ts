@@ -1,0 +1,86 @@
+// What an endpoint is: one row of the table from which routes, checks, headers, OpenAPI, the
+// reference page and the authorization matrix derive (DESIGN.md idea 8).
+import type { Readable } from 'node:stream';
+import type { TSchema } from 'typebox';
+import type { Runner } from '../jobs/runner.ts';
+import type { SeriesEngine } from '../query/series.ts';
+import type { Accounts, Caller } from '../store/accounts.ts';
+import type { BillingDays } from '../store/billingDays.ts';
+import type { Clock } from '../store/clock.ts';
+import type { AtCrashPoint } from '../store/crashPoints.ts';
+import type { Database } from '../store/database.ts';
+import type { Disk } from '../store/disk.ts';
+import type { Body, BodyFormat } from '../store/duckdb/protocol.ts';
+import type { Folder } from '../store/folder.ts';
+import type { Lake } from '../store/lake.ts';
+import type { Charge, Ledger } from '../store/ledger.ts';
+import type { Settings } from '../store/settings.ts';
+import type { FailureStyle } from './failures.ts';
+import type { Parameter, Values } from './parameters.ts';
+
+/** Everything an endpoint may use. Made once, in main.ts. */
+export interface Services {
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly database: Database;
+  readonly folder: Folder;
+  readonly disk: Disk;
+  readonly at: AtCrashPoint;
+  readonly lake: Lake;
+  readonly accounts: Accounts;
+  readonly ledger: Ledger;
+  readonly days: BillingDays;
+  readonly series: SeriesEngine;
+  readonly runner: Runner;
+}
+
+/** One request, checked. */
+export interface Call {
+  /** Undefined only where the endpoint needs no token. */
+  readonly caller: Caller | undefined;
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: Values;
+  /** The checked JSON body, where the endpoint declares one. */
+  readonly json: unknown;
+  /** The body as it comes, where the endpoint takes a file. */
+  readonly stream: Readable;
+  readonly contentLength: number | undefined;
+  readonly accept: string;
+  /** Aborted when the caller goes away. */
+  readonly signal: AbortSignal;
+}
+
+export type Answer =
+  | { readonly kind: 'json'; readonly value: unknown; readonly metering: 'free' | 'none' }
+  | {
+      readonly kind: 'rows';
+      readonly body: Body;
+      readonly format: BodyFormat;
+      /** JSONP function name; only with json. */
+      readonly callback: string | undefined;
+      readonly snapshot: number;
+      readonly charge: Charge;
+    };
+
+export type TokenNeed = 'none' | 'publishable' | 'secret';
+
+export interface Endpoint {
+  /** OpenAPI operation id. */
+  readonly id: string;
+  readonly method: 'GET' | 'POST';
+  /** Below the version; trailing segments with `?` may be left out. */
+  readonly path: string;
+  readonly aliases?: readonly string[];
+  readonly token: TokenNeed;
+  readonly summary: string;
+  /** What a call costs, for the reference. */
+  readonly weight: string;
+  readonly parameters: readonly Parameter[];
+  readonly body?: { readonly kind: 'json'; readonly schema: TSchema } | { readonly kind: 'file' };
+  /** JSON schema of the 200 answer. */
+  readonly answer: TSchema;
+  /** Formats besides JSON that the endpoint answers in. */
+  readonly formats?: readonly BodyFormat[];
+  readonly failures: FailureStyle;
+  readonly handle: (call: Call, services: Services) => Promise<Answer>;
+}

@@ -1,0 +1,95 @@
+// Loading data: the body goes to a durable spool file, then a job takes it from there.
+import { Type } from 'typebox';
+import { checkName } from '../../store/columns.ts';
+import type { ColumnMapping } from '../../store/datasets.ts';
+import { Failure } from '../../store/failure.ts';
+import { callerOf, workspaceOf } from '../access.ts';
+import type { Call, Endpoint } from '../endpoint.ts';
+import { numberOf, type Parameter, textOf, truthOf, type Values } from '../parameters.ts';
+import { spoolBody } from '../spool.ts';
+
+const name = (part: string): Parameter => ({
+  kind: 'text',
+  name: part,
+  help: `Property that is the ${part}, when this load makes the dataset; guessed by its name.`,
+});
+
+export const loadData: Endpoint = {
+  id: 'loadData',
+  method: 'POST',
+  path: '/data/:workspace/:id',
+  token: 'secret',
+  summary: 'Loads CSV or Parquet, also gzipped; makes the dataset when there is none.',
+  weight: 'free',
+  parameters: [
+    { kind: 'boolean', name: 'wait', help: 'Answer when the job has ended.' },
+    {
+      kind: 'choice',
+      name: 'duplicateKeyHandling',
+      choices: ['ignore', 'replace', 'true', 'false'],
+      help: 'Records whose index value is stored: ignore (default, false) or replace (true).',
+    },
+    {
+      kind: 'integer',
+      name: 'maximumValidationErrors',
+      least: 0,
+      most: 1_000_000_000,
+      help: 'Invalid records after which nothing is ingested; without it they are left out.',
+    },
+    name('key'),
+    name('subkey'),
+    name('date'),
+  ],
+  body: { kind: 'file' },
+  answer: Type.Object({
+    success: Type.Literal(true),
+    message: Type.String(),
+    jobId: Type.String(),
+    jobUrl: Type.String(),
+  }),
+  failures: 'workspace',
+  handle: async (call, services) => {
+    const { lake, runner } = services;
+    const caller = callerOf(call.caller);
+    const { workspace } = workspaceOf(caller, call.path['workspace'] ?? '', lake);
+    const id = call.path['id'] ?? '';
+    checkName('datasetId', id);
+    const dataset = lake.catalogue.dataset(workspace, id)?.dataset ?? id;
+    const mapping = mappingOf(call.query);
+    const spooled = await spoolBody(call, services);
+    const jobId = await runner.submit({
+      path: spooled.path,
+      bytes: spooled.bytes,
+      ownFile: true,
+      accountId: caller.accountId,
+      workspace,
+      dataset,
+      duplicates: duplicatesOf(call),
+      rejectsMax: numberOf(call.query, 'maximumValidationErrors') ?? Number.MAX_SAFE_INTEGER,
+      ...(mapping === undefined ? {} : { mapping }),
+    });
+    if (truthOf(call.query, 'wait')) {
+      const job = await runner.ended(jobId);
+      if (job.status !== 'INGESTED') {
+        throw new Failure('InvalidBody', `job ${jobId} ended in ${job.status}: ${job.error}`);
+      }
+    }
+    const done = `Data upload of ${spooled.bytes}B for ${dataset} completed`;
+    const message = `${done}, jobId: ${jobId} has been created`;
+    const jobUrl = `/v1/jobs/${workspace}/ingest/${jobId}`;
+    return { kind: 'json', value: { success: true, message, jobId, jobUrl }, metering: 'free' };
+  },
+};
+
+function duplicatesOf({ query }: Call): 'ignore' | 'replace' {
+  const given = textOf(query, 'duplicateKeyHandling');
+  return given === 'replace' || given === 'true' ? 'replace' : 'ignore';
+}
+
+function mappingOf(query: Values): ColumnMapping | undefined {
+  const parts = (['key', 'subkey', 'date'] as const).flatMap((part) => {
+    const property = textOf(query, part);
+    return property === undefined ? [] : [[part, property] as const];
+  });
+  return parts.length === 0 ? undefined : Object.fromEntries(parts);
+}

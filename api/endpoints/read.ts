@@ -1,0 +1,89 @@
+// The two reading doors: a workspace's data, and the time series of SPEC.md.
+import { Type } from 'typebox';
+import { isoTime } from '../../store/clock.ts';
+import type { Dataset } from '../../store/datasets.ts';
+import { callerOf, datasetOf, seriesDataset } from '../access.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { answerSeries, SERIES_PARAMETERS } from '../series.ts';
+
+const RECORDS = Type.Array(Type.Object({}, { additionalProperties: true }));
+
+export const queryData: Endpoint = {
+  id: 'queryData',
+  method: 'GET',
+  path: '/data/:workspace/:id/:key?/:subkey?',
+  token: 'publishable',
+  summary: "Records of a dataset with the owner's own properties, newest first.",
+  weight: 'the weight of the dataset for each record',
+  parameters: SERIES_PARAMETERS,
+  answer: RECORDS,
+  formats: ['csv', 'psv'],
+  failures: 'data',
+  handle: (call, services) => {
+    const { workspace = '', id = '' } = call.path;
+    const dataset = datasetOf(callerOf(call.caller), workspace, id, services.lake);
+    return answerSeries(call, services, dataset, 'data');
+  },
+};
+
+export const timeSeries: Endpoint = {
+  id: 'getTimeSeries',
+  method: 'GET',
+  path: '/time-series/:id/:key?/:subkey?',
+  token: 'publishable',
+  summary: 'Records of a time series with id, key, subkey, date and updated, newest first.',
+  weight: 'the weight of the dataset for each record',
+  parameters: SERIES_PARAMETERS,
+  answer: RECORDS,
+  formats: ['csv', 'psv'],
+  failures: 'data',
+  handle: (call, services) => {
+    const dataset = seriesDataset(callerOf(call.caller), call.path['id'] ?? '', services.lake);
+    return answerSeries(call, services, dataset, 'time-series');
+  },
+};
+
+export const timeSeriesInventory: Endpoint = {
+  id: 'listTimeSeries',
+  method: 'GET',
+  path: '/time-series',
+  token: 'publishable',
+  summary: "The datasets that the caller's token reaches, with their schema and weight.",
+  weight: 'free',
+  parameters: [],
+  answer: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      description: Type.String(),
+      key: Type.Optional(Type.String()),
+      subkey: Type.Optional(Type.String()),
+      schema: Type.Object({}, { additionalProperties: true }),
+      weight: Type.Integer(),
+      created: Type.String(),
+      lastUpdated: Type.String(),
+    }),
+  ),
+  failures: 'data',
+  handle: async (call, { lake }) => {
+    const workspaces = lake.catalogue.workspaces(callerOf(call.caller).accountId);
+    const value = workspaces.flatMap(({ workspace }, index) =>
+      lake.catalogue.datasets(workspace).map((dataset) => entryOf(dataset, index === 0)),
+    );
+    return { kind: 'json', value, metering: 'free' };
+  },
+};
+
+/** Ids of the default workspace stand alone; those of another one say which. */
+function entryOf(dataset: Dataset, isDefault: boolean): object {
+  const { mapping, schema } = dataset;
+  return {
+    id: isDefault ? dataset.dataset : `${dataset.workspace}.${dataset.dataset}`,
+    description: dataset.description,
+    ...(mapping.key === undefined ? {} : { key: mapping.key }),
+    ...(mapping.subkey === undefined ? {} : { subkey: mapping.subkey }),
+    schema: { ...schema, additionalProperties: false },
+    weight: dataset.weight,
+    created: isoTime(dataset.createdMs).slice(0, 19).replace('T', ' '),
+    lastUpdated: isoTime(dataset.updatedMs),
+  };
+}

@@ -1,0 +1,94 @@
+// Query parameters: declared once in the endpoint table, checked here, told in OpenAPI.
+import { type Day, parseDay } from '../query/dates.ts';
+import { Failure } from '../store/failure.ts';
+
+interface Declared {
+  readonly name: string;
+  readonly help: string;
+}
+
+export type Parameter =
+  | (Declared & { readonly kind: 'text'; readonly pattern?: RegExp; readonly rule?: string })
+  | (Declared & { readonly kind: 'list' })
+  | (Declared & { readonly kind: 'day' })
+  | (Declared & { readonly kind: 'integer'; readonly least: number; readonly most: number })
+  | (Declared & { readonly kind: 'boolean' })
+  | (Declared & { readonly kind: 'choice'; readonly choices: readonly string[] });
+
+export type Value = string | number | boolean | readonly string[];
+export type Values = Readonly<Record<string, Value>>;
+
+/** Characters of one value; a longer one is refused. Keys may have 1,500 bytes (INTERFACE.md 3.8). */
+const TEXT_MAX = 4_096;
+
+/** Accepted everywhere: the token, and the cache-buster of browser libraries (DESIGN.md). */
+const ALWAYS = new Set(['token', '_']);
+
+/** @throws Failure InvalidParameter naming the parameter and its rule. */
+export function readParameters(
+  declared: readonly Parameter[],
+  query: Readonly<Record<string, unknown>>,
+): Values {
+  const values: Record<string, Value> = {};
+  for (const [name, raw] of Object.entries(query)) {
+    if (ALWAYS.has(name)) continue;
+    const parameter = declared.find((item) => item.name === name);
+    if (parameter === undefined) refuse(name, 'is not allowed');
+    else values[name] = readValue(parameter, raw);
+  }
+  return values;
+}
+
+export const refuse = (name: string, rule: string): never => {
+  throw new Failure('InvalidParameter', `"${name.slice(0, 64)}" ${rule}`);
+};
+
+function readValue(parameter: Parameter, raw: unknown): Value {
+  const { name } = parameter;
+  if (typeof raw !== 'string') return refuse(name, 'must be given once');
+  if (raw === '') return refuse(name, 'is not allowed to be empty');
+  if (raw.length > TEXT_MAX) return refuse(name, `must have at most ${TEXT_MAX} characters`);
+  if (parameter.kind === 'text') {
+    const fits = parameter.pattern === undefined || parameter.pattern.test(raw);
+    return fits ? raw : refuse(name, parameter.rule ?? 'is not valid');
+  }
+  if (parameter.kind === 'list') return raw.split(',').filter((item) => item !== '');
+  if (parameter.kind === 'day') return parseDay(name, raw);
+  if (parameter.kind === 'integer') return readInteger(parameter, raw);
+  if (parameter.kind === 'boolean') return readBoolean(name, raw);
+  const choice = parameter.choices.find((item) => item.toLowerCase() === raw.toLowerCase());
+  return choice ?? refuse(name, `must be one of ${parameter.choices.join(', ')}`);
+}
+
+function readInteger(
+  { name, least, most }: Extract<Parameter, { kind: 'integer' }>,
+  raw: string,
+): number {
+  const value = Number(raw);
+  if (/^\d{1,15}$/.test(raw) && value >= least && value <= most) return value;
+  return refuse(name, `must be a whole number from ${least} to ${most}`);
+}
+
+function readBoolean(name: string, raw: string): boolean {
+  if (/^(true|1)$/i.test(raw)) return true;
+  return /^(false|0)$/i.test(raw) ? false : refuse(name, 'must be a boolean');
+}
+
+export const textOf = (values: Values, name: string): string | undefined => {
+  const value = values[name];
+  return typeof value === 'string' ? value : undefined;
+};
+
+export const dayOf = (values: Values, name: string): Day | undefined => textOf(values, name);
+
+export const numberOf = (values: Values, name: string): number | undefined => {
+  const value = values[name];
+  return typeof value === 'number' ? value : undefined;
+};
+
+export const truthOf = (values: Values, name: string): boolean => values[name] === true;
+
+export const listOf = (values: Values, name: string): readonly string[] | undefined => {
+  const value = values[name];
+  return Array.isArray(value) ? (value as readonly string[]) : undefined;
+};

@@ -1,0 +1,48 @@
+// An answer as HTTP: content type, metering headers, body, and the end of its charge.
+import type { FastifyReply } from 'fastify';
+import type { Answer } from './endpoint.ts';
+
+const CONTENT_TYPES = {
+  // node-iex-cloud compares this one with === (INTERFACE.md 0.2).
+  json: 'application/json; charset=utf-8',
+  csv: 'text/csv; charset=utf-8',
+  psv: 'text/plain; charset=utf-8',
+} as const;
+
+export function sendAnswer(reply: FastifyReply, answer: Answer, brand: string): void {
+  if (answer.kind === 'json') {
+    if (answer.metering === 'free') meter(reply, brand, 0);
+    void reply.header('content-type', CONTENT_TYPES.json).send(JSON.stringify(answer.value));
+    return;
+  }
+  const { body, callback, charge, format } = answer;
+  meter(reply, brand, charge.messages);
+  reply.header(`${brand}cloud-snapshot`, String(answer.snapshot));
+  reply.header('content-type', CONTENT_TYPES[format]);
+  if (format === 'csv') reply.header('content-disposition', 'attachment; filename=API.csv');
+  // The caller who leaves while the body is on its way is charged; one who left before is not.
+  reply.raw.once('close', () => {
+    if (reply.raw.headersSent) charge.delivered();
+    else charge.undelivered();
+  });
+  const bytes = Buffer.from(body.bytes.buffer, body.bytes.byteOffset, body.bytes.byteLength);
+  if (callback === undefined) void reply.send(bytes);
+  else
+    void reply
+      .header('content-type', 'text/javascript; charset=utf-8')
+      .send(jsonp(callback, bytes));
+}
+
+function meter(reply: FastifyReply, brand: string, messages: number): void {
+  reply.header(`${brand}cloud-messages-used`, String(messages));
+  reply.header(`${brand}cloud-premium-messages-used`, '0');
+}
+
+/** Two line separators are JSON but no JavaScript text; the comment guards old browsers. */
+function jsonp(callback: string, bytes: Buffer): string {
+  const separators = /[\u2028\u2029]/g;
+  const json = bytes
+    .toString('utf8')
+    .replace(separators, (character) => `\\u${character.charCodeAt(0).toString(16)}`);
+  return `/**/ typeof ${callback} === 'function' && ${callback}(${json});`;
+}

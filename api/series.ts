@@ -1,0 +1,138 @@
+// A metered read of a dataset, whole: plan, hold, run, settle. The price is known before anything
+// is read (limit x weight), and only what was returned is charged.
+import { endOfDay, parseDay, parseInstant } from '../query/dates.ts';
+import { runSeries } from '../query/series.ts';
+import { planSeries, type SeriesParameters, type SeriesShape } from '../query/seriesPlan.ts';
+import type { Dataset } from '../store/datasets.ts';
+import type { BodyFormat } from '../store/duckdb/protocol.ts';
+import { Failure } from '../store/failure.ts';
+import type { AsOf } from '../store/lake.ts';
+import { callerOf, visibilityOf } from './access.ts';
+import type { Answer, Call, Services } from './endpoint.ts';
+import {
+  dayOf,
+  listOf,
+  numberOf,
+  type Parameter,
+  refuse,
+  textOf,
+  type Values,
+} from './parameters.ts';
+
+const COUNT_MAX = 1_000_000_000;
+const count = (name: string, help: string): Parameter => ({
+  kind: 'integer',
+  name,
+  help,
+  least: 1,
+  most: COUNT_MAX,
+});
+
+/** Query parameters of both series doors (SPEC.md "Time series"; INTERFACE.md 3.5). */
+export const SERIES_PARAMETERS: readonly Parameter[] = [
+  { kind: 'day', name: 'from', help: 'Records on or after this date.' },
+  { kind: 'day', name: 'to', help: 'Records on or before this date.' },
+  { kind: 'day', name: 'on', help: 'Records on this date.' },
+  count('last', 'The latest n records, newest first.'),
+  count('first', 'The first n records, oldest first.'),
+  count('limit', 'At most n records; 1 when no date is given. first and last go before it.'),
+  {
+    kind: 'choice',
+    name: 'sort',
+    choices: ['asc', 'desc'],
+    help: 'Order by date; desc by default.',
+  },
+  { kind: 'list', name: 'filter', help: 'Comma list of the attributes to answer.' },
+  {
+    kind: 'choice',
+    name: 'format',
+    choices: ['json', 'csv', 'psv'],
+    help: 'Format of the answer; json by default.',
+  },
+  {
+    kind: 'text',
+    name: 'callback',
+    help: 'JSONP: name of the function that gets the answer.',
+    pattern: /^[A-Za-z_$][\w$]{0,63}(\.[A-Za-z_$][\w$]{0,63}){0,4}$/,
+    rule: 'must be a JavaScript identifier, or several joined by dots',
+  },
+  {
+    kind: 'text',
+    name: 'asOf',
+    help: 'The data as it was known: a snapshot id, or a time (ISO 8601, or a date: its end).',
+  },
+];
+
+export async function answerSeries(
+  call: Call,
+  services: Services,
+  dataset: Dataset,
+  shape: SeriesShape,
+): Promise<Answer> {
+  const { lake, ledger, settings, series } = services;
+  const caller = callerOf(call.caller);
+  const asOf = readAsOf(textOf(call.query, 'asOf'), settings.zone);
+  const format = formatOf(call);
+  const table = await lake.table(dataset.tableId, asOf);
+  if (table === undefined) throw new Failure('NotFound');
+  const visibility = visibilityOf(caller, dataset, lake);
+  const rowsMax = caller.tier.rowsMax;
+  const context = { dataset, table, visibility, rowsMax, zone: settings.zone, shape };
+  const plan = planSeries(readSeries(call), context);
+  const usageKey = `${dataset.workspace}.${dataset.dataset}`;
+  const hold = ledger.hold(caller, usageKey, plan.limit * dataset.weight);
+  try {
+    const body = await runSeries(plan, format, series, call.signal);
+    const charge = ledger.settle(hold, body.objects * dataset.weight);
+    const callback = format === 'json' ? textOf(call.query, 'callback') : undefined;
+    return { kind: 'rows', body, format, callback, snapshot: table.snapshot, charge };
+  } catch (error) {
+    ledger.release(hold);
+    throw error;
+  }
+}
+
+function readSeries({ path, query }: Call): SeriesParameters {
+  const { key, subkey } = path;
+  const [from, to, on] = [dayOf(query, 'from'), dayOf(query, 'to'), dayOf(query, 'on')];
+  const sort = textOf(query, 'sort');
+  return defined({
+    key: key === '' ? undefined : key,
+    subkey: subkey === '' ? undefined : subkey,
+    from,
+    to,
+    on,
+    first: numberOf(query, 'first'),
+    last: numberOf(query, 'last'),
+    limit: numberOf(query, 'limit'),
+    sort: sort === 'asc' || sort === 'desc' ? sort : undefined,
+    filter: listOf(query, 'filter'),
+  });
+}
+
+type Defined<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** Leaves undefined members out, so that an absent parameter is absent in the plan. */
+const defined = <T extends object>(value: T): Defined<T> =>
+  Object.fromEntries(
+    Object.entries(value).filter(([, member]) => member !== undefined),
+  ) as Defined<T>;
+
+/** `format`, else the Accept header (INTERFACE.md 3.5), else JSON. */
+function formatOf({ query, accept }: { query: Values; accept: string }): BodyFormat {
+  const format = textOf(query, 'format');
+  if (format === 'csv' || format === 'psv' || format === 'json') return format;
+  return accept.includes('text/csv') && !accept.includes('application/json') ? 'csv' : 'json';
+}
+
+/** Digits are a snapshot id; a date means the end of that day: what was known then. */
+function readAsOf(text: string | undefined, zone: string): AsOf | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,11}$/.test(text)) return { kind: 'snapshot', snapshot: Number(text) };
+  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) {
+    return { kind: 'time', ms: endOfDay(parseDay('asOf', text), zone) - 1 };
+  }
+  const ms = /^\d{12,14}$/.test(text) ? Number(text) : parseInstant(text);
+  if (ms !== undefined) return { kind: 'time', ms };
+  return refuse('asOf', 'must be a snapshot id, a date, an ISO 8601 time or epoch milliseconds');
+}

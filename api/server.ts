@@ -1,0 +1,166 @@
+// Fastify over the table of endpoints: every route, version and alias derives from a row.
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { Failure } from '../store/failure.ts';
+import { randomHex } from '../store/random.ts';
+import { checkKind } from './access.ts';
+import type { Answer, Call, Endpoint, Services } from './endpoint.ts';
+import { failureAnswer, type FailureStyle } from './failures.ts';
+import { checkBody, readJson } from './jsonBody.ts';
+import { expandPath } from './openapi.ts';
+import { readParameters } from './parameters.ts';
+import { sendAnswer } from './reply.ts';
+import { tokenOf } from './token.ts';
+import { isVersion } from './version.ts';
+
+/** Headers of a request; Node refuses more with 431. */
+const HEADER_BYTES_MAX = 16 * 1024;
+/** One path segment: an index value may have 1,500 bytes, each up to three characters encoded. */
+const SEGMENT_CHARACTERS_MAX = 4_500;
+/** Headers must be complete after this long; slower clients are cut off. */
+const HEADERS_TIMEOUT_MS = 30_000;
+
+const CORS = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-credentials': 'true',
+  'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE, OPTIONS',
+  'access-control-allow-headers':
+    'Origin, X-Requested-With, Content-Type, Accept, Authorization, Request-Source, User-Agent',
+  'x-content-type-options': 'nosniff',
+};
+
+export async function buildServer(
+  table: readonly Endpoint[],
+  services: Services,
+  log: Logger,
+): Promise<FastifyInstance> {
+  const server = Fastify({
+    logger: false,
+    genReqId: () => randomHex(8),
+    routerOptions: {
+      ignoreTrailingSlash: true,
+      ignoreDuplicateSlashes: true,
+      maxParamLength: SEGMENT_CHARACTERS_MAX,
+    },
+    bodyLimit: Number.MAX_SAFE_INTEGER,
+    requestTimeout: 0,
+    forceCloseConnections: 'idle',
+    http: { maxHeaderSize: HEADER_BYTES_MAX, headersTimeout: HEADERS_TIMEOUT_MS },
+  });
+  // Bodies are read by their endpoint: clients send wrong and impossible content types
+  // (INTERFACE.md 6), so no parser may decide by them.
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+  addHooks(server, log);
+  for (const endpoint of table) addRoutes(server, endpoint, services, log);
+  server.options('/*', (_request, reply) => reply.code(204).send());
+  server.setNotFoundHandler((request, reply) => {
+    sendFailure(request, reply, new Failure('NotFound'), 'data');
+  });
+  server.setErrorHandler((error, request, reply) => {
+    const status = (error as { statusCode?: number }).statusCode ?? 500;
+    if (status >= 500) log.error({ requestId: request.id, error: String(error) }, 'unexpected');
+    const failure = status < 500 ? new Failure('IncorrectValues') : error;
+    sendFailure(request, reply, failure, 'data');
+  });
+  return server;
+}
+
+function addHooks(server: FastifyInstance, log: Logger): void {
+  server.addHook('onRequest', async (request, reply) => {
+    reply.headers(CORS).header('x-request-id', request.id);
+  });
+  server.addHook('onResponse', async (request, reply) => {
+    // The path without its query: a token must never reach a log.
+    const path = request.url.split('?', 1)[0]?.slice(0, 500);
+    const ms = Math.round(reply.elapsedTime * 10) / 10;
+    const { id: requestId, method } = request;
+    log.info({ requestId, method, path, status: reply.statusCode, ms }, 'request');
+  });
+}
+
+function addRoutes(
+  server: FastifyInstance,
+  endpoint: Endpoint,
+  services: Services,
+  log: Logger,
+): void {
+  const paths = [endpoint.path, ...(endpoint.aliases ?? [])].flatMap(expandPath);
+  for (const path of paths) {
+    server.route({
+      method: endpoint.method,
+      url: `/:version${path}`,
+      handler: (request, reply) => serve(endpoint, request, reply, services, log),
+    });
+  }
+}
+
+async function serve(
+  endpoint: Endpoint,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  services: Services,
+  log: Logger,
+): Promise<void> {
+  const gone = new AbortController();
+  request.raw.once('close', () => {
+    if (request.raw.destroyed && !request.raw.complete) gone.abort();
+  });
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) gone.abort();
+  });
+  try {
+    const answer = await answerOf(endpoint, request, services, gone.signal);
+    sendAnswer(reply, answer, services.settings.brand);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.type === 'SystemError') {
+      const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      log.error({ requestId: request.id, endpoint: endpoint.id, error: told }, 'unexpected');
+    }
+    sendFailure(request, reply, error, endpoint.failures);
+  }
+  return reply;
+}
+
+/** identify -> validate -> handle. */
+async function answerOf(
+  endpoint: Endpoint,
+  request: FastifyRequest,
+  services: Services,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { version = '', ...path } = request.params as Record<string, string>;
+  if (!isVersion(version)) throw new Failure('NotFound');
+  const query = request.query as Record<string, unknown>;
+  const json = endpoint.body?.kind === 'json' ? await readJson(request.raw) : undefined;
+  const token = tokenOf(query, request.headers, json);
+  const needed = endpoint.token !== 'none';
+  if (needed && token === undefined) throw new Failure('NoKey');
+  const caller = needed ? services.accounts.identify(token ?? '') : undefined;
+  if (caller !== undefined) checkKind(caller, endpoint.token);
+  const length = request.headers['content-length'];
+  const call: Call = {
+    caller,
+    path,
+    query: readParameters(endpoint.parameters, query),
+    json: endpoint.body?.kind === 'json' ? checkBody(endpoint.body.schema, json) : undefined,
+    stream: request.raw,
+    contentLength: length === undefined ? undefined : Number(length),
+    accept: request.headers.accept ?? '',
+    signal,
+  };
+  return endpoint.handle(call, services);
+}
+
+function sendFailure(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: unknown,
+  style: FailureStyle,
+): void {
+  const { accept = '' } = request.headers;
+  const answer = failureAnswer(error, style, accept, request.id);
+  // What is left of a body is not read: the connection ends instead.
+  if (!request.raw.complete) reply.header('connection', 'close');
+  void reply.code(answer.status).header('content-type', answer.contentType).send(answer.body);
+}

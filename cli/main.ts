@@ -1,0 +1,88 @@
+#!/usr/bin/env node
+// `tapedeck`: serve, ingest, tokens, workspace.
+import { Command, Option } from 'commander';
+import { VERSION } from '../api/version.ts';
+import { reasonOf } from '../store/failure.ts';
+import { environment, readSettings } from '../store/settings.ts';
+import { ingestFile, type IngestOptions } from './ingest.ts';
+import { serve } from './serve.ts';
+import { createToken, listTokens } from './tokens.ts';
+import { createWorkspace, listWorkspaces } from './workspaces.ts';
+
+interface JsonOption {
+  readonly json?: boolean;
+}
+
+const settings = (): ReturnType<typeof readSettings> => readSettings(environment());
+
+function program(): Command {
+  const root = new Command('tapedeck')
+    .description('Self-hosted financial data platform. Settings: TAPEDECK_… (docs/operating.md).')
+    .version(VERSION);
+  root
+    .command('serve')
+    .description('run the server until SIGTERM or SIGINT')
+    .action(() => serve(settings()));
+  root
+    .command('ingest <file>')
+    .description('load CSV or Parquet, also gzipped, into a dataset; makes it when there is none')
+    .requiredOption('--dataset <name>', 'dataset to load into')
+    .option('--workspace <name>', 'workspace; the first one of the account by default')
+    .option('--key <property>', 'key of the unique index, for a new dataset')
+    .option('--subkey <property>', 'subkey of the unique index, for a new dataset')
+    .option('--date <property>', 'date of the unique index, for a new dataset')
+    .addOption(
+      new Option('--duplicates <how>', 'records whose index value is stored')
+        .choices(['ignore', 'replace'])
+        .default('ignore'),
+    )
+    .option('--max-errors <n>', 'invalid records after which nothing is ingested')
+    .option('--json', 'answer JSON lines')
+    .action((file: string, options: IngestOptions) => ingestFile(file, options, settings()));
+  addTokens(root);
+  addWorkspaces(root);
+  return root;
+}
+
+function addTokens(root: Command): void {
+  const tokens = root.command('tokens').description('tokens of the data folder');
+  tokens
+    .command('list', { isDefault: true })
+    .description('list tokens; secret ones by their last four characters')
+    .option('--show', 'print secret tokens whole')
+    .option('--json', 'answer JSON lines')
+    .action((options: JsonOption & { readonly show?: boolean }) => listTokens(options, settings()));
+  tokens
+    .command('create')
+    .description('make a token of the first account and print it')
+    .addOption(
+      new Option('--kind <kind>', 'kind of token')
+        .choices(['publishable', 'secret'])
+        .default('publishable'),
+    )
+    .option('--json', 'answer JSON lines')
+    .action((options: JsonOption & { readonly kind: 'publishable' | 'secret' }) =>
+      createToken(options, settings()),
+    );
+}
+
+function addWorkspaces(root: Command): void {
+  const workspace = root.command('workspace').description('workspaces of the data folder');
+  workspace
+    .command('create <name>')
+    .description('make a workspace; its name is permanent')
+    .option('--json', 'answer JSON lines')
+    .action((name: string, options: JsonOption) => createWorkspace(name, options, settings()));
+  workspace
+    .command('list')
+    .description('list workspaces')
+    .option('--json', 'answer JSON lines')
+    .action((options: JsonOption) => listWorkspaces(options, settings()));
+}
+
+program()
+  .parseAsync()
+  .catch((error: unknown) => {
+    process.stderr.write(`tapedeck: ${reasonOf(error)}\n`);
+    process.exitCode = 1;
+  });

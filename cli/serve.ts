@@ -1,0 +1,73 @@
+// `tapedeck serve`: starts, says what to try, and ends when it is told to.
+import { startTapedeck, type Tapedeck } from '../api/main.ts';
+import { monotonicMs } from '../store/clock.ts';
+import { findJob } from '../store/jobs.ts';
+import type { Settings } from '../store/settings.ts';
+import { tellServer } from './folderAccess.ts';
+import { progress } from './progress.ts';
+
+const say = (text: string): void => {
+  process.stdout.write(`${text}\n`);
+};
+
+/** How often the state of a background job is looked at. */
+const LOOK_MS = 250;
+/** A drain that takes longer ends anyway: unfinished jobs begin again at the next start. */
+const DRAIN_MS = 20_000;
+
+export async function serve(settings: Settings): Promise<void> {
+  const started = monotonicMs();
+  const tapedeck = await startTapedeck(settings);
+  await tellServer(settings.data, { base: tapedeck.base });
+  endOnSignal(tapedeck);
+  say(`Tapedeck listens on ${tapedeck.base} after ${Math.round(monotonicMs() - started)} ms`);
+  for (const { kind, token } of tapedeck.madeTokens) say(`  ${kind} token: ${token}`);
+  await welcome(tapedeck, settings);
+}
+
+/** On a first start: waits for the small demo datasets, shows them, then the big one's progress. */
+async function welcome(tapedeck: Tapedeck, settings: Settings): Promise<void> {
+  const { demoJobs, madeTokens, services } = tapedeck;
+  if (demoJobs.length === 0) return;
+  for (const job of demoJobs.slice(0, -1)) await services.runner.ended(job);
+  const made = madeTokens.find(({ kind }) => kind === 'publishable')?.token;
+  const token = made ?? settings.publishableToken;
+  const at = `${tapedeck.base}/v1`;
+  say('Workspace DEMO is filled; try:');
+  say(`  curl '${at}/time-series/STOCKS/MSFT?last=3&token=${token}'`);
+  say(`  curl '${at}/data/DEMO/SP500?from=2008-09-15&to=2008-09-19&format=csv&token=${token}'`);
+  say(`  curl '${at}/data/DEMO/US_EMPLOYMENT?last=2&filter=month,nonfarm&token=${token}'`);
+  const big = demoJobs.at(-1);
+  if (big !== undefined) await follow(tapedeck, big);
+}
+
+async function follow({ services }: Tapedeck, jobId: string): Promise<void> {
+  const shown = progress('FLIGHTS', process.stdout, false);
+  for (;;) {
+    const job = await findJob(services.database, jobId);
+    if (job === undefined || services.runner.isStopping()) break;
+    const percent = services.runner.progressOf(jobId) ?? job.progress;
+    shown.update(percent, job.status);
+    if (job.finished_ms !== null) {
+      shown.end();
+      const counts = `${job.records_ingested} records, ${job.records_duplicate} duplicates left out`;
+      say(`DEMO.FLIGHTS: ${job.error ?? counts}`);
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+  shown.end();
+}
+
+function endOnSignal(tapedeck: Tapedeck): void {
+  let ending = false;
+  const end = (signal: string): void => {
+    if (ending) return;
+    ending = true;
+    say(`${signal}: draining`);
+    setTimeout(() => process.exit(0), DRAIN_MS).unref();
+    void tapedeck.close().then(() => process.exit(0));
+  };
+  process.on('SIGTERM', end);
+  process.on('SIGINT', end);
+}

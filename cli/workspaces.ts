@@ -1,0 +1,34 @@
+// `tapedeck workspace`: create and list.
+import type { Settings } from '../store/settings.ts';
+import { needCore } from './folderAccess.ts';
+
+interface JsonOption {
+  readonly json?: boolean;
+}
+
+export async function createWorkspace(
+  name: string,
+  options: JsonOption,
+  settings: Settings,
+): Promise<void> {
+  const core = await needCore(settings);
+  try {
+    const { workspace } = await core.services.lake.createWorkspace(name, core.accountId);
+    process.stdout.write(options.json ? `${JSON.stringify({ workspace })}\n` : `${workspace}\n`);
+  } finally {
+    await core.close();
+  }
+}
+
+export async function listWorkspaces(options: JsonOption, settings: Settings): Promise<void> {
+  const core = await needCore(settings);
+  const { catalogue } = core.services.lake;
+  for (const { workspace } of catalogue.workspaces(core.accountId)) {
+    const datasets = catalogue.datasets(workspace).map(({ dataset }) => dataset);
+    const text = options.json
+      ? JSON.stringify({ workspace, datasets })
+      : `${workspace}: ${datasets.join(', ')}`;
+    process.stdout.write(`${text}\n`);
+  }
+  await core.close();
+}

@@ -1,0 +1,150 @@
+// Documents keep step with the code, and the repository names no machine.
+import { dirname } from 'node:path/posix';
+import { FOLDERS, isIn, topOf, type Rule, type Tree } from './tree.ts';
+
+const DECISIONS = 'docs/decisions.md';
+const OPERATING = 'docs/operating.md';
+const SETTINGS = 'store/settings.ts';
+const GENERATED = ['docs/reference.md', 'docs/openapi.json'];
+
+// The patterns are spelled so that they do not match themselves.
+const MACHINE_PATH = /(?<![\w.-])\/(?:work|root|home)\//;
+const REGISTRY = new RegExp('\\b(?:registry|npm|nexus|artifactory|verdaccio)(?:[.-][a-z0-9-]+)*'
+  + '\\.(?:com|org|net|io|dev|cn|internal|local)\\b', 'i');
+
+const slashed = (...parts: readonly string[]): string => `/${parts.join('/')}/`;
+const PACKAGE = JSON.stringify({ dependencies: { fastify: '1' }, devDependencies: { tape: '1' } });
+
+export const documentRules: readonly Rule[] = [
+  {
+    name: 'the README of a folder mentions every file in it',
+    check: unmentionedFiles,
+    wrong: [
+      { 'store/a.ts': '' },
+      { 'store/README.md': '`ab.ts` and `ba.ts`', 'store/a.ts': '' },
+      { 'store/README.md': '`a.ts`', 'store/a.ts': '', 'store/duckdb/child.ts': '' },
+      { 'test/README.md': '', 'test/a.test.ts': '' },
+      { 'query/sql.slt': '' },
+    ],
+    right: [
+      { 'store/README.md': '`a.ts`, `duckdb/child.ts`', 'store/a.ts': '',
+        'store/duckdb/child.ts': '' },
+      { 'store/README.md': '', 'store/duckdb/child.ts': '', 'store/duckdb/README.md': 'child.ts' },
+      { 'test/README.md': '', 'test/store/a.test.ts': '' },
+    ],
+  },
+  {
+    name: `every dependency has its reason in ${DECISIONS}`,
+    check: ({ texts }) => dependencies(texts.get('package.json'))
+      .filter((name) => !mentions(texts.get(DECISIONS), name))
+      .map((name) => `${DECISIONS}:1 does not mention ${name}; say why it is a dependency`),
+    wrong: [
+      { 'package.json': PACKAGE },
+      { 'package.json': PACKAGE, [DECISIONS]: 'fastify, tapedeck' },
+    ],
+    right: [{ 'package.json': PACKAGE, [DECISIONS]: 'fastify: fast. `tape`.' }, {}],
+  },
+  {
+    name: `every setting is explained in ${OPERATING}`,
+    check: ({ texts }) => settings(texts.get(SETTINGS))
+      .filter((name) => !mentions(texts.get(OPERATING), name))
+      .map((name) => `${OPERATING}:1 does not mention ${name}; explain it there`),
+    wrong: [
+      { [SETTINGS]: "const a = 'TAPEDECK_PORT';" },
+      { [SETTINGS]: "const a = 'TAPEDECK_TLS';", [OPERATING]: 'TAPEDECK_TLS_KEY' },
+    ],
+    right: [{ [SETTINGS]: "'TAPEDECK_PORT'; 'TAPEDECK_';", [OPERATING]: '`TAPEDECK_PORT`' }],
+  },
+  {
+    name: 'generated documents are what docs/generate.ts writes',
+    check: staleDocuments,
+    wrong: [
+      { 'docs/generate.ts': '{"docs/reference.md":"a","docs/openapi.json":"b"}' },
+      { 'docs/generate.ts': '{"docs/reference.md":"a"}', 'docs/reference.md': 'a' },
+      { 'docs/generate.ts': '{"docs/reference.md":"a","docs/openapi.json":"b"}',
+        'docs/reference.md': 'a', 'docs/openapi.json': 'c' },
+    ],
+    right: [
+      { 'docs/generate.ts': '{"docs/reference.md":"a","docs/openapi.json":"b"}',
+        'docs/reference.md': 'a', 'docs/openapi.json': 'b' },
+      {},
+    ],
+  },
+  {
+    name: 'no path of one machine',
+    check: ({ texts }) => found(texts, MACHINE_PATH, 'write it relative to the repository'),
+    wrong: [
+      { 'README.md': `cd ${slashed('work', 'main')}` },
+      { 'a.json': `"${slashed('home', 'me')}"` },
+      { '.ci/run': `ls ${slashed('root')}` },
+    ],
+    right: [{ 'README.md': `homework/root, a${slashed('home')}` }],
+  },
+  {
+    name: 'no host name of a package registry',
+    check: ({ texts }) => found(texts, REGISTRY, 'leave the registry to the user\'s npm'),
+    wrong: [
+      { 'package-lock.json': `"https://${['registry', 'npmjs', 'org'].join('.')}/a"` },
+      { '.npmrc': ['npm', 'pkg', 'github', 'com'].join('.') },
+    ],
+    right: [{ 'README.md': 'the npm registry; registry.ts, npm.cmd' }],
+  },
+];
+
+function unmentionedFiles(tree: Tree): readonly string[] {
+  const { texts, sources } = tree;
+  const paths = [...texts.keys()];
+  const folders = FOLDERS.filter((folder) => paths.some((path) => isIn(path, [folder])));
+  const missing = folders
+    .filter((folder) => !texts.has(`${folder}/README.md`))
+    .map((folder) => `${folder}/README.md:1 is missing; write its laws and its files there`);
+  const unmentioned = sources
+    .filter(({ path }) => !isMirrorTest(path))
+    .filter(({ path }) => !readmesAbove(path).some((readme) =>
+      mentions(texts.get(readme), path.split('/').at(-1) ?? '')))
+    .map(({ path }) => `${path}:1 is not mentioned in ${readmesAbove(path).join(' or ')};`
+      + ' say there what it is for');
+  return [...missing, ...unmentioned];
+}
+
+// test/<folder>/x.test.ts mirrors <folder>/x.ts: the name says it.
+const isMirrorTest = (path: string): boolean => /^test\/.+\/[^/]+\.test\.ts$/.test(path);
+
+function readmesAbove(path: string): readonly string[] {
+  const folder = dirname(path);
+  const readme = `${folder}/README.md`;
+  return folder === topOf(path) ? [readme] : [readme, ...readmesAbove(folder)];
+}
+
+/** As a whole word: `a.ts` is not mentioned by `ba.ts`, nor `TAPEDECK_TLS` by a longer name. */
+function mentions(document: string | undefined, word: string): boolean {
+  const escaped = word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return new RegExp(`(?<![\\w@-])${escaped}(?![\\w-])`).test(document ?? '');
+}
+
+function dependencies(text: string | undefined): readonly string[] {
+  const manifest: unknown = JSON.parse(text ?? '{}');
+  if (typeof manifest !== 'object' || manifest === null) return [];
+  const kinds = new Map(Object.entries(manifest));
+  return ['dependencies', 'devDependencies'].flatMap((kind) => Object.keys(kinds.get(kind) ?? {}));
+}
+
+const settings = (text: string | undefined): readonly string[] =>
+  [...new Set(text?.match(/(?<=['"`])TAPEDECK_[A-Z0-9_]+(?=['"`])/g))];
+
+async function staleDocuments({ texts, generate }: Tree): Promise<readonly string[]> {
+  if (generate === undefined) return [];
+  const generated = await generate();
+  const unmade = GENERATED.filter((path) => !generated.has(path))
+    .map((path) => `docs/generate.ts:1 does not write ${path}; generate() must answer it`);
+  const stale = [...generated].filter(([path, text]) => texts.get(path) !== text)
+    .map(([path]) => `${path}:1 differs from what docs/generate.ts writes; run npm run docs`);
+  return [...unmade, ...stale];
+}
+
+function found(texts: Tree['texts'], pattern: RegExp, instead: string): readonly string[] {
+  return [...texts].flatMap(([path, text]) => text.split('\n').flatMap((line, index) => {
+    const match = pattern.exec(line)?.[0];
+    return match === undefined ? [] : [`${path}:${index + 1} has ${match}; ${instead}`];
+  }));
+}

@@ -1,0 +1,53 @@
+// A real server for tests: in this process, on a free port, on a folder of its own.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Seams, startTapedeck, type Tapedeck } from '../api/main.ts';
+import { readSettings } from '../store/settings.ts';
+
+export interface TestServer extends AsyncDisposable {
+  /** `http://127.0.0.1:port`. */
+  readonly base: string;
+  readonly publishable: string;
+  readonly secret: string;
+  readonly folder: string;
+  readonly tapedeck: Tapedeck;
+  close(): Promise<void>;
+}
+
+export interface TestServerOptions {
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly seams?: Seams;
+  /** An existing data folder, which then stays; otherwise a temporary one, removed at the end. */
+  readonly folder?: string;
+}
+
+export const TEST_TOKENS = {
+  publishable: 'pk_00000000000000000000000000000001',
+  secret: 'sk_00000000000000000000000000000002',
+} as const;
+
+/** Starts with a workspace `WS` of the first account and no demo. */
+export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'tapedeck-test-')));
+  const settings = readSettings({
+    TAPEDECK_DATA: folder,
+    TAPEDECK_PORT: '0',
+    TAPEDECK_DEMO: 'off',
+    TAPEDECK_LOG: 'silent',
+    TAPEDECK_PUBLISHABLE_TOKEN: TEST_TOKENS.publishable,
+    TAPEDECK_SECRET_TOKEN: TEST_TOKENS.secret,
+    ...options.settings,
+  });
+  const tapedeck = await startTapedeck(settings, options.seams);
+  const { lake } = tapedeck.services;
+  if (lake.catalogue.workspace('WS') === undefined) {
+    await lake.createWorkspace('WS', tapedeck.accountId);
+  }
+  const close = async (): Promise<void> => {
+    await tapedeck.close();
+    if (options.folder === undefined) await rm(folder, { recursive: true, force: true });
+  };
+  const { base } = tapedeck;
+  return { base, ...TEST_TOKENS, folder, tapedeck, close, [Symbol.asyncDispose]: close };
+}

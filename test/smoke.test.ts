@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startServer } from './server.ts';
+
+test('a CSV that is posted comes back as a metered answer', async () => {
+  await using server = await startServer();
+  const at = `${server.base}/v1`;
+  const csv = 'symbol,date,price\nA,2020-01-02,1.5\nA,2020-01-03,2\nB,2020-01-02,7\n';
+  const loaded = await fetch(`${at}/data/WS/PRICES?wait=true&token=${server.secret}`, {
+    method: 'POST',
+    body: csv,
+  });
+  assert.equal(loaded.status, 200, await loaded.clone().text());
+  const read = await fetch(`${at}/data/WS/PRICES/A?last=2&token=${server.publishable}`);
+  assert.equal(
+    await read.text(),
+    '[{"symbol":"A","date":"2020-01-03","price":2},{"symbol":"A","date":"2020-01-02","price":1.5}]',
+  );
+  assert.equal(read.headers.get('svccloud-messages-used'), '2');
+});
