@@ -69,6 +69,10 @@ export async function buildServer(
 function addHooks(server: FastifyInstance, log: Logger): void {
   server.addHook('onRequest', async (request, reply) => {
     reply.headers(CORS).header('x-request-id', request.id);
+    // Fastify refuses an impossible type, such as the `undefined` of iexjs, before any parser.
+    if (request.raw.headers['content-type'] !== undefined) {
+      request.raw.headers['content-type'] = 'application/octet-stream';
+    }
   });
   server.addHook('onResponse', async (request, reply) => {
     // The path without its query: a token must never reach a log.

@@ -5,7 +5,7 @@
 // there are (or a required value is missing) the exact way numbers the records, which is what tells
 // first from last and names the record that is at fault.
 import { join } from 'node:path';
-import { type Column, CREATED_COLUMN, UPDATED_COLUMN } from '../store/columns.ts';
+import { type Column, type ColumnType, CREATED_COLUMN, UPDATED_COLUMN } from '../store/columns.ts';
 import { isoTime } from '../store/clock.ts';
 import { identifier, literal } from '../store/duckdb/instance.ts';
 import type { DuckDbPool } from '../store/duckdb/pool.ts';
@@ -191,8 +191,19 @@ function valueOfName(name: string, relation: Relation, columns: readonly Column[
 const requiredError = (name: string): string =>
   `validation failed: should have required property '${name}'`;
 
-const typeError = (name: string, type: string): string =>
-  `validation failed: property '${name}' should be ${type}`;
+const typeError = (name: string, type: ColumnType): string =>
+  `validation failed: property '${name}' should be ${TYPE_WORDS[type]}`;
+
+/** Column types in the words of JSON schema, which owners write. */
+const TYPE_WORDS: Readonly<Record<ColumnType, string>> = {
+  int64: 'integer',
+  float64: 'number',
+  varchar: 'string',
+  boolean: 'boolean',
+  date: 'date',
+  timestamp: 'date-time',
+  json: 'object or array',
+};
 
 /** The select list: the owner's properties from the file, the system's from this run. */
 function selection({ relation, columns, nowMs }: BatchRequest, strict: boolean): string {

@@ -46,6 +46,8 @@ export interface SeriesPlan {
   readonly range: DateRange;
   /** Columns that break ties of the date, so that the same request has the same answer. */
   readonly ties: readonly Column[];
+  /** Without a unique index only the place in the files tells equal records apart. */
+  readonly byPlace: boolean;
   /** Which end of the range is taken, and the order of the answer. */
   readonly take: 'newest' | 'oldest';
   readonly order: 'asc' | 'desc';
@@ -87,6 +89,7 @@ export function planSeries(parameters: SeriesParameters, context: SeriesContext)
     ties: [dataset.mapping.key, dataset.mapping.subkey].flatMap((name) =>
       name === undefined ? [] : [columnOf(table, name)],
     ),
+    byPlace: dataset.mapping.key === undefined && dataset.mapping.date === undefined,
     take: counted === undefined ? byOrder : ends,
     order,
     limit: Math.min(

@@ -29,8 +29,7 @@ export function printSeries(plan: SeriesPlan, pathOf: PathOf): Printed {
     const test = operator === '=' ? `IN (${bound.join(', ')})` : `${operator} ${bound[0]}`;
     return `${identifier(column.name)} ${test}`;
   });
-  const placed = plan.ties.length === 0;
-  const rows = visibleRows(prunedFiles(plan), neededColumns(plan), pathOf, placed);
+  const rows = visibleRows(prunedFiles(plan), neededColumns(plan), pathOf, plan.byPlace);
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
   const taken = `SELECT * FROM ${rows}${where}
     ORDER BY ${orderTerms(plan, plan.take === 'oldest' ? 'ASC' : 'DESC')} LIMIT ${plan.limit}`;
@@ -42,7 +41,7 @@ export function printSeries(plan: SeriesPlan, pathOf: PathOf): Printed {
 function orderTerms(plan: SeriesPlan, direction: 'ASC' | 'DESC'): string {
   const date = `${identifier(plan.dateColumn.name)} ${direction}`;
   const ties = plan.ties.map(({ name }) => identifier(name));
-  const places = plan.ties.length === 0 ? [FILE_COLUMN, POSITION_COLUMN] : [];
+  const places = plan.byPlace ? [FILE_COLUMN, POSITION_COLUMN] : [];
   return [date, ...ties, ...places].join(', ');
 }
 

@@ -36,7 +36,7 @@ export function visibleRows(
         WHERE gone.pos = data.file_row_number
         AND parse_filename(gone.file_path) = parse_filename(data.${FILE_COLUMN}))`);
   }
-  return parts.length === 0 ? noRows(columns) : `(${parts.join(' UNION ALL ')})`;
+  return parts.length === 0 ? noRows(columns, positions) : `(${parts.join(' UNION ALL ')})`;
 }
 
 function readFiles(
@@ -54,9 +54,10 @@ function readFiles(
   return `read_parquet([${paths.join(', ')}], schema = MAP {${fields.join(', ')}}${place})`;
 }
 
-function noRows(columns: readonly Column[]): string {
+function noRows(columns: readonly Column[], positions: boolean): string {
   const nulls = columns.map(
     ({ name, type }) => `CAST(NULL AS ${SQL_TYPES[type]}) AS ${identifier(name)}`,
   );
-  return `(SELECT ${nulls.join(', ')} WHERE false)`;
+  const place = [`'' AS ${FILE_COLUMN}`, `0 AS ${POSITION_COLUMN}`];
+  return `(SELECT ${[...nulls, ...(positions ? place : [])].join(', ')} WHERE false)`;
 }

@@ -28,6 +28,8 @@ interface Report {
   readonly skipped: string[];
   /** What the tests wrote: seeds, notes, warnings. */
   readonly output: string[];
+  /** Tests that have begun and not ended. */
+  readonly running: Set<string>;
 }
 
 /** The events of node:test that end a test; `skip` is true or the reason. */
@@ -39,14 +41,12 @@ interface Ended {
   readonly details: { readonly type?: string; readonly error?: Error };
 }
 
-const reports = await runAll(testFiles(process.argv.slice(2)));
-// Not `exitCode`: a file that was given up may have left its process behind.
-process.exit(summarise(reports));
-
 function testFiles(fragments: readonly string[]): readonly string[] {
   const files = globSync('test/**/*.test.ts', { cwd: ROOT });
   const asked = (file: string): boolean => fragments.some((part) => file.includes(part));
-  return files.map((file) => file.replaceAll('\\', '/')).sort()
+  return files
+    .map((file) => file.replaceAll('\\', '/'))
+    .sort()
     .filter((file) => fragments.length === 0 || asked(file));
 }
 
@@ -68,9 +68,18 @@ async function runAll(files: readonly string[]): Promise<readonly Report[]> {
 // One `run` for each file, because only its signal ends the process of a file: the option
 // `timeout` fails the test and then waits for the process for ever.
 async function runFile(file: string): Promise<Report> {
-  const report: Report = { file, passed: 0, failed: [], skipped: [], output: [] };
+  const report: Report = {
+    file,
+    passed: 0,
+    failed: [],
+    skipped: [],
+    output: [],
+    running: new Set(),
+  };
   const giveUp = new AbortController();
-  const timer = setTimeout(() => { giveUp.abort(); }, FILE_TIMEOUT_MS);
+  const timer = setTimeout(() => {
+    giveUp.abort();
+  }, FILE_TIMEOUT_MS);
   const files = [join(ROOT, file)];
   const options = { files, cwd: ROOT, isolation: 'process', execArgv: NODE_OPTIONS } as const;
   const events = run({ ...options, signal: giveUp.signal });
@@ -82,11 +91,27 @@ async function runFile(file: string): Promise<Report> {
 
 function follow(events: ReturnType<typeof run>, report: Report): void {
   const names: string[] = [];
-  events.on('test:start', ({ nesting, name }) => { names[nesting] = name; });
-  events.on('test:pass', (test) => { passed(test, titleOf(test, names), report); });
-  events.on('test:fail', (test) => { failed(test, titleOf(test, names), report); });
-  events.on('test:stdout', ({ message }) => { report.output.push(message); });
-  events.on('test:stderr', ({ message }) => { report.output.push(message); });
+  events.on('test:start', ({ nesting, name }) => {
+    names[nesting] = name;
+  });
+  events.on('test:dequeue', ({ name }) => {
+    report.running.add(name);
+  });
+  events.on('test:complete', ({ name }) => {
+    report.running.delete(name);
+  });
+  events.on('test:pass', (test) => {
+    passed(test, titleOf(test, names), report);
+  });
+  events.on('test:fail', (test) => {
+    failed(test, titleOf(test, names), report);
+  });
+  events.on('test:stdout', ({ message }) => {
+    report.output.push(message);
+  });
+  events.on('test:stderr', ({ message }) => {
+    report.output.push(message);
+  });
   events.on('test:diagnostic', ({ file, message }) => {
     // Without a file it is a line of the totals, which we count ourselves.
     if (file !== undefined) report.output.push(`${message}\n`);
@@ -115,11 +140,21 @@ function failed(test: Ended, title: string, report: Report): void {
   if (isSet(test.todo) !== undefined) report.skipped.push(title);
   else if (!isWholeFile(test, report)) report.failed.push({ name: title, reason: reasonOf(error) });
   else {
-    const reason = type === 'testAborted'
-      ? `It ran for ${FILE_TIMEOUT_MS / 1000} s, or left a server, a child or a timer open.`
-      : 'Its process failed outside of a test; the output is above.';
+    const reason =
+      type === 'testAborted'
+        ? givenUp(report)
+        : 'Its process failed outside of a test; the output is above.';
     report.failed.push({ name: report.file, reason });
   }
+}
+
+function givenUp({ file, running }: Report): string {
+  running.delete(join(ROOT, file));
+  const blamed =
+    running.size === 0
+      ? 'its tests left a server, a child or a timer open'
+      : `still running: ${[...running].join(', ')}`;
+  return `Given up after ${FILE_TIMEOUT_MS / 1000} s; ${blamed}.`;
 }
 
 const isSet = (mark: string | boolean | undefined): string | true | undefined =>
@@ -127,8 +162,8 @@ const isSet = (mark: string | boolean | undefined): string | true | undefined =>
 
 /** Message and our own stack lines of an error and of its causes; node:test wraps what it caught. */
 function reasonOf(error: Error | undefined): string {
-  const thrown: unknown = error !== undefined && 'failureType' in error
-    ? error.cause ?? error : error;
+  const thrown: unknown =
+    error !== undefined && 'failureType' in error ? (error.cause ?? error) : error;
   if (!(thrown instanceof Error)) return typeof thrown === 'string' ? thrown : inspect(thrown);
   const lines = (thrown.stack ?? String(thrown)).split('\n');
   const own = lines.filter((line) => !/^\s+at .*(node:|node_modules)/.test(line)).join('\n');
@@ -162,11 +197,19 @@ function countsOf(some: readonly Report[]): string {
   const sum = (count: (report: Report) => number): number =>
     some.reduce((total, report) => total + count(report), 0);
   const skips = sum(({ skipped }) => skipped.length);
-  return `${sum((report) => report.passed)} passed, ${sum((report) => report.failed.length)} failed`
-    + (skips === 0 ? '' : `, ${skips} skipped`);
+  return (
+    `${sum((report) => report.passed)} passed, ${sum((report) => report.failed.length)} failed` +
+    (skips === 0 ? '' : `, ${skips} skipped`)
+  );
 }
 
-const say = (line: string): void => { process.stdout.write(`${line}\n`); };
+const say = (line: string): void => {
+  process.stdout.write(`${line}\n`);
+};
 
 const indent = (text: string, columns: number): string =>
   text.replace(/^(?=.)/gm, ' '.repeat(columns));
+
+const reports = await runAll(testFiles(process.argv.slice(2)));
+// Not `exitCode`: a file that was given up may have left its process behind.
+process.exit(summarise(reports));

@@ -1,0 +1,55 @@
+// The few requests that most tests make.
+import assert from 'node:assert/strict';
+import type { TestServer } from './server.ts';
+
+/** POSTs a body into a dataset of workspace WS; the answer, whatever it is. */
+export function load(
+  server: TestServer,
+  dataset: string,
+  body: string | Uint8Array,
+  query: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const all = new URLSearchParams({ wait: 'true', token: server.secret, ...query });
+  const url = `${server.base}/v1/data/WS/${dataset}?${all}`;
+  return fetch(url, { method: 'POST', body: body as string | Uint8Array<ArrayBuffer> });
+}
+
+/** Loads and expects success; the finished job. */
+export async function loaded(
+  server: TestServer,
+  dataset: string,
+  body: string | Uint8Array,
+  query: Readonly<Record<string, string>> = {},
+): Promise<JobView> {
+  const answer = await load(server, dataset, body, query);
+  const text = await answer.text();
+  assert.equal(answer.status, 200, text);
+  const { jobUrl } = JSON.parse(text) as { readonly jobUrl: string };
+  const job = await fetch(`${server.base}${jobUrl}?token=${server.secret}`);
+  return (await job.json()) as JobView;
+}
+
+export interface JobView {
+  readonly jobId: string;
+  readonly status: string;
+  readonly snapshot: number;
+  readonly error: string | null;
+  readonly recordsValidated: number;
+  readonly recordsIngested: number;
+  readonly recordsInvalid: number;
+  readonly recordsDuplicate: number;
+}
+
+/** GETs below /v1 with the publishable token. */
+export function get(server: TestServer, path: string): Promise<Response> {
+  const separator = path.includes('?') ? '&' : '?';
+  return fetch(`${server.base}/v1${path}${separator}token=${server.publishable}`);
+}
+
+/** GETs below /v1 and expects 200; the body's text. */
+export async function read(server: TestServer, path: string): Promise<string> {
+  const answer = await get(server, path);
+  const text = await answer.text();
+  assert.equal(answer.status, 200, `${path}: ${text}`);
+  return text;
+}

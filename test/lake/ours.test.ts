@@ -1,0 +1,64 @@
+// A foreign reader opens our lake: the same rows as our own answers, at every snapshot.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { get, loaded, read } from '../client.ts';
+import { startServer, type TestServer } from '../server.ts';
+import { openSqliteCatalog, parseRow, readTable, snapshots, tables } from './reader.ts';
+
+async function history(server: TestServer): Promise<void> {
+  await loaded(
+    server,
+    'A',
+    'symbol,date,price,note\nX,2020-01-01,1.5,"a, ""b"""\nY,2020-01-01,2,\n',
+  );
+  await loaded(server, 'B', 'when,big\n2020-01-01T10:00:00.123456Z,123456789012345678\n');
+  const replace = { duplicateKeyHandling: 'replace' };
+  await loaded(
+    server,
+    'A',
+    'symbol,date,price,note\nX,2020-01-01,3,new\nZ,2020-02-01,4,z\n',
+    replace,
+  );
+  await loaded(server, 'A', 'symbol,date,price,note\nZ,2020-02-01,5,again\n', replace);
+  await loaded(server, 'A', 'symbol,date,price,note\nZ,2020-02-01,6,ignored\nW,2020-03-01,,\n');
+  await loaded(server, 'B', 'when,big\n2020-01-02T10:00:00Z,-1\n');
+}
+
+const withoutSystem = (row: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(row).filter(([name]) => !name.startsWith('_system')));
+
+const sorted = (rows: readonly Record<string, unknown>[]): readonly string[] =>
+  rows.map((row) => JSON.stringify(row, plain)).sort();
+
+const plain = (_name: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? String(value) : value;
+
+test('the independent reader sees our rows at every snapshot', async () => {
+  await using server = await startServer();
+  await history(server);
+  const catalog = await openSqliteCatalog(join(server.folder, 'catalog.db'));
+  let compared = 0;
+  for (const { id } of await snapshots(catalog)) {
+    for (const table of await tables(catalog, id)) {
+      const lake = `${join(server.folder, 'lake')}/`;
+      const theirs = (await readTable(catalog, lake, id, table)).map(parseRow).map(withoutSystem);
+      const path = `/data/${table.schema}/${table.name}?from=1900-01-01&asOf=${id}`;
+      const ours = JSON.parse(await read(server, path)) as Record<string, unknown>[];
+      assert.deepEqual(sorted(theirs.map(timesAsOurs)), sorted(ours), `${table.name} at ${id}`);
+      compared += 1;
+    }
+  }
+  catalog.close();
+  assert.ok(compared >= 12, `${compared} comparisons`);
+  assert.equal((await get(server, '/data/WS/A?asOf=0')).status, 404);
+});
+
+/** The reader prints timestamps as the format does, and integers past 2^53 as such. */
+function timesAsOurs(row: Record<string, unknown>): Record<string, unknown> {
+  const { when } = row;
+  if (typeof when !== 'string') return row;
+  const [head, digits = ''] = when.replace(' ', 'T').split('.');
+  const fraction = digits.padEnd(digits.length > 3 ? 6 : 3, '0');
+  return { ...row, when: `${head}.${fraction}Z` };
+}
