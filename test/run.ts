@@ -152,7 +152,7 @@ function givenUp({ file, running }: Report): string {
   running.delete(join(ROOT, file));
   const blamed =
     running.size === 0
-      ? 'its tests left a server, a child or a timer open'
+      ? 'a test is in an endless loop, or has left a server, a child or a timer open'
       : `still running: ${[...running].join(', ')}`;
   return `Given up after ${FILE_TIMEOUT_MS / 1000} s; ${blamed}.`;
 }
@@ -160,7 +160,7 @@ function givenUp({ file, running }: Report): string {
 const isSet = (mark: string | boolean | undefined): string | true | undefined =>
   mark === false ? undefined : mark === '' ? true : mark;
 
-/** Message and our own stack lines of an error and of its causes; node:test wraps what it caught. */
+/** Message and our own stack lines of what was thrown, unwrapped, and of its causes. */
 function reasonOf(error: Error | undefined): string {
   const thrown: unknown =
     error !== undefined && 'failureType' in error ? (error.cause ?? error) : error;

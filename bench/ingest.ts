@@ -1,0 +1,84 @@
+// CSV ingest, shuffled, validated, deduplicated, durable, against bare DuckDB's sorted COPY.
+import { rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openCore, type Core } from '../api/main.ts';
+import { readSettings } from '../store/settings.ts';
+import { bareDuckDb, ratioOf, type Ratio, timed, watchMemory } from './measure.ts';
+
+const MEGABYTE = 1024 ** 2;
+
+/** 5,000 symbols x days of OHLCV in random order; `repeats` adds that many equal index values. */
+const shuffled = (path: string, rows: number, repeats: number): string => `
+  COPY (SELECT 'S' || lpad((i % 5000)::VARCHAR, 4, '0') AS symbol,
+    (DATE '2000-01-01' + (i // 5000)::INTEGER)::DATE AS date,
+    round(50 + random() * 100, 2) AS open, round(50 + random() * 100, 2) AS high,
+    round(50 + random() * 100, 2) AS low, round(50 + random() * 100, 2) AS close,
+    (random() * 1000000)::BIGINT AS volume
+    FROM (SELECT i FROM range(${rows}) t(i) UNION ALL SELECT i FROM range(${repeats}) t(i))
+    ORDER BY hash(i, random())) TO '${path}' (HEADER)`;
+
+export async function benchIngest(
+  folder: string,
+  rows: number,
+  pairs: number,
+): Promise<readonly Ratio[]> {
+  const clean = await measure(folder, rows, 0, pairs, 'ingest-csv');
+  const repeated = await measure(
+    folder,
+    rows,
+    Math.floor(rows / 100),
+    pairs,
+    'ingest-csv-1%-repeated',
+  );
+  return [clean, repeated];
+}
+
+async function measure(
+  folder: string,
+  rows: number,
+  repeats: number,
+  pairs: number,
+  name: string,
+): Promise<Ratio> {
+  const csv = join(folder, `${name}.csv`);
+  await bareDuckDb(shuffled(csv, rows, repeats));
+  const settings = readSettings({
+    TAPEDECK_DATA: join(folder, name),
+    TAPEDECK_DEMO: 'off',
+    TAPEDECK_LOG: 'silent',
+    TAPEDECK_JOBS: '1',
+  });
+  const core = await openCore(settings);
+  await core.services.lake.createWorkspace('WS', core.accountId);
+  const bare = join(folder, 'bare.parquet');
+  const sql = `COPY (FROM read_csv('${csv}') ORDER BY symbol, date)
+    TO '${bare}' (FORMAT parquet, COMPRESSION zstd)`;
+  const memory = watchMemory();
+  const ratio = await ratioOf(
+    { name: `${name} ${rows} rows`, target: '>= 0.8', pairs },
+    (round) => timed(() => load(core, csv, `D${round}`, rows)),
+    () => bareDuckDb(sql),
+  );
+  const most = await memory.stop();
+  await core.close();
+  await rm(csv);
+  const note = `process tree at most ${Math.round(most / MEGABYTE)} MB, bare DuckDB's process included`;
+  return { ...ratio, note };
+}
+
+async function load(core: Core, path: string, dataset: string, rows: number): Promise<void> {
+  const { runner } = core.services;
+  const jobId = await runner.submit({
+    path,
+    bytes: (await stat(path)).size,
+    ownFile: false,
+    accountId: core.accountId,
+    workspace: 'WS',
+    dataset,
+    duplicates: 'ignore',
+    rejectsMax: 0,
+    mapping: { key: 'symbol', date: 'date' },
+  });
+  const job = await runner.ended(jobId);
+  if (job.records_ingested !== rows) throw new Error(`${job.status}: ${job.error}`);
+}

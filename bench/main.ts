@@ -1,0 +1,27 @@
+// `npm run bench [name] [rows] [pairs]`: one JSON line for each ratio.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { benchIngest } from './ingest.ts';
+import type { Ratio } from './measure.ts';
+import { benchSeries } from './series.ts';
+
+type Bench = (folder: string, rows: number, pairs: number) => Promise<readonly Ratio[]>;
+
+/** Name, rows and pairs of a full run (DESIGN.md "Speed of light"). */
+const BENCHES: readonly (readonly [string, Bench, number, number])[] = [
+  ['ingest', benchIngest, 5_000_000, 7],
+  ['series', benchSeries, 20_000_000, 7],
+];
+
+const [wanted, rows, pairs] = process.argv.slice(2);
+const folder = await mkdtemp(join(tmpdir(), 'tapedeck-bench-'));
+try {
+  for (const [name, bench, fullRows, fullPairs] of BENCHES) {
+    if (wanted !== undefined && wanted !== name) continue;
+    const ratios = await bench(folder, Number(rows ?? fullRows), Number(pairs ?? fullPairs));
+    for (const ratio of ratios) process.stdout.write(`${JSON.stringify(ratio)}\n`);
+  }
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,281 @@
+// The transcript runner itself, against a small server of the test.
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import fc from 'fast-check';
+import { difference } from './difference.ts';
+import { fillIn, matchPattern, redraw, volatileNamed } from './pattern.ts';
+import { playTranscript, readTranscript, updateAsked } from './transcript.ts';
+
+const SECRET = 'sk_0123456789abcdef0123456789abcdef';
+const JOB = '0123456789abcdef0123456789abcdef';
+
+let base = '';
+let folder = '';
+let polls = 0;
+const server = createServer((asked, answer) => {
+  ANSWERS[asked.url?.split('?')[0] ?? '']?.(asked, answer);
+});
+
+const ANSWERS: Readonly<Record<string, RequestListener>> = {
+  '/load': (asked, answer) => {
+    void textOf(asked).then((body) => {
+      answer.writeHead(201, { 'content-type': 'application/json', 'svccloud-messages-used': '0' });
+      answer.end(`{"job":"${JOB}","token":"${SECRET}","at":1700000000123,"got":"${body}"}`);
+    });
+  },
+  '/echo': (asked, answer) => {
+    void textOf(asked).then((body) => {
+      answer.writeHead(200, { 'content-type': 'text/plain', 'x-seen': asked.headers['x-a'] ?? '' });
+      answer.end(`${asked.method} ${asked.url}\n${body}`);
+    });
+  },
+  [`/jobs/${JOB}`]: (_asked, answer) => {
+    polls += 1;
+    answer.end(polls < 3 ? '{"status":"running"}' : '{"status":"done"}\n');
+  },
+  '/large': (_asked, answer) => { answer.end('x'.repeat(30_000)); },
+  '/bytes': (_asked, answer) => { answer.end(Buffer.from([0, 1, 255])); },
+};
+
+async function textOf(asked: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of asked) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'transcript-'));
+  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+
+after(async () => {
+  server.close();
+  await rm(folder, { recursive: true });
+});
+
+/** Plays `text`; answers the failures by title, and the text of the file afterwards. */
+async function play(text: string, update = false): Promise<{
+  readonly failures: Readonly<Record<string, string>>; readonly written: string;
+}> {
+  const path = join(folder, 'a.http');
+  await writeFile(path, text);
+  polls = 0;
+  const failures: Record<string, string> = {};
+  const step = async (title: string, body: () => Promise<void>): Promise<void> => {
+    await body().catch((error: unknown) => { failures[title] = String(error); });
+  };
+  const variables = new Map([['sk', SECRET], ['base', base]]);
+  await playTranscript(await readTranscript(path), { base, variables }, { update, step });
+  return { failures, written: await readFile(path, 'utf8') };
+}
+
+const CONVERSATION = `# A comment.
+@TAPEDECK_DEMO=off
+
+### load
+# what is loaded
+POST /load?token={{sk}}
+content-type: text/csv
+
+a,b
+
+HTTP 201
+Content-Type: application/json
+svccloud-messages-used: {{int}}
+!x-not-there
+
+{"job":"{{job=hex32}}","token":"{{sk}}","at":{{ms}},"got":"a,b"}
+
+### wait
+@until "status":"done"
+GET /jobs/{{job}}
+
+HTTP 200
+
+{"status":"done"}
+
+
+### echo
+GET {{base}}/echo?x=//{{job}}
+X-A: one
+X-A: two
+
+HTTP 200
+x-seen: one, two
+
+GET /echo?x=//{{*}}
+
+`;
+
+const FRESH = `### load
+POST /load
+
+body
+
+### poll
+GET /jobs/${JOB}
+
+HTTP
+
+### bytes
+GET /bytes
+`;
+
+const WRITTEN = `### load
+POST /load
+
+body
+
+HTTP 201
+content-type: application/json
+svccloud-messages-used: 0
+
+{"job":"${JOB}","token":"{{sk}}","at":1700000000123,"got":"body"}
+
+### poll
+GET /jobs/${JOB}
+
+HTTP 200
+
+{"status":"running"}
+
+### bytes
+GET /bytes
+
+HTTP 200
+
+3 bytes, sha256 3c0e37bd81ab9a0de2c3bbac30e72a8fb7b19e95d82a5b2c0cd1cdcbef4ba5a2
+`;
+
+test('a conversation that holds is left as it is, with and without update', async () => {
+  for (const update of [false, true]) {
+    const { failures, written } = await play(CONVERSATION, update);
+    assert.deepEqual(failures, {});
+    assert.equal(written, CONVERSATION);
+  }
+  const { settings } = await readTranscript(join(folder, 'a.http'));
+  assert.deepEqual(settings, { TAPEDECK_DEMO: 'off' });
+});
+
+test('what differs is shown, and nothing is written without update', async () => {
+  const text = CONVERSATION.replace('"a,b"}', '"A,B"}').replace('HTTP 201', 'HTTP 200')
+    .replace('!x-not-there', '!content-type\nx-missing: 1');
+  const { failures, written } = await play(text);
+  assert.equal(written, text);
+  assert.deepEqual(Object.keys(failures), ['load']);
+  for (const line of ['- HTTP 200', '+ HTTP 201', '+ content-type: application/json',
+    '+ !x-missing', '"got":"a,b"}']) assert.ok(failures['load']?.includes(line), line);
+});
+
+test('update keeps the placeholders and corrects the rest', async () => {
+  const wrong = CONVERSATION.replace('"a,b"}', '"old"}').replace('HTTP 201', 'HTTP 200')
+    .replace('{{int}}', '7').replace('"status":"done"}\n', '"status":"gone"}\n');
+  const { failures, written } = await play(wrong, true);
+  assert.deepEqual(failures, {});
+  assert.equal(written, CONVERSATION.replace('{{int}}', '0'));
+});
+
+test('update writes what is missing: status, telling headers, body, names of tokens', async () => {
+  const compared = await play(FRESH);
+  assert.match(compared.failures['load'] ?? '', /no expectation yet: UPDATE=1/);
+  const { written } = await play(FRESH, true);
+  const digest = /sha256 [0-9a-f]{64}/;
+  assert.equal(written.replace(digest, ''), WRITTEN.replace(digest, ''));
+  assert.deepEqual((await play(written)).failures, {});
+});
+
+test('long bodies are compared by digest, or by a pattern', async () => {
+  const ask = '### large\nGET /large\n\nHTTP 200\n\n';
+  const { written } = await play(`${ask}x\n`, true);
+  assert.match(written, /^30000 bytes, sha256 [0-9a-f]{64}$/m);
+  assert.deepEqual((await play(written)).failures, {});
+  assert.deepEqual((await play(`${ask}xx{{*}}x\n`)).failures, {});
+  assert.match((await play(`${ask}y{{*}}\n`)).failures['large'] ?? '', /\+ 30000 bytes/);
+});
+
+test('a request body may be a file, and is sent as it is', async () => {
+  await writeFile(join(folder, 'input.csv'), '{{sk}}\n');
+  const text = '### file\nPUT /echo\n\n< input.csv\n\nHTTP 200\n\nPUT /echo\n{{*}}\n\n';
+  const { written } = await play(text.replace('{{*}}', 'x'), true);
+  const digest = (await play(text)).failures;
+  assert.deepEqual(digest, {});
+  assert.match(written, /\d+ bytes, sha256/, 'a body that looks like a placeholder is a digest');
+});
+
+test('mistakes in a transcript are named', async () => {
+  await assert.rejects(play('### a\nHTTP 200\n'), /a\.http, ### a: expected a request line/);
+  await assert.rejects(play('### a\nGET /echo\nno header\n'), /header\? no header/);
+  const unknown = await play('### a\nGET /echo?{{nobody}}\n');
+  assert.match(unknown.failures['a'] ?? '', /\{\{nobody\}\} is not known here/);
+  const kind = await play('### a\nGET /echo\n\nHTTP 200\n\n{{a=word}}\n');
+  assert.match(kind.failures['a'] ?? '', /word is no kind of placeholder/);
+  const header = await play('### a\nGET /echo\n\nHTTP 200\n!a: b\n');
+  assert.match(header.failures['a'] ?? '', /expected `name: value` or `!name`/);
+});
+
+test('update is asked for by UPDATE=1, and refused where CI=true', () => {
+  assert.equal(updateAsked({}), false);
+  assert.equal(updateAsked({ CI: 'true' }), false);
+  assert.equal(updateAsked({ UPDATE: '1' }), true);
+  assert.throws(() => updateAsked({ UPDATE: '1', CI: 'true' }), /refused/);
+});
+
+test('patterns match whole texts', () => {
+  const known = new Map([['pk', 'a.b']]);
+  for (const [pattern, text, matches] of [
+    ['{{int}}', '-12', true], ['{{int}}', '1.5', false], ['{{pk}}', 'a.b', true],
+    ['{{pk}}', 'axb', false], ['{{hex4}}', '0aF9', true], ['{{ms}}', '123', false],
+    ['{{iso}}', '2026-01-31T12:00:00.000Z', true], ['a{{*}}b', 'a\nb\nb', true],
+    ['{{uuid}}', '01234567-89ab-4def-8123-456789abcdef', true], ['{{"a"}}', '{{"a"}}', true],
+    ['{{n=int}}-{{n}}', '7-7', true], ['{{n=int}}-{{n}}', '7-8', false],
+  ] as const) assert.equal(matchPattern(pattern, text, known) !== undefined, matches, pattern);
+  assert.equal(matchPattern('{"id":{{id=int}}}', '{"id":42}', known)?.get('id'), '42');
+  assert.equal(fillIn('/{{pk}}/x', known), '/a.b/x');
+});
+
+test('a value is found again by its own key only', () => {
+  const known = new Map<string, string>();
+  const row = (id: string, at: string): string => `{"id":"${id}","v":1,"at":${at}}`;
+  const pattern = `[${row('{{id=hex4}}', '{{ms}}')},${row('{{id}}', '{{ms}}')}]`;
+  const actual = `[{"new":true},${row('00ff', '1700000000000')},${row('00ff', '1700000000001')}]`;
+  const drawn = redraw(pattern, actual, known);
+  assert.equal(drawn, pattern.replace('[{', '[{"new":true},{'));
+  assert.equal(redraw('{"a":"{{hex4}}"}', '{"b":"00ff"}', known), '{"b":"00ff"}');
+});
+
+test('times of about now and UUIDs are volatile, other times are not', () => {
+  const now = Date.parse('2026-01-31T12:00:00.000Z');
+  const uuid = '01234567-89ab-4def-8123-456789abcdef';
+  const text = `${now + 5} ${now - 86_400_000} 2026-01-31T12:00:01Z 2025-01-31T12:00:00Z ${uuid}`;
+  assert.equal(volatileNamed(text, now),
+    `{{ms}} ${now - 86_400_000} {{iso}} 2025-01-31T12:00:00Z {{uuid}}`);
+});
+
+test('what is drawn anew always matches what it was drawn from', () => {
+  const piece = fc.constantFrom('{{*}}', '{{int}}', '{{hex2}}', '{{a=int}}', '{{pk}}', '"a":', 'x',
+    '12', ',', '\n');
+  const text = fc.array(fc.constantFrom('"a":', 'x', '12', ',', '\n', 'secretsecretsecret', '.'))
+    .map((parts) => parts.join(''));
+  const known = new Map([['pk', 'secretsecretsecret']]);
+  fc.assert(fc.property(fc.array(piece), text, (parts, actual) => {
+    const pattern = parts.filter((part, index) =>
+      part !== '{{a=int}}' || parts.indexOf(part) === index).join('');
+    const drawn = redraw(pattern, actual, known);
+    const holds = matchPattern(pattern, actual, known) !== undefined;
+    return matchPattern(drawn, actual, known) !== undefined && (holds || drawn !== pattern);
+  }));
+});
+
+test('the difference of two texts is their differing lines', () => {
+  assert.equal(difference('a\nb\nc', 'a\nB\nc'), '  a\n- b\n+ B');
+  assert.equal(difference('a', 'a'), '');
+  assert.equal(difference('a\n', 'a'), '  a\n- ');
+  const long = difference(`${'x'.repeat(5000)}1`, `${'x'.repeat(5000)}2`);
+  assert.ok(long.length < 500 && long.includes('x1\n') && long.endsWith('x2'), long);
+});
