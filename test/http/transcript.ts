@@ -61,7 +61,7 @@ interface Block {
   readonly expected: string;
 }
 
-export interface Transcript {
+interface Transcript {
   readonly path: string;
   readonly preamble: string;
   /** Settings for the server of this conversation. */
@@ -70,7 +70,7 @@ export interface Transcript {
 }
 
 /** `base` is `http://address:port`; captures are added to `variables`. */
-export interface World {
+interface World {
   readonly base: string;
   readonly variables: Variables;
 }
