@@ -31,7 +31,9 @@ export const FAILURES: Readonly<Record<FailureType, Told>> = {
   OverLimit: { status: 402, text: QUOTA },
   FreeTierNotAllowed: {
     status: 402,
-    text: 'The requested data is not available to free tier accounts. Please upgrade for access to this data.',
+    text:
+      'The requested data is not available to free tier accounts. ' +
+      'Please upgrade for access to this data.',
   },
   TierNotAllowed: {
     status: 402,
@@ -86,7 +88,7 @@ const PLAIN = new Set<FailureType>([
   'CircuitBreaker',
 ]);
 
-export interface FailureAnswer {
+interface FailureAnswer {
   readonly status: number;
   readonly contentType: string;
   readonly body: string;

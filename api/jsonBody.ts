@@ -9,7 +9,11 @@ const JSON_BYTES_MAX = 4 * 1024 ** 2;
 /** Errors told of one body. */
 const ERRORS_TOLD = 3;
 
-/** @throws Failure TooLarge, InvalidBody. */
+/**
+ * The body's value, undefined when it is no JSON: whether that matters is decided after the token,
+ * which the body may hold.
+ * @throws Failure TooLarge.
+ */
 export async function readJson(request: IncomingMessage): Promise<unknown> {
   const pieces: Buffer[] = [];
   let bytes = 0;
@@ -23,17 +27,19 @@ export async function readJson(request: IncomingMessage): Promise<unknown> {
   try {
     return JSON.parse(Buffer.concat(pieces).toString('utf8'));
   } catch {
-    throw new Failure('InvalidBody', 'the body is not JSON');
+    return undefined;
   }
 }
 
 /** @throws Failure InvalidBody naming each member and its rule. */
 export function checkBody(schema: TSchema, json: unknown): unknown {
+  if (json === undefined) throw new Failure('InvalidBody', 'the body is not JSON');
   if (Value.Check(schema, json)) return json;
   const errors = [...Value.Errors(schema, json)].slice(0, ERRORS_TOLD);
-  const told = errors.map(({ instancePath, message }) => {
+  const told = errors.map(({ instancePath, message, params }) => {
     const member = instancePath.slice(1).replaceAll('/', '.');
-    return `${member === '' ? 'the body' : member.slice(0, 200)} ${message}`;
+    const allowed = 'allowedValues' in params ? `: ${String(params.allowedValues)}` : '';
+    return `${member === '' ? 'the body' : member.slice(0, 200)} ${message}${allowed}`;
   });
   throw new Failure('InvalidBody', told.join('; '));
 }

@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox';
 import type { Endpoint } from './endpoint.ts';
 import type { Parameter } from './parameters.ts';
-import { VERSION } from './version.ts';
+import { VERSION } from '../store/version.ts';
 
 const MEDIA_TYPES = { json: 'application/json', csv: 'text/csv', psv: 'text/plain' } as const;
 

@@ -15,7 +15,7 @@ export type Parameter =
   | (Declared & { readonly kind: 'boolean' })
   | (Declared & { readonly kind: 'choice'; readonly choices: readonly string[] });
 
-export type Value = string | number | boolean | readonly string[];
+type Value = string | number | boolean | readonly string[];
 export type Values = Readonly<Record<string, Value>>;
 
 /** Characters of one value; a longer one is refused. Keys may have 1,500 bytes (INTERFACE.md 3.8). */

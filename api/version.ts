@@ -1,7 +1,4 @@
-// Versions: of the program, and of the interface in a path's first segment (SPEC.md "Versioning").
-
-/** The program's version; package.json says the same, and a test compares them. */
-export const VERSION = '0.1.0';
+// Versions of the interface, in a path's first segment (SPEC.md "Versioning").
 
 /** `stable` is the latest stable version, `latest` and `beta` the newest; one is active now. */
 const SEGMENTS = new Set(['v1', 'stable', 'latest', 'beta', 'v1-beta']);

@@ -12,7 +12,7 @@ import { openSecrets } from '../store/secrets.ts';
 import type { Settings } from '../store/settings.ts';
 
 /** A server that holds the folder, as its file in the folder tells. */
-export interface RunningServer {
+interface RunningServer {
   readonly base: string;
 }
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // `tapedeck`: serve, ingest, tokens, workspace.
 import { Command, Option } from 'commander';
-import { VERSION } from '../api/version.ts';
+import { VERSION } from '../store/version.ts';
+
 import { reasonOf } from '../store/failure.ts';
 import { environment, readSettings } from '../store/settings.ts';
 import { ingestFile, type IngestOptions } from './ingest.ts';

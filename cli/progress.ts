@@ -1,7 +1,7 @@
 // Progress of long work: a bar on a terminal, lines elsewhere, JSON lines when asked.
 import { SingleBar } from 'cli-progress';
 
-export interface Progress {
+interface Progress {
   update(percent: number, status: string): void;
   end(): void;
 }

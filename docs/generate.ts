@@ -83,7 +83,7 @@ function kindOf(parameter: Parameter): string {
   return parameter.kind === 'list' ? 'comma list' : parameter.kind;
 }
 
-if (process.argv[1] === import.meta.filename) {
+if (import.meta.main) {
   for (const [path, text] of await generate()) {
     await writeFile(new URL(`../${path}`, import.meta.url), text);
   }

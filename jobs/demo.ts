@@ -6,7 +6,7 @@ import type { ColumnMapping } from '../store/datasets.ts';
 import type { Lake } from '../store/lake.ts';
 import type { Runner } from './runner.ts';
 
-export const DEMO_WORKSPACE = 'DEMO';
+const DEMO_WORKSPACE = 'DEMO';
 
 interface Demo {
   readonly file: string;

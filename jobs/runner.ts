@@ -20,18 +20,19 @@ import {
   type Job,
   type JobStatus,
   newJobId,
+  trimLog,
   unfinishedJobs,
   updateJob,
 } from '../store/jobs.ts';
 
-export interface LoadOrder extends Load {
+interface LoadOrder extends Load {
   readonly accountId: string;
   /** The file is the job's own, and removed when the job has ended. */
   readonly ownFile: boolean;
   readonly bytes: number;
 }
 
-export interface RunnerParts {
+interface RunnerParts {
   readonly database: Database;
   readonly clock: Clock;
   readonly services: IngestServices;
@@ -66,6 +67,7 @@ export class Runner {
 
   /** Takes up what a stopped or killed process left; removes spooled files of no job. */
   async resume(spooled: readonly string[]): Promise<void> {
+    await trimLog(this.#parts.database);
     const left = await unfinishedJobs(this.#parts.database);
     const orders = left.map((job) => ({ job, order: JSON.parse(job.load_json) as LoadOrder }));
     const wanted = new Set(orders.map(({ order }) => order.path));

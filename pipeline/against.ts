@@ -14,7 +14,7 @@ import { copyDeletes, copyTable, type FileStats, fileStats, writtenFile } from '
 import { orderBy, overlapping, type UniqueIndex } from './uniqueIndex.ts';
 
 /** A delete file that waits to be published. */
-export interface PendingDeletes {
+interface PendingDeletes {
   readonly path: string;
   readonly dataFile: DataFile;
   readonly stats: FileStats;

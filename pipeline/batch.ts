@@ -24,7 +24,7 @@ import {
 } from './relation.ts';
 import { lacksIndex, orderBy, repeatsStatement, type UniqueIndex } from './uniqueIndex.ts';
 
-export interface BatchRequest {
+interface BatchRequest {
   readonly relation: Relation;
   readonly columns: readonly Column[];
   readonly index: UniqueIndex;
@@ -50,7 +50,7 @@ export interface Batch {
 }
 
 /** The batch, or the names of columns whose values do not fit the types that were guessed. */
-export type Attempt =
+type Attempt =
   | { readonly kind: 'batch'; readonly batch: Batch }
   | { readonly kind: 'misfit'; readonly columns: readonly string[] };
 

@@ -3,7 +3,7 @@
 import { open } from 'node:fs/promises';
 import { Failure } from '../store/failure.ts';
 
-export type Content = 'gzip' | 'parquet' | 'csv';
+type Content = 'gzip' | 'parquet' | 'csv';
 
 /** Bytes looked at: enough rows for a delimiter and a first guess at types. */
 export const HEAD_BYTES = 1024 ** 2;

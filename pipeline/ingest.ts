@@ -26,7 +26,7 @@ import type { Relation } from './relation.ts';
 import { uniqueIndexOf } from './uniqueIndex.ts';
 import { unpackGzip } from './unpack.ts';
 
-export type DuplicateHandling = 'ignore' | 'replace';
+type DuplicateHandling = 'ignore' | 'replace';
 
 /** What to load, and into what. */
 export interface Load {
@@ -59,7 +59,7 @@ export interface IngestEvents {
   readonly log: (message: string) => Promise<void>;
 }
 
-export interface Ingested {
+interface Ingested {
   readonly validated: number;
   readonly ingested: number;
   readonly invalid: number;
@@ -69,11 +69,7 @@ export interface Ingested {
 }
 
 /** Runs in the commit's transaction: the job is finished exactly when its records are visible. */
-export type Finish = (
-  transaction: Database,
-  outcome: Ingested,
-  committed: Committed,
-) => Promise<void>;
+type Finish = (transaction: Database, outcome: Ingested, committed: Committed) => Promise<void>;
 
 /** @throws Failure with the reason; then nothing of the load is visible. */
 export async function ingest(

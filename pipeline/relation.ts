@@ -4,7 +4,7 @@ import { identifier, literal } from '../store/duckdb/instance.ts';
 import type { Inferred } from './infer.ts';
 
 /** A column of the file as it is read. */
-export interface SourceColumn {
+interface SourceColumn {
   readonly name: string;
   readonly inferred: Inferred;
 }

@@ -27,7 +27,7 @@ export interface SeriesParameters {
 }
 
 /** Half-open range of instants, or closed range of days: as the date column holds them. */
-export type DateRange =
+type DateRange =
   | { readonly kind: 'days'; readonly from?: Day; readonly to?: Day }
   | { readonly kind: 'instants'; readonly fromMs?: number; readonly untilMs?: number };
 

@@ -7,7 +7,7 @@ import { FILE_COLUMN, type PathOf, POSITION_COLUMN, visibleRows } from '../store
 import { compareValues } from '../store/tableStats.ts';
 import type { Member, SeriesPlan } from './seriesPlan.ts';
 
-export interface Printed {
+interface Printed {
   readonly sql: string;
   readonly parameters: readonly Bound[];
 }

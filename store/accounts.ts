@@ -6,7 +6,7 @@ import { randomHex } from './random.ts';
 import type { Secrets } from './secrets.ts';
 import { type Tier, tierOf } from './tiers.ts';
 
-export type TokenKind = 'publishable' | 'secret';
+type TokenKind = 'publishable' | 'secret';
 
 /** Who asks: an account through one of its tokens. */
 export interface Caller {

@@ -1,7 +1,7 @@
 // Named places where a crash must lose nothing. Production passes `survive`; the crash tests pass
 // a function that kills the process at the named place.
 
-export type CrashPoint =
+type CrashPoint =
   | 'spool-written'
   | 'job-recorded'
   | 'parquet-written'

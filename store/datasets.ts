@@ -46,8 +46,6 @@ export interface Catalogue {
   dataset(workspace: string, name: string): Dataset | undefined;
 }
 
-export const emptyCatalogue = (): Catalogue => catalogueOf([], []);
-
 export async function loadCatalogue(database: Database): Promise<Catalogue> {
   const workspaces = await database.selectFrom('workspace').selectAll().execute();
   const datasets = await database.selectFrom('dataset').selectAll().orderBy('dataset').execute();

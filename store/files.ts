@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { AtCrashPoint } from './crashPoints.ts';
 import type { Disk } from './disk.ts';
 
-export interface Pinned {
+interface Pinned {
   readonly paths: readonly string[];
   /** Ends the pin; a removal that waited for it may then happen. */
   release(): void;

@@ -16,8 +16,6 @@ export interface Reject {
 
 /** Rejects kept for each job; the counts go on, the texts beyond are dropped. */
 export const REJECTS_KEPT_MAX = 1_000;
-/** Jobs of one list. */
-export const JOBS_LISTED_MAX = 1_000;
 
 const UNFINISHED: readonly JobStatus[] = ['CREATED', 'VALIDATING', 'VALIDATED', 'INGESTING'];
 
@@ -70,8 +68,8 @@ export const findRejects = (database: Database, jobId: string): Promise<readonly
     .orderBy('line')
     .execute();
 
-/** Log lines kept for each workspace; the oldest go first. */
-export const LOG_LINES_MAX = 100_000;
+/** Log lines kept in all; the oldest go first. About 30 MB of catalog. */
+const LOG_LINES_MAX = 100_000;
 
 export async function appendLog(
   database: Database,
@@ -81,4 +79,17 @@ export async function appendLog(
     .insertInto('log')
     .values({ ...line, log_id: randomHex(16) })
     .execute();
+}
+
+/** Removes the oldest log lines past the most that are kept; called at start. */
+export async function trimLog(database: Database): Promise<void> {
+  const oldest = await database
+    .selectFrom('log')
+    .select('time_ms')
+    .orderBy('time_ms', 'desc')
+    .offset(LOG_LINES_MAX)
+    .limit(1)
+    .executeTakeFirst();
+  if (oldest === undefined) return;
+  await database.deleteFrom('log').where('time_ms', '<=', oldest.time_ms).execute();
 }

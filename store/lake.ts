@@ -6,7 +6,6 @@ import {
   type CommitNote,
   type Committed,
   type Edit,
-  timeOfCatalog,
   writeSnapshot,
 } from './commit.ts';
 import type { Clock } from './clock.ts';
@@ -24,7 +23,7 @@ export type AsOf =
   | { readonly kind: 'time'; readonly ms: number };
 
 /** What a commit announces, after it is durable. */
-export interface Change {
+interface Change {
   readonly snapshot: number;
   readonly timeMs: number;
   readonly tableIds: readonly number[];
@@ -182,9 +181,7 @@ export class Lake {
   /** A load that changed nothing makes no version; what goes alongside still happens. */
   async #noteOnly(alongside: Alongside): Promise<Committed> {
     const committed = { snapshot: this.#snapshot, timeMs: this.#clock(), created: [] };
-    await this.#database
-      .transaction()
-      .execute((transaction) => alongside(transaction, committed));
+    await this.#database.transaction().execute((transaction) => alongside(transaction, committed));
     return committed;
   }
 
@@ -290,14 +287,4 @@ async function insertDataset(
       updated_ms: timeMs,
     })
     .execute();
-}
-
-/** Commit time of a snapshot in epoch milliseconds. */
-export async function timeOfSnapshot(database: Database, snapshot: number): Promise<number> {
-  const row = await database
-    .selectFrom('ducklake_snapshot')
-    .select('snapshot_time')
-    .where('snapshot_id', '=', snapshot)
-    .executeTakeFirstOrThrow();
-  return timeOfCatalog(row.snapshot_time);
 }

@@ -3,7 +3,7 @@
 import type { Column, ColumnType } from './columns.ts';
 import type { Database } from './database.ts';
 
-export interface ColumnRange {
+interface ColumnRange {
   readonly min: string | null;
   readonly max: string | null;
   readonly nulls: number;
@@ -54,7 +54,7 @@ export async function readTable(
 }
 
 /** Folder of the table's files, relative to the lake's root, with its closing slash. */
-export async function tableFolder(
+async function tableFolder(
   database: Database,
   tableId: number,
   snapshot: number,

@@ -157,56 +157,80 @@ export interface LakeTables {
 
 /** Column name and type of every catalog table; `!` marks the primary key. */
 const DDL: Readonly<Record<string, string>> = {
-  ducklake_column:
-    'column_id bigint, begin_snapshot bigint, end_snapshot bigint, table_id bigint, column_order bigint, column_name text, column_type text, initial_default text, default_value text, nulls_allowed boolean, parent_column bigint, default_value_type text, default_value_dialect text',
+  ducklake_column: `
+    column_id bigint, begin_snapshot bigint, end_snapshot bigint, table_id bigint, column_order
+    bigint, column_name text, column_type text, initial_default text, default_value text,
+    nulls_allowed boolean, parent_column bigint, default_value_type text, default_value_dialect
+    text`,
   ducklake_column_mapping: 'mapping_id bigint, table_id bigint, type text',
-  ducklake_column_tag:
-    'table_id bigint, column_id bigint, begin_snapshot bigint, end_snapshot bigint, key text, value text',
-  ducklake_data_file:
-    'data_file_id! bigint, table_id bigint, begin_snapshot bigint, end_snapshot bigint, file_order bigint, path text, path_is_relative boolean, file_format text, record_count bigint, file_size_bytes bigint, footer_size bigint, row_id_start bigint, partition_id bigint, encryption_key text, mapping_id bigint, partial_max bigint',
-  ducklake_delete_file:
-    'delete_file_id! bigint, table_id bigint, begin_snapshot bigint, end_snapshot bigint, data_file_id bigint, path text, path_is_relative boolean, format text, delete_count bigint, file_size_bytes bigint, footer_size bigint, encryption_key text, partial_max bigint',
-  ducklake_file_column_stats:
-    'data_file_id bigint, table_id bigint, column_id bigint, column_size_bytes bigint, value_count bigint, null_count bigint, min_value text, max_value text, contains_nan boolean, extra_stats text',
-  ducklake_file_partition_value:
-    'data_file_id bigint, table_id bigint, partition_key_index bigint, partition_value text',
-  ducklake_file_variant_stats:
-    'data_file_id bigint, table_id bigint, column_id bigint, variant_path text, shredded_type text, column_size_bytes bigint, value_count bigint, null_count bigint, min_value text, max_value text, contains_nan boolean, extra_stats text',
+  ducklake_column_tag: `
+    table_id bigint, column_id bigint, begin_snapshot bigint, end_snapshot bigint, key text,
+    value text`,
+  ducklake_data_file: `
+    data_file_id! bigint, table_id bigint, begin_snapshot bigint, end_snapshot bigint,
+    file_order bigint, path text, path_is_relative boolean, file_format text, record_count
+    bigint, file_size_bytes bigint, footer_size bigint, row_id_start bigint, partition_id
+    bigint, encryption_key text, mapping_id bigint, partial_max bigint`,
+  ducklake_delete_file: `
+    delete_file_id! bigint, table_id bigint, begin_snapshot bigint, end_snapshot bigint,
+    data_file_id bigint, path text, path_is_relative boolean, format text, delete_count bigint,
+    file_size_bytes bigint, footer_size bigint, encryption_key text, partial_max bigint`,
+  ducklake_file_column_stats: `
+    data_file_id bigint, table_id bigint, column_id bigint, column_size_bytes bigint,
+    value_count bigint, null_count bigint, min_value text, max_value text, contains_nan boolean,
+    extra_stats text`,
+  ducklake_file_partition_value: `
+    data_file_id bigint, table_id bigint, partition_key_index bigint, partition_value text`,
+  ducklake_file_variant_stats: `
+    data_file_id bigint, table_id bigint, column_id bigint, variant_path text, shredded_type
+    text, column_size_bytes bigint, value_count bigint, null_count bigint, min_value text,
+    max_value text, contains_nan boolean, extra_stats text`,
   ducklake_files_scheduled_for_deletion:
     'data_file_id bigint, path text, path_is_relative boolean, schedule_start text',
   ducklake_inlined_data_tables: 'table_id bigint, table_name text, schema_version bigint',
-  ducklake_macro:
-    'schema_id bigint, macro_id bigint, macro_name text, begin_snapshot bigint, end_snapshot bigint',
+  ducklake_macro: `
+    schema_id bigint, macro_id bigint, macro_name text, begin_snapshot bigint, end_snapshot
+    bigint`,
   ducklake_macro_impl: 'macro_id bigint, impl_id bigint, dialect text, sql text, type text',
-  ducklake_macro_parameters:
-    'macro_id bigint, impl_id bigint, column_id bigint, parameter_name text, parameter_type text, default_value text, default_value_type text',
+  ducklake_macro_parameters: `
+    macro_id bigint, impl_id bigint, column_id bigint, parameter_name text, parameter_type text,
+    default_value text, default_value_type text`,
   ducklake_metadata: 'key text, value text, scope text, scope_id bigint',
-  ducklake_name_mapping:
-    'mapping_id bigint, column_id bigint, source_name text, target_field_id bigint, parent_column bigint, is_partition boolean',
-  ducklake_partition_column:
-    'partition_id bigint, table_id bigint, partition_key_index bigint, column_id bigint, transform text',
-  ducklake_partition_info:
-    'partition_id bigint, table_id bigint, begin_snapshot bigint, end_snapshot bigint',
-  ducklake_schema:
-    'schema_id! bigint, schema_uuid text, begin_snapshot bigint, end_snapshot bigint, schema_name text, path text, path_is_relative boolean',
+  ducklake_name_mapping: `
+    mapping_id bigint, column_id bigint, source_name text, target_field_id bigint, parent_column
+    bigint, is_partition boolean`,
+  ducklake_partition_column: `
+    partition_id bigint, table_id bigint, partition_key_index bigint, column_id bigint,
+    transform text`,
+  ducklake_partition_info: `
+    partition_id bigint, table_id bigint, begin_snapshot bigint, end_snapshot bigint`,
+  ducklake_schema: `
+    schema_id! bigint, schema_uuid text, begin_snapshot bigint, end_snapshot bigint, schema_name
+    text, path text, path_is_relative boolean`,
   ducklake_schema_versions: 'begin_snapshot bigint, schema_version bigint, table_id bigint',
-  ducklake_snapshot:
-    'snapshot_id! bigint, snapshot_time text, schema_version bigint, next_catalog_id bigint, next_file_id bigint',
-  ducklake_snapshot_changes:
-    'snapshot_id! bigint, changes_made text, author text, commit_message text, commit_extra_info text',
-  ducklake_sort_expression:
-    'sort_id bigint, table_id bigint, sort_key_index bigint, expression text, dialect text, sort_direction text, null_order text',
+  ducklake_snapshot: `
+    snapshot_id! bigint, snapshot_time text, schema_version bigint, next_catalog_id bigint,
+    next_file_id bigint`,
+  ducklake_snapshot_changes: `
+    snapshot_id! bigint, changes_made text, author text, commit_message text, commit_extra_info
+    text`,
+  ducklake_sort_expression: `
+    sort_id bigint, table_id bigint, sort_key_index bigint, expression text, dialect text,
+    sort_direction text, null_order text`,
   ducklake_sort_info: 'sort_id bigint, table_id bigint, begin_snapshot bigint, end_snapshot bigint',
-  ducklake_table:
-    'table_id bigint, table_uuid text, begin_snapshot bigint, end_snapshot bigint, schema_id bigint, table_name text, path text, path_is_relative boolean',
-  ducklake_table_column_stats:
-    'table_id bigint, column_id bigint, contains_null boolean, contains_nan boolean, min_value text, max_value text, extra_stats text',
-  ducklake_table_stats:
-    'table_id bigint, record_count bigint, next_row_id bigint, file_size_bytes bigint',
-  ducklake_tag:
-    'object_id bigint, begin_snapshot bigint, end_snapshot bigint, key text, value text',
-  ducklake_view:
-    'view_id bigint, view_uuid text, begin_snapshot bigint, end_snapshot bigint, schema_id bigint, view_name text, dialect text, sql text, column_aliases text',
+  ducklake_table: `
+    table_id bigint, table_uuid text, begin_snapshot bigint, end_snapshot bigint, schema_id
+    bigint, table_name text, path text, path_is_relative boolean`,
+  ducklake_table_column_stats: `
+    table_id bigint, column_id bigint, contains_null boolean, contains_nan boolean, min_value
+    text, max_value text, extra_stats text`,
+  ducklake_table_stats: `
+    table_id bigint, record_count bigint, next_row_id bigint, file_size_bytes bigint`,
+  ducklake_tag: `
+    object_id bigint, begin_snapshot bigint, end_snapshot bigint, key text, value text`,
+  ducklake_view: `
+    view_id bigint, view_uuid text, begin_snapshot bigint, end_snapshot bigint, schema_id
+    bigint, view_name text, dialect text, sql text, column_aliases text`,
 };
 
 /** Creates the catalog tables and the two indexes that our own look-ups need. */
@@ -231,8 +255,8 @@ export async function createTable(
   columns: string,
 ): Promise<void> {
   let builder = database.schema.createTable(table);
-  for (const column of columns.split(', ')) {
-    const [name = '', type = ''] = column.split(' ');
+  for (const column of columns.split(/,\s+/)) {
+    const [name = '', type = ''] = column.trim().split(/\s+/);
     const key = name.endsWith('!');
     const dataType = type as 'bigint' | 'text' | 'boolean';
     builder = builder.addColumn(key ? name.slice(0, -1) : name, dataType, (definition) =>

@@ -12,13 +12,13 @@ import type { Database } from './database.ts';
 import { Failure } from './failure.ts';
 import { type UsageLine, writeUsage } from './usage.ts';
 
-export const SETTLE_WINDOW_MS = 50;
+const SETTLE_WINDOW_MS = 50;
 const WINDOW_CHARGES = 1_000;
 /** Charges that may wait for a disk that refuses writes; past it nothing metered is served. */
 const WAITING_MAX = 100_000;
 
 /** Messages set aside for one call. */
-export interface Hold {
+interface Hold {
   readonly caller: Caller;
   readonly usageKey: string;
   readonly month: string;

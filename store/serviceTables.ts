@@ -121,18 +121,20 @@ export interface ServiceTables {
 }
 
 const DDL: Readonly<Record<string, string>> = {
-  account: 'account_id! text, name text, tier text, pay_as_you_go boolean, created_ms bigint',
-  token:
-    'token_id! text, account_id text, kind text, hash text, stored text, disabled boolean, created_ms bigint',
+  account: `account_id! text, name text, tier text, pay_as_you_go boolean, created_ms bigint`,
+  token: `token_id! text, account_id text, kind text, hash text, stored text, disabled boolean,
+    created_ms bigint`,
   workspace: 'workspace! text, account_id text, schema_id bigint, created_ms bigint',
-  dataset:
-    'table_id! bigint, workspace text, dataset text, title text, description text, source text, weight bigint, schema_json text, mapping_json text, created_ms bigint, updated_ms bigint',
-  job: 'job_id! text, account_id text, workspace text, dataset text, type text, status text, last_good_status text, progress bigint, load_json text, bytes bigint, records_validated bigint, records_ingested bigint, records_invalid bigint, records_duplicate bigint, snapshot_id bigint, error text, created_ms bigint, started_ms bigint, finished_ms bigint',
+  dataset: `table_id! bigint, workspace text, dataset text, title text, description text, source text,
+    weight bigint, schema_json text, mapping_json text, created_ms bigint, updated_ms bigint`,
+  job: `job_id! text, account_id text, workspace text, dataset text, type text, status text,
+    last_good_status text, progress bigint, load_json text, bytes bigint, records_validated
+    bigint, records_ingested bigint, records_invalid bigint, records_duplicate bigint,
+    snapshot_id bigint, error text, created_ms bigint, started_ms bigint, finished_ms bigint`,
   job_reject: 'job_id text, line bigint, error text',
-  log: 'log_id! text, workspace text, time_ms bigint, severity text, message text, job_id text',
+  log: `log_id! text, workspace text, time_ms bigint, severity text, message text, job_id text`,
   balance: 'account_id text, month text, messages bigint',
-  usage:
-    'account_id text, token_id text, usage_key text, hour bigint, messages bigint, calls bigint',
+  usage: `account_id text, token_id text, usage_key text, hour bigint, messages bigint, calls bigint`,
   folder: 'key! text, value text',
 };
 

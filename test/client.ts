@@ -29,7 +29,7 @@ export async function loaded(
   return (await job.json()) as JobView;
 }
 
-export interface JobView {
+interface JobView {
   readonly jobId: string;
   readonly status: string;
   readonly snapshot: number;

@@ -15,14 +15,14 @@ export interface TestServer extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-export interface TestServerOptions {
+interface TestServerOptions {
   readonly settings?: Readonly<Record<string, string>>;
   readonly seams?: Seams;
   /** An existing data folder, which then stays; otherwise a temporary one, removed at the end. */
   readonly folder?: string;
 }
 
-export const TEST_TOKENS = {
+const TEST_TOKENS = {
   publishable: 'pk_00000000000000000000000000000001',
   secret: 'sk_00000000000000000000000000000002',
 } as const;

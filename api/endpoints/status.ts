@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import type { Endpoint } from '../endpoint.ts';
 import { openApi } from '../openapi.ts';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../../store/version.ts';
 
 export const status: Endpoint = {
   id: 'getStatus',

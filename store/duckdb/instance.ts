@@ -4,7 +4,7 @@
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { Scope } from './protocol.ts';
 
-export interface Locked {
+interface Locked {
   readonly instance: DuckDBInstance;
   /** The connection that locked the instance; the only one whose progress can be told. */
   readonly connection: DuckDBConnection;

@@ -14,13 +14,13 @@ import type {
   ToChild,
 } from './protocol.ts';
 
-export interface PoolOptions {
+interface PoolOptions {
   readonly children: number;
   readonly memoryBytes: number;
   readonly threads: number;
 }
 
-export interface Question {
+interface Question {
   readonly files: readonly string[];
   readonly folder?: string;
   /** Run in order on one connection; `parameters` are bound to the last. */

@@ -12,7 +12,7 @@ import { Failure } from '../failure.ts';
 import type { Body, BodyFormat } from './protocol.ts';
 
 /** Largest rendered body; a bigger one is refused with 413 and the advice to narrow the request. */
-export const BODY_BYTES_MAX = 64 * 1024 ** 2;
+const BODY_BYTES_MAX = 64 * 1024 ** 2;
 
 type Print = (value: DuckDBValue) => string;
 
@@ -112,7 +112,7 @@ function plainText(value: DuckDBValue): string {
 }
 
 /** `2024-02-29T23:59:59.123Z`, with six digits only where the microseconds need them. */
-export function timestampText(micros: bigint): string {
+function timestampText(micros: bigint): string {
   const rest = ((micros % 1_000_000n) + 1_000_000n) % 1_000_000n;
   const whole = new Date(Number((micros - rest) / 1000n)).toISOString().slice(0, -5);
   const digits = String(rest).padStart(6, '0');
@@ -120,7 +120,7 @@ export function timestampText(micros: bigint): string {
 }
 
 /** RFC 4180: quoted when it holds the delimiter, a quote or a line break. */
-export function quotedCell(text: string, delimiter: string): string {
+function quotedCell(text: string, delimiter: string): string {
   const plain = !text.includes(delimiter) && !/["\r\n]/.test(text);
   return plain ? text : `"${text.replaceAll('"', '""')}"`;
 }

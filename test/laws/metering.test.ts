@@ -14,7 +14,7 @@ interface Totals {
   readonly byToken: Map<string, number>;
 }
 
-export async function meterCalls(server: TestServer, calls: number): Promise<Totals> {
+async function meterCalls(server: TestServer, calls: number): Promise<Totals> {
   const rows = Array.from(
     { length: 60 },
     (_, at) =>

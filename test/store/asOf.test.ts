@@ -9,8 +9,10 @@ const LATER_COMMITS = 100;
 
 test('asOf an old snapshot is byte-identical after 100 later commits', async () => {
   await using server = await startServer();
-  const csv = (price: number, from: number): string =>
-    `symbol,date,price\n${Array.from({ length: 50 }, (_, at) => `K${from + at},2020-01-01,${price}\n`).join('')}`;
+  const csv = (price: number, from: number): string => {
+    const keys = Array.from({ length: 50 }, (_, at) => `K${from + at}`);
+    return `symbol,date,price\n${keys.map((key) => `${key},2020-01-01,${price}\n`).join('')}`;
+  };
   const first = await loaded(server, 'OLD', csv(1, 0));
   const path = `/data/WS/OLD?limit=100&format=csv`;
   const before = await read(server, path);

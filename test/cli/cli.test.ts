@@ -1,0 +1,155 @@
+// The command line as a person meets it: real processes, a real first start.
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+
+const MAIN = new URL('../../cli/main.ts', import.meta.url).pathname;
+let folder = '';
+let csv = '';
+const children: ChildProcess[] = [];
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tapedeck-cli-'));
+  csv = join(folder, 'prices.csv');
+  await writeFile(csv, 'symbol,date,price\nA,2020-01-01,1\nB,2020-01-01,2\n,2020-01-01,3\n');
+});
+after(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  await rm(folder, { recursive: true, force: true });
+});
+
+const settings = (data: string, more: Record<string, string> = {}): Record<string, string> => ({
+  TAPEDECK_DATA: join(folder, data),
+  TAPEDECK_PORT: '0',
+  TAPEDECK_LOG: 'silent',
+  ...more,
+});
+
+interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function run(args: readonly string[], env: Record<string, string>): Promise<Ran> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [MAIN, ...args], { env }, (error, stdout, stderr) => {
+      resolve({ code: Number(error?.code ?? 0), stdout, stderr });
+    });
+  });
+}
+
+interface Served {
+  readonly child: ChildProcess;
+  readonly output: () => string;
+  /** Resolves when the output matches. */
+  until(pattern: RegExp): Promise<RegExpExecArray>;
+  ended: Promise<number | null>;
+}
+
+function serve(env: Record<string, string>): Served {
+  const child = spawn(process.execPath, [MAIN, 'serve'], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  let text = '';
+  child.stdout.on('data', (piece: Buffer) => (text += piece.toString()));
+  child.stderr.on('data', (piece: Buffer) => (text += piece.toString()));
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const until = async (pattern: RegExp): Promise<RegExpExecArray> => {
+    for (;;) {
+      const match = pattern.exec(text);
+      if (match !== null) return match;
+      if (child.exitCode !== null) throw new Error(`ended without ${pattern}:\n${text}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  return { child, output: () => text, until, ended };
+}
+
+test('a first start fills DEMO, prints tokens and three lines that work', async () => {
+  const env = settings('first', { TAPEDECK_DEMO: 'on' });
+  const server = serve(env);
+  await server.until(/US_EMPLOYMENT[^\n]*'\n/);
+  assert.match(
+    server.output(),
+    /publishable token: pk_[0-9a-f]{32}\n {2}secret token: sk_[0-9a-f]{32}/,
+  );
+  const urls = [...server.output().matchAll(/curl '([^']+)'/g)].map((match) => match[1] ?? '');
+  assert.equal(urls.length, 3);
+  const [series, csvText, filtered] = await Promise.all(
+    urls.map(async (url) => (await fetch(url)).text()),
+  );
+  assert.match(series ?? '', /^\[\{"id":"STOCKS".*"key":"MSFT".*"price":28.8\}.*\]$/);
+  assert.match(csvText ?? '', /^date,open,high,low,close,adjclose,volume\n2008-09-19,/);
+  assert.match(filtered ?? '', /^\[\{"month":"2015-12-01","nonfarm":143093\},/);
+  await server.until(/DEMO.FLIGHTS: 2992108 records, 7892 duplicates left out/);
+  server.child.kill('SIGTERM');
+  assert.equal(await server.ended, 0);
+
+  const again = serve(env);
+  await again.until(/listens on/);
+  assert.doesNotMatch(again.output(), /token|curl/);
+  const second = serve(env);
+  assert.equal(await second.ended, 1);
+  assert.match(second.output(), /another Tapedeck process holds the data folder/);
+  again.child.kill('SIGINT');
+  assert.equal(await again.ended, 0);
+});
+
+test('ingest without a server, then through one', async () => {
+  const env = settings('ingest', { TAPEDECK_DEMO: 'off' });
+  const none = await run(['ingest', csv, '--dataset', 'P'], env);
+  assert.equal(none.code, 1);
+  assert.match(none.stderr, /workspace create NAME/);
+  assert.equal((await run(['workspace', 'create', 'W'], env)).stdout, 'W\n');
+  const plain = await run(['ingest', csv, '--dataset', 'P'], env);
+  assert.equal(plain.code, 0, plain.stderr);
+  assert.match(
+    plain.stdout,
+    /^rejected line 4: .*'symbol'\nP: 2 records ingested, 0 duplicates, 1 invalid\n$/,
+  );
+  const json = await run(['ingest', csv, '--dataset', 'P', '--json', '--max-errors', '5'], env);
+  const told = JSON.parse(json.stdout) as Record<string, unknown>;
+  assert.deepEqual([told['status'], told['ingested'], told['duplicate']], ['INGESTED', 0, 2]);
+  assert.equal((await run(['workspace', 'list'], env)).stdout, 'W: P\n');
+
+  const server = serve(env);
+  await server.until(/listens on/);
+  const through = await run(['ingest', csv, '--dataset', 'Q', '--workspace', 'W'], env);
+  assert.match(through.stdout, /Q: 2 records ingested, 0 duplicates, 1 invalid\n/, through.stderr);
+  const failed = await run(
+    ['ingest', csv, '--dataset', 'R', '--workspace', 'W', '--max-errors', '0'],
+    env,
+  );
+  assert.equal(failed.code, 1);
+  assert.match(failed.stdout, /R: 1 invalid records, 0 allowed/);
+  assert.match((await run(['workspace', 'create', 'X'], env)).stderr, /stop it first/);
+  server.child.kill('SIGTERM');
+  await server.ended;
+});
+
+test('tokens are listed by their end, shown whole only when asked', async () => {
+  const secret = 'sk_0123456789abcdef';
+  const env = settings('tokens', { TAPEDECK_DEMO: 'off', TAPEDECK_SECRET_TOKEN: secret });
+  const listed = await run(['tokens'], env);
+  assert.match(listed.stdout, /^publishable {2}pk_[0-9a-f]{32}\nsecret {7}sk_…cdef\n$/);
+  assert.match((await run(['tokens', 'list', '--show'], env)).stdout, /sk_0123456789abcdef/);
+  const made = await run(['tokens', 'create', '--kind', 'publishable', '--json'], env);
+  assert.match((JSON.parse(made.stdout) as { token: string }).token, /^pk_/);
+  assert.equal((await run(['tokens'], env)).stdout.split('\n').length, 4);
+  assert.equal((await stat(join(folder, 'tokens', 'key'))).mode & 0o777, 0o600);
+});
+
+test('a wrong setting is an error that helps', async () => {
+  const unknown = await run(['tokens'], settings('x', { TAPEDECK_PROT: '1' }));
+  assert.equal(unknown.code, 1);
+  assert.match(unknown.stderr, /TAPEDECK_PROT is not known; did you mean TAPEDECK_PORT\?/);
+  const wrong = await run(['tokens'], settings('x', { TAPEDECK_PORT: 'http' }));
+  assert.match(wrong.stderr, /TAPEDECK_PORT must be a whole number from 0 to 65535/);
+  assert.match((await run(['--help'], settings('x'))).stdout, /serve[\s\S]+ingest[\s\S]+tokens/);
+});
