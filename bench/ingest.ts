@@ -46,7 +46,6 @@ async function measure(
     TAPEDECK_DATA: join(folder, name),
     TAPEDECK_DEMO: 'off',
     TAPEDECK_LOG: 'silent',
-    TAPEDECK_JOBS: '1',
   });
   const core = await openCore(settings);
   await core.services.lake.createWorkspace('WS', core.accountId);

@@ -18,10 +18,12 @@ import {
   fromClause,
   misfit,
   MISFIT_MARK,
+  recordFaults,
   rejectStatements,
   type Relation,
   valueOf,
 } from './relation.ts';
+import { REPEATS_SHARE_MAX, withoutRepeats } from './repeats.ts';
 import { lacksIndex, orderBy, repeatsStatement, type UniqueIndex } from './uniqueIndex.ts';
 
 interface BatchRequest {
@@ -52,7 +54,14 @@ export interface Batch {
 /** The batch, or the names of columns whose values do not fit the types that were guessed. */
 type Attempt =
   | { readonly kind: 'batch'; readonly batch: Batch }
-  | { readonly kind: 'misfit'; readonly columns: readonly string[] };
+  | { readonly kind: 'misfit'; readonly misfits: readonly Misfit[] };
+
+/** A column whose guessed type a value does not fit, and the first record that shows it. */
+interface Misfit {
+  readonly column: string;
+  readonly line: number;
+  readonly value: string;
+}
 
 /** With `guessed` types a misfit is told, to be widened; otherwise it rejects its record. */
 export async function makeBatch(
@@ -60,23 +69,41 @@ export async function makeBatch(
   bench: Workbench,
   guessed: boolean,
 ): Promise<Attempt> {
-  const fast = await fastBatch(request, bench);
-  if (guessed && fast.misfits.length > 0) return { kind: 'misfit', columns: fast.misfits };
-  const batch = fast.batch ?? (await exactBatch(request, bench));
-  return { kind: 'batch', batch };
+  const fast = await fastBatch(request, bench, guessed);
+  if (guessed && fast.misfits.length > 0) return { kind: 'misfit', misfits: fast.misfits };
+  const { batch, repeats } = fast;
+  if (batch === undefined) return { kind: 'batch', batch: await exactBatch(request, bench) };
+  if (repeats === 0) return { kind: 'batch', batch };
+  const few = repeats <= batch.stats.records * REPEATS_SHARE_MAX && batch.invalid === 0;
+  const once = few ? dropRepeats(request, batch, bench) : exactBatch(request, bench);
+  return { kind: 'batch', batch: await once };
+}
+
+/** Only for a batch without invalid records: reading it again must meet the same ones. */
+async function dropRepeats(request: BatchRequest, batch: Batch, bench: Workbench): Promise<Batch> {
+  const { relation, columns, index, duplicates } = request;
+  const path = join(bench.folder, `${newUuid()}.parquet`);
+  const source = `SELECT ${selection(request, true)} FROM ${fromClause(relation, columns, true)}`;
+  const keep = duplicates === 'ignore' ? 'first' : 'last';
+  const repeated = { sorted: batch.path, source, columns, index, keep } as const;
+  const rows = await askEach(bench, relation, withoutRepeats(repeated, bench.folder, path));
+  const stats = fileStats(rows.at(-1) ?? []);
+  return { ...batch, path, stats, duplicates: batch.stats.records - stats.records };
 }
 
 interface Fast {
-  readonly misfits: readonly string[];
+  readonly misfits: readonly Misfit[];
   /** Undefined when only the exact way can tell which records to keep. */
   readonly batch: Batch | undefined;
+  /** Records of the batch whose index value another one has. */
+  readonly repeats: number;
 }
 
-async function fastBatch(request: BatchRequest, bench: Workbench): Promise<Fast> {
+async function fastBatch(request: BatchRequest, bench: Workbench, guessed: boolean): Promise<Fast> {
   const { relation, columns, index } = request;
   const path = join(bench.folder, `${newUuid()}.parquet`);
   const query = `SELECT ${selection(request, true)}
-    FROM ${fromClause(relation, columns)}${orderBy(index)}`;
+    FROM ${fromClause(relation, columns, true)}${orderBy(index)}`;
   const rejecting = relation.kind === 'csv' ? rejectStatements(REJECTS_KEPT_MAX) : [];
   const repeats = index.columns.length === 0 ? [] : [repeatsStatement(path, index)];
   try {
@@ -84,7 +111,7 @@ async function fastBatch(request: BatchRequest, bench: Workbench): Promise<Fast>
     const rows = await ask(bench, relation, [copy, ...rejecting, ...repeats]);
     const stats = fileStats(rows[0] ?? []);
     const [counted, listed, cast] = rejecting.length === 0 ? [] : rows.slice(1);
-    const repeated = repeats.length > 0 && Number(rows.at(-1)?.[0]?.['repeats']) > 0;
+    const repeated = repeats.length === 0 ? 0 : Number(rows.at(-1)?.[0]?.['repeats']);
     const batch = {
       path,
       stats,
@@ -92,13 +119,50 @@ async function fastBatch(request: BatchRequest, bench: Workbench): Promise<Fast>
       rejects: (listed ?? []).map((row) => lineReject(row, request)),
       duplicates: 0,
     };
-    const misfits = (cast ?? []).map((row) => String(row['column']));
-    return { misfits, batch: repeated || lacksIndex(stats, index) ? undefined : batch };
+    const misfits = (cast ?? []).map(castMisfit);
+    const lacking = lacksIndex(stats, index);
+    return { misfits, batch: lacking ? undefined : batch, repeats: repeated };
   } catch (error) {
-    const [, named] = reasonOf(error).split(MISFIT_MARK);
-    if (named === undefined) throw error;
-    return { misfits: [named.split('\n')[0] ?? ''], batch: undefined };
+    if (!reasonOf(error).includes(MISFIT_MARK)) throw error;
+    const misfits = guessed ? await findMisfits(request, bench) : [];
+    return { misfits, batch: undefined, repeats: 0 };
   }
+}
+
+/** read_csv's own sentence holds the value: `Could not convert string "x" to 'BIGINT'`. */
+const castMisfit = (row: Row): Misfit => ({
+  column: String(row['column']),
+  line: Number(row['line']),
+  value: /string "(.*?)" to /s.exec(String(row['message']))?.[1] ?? '',
+});
+
+/** Every column with a misfit, by one pass over the file. */
+async function findMisfits(request: BatchRequest, bench: Workbench): Promise<readonly Misfit[]> {
+  const { relation, columns } = request;
+  const tests = columns.flatMap((column) => {
+    const condition = misfit(relation, column);
+    return condition === undefined ? [] : [{ name: column.name, condition }];
+  });
+  if (tests.length === 0) return [];
+  const terms = tests.flatMap(({ name, condition }, at) => [
+    `min(${NUMBER}) FILTER (WHERE ${condition}) AS n${at}`,
+    `arg_min(CAST(${identifier(name)} AS VARCHAR), ${NUMBER}) FILTER (WHERE ${condition}) AS v${at}`,
+  ]);
+  const numbered = `(SELECT *, row_number() OVER () AS ${NUMBER} FROM
+    ${fromClause(relation, columns, false)})`;
+  const [found] = await ask(bench, relation, [`SELECT ${terms.join(', ')} FROM ${numbered}`]);
+  const row = found?.[0] ?? {};
+  return tests.flatMap(({ name }, at) =>
+    row[`n${at}`] === null || row[`n${at}`] === undefined
+      ? []
+      : [
+          {
+            column: name,
+            line: lineOf(Number(row[`n${at}`]), relation, []),
+            value: String(row[`v${at}`]),
+          },
+        ],
+  );
 }
 
 /** Numbers the records, then drops the faulty ones and all but one of each index value. */
@@ -106,7 +170,7 @@ async function exactBatch(request: BatchRequest, bench: Workbench): Promise<Batc
   const { relation, columns } = request;
   const staging = join(bench.folder, `${newUuid()}.parquet`);
   const path = join(bench.folder, `${newUuid()}.parquet`);
-  const from = fromClause(relation, columns);
+  const from = fromClause(relation, columns, false);
   const numbered = `SELECT row_number() OVER () AS ${NUMBER}, * FROM
     (SELECT ${faultOf(request)} AS ${FAULT}, ${selection(request, false)} FROM ${from})`;
   const rejecting = relation.kind === 'csv' ? rejectStatements(REJECTS_KEPT_MAX) : [];
@@ -115,7 +179,7 @@ async function exactBatch(request: BatchRequest, bench: Workbench): Promise<Batc
   const [counted, listed] = staged.slice(1);
   const read = `read_parquet(${literal(staging)})`;
   const sorted = join(bench.folder, `${newUuid()}.parquet`);
-  const [tallied, faulty, , copied] = await ask(bench, relation, [
+  const [tallied, faulty, , copied] = await askEach(bench, relation, [
     `SELECT count(*) AS records, count(${FAULT}) AS faulty FROM ${read}`,
     `SELECT ${NUMBER} AS n, ${FAULT} AS error FROM ${read} WHERE ${FAULT} IS NOT NULL
       ORDER BY 1 LIMIT ${REJECTS_KEPT_MAX}`,
@@ -168,7 +232,7 @@ function faultOf({ relation, columns, index }: BatchRequest): string {
   const absent = required.map(({ name, type }) => {
     const empty = type === 'varchar' ? ` OR ${identifier(name)} = ''` : '';
     const text =
-      relation.kind === 'csv' && type !== 'varchar'
+      relation.kind !== 'parquet' && type !== 'varchar'
         ? valueOfName(name, relation, columns)
         : identifier(name);
     return `WHEN ${text} IS NULL${empty} THEN ${literal(requiredError(name))}`;
@@ -179,7 +243,7 @@ function faultOf({ relation, columns, index }: BatchRequest): string {
       ? []
       : [`WHEN ${condition} THEN ${literal(typeError(column.name, column.type))}`];
   });
-  const cases = [...misfits, ...absent];
+  const cases = [...recordFaults(relation), ...misfits, ...absent];
   return cases.length === 0 ? 'CAST(NULL AS VARCHAR)' : `CASE ${cases.join(' ')} END`;
 }
 
@@ -232,8 +296,21 @@ function lineReject(row: Row, { columns }: BatchRequest): Reject {
  * is line 1, and a line break inside quotes begins no line.
  */
 function lineOf(n: number, relation: Relation, unread: readonly Reject[]): number {
-  if (relation.kind === 'parquet') return n;
+  if (relation.kind !== 'csv') return n;
   return unread.reduce((line, reject) => (reject.line <= line ? line + 1 : line), n + 1);
+}
+
+/** Each statement on an instance of its own: the memory of one is gone before the next begins. */
+async function askEach(
+  bench: Workbench,
+  relation: Relation,
+  statements: readonly string[],
+): Promise<readonly (readonly Row[])[]> {
+  const rows: (readonly Row[])[] = [];
+  for (const statement of statements) {
+    rows.push((await ask(bench, relation, [statement]))[0] ?? []);
+  }
+  return rows;
 }
 
 async function ask(

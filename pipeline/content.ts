@@ -3,7 +3,7 @@
 import { open } from 'node:fs/promises';
 import { Failure } from '../store/failure.ts';
 
-type Content = 'gzip' | 'parquet' | 'csv';
+type Content = 'gzip' | 'zstd' | 'zip' | 'parquet' | 'json' | 'csv';
 
 /** Bytes looked at: enough rows for a delimiter and a first guess at types. */
 export const HEAD_BYTES = 1024 ** 2;
@@ -27,14 +27,19 @@ export async function readHead(path: string): Promise<Buffer> {
 /** @throws Failure InvalidBody when the bytes are none of the formats that can be loaded. */
 export function contentOf(head: Buffer): Content {
   if (head.length === 0) throw new Failure('InvalidBody', 'the body is empty');
-  if (head[0] === 0x1f && head[1] === 0x8b) return 'gzip';
-  if (head.subarray(0, 4).toString('latin1') === 'PAR1') return 'parquet';
+  const magic = head.subarray(0, 4).toString('hex');
+  if (magic.startsWith('1f8b')) return 'gzip';
+  if (magic === '28b52ffd') return 'zstd';
+  if (magic === '504b0304') return 'zip';
+  if (magic === '50415231') return 'parquet';
   if (head.includes(0)) {
-    throw new Failure('InvalidBody', 'the body is neither Parquet, gzip nor UTF-8 text');
+    const known = 'CSV, JSON, Parquet, gzip, zstd nor zip';
+    throw new Failure('InvalidBody', `the body is neither ${known}: it holds NUL bytes`);
   }
-  const first = head.toString('utf8').trimStart().at(0);
-  if (first === '{' || first === '[') {
-    throw new Failure('InvalidBody', 'the body is JSON; loads take CSV or Parquet, also gzipped');
-  }
-  return 'csv';
+  const first = head
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+    .trimStart()
+    .at(0);
+  return first === '{' || first === '[' ? 'json' : 'csv';
 }

@@ -1,9 +1,9 @@
 // CSV, TSV and PSV: the head of the file tells delimiter, header and a first guess at types; the
 // rest of the file is DuckDB's, which corrects the guess (ingest.ts widens what does not fit).
 import { parse } from 'csv-parse/sync';
-import { isReserved, PROPERTIES_MAX } from '../store/columns.ts';
 import { Failure, reasonOf } from '../store/failure.ts';
 import { HEAD_BYTES } from './content.ts';
+import { checkHeader } from './header.ts';
 import { inferType } from './infer.ts';
 import type { Relation } from './relation.ts';
 
@@ -63,24 +63,4 @@ function parseRows(text: string, delimiter: string): readonly (readonly string[]
       return parseRows(text.slice(0, cut + 1), delimiter);
     throw new Failure('InvalidBody', `the body is not CSV: ${reasonOf(error)}`);
   }
-}
-
-function checkHeader(header: readonly string[]): readonly string[] {
-  if (header.length === 0) throw new Failure('InvalidBody', 'the body has no header line');
-  if (header.length > PROPERTIES_MAX) {
-    throw new Failure('InvalidBody', `the header has over ${PROPERTIES_MAX} columns`);
-  }
-  const seen = new Set<string>();
-  for (const name of header) {
-    if (name.trim() === '') throw new Failure('InvalidBody', 'the header has an empty column name');
-    if (isReserved(name)) {
-      throw new Failure('InvalidBody', `column ${name} begins with the reserved prefix _system`);
-    }
-    // SQL compares names without case, so two that differ only in case can not stand side by side.
-    if (seen.has(name.toLowerCase())) {
-      throw new Failure('InvalidBody', `the header names column ${name} twice`);
-    }
-    seen.add(name.toLowerCase());
-  }
-  return header;
 }

@@ -1,10 +1,17 @@
 // How real files spell dates. A spelling is taken only when every value has it.
 
-interface DateFormat {
-  readonly pattern: RegExp;
-  /** For DuckDB's strptime; undefined: DuckDB's own cast reads it. */
-  readonly strptime: string | undefined;
+export interface DateSpelling {
+  /** An instant, not a day. */
   readonly time: boolean;
+  readonly read:
+    | { readonly kind: 'cast' }
+    | { readonly kind: 'strptime'; readonly format: string }
+    /** Counts since 1970: of seconds (1), milliseconds (1,000) … */
+    | { readonly kind: 'epoch'; readonly perSecond: 1 | 1_000 | 1_000_000 | 1_000_000_000 };
+}
+
+interface DateFormat extends DateSpelling {
+  readonly pattern: RegExp;
   /** Which group is the month and which the day, where digits alone must be checked. */
   readonly month?: number;
   readonly day?: number;
@@ -14,41 +21,59 @@ const MONTH = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)';
 const CLOCK = String.raw`\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?`;
 const ZONE = String.raw`(?:Z|[+-]\d{2}(?::?\d{2})?)?`;
 
+const strptime = (format: string): DateSpelling => ({
+  time: false,
+  read: { kind: 'strptime', format },
+});
+const cast = (time: boolean): DateSpelling => ({ time, read: { kind: 'cast' } });
+const iso = `^\\d{4}-(\\d{2})-(\\d{2})`;
+
 const FORMATS: readonly DateFormat[] = [
-  { pattern: /^\d{4}-(\d{2})-(\d{2})$/, strptime: undefined, time: false, month: 1, day: 2 },
+  { pattern: new RegExp(`${iso}$`), ...cast(false), month: 1, day: 2 },
+  { pattern: new RegExp(`${iso}[ T]${CLOCK}${ZONE}$`), ...cast(true), month: 1, day: 2 },
+  { pattern: /^\d{4}\/(\d{2})\/(\d{2})$/, ...strptime('%Y/%m/%d'), month: 1, day: 2 },
+  { pattern: new RegExp(`^${MONTH} \\d{1,2} \\d{4}$`, 'i'), ...strptime('%b %d %Y') },
+  { pattern: new RegExp(`^${MONTH} \\d{1,2}, \\d{4}$`, 'i'), ...strptime('%b %d, %Y') },
+  { pattern: new RegExp(`^\\d{1,2} ${MONTH} \\d{4}$`, 'i'), ...strptime('%d %b %Y') },
+  { pattern: new RegExp(`^\\d{1,2}-${MONTH}-\\d{4}$`, 'i'), ...strptime('%d-%b-%Y') },
+];
+
+const SLASHED_PATTERN = /^(\d{1,2})\/(\d{1,2})\/\d{4}$/;
+/** Both orders of day and month; one is taken only when the values rule out the other. */
+const SLASHED: readonly DateFormat[] = [
+  { pattern: SLASHED_PATTERN, ...strptime('%m/%d/%Y'), month: 1, day: 2 },
+  { pattern: SLASHED_PATTERN, ...strptime('%d/%m/%Y'), month: 2, day: 1 },
+];
+
+/** Digits alone are a date only where a date is wanted: elsewhere they are numbers. */
+const NUMERIC: readonly DateFormat[] = [
   {
-    pattern: new RegExp(`^\\d{4}-(\\d{2})-(\\d{2})[ T]${CLOCK}${ZONE}$`),
-    strptime: undefined,
-    time: true,
+    pattern: /^(?:19|20)\d{2}(\d{2})(\d{2})$/,
+    ...strptime('%Y%m%d'),
     month: 1,
     day: 2,
   },
-  { pattern: /^\d{4}\/(\d{2})\/(\d{2})$/, strptime: '%Y/%m/%d', time: false, month: 1, day: 2 },
-  { pattern: new RegExp(`^${MONTH} \\d{1,2} \\d{4}$`, 'i'), strptime: '%b %d %Y', time: false },
-  { pattern: new RegExp(`^${MONTH} \\d{1,2}, \\d{4}$`, 'i'), strptime: '%b %d, %Y', time: false },
-  { pattern: new RegExp(`^\\d{1,2} ${MONTH} \\d{4}$`, 'i'), strptime: '%d %b %Y', time: false },
-  { pattern: new RegExp(`^\\d{1,2}-${MONTH}-\\d{4}$`, 'i'), strptime: '%d-%b-%Y', time: false },
+  { pattern: /^\d{9,10}$/, time: true, read: { kind: 'epoch', perSecond: 1 } },
+  { pattern: /^\d{12,13}$/, time: true, read: { kind: 'epoch', perSecond: 1_000 } },
+  { pattern: /^\d{15,16}$/, time: true, read: { kind: 'epoch', perSecond: 1_000_000 } },
+  { pattern: /^\d{18,19}$/, time: true, read: { kind: 'epoch', perSecond: 1_000_000_000 } },
 ];
-
-/** Both orders of day and month; one is taken only when the values rule out the other. */
-const SLASHED: readonly DateFormat[] = [
-  { pattern: /^(\d{1,2})\/(\d{1,2})\/\d{4}$/, strptime: '%m/%d/%Y', time: false, month: 1, day: 2 },
-  { pattern: /^(\d{1,2})\/(\d{1,2})\/\d{4}$/, strptime: '%d/%m/%Y', time: false, month: 2, day: 1 },
-];
-
-export interface DateSpelling {
-  readonly time: boolean;
-  readonly strptime: string | undefined;
-}
 
 /** The one spelling that all of `values` (none empty) share, or undefined. */
 export function dateSpellingOf(values: readonly string[]): DateSpelling | undefined {
   if (values.length === 0) return undefined;
-  const plain = FORMATS.find((format) => values.every((value) => fits(format, value)));
-  if (plain !== undefined) return plain;
-  const slashed = SLASHED.filter((format) => values.every((value) => fits(format, value)));
+  const plain = shared(FORMATS, values);
+  if (plain.length > 0) return plain[0];
+  const slashed = shared(SLASHED, values);
   return slashed.length === 1 ? slashed[0] : undefined;
 }
+
+/** The same for values that are digits alone: `20200131`, or a count since 1970. */
+export const numericSpellingOf = (values: readonly string[]): DateSpelling | undefined =>
+  values.length === 0 ? undefined : shared(NUMERIC, values)[0];
+
+const shared = (formats: readonly DateFormat[], values: readonly string[]): readonly DateFormat[] =>
+  formats.filter((format) => values.every((value) => fits(format, value)));
 
 function fits(format: DateFormat, value: string): boolean {
   const match = format.pattern.exec(value);

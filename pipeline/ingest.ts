@@ -10,7 +10,8 @@ import type { AtCrashPoint } from '../store/crashPoints.ts';
 import type { Database } from '../store/database.ts';
 import type { ColumnMapping, Dataset } from '../store/datasets.ts';
 import type { DuckDbPool } from '../store/duckdb/pool.ts';
-import { Failure } from '../store/failure.ts';
+import type { Row } from '../store/duckdb/protocol.ts';
+import { Failure, reasonOf } from '../store/failure.ts';
 import type { Reject } from '../store/jobs.ts';
 import { columnsOf, type DatasetDraft, type Lake } from '../store/lake.ts';
 import type { Table } from '../store/lakeRead.ts';
@@ -19,12 +20,13 @@ import { type Reconciled, reconcile, writtenDeletes } from './against.ts';
 import { type Batch, makeBatch, type Workbench } from './batch.ts';
 import { contentOf, readHead } from './content.ts';
 import { csvRelation } from './csv.ts';
-import { guessMapping, schemaOf, widen } from './infer.ts';
+import { guessMapping, schemaOf, wantedDates, widen } from './infer.ts';
+import { describeJson, framingOf, jsonRelation } from './json.ts';
 import { describeParquet, parquetRelation } from './parquet.ts';
 import { writtenFile } from './parquetFile.ts';
 import type { Relation } from './relation.ts';
 import { uniqueIndexOf } from './uniqueIndex.ts';
-import { unpackGzip } from './unpack.ts';
+import { type Packing, unpack } from './unpack.ts';
 
 type DuplicateHandling = 'ignore' | 'replace';
 
@@ -38,6 +40,8 @@ export interface Load {
   readonly rejectsMax: number;
   /** Parts of the unique index when the dataset is made by this load; guessed when undefined. */
   readonly mapping?: ColumnMapping;
+  /** Where the records of a JSON document are; `$[*]` or one a line when undefined. */
+  readonly jsonPath?: string;
   readonly source?: string;
 }
 
@@ -85,7 +89,7 @@ export async function ingest(
   const bench = { pool, folder, deadlineMs, onProgress: events.progress };
   try {
     await events.validating();
-    const relation = await openSource(load.path, bench);
+    const relation = await openSource(load, bench);
     const { batch, dataset } = await validate(load, relation, author, services, bench, events);
     services.at('parquet-written');
     await events.validated();
@@ -97,31 +101,59 @@ export async function ingest(
   }
 }
 
-/** The file as a relation, by its content; gzip is unpacked first. */
-async function openSource(path: string, bench: Workbench): Promise<Relation> {
-  const head = await readHead(path);
-  const content = contentOf(head);
-  if (content === 'gzip') {
+/** The file as a relation, by its content; a packed one is unpacked first. */
+async function openSource(load: Load, bench: Workbench): Promise<Relation> {
+  let { path } = load;
+  let head = await readHead(path);
+  let content = contentOf(head);
+  if (isPacked(content)) {
     const plain = join(bench.folder, 'plain');
-    await unpackGzip(path, plain);
-    const inner = await readHead(plain);
-    if (contentOf(inner) === 'gzip') {
-      throw new Failure('InvalidBody', 'the body is gzip inside gzip');
-    }
-    return openSource(plain, bench);
+    await unpack(content, path, plain);
+    path = plain;
+    head = await readHead(path);
+    content = contentOf(head);
   }
+  if (isPacked(content)) throw new Failure('InvalidBody', 'the body is packed twice');
   if (content === 'csv') return csvRelation(path, head);
-  const [described] = await bench.pool
-    .rows({
-      files: [path],
-      statements: [describeParquet(path)],
-      deadlineMs: bench.deadlineMs,
-    })
-    .catch((error: unknown) => {
-      if (error instanceof Failure && error.type !== 'SystemError') throw error;
-      throw new Failure('InvalidBody', 'the body is not readable Parquet: damaged or cut short');
-    });
-  return parquetRelation(path, described ?? []);
+  if (content === 'parquet') return parquetRelation(path, await describe(path, bench));
+  const framing = framingOf(head, load.jsonPath);
+  const jsonPath = load.jsonPath ?? '$[*]';
+  const empty = { kind: 'json', path, framing, jsonPath, columns: [] } as const;
+  const [sampled, named] = await readDescribed(empty, bench);
+  return jsonRelation(empty, sampled ?? [], named ?? []);
+}
+
+const isPacked = (content: string): content is Packing =>
+  content === 'gzip' || content === 'zstd' || content === 'zip';
+
+async function describe(path: string, bench: Workbench): Promise<readonly Row[]> {
+  const damaged = 'the body is not readable Parquet: damaged or cut short';
+  const statements = [describeParquet(path)];
+  const [described] = await readable(bench, path, statements, () => damaged);
+  return described ?? [];
+}
+
+const readDescribed = (
+  empty: Parameters<typeof describeJson>[0],
+  bench: Workbench,
+): Promise<readonly (readonly Row[])[]> =>
+  readable(bench, empty.path, describeJson(empty), (reason) => {
+    const [first = ''] = reason.split('\n');
+    return `the body is not readable JSON: ${first.replaceAll(empty.path, 'the body')}`;
+  });
+
+async function readable(
+  { pool, deadlineMs }: Workbench,
+  path: string,
+  statements: readonly string[],
+  explain: (reason: string) => string,
+): Promise<readonly (readonly Row[])[]> {
+  try {
+    return await pool.rows({ files: [path], statements, deadlineMs });
+  } catch (error) {
+    if (error instanceof Failure && error.type !== 'SystemError') throw error;
+    throw new Failure('InvalidBody', explain(reasonOf(error)));
+  }
 }
 
 interface Validated {
@@ -163,9 +195,9 @@ async function inferAndCreate(
   bench: Workbench,
   events: IngestEvents,
 ): Promise<Validated> {
-  const properties: Record<string, PropertyType> = Object.fromEntries(
-    relation.columns.map(({ name, inferred }) => [name, inferred.property]),
-  );
+  const properties: Record<string, PropertyType> = {
+    ...wantedDates(relation.columns, load.mapping),
+  };
   for (;;) {
     const draft = draftOf(load, properties);
     checkColumns(draft, relation);
@@ -183,10 +215,13 @@ async function inferAndCreate(
       const created = await services.lake.createDataset(draft, author);
       return { batch: attempt.batch, dataset: created };
     }
-    for (const name of attempt.columns) {
-      const wider = widen(properties[name] ?? { type: 'string' });
-      await events.log(`${name} does not fit its first guess and becomes ${wider.type}`);
-      properties[name] = wider;
+    for (const { column, line, value } of attempt.misfits) {
+      const guessed = properties[column] ?? { type: 'string' };
+      const wider = widen(guessed);
+      const was = guessed.format ?? guessed.type;
+      const shown = JSON.stringify(value.slice(0, 100));
+      await events.log(`${column} becomes ${wider.type}: line ${line} has ${shown}, no ${was}`);
+      properties[column] = wider;
     }
   }
 }

@@ -19,9 +19,9 @@ export function parquetRelation(path: string, described: readonly Row[]): Relati
       throw new Failure('InvalidBody', `column ${name} begins with the reserved prefix _system`);
     }
     const property = propertyOf(String(row['column_type']), name);
-    return { name, inferred: { property, spelling: undefined } };
+    return { name, inferred: { property, spelling: undefined, numeric: undefined } };
   });
-  return { kind: 'parquet', path, columns, delimiter: '' };
+  return { kind: 'parquet', path, columns };
 }
 
 function propertyOf(type: string, name: string): PropertyType {

@@ -1,6 +1,7 @@
 // A file as a relation: what DuckDB reads, and how each dataset property comes out of it.
 import { type Column, SQL_TYPES } from '../store/columns.ts';
 import { identifier, literal } from '../store/duckdb/instance.ts';
+import type { DateSpelling } from './dateFormats.ts';
 import type { Inferred } from './infer.ts';
 
 /** A column of the file as it is read. */
@@ -9,13 +10,20 @@ interface SourceColumn {
   readonly inferred: Inferred;
 }
 
-export interface Relation {
-  readonly kind: 'csv' | 'parquet';
+/** Where the records of a JSON file are: one on each line, in an array, or below a path. */
+export type JsonFraming = 'lines' | 'array' | 'document';
+
+export type Relation = {
   readonly path: string;
   readonly columns: readonly SourceColumn[];
-  /** CSV only. */
-  readonly delimiter: string;
-}
+} & (
+  | { readonly kind: 'csv'; readonly delimiter: string }
+  | { readonly kind: 'json'; readonly framing: JsonFraming; readonly jsonPath: string }
+  | { readonly kind: 'parquet' }
+);
+
+/** Largest JSON record, or document; DuckDB takes twice as much memory for each of its threads. */
+const JSON_BYTES_MAX = { lines: 4 * 1024 ** 2, array: 4 * 1024 ** 2, document: 64 * 1024 ** 2 };
 
 /** Tables in which read_csv leaves the lines that it could not read. */
 const REJECT_TABLES = `rejects_table = 'rejected', rejects_scan = 'rejected_scan'`;
@@ -25,31 +33,87 @@ export const rejectStatements = (most: number): readonly string[] => [
   'SELECT count(DISTINCT line) AS lines FROM rejected',
   `SELECT line, any_value(column_name) AS "column", any_value(error_type) AS type,
     any_value(error_message) AS message FROM rejected GROUP BY line ORDER BY line LIMIT ${most}`,
-  `SELECT DISTINCT column_name AS "column" FROM rejected WHERE error_type = 'CAST'`,
+  `SELECT column_name AS "column", min(line) AS line, arg_min(error_message, line) AS message
+    FROM rejected WHERE error_type = 'CAST' GROUP BY column_name`,
 ];
 
-/** The table function that reads the file, its columns typed as far as DuckDB's casts go. */
-export function fromClause(relation: Relation, targets: readonly Column[]): string {
+/** Begins the message of an error that a strict expression raised; the column's name follows. */
+export const MISFIT_MARK = 'value does not fit property ';
+
+/** The records of a JSON file, one column `json` each; null where a line is no JSON. */
+export function jsonRecords({
+  path,
+  framing,
+  jsonPath,
+}: Extract<Relation, { kind: 'json' }>): string {
+  const format = { lines: 'newline_delimited', array: 'array', document: 'unstructured' }[framing];
+  const read = `read_json_objects(${literal(path)}, format = '${format}',
+    ignore_errors = ${framing === 'lines'}, maximum_object_size = ${JSON_BYTES_MAX[framing]})`;
+  if (framing !== 'document') return `(SELECT json FROM ${read})`;
+  return `(SELECT unnest(json_extract(json, ${literal(jsonPath)})) AS json FROM ${read})`;
+}
+
+/**
+ * The table function that reads the file. CSV columns are typed as far as DuckDB's casts go; JSON
+ * members come as text. `strict`: a record that is no JSON object is an error.
+ */
+export function fromClause(
+  relation: Relation,
+  targets: readonly Column[],
+  strict: boolean,
+): string {
   if (relation.kind === 'parquet') return `read_parquet(${literal(relation.path)})`;
+  if (relation.kind === 'json') return jsonClause(relation, targets, strict);
   const byName = new Map(targets.map((column) => [column.name, column]));
   const columns = relation.columns.map(({ name, inferred }) => {
     const target = byName.get(name);
-    const type = target === undefined || spelledDate(inferred) ? 'VARCHAR' : readType(target);
-    return { name, type };
+    const typed =
+      target !== undefined && castOf(relation, { name, inferred }, target) === undefined;
+    return { name, type: typed ? SQL_TYPES[target.type] : 'VARCHAR' };
   });
   const typed = columns.map(({ name, type }) => `${literal(name)}: '${type}'`);
   const texts = columns.filter(({ type }) => type === 'VARCHAR').map(({ name }) => literal(name));
-  const delimiter = literal(relation.delimiter);
   return `read_csv(${literal(relation.path)}, auto_detect = false, header = true,
-    delim = ${delimiter}, quote = '"', escape = '"', columns = {${typed.join(', ')}},
+    delim = ${literal(relation.delimiter)}, quote = '"', escape = '"', columns = {${typed.join(', ')}},
     force_not_null = [${texts.join(', ')}], store_rejects = true, rejects_limit = 0,
     ${REJECT_TABLES})`;
 }
 
-const readType = (column: Column): string =>
-  column.type === 'json' ? 'VARCHAR' : SQL_TYPES[column.type];
+function jsonClause(
+  relation: Extract<Relation, { kind: 'json' }>,
+  targets: readonly Column[],
+  strict: boolean,
+): string {
+  const json = new Set(targets.filter(({ type }) => type === 'json').map(({ name }) => name));
+  const shape = Object.fromEntries(
+    relation.columns.map(({ name }) => [name, json.has(name) ? 'JSON' : 'VARCHAR']),
+  );
+  const error = `error(${literal(MISFIT_MARK)})`;
+  const record = strict ? `CASE WHEN ${IS_OBJECT} THEN json ELSE ${error} END` : 'json';
+  const members = `json_transform(${record}, ${literal(JSON.stringify(shape))})`;
+  return `(SELECT json AS ${RECORD}, unnest(${members}) FROM ${jsonRecords(relation)})`;
+}
 
-const spelledDate = (inferred: Inferred): boolean => inferred.spelling?.strptime !== undefined;
+const RECORD = '_system_record';
+const IS_OBJECT = `coalesce(json_type(json) = 'OBJECT', false)`;
+
+/** Why a record as a whole is refused, as CASE branches; only JSON has such. */
+export const recordFaults = (relation: Relation): readonly string[] =>
+  relation.kind !== 'json'
+    ? []
+    : [
+        `WHEN ${RECORD} IS NULL THEN 'validation failed: should be JSON'`,
+        `WHEN json_type(${RECORD}) <> 'OBJECT' THEN 'validation failed: should be object'`,
+      ];
+
+type Spelled = Exclude<DateSpelling['read'], { readonly kind: 'cast' }>;
+
+/** How the file spells a date that goes into `target`; undefined: DuckDB's own cast reads it. */
+function spellingOf(inferred: Inferred, target: Column): Spelled | undefined {
+  if (target.type !== 'date' && target.type !== 'timestamp') return undefined;
+  const read = (inferred.spelling ?? inferred.numeric)?.read;
+  return read === undefined || read.kind === 'cast' ? undefined : read;
+}
 
 /**
  * The property's value from the file's row. `strict` raises an error that names the column where a
@@ -60,35 +124,70 @@ export function valueOf(relation: Relation, target: Column, strict: boolean): st
   if (source === undefined) return `CAST(NULL AS ${SQL_TYPES[target.type]})`;
   const cast = castOf(relation, source, target);
   if (cast === undefined) return identifier(target.name);
-  const text = identifier(target.name);
-  const given = relation.kind === 'csv' ? `nullif(${text}, '')` : text;
   if (!strict) return `(${cast})`;
   const failed = `error(${literal(`${MISFIT_MARK}${target.name}`)})`;
-  return `CASE WHEN ${given} IS NULL THEN NULL ELSE coalesce(${cast}, ${failed}) END`;
+  return `CASE WHEN ${given(relation, target)} THEN coalesce(${cast}, ${failed}) END`;
 }
 
 /** True where the property has a value in the file that does not fit; undefined when none can. */
 export function misfit(relation: Relation, target: Column): string | undefined {
   const source = relation.columns.find(({ name }) => name === target.name);
   const cast = source === undefined ? undefined : castOf(relation, source, target);
-  if (cast === undefined) return undefined;
-  const text = identifier(target.name);
-  const given = relation.kind === 'csv' ? `nullif(${text}, '')` : text;
-  return `${given} IS NOT NULL AND ${cast} IS NULL`;
+  return cast === undefined ? undefined : `${given(relation, target)} AND ${cast} IS NULL`;
 }
 
-/** Begins the message of an error that `valueOf` raised; the column's name follows. */
-export const MISFIT_MARK = 'value does not fit property ';
+/** The file has a value there: empty text is none, unless the property is text itself. */
+function given(relation: Relation, target: Column): string {
+  const name = identifier(target.name);
+  return relation.kind === 'parquet' ? `${name} IS NOT NULL` : `nullif(${name}, '') IS NOT NULL`;
+}
 
+/** How the value is made; undefined: DuckDB reads the column typed, and rejects what does not fit. */
 function castOf(relation: Relation, source: SourceColumn, target: Column): string | undefined {
   const name = identifier(target.name);
-  const type = SQL_TYPES[target.type];
-  const { spelling } = source.inferred;
-  if (relation.kind === 'csv') {
-    if (target.type === 'json') return `TRY_CAST(nullif(${name}, '') AS JSON)`;
-    if (spelling?.strptime === undefined || target.type === 'varchar') return undefined;
-    return `TRY_CAST(try_strptime(${name}, ${literal(spelling.strptime)}) AS ${type})`;
+  if (relation.kind === 'parquet') return castValue(name, source, target);
+  const read = spellingOf(source.inferred, target);
+  if (read !== undefined) return `TRY_CAST(${dateOf(name, read)} AS ${SQL_TYPES[target.type]})`;
+  if (target.type === 'varchar') return undefined;
+  if (target.type === 'json') {
+    return relation.kind === 'json' ? undefined : `TRY_CAST(nullif(${name}, '') AS JSON)`;
   }
-  if (target.type === 'json') return `to_json(${name})`;
-  return `TRY_CAST(${name} AS ${type})`;
+  const native = target.type === 'float64' || target.type === 'boolean';
+  return relation.kind === 'csv' && native ? undefined : castText(name, target);
+}
+
+/**
+ * Text as a value, exactly: DuckDB's own casts round `12.75` to 13, cut a time off its date and
+ * pass over the offset of a timestamp.
+ */
+function castText(text: string, target: Column): string {
+  if (target.type === 'int64') {
+    const whole = `TRY_CAST(${text} AS BIGINT)`;
+    const rounded = `contains(${text}, '.') AND TRY_CAST(${text} AS DOUBLE) <> ${whole}`;
+    return `CASE WHEN ${rounded} THEN NULL ELSE ${whole} END`;
+  }
+  if (target.type === 'timestamp') return `CAST(TRY_CAST(${text} AS TIMESTAMPTZ) AS TIMESTAMP)`;
+  if (target.type !== 'date') return `TRY_CAST(${text} AS ${SQL_TYPES[target.type]})`;
+  const day = `TRY_CAST(${text} AS DATE)`;
+  return `CASE WHEN length(${text}) = 10 OR TRY_CAST(${text} AS TIMESTAMP) = ${day} THEN ${day} END`;
+}
+
+/** A typed value of a Parquet file as the property's type, without losing a part of it. */
+function castValue(value: string, { inferred }: SourceColumn, target: Column): string {
+  if (target.type === 'json') return `to_json(${value})`;
+  const { type, format } = inferred.property;
+  const text = type === 'string' && format === undefined;
+  if (text && target.type !== 'varchar') return castText(value, target);
+  const cast = `TRY_CAST(${value} AS ${SQL_TYPES[target.type]})`;
+  const narrows =
+    (target.type === 'int64' && type === 'number') ||
+    (target.type === 'date' && format === 'date-time');
+  return narrows ? `CASE WHEN ${cast} = ${value} THEN ${cast} END` : cast;
+}
+
+function dateOf(name: string, read: Spelled): string {
+  if (read.kind === 'strptime') return `try_strptime(${name}, ${literal(read.format)})`;
+  const count = `TRY_CAST(${name} AS BIGINT)`;
+  if (read.perSecond === 1_000_000_000) return `make_timestamp(${count} // 1000)`;
+  return `make_timestamp(${count} * ${1_000_000 / read.perSecond})`;
 }

@@ -35,10 +35,19 @@ export const orderBy = (index: UniqueIndex): string =>
  * Whether a freshly sorted file repeats an index value: equal ones are neighbours, and `lag` over
  * the file's order streams, so this costs one pass over the index columns.
  */
-export function repeatsStatement(path: string, index: UniqueIndex): string {
+export const repeatsStatement = (path: string, index: UniqueIndex): string =>
+  `SELECT count(*) AS repeats FROM (${repeatedValues(path, index, 'ALL')})`;
+
+/** The index values that a sorted file repeats, as `t0`, `t1` … */
+export function repeatedValues(
+  path: string,
+  index: UniqueIndex,
+  each: 'ALL' | 'DISTINCT' = 'DISTINCT',
+): string {
   const terms = index.terms.map((term, at) => `${term} AS t${at}, lag(${term}) OVER () AS p${at}`);
   const same = index.terms.map((_, at) => `t${at} = p${at}`).join(' AND ');
-  return `SELECT count(*) AS repeats FROM
+  const names = index.terms.map((_, at) => `t${at}`).join(', ');
+  return `SELECT ${each === 'DISTINCT' ? 'DISTINCT ' : ''}${names} FROM
     (SELECT ${terms.join(', ')} FROM read_parquet(${literal(path)})) WHERE ${same}`;
 }
 

@@ -1,31 +1,67 @@
-// Gzip to a plain temporary file, with an end: a bomb stops at a ratio, not at a full disk.
+// Packed bodies to a plain temporary file, with an end: a bomb stops at a ratio, not at a full disk.
 import { createReadStream, createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { Transform } from 'node:stream';
+import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createGunzip } from 'node:zlib';
+import { createGunzip, createZstdDecompress } from 'node:zlib';
+import { openPromise } from 'yauzl';
 import { Failure, reasonOf } from '../store/failure.ts';
+
+export type Packing = 'gzip' | 'zstd' | 'zip';
 
 /** Deflate can't beat about 1,032:1; text and Parquet stay far below this. */
 const RATIO_MAX = 200;
 /** Small files may unpack to this much whatever their ratio. */
 const FREE_BYTES = 64 * 1024 ** 2;
 
-/** @throws Failure InvalidBody for a damaged file, TooLarge for one that unpacks beyond reason. */
-export async function unpackGzip(from: string, to: string): Promise<void> {
+/**
+ * Unpacks one file; a zip must hold exactly one.
+ * @throws Failure InvalidBody for a damaged file, TooLarge for one that unpacks beyond reason.
+ */
+export async function unpack(packing: Packing, from: string, to: string): Promise<void> {
   const most = Math.max(FREE_BYTES, (await stat(from)).size * RATIO_MAX);
+  try {
+    if (packing === 'zip') {
+      await unpackZip(from, to, most);
+      return;
+    }
+    const inflate = packing === 'gzip' ? createGunzip() : createZstdDecompress();
+    const limit = limited(packing, most);
+    await pipeline(createReadStream(from), inflate, limit, createWriteStream(to));
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    throw new Failure('InvalidBody', `the ${packing} body is damaged: ${reasonOf(error)}`);
+  }
+}
+
+function limited(packing: Packing, most: number): Transform {
   let bytes = 0;
-  const count = new Transform({
+  return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
       if (bytes <= most) return done(null, chunk);
-      done(new Failure('TooLarge', `the gzip body unpacks to over ${most} bytes`));
+      done(new Failure('TooLarge', `the ${packing} body unpacks to over ${most} bytes`));
     },
   });
+}
+
+async function unpackZip(from: string, to: string, most: number): Promise<void> {
+  const zip = await openPromise(from, { lazyEntries: true, autoClose: false });
   try {
-    await pipeline(createReadStream(from), createGunzip(), count, createWriteStream(to));
-  } catch (error) {
-    if (error instanceof Failure) throw error;
-    throw new Failure('InvalidBody', `the gzip body is damaged: ${reasonOf(error)}`);
+    const names: string[] = [];
+    let source: Readable | undefined;
+    for await (const entry of zip.eachEntry()) {
+      if (entry.fileName.endsWith('/')) continue;
+      names.push(entry.fileName);
+      if (names.length > 1) break;
+      source = await zip.openReadStreamPromise(entry);
+    }
+    if (source === undefined || names.length !== 1) {
+      source?.destroy();
+      throw new Failure('InvalidBody', 'a zip body must hold exactly one file');
+    }
+    await pipeline(source, limited('zip', most), createWriteStream(to));
+  } finally {
+    zip.close();
   }
 }

@@ -1,5 +1,6 @@
 // Loading data: the body goes to a durable spool file, then a job takes it from there.
 import { Type } from 'typebox';
+import { checkJsonPath } from '../../pipeline/json.ts';
 import { checkName } from '../../store/columns.ts';
 import type { ColumnMapping } from '../../store/datasets.ts';
 import { Failure } from '../../store/failure.ts';
@@ -19,7 +20,8 @@ export const loadData: Endpoint = {
   method: 'POST',
   path: '/data/:workspace/:id',
   token: 'secret',
-  summary: 'Loads CSV or Parquet, also gzipped; makes the dataset when there is none.',
+  summary:
+    'Loads CSV, JSON, JSON lines or Parquet, also packed; makes the dataset when there is none.',
   weight: 'free',
   parameters: [
     { kind: 'boolean', name: 'wait', help: 'Answer when the job has ended.' },
@@ -35,6 +37,11 @@ export const loadData: Endpoint = {
       least: 0,
       most: 1_000_000_000,
       help: 'Invalid records after which nothing is ingested; without it they are left out.',
+    },
+    {
+      kind: 'text',
+      name: 'jsonPath',
+      help: 'Where the array of records stands in a JSON document: $ with steps .name and [*].',
     },
     name('key'),
     name('subkey'),
@@ -56,6 +63,8 @@ export const loadData: Endpoint = {
     checkName('datasetId', id);
     const dataset = lake.catalogue.dataset(workspace, id)?.dataset ?? id;
     const mapping = mappingOf(call.query);
+    const given = textOf(call.query, 'jsonPath');
+    const jsonPath = given === undefined ? undefined : checkJsonPath(given);
     const spooled = await spoolBody(call, services);
     const jobId = await runner.submit({
       path: spooled.path,
@@ -67,6 +76,7 @@ export const loadData: Endpoint = {
       duplicates: duplicatesOf(call),
       rejectsMax: numberOf(call.query, 'maximumValidationErrors') ?? Number.MAX_SAFE_INTEGER,
       ...(mapping === undefined ? {} : { mapping }),
+      ...(jsonPath === undefined ? {} : { jsonPath }),
     });
     if (truthOf(call.query, 'wait')) {
       const job = await runner.ended(jobId);

@@ -41,8 +41,8 @@ for (const [values, expected] of TYPES) {
 }
 
 test('only an unambiguous order of day and month is taken', () => {
-  assert.equal(dateSpellingOf(['31/01/2020'])?.strptime, '%d/%m/%Y');
-  assert.equal(dateSpellingOf(['01/31/2020'])?.strptime, '%m/%d/%Y');
+  assert.deepEqual(dateSpellingOf(['31/01/2020'])?.read, { kind: 'strptime', format: '%d/%m/%Y' });
+  assert.deepEqual(dateSpellingOf(['01/31/2020'])?.read, { kind: 'strptime', format: '%m/%d/%Y' });
   assert.equal(dateSpellingOf(['01/02/2020']), undefined);
 });
 

@@ -1,7 +1,7 @@
 // What a person sees of an ingestion: schema, counts, rejected records, duplicates.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { gzipSync } from 'node:zlib';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { findRejects } from '../../store/jobs.ts';
 import { get, load, loaded, read } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
@@ -119,6 +119,8 @@ test('equal index values in the dataset are ignored or replaced, again and again
 
 test('the body decides, not its header: gzip, Parquet, wrong content types', async () => {
   const csv = 'symbol,date,price\nA,2020-01-01,1\n';
+  await loaded(server, 'ZSTD', zstdCompressSync(csv));
+  assert.match(await read(server, '/data/WS/ZSTD/A'), /"price":1/);
   await loaded(server, 'GZIPPED', gzipSync(csv));
   assert.match(await read(server, '/data/WS/GZIPPED/A'), /"price":1/);
   for (const type of ['application/json', 'undefined', 'text/csv']) {
@@ -129,12 +131,111 @@ test('the body decides, not its header: gzip, Parquet, wrong content types', asy
   }
 });
 
+test('JSON: an array, objects on lines, an array below a path', async () => {
+  const records = [
+    { symbol: 'A', date: '2020-01-01', n: 1, tags: ['x', 'y'], deep: { a: 1 }, ok: true },
+    { symbol: 'B', date: '2020-01-02', n: 2.5, tags: [], note: 'late', ok: false },
+  ];
+  const expected =
+    '[{"symbol":"B","date":"2020-01-02","n":2.5,"tags":[],"deep":null,"ok":false,"note":"late"},' +
+    '{"symbol":"A","date":"2020-01-01","n":1,"tags":["x","y"],"deep":{"a":1},"ok":true,"note":null}]';
+  await loaded(server, 'ARRAY', JSON.stringify(records));
+  assert.equal(await read(server, '/data/WS/ARRAY?last=9'), expected);
+  await loaded(server, 'LINES', records.map((record) => JSON.stringify(record)).join('\n'));
+  assert.equal(await read(server, '/data/WS/LINES?last=9'), expected);
+  const nested = JSON.stringify({ data: { rows: records } });
+  await loaded(server, 'NESTED', nested, { jsonPath: '$.data.rows' });
+  assert.equal(await read(server, '/data/WS/NESTED?last=9'), expected);
+  assert.deepEqual((schemaOf('LINES') as Record<string, unknown>)['tags'], { type: 'array' });
+});
+
+test('JSON lines that are no records are rejected with line and reason', async () => {
+  await loaded(server, 'LINES2', '{"symbol":"A","date":"2020-01-01","n":1}\n');
+  const body =
+    '{"symbol":"B","date":"2020-01-01","n":2}\nnot json\n[1]\n{"symbol":"C"}\n' +
+    '{"symbol":"D","date":"2020-01-01","n":"many"}\n{"symbol":"E","date":"2020-01-01","n":"7"}\n';
+  const job = await loaded(server, 'LINES2', body);
+  assert.deepEqual([job.recordsIngested, job.recordsInvalid], [2, 4]);
+  assert.deepEqual(await rejectsOf(job.jobId), [
+    '2: validation failed: should be JSON',
+    '3: validation failed: should be object',
+    "4: validation failed: should have required property 'date'",
+    "5: validation failed: property 'n' should be integer",
+  ]);
+});
+
+test('digits spell a date where one is wanted', async () => {
+  const csv = 'symbol,date,volume\nA,20200131,20200131\nA,20200229,20200229\n';
+  await loaded(server, 'DIGITS', csv);
+  assert.equal(
+    await read(server, '/data/WS/DIGITS?last=1'),
+    '[{"symbol":"A","date":"2020-02-29","volume":20200229}]',
+  );
+  for (const [scale, text] of [
+    ['S', '1580515200'],
+    ['MS', '1580515200000'],
+    ['US', '1580515200000000'],
+    ['NS', '1580515200000000000'],
+  ]) {
+    await loaded(server, `EPOCH_${scale}`, `symbol,time\nA,${text}\n`);
+    assert.equal(
+      await read(server, `/data/WS/EPOCH_${scale}`),
+      '[{"symbol":"A","time":"2020-02-01T00:00:00.000Z"}]',
+    );
+  }
+  await loaded(
+    server,
+    'ZONED',
+    'symbol,at\nA,2020-01-31T22:00:00-05:00\nB,2020-01-31 22:00:00.5\n',
+  );
+  assert.match(await read(server, '/data/WS/ZONED/A'), /"at":"2020-02-01T03:00:00.000Z"/);
+  assert.match(await read(server, '/data/WS/ZONED/B'), /"at":"2020-01-31T22:00:00.500Z"/);
+});
+
+test('no value is rounded, cut or shifted to fit', async () => {
+  const known = 'symbol,date,n,at\nA,2020-01-01,1,2020-01-01T00:00:00Z\n';
+  await loaded(server, 'EXACT', known);
+  const csv =
+    'symbol,date,n,at\n' +
+    'B,2020-01-02,12.75,2020-01-01T00:00:00Z\n' +
+    'C,2020-01-02 10:00:00,1,2020-01-01T00:00:00Z\n' +
+    'D,2020-01-02,9007199254740993,2020-01-01T10:00:00+02\n' +
+    'E,2020-01-02 00:00:00,4.0,2020-01-01 10:00\n';
+  const job = await loaded(server, 'EXACT', csv);
+  assert.deepEqual(await rejectsOf(job.jobId), [
+    "2: validation failed: property 'n' should be integer",
+    "3: validation failed: property 'date' should be date",
+  ]);
+  assert.equal(
+    await read(server, '/data/WS/EXACT?on=2020-01-02&filter=symbol,date,n,at'),
+    '[{"symbol":"D","date":"2020-01-02","n":"9007199254740993","at":"2020-01-01T08:00:00.000Z"},' +
+      '{"symbol":"E","date":"2020-01-02","n":4,"at":"2020-01-01T10:00:00.000Z"}]',
+  );
+});
+
+test('inference explains itself in the log', async () => {
+  const rows = Array.from({ length: 60_000 }, (_, at) => `K${at},2020-01-01,${at}`);
+  rows.push('LAST,2020-01-02,12.75');
+  await loaded(server, 'EXPLAINED', `symbol,date,v\n${rows.join('\n')}\n`);
+  const { database } = server.tapedeck.services;
+  const lines = await database.selectFrom('log').select('message').execute();
+  assert.ok(
+    lines.some(({ message }) => message === 'v becomes number: line 60002 has "12.75", no integer'),
+    lines
+      .map(({ message }) => message)
+      .filter((text) => text.includes('becomes'))
+      .join('; '),
+  );
+});
+
 const BAD: readonly (readonly [string, string | Uint8Array, RegExp])[] = [
   ['nothing', '', /the body is empty/],
   ['half a gzip', gzipSync('symbol,date\n'.repeat(99)).subarray(0, 20), /gzip body is damaged/],
   ['cut Parquet', 'PAR1 and then nothing', /not readable Parquet/],
-  ['binary', Uint8Array.of(1, 0, 2, 0, 3), /neither Parquet, gzip nor UTF-8 text/],
-  ['JSON', '[{"a":1}]', /the body is JSON/],
+  ['binary', Uint8Array.of(1, 0, 2, 0, 3), /holds NUL bytes/],
+  ['cut JSON', '[{"a":1},{"a":', /not readable JSON/],
+  ['JSON without objects', '[1, 2]', /no JSON object/],
+  ['a zip of nothing', 'PK\u0003\u0004 and then nothing', /zip body is damaged/],
   ['a repeated header', 'a,date,A\n1,2020-01-01,2\n', /names column A twice/],
   ['a reserved header', 'a,_System_x\n1,2\n', /reserved prefix/],
   ['an empty header name', 'a,,c\n1,2,3\n', /empty column name/],
