@@ -75,7 +75,7 @@ export async function openCore(settings: Settings, seams: Seams = {}): Promise<C
   const services: Services = { ...shared, ledger, days, series, runner };
   await runner.resume(await readdir(folder.spool));
   const demoJobs = await demoOnce(database, settings.demo, () =>
-    loadDemo(lake, runner, first.accountId),
+    loadDemo(lake, runner, first.accountId, clock()),
   );
   const close = async (): Promise<void> => {
     await runner.stop();

@@ -2,6 +2,7 @@
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openCore, type Core } from '../api/main.ts';
+import { createWorkspace } from '../store/datasetEdits.ts';
 import { readSettings } from '../store/settings.ts';
 import { bareDuckDb, ratioOf, type Ratio, timed, watchMemory } from './measure.ts';
 
@@ -48,7 +49,7 @@ async function measure(
     TAPEDECK_LOG: 'silent',
   });
   const core = await openCore(settings);
-  await core.services.lake.createWorkspace('WS', core.accountId);
+  await createWorkspace(core.services.lake, 'WS', core.accountId, 0);
   const bare = join(folder, 'bare.parquet');
   const sql = `COPY (FROM read_csv('${csv}') ORDER BY symbol, date)
     TO '${bare}' (FORMAT parquet, COMPRESSION zstd)`;

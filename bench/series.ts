@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { startTapedeck, type Tapedeck } from '../api/main.ts';
+import { createWorkspace } from '../store/datasetEdits.ts';
 import { readSettings } from '../store/settings.ts';
 import { bareDuckDb, median, type Ratio, rounded } from './measure.ts';
 
@@ -48,7 +49,7 @@ async function fill(tapedeck: Tapedeck, folder: string, rows: number): Promise<r
     (DATE '2000-01-01' + (i // ${SYMBOLS})::INTEGER)::DATE AS date,
     round(50 + random() * 100, 2) AS close, (random() * 1000000)::BIGINT AS volume
     FROM range(${rows}) t(i)) TO '${path}' (FORMAT parquet)`);
-  await lake.createWorkspace('WS', tapedeck.accountId);
+  await createWorkspace(lake, 'WS', tapedeck.accountId, 0);
   const order = { path, bytes: 0, ownFile: false, accountId: tapedeck.accountId };
   const into = { workspace: 'WS', dataset: 'D', mapping: { key: 'symbol', date: 'date' } };
   const how = { duplicates: 'ignore', rejectsMax: 0 } as const;

@@ -1,4 +1,5 @@
 // `tapedeck workspace`: create and list.
+import { createWorkspace as makeWorkspace } from '../store/datasetEdits.ts';
 import type { Settings } from '../store/settings.ts';
 import { needCore } from './folderAccess.ts';
 
@@ -13,7 +14,8 @@ export async function createWorkspace(
 ): Promise<void> {
   const core = await needCore(settings);
   try {
-    const { workspace } = await core.services.lake.createWorkspace(name, core.accountId);
+    const { lake, clock } = core.services;
+    const { workspace } = await makeWorkspace(lake, name, core.accountId, clock());
     process.stdout.write(options.json ? `${JSON.stringify({ workspace })}\n` : `${workspace}\n`);
   } finally {
     await core.close();

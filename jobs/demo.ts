@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ColumnMapping } from '../store/datasets.ts';
+import { createWorkspace } from '../store/datasetEdits.ts';
 import type { Lake } from '../store/lake.ts';
 import type { Runner } from './runner.ts';
 
@@ -34,9 +35,10 @@ export async function loadDemo(
   lake: Lake,
   runner: Runner,
   accountId: string,
+  nowMs: number,
 ): Promise<readonly string[]> {
   const known = lake.catalogue.workspace(DEMO_WORKSPACE);
-  const { workspace } = known ?? (await lake.createWorkspace(DEMO_WORKSPACE, accountId));
+  const { workspace } = known ?? (await createWorkspace(lake, DEMO_WORKSPACE, accountId, nowMs));
   const jobs: string[] = [];
   // The package names its built script only; its data lie beside the folder of that script.
   const script = fileURLToPath(import.meta.resolve('vega-datasets'));

@@ -13,8 +13,9 @@ import type { DuckDbPool } from '../store/duckdb/pool.ts';
 import type { Row } from '../store/duckdb/protocol.ts';
 import { Failure, reasonOf } from '../store/failure.ts';
 import type { Reject } from '../store/jobs.ts';
-import { columnsOf, type DatasetDraft, type Lake } from '../store/lake.ts';
-import type { Table } from '../store/lakeRead.ts';
+import { columnsOf, createDataset, type DatasetDraft } from '../store/datasetEdits.ts';
+import type { Lake } from '../store/lake.ts';
+import { newFileOf, type Table } from '../store/lakeRead.ts';
 import { newUuid } from '../store/random.ts';
 import { type Reconciled, reconcile, writtenDeletes } from './against.ts';
 import { type Batch, makeBatch, type Workbench } from './batch.ts';
@@ -204,6 +205,7 @@ async function inferAndCreate(
     const table = {
       tableId: 0,
       snapshot: 0,
+      folder: '',
       columns: columnsOf(draft),
       files: [],
       records: 0,
@@ -212,7 +214,7 @@ async function inferAndCreate(
     const dataset = { ...draft, tableId: 0, createdMs: 0, updatedMs: 0 };
     const attempt = await makeBatch(request(load, relation, dataset, table, services), bench, true);
     if (attempt.kind === 'batch') {
-      const created = await services.lake.createDataset(draft, author);
+      const created = await createDataset(services.lake, draft, author);
       return { batch: attempt.batch, dataset: created };
     }
     for (const { column, line, value } of attempt.misfits) {
@@ -349,14 +351,14 @@ async function publish(
   if (reconciled.deletes.length > 0) {
     const deletes = [];
     for (const pending of reconciled.deletes) {
-      const { name, path } = lake.newFile(dataset, '-delete');
+      const { name, path } = newFileOf(table, '-delete');
       await lake.files.publish(pending.path, path);
       deletes.push(writtenDeletes(name, pending));
     }
     edits.push({ kind: 'delete', tableId, deletes });
   }
   if (reconciled.stats.records > 0) {
-    const { name, path } = lake.newFile(dataset);
+    const { name, path } = newFileOf(table);
     await lake.files.publish(reconciled.path, path);
     const file = writtenFile(name, reconciled.stats, table.columns);
     edits.push({ kind: 'insert', tableId, file });

@@ -5,6 +5,7 @@ import type { Column } from './columns.ts';
 import type { Database } from './database.ts';
 import { Failure } from './failure.ts';
 import { newUuid } from './random.ts';
+import { columnRow, editTable, quoted } from './tableEdits.ts';
 import { addToTableStats } from './tableStats.ts';
 
 /** A Parquet file that is published and waits to be named by a commit. */
@@ -44,6 +45,20 @@ export type Edit =
       readonly columns: readonly Column[];
     }
   | { readonly kind: 'insert'; readonly tableId: number; readonly file: WrittenFile }
+  /** The version without any record; earlier versions keep theirs. */
+  | { readonly kind: 'truncate'; readonly tableId: number }
+  | { readonly kind: 'drop-table'; readonly tableId: number }
+  | {
+      readonly kind: 'rename-table';
+      readonly tableId: number;
+      readonly schemaName: string;
+      readonly name: string;
+    }
+  | {
+      readonly kind: 'add-columns';
+      readonly tableId: number;
+      readonly columns: readonly Omit<Column, 'id'>[];
+    }
   | {
       readonly kind: 'delete';
       readonly tableId: number;
@@ -71,7 +86,7 @@ interface Head {
   readonly next_file_id: number;
 }
 
-interface Progress {
+export interface Progress {
   readonly snapshot: number;
   schemaVersion: number;
   nextCatalogId: number;
@@ -143,7 +158,10 @@ async function apply(transaction: Database, edit: Edit, progress: Progress): Pro
   if (edit.kind === 'create-workspace') return createSchema(transaction, edit.name, progress);
   if (edit.kind === 'create-table') return createTable(transaction, edit, progress);
   if (edit.kind === 'insert') return insertFile(transaction, edit.tableId, edit.file, progress);
-  return insertDeletes(transaction, edit.tableId, edit.deletes, progress);
+  if (edit.kind === 'delete') {
+    return insertDeletes(transaction, edit.tableId, edit.deletes, progress);
+  }
+  return editTable(transaction, edit, progress);
 }
 
 async function createSchema(
@@ -183,22 +201,8 @@ async function createTable(
     .values({ ...row, ...place, table_uuid: newUuid(), table_name: edit.name })
     .execute();
   for (const column of edit.columns) {
-    await transaction
-      .insertInto('ducklake_column')
-      .values({
-        ...row,
-        column_id: column.id,
-        column_order: column.id,
-        column_name: column.name,
-        column_type: column.type,
-        initial_default: null,
-        default_value: 'NULL',
-        nulls_allowed: column.nullable,
-        parent_column: null,
-        default_value_type: 'literal',
-        default_value_dialect: 'duckdb',
-      })
-      .execute();
+    const values = columnRow(id, begin_snapshot, column, column.id);
+    await transaction.insertInto('ducklake_column').values(values).execute();
   }
   progress.schemaVersion += 1;
   const version = { begin_snapshot, schema_version: progress.schemaVersion, table_id: id };
@@ -290,5 +294,3 @@ async function insertDeletes(
   }
   progress.changes.push(`deleted_from_table:${tableId}`);
 }
-
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

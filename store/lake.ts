@@ -1,6 +1,5 @@
 // The lake in one hand: what there is now, what there was, and the one committer.
 // Readers see a snapshot or none of it; nobody is told of a commit before it is on the disk.
-import { type Column, CREATED_COLUMN, checkName, columnTypeOf, UPDATED_COLUMN } from './columns.ts';
 import {
   catalogTime,
   type CommitNote,
@@ -11,7 +10,7 @@ import {
 import type { Clock } from './clock.ts';
 import type { AtCrashPoint } from './crashPoints.ts';
 import type { Database } from './database.ts';
-import { type Catalogue, type Dataset, loadCatalogue, type Workspace } from './datasets.ts';
+import { type Catalogue, loadCatalogue } from './datasets.ts';
 import { Failure } from './failure.ts';
 import type { Files } from './files.ts';
 import { readTable, type Table } from './lakeRead.ts';
@@ -31,8 +30,6 @@ interface Change {
 
 /** Work to do in the commit's own transaction, with what it created. */
 type Alongside = (transaction: Database, committed: Committed) => Promise<void>;
-
-export type DatasetDraft = Omit<Dataset, 'tableId' | 'createdMs' | 'updatedMs'>;
 
 /** Old versions kept in memory; past this the one read longest ago is dropped. */
 const OLD_TABLES_MAX = 64;
@@ -115,13 +112,18 @@ export class Lake {
     throw new Failure('InvalidParameter', first);
   }
 
-  /** Makes one version. `alongside` runs in the same transaction: both happen or neither. */
+  /**
+   * Makes one version. `alongside` runs in the same transaction: both happen or neither. `check`
+   * runs when the commit's turn has come: what it finds can not change before the commit.
+   */
   async commit(
     edits: readonly Edit[],
     note: CommitNote,
     alongside: Alongside = async () => undefined,
+    check: () => void = () => undefined,
   ): Promise<Committed> {
     return this.#exclusively(async () => {
+      check();
       if (edits.length === 0) return this.#noteOnly(alongside);
       const committed = await this.#database.transaction().execute(async (transaction) => {
         const written = await writeSnapshot(transaction, edits, note, this.#clock());
@@ -135,53 +137,11 @@ export class Lake {
     });
   }
 
-  async createWorkspace(name: string, accountId: string): Promise<Workspace> {
-    checkName('workspace', name);
-    if (this.#catalogue.workspace(name) !== undefined) {
-      throw new Failure('Conflict', `workspace ${name} exists already`);
-    }
-    const created_ms = this.#clock();
-    await this.commit(
-      [{ kind: 'create-workspace', name }],
-      { author: accountId, message: `workspace ${name}` },
-      async (transaction, { created }) => {
-        const row = { workspace: name, account_id: accountId, schema_id: created[0] ?? 0 };
-        await transaction
-          .insertInto('workspace')
-          .values({ ...row, created_ms })
-          .execute();
-      },
-    );
-    return this.#found(this.#catalogue.workspace(name));
-  }
-
-  async createDataset(draft: DatasetDraft, author: string): Promise<Dataset> {
-    const workspace = this.#found(this.#catalogue.workspace(draft.workspace));
-    checkName('datasetId', draft.dataset);
-    if (this.#catalogue.dataset(draft.workspace, draft.dataset) !== undefined) {
-      throw new Failure('Conflict', `dataset ${draft.dataset} exists already`);
-    }
-    const place = { schemaId: workspace.schemaId, schemaName: workspace.workspace };
-    const columns = columnsOf(draft);
-    await this.commit(
-      [{ kind: 'create-table', ...place, name: draft.dataset, columns }],
-      { author, message: `dataset ${draft.workspace}.${draft.dataset}` },
-      (transaction, { created, timeMs }) =>
-        insertDataset(transaction, draft, created[0] ?? 0, timeMs),
-    );
-    return this.#found(this.#catalogue.dataset(draft.workspace, draft.dataset));
-  }
-
-  /** A name for a new file below the table's folder, and its path relative to the lake's root. */
-  newFile(dataset: Dataset, suffix = ''): { readonly name: string; readonly path: string } {
-    const name = `ducklake-${newUuid()}${suffix}.parquet`;
-    return { name, path: `${dataset.workspace}/${dataset.dataset}/${name}` };
-  }
-
   /** A load that changed nothing makes no version; what goes alongside still happens. */
   async #noteOnly(alongside: Alongside): Promise<Committed> {
     const committed = { snapshot: this.#snapshot, timeMs: this.#clock(), created: [] };
     await this.#database.transaction().execute((transaction) => alongside(transaction, committed));
+    this.#catalogue = await loadCatalogue(this.#database);
     return committed;
   }
 
@@ -208,11 +168,6 @@ export class Lake {
     const turn = this.#queue.then(work);
     this.#queue = turn.catch(() => undefined);
     return turn;
-  }
-
-  #found<T>(value: T | undefined): T {
-    if (value === undefined) throw new Failure('NotFound');
-    return value;
   }
 }
 
@@ -250,41 +205,3 @@ async function firstSnapshot(database: Database, nowMs: number): Promise<void> {
 
 /** `data_path` is relative to the folder of the catalog, so that a data folder can move. */
 const METADATA = { version: '1.0', created_by: 'Tapedeck', data_path: 'lake/', encrypted: 'false' };
-
-/** The dataset's physical columns: the owner's properties, then the system's, ids from 1. */
-export function columnsOf(draft: DatasetDraft): readonly Column[] {
-  const required = new Set(draft.schema.required);
-  const own = Object.entries(draft.schema.properties).map(([name, property]) => ({
-    name,
-    type: columnTypeOf(property),
-    nullable: !required.has(name),
-  }));
-  const created = { name: CREATED_COLUMN, type: 'timestamp', nullable: false } as const;
-  const updated = { name: UPDATED_COLUMN, type: 'timestamp', nullable: false } as const;
-  const columns = [...own, ...(draft.mapping.date === undefined ? [created] : []), updated];
-  return columns.map((column, index) => ({ ...column, id: index + 1 }));
-}
-
-async function insertDataset(
-  transaction: Database,
-  draft: DatasetDraft,
-  tableId: number,
-  timeMs: number,
-): Promise<void> {
-  await transaction
-    .insertInto('dataset')
-    .values({
-      table_id: tableId,
-      workspace: draft.workspace,
-      dataset: draft.dataset,
-      title: draft.title,
-      description: draft.description,
-      source: draft.source,
-      weight: draft.weight,
-      schema_json: JSON.stringify(draft.schema),
-      mapping_json: JSON.stringify(draft.mapping),
-      created_ms: timeMs,
-      updated_ms: timeMs,
-    })
-    .execute();
-}

@@ -2,6 +2,7 @@
 // (DuckLake 1.0 specification, "Queries: Reading Data").
 import type { Column, ColumnType } from './columns.ts';
 import type { Database } from './database.ts';
+import { newUuid } from './random.ts';
 
 interface ColumnRange {
   readonly min: string | null;
@@ -24,6 +25,8 @@ export interface DataFile {
 export interface Table {
   readonly tableId: number;
   readonly snapshot: number;
+  /** Folder of its files, relative to the lake's root, with its closing slash. */
+  readonly folder: string;
   readonly columns: readonly Column[];
   readonly files: readonly DataFile[];
   /** Records that are visible. */
@@ -46,6 +49,7 @@ export async function readTable(
   return {
     tableId,
     snapshot,
+    folder,
     columns,
     files,
     records: files.reduce((sum, file) => sum + file.records - (file.deletes?.records ?? 0), 0),
@@ -151,4 +155,13 @@ async function readRanges(
     byFile.set(row.data_file_id, file);
   }
   return byFile;
+}
+
+/** A name for a new file of the table, and its path relative to the lake's root. */
+export function newFileOf(
+  table: Table,
+  suffix = '',
+): { readonly name: string; readonly path: string } {
+  const name = `ducklake-${newUuid()}${suffix}.parquet`;
+  return { name, path: `${table.folder}${name}` };
 }

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Seams, startTapedeck, type Tapedeck } from '../api/main.ts';
+import { createWorkspace } from '../store/datasetEdits.ts';
 import { readSettings } from '../store/settings.ts';
 
 export interface TestServer extends AsyncDisposable {
@@ -42,7 +43,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const tapedeck = await startTapedeck(settings, options.seams);
   const { lake } = tapedeck.services;
   if (lake.catalogue.workspace('WS') === undefined) {
-    await lake.createWorkspace('WS', tapedeck.accountId);
+    await createWorkspace(lake, 'WS', tapedeck.accountId, 0);
   }
   const close = async (): Promise<void> => {
     await tapedeck.close();

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { checkName, columnTypeOf, PROPERTIES_MAX, type PropertyType } from '../../store/columns.ts';
 import type { ColumnMapping } from '../../store/datasets.ts';
 import { Failure } from '../../store/failure.ts';
-import type { DatasetDraft } from '../../store/lake.ts';
+import { createDataset as makeDataset, type DatasetDraft } from '../../store/datasetEdits.ts';
 import { callerOf, workspaceOf } from '../access.ts';
 import type { Endpoint } from '../endpoint.ts';
 
@@ -62,7 +62,7 @@ export const createDataset: Endpoint = {
       const most = `${caller.tier.datasetsMax} datasets, the maximum of tier ${caller.tier.name}`;
       throw new Failure('InvalidBody', `the workspace holds ${most}`);
     }
-    const created = await lake.createDataset(draftOf(workspace, dataset), caller.accountId);
+    const created = await makeDataset(lake, draftOf(workspace, dataset), caller.accountId);
     const message = 'Dataset has been created';
     const value = { success: true, message, datasetId: created.dataset };
     return { kind: 'json', value, metering: 'free' };

@@ -44,7 +44,7 @@ function context(dateType: 'date' | 'timestamp', files: readonly DataFile[] = []
   const mapping = { key: 'symbol', date: 'when' };
   const named = { title: '', description: '', source: '', weight: 1, createdMs: 0, updatedMs: 0 };
   const dataset = { tableId: 2, workspace: 'WS', dataset: 'D', schema, mapping, ...named };
-  const table = { tableId: 2, snapshot: 3, columns, files, records: 10, bytes: 100 };
+  const table = { tableId: 2, snapshot: 3, folder: '', columns, files, records: 10, bytes: 100 };
   const zone = 'America/New_York';
   return { dataset, table, visibility: { kind: 'all' }, rowsMax: 1000, zone, shape: 'data' };
 }

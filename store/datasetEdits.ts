@@ -1,0 +1,190 @@
+// Making, changing, renaming and dropping what owners see: each one commit of the lake together
+// with its row beside it.
+import {
+  type Column,
+  checkName,
+  columnTypeOf,
+  CREATED_COLUMN,
+  type PropertyType,
+  UPDATED_COLUMN,
+} from './columns.ts';
+import type { Edit } from './commit.ts';
+import type { Database } from './database.ts';
+import type { Dataset, RecordSchema, Workspace } from './datasets.ts';
+import { Failure } from './failure.ts';
+import type { Lake } from './lake.ts';
+
+export type DatasetDraft = Omit<Dataset, 'tableId' | 'createdMs' | 'updatedMs'>;
+
+/** What an owner may change of a dataset; properties may be added, not taken away. */
+export interface DatasetChanges {
+  readonly title?: string;
+  readonly description?: string;
+  readonly source?: string;
+  readonly weight?: number;
+  readonly addedProperties?: Readonly<Record<string, PropertyType>>;
+}
+
+/** @throws Failure Conflict when there is one of that name, in any case. */
+export async function createWorkspace(
+  lake: Lake,
+  name: string,
+  accountId: string,
+  nowMs: number,
+): Promise<Workspace> {
+  checkName('workspace', name);
+  await lake.commit(
+    [{ kind: 'create-workspace', name }],
+    { author: accountId, message: `workspace ${name}` },
+    async (transaction, { created }) => {
+      const row = { workspace: name, account_id: accountId, schema_id: created[0] ?? 0 };
+      const values = { ...row, created_ms: nowMs };
+      await transaction.insertInto('workspace').values(values).execute();
+    },
+    () => {
+      if (lake.catalogue.workspace(name) !== undefined) {
+        throw new Failure('Conflict', `workspace ${name} exists already`);
+      }
+    },
+  );
+  return found(lake.catalogue.workspace(name));
+}
+
+/** @throws Failure Conflict when the workspace has one of that name, in any case. */
+export async function createDataset(
+  lake: Lake,
+  draft: DatasetDraft,
+  author: string,
+): Promise<Dataset> {
+  const workspace = found(lake.catalogue.workspace(draft.workspace));
+  checkName('datasetId', draft.dataset);
+  const place = { schemaId: workspace.schemaId, schemaName: workspace.workspace };
+  await lake.commit(
+    [{ kind: 'create-table', ...place, name: draft.dataset, columns: columnsOf(draft) }],
+    { author, message: `dataset ${draft.workspace}.${draft.dataset}` },
+    (transaction, { created, timeMs }) =>
+      insertDataset(transaction, draft, created[0] ?? 0, timeMs),
+    () => refuseTaken(lake, draft.workspace, draft.dataset),
+  );
+  return found(lake.catalogue.dataset(draft.workspace, draft.dataset));
+}
+
+/** History and old snapshots stay readable, under the new name. */
+export async function renameDataset(
+  lake: Lake,
+  dataset: Dataset,
+  name: string,
+  author: string,
+): Promise<void> {
+  checkName('newId', name);
+  const { tableId, workspace } = dataset;
+  await lake.commit(
+    [{ kind: 'rename-table', tableId, schemaName: workspace, name }],
+    { author, message: `dataset ${workspace}.${dataset.dataset} renamed to ${name}` },
+    async (transaction) => {
+      const values = { dataset: name };
+      await transaction
+        .updateTable('dataset')
+        .set(values)
+        .where('table_id', '=', tableId)
+        .execute();
+    },
+    () => {
+      const own = dataset.dataset.toUpperCase() === name.toUpperCase();
+      if (!own || dataset.dataset === name) refuseTaken(lake, workspace, name);
+    },
+  );
+}
+
+export async function dropDataset(lake: Lake, dataset: Dataset, author: string): Promise<void> {
+  const { tableId, workspace } = dataset;
+  await lake.commit(
+    [{ kind: 'drop-table', tableId }],
+    { author, message: `dataset ${workspace}.${dataset.dataset} dropped` },
+    async (transaction) => {
+      await transaction.deleteFrom('dataset').where('table_id', '=', tableId).execute();
+    },
+  );
+}
+
+export async function changeDataset(
+  lake: Lake,
+  dataset: Dataset,
+  changes: DatasetChanges,
+  author: string,
+  nowMs: number,
+): Promise<void> {
+  const { tableId } = dataset;
+  const added = changes.addedProperties ?? {};
+  const columns = Object.entries(added).map(([name, property]) => ({
+    name,
+    type: columnTypeOf(property),
+    nullable: true,
+  }));
+  const edits: Edit[] = columns.length === 0 ? [] : [{ kind: 'add-columns', tableId, columns }];
+  const { schema } = dataset;
+  const wider: RecordSchema = { ...schema, properties: { ...schema.properties, ...added } };
+  const message = `dataset ${dataset.workspace}.${dataset.dataset} changed`;
+  await lake.commit(edits, { author, message }, async (transaction) => {
+    await transaction
+      .updateTable('dataset')
+      .set({
+        title: changes.title ?? dataset.title,
+        description: changes.description ?? dataset.description,
+        source: changes.source ?? dataset.source,
+        weight: changes.weight ?? dataset.weight,
+        schema_json: JSON.stringify(wider),
+        updated_ms: nowMs,
+      })
+      .where('table_id', '=', tableId)
+      .execute();
+  });
+}
+
+/** The dataset's physical columns: the owner's properties, then the system's, ids from 1. */
+export function columnsOf(draft: DatasetDraft): readonly Column[] {
+  const required = new Set(draft.schema.required);
+  const own = Object.entries(draft.schema.properties).map(([name, property]) => ({
+    name,
+    type: columnTypeOf(property),
+    nullable: !required.has(name),
+  }));
+  const created = { name: CREATED_COLUMN, type: 'timestamp', nullable: false } as const;
+  const updated = { name: UPDATED_COLUMN, type: 'timestamp', nullable: false } as const;
+  const columns = [...own, ...(draft.mapping.date === undefined ? [created] : []), updated];
+  return columns.map((column, index) => ({ ...column, id: index + 1 }));
+}
+
+function refuseTaken(lake: Lake, workspace: string, name: string): void {
+  if (lake.catalogue.dataset(workspace, name) === undefined) return;
+  throw new Failure('Conflict', `dataset ${name} exists already`);
+}
+
+function found<T>(value: T | undefined): T {
+  if (value === undefined) throw new Failure('NotFound');
+  return value;
+}
+
+async function insertDataset(
+  transaction: Database,
+  draft: DatasetDraft,
+  tableId: number,
+  timeMs: number,
+): Promise<void> {
+  await transaction
+    .insertInto('dataset')
+    .values({
+      table_id: tableId,
+      workspace: draft.workspace,
+      dataset: draft.dataset,
+      title: draft.title,
+      description: draft.description,
+      source: draft.source,
+      weight: draft.weight,
+      schema_json: JSON.stringify(draft.schema),
+      mapping_json: JSON.stringify(draft.mapping),
+      created_ms: timeMs,
+      updated_ms: timeMs,
+    })
+    .execute();
+}
