@@ -3,6 +3,7 @@
 import type { Readable } from 'node:stream';
 import type { TSchema } from 'typebox';
 import type { Runner } from '../jobs/runner.ts';
+import type { IngestServices } from '../pipeline/ingest.ts';
 import type { SeriesEngine } from '../query/series.ts';
 import type { Accounts, Caller } from '../store/accounts.ts';
 import type { BillingDays } from '../store/billingDays.ts';
@@ -32,6 +33,7 @@ export interface Services {
   readonly days: BillingDays;
   readonly series: SeriesEngine;
   readonly runner: Runner;
+  readonly ingestion: IngestServices;
 }
 
 /** One request, checked. */
@@ -52,6 +54,8 @@ export interface Call {
 
 export type Answer =
   | { readonly kind: 'json'; readonly value: unknown; readonly metering: 'free' | 'none' }
+  /** Text that costs nothing. */
+  | { readonly kind: 'text'; readonly text: string; readonly contentType: string }
   | {
       readonly kind: 'rows';
       readonly body: Body;
@@ -67,7 +71,7 @@ export type TokenNeed = 'none' | 'publishable' | 'secret';
 export interface Endpoint {
   /** OpenAPI operation id. */
   readonly id: string;
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Below the version; trailing segments with `?` may be left out. */
   readonly path: string;
   readonly aliases?: readonly string[];

@@ -13,7 +13,7 @@ import { type Disk, localDisk } from '../store/disk.ts';
 import { DuckDbPool } from '../store/duckdb/pool.ts';
 import { reasonOf } from '../store/failure.ts';
 import { localFiles } from '../store/files.ts';
-import { type Folder, lockFolder, openFolder } from '../store/folder.ts';
+import { lockFolder, openFolder } from '../store/folder.ts';
 import { Lake } from '../store/lake.ts';
 import { Ledger } from '../store/ledger.ts';
 import { migrate } from '../store/migrate.ts';
@@ -69,10 +69,21 @@ export async function openCore(settings: Settings, seams: Seams = {}): Promise<C
   const onFault = (reason: unknown): void => log.error({ reason: reasonOf(reason) }, 'ledger');
   const ledger = await Ledger.open({ database, clock, days, at, onFault });
   const pools = poolsOf(settings);
-  const runner = runnerOf({ database, clock, lake, disk, at, folder, settings, log }, pools.ingest);
+  const deadlineMs = settings.jobTimeoutMs;
+  const { temporary } = folder;
+  const ingestion = { lake, pool: pools.ingest, temporary, clock, at, deadlineMs };
+  const runner = new Runner({
+    database,
+    clock,
+    services: ingestion,
+    jobsAtOnce: settings.jobsAtOnce,
+    spool: folder.spool,
+    removeFile: (path) => disk.remove(path),
+    onFault: (reason, jobId) => log.error({ jobId, reason: reasonOf(reason) }, 'job'),
+  });
   const series = { files, pool: pools.read, deadlineMs: settings.readTimeoutMs };
   const shared = { settings, clock, database, folder, disk, at, lake, accounts };
-  const services: Services = { ...shared, ledger, days, series, runner };
+  const services: Services = { ...shared, ledger, days, series, runner, ingestion };
   await runner.resume(await readdir(folder.spool));
   const demoJobs = await demoOnce(database, settings.demo, () =>
     loadDemo(lake, runner, first.accountId, clock()),
@@ -108,31 +119,6 @@ export async function startTapedeck(settings: Settings, seams: Seams = {}): Prom
       await core.close();
     },
   };
-}
-
-interface RunnerNeeds {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly lake: Lake;
-  readonly disk: Disk;
-  readonly at: AtCrashPoint;
-  readonly folder: Folder;
-  readonly settings: Settings;
-  readonly log: Logger;
-}
-
-function runnerOf(needs: RunnerNeeds, pool: DuckDbPool): Runner {
-  const { database, clock, lake, disk, at, folder, settings, log } = needs;
-  const deadlineMs = settings.jobTimeoutMs;
-  return new Runner({
-    database,
-    clock,
-    services: { lake, pool, temporary: folder.temporary, clock, at, deadlineMs },
-    jobsAtOnce: settings.jobsAtOnce,
-    spool: folder.spool,
-    removeFile: (path) => disk.remove(path),
-    onFault: (reason, jobId) => log.error({ jobId, reason: reasonOf(reason) }, 'job'),
-  });
 }
 
 /** Reads and ingestion have children of their own: a load never stands before a read. */

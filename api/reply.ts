@@ -15,6 +15,11 @@ export function sendAnswer(reply: FastifyReply, answer: Answer, brand: string): 
     void reply.header('content-type', CONTENT_TYPES.json).send(JSON.stringify(answer.value));
     return;
   }
+  if (answer.kind === 'text') {
+    meter(reply, brand, 0);
+    void reply.header('content-type', answer.contentType).send(answer.text);
+    return;
+  }
   const { body, callback, charge, format } = answer;
   meter(reply, brand, charge.messages);
   reply.header(`${brand}cloud-snapshot`, String(answer.snapshot));

@@ -48,15 +48,19 @@ const WAITING_MAX = 10_000;
 /** Progress is written at most this often: a row for each percent would cost more than it tells. */
 const PROGRESS_MS = 500;
 
+/** Something that waits for its dataset's turn. */
 interface Waiting {
-  readonly jobId: string;
-  readonly order: LoadOrder;
+  readonly turn: string;
+  /** Undefined for work that is no job. */
+  readonly jobId: string | undefined;
+  readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
 export class Runner {
   readonly #parts: RunnerParts;
   readonly #waiting: Waiting[] = [];
   readonly #running = new Map<string, Promise<void>>();
+  readonly #aborts = new Map<string, AbortController>();
   readonly #ended = new Map<string, (() => void)[]>();
   readonly #progress = new Map<string, number>();
   #stopping = false;
@@ -77,7 +81,7 @@ export class Runner {
     }
     for (const { job, order } of orders) {
       await this.#log(job.job_id, order, 'the server was stopped: the job begins again');
-      this.#waiting.push({ jobId: job.job_id, order });
+      this.#wait(job.job_id, order);
     }
     this.#next();
   }
@@ -92,9 +96,39 @@ export class Runner {
     await insertJob(this.#parts.database, newJob(jobId, order, this.#parts.clock()));
     this.#parts.services.at('job-recorded');
     await this.#log(jobId, order, `jobId: ${jobId} has been created`);
-    this.#waiting.push({ jobId, order });
+    this.#wait(jobId, order);
     this.#next();
     return jobId;
+  }
+
+  /** Runs other work on a dataset when its turn comes: no load of it runs beside it. */
+  async inTurn<T>(workspace: string, dataset: string, work: () => Promise<T>): Promise<T> {
+    if (this.#stopping) throw new Failure('Busy', 'the server is stopping');
+    return new Promise<T>((resolve, reject) => {
+      const run = (): Promise<void> => work().then(resolve, reject);
+      this.#waiting.push({ turn: turnOf(workspace, dataset), jobId: undefined, run });
+      this.#next();
+    });
+  }
+
+  /**
+   * Ends a job that has not ended: a waiting one at once, a running one as soon as its statement
+   * is interrupted. False when it had ended already.
+   */
+  async cancel(job: Job): Promise<boolean> {
+    if (job.finished_ms !== null) return false;
+    const at = this.#waiting.findIndex(({ jobId }) => jobId === job.job_id);
+    if (at >= 0) {
+      this.#waiting.splice(at, 1);
+      const order = JSON.parse(job.load_json) as LoadOrder;
+      await this.#fail(job.job_id, order, CANCELLED);
+      if (order.ownFile) await this.#parts.removeFile(order.path);
+      this.#tellEnded(job.job_id);
+      return true;
+    }
+    const abort = this.#aborts.get(job.job_id);
+    abort?.abort(CANCELLED);
+    return abort !== undefined;
   }
 
   /** Resolves when the job has ended, whichever way. */
@@ -126,25 +160,46 @@ export class Runner {
     await Promise.all(this.#running.values());
   }
 
+  #wait(jobId: string, order: LoadOrder): void {
+    const run = (signal: AbortSignal): Promise<void> => this.#run(jobId, order, signal);
+    this.#waiting.push({ turn: turnOf(order.workspace, order.dataset), jobId, run });
+  }
+
   #next(): void {
     while (!this.#stopping && this.#running.size < this.#parts.jobsAtOnce) {
-      const at = this.#waiting.findIndex(({ order }) => !this.#running.has(turnOf(order)));
+      const at = this.#waiting.findIndex(({ turn }) => !this.#running.has(turn));
       const [item] = at < 0 ? [] : this.#waiting.splice(at, 1);
       if (item === undefined) return;
-      const turn = turnOf(item.order);
-      this.#progress.set(item.jobId, 0);
-      const run = this.#run(item).finally(() => {
-        this.#running.delete(turn);
-        this.#progress.delete(item.jobId);
-        for (const resolve of this.#ended.get(item.jobId) ?? []) resolve();
-        this.#ended.delete(item.jobId);
-        this.#next();
-      });
-      this.#running.set(turn, run);
+      this.#running.set(item.turn, this.#begin(item));
     }
   }
 
-  async #run({ jobId, order }: Waiting): Promise<void> {
+  async #begin({ turn, jobId, run }: Waiting): Promise<void> {
+    const abort = new AbortController();
+    if (jobId !== undefined) {
+      this.#progress.set(jobId, 0);
+      this.#aborts.set(jobId, abort);
+    }
+    // The turn is taken before anything runs, so that a fast end can't come before its start.
+    await Promise.resolve();
+    try {
+      await run(abort.signal);
+    } catch (error) {
+      this.#parts.onFault(error, jobId ?? turn);
+    }
+    this.#running.delete(turn);
+    if (jobId !== undefined) this.#tellEnded(jobId);
+    this.#next();
+  }
+
+  #tellEnded(jobId: string): void {
+    this.#progress.delete(jobId);
+    this.#aborts.delete(jobId);
+    for (const resolve of this.#ended.get(jobId) ?? []) resolve();
+    this.#ended.delete(jobId);
+  }
+
+  async #run(jobId: string, order: LoadOrder, signal: AbortSignal): Promise<void> {
     const { database, clock, services } = this.#parts;
     try {
       await updateJob(database, jobId, { started_ms: clock() });
@@ -153,7 +208,7 @@ export class Runner {
       await ingest(
         order,
         author,
-        services,
+        { ...services, signal },
         this.#events(jobId, order),
         async (tx, outcome, made) => {
           await insertRejects(tx, jobId, outcome.rejects);
@@ -171,7 +226,7 @@ export class Runner {
       const text = 'file has ingested, changed job status to "INGESTED"';
       await this.#log(jobId, order, text);
     } catch (error) {
-      await this.#fail(jobId, order, error);
+      await this.#fail(jobId, order, signal.aborted ? CANCELLED : error);
     }
     if (order.ownFile) await this.#parts.removeFile(order.path);
   }
@@ -208,8 +263,9 @@ export class Runner {
         await insertRejects(database, jobId, error.rejects);
         await updateJob(database, jobId, { records_invalid: error.invalid });
       }
-      await updateJob(database, jobId, { ...finished('ERROR', clock()), error: reason });
-      await this.#log(jobId, order, `job ended in ERROR: ${reason}`, 'error');
+      const status = error === CANCELLED ? 'CANCELLED' : 'ERROR';
+      await updateJob(database, jobId, { ...finished(status, clock()), error: reason });
+      await this.#log(jobId, order, `job ended in ${status}: ${reason}`, 'error');
     } catch (fault) {
       // The catalog can't be written: the job stays unfinished and runs again at the next start.
       onFault(fault, jobId);
@@ -224,10 +280,13 @@ export class Runner {
 }
 
 /** Loads of one dataset take turns; names compare without case, as the catalogue does. */
-const turnOf = (order: LoadOrder): string => `${order.workspace}.${order.dataset}`.toUpperCase();
+const turnOf = (workspace: string, dataset: string): string =>
+  `${workspace}.${dataset}`.toUpperCase();
+
+const CANCELLED = new Failure('Conflict', 'the job was cancelled');
 
 function finished(
-  status: 'INGESTED' | 'ERROR',
+  status: 'INGESTED' | 'ERROR' | 'CANCELLED',
   nowMs: number,
 ): {
   readonly status: JobStatus;
@@ -235,7 +294,7 @@ function finished(
   readonly last_good_status?: JobStatus;
 } {
   const ended = { status, finished_ms: nowMs };
-  return status === 'ERROR' ? ended : { ...ended, last_good_status: status };
+  return status === 'INGESTED' ? { ...ended, last_good_status: status } : ended;
 }
 
 const newJob = (jobId: string, order: LoadOrder, nowMs: number): Job => ({

@@ -47,20 +47,40 @@ export async function reconcile(
   if (index.columns.length === 0 || batch.stats.records === 0) return nothing;
   const candidates = overlapping(table.files, batch.stats, index);
   if (candidates.length === 0) return nothing;
-  const relative = candidates.flatMap((file) => [
-    file.path,
-    ...(file.deletes ? [file.deletes.path] : []),
-  ]);
-  const pinned = await place.files.open(relative);
-  const local = new Map(relative.map((path, at) => [path, pinned.paths[at] ?? path]));
-  const open: Opened = {
-    candidates,
-    paths: pinned.paths,
-    pathOf: (path) => local.get(path) ?? path,
-  };
-  try {
-    if (duplicates === 'ignore') return await withoutKnown(batch, place, open);
+  return withOpen(candidates, place.files, async (open) => {
+    if (duplicates === 'ignore') return withoutKnown(batch, place, open);
     return { ...nothing, ...(await replaceKnown(batch, place, open)) };
+  });
+}
+
+/** Delete files for the visible records that a condition over the table's columns finds. */
+export async function deletesWhere(
+  condition: string,
+  files: readonly DataFile[],
+  place: Place,
+): Promise<Pick<Reconciled, 'replaced' | 'deletes'>> {
+  if (files.length === 0) return { replaced: 0, deletes: [] };
+  return withOpen(files, place.files, (open) => {
+    const rows = visibleRows(files, place.table.columns, open.pathOf, true);
+    const found = `SELECT ${FILE_COLUMN} AS file, ${POSITION_COLUMN} AS pos FROM ${rows}
+      WHERE ${condition}`;
+    return deletesOf(found, join(place.bench.folder, `${newUuid()}.parquet`), place, open);
+  });
+}
+
+async function withOpen<T>(
+  candidates: readonly DataFile[],
+  files: Files,
+  work: (open: Opened) => Promise<T>,
+): Promise<T> {
+  const relative = candidates.flatMap(({ path, deletes }) =>
+    deletes === null ? [path] : [path, deletes.path],
+  );
+  const pinned = await files.open(relative);
+  const local = new Map(relative.map((path, at) => [path, pinned.paths[at] ?? path]));
+  const pathOf = (path: string): string => local.get(path) ?? path;
+  try {
+    return await work({ candidates, paths: pinned.paths, pathOf });
   } finally {
     pinned.release();
   }
@@ -93,6 +113,16 @@ async function replaceKnown(
   const found = `SELECT s.${FILE_COLUMN} AS file, s.${POSITION_COLUMN} AS pos
     FROM ${storedTerms(place, open)} AS s
     WHERE EXISTS (FROM ${withTerms(batchRows(batch), index, 'n')} AS n WHERE ${same(index)})`;
+  return deletesOf(found, matches, place, open);
+}
+
+/** Delete files for the records that `found` answers as file and pos, kept at `matches`. */
+async function deletesOf(
+  found: string,
+  matches: string,
+  place: Place,
+  open: Opened,
+): Promise<Pick<Reconciled, 'replaced' | 'deletes'>> {
   const read = `read_parquet(${literal(matches)})`;
   const [, counted] = await ask(place, open, [
     `COPY (${found}) TO ${literal(matches)} (FORMAT parquet)`,

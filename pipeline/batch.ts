@@ -40,6 +40,7 @@ export interface Workbench {
   readonly folder: string;
   readonly deadlineMs: number;
   readonly onProgress: (percent: number) => void;
+  readonly signal?: AbortSignal;
 }
 
 export interface Batch {
@@ -325,6 +326,7 @@ async function ask(
       statements,
       deadlineMs: bench.deadlineMs,
       onProgress: bench.onProgress,
+      ...(bench.signal === undefined ? {} : { signal: bench.signal }),
     });
   } catch (error) {
     if (!(error instanceof Failure) || error.type !== 'SystemError') throw error;

@@ -10,8 +10,7 @@ import type { AtCrashPoint } from '../store/crashPoints.ts';
 import type { Database } from '../store/database.ts';
 import type { ColumnMapping, Dataset } from '../store/datasets.ts';
 import type { DuckDbPool } from '../store/duckdb/pool.ts';
-import type { Row } from '../store/duckdb/protocol.ts';
-import { Failure, reasonOf } from '../store/failure.ts';
+import { Failure } from '../store/failure.ts';
 import type { Reject } from '../store/jobs.ts';
 import { columnsOf, createDataset, type DatasetDraft } from '../store/datasetEdits.ts';
 import type { Lake } from '../store/lake.ts';
@@ -19,15 +18,11 @@ import { newFileOf, type Table } from '../store/lakeRead.ts';
 import { newUuid } from '../store/random.ts';
 import { type Reconciled, reconcile, writtenDeletes } from './against.ts';
 import { type Batch, makeBatch, type Workbench } from './batch.ts';
-import { contentOf, readHead } from './content.ts';
-import { csvRelation } from './csv.ts';
 import { guessMapping, schemaOf, wantedDates, widen } from './infer.ts';
-import { describeJson, framingOf, jsonRelation } from './json.ts';
-import { describeParquet, parquetRelation } from './parquet.ts';
 import { writtenFile } from './parquetFile.ts';
 import type { Relation } from './relation.ts';
+import { openSource } from './source.ts';
 import { uniqueIndexOf } from './uniqueIndex.ts';
-import { type Packing, unpack } from './unpack.ts';
 
 type DuplicateHandling = 'ignore' | 'replace';
 
@@ -37,6 +32,8 @@ export interface Load {
   readonly workspace: string;
   readonly dataset: string;
   readonly duplicates: DuplicateHandling;
+  /** The load takes the place of every record that is stored. */
+  readonly overwrite?: boolean;
   /** Rejected records after which nothing is ingested. */
   readonly rejectsMax: number;
   /** Parts of the unique index when the dataset is made by this load; guessed when undefined. */
@@ -53,6 +50,8 @@ export interface IngestServices {
   readonly clock: Clock;
   readonly at: AtCrashPoint;
   readonly deadlineMs: number;
+  /** Aborted when the load is to end without a trace. */
+  readonly signal?: AbortSignal;
 }
 
 /** Told while it runs. */
@@ -86,11 +85,12 @@ export async function ingest(
 ): Promise<Ingested> {
   const folder = join(services.temporary, newUuid());
   await mkdir(folder, { recursive: true });
-  const { pool, deadlineMs } = services;
-  const bench = { pool, folder, deadlineMs, onProgress: events.progress };
+  const { pool, deadlineMs, signal } = services;
+  const abort = signal === undefined ? {} : { signal };
+  const bench = { pool, folder, deadlineMs, onProgress: events.progress, ...abort };
   try {
     await events.validating();
-    const relation = await openSource(load, bench);
+    const relation = await openSource(load.path, load.jsonPath, bench);
     const { batch, dataset } = await validate(load, relation, author, services, bench, events);
     services.at('parquet-written');
     await events.validated();
@@ -99,61 +99,6 @@ export async function ingest(
     return await store(batch, dataset, load, author, services, bench, finish);
   } finally {
     await rm(folder, { recursive: true, force: true });
-  }
-}
-
-/** The file as a relation, by its content; a packed one is unpacked first. */
-async function openSource(load: Load, bench: Workbench): Promise<Relation> {
-  let { path } = load;
-  let head = await readHead(path);
-  let content = contentOf(head);
-  if (isPacked(content)) {
-    const plain = join(bench.folder, 'plain');
-    await unpack(content, path, plain);
-    path = plain;
-    head = await readHead(path);
-    content = contentOf(head);
-  }
-  if (isPacked(content)) throw new Failure('InvalidBody', 'the body is packed twice');
-  if (content === 'csv') return csvRelation(path, head);
-  if (content === 'parquet') return parquetRelation(path, await describe(path, bench));
-  const framing = framingOf(head, load.jsonPath);
-  const jsonPath = load.jsonPath ?? '$[*]';
-  const empty = { kind: 'json', path, framing, jsonPath, columns: [] } as const;
-  const [sampled, named] = await readDescribed(empty, bench);
-  return jsonRelation(empty, sampled ?? [], named ?? []);
-}
-
-const isPacked = (content: string): content is Packing =>
-  content === 'gzip' || content === 'zstd' || content === 'zip';
-
-async function describe(path: string, bench: Workbench): Promise<readonly Row[]> {
-  const damaged = 'the body is not readable Parquet: damaged or cut short';
-  const statements = [describeParquet(path)];
-  const [described] = await readable(bench, path, statements, () => damaged);
-  return described ?? [];
-}
-
-const readDescribed = (
-  empty: Parameters<typeof describeJson>[0],
-  bench: Workbench,
-): Promise<readonly (readonly Row[])[]> =>
-  readable(bench, empty.path, describeJson(empty), (reason) => {
-    const [first = ''] = reason.split('\n');
-    return `the body is not readable JSON: ${first.replaceAll(empty.path, 'the body')}`;
-  });
-
-async function readable(
-  { pool, deadlineMs }: Workbench,
-  path: string,
-  statements: readonly string[],
-  explain: (reason: string) => string,
-): Promise<readonly (readonly Row[])[]> {
-  try {
-    return await pool.rows({ files: [path], statements, deadlineMs });
-  } catch (error) {
-    if (error instanceof Failure && error.type !== 'SystemError') throw error;
-    throw new Failure('InvalidBody', explain(reasonOf(error)));
   }
 }
 
@@ -319,7 +264,9 @@ async function store(
   const table = await tableOf(lake, dataset);
   const index = uniqueIndexOf(dataset, table);
   const place = { bench, files: lake.files, table, index };
-  const reconciled = await reconcile(batch, load.duplicates, place);
+  const reconciled = load.overwrite
+    ? { path: batch.path, stats: batch.stats, ignored: 0, replaced: 0, deletes: [] }
+    : await reconcile(batch, load.duplicates, place);
   const outcome = {
     validated: batch.stats.records + batch.duplicates,
     ingested: reconciled.stats.records,
@@ -327,7 +274,11 @@ async function store(
     duplicates: batch.duplicates + reconciled.ignored + reconciled.replaced,
     rejects: batch.rejects,
   };
-  const edits = await publish(reconciled, dataset, table, lake);
+  const { tableId } = dataset;
+  const emptied: readonly Edit[] =
+    load.overwrite === true && table.files.length > 0 ? [{ kind: 'truncate', tableId }] : [];
+  services.signal?.throwIfAborted();
+  const edits = [...emptied, ...(await publish(reconciled, dataset, table, lake))];
   const message = `${outcome.ingested} records into ${dataset.workspace}.${dataset.dataset}`;
   await lake.commit(edits, { author, message }, async (transaction, committed) => {
     await finish(transaction, outcome, committed);
@@ -346,22 +297,28 @@ async function publish(
   table: Table,
   lake: Lake,
 ): Promise<readonly Edit[]> {
-  const edits: Edit[] = [];
-  const { tableId } = dataset;
-  if (reconciled.deletes.length > 0) {
-    const deletes = [];
-    for (const pending of reconciled.deletes) {
-      const { name, path } = newFileOf(table, '-delete');
-      await lake.files.publish(pending.path, path);
-      deletes.push(writtenDeletes(name, pending));
-    }
-    edits.push({ kind: 'delete', tableId, deletes });
-  }
+  const edits = [...(await publishDeletes(reconciled.deletes, table, lake))];
   if (reconciled.stats.records > 0) {
     const { name, path } = newFileOf(table);
     await lake.files.publish(reconciled.path, path);
     const file = writtenFile(name, reconciled.stats, table.columns);
-    edits.push({ kind: 'insert', tableId, file });
+    edits.push({ kind: 'insert', tableId: dataset.tableId, file });
   }
   return edits;
+}
+
+/** Publishes delete files; the edit that names them, if there are any. */
+export async function publishDeletes(
+  pendings: Reconciled['deletes'],
+  table: Table,
+  lake: Lake,
+): Promise<readonly Edit[]> {
+  if (pendings.length === 0) return [];
+  const deletes = [];
+  for (const pending of pendings) {
+    const { name, path } = newFileOf(table, '-delete');
+    await lake.files.publish(pending.path, path);
+    deletes.push(writtenDeletes(name, pending));
+  }
+  return [{ kind: 'delete', tableId: table.tableId, deletes }];
 }

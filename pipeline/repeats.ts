@@ -11,7 +11,7 @@ import { orderBy, repeatedValues, type UniqueIndex } from './uniqueIndex.ts';
 /** Share of repeats up to which reading only them again is the shorter way. */
 export const REPEATS_SHARE_MAX = 0.2;
 
-export interface Repeated {
+interface Repeated {
   readonly sorted: string;
   /** SELECT of every record of the source, in its order, with the table's columns. */
   readonly source: string;

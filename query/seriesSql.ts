@@ -22,20 +22,25 @@ interface Condition {
 export function printSeries(plan: SeriesPlan, pathOf: PathOf): Printed {
   const parameters: Bound[] = [];
   const bind = (value: Bound): string => `$${parameters.push(value)}`;
-  const conditions = conditionsOf(plan).map(({ column, operator, values }) => {
-    const type = SQL_TYPES[column.type];
-    // A key of another type is no key of this dataset: it finds nothing and fails nothing.
-    const bound = values.map((value) => `TRY_CAST(${bind(value)} AS ${type})`);
-    const test = operator === '=' ? `IN (${bound.join(', ')})` : `${operator} ${bound[0]}`;
-    return `${identifier(column.name)} ${test}`;
-  });
   const rows = visibleRows(prunedFiles(plan), neededColumns(plan), pathOf, plan.byPlace);
-  const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+  const where = ` WHERE ${printConditions(plan, bind)}`;
   const taken = `SELECT * FROM ${rows}${where}
     ORDER BY ${orderTerms(plan, plan.take === 'oldest' ? 'ASC' : 'DESC')} LIMIT ${plan.limit}`;
   const members = plan.members.map((member) => printMember(member, bind));
   const order = orderTerms(plan, plan.order === 'asc' ? 'ASC' : 'DESC');
   return { sql: `SELECT ${members.join(', ')} FROM (${taken}) ORDER BY ${order}`, parameters };
+}
+
+/** The plan's conditions as one; `print` makes a value's place in the text. */
+export function printConditions(plan: SeriesPlan, print: (value: string) => string): string {
+  const conditions = conditionsOf(plan).map(({ column, operator, values }) => {
+    const type = SQL_TYPES[column.type];
+    // A key of another type is no key of this dataset: it finds nothing and fails nothing.
+    const bound = values.map((value) => `TRY_CAST(${print(value)} AS ${type})`);
+    const test = operator === '=' ? `IN (${bound.join(', ')})` : `${operator} ${bound[0]}`;
+    return `${identifier(column.name)} ${test}`;
+  });
+  return conditions.length === 0 ? 'true' : conditions.join(' AND ');
 }
 
 function orderTerms(plan: SeriesPlan, direction: 'ASC' | 'DESC'): string {

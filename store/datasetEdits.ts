@@ -17,7 +17,7 @@ import type { Lake } from './lake.ts';
 export type DatasetDraft = Omit<Dataset, 'tableId' | 'createdMs' | 'updatedMs'>;
 
 /** What an owner may change of a dataset; properties may be added, not taken away. */
-export interface DatasetChanges {
+interface DatasetChanges {
   readonly title?: string;
   readonly description?: string;
   readonly source?: string;

@@ -3,8 +3,9 @@ import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Database, Tables } from './database.ts';
 import { randomHex } from './random.ts';
 
-/** INTERFACE.md 3.7: created, VALIDATING, VALIDATED, INGESTING, INGESTED; or ERROR. */
-export type JobStatus = 'CREATED' | 'VALIDATING' | 'VALIDATED' | 'INGESTING' | 'INGESTED' | 'ERROR';
+/** INTERFACE.md 3.7: created, VALIDATING, VALIDATED, INGESTING, INGESTED; or ERROR, CANCELLED. */
+export type JobStatus =
+  'CREATED' | 'VALIDATING' | 'VALIDATED' | 'INGESTING' | 'INGESTED' | 'ERROR' | 'CANCELLED';
 
 export type Job = Selectable<Tables['job']>;
 
@@ -46,6 +47,21 @@ export const unfinishedJobs = (database: Database): Promise<readonly Job[]> =>
     .where('status', 'in', [...UNFINISHED])
     .orderBy('created_ms')
     .execute();
+
+/** Jobs of one list. */
+export const JOBS_LISTED_MAX = 1_000;
+
+/** Newest first, at most `limit`. */
+export const listJobs = (
+  database: Database,
+  workspace: string,
+  range: { readonly fromMs?: number; readonly untilMs?: number; readonly limit: number },
+): Promise<readonly Job[]> => {
+  const jobs = database.selectFrom('job').selectAll().where('workspace', '=', workspace);
+  const from = range.fromMs === undefined ? jobs : jobs.where('created_ms', '>=', range.fromMs);
+  const until = range.untilMs === undefined ? from : from.where('created_ms', '<', range.untilMs);
+  return until.orderBy('created_ms', 'desc').limit(range.limit).execute();
+};
 
 export async function insertRejects(
   database: Database,
@@ -92,4 +108,24 @@ export async function trimLog(database: Database): Promise<void> {
     .executeTakeFirst();
   if (oldest === undefined) return;
   await database.deleteFrom('log').where('time_ms', '<=', oldest.time_ms).execute();
+}
+
+type LogLine = Selectable<Tables['log']>;
+
+/** Log lines of a workspace since a time, oldest first, the newest `limit` of them. */
+export async function listLog(
+  database: Database,
+  workspace: string,
+  sinceMs: number,
+  limit: number,
+): Promise<readonly LogLine[]> {
+  const lines = await database
+    .selectFrom('log')
+    .selectAll()
+    .where('workspace', '=', workspace)
+    .where('time_ms', '>=', sinceMs)
+    .orderBy('time_ms', 'desc')
+    .limit(limit)
+    .execute();
+  return lines.toReversed();
 }

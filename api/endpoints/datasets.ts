@@ -1,125 +1,159 @@
-// Creating a dataset (INTERFACE.md 3.3).
+// Datasets: create, list, get, change, rename, delete (INTERFACE.md 3.2, 3.3).
 import { type Static, Type } from 'typebox';
-import { checkName, columnTypeOf, PROPERTIES_MAX, type PropertyType } from '../../store/columns.ts';
-import type { ColumnMapping } from '../../store/datasets.ts';
+import type { PropertyType } from '../../store/columns.ts';
+import {
+  changeDataset as storeChanges,
+  createDataset as makeDataset,
+  dropDataset,
+  renameDataset as storeName,
+} from '../../store/datasetEdits.ts';
+import type { Dataset } from '../../store/datasets.ts';
 import { Failure } from '../../store/failure.ts';
-import { createDataset as makeDataset, type DatasetDraft } from '../../store/datasetEdits.ts';
-import { callerOf, workspaceOf } from '../access.ts';
-import type { Endpoint } from '../endpoint.ts';
+import type { Lake } from '../../store/lake.ts';
+import { callerOf, datasetOf, workspaceOf } from '../access.ts';
+import { addedTo, CHANGE_DATASET, CREATE_DATASET, draftOf } from '../datasetBody.ts';
+import { datasetView } from '../datasetView.ts';
+import type { Answer, Call, Endpoint } from '../endpoint.ts';
+import { numberOf } from '../parameters.ts';
 
-const TEXT_MAX = 10_000;
-const WEIGHT_MAX = 1_000_000;
-const text = Type.String({ maxLength: TEXT_MAX });
+/** Datasets of one list: as many as the largest tier may have. */
+const LIST_MAX = 5_000;
+const ANY = Type.Object({}, { additionalProperties: true });
 
-const PROPERTY = Type.Object({
-  type: Type.Enum(['number', 'integer', 'string', 'boolean', 'object', 'array']),
-  format: Type.Optional(Type.Enum(['date', 'date-time'])),
+const CHANGED = Type.Object({
+  success: Type.Literal(true),
+  message: Type.String(),
+  datasetId: Type.String(),
 });
 
-const CREATE = Type.Object({
-  dataset: Type.Object({
-    datasetId: Type.String({ minLength: 1, maxLength: 128 }),
-    title: Type.Optional(text),
-    description: Type.Optional(text),
-    source: Type.Optional(text),
-    weight: Type.Optional(Type.Integer({ minimum: 0, maximum: WEIGHT_MAX })),
-    schema: Type.Object({
-      type: Type.Literal('object'),
-      properties: Type.Record(Type.String(), PROPERTY, { maxProperties: PROPERTIES_MAX }),
-      required: Type.Optional(Type.Array(Type.String())),
-    }),
-    columnMapping: Type.Optional(
-      Type.Object({
-        key: Type.Optional(Type.String()),
-        subkey: Type.Optional(Type.String()),
-        date: Type.Optional(Type.String()),
-      }),
-    ),
-  }),
+const changed = (message: string, datasetId: string): Answer => ({
+  kind: 'json',
+  value: { success: true, message, datasetId },
+  metering: 'free',
 });
+
+/** What all rows of this file have in common. */
+const ROW = {
+  token: 'secret',
+  weight: 'free',
+  parameters: [],
+  failures: 'workspace',
+} as const satisfies Partial<Endpoint>;
+
+const ownDataset = (call: Call, lake: Lake): Dataset => {
+  const { workspace = '', id = '' } = call.path;
+  return datasetOf(callerOf(call.caller), workspace, id, lake);
+};
 
 export const createDataset: Endpoint = {
+  ...ROW,
   id: 'createDataset',
   method: 'POST',
   path: '/datasets/:workspace',
-  token: 'secret',
   summary: 'Creates a dataset from its schema; indexed properties are required.',
-  weight: 'free',
-  parameters: [],
-  body: { kind: 'json', schema: CREATE },
-  answer: Type.Object({
-    success: Type.Literal(true),
-    message: Type.String(),
-    datasetId: Type.String(),
-  }),
-  failures: 'workspace',
+  body: { kind: 'json', schema: CREATE_DATASET },
+  answer: CHANGED,
   handle: async (call, { lake }) => {
     const caller = callerOf(call.caller);
     const { workspace } = workspaceOf(caller, call.path['workspace'] ?? '', lake);
-    const { dataset } = call.json as Static<typeof CREATE>;
-    const kept = lake.catalogue.datasets(workspace).length;
-    if (kept >= caller.tier.datasetsMax) {
-      const most = `${caller.tier.datasetsMax} datasets, the maximum of tier ${caller.tier.name}`;
-      throw new Failure('InvalidBody', `the workspace holds ${most}`);
+    const most = caller.tier.datasetsMax;
+    if (lake.catalogue.datasets(workspace).length >= most) {
+      const told = `${most} datasets, the maximum of tier ${caller.tier.name}`;
+      throw new Failure('InvalidBody', `the workspace holds ${told}`);
     }
-    const created = await makeDataset(lake, draftOf(workspace, dataset), caller.accountId);
-    const message = 'Dataset has been created';
-    const value = { success: true, message, datasetId: created.dataset };
+    const draft = draftOf(workspace, call.json as Static<typeof CREATE_DATASET>);
+    const { dataset } = await makeDataset(lake, draft, caller.accountId);
+    return changed('Dataset has been created', dataset);
+  },
+};
+
+export const listDatasets: Endpoint = {
+  ...ROW,
+  id: 'listDatasets',
+  method: 'GET',
+  path: '/datasets/:workspace',
+  summary: 'The datasets of a workspace, with their schema and counts.',
+  parameters: [
+    { kind: 'integer', name: 'limit', least: 1, most: LIST_MAX, help: 'At most n datasets.' },
+  ],
+  answer: Type.Array(ANY),
+  handle: async (call, services) => {
+    const { catalogue } = services.lake;
+    const caller = callerOf(call.caller);
+    const { workspace } = workspaceOf(caller, call.path['workspace'] ?? '', services.lake);
+    const limit = numberOf(call.query, 'limit') ?? LIST_MAX;
+    const datasets = catalogue.datasets(workspace).slice(0, limit);
+    const value = await Promise.all(datasets.map((dataset) => datasetView(dataset, services)));
     return { kind: 'json', value, metering: 'free' };
   },
 };
 
-function draftOf(workspace: string, dataset: Static<typeof CREATE>['dataset']): DatasetDraft {
-  const { columnMapping = {}, schema } = dataset;
-  const properties = schema.properties as Readonly<Record<string, PropertyType>>;
-  checkProperties(properties);
-  checkMapping(properties, columnMapping);
-  const indexed = Object.values(columnMapping);
-  return {
-    workspace,
-    dataset: dataset.datasetId,
-    title: dataset.title ?? '',
-    description: dataset.description ?? '',
-    source: dataset.source ?? '',
-    weight: dataset.weight ?? 1,
-    schema: { type: 'object', properties, required: [...new Set(indexed)] },
-    mapping: columnMapping,
-  };
-}
+export const getDataset: Endpoint = {
+  ...ROW,
+  id: 'getDataset',
+  method: 'GET',
+  path: '/datasets/:workspace/:id',
+  summary: 'A dataset, with its schema and counts.',
+  answer: ANY,
+  handle: async (call, services) => {
+    const value = await datasetView(ownDataset(call, services.lake), services);
+    return { kind: 'json', value, metering: 'free' };
+  },
+};
 
-function checkProperties(properties: Readonly<Record<string, PropertyType>>): void {
-  const names = Object.keys(properties);
-  if (names.length === 0) throw new Failure('InvalidBody', 'schema.properties must not be empty');
-  const seen = new Set<string>();
-  for (const name of names) {
-    checkName('a property name', name);
-    if (seen.has(name.toLowerCase())) {
-      throw new Failure('InvalidBody', `schema.properties has ${name} twice, in different case`);
-    }
-    seen.add(name.toLowerCase());
-  }
-}
+export const changeDataset: Endpoint = {
+  ...ROW,
+  id: 'changeDataset',
+  method: 'PATCH',
+  path: '/datasets/:workspace/:id',
+  summary: 'Changes title, description, source or weight, or adds properties to the schema.',
+  body: { kind: 'json', schema: CHANGE_DATASET },
+  answer: CHANGED,
+  handle: async (call, { clock, lake, runner }) => {
+    const { accountId } = callerOf(call.caller);
+    const { schema, ...members } = (call.json as Static<typeof CHANGE_DATASET>).dataset;
+    const given = (schema?.properties ?? {}) as Readonly<Record<string, PropertyType>>;
+    const { workspace, dataset: name } = ownDataset(call, lake);
+    await runner.inTurn(workspace, name, async () => {
+      const dataset = ownDataset(call, lake);
+      const changes = { ...members, addedProperties: addedTo(dataset, given) };
+      await storeChanges(lake, dataset, changes, accountId, clock());
+    });
+    return changed('Dataset has been updated', name);
+  },
+};
 
-function checkMapping(
-  properties: Readonly<Record<string, PropertyType>>,
-  mapping: ColumnMapping,
-): void {
-  for (const [part, name] of Object.entries(mapping)) {
-    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    const at = `columnMapping.${part}`;
-    if (property === undefined) throw new Failure('InvalidBody', `${at} is not a property`);
-    if (columnTypeOf(property) === 'json') {
-      throw new Failure('InvalidBody', `${at} must be a scalar property`);
-    }
-    if (part === 'date' && property.format === undefined) {
-      throw new Failure('InvalidBody', `${at} must have format date or date-time`);
-    }
-  }
-  const names = Object.values(mapping);
-  if (new Set(names).size < names.length) {
-    throw new Failure('InvalidBody', 'columnMapping must not name one property twice');
-  }
-  if (mapping.subkey !== undefined && mapping.key === undefined) {
-    throw new Failure('InvalidBody', 'columnMapping.subkey must not stand without a key');
-  }
-}
+export const deleteDataset: Endpoint = {
+  ...ROW,
+  id: 'deleteDataset',
+  method: 'DELETE',
+  path: '/datasets/:workspace/:id',
+  summary: 'Deletes a dataset with all its records.',
+  answer: CHANGED,
+  handle: async (call, { lake, runner }) => {
+    const { accountId } = callerOf(call.caller);
+    const { workspace, dataset: name } = ownDataset(call, lake);
+    await runner.inTurn(workspace, name, () =>
+      dropDataset(lake, ownDataset(call, lake), accountId),
+    );
+    return changed('Dataset has been deleted', name);
+  },
+};
+
+export const renameDataset: Endpoint = {
+  ...ROW,
+  id: 'renameDataset',
+  method: 'PUT',
+  path: '/datasets/:workspace/:id/:newId',
+  summary: 'Renames a dataset; its history stays readable under the new name.',
+  answer: CHANGED,
+  handle: async (call, { lake, runner }) => {
+    const { accountId } = callerOf(call.caller);
+    const { newId = '' } = call.path;
+    const { workspace, dataset: name } = ownDataset(call, lake);
+    await runner.inTurn(workspace, name, () =>
+      storeName(lake, ownDataset(call, lake), newId, accountId),
+    );
+    return changed('Dataset has been renamed', newId);
+  },
+};

@@ -5,7 +5,8 @@ import { checkName } from '../../store/columns.ts';
 import type { ColumnMapping } from '../../store/datasets.ts';
 import { Failure } from '../../store/failure.ts';
 import { callerOf, workspaceOf } from '../access.ts';
-import type { Call, Endpoint } from '../endpoint.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { DUPLICATES, duplicatesOf } from '../loading.ts';
 import { numberOf, type Parameter, textOf, truthOf, type Values } from '../parameters.ts';
 import { spoolBody } from '../spool.ts';
 
@@ -25,11 +26,11 @@ export const loadData: Endpoint = {
   weight: 'free',
   parameters: [
     { kind: 'boolean', name: 'wait', help: 'Answer when the job has ended.' },
+    DUPLICATES,
     {
-      kind: 'choice',
-      name: 'duplicateKeyHandling',
-      choices: ['ignore', 'replace', 'true', 'false'],
-      help: 'Records whose index value is stored: ignore (default, false) or replace (true).',
+      kind: 'boolean',
+      name: 'overwrite',
+      help: 'The load takes the place of every record that is stored.',
     },
     {
       kind: 'integer',
@@ -73,7 +74,8 @@ export const loadData: Endpoint = {
       accountId: caller.accountId,
       workspace,
       dataset,
-      duplicates: duplicatesOf(call),
+      duplicates: duplicatesOf(call.query),
+      overwrite: truthOf(call.query, 'overwrite'),
       rejectsMax: numberOf(call.query, 'maximumValidationErrors') ?? Number.MAX_SAFE_INTEGER,
       ...(mapping === undefined ? {} : { mapping }),
       ...(jsonPath === undefined ? {} : { jsonPath }),
@@ -90,11 +92,6 @@ export const loadData: Endpoint = {
     return { kind: 'json', value: { success: true, message, jobId, jobUrl }, metering: 'free' };
   },
 };
-
-function duplicatesOf({ query }: Call): 'ignore' | 'replace' {
-  const given = textOf(query, 'duplicateKeyHandling');
-  return given === 'replace' || given === 'true' ? 'replace' : 'ignore';
-}
 
 function mappingOf(query: Values): ColumnMapping | undefined {
   const parts = (['key', 'subkey', 'date'] as const).flatMap((part) => {

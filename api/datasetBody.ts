@@ -1,0 +1,126 @@
+// The bodies that make or change a dataset, and the rules that JSON schema can't say.
+import { type Static, Type } from 'typebox';
+import { columnTypeOf, isReserved, PROPERTIES_MAX, type PropertyType } from '../store/columns.ts';
+import type { DatasetDraft } from '../store/datasetEdits.ts';
+import type { ColumnMapping, Dataset } from '../store/datasets.ts';
+import { Failure } from '../store/failure.ts';
+
+const TEXT_MAX = 10_000;
+const WEIGHT_MAX = 1_000_000;
+const text = Type.String({ maxLength: TEXT_MAX });
+
+const PROPERTY = Type.Object({
+  type: Type.Enum(['number', 'integer', 'string', 'boolean', 'object', 'array']),
+  format: Type.Optional(Type.Enum(['date', 'date-time'])),
+});
+
+const MEMBERS = {
+  title: Type.Optional(text),
+  description: Type.Optional(text),
+  source: Type.Optional(text),
+  weight: Type.Optional(Type.Integer({ minimum: 0, maximum: WEIGHT_MAX })),
+};
+
+const SCHEMA = Type.Object({
+  type: Type.Optional(Type.Literal('object')),
+  properties: Type.Record(Type.String(), PROPERTY, { maxProperties: PROPERTIES_MAX }),
+  required: Type.Optional(Type.Array(Type.String())),
+});
+
+/** Body of a creation (INTERFACE.md 3.3). */
+export const CREATE_DATASET = Type.Object({
+  dataset: Type.Object({
+    datasetId: Type.String({ minLength: 1, maxLength: 128 }),
+    ...MEMBERS,
+    schema: SCHEMA,
+    columnMapping: Type.Optional(
+      Type.Object({
+        key: Type.Optional(Type.String()),
+        subkey: Type.Optional(Type.String()),
+        date: Type.Optional(Type.String()),
+      }),
+    ),
+  }),
+});
+
+/** Body of a change. */
+export const CHANGE_DATASET = Type.Object({
+  dataset: Type.Object({ ...MEMBERS, schema: Type.Optional(SCHEMA) }),
+});
+
+type Properties = Readonly<Record<string, PropertyType>>;
+
+/** @throws Failure InvalidBody naming the member and its rule. */
+export function draftOf(
+  workspace: string,
+  { dataset }: Static<typeof CREATE_DATASET>,
+): DatasetDraft {
+  const { columnMapping = {}, schema } = dataset;
+  const properties = schema.properties as Properties;
+  checkProperties(properties);
+  checkMapping(properties, columnMapping);
+  return {
+    workspace,
+    dataset: dataset.datasetId,
+    title: dataset.title ?? '',
+    description: dataset.description ?? '',
+    source: dataset.source ?? '',
+    weight: dataset.weight ?? 1,
+    schema: { type: 'object', properties, required: Object.values(columnMapping) },
+    mapping: columnMapping,
+  };
+}
+
+/**
+ * The properties that a change adds: a known one must be as it is, and none goes.
+ * @throws Failure InvalidBody naming the property.
+ */
+export function addedTo({ schema }: Dataset, properties: Properties): Properties {
+  const added: Record<string, PropertyType> = {};
+  for (const [name, property] of Object.entries(properties)) {
+    const known = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
+    if (known === undefined) added[name] = property;
+    else if (known.type !== property.type || known.format !== property.format) {
+      throw new Failure('InvalidBody', `schema.properties.${name} can not change its type`);
+    }
+  }
+  if (Object.keys(added).length > 0) checkProperties({ ...schema.properties, ...added });
+  return added;
+}
+
+function checkProperties(properties: Properties): void {
+  const names = Object.keys(properties);
+  if (names.length === 0) throw new Failure('InvalidBody', 'schema.properties must not be empty');
+  const seen = new Set<string>();
+  for (const name of names) {
+    if (name.trim() === '' || isReserved(name)) {
+      const rule = 'must have names that are not empty and do not begin with _system';
+      throw new Failure('InvalidBody', `schema.properties ${rule}: "${name}"`);
+    }
+    if (seen.has(name.toLowerCase())) {
+      throw new Failure('InvalidBody', `schema.properties has ${name} twice, in different case`);
+    }
+    seen.add(name.toLowerCase());
+  }
+}
+
+function checkMapping(properties: Properties, mapping: ColumnMapping): void {
+  for (const [part, name] of Object.entries(mapping)) {
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const at = `columnMapping.${part}`;
+    if (property === undefined) throw new Failure('InvalidBody', `${at} is not a property`);
+    if (columnTypeOf(property) === 'json') {
+      throw new Failure('InvalidBody', `${at} must be a scalar property`);
+    }
+    if (part === 'date' && property.format === undefined) {
+      throw new Failure('InvalidBody', `${at} must have format date or date-time`);
+    }
+  }
+  const names = Object.values(mapping);
+  if (new Set(names).size < names.length) {
+    throw new Failure('InvalidBody', 'columnMapping must not name one property twice');
+  }
+  if (mapping.subkey !== undefined && mapping.key === undefined) {
+    throw new Failure('InvalidBody', 'columnMapping.subkey must not stand without a key');
+  }
+}

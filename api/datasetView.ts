@@ -1,0 +1,59 @@
+// A dataset as its owner sees it (INTERFACE.md 3.3 "Object").
+import type { Dataset } from '../store/datasets.ts';
+import { identifier } from '../store/duckdb/instance.ts';
+import type { Table } from '../store/lakeRead.ts';
+import { visibleRows } from '../store/tableSql.ts';
+import type { Services } from './endpoint.ts';
+
+/** What needs no look at the records. */
+export const schemaView = (dataset: Dataset): Readonly<Record<string, unknown>> => ({
+  workspace: dataset.workspace,
+  datasetId: dataset.dataset,
+  title: dataset.title,
+  description: dataset.description,
+  source: dataset.source,
+  weight: dataset.weight,
+  columnMapping: dataset.mapping,
+  smartLinkAttributes: [],
+  schema: dataset.schema,
+  parentDatasetId: null,
+  date: dataset.createdMs,
+  updated: dataset.updatedMs,
+});
+
+/** With the counts of the current version. */
+export async function datasetView(dataset: Dataset, services: Services): Promise<object> {
+  const table = await services.lake.table(dataset.tableId);
+  const keys = table === undefined ? 0 : await countKeys(dataset, table, services);
+  return { ...schemaView(dataset), keys, records: table?.records ?? 0 };
+}
+
+/** Counts of the versions asked for last: a version's count never changes. */
+const counted = new WeakMap<Table, Promise<number>>();
+
+function countKeys(dataset: Dataset, table: Table, services: Services): Promise<number> {
+  const known = counted.get(table) ?? askKeys(dataset, table, services);
+  counted.set(table, known);
+  known.catch(() => counted.delete(table));
+  return known;
+}
+
+async function askKeys(dataset: Dataset, table: Table, { series }: Services): Promise<number> {
+  const columns = table.columns.filter(({ name }) => name === dataset.mapping.key);
+  if (columns.length === 0 || table.files.length === 0) return 0;
+  const relative = table.files.flatMap(({ path, deletes }) =>
+    deletes === null ? [path] : [path, deletes.path],
+  );
+  const pinned = await series.files.open(relative);
+  const local = new Map(relative.map((path, at) => [path, pinned.paths[at] ?? path]));
+  try {
+    const rows = visibleRows(table.files, columns, (path) => local.get(path) ?? path);
+    const key = identifier(dataset.mapping.key ?? '');
+    const statements = [`SELECT count(DISTINCT ${key}) AS keys FROM ${rows}`];
+    const { deadlineMs, pool } = series;
+    const answer = await pool.rows({ files: pinned.paths, statements, deadlineMs });
+    return Number(answer[0]?.[0]?.['keys'] ?? 0);
+  } finally {
+    pinned.release();
+  }
+}

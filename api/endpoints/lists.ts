@@ -1,0 +1,115 @@
+// What there is to read: dataset schemas over all workspaces or one, metadata down to a key.
+import { Type } from 'typebox';
+import { Failure } from '../../store/failure.ts';
+import { callerOf, datasetOf, workspaceOf } from '../access.ts';
+import { datasetView, schemaView } from '../datasetView.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { numberOf, truthOf } from '../parameters.ts';
+
+const ANY = Type.Object({}, { additionalProperties: true });
+const LIST_MAX = 5_000;
+
+export const listData: Endpoint = {
+  id: 'listData',
+  method: 'GET',
+  path: '/data/:workspace?',
+  token: 'publishable',
+  summary: 'The schemas of the datasets of one workspace, or of all that the token reaches.',
+  weight: 'free',
+  parameters: [],
+  answer: Type.Array(ANY),
+  failures: 'data',
+  handle: async (call, { lake }) => {
+    const caller = callerOf(call.caller);
+    const { workspace } = call.path;
+    const workspaces =
+      workspace === undefined
+        ? lake.catalogue.workspaces(caller.accountId)
+        : [workspaceOf(caller, workspace, lake)];
+    const datasets = workspaces.flatMap((item) => lake.catalogue.datasets(item.workspace));
+    return { kind: 'json', value: datasets.map(schemaView), metering: 'free' };
+  },
+};
+
+export const getMeta: Endpoint = {
+  id: 'getMeta',
+  method: 'GET',
+  path: '/meta/:workspace?/:id?',
+  token: 'secret',
+  summary:
+    'Metadata of the workspaces, of the datasets of one (`*`: all of them), or of one dataset.',
+  weight: 'free',
+  parameters: [
+    { kind: 'boolean', name: 'schema', help: 'With the schema of each dataset.' },
+    { kind: 'boolean', name: 'force', help: 'Accepted; metadata are always fresh.' },
+    { kind: 'integer', name: 'limit', least: 1, most: LIST_MAX, help: 'At most n entries.' },
+    { kind: 'integer', name: 'offset', least: 0, most: LIST_MAX, help: 'Leave out the first n.' },
+  ],
+  answer: Type.Union([Type.Array(ANY), ANY]),
+  failures: 'workspace',
+  handle: async (call, services) => {
+    const { lake } = services;
+    const caller = callerOf(call.caller);
+    const { workspace, id } = call.path;
+    const offset = numberOf(call.query, 'offset') ?? 0;
+    const end = offset + (numberOf(call.query, 'limit') ?? LIST_MAX);
+    const view = async (name: string, dataset: string): Promise<object> => {
+      const whole = await datasetView(datasetOf(caller, name, dataset, lake), services);
+      if (truthOf(call.query, 'schema')) return whole;
+      return Object.fromEntries(Object.entries(whole).filter(([member]) => member !== 'schema'));
+    };
+    if (workspace === undefined) {
+      const value = lake.catalogue.workspaces(caller.accountId).map((item) => ({
+        workspace: item.workspace,
+        datasets: lake.catalogue.datasets(item.workspace).length,
+      }));
+      return { kind: 'json', value: value.slice(offset, end), metering: 'free' };
+    }
+    const owned = workspaceOf(caller, workspace, lake).workspace;
+    if (id !== undefined && id !== '*') {
+      return { kind: 'json', value: await view(owned, id), metering: 'free' };
+    }
+    const names = lake.catalogue.datasets(owned).map(({ dataset }) => dataset);
+    const value = await Promise.all(
+      names.slice(offset, end).map((dataset) => view(owned, dataset)),
+    );
+    return { kind: 'json', value, metering: 'free' };
+  },
+};
+
+/** The original's index calls (2022): here every attribute can be asked, so they only inform. */
+export const getIndex: Endpoint = {
+  id: 'getIndex',
+  method: 'GET',
+  path: '/index/:workspace/:id/:attribute',
+  token: 'secret',
+  summary: 'Whether an attribute is part of the unique index; every attribute can be queried.',
+  weight: 'free',
+  parameters: [],
+  answer: Type.Object({
+    success: Type.Literal(true),
+    attribute: Type.String(),
+    indexed: Type.Boolean(),
+    message: Type.String(),
+  }),
+  failures: 'workspace',
+  handle: async (call, { lake }) => {
+    const { workspace = '', id = '', attribute = '' } = call.path;
+    const dataset = datasetOf(callerOf(call.caller), workspace, id, lake);
+    if (!Object.hasOwn(dataset.schema.properties, attribute)) {
+      throw new Failure('InvalidBody', `attribute ${attribute} is not a property of ${id}`);
+    }
+    const indexed = Object.values(dataset.mapping).includes(attribute);
+    const message = indexed
+      ? 'the attribute is part of the unique index'
+      : 'the attribute is found by a scan; no index needs to be made';
+    return {
+      kind: 'json',
+      value: { success: true, attribute, indexed, message },
+      metering: 'free',
+    };
+  },
+};
+
+export const createIndex: Endpoint = { ...getIndex, id: 'createIndex', method: 'POST' };
+export const deleteIndex: Endpoint = { ...getIndex, id: 'deleteIndex', method: 'DELETE' };

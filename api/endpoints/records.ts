@@ -1,0 +1,101 @@
+// Single records: written by `POST /record` (once `/write`), deleted by key and date.
+import { Type } from 'typebox';
+import { planSeries } from '../../query/seriesPlan.ts';
+import { parseDay } from '../../query/dates.ts';
+import { eraseRecords } from '../../pipeline/erase.ts';
+import { ingest } from '../../pipeline/ingest.ts';
+import { checkName } from '../../store/columns.ts';
+import { Failure } from '../../store/failure.ts';
+import { callerOf, datasetOf, workspaceOf } from '../access.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { DUPLICATES, duplicatesOf, silentEvents } from '../loading.ts';
+import { dayOf, type Parameter } from '../parameters.ts';
+import { spoolBody } from '../spool.ts';
+
+const switched = (name: string, help: string): Parameter => ({ kind: 'boolean', name, help });
+
+const WRITTEN = Type.Object({ success: Type.Literal(true), message: Type.String() });
+
+export const writeRecord: Endpoint = {
+  id: 'writeRecord',
+  method: 'POST',
+  path: '/record/:workspace/:id',
+  aliases: ['/write/:workspace/:id'],
+  token: 'secret',
+  summary: 'Writes one JSON record or an array of them; makes the dataset when there is none.',
+  weight: 'free',
+  parameters: [
+    DUPLICATES,
+    switched('createDatasetOnDemand', 'false: a missing dataset is 404; true by default.'),
+    switched('wait', 'Accepted; the answer always comes when the records are stored.'),
+    switched('event', 'Accepted for clients of the original.'),
+    switched('persist', 'Accepted for clients of the original.'),
+    switched('updateState', 'Accepted for clients of the original.'),
+  ],
+  body: { kind: 'file' },
+  answer: WRITTEN,
+  failures: 'workspace',
+  handle: async (call, services) => {
+    const { lake, runner, disk, ingestion } = services;
+    const caller = callerOf(call.caller);
+    const { workspace } = workspaceOf(caller, call.path['workspace'] ?? '', lake);
+    const id = call.path['id'] ?? '';
+    checkName('datasetId', id);
+    const known = lake.catalogue.dataset(workspace, id);
+    if (known === undefined && call.query['createDatasetOnDemand'] === false) {
+      throw new Failure('NotFound');
+    }
+    const dataset = known?.dataset ?? id;
+    const { path } = await spoolBody(call, services);
+    const load = { path, workspace, dataset, duplicates: duplicatesOf(call.query), rejectsMax: 0 };
+    try {
+      const outcome = await runner.inTurn(workspace, dataset, () =>
+        ingest(load, caller.accountId, ingestion, silentEvents, async () => undefined),
+      );
+      const message = `wrote ${outcome.validated} messages`;
+      return { kind: 'json', value: { success: true, message }, metering: 'free' };
+    } finally {
+      await disk.remove(path);
+    }
+  },
+};
+
+export const deleteRecords: Endpoint = {
+  id: 'deleteRecords',
+  method: 'DELETE',
+  path: '/data/:workspace/:id/:key/:subkey?/:date?',
+  token: 'secret',
+  summary: 'Deletes the records of a key, of a subkey, of a date or of a range of dates.',
+  weight: 'free',
+  parameters: [
+    { kind: 'day', name: 'from', help: 'Records on or after this date.' },
+    { kind: 'day', name: 'to', help: 'Records on or before this date.' },
+  ],
+  answer: WRITTEN,
+  failures: 'workspace',
+  handle: async (call, { lake, runner, ingestion, settings }) => {
+    const caller = callerOf(call.caller);
+    const { workspace: place = '', id = '', key = '', subkey, date } = call.path;
+    const { workspace, dataset: name } = datasetOf(caller, place, id, lake);
+    const on = date === undefined ? undefined : parseDay('date', date);
+    const deleted = await runner.inTurn(workspace, name, async () => {
+      const dataset = datasetOf(caller, place, id, lake);
+      const table = await lake.table(dataset.tableId);
+      if (table === undefined) throw new Failure('NotFound');
+      const parameters = { from: dayOf(call.query, 'from'), to: dayOf(call.query, 'to'), on };
+      const given = Object.entries({ ...parameters, key, subkey });
+      const wanted = Object.fromEntries(given.filter(([, value]) => value !== undefined));
+      const plan = planSeries(wanted, {
+        dataset,
+        table,
+        visibility: { kind: 'all' },
+        rowsMax: Number.MAX_SAFE_INTEGER,
+        zone: settings.zone,
+        shape: 'data',
+      });
+      return eraseRecords(plan, dataset, caller.accountId, ingestion);
+    });
+    const message = `deleted ${deleted} records`;
+    return { kind: 'json', value: { success: true, message }, metering: 'free' };
+  },
+};

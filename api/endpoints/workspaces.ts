@@ -1,0 +1,116 @@
+// Workspaces and what was logged in them.
+import { type Static, Type } from 'typebox';
+import { createWorkspace as makeWorkspace } from '../../store/datasetEdits.ts';
+import { listLog } from '../../store/jobs.ts';
+import { callerOf, workspaceOf } from '../access.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { refuse, textOf } from '../parameters.ts';
+
+const WORKSPACE = Type.Object({
+  workspace: Type.String(),
+  owner: Type.String(),
+  default: Type.Boolean(),
+});
+
+export const listWorkspaces: Endpoint = {
+  id: 'listWorkspaces',
+  method: 'GET',
+  path: '/workspaces',
+  token: 'secret',
+  summary: "The account's workspaces; the first one made is the default of /time-series.",
+  weight: 'free',
+  parameters: [],
+  answer: Type.Array(WORKSPACE),
+  failures: 'workspace',
+  handle: async (call, { lake }) => {
+    const { accountId } = callerOf(call.caller);
+    const value = lake.catalogue.workspaces(accountId).map(({ workspace }, index) => ({
+      workspace,
+      owner: accountId,
+      default: index === 0,
+    }));
+    return { kind: 'json', value, metering: 'free' };
+  },
+};
+
+const CREATE = Type.Object({ name: Type.String({ minLength: 1, maxLength: 128 }) });
+
+export const createWorkspace: Endpoint = {
+  id: 'createWorkspace',
+  method: 'POST',
+  path: '/workspaces',
+  token: 'secret',
+  summary: 'Makes a workspace; its name is permanent.',
+  weight: 'free',
+  parameters: [],
+  body: { kind: 'json', schema: CREATE },
+  answer: Type.Object({
+    success: Type.Literal(true),
+    message: Type.String(),
+    workspace: Type.String(),
+  }),
+  failures: 'workspace',
+  handle: async (call, { clock, lake }) => {
+    const { accountId } = callerOf(call.caller);
+    const { name } = call.json as Static<typeof CREATE>;
+    const { workspace } = await makeWorkspace(lake, name, accountId, clock());
+    const value = { success: true, message: 'Workspace has been created', workspace };
+    return { kind: 'json', value, metering: 'free' };
+  },
+};
+
+/** Log lines of one answer, the newest ones. */
+const LINES_MAX = 1_000;
+const UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 } as const;
+/** Levels as structured loggers number them (INTERFACE.md 3.2: info is 30). */
+const LEVELS: Readonly<Record<string, number>> = { info: 30, warn: 40, error: 50 };
+
+export const getLogs: Endpoint = {
+  id: 'getLogs',
+  method: 'GET',
+  path: '/logs/:workspace',
+  token: 'secret',
+  summary: 'What jobs logged in a workspace, oldest first, the newest 1,000 lines.',
+  weight: 'free',
+  parameters: [
+    {
+      kind: 'text',
+      name: 'period',
+      help: 'How far back: a number and m, h, d or w; 1d by default.',
+      pattern: /^[1-9]\d{0,4}[mhdw]$/,
+      rule: 'must be a number and m, h, d or w, such as 24h',
+    },
+  ],
+  answer: Type.Array(
+    Type.Object({
+      timestamp: Type.Integer(),
+      message: Type.String(),
+      severity: Type.String(),
+      level: Type.Integer(),
+      jobId: Type.Union([Type.String(), Type.Null()]),
+    }),
+  ),
+  failures: 'workspace',
+  handle: async (call, { clock, database, lake }) => {
+    const caller = callerOf(call.caller);
+    const { workspace } = workspaceOf(caller, call.path['workspace'] ?? '', lake);
+    const sinceMs = clock() - periodOf(textOf(call.query, 'period') ?? '1d');
+    const lines = await listLog(database, workspace, sinceMs, LINES_MAX);
+    const value = lines.map((line) => ({
+      timestamp: line.time_ms,
+      message: line.message,
+      severity: line.severity,
+      level: LEVELS[line.severity] ?? 30,
+      jobId: line.job_id,
+    }));
+    return { kind: 'json', value, metering: 'free' };
+  },
+};
+
+function periodOf(text: string): number {
+  const unit = text.at(-1);
+  if (unit === 'm' || unit === 'h' || unit === 'd' || unit === 'w') {
+    return Number(text.slice(0, -1)) * UNITS_MS[unit];
+  }
+  return refuse('period', 'must be a number and m, h, d or w');
+}

@@ -1,0 +1,26 @@
+// What the loading doors share.
+import type { IngestEvents } from '../pipeline/ingest.ts';
+import { type Parameter, textOf, type Values } from './parameters.ts';
+
+export const DUPLICATES: Parameter = {
+  kind: 'choice',
+  name: 'duplicateKeyHandling',
+  choices: ['ignore', 'replace', 'true', 'false'],
+  help: 'Records whose index value is stored: ignore (default, false) or replace (true).',
+};
+
+export function duplicatesOf(query: Values): 'ignore' | 'replace' {
+  const given = textOf(query, 'duplicateKeyHandling');
+  return given === 'replace' || given === 'true' ? 'replace' : 'ignore';
+}
+
+const nothing = async (): Promise<void> => undefined;
+
+/** A load that nobody follows: single records are not logged (INTERFACE.md 3.7). */
+export const silentEvents: IngestEvents = {
+  validating: nothing,
+  validated: nothing,
+  ingesting: nothing,
+  progress: () => undefined,
+  log: nothing,
+};

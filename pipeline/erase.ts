@@ -1,0 +1,36 @@
+// Deleting records: positional deletes in one commit. Earlier versions keep what they had.
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { SeriesPlan } from '../query/seriesPlan.ts';
+import { printConditions, prunedFiles } from '../query/seriesSql.ts';
+import type { Dataset } from '../store/datasets.ts';
+import { literal } from '../store/duckdb/instance.ts';
+import { newUuid } from '../store/random.ts';
+import { deletesWhere } from './against.ts';
+import { type IngestServices, publishDeletes } from './ingest.ts';
+import { uniqueIndexOf } from './uniqueIndex.ts';
+
+/** Deletes what the plan's key, subkey and dates find; how many records that were. */
+export async function eraseRecords(
+  plan: SeriesPlan,
+  dataset: Dataset,
+  author: string,
+  services: IngestServices,
+): Promise<number> {
+  const { lake, pool, deadlineMs } = services;
+  const { table } = plan;
+  const folder = join(services.temporary, newUuid());
+  await mkdir(folder, { recursive: true });
+  try {
+    const bench = { pool, folder, deadlineMs, onProgress: () => undefined };
+    const place = { bench, files: lake.files, table, index: uniqueIndexOf(dataset, table) };
+    const condition = printConditions(plan, literal);
+    const { deletes, replaced } = await deletesWhere(condition, prunedFiles(plan), place);
+    const edits = await publishDeletes(deletes, table, lake);
+    const message = `${replaced} records deleted from ${dataset.workspace}.${dataset.dataset}`;
+    await lake.commit(edits, { author, message });
+    return replaced;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,70 @@
+// A file as it came, opened: unpacked, told by its content, its columns and first types known.
+import { join } from 'node:path';
+import type { Row } from '../store/duckdb/protocol.ts';
+import { Failure, reasonOf } from '../store/failure.ts';
+import type { Workbench } from './batch.ts';
+import { contentOf, readHead } from './content.ts';
+import { csvRelation } from './csv.ts';
+import { describeJson, framingOf, jsonRelation } from './json.ts';
+import { describeParquet, parquetRelation } from './parquet.ts';
+import type { Relation } from './relation.ts';
+import { type Packing, unpack } from './unpack.ts';
+
+/** The file as a relation, by its content; a packed one is unpacked first. */
+export async function openSource(
+  from: string,
+  jsonPath: string | undefined,
+  bench: Workbench,
+): Promise<Relation> {
+  let path = from;
+  let head = await readHead(path);
+  let content = contentOf(head);
+  if (isPacked(content)) {
+    const plain = join(bench.folder, 'plain');
+    await unpack(content, path, plain);
+    path = plain;
+    head = await readHead(path);
+    content = contentOf(head);
+  }
+  if (isPacked(content)) throw new Failure('InvalidBody', 'the body is packed twice');
+  if (content === 'csv') return csvRelation(path, head);
+  if (content === 'parquet') return parquetRelation(path, await describe(path, bench));
+  const framing = framingOf(head, jsonPath);
+  const below = jsonPath ?? '$[*]';
+  const empty = { kind: 'json', path, framing, jsonPath: below, columns: [] } as const;
+  const [sampled, named] = await readDescribed(empty, bench);
+  return jsonRelation(empty, sampled ?? [], named ?? []);
+}
+
+const isPacked = (content: string): content is Packing =>
+  content === 'gzip' || content === 'zstd' || content === 'zip';
+
+async function describe(path: string, bench: Workbench): Promise<readonly Row[]> {
+  const damaged = 'the body is not readable Parquet: damaged or cut short';
+  const statements = [describeParquet(path)];
+  const [described] = await readable(bench, path, statements, () => damaged);
+  return described ?? [];
+}
+
+const readDescribed = (
+  empty: Parameters<typeof describeJson>[0],
+  bench: Workbench,
+): Promise<readonly (readonly Row[])[]> =>
+  readable(bench, empty.path, describeJson(empty), (reason) => {
+    const [first = ''] = reason.split('\n');
+    return `the body is not readable JSON: ${first.replaceAll(empty.path, 'the body')}`;
+  });
+
+async function readable(
+  { pool, deadlineMs }: Workbench,
+  path: string,
+  statements: readonly string[],
+  explain: (reason: string) => string,
+): Promise<readonly (readonly Row[])[]> {
+  try {
+    return await pool.rows({ files: [path], statements, deadlineMs });
+  } catch (error) {
+    if (error instanceof Failure && error.type !== 'SystemError') throw error;
+    throw new Failure('InvalidBody', explain(reasonOf(error)));
+  }
+}
