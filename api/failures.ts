@@ -70,6 +70,7 @@ export const FAILURES: Readonly<Record<FailureType, Told>> = {
   TooLarge: { status: 413, text: 'The request or its answer is too large' },
   TimedOut: { status: 504, text: 'The request took too long' },
   Busy: { status: 503, text: 'The server is busy, please try again' },
+  DiskFull: { status: 507, text: 'The disk is full, nothing was written' },
   ChildLost: { status: 503, text: 'The query process was lost, please try again' },
 };
 

@@ -22,6 +22,7 @@ import type { Settings } from '../store/settings.ts';
 import { sweepOrphans } from '../store/sweep.ts';
 import type { Services } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints/index.ts';
+import { makeMetrics } from './metrics.ts';
 import { buildServer } from './server.ts';
 
 /** Threads of one ingestion: it is the only heavy work of a small machine. */
@@ -102,7 +103,8 @@ export async function openCore(settings: Settings, seams: Seams = {}): Promise<C
 export async function startTapedeck(settings: Settings, seams: Seams = {}): Promise<Tapedeck> {
   const core = await openCore(settings, seams);
   core.services.series.pool.warm();
-  const server = await buildServer(ENDPOINTS, core.services, core.log);
+  const state = { draining: false, metrics: makeMetrics(core.services) };
+  const server = await buildServer(ENDPOINTS, core.services, core.log, state);
   try {
     await server.listen({ host: settings.host, port: settings.port });
   } catch (error) {
@@ -113,8 +115,9 @@ export async function startTapedeck(settings: Settings, seams: Seams = {}): Prom
   const host = settings.host.includes(':') ? `[${settings.host}]` : settings.host;
   return {
     ...core,
-    base: `http://${host}:${port}`,
+    base: `${settings.tlsCert === '' ? 'http' : 'https'}://${host}:${port}`,
     close: async () => {
+      state.draining = true;
       await server.close();
       await core.close();
     },

@@ -1,7 +1,7 @@
 // Fastify over the table of endpoints: every route, version and alias derives from a row.
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { Failure } from '../store/failure.ts';
+import { Failure, toldFull } from '../store/failure.ts';
 import { randomHex } from '../store/random.ts';
 import { checkKind } from './access.ts';
 import type { Answer, Call, Endpoint, Services } from './endpoint.ts';
@@ -11,6 +11,8 @@ import { expandPath } from './openapi.ts';
 import { readParameters } from './parameters.ts';
 import { sendAnswer } from './reply.ts';
 import { tokenOf } from './token.ts';
+import type { Observe } from './metrics.ts';
+import { addOperations, type ServerState, tlsOf } from './operations.ts';
 import { isVersion } from './version.ts';
 
 /** Headers of a request; Node refuses more with 431. */
@@ -19,6 +21,8 @@ const HEADER_BYTES_MAX = 16 * 1024;
 const SEGMENT_CHARACTERS_MAX = 4_500;
 /** Headers must be complete after this long; slower clients are cut off. */
 const HEADERS_TIMEOUT_MS = 30_000;
+/** A request must have come whole after this long: a body of 4 GB at 10 Mbit/s takes 54 minutes. */
+const REQUEST_TIMEOUT_MS = 3_600_000;
 
 const CORS = {
   'access-control-allow-origin': '*',
@@ -33,8 +37,10 @@ export async function buildServer(
   table: readonly Endpoint[],
   services: Services,
   log: Logger,
+  state: ServerState,
 ): Promise<FastifyInstance> {
   const server = Fastify({
+    ...(await tlsOf(services.settings)),
     logger: false,
     genReqId: () => randomHex(8),
     routerOptions: {
@@ -43,7 +49,7 @@ export async function buildServer(
       maxParamLength: SEGMENT_CHARACTERS_MAX,
     },
     bodyLimit: Number.MAX_SAFE_INTEGER,
-    requestTimeout: 0,
+    requestTimeout: REQUEST_TIMEOUT_MS,
     forceCloseConnections: 'idle',
     http: { maxHeaderSize: HEADER_BYTES_MAX, headersTimeout: HEADERS_TIMEOUT_MS },
   });
@@ -51,8 +57,9 @@ export async function buildServer(
   // (INTERFACE.md 6), so no parser may decide by them.
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
-  addHooks(server, log);
+  addHooks(server, log, state.metrics.observe);
   for (const endpoint of table) addRoutes(server, endpoint, services, log);
+  addOperations(server, services, state);
   server.options('/*', (_request, reply) => reply.code(204).send());
   server.setNotFoundHandler((request, reply) => {
     sendFailure(request, reply, new Failure('NotFound'), 'data');
@@ -66,7 +73,7 @@ export async function buildServer(
   return server;
 }
 
-function addHooks(server: FastifyInstance, log: Logger): void {
+function addHooks(server: FastifyInstance, log: Logger, observe: Observe): void {
   server.addHook('onRequest', async (request, reply) => {
     reply.headers(CORS).header('x-request-id', request.id);
     // Fastify refuses an impossible type, such as the `undefined` of iexjs, before any parser.
@@ -78,6 +85,7 @@ function addHooks(server: FastifyInstance, log: Logger): void {
     // The path without its query: a token must never reach a log.
     const path = request.url.split('?', 1)[0]?.slice(0, 500);
     const ms = Math.round(reply.elapsedTime * 10) / 10;
+    observe(request.routeOptions.url ?? 'none', reply.statusCode, reply.elapsedTime);
     const { id: requestId, method } = request;
     log.info({ requestId, method, path, status: reply.statusCode, ms }, 'request');
   });
@@ -121,7 +129,7 @@ async function serve(
       const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
       log.error({ requestId: request.id, endpoint: endpoint.id, error: told }, 'unexpected');
     }
-    sendFailure(request, reply, error, endpoint.failures);
+    sendFailure(request, reply, toldFull(error), endpoint.failures);
   }
   return reply;
 }

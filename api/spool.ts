@@ -4,7 +4,7 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Failure, reasonOf } from '../store/failure.ts';
+import { Failure, isDiskFull, reasonOf, toldFull } from '../store/failure.ts';
 import { newUuid } from '../store/random.ts';
 import type { Call, Services } from './endpoint.ts';
 
@@ -31,6 +31,7 @@ export async function spoolBody(
   } catch (error) {
     await disk.remove(path);
     if (error instanceof Failure) throw error;
+    if (isDiskFull(error)) throw toldFull(error);
     if (call.signal.aborted) throw new Failure('InvalidBody', 'the body was cut short');
     throw new Failure('SystemError', `the body could not be kept: ${reasonOf(error)}`);
   }

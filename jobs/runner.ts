@@ -11,7 +11,7 @@ import {
 } from '../pipeline/ingest.ts';
 import type { Clock } from '../store/clock.ts';
 import type { Database } from '../store/database.ts';
-import { Failure, reasonOf } from '../store/failure.ts';
+import { Failure, reasonOf, toldFull } from '../store/failure.ts';
 import {
   appendLog,
   findJob,
@@ -150,6 +150,11 @@ export class Runner {
     return this.#progress.get(jobId);
   }
 
+  /** How much runs and waits, for the metrics. */
+  load(): { readonly running: number; readonly waiting: number } {
+    return { running: this.#running.size, waiting: this.#waiting.length };
+  }
+
   isStopping(): boolean {
     return this.#stopping;
   }
@@ -254,7 +259,8 @@ export class Runner {
     };
   }
 
-  async #fail(jobId: string, order: LoadOrder, error: unknown): Promise<void> {
+  async #fail(jobId: string, order: LoadOrder, thrown: unknown): Promise<void> {
+    const error = toldFull(thrown);
     const { database, clock, onFault } = this.#parts;
     if (!(error instanceof Failure)) onFault(error, jobId);
     const reason = error instanceof Failure ? reasonOf(error) : 'an error on the server';

@@ -10,7 +10,7 @@ import { isoTime } from '../store/clock.ts';
 import { identifier, literal } from '../store/duckdb/instance.ts';
 import type { DuckDbPool } from '../store/duckdb/pool.ts';
 import type { Row } from '../store/duckdb/protocol.ts';
-import { Failure, reasonOf } from '../store/failure.ts';
+import { Failure, isDiskFull, reasonOf, toldFull } from '../store/failure.ts';
 import { type Reject, REJECTS_KEPT_MAX } from '../store/jobs.ts';
 import { newUuid } from '../store/random.ts';
 import { copyTable, type FileStats, fileStats } from './parquetFile.ts';
@@ -329,6 +329,7 @@ async function ask(
       ...(bench.signal === undefined ? {} : { signal: bench.signal }),
     });
   } catch (error) {
+    if (isDiskFull(error)) throw toldFull(error);
     if (!(error instanceof Failure) || error.type !== 'SystemError') throw error;
     throw new Failure('InvalidBody', withoutPaths(reasonOf(error), relation, bench));
   }

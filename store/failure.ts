@@ -33,7 +33,8 @@ export type FailureType =
   | 'TooLarge'
   | 'TimedOut'
   | 'Busy'
-  | 'ChildLost';
+  | 'ChildLost'
+  | 'DiskFull';
 
 /**
  * A refusal meant for the caller.
@@ -56,3 +57,14 @@ export function reasonOf(error: unknown): string {
   if (error instanceof Failure) return error.detail ?? error.type;
   return error instanceof Error ? error.message : String(error);
 }
+
+/** True when a write failed because the disk, or the user's share of it, is full. */
+export function isDiskFull(error: unknown): boolean {
+  const { code } = error as { readonly code?: string };
+  if (code === 'ENOSPC' || code === 'EDQUOT') return true;
+  return /disk is full|No space left on device|disk quota exceeded/i.test(reasonOf(error));
+}
+
+/** A write that a full disk refused, as the caller is told it; anything else as it was. */
+export const toldFull = (error: unknown): unknown =>
+  isDiskFull(error) ? new Failure('DiskFull', 'the disk is full: nothing was written') : error;

@@ -128,6 +128,11 @@ export class Ledger {
     return { used, held };
   }
 
+  /** Charges that wait to be written. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
   /** Writes all that waits; afterwards SQL knows every delivered charge. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);

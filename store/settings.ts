@@ -104,6 +104,13 @@ export const SETTINGS = [
     unit: 'level',
     help: 'Lowest level that is logged: trace, debug, info, warn, error, silent.',
   },
+  {
+    name: 'TAPEDECK_TLS_CERT',
+    fallback: '',
+    unit: 'file',
+    help: 'Certificate chain (PEM); with TAPEDECK_TLS_KEY the API speaks HTTPS only.',
+  },
+  { name: 'TAPEDECK_TLS_KEY', fallback: '', unit: 'file', help: 'Private key (PEM).' },
 ] as const satisfies readonly Declaration[];
 
 type SettingName = (typeof SETTINGS)[number]['name'];
@@ -126,6 +133,8 @@ export interface Settings {
   readonly jobTimeoutMs: number;
   readonly jobsAtOnce: number;
   readonly logLevel: string;
+  readonly tlsCert: string;
+  readonly tlsKey: string;
 }
 
 /** Variables of the environment by name; `readSettings(environment())` is how a process starts. */
@@ -137,6 +146,7 @@ export const environment = (): Readonly<Record<string, string | undefined>> => p
  */
 export function readSettings(variables: Readonly<Record<string, string | undefined>>): Settings {
   refuseUnknown(Object.keys(variables));
+  refuseHalfTls(variables);
   const text = (name: SettingName): string => variables[name] ?? defaultOf(name);
   const whole = (name: SettingName, least: number, most: number): number =>
     wholeNumber(name, text(name), least, most);
@@ -183,6 +193,8 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
       /^(trace|debug|info|warn|error|silent)$/,
       'one of trace, debug, info, warn, error, silent',
     ),
+    tlsCert: text('TAPEDECK_TLS_CERT'),
+    tlsKey: text('TAPEDECK_TLS_KEY'),
   };
 }
 
@@ -195,6 +207,14 @@ function refuseUnknown(names: readonly string[]): void {
     if (!name.startsWith('TAPEDECK_') || known.has(name)) continue;
     const nearest = [...known].sort((a, b) => distance(a, name) - distance(b, name))[0];
     throw new Failure('InvalidParameter', `setting ${name} is not known; did you mean ${nearest}?`);
+  }
+}
+
+function refuseHalfTls(variables: Readonly<Record<string, string | undefined>>): void {
+  const given = ['TAPEDECK_TLS_CERT', 'TAPEDECK_TLS_KEY'].filter((name) => variables[name]);
+  if (given.length === 1) {
+    const rule = 'TAPEDECK_TLS_CERT and TAPEDECK_TLS_KEY must be set together';
+    throw new Failure('InvalidParameter', rule);
   }
 }
 

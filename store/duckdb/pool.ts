@@ -69,11 +69,18 @@ export class DuckDbPool {
   readonly #waiting: ((slot: Slot) => void)[] = [];
   #nextId = 1;
   #closed = false;
+  #lost = 0;
 
   constructor(options: PoolOptions) {
     this.#options = options;
     const slots = Array.from({ length: options.children }, () => ({}));
     this.#slots = slots.map(() => ({ child: undefined, running: undefined }));
+  }
+
+  /** How busy the pool is, for the metrics. */
+  load(): { readonly running: number; readonly waiting: number; readonly lost: number } {
+    const running = this.#slots.filter((slot) => slot.running !== undefined).length;
+    return { running, waiting: this.#waiting.length, lost: this.#lost };
   }
 
   /** Starts the children ahead of the first request. */
@@ -183,6 +190,7 @@ export class DuckDbPool {
     child.on('error', () => undefined);
     child.once('exit', (code, signal) => {
       if (slot.child === child) slot.child = undefined;
+      if (!this.#closed) this.#lost += 1;
       const how = signal ?? `code ${code}`;
       const lost = new Failure('ChildLost', `the query process ended (${how}); try again`);
       slot.running?.failed(slot.running.stopped ?? lost);
