@@ -1,0 +1,74 @@
+// The tarball, installed outside the clone, works: help, a server, an answer.
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+/** Unpacks the tarball as an installation would place it, with the clone's own dependencies. */
+async function install(folder: string): Promise<string> {
+  const packed = execFileSync('npm', ['pack', '--pack-destination', folder, '--json'], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const told = JSON.parse(packed.toString()) as unknown;
+  const [entry] = Array.isArray(told) ? told : Object.values(told as object);
+  const { filename } = entry as { readonly filename: string };
+  const modules = join(folder, 'app', 'node_modules');
+  await mkdir(modules, { recursive: true });
+  execFileSync('tar', ['xzf', join(folder, filename), '-C', modules]);
+  execFileSync('mv', [join(modules, 'package'), join(modules, 'tapedeck')]);
+  for (const name of await readdir(join(ROOT, 'node_modules'))) {
+    if (name.startsWith('.')) continue;
+    await symlink(join(ROOT, 'node_modules', name), join(modules, name));
+  }
+  return join(modules, 'tapedeck', 'bin', 'tapedeck.mjs');
+}
+
+test('the package works under node_modules, outside the clone', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'tapedeck-pack-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const command = await install(folder);
+  const cwd = join(folder, 'app');
+  const help = execFileSync(process.execPath, [command, '--help'], { cwd }).toString();
+  assert.match(help, /Usage: tapedeck[\s\S]+serve[\s\S]+ingest/);
+  const env = {
+    TAPEDECK_DATA: join(folder, 'data'),
+    TAPEDECK_PORT: '0',
+    TAPEDECK_LOG: 'silent',
+    TAPEDECK_DEMO: 'off',
+  };
+  const server = spawn(process.execPath, [command, 'serve'], { cwd, env });
+  t.after(() => server.kill('SIGKILL'));
+  const base = await new Promise<string>((resolve, reject) => {
+    let text = '';
+    const hear = (piece: Buffer): void => {
+      text += piece.toString();
+      const found = /listens on (\S+)/.exec(text)?.[1];
+      if (found !== undefined) resolve(found);
+    };
+    server.stdout.on('data', hear);
+    server.stderr.on('data', hear);
+    server.once('exit', () => reject(new Error(text)));
+  });
+  const tokens = execFileSync(process.execPath, [command, 'tokens', 'list', '--show'], {
+    cwd,
+    env,
+  });
+  const secret = /sk_\w+/.exec(tokens.toString())?.[0] ?? '';
+  const made = await fetch(`${base}/v1/workspaces?token=${secret}`, {
+    method: 'POST',
+    body: '{"name":"W"}',
+  });
+  assert.equal(made.status, 200);
+  const loaded = await fetch(`${base}/v1/data/W/P?wait=true&token=${secret}`, {
+    method: 'POST',
+    body: 'symbol,date,price\nA,2020-01-01,1\n',
+  });
+  assert.equal(loaded.status, 200, await loaded.text());
+  const read = await fetch(`${base}/v1/data/W/P/A?token=${secret}`);
+  assert.equal(await read.text(), '[{"symbol":"A","date":"2020-01-01","price":1}]');
+});
