@@ -60,6 +60,8 @@ export type Answer =
       readonly kind: 'rows';
       readonly body: Body;
       readonly format: BodyFormat;
+      /** As plain text to look at, not as a file. */
+      readonly plain: boolean;
       /** JSONP function name; only with json. */
       readonly callback: string | undefined;
       readonly snapshot: number;

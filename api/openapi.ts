@@ -4,7 +4,12 @@ import type { Endpoint } from './endpoint.ts';
 import type { Parameter } from './parameters.ts';
 import { VERSION } from '../store/version.ts';
 
-const MEDIA_TYPES = { json: 'application/json', csv: 'text/csv', psv: 'text/plain' } as const;
+const MEDIA_TYPES = {
+  json: 'application/json',
+  jsonl: 'application/x-ndjson',
+  csv: 'text/csv',
+  psv: 'text/plain',
+} as const;
 
 type Json = Readonly<Record<string, unknown>>;
 

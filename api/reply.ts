@@ -5,6 +5,7 @@ import type { Answer } from './endpoint.ts';
 const CONTENT_TYPES = {
   // node-iex-cloud compares this one with === (INTERFACE.md 0.2).
   json: 'application/json; charset=utf-8',
+  jsonl: 'application/x-ndjson; charset=utf-8',
   csv: 'text/csv; charset=utf-8',
   psv: 'text/plain; charset=utf-8',
 } as const;
@@ -23,8 +24,9 @@ export function sendAnswer(reply: FastifyReply, answer: Answer, brand: string): 
   const { body, callback, charge, format } = answer;
   meter(reply, brand, charge.messages);
   reply.header(`${brand}cloud-snapshot`, String(answer.snapshot));
-  reply.header('content-type', CONTENT_TYPES[format]);
-  if (format === 'csv') reply.header('content-disposition', 'attachment; filename=API.csv');
+  reply.header('content-type', answer.plain ? CONTENT_TYPES.psv : CONTENT_TYPES[format]);
+  if (format === 'csv' && !answer.plain)
+    reply.header('content-disposition', 'attachment; filename=API.csv');
   // The caller who leaves while the body is on its way is charged; one who left before is not.
   reply.raw.once('close', () => {
     if (reply.raw.headersSent) charge.delivered();

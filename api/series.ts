@@ -2,7 +2,13 @@
 // is read (limit x weight), and only what was returned is charged.
 import { endOfDay, parseDay, parseInstant } from '../query/dates.ts';
 import { runSeries } from '../query/series.ts';
-import { planSeries, type SeriesParameters, type SeriesShape } from '../query/seriesPlan.ts';
+import {
+  planSeries,
+  type SeriesParameters,
+  type SeriesPlan,
+  type SeriesShape,
+} from '../query/seriesPlan.ts';
+import { propertyOf } from '../store/columns.ts';
 import type { Dataset } from '../store/datasets.ts';
 import type { BodyFormat } from '../store/duckdb/protocol.ts';
 import { Failure } from '../store/failure.ts';
@@ -16,6 +22,7 @@ import {
   type Parameter,
   refuse,
   textOf,
+  truthOf,
   type Values,
 } from './parameters.ts';
 
@@ -46,8 +53,8 @@ export const SERIES_PARAMETERS: readonly Parameter[] = [
   {
     kind: 'choice',
     name: 'format',
-    choices: ['json', 'csv', 'psv'],
-    help: 'Format of the answer; json by default.',
+    choices: ['json', 'jsonl', 'csv', 'psv', 'text'],
+    help: 'Format of the answer; json by default. text is csv to look at, not to save.',
   },
   {
     kind: 'text',
@@ -56,6 +63,7 @@ export const SERIES_PARAMETERS: readonly Parameter[] = [
     pattern: /^[A-Za-z_$][\w$]{0,63}(\.[A-Za-z_$][\w$]{0,63}){0,4}$/,
     rule: 'must be a JavaScript identifier, or several joined by dots',
   },
+  { kind: 'boolean', name: 'schema', help: 'Only the names and types of the attributes; free.' },
   {
     kind: 'text',
     name: 'asOf',
@@ -79,17 +87,31 @@ export async function answerSeries(
   const rowsMax = caller.tier.rowsMax;
   const context = { dataset, table, visibility, rowsMax, zone: settings.zone, shape };
   const plan = planSeries(readSeries(call), context);
+  if (truthOf(call.query, 'schema')) {
+    return { kind: 'json', value: describePlan(plan), metering: 'free' };
+  }
   const usageKey = `${dataset.workspace}.${dataset.dataset}`;
   const hold = ledger.hold(caller, usageKey, plan.limit * dataset.weight);
   try {
     const body = await runSeries(plan, format, series, call.signal);
     const charge = ledger.settle(hold, body.objects * dataset.weight);
     const callback = format === 'json' ? textOf(call.query, 'callback') : undefined;
-    return { kind: 'rows', body, format, callback, snapshot: table.snapshot, charge };
+    const plain = textOf(call.query, 'format') === 'text';
+    return { kind: 'rows', body, format, plain, callback, snapshot: table.snapshot, charge };
   } catch (error) {
     ledger.release(hold);
     throw error;
   }
+}
+
+/** Names and types of the answer's attributes, in the words of JSON schema. */
+function describePlan({ members, table }: SeriesPlan): readonly object[] {
+  const columns = new Map(table.columns.map((column) => [column.name, column.type]));
+  return members.map((member) => {
+    if (member.kind === 'text') return { name: member.name, type: 'string' };
+    if (member.kind === 'epoch') return { name: member.name, type: 'integer' };
+    return { name: member.name, ...propertyOf(columns.get(member.column) ?? 'varchar') };
+  });
 }
 
 function readSeries({ path, query }: Call): SeriesParameters {
@@ -121,7 +143,10 @@ const defined = <T extends object>(value: T): Defined<T> =>
 /** `format`, else the Accept header (INTERFACE.md 3.5), else JSON. */
 function formatOf({ query, accept }: { query: Values; accept: string }): BodyFormat {
   const format = textOf(query, 'format');
-  if (format === 'csv' || format === 'psv' || format === 'json') return format;
+  if (format === 'text') return 'csv';
+  if (format === 'csv' || format === 'psv' || format === 'json' || format === 'jsonl')
+    return format;
+  if (accept.includes('application/x-ndjson')) return 'jsonl';
   return accept.includes('text/csv') && !accept.includes('application/json') ? 'csv' : 'json';
 }
 

@@ -48,6 +48,19 @@ export function columnTypeOf(property: PropertyType): ColumnType {
   return property.format === 'date-time' ? 'timestamp' : 'varchar';
 }
 
+/** The property a column was made for, as far as its type tells. */
+export const propertyOf = (type: ColumnType): PropertyType => PROPERTIES[type];
+
+const PROPERTIES: Readonly<Record<ColumnType, PropertyType>> = {
+  int64: { type: 'integer' },
+  float64: { type: 'number' },
+  varchar: { type: 'string' },
+  boolean: { type: 'boolean' },
+  date: { type: 'string', format: 'date' },
+  timestamp: { type: 'string', format: 'date-time' },
+  json: { type: 'object' },
+};
+
 /**
  * Checks the name of a dataset or a workspace: letters, digits, underscore (SPEC.md "Workspace
  * datasets"), not beginning with `_system` in any case.

@@ -17,7 +17,7 @@ export const queryData: Endpoint = {
   weight: 'the weight of the dataset for each record',
   parameters: SERIES_PARAMETERS,
   answer: RECORDS,
-  formats: ['csv', 'psv'],
+  formats: ['jsonl', 'csv', 'psv'],
   failures: 'data',
   handle: (call, services) => {
     const { workspace = '', id = '' } = call.path;
@@ -35,7 +35,7 @@ export const timeSeries: Endpoint = {
   weight: 'the weight of the dataset for each record',
   parameters: SERIES_PARAMETERS,
   answer: RECORDS,
-  formats: ['csv', 'psv'],
+  formats: ['jsonl', 'csv', 'psv'],
   failures: 'data',
   handle: (call, services) => {
     const dataset = seriesDataset(callerOf(call.caller), call.path['id'] ?? '', services.lake);

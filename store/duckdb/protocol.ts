@@ -4,7 +4,7 @@ import type { FailureType } from '../failure.ts';
 /** A value bound to a `$n` of the statement. */
 export type Bound = string | number | boolean | null;
 
-export type BodyFormat = 'json' | 'csv' | 'psv';
+export type BodyFormat = 'json' | 'jsonl' | 'csv' | 'psv';
 
 /** What an instance may touch, and how much memory it may take. Equal scopes share an instance. */
 export interface Scope {

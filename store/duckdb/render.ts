@@ -25,7 +25,7 @@ interface Shape {
 }
 
 export async function renderBody(result: DuckDBResult, format: BodyFormat): Promise<Body> {
-  const shape = format === 'json' ? jsonShape(result) : delimitedShape(result, format);
+  const shape = shapeOf(result, format);
   const pieces: Buffer[] = [Buffer.from(shape.open)];
   let objects = 0;
   let bytes = 0;
@@ -41,6 +41,13 @@ export async function renderBody(result: DuckDBResult, format: BodyFormat): Prom
   }
   pieces.push(Buffer.from(shape.close));
   return { objects, bytes: Buffer.concat(pieces) };
+}
+
+function shapeOf(result: DuckDBResult, format: BodyFormat): Shape {
+  if (format === 'json') return jsonShape(result);
+  if (format !== 'jsonl') return delimitedShape(result, format);
+  const { row } = jsonShape(result);
+  return { open: '', close: '', separator: '', row: (values) => `${row(values)}\n` };
 }
 
 const tooLarge = (): Failure =>
