@@ -5,6 +5,7 @@ import { ENDPOINTS } from '../api/endpoints/index.ts';
 import { FAILURES } from '../api/failures.ts';
 import { openApi } from '../api/openapi.ts';
 import type { Parameter } from '../api/parameters.ts';
+import { coveragePage } from './coverage.ts';
 import { SETTINGS } from '../store/settings.ts';
 
 const HERE = new URL('./', import.meta.url);
@@ -17,6 +18,7 @@ export async function generate(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ['docs/openapi.json', `${JSON.stringify(openApi(ENDPOINTS, 'svc'), null, 2)}\n`],
     ['docs/reference.md', reference()],
+    ['docs/coverage.md', coveragePage()],
     ['docs/operating.md', withSettings(operating)],
   ]);
 }
