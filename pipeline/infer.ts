@@ -80,7 +80,10 @@ export function widen(property: PropertyType): PropertyType {
 const KEY_NAMES = ['symbol', 'ticker', 'key', 'act symbol', 'isin', 'figi', 'cusip', 'country'];
 const DATE_NAMES = ['date', 'datetime', 'timestamp', 'time', 'month', 'day'];
 
-/** The part each property plays when its owner does not say: by its name, dates also by type. */
+/**
+ * The part each property plays when its owner does not say: by its name. A date of another name is
+ * taken only where nothing else tells records apart: `Date added` beside a key is no index.
+ */
 export function guessMapping(properties: Readonly<Record<string, PropertyType>>): ColumnMapping {
   const names = Object.keys(properties);
   const named = (wanted: readonly string[], allowed: readonly string[]): string | undefined =>
@@ -90,7 +93,7 @@ export function guessMapping(properties: Readonly<Record<string, PropertyType>>)
     KEY_NAMES,
     names.filter((name) => properties[name]?.type === 'string'),
   );
-  const date = named(DATE_NAMES, dates) ?? dates[0];
+  const date = named(DATE_NAMES, dates) ?? (key === undefined ? dates[0] : undefined);
   return { ...(key === undefined ? {} : { key }), ...(date === undefined ? {} : { date }) };
 }
 
