@@ -163,12 +163,9 @@ async function firstAccount(
   accounts: Accounts,
   settings: Settings,
 ): Promise<{ readonly accountId: string; readonly madeTokens: readonly TokenShown[] }> {
-  const known = await accounts.tokens();
-  if (known[0] !== undefined) return { accountId: known[0].accountId, madeTokens: [] };
-  const accountId = await accounts.createAccount('first', 'scale');
-  const madeTokens = [
-    await accounts.createToken(accountId, 'publishable', settings.publishableToken),
-    await accounts.createToken(accountId, 'secret', settings.secretToken),
-  ];
-  return { accountId, madeTokens };
+  const { publishableToken: publishable, secretToken: secret } = settings;
+  const made = await accounts.createFirst({ publishable, secret });
+  if (made !== undefined) return { accountId: made.accountId, madeTokens: made.tokens };
+  const [known] = await accounts.tokens();
+  return { accountId: known?.accountId ?? '', madeTokens: [] };
 }

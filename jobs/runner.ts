@@ -1,7 +1,7 @@
 // The runner: jobs wait their turn, one at a time for each dataset, several across. A job's last
 // step is part of its commit's transaction, so a job that was killed either finished or changed
 // nothing; at the next start it runs again from its file.
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import {
   type IngestEvents,
   type IngestServices,
@@ -19,6 +19,7 @@ import {
   insertRejects,
   type Job,
   type JobStatus,
+  newestSequence,
   newJobId,
   trimLog,
   unfinishedJobs,
@@ -63,6 +64,7 @@ export class Runner {
   readonly #aborts = new Map<string, AbortController>();
   readonly #ended = new Map<string, (() => void)[]>();
   readonly #progress = new Map<string, number>();
+  #sequence = 0;
   #stopping = false;
 
   constructor(parts: RunnerParts) {
@@ -73,7 +75,8 @@ export class Runner {
   async resume(spooled: readonly string[]): Promise<void> {
     await trimLog(this.#parts.database);
     const left = await unfinishedJobs(this.#parts.database);
-    const orders = left.map((job) => ({ job, order: JSON.parse(job.load_json) as LoadOrder }));
+    const orders = left.map((job) => ({ job, order: this.#orderOf(job) }));
+    this.#sequence = await newestSequence(this.#parts.database);
     const wanted = new Set(orders.map(({ order }) => order.path));
     for (const name of spooled) {
       const path = join(this.#parts.spool, name);
@@ -93,7 +96,9 @@ export class Runner {
       throw new Failure('Busy', `${WAITING_MAX} jobs are waiting already: try again later`);
     }
     const jobId = newJobId();
-    await insertJob(this.#parts.database, newJob(jobId, order, this.#parts.clock()));
+    const { clock, database } = this.#parts;
+    this.#sequence += 1;
+    await insertJob(database, newJob(jobId, this.#sequence, order, clock()));
     this.#parts.services.at('job-recorded');
     await this.#log(jobId, order, `jobId: ${jobId} has been created`);
     this.#wait(jobId, order);
@@ -120,7 +125,7 @@ export class Runner {
     const at = this.#waiting.findIndex(({ jobId }) => jobId === job.job_id);
     if (at >= 0) {
       this.#waiting.splice(at, 1);
-      const order = JSON.parse(job.load_json) as LoadOrder;
+      const order = this.#orderOf(job);
       await this.#fail(job.job_id, order, CANCELLED);
       if (order.ownFile) await this.#parts.removeFile(order.path);
       this.#tellEnded(job.job_id);
@@ -163,6 +168,12 @@ export class Runner {
   async stop(): Promise<void> {
     this.#stopping = true;
     await Promise.all(this.#running.values());
+  }
+
+  /** A spooled file is recorded by its name alone, so that a data folder can move. */
+  #orderOf(job: Job): LoadOrder {
+    const order = JSON.parse(job.load_json) as LoadOrder;
+    return order.ownFile ? { ...order, path: join(this.#parts.spool, order.path) } : order;
   }
 
   #wait(jobId: string, order: LoadOrder): void {
@@ -303,8 +314,9 @@ function finished(
   return status === 'INGESTED' ? { ...ended, last_good_status: status } : ended;
 }
 
-const newJob = (jobId: string, order: LoadOrder, nowMs: number): Job => ({
+const newJob = (jobId: string, sequence: number, order: LoadOrder, nowMs: number): Job => ({
   job_id: jobId,
+  sequence,
   account_id: order.accountId,
   workspace: order.workspace,
   dataset: order.dataset,
@@ -312,7 +324,7 @@ const newJob = (jobId: string, order: LoadOrder, nowMs: number): Job => ({
   status: 'CREATED',
   last_good_status: 'CREATED',
   progress: 0,
-  load_json: JSON.stringify(order),
+  load_json: JSON.stringify(order.ownFile ? { ...order, path: basename(order.path) } : order),
   bytes: order.bytes,
   records_validated: 0,
   records_ingested: 0,

@@ -62,17 +62,56 @@ export class Accounts {
 
   /** Makes an account; its id. */
   async createAccount(name: string, tier: string): Promise<string> {
-    const account_id = randomHex(8);
-    const row = { account_id, name, tier, pay_as_you_go: false, created_ms: this.#clock() };
-    await this.#database.insertInto('account').values(row).execute();
-    return account_id;
+    return this.#insertAccount(this.#database, name, tier);
   }
 
   /** Makes a token, or takes the given text as one. */
   async createToken(accountId: string, kind: TokenKind, given = ''): Promise<TokenShown> {
+    const token = await this.#insertToken(this.#database, accountId, kind, given);
+    await this.#load();
+    return token;
+  }
+
+  /**
+   * The first account with its two tokens, all or nothing: a first start that is cut in between
+   * begins anew. Undefined when there is an account already.
+   */
+  async createFirst(
+    given: Readonly<Record<TokenKind, string>>,
+  ): Promise<{ readonly accountId: string; readonly tokens: readonly TokenShown[] } | undefined> {
+    const known = await this.#database
+      .selectFrom('account')
+      .select('account_id')
+      .executeTakeFirst();
+    if (known !== undefined) return undefined;
+    const made = await this.#database.transaction().execute(async (transaction) => {
+      const accountId = await this.#insertAccount(transaction, 'first', 'scale');
+      const tokens: TokenShown[] = [];
+      for (const kind of ['publishable', 'secret'] as const) {
+        tokens.push(await this.#insertToken(transaction, accountId, kind, given[kind]));
+      }
+      return { accountId, tokens };
+    });
+    await this.#load();
+    return made;
+  }
+
+  async #insertAccount(database: Database, name: string, tier: string): Promise<string> {
+    const account_id = randomHex(8);
+    const row = { account_id, name, tier, pay_as_you_go: false, created_ms: this.#clock() };
+    await database.insertInto('account').values(row).execute();
+    return account_id;
+  }
+
+  async #insertToken(
+    database: Database,
+    accountId: string,
+    kind: TokenKind,
+    given: string,
+  ): Promise<TokenShown> {
     const token = given === '' ? `${kind === 'secret' ? 'sk' : 'pk'}_${randomHex(16)}` : given;
     const tokenId = randomHex(8);
-    await this.#database
+    await database
       .insertInto('token')
       .values({
         token_id: tokenId,
@@ -84,7 +123,6 @@ export class Accounts {
         created_ms: this.#clock(),
       })
       .execute();
-    await this.#load();
     return { tokenId, accountId, kind, token, disabled: false };
   }
 

@@ -39,13 +39,22 @@ export async function updateJob(
 export const findJob = (database: Database, jobId: string): Promise<Job | undefined> =>
   database.selectFrom('job').selectAll().where('job_id', '=', jobId).executeTakeFirst();
 
+/** Sequence of the newest job; 0 when there is none. */
+export async function newestSequence(database: Database): Promise<number> {
+  const row = await database
+    .selectFrom('job')
+    .select((select) => [select.fn.max('sequence').as('newest')])
+    .executeTakeFirst();
+  return Number(row?.newest ?? 0);
+}
+
 /** Jobs that a stopped or killed process left behind, oldest first. */
 export const unfinishedJobs = (database: Database): Promise<readonly Job[]> =>
   database
     .selectFrom('job')
     .selectAll()
     .where('status', 'in', [...UNFINISHED])
-    .orderBy('created_ms')
+    .orderBy('sequence')
     .execute();
 
 /** Jobs of one list. */

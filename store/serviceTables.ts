@@ -48,6 +48,8 @@ interface DatasetTable {
 
 interface JobTable {
   readonly job_id: string;
+  /** Order in which jobs were taken: a clock may be set back, this never is. */
+  readonly sequence: number;
   readonly account_id: string;
   readonly workspace: string;
   readonly dataset: string;
@@ -127,7 +129,7 @@ const DDL: Readonly<Record<string, string>> = {
   workspace: 'workspace! text, account_id text, schema_id bigint, created_ms bigint',
   dataset: `table_id! bigint, workspace text, dataset text, title text, description text, source text,
     weight bigint, schema_json text, mapping_json text, created_ms bigint, updated_ms bigint`,
-  job: `job_id! text, account_id text, workspace text, dataset text, type text, status text,
+  job: `job_id! text, sequence bigint, account_id text, workspace text, dataset text, type text, status text,
     last_good_status text, progress bigint, load_json text, bytes bigint, records_validated
     bigint, records_ingested bigint, records_invalid bigint, records_duplicate bigint,
     snapshot_id bigint, error text, created_ms bigint, started_ms bigint, finished_ms bigint`,
