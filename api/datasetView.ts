@@ -2,6 +2,7 @@
 import type { Dataset } from '../store/datasets.ts';
 import { identifier } from '../store/duckdb/instance.ts';
 import type { Table } from '../store/lakeRead.ts';
+import { withOpenFiles } from '../store/tableFiles.ts';
 import { visibleRows } from '../store/tableSql.ts';
 import type { Services } from './endpoint.ts';
 
@@ -41,19 +42,12 @@ function countKeys(dataset: Dataset, table: Table, services: Services): Promise<
 async function askKeys(dataset: Dataset, table: Table, { series }: Services): Promise<number> {
   const columns = table.columns.filter(({ name }) => name === dataset.mapping.key);
   if (columns.length === 0 || table.files.length === 0) return 0;
-  const relative = table.files.flatMap(({ path, deletes }) =>
-    deletes === null ? [path] : [path, deletes.path],
-  );
-  const pinned = await series.files.open(relative);
-  const local = new Map(relative.map((path, at) => [path, pinned.paths[at] ?? path]));
-  try {
-    const rows = visibleRows(table.files, columns, (path) => local.get(path) ?? path);
+  return withOpenFiles(series.files, table.files, async ({ paths, pathOf }) => {
+    const rows = visibleRows(table.files, columns, pathOf);
     const key = identifier(dataset.mapping.key ?? '');
     const statements = [`SELECT count(DISTINCT ${key}) AS keys FROM ${rows}`];
     const { deadlineMs, pool } = series;
-    const answer = await pool.rows({ files: pinned.paths, statements, deadlineMs });
+    const answer = await pool.rows({ files: paths, statements, deadlineMs });
     return Number(answer[0]?.[0]?.['keys'] ?? 0);
-  } finally {
-    pinned.release();
-  }
+  });
 }

@@ -8,6 +8,7 @@ import type { Row } from '../store/duckdb/protocol.ts';
 import type { Files } from '../store/files.ts';
 import type { DataFile, Table } from '../store/lakeRead.ts';
 import { newUuid } from '../store/random.ts';
+import { type OpenFiles, withOpenFiles } from '../store/tableFiles.ts';
 import { FILE_COLUMN, POSITION_COLUMN, visibleRows } from '../store/tableSql.ts';
 import type { Batch, Workbench } from './batch.ts';
 import { copyDeletes, copyTable, type FileStats, fileStats, writtenFile } from './parquetFile.ts';
@@ -47,7 +48,8 @@ export async function reconcile(
   if (index.columns.length === 0 || batch.stats.records === 0) return nothing;
   const candidates = overlapping(table.files, batch.stats, index);
   if (candidates.length === 0) return nothing;
-  return withOpen(candidates, place.files, async (open) => {
+  return withOpenFiles(place.files, candidates, async (files) => {
+    const open = { ...files, candidates };
     if (duplicates === 'ignore') return withoutKnown(batch, place, open);
     return { ...nothing, ...(await replaceKnown(batch, place, open)) };
   });
@@ -60,7 +62,8 @@ export async function deletesWhere(
   place: Place,
 ): Promise<Pick<Reconciled, 'replaced' | 'deletes'>> {
   if (files.length === 0) return { replaced: 0, deletes: [] };
-  return withOpen(files, place.files, (open) => {
+  return withOpenFiles(place.files, files, (opened) => {
+    const open = { ...opened, candidates: files };
     const rows = visibleRows(files, place.table.columns, open.pathOf, true);
     const found = `SELECT ${FILE_COLUMN} AS file, ${POSITION_COLUMN} AS pos FROM ${rows}
       WHERE ${condition}`;
@@ -68,28 +71,8 @@ export async function deletesWhere(
   });
 }
 
-async function withOpen<T>(
-  candidates: readonly DataFile[],
-  files: Files,
-  work: (open: Opened) => Promise<T>,
-): Promise<T> {
-  const relative = candidates.flatMap(({ path, deletes }) =>
-    deletes === null ? [path] : [path, deletes.path],
-  );
-  const pinned = await files.open(relative);
-  const local = new Map(relative.map((path, at) => [path, pinned.paths[at] ?? path]));
-  const pathOf = (path: string): string => local.get(path) ?? path;
-  try {
-    return await work({ candidates, paths: pinned.paths, pathOf });
-  } finally {
-    pinned.release();
-  }
-}
-
-interface Opened {
+interface Opened extends OpenFiles {
   readonly candidates: readonly DataFile[];
-  readonly paths: readonly string[];
-  readonly pathOf: (path: string) => string;
 }
 
 async function withoutKnown(batch: Batch, place: Place, open: Opened): Promise<Reconciled> {

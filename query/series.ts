@@ -3,6 +3,7 @@
 import type { DuckDbPool } from '../store/duckdb/pool.ts';
 import type { Body, BodyFormat } from '../store/duckdb/protocol.ts';
 import type { Files } from '../store/files.ts';
+import { withOpenFiles } from '../store/tableFiles.ts';
 import type { SeriesPlan } from './seriesPlan.ts';
 import { printSeries } from './seriesSql.ts';
 
@@ -19,17 +20,10 @@ export async function runSeries(
   engine: SeriesEngine,
   signal: AbortSignal,
 ): Promise<Body> {
-  const relative = plan.table.files.flatMap((file) =>
-    file.deletes === null ? [file.path] : [file.path, file.deletes.path],
-  );
-  const pinned = await engine.files.open(relative);
-  const local = new Map(relative.map((path, index) => [path, pinned.paths[index] ?? path]));
-  try {
-    const { sql, parameters } = printSeries(plan, (path) => local.get(path) ?? path);
+  return withOpenFiles(engine.files, plan.table.files, ({ paths, pathOf }) => {
+    const { sql, parameters } = printSeries(plan, pathOf);
     const { deadlineMs } = engine;
-    const question = { files: pinned.paths, statements: [sql], parameters, deadlineMs, signal };
-    return await engine.pool.body(question, format);
-  } finally {
-    pinned.release();
-  }
+    const question = { files: paths, statements: [sql], parameters, deadlineMs, signal };
+    return engine.pool.body(question, format);
+  });
 }
