@@ -1,69 +1,9 @@
-// The law of the ledger without a crash: headers = ledger = usage, for any interleaving.
-import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { loaded } from '../client.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { meteringLaw } from './metering.ts';
 
-/** Full count: 10,000 calls (DESIGN.md); `npm run soak -- metering` runs it. */
+/** Full count: 10,000 calls, by `npm run soak metering`. */
 const CALLS = 400;
-const AT_ONCE = 64;
 
-interface Totals {
-  messages: number;
-  failures: number;
-  readonly byToken: Map<string, number>;
-}
-
-async function meterCalls(server: TestServer, calls: number): Promise<Totals> {
-  const rows = Array.from(
-    { length: 60 },
-    (_, at) =>
-      `K${at % 6},2020-01-${String(1 + at / 6)
-        .slice(0, 1)
-        .padStart(2, '0')},${at}`,
-  );
-  await loaded(server, 'METERED', `symbol,date,v\n${rows.join('\n')}\n`);
-  const totals: Totals = { messages: 0, failures: 0, byToken: new Map() };
-  const tokens = [server.publishable, server.secret];
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    for (let at = next++; at < calls; at = next++) {
-      const token = tokens[at % 2] ?? '';
-      const bad = at % 10 === 9;
-      const query = bad ? 'nonsense=1' : `last=${1 + (at % 7)}`;
-      const url = `${server.base}/v1/data/WS/METERED/K${at % 8}?${query}&token=${token}`;
-      const answer = await fetch(url);
-      await answer.arrayBuffer();
-      const messages = Number(answer.headers.get('svccloud-messages-used') ?? 0);
-      if (answer.status !== 200) totals.failures += 1;
-      totals.messages += messages;
-      totals.byToken.set(token, (totals.byToken.get(token) ?? 0) + messages);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  return totals;
-}
-
-interface UsageView {
-  readonly monthlyUsage: number;
-  readonly dailyUsage: Readonly<Record<string, number>>;
-  readonly tokenUsage: Readonly<Record<string, number>>;
-  readonly keyUsage: Readonly<Record<string, number>>;
-}
-
-test('64 callers: the sum of the headers is the ledger and the usage by token', async () => {
-  await using server = await startServer();
-  const totals = await meterCalls(server, CALLS);
-  const answer = await fetch(`${server.base}/v1/account/usage/messages?token=${server.secret}`);
-  assert.equal(answer.headers.get('svccloud-messages-used'), '0');
-  const usage = (await answer.json()) as UsageView;
-  const { ledger } = server.tapedeck.services;
-  assert.equal(totals.failures, CALLS / 10);
-  assert.ok(totals.messages > CALLS / 2);
-  assert.deepEqual(ledger.balance(server.tapedeck.accountId), { used: totals.messages, held: 0 });
-  assert.equal(usage.monthlyUsage, totals.messages);
-  assert.deepEqual(Object.values(usage.dailyUsage), [totals.messages]);
-  assert.deepEqual(usage.keyUsage, { 'WS.METERED': totals.messages });
-  assert.equal(usage.tokenUsage[server.publishable], totals.byToken.get(server.publishable));
-  assert.equal(usage.tokenUsage['sk_…0002'], totals.byToken.get(server.secret));
+test('64 callers: the sum of the headers is the ledger and the usage by token', async (t) => {
+  t.diagnostic(`${await meteringLaw(CALLS)} messages`);
 });

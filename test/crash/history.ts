@@ -1,0 +1,126 @@
+// A random history of loads on a recorded disk: what was sent and acknowledged when, every durable
+// operation, and every commit of the catalog.
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { localDisk } from '../../store/disk.ts';
+import { startServer } from '../server.ts';
+import type { Seeded } from './seeded.ts';
+import { type Omission, recordingDisk, Tape } from './tape.ts';
+import type { Track } from './track.ts';
+import { commitsOf } from './walCommits.ts';
+import { Writer } from './writer.ts';
+
+/** A data folder that was written once, and can be rebuilt as it was at any cut. */
+export interface History {
+  readonly folder: string;
+  readonly tape: Tape;
+  /** The catalog's main file: nothing of its log was ever moved into it. */
+  readonly catalog: Buffer;
+  readonly wal: Buffer;
+  readonly tracks: readonly Track[];
+  /** Batches of a track that were sent and acknowledged at a moment. */
+  counts(track: Track, moment: number): { readonly acknowledged: number; readonly sent: number };
+  readonly cuts: readonly Cut[];
+  readonly faults: readonly string[];
+}
+
+/** Power is lost after a moment and before the next one, with so much of the log on the disk. */
+export interface Cut {
+  readonly moment: number;
+  readonly walBytes: number;
+}
+
+interface HistoryOptions {
+  readonly omission?: Omission;
+  /** Of each writer. */
+  readonly batches?: number;
+}
+
+const WRITERS = 2;
+const BATCHES = 6;
+
+/** Settings of the recorded server and of those that open what is left of its folder. */
+export const SETTINGS = {
+  TAPEDECK_CHILDREN: '1',
+  // The key file is not written through the Disk.
+  TAPEDECK_ENCRYPTION_KEY: '5'.repeat(64),
+} as const;
+
+export async function recordHistory(
+  folder: string,
+  random: Seeded,
+  { omission = 'nothing', batches = BATCHES }: HistoryOptions = {},
+): Promise<History> {
+  const catalogPath = join(folder, 'catalog.db');
+  mkdirSync(folder, { recursive: true });
+  const holder = holdLog(catalogPath);
+  const catalog = readFileSync(catalogPath);
+  const tape = new Tape(`${catalogPath}-wal`);
+  const disk = recordingDisk(localDisk, tape, random.fork(), omission);
+  const clock = random.chance(0.5) ? () => Date.now() : wobblingClock(random.fork());
+  const names = Array.from({ length: WRITERS }, (_, at) => `w${at}`);
+  const writers = names.map((name) => new Writer(name, random.fork()));
+  const told: { track: Track; moment: number; kind: 'sent' | 'acknowledged'; count: number }[] = [];
+  const tell = (kind: 'sent' | 'acknowledged') => (track: Track) => {
+    told.push({ track, kind, count: track.sent, moment: tape.mark(`${kind} ${track.sent}`) });
+  };
+  const faults: string[] = [];
+  const events = {
+    sending: tell('sent'),
+    acknowledged: tell('acknowledged'),
+    fault: (what: string) => void faults.push(what),
+  };
+  try {
+    tape.mark('opening');
+    const seams = { disk, clock, at: (point: string) => void tape.mark(point) };
+    const server = await startServer({ folder, settings: SETTINGS, seams });
+    tape.mark('started');
+    await Promise.all(writers.map((writer) => writer.run(server, events, () => false, batches)));
+    await server.close();
+    tape.mark('closed');
+    const wal = readFileSync(`${catalogPath}-wal`);
+    const counts = (track: Track, moment: number): { acknowledged: number; sent: number } => {
+      const mine = told.filter((one) => one.track === track && one.moment <= moment);
+      const most = (kind: string): number =>
+        Math.max(0, ...mine.filter((one) => one.kind === kind).map(({ count }) => count));
+      return { acknowledged: most('acknowledged'), sent: most('sent') };
+    };
+    const tracks = writers.flatMap((writer) => writer.tracks);
+    return { folder, tape, catalog, wal, tracks, counts, cuts: cutsOf(tape, wal), faults };
+  } finally {
+    holder.close();
+  }
+}
+
+/**
+ * A reader that holds the empty catalog's snapshot: SQLite then moves nothing out of the log, so
+ * that the log alone is the history of every commit.
+ */
+function holdLog(path: string): DatabaseSync {
+  const holder = new DatabaseSync(path);
+  holder.exec('PRAGMA journal_mode = WAL');
+  holder.exec('BEGIN');
+  holder.prepare('SELECT count(*) FROM sqlite_master').get();
+  return holder;
+}
+
+/** Wall clocks are set, now and then backwards: no order may depend on them. */
+function wobblingClock(random: Seeded): () => number {
+  let offsetMs = 0;
+  return () => {
+    if (random.chance(0.05)) offsetMs = random.between(-3_000, 3_000);
+    return Date.now() + offsetMs;
+  };
+}
+
+/** Every moment with what the log held then, and every commit between it and the next one. */
+function cutsOf(tape: Tape, wal: Buffer): readonly Cut[] {
+  const commits = commitsOf(wal);
+  return tape.moments.flatMap(({ walBytes }, moment) => {
+    const next = tape.moments[moment + 1]?.walBytes ?? walBytes;
+    const now = commits.filter((end) => end <= walBytes).at(-1) ?? 0;
+    const between = commits.filter((end) => end > walBytes && end <= next);
+    return [now, ...between].map((end) => ({ moment, walBytes: end }));
+  });
+}

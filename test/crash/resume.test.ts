@@ -1,0 +1,65 @@
+// Loads that were acknowledged and not yet run when the server died: they run in the order they
+// were acknowledged, and wherever the data folder is by then.
+import assert from 'node:assert/strict';
+import { cpSync, rmSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Seams } from '../../api/main.ts';
+import { load, read } from '../client.ts';
+import { startServer } from '../server.ts';
+import { waitForJobs } from './aftermath.ts';
+
+const LOADS = 5;
+
+interface Died extends AsyncDisposable {
+  /** The folder as it was right after the last answer. */
+  readonly left: string;
+  /** Where the server had it. */
+  readonly folder: string;
+}
+
+/** A server takes loads that replace one record again and again, and dies with them waiting. */
+async function dieWithLoadsWaiting(seams: Seams): Promise<Died> {
+  const root = await mkdtemp(join(tmpdir(), 'tapedeck-resume-'));
+  const [folder, left] = [join(root, 'folder'), join(root, 'left')];
+  const server = await startServer({ folder, seams });
+  for (let version = 1; version <= LOADS; version += 1) {
+    const body = `symbol,date,version\nX,2020-01-01,${version}\n`;
+    const query = { wait: 'false', duplicateKeyHandling: 'replace' };
+    const answer = await load(server, 'A', body, query);
+    assert.equal(answer.status, 200, await answer.text());
+  }
+  // Nothing of this process runs during the copy: a kill would leave the same.
+  cpSync(folder, left, { recursive: true });
+  await server.close();
+  rmSync(folder, { recursive: true });
+  const drop = (): Promise<void> => rm(root, { recursive: true, force: true });
+  return { left, folder, [Symbol.asyncDispose]: drop };
+}
+
+async function expectNewest(folder: string): Promise<void> {
+  await using server = await startServer({ folder });
+  assert.deepEqual(await waitForJobs(folder), []);
+  assert.equal(
+    await read(server, '/data/WS/A/X'),
+    `[{"symbol":"X","date":"2020-01-01","version":${LOADS}}]`,
+  );
+}
+
+test('waiting loads keep their order though the clock is set back', async () => {
+  let nowMs = Date.now();
+  const clock = (): number => {
+    nowMs -= 1_000;
+    return nowMs;
+  };
+  await using died = await dieWithLoadsWaiting({ clock });
+  cpSync(died.left, died.folder, { recursive: true });
+  await expectNewest(died.folder);
+});
+
+test('waiting loads move with their folder', async () => {
+  await using died = await dieWithLoadsWaiting({});
+  await expectNewest(died.left);
+});

@@ -1,0 +1,86 @@
+// What a restarted server must show: every promise kept, through its own doors and through the
+// eyes of a foreign reader, and its own accounts in order.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileFaults, foreignRows, unequal, unfinishedJobs, waitForJobs } from './aftermath.ts';
+import { DATASET_NAMES, seenIn } from './batches.ts';
+import { ANSWER_ROWS_MAX, type Meter, readRows } from './reader.ts';
+import type { Seeded } from './seeded.ts';
+import { judge, type Track } from './track.ts';
+import type { Door } from './writer.ts';
+
+const JOB_MS_MAX = 30_000;
+const LOOK_MS = 20;
+
+/** Messages used this month, after the ledger wrote all that was delivered. */
+export async function usageOf(door: Door): Promise<number> {
+  const answer = await fetch(`${door.base}/v1/account/usage/messages?token=${door.secret}`);
+  const text = await answer.text();
+  if (answer.status !== 200) throw new Error(`usage was answered ${answer.status}: ${text}`);
+  const usage = JSON.parse(text) as {
+    readonly monthlyUsage: number;
+    readonly tokenUsage: Readonly<Record<string, number>>;
+  };
+  const byToken = Object.values(usage.tokenUsage).reduce((sum, messages) => sum + messages, 0);
+  if (byToken !== usage.monthlyUsage) {
+    throw new Error(`usage by token is ${byToken}, of the month ${usage.monthlyUsage}`);
+  }
+  return usage.monthlyUsage;
+}
+
+/** Judges the folder; how many batches of each track were found. */
+export async function verify(
+  folder: string,
+  door: Door,
+  tracks: readonly Track[],
+  random: Seeded,
+  fault: (what: string) => void,
+): Promise<ReadonlyMap<Track, number>> {
+  for (const id of unfinishedJobs(folder)) await jobEnds(door, id, fault);
+  for (const what of await waitForJobs(folder)) fault(what);
+  const before = await usageOf(door);
+  const meter: Meter = [];
+  const found = new Map<Track, number>();
+  const foreign = random.pick(DATASET_NAMES);
+  for (const dataset of DATASET_NAMES) {
+    const rows = await readRows(door, dataset, '', meter, () => 0);
+    if (rows === undefined) throw new Error('the restarted server went away');
+    if (rows.length >= ANSWER_ROWS_MAX) throw new Error(`${dataset} outgrew one answer`);
+    const seen = seenIn(rows);
+    const mine = tracks.filter((track) => track.dataset === dataset);
+    for (const what of judge(seen, mine, finalSpan)) fault(`after the restart: ${what}`);
+    for (const track of mine) found.set(track, track.explain(seen, ...finalSpan(track)).at);
+    if (dataset !== foreign) continue;
+    for (const what of unequal(rows, await foreignRows(folder, dataset))) fault(what);
+  }
+  const charged = (await usageOf(door)) - before;
+  const headers = meter.reduce((sum, { messages = 0 }) => sum + messages, 0);
+  if (charged !== headers) fault(`without a crash: headers ${headers}, ledger ${charged}`);
+  for (const what of await fileFaults(folder)) fault(what);
+  return found;
+}
+
+/** What was acknowledged must be there; what was sent may be. */
+const finalSpan = (track: Track): readonly [number, number] => [track.acknowledged, track.sent];
+
+/** Follows a job through its own endpoint to its end. */
+async function jobEnds(door: Door, id: string, fault: (what: string) => void): Promise<void> {
+  const giveUpMs = Date.now() + JOB_MS_MAX;
+  for (;;) {
+    const answer = await fetch(`${door.base}/v1/jobs/WS/ingest/${id}?token=${door.secret}`);
+    const text = await answer.text();
+    if (answer.status !== 200) return fault(`job ${id} was answered ${answer.status}: ${text}`);
+    const job = JSON.parse(text) as { readonly status: string; readonly error: string | null };
+    if (job.status === 'INGESTED') return;
+    if (job.status === 'ERROR') {
+      if (!job.error) fault(`job ${id} ended in ERROR without a reason`);
+      return;
+    }
+    if (Date.now() > giveUpMs) return fault(`job ${id} hangs in ${job.status}`);
+    await sleep(LOOK_MS);
+  }
+}
+
+/** After a failure the folder proves nothing more. */
+export async function dropBroken(folder: AsyncDisposable): Promise<undefined> {
+  await folder[Symbol.asyncDispose]();
+}

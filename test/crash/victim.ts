@@ -1,0 +1,33 @@
+// The process that is killed: the real server on a given folder. It says its base URL and tokens in
+// one line, takes orders on stdin (`arm POINT N`, `close`), and ends when its driver goes away.
+// Arguments: the folder, and optionally a crash point and how often it passes before the kill.
+import { writeSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { startServer } from '../server.ts';
+
+const STDOUT = 1;
+const [folder = '', firstPoint = '', firstPasses = '0'] = process.argv.slice(2);
+let armed = { point: firstPoint, passes: Number(firstPasses) };
+
+function at(point: string): void {
+  if (point !== armed.point) return;
+  armed.passes -= 1;
+  if (armed.passes >= 0) return;
+  // Synchronously, and to the pipe: nothing of this process may run after the kill.
+  writeSync(STDOUT, `killed ${point} ${Date.now()}\n`);
+  process.kill(process.pid, 'SIGKILL');
+}
+
+const server = await startServer({ folder, seams: { at } });
+writeSync(STDOUT, `base ${server.base} ${server.publishable} ${server.secret}\n`);
+
+const orders = createInterface({ input: process.stdin });
+orders.on('line', (line) => {
+  const [order = '', point = '', passes = '0'] = line.split(' ');
+  if (order === 'arm') {
+    armed = { point, passes: Number(passes) };
+    writeSync(STDOUT, 'armed\n');
+  }
+  if (order === 'close') void server.close().then(() => process.exit(0));
+});
+orders.on('close', () => process.exit(1));

@@ -1,0 +1,37 @@
+// The suites of `npm run soak`: their names, their full counts, and how a part of one is run. A
+// suite joins by a line in this table.
+import { crashRounds } from './crash/killRounds.ts';
+import { powerLossPrefixes } from './crash/powerLoss.ts';
+import { meteringLaw } from './laws/metering.ts';
+
+interface SoakOrder {
+  readonly count: number;
+  readonly seed: number;
+  readonly log: (line: string) => void;
+}
+
+interface SoakReport {
+  readonly failures: readonly string[];
+  /** Measured beside the checks, one line each. */
+  readonly notes: readonly string[];
+}
+
+export interface SoakSuite {
+  readonly name: string;
+  /** What DESIGN.md "Tests" calls the full count. */
+  readonly fullCount: number;
+  /** Run with one seed, then the progress is kept; a stopped soak repeats at most this many. */
+  readonly partCount: number;
+  run(order: SoakOrder): Promise<SoakReport>;
+}
+
+export const SOAK_SUITES: readonly SoakSuite[] = [
+  { name: 'kill', fullCount: 200, partCount: 8, run: crashRounds },
+  { name: 'power-loss', fullCount: 1_000, partCount: 25, run: powerLossPrefixes },
+  { name: 'metering', fullCount: 10_000, partCount: 10_000, run: meterPart },
+];
+
+async function meterPart({ count }: SoakOrder): Promise<SoakReport> {
+  const messages = await meteringLaw(count);
+  return { failures: [], notes: [`${messages} messages in headers, ledger and usage alike`] };
+}
