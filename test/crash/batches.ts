@@ -71,9 +71,6 @@ export function after(state: State, batch: Batch): State {
   return held;
 }
 
-const rowsOf = (state: State): number =>
-  [...state.values()].reduce((sum, { rows }) => sum + rows, 0);
-
 export interface Seen {
   readonly held: State;
   /** What no state explains: a doubled record, mixed versions of one key, a changed value. */
