@@ -27,10 +27,10 @@ const SCHEMA = Type.Object({
   required: Type.Optional(Type.Array(Type.String())),
 });
 
-/** Body of a creation (INTERFACE.md 3.3). */
+/** Body of a creation (INTERFACE.md 3.3); the id may stand in the path instead. */
 export const CREATE_DATASET = Type.Object({
   dataset: Type.Object({
-    datasetId: Type.String({ minLength: 1, maxLength: 128 }),
+    datasetId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
     ...MEMBERS,
     schema: SCHEMA,
     columnMapping: Type.Optional(
@@ -43,9 +43,12 @@ export const CREATE_DATASET = Type.Object({
   }),
 });
 
-/** Body of a change. */
+const CHANGES = { ...MEMBERS, schema: Type.Optional(SCHEMA) };
+
+/** Body of a change: its members under `dataset`, or by themselves. */
 export const CHANGE_DATASET = Type.Object({
-  dataset: Type.Object({ ...MEMBERS, schema: Type.Optional(SCHEMA) }),
+  dataset: Type.Optional(Type.Object(CHANGES)),
+  ...CHANGES,
 });
 
 type Properties = Readonly<Record<string, PropertyType>>;
@@ -53,15 +56,18 @@ type Properties = Readonly<Record<string, PropertyType>>;
 /** @throws Failure InvalidBody naming the member and its rule. */
 export function draftOf(
   workspace: string,
+  id: string | undefined,
   { dataset }: Static<typeof CREATE_DATASET>,
 ): DatasetDraft {
   const { columnMapping = {}, schema } = dataset;
+  const datasetId = id ?? dataset.datasetId;
+  if (datasetId === undefined) throw new Failure('InvalidBody', 'dataset.datasetId is required');
   const properties = schema.properties as Properties;
   checkProperties(properties);
   checkMapping(properties, columnMapping);
   return {
     workspace,
-    dataset: dataset.datasetId,
+    dataset: datasetId,
     title: dataset.title ?? '',
     description: dataset.description ?? '',
     source: dataset.source ?? '',

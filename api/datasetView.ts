@@ -1,6 +1,9 @@
 // A dataset as its owner sees it (INTERFACE.md 3.3 "Object").
+import { planSeries } from '../query/seriesPlan.ts';
+import { printConditions, prunedFiles } from '../query/seriesSql.ts';
 import type { Dataset } from '../store/datasets.ts';
 import { identifier } from '../store/duckdb/instance.ts';
+import { Failure } from '../store/failure.ts';
 import type { Table } from '../store/lakeRead.ts';
 import { withOpenFiles } from '../store/tableFiles.ts';
 import { visibleRows } from '../store/tableSql.ts';
@@ -50,4 +53,46 @@ async function askKeys(dataset: Dataset, table: Table, { series }: Services): Pr
     const answer = await pool.rows({ files: paths, statements, deadlineMs });
     return Number(answer[0]?.[0]?.['keys'] ?? 0);
   });
+}
+
+/** What is known of one key of a dataset, or of one of its subkeys: records and dates. */
+export async function keyView(
+  dataset: Dataset,
+  key: string,
+  subkey: string | undefined,
+  services: Services,
+): Promise<object> {
+  const { lake, series, settings } = services;
+  const table = await lake.table(dataset.tableId);
+  if (table === undefined) throw new Failure('NotFound');
+  const plan = planSeries(subkey === undefined ? { key } : { key, subkey }, {
+    dataset,
+    table,
+    visibility: { kind: 'all' },
+    rowsMax: 1,
+    zone: settings.zone,
+    shape: 'data',
+  });
+  const parameters: string[] = [];
+  const condition = printConditions(plan, (value) => `$${parameters.push(value)}`);
+  const date = identifier(plan.dateColumn.name);
+  const epoch = (end: string): string => `epoch_ms(CAST(${end}(${date}) AS TIMESTAMP))`;
+  const answer = await withOpenFiles(series.files, table.files, ({ paths, pathOf }) => {
+    const rows = visibleRows(prunedFiles(plan), table.columns, pathOf);
+    const sql = `SELECT count(*) AS records, ${epoch('min')} AS first, ${epoch('max')} AS last
+      FROM ${rows} WHERE ${condition}`;
+    const { deadlineMs, pool } = series;
+    return pool.rows({ files: paths, statements: [sql], parameters, deadlineMs });
+  });
+  const row = answer[0]?.[0] ?? {};
+  const ms = (value: unknown): number | null => (value === null ? null : Number(value));
+  return {
+    workspace: dataset.workspace,
+    datasetId: dataset.dataset,
+    key,
+    ...(subkey === undefined ? {} : { subkey }),
+    records: Number(row['records']),
+    first: ms(row['first']),
+    last: ms(row['last']),
+  };
 }

@@ -140,6 +140,9 @@ const INTERFACE: readonly CoverageRow[] = [
     ['GET /meta', 'datasets#metadata of all workspaces'],
     ['GET /meta/:ws/*', 'datasets#metadata of all datasets of one'],
     ['GET /meta/:ws/:id schema', 'datasets#metadata of one dataset'],
+    ['GET /meta/:ws/:id/:key/:subkey', 'datasets#metadata of one key'],
+    ['POST /datasets/:ws/:id', 'datasets#make one with its id in the path'],
+    ['GET /jobs/:ws/:id, as iexjs cancels', 'jobs#cancelled the way iexjs does, too late'],
     ['GET /index', 'datasets#is an attribute indexed'],
     ['POST /index', 'datasets#an index need not be made'],
     ['DELETE /index', 'datasets#nor removed'],
@@ -148,7 +151,6 @@ const INTERFACE: readonly CoverageRow[] = [
   ]),
   ...later('INTERFACE 3.2', [
     'POST /jobs/:ws/:type',
-    'GET /meta/:ws/:id/:key/:subkey',
     'data-sources',
     'ingestion-schedules',
     'credentials',

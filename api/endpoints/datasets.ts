@@ -49,7 +49,7 @@ export const createDataset: Endpoint = {
   ...ROW,
   id: 'createDataset',
   method: 'POST',
-  path: '/datasets/:workspace',
+  path: '/datasets/:workspace/:id?',
   summary: 'Creates a dataset from its schema; indexed properties are required.',
   body: { kind: 'json', schema: CREATE_DATASET },
   answer: CHANGED,
@@ -61,7 +61,7 @@ export const createDataset: Endpoint = {
       const told = `${most} datasets, the maximum of tier ${caller.tier.name}`;
       throw new Failure('InvalidBody', `the workspace holds ${told}`);
     }
-    const draft = draftOf(workspace, call.json as Static<typeof CREATE_DATASET>);
+    const draft = draftOf(workspace, call.path['id'], call.json as Static<typeof CREATE_DATASET>);
     const { dataset } = await makeDataset(lake, draft, caller.accountId);
     return changed('Dataset has been created', dataset);
   },
@@ -111,7 +111,8 @@ export const changeDataset: Endpoint = {
   answer: CHANGED,
   handle: async (call, { clock, lake, runner }) => {
     const { accountId } = callerOf(call.caller);
-    const { schema, ...members } = (call.json as Static<typeof CHANGE_DATASET>).dataset;
+    const { dataset: wrapped, ...bare } = call.json as Static<typeof CHANGE_DATASET>;
+    const { schema, ...members } = wrapped ?? bare;
     const given = (schema?.properties ?? {}) as Readonly<Record<string, PropertyType>>;
     const { workspace, dataset: name } = ownDataset(call, lake);
     await runner.inTurn(workspace, name, async () => {

@@ -4,7 +4,7 @@ import { endOfDay, startOfDay } from '../../query/dates.ts';
 import { Failure } from '../../store/failure.ts';
 import { findJob, findRejects, type Job, JOBS_LISTED_MAX, listJobs } from '../../store/jobs.ts';
 import { callerOf, workspaceOf } from '../access.ts';
-import type { Call, Endpoint, Services } from '../endpoint.ts';
+import type { Answer, Call, Endpoint, Services } from '../endpoint.ts';
 import { dayOf, numberOf, textOf } from '../parameters.ts';
 
 const COUNT = Type.Union([Type.Integer(), Type.Null()]);
@@ -73,6 +73,9 @@ export const listJobsOf: Endpoint = {
     const { database, lake, settings } = services;
     const caller = callerOf(call.caller);
     const { workspace } = workspaceOf(caller, call.path['workspace'] ?? '', lake);
+    const { type = '' } = call.path;
+    // iexjs cancels by `/jobs/:workspace/:id` (INTERFACE.md 3.2 "Client bugs to tolerate").
+    if (JOB_ID.test(type)) return cancelled(await jobNamed(workspace, type, services), services);
     checkType(call);
     const [from, to] = [dayOf(call.query, 'from'), dayOf(call.query, 'to')];
     const first = numberOf(call.query, 'first');
@@ -121,19 +124,29 @@ export const cancelJob: Endpoint = {
   answer: Type.Object({ success: Type.Literal(true), message: Type.String() }),
   failures: 'workspace',
   handle: async (call, services) => {
-    const job = await jobOf(call, services);
-    const cancelled = await services.runner.cancel(job);
-    if (!cancelled) throw new Failure('Conflict', `job ${job.job_id} has ended in ${job.status}`);
-    const value = { success: true, message: `job ${job.job_id} is being cancelled` };
-    return { kind: 'json', value, metering: 'free' };
+    return cancelled(await jobOf(call, services), services);
   },
 };
 
-async function jobOf(call: Call, { database, lake }: Services): Promise<Job> {
+const JOB_ID = /^[0-9a-f]{32}$/;
+
+async function cancelled(job: Job, { runner }: Services): Promise<Answer> {
+  if (!(await runner.cancel(job))) {
+    throw new Failure('Conflict', `job ${job.job_id} has ended in ${job.status}`);
+  }
+  const value = { success: true, message: `job ${job.job_id} is being cancelled` };
+  return { kind: 'json', value, metering: 'free' };
+}
+
+async function jobOf(call: Call, services: Services): Promise<Job> {
   const caller = callerOf(call.caller);
-  const { workspace } = workspaceOf(caller, call.path['workspace'] ?? '', lake);
+  const { workspace } = workspaceOf(caller, call.path['workspace'] ?? '', services.lake);
   checkType(call);
-  const job = await findJob(database, call.path['jobId'] ?? '');
+  return jobNamed(workspace, call.path['jobId'] ?? '', services);
+}
+
+async function jobNamed(workspace: string, jobId: string, { database }: Services): Promise<Job> {
+  const job = await findJob(database, jobId);
   if (job === undefined || job.workspace !== workspace) throw new Failure('NotFound');
   return job;
 }

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { Failure } from '../../store/failure.ts';
 import { callerOf, datasetOf, workspaceOf } from '../access.ts';
-import { datasetView, schemaView } from '../datasetView.ts';
+import { datasetView, keyView, schemaView } from '../datasetView.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { numberOf, truthOf } from '../parameters.ts';
 
@@ -34,10 +34,10 @@ export const listData: Endpoint = {
 export const getMeta: Endpoint = {
   id: 'getMeta',
   method: 'GET',
-  path: '/meta/:workspace?/:id?',
+  path: '/meta/:workspace?/:id?/:key?/:subkey?',
   token: 'secret',
   summary:
-    'Metadata of the workspaces, of the datasets of one (`*`: all of them), or of one dataset.',
+    'Metadata of workspaces, of the datasets of one (`*`: all), of a dataset, or of one of its keys.',
   weight: 'free',
   parameters: [
     { kind: 'boolean', name: 'schema', help: 'With the schema of each dataset.' },
@@ -66,6 +66,15 @@ export const getMeta: Endpoint = {
       return { kind: 'json', value: value.slice(offset, end), metering: 'free' };
     }
     const owned = workspaceOf(caller, workspace, lake).workspace;
+    const { key, subkey } = call.path;
+    if (id !== undefined && id !== '*' && key !== undefined) {
+      const dataset = datasetOf(caller, owned, id, lake);
+      return {
+        kind: 'json',
+        value: await keyView(dataset, key, subkey, services),
+        metering: 'free',
+      };
+    }
     if (id !== undefined && id !== '*') {
       return { kind: 'json', value: await view(owned, id), metering: 'free' };
     }

@@ -1,0 +1,68 @@
+// A cancelled job leaves nothing, whether it waited or ran; its dataset's next job goes on.
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { get, load, loaded, read } from '../client.ts';
+import { startServer, type TestServer } from '../server.ts';
+
+/** Long enough to run while requests come in: about a second. */
+const ROWS = 600_000;
+
+async function submitted(server: TestServer, dataset: string, csv: string): Promise<string> {
+  const answer = await load(server, dataset, csv, { wait: 'false' });
+  return ((await answer.json()) as { readonly jobId: string }).jobId;
+}
+
+const job = async (server: TestServer, path: string): Promise<Record<string, unknown>> => {
+  const answer = await fetch(`${server.base}/v1/jobs/WS/${path}?token=${server.secret}`);
+  return (await answer.json()) as Record<string, unknown>;
+};
+
+test('a running and a waiting job are cancelled, the one between them is not', async () => {
+  await using server = await startServer();
+  const rows = Array.from({ length: ROWS }, (_, at) => `K${at},2020-01-01,${at}`);
+  const big = `symbol,date,n\n${rows.join('\n')}\n`;
+  const running = await submitted(server, 'C', big);
+  const kept = await submitted(server, 'C', 'symbol,date,n\nKEPT,2020-01-01,1\n');
+  const waiting = await submitted(server, 'C', 'symbol,date,n\nLEFT,2020-01-01,1\n');
+  const first = await job(server, `ingest/${waiting}/cancel`);
+  assert.equal(first['success'], true);
+  assert.equal((await job(server, `ingest/${waiting}`))['status'], 'CANCELLED');
+  assert.equal((await job(server, running))['success'], true);
+  const ended = await server.tapedeck.services.runner.ended(running);
+  assert.equal(ended.status, 'CANCELLED');
+  await server.tapedeck.services.runner.ended(kept);
+  assert.equal(await read(server, '/data/WS/C?last=9&filter=symbol'), '[{"symbol":"KEPT"}]');
+  assert.deepEqual(readdirSync(join(server.folder, 'spool')), []);
+  assert.deepEqual(readdirSync(join(server.folder, 'tmp')), []);
+  assert.match(
+    String((await job(server, `ingest/${kept}/cancel`))['message']),
+    /has ended in INGESTED/,
+  );
+});
+
+test('loads, renames and deletions of one dataset take turns', async () => {
+  await using server = await startServer();
+  await loaded(server, 'T', 'symbol,date\nA,2020-01-01\n');
+  const at = (path: string): string => `${server.base}/v1/${path}?token=${server.secret}`;
+  const answers = await Promise.all([
+    load(server, 'T', 'symbol,date\nB,2020-01-01\n'),
+    fetch(at('datasets/WS/T/U'), { method: 'PUT' }),
+    load(server, 'T', 'symbol,date\nC,2020-01-01\n'),
+  ]);
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 200],
+  );
+  // Which came first is open; each load is whole in the dataset that bore its name in its turn.
+  const symbols = async (dataset: string): Promise<readonly string[]> => {
+    const answer = await get(server, `/data/WS/${dataset}?last=9&filter=symbol`);
+    if (answer.status === 404) return [];
+    return ((await answer.json()) as { symbol: string }[]).map(({ symbol }) => symbol);
+  };
+  assert.deepEqual([...(await symbols('U')), ...(await symbols('T'))].sort(), ['A', 'B', 'C']);
+  const gone = await fetch(at('datasets/WS/U'), { method: 'DELETE' });
+  assert.equal(gone.status, 200);
+  assert.equal((await get(server, '/data/WS/U')).status, 404);
+});
