@@ -1,6 +1,11 @@
 // The bodies that make or change a dataset, and the rules that JSON schema can't say.
 import { type Static, Type } from 'typebox';
-import { columnTypeOf, isReserved, PROPERTIES_MAX, type PropertyType } from '../store/columns.ts';
+import {
+  checkPropertyNames,
+  columnTypeOf,
+  PROPERTIES_MAX,
+  type PropertyType,
+} from '../store/columns.ts';
 import type { DatasetDraft } from '../store/datasetEdits.ts';
 import type { ColumnMapping, Dataset } from '../store/datasets.ts';
 import { Failure } from '../store/failure.ts';
@@ -63,7 +68,7 @@ export function draftOf(
   const datasetId = id ?? dataset.datasetId;
   if (datasetId === undefined) throw new Failure('InvalidBody', 'dataset.datasetId is required');
   const properties = schema.properties as Properties;
-  checkProperties(properties);
+  checkPropertyNames('schema.properties', Object.keys(properties));
   checkMapping(properties, columnMapping);
   return {
     workspace,
@@ -90,24 +95,9 @@ export function addedTo({ schema }: Dataset, properties: Properties): Properties
       throw new Failure('InvalidBody', `schema.properties.${name} can not change its type`);
     }
   }
-  if (Object.keys(added).length > 0) checkProperties({ ...schema.properties, ...added });
+  const names = Object.keys({ ...schema.properties, ...added });
+  checkPropertyNames('schema.properties', names);
   return added;
-}
-
-function checkProperties(properties: Properties): void {
-  const names = Object.keys(properties);
-  if (names.length === 0) throw new Failure('InvalidBody', 'schema.properties must not be empty');
-  const seen = new Set<string>();
-  for (const name of names) {
-    if (name.trim() === '' || isReserved(name)) {
-      const rule = 'must have names that are not empty and do not begin with _system';
-      throw new Failure('InvalidBody', `schema.properties ${rule}: "${name}"`);
-    }
-    if (seen.has(name.toLowerCase())) {
-      throw new Failure('InvalidBody', `schema.properties has ${name} twice, in different case`);
-    }
-    seen.add(name.toLowerCase());
-  }
 }
 
 function checkMapping(properties: Properties, mapping: ColumnMapping): void {

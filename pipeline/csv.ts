@@ -1,9 +1,9 @@
 // CSV, TSV and PSV: the head of the file tells delimiter, header and a first guess at types; the
 // rest of the file is DuckDB's, which corrects the guess (ingest.ts widens what does not fit).
 import { parse } from 'csv-parse/sync';
+import { checkPropertyNames } from '../store/columns.ts';
 import { Failure, reasonOf } from '../store/failure.ts';
 import { HEAD_BYTES } from './content.ts';
-import { checkHeader } from './header.ts';
 import { inferType } from './infer.ts';
 import type { Relation } from './relation.ts';
 
@@ -16,7 +16,8 @@ export function csvRelation(path: string, head: Buffer): Relation {
   const text = wholeLines(head);
   const delimiter = delimiterOf(text);
   const rows = parseRows(text, delimiter);
-  const header = checkHeader(rows[0] ?? []);
+  const header = rows[0] ?? [];
+  checkPropertyNames('the header', header);
   const most = Math.min(SAMPLE_ROWS, Math.ceil(SAMPLE_CELLS / header.length));
   const sample = rows.slice(1, most + 1).filter((row) => row.length === header.length);
   const columns = header.map((name, index) => ({

@@ -1,9 +1,8 @@
 // JSON: an array of objects, objects on lines, or an array below a path. A sample tells the types;
 // names of members are taken from every record, since a rare member may come late.
-import { PROPERTIES_MAX } from '../store/columns.ts';
+import { checkPropertyNames, PROPERTIES_MAX } from '../store/columns.ts';
 import type { Row } from '../store/duckdb/protocol.ts';
 import { Failure } from '../store/failure.ts';
-import { checkHeader } from './header.ts';
 import { inferJsonType } from './infer.ts';
 import { type JsonFraming, jsonRecords, type Relation } from './relation.ts';
 
@@ -49,7 +48,8 @@ export function jsonRelation(
   named: readonly Row[],
 ): Relation {
   if (named.length === 0) throw new Failure('InvalidBody', 'the body has no JSON object');
-  const names = checkHeader(named.map((row) => String(row['name'])));
+  const names = named.map((row) => String(row['name']));
+  checkPropertyNames('the body', names);
   const records = sampled.map((row) => JSON.parse(String(row['json'])) as Record<string, unknown>);
   const columns = names.map((name) => ({
     name,

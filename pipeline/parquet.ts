@@ -1,5 +1,5 @@
 // Parquet brings its own types; ours are chosen from them.
-import { isReserved, PROPERTIES_MAX, type PropertyType } from '../store/columns.ts';
+import { checkPropertyNames, type PropertyType } from '../store/columns.ts';
 import { literal } from '../store/duckdb/instance.ts';
 import { Failure } from '../store/failure.ts';
 import type { Row } from '../store/duckdb/protocol.ts';
@@ -10,14 +10,12 @@ export const describeParquet = (path: string): string =>
 
 /** The relation of a Parquet file from the rows of `describeParquet`. */
 export function parquetRelation(path: string, described: readonly Row[]): Relation {
-  if (described.length > PROPERTIES_MAX) {
-    throw new Failure('InvalidBody', `the file has over ${PROPERTIES_MAX} columns`);
-  }
+  checkPropertyNames(
+    'the file',
+    described.map((row) => String(row['column_name'])),
+  );
   const columns = described.map((row) => {
     const name = String(row['column_name']);
-    if (isReserved(name)) {
-      throw new Failure('InvalidBody', `column ${name} begins with the reserved prefix _system`);
-    }
     const property = propertyOf(String(row['column_type']), name);
     return { name, inferred: { property, spelling: undefined, numeric: undefined } };
   });

@@ -75,4 +75,38 @@ export function checkName(what: string, name: string): void {
   }
 }
 
-export const isReserved = (name: string): boolean => /^_system/i.test(name);
+const isReserved = (name: string): boolean => /^_system/i.test(name);
+
+/** Characters of a property's name. */
+const PROPERTY_NAME_MAX = 256;
+
+/**
+ * Checks the names of a record's properties: real files have spaces and signs in theirs, so only
+ * what can not stand beside another or in an answer is refused.
+ * @throws Failure InvalidBody naming the property and the rule; `what` says where the names stand.
+ */
+export function checkPropertyNames(what: string, names: readonly string[]): void {
+  if (names.length === 0) throw new Failure('InvalidBody', `${what} names no column`);
+  if (names.length > PROPERTIES_MAX) {
+    throw new Failure('InvalidBody', `${what} has over ${PROPERTIES_MAX} columns`);
+  }
+  const seen = new Set<string>();
+  for (const name of names) {
+    const fault = nameFault(name);
+    if (fault !== undefined) throw new Failure('InvalidBody', `${what} has ${fault}`);
+    // SQL compares names without case, so two that differ only in case can not stand side by side.
+    if (seen.has(name.toLowerCase())) {
+      throw new Failure('InvalidBody', `${what} names column ${name} twice`);
+    }
+    seen.add(name.toLowerCase());
+  }
+}
+
+function nameFault(name: string): string | undefined {
+  if (name.trim() === '') return 'an empty column name';
+  if (name.length > PROPERTY_NAME_MAX) return `a column name of over ${PROPERTY_NAME_MAX} characters`;
+  if (/\p{Cc}/u.test(name)) return 'a control character in a column name';
+  // DuckDB's own name for a record's place in its file.
+  if (name.toLowerCase() === 'file_row_number') return 'the reserved name file_row_number';
+  return isReserved(name) ? `column ${name}, which begins with the reserved prefix _system` : undefined;
+}
