@@ -126,8 +126,8 @@ export class Runner {
     if (at >= 0) {
       this.#waiting.splice(at, 1);
       const order = this.#orderOf(job);
-      await this.#fail(job.job_id, order, CANCELLED);
-      if (order.ownFile) await this.#parts.removeFile(order.path);
+      const told = await this.#fail(job.job_id, order, CANCELLED);
+      if (told && order.ownFile) await this.#parts.removeFile(order.path);
       this.#tellEnded(job.job_id);
       return true;
     }
@@ -242,7 +242,7 @@ export class Runner {
       const text = 'file has ingested, changed job status to "INGESTED"';
       await this.#log(jobId, order, text);
     } catch (error) {
-      await this.#fail(jobId, order, signal.aborted ? CANCELLED : error);
+      if (!(await this.#fail(jobId, order, signal.aborted ? CANCELLED : error))) return;
     }
     if (order.ownFile) await this.#parts.removeFile(order.path);
   }
@@ -270,7 +270,8 @@ export class Runner {
     };
   }
 
-  async #fail(jobId: string, order: LoadOrder, thrown: unknown): Promise<void> {
+  /** False when the end could not be written: the job then keeps its file and runs again. */
+  async #fail(jobId: string, order: LoadOrder, thrown: unknown): Promise<boolean> {
     const error = toldFull(thrown);
     const { database, clock, onFault } = this.#parts;
     if (!(error instanceof Failure)) onFault(error, jobId);
@@ -286,7 +287,9 @@ export class Runner {
     } catch (fault) {
       // The catalog can't be written: the job stays unfinished and runs again at the next start.
       onFault(fault, jobId);
+      return false;
     }
+    return true;
   }
 
   async #log(jobId: string, order: LoadOrder, message: string, severity = 'info'): Promise<void> {
