@@ -63,6 +63,11 @@ export const SERIES_PARAMETERS: readonly Parameter[] = [
     pattern: /^[A-Za-z_$][\w$]{0,63}(\.[A-Za-z_$][\w$]{0,63}){0,4}$/,
     rule: 'must be a JavaScript identifier, or several joined by dots',
   },
+  {
+    kind: 'boolean',
+    name: 'calendar',
+    help: 'false, as client libraries always send; true asks for ranges of the future.',
+  },
   { kind: 'boolean', name: 'schema', help: 'Only the names and types of the attributes; free.' },
   {
     kind: 'text',
@@ -79,6 +84,7 @@ export async function answerSeries(
 ): Promise<Answer> {
   const { lake, ledger, settings, series } = services;
   const caller = callerOf(call.caller);
+  if (truthOf(call.query, 'calendar')) refuse('calendar', 'is not allowed without "range"');
   const asOf = readAsOf(textOf(call.query, 'asOf'), settings.zone);
   const format = formatOf(call);
   const table = await lake.table(dataset.tableId, asOf);

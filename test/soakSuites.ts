@@ -2,6 +2,8 @@
 // suite joins by a line in this table.
 import { crashRounds } from './crash/killRounds.ts';
 import { powerLossPrefixes } from './crash/powerLoss.ts';
+import { fuzzFiles } from './fuzz/files.ts';
+import { fuzzRequests } from './fuzz/requests.ts';
 import { meteringLaw } from './laws/metering.ts';
 
 interface SoakOrder {
@@ -29,9 +31,21 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'kill', fullCount: 200, partCount: 8, run: crashRounds },
   { name: 'power-loss', fullCount: 1_000, partCount: 25, run: powerLossPrefixes },
   { name: 'metering', fullCount: 10_000, partCount: 10_000, run: meterPart },
+  { name: 'fuzz-files', fullCount: 10_000, partCount: 500, run: filesPart },
+  { name: 'fuzz-requests', fullCount: 50_000, partCount: 5_000, run: requestsPart },
 ];
 
 async function meterPart({ count }: SoakOrder): Promise<SoakReport> {
   const messages = await meteringLaw(count);
   return { failures: [], notes: [`${messages} messages in headers, ledger and usage alike`] };
+}
+
+async function filesPart(order: SoakOrder): Promise<SoakReport> {
+  const { runs, failures } = await fuzzFiles(order);
+  return { failures, notes: [`${runs} files`] };
+}
+
+async function requestsPart(order: SoakOrder): Promise<SoakReport> {
+  const { runs, failures } = await fuzzRequests(order);
+  return { failures, notes: [`${runs} requests`] };
 }

@@ -37,7 +37,28 @@ export async function waitForJobs(folder: string): Promise<readonly string[]> {
     ...left.map(({ id, status }) => `job ${String(id)} is left unfinished in ${String(status)}`),
     // Every batch of these suites is valid, so no reason is a good one.
     ...failed.map(({ id, error }) => `job ${String(id)} ended in ERROR: ${String(error)}`),
+    ...contradictions(folder),
   ];
+}
+
+/** Jobs whose word is not what the lake's own history says: one version each, or none. */
+function contradictions(folder: string): readonly string[] {
+  const versions = rowsOf(
+    folder,
+    `SELECT snapshot_id AS id, author FROM ducklake_snapshot_changes
+     WHERE changes_made LIKE '%inserted_into_table%'`,
+  );
+  const jobs = rowsOf(
+    folder,
+    `SELECT job_id AS id, status, records_ingested AS records, snapshot_id AS version FROM job`,
+  );
+  return jobs.flatMap(({ id, status, records, version }) => {
+    const mine = versions.filter(({ author }) => String(author).endsWith(`job ${String(id)}`));
+    const wanted = status === 'INGESTED' && Number(records) > 0 ? [version] : [];
+    const [told, found] = [wanted.join(), mine.map((one) => one['id']).join()];
+    if (told === found) return [];
+    return [`job ${String(id)}, ${String(status)}, says version ${told}; the lake has ${found}`];
+  });
 }
 
 /** Ids of the jobs that have not ended. */

@@ -1,0 +1,243 @@
+// Files with a name: the hostile bodies that everyone thinks of, one by one. Each is loaded or
+// refused with a sentence that says why; the full 1 GB line is a matter of the soak.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { csvOf, parquetOf, zipOf } from './bases.ts';
+import { type Arena, faultOf, openArena } from './judge.ts';
+
+let arena: Arena;
+before(async () => {
+  arena = await openArena();
+});
+after(() => arena[Symbol.asyncDispose]());
+
+type Content = string | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>;
+
+interface Named {
+  readonly name: string;
+  readonly body: () => Content | Promise<Content>;
+  readonly status: 200 | 400 | 413;
+  /** What a refusal says, or what is read back. */
+  readonly says: RegExp;
+  readonly query?: string;
+}
+
+const MEGABYTE = 1024 ** 2;
+const csv = csvOf(200);
+const bytes = (buffer: Buffer): Content => new Uint8Array(buffer);
+
+/** A body that is made while it is sent: `total` bytes of one letter. */
+function streamed(prefix: string, total: number): ReadableStream<Uint8Array> {
+  const chunk = new Uint8Array(MEGABYTE).fill(97);
+  let sent = 0;
+  return new ReadableStream({
+    start: (controller) => controller.enqueue(Buffer.from(prefix)),
+    pull(controller) {
+      controller.enqueue(chunk);
+      sent += chunk.length;
+      if (sent >= total) controller.close();
+    },
+  });
+}
+
+const columns = (n: number): string => {
+  const names = Array.from({ length: n }, (_, at) => `c${at}`);
+  return `${names.join(',')}\n${names.map(() => '1').join(',')}\n`;
+};
+
+const deep = (n: number): string => `[{"symbol":"A","v":${'['.repeat(n)}${']'.repeat(n)}}]`;
+
+const half = (buffer: Buffer): Content => bytes(buffer.subarray(0, buffer.length / 2));
+
+const SHORT_ZIP =
+  'UEsDBBQAAAAIAAAAAAC70sRQDwAAAA0AAAAFAAAAYS5jc3YrrsxNys/RKeNy1DHkAgBQSwECFAAUAAAACAAAAAAAu9LE' +
+  'UA8AAAAuAAAABQAAAAAAAAAAAAAAAAAAAAAAYS5jc3ZQSwUGAAAAAAIAAgAzAAAAMgAAAAAA';
+
+const REFUSED: readonly Named[] = [
+  { name: 'an empty body', body: () => '', status: 400, says: /empty/ },
+  {
+    name: 'half a Parquet file',
+    body: async () => half(await parquetOf('SELECT i, i % 7 AS k FROM range(5000) t(i)')),
+    status: 400,
+    says: /not readable Parquet/,
+  },
+  {
+    name: 'Parquet magic and nothing else',
+    body: () => 'PAR1PAR1',
+    status: 400,
+    says: /not readable Parquet/,
+  },
+  {
+    name: 'half a gzip',
+    body: () => half(gzipSync(csv)),
+    status: 400,
+    says: /gzip body is damaged/,
+  },
+  { name: 'half a zstd', body: () => half(zstdCompressSync(csv)), status: 400, says: /zstd/ },
+  {
+    name: 'half a zip',
+    body: () => half(zipOf('a.csv', Buffer.from(csv))),
+    status: 400,
+    says: /zip body is damaged/,
+  },
+  {
+    // Its file fails while its list of files is still being read.
+    name: 'a zip that holds less than it says, in its file and in its list of files',
+    body: () => bytes(Buffer.from(SHORT_ZIP, 'base64')),
+    status: 400,
+    says: /zip body is damaged/,
+  },
+  {
+    name: 'a line of 64 MB without an end',
+    body: () => streamed('', 64 * MEGABYTE),
+    status: 400,
+    says: /first line is over/,
+  },
+  { name: 'only NUL bytes', body: () => bytes(Buffer.alloc(5_000)), status: 400, says: /NUL/ },
+  { name: 'a NUL in a cell', body: () => 'symbol,v\nA\u0000,1\n', status: 400, says: /NUL/ },
+  {
+    name: 'UTF-16',
+    body: () => bytes(Buffer.from(`\ufeff${csv}`, 'utf16le')),
+    status: 400,
+    says: /NUL/,
+  },
+  {
+    name: 'a header that names a column twice',
+    body: () => 'symbol,v,symbol\nA,1,B\n',
+    status: 400,
+    says: /names column symbol twice/,
+  },
+  {
+    name: 'a header that names a column twice but for case',
+    body: () => 'symbol,v,Symbol\nA,1,B\n',
+    status: 400,
+    says: /names column Symbol twice/,
+  },
+  {
+    name: 'JSON members that differ in case',
+    body: () => '[{"symbol":"A","v":1,"V":2}]',
+    status: 400,
+    says: /names column V twice/,
+  },
+  {
+    name: 'a NUL in the name of a JSON member',
+    body: () => '[{"symbol":"A","a\\u0000b":1}]',
+    status: 400,
+    says: /column/,
+  },
+  {
+    name: 'a gzip bomb of 1000 to 1',
+    body: () => bytes(gzipSync(Buffer.alloc(256 * MEGABYTE, 'a'))),
+    status: 400,
+    says: /unpacks to over/,
+  },
+  {
+    name: '20,000 columns',
+    body: () => columns(20_000),
+    status: 400,
+    says: /over [\d,]+ columns/,
+  },
+  {
+    name: 'a gzip in a gzip',
+    body: () => bytes(gzipSync(gzipSync(csv))),
+    status: 400,
+    says: /twice/,
+  },
+  { name: 'JSON that ends early', body: () => '[{"symbol":"A"', status: 400, says: /JSON/ },
+  { name: 'a JSON scalar in an array', body: () => '[1,2,3]', status: 400, says: /no JSON object/ },
+  { name: 'no record at all', body: () => '[]', status: 400, says: /no JSON object/ },
+  {
+    name: 'a reserved name',
+    body: () => 'symbol,_System_id\nA,1\n',
+    status: 400,
+    says: /reserved prefix/,
+  },
+];
+
+const LOADED: readonly Named[] = [
+  {
+    name: '100,000 brackets deep',
+    body: () => deep(100_000),
+    status: 200,
+    says: /"v":\[{60000}/,
+  },
+  {
+    name: '500 brackets deep',
+    body: () => deep(500),
+    status: 200,
+    says: new RegExp(`"v":\\[{500}\\]{500}`),
+  },
+  {
+    name: 'a byte order mark',
+    body: () => '\ufeffsymbol,v\nA,1\n',
+    status: 200,
+    says: /^\[\{"symbol":"A","v":1\}\]$/,
+  },
+  {
+    name: 'a byte order mark before JSON',
+    body: () => '\ufeff[{"symbol":"A","v":1}]',
+    status: 200,
+    says: /^\[\{"symbol":"A","v":1\}\]$/,
+  },
+  {
+    name: 'columns named like members of every object',
+    body: () => 'symbol,__proto__,constructor,toString\nA,1,x,2\n',
+    status: 200,
+    says: /^\[\{"symbol":"A","__proto__":1,"constructor":"x","toString":2\}\]$/,
+  },
+  {
+    name: 'JSON members named like members of every object',
+    body: () => '[{"symbol":"A","__proto__":{"a":1},"constructor":"x","hasOwnProperty":2}]',
+    status: 200,
+    says: /"__proto__":\{"a":1\},"constructor":"x","hasOwnProperty":2/,
+  },
+  {
+    name: 'a body that its header calls something else',
+    body: () => new Blob(['symbol,v\nA,1\n'], { type: 'application/vnd.apache.parquet' }),
+    status: 200,
+    says: /"v":1/,
+  },
+  {
+    name: '2 million rows of one value in a Parquet file of some kilobytes',
+    body: async () =>
+      bytes(await parquetOf(`SELECT 'S' || (i % 3) AS symbol, 'x' AS v FROM range(2000000) t(i)`)),
+    status: 200,
+    says: /"v":"x"/,
+  },
+];
+
+test('hostile bodies with a name are refused with a sentence, or loaded as they are', async (t) => {
+  for (const { name, body, status, says, query = '' } of [...REFUSED, ...LOADED]) {
+    await t.test(name, async () => {
+      const { base, secret, folder } = arena.server;
+      const url = `${base}/v1/data/WS/NAMED?wait=true&overwrite=true&token=${secret}${query}`;
+      const init = { method: 'POST', body: await body(), duplex: 'half' as const };
+      const answer = await fetch(url, init);
+      const text = await answer.text();
+      assert.equal(faultOf({ status: answer.status, body: text }, folder), undefined);
+      assert.equal(answer.status, status, text.slice(0, 500));
+      if (status === 200) {
+        const read = await fetch(`${base}/v1/data/WS/NAMED?limit=1&token=${secret}`);
+        assert.match(await read.text(), says);
+        await fetch(`${base}/v1/datasets/WS/NAMED?token=${secret}`, { method: 'DELETE' });
+      } else assert.match(text, says);
+    });
+  }
+  assert.deepEqual(await arena.faults(), []);
+});
+
+test('no UTF-8 after a column that the dataset does not have is told by its line', async () => {
+  const { base, secret, folder } = arena.server;
+  const url = `${base}/v1/data/WS/LATIN?wait=true&token=${secret}`;
+  const post = async (text: string): Promise<readonly [number, string]> => {
+    const body = new Uint8Array(Buffer.from(text, 'latin1'));
+    const answer = await fetch(url, { method: 'POST', body });
+    return [answer.status, await answer.text()];
+  };
+  assert.equal((await post('symbol,note\nA,x\n'))[0], 200);
+  const [status, body] = await post('symbol,extra,note\nB,1,\u00a9\n');
+  assert.equal(faultOf({ status, body }, folder), undefined);
+  assert.equal(status, 400);
+  assert.match(body, /line 2: .*(UTF-8|utf-8|unicode)/);
+});
