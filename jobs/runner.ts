@@ -14,6 +14,7 @@ import type { Database } from '../store/database.ts';
 import { Failure, reasonOf, toldFull } from '../store/failure.ts';
 import {
   appendLog,
+  beginAttempt,
   findJob,
   insertJob,
   insertRejects,
@@ -46,6 +47,8 @@ interface RunnerParts {
 
 /** Jobs that may wait; one more is refused, and its body with it. */
 const WAITING_MAX = 10_000;
+/** Starts of one job: a body that ends the server each time must not end it for ever. */
+const ATTEMPTS_MAX = 10;
 /** Progress is written at most this often: a row for each percent would cost more than it tells. */
 const PROGRESS_MS = 500;
 
@@ -110,7 +113,13 @@ export class Runner {
   async inTurn<T>(workspace: string, dataset: string, work: () => Promise<T>): Promise<T> {
     if (this.#stopping) throw new Failure('Busy', 'the server is stopping');
     return new Promise<T>((resolve, reject) => {
-      const run = (): Promise<void> => work().then(resolve, reject);
+      const run = async (): Promise<void> => {
+        try {
+          resolve(await work());
+        } catch (error) {
+          reject(error);
+        }
+      };
       this.#waiting.push({ turn: turnOf(workspace, dataset), jobId: undefined, run });
       this.#next();
     });
@@ -218,7 +227,10 @@ export class Runner {
   async #run(jobId: string, order: LoadOrder, signal: AbortSignal): Promise<void> {
     const { database, clock, services } = this.#parts;
     try {
-      await updateJob(database, jobId, { started_ms: clock() });
+      const attempts = await beginAttempt(database, jobId, clock());
+      if (attempts > ATTEMPTS_MAX) {
+        throw new Failure('InvalidBody', `the server ended ${ATTEMPTS_MAX} times while it ran`);
+      }
       await this.#log(jobId, order, 'begin processing data job');
       const author = `${order.accountId} job ${jobId}`;
       await ingest(
@@ -327,6 +339,7 @@ const newJob = (jobId: string, sequence: number, order: LoadOrder, nowMs: number
   status: 'CREATED',
   last_good_status: 'CREATED',
   progress: 0,
+  attempts: 0,
   load_json: JSON.stringify(order.ownFile ? { ...order, path: basename(order.path) } : order),
   bytes: order.bytes,
   records_validated: 0,

@@ -335,6 +335,10 @@ async function ask(
   }
 }
 
-/** DuckDB's sentence without the folders of this machine. */
-const withoutPaths = (text: string, relation: Relation, bench: Workbench): string =>
-  text.replaceAll(relation.path, 'the body').replaceAll(bench.folder, '');
+/** DuckDB's sentence for a person: without its stack and without the folders of this machine. */
+function withoutPaths(text: string, relation: Relation, bench: Workbench): string {
+  if (/^(INTERNAL|Invalid) Error|TProtocolException|Stack Trace/.test(text)) {
+    return `the body could not be read: its ${relation.kind} is damaged`;
+  }
+  return text.replaceAll(relation.path, 'the body').replaceAll(bench.folder, '');
+}

@@ -119,7 +119,9 @@ async function validate(
   if (known === undefined) return inferAndCreate(load, relation, author, services, bench, events);
   const table = await tableOf(services.lake, known);
   checkColumns(known, relation);
-  const extra = relation.columns.filter(({ name }) => known.schema.properties[name] === undefined);
+  const extra = relation.columns.filter(
+    ({ name }) => !Object.hasOwn(known.schema.properties, name),
+  );
   if (extra.length > 0) {
     const list = extra
       .map(({ name }) => name)

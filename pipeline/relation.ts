@@ -73,10 +73,15 @@ export function fromClause(
   });
   const typed = columns.map(({ name, type }) => `${literal(name)}: '${type}'`);
   const texts = columns.filter(({ type }) => type === 'VARCHAR').map(({ name }) => literal(name));
-  return `read_csv(${literal(relation.path)}, auto_detect = false, header = true,
+  const read = `read_csv(${literal(relation.path)}, auto_detect = false, header = true,
     delim = ${literal(relation.delimiter)}, quote = '"', escape = '"', columns = {${typed.join(', ')}},
     force_not_null = [${texts.join(', ')}], store_rejects = true, rejects_limit = 0,
     ${REJECT_TABLES})`;
+  // DuckDB looks a rejected line's column up among the columns that are used: one that is not used
+  // ends the engine. As texts these are never null, so this uses them and drops nothing.
+  const unused = columns.filter(({ name }) => !byName.has(name));
+  const used = unused.map(({ name }) => `${identifier(name)} IS NOT NULL`);
+  return used.length === 0 ? read : `(SELECT * FROM ${read} WHERE ${used.join(' AND ')})`;
 }
 
 function jsonClause(

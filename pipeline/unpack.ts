@@ -1,10 +1,10 @@
 // Packed bodies to a plain temporary file, with an end: a bomb stops at a ratio, not at a full disk.
 import { createReadStream, createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { type Readable, Transform } from 'node:stream';
+import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
-import { openPromise } from 'yauzl';
+import { type Entry, openPromise } from 'yauzl';
 import { Failure, reasonOf } from '../store/failure.ts';
 
 export type Packing = 'gzip' | 'zstd' | 'zip';
@@ -48,18 +48,18 @@ function limited(packing: Packing, most: number): Transform {
 async function unpackZip(from: string, to: string, most: number): Promise<void> {
   const zip = await openPromise(from, { lazyEntries: true, autoClose: false });
   try {
-    const names: string[] = [];
-    let source: Readable | undefined;
+    const entries: Entry[] = [];
     for await (const entry of zip.eachEntry()) {
       if (entry.fileName.endsWith('/')) continue;
-      names.push(entry.fileName);
-      if (names.length > 1) break;
-      source = await zip.openReadStreamPromise(entry);
+      entries.push(entry);
+      if (entries.length > 1) break;
     }
-    if (source === undefined || names.length !== 1) {
-      source?.destroy();
+    const [entry] = entries;
+    if (entry === undefined || entries.length !== 1) {
       throw new Failure('InvalidBody', 'a zip body must hold exactly one file');
     }
+    // An opened entry may fail at any moment: nothing may be awaited before someone listens.
+    const source = await zip.openReadStreamPromise(entry);
     await pipeline(source, limited('zip', most), createWriteStream(to));
   } finally {
     zip.close();

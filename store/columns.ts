@@ -104,9 +104,12 @@ export function checkPropertyNames(what: string, names: readonly string[]): void
 
 function nameFault(name: string): string | undefined {
   if (name.trim() === '') return 'an empty column name';
-  if (name.length > PROPERTY_NAME_MAX) return `a column name of over ${PROPERTY_NAME_MAX} characters`;
+  if (name.length > PROPERTY_NAME_MAX)
+    return `a column name of over ${PROPERTY_NAME_MAX} characters`;
   if (/\p{Cc}/u.test(name)) return 'a control character in a column name';
   // DuckDB's own name for a record's place in its file.
   if (name.toLowerCase() === 'file_row_number') return 'the reserved name file_row_number';
-  return isReserved(name) ? `column ${name}, which begins with the reserved prefix _system` : undefined;
+  return isReserved(name)
+    ? `column ${name}, which begins with the reserved prefix _system`
+    : undefined;
 }

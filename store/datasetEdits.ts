@@ -18,11 +18,11 @@ export type DatasetDraft = Omit<Dataset, 'tableId' | 'createdMs' | 'updatedMs'>;
 
 /** What an owner may change of a dataset; properties may be added, not taken away. */
 interface DatasetChanges {
-  readonly title?: string;
-  readonly description?: string;
-  readonly source?: string;
-  readonly weight?: number;
-  readonly addedProperties?: Readonly<Record<string, PropertyType>>;
+  readonly title: string;
+  readonly description: string;
+  readonly source: string;
+  readonly weight: number;
+  readonly addedProperties: Readonly<Record<string, PropertyType>>;
 }
 
 /** @throws Failure Conflict when there is one of that name, in any case. */
@@ -115,7 +115,7 @@ export async function changeDataset(
   nowMs: number,
 ): Promise<void> {
   const { tableId } = dataset;
-  const added = changes.addedProperties ?? {};
+  const { addedProperties: added, ...members } = changes;
   const columns = Object.entries(added).map(([name, property]) => ({
     name,
     type: columnTypeOf(property),
@@ -129,10 +129,7 @@ export async function changeDataset(
     await transaction
       .updateTable('dataset')
       .set({
-        title: changes.title ?? dataset.title,
-        description: changes.description ?? dataset.description,
-        source: changes.source ?? dataset.source,
-        weight: changes.weight ?? dataset.weight,
+        ...members,
         schema_json: JSON.stringify(wider),
         updated_ms: nowMs,
       })

@@ -36,6 +36,21 @@ export async function updateJob(
   await database.updateTable('job').set(values).where('job_id', '=', jobId).execute();
 }
 
+/** Counts a start of the job; how many there have been. */
+export async function beginAttempt(
+  database: Database,
+  jobId: string,
+  nowMs: number,
+): Promise<number> {
+  const row = await database
+    .updateTable('job')
+    .set((job) => ({ attempts: job('attempts', '+', 1), started_ms: nowMs }))
+    .where('job_id', '=', jobId)
+    .returning('attempts')
+    .executeTakeFirst();
+  return row?.attempts ?? 0;
+}
+
 export const findJob = (database: Database, jobId: string): Promise<Job | undefined> =>
   database.selectFrom('job').selectAll().where('job_id', '=', jobId).executeTakeFirst();
 

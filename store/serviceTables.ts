@@ -58,6 +58,8 @@ interface JobTable {
   readonly last_good_status: string;
   /** 0 to 100. */
   readonly progress: number;
+  /** How often it was begun: more than once when the server ended while it ran. */
+  readonly attempts: number;
   /** JSON: where the bytes are and how to load them. */
   readonly load_json: string;
   readonly bytes: number;
@@ -130,7 +132,7 @@ const DDL: Readonly<Record<string, string>> = {
   dataset: `table_id! bigint, workspace text, dataset text, title text, description text, source text,
     weight bigint, schema_json text, mapping_json text, created_ms bigint, updated_ms bigint`,
   job: `job_id! text, sequence bigint, account_id text, workspace text, dataset text, type text, status text,
-    last_good_status text, progress bigint, load_json text, bytes bigint, records_validated
+    last_good_status text, progress bigint, attempts bigint, load_json text, bytes bigint, records_validated
     bigint, records_ingested bigint, records_invalid bigint, records_duplicate bigint,
     snapshot_id bigint, error text, created_ms bigint, started_ms bigint, finished_ms bigint`,
   job_reject: 'job_id text, line bigint, error text',

@@ -18,3 +18,10 @@ test('a CSV that is posted comes back as a metered answer', async () => {
   );
   assert.equal(read.headers.get('svccloud-messages-used'), '2');
 });
+
+test('the brand of the headers is a setting', async () => {
+  await using server = await startServer({ settings: { TAPEDECK_BRAND: 'acme' } });
+  const answer = await fetch(`${server.base}/v1/time-series?token=${server.publishable}`);
+  assert.equal(answer.headers.get('acmecloud-messages-used'), '0');
+  assert.equal(answer.headers.get('svccloud-messages-used'), null);
+});

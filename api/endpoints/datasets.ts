@@ -13,7 +13,7 @@ import type { Lake } from '../../store/lake.ts';
 import { callerOf, datasetOf, workspaceOf } from '../access.ts';
 import { addedTo, CHANGE_DATASET, CREATE_DATASET, draftOf } from '../datasetBody.ts';
 import { datasetView } from '../datasetView.ts';
-import type { Answer, Call, Endpoint } from '../endpoint.ts';
+import type { Answer, Call, Endpoint, Services } from '../endpoint.ts';
 import { numberOf } from '../parameters.ts';
 
 /** Datasets of one list: as many as the largest tier may have. */
@@ -50,12 +50,17 @@ export const createDataset: Endpoint = {
   id: 'createDataset',
   method: 'POST',
   path: '/datasets/:workspace/:id?',
-  summary: 'Creates a dataset from its schema; indexed properties are required.',
+  summary: 'Creates a dataset from its schema, or changes the one whose id is in the path.',
   body: { kind: 'json', schema: CREATE_DATASET },
   answer: CHANGED,
-  handle: async (call, { lake }) => {
+  handle: async (call, services) => {
+    const { lake } = services;
     const caller = callerOf(call.caller);
     const { workspace } = workspaceOf(caller, call.path['workspace'] ?? '', lake);
+    const { id } = call.path;
+    if (id !== undefined && lake.catalogue.dataset(workspace, id) !== undefined) {
+      return changeOwn(call, (call.json as Static<typeof CREATE_DATASET>).dataset, services);
+    }
     const most = caller.tier.datasetsMax;
     if (lake.catalogue.datasets(workspace).length >= most) {
       const told = `${most} datasets, the maximum of tier ${caller.tier.name}`;
@@ -109,20 +114,40 @@ export const changeDataset: Endpoint = {
   summary: 'Changes title, description, source or weight, or adds properties to the schema.',
   body: { kind: 'json', schema: CHANGE_DATASET },
   answer: CHANGED,
-  handle: async (call, { clock, lake, runner }) => {
-    const { accountId } = callerOf(call.caller);
+  handle: (call, services) => {
     const { dataset: wrapped, ...bare } = call.json as Static<typeof CHANGE_DATASET>;
-    const { schema, ...members } = wrapped ?? bare;
-    const given = (schema?.properties ?? {}) as Readonly<Record<string, PropertyType>>;
-    const { workspace, dataset: name } = ownDataset(call, lake);
-    await runner.inTurn(workspace, name, async () => {
-      const dataset = ownDataset(call, lake);
-      const changes = { ...members, addedProperties: addedTo(dataset, given) };
-      await storeChanges(lake, dataset, changes, accountId, clock());
-    });
-    return changed('Dataset has been updated', name);
+    return changeOwn(call, wrapped ?? bare, services);
   },
 };
+
+/** What `PATCH` does, and `POST` with the id of a dataset that is there: iexjs updates so. */
+async function changeOwn(
+  call: Call,
+  body: Omit<Static<typeof CHANGE_DATASET>, 'dataset'>,
+  { clock, lake, runner }: Services,
+): Promise<Answer> {
+  const { accountId } = callerOf(call.caller);
+  const { title, description, source, weight, schema } = body;
+  const given = (schema?.properties ?? {}) as Readonly<Record<string, PropertyType>>;
+  const { workspace, dataset: name } = ownDataset(call, lake);
+  await runner.inTurn(workspace, name, async () => {
+    const dataset = ownDataset(call, lake);
+    await storeChanges(
+      lake,
+      dataset,
+      {
+        title: title ?? dataset.title,
+        description: description ?? dataset.description,
+        source: source ?? dataset.source,
+        weight: weight ?? dataset.weight,
+        addedProperties: addedTo(dataset, given),
+      },
+      accountId,
+      clock(),
+    );
+  });
+  return changed('Dataset has been updated', name);
+}
 
 export const deleteDataset: Endpoint = {
   ...ROW,

@@ -145,6 +145,29 @@ test('tokens are listed by their end, shown whole only when asked', async () => 
   assert.equal((await stat(join(folder, 'tokens', 'key'))).mode & 0o777, 0o600);
 });
 
+test('a request is one line of JSON, and no token reaches it', async () => {
+  const secret = 'sk_0123456789abcdef';
+  const more = { TAPEDECK_SECRET_TOKEN: secret, TAPEDECK_LOG: 'info', TAPEDECK_DEMO: 'off' };
+  const server = serve(settings('logs', more));
+  const base = (await server.until(/listens on (\S+)/))[1] ?? '';
+  const answer = await fetch(`${base}/v1/data/NONE/X?token=${secret}&last=1`);
+  await fetch(`${base}/v1/data/NONE/X`, { headers: { authorization: `Bearer ${secret}` } });
+  await fetch(`${base}/v1/datasets/W`, { method: 'POST', body: `{"token":"${secret}"}` });
+  await server.until(/"\/v1\/datasets\/W"/);
+  server.child.kill('SIGTERM');
+  await server.ended;
+  assert.ok(!server.output().includes(secret));
+  const lines = server
+    .output()
+    .split('\n')
+    .filter((line) => line.startsWith('{'));
+  const first = JSON.parse(lines[0] ?? '{}') as Record<string, unknown>;
+  assert.deepEqual(
+    [first['method'], first['path'], first['status'], first['requestId']],
+    ['GET', '/v1/data/NONE/X', 404, answer.headers.get('x-request-id')],
+  );
+});
+
 test('a wrong setting is an error that helps', async () => {
   const unknown = await run(['tokens'], settings('x', { TAPEDECK_PROT: '1' }));
   assert.equal(unknown.code, 1);
