@@ -230,12 +230,15 @@ test('cancelIngestionJob ends a job that waits, and nothing of it is stored', as
   assert.match(again, /^Response 409 .* has ended in CANCELLED/);
 });
 
-test('updateDataset makes the dataset of its path; one that exists it refuses', async () => {
+test('updateDataset makes the dataset of its path, and changes it when it is there', async () => {
   const data = JSON.stringify({ dataset: { schema: SCHEMA, columnMapping: { key: 'symbol' } } });
   assert.equal((await call<Told>('updateDataset', { id: 'UPDATED', data })).datasetId, 'UPDATED');
   const got = await call<Record<string, unknown>>('getDataset', { id: 'UPDATED' });
   assert.deepEqual(got['columnMapping'], { key: 'symbol' });
-  assert.match(await refusal(call('updateDataset', { id: 'UPDATED', data })), /^Response 409/);
+  const again = JSON.stringify({ dataset: { title: 'Again', schema: SCHEMA } });
+  await call('updateDataset', { id: 'UPDATED', data: again });
+  const changed = await call<Record<string, unknown>>('getDataset', { id: 'UPDATED' });
+  assert.deepEqual([changed['title'], changed['columnMapping']], ['Again', { key: 'symbol' }]);
 });
 
 test('fetchLogs, queryMeta, getSwagger, generateSchemaFromRemoteDataSource', async () => {
