@@ -39,11 +39,14 @@ export const CREATE_DATASET = Type.Object({
     ...MEMBERS,
     schema: SCHEMA,
     columnMapping: Type.Optional(
-      Type.Object({
-        key: Type.Optional(Type.String()),
-        subkey: Type.Optional(Type.String()),
-        date: Type.Optional(Type.String()),
-      }),
+      Type.Object(
+        {
+          key: Type.Optional(Type.String()),
+          subkey: Type.Optional(Type.String()),
+          date: Type.Optional(Type.String()),
+        },
+        { additionalProperties: false },
+      ),
     ),
   }),
 });

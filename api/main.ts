@@ -13,7 +13,7 @@ import { type Disk, localDisk } from '../store/disk.ts';
 import { DuckDbPool } from '../store/duckdb/pool.ts';
 import { reasonOf } from '../store/failure.ts';
 import { localFiles } from '../store/files.ts';
-import { lockFolder, openFolder } from '../store/folder.ts';
+import { type Folder, lockFolder, openFolder } from '../store/folder.ts';
 import { Lake } from '../store/lake.ts';
 import { Ledger } from '../store/ledger.ts';
 import { migrate } from '../store/migrate.ts';
@@ -53,11 +53,26 @@ export interface Tapedeck extends Core {
 
 /** Opens the data folder and everything behind the doors, without listening. */
 export async function openCore(settings: Settings, seams: Seams = {}): Promise<Core> {
-  const { clock = systemClock, disk = localDisk, at = survive } = seams;
-  const log = pino({ level: settings.logLevel }, pino.destination({ fd: 2, sync: true }));
   const folder = openFolder(settings.data);
   const unlock = lockFolder(folder);
   const database = openDatabase(folder.catalog);
+  try {
+    return await openParts(settings, seams, folder, database, unlock);
+  } catch (error) {
+    await database.destroy();
+    unlock();
+    throw error;
+  }
+}
+
+async function openParts(
+  settings: Settings,
+  { clock = systemClock, disk = localDisk, at = survive }: Seams,
+  folder: Folder,
+  database: Database,
+  unlock: () => void,
+): Promise<Core> {
+  const log = pino({ level: settings.logLevel }, pino.destination({ fd: 2, sync: true }));
   await migrate(database);
   const files = localFiles(folder.lake, disk, at);
   const lake = await Lake.open({ database, files, clock, at });

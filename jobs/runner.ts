@@ -15,6 +15,7 @@ import { Failure, reasonOf, toldFull } from '../store/failure.ts';
 import {
   appendLog,
   beginAttempt,
+  endJob,
   findJob,
   insertJob,
   insertRejects,
@@ -294,7 +295,7 @@ export class Runner {
         await updateJob(database, jobId, { records_invalid: error.invalid });
       }
       const status = error === CANCELLED ? 'CANCELLED' : 'ERROR';
-      await updateJob(database, jobId, { ...finished(status, clock()), error: reason });
+      await endJob(database, jobId, { ...finished(status, clock()), error: reason });
       await this.#log(jobId, order, `job ended in ${status}: ${reason}`, 'error');
     } catch (fault) {
       // The catalog can't be written: the job stays unfinished and runs again at the next start.

@@ -15,7 +15,7 @@ const SAMPLE_CELLS = 400_000;
 export function csvRelation(path: string, head: Buffer): Relation {
   const text = wholeLines(head);
   const delimiter = delimiterOf(text);
-  const rows = parseRows(text, delimiter);
+  const rows = parseRows(text, delimiter, SAMPLE_ROWS + 1);
   const header = rows[0] ?? [];
   checkPropertyNames('the header', header);
   const most = Math.min(SAMPLE_ROWS, Math.ceil(SAMPLE_CELLS / header.length));
@@ -38,9 +38,8 @@ function wholeLines(head: Buffer): string {
 
 /** The delimiter that splits the header into most columns, and the next line into as many. */
 function delimiterOf(text: string): string {
-  const lines = text.split(/\r?\n/, 3).join('\n');
   const counts = DELIMITERS.map((delimiter) => {
-    const rows = parseRows(lines, delimiter);
+    const rows = firstRecords(text, delimiter);
     const columns = rows[0]?.length ?? 0;
     const even = rows.length < 2 || rows[1]?.length === columns;
     return { delimiter, columns: even ? columns : columns / DELIMITERS.length };
@@ -48,20 +47,29 @@ function delimiterOf(text: string): string {
   return counts.sort((a, b) => b.columns - a.columns)[0]?.delimiter ?? ',';
 }
 
-function parseRows(text: string, delimiter: string): readonly (readonly string[])[] {
+/** Header and first record, line breaks inside quotes and all; nothing where it can't be read. */
+function firstRecords(text: string, delimiter: string): readonly (readonly string[])[] {
+  try {
+    return parseRows(text, delimiter, 2);
+  } catch {
+    return [];
+  }
+}
+
+function parseRows(text: string, delimiter: string, most: number): readonly (readonly string[])[] {
   try {
     return parse(text, {
       delimiter,
       relax_column_count: true,
       relax_quotes: true,
       skip_empty_lines: true,
-      to: SAMPLE_ROWS + 1,
+      to: most,
     });
   } catch (error) {
     // The head may end inside a quoted cell; the rows before it are enough.
     const cut = text.lastIndexOf('\n', text.length - 2);
     if (cut > 0 && text.length > HEAD_BYTES / 2)
-      return parseRows(text.slice(0, cut + 1), delimiter);
+      return parseRows(text.slice(0, cut + 1), delimiter, most);
     throw new Failure('InvalidBody', `the body is not CSV: ${reasonOf(error)}`);
   }
 }

@@ -20,7 +20,8 @@ export const localDisk: Disk = {
   syncFile: (path) => synced(path, 'r+'),
   syncFolder: (path) => synced(path, 'r'),
   rename,
-  remove: (path) => rm(path, { force: true, recursive: true }),
+  // A child of a killed server may still write there for a moment.
+  remove: (path) => rm(path, { force: true, recursive: true, maxRetries: 3 }),
   makeFolder,
   list: listFiles,
 };
@@ -34,13 +35,16 @@ async function synced(path: string, flags: string): Promise<void> {
   }
 }
 
+/** Folders whose entries this process has synced into their parents. */
+const anchored = new Set<string>();
+
+/** A folder that another process made, and did not live to sync, is synced all the same. */
 async function makeFolder(path: string): Promise<void> {
-  const first = await mkdir(path, { recursive: true, mode: 0o700 });
-  if (first === undefined) return;
-  for (let parent = dirname(path); ; parent = dirname(parent)) {
-    await synced(parent, 'r');
-    if (parent === dirname(first)) return;
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  for (let at = path; !anchored.has(at) && dirname(at) !== at; at = dirname(at)) {
+    await synced(dirname(at), 'r');
   }
+  for (let at = path; !anchored.has(at) && dirname(at) !== at; at = dirname(at)) anchored.add(at);
 }
 
 async function listFiles(folder: string): Promise<readonly string[]> {

@@ -36,6 +36,20 @@ export async function updateJob(
   await database.updateTable('job').set(values).where('job_id', '=', jobId).execute();
 }
 
+/** Ends a job in vain; one that has ended, with its commit, stays as it is. */
+export async function endJob(
+  database: Database,
+  jobId: string,
+  values: Updateable<Tables['job']>,
+): Promise<void> {
+  await database
+    .updateTable('job')
+    .set(values)
+    .where('job_id', '=', jobId)
+    .where('finished_ms', 'is', null)
+    .execute();
+}
+
 /** Counts a start of the job; how many there have been. */
 export async function beginAttempt(
   database: Database,

@@ -1,6 +1,15 @@
 // The data key and what it protects: look-up hashes and sealed texts.
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
 import { Failure } from './failure.ts';
 import { randomHex, randomKey } from './random.ts';
 
@@ -15,6 +24,7 @@ export interface Secrets {
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+const KEY_BYTES = 32;
 
 /** `hex` is the key itself, or empty: then the file at `path` holds it, made at the first start. */
 export function openSecrets(hex: string, path: string): Secrets {
@@ -26,14 +36,27 @@ export function openSecrets(hex: string, path: string): Secrets {
   };
 }
 
+/** Written whole or not at all: tokens that were made under a lost key could never be read again. */
 function keyFile(path: string): string {
-  if (existsSync(path)) return readFileSync(path, 'utf8').trim();
-  const hex = randomHex(32);
-  const file = openSync(path, 'wx', 0o600);
+  if (!existsSync(path)) writeKey(path, randomHex(KEY_BYTES));
+  const hex = readFileSync(path, 'utf8').trim();
+  if (new RegExp(`^[0-9a-f]{${KEY_BYTES * 2}}$`, 'i').test(hex)) return hex;
+  throw new Failure(
+    'SystemError',
+    `the key file ${path} does not hold ${KEY_BYTES * 2} hex digits`,
+  );
+}
+
+function writeKey(path: string, hex: string): void {
+  const fresh = `${path}.new`;
+  const file = openSync(fresh, 'w', 0o600);
   writeSync(file, `${hex}\n`);
   fsyncSync(file);
   closeSync(file);
-  return hex;
+  renameSync(fresh, path);
+  const folder = openSync(dirname(path), 'r');
+  fsyncSync(folder);
+  closeSync(folder);
 }
 
 function seal(key: Buffer, text: string): string {

@@ -156,11 +156,12 @@ test('a request is one line of JSON, and no token reaches it', async () => {
   await server.until(/"\/v1\/datasets\/W"/);
   server.child.kill('SIGTERM');
   await server.ended;
-  assert.ok(!server.output().includes(secret));
+  // The first start itself shows the tokens once; the log never does.
   const lines = server
     .output()
     .split('\n')
     .filter((line) => line.startsWith('{'));
+  assert.ok(lines.length >= 3 && !lines.some((line) => line.includes(secret)));
   const first = JSON.parse(lines[0] ?? '{}') as Record<string, unknown>;
   assert.deepEqual(
     [first['method'], first['path'], first['status'], first['requestId']],

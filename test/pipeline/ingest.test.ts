@@ -52,6 +52,11 @@ test('a value beyond the sample widens its column instead of being rejected', as
   assert.match(await read(server, '/data/WS/WIDENED/LAST'), /"v":"12.75"/);
 });
 
+test('a line break inside quotes is part of its cell, in the first record too', async () => {
+  await loaded(server, 'BREAKS', 'symbol,date,note\nA,2020-01-01,"two\nlines"\nB,2020-01-01,one\n');
+  assert.match(await read(server, '/data/WS/BREAKS/A'), /"note":"two\\nlines"/);
+});
+
 test('records that do not fit a known schema are rejected with line and reason', async () => {
   await loaded(server, 'STRICT', 'symbol,date,price\nA,2020-01-01,1\n');
   const csv =
