@@ -149,7 +149,8 @@ function poolsOf(settings: Settings): { readonly read: DuckDbPool; readonly inge
     }),
     ingest: new DuckDbPool({
       children: settings.jobsAtOnce,
-      memoryBytes: Math.floor(settings.ingestMemoryBytes / settings.jobsAtOnce),
+      memoryBytes: settings.ingestMemoryBytes,
+      shared: true,
       threads: INGEST_THREADS,
     }),
   };

@@ -174,7 +174,8 @@ function castText(text: string, target: Column): string {
   if (target.type === 'timestamp') return `CAST(TRY_CAST(${text} AS TIMESTAMPTZ) AS TIMESTAMP)`;
   if (target.type !== 'date') return `TRY_CAST(${text} AS ${SQL_TYPES[target.type]})`;
   const day = `TRY_CAST(${text} AS DATE)`;
-  return `CASE WHEN length(${text}) = 10 OR TRY_CAST(${text} AS TIMESTAMP) = ${day} THEN ${day} END`;
+  const midnight = `TRY_CAST(${text} AS TIMESTAMP) = ${day}`;
+  return `CASE WHEN length(${text}) = 10 THEN ${day} WHEN ${midnight} THEN ${day} END`;
 }
 
 /** A typed value of a Parquet file as the property's type, without losing a part of it. */

@@ -83,7 +83,7 @@ export const SETTINGS = [
     name: 'TAPEDECK_INGEST_MEMORY',
     fallback: String(0.75 * GIGABYTE),
     unit: 'bytes',
-    help: 'DuckDB memory limit of an ingestion process.',
+    help: 'DuckDB memory limit of ingestion, shared by the jobs that run.',
   },
   { name: 'TAPEDECK_READ_TIMEOUT', fallback: '30000', unit: 'ms', help: 'Deadline of one read.' },
   {

@@ -16,7 +16,9 @@ import type {
 
 interface PoolOptions {
   readonly children: number;
+  /** DuckDB's memory for each child; when `shared`, for all that run, in equal parts. */
   readonly memoryBytes: number;
+  readonly shared?: boolean;
   readonly threads: number;
 }
 
@@ -38,19 +40,13 @@ const WAITING_MAX = 1_000;
 const INTERRUPT_GRACE_MS = 1_000;
 /**
  * DuckDB's buffers are under its own limit; Node, rendering and what DuckDB takes besides fit in
- * this. A sort of 5 M rows under 384 MB has 757 MB resident at most, under 750 MB 1,242 MB: a
- * larger limit runs over by more, and is hardly faster (2.4 s instead of 2.6 s).
+ * this: a sort of 5 M rows has about 400 MB resident beyond a limit of 384 or 768 MB.
  */
 const CHILD_OVERHEAD_BYTES = 512 * 1024 ** 2;
-/** Freed memory goes back to the system: without this glibc keeps up to 130 MB more. */
-const CHILD_ENVIRONMENT = {
-  UV_THREADPOOL_SIZE: '4',
-  MALLOC_TRIM_THRESHOLD_: '65536',
-  MALLOC_MMAP_THRESHOLD_: '65536',
-};
 
 interface Running {
   readonly id: number;
+  readonly memoryBytes: number;
   readonly question: Question;
   readonly answered: (answer: Answer) => void;
   readonly failed: (failure: Failure) => void;
@@ -139,7 +135,8 @@ export class DuckDbPool {
     const child = slot.child ?? this.#start(slot);
     slot.child = child;
     return new Promise<Answer>((answered, failed) => {
-      const running: Running = { id, question, answered, failed, stopped: undefined };
+      const { memoryBytes } = scope;
+      const running: Running = { id, memoryBytes, question, answered, failed, stopped: undefined };
       slot.running = running;
       const parameters = question.parameters ?? [];
       const progress = question.onProgress !== undefined;
@@ -173,7 +170,9 @@ export class DuckDbPool {
   }
 
   #scope(question: Question): Scope {
-    const { memoryBytes, threads } = this.#options;
+    const { shared, threads } = this.#options;
+    const sharing = shared === true ? Math.max(1, this.load().running) : 1;
+    const memoryBytes = Math.floor(this.#options.memoryBytes / sharing);
     const scope = { files: question.files, memoryBytes, threads };
     return question.folder === undefined ? scope : { ...scope, folder: question.folder };
   }
@@ -183,7 +182,7 @@ export class DuckDbPool {
     const child = fork(new URL('./child.ts', import.meta.url), [], {
       serialization: 'advanced',
       execArgv: [],
-      env: CHILD_ENVIRONMENT,
+      env: { UV_THREADPOOL_SIZE: '4' },
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     child.on('message', (message: FromChild) => this.#hear(slot, message));
@@ -208,8 +207,9 @@ export class DuckDbPool {
   }
 
   #weigh(slot: Slot, bytes: number): void {
-    const most = this.#options.memoryBytes + CHILD_OVERHEAD_BYTES;
-    if (bytes <= most || slot.running === undefined) return;
+    if (slot.running === undefined) return;
+    const most = slot.running.memoryBytes + CHILD_OVERHEAD_BYTES;
+    if (bytes <= most) return;
     slot.running.stopped ??= new Failure('TooLarge', `the ${most} byte memory limit was reached`);
     slot.child?.kill('SIGKILL');
   }
@@ -218,7 +218,8 @@ export class DuckDbPool {
 /** Marks a slot as taken before its request exists, so that no one else takes it. */
 function reserve(slot: Slot, question: Question): Slot {
   const ignore = (): void => undefined;
-  slot.running = { id: 0, question, answered: ignore, failed: ignore, stopped: undefined };
+  const nothing = { id: 0, memoryBytes: Number.MAX_SAFE_INTEGER, stopped: undefined };
+  slot.running = { ...nothing, question, answered: ignore, failed: ignore };
   return slot;
 }
 
