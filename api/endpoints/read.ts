@@ -8,17 +8,22 @@ import { answerSeries, SERIES_PARAMETERS } from '../series.ts';
 
 const RECORDS = Type.Array(Type.Object({}, { additionalProperties: true }));
 
-export const queryData: Endpoint = {
-  id: 'queryData',
+/** What both doors have in common: only the shape of their records differs. */
+const ROW = {
   method: 'GET',
-  path: '/data/:workspace/:id/:key?/:subkey?',
   token: 'publishable',
-  summary: "Records of a dataset with the owner's own properties, newest first.",
   weight: 'the weight of the dataset for each record',
   parameters: SERIES_PARAMETERS,
   answer: RECORDS,
   formats: ['jsonl', 'csv', 'psv'],
   failures: 'data',
+} as const satisfies Partial<Endpoint>;
+
+export const queryData: Endpoint = {
+  ...ROW,
+  id: 'queryData',
+  path: '/data/:workspace/:id/:key?/:subkey?',
+  summary: "Records of a dataset with the owner's own properties, newest first.",
   handle: (call, services) => {
     const { workspace = '', id = '' } = call.path;
     const dataset = datasetOf(callerOf(call.caller), workspace, id, services.lake);
@@ -27,16 +32,10 @@ export const queryData: Endpoint = {
 };
 
 export const timeSeries: Endpoint = {
+  ...ROW,
   id: 'getTimeSeries',
-  method: 'GET',
   path: '/time-series/:id/:key?/:subkey?',
-  token: 'publishable',
   summary: 'Records of a time series with id, key, subkey, date and updated, newest first.',
-  weight: 'the weight of the dataset for each record',
-  parameters: SERIES_PARAMETERS,
-  answer: RECORDS,
-  formats: ['jsonl', 'csv', 'psv'],
-  failures: 'data',
   handle: (call, services) => {
     const dataset = seriesDataset(callerOf(call.caller), call.path['id'] ?? '', services.lake);
     return answerSeries(call, services, dataset, 'time-series');
