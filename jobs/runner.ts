@@ -104,8 +104,10 @@ export class Runner {
     this.#sequence += 1;
     await insertJob(database, newJob(jobId, this.#sequence, order, clock()));
     this.#parts.services.at('job-recorded');
-    await this.#log(jobId, order, `jobId: ${jobId} has been created`);
-    this.#wait(jobId, order);
+    // It waits before its first line is written: from its row on, it can be cancelled.
+    const told = this.#log(jobId, order, `jobId: ${jobId} has been created`);
+    this.#wait(jobId, order, told);
+    await told;
     this.#next();
     return jobId;
   }
@@ -186,8 +188,11 @@ export class Runner {
     return order.ownFile ? { ...order, path: join(this.#parts.spool, order.path) } : order;
   }
 
-  #wait(jobId: string, order: LoadOrder): void {
-    const run = (signal: AbortSignal): Promise<void> => this.#run(jobId, order, signal);
+  #wait(jobId: string, order: LoadOrder, told?: Promise<void>): void {
+    const run = async (signal: AbortSignal): Promise<void> => {
+      await told;
+      await this.#run(jobId, order, signal);
+    };
     this.#waiting.push({ turn: turnOf(order.workspace, order.dataset), jobId, run });
   }
 

@@ -18,6 +18,7 @@ import {
   fromClause,
   misfit,
   MISFIT_MARK,
+  RECORD_TOO_LARGE,
   recordFaults,
   rejectStatements,
   type Relation,
@@ -244,7 +245,7 @@ function faultOf({ relation, columns, index }: BatchRequest): string {
       ? []
       : [`WHEN ${condition} THEN ${literal(typeError(column.name, column.type))}`];
   });
-  const cases = [...recordFaults(relation), ...misfits, ...absent];
+  const cases = [...recordFaults(relation, columns), ...misfits, ...absent];
   return cases.length === 0 ? 'CAST(NULL AS VARCHAR)' : `CASE ${cases.join(' ')} END`;
 }
 
@@ -289,6 +290,7 @@ function lineReject(row: Row, { columns }: BatchRequest): Reject {
   if (row['type'] === 'CAST' && column !== undefined) {
     return { line, error: typeError(name, column.type) };
   }
+  if (row['type'] === 'LINE SIZE OVER MAXIMUM') return { line, error: RECORD_TOO_LARGE };
   return { line, error: `validation failed: ${String(row['message']).split('\n')[0]}` };
 }
 

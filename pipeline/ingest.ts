@@ -75,6 +75,15 @@ interface Ingested {
 /** Runs in the commit's transaction: the job is finished exactly when its records are visible. */
 type Finish = (transaction: Database, outcome: Ingested, committed: Committed) => Promise<void>;
 
+/** One load while it runs. */
+interface Run {
+  readonly load: Load;
+  readonly author: string;
+  readonly services: IngestServices;
+  readonly bench: Workbench;
+  readonly events: IngestEvents;
+}
+
 /** @throws Failure with the reason; then nothing of the load is visible. */
 export async function ingest(
   load: Load,
@@ -88,15 +97,15 @@ export async function ingest(
   const { pool, deadlineMs, signal } = services;
   const abort = signal === undefined ? {} : { signal };
   const bench = { pool, folder, deadlineMs, onProgress: events.progress, ...abort };
+  const run = { load, author, services, bench, events };
   try {
     await events.validating();
     const relation = await openSource(load.path, load.jsonPath, bench);
-    const { batch, dataset } = await validate(load, relation, author, services, bench, events);
+    const validated = await validate(run, relation);
     services.at('parquet-written');
     await events.validated();
-    refuseTooManyRejects(batch, load);
     await events.ingesting();
-    return await store(batch, dataset, load, author, services, bench, finish);
+    return await store(run, validated, finish);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -107,16 +116,10 @@ interface Validated {
   readonly dataset: Dataset;
 }
 
-async function validate(
-  load: Load,
-  relation: Relation,
-  author: string,
-  services: IngestServices,
-  bench: Workbench,
-  events: IngestEvents,
-): Promise<Validated> {
+async function validate(run: Run, relation: Relation): Promise<Validated> {
+  const { load, services, bench, events } = run;
   const known = services.lake.catalogue.dataset(load.workspace, load.dataset);
-  if (known === undefined) return inferAndCreate(load, relation, author, services, bench, events);
+  if (known === undefined) return inferAndCreate(run, relation);
   const table = await tableOf(services.lake, known);
   checkColumns(known, relation);
   const extra = relation.columns.filter(
@@ -131,18 +134,16 @@ async function validate(
   }
   const attempt = await makeBatch(request(load, relation, known, table, services), bench, false);
   if (attempt.kind === 'misfit') throw new Failure('SystemError', 'a fixed schema was widened');
+  refuseTooManyRejects(attempt.batch, load);
   return { batch: attempt.batch, dataset: known };
 }
 
-/** Types guessed from the head are widened until the whole file fits: as if all of it was read. */
-async function inferAndCreate(
-  load: Load,
-  relation: Relation,
-  author: string,
-  services: IngestServices,
-  bench: Workbench,
-  events: IngestEvents,
-): Promise<Validated> {
+/**
+ * Types guessed from the head are widened until the whole file fits: as if all of it was read. The
+ * dataset is made once the records are known to be good.
+ */
+async function inferAndCreate(run: Run, relation: Relation): Promise<Validated> {
+  const { load, author, services, bench, events } = run;
   const properties: Record<string, PropertyType> = {
     ...wantedDates(relation.columns, load.mapping),
   };
@@ -161,6 +162,7 @@ async function inferAndCreate(
     const dataset = { ...draft, tableId: 0, createdMs: 0, updatedMs: 0 };
     const attempt = await makeBatch(request(load, relation, dataset, table, services), bench, true);
     if (attempt.kind === 'batch') {
+      refuseTooManyRejects(attempt.batch, load);
       const created = await createDataset(services.lake, draft, author);
       return { batch: attempt.batch, dataset: created };
     }
@@ -254,12 +256,8 @@ async function tableOf(lake: Lake, dataset: Dataset): Promise<Table> {
 }
 
 async function store(
-  batch: Batch,
-  dataset: Dataset,
-  load: Load,
-  author: string,
-  services: IngestServices,
-  bench: Workbench,
+  { load, author, services, bench }: Run,
+  { batch, dataset }: Validated,
   finish: Finish,
 ): Promise<Ingested> {
   const { lake } = services;

@@ -22,7 +22,16 @@ export type Relation = {
   | { readonly kind: 'parquet' }
 );
 
-/** Largest JSON record, or document; DuckDB takes twice as much memory for each of its threads. */
+/**
+ * Bytes of one record as its file spells it: a line of CSV, a JSON object, the texts of a Parquet
+ * row (INTERFACE.md 3.8). A larger one is rejected.
+ */
+const RECORD_BYTES_MAX = 65_536;
+export const RECORD_TOO_LARGE = `validation failed: should have at most ${RECORD_BYTES_MAX} bytes`;
+/** read_csv would take 16 lines as its buffer: small ones read slowly. */
+const CSV_BUFFER_BYTES = 32_000_000;
+
+/** Largest JSON value that is read at all; DuckDB takes twice as much memory for each thread. */
 const JSON_BYTES_MAX = { lines: 4 * 1024 ** 2, array: 4 * 1024 ** 2, document: 64 * 1024 ** 2 };
 
 /** Tables in which read_csv leaves the lines that it could not read. */
@@ -62,7 +71,7 @@ export function fromClause(
   targets: readonly Column[],
   strict: boolean,
 ): string {
-  if (relation.kind === 'parquet') return `read_parquet(${literal(relation.path)})`;
+  if (relation.kind === 'parquet') return parquetClause(relation, targets, strict);
   if (relation.kind === 'json') return jsonClause(relation, targets, strict);
   const byName = new Map(targets.map((column) => [column.name, column]));
   const columns = relation.columns.map(({ name, inferred }) => {
@@ -76,7 +85,7 @@ export function fromClause(
   const read = `read_csv(${literal(relation.path)}, auto_detect = false, header = true,
     delim = ${literal(relation.delimiter)}, quote = '"', escape = '"', columns = {${typed.join(', ')}},
     force_not_null = [${texts.join(', ')}], store_rejects = true, rejects_limit = 0,
-    ${REJECT_TABLES})`;
+    max_line_size = ${RECORD_BYTES_MAX}, buffer_size = ${CSV_BUFFER_BYTES}, ${REJECT_TABLES})`;
   // DuckDB looks a rejected line's column up among the columns that are used: one that is not used
   // ends the engine. As texts these are never null, so this uses them and drops nothing.
   const unused = columns.filter(({ name }) => !byName.has(name));
@@ -93,23 +102,52 @@ function jsonClause(
   const shape = Object.fromEntries(
     relation.columns.map(({ name }) => [name, json.has(name) ? 'JSON' : 'VARCHAR']),
   );
-  const error = `error(${literal(MISFIT_MARK)})`;
-  const record = strict ? `CASE WHEN ${IS_OBJECT} THEN json ELSE ${error} END` : 'json';
+  const good = `${IS_OBJECT} AND strlen(json) <= ${RECORD_BYTES_MAX}`;
+  const record = strict ? `CASE WHEN ${good} THEN json ELSE ${MISFIT} END` : 'json';
   const members = `json_transform(${record}, ${literal(JSON.stringify(shape))})`;
   return `(SELECT json AS ${RECORD}, unnest(${members}) FROM ${jsonRecords(relation)})`;
 }
 
+/** `strict`: a record that is too large is an error. */
+function parquetClause(relation: Relation, targets: readonly Column[], strict: boolean): string {
+  const read = `read_parquet(${literal(relation.path)})`;
+  const bytes = parquetBytes(relation, targets);
+  if (!strict || bytes === undefined) return read;
+  const good = `CASE WHEN ${bytes} > ${RECORD_BYTES_MAX} THEN ${MISFIT} ELSE true END`;
+  return `(SELECT * FROM ${read} WHERE ${good})`;
+}
+
+/** Bytes of a row's texts; undefined when it has none, for numbers alone can't be too many. */
+function parquetBytes(relation: Relation, targets: readonly Column[]): string | undefined {
+  const known = new Set(relation.columns.map(({ name }) => name));
+  const texts = targets.filter(
+    ({ name, type }) => known.has(name) && (type === 'varchar' || type === 'json'),
+  );
+  const terms = texts.map(({ name, type }) => {
+    const text = type === 'json' ? `to_json(${identifier(name)})` : identifier(name);
+    return `coalesce(strlen(CAST(${text} AS VARCHAR)), 0)`;
+  });
+  return terms.length === 0 ? undefined : terms.join(' + ');
+}
+
+const MISFIT = `error(${literal(MISFIT_MARK)})`;
 const RECORD = '_system_record';
 const IS_OBJECT = `coalesce(json_type(json) = 'OBJECT', false)`;
 
-/** Why a record as a whole is refused, as CASE branches; only JSON has such. */
-export const recordFaults = (relation: Relation): readonly string[] =>
-  relation.kind !== 'json'
-    ? []
-    : [
-        `WHEN ${RECORD} IS NULL THEN 'validation failed: should be JSON'`,
-        `WHEN json_type(${RECORD}) <> 'OBJECT' THEN 'validation failed: should be object'`,
-      ];
+/** Why a record as a whole is refused, as CASE branches; read_csv itself refuses such lines. */
+export function recordFaults(relation: Relation, targets: readonly Column[]): readonly string[] {
+  const tooLarge = (bytes: string): string =>
+    `WHEN ${bytes} > ${RECORD_BYTES_MAX} THEN ${literal(RECORD_TOO_LARGE)}`;
+  if (relation.kind === 'json') {
+    return [
+      `WHEN ${RECORD} IS NULL THEN 'validation failed: should be JSON'`,
+      `WHEN json_type(${RECORD}) <> 'OBJECT' THEN 'validation failed: should be object'`,
+      tooLarge(`strlen(${RECORD})`),
+    ];
+  }
+  const bytes = relation.kind === 'parquet' ? parquetBytes(relation, targets) : undefined;
+  return bytes === undefined ? [] : [tooLarge(bytes)];
+}
 
 type Spelled = Exclude<DateSpelling['read'], { readonly kind: 'cast' }>;
 

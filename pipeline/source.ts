@@ -6,6 +6,7 @@ import type { Workbench } from './batch.ts';
 import { contentOf, readHead } from './content.ts';
 import { csvRelation } from './csv.ts';
 import { describeJson, framingOf, jsonRelation } from './json.ts';
+import { refuseEndlessLine } from './lineScan.ts';
 import { describeParquet, parquetRelation } from './parquet.ts';
 import type { Relation } from './relation.ts';
 import { type Packing, unpack } from './unpack.ts';
@@ -27,7 +28,10 @@ export async function openSource(
     content = contentOf(head);
   }
   if (isPacked(content)) throw new Failure('InvalidBody', 'the body is packed twice');
-  if (content === 'csv') return csvRelation(path, head);
+  if (content === 'csv') {
+    await refuseEndlessLine(path);
+    return csvRelation(path, head);
+  }
   if (content === 'parquet') return parquetRelation(path, await describe(path, bench));
   const framing = framingOf(head, jsonPath);
   const below = jsonPath ?? '$[*]';

@@ -1,6 +1,6 @@
 // The data folder: where everything is, who holds it, which version it has.
-import { mkdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Failure } from './failure.ts';
 
@@ -34,7 +34,19 @@ export function openFolder(root: string): Folder {
   for (const path of [folder.root, folder.lake, folder.spool, folder.temporary]) {
     mkdirSync(path, { recursive: true, mode: 0o700 });
   }
+  for (const path of [folder.root, dirname(folder.root)]) syncFolder(path);
   return folder;
+}
+
+/** The entries of a folder reach the disk; a parent that may not be read keeps its own pace. */
+function syncFolder(path: string): void {
+  try {
+    const file = openSync(path, 'r');
+    fsyncSync(file);
+    closeSync(file);
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EACCES') throw error;
+  }
 }
 
 /**

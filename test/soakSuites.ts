@@ -3,6 +3,7 @@
 import { crashRounds } from './crash/killRounds.ts';
 import { powerLossPrefixes } from './crash/powerLoss.ts';
 import { fuzzFiles } from './fuzz/files.ts';
+import { longLine } from './fuzz/longLine.ts';
 import { fuzzRequests } from './fuzz/requests.ts';
 import { meteringLaw } from './laws/metering.ts';
 
@@ -32,6 +33,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'power-loss', fullCount: 1_000, partCount: 25, run: powerLossPrefixes },
   { name: 'metering', fullCount: 10_000, partCount: 10_000, run: meterPart },
   { name: 'fuzz-files', fullCount: 10_000, partCount: 500, run: filesPart },
+  { name: 'long-line', fullCount: 1_024, partCount: 1_024, run: linePart },
   { name: 'fuzz-requests', fullCount: 50_000, partCount: 5_000, run: requestsPart },
 ];
 
@@ -43,6 +45,12 @@ async function meterPart({ count }: SoakOrder): Promise<SoakReport> {
 async function filesPart(order: SoakOrder): Promise<SoakReport> {
   const { runs, failures } = await fuzzFiles(order);
   return { failures, notes: [`${runs} files`] };
+}
+
+async function linePart(order: SoakOrder): Promise<SoakReport> {
+  const notes: string[] = [];
+  const { failures } = await longLine({ ...order, log: (line) => notes.push(line) });
+  return { failures, notes };
 }
 
 async function requestsPart(order: SoakOrder): Promise<SoakReport> {

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { findRejects } from '../../store/jobs.ts';
 import { get, load, loaded, read } from '../client.ts';
+import { parquetOf } from '../fuzz/bases.ts';
 import { startServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
@@ -90,6 +91,37 @@ test('maximumValidationErrors ends the job and nothing of it is visible', async 
     await read(server, '/data/WS/LIMITED?limit=9'),
     '[{"symbol":"A","date":"2020-01-01","price":1}]',
   );
+});
+
+test('a first load that its rejected records end leaves no dataset behind', async () => {
+  const csv = 'symbol,date,price\nB,2020-01-01,2\nA,2020-01-01\n';
+  const answer = await load(server, 'NEVER', csv, { maximumValidationErrors: '0' });
+  assert.equal(answer.status, 400, await answer.text());
+  assert.equal((await get(server, '/data/WS/NEVER')).status, 404);
+});
+
+test('a record over 64 KB is rejected by its line, in every format; one below it is loaded', async () => {
+  const text = (length: number): string => 'x'.repeat(length);
+  const csv = `symbol,note\nA,${text(65_000)}\nB,${text(65_536)}\nC,c\n`;
+  const json = [
+    { symbol: 'A', note: text(65_000) },
+    { symbol: 'B', note: { deep: [text(65_536)] } },
+    { symbol: 'C', note: 'c' },
+  ];
+  const parquet = await parquetOf(
+    `SELECT symbol, repeat('x', n) AS note FROM (VALUES ('A', 65000), ('B', 65537), ('C', 1)) t(symbol, n)`,
+  );
+  const bodies = { csv, json: JSON.stringify(json), parquet } as const;
+  for (const [kind, body] of Object.entries(bodies)) {
+    for (const fresh of [true, false]) {
+      const job = await loaded(server, `LARGE_${kind}`, body, { key: 'symbol' });
+      const told = `${kind}, ${fresh ? 'first' : 'second'} load`;
+      assert.deepEqual([job.recordsValidated, job.recordsInvalid], [2, 1], told);
+      const line = kind === 'csv' ? 3 : 2;
+      const reason = 'validation failed: should have at most 65536 bytes';
+      assert.deepEqual(await rejectsOf(job.jobId), [`${line}: ${reason}`], told);
+    }
+  }
 });
 
 test('equal index values: the first of the file stays, or the last replaces', async () => {
