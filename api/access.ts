@@ -1,15 +1,24 @@
 // Who may touch what. Another account's workspace does not exist for a caller: 404, not 401, so
-// that names can't be probed.
+// that names can't be probed. Workspace CORE is the operator's, and read by every account as far as
+// its datasets say (store/datasets.ts `Access`); `_SYSTEM` shows each account its own lines.
 import type { Visibility } from '../query/seriesPlan.ts';
-import type { Caller } from '../store/accounts.ts';
+import type { Caller } from '../store/callers.ts';
 import type { Dataset, Workspace } from '../store/datasets.ts';
 import { Failure } from '../store/failure.ts';
 import type { Lake } from '../store/lake.ts';
+import { SYSTEM_WORKSPACE } from '../store/systemTables.ts';
+import { reachesTier } from '../store/tiers.ts';
+import { hasRight, managesAccount, type Right } from '../store/tokens.ts';
 import type { TokenNeed } from './endpoint.ts';
 
+/** The operator's workspace that every account reads (INTERFACE.md 3.1), in any case. */
+export const CORE = 'CORE';
+
 /** @throws Failure SecretKeyRequired. */
-export function checkKind(caller: Caller, need: TokenNeed): void {
-  if (need === 'secret' && caller.kind !== 'secret') throw new Failure('SecretKeyRequired');
+export function checkKind({ kind, token }: Caller, need: TokenNeed): void {
+  if (kind === 'secret' || need === 'publishable' || need === 'none') return;
+  const changes = (token.grants ?? []).some(({ rights }) => rights.some((one) => one !== 'read'));
+  if (need !== 'granted' || !changes) throw new Failure('SecretKeyRequired');
 }
 
 export function callerOf(caller: Caller | undefined): Caller {
@@ -18,7 +27,7 @@ export function callerOf(caller: Caller | undefined): Caller {
 }
 
 /** @throws Failure NotFound. */
-export function workspaceOf(caller: Caller, name: string, lake: Lake): Workspace {
+function ownWorkspace(caller: Caller, name: string, lake: Lake): Workspace {
   const workspace = lake.catalogue.workspace(name);
   if (workspace === undefined || workspace.accountId !== caller.accountId) {
     throw new Failure('NotFound');
@@ -26,25 +35,145 @@ export function workspaceOf(caller: Caller, name: string, lake: Lake): Workspace
   return workspace;
 }
 
-/** @throws Failure NotFound. */
-export function datasetOf(caller: Caller, workspace: string, id: string, lake: Lake): Dataset {
-  const owned = workspaceOf(caller, workspace, lake);
+/**
+ * A workspace for what concerns all of it.
+ * @throws Failure NotFound; Restricted for a token with rights on single datasets.
+ */
+export function workspaceOf(caller: Caller, name: string, lake: Lake): Workspace {
+  const workspace = ownWorkspace(caller, name, lake);
+  checkManages(caller);
+  return workspace;
+}
+
+/** @throws Failure Restricted for a token with rights on single datasets. */
+export function checkManages({ token }: Caller): void {
+  if (!managesAccount(token)) throw new Failure('Restricted');
+}
+
+/**
+ * The workspace in which a dataset may be changed, whether it is there already or not.
+ * @throws Failure NotFound, Restricted.
+ */
+export function changeableIn(
+  caller: Caller,
+  name: string,
+  dataset: string,
+  right: Right,
+  lake: Lake,
+): Workspace {
+  const workspace = ownWorkspace(caller, name, lake);
+  checkRight(caller, workspace, dataset, right);
+  return workspace;
+}
+
+/** A name without the right to it is refused whether there is such a dataset or not. */
+function checkRight(caller: Caller, { workspace }: Workspace, id: string, right: Right): void {
+  if (!hasRight(caller.token, workspace, id, right)) throw new Failure('Restricted');
+}
+
+/** @throws Failure NotFound, Restricted, and what `checkEntitled` throws. */
+export function datasetOf(
+  caller: Caller,
+  workspace: string,
+  id: string,
+  lake: Lake,
+  right: Right = 'read',
+): Dataset {
+  const owned = ownsOrReads(caller, workspace, right, lake);
+  if (owned.accountId === caller.accountId) checkRight(caller, owned, id, right);
   const dataset = lake.catalogue.dataset(owned.workspace, id);
   if (dataset === undefined) throw new Failure('NotFound');
+  checkEntitled(caller, dataset, owned);
   return dataset;
 }
 
-/** `/time-series/{id}`: `WS.ID`, or an id of the caller's default workspace, its first one. */
+function ownsOrReads(caller: Caller, name: string, right: Right, lake: Lake): Workspace {
+  const workspace = lake.catalogue.workspace(name);
+  if (workspace?.workspace === CORE && right === 'read') return workspace;
+  if (workspace?.workspace === SYSTEM_WORKSPACE && right === 'read') {
+    checkManages(caller);
+    return workspace;
+  }
+  return ownWorkspace(caller, name, lake);
+}
+
+/**
+ * What accounts other than the owner need to read a dataset.
+ * @throws Failure Restricted, FreeTierNotAllowed, TierNotAllowed, EnterprisePermissionRequired.
+ */
+function checkEntitled(caller: Caller, { access, dataset }: Dataset, owner: Workspace): void {
+  const { account, tier, token } = caller;
+  if (owner.accountId === caller.accountId || owner.workspace !== CORE) return;
+  if (!token.core) throw new Failure('Restricted');
+  if (access.tier !== undefined && !reachesTier(tier, access.tier)) {
+    throw new Failure(tier.name === 'free' ? 'FreeTierNotAllowed' : 'TierNotAllowed');
+  }
+  const premium = account.premiumMessages > 0 && token.premium;
+  if (access.level === 'premium' && !premium) throw new Failure('Restricted');
+  const granted = account.grants.some((name) => name.toUpperCase() === dataset.toUpperCase());
+  if (access.level === 'restricted' && !granted) throw new Failure('Restricted');
+  if (access.level === 'enterprise' && !granted) throw new Failure('EnterprisePermissionRequired');
+}
+
+/** The account's workspaces, its default one first; CORE is its owner's as any other. */
+export function ownWorkspaces({ account, accountId }: Caller, lake: Lake): readonly Workspace[] {
+  const all = lake.catalogue.workspaces(accountId);
+  const first =
+    all.find(({ workspace }) => workspace === account.defaultWorkspace) ??
+    all.find(({ workspace }) => workspace !== CORE) ??
+    all[0];
+  return first === undefined ? [] : [first, ...all.filter((item) => item !== first)];
+}
+
+/**
+ * The datasets that a token reads: of one workspace, or of CORE and all of its account.
+ * @throws Failure NotFound for a workspace of another account.
+ */
+export function readableDatasets(
+  caller: Caller,
+  lake: Lake,
+  workspace?: string,
+): readonly Dataset[] {
+  const core = lake.catalogue.workspace(CORE);
+  const all =
+    workspace === undefined
+      ? [...new Set([...ownWorkspaces(caller, lake), ...(core === undefined ? [] : [core])])]
+      : [ownsOrReads(caller, workspace, 'read', lake)];
+  return all.flatMap((item) =>
+    lake.catalogue.datasets(item.workspace).filter((dataset) => reads(caller, dataset, item)),
+  );
+}
+
+function reads(caller: Caller, dataset: Dataset, owner: Workspace): boolean {
+  if (owner.accountId === caller.accountId) {
+    return hasRight(caller.token, owner.workspace, dataset.dataset, 'read');
+  }
+  try {
+    checkEntitled(caller, dataset, owner);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** `/time-series/{id}`: `WS.ID`, or an id of CORE, or else of the caller's default workspace. */
 export function seriesDataset(caller: Caller, id: string, lake: Lake): Dataset {
   const dot = id.indexOf('.');
   if (dot > 0) return datasetOf(caller, id.slice(0, dot), id.slice(dot + 1), lake);
-  const [first] = lake.catalogue.workspaces(caller.accountId);
+  const inCore = lake.catalogue.dataset(CORE, id) !== undefined;
+  if (inCore && caller.token.core) return datasetOf(caller, CORE, id, lake);
+  const [first] = ownWorkspaces(caller, lake);
   if (first === undefined) throw new Failure('NotFound');
   return datasetOf(caller, first.workspace, id, lake);
 }
 
-/** The owner sees every record of a dataset; nobody else is let in yet. */
-export function visibilityOf(caller: Caller, dataset: Dataset, lake: Lake): Visibility {
-  workspaceOf(caller, dataset.workspace, lake);
-  return { kind: 'all' };
+/** Whether its records cost the caller premium messages. The owner never pays them. */
+export const paysPremium = (caller: Caller, dataset: Dataset, lake: Lake): boolean =>
+  dataset.access.level === 'premium' &&
+  lake.catalogue.workspace(dataset.workspace)?.accountId !== caller.accountId;
+
+/** Which records of a dataset that it reads a caller sees. */
+export function visibilityOf(caller: Caller, dataset: Dataset): Visibility {
+  if (dataset.workspace !== SYSTEM_WORKSPACE) return { kind: 'all' };
+  return { kind: 'key', key: caller.accountId };
 }

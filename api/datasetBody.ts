@@ -7,7 +7,14 @@ import {
   type PropertyType,
 } from '../store/columns.ts';
 import type { DatasetDraft } from '../store/datasetEdits.ts';
-import type { ColumnMapping, Dataset } from '../store/datasets.ts';
+import {
+  type Access,
+  type ColumnMapping,
+  type Dataset,
+  type SmartLink,
+  UNSAID,
+} from '../store/datasets.ts';
+import { TIER_NAMES } from '../store/tiers.ts';
 import { Failure } from '../store/failure.ts';
 
 const TEXT_MAX = 10_000;
@@ -24,6 +31,24 @@ const MEMBERS = {
   description: Type.Optional(text),
   source: Type.Optional(text),
   weight: Type.Optional(Type.Integer({ minimum: 0, maximum: WEIGHT_MAX })),
+  access: Type.Optional(
+    Type.Object(
+      {
+        level: Type.Enum(['open', 'premium', 'restricted', 'enterprise']),
+        tier: Type.Optional(Type.Enum([...TIER_NAMES])),
+      },
+      { additionalProperties: false },
+    ),
+  ),
+  smartLinkAttributes: Type.Optional(
+    Type.Array(
+      Type.Object({
+        attributeName: Type.String({ maxLength: 128 }),
+        type: Type.String({ maxLength: 64 }),
+      }),
+      { maxItems: 20 },
+    ),
+  ),
 };
 
 const SCHEMA = Type.Object({
@@ -73,16 +98,40 @@ export function draftOf(
   const properties = schema.properties as Properties;
   checkPropertyNames('schema.properties', Object.keys(properties));
   checkMapping(properties, columnMapping);
+  checkSmartLinks(dataset.smartLinkAttributes ?? [], Object.keys(properties));
   return {
     workspace,
     dataset: datasetId,
-    title: dataset.title ?? '',
-    description: dataset.description ?? '',
-    source: dataset.source ?? '',
-    weight: dataset.weight ?? 1,
+    ...describedBy(dataset, UNSAID),
     schema: { type: 'object', properties, required: Object.values(columnMapping) },
     mapping: columnMapping,
   };
+}
+
+type Described = Pick<
+  DatasetDraft,
+  'title' | 'description' | 'source' | 'weight' | 'access' | 'smartLinks'
+>;
+
+/** What a body says of a dataset beside its schema; what it leaves out stays as it was. */
+export const describedBy = (
+  body: Omit<Static<typeof CHANGE_DATASET>, 'dataset' | 'schema'>,
+  was: Described,
+): Described => ({
+  title: body.title ?? was.title,
+  description: body.description ?? was.description,
+  source: body.source ?? was.source,
+  weight: body.weight ?? was.weight,
+  access: (body.access as Access | undefined) ?? was.access,
+  smartLinks: body.smartLinkAttributes ?? was.smartLinks,
+});
+
+/** @throws Failure InvalidBody naming the attribute. */
+export function checkSmartLinks(smartLinks: readonly SmartLink[], names: readonly string[]): void {
+  const unknown = smartLinks.find(({ attributeName }) => !names.includes(attributeName));
+  if (unknown === undefined) return;
+  const told = `smartLinkAttributes: ${unknown.attributeName} is not a property`;
+  throw new Failure('InvalidBody', told);
 }
 
 /**

@@ -2,13 +2,16 @@
 // reference page and the authorization matrix derive (DESIGN.md idea 8).
 import type { Readable } from 'node:stream';
 import type { TSchema } from 'typebox';
+import type { JournalParts } from '../jobs/journalRoll.ts';
 import type { Runner } from '../jobs/runner.ts';
 import type { IngestServices } from '../pipeline/ingest.ts';
 import type { SeriesEngine } from '../query/series.ts';
-import type { Accounts, Caller } from '../store/accounts.ts';
+import type { Accounts } from '../store/accounts.ts';
+import type { Caller } from '../store/callers.ts';
 import type { BillingDays } from '../store/billingDays.ts';
 import type { Clock } from '../store/clock.ts';
 import type { AtCrashPoint } from '../store/crashPoints.ts';
+import type { Dataset } from '../store/datasets.ts';
 import type { Database } from '../store/database.ts';
 import type { Disk } from '../store/disk.ts';
 import type { Body, BodyFormat } from '../store/duckdb/protocol.ts';
@@ -29,20 +32,30 @@ export interface Services {
   readonly at: AtCrashPoint;
   readonly lake: Lake;
   readonly accounts: Accounts;
+  readonly adminToken: string;
   readonly ledger: Ledger;
   readonly days: BillingDays;
   readonly series: SeriesEngine;
   readonly runner: Runner;
+  readonly journal: JournalParts;
   readonly ingestion: IngestServices;
 }
 
 /** One request, checked. */
 export interface Call {
-  /** Undefined only where the endpoint needs no token. */
+  readonly requestId: string;
+  /** Id of the row of the table that answers it. */
+  readonly endpoint: string;
+  readonly environment: Environment;
+  /** Undefined where the endpoint needs no token, or the operator's. */
   readonly caller: Caller | undefined;
+  /** Who acts, for the audit log: the id of the token, or `admin`. */
+  readonly actor: string;
+  /** Must be told the hash of a streamed body before it is used; throws when it was not signed. */
+  readonly checkBody: ((bodyHash: string) => void) | undefined;
   readonly path: Readonly<Record<string, string>>;
   readonly query: Values;
-  /** The checked JSON body, where the endpoint declares one. */
+  /** The checked JSON body, where the endpoint declares one; of a form also a text that is no JSON. */
   readonly json: unknown;
   /** The body as it comes, where the endpoint takes a file. */
   readonly stream: Readable;
@@ -66,9 +79,18 @@ export type Answer =
       readonly callback: string | undefined;
       readonly snapshot: number;
       readonly charge: Charge;
+      /** Where the records are from: to be credited, and scrambled in the test environment. */
+      readonly dataset: Dataset;
     };
 
-export type TokenNeed = 'none' | 'publishable' | 'secret';
+/**
+ * Which tokens an endpoint takes. A publishable one may read what it was granted, `granted` also
+ * takes one with the right to change it, `admin` is the operator's own.
+ */
+export type TokenNeed = 'none' | 'publishable' | 'granted' | 'secret' | 'admin';
+
+/** Production, or the test environment with its own port and tokens (SPEC.md "Authentication" 3). */
+export type Environment = 'production' | 'test';
 
 export interface Endpoint {
   /** OpenAPI operation id. */
@@ -77,12 +99,23 @@ export interface Endpoint {
   /** Below the version; trailing segments with `?` may be left out. */
   readonly path: string;
   readonly aliases?: readonly string[];
+  /** Aliases that should not be used any more, with the day since when. */
+  readonly deprecated?: Readonly<Record<string, string>>;
   readonly token: TokenNeed;
   readonly summary: string;
   /** What a call costs, for the reference. */
   readonly weight: string;
+  /** Answers even when a budget or a circuit breaker stops all calls of the account. */
+  readonly always?: true;
   readonly parameters: readonly Parameter[];
-  readonly body?: { readonly kind: 'json'; readonly schema: TSchema } | { readonly kind: 'file' };
+  /**
+   * `form`: the parameters may stand in a JSON body as well as in the query, as clients of the
+   * original send them (INTERFACE.md 5, 6).
+   */
+  readonly body?:
+    | { readonly kind: 'json'; readonly schema: TSchema }
+    | { readonly kind: 'form' }
+    | { readonly kind: 'file' };
   /** JSON schema of the 200 answer. */
   readonly answer: TSchema;
   /** Formats besides JSON that the endpoint answers in. */

@@ -64,6 +64,8 @@ export const FAILURES: Readonly<Record<FailureType, Told>> = {
     text: 'The requested data requires permission to access.',
   },
   SystemError: { status: 500, text: 'System Error' },
+  PriceTooHigh: { status: 402, text: 'The call costs more messages than it was allowed' },
+  TestReadOnly: { status: 403, text: 'The test environment changes nothing' },
   InvalidParameter: { status: 400, text: 'You have supplied invalid values for this request' },
   InvalidBody: { status: 400, text: 'You have supplied invalid values for this request' },
   Conflict: { status: 409, text: 'The resource exists already' },
@@ -87,6 +89,16 @@ const PLAIN = new Set<FailureType>([
   'TooManyRequests',
   'Inactive',
   'CircuitBreaker',
+  'AuthorizationRequired',
+  'AuthorizationRestricted',
+  'AuthorizationInvalid',
+  'Restricted',
+  'DeniedReferer',
+  'FreeTierNotAllowed',
+  'TierNotAllowed',
+  'EnterprisePermissionRequired',
+  'TestTokenInProduction',
+  'ProductionTokenInSandbox',
 ]);
 
 interface FailureAnswer {
@@ -116,7 +128,7 @@ export function failureAnswer(
     return { status, contentType: 'application/problem+json', body };
   }
   if (PLAIN.has(failure.type)) {
-    return { status, contentType: 'text/html; charset=utf-8', body: text };
+    return { status, contentType: 'text/html; charset=utf-8', body: detail };
   }
   if (style === 'workspace') {
     const message = `${detail} (${randomHex(7).toUpperCase()})`;

@@ -3,32 +3,54 @@ import type { IncomingMessage } from 'node:http';
 import type { TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { Failure } from '../store/failure.ts';
+import { refuse } from './parameters.ts';
 
 /** Largest JSON body: a schema of 10,000 properties has about 0.6 MB. */
 const JSON_BYTES_MAX = 4 * 1024 ** 2;
 /** Errors told of one body. */
 const ERRORS_TOLD = 3;
 
-/**
- * The body's value, undefined when it is no JSON: whether that matters is decided after the token,
- * which the body may hold.
- * @throws Failure TooLarge.
- */
-export async function readJson(request: IncomingMessage): Promise<unknown> {
+export interface JsonBody {
+  readonly bytes: Buffer;
+  /** Undefined when the body is no JSON: whether that matters is decided after the token. */
+  readonly value: unknown;
+}
+
+/** @throws Failure TooLarge. */
+export async function readJson(request: IncomingMessage): Promise<JsonBody> {
   const pieces: Buffer[] = [];
-  let bytes = 0;
+  let length = 0;
   for await (const piece of request) {
-    bytes += (piece as Buffer).length;
-    if (bytes > JSON_BYTES_MAX) {
+    length += (piece as Buffer).length;
+    if (length > JSON_BYTES_MAX) {
       throw new Failure('TooLarge', `the body is over ${JSON_BYTES_MAX} bytes`);
     }
     pieces.push(piece as Buffer);
   }
+  const bytes = Buffer.concat(pieces);
   try {
-    return JSON.parse(Buffer.concat(pieces).toString('utf8'));
+    return { bytes, value: JSON.parse(bytes.toString('utf8')) };
   } catch {
-    return undefined;
+    return { bytes, value: undefined };
   }
+}
+
+/**
+ * The members of a form's body as if they stood in the query, where clients put them too; a body
+ * that is no object, such as the text `[object Object]` of old clients, has none.
+ * @throws Failure InvalidParameter when a member is no text, number or boolean.
+ */
+export function formOf(
+  query: Readonly<Record<string, unknown>>,
+  json: unknown,
+): Readonly<Record<string, unknown>> {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) return query;
+  const members = Object.entries(json).map(([name, value]) => {
+    const scalar = ['string', 'number', 'boolean'].includes(typeof value);
+    if (!scalar) refuse(name, 'must be a text, number or boolean');
+    return [name, String(value)];
+  });
+  return { ...query, ...Object.fromEntries(members) };
 }
 
 /** @throws Failure InvalidBody naming each member and its rule. */

@@ -1,18 +1,21 @@
 // The one file that knows everything: composes the server from its parts, and takes it down.
 import { readdir } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 import pino, { type Logger } from 'pino';
 import { loadDemo } from '../jobs/demo.ts';
+import { rollWhenDue } from '../jobs/journalRoll.ts';
 import { Runner } from '../jobs/runner.ts';
+import { adminToken } from '../store/adminToken.ts';
 import { Accounts, type TokenShown } from '../store/accounts.ts';
 import { billingDays } from '../store/billingDays.ts';
-import { type Clock, systemClock } from '../store/clock.ts';
+import { type Clock, monotonicMs, systemClock } from '../store/clock.ts';
 import { type AtCrashPoint, survive } from '../store/crashPoints.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import { type Disk, localDisk } from '../store/disk.ts';
 import { DuckDbPool } from '../store/duckdb/pool.ts';
 import { reasonOf } from '../store/failure.ts';
-import { localFiles } from '../store/files.ts';
+import { type Files, localFiles } from '../store/files.ts';
 import { type Folder, lockFolder, openFolder } from '../store/folder.ts';
 import { Lake } from '../store/lake.ts';
 import { Ledger } from '../store/ledger.ts';
@@ -20,17 +23,26 @@ import { migrate } from '../store/migrate.ts';
 import { openSecrets } from '../store/secrets.ts';
 import type { Settings } from '../store/settings.ts';
 import { sweepOrphans } from '../store/sweep.ts';
-import type { Services } from './endpoint.ts';
+import { parseAddresses } from './addresses.ts';
+import type { Environment, Services } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints/index.ts';
 import { makeMetrics } from './metrics.ts';
+import { makeReplays } from './replays.ts';
+import type { ServerState } from './operations.ts';
 import { buildServer } from './server.ts';
+import { makeThrottle } from './throttle.ts';
 
 /** Threads of one ingestion: it is the only heavy work of a small machine. */
 const INGEST_THREADS = 2;
 
+/** How often it is looked whether the journal is to become Parquet. */
+const ROLL_LOOK_MS = 60_000;
+
 /** What the crash tests replace; production takes the defaults. */
 export interface Seams {
   readonly clock?: Clock;
+  /** Milliseconds that never go back, for rates. */
+  readonly monotonic?: () => number;
   readonly disk?: Disk;
   readonly at?: AtCrashPoint;
 }
@@ -49,6 +61,8 @@ export interface Core {
 export interface Tapedeck extends Core {
   /** `http://host:port`. */
   readonly base: string;
+  /** The same of the test environment, when there is one. */
+  readonly sandbox: string | undefined;
 }
 
 /** Opens the data folder and everything behind the doors, without listening. */
@@ -73,6 +87,10 @@ async function openParts(
   unlock: () => void,
 ): Promise<Core> {
   const log = pino({ level: settings.logLevel }, pino.destination({ fd: 2, sync: true }));
+  const told =
+    (what: string) =>
+    (reason: unknown, jobId?: string): void =>
+      log.error({ reason: reasonOf(reason), ...(jobId === undefined ? {} : { jobId }) }, what);
   await migrate(database);
   const files = localFiles(folder.lake, disk, at);
   const lake = await Lake.open({ database, files, clock, at });
@@ -82,31 +100,28 @@ async function openParts(
   const accounts = await Accounts.open(database, secrets, clock);
   const first = await firstAccount(accounts, settings);
   const days = billingDays(settings.zone);
-  const onFault = (reason: unknown): void => log.error({ reason: reasonOf(reason) }, 'ledger');
-  const ledger = await Ledger.open({ database, clock, days, at, onFault });
+  const ledger = await Ledger.open({ database, clock, days, at, onFault: told('ledger') });
   const pools = poolsOf(settings);
-  const deadlineMs = settings.jobTimeoutMs;
-  const { temporary } = folder;
-  const ingestion = { lake, pool: pools.ingest, temporary, clock, at, deadlineMs };
-  const runner = new Runner({
-    database,
-    clock,
-    services: ingestion,
-    jobsAtOnce: settings.jobsAtOnce,
-    spool: folder.spool,
-    removeFile: (path) => disk.remove(path),
-    onFault: (reason, jobId) => log.error({ jobId, reason: reasonOf(reason) }, 'job'),
-  });
-  const series = { files, pool: pools.read, deadlineMs: settings.readTimeoutMs };
-  const shared = { settings, clock, database, folder, disk, at, lake, accounts };
-  const services: Services = { ...shared, ledger, days, series, runner, ingestion };
+  const parts = { settings, clock, database, folder, disk, at, lake, accounts, ledger, days };
+  const services: Services = {
+    ...parts,
+    ...workOf(parts, pools, files, told('job')),
+    adminToken: adminToken(settings.adminToken, folder.adminToken),
+  };
+  const { journal, runner } = services;
   await runner.resume(await readdir(folder.spool));
   const demoJobs = await demoOnce(database, settings.demo, () =>
     loadDemo(lake, runner, first.accountId, clock()),
   );
+  let roll = Promise.resolve<unknown>(undefined);
+  const rolling = setInterval(() => {
+    roll = roll.then(() => rollWhenDue(journal)).catch(told('journal'));
+  }, ROLL_LOOK_MS).unref();
   const close = async (): Promise<void> => {
-    await runner.stop();
+    clearInterval(rolling);
+    await Promise.all([runner.stop(), roll]);
     await ledger.flush();
+    await accounts.saveUses();
     await Promise.all([pools.read.close(), pools.ingest.close()]);
     await database.destroy();
     unlock();
@@ -114,29 +129,89 @@ async function openParts(
   return { services, log, ...first, demoJobs, close };
 }
 
+type Work = Pick<Services, 'ingestion' | 'runner' | 'series' | 'journal'>;
+
+/** What runs on the children: loads, reads, and the journal's way into the lake. */
+function workOf(
+  parts: Omit<Services, keyof Work | 'adminToken'>,
+  pools: ReturnType<typeof poolsOf>,
+  files: Files,
+  onFault: (reason: unknown, jobId: string) => void,
+): Work {
+  const { settings, clock, database, folder, disk, at, lake, days } = parts;
+  const { temporary } = folder;
+  const deadlineMs = settings.jobTimeoutMs;
+  const shared = { lake, pool: pools.ingest, temporary, clock, deadlineMs };
+  const ingestion = { ...shared, at };
+  const runner = new Runner({
+    database,
+    clock,
+    services: ingestion,
+    jobsAtOnce: settings.jobsAtOnce,
+    spool: folder.spool,
+    removeFile: (path) => disk.remove(path),
+    onFault,
+  });
+  const series = { files, pool: pools.read, deadlineMs: settings.readTimeoutMs };
+  const journal = { ...shared, database, days, monthsKept: settings.journalMonths };
+  return { ingestion, runner, series, journal };
+}
+
 /** Opens everything and listens. */
 export async function startTapedeck(settings: Settings, seams: Seams = {}): Promise<Tapedeck> {
   const core = await openCore(settings, seams);
-  core.services.series.pool.warm();
-  const state = { draining: false, metrics: makeMetrics(core.services) };
-  const server = await buildServer(ENDPOINTS, core.services, core.log, state);
-  try {
-    await server.listen({ host: settings.host, port: settings.port });
-  } catch (error) {
+  const { services } = core;
+  services.series.pool.warm();
+  const state = stateOf(core);
+  const servers: FastifyInstance[] = [];
+  const open = async (environment: Environment, port: number): Promise<string> => {
+    const server = await openDoor(core, environment, state, seams);
+    servers.push(server);
+    await server.listen({ host: settings.host, port });
+    return addressOf(settings, (server.server.address() as AddressInfo).port);
+  };
+  const close = async (): Promise<void> => {
+    state.draining = true;
+    await Promise.all(servers.map((server) => server.close()));
     await core.close();
+  };
+  try {
+    const base = await open('production', settings.port);
+    const { sandboxPort } = settings;
+    const sandbox = sandboxPort === undefined ? undefined : await open('test', sandboxPort);
+    return { ...core, base, sandbox, close };
+  } catch (error) {
+    await close();
     throw error;
   }
-  const { port } = server.server.address() as AddressInfo;
-  const host = settings.host.includes(':') ? `[${settings.host}]` : settings.host;
-  return {
-    ...core,
-    base: `${settings.tlsCert === '' ? 'http' : 'https'}://${host}:${port}`,
-    close: async () => {
-      state.draining = true;
-      await server.close();
-      await core.close();
-    },
-  };
+}
+
+/** The routes of one port; the operator's are not part of the test environment. */
+function openDoor(
+  { services, log }: Core,
+  environment: Environment,
+  state: ServerState,
+  { monotonic = monotonicMs }: Seams,
+): Promise<FastifyInstance> {
+  const rows = ENDPOINTS.filter(({ token }) => environment === 'production' || token !== 'admin');
+  const throttle = makeThrottle(services.settings.rateLimit, environment, monotonic);
+  const proxies = parseAddresses(services.settings.trustedProxies);
+  const door = { environment, proxies, throttle, replays: makeReplays(monotonic) };
+  return buildServer(rows, { services, log, door }, state);
+}
+
+/** The same routes without a port, for the command line. */
+export const openUnlistened = (core: Core): Promise<FastifyInstance> =>
+  openDoor(core, 'production', stateOf(core), {});
+
+const stateOf = ({ services }: Core): ServerState => ({
+  draining: false,
+  metrics: makeMetrics(services),
+});
+
+function addressOf({ host, tlsCert }: Settings, port: number): string {
+  const name = host.includes(':') ? `[${host}]` : host;
+  return `${tlsCert === '' ? 'http' : 'https'}://${name}:${port}`;
 }
 
 /** Reads and ingestion have children of their own: a load never stands before a read. */

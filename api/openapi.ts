@@ -36,7 +36,14 @@ export function openApi(table: readonly Endpoint[], brand: string): Json {
 
 const SECURITY = {
   publishable: { type: 'apiKey', in: 'query', name: 'token', description: 'pk_ or sk_ token' },
+  granted: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'token',
+    description: 'sk_ token, or a pk_ token with the right to change the dataset',
+  },
   secret: { type: 'apiKey', in: 'query', name: 'token', description: 'sk_ token' },
+  admin: { type: 'http', scheme: 'bearer', description: "the operator's own token" },
 };
 
 /** `/a/:b/:c?` -> `/a/:b`, `/a/:b/:c`: a router and OpenAPI know no optional segments. */
@@ -59,7 +66,10 @@ function operationOf(endpoint: Endpoint, route: string, brand: string): Json {
     summary: endpoint.summary,
     description: `Weight: ${endpoint.weight}.`,
     security: endpoint.token === 'none' ? [] : [{ [endpoint.token]: [] }],
-    parameters: [...names.map(pathParameter), ...endpoint.parameters.map(queryParameter)],
+    parameters: [
+      ...names.map(pathParameter),
+      ...(endpoint.body?.kind === 'form' ? [] : endpoint.parameters).map(queryParameter),
+    ],
     ...bodyOf(endpoint),
     responses: { '200': okOf(endpoint, brand), default: { description: 'A refusal, in words.' } },
   };
@@ -95,14 +105,25 @@ function schemaOf(parameter: Parameter): Json {
   return pattern === undefined ? { type: 'string' } : { type: 'string', pattern };
 }
 
-function bodyOf({ body }: Endpoint): Json {
+function bodyOf({ body, parameters }: Endpoint): Json {
   if (body === undefined) return {};
+  if (body.kind === 'form') return formBody(parameters);
   const file = { schema: { type: 'string', contentMediaType: 'application/octet-stream' } };
   const content =
     body.kind === 'json'
       ? { 'application/json': { schema: plain(body.schema) } }
       : { 'text/csv': file, 'application/octet-stream': file };
   return { requestBody: { required: true, content } };
+}
+
+/** The same members may stand in the query instead. */
+function formBody(parameters: readonly Parameter[]): Json {
+  const members = parameters.map((parameter) => [
+    parameter.name,
+    { ...schemaOf(parameter), description: parameter.help },
+  ]);
+  const schema = { type: 'object', properties: Object.fromEntries(members) as Json };
+  return { requestBody: { required: false, content: { 'application/json': { schema } } } };
 }
 
 function okOf(endpoint: Endpoint, brand: string): Json {

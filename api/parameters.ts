@@ -39,8 +39,10 @@ export function readParameters(
   return values;
 }
 
+/** A token that was given as a name is not repeated: answers end up in logs of others. */
 export const refuse = (name: string, rule: string): never => {
-  throw new Failure('InvalidParameter', `"${name.slice(0, 64)}" ${rule}`);
+  const told = name.slice(0, 64).replaceAll(/([psa]k_)\w+/g, '$1…');
+  throw new Failure('InvalidParameter', `"${told}" ${rule}`);
 };
 
 function readValue(parameter: Parameter, raw: unknown): Value {

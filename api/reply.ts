@@ -1,5 +1,7 @@
 // An answer as HTTP: content type, metering headers, body, and the end of its charge.
 import type { FastifyReply } from 'fastify';
+import type { Charge } from '../store/ledger.ts';
+import type { Settings } from '../store/settings.ts';
 import type { Answer } from './endpoint.ts';
 
 const CONTENT_TYPES = {
@@ -10,19 +12,21 @@ const CONTENT_TYPES = {
   psv: 'text/plain; charset=utf-8',
 } as const;
 
-export function sendAnswer(reply: FastifyReply, answer: Answer, brand: string): void {
+export function sendAnswer(reply: FastifyReply, answer: Answer, settings: Settings): void {
+  const { attribution, brand } = settings;
   if (answer.kind === 'json') {
-    if (answer.metering === 'free') meter(reply, brand, 0);
+    if (answer.metering === 'free') meter(reply, brand, FREE);
     void reply.header('content-type', CONTENT_TYPES.json).send(JSON.stringify(answer.value));
     return;
   }
   if (answer.kind === 'text') {
-    meter(reply, brand, 0);
+    meter(reply, brand, FREE);
     void reply.header('content-type', answer.contentType).send(answer.text);
     return;
   }
   const { body, callback, charge, format } = answer;
-  meter(reply, brand, charge.messages);
+  meter(reply, brand, charge);
+  credit(reply, brand, answer.dataset.source === '' ? attribution : answer.dataset.source);
   reply.header(`${brand}cloud-snapshot`, String(answer.snapshot));
   reply.header('content-type', answer.plain ? CONTENT_TYPES.psv : CONTENT_TYPES[format]);
   if (format === 'csv' && !answer.plain)
@@ -40,9 +44,24 @@ export function sendAnswer(reply: FastifyReply, answer: Answer, brand: string): 
       .send(jsonp(callback, bytes));
 }
 
-function meter(reply: FastifyReply, brand: string, messages: number): void {
+type Price = Pick<Charge, 'messages' | 'premium'>;
+
+const FREE: Price = { messages: 0, premium: 0 };
+
+function meter(reply: FastifyReply, brand: string, { messages, premium }: Price): void {
   reply.header(`${brand}cloud-messages-used`, String(messages));
-  reply.header(`${brand}cloud-premium-messages-used`, '0');
+  reply.header(`${brand}cloud-premium-messages-used`, String(premium));
+}
+
+/** Whom the records must be credited to when they are shown (SPEC.md "What the service does"). */
+function credit(reply: FastifyReply, brand: string, source: string): void {
+  if (source === '') return;
+  // A header is printable ASCII: what an owner wrote otherwise is percent-encoded.
+  const text = source
+    .slice(0, 500)
+    .toWellFormed()
+    .replaceAll(/[^ -~]/gu, encodeURIComponent);
+  reply.header(`${brand}cloud-attribution`, text);
 }
 
 /** Two line separators are JSON but no JavaScript text; the comment guards old browsers. */

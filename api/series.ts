@@ -10,11 +10,12 @@ import {
 } from '../query/seriesPlan.ts';
 import { propertyOf } from '../store/columns.ts';
 import type { Dataset } from '../store/datasets.ts';
-import type { BodyFormat } from '../store/duckdb/protocol.ts';
+import type { Body, BodyFormat } from '../store/duckdb/protocol.ts';
 import { Failure } from '../store/failure.ts';
 import type { AsOf } from '../store/lake.ts';
-import { callerOf, visibilityOf } from './access.ts';
+import { callerOf, paysPremium, visibilityOf } from './access.ts';
 import type { Answer, Call, Services } from './endpoint.ts';
+import { metered, METERING_PARAMETERS } from './metering.ts';
 import {
   dayOf,
   listOf,
@@ -74,6 +75,7 @@ export const SERIES_PARAMETERS: readonly Parameter[] = [
     name: 'asOf',
     help: 'The data as it was known: a snapshot id, or a time (ISO 8601, or a date: its end).',
   },
+  ...METERING_PARAMETERS,
 ];
 
 export async function answerSeries(
@@ -82,32 +84,34 @@ export async function answerSeries(
   dataset: Dataset,
   shape: SeriesShape,
 ): Promise<Answer> {
-  const { lake, ledger, settings, series } = services;
+  const { lake, settings, series } = services;
   const caller = callerOf(call.caller);
   if (truthOf(call.query, 'calendar')) refuse('calendar', 'is not allowed without "range"');
   const asOf = readAsOf(textOf(call.query, 'asOf'), settings.zone);
   const format = formatOf(call);
   const table = await lake.table(dataset.tableId, asOf);
   if (table === undefined) throw new Failure('NotFound');
-  const visibility = visibilityOf(caller, dataset, lake);
+  const visibility = visibilityOf(caller, dataset);
   const rowsMax = caller.tier.rowsMax;
   const context = { dataset, table, visibility, rowsMax, zone: settings.zone, shape };
   const plan = planSeries(readSeries(call), context);
   if (truthOf(call.query, 'schema')) {
     return { kind: 'json', value: describePlan(plan), metering: 'free' };
   }
-  const usageKey = `${dataset.workspace}.${dataset.dataset}`;
-  const hold = ledger.hold(caller, usageKey, plan.limit * dataset.weight);
-  try {
-    const body = await runSeries(plan, format, series, call.signal);
-    const charge = ledger.settle(hold, body.objects * dataset.weight);
-    const callback = format === 'json' ? textOf(call.query, 'callback') : undefined;
-    const plain = textOf(call.query, 'format') === 'text';
-    return { kind: 'rows', body, format, plain, callback, snapshot: table.snapshot, charge };
-  } catch (error) {
-    ledger.release(hold);
-    throw error;
-  }
+  const order = {
+    requestId: call.requestId,
+    endpoint: call.endpoint,
+    usageKey: `${dataset.workspace}.${dataset.dataset}`,
+    weight: dataset.weight,
+    premium: paysPremium(caller, dataset, lake),
+  };
+  const run = (): Promise<Body> => runSeries(plan, format, series, call.signal);
+  const metering = await metered(call, services, caller, order, plan.limit, run);
+  if (metering.kind === 'estimate') return metering.answer;
+  const { result: body, charge } = metering;
+  const callback = format === 'json' ? textOf(call.query, 'callback') : undefined;
+  const plain = textOf(call.query, 'format') === 'text';
+  return { kind: 'rows', body, format, plain, callback, snapshot: table.snapshot, charge, dataset };
 }
 
 /** Names and types of the answer's attributes, in the words of JSON schema. */

@@ -3,17 +3,20 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from 'pino';
 import { Failure, toldFull } from '../store/failure.ts';
 import { randomHex } from '../store/random.ts';
-import { checkKind } from './access.ts';
+import { addressOf, admit, type Door } from './admission.ts';
 import type { Answer, Call, Endpoint, Services } from './endpoint.ts';
 import { failureAnswer, type FailureStyle } from './failures.ts';
-import { checkBody, readJson } from './jsonBody.ts';
+import { checkBody, formOf, type JsonBody, readJson } from './jsonBody.ts';
 import { expandPath } from './openapi.ts';
 import { readParameters } from './parameters.ts';
 import { sendAnswer } from './reply.ts';
+import { bodyHashOf } from './signing.ts';
+import { scrambled } from './testEnvironment.ts';
+import { TooFast } from './throttle.ts';
 import { tokenOf } from './token.ts';
 import type { Observe } from './metrics.ts';
 import { addOperations, type ServerState, tlsOf } from './operations.ts';
-import { isVersion } from './version.ts';
+import { deprecatedSince, isVersion, versionHeaders } from './version.ts';
 
 /** Headers of a request; Node refuses more with 431. */
 const HEADER_BYTES_MAX = 16 * 1024;
@@ -24,6 +27,9 @@ const HEADERS_TIMEOUT_MS = 30_000;
 /** A request must have come whole after this long: a body of 4 GB at 10 Mbit/s takes 54 minutes. */
 const REQUEST_TIMEOUT_MS = 3_600_000;
 
+/** SPEC.md "Versioning" 5. */
+const TEST_DEPRECATED = deprecatedSince('2022-08-29');
+
 const CORS = {
   'access-control-allow-origin': '*',
   'access-control-allow-credentials': 'true',
@@ -33,12 +39,19 @@ const CORS = {
   'x-content-type-options': 'nosniff',
 };
 
+/** What a port's routes stand before. */
+interface Behind {
+  readonly services: Services;
+  readonly log: Logger;
+  readonly door: Door;
+}
+
 export async function buildServer(
   table: readonly Endpoint[],
-  services: Services,
-  log: Logger,
+  behind: Behind,
   state: ServerState,
 ): Promise<FastifyInstance> {
+  const { services, log, door } = behind;
   const server = Fastify({
     ...(await tlsOf(services.settings)),
     logger: false,
@@ -47,6 +60,11 @@ export async function buildServer(
       ignoreTrailingSlash: true,
       ignoreDuplicateSlashes: true,
       maxParamLength: SEGMENT_CHARACTERS_MAX,
+    },
+    // A path that can't be decoded; Fastify's own sentence is not ours.
+    frameworkErrors: (_error, request, reply) => {
+      reply.headers(CORS).header('x-request-id', request.id);
+      sendFailure(request, reply as FastifyReply, new Failure('IncorrectValues'), 'data');
     },
     bodyLimit: Number.MAX_SAFE_INTEGER,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -57,8 +75,8 @@ export async function buildServer(
   // (INTERFACE.md 6), so no parser may decide by them.
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
-  addHooks(server, log, state.metrics.observe);
-  for (const endpoint of table) addRoutes(server, endpoint, services, log);
+  addHooks(server, log, state.metrics.observe, door);
+  for (const endpoint of table) addRoutes(server, endpoint, behind);
   addOperations(server, services, state);
   server.options('/*', (_request, reply) => reply.code(204).send());
   server.setNotFoundHandler((request, reply) => {
@@ -66,16 +84,20 @@ export async function buildServer(
   });
   server.setErrorHandler((error, request, reply) => {
     const status = (error as { statusCode?: number }).statusCode ?? 500;
-    if (status >= 500) log.error({ requestId: request.id, error: String(error) }, 'unexpected');
-    const failure = status < 500 ? new Failure('IncorrectValues') : error;
+    if (status >= 500 && !(error instanceof Failure))
+      log.error({ requestId: request.id, error: String(error) }, 'unexpected');
+    const known = error instanceof Failure ? error : new Failure('IncorrectValues');
+    const failure = error instanceof Failure || status < 500 ? known : error;
     sendFailure(request, reply, failure, 'data');
   });
   return server;
 }
 
-function addHooks(server: FastifyInstance, log: Logger, observe: Observe): void {
+function addHooks(server: FastifyInstance, log: Logger, observe: Observe, door: Door): void {
   server.addHook('onRequest', async (request, reply) => {
     reply.headers(CORS).header('x-request-id', request.id);
+    if (door.environment === 'test') reply.header('deprecation', TEST_DEPRECATED);
+    door.throttle.address(addressOf(request, door));
     // Fastify refuses an impossible type, such as the `undefined` of iexjs, before any parser.
     if (request.raw.headers['content-type'] !== undefined) {
       request.raw.headers['content-type'] = 'application/octet-stream';
@@ -91,19 +113,19 @@ function addHooks(server: FastifyInstance, log: Logger, observe: Observe): void 
   });
 }
 
-function addRoutes(
-  server: FastifyInstance,
-  endpoint: Endpoint,
-  services: Services,
-  log: Logger,
-): void {
-  const paths = [endpoint.path, ...(endpoint.aliases ?? [])].flatMap(expandPath);
-  for (const path of paths) {
-    server.route({
-      method: endpoint.method,
-      url: `/:version${path}`,
-      handler: (request, reply) => serve(endpoint, request, reply, services, log),
-    });
+function addRoutes(server: FastifyInstance, endpoint: Endpoint, behind: Behind): void {
+  for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) {
+    const since = endpoint.deprecated?.[path];
+    for (const url of expandPath(path)) {
+      server.route({
+        method: endpoint.method,
+        url: `/:version${url}`,
+        handler: (request, reply) => {
+          if (since !== undefined) reply.header('deprecation', deprecatedSince(since));
+          return serve(endpoint, request, reply, behind);
+        },
+      });
+    }
   }
 }
 
@@ -111,9 +133,10 @@ async function serve(
   endpoint: Endpoint,
   request: FastifyRequest,
   reply: FastifyReply,
-  services: Services,
-  log: Logger,
+  behind: Behind,
 ): Promise<void> {
+  const { services, log } = behind;
+  reply.headers(versionHeaders((request.params as { readonly version: string }).version));
   const gone = new AbortController();
   request.raw.once('close', () => {
     if (request.raw.destroyed && !request.raw.complete) gone.abort();
@@ -122,8 +145,8 @@ async function serve(
     if (!reply.raw.writableFinished) gone.abort();
   });
   try {
-    const answer = await answerOf(endpoint, request, services, gone.signal);
-    sendAnswer(reply, answer, services.settings.brand);
+    const answer = await answerOf(endpoint, request, behind, gone.signal);
+    sendAnswer(reply, answer, services.settings);
   } catch (error) {
     if (!(error instanceof Failure) || error.type === 'SystemError') {
       const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -134,34 +157,49 @@ async function serve(
   return reply;
 }
 
-/** identify -> validate -> handle. */
+/** admit -> validate -> handle. */
 async function answerOf(
   endpoint: Endpoint,
   request: FastifyRequest,
-  services: Services,
+  { services, door }: Behind,
   signal: AbortSignal,
 ): Promise<Answer> {
   const { version = '', ...path } = request.params as Record<string, string>;
   if (!isVersion(version)) throw new Failure('NotFound');
   const query = request.query as Record<string, unknown>;
-  const json = endpoint.body?.kind === 'json' ? await readJson(request.raw) : undefined;
-  const token = tokenOf(query, request.headers, json);
-  const needed = endpoint.token !== 'none';
-  if (needed && token === undefined) throw new Failure('NoKey');
-  const caller = needed ? services.accounts.identify(token ?? '') : undefined;
-  if (caller !== undefined) checkKind(caller, endpoint.token);
+  const { body } = endpoint;
+  const read =
+    body?.kind === 'json' || body?.kind === 'form' ? await readJson(request.raw) : undefined;
+  const token = tokenOf(query, request.headers, read?.value);
+  const { caller, actor, checkBody: signed } = admit(endpoint, token, request, services, door);
+  if (body?.kind !== 'file') signed?.(bodyHashOf(read?.bytes ?? ''));
   const length = request.headers['content-length'];
   const call: Call = {
+    requestId: request.id,
+    endpoint: endpoint.id,
+    environment: door.environment,
     caller,
+    actor,
     path,
-    query: readParameters(endpoint.parameters, query),
-    json: endpoint.body?.kind === 'json' ? checkBody(endpoint.body.schema, json) : undefined,
+    query: readParameters(
+      endpoint.parameters,
+      body?.kind === 'form' ? formOf(query, read?.value) : query,
+    ),
+    json: jsonOf(body, read),
     stream: request.raw,
+    checkBody: signed,
     contentLength: length === undefined ? undefined : Number(length),
     accept: request.headers.accept ?? '',
     signal,
   };
-  return endpoint.handle(call, services);
+  const answer = await endpoint.handle(call, services);
+  return door.environment === 'test' ? scrambled(answer, caller) : answer;
+}
+
+/** The checked body; of a form its value, or its text when it is no JSON. */
+function jsonOf(body: Endpoint['body'], read: JsonBody | undefined): unknown {
+  if (body?.kind === 'json') return checkBody(body.schema, read?.value);
+  return read?.value ?? read?.bytes.toString('utf8');
 }
 
 function sendFailure(
@@ -172,6 +210,7 @@ function sendFailure(
 ): void {
   const { accept = '' } = request.headers;
   const answer = failureAnswer(error, style, accept, request.id);
+  if (error instanceof TooFast) reply.header('retry-after', String(Math.ceil(error.waitMs / 1000)));
   // What is left of a body is not read: the connection ends instead.
   if (!request.raw.complete) reply.header('connection', 'close');
   void reply.code(answer.status).header('content-type', answer.contentType).send(answer.body);

@@ -1,5 +1,6 @@
 // A body of any size goes to a file as it comes, and to the disk before anyone is told: a job that
 // was acknowledged survives a power loss.
+import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { Transform } from 'node:stream';
@@ -17,14 +18,17 @@ export async function spoolBody(
   if ((call.contentLength ?? 0) > most) throw tooLarge(most);
   const path = join(folder.spool, newUuid());
   let bytes = 0;
+  const hash = createHash('sha256');
   const count = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
+      if (call.checkBody !== undefined) hash.update(chunk);
       done(bytes > most ? tooLarge(most) : null, chunk);
     },
   });
   try {
     await pipeline(call.stream, count, createWriteStream(path, { mode: 0o600 }));
+    call.checkBody?.(hash.digest('hex'));
     if (bytes === 0) throw new Failure('InvalidBody', 'the body is empty');
     await disk.syncFile(path);
     await disk.syncFolder(folder.spool);

@@ -129,12 +129,14 @@ async function throughServer(
   { server, folder }: Extract<Reached, { kind: 'server' }>,
   settings: Settings,
 ): Promise<Outcome> {
-  const secret = (await readTokens(folder, settings)).find(({ kind }) => kind === 'secret');
+  const secret = (await readTokens(folder, settings)).find(
+    ({ kind, test }) => kind === 'secret' && !test,
+  );
   const workspace = options.workspace ?? 'DEMO';
   const query = new URLSearchParams({ duplicateKeyHandling: options.duplicates });
   if (options.maxErrors !== undefined) query.set('maximumValidationErrors', options.maxErrors);
   for (const [part, name] of Object.entries(mappingOf(options) ?? {})) query.set(part, name);
-  const headers = { authorization: `Bearer ${secret?.token ?? ''}` };
+  const headers = { authorization: `Bearer ${secret?.text ?? ''}` };
   const answer = await fetch(`${server.base}/v1/data/${workspace}/${options.dataset}?${query}`, {
     method: 'POST',
     headers: { ...headers, 'content-length': String(bytes) },

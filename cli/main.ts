@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `tapedeck`: serve, ingest, tokens, workspace.
+// `tapedeck`: serve, ingest, tokens, workspace, account, audit, verify-ledger.
 import { Command, Option } from 'commander';
 import { VERSION } from '../store/version.ts';
 
@@ -7,7 +7,8 @@ import { reasonOf } from '../store/failure.ts';
 import { environment, readSettings } from '../store/settings.ts';
 import { ingestFile, type IngestOptions } from './ingest.ts';
 import { serve } from './serve.ts';
-import { createToken, listTokens } from './tokens.ts';
+import { addAccounts, addBooks, addTokenChanges } from './accountCommands.ts';
+import { listTokens } from './tokens.ts';
 import { createWorkspace, listWorkspaces } from './workspaces.ts';
 
 interface JsonOption {
@@ -42,6 +43,8 @@ function program(): Command {
     .action((file: string, options: IngestOptions) => ingestFile(file, options, settings()));
   addTokens(root);
   addWorkspaces(root);
+  addAccounts(root, settings);
+  addBooks(root, settings);
   return root;
 }
 
@@ -53,18 +56,7 @@ function addTokens(root: Command): void {
     .option('--show', 'print secret tokens whole')
     .option('--json', 'answer JSON lines')
     .action((options: JsonOption & { readonly show?: boolean }) => listTokens(options, settings()));
-  tokens
-    .command('create')
-    .description('make a token of the first account and print it')
-    .addOption(
-      new Option('--kind <kind>', 'kind of token')
-        .choices(['publishable', 'secret'])
-        .default('publishable'),
-    )
-    .option('--json', 'answer JSON lines')
-    .action((options: JsonOption & { readonly kind: 'publishable' | 'secret' }) =>
-      createToken(options, settings()),
-    );
+  addTokenChanges(tokens, settings);
 }
 
 function addWorkspaces(root: Command): void {

@@ -21,7 +21,7 @@ export async function serve(settings: Settings): Promise<void> {
   await tellServer(settings.data, { base: tapedeck.base });
   endOnSignal(tapedeck);
   say(`Tapedeck listens on ${tapedeck.base} after ${Math.round(monotonicMs() - started)} ms`);
-  for (const { kind, token } of tapedeck.madeTokens) say(`  ${kind} token: ${token}`);
+  for (const { kind, text } of tapedeck.madeTokens) say(`  ${kind} token: ${text}`);
   await welcome(tapedeck, settings);
 }
 
@@ -30,7 +30,7 @@ async function welcome(tapedeck: Tapedeck, settings: Settings): Promise<void> {
   const { demoJobs, madeTokens, services } = tapedeck;
   if (demoJobs.length === 0) return;
   for (const job of demoJobs.slice(0, -1)) await services.runner.ended(job);
-  const made = madeTokens.find(({ kind }) => kind === 'publishable')?.token;
+  const made = madeTokens.find(({ kind }) => kind === 'publishable')?.text;
   const token = made ?? settings.publishableToken;
   const at = `${tapedeck.base}/v1`;
   say('Workspace DEMO is filled; try:');

@@ -1,7 +1,7 @@
 // `tapedeck tokens`: what the first account may be reached by.
 import type { TokenShown } from '../store/accounts.ts';
 import type { Settings } from '../store/settings.ts';
-import { needCore, reachFolder, readTokens } from './folderAccess.ts';
+import { reachFolder, readTokens } from './folderAccess.ts';
 
 export async function listTokens(
   options: { readonly show?: boolean; readonly json?: boolean },
@@ -16,26 +16,17 @@ export async function listTokens(
   await reached.core.close();
 }
 
-export async function createToken(
-  options: { readonly kind: 'publishable' | 'secret'; readonly json?: boolean },
-  settings: Settings,
-): Promise<void> {
-  const core = await needCore(settings);
-  const made = await core.services.accounts.createToken(core.accountId, options.kind);
-  print([made], { ...options, show: true });
-  await core.close();
-}
-
 function print(
   tokens: readonly TokenShown[],
   options: { readonly show?: boolean; readonly json?: boolean },
 ): void {
-  for (const { kind, token, disabled } of tokens) {
+  for (const { tokenId, kind, test, text: token, disabled } of tokens) {
     const whole = options.show === true || kind === 'publishable';
-    const text = whole ? token : `sk_…${token.slice(-4)}`;
+    const text = whole ? token : `${test ? 'T' : ''}sk_…${token.slice(-4)}`;
+    const marks = `${test ? ', test environment' : ''}${disabled ? ', disabled' : ''}`;
     const line = options.json
-      ? JSON.stringify({ kind, token: text, disabled })
-      : `${kind.padEnd(12)} ${text}${disabled ? ' (disabled)' : ''}`;
+      ? JSON.stringify({ tokenId, kind, test, token: text, disabled })
+      : `${kind.padEnd(12)} ${text}  (id ${tokenId}${marks})`;
     process.stdout.write(`${line}\n`);
   }
 }

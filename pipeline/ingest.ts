@@ -8,7 +8,7 @@ import { columnTypeOf, type PropertyType } from '../store/columns.ts';
 import type { Committed, Edit } from '../store/commit.ts';
 import type { AtCrashPoint } from '../store/crashPoints.ts';
 import type { Database } from '../store/database.ts';
-import type { ColumnMapping, Dataset } from '../store/datasets.ts';
+import { type ColumnMapping, type Dataset, UNSAID } from '../store/datasets.ts';
 import type { DuckDbPool } from '../store/duckdb/pool.ts';
 import { Failure } from '../store/failure.ts';
 import type { Reject } from '../store/jobs.ts';
@@ -182,10 +182,8 @@ function draftOf(load: Load, properties: Readonly<Record<string, PropertyType>>)
   return {
     workspace: load.workspace,
     dataset: load.dataset,
-    title: '',
-    description: '',
+    ...UNSAID,
     source: load.source ?? '',
-    weight: 1,
     schema: schemaOf(properties, mapping),
     mapping,
   };

@@ -10,7 +10,9 @@ import { type Day, endOfDay, startOfDay } from './dates.ts';
 export type Visibility =
   | { readonly kind: 'all' }
   /** Records dated before an instant only: delayed data. */
-  | { readonly kind: 'before'; readonly ms: number };
+  | { readonly kind: 'before'; readonly ms: number }
+  /** Records of one key only. */
+  | { readonly kind: 'key'; readonly key: string };
 
 export interface SeriesParameters {
   readonly key?: string;
@@ -83,6 +85,7 @@ export function planSeries(parameters: SeriesParameters, context: SeriesContext)
     equals: [
       ...equalTo(table, dataset.mapping.key, parameters.key, 'key'),
       ...equalTo(table, dataset.mapping.subkey, parameters.subkey, 'subkey'),
+      ...visibleKey(context),
     ],
     dateColumn,
     range: rangeOf(parameters, dateColumn, context.zone),
@@ -137,6 +140,11 @@ function equalTo(
   // Old clients send symbols in lower case (INTERFACE.md 5).
   const values = column.type === 'varchar' ? [...new Set([value, value.toUpperCase()])] : [value];
   return [{ column, values }];
+}
+
+function visibleKey({ dataset, table, visibility }: SeriesContext): SeriesPlan['equals'] {
+  if (visibility.kind !== 'key') return [];
+  return [{ column: columnOf(table, dataset.mapping.key ?? ''), values: [visibility.key] }];
 }
 
 function rangeOf(parameters: SeriesParameters, column: Column, zone: string): DateRange {

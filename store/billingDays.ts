@@ -3,12 +3,15 @@
 import { isoTime } from './clock.ts';
 
 const QUARTER_MS = 900_000;
+const DAY_MS = 86_400_000;
 
 export interface BillingDays {
   /** `YYYYMMDD` of an epoch-millisecond time. */
   day(ms: number): string;
   /** `YYYYMM`. */
   month(ms: number): string;
+  /** Epoch milliseconds at which the month of `ms` ends and the next one begins. */
+  monthEnd(ms: number): number;
   /** Epoch milliseconds before which the month of `ms` has certainly not begun. */
   monthFloor(ms: number): number;
 }
@@ -29,9 +32,28 @@ export function billingDays(zone: string): BillingDays {
     quarter = asked;
     return today;
   };
+  const month = (ms: number): string => day(ms).slice(0, 6);
   return {
     day,
-    month: (ms) => day(ms).slice(0, 6),
+    month,
+    monthEnd: (ms) => {
+      let [before, after] = [
+        Math.floor(ms / QUARTER_MS),
+        Math.ceil((ms + 32 * DAY_MS) / QUARTER_MS),
+      ];
+      while (after - before > 1) {
+        const middle = Math.floor((before + after) / 2);
+        if (month(middle * QUARTER_MS) === month(ms)) before = middle;
+        else after = middle;
+      }
+      return after * QUARTER_MS;
+    },
     monthFloor: (ms) => Date.parse(`${isoTime(ms).slice(0, 7)}-01T00:00:00Z`) - 32 * 24 * 3_600_000,
   };
+}
+
+/** `202601`, 1 -> `202512`. */
+export function monthsBefore(month: string, count: number): string {
+  const total = Number(month.slice(0, 4)) * 12 + Number(month.slice(4)) - 1 - count;
+  return `${Math.floor(total / 12)}${String((total % 12) + 1).padStart(2, '0')}`;
 }

@@ -47,6 +47,12 @@ export type Edit =
   | { readonly kind: 'insert'; readonly tableId: number; readonly file: WrittenFile }
   /** The version without any record; earlier versions keep theirs. */
   | { readonly kind: 'truncate'; readonly tableId: number }
+  /** The version without the records of some files; earlier versions keep them. */
+  | {
+      readonly kind: 'remove-files';
+      readonly tableId: number;
+      readonly fileIds: readonly number[];
+    }
   | { readonly kind: 'drop-table'; readonly tableId: number }
   | {
       readonly kind: 'rename-table';

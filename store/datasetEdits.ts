@@ -10,7 +10,7 @@ import {
 } from './columns.ts';
 import type { Edit } from './commit.ts';
 import type { Database } from './database.ts';
-import type { Dataset, RecordSchema, Workspace } from './datasets.ts';
+import type { Access, Dataset, RecordSchema, SmartLink, Workspace } from './datasets.ts';
 import { Failure } from './failure.ts';
 import type { Lake } from './lake.ts';
 
@@ -22,6 +22,8 @@ interface DatasetChanges {
   readonly description: string;
   readonly source: string;
   readonly weight: number;
+  readonly access: Access;
+  readonly smartLinks: readonly SmartLink[];
   readonly addedProperties: Readonly<Record<string, PropertyType>>;
 }
 
@@ -33,6 +35,22 @@ export async function createWorkspace(
   nowMs: number,
 ): Promise<Workspace> {
   checkName('workspace', name);
+  return insertWorkspace(lake, name, accountId, nowMs);
+}
+
+/** A workspace of the program itself, whose name no account can take. */
+export const createSystemWorkspace = (
+  lake: Lake,
+  name: string,
+  nowMs: number,
+): Promise<Workspace> => insertWorkspace(lake, name, '', nowMs);
+
+async function insertWorkspace(
+  lake: Lake,
+  name: string,
+  accountId: string,
+  nowMs: number,
+): Promise<Workspace> {
   await lake.commit(
     [{ kind: 'create-workspace', name }],
     { author: accountId, message: `workspace ${name}` },
@@ -115,7 +133,7 @@ export async function changeDataset(
   nowMs: number,
 ): Promise<void> {
   const { tableId } = dataset;
-  const { addedProperties: added, ...members } = changes;
+  const { addedProperties: added, access, smartLinks, ...members } = changes;
   const columns = Object.entries(added).map(([name, property]) => ({
     name,
     type: columnTypeOf(property),
@@ -130,6 +148,8 @@ export async function changeDataset(
       .updateTable('dataset')
       .set({
         ...members,
+        access_json: JSON.stringify(access),
+        smart_links_json: JSON.stringify(smartLinks),
         schema_json: JSON.stringify(wider),
         updated_ms: nowMs,
       })
@@ -180,6 +200,8 @@ async function insertDataset(
       weight: draft.weight,
       schema_json: JSON.stringify(draft.schema),
       mapping_json: JSON.stringify(draft.mapping),
+      access_json: JSON.stringify(draft.access),
+      smart_links_json: JSON.stringify(draft.smartLinks),
       created_ms: timeMs,
       updated_ms: timeMs,
     })

@@ -22,6 +22,23 @@ export interface RecordSchema {
   readonly required: readonly string[];
 }
 
+/** Who besides its owner may read a dataset of workspace CORE, and who pays how. */
+export interface Access {
+  /**
+   * open: every account. premium: accounts with premium messages, which it costs. restricted: accounts
+   * it was granted to. enterprise: the same, told as a missing permission (SPEC.md "Errors").
+   */
+  readonly level: 'open' | 'premium' | 'restricted' | 'enterprise';
+  /** Least tier that may read it. */
+  readonly tier?: string;
+}
+
+/** A property that holds symbols of a known kind (INTERFACE.md 3.3). */
+export interface SmartLink {
+  readonly attributeName: string;
+  readonly type: string;
+}
+
 export interface Dataset {
   readonly tableId: number;
   readonly workspace: string;
@@ -33,9 +50,21 @@ export interface Dataset {
   readonly weight: number;
   readonly schema: RecordSchema;
   readonly mapping: ColumnMapping;
+  readonly access: Access;
+  readonly smartLinks: readonly SmartLink[];
   readonly createdMs: number;
   readonly updatedMs: number;
 }
+
+/** What owners leave unsaid about a new dataset. */
+export const UNSAID = {
+  title: '',
+  description: '',
+  source: '',
+  weight: 1,
+  access: { level: 'open' },
+  smartLinks: [],
+} as const satisfies Partial<Dataset>;
 
 export interface Catalogue {
   workspaces(accountId: string): readonly Workspace[];
@@ -65,6 +94,8 @@ export async function loadCatalogue(database: Database): Promise<Catalogue> {
       weight: row.weight,
       schema: JSON.parse(row.schema_json) as RecordSchema,
       mapping: JSON.parse(row.mapping_json) as ColumnMapping,
+      access: JSON.parse(row.access_json) as Access,
+      smartLinks: JSON.parse(row.smart_links_json) as SmartLink[],
       createdMs: row.created_ms,
       updatedMs: row.updated_ms,
     })),

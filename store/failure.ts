@@ -27,6 +27,8 @@ export type FailureType =
   | 'TooManyRequests'
   | 'EnterprisePermissionRequired'
   | 'SystemError'
+  | 'PriceTooHigh'
+  | 'TestReadOnly'
   | 'InvalidParameter'
   | 'InvalidBody'
   | 'Conflict'

@@ -16,6 +16,8 @@ export interface Folder {
   readonly temporary: string;
   /** The data key, when it is not a setting. */
   readonly key: string;
+  /** The token of the admin API, when it is not a setting. */
+  readonly adminToken: string;
   readonly lock: string;
 }
 
@@ -29,6 +31,7 @@ export function openFolder(root: string): Folder {
     spool: at('spool'),
     temporary: at('tmp'),
     key: at('key'),
+    adminToken: at('admin-token'),
     lock: at('lock.db'),
   };
   for (const path of [folder.root, folder.lake, folder.spool, folder.temporary]) {

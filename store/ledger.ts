@@ -4,23 +4,37 @@
 // A charge joins the group only once its headers were given to the socket. So without a crash the
 // headers, the ledger and the usage agree exactly; after a kill the ledger may lack at most the
 // group that was being gathered and the calls in flight, and never holds a charge nobody saw.
-import type { Caller } from './accounts.ts';
 import type { BillingDays } from './billingDays.ts';
+import type { Caller } from './callers.ts';
 import type { Clock } from './clock.ts';
 import type { AtCrashPoint } from './crashPoints.ts';
 import type { Database } from './database.ts';
-import { Failure } from './failure.ts';
-import { type UsageLine, writeUsage } from './usage.ts';
+import { Failure, type FailureType } from './failure.ts';
+import type { CallLine } from './journal.ts';
+import { leftOf, type Purse, stoppedBy } from './quota.ts';
+import { monthByToken, writeUsage } from './usage.ts';
 
 const SETTLE_WINDOW_MS = 50;
 const WINDOW_CHARGES = 1_000;
 /** Charges that may wait for a disk that refuses writes; past it nothing metered is served. */
 const WAITING_MAX = 100_000;
 
+/** What a call is charged for, as its line of the journal tells it. */
+export interface Order {
+  readonly requestId: string;
+  readonly endpoint: string;
+  /** `WORKSPACE.DATASET`. */
+  readonly usageKey: string;
+  /** Messages for each object. */
+  readonly weight: number;
+  /** Premium messages, which are counted apart. */
+  readonly premium: boolean;
+}
+
 /** Messages set aside for one call. */
 interface Hold {
   readonly caller: Caller;
-  readonly usageKey: string;
+  readonly order: Order;
   readonly month: string;
   readonly messages: number;
 }
@@ -28,16 +42,20 @@ interface Hold {
 /** A settled call whose headers are on their way. Exactly one of its two ends must be called. */
 export interface Charge {
   readonly messages: number;
+  readonly premium: number;
   /** The headers reached the socket: the charge is written. */
   delivered(): void;
   /** They never will: the messages go back. */
   undelivered(): void;
 }
 
+type Counter = { -readonly [K in keyof Purse]: Purse[K] };
+
 interface Balance {
   month: string;
-  used: number;
-  held: number;
+  readonly messages: Counter;
+  readonly premium: Counter;
+  readonly byToken: Map<string, Counter>;
 }
 
 export class Ledger {
@@ -48,7 +66,7 @@ export class Ledger {
   readonly #onFault: (reason: unknown) => void;
   readonly #balances = new Map<string, Balance>();
   readonly #holds = new Set<Hold>();
-  #waiting: UsageLine[] = [];
+  #waiting: CallLine[] = [];
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
 
@@ -69,63 +87,91 @@ export class Ledger {
       .where('month', '=', month)
       .execute();
     for (const row of rows) {
-      ledger.#balances.set(row.account_id, { month, used: row.messages, held: 0 });
+      const balance = newBalance(month);
+      balance.messages.used = row.messages;
+      balance.premium.used = row.premium;
+      ledger.#balances.set(row.account_id, balance);
+    }
+    for (const row of await monthByToken(parts.database, parts.days, parts.clock())) {
+      const balance = ledger.#balances.get(row.accountId);
+      balance?.byToken.set(row.tokenId, { used: row.messages, held: 0 });
     }
     return ledger;
   }
 
   /**
-   * Sets aside up to `messages`; fewer when less than that is left, none when the call is free.
-   * @throws Failure OverLimit when nothing is left.
+   * Sets aside the messages of up to `objects`; fewer when less than that is left, none when the
+   * call is free.
+   * @throws Failure OverLimit or CircuitBreaker when nothing is left.
    */
-  hold(caller: Caller, usageKey: string, messages: number): Hold {
-    const balance = this.#balance(caller.accountId);
-    const granted = Math.min(messages, this.#left(caller, balance));
-    if (messages > 0 && granted <= 0) throw new Failure('OverLimit');
+  hold(caller: Caller, order: Order, objects: number): Hold {
+    const messages = objects * order.weight;
+    const { month, own, token } = this.#purses(caller, order.premium);
+    const left = leftOf(caller, order.premium, own, token);
+    const granted = Math.max(0, Math.min(messages, left.messages));
+    if (messages > 0 && granted === 0) throw new Failure(left.type);
     if (this.#waiting.length >= WAITING_MAX) {
       throw new Failure('Busy', 'the ledger can not be written: metered calls wait');
     }
-    balance.held += granted;
-    const hold = { caller, usageKey, month: balance.month, messages: granted };
+    own.held += granted;
+    token.held += granted;
+    const hold = { caller, order, month, messages: granted };
     this.#holds.add(hold);
     return hold;
   }
 
   /**
    * Turns a hold into the charge of what was really returned; the rest of the hold is released.
-   * @throws Failure OverLimit, with the hold released, when the quota does not cover it.
+   * @throws Failure OverLimit or CircuitBreaker, with the hold released, when it is not covered.
    */
-  settle(hold: Hold, messages: number): Charge {
-    const balance = this.#balance(hold.caller.accountId);
+  settle(hold: Hold, objects: number): Charge {
+    const { caller, order } = hold;
+    const messages = objects * order.weight;
     this.release(hold);
-    if (messages > this.#left(hold.caller, balance)) throw new Failure('OverLimit');
-    if (balance.month === hold.month) balance.used += messages;
+    const { month, own, token } = this.#purses(caller, order.premium);
+    const left = leftOf(caller, order.premium, own, token);
+    if (messages > 0 && messages > left.messages) throw new Failure(left.type);
+    const add = (count: number): void => {
+      if (month !== hold.month) return;
+      own.used += count;
+      token.used += count;
+    };
+    add(messages);
     let open = true;
     const end = (finish: () => void): void => {
       if (open) finish();
       open = false;
     };
     return {
-      messages,
-      delivered: () => end(() => this.#enter(hold, messages)),
-      undelivered: () =>
-        end(() => {
-          if (balance.month === hold.month) balance.used -= messages;
-        }),
+      messages: order.premium ? 0 : messages,
+      premium: order.premium ? messages : 0,
+      delivered: () => end(() => this.#enter(hold, objects, messages)),
+      undelivered: () => end(() => add(-messages)),
     };
   }
 
   /** Gives a whole hold back: the call failed before its headers. Again it does nothing. */
   release(hold: Hold): void {
     if (!this.#holds.delete(hold)) return;
-    const balance = this.#balance(hold.caller.accountId);
-    if (balance.month === hold.month) balance.held -= hold.messages;
+    const { month, own, token } = this.#purses(hold.caller, hold.order.premium);
+    if (month !== hold.month) return;
+    own.held -= hold.messages;
+    token.held -= hold.messages;
   }
 
   /** Messages used by an account in the current month, and those set aside right now. */
-  balance(accountId: string): { readonly used: number; readonly held: number } {
-    const { used, held } = this.#balance(accountId);
-    return { used, held };
+  balance(accountId: string): Purse {
+    return { ...this.#balance(accountId).messages };
+  }
+
+  /** The same for premium messages. */
+  premiumBalance(accountId: string): Purse {
+    return { ...this.#balance(accountId).premium };
+  }
+
+  /** Why every call of the caller's account is refused, if it is. */
+  stopped({ account, accountId }: Caller): FailureType | undefined {
+    return stoppedBy(account, this.#balance(accountId).messages.used);
   }
 
   /** Charges that wait to be written. */
@@ -141,33 +187,42 @@ export class Ledger {
     await this.#writing;
   }
 
+  #purses(
+    { accountId, tokenId }: Caller,
+    premium: boolean,
+  ): { readonly month: string; readonly own: Counter; readonly token: Counter } {
+    const balance = this.#balance(accountId);
+    let token = balance.byToken.get(tokenId);
+    if (token === undefined) {
+      token = { used: 0, held: 0 };
+      balance.byToken.set(tokenId, token);
+    }
+    return { month: balance.month, own: premium ? balance.premium : balance.messages, token };
+  }
+
   #balance(accountId: string): Balance {
     const month = this.#days.month(this.#clock());
-    let balance = this.#balances.get(accountId);
-    if (balance === undefined) {
-      balance = { month, used: 0, held: 0 };
-      this.#balances.set(accountId, balance);
-    } else if (balance.month !== month) {
-      balance.month = month;
-      balance.used = 0;
-      balance.held = 0;
-    }
+    const known = this.#balances.get(accountId);
+    if (known?.month === month) return known;
+    const balance = newBalance(month);
+    this.#balances.set(accountId, balance);
     return balance;
   }
 
-  #left(caller: Caller, balance: Balance): number {
-    if (caller.payAsYouGo) return Number.MAX_SAFE_INTEGER;
-    return caller.tier.messagesMonthly - balance.used - balance.held;
-  }
-
-  #enter(hold: Hold, messages: number): void {
+  #enter({ caller, month, order }: Hold, objects: number, messages: number): void {
+    const { requestId, endpoint, usageKey, weight, premium } = order;
     this.#waiting.push({
-      accountId: hold.caller.accountId,
-      tokenId: hold.caller.tokenId,
-      usageKey: hold.usageKey,
-      month: hold.month,
+      requestId,
       timeMs: this.#clock(),
-      messages,
+      month,
+      accountId: caller.accountId,
+      tokenId: caller.tokenId,
+      endpoint,
+      usageKey,
+      objects,
+      weight,
+      messages: premium ? 0 : messages,
+      premium: premium ? messages : 0,
     });
     if (this.#waiting.length >= WINDOW_CHARGES) void this.#flushSoon(0);
     else void this.#flushSoon(SETTLE_WINDOW_MS);
@@ -194,6 +249,13 @@ export class Ledger {
     }
   }
 }
+
+const newBalance = (month: string): Balance => ({
+  month,
+  messages: { used: 0, held: 0 },
+  premium: { used: 0, held: 0 },
+  byToken: new Map(),
+});
 
 interface LedgerParts {
   readonly database: Database;

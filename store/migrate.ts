@@ -1,5 +1,6 @@
 // The one migration path of the data folder. A step never changes once it has been released.
 import { type Kysely, sql } from 'kysely';
+import { addAccounts } from './accountTables.ts';
 import type { Database } from './database.ts';
 import { Failure } from './failure.ts';
 import { createLakeTables } from './lakeTables.ts';
@@ -13,6 +14,7 @@ const STEPS: readonly Step[] = [
     await createLakeTables(database);
     await createServiceTables(database);
   },
+  addAccounts,
 ];
 
 /**

@@ -1,17 +1,9 @@
 // The data key and what it protects: look-up hashes and sealed texts.
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeSync,
-} from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
 import { Failure } from './failure.ts';
 import { randomHex, randomKey } from './random.ts';
+import { writeSecretFile } from './secretFile.ts';
 
 export interface Secrets {
   /** HMAC-SHA-256 under the data key, hex: looks a token up without keeping it. */
@@ -38,25 +30,13 @@ export function openSecrets(hex: string, path: string): Secrets {
 
 /** Written whole or not at all: tokens that were made under a lost key could never be read again. */
 function keyFile(path: string): string {
-  if (!existsSync(path)) writeKey(path, randomHex(KEY_BYTES));
+  if (!existsSync(path)) writeSecretFile(path, randomHex(KEY_BYTES));
   const hex = readFileSync(path, 'utf8').trim();
   if (new RegExp(`^[0-9a-f]{${KEY_BYTES * 2}}$`, 'i').test(hex)) return hex;
   throw new Failure(
     'SystemError',
     `the key file ${path} does not hold ${KEY_BYTES * 2} hex digits`,
   );
-}
-
-function writeKey(path: string, hex: string): void {
-  const fresh = `${path}.new`;
-  const file = openSync(fresh, 'w', 0o600);
-  writeSync(file, `${hex}\n`);
-  fsyncSync(file);
-  closeSync(file);
-  renameSync(fresh, path);
-  const folder = openSync(dirname(path), 'r');
-  fsyncSync(folder);
-  closeSync(folder);
 }
 
 function seal(key: Buffer, text: string): string {

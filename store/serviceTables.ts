@@ -1,7 +1,12 @@
 // The tables beside the lake: who may ask, what was charged, what ran.
-import type { Kysely } from 'kysely';
+import type { ColumnType, Kysely } from 'kysely';
+import type { AuditTable, JournalTable, RetiredTokenTable } from './accountTables.ts';
 import type { SqlBoolean } from './database.ts';
 import { createTable } from './lakeTables.ts';
+
+/** A column that a later step added: an insert may leave it to its default. */
+type Added<T> = ColumnType<T, T | undefined, T>;
+type AddedBoolean = ColumnType<boolean | number, boolean | undefined, boolean>;
 
 interface AccountTable {
   readonly account_id: string;
@@ -9,6 +14,16 @@ interface AccountTable {
   readonly tier: string;
   readonly pay_as_you_go: SqlBoolean;
   readonly created_ms: number;
+  readonly suspended: AddedBoolean;
+  /** Pay-as-you-go messages of a month after which everything is refused; null: no such point. */
+  readonly circuit_breaker: Added<number | null>;
+  /** Messages of a month after which all calls stop; null: none was set. */
+  readonly budget: Added<number | null>;
+  /** Premium messages of a month; 0: no access to premium data. */
+  readonly premium_messages: Added<number>;
+  /** JSON: names of restricted datasets of CORE that the account may read. */
+  readonly grants_json: Added<string>;
+  readonly default_workspace: Added<string | null>;
 }
 
 interface TokenTable {
@@ -21,6 +36,20 @@ interface TokenTable {
   readonly stored: string;
   readonly disabled: SqlBoolean;
   readonly created_ms: number;
+  readonly name: Added<string>;
+  /** For the test environment only. */
+  readonly test: AddedBoolean;
+  readonly message_limit: Added<number | null>;
+  /** JSON: which datasets it reaches and how; null: what its kind reaches. */
+  readonly grants_json: Added<string | null>;
+  readonly core: AddedBoolean;
+  readonly premium: AddedBoolean;
+  readonly addresses_json: Added<string>;
+  readonly referrers_json: Added<string>;
+  /** Sealed; null: requests with this token need no signature. */
+  readonly signing_secret: Added<string | null>;
+  readonly refuse_replays: AddedBoolean;
+  readonly last_used_ms: Added<number | null>;
 }
 
 interface WorkspaceTable {
@@ -44,6 +73,10 @@ interface DatasetTable {
   readonly mapping_json: string;
   readonly created_ms: number;
   readonly updated_ms: number;
+  /** JSON: who else may read it (datasets.ts `Access`). */
+  readonly access_json: Added<string>;
+  /** JSON: which properties hold symbols of a known kind. */
+  readonly smart_links_json: Added<string>;
 }
 
 interface JobTable {
@@ -94,6 +127,7 @@ interface BalanceTable {
   /** `YYYYMM` in the billing zone. */
   readonly month: string;
   readonly messages: number;
+  readonly premium: Added<number>;
 }
 
 interface UsageTable {
@@ -104,6 +138,7 @@ interface UsageTable {
   readonly hour: number;
   readonly messages: number;
   readonly calls: number;
+  readonly premium: Added<number>;
 }
 
 interface FolderTable {
@@ -122,6 +157,9 @@ export interface ServiceTables {
   readonly balance: BalanceTable;
   readonly usage: UsageTable;
   readonly folder: FolderTable;
+  readonly retired_token: RetiredTokenTable;
+  readonly audit: AuditTable;
+  readonly journal: JournalTable;
 }
 
 const DDL: Readonly<Record<string, string>> = {

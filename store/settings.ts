@@ -1,4 +1,5 @@
 // The one declared table of settings, and the one place that reads the environment.
+import { isIP } from 'node:net';
 import { Failure } from './failure.ts';
 
 const GIGABYTE = 1024 ** 3;
@@ -111,6 +112,48 @@ export const SETTINGS = [
     help: 'Certificate chain (PEM); with TAPEDECK_TLS_KEY the API speaks HTTPS only.',
   },
   { name: 'TAPEDECK_TLS_KEY', fallback: '', unit: 'file', help: 'Private key (PEM).' },
+  {
+    name: 'TAPEDECK_ADMIN_TOKEN',
+    fallback: '',
+    unit: 'token',
+    help: 'Token of the admin API; a 0600 file in the data folder when empty.',
+  },
+  {
+    name: 'TAPEDECK_METERING',
+    fallback: 'on',
+    unit: 'on|off',
+    help: 'Charge calls; off serves every account free and keeps no usage.',
+  },
+  {
+    name: 'TAPEDECK_JOURNAL_MONTHS',
+    fallback: '13',
+    unit: 'months',
+    help: 'Whole months for which the line of every charged call is kept.',
+  },
+  {
+    name: 'TAPEDECK_RATE_LIMIT',
+    fallback: 'on',
+    unit: 'on|off',
+    help: 'Refuse requests that come too fast: by address, and by token as its tier says.',
+  },
+  {
+    name: 'TAPEDECK_TRUSTED_PROXIES',
+    fallback: '',
+    unit: 'addresses',
+    help: 'Comma list of addresses and CIDR ranges whose X-Forwarded-For is believed.',
+  },
+  {
+    name: 'TAPEDECK_SANDBOX_PORT',
+    fallback: '',
+    unit: 'port',
+    help: 'Port of the test environment; empty: there is none.',
+  },
+  {
+    name: 'TAPEDECK_ATTRIBUTION',
+    fallback: '',
+    unit: 'text',
+    help: 'Whom data are credited to where a dataset names no source; sent as a header.',
+  },
 ] as const satisfies readonly Declaration[];
 
 type SettingName = (typeof SETTINGS)[number]['name'];
@@ -135,6 +178,14 @@ export interface Settings {
   readonly logLevel: string;
   readonly tlsCert: string;
   readonly tlsKey: string;
+  readonly adminToken: string;
+  readonly metering: boolean;
+  readonly journalMonths: number;
+  readonly rateLimit: boolean;
+  readonly trustedProxies: readonly string[];
+  /** Undefined: there is no test environment. */
+  readonly sandboxPort: number | undefined;
+  readonly attribution: string;
 }
 
 /** Variables of the environment by name; `readSettings(environment())` is how a process starts. */
@@ -147,9 +198,8 @@ export const environment = (): Readonly<Record<string, string | undefined>> => p
 export function readSettings(variables: Readonly<Record<string, string | undefined>>): Settings {
   refuseUnknown(Object.keys(variables));
   refuseHalfTls(variables);
-  const text = (name: SettingName): string => variables[name] ?? defaultOf(name);
-  const whole = (name: SettingName, least: number, most: number): number =>
-    wholeNumber(name, text(name), least, most);
+  const text: Text = (name) => variables[name] ?? defaultOf(name);
+  const whole: Whole = (name, least, most) => wholeNumber(name, text(name), least, most);
   return {
     port: whole('TAPEDECK_PORT', 0, 65535),
     host: text('TAPEDECK_HOST'),
@@ -160,6 +210,54 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
       /^[a-z][a-z0-9]{0,31}$/,
       'lower-case letters and digits',
     ),
+    ...engineSettings(text, whole),
+    ...accountSettings(text, whole),
+  };
+}
+
+type Text = (name: SettingName) => string;
+type Whole = (name: SettingName, least: number, most: number) => number;
+
+type EngineSettings = Omit<Settings, 'port' | 'host' | 'data' | 'brand' | keyof AccountSettings>;
+
+function engineSettings(text: Text, whole: Whole): EngineSettings {
+  return {
+    demo: onOff('TAPEDECK_DEMO', text('TAPEDECK_DEMO')),
+    zone: zone('TAPEDECK_ZONE', text('TAPEDECK_ZONE')),
+    bodyBytesMax: whole('TAPEDECK_BODY_BYTES', 1024, 1024 * GIGABYTE),
+    children: whole('TAPEDECK_CHILDREN', 1, 64),
+    childMemoryBytes: whole('TAPEDECK_CHILD_MEMORY', 64 * 1024 ** 2, 1024 * GIGABYTE),
+    ingestMemoryBytes: whole('TAPEDECK_INGEST_MEMORY', 128 * 1024 ** 2, 1024 * GIGABYTE),
+    readTimeoutMs: whole('TAPEDECK_READ_TIMEOUT', 100, 3_600_000),
+    jobTimeoutMs: whole('TAPEDECK_JOB_TIMEOUT', 1000, 7 * 86_400_000),
+    jobsAtOnce: whole('TAPEDECK_JOBS', 1, 32),
+    logLevel: matching(
+      'TAPEDECK_LOG',
+      text('TAPEDECK_LOG'),
+      /^(trace|debug|info|warn|error|silent)$/,
+      'one of trace, debug, info, warn, error, silent',
+    ),
+    tlsCert: text('TAPEDECK_TLS_CERT'),
+    tlsKey: text('TAPEDECK_TLS_KEY'),
+  };
+}
+
+type AccountSettings = Pick<
+  Settings,
+  | 'publishableToken'
+  | 'secretToken'
+  | 'encryptionKey'
+  | 'adminToken'
+  | 'metering'
+  | 'journalMonths'
+  | 'rateLimit'
+  | 'trustedProxies'
+  | 'sandboxPort'
+  | 'attribution'
+>;
+
+function accountSettings(text: Text, whole: Whole): AccountSettings {
+  return {
     publishableToken: matching(
       'TAPEDECK_PUBLISHABLE_TOKEN',
       text('TAPEDECK_PUBLISHABLE_TOKEN'),
@@ -178,23 +276,24 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
       /^([0-9a-fA-F]{64})?$/,
       '64 hexadecimal digits',
     ),
-    demo: onOff('TAPEDECK_DEMO', text('TAPEDECK_DEMO')),
-    zone: zone('TAPEDECK_ZONE', text('TAPEDECK_ZONE')),
-    bodyBytesMax: whole('TAPEDECK_BODY_BYTES', 1024, 1024 * GIGABYTE),
-    children: whole('TAPEDECK_CHILDREN', 1, 64),
-    childMemoryBytes: whole('TAPEDECK_CHILD_MEMORY', 64 * 1024 ** 2, 1024 * GIGABYTE),
-    ingestMemoryBytes: whole('TAPEDECK_INGEST_MEMORY', 128 * 1024 ** 2, 1024 * GIGABYTE),
-    readTimeoutMs: whole('TAPEDECK_READ_TIMEOUT', 100, 3_600_000),
-    jobTimeoutMs: whole('TAPEDECK_JOB_TIMEOUT', 1000, 7 * 86_400_000),
-    jobsAtOnce: whole('TAPEDECK_JOBS', 1, 32),
-    logLevel: matching(
-      'TAPEDECK_LOG',
-      text('TAPEDECK_LOG'),
-      /^(trace|debug|info|warn|error|silent)$/,
-      'one of trace, debug, info, warn, error, silent',
+    adminToken: matching(
+      'TAPEDECK_ADMIN_TOKEN',
+      text('TAPEDECK_ADMIN_TOKEN'),
+      /^(ak_[A-Za-z0-9]{16,128})?$/,
+      'ak_ and 16 to 128 letters or digits',
     ),
-    tlsCert: text('TAPEDECK_TLS_CERT'),
-    tlsKey: text('TAPEDECK_TLS_KEY'),
+    metering: onOff('TAPEDECK_METERING', text('TAPEDECK_METERING')),
+    journalMonths: whole('TAPEDECK_JOURNAL_MONTHS', 1, 1_200),
+    rateLimit: onOff('TAPEDECK_RATE_LIMIT', text('TAPEDECK_RATE_LIMIT')),
+    trustedProxies: addresses('TAPEDECK_TRUSTED_PROXIES', text('TAPEDECK_TRUSTED_PROXIES')),
+    sandboxPort:
+      text('TAPEDECK_SANDBOX_PORT') === '' ? undefined : whole('TAPEDECK_SANDBOX_PORT', 0, 65535),
+    attribution: matching(
+      'TAPEDECK_ATTRIBUTION',
+      text('TAPEDECK_ATTRIBUTION'),
+      /^[ -~]{0,500}$/,
+      'at most 500 printable ASCII characters: it is sent as a header',
+    ),
   };
 }
 
@@ -244,6 +343,19 @@ function wholeNumber(name: string, text: string, least: number, most: number): n
 function matching(name: string, text: string, pattern: RegExp, rule: string): string {
   if (pattern.test(text)) return text;
   throw new Failure('InvalidParameter', `setting ${name} must be ${rule}`);
+}
+
+function addresses(name: string, text: string): readonly string[] {
+  const list = text.split(',').flatMap((item) => (item.trim() === '' ? [] : [item.trim()]));
+  for (const item of list) {
+    const [address = '', bits = '0', ...more] = item.split('/');
+    const most = isIP(address) === 4 ? 32 : 128;
+    const good = isIP(address) > 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= most;
+    if (good && more.length === 0) continue;
+    const rule = 'must be a comma list of addresses and CIDR ranges';
+    throw new Failure('InvalidParameter', `setting ${name} ${rule}`);
+  }
+  return list;
 }
 
 function onOff(name: string, text: string): boolean {

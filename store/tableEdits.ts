@@ -8,7 +8,7 @@ import { Failure } from './failure.ts';
 
 type TableEdit = Extract<
   Edit,
-  { readonly kind: 'truncate' | 'drop-table' | 'rename-table' | 'add-columns' }
+  { readonly kind: 'truncate' | 'remove-files' | 'drop-table' | 'rename-table' | 'add-columns' }
 >;
 
 export async function editTable(
@@ -19,6 +19,9 @@ export async function editTable(
   const { tableId } = edit;
   if (edit.kind === 'truncate') {
     await endFiles(transaction, tableId, progress.snapshot);
+    progress.changes.push(`deleted_from_table:${tableId}`);
+  } else if (edit.kind === 'remove-files') {
+    await endFiles(transaction, tableId, progress.snapshot, edit.fileIds);
     progress.changes.push(`deleted_from_table:${tableId}`);
   } else if (edit.kind === 'drop-table') {
     await endFiles(transaction, tableId, progress.snapshot);
@@ -57,14 +60,20 @@ export const columnRow = (
   default_value_dialect: 'duckdb',
 });
 
-async function endFiles(transaction: Database, tableId: number, snapshot: number): Promise<void> {
+/** Ends the table's files, or the named ones, with their deletes. */
+async function endFiles(
+  transaction: Database,
+  tableId: number,
+  snapshot: number,
+  fileIds?: readonly number[],
+): Promise<void> {
   for (const table of ['ducklake_data_file', 'ducklake_delete_file'] as const) {
-    await transaction
+    const all = transaction
       .updateTable(table)
       .set({ end_snapshot: snapshot })
       .where('table_id', '=', tableId)
-      .where('end_snapshot', 'is', null)
-      .execute();
+      .where('end_snapshot', 'is', null);
+    await (fileIds === undefined ? all : all.where('data_file_id', 'in', fileIds)).execute();
   }
 }
 

@@ -2,77 +2,141 @@
 import { sql } from 'kysely';
 import type { BillingDays } from './billingDays.ts';
 import type { Database } from './database.ts';
+import { appendJournal, type CallLine } from './journal.ts';
 
 const HOUR_MS = 3_600_000;
-
-/** One delivered call. */
-export interface UsageLine {
-  readonly accountId: string;
-  readonly tokenId: string;
-  readonly usageKey: string;
-  readonly month: string;
-  readonly timeMs: number;
-  readonly messages: number;
-}
+/** Rows of one statement. */
+const ROWS_AT_ONCE = 100;
 
 export interface Usage {
+  /** Messages without premium ones, everywhere below too. */
   readonly month: number;
+  readonly premium: number;
   /** `YYYYMMDD` to messages. */
   readonly byDay: ReadonlyMap<string, number>;
   readonly byToken: ReadonlyMap<string, number>;
   readonly byKey: ReadonlyMap<string, number>;
 }
 
-/** Adds delivered calls to the counters: all of them or, on failure, none. */
-export async function writeUsage(database: Database, lines: readonly UsageLine[]): Promise<void> {
-  const counters = new Map<string, UsageLine & { readonly hour: number; calls: number }>();
-  const balances = new Map<string, { account_id: string; month: string; messages: number }>();
+/** Counts of one row: messages, premium messages, calls. */
+interface Sums {
+  messages: number;
+  premium: number;
+  calls: number;
+}
+
+/** Lines that add to one row, told by the first of them. */
+interface Group {
+  readonly first: CallLine;
+  readonly sums: Sums;
+}
+
+/** The lines summed by what `keyOf` names. */
+function summed(lines: readonly CallLine[], keyOf: (line: CallLine) => string): readonly Group[] {
+  const groups = new Map<string, Group>();
   for (const line of lines) {
-    const hour = Math.floor(line.timeMs / HOUR_MS);
-    const key = JSON.stringify([line.accountId, line.tokenId, line.usageKey, hour]);
-    const counter = counters.get(key) ?? { ...line, hour, messages: 0, calls: 0 };
-    const messages = counter.messages + line.messages;
-    counters.set(key, { ...counter, messages, calls: counter.calls + 1 });
-    const month = `${line.accountId} ${line.month}`;
-    const balance = balances.get(month) ?? {
-      account_id: line.accountId,
-      month: line.month,
-      messages: 0,
-    };
-    balances.set(month, { ...balance, messages: balance.messages + line.messages });
-  }
-  await database.transaction().execute(async (transaction) => {
-    for (const counter of counters.values()) {
-      await transaction
-        .insertInto('usage')
-        .values({
-          account_id: counter.accountId,
-          token_id: counter.tokenId,
-          usage_key: counter.usageKey,
-          hour: counter.hour,
-          messages: counter.messages,
-          calls: counter.calls,
-        })
-        .onConflict((conflict) =>
-          conflict.columns(['account_id', 'hour', 'token_id', 'usage_key']).doUpdateSet({
-            messages: sql`usage.messages + excluded.messages`,
-            calls: sql`usage.calls + excluded.calls`,
-          }),
-        )
-        .execute();
+    const key = keyOf(line);
+    let group = groups.get(key);
+    if (group === undefined) {
+      group = { first: line, sums: { messages: 0, premium: 0, calls: 0 } };
+      groups.set(key, group);
     }
-    for (const balance of balances.values()) {
-      await transaction
-        .insertInto('balance')
-        .values(balance)
-        .onConflict((conflict) =>
-          conflict
-            .columns(['account_id', 'month'])
-            .doUpdateSet({ messages: sql`balance.messages + excluded.messages` }),
-        )
-        .execute();
+    group.sums.messages += line.messages;
+    group.sums.premium += line.premium;
+    group.sums.calls += 1;
+  }
+  return [...groups.values()];
+}
+
+const hourOf = ({ timeMs }: CallLine): number => Math.floor(timeMs / HOUR_MS);
+
+/** Adds delivered calls to the counters and the journal: all of them or, on failure, none. */
+export async function writeUsage(database: Database, lines: readonly CallLine[]): Promise<void> {
+  const counters = summed(
+    lines,
+    (line) => `${line.accountId} ${line.tokenId} ${hourOf(line)} ${line.usageKey}`,
+  );
+  const balances = summed(lines, ({ accountId, month }) => `${accountId} ${month}`);
+  await database.transaction().execute(async (transaction) => {
+    await appendJournal(transaction, lines);
+    for (let from = 0; from < counters.length; from += ROWS_AT_ONCE) {
+      await addCounters(transaction, counters.slice(from, from + ROWS_AT_ONCE));
+    }
+    for (let from = 0; from < balances.length; from += ROWS_AT_ONCE) {
+      await addBalances(transaction, balances.slice(from, from + ROWS_AT_ONCE));
     }
   });
+}
+
+async function addCounters(transaction: Database, groups: readonly Group[]): Promise<void> {
+  const rows = groups.map(({ first, sums }) => ({
+    account_id: first.accountId,
+    token_id: first.tokenId,
+    usage_key: first.usageKey,
+    hour: hourOf(first),
+    ...sums,
+  }));
+  await transaction
+    .insertInto('usage')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(['account_id', 'hour', 'token_id', 'usage_key']).doUpdateSet({
+        messages: sql`usage.messages + excluded.messages`,
+        premium: sql`usage.premium + excluded.premium`,
+        calls: sql`usage.calls + excluded.calls`,
+      }),
+    )
+    .execute();
+}
+
+async function addBalances(transaction: Database, groups: readonly Group[]): Promise<void> {
+  const rows = groups.map(({ first, sums }) => ({
+    account_id: first.accountId,
+    month: first.month,
+    messages: sums.messages,
+    premium: sums.premium,
+  }));
+  await transaction
+    .insertInto('balance')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(['account_id', 'month']).doUpdateSet({
+        messages: sql`balance.messages + excluded.messages`,
+        premium: sql`balance.premium + excluded.premium`,
+      }),
+    )
+    .execute();
+}
+
+interface TokenMonth {
+  readonly accountId: string;
+  readonly tokenId: string;
+  /** Premium ones as well: a token's limit is on both. */
+  readonly messages: number;
+}
+
+/** What each token used in the month of `nowMs`. */
+export async function monthByToken(
+  database: Database,
+  days: BillingDays,
+  nowMs: number,
+): Promise<readonly TokenMonth[]> {
+  const rows = await database
+    .selectFrom('usage')
+    .select(['account_id', 'token_id', 'hour'])
+    .select((select) => select.fn.sum<number>(sql`messages + premium`).as('messages'))
+    .where('hour', '>=', Math.floor(days.monthFloor(nowMs) / HOUR_MS))
+    .groupBy(['account_id', 'token_id', 'hour'])
+    .execute();
+  const month = days.month(nowMs);
+  const sums = new Map<string, TokenMonth>();
+  for (const row of rows) {
+    if (days.month(row.hour * HOUR_MS) !== month) continue;
+    const known = sums.get(row.token_id)?.messages ?? 0;
+    const messages = known + Number(row.messages);
+    sums.set(row.token_id, { accountId: row.account_id, tokenId: row.token_id, messages });
+  }
+  return [...sums.values()];
 }
 
 /** Usage of an account in the month of `nowMs`. */
@@ -98,6 +162,7 @@ export async function readUsage(
   };
   return {
     month: mine.reduce((total, row) => total + row.messages, 0),
+    premium: mine.reduce((total, row) => total + row.premium, 0),
     byDay: sum((row) => days.day(row.hour * HOUR_MS)),
     byToken: sum((row) => row.token_id),
     byKey: sum((row) => row.usage_key),

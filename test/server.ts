@@ -36,6 +36,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     TAPEDECK_PORT: '0',
     TAPEDECK_DEMO: 'off',
     TAPEDECK_LOG: 'silent',
+    TAPEDECK_RATE_LIMIT: 'off',
     TAPEDECK_PUBLISHABLE_TOKEN: TEST_TOKENS.publishable,
     TAPEDECK_SECRET_TOKEN: TEST_TOKENS.secret,
     ...options.settings,

@@ -5,6 +5,7 @@ import { powerLossPrefixes } from './crash/powerLoss.ts';
 import { fuzzFiles } from './fuzz/files.ts';
 import { longLine } from './fuzz/longLine.ts';
 import { fuzzRequests } from './fuzz/requests.ts';
+import { limitsLaw } from './laws/limits.ts';
 import { meteringLaw } from './laws/metering.ts';
 
 interface SoakOrder {
@@ -31,15 +32,21 @@ export interface SoakSuite {
 export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'kill', fullCount: 200, partCount: 8, run: crashRounds },
   { name: 'power-loss', fullCount: 1_000, partCount: 25, run: powerLossPrefixes },
-  { name: 'metering', fullCount: 10_000, partCount: 10_000, run: meterPart },
+  { name: 'metering', fullCount: 1_000_000, partCount: 100_000, run: meterPart },
+  { name: 'limits', fullCount: 500, partCount: 50, run: limitsPart },
   { name: 'fuzz-files', fullCount: 10_000, partCount: 500, run: filesPart },
   { name: 'long-line', fullCount: 1_024, partCount: 1_024, run: linePart },
   { name: 'fuzz-requests', fullCount: 50_000, partCount: 5_000, run: requestsPart },
 ];
 
-async function meterPart({ count }: SoakOrder): Promise<SoakReport> {
-  const messages = await meteringLaw(count);
+async function meterPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  const messages = await meteringLaw(count, seed);
   return { failures: [], notes: [`${messages} messages in headers, ledger and usage alike`] };
+}
+
+async function limitsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  const passed = await limitsLaw(count, seed);
+  return { failures: [], notes: [`${passed} calls passed, the others of 64 each were refused`] };
 }
 
 async function filesPart(order: SoakOrder): Promise<SoakReport> {

@@ -11,7 +11,14 @@ import type { Dataset } from '../../store/datasets.ts';
 import { Failure } from '../../store/failure.ts';
 import type { Lake } from '../../store/lake.ts';
 import { callerOf, datasetOf, workspaceOf } from '../access.ts';
-import { addedTo, CHANGE_DATASET, CREATE_DATASET, draftOf } from '../datasetBody.ts';
+import {
+  addedTo,
+  CHANGE_DATASET,
+  checkSmartLinks,
+  CREATE_DATASET,
+  describedBy,
+  draftOf,
+} from '../datasetBody.ts';
 import { datasetView } from '../datasetView.ts';
 import type { Answer, Call, Endpoint, Services } from '../endpoint.ts';
 import { numberOf } from '../parameters.ts';
@@ -42,7 +49,8 @@ const ROW = {
 
 const ownDataset = (call: Call, lake: Lake): Dataset => {
   const { workspace = '', id = '' } = call.path;
-  return datasetOf(callerOf(call.caller), workspace, id, lake);
+  const caller = callerOf(call.caller);
+  return datasetOf(caller, workspaceOf(caller, workspace, lake).workspace, id, lake);
 };
 
 export const createDataset: Endpoint = {
@@ -127,24 +135,15 @@ async function changeOwn(
   { clock, lake, runner }: Services,
 ): Promise<Answer> {
   const { accountId } = callerOf(call.caller);
-  const { title, description, source, weight, schema } = body;
-  const given = (schema?.properties ?? {}) as Readonly<Record<string, PropertyType>>;
+  const given = (body.schema?.properties ?? {}) as Readonly<Record<string, PropertyType>>;
   const { workspace, dataset: name } = ownDataset(call, lake);
   await runner.inTurn(workspace, name, async () => {
     const dataset = ownDataset(call, lake);
-    await storeChanges(
-      lake,
-      dataset,
-      {
-        title: title ?? dataset.title,
-        description: description ?? dataset.description,
-        source: source ?? dataset.source,
-        weight: weight ?? dataset.weight,
-        addedProperties: addedTo(dataset, given),
-      },
-      accountId,
-      clock(),
-    );
+    const addedProperties = addedTo(dataset, given);
+    const names = Object.keys({ ...dataset.schema.properties, ...addedProperties });
+    checkSmartLinks(body.smartLinkAttributes ?? [], names);
+    const changes = { ...describedBy(body, dataset), addedProperties };
+    await storeChanges(lake, dataset, changes, accountId, clock());
   });
   return changed('Dataset has been updated', name);
 }

@@ -1,6 +1,26 @@
 // The one table of endpoints (DESIGN.md idea 8).
 import type { Endpoint } from '../endpoint.ts';
-import { getUsage } from './account.ts';
+import {
+  getMetadata,
+  getUsage,
+  removeMessageBudget,
+  setMessageBudget,
+  setPayAsYouGo,
+} from './account.ts';
+import {
+  changeAccount,
+  changeAccountToken,
+  createAccount,
+  createAccountToken,
+  getAccount,
+  getAccountUsage,
+  getAudit,
+  listAccounts,
+  rotateAccountToken,
+  verify,
+} from './admin.ts';
+import { getAttribution } from './attribution.ts';
+import { getCalls } from './calls.ts';
 import {
   changeDataset,
   createDataset,
@@ -16,7 +36,9 @@ import { queryData, timeSeries, timeSeriesInventory } from './read.ts';
 import { deleteRecords, writeRecord } from './records.ts';
 import { generateSchema } from './schema.ts';
 import { openApiDocument, status } from './status.ts';
-import { createWorkspace, getLogs, listWorkspaces } from './workspaces.ts';
+import { getSignedToken, signToken } from './signing.ts';
+import { changeToken, createToken, disableToken, listTokens, rotateToken } from './tokens.ts';
+import { changeWorkspace, createWorkspace, getLogs, listWorkspaces } from './workspaces.ts';
 
 export const ENDPOINTS: readonly Endpoint[] = [
   status,
@@ -46,5 +68,29 @@ export const ENDPOINTS: readonly Endpoint[] = [
   deleteIndex,
   listWorkspaces,
   createWorkspace,
+  changeWorkspace,
   getUsage,
+  getCalls,
+  getMetadata,
+  setMessageBudget,
+  removeMessageBudget,
+  setPayAsYouGo,
+  signToken,
+  getSignedToken,
+  listTokens,
+  createToken,
+  changeToken,
+  rotateToken,
+  disableToken,
+  getAttribution,
+  listAccounts,
+  createAccount,
+  getAccount,
+  changeAccount,
+  getAccountUsage,
+  createAccountToken,
+  changeAccountToken,
+  rotateAccountToken,
+  getAudit,
+  verify,
 ];

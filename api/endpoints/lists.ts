@@ -1,7 +1,7 @@
 // What there is to read: dataset schemas over all workspaces or one, metadata down to a key.
 import { Type } from 'typebox';
 import { Failure } from '../../store/failure.ts';
-import { callerOf, datasetOf, workspaceOf } from '../access.ts';
+import { callerOf, checkManages, datasetOf, readableDatasets, workspaceOf } from '../access.ts';
 import { datasetView, keyView, schemaView } from '../datasetView.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { numberOf, truthOf } from '../parameters.ts';
@@ -20,13 +20,7 @@ export const listData: Endpoint = {
   answer: Type.Array(ANY),
   failures: 'data',
   handle: async (call, { lake }) => {
-    const caller = callerOf(call.caller);
-    const { workspace } = call.path;
-    const workspaces =
-      workspace === undefined
-        ? lake.catalogue.workspaces(caller.accountId)
-        : [workspaceOf(caller, workspace, lake)];
-    const datasets = workspaces.flatMap((item) => lake.catalogue.datasets(item.workspace));
+    const datasets = readableDatasets(callerOf(call.caller), lake, call.path['workspace']);
     return { kind: 'json', value: datasets.map(schemaView), metering: 'free' };
   },
 };
@@ -59,6 +53,7 @@ export const getMeta: Endpoint = {
       return Object.fromEntries(Object.entries(whole).filter(([member]) => member !== 'schema'));
     };
     if (workspace === undefined) {
+      checkManages(caller);
       const value = lake.catalogue.workspaces(caller.accountId).map((item) => ({
         workspace: item.workspace,
         datasets: lake.catalogue.datasets(item.workspace).length,

@@ -4,7 +4,7 @@ import { checkJsonPath } from '../../pipeline/json.ts';
 import { checkName } from '../../store/columns.ts';
 import type { ColumnMapping } from '../../store/datasets.ts';
 import { Failure } from '../../store/failure.ts';
-import { callerOf, workspaceOf } from '../access.ts';
+import { callerOf, changeableIn } from '../access.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { DUPLICATES, duplicatesOf } from '../loading.ts';
 import { numberOf, type Parameter, textOf, truthOf, type Values } from '../parameters.ts';
@@ -20,7 +20,7 @@ export const loadData: Endpoint = {
   id: 'loadData',
   method: 'POST',
   path: '/data/:workspace/:id',
-  token: 'secret',
+  token: 'granted',
   summary:
     'Loads CSV, JSON, JSON lines or Parquet, also packed; makes the dataset when there is none.',
   weight: 'free',
@@ -59,9 +59,9 @@ export const loadData: Endpoint = {
   handle: async (call, services) => {
     const { lake, runner } = services;
     const caller = callerOf(call.caller);
-    const { workspace } = workspaceOf(caller, call.path['workspace'] ?? '', lake);
-    const id = call.path['id'] ?? '';
+    const { workspace: place = '', id = '' } = call.path;
     checkName('datasetId', id);
+    const { workspace } = changeableIn(caller, place, id, 'write', lake);
     const dataset = lake.catalogue.dataset(workspace, id)?.dataset ?? id;
     const mapping = mappingOf(call.query);
     const given = textOf(call.query, 'jsonPath');

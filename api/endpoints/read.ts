@@ -2,7 +2,14 @@
 import { Type } from 'typebox';
 import { isoTime } from '../../store/clock.ts';
 import type { Dataset } from '../../store/datasets.ts';
-import { callerOf, datasetOf, seriesDataset } from '../access.ts';
+import {
+  callerOf,
+  CORE,
+  datasetOf,
+  ownWorkspaces,
+  readableDatasets,
+  seriesDataset,
+} from '../access.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { answerSeries, SERIES_PARAMETERS } from '../series.ts';
 
@@ -64,19 +71,21 @@ export const timeSeriesInventory: Endpoint = {
   ),
   failures: 'data',
   handle: async (call, { lake }) => {
-    const workspaces = lake.catalogue.workspaces(callerOf(call.caller).accountId);
-    const value = workspaces.flatMap(({ workspace }, index) =>
-      lake.catalogue.datasets(workspace).map((dataset) => entryOf(dataset, index === 0)),
+    const caller = callerOf(call.caller);
+    const first = ownWorkspaces(caller, lake)[0]?.workspace;
+    const bare = new Set([CORE, first]);
+    const value = readableDatasets(caller, lake).map((dataset) =>
+      entryOf(dataset, bare.has(dataset.workspace)),
     );
     return { kind: 'json', value, metering: 'free' };
   },
 };
 
-/** Ids of the default workspace stand alone; those of another one say which. */
-function entryOf(dataset: Dataset, isDefault: boolean): object {
+/** Ids of CORE and of the default workspace stand alone; those of another one say which. */
+function entryOf(dataset: Dataset, bare: boolean): object {
   const { mapping, schema } = dataset;
   return {
-    id: isDefault ? dataset.dataset : `${dataset.workspace}.${dataset.dataset}`,
+    id: bare ? dataset.dataset : `${dataset.workspace}.${dataset.dataset}`,
     description: dataset.description,
     ...(mapping.key === undefined ? {} : { key: mapping.key }),
     ...(mapping.subkey === undefined ? {} : { subkey: mapping.subkey }),

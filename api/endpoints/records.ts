@@ -6,7 +6,7 @@ import { eraseRecords } from '../../pipeline/erase.ts';
 import { ingest } from '../../pipeline/ingest.ts';
 import { checkName } from '../../store/columns.ts';
 import { Failure } from '../../store/failure.ts';
-import { callerOf, datasetOf, workspaceOf } from '../access.ts';
+import { callerOf, changeableIn, datasetOf } from '../access.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { DUPLICATES, duplicatesOf, silentEvents } from '../loading.ts';
 import { dayOf, type Parameter } from '../parameters.ts';
@@ -21,7 +21,8 @@ export const writeRecord: Endpoint = {
   method: 'POST',
   path: '/record/:workspace/:id',
   aliases: ['/write/:workspace/:id'],
-  token: 'secret',
+  deprecated: { '/write/:workspace/:id': '2023-01-01' },
+  token: 'granted',
   summary: 'Writes one JSON record or an array of them; makes the dataset when there is none.',
   weight: 'free',
   parameters: [
@@ -38,9 +39,9 @@ export const writeRecord: Endpoint = {
   handle: async (call, services) => {
     const { lake, runner, disk, ingestion } = services;
     const caller = callerOf(call.caller);
-    const { workspace } = workspaceOf(caller, call.path['workspace'] ?? '', lake);
-    const id = call.path['id'] ?? '';
+    const { workspace: place = '', id = '' } = call.path;
     checkName('datasetId', id);
+    const { workspace } = changeableIn(caller, place, id, 'write', lake);
     const known = lake.catalogue.dataset(workspace, id);
     if (known === undefined && call.query['createDatasetOnDemand'] === false) {
       throw new Failure('NotFound');
@@ -64,7 +65,7 @@ export const deleteRecords: Endpoint = {
   id: 'deleteRecords',
   method: 'DELETE',
   path: '/data/:workspace/:id/:key/:subkey?/:date?',
-  token: 'secret',
+  token: 'granted',
   summary: 'Deletes the records of a key, of a subkey, of a date or of a range of dates.',
   weight: 'free',
   parameters: [
@@ -76,10 +77,10 @@ export const deleteRecords: Endpoint = {
   handle: async (call, { lake, runner, ingestion, settings }) => {
     const caller = callerOf(call.caller);
     const { workspace: place = '', id = '', key = '', subkey, date } = call.path;
-    const { workspace, dataset: name } = datasetOf(caller, place, id, lake);
+    const { workspace, dataset: name } = datasetOf(caller, place, id, lake, 'delete');
     const on = date === undefined ? undefined : parseDay('date', date);
     const deleted = await runner.inTurn(workspace, name, async () => {
-      const dataset = datasetOf(caller, place, id, lake);
+      const dataset = datasetOf(caller, place, id, lake, 'delete');
       const table = await lake.table(dataset.tableId);
       if (table === undefined) throw new Failure('NotFound');
       const parameters = { from: dayOf(call.query, 'from'), to: dayOf(call.query, 'to'), on };

@@ -31,6 +31,7 @@ export const openApiDocument = (table: () => readonly Endpoint[]): Endpoint => (
   method: 'GET',
   path: '/openapi-doc',
   aliases: ['/platform/swagger-json'],
+  deprecated: { '/platform/swagger-json': '2022-07-19' },
   token: 'none',
   summary: 'This interface as an OpenAPI 3.1 document.',
   weight: 'free',

@@ -2,7 +2,8 @@
 import { type Static, Type } from 'typebox';
 import { createWorkspace as makeWorkspace } from '../../store/datasetEdits.ts';
 import { listLog } from '../../store/jobs.ts';
-import { callerOf, workspaceOf } from '../access.ts';
+import { Failure } from '../../store/failure.ts';
+import { callerOf, checkManages, CORE, ownWorkspaces, workspaceOf } from '../access.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { refuse, textOf } from '../parameters.ts';
 
@@ -17,14 +18,15 @@ export const listWorkspaces: Endpoint = {
   method: 'GET',
   path: '/workspaces',
   token: 'secret',
-  summary: "The account's workspaces; the first one made is the default of /time-series.",
+  summary: "The account's workspaces, the default one of /time-series first.",
   weight: 'free',
   parameters: [],
   answer: Type.Array(WORKSPACE),
   failures: 'workspace',
   handle: async (call, { lake }) => {
-    const { accountId } = callerOf(call.caller);
-    const value = lake.catalogue.workspaces(accountId).map(({ workspace }, index) => ({
+    const caller = callerOf(call.caller);
+    checkManages(caller);
+    const value = ownWorkspaces(caller, lake).map(({ workspace, accountId }, index) => ({
       workspace,
       owner: accountId,
       default: index === 0,
@@ -50,11 +52,38 @@ export const createWorkspace: Endpoint = {
     workspace: Type.String(),
   }),
   failures: 'workspace',
-  handle: async (call, { clock, lake }) => {
-    const { accountId } = callerOf(call.caller);
+  handle: async (call, { accounts, clock, lake }) => {
+    const caller = callerOf(call.caller);
+    checkManages(caller);
+    const { accountId } = caller;
     const { name } = call.json as Static<typeof CREATE>;
+    const operator = accounts.list()[0]?.accountId;
+    if (name.toUpperCase() === CORE && (name !== CORE || accountId !== operator)) {
+      throw new Failure('InvalidBody', `name must not be ${CORE}: it is the operator's`);
+    }
     const { workspace } = await makeWorkspace(lake, name, accountId, clock());
     const value = { success: true, message: 'Workspace has been created', workspace };
+    return { kind: 'json', value, metering: 'free' };
+  },
+};
+
+export const changeWorkspace: Endpoint = {
+  id: 'changeWorkspace',
+  method: 'PATCH',
+  path: '/workspaces/:workspace',
+  token: 'secret',
+  summary: 'Makes a workspace the default one: where /time-series looks for ids.',
+  weight: 'free',
+  parameters: [],
+  body: { kind: 'json', schema: Type.Object({ default: Type.Literal(true) }) },
+  answer: WORKSPACE,
+  failures: 'workspace',
+  handle: async (call, { accounts, lake }) => {
+    const caller = callerOf(call.caller);
+    const { workspace } = workspaceOf(caller, call.path['workspace'] ?? '', lake);
+    const { accountId, tokenId } = caller;
+    await accounts.changeAccount(accountId, { defaultWorkspace: workspace }, tokenId);
+    const value = { workspace, owner: accountId, default: true };
     return { kind: 'json', value, metering: 'free' };
   },
 };

@@ -137,12 +137,17 @@ test('tokens are listed by their end, shown whole only when asked', async () => 
   const secret = 'sk_0123456789abcdef';
   const env = settings('tokens', { TAPEDECK_DEMO: 'off', TAPEDECK_SECRET_TOKEN: secret });
   const listed = await run(['tokens'], env);
-  assert.match(listed.stdout, /^publishable {2}pk_[0-9a-f]{32}\nsecret {7}sk_…cdef\n$/);
+  const [publishable = '', own = '', ...testing] = listed.stdout.trimEnd().split('\n');
+  assert.match(publishable, /^publishable {2}pk_[0-9a-f]{32} {2}\(id [0-9a-f]{16}\)$/);
+  assert.match(own, /^secret {7}sk_…cdef {2}\(id [0-9a-f]{16}\)$/);
+  assert.equal(testing.filter((line) => / T[ps]k_.*test environment/.test(line)).length, 2);
   assert.match((await run(['tokens', 'list', '--show'], env)).stdout, /sk_0123456789abcdef/);
   const made = await run(['tokens', 'create', '--kind', 'publishable', '--json'], env);
   assert.match((JSON.parse(made.stdout) as { token: string }).token, /^pk_/);
-  assert.equal((await run(['tokens'], env)).stdout.split('\n').length, 4);
-  assert.equal((await stat(join(folder, 'tokens', 'key'))).mode & 0o777, 0o600);
+  assert.equal((await run(['tokens'], env)).stdout.split('\n').length, 6);
+  for (const file of ['key', 'admin-token']) {
+    assert.equal((await stat(join(folder, 'tokens', file))).mode & 0o777, 0o600);
+  }
 });
 
 test('a request is one line of JSON, and no token reaches it', async () => {
@@ -176,4 +181,63 @@ test('a wrong setting is an error that helps', async () => {
   const wrong = await run(['tokens'], settings('x', { TAPEDECK_PORT: 'http' }));
   assert.match(wrong.stderr, /TAPEDECK_PORT must be a whole number from 0 to 65535/);
   assert.match((await run(['--help'], settings('x'))).stdout, /serve[\s\S]+ingest[\s\S]+tokens/);
+});
+
+test('an operator makes an account, sets it, and checks the books, beside a server or not', async () => {
+  const env = settings('operator', { TAPEDECK_DEMO: 'off' });
+  const made = await run(['account', 'create', 'Blue Fund', '--tier', 'launch', '--json'], env);
+  assert.equal(made.code, 0, made.stderr);
+  const { accountId, tier } = JSON.parse(made.stdout) as Record<string, string>;
+  assert.equal(tier, 'launch');
+  const id = accountId ?? '';
+  const server = serve(env);
+  const base = (await server.until(/listens on (\S+)/))[1] ?? '';
+  const set = ['account', 'set', id, '--circuit-breaker', '500', '--premium-messages', '7'];
+  assert.equal((await run(set, env)).code, 0);
+  const kind = [
+    'tokens',
+    'create',
+    '--account',
+    id,
+    '--kind',
+    'secret',
+    '--name',
+    'desk',
+    '--json',
+  ];
+  const token = JSON.parse((await run(kind, env)).stdout) as Record<string, string>;
+  const metadata = await fetch(`${base}/v1/account/metadata?token=${token['token']}`);
+  const seen = (await metadata.json()) as Record<string, unknown>;
+  assert.deepEqual([seen['tierName'], seen['circuitBreaker']], ['launch', 500]);
+  const rotated = await run(['tokens', 'rotate', token['tokenId'] ?? '', '--account', id], env);
+  assert.match(rotated.stdout, /^secret {7}sk_[0-9a-f]{32}/);
+  const old = await fetch(`${base}/v1/account/metadata?token=${token['token']}`);
+  assert.equal(await old.text(), 'The API key provided has been disabled');
+  assert.equal((await run(['account', 'set', id, '--suspended', 'on'], env)).code, 0);
+  server.child.kill('SIGTERM');
+  await server.ended;
+  const listed = await run(['account'], env);
+  assert.match(listed.stdout, /launch +Blue Fund: 0 of 5000000 messages, suspended\n/);
+  const audit = (await run(['audit', '--account', id], env)).stdout.trim().split('\n');
+  const acts = [
+    'create account',
+    'change account',
+    'create token',
+    'rotate token',
+    'change account',
+  ];
+  assert.deepEqual(
+    audit.map((line) => acts.find((act) => line.includes(` ${act} `))),
+    acts,
+  );
+  assert.ok(audit.every((line) => line.includes(' admin ')));
+  const books = await run(['verify-ledger'], env);
+  assert.equal(books.code, 0);
+  assert.match(
+    books.stdout,
+    /^0 calls, 0 messages and 0 premium ones recomputed\neverything agrees\n$/,
+  );
+  const wrong = await run(['account', 'set', id, '--budget', 'lots'], env);
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.stderr, /budget/);
 });

@@ -1,24 +1,9 @@
 // The official JavaScript client, unmodified: every workspace method that has a route here, with
 // the values it reads back; and the methods that have none yet, by name.
 import assert from 'node:assert/strict';
-import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
 import { startServer, type TestServer } from '../server.ts';
-
-type Arguments = Readonly<Record<string, unknown>>;
-type Method = (options: Arguments, standard?: Arguments) => Promise<unknown>;
-
-interface Package {
-  readonly Client: new (options: Arguments) => {
-    readonly apperate: Readonly<Record<string, Method | undefined>>;
-    readonly timeSeries: Method;
-    readonly timeSeriesInventory: Method;
-  };
-  readonly overrideUrl: (options: { readonly url?: string }) => void;
-}
-
-// Its types are not in the package, and it is CommonJS.
-const { Client, overrideUrl } = createRequire(import.meta.url)('@apperate/iexjs') as Package;
+import { type Client, iexjs, refusal } from './iexjs.ts';
 
 /** Methods of `client.apperate` that are called below. */
 const SERVED = [
@@ -41,32 +26,26 @@ const NOT_SERVED = [
 ] as const;
 
 let server: TestServer;
-let client: InstanceType<Package['Client']>;
+let client: Client;
 before(async () => {
   server = await startServer();
-  overrideUrl({ url: `${server.base}/v1/` });
-  client = new Client({ api_token: server.secret, version: 'v1' });
+  iexjs.overrideUrl({ url: `${server.base}/v1/` });
+  client = new iexjs.Client({ api_token: server.secret, version: 'v1' });
 });
 after(async () => {
-  overrideUrl({});
+  iexjs.overrideUrl({});
   await server.close();
 });
 
 /** Calls a workspace method as a user of the client would, in workspace WS. */
-function call<T>(name: (typeof SERVED)[number], options: Arguments = {}): Promise<T> {
+function call<T>(
+  name: (typeof SERVED)[number],
+  options: Readonly<Record<string, unknown>> = {},
+): Promise<T> {
   const method = client.apperate[name];
   assert.ok(method !== undefined, name);
   return method.call(client.apperate, { workspace: 'WS', ...options }) as Promise<T>;
 }
-
-const refusal = async (asked: Promise<unknown>): Promise<string> => {
-  try {
-    await asked;
-  } catch (error) {
-    return String((error as { readonly message?: unknown }).message ?? error);
-  }
-  assert.fail('the client expected a refusal');
-};
 
 interface Told {
   readonly success: boolean;

@@ -31,7 +31,7 @@ export async function fuzzFiles({ count, seed, log }: FuzzOrder): Promise<FuzzRe
   await using arena = await openArena();
   const { accounts, lake } = arena.server.tapedeck.services;
   const accountId = await accounts.createAccount('fuzzer', 'scale');
-  const { token } = await accounts.createToken(accountId, 'secret');
+  const { text: token } = await accounts.createToken(accountId, 'secret');
   await createWorkspace(lake, 'FUZZ', accountId, 0);
   const doors = { arena, token };
   const all = await bases();

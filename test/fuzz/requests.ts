@@ -111,8 +111,8 @@ function answerFault(request: RawRequest, answer: RawAnswer, folder: string): st
 async function prepare({ server }: Arena): Promise<Known> {
   const { accounts, lake } = server.tapedeck.services;
   const accountId = await accounts.createAccount('fuzzer', 'scale');
-  const secret = (await accounts.createToken(accountId, 'secret')).token;
-  const publishable = (await accounts.createToken(accountId, 'publishable')).token;
+  const secret = (await accounts.createToken(accountId, 'secret')).text;
+  const publishable = (await accounts.createToken(accountId, 'publishable')).text;
   await createWorkspace(lake, 'FUZZ', accountId, 0);
   const rows = 'symbol,kind,date,v\nA,X,2024-01-01,1\nA,Y,2024-01-02,2\nB,X,2024-01-03,\n';
   const url = `${server.base}/v1/data/FUZZ/PRICES?wait=true&subkey=kind&key=symbol&date=date`;

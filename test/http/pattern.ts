@@ -4,9 +4,7 @@
 /** Name -> value: `pk`, `sk`, `base` and what was captured so far. */
 export type Variables = Map<string, string>;
 
-type Part =
-  | { readonly kind: 'literal'; readonly text: string }
-  | Hole;
+type Part = { readonly kind: 'literal'; readonly text: string } | Hole;
 
 interface Hole {
   readonly kind: 'hole';
@@ -38,10 +36,13 @@ const ANCHOR_LENGTH_MAX = 80;
 
 /** Captures by name when `pattern` matches the whole of `actual`, otherwise undefined. */
 export function matchPattern(
-  pattern: string, actual: string, variables: Variables,
+  pattern: string,
+  actual: string,
+  variables: Variables,
 ): Variables | undefined {
-  const sources = partsOf(pattern, variables)
-    .map((part) => part.kind === 'literal' ? escape(part.text) : part.source);
+  const sources = partsOf(pattern, variables).map((part) =>
+    part.kind === 'literal' ? escape(part.text) : part.source,
+  );
   const match = new RegExp(`^${sources.join('')}$`).exec(actual);
   return match === null ? undefined : new Map(Object.entries(match.groups ?? {}));
 }
@@ -70,8 +71,8 @@ export function redraw(pattern: string, actual: string, variables: Variables): s
     const next = parts[index + 1];
     const after = next === undefined ? undefined : next.kind === 'literal' ? next.text : '';
     const source = part.repeats === undefined ? part.source : captured.get(part.repeats);
-    const place = source === undefined ? undefined
-      : findAgain(source, { before, after }, actual, at);
+    const place =
+      source === undefined ? undefined : findAgain(source, { before, after }, actual, at);
     before = '';
     if (place === undefined) return;
     const value = actual.slice(place.start, place.end);
@@ -94,9 +95,10 @@ export function volatileNamed(text: string, nowMs: number): string {
   const isNow = (ms: number): boolean => Math.abs(ms - nowMs) < NOW_MS;
   return text
     .replace(new RegExp(`\\b${KINDS['uuid']}\\b`, 'g'), '{{uuid}}')
-    .replace(new RegExp(`\\b${KINDS['ms']}\\b`, 'g'), (ms) => isNow(Number(ms)) ? '{{ms}}' : ms)
-    .replace(new RegExp(KINDS['iso'] ?? '', 'g'),
-      (iso) => isNow(Date.parse(iso)) ? '{{iso}}' : iso);
+    .replace(new RegExp(`\\b${KINDS['ms']}\\b`, 'g'), (ms) => (isNow(Number(ms)) ? '{{ms}}' : ms))
+    .replace(new RegExp(KINDS['iso'] ?? '', 'g'), (iso) =>
+      isNow(Date.parse(iso)) ? '{{iso}}' : iso,
+    );
 }
 
 function partsOf(pattern: string, variables: Variables): readonly Part[] {
@@ -107,8 +109,8 @@ function partsOf(pattern: string, variables: Variables): readonly Part[] {
     const [text, capture, name = ''] = match;
     if (match.index > at) parts.push({ kind: 'literal', text: pattern.slice(at, match.index) });
     const repeats = captured.has(name) && capture === undefined ? name : undefined;
-    const source = repeats === undefined
-      ? sourceOf(text, capture, name, variables) : `\\k<${name}>`;
+    const source =
+      repeats === undefined ? sourceOf(text, capture, name, variables) : `\\k<${name}>`;
     parts.push({ kind: 'hole', text, source, capture, repeats });
     if (capture !== undefined) captured.add(capture);
     at = match.index + text.length;
@@ -118,7 +120,10 @@ function partsOf(pattern: string, variables: Variables): readonly Part[] {
 }
 
 function sourceOf(
-  text: string, capture: string | undefined, name: string, variables: Variables,
+  text: string,
+  capture: string | undefined,
+  name: string,
+  variables: Variables,
 ): string {
   const kind = kindOf(name);
   if (capture !== undefined && kindOf(capture) !== undefined) {
@@ -146,7 +151,10 @@ interface Surroundings {
 
 /** Where the value stands in `actual`: tries the longest text before it, then shorter ones. */
 function findAgain(
-  source: string, { before, after }: Surroundings, actual: string, from: number,
+  source: string,
+  { before, after }: Surroundings,
+  actual: string,
+  from: number,
 ): { readonly start: number; readonly end: number } | undefined {
   const ahead = after === undefined ? '$' : `(?=${escape(after.slice(0, 1))})`;
   const value = new RegExp(source + ahead, 'y');

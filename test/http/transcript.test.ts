@@ -9,6 +9,7 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { difference } from './difference.ts';
 import { fillIn, matchPattern, redraw, volatileNamed } from './pattern.ts';
+import { signatureDate, signatureHeaders } from './signature.ts';
 import { playTranscript, readTranscript, updateAsked } from './transcript.ts';
 
 const SECRET = 'sk_0123456789abcdef0123456789abcdef';
@@ -38,8 +39,15 @@ const ANSWERS: Readonly<Record<string, RequestListener>> = {
     polls += 1;
     answer.end(polls < 3 ? '{"status":"running"}' : '{"status":"done"}\n');
   },
-  '/large': (_asked, answer) => { answer.end('x'.repeat(30_000)); },
-  '/bytes': (_asked, answer) => { answer.end(Buffer.from([0, 1, 255])); },
+  '/signature': ({ headers }, answer) => {
+    answer.end(`${headers['x-svc-date']} ${headers.authorization}`);
+  },
+  '/large': (_asked, answer) => {
+    answer.end('x'.repeat(30_000));
+  },
+  '/bytes': (_asked, answer) => {
+    answer.end(Buffer.from([0, 1, 255]));
+  },
 };
 
 async function textOf(asked: IncomingMessage): Promise<string> {
@@ -50,7 +58,9 @@ async function textOf(asked: IncomingMessage): Promise<string> {
 
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'transcript-'));
-  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 
@@ -59,19 +69,29 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Plays `text`; answers the failures by title, and the text of the file afterwards. */
-async function play(text: string, update = false): Promise<{
-  readonly failures: Readonly<Record<string, string>>; readonly written: string;
+/** Plays `text` with `to`; answers the failures by title, and the text of the file afterwards. */
+async function play(
+  text: string,
+  update = false,
+  to = base,
+): Promise<{
+  readonly failures: Readonly<Record<string, string>>;
+  readonly written: string;
 }> {
   const path = join(folder, 'a.http');
   await writeFile(path, text);
   polls = 0;
   const failures: Record<string, string> = {};
   const step = async (title: string, body: () => Promise<void>): Promise<void> => {
-    await body().catch((error: unknown) => { failures[title] = String(error); });
+    await body().catch((error: unknown) => {
+      failures[title] = String(error);
+    });
   };
-  const variables = new Map([['sk', SECRET], ['base', base]]);
-  await playTranscript(await readTranscript(path), { base, variables }, { update, step });
+  const variables = new Map([
+    ['sk', SECRET],
+    ['base', base],
+  ]);
+  await playTranscript(await readTranscript(path), { base: to, variables }, { update, step });
   return { failures, written: await readFile(path, 'utf8') };
 }
 
@@ -164,18 +184,27 @@ test('a conversation that holds is left as it is, with and without update', asyn
 });
 
 test('what differs is shown, and nothing is written without update', async () => {
-  const text = CONVERSATION.replace('"a,b"}', '"A,B"}').replace('HTTP 201', 'HTTP 200')
+  const text = CONVERSATION.replace('"a,b"}', '"A,B"}')
+    .replace('HTTP 201', 'HTTP 200')
     .replace('!x-not-there', '!content-type\nx-missing: 1');
   const { failures, written } = await play(text);
   assert.equal(written, text);
   assert.deepEqual(Object.keys(failures), ['load']);
-  for (const line of ['- HTTP 200', '+ HTTP 201', '+ content-type: application/json',
-    '+ !x-missing', '"got":"a,b"}']) assert.ok(failures['load']?.includes(line), line);
+  for (const line of [
+    '- HTTP 200',
+    '+ HTTP 201',
+    '+ content-type: application/json',
+    '+ !x-missing',
+    '"got":"a,b"}',
+  ])
+    assert.ok(failures['load']?.includes(line), line);
 });
 
 test('update keeps the placeholders and corrects the rest', async () => {
-  const wrong = CONVERSATION.replace('"a,b"}', '"old"}').replace('HTTP 201', 'HTTP 200')
-    .replace('{{int}}', '7').replace('"status":"done"}\n', '"status":"gone"}\n');
+  const wrong = CONVERSATION.replace('"a,b"}', '"old"}')
+    .replace('HTTP 201', 'HTTP 200')
+    .replace('{{int}}', '7')
+    .replace('"status":"done"}\n', '"status":"gone"}\n');
   const { failures, written } = await play(wrong, true);
   assert.deepEqual(failures, {});
   assert.equal(written, CONVERSATION.replace('{{int}}', '0'));
@@ -208,6 +237,46 @@ test('a request body may be a file, and is sent as it is', async () => {
   assert.match(written, /\d+ bytes, sha256/, 'a body that looks like a placeholder is a digest');
 });
 
+test('a request line with an address goes there, and not to the server of the conversation', async () => {
+  const nobody = 'http://127.0.0.1:1';
+  const { failures } = await play(
+    '### there\nGET {{base}}/echo?x=//{{sk}}\n\nHTTP 200\n\nGET /echo?x=//{{sk}}\n\n\n### here\nGET /echo\n',
+    false,
+    nobody,
+  );
+  assert.deepEqual(Object.keys(failures), ['here']);
+  assert.match(failures['here'] ?? '', /ECONNREFUSED/);
+});
+
+interface Vector {
+  readonly [name: string]: string;
+}
+
+test('signatures are those of the vectors, which another program made', async () => {
+  const path = join(import.meta.dirname, '..', 'signing', 'vectors.json');
+  const vectors = JSON.parse(await readFile(path, 'utf8')) as readonly Vector[];
+  const vector = vectors.find(({ name }) => name === 'the token is the whole query');
+  assert.ok(vector !== undefined);
+  const { method = '', host = '', secret = '', date = '', authorization } = vector;
+  const request = { method, host, target: `${vector['path']}?last=2&${vector['query']}` };
+  const headers = signatureHeaders({ ...request, body: Buffer.of() }, secret, date);
+  assert.deepEqual(headers, { 'x-svc-date': date, authorization });
+  assert.equal(signatureDate(new Date('2025-03-14T09:26:53.589Z')), '20250314T092653Z');
+});
+
+test('@sign adds the two headers, as of now or of a given time', async () => {
+  const block = (asked: string): string =>
+    `### signed\n# twice\n${asked}\nPOST /signature?token={{sk}}\n\nbody\n\nHTTP 200\n\n`;
+  const told = `SVC-HMAC-SHA256 Credential={{sk}}/20250314/svc_request, SignedHeaders=host;x-svc-date, `;
+  const then = await play(
+    `${block('@sign {{sk}} 20250314T092653Z')}20250314T092653Z ${told}Signature={{hex64}}\n`,
+  );
+  assert.deepEqual(then.failures, {});
+  const now = signatureDate(new Date());
+  const { failures } = await play(`${block('@sign {{sk}}')}${now.slice(0, 11)}{{*}}\n`);
+  assert.deepEqual(failures, {});
+});
+
 test('mistakes in a transcript are named', async () => {
   await assert.rejects(play('### a\nHTTP 200\n'), /a\.http, ### a: expected a request line/);
   await assert.rejects(play('### a\nGET /echo\nno header\n'), /header\? no header/);
@@ -229,12 +298,20 @@ test('update is asked for by UPDATE=1, and refused where CI=true', () => {
 test('patterns match whole texts', () => {
   const known = new Map([['pk', 'a.b']]);
   for (const [pattern, text, matches] of [
-    ['{{int}}', '-12', true], ['{{int}}', '1.5', false], ['{{pk}}', 'a.b', true],
-    ['{{pk}}', 'axb', false], ['{{hex4}}', '0aF9', true], ['{{ms}}', '123', false],
-    ['{{iso}}', '2026-01-31T12:00:00.000Z', true], ['a{{*}}b', 'a\nb\nb', true],
-    ['{{uuid}}', '01234567-89ab-4def-8123-456789abcdef', true], ['{{"a"}}', '{{"a"}}', true],
-    ['{{n=int}}-{{n}}', '7-7', true], ['{{n=int}}-{{n}}', '7-8', false],
-  ] as const) assert.equal(matchPattern(pattern, text, known) !== undefined, matches, pattern);
+    ['{{int}}', '-12', true],
+    ['{{int}}', '1.5', false],
+    ['{{pk}}', 'a.b', true],
+    ['{{pk}}', 'axb', false],
+    ['{{hex4}}', '0aF9', true],
+    ['{{ms}}', '123', false],
+    ['{{iso}}', '2026-01-31T12:00:00.000Z', true],
+    ['a{{*}}b', 'a\nb\nb', true],
+    ['{{uuid}}', '01234567-89ab-4def-8123-456789abcdef', true],
+    ['{{"a"}}', '{{"a"}}', true],
+    ['{{n=int}}-{{n}}', '7-7', true],
+    ['{{n=int}}-{{n}}', '7-8', false],
+  ] as const)
+    assert.equal(matchPattern(pattern, text, known) !== undefined, matches, pattern);
   assert.equal(matchPattern('{"id":{{id=int}}}', '{"id":42}', known)?.get('id'), '42');
   assert.equal(fillIn('/{{pk}}/x', known), '/a.b/x');
 });
@@ -253,23 +330,39 @@ test('times of about now and UUIDs are volatile, other times are not', () => {
   const now = Date.parse('2026-01-31T12:00:00.000Z');
   const uuid = '01234567-89ab-4def-8123-456789abcdef';
   const text = `${now + 5} ${now - 86_400_000} 2026-01-31T12:00:01Z 2025-01-31T12:00:00Z ${uuid}`;
-  assert.equal(volatileNamed(text, now),
-    `{{ms}} ${now - 86_400_000} {{iso}} 2025-01-31T12:00:00Z {{uuid}}`);
+  assert.equal(
+    volatileNamed(text, now),
+    `{{ms}} ${now - 86_400_000} {{iso}} 2025-01-31T12:00:00Z {{uuid}}`,
+  );
 });
 
 test('what is drawn anew always matches what it was drawn from', () => {
-  const piece = fc.constantFrom('{{*}}', '{{int}}', '{{hex2}}', '{{a=int}}', '{{pk}}', '"a":', 'x',
-    '12', ',', '\n');
-  const text = fc.array(fc.constantFrom('"a":', 'x', '12', ',', '\n', 'secretsecretsecret', '.'))
+  const piece = fc.constantFrom(
+    '{{*}}',
+    '{{int}}',
+    '{{hex2}}',
+    '{{a=int}}',
+    '{{pk}}',
+    '"a":',
+    'x',
+    '12',
+    ',',
+    '\n',
+  );
+  const text = fc
+    .array(fc.constantFrom('"a":', 'x', '12', ',', '\n', 'secretsecretsecret', '.'))
     .map((parts) => parts.join(''));
   const known = new Map([['pk', 'secretsecretsecret']]);
-  fc.assert(fc.property(fc.array(piece), text, (parts, actual) => {
-    const pattern = parts.filter((part, index) =>
-      part !== '{{a=int}}' || parts.indexOf(part) === index).join('');
-    const drawn = redraw(pattern, actual, known);
-    const holds = matchPattern(pattern, actual, known) !== undefined;
-    return matchPattern(drawn, actual, known) !== undefined && (holds || drawn !== pattern);
-  }));
+  fc.assert(
+    fc.property(fc.array(piece), text, (parts, actual) => {
+      const pattern = parts
+        .filter((part, index) => part !== '{{a=int}}' || parts.indexOf(part) === index)
+        .join('');
+      const drawn = redraw(pattern, actual, known);
+      const holds = matchPattern(pattern, actual, known) !== undefined;
+      return matchPattern(drawn, actual, known) !== undefined && (holds || drawn !== pattern);
+    }),
+  );
 });
 
 test('the difference of two texts is their differing lines', () => {

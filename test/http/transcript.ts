@@ -6,6 +6,8 @@
 //   ### the title of a block
 //   # a comment; then, if a job must end first, what the answer must contain (polled for 15 s):
 //   @until "status":"done"
+//   # and, if the request is to be signed, the secret, and the date where it is not now:
+//   @sign {{secret}} 20250314T092653Z
 //   POST /v1/data/{{workspace}}?token={{sk}}
 //   content-type: application/json
 //
@@ -17,11 +19,14 @@
 //
 //   {"job":"{{job=hex32}}","at":{{ms}}}
 //
-// Variables `{{pk}} {{sk}} {{base}}` and captures stand in requests and expectations. An
-// expectation may hold `{{*}} {{int}} {{ms}} {{iso}} {{uuid}} {{hex32}}` (any number of digits),
-// and `{{name=int}}`, which later blocks use as `{{name}}`. Bodies are compared exactly: a body
-// ends before the last newline of its block, and before the blank line ahead of the next `###`.
-// What is longer than 20 kB or no plain text is compared by `N bytes, sha256 …`.
+// Variables and captures stand in requests and expectations. Variables are `{{pk}} {{sk}}`, the
+// first account's tokens, `{{tpk}} {{tsk}}`, its tokens for tests, `{{admin}}`, the operator's
+// token, `{{base}}` and, where there is a test environment, `{{sandbox}}`: a request line with an
+// address, such as `GET {{sandbox}}/v1/status`, goes there. An expectation may hold
+// `{{*}} {{int}} {{ms}} {{iso}} {{uuid}} {{hex32}}` (any number of digits), and `{{name=int}}`,
+// which later blocks use as `{{name}}`. Bodies are compared exactly: a body ends before the last
+// newline of its block, and before the blank line ahead of the next `###`. What is longer than
+// 20 kB or no plain text is compared by `N bytes, sha256 …`.
 // `UPDATE=1 npm test -- transcripts` writes the real answers into the files; of a new block also
 // UUIDs and times of about now as placeholders.
 import assert from 'node:assert/strict';
@@ -32,8 +37,15 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { difference } from './difference.ts';
 import {
-  fillIn, matchPattern, nameGiven, PLACEHOLDER, redraw, volatileNamed, type Variables,
+  fillIn,
+  matchPattern,
+  nameGiven,
+  PLACEHOLDER,
+  redraw,
+  volatileNamed,
+  type Variables,
 } from './pattern.ts';
+import { signatureDate, signatureHeaders } from './signature.ts';
 
 const REQUEST_MS_MAX = 30_000;
 const UNTIL_MS_MAX = 15_000;
@@ -41,14 +53,19 @@ const UNTIL_PAUSE_MS = 50;
 const BODY_SHOWN_BYTES_MAX = 20_000;
 /** What a new expectation lists, where present. */
 const TELLING_HEADERS = [
-  'content-type', 'svccloud-messages-used', 'svccloud-premium-messages-used',
+  'content-type',
+  'svccloud-messages-used',
+  'svccloud-premium-messages-used',
 ];
 
 interface Request {
   readonly method: string;
+  /** Path and query, or a whole address. */
   readonly target: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string;
+  /** What `@sign` says: a secret, and a date where it is not now. */
+  readonly sign: string | undefined;
 }
 
 interface Block {
@@ -89,10 +106,14 @@ export async function readTranscript(path: string): Promise<Transcript> {
   const start = text.search(/^### /m);
   const preamble = start < 0 ? text : text.slice(0, start);
   const blocks = start < 0 ? [] : text.slice(start).split(/^(?=### )/m);
-  const settings = [...preamble.matchAll(/^@(\w+)=(.*)$/gm)]
-    .map(([, name, value]) => [name, value]);
+  const settings = [...preamble.matchAll(/^@(\w+)=(.*)$/gm)].map(([, name, value]) => [
+    name,
+    value,
+  ]);
   return {
-    path, preamble, settings: Object.fromEntries(settings),
+    path,
+    preamble,
+    settings: Object.fromEntries(settings),
     blocks: blocks.map((block, index) => readBlock(path, block, index === blocks.length - 1)),
   };
 }
@@ -106,7 +127,8 @@ export function updateAsked(variables: Readonly<Record<string, string | undefine
 
 /** Plays every block in order; with `update` rewrites the file instead of comparing. */
 export async function playTranscript(
-  transcript: Transcript, world: World,
+  transcript: Transcript,
+  world: World,
   { update, step }: { readonly update: boolean; readonly step: Step },
 ): Promise<void> {
   const drawn = transcript.blocks.map((block) => block.expected);
@@ -121,8 +143,10 @@ export async function playTranscript(
 }
 
 function compare(block: Block, actual: string, path: string): void {
-  const hint = block.expected === '' ? ' has no expectation yet: UPDATE=1 npm test -- transcripts'
-    : ': - expected, + answered';
+  const hint =
+    block.expected === ''
+      ? ' has no expectation yet: UPDATE=1 npm test -- transcripts'
+      : ': - expected, + answered';
   const message = `${basename(path)}, ${block.title}${hint}\n${difference(block.expected, actual)}`;
   assert.ok(actual === block.expected, message);
 }
@@ -138,15 +162,22 @@ function readBlock(path: string, text: string, last: boolean): Block {
   const expected = block.slice(start);
   const [title = '', ...lines] = head.split('\n');
   const at = lines.findIndex((line) => !/^([#@]|$)/.test(line));
-  const until = lines.slice(0, at).find((line) => line.startsWith('@until '))?.slice(7);
+  const said = (name: string): string | undefined =>
+    lines
+      .slice(0, at)
+      .find((line) => line.startsWith(`@${name} `))
+      ?.slice(name.length + 2);
+  const asked = readRequest(`${basename(path)}, ${title}`, lines.slice(at));
   return {
-    title: title.slice(4).trim(), head, until,
-    request: readRequest(`${basename(path)}, ${title}`, lines.slice(at)),
+    title: title.slice(4).trim(),
+    head,
+    until: said('until'),
+    request: { ...asked, sign: said('sign') },
     expected: expected === 'HTTP' ? '' : expected,
   };
 }
 
-function readRequest(where: string, lines: readonly string[]): Request {
+function readRequest(where: string, lines: readonly string[]): Omit<Request, 'sign'> {
   const [, method, target] = /^([A-Z]+) (\S+)$/.exec(lines[0] ?? '') ?? [];
   if (method === undefined || target === undefined) {
     throw new Error(`${where}: expected a request line such as GET /v1/status`);
@@ -171,14 +202,18 @@ async function playBlock(block: Block, path: string, world: World): Promise<stri
     await pause(UNTIL_PAUSE_MS);
     answer = await send(block.request, path, world);
   }
-  return block.expected === '' ? drawNew(answer, world.variables)
+  return block.expected === ''
+    ? drawNew(answer, world.variables)
     : drawAgain(block.expected, answer, world.variables);
 }
 
 /** `node:http`, because `fetch` adds headers, follows redirects and mends paths. */
 async function send(asked: Request, path: string, world: World): Promise<Answer> {
   const { base, variables } = world;
-  const target = fillIn(asked.target, variables);
+  const whole = fillIn(asked.target, variables);
+  const origin = /^https?:\/\/[^/]+/.exec(whole)?.[0] ?? base;
+  const target = whole.startsWith(origin) ? whole.slice(origin.length) : whole;
+  const { hostname, port, host } = new URL(origin);
   const headers: Record<string, string[]> = {};
   for (const [name, value] of asked.headers) {
     (headers[name.toLowerCase()] ??= []).push(fillIn(value, variables));
@@ -187,11 +222,16 @@ async function send(asked: Request, path: string, world: World): Promise<Answer>
   if (body.length > 0 && headers['transfer-encoding'] === undefined) {
     headers['content-length'] ??= [String(body.length)];
   }
-  const { hostname, port } = new URL(base);
+  const { method } = asked;
+  if (asked.sign !== undefined) {
+    const [secret = '', given] = fillIn(asked.sign, variables).split(' ');
+    const date = given ?? signatureDate(new Date());
+    Object.assign(headers, signatureHeaders({ method, target, host, body }, secret, date));
+  }
   const signal = AbortSignal.timeout(REQUEST_MS_MAX);
-  const options = { hostname, port, method: asked.method, headers, signal, agent: false };
+  const options = { hostname, port, method, headers, signal, agent: false };
   return new Promise((resolve, reject) => {
-    const sent = request({ ...options, path: target.replace(base, '') }, (response) => {
+    const sent = request({ ...options, path: target }, (response) => {
       receive(response).then(resolve, reject);
     });
     sent.on('error', reject).end(body);
@@ -207,15 +247,18 @@ async function bodyOf(asked: Request, path: string, variables: Variables): Promi
 async function receive(response: IncomingMessage): Promise<Answer> {
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk as Buffer);
-  const headers = Object.entries(response.headersDistinct)
-    .map(([name, values]) => [name, (values ?? []).join(', ')]);
+  const headers = Object.entries(response.headersDistinct).map(([name, values]) => [
+    name,
+    (values ?? []).join(', '),
+  ]);
   const body = Buffer.concat(chunks);
   return { status: response.statusCode ?? 0, headers: Object.fromEntries(headers), body };
 }
 
 function drawNew({ status, headers, body }: Answer, variables: Variables): string {
-  const lines = TELLING_HEADERS
-    .filter((name) => headers[name] !== undefined).map((name) => `${name}: ${headers[name]}`);
+  const lines = TELLING_HEADERS.filter((name) => headers[name] !== undefined).map(
+    (name) => `${name}: ${headers[name]}`,
+  );
   const text = volatileNamed(nameGiven(shown(body), variables), Date.now());
   return assemble([`HTTP ${status}`, ...lines], text);
 }
@@ -231,9 +274,7 @@ function drawAgain(expected: string, answer: Answer, variables: Variables): stri
 const assemble = (lines: readonly string[], body: string): string =>
   lines.join('\n') + (body === '' ? '' : `\n\n${body}`);
 
-function drawHeader(
-  line: string, headers: Answer['headers'], variables: Variables,
-): string {
+function drawHeader(line: string, headers: Answer['headers'], variables: Variables): string {
   const [, absent, name = '', pattern] = /^(!?)([^\s:]+)(?:: ?(.*))?$/.exec(line) ?? [];
   if (name === '' || (absent === '!') !== (pattern === undefined)) {
     throw new Error(`expected \`name: value\` or \`!name\` instead of ${line}`);
@@ -265,8 +306,11 @@ function drawText(pattern: string, actual: string, variables: Variables): string
 /** The body itself, or its digest where a text file cannot hold it or nobody would read it. */
 function shown(body: Buffer): string {
   const text = body.toString('utf8');
-  const plain = body.length <= BODY_SHOWN_BYTES_MAX && Buffer.from(text).equals(body)
-    && !/^### |[^\n\t -~\u00a0-\u{10ffff}]/mu.test(text) && text.search(PLACEHOLDER) < 0;
+  const plain =
+    body.length <= BODY_SHOWN_BYTES_MAX &&
+    Buffer.from(text).equals(body) &&
+    !/^### |[^\n\t -~\u00a0-\u{10ffff}]/mu.test(text) &&
+    text.search(PLACEHOLDER) < 0;
   if (plain) return text;
   return `${body.length} bytes, sha256 ${createHash('sha256').update(body).digest('hex')}`;
 }

@@ -2,7 +2,8 @@
 import { globSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
-import { startServer } from '../server.ts';
+import { startServer, type TestServer } from '../server.ts';
+import type { Variables } from './pattern.ts';
 import { playTranscript, readTranscript, updateAsked } from './transcript.ts';
 
 const update = updateAsked(process.env);
@@ -11,9 +12,31 @@ for (const path of globSync(join(import.meta.dirname, '*.http')).sort()) {
   test(basename(path), async (t) => {
     const transcript = await readTranscript(path);
     await using server = await startServer({ settings: transcript.settings });
-    const { base, publishable, secret } = server;
-    const variables = new Map([['pk', publishable], ['sk', secret], ['base', base]]);
+    const { base } = server;
+    const variables = await variablesOf(server);
     const step = (title: string, play: () => Promise<void>): Promise<void> => t.test(title, play);
     await playTranscript(transcript, { base, variables }, { update, step });
   });
+}
+
+async function variablesOf({
+  base,
+  publishable,
+  secret,
+  tapedeck,
+}: TestServer): Promise<Variables> {
+  const { accounts, adminToken: admin } = tapedeck.services;
+  const tests = (await accounts.tokens(tapedeck.accountId)).filter(({ test }) => test);
+  const textOf = (kind: string): string => tests.find((token) => token.kind === kind)?.text ?? '';
+  return new Map(
+    Object.entries({
+      pk: publishable,
+      sk: secret,
+      tpk: textOf('publishable'),
+      tsk: textOf('secret'),
+      admin,
+      base,
+      ...(tapedeck.sandbox === undefined ? {} : { sandbox: tapedeck.sandbox }),
+    }),
+  );
 }

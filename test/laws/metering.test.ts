@@ -1,9 +1,18 @@
 import { test } from 'node:test';
+import { seedsOf } from '../seeds.ts';
+import { limitsLaw } from './limits.ts';
 import { meteringLaw } from './metering.ts';
 
-/** Full count: 10,000 calls, by `npm run soak metering`. */
-const CALLS = 400;
+/** Full count: 1,000,000 calls, by `npm run soak metering`. */
+const CALLS = 800;
 
-test('64 callers: the sum of the headers is the ledger and the usage by token', async (t) => {
-  t.diagnostic(`${await meteringLaw(CALLS)} messages`);
+test('64 callers: the headers add up to ledger, usage and journal', async (t) => {
+  for (const seed of seedsOf(t)) t.diagnostic(`${await meteringLaw(CALLS, seed)} messages`);
+});
+
+/** Full count: 500 cases of 64 calls, by `npm run soak limits`. */
+const CASES = 6;
+
+test('64 callers at a limit: as many calls pass as it covers, not one more', async (t) => {
+  for (const seed of seedsOf(t)) t.diagnostic(`${await limitsLaw(CASES, seed)} calls passed`);
 });

@@ -10,6 +10,7 @@ import {
 } from '../../query/seriesPlan.ts';
 import { printSeries, prunedFiles } from '../../query/seriesSql.ts';
 import type { Column } from '../../store/columns.ts';
+import { UNSAID } from '../../store/datasets.ts';
 import type { DataFile } from '../../store/lakeRead.ts';
 
 const column = (id: number, name: string, type: Column['type']): Column => ({
@@ -42,7 +43,7 @@ function context(dateType: 'date' | 'timestamp', files: readonly DataFile[] = []
   } as const;
   const schema = { type: 'object', properties, required: ['symbol', 'when'] } as const;
   const mapping = { key: 'symbol', date: 'when' };
-  const named = { title: '', description: '', source: '', weight: 1, createdMs: 0, updatedMs: 0 };
+  const named = { ...UNSAID, createdMs: 0, updatedMs: 0 };
   const dataset = { tableId: 2, workspace: 'WS', dataset: 'D', schema, mapping, ...named };
   const table = { tableId: 2, snapshot: 3, folder: '', columns, files, records: 10, bytes: 100 };
   const zone = 'America/New_York';

@@ -2,23 +2,43 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Caller } from '../../store/accounts.ts';
+import type { Caller } from '../../store/callers.ts';
 import { billingDays } from '../../store/billingDays.ts';
+import type { Account } from '../../store/accountRows.ts';
 import { survive } from '../../store/crashPoints.ts';
 import { type Database, openDatabase } from '../../store/database.ts';
-import { Ledger } from '../../store/ledger.ts';
+import { Ledger, type Order } from '../../store/ledger.ts';
 import { migrate } from '../../store/migrate.ts';
+import { tierOf } from '../../store/tiers.ts';
+import { DEFAULT_SETTINGS, type Token } from '../../store/tokens.ts';
 import { readUsage } from '../../store/usage.ts';
 import { seedsOf } from '../seeds.ts';
 
 const QUOTA = 1_000;
-const caller: Caller = {
+const account: Account = {
   accountId: 'a',
-  tokenId: 't',
-  kind: 'secret',
-  tier: { name: 'test', messagesMonthly: QUOTA, datasetsMax: 1, rowsMax: 100 },
+  name: 'test',
+  tier: { ...tierOf('launch'), messagesMonthly: QUOTA },
   payAsYouGo: false,
+  suspended: false,
+  circuitBreaker: undefined,
+  budget: undefined,
+  premiumMessages: 0,
+  grants: [],
+  defaultWorkspace: undefined,
+  createdMs: 0,
 };
+const ids = { accountId: 'a', tokenId: 't', kind: 'secret' } as const;
+const times = { createdMs: 0, lastUsedMs: undefined };
+const token: Token = { ...DEFAULT_SETTINGS, ...ids, ...times, test: false, signed: false };
+const callerWith = (own: Partial<Account>, settings: Partial<Token> = {}): Caller => {
+  const changed = { ...account, ...own };
+  return { ...ids, tier: changed.tier, account: changed, token: { ...token, ...settings } };
+};
+const caller = callerWith({});
+
+/** A call of `WS.K` whose objects weigh 1. */
+const K: Order = { requestId: 'r', endpoint: 'e', usageKey: 'WS.K', weight: 1, premium: false };
 
 interface Fixture extends AsyncDisposable {
   readonly ledger: Ledger;
@@ -45,34 +65,88 @@ async function fixture(): Promise<Fixture> {
 
 test('a hold takes what is left; nothing left is refused; free calls always pass', async () => {
   await using f = await fixture();
-  const first = f.ledger.hold(caller, 'K', 900);
-  const second = f.ledger.hold(caller, 'K', 900);
+  const first = f.ledger.hold(caller, K, 900);
+  const second = f.ledger.hold(caller, K, 900);
   assert.deepEqual([first.messages, second.messages], [900, 100]);
-  assert.throws(() => f.ledger.hold(caller, 'K', 1), { type: 'OverLimit' });
-  assert.equal(f.ledger.hold(caller, 'K', 0).messages, 0);
+  assert.throws(() => f.ledger.hold(caller, K, 1), { type: 'OverLimit' });
+  assert.equal(f.ledger.hold(caller, K, 0).messages, 0);
   f.ledger.release(first);
   f.ledger.release(first);
-  assert.equal(f.ledger.hold(caller, 'K', 900).messages, 900);
+  assert.equal(f.ledger.hold(caller, K, 900).messages, 900);
 });
 
 test('a settlement beyond the quota is refused whole, at the exact message', async () => {
   await using f = await fixture();
-  f.ledger.settle(f.ledger.hold(caller, 'K', QUOTA), QUOTA - 5).delivered();
-  assert.throws(() => f.ledger.settle(f.ledger.hold(caller, 'K', 50), 6), { type: 'OverLimit' });
-  f.ledger.settle(f.ledger.hold(caller, 'K', 50), 5).delivered();
+  f.ledger.settle(f.ledger.hold(caller, K, QUOTA), QUOTA - 5).delivered();
+  assert.throws(() => f.ledger.settle(f.ledger.hold(caller, K, 50), 6), { type: 'OverLimit' });
+  f.ledger.settle(f.ledger.hold(caller, K, 50), 5).delivered();
   assert.deepEqual(f.ledger.balance('a'), { used: QUOTA, held: 0 });
-  const open = { ...caller, payAsYouGo: true };
-  f.ledger.settle(f.ledger.hold(open, 'K', 70), 70).delivered();
+  const open = callerWith({ payAsYouGo: true });
+  f.ledger.settle(f.ledger.hold(open, K, 70), 70).delivered();
   assert.equal(f.ledger.balance('a').used, QUOTA + 70);
+});
+
+test('budget, breaker, token limit: the exact message, the lowest bound, its own failure', async () => {
+  const bought = { payAsYouGo: true } as const;
+  const cases = [
+    { own: { ...bought, budget: QUOTA + 50 }, most: QUOTA + 50, type: 'OverLimit', all: true },
+    { own: { ...bought, budget: 20 }, most: 20, type: 'OverLimit', all: true },
+    { own: { ...bought, circuitBreaker: 70 }, most: QUOTA + 70, type: 'CircuitBreaker', all: true },
+    {
+      own: { ...bought, circuitBreaker: 70, budget: QUOTA + 90 },
+      most: QUOTA + 70,
+      type: 'CircuitBreaker',
+      all: true,
+    },
+    {
+      own: { ...bought, circuitBreaker: 70, budget: QUOTA + 60 },
+      most: QUOTA + 60,
+      type: 'OverLimit',
+      all: true,
+    },
+    { own: { budget: QUOTA + 60, circuitBreaker: 10 }, most: QUOTA, type: 'OverLimit', all: false },
+    { own: bought, settings: { messageLimit: 33 }, most: 33, type: 'OverLimit', all: false },
+    { own: {}, settings: { messageLimit: QUOTA * 2 }, most: QUOTA, type: 'OverLimit', all: false },
+  ] as const;
+  for (const one of cases) {
+    await using f = await fixture();
+    const who = callerWith(one.own, 'settings' in one ? one.settings : {});
+    const spend = (messages: number): void =>
+      f.ledger.settle(f.ledger.hold(who, K, messages), messages).delivered();
+    spend(one.most - 1);
+    assert.throws(() => f.ledger.settle(f.ledger.hold(who, K, 2), 2), { type: one.type });
+    assert.equal(f.ledger.stopped(who), undefined, 'one message is left');
+    spend(1);
+    assert.throws(() => f.ledger.hold(who, K, 1), { type: one.type });
+    assert.equal(f.ledger.balance('a').used, one.most);
+    assert.equal(f.ledger.stopped(who), one.all ? one.type : undefined);
+    const reopened = await (await f.ledger.flush(), f.reopen());
+    assert.throws(() => reopened.hold(who, K, 1), { type: one.type }, 'also after a restart');
+  }
+});
+
+test('premium messages are counted and bounded apart', async () => {
+  await using f = await fixture();
+  const order = { ...K, premium: true, weight: 10 };
+  const who = callerWith({ premiumMessages: 30 });
+  f.ledger.settle(f.ledger.hold(who, order, 3), 3).delivered();
+  assert.throws(() => f.ledger.hold(who, order, 1), { type: 'OverLimit' });
+  assert.deepEqual(f.ledger.balance('a'), { used: 0, held: 0 });
+  assert.deepEqual(f.ledger.premiumBalance('a'), { used: 30, held: 0 });
+  f.ledger.settle(f.ledger.hold(who, K, 5), 5).delivered();
+  await f.ledger.flush();
+  assert.deepEqual((await f.reopen()).premiumBalance('a'), { used: 30, held: 0 });
+  const usage = await readUsage(f.database, 'a', billingDays('America/New_York'), f.time.nowMs);
+  assert.deepEqual([usage.month, usage.premium], [5, 30]);
 });
 
 test('what was delivered is written once, what was not goes back', async () => {
   await using f = await fixture();
-  const charge = f.ledger.settle(f.ledger.hold(caller, 'K', 10), 4);
+  const charge = f.ledger.settle(f.ledger.hold(caller, K, 10), 4);
   charge.delivered();
   charge.delivered();
   charge.undelivered();
-  f.ledger.settle(f.ledger.hold(caller, 'K', 10), 7).undelivered();
+  f.ledger.settle(f.ledger.hold(caller, K, 10), 7).undelivered();
   await f.ledger.flush();
   assert.deepEqual(f.ledger.balance('a'), { used: 4, held: 0 });
   assert.deepEqual((await f.reopen()).balance('a'), { used: 4, held: 0 });
@@ -81,12 +155,12 @@ test('what was delivered is written once, what was not goes back', async () => {
 test('a new month begins in the billing zone, and a late settlement stays in its own', async () => {
   await using f = await fixture();
   f.time.nowMs = Date.UTC(2026, 1, 1, 4, 59);
-  f.ledger.settle(f.ledger.hold(caller, 'K', 9), 9).delivered();
-  const late = f.ledger.hold(caller, 'K', 5);
+  f.ledger.settle(f.ledger.hold(caller, K, 9), 9).delivered();
+  const late = f.ledger.hold(caller, K, 5);
   f.time.nowMs = Date.UTC(2026, 1, 1, 5, 0);
   assert.deepEqual(f.ledger.balance('a'), { used: 0, held: 0 });
   f.ledger.settle(late, 5).delivered();
-  f.ledger.settle(f.ledger.hold(caller, 'K', 2), 2).delivered();
+  f.ledger.settle(f.ledger.hold(caller, K, 2), 2).delivered();
   await f.ledger.flush();
   const rows = await f.database.selectFrom('balance').selectAll().orderBy('month').execute();
   assert.deepEqual(
@@ -116,7 +190,7 @@ test('law: nothing exceeds the quota, and all that is delivered is written', asy
       const charge = charges[at];
       const hold = holds[at];
       try {
-        if (verb === 'hold') holds.push(f.ledger.hold(caller, 'K', messages));
+        if (verb === 'hold') holds.push(f.ledger.hold(caller, K, messages));
         else if (verb === 'release' && hold) f.ledger.release(hold);
         else if (verb === 'settle' && hold && !ended.has(hold)) {
           ended.add(hold);

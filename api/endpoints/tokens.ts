@@ -1,0 +1,102 @@
+// Tokens of an account: list, make, change, rotate, disable (INTERFACE.md 3.1 "Token settings").
+import { type Static, Type } from 'typebox';
+import type { Caller } from '../../store/callers.ts';
+import { callerOf, checkManages } from '../access.ts';
+import type { Answer, Call, Endpoint } from '../endpoint.ts';
+import { CHANGE_TOKEN, CREATE_TOKEN, refuseOwnEnd, settingsOf } from '../tokenBody.ts';
+import { tokenView } from '../tokenView.ts';
+
+const TOKEN = Type.Object(
+  { tokenId: Type.String(), token: Type.String(), kind: Type.String() },
+  { additionalProperties: true },
+);
+
+const ROW = {
+  token: 'secret',
+  weight: 'free',
+  always: true,
+  parameters: [],
+  answer: TOKEN,
+  failures: 'workspace',
+} as const satisfies Partial<Endpoint>;
+
+const shown = (value: unknown): Answer => ({ kind: 'json', value, metering: 'free' });
+
+const managerOf = ({ caller }: Call): Caller => {
+  checkManages(callerOf(caller));
+  return callerOf(caller);
+};
+
+export const listTokens: Endpoint = {
+  ...ROW,
+  id: 'listTokens',
+  method: 'GET',
+  path: '/account/tokens',
+  summary: 'The tokens of the account; secret ones by their last four characters.',
+  answer: Type.Array(TOKEN),
+  handle: async (call, { accounts }) => {
+    const tokens = await accounts.tokens(managerOf(call).accountId);
+    return shown(tokens.map((token) => tokenView(token, false)));
+  },
+};
+
+export const createToken: Endpoint = {
+  ...ROW,
+  id: 'createToken',
+  method: 'POST',
+  path: '/account/tokens',
+  summary: 'Makes a token; a secret one is shown whole this once.',
+  body: { kind: 'json', schema: CREATE_TOKEN },
+  handle: async (call, { accounts }) => {
+    const { kind, ...settings } = call.json as Static<typeof CREATE_TOKEN>;
+    const { accountId } = managerOf(call);
+    const made = await accounts.createToken(accountId, kind, settingsOf(settings), call.actor);
+    return shown(tokenView(made, true));
+  },
+};
+
+export const changeToken: Endpoint = {
+  ...ROW,
+  id: 'changeToken',
+  method: 'PATCH',
+  path: '/account/tokens/:tokenId',
+  summary: 'Changes name, limits, rights or places of a token, or disables it.',
+  body: { kind: 'json', schema: CHANGE_TOKEN },
+  handle: async (call, { accounts }) => {
+    const { tokenId = '' } = call.path;
+    const { accountId, tokenId: own } = managerOf(call);
+    const settings = settingsOf(call.json as Static<typeof CHANGE_TOKEN>);
+    refuseOwnEnd(tokenId === own, settings);
+    const changed = await accounts.changeToken(accountId, tokenId, settings, call.actor);
+    return shown(tokenView(changed, false));
+  },
+};
+
+export const rotateToken: Endpoint = {
+  ...ROW,
+  id: 'rotateToken',
+  method: 'POST',
+  path: '/account/tokens/:tokenId/rotate',
+  summary: 'A new text for a token, shown whole this once; the old one is disabled at once.',
+  handle: async (call, { accounts }) => {
+    const { tokenId = '' } = call.path;
+    const { accountId } = managerOf(call);
+    return shown(tokenView(await accounts.rotateToken(accountId, tokenId, call.actor), true));
+  },
+};
+
+export const disableToken: Endpoint = {
+  ...ROW,
+  id: 'disableToken',
+  method: 'DELETE',
+  path: '/account/tokens/:tokenId',
+  summary: 'Disables a token; it can be enabled again.',
+  handle: async (call, { accounts }) => {
+    const { tokenId = '' } = call.path;
+    const { accountId, tokenId: own } = managerOf(call);
+    const settings = { disabled: true };
+    refuseOwnEnd(tokenId === own, settings);
+    const changed = await accounts.changeToken(accountId, tokenId, settings, call.actor);
+    return shown(tokenView(changed, false));
+  },
+};

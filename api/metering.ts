@@ -1,0 +1,80 @@
+// A metered call, whatever it runs: hold its upper bound, run, settle what it returned; or only
+// tell its price. Nothing is spent on a call that fails or that costs more than its caller allowed.
+import type { Caller } from '../store/callers.ts';
+import { Failure } from '../store/failure.ts';
+import type { Charge, Order } from '../store/ledger.ts';
+import type { Answer, Call, Services } from './endpoint.ts';
+import { numberOf, type Parameter, truthOf } from './parameters.ts';
+
+/** Query parameters of every metered call. */
+export const METERING_PARAMETERS: readonly Parameter[] = [
+  {
+    kind: 'boolean',
+    name: 'estimate',
+    help: 'Only the price: messages, objects and weight; nothing is charged.',
+  },
+  {
+    kind: 'integer',
+    name: 'maxMessages',
+    least: 0,
+    most: 1_000_000_000_000,
+    help: 'The most that the call may cost: past it 402 is answered and nothing charged.',
+  },
+];
+
+type Metered<T> =
+  | { readonly kind: 'charged'; readonly result: T; readonly charge: Charge }
+  | { readonly kind: 'estimate'; readonly answer: Answer };
+
+/**
+ * Runs a call for `caller` and charges the objects that it returned.
+ * @param objectsMax the most objects that it can return
+ * @throws Failure OverLimit, CircuitBreaker, PriceTooHigh, and what `run` throws: then it is free.
+ */
+export async function metered<T extends { readonly objects: number }>(
+  call: Call,
+  { ledger, settings }: Services,
+  caller: Caller,
+  order: Order,
+  objectsMax: number,
+  run: () => Promise<T>,
+): Promise<Metered<T>> {
+  if (truthOf(call.query, 'estimate')) {
+    return { kind: 'estimate', answer: priceOf(order, (await run()).objects) };
+  }
+  const free = !settings.metering || call.environment === 'test';
+  const priced = free ? { ...order, weight: 0 } : order;
+  const hold = ledger.hold(caller, priced, objectsMax);
+  try {
+    const result = await run();
+    refuseDear(order, result.objects, numberOf(call.query, 'maxMessages'));
+    if (free) ledger.release(hold);
+    const charge = free
+      ? uncharged(call, order, result.objects)
+      : ledger.settle(hold, result.objects);
+    return { kind: 'charged', result, charge };
+  } catch (error) {
+    ledger.release(hold);
+    throw error;
+  }
+}
+
+function priceOf({ weight, premium }: Order, objects: number): Answer {
+  const messages = premium ? 0 : objects * weight;
+  const premiumMessages = premium ? objects * weight : 0;
+  return { kind: 'json', value: { messages, premiumMessages, objects, weight }, metering: 'free' };
+}
+
+function refuseDear({ weight }: Order, objects: number, most: number | undefined): void {
+  if (most === undefined || objects * weight <= most) return;
+  const price = `${objects * weight} messages: ${objects} objects of weight ${weight}`;
+  throw new Failure('PriceTooHigh', `"maxMessages" is ${most}, and the call costs ${price}`);
+}
+
+/** Nobody pays: the test environment tells the price, a server without metering 0. */
+function uncharged({ environment }: Call, { weight, premium }: Order, objects: number): Charge {
+  const price = environment === 'test' ? objects * weight : 0;
+  const ignore = (): void => undefined;
+  const messages = premium ? 0 : price;
+  return { messages, premium: price - messages, delivered: ignore, undelivered: ignore };
+}

@@ -1,0 +1,27 @@
+// The test environment answers the same paths in the same shapes with values that are not the real
+// ones, and charges nothing (SPEC.md "Authentication" 3).
+import type { Caller } from '../store/callers.ts';
+import { columnTypeOf } from '../store/columns.ts';
+import type { Answer } from './endpoint.ts';
+import { scrambleRecords } from './scramble.ts';
+
+/** Members by which clients find their records again. */
+const SYSTEM_KEYS = ['id', 'key', 'subkey', 'symbol'];
+
+/** Records with other values: the same ones each time for a token and a version of the dataset. */
+export function scrambled(answer: Answer, caller: Caller | undefined): Answer {
+  if (answer.kind !== 'rows' || caller === undefined) return answer;
+  const { body, dataset, format, snapshot } = answer;
+  const { key, subkey } = dataset.mapping;
+  const keep = new Set([...SYSTEM_KEYS, ...[key, subkey].filter((name) => name !== undefined)]);
+  const seed = [caller.tokenId, dataset.workspace, dataset.dataset, snapshot].join(' ');
+  const given = Buffer.from(body.bytes.buffer, body.bytes.byteOffset, body.bytes.byteLength);
+  const types = new Map(
+    Object.entries(dataset.schema.properties).map(([name, property]) => [
+      name,
+      columnTypeOf(property),
+    ]),
+  );
+  const bytes = new Uint8Array(scrambleRecords(given, format, seed, keep, types));
+  return { ...answer, body: { ...body, bytes } };
+}

@@ -1,0 +1,30 @@
+// A token as its owner sees it.
+import type { TokenShown } from '../store/accounts.ts';
+import { PREFIXES } from '../store/tokens.ts';
+
+/** A secret token is told by its last four characters only (DESIGN.md "Secrets"). */
+export const tokenShown = ({ kind, test, text }: TokenShown): string =>
+  kind === 'publishable' ? text : `${test ? 'T' : ''}${PREFIXES[kind]}…${text.slice(-4)}`;
+
+/** `whole` shows a secret token: once, when it was made. */
+export const tokenView = (
+  token: TokenShown,
+  whole: boolean,
+): Readonly<Record<string, unknown>> => ({
+  tokenId: token.tokenId,
+  token: whole ? token.text : tokenShown(token),
+  kind: token.kind,
+  test: token.test,
+  name: token.name,
+  disabled: token.disabled,
+  signed: token.signed,
+  messageLimit: token.messageLimit ?? null,
+  grants: token.grants ?? null,
+  core: token.core,
+  premium: token.premium,
+  addresses: token.addresses,
+  referrers: token.referrers,
+  refuseReplays: token.refuseReplays,
+  created: token.createdMs,
+  lastUsed: token.lastUsedMs ?? null,
+});

@@ -1,0 +1,17 @@
+// A row of the coverage table.
+
+export interface CoverageRow {
+  /** Section of SPEC.md or INTERFACE.md. */
+  readonly section: string;
+  readonly row: string;
+  /** `<file>#<title>` of a block below test/http, or a test file, or `later`. */
+  readonly shown: string;
+}
+
+export const rows = (
+  section: string,
+  list: readonly (readonly [row: string, shown: string])[],
+): readonly CoverageRow[] => list.map(([row, shown]) => ({ section, row, shown }));
+
+export const later = (section: string, list: readonly string[]): readonly CoverageRow[] =>
+  list.map((row) => ({ section, row, shown: 'later' }));
