@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { benchIngest } from './ingest.ts';
 import type { Ratio } from './measure.ts';
+import { benchMoney } from './money.ts';
 import { benchSeries } from './series.ts';
 
 type Bench = (folder: string, rows: number, pairs: number) => Promise<readonly Ratio[]>;
@@ -12,6 +13,7 @@ type Bench = (folder: string, rows: number, pairs: number) => Promise<readonly R
 const BENCHES: readonly (readonly [string, Bench, number, number])[] = [
   ['ingest', benchIngest, 5_000_000, 7],
   ['series', benchSeries, 20_000_000, 7],
+  ['money', (place, _rows, times) => benchMoney(place, times), 0, 7],
 ];
 
 const [wanted, rows, pairs] = process.argv.slice(2);

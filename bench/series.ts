@@ -23,6 +23,7 @@ export async function benchSeries(
       TAPEDECK_PORT: '0',
       TAPEDECK_DEMO: 'off',
       TAPEDECK_LOG: 'silent',
+      TAPEDECK_RATE_LIMIT: 'off',
     }),
   );
   try {
@@ -70,7 +71,7 @@ async function measure(
   pairs: number,
 ): Promise<Ratio> {
   const { accounts } = tapedeck.services;
-  const token = (await accounts.tokens()).find(({ kind }) => kind === 'publishable')?.token;
+  const token = (await accounts.tokens()).find(({ kind }) => kind === 'publishable')?.text;
   const from = `read_parquet([${files.map((file) => `'${file}'`).join(', ')}])`;
   const sql = `SELECT symbol, date, close, volume FROM ${from} WHERE symbol = $1
     ORDER BY date DESC LIMIT ${last}`;
