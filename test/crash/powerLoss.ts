@@ -86,6 +86,7 @@ async function replayOne(history: History, cut: Cut, random: Seeded): Promise<re
     TAPEDECK_PORT: '0',
     TAPEDECK_DEMO: 'off',
     TAPEDECK_LOG: 'silent',
+    TAPEDECK_RATE_LIMIT: 'off',
     TAPEDECK_PUBLISHABLE_TOKEN: TOKENS.publishable,
     TAPEDECK_SECRET_TOKEN: TOKENS.secret,
   });

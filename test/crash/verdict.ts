@@ -1,5 +1,7 @@
 // What a restarted server must show: every promise kept, through its own doors and through the
 // eyes of a foreign reader, and its own accounts in order.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileFaults, foreignRows, unequal, unfinishedJobs, waitForJobs } from './aftermath.ts';
 import { DATASET_NAMES, seenIn } from './batches.ts';
@@ -55,8 +57,19 @@ export async function verify(
   const charged = (await usageOf(door)) - before;
   const headers = meter.reduce((sum, { messages = 0 }) => sum + messages, 0);
   if (charged !== headers) fault(`without a crash: headers ${headers}, ledger ${charged}`);
+  for (const what of await ledgerFaults(folder, door)) fault(what);
   for (const what of await fileFaults(folder)) fault(what);
   return found;
+}
+
+/** What the server itself finds when it recomputes every charge from the journal. */
+async function ledgerFaults(folder: string, door: Door): Promise<readonly string[]> {
+  const token = (await readFile(join(folder, 'admin-token'), 'utf8')).trim();
+  const headers = { authorization: `Bearer ${token}` };
+  const answer = await fetch(`${door.base}/v1/admin/verify-ledger`, { headers });
+  const text = await answer.text();
+  if (answer.status !== 200) return [`verify-ledger was answered ${answer.status}: ${text}`];
+  return (JSON.parse(text) as { readonly faults: readonly string[] }).faults;
 }
 
 /** What was acknowledged must be there; what was sent may be. */

@@ -3,9 +3,11 @@
 // Arguments: the folder, and optionally a crash point and how often it passes before the kill.
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { rollJournal } from '../../jobs/journalRoll.ts';
 import { startServer } from '../server.ts';
 
 const STDOUT = 1;
+const ROLL_MS = 150;
 const [folder = '', firstPoint = '', firstPasses = '0'] = process.argv.slice(2);
 let armed = { point: firstPoint, passes: Number(firstPasses) };
 
@@ -21,6 +23,13 @@ function at(point: string): void {
 const server = await startServer({ folder, seams: { at } });
 writeSync(STDOUT, `base ${server.base} ${server.publishable} ${server.secret}\n`);
 
+// The journal becomes Parquet all the time here, so that kills meet that too.
+const { journal } = server.tapedeck.services;
+let roll = Promise.resolve(0);
+const rolling = setInterval(() => {
+  roll = roll.then(() => rollJournal(journal)).catch(() => 0);
+}, ROLL_MS);
+
 const orders = createInterface({ input: process.stdin });
 orders.on('line', (line) => {
   const [order = '', point = '', passes = '0'] = line.split(' ');
@@ -28,6 +37,8 @@ orders.on('line', (line) => {
     armed = { point, passes: Number(passes) };
     writeSync(STDOUT, 'armed\n');
   }
-  if (order === 'close') void server.close().then(() => process.exit(0));
+  if (order !== 'close') return;
+  clearInterval(rolling);
+  void roll.then(() => server.close()).then(() => process.exit(0));
 });
 orders.on('close', () => process.exit(1));
