@@ -71,6 +71,17 @@ function checkRight(caller: Caller, { workspace }: Workspace, id: string, right:
   if (!hasRight(caller.token, workspace, id, right)) throw new Failure('Restricted');
 }
 
+/** @throws Failure InvalidBody at the tier's number of datasets, over all workspaces. */
+export function checkDatasetRoom({ accountId, tier }: Caller, lake: Lake): void {
+  const { catalogue } = lake;
+  const held = catalogue
+    .workspaces(accountId)
+    .reduce((sum, { workspace }) => sum + catalogue.datasets(workspace).length, 0);
+  if (held < tier.datasetsMax) return;
+  const told = `${tier.datasetsMax} datasets, the maximum of tier ${tier.name}`;
+  throw new Failure('InvalidBody', `the account holds ${told}`);
+}
+
 /** @throws Failure NotFound, Restricted, and what `checkEntitled` throws. */
 export function datasetOf(
   caller: Caller,

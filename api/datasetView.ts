@@ -1,10 +1,13 @@
 // A dataset as its owner sees it (INTERFACE.md 3.3 "Object").
 import { planSeries } from '../query/seriesPlan.ts';
-import { printConditions, prunedFiles } from '../query/seriesSql.ts';
+import { printRecords } from '../query/seriesSql.ts';
 import type { Dataset } from '../store/datasets.ts';
 import { identifier } from '../store/duckdb/instance.ts';
+import type { Bound } from '../store/duckdb/protocol.ts';
 import { Failure } from '../store/failure.ts';
 import type { Table } from '../store/lakeRead.ts';
+import type { PendingRow } from '../store/pending.ts';
+import { withPending } from '../store/pendingSql.ts';
 import { withOpenFiles } from '../store/tableFiles.ts';
 import { visibleRows } from '../store/tableSql.ts';
 import type { Services } from './endpoint.ts';
@@ -26,33 +29,56 @@ export const schemaView = (dataset: Dataset): Readonly<Record<string, unknown>> 
   updated: dataset.updatedMs,
 });
 
-/** With the counts of the current version. */
+/** With the counts of the current version and what is pending beside it. */
 export async function datasetView(dataset: Dataset, services: Services): Promise<object> {
   const table = await services.lake.table(dataset.tableId);
-  const keys = table === undefined ? 0 : await countKeys(dataset, table, services);
-  return { ...schemaView(dataset), keys, records: table?.records ?? 0 };
+  const pending = table === undefined ? [] : services.pending.beside(table.tableId, table.snapshot);
+  if (table === undefined) return { ...schemaView(dataset), keys: 0, records: 0 };
+  if (pending.length === 0) {
+    const { keys } = await countStored(dataset, table, services);
+    return { ...schemaView(dataset), keys, records: table.records };
+  }
+  return { ...schemaView(dataset), ...(await count(dataset, table, pending, services)) };
+}
+
+interface Counts {
+  readonly keys: number;
+  readonly records: number;
 }
 
 /** Counts of the versions asked for last: a version's count never changes. */
-const counted = new WeakMap<Table, Promise<number>>();
+const counted = new WeakMap<Table, Promise<Counts>>();
 
-function countKeys(dataset: Dataset, table: Table, services: Services): Promise<number> {
-  const known = counted.get(table) ?? askKeys(dataset, table, services);
+function countStored(dataset: Dataset, table: Table, services: Services): Promise<Counts> {
+  const known = counted.get(table) ?? count(dataset, table, [], services);
   counted.set(table, known);
   known.catch(() => counted.delete(table));
   return known;
 }
 
-async function askKeys(dataset: Dataset, table: Table, { series }: Services): Promise<number> {
-  const columns = table.columns.filter(({ name }) => name === dataset.mapping.key);
-  if (columns.length === 0 || table.files.length === 0) return 0;
+async function count(
+  dataset: Dataset,
+  table: Table,
+  pending: readonly PendingRow[],
+  { series }: Services,
+): Promise<Counts> {
+  const { key, subkey, date } = dataset.mapping;
+  const names = [key, subkey, date].filter((name) => name !== undefined);
+  const index = table.columns.filter(({ name }) => names.includes(name));
+  if (key === undefined && pending.length === 0) return { keys: 0, records: table.records };
+  if (table.files.length + pending.length === 0) return { keys: 0, records: 0 };
   return withOpenFiles(series.files, table.files, async ({ paths, pathOf }) => {
-    const rows = visibleRows(table.files, columns, pathOf);
-    const key = identifier(dataset.mapping.key ?? '');
-    const statements = [`SELECT count(DISTINCT ${key}) AS keys FROM ${rows}`];
+    const columns = pending.length === 0 ? index.filter(({ name }) => name === key) : index;
+    const parameters: Bound[] = [];
+    const bind = (value: Bound): string => `$${parameters.push(value)}`;
+    const stored = visibleRows(table.files, columns, pathOf);
+    const rows = withPending(stored, columns, index, pending, 'true', bind);
+    const keys = key === undefined ? '0' : `count(DISTINCT ${identifier(key)})`;
+    const statements = [`SELECT ${keys} AS keys, count(*) AS records FROM ${rows}`];
     const { deadlineMs, pool } = series;
-    const answer = await pool.rows({ files: paths, statements, deadlineMs });
-    return Number(answer[0]?.[0]?.['keys'] ?? 0);
+    const answer = await pool.rows({ files: paths, statements, parameters, deadlineMs });
+    const row = answer[0]?.[0] ?? {};
+    return { keys: Number(row['keys'] ?? 0), records: Number(row['records'] ?? 0) };
   });
 }
 
@@ -69,19 +95,20 @@ export async function keyView(
   const plan = planSeries(subkey === undefined ? { key } : { key, subkey }, {
     dataset,
     table,
+    pending: services.pending.beside(table.tableId, table.snapshot),
     visibility: { kind: 'all' },
     rowsMax: 1,
     zone: settings.zone,
     shape: 'data',
   });
-  const parameters: string[] = [];
-  const condition = printConditions(plan, (value) => `$${parameters.push(value)}`);
+  const parameters: Bound[] = [];
+  const bind = (value: Bound): string => `$${parameters.push(value)}`;
   const date = identifier(plan.dateColumn.name);
   const epoch = (end: string): string => `epoch_ms(CAST(${end}(${date}) AS TIMESTAMP))`;
   const answer = await withOpenFiles(series.files, table.files, ({ paths, pathOf }) => {
-    const rows = visibleRows(prunedFiles(plan), table.columns, pathOf);
+    const rows = printRecords(plan, table.columns, pathOf, bind);
     const sql = `SELECT count(*) AS records, ${epoch('min')} AS first, ${epoch('max')} AS last
-      FROM ${rows} WHERE ${condition}`;
+      FROM ${rows}`;
     const { deadlineMs, pool } = series;
     return pool.rows({ files: paths, statements: [sql], parameters, deadlineMs });
   });

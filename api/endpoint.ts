@@ -18,6 +18,7 @@ import type { Body, BodyFormat } from '../store/duckdb/protocol.ts';
 import type { Folder } from '../store/folder.ts';
 import type { Lake } from '../store/lake.ts';
 import type { Charge, Ledger } from '../store/ledger.ts';
+import type { Pending } from '../store/pending.ts';
 import type { Settings } from '../store/settings.ts';
 import type { FailureStyle } from './failures.ts';
 import type { Parameter, Values } from './parameters.ts';
@@ -34,6 +35,7 @@ export interface Services {
   readonly accounts: Accounts;
   readonly adminToken: string;
   readonly ledger: Ledger;
+  readonly pending: Pending;
   readonly days: BillingDays;
   readonly series: SeriesEngine;
   readonly runner: Runner;
@@ -47,6 +49,8 @@ export interface Call {
   /** Id of the row of the table that answers it. */
   readonly endpoint: string;
   readonly environment: Environment;
+  /** A HEAD request: its answer carries no records, so that it costs nothing. */
+  readonly bodiless: boolean;
   /** Undefined where the endpoint needs no token, or the operator's. */
   readonly caller: Caller | undefined;
   /** Who acts, for the audit log: the id of the token, or `admin`. */

@@ -57,11 +57,18 @@ export function formOf(
 export function checkBody(schema: TSchema, json: unknown): unknown {
   if (json === undefined) throw new Failure('InvalidBody', 'the body is not JSON');
   if (Value.Check(schema, json)) return json;
-  const errors = [...Value.Errors(schema, json)].slice(0, ERRORS_TOLD);
-  const told = errors.map(({ instancePath, message, params }) => {
+  const errors = [...Value.Errors(schema, json)].filter(saysSomething).slice(0, ERRORS_TOLD);
+  const told = errors.map(({ keyword, instancePath, message, params }) => {
     const member = instancePath.slice(1).replaceAll('/', '.');
     const allowed = 'allowedValues' in params ? `: ${String(params.allowedValues)}` : '';
-    return `${member === '' ? 'the body' : member.slice(0, 200)} ${message}${allowed}`;
+    const rule = keyword === 'boolean' ? 'is not known' : `${message}${allowed}`;
+    return `${member === '' ? 'the body' : member.slice(0, 200)} ${rule}`;
   });
   throw new Failure('InvalidBody', told.join('; '));
 }
+
+/** What follows from other errors, or says that a member may be null, mends nothing. */
+const saysSomething = (error: ReturnType<typeof Value.Errors>[number]): boolean =>
+  error.keyword !== 'anyOf' &&
+  error.keyword !== 'additionalProperties' &&
+  !(error.keyword === 'type' && error.params.type === 'null');

@@ -1,5 +1,4 @@
 // What the loading doors share.
-import type { IngestEvents } from '../pipeline/ingest.ts';
 import { type Parameter, textOf, type Values } from './parameters.ts';
 
 export const DUPLICATES: Parameter = {
@@ -13,14 +12,3 @@ export function duplicatesOf(query: Values): 'ignore' | 'replace' {
   const given = textOf(query, 'duplicateKeyHandling');
   return given === 'replace' || given === 'true' ? 'replace' : 'ignore';
 }
-
-const nothing = async (): Promise<void> => undefined;
-
-/** A load that nobody follows: single records are not logged (INTERFACE.md 3.7). */
-export const silentEvents: IngestEvents = {
-  validating: nothing,
-  validated: nothing,
-  ingesting: nothing,
-  progress: () => undefined,
-  log: nothing,
-};

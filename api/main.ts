@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import pino, { type Logger } from 'pino';
 import { loadDemo } from '../jobs/demo.ts';
+import { FLUSH_AGE_MS, FLUSH_ROWS, flushDataset } from '../jobs/flush.ts';
 import { rollWhenDue } from '../jobs/journalRoll.ts';
 import { Runner } from '../jobs/runner.ts';
 import { adminToken } from '../store/adminToken.ts';
@@ -20,6 +21,7 @@ import { type Folder, lockFolder, openFolder } from '../store/folder.ts';
 import { Lake } from '../store/lake.ts';
 import { Ledger } from '../store/ledger.ts';
 import { migrate } from '../store/migrate.ts';
+import { Pending } from '../store/pending.ts';
 import { openSecrets } from '../store/secrets.ts';
 import type { Settings } from '../store/settings.ts';
 import { sweepOrphans } from '../store/sweep.ts';
@@ -37,6 +39,8 @@ const INGEST_THREADS = 2;
 
 /** How often it is looked whether the journal is to become Parquet. */
 const ROLL_LOOK_MS = 60_000;
+/** How often it is looked whether pushed records are to become a file. */
+const FLUSH_LOOK_MS = 1_000;
 
 /** What the crash tests replace; production takes the defaults. */
 export interface Seams {
@@ -102,7 +106,9 @@ async function openParts(
   const days = billingDays(settings.zone);
   const ledger = await Ledger.open({ database, clock, days, at, onFault: told('ledger') });
   const pools = poolsOf(settings);
-  const parts = { settings, clock, database, folder, disk, at, lake, accounts, ledger, days };
+  const pending = await Pending.open(database, clock, at);
+  const opened = { settings, clock, database, folder, disk, at, lake, accounts };
+  const parts = { ...opened, ledger, pending, days };
   const services: Services = {
     ...parts,
     ...workOf(parts, pools, files, told('job')),
@@ -117,8 +123,16 @@ async function openParts(
   const rolling = setInterval(() => {
     roll = roll.then(() => rollWhenDue(journal)).catch(told('journal'));
   }, ROLL_LOOK_MS).unref();
+  let flush: Promise<void> | undefined;
+  const flushing = setInterval(() => {
+    flush ??= flushDue(services)
+      .catch(told('flush'))
+      .finally(() => (flush = undefined));
+  }, FLUSH_LOOK_MS).unref();
   const close = async (): Promise<void> => {
     clearInterval(rolling);
+    clearInterval(flushing);
+    await pending.settle();
     await Promise.all([runner.stop(), roll]);
     await ledger.flush();
     await accounts.saveUses();
@@ -138,7 +152,7 @@ function workOf(
   files: Files,
   onFault: (reason: unknown, jobId: string) => void,
 ): Work {
-  const { settings, clock, database, folder, disk, at, lake, days } = parts;
+  const { settings, clock, database, folder, disk, at, lake, days, pending } = parts;
   const { temporary } = folder;
   const deadlineMs = settings.jobTimeoutMs;
   const shared = { lake, pool: pools.ingest, temporary, clock, deadlineMs };
@@ -151,10 +165,23 @@ function workOf(
     spool: folder.spool,
     removeFile: (path) => disk.remove(path),
     onFault,
+    beforeTurn: async (workspace, name) => {
+      const dataset = lake.catalogue.dataset(workspace, name);
+      if (dataset !== undefined) await flushDataset(dataset, { pending, ingestion });
+    },
   });
   const series = { files, pool: pools.read, deadlineMs: settings.readTimeoutMs };
   const journal = { ...shared, database, days, monthsKept: settings.journalMonths };
   return { ingestion, runner, series, journal };
+}
+
+/** Every turn of a dataset begins with its flush: an empty one does nothing more. */
+async function flushDue({ lake, pending, runner }: Services): Promise<void> {
+  for (const tableId of pending.due(FLUSH_ROWS, FLUSH_AGE_MS)) {
+    const dataset = lake.catalogue.datasetById(tableId);
+    if (dataset === undefined) pending.dropped(tableId);
+    else await runner.inTurn(dataset.workspace, dataset.dataset, async () => undefined);
+  }
 }
 
 /** Opens everything and listens. */

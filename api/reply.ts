@@ -56,11 +56,11 @@ function meter(reply: FastifyReply, brand: string, { messages, premium }: Price)
 /** Whom the records must be credited to when they are shown (SPEC.md "What the service does"). */
 function credit(reply: FastifyReply, brand: string, source: string): void {
   if (source === '') return;
-  // A header is printable ASCII: what an owner wrote otherwise is percent-encoded.
+  // A header is printable ASCII: what an owner wrote otherwise, and %, is percent-encoded.
   const text = source
     .slice(0, 500)
     .toWellFormed()
-    .replaceAll(/[^ -~]/gu, encodeURIComponent);
+    .replaceAll(/[^ -~]|%/gu, encodeURIComponent);
   reply.header(`${brand}cloud-attribution`, text);
 }
 

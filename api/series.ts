@@ -93,7 +93,10 @@ export async function answerSeries(
   if (table === undefined) throw new Failure('NotFound');
   const visibility = visibilityOf(caller, dataset);
   const rowsMax = caller.tier.rowsMax;
-  const context = { dataset, table, visibility, rowsMax, zone: settings.zone, shape };
+  // What was known then is what snapshots held: pushed records join with their flush.
+  const pending =
+    asOf === undefined ? services.pending.beside(dataset.tableId, table.snapshot) : [];
+  const context = { dataset, table, pending, visibility, rowsMax, zone: settings.zone, shape };
   const plan = planSeries(readSeries(call), context);
   if (truthOf(call.query, 'schema')) {
     return { kind: 'json', value: describePlan(plan), metering: 'free' };

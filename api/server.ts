@@ -37,6 +37,7 @@ const CORS = {
   'access-control-allow-headers':
     'Origin, X-Requested-With, Content-Type, Accept, Authorization, Request-Source, User-Agent',
   'x-content-type-options': 'nosniff',
+  'access-control-expose-headers': '*, Retry-After, X-Request-Id, Deprecation, Sunset',
 };
 
 /** What a port's routes stand before. */
@@ -121,6 +122,9 @@ function addRoutes(server: FastifyInstance, endpoint: Endpoint, behind: Behind):
         method: endpoint.method,
         url: `/:version${url}`,
         handler: (request, reply) => {
+          const { version } = request.params as { readonly version: string };
+          reply.headers(versionHeaders(version));
+          // The path's own date is the earlier one.
           if (since !== undefined) reply.header('deprecation', deprecatedSince(since));
           return serve(endpoint, request, reply, behind);
         },
@@ -136,7 +140,6 @@ async function serve(
   behind: Behind,
 ): Promise<void> {
   const { services, log } = behind;
-  reply.headers(versionHeaders((request.params as { readonly version: string }).version));
   const gone = new AbortController();
   request.raw.once('close', () => {
     if (request.raw.destroyed && !request.raw.complete) gone.abort();
@@ -178,6 +181,7 @@ async function answerOf(
     requestId: request.id,
     endpoint: endpoint.id,
     environment: door.environment,
+    bodiless: request.method === 'HEAD',
     caller,
     actor,
     path,

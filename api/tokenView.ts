@@ -1,5 +1,5 @@
 // A token as its owner sees it.
-import type { TokenShown } from '../store/accounts.ts';
+import type { Accounts, TokenShown } from '../store/accounts.ts';
 import { PREFIXES } from '../store/tokens.ts';
 
 /** A secret token is told by its last four characters only (DESIGN.md "Secrets"). */
@@ -28,3 +28,12 @@ export const tokenView = (
   created: token.createdMs,
   lastUsed: token.lastUsedMs ?? null,
 });
+
+/** A token with its new text and, when it is signed, its new secret: nothing else may tell it. */
+export function rotatedView(
+  token: TokenShown,
+  accounts: Accounts,
+): Readonly<Record<string, unknown>> {
+  const secret = accounts.signingSecret(token.text);
+  return { ...tokenView(token, true), ...(secret === undefined ? {} : { secret }) };
+}

@@ -120,7 +120,8 @@ export const SPEC: readonly CoverageRow[] = [
   ]),
   ...later('SPEC Authentication', ['tokens of streams']),
   ...rows('SPEC Errors', [
-    ['Incorrect Values', 'failures#a bad number'],
+    ['Incorrect Values', "malformed#a path that can't be decoded"],
+    ['Incorrect Values, naming the parameter', 'failures#a bad number'],
     ['Authorization Restricted', 'signing#a right signature of another time'],
     ['Authorization Required', 'signing#a request without a signature'],
     ['Restricted', 'prices#restricted data'],

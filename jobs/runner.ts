@@ -44,6 +44,8 @@ interface RunnerParts {
   readonly spool: string;
   readonly removeFile: (path: string) => Promise<void>;
   readonly onFault: (reason: unknown, jobId: string) => void;
+  /** Done first in each turn of a dataset: what was pushed into it becomes a file. */
+  readonly beforeTurn: (workspace: string, dataset: string) => Promise<void>;
 }
 
 /** Jobs that may wait; one more is refused, and its body with it. */
@@ -56,6 +58,8 @@ const PROGRESS_MS = 500;
 /** Something that waits for its dataset's turn. */
 interface Waiting {
   readonly turn: string;
+  readonly workspace: string;
+  readonly dataset: string;
   /** Undefined for work that is no job. */
   readonly jobId: string | undefined;
   readonly run: (signal: AbortSignal) => Promise<void>;
@@ -123,7 +127,8 @@ export class Runner {
           reject(error);
         }
       };
-      this.#waiting.push({ turn: turnOf(workspace, dataset), jobId: undefined, run });
+      const turn = turnOf(workspace, dataset);
+      this.#waiting.push({ turn, workspace, dataset, jobId: undefined, run });
       this.#next();
     });
   }
@@ -193,7 +198,8 @@ export class Runner {
       await told;
       await this.#run(jobId, order, signal);
     };
-    this.#waiting.push({ turn: turnOf(order.workspace, order.dataset), jobId, run });
+    const { workspace, dataset } = order;
+    this.#waiting.push({ turn: turnOf(workspace, dataset), workspace, dataset, jobId, run });
   }
 
   #next(): void {
@@ -205,7 +211,7 @@ export class Runner {
     }
   }
 
-  async #begin({ turn, jobId, run }: Waiting): Promise<void> {
+  async #begin({ turn, workspace, dataset, jobId, run }: Waiting): Promise<void> {
     const abort = new AbortController();
     if (jobId !== undefined) {
       this.#progress.set(jobId, 0);
@@ -213,6 +219,12 @@ export class Runner {
     }
     // The turn is taken before anything runs, so that a fast end can't come before its start.
     await Promise.resolve();
+    try {
+      await this.#parts.beforeTurn(workspace, dataset);
+    } catch (error) {
+      // What was pushed stays pending, and visible; the turn's own work goes on.
+      this.#parts.onFault(error, jobId ?? turn);
+    }
     try {
       await run(abort.signal);
     } catch (error) {

@@ -273,11 +273,14 @@ const TYPE_WORDS: Readonly<Record<ColumnType, string>> = {
 
 /** The select list: the owner's properties from the file, the system's from this run. */
 function selection({ relation, columns, nowMs }: BatchRequest, strict: boolean): string {
+  // Pushed records bring the time at which they were written.
+  const told = new Set(relation.columns.map(({ name }) => name));
   const now = `TIMESTAMP ${literal(isoTime(nowMs).slice(0, -1))}`;
   const system = new Set<string>([UPDATED_COLUMN, CREATED_COLUMN]);
   return columns
     .map((column) => {
-      const value = system.has(column.name) ? now : valueOf(relation, column, strict);
+      const own = !system.has(column.name) || told.has(column.name);
+      const value = own ? valueOf(relation, column, strict) : now;
       return `${value} AS ${identifier(column.name)}`;
     })
     .join(', ');

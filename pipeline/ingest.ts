@@ -4,7 +4,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../store/clock.ts';
-import { columnTypeOf, type PropertyType } from '../store/columns.ts';
+import { columnTypeOf, type PropertyType, UPDATED_COLUMN } from '../store/columns.ts';
 import type { Committed, Edit } from '../store/commit.ts';
 import type { AtCrashPoint } from '../store/crashPoints.ts';
 import type { Database } from '../store/database.ts';
@@ -41,6 +41,8 @@ export interface Load {
   /** Where the records of a JSON document are; `$[*]` or one a line when undefined. */
   readonly jsonPath?: string;
   readonly source?: string;
+  /** The file's columns when its maker told them: nothing is guessed. */
+  readonly relation?: Relation;
 }
 
 export interface IngestServices {
@@ -62,6 +64,17 @@ export interface IngestEvents {
   readonly progress: (percent: number) => void;
   readonly log: (message: string) => Promise<void>;
 }
+
+const nothing = async (): Promise<void> => undefined;
+
+/** A load that nobody follows: single records are not logged (INTERFACE.md 3.7). */
+export const silentEvents: IngestEvents = {
+  validating: nothing,
+  validated: nothing,
+  ingesting: nothing,
+  progress: () => undefined,
+  log: nothing,
+};
 
 interface Ingested {
   readonly validated: number;
@@ -100,7 +113,7 @@ export async function ingest(
   const run = { load, author, services, bench, events };
   try {
     await events.validating();
-    const relation = await openSource(load.path, load.jsonPath, bench);
+    const relation = load.relation ?? (await openSource(load.path, load.jsonPath, bench));
     const validated = await validate(run, relation);
     services.at('parquet-written');
     await events.validated();
@@ -123,7 +136,7 @@ async function validate(run: Run, relation: Relation): Promise<Validated> {
   const table = await tableOf(services.lake, known);
   checkColumns(known, relation);
   const extra = relation.columns.filter(
-    ({ name }) => !Object.hasOwn(known.schema.properties, name),
+    ({ name }) => !Object.hasOwn(known.schema.properties, name) && name !== UPDATED_COLUMN,
   );
   if (extra.length > 0) {
     const list = extra

@@ -4,6 +4,7 @@ import { type Column, CREATED_COLUMN, UPDATED_COLUMN } from '../store/columns.ts
 import type { Dataset } from '../store/datasets.ts';
 import { Failure } from '../store/failure.ts';
 import type { Table } from '../store/lakeRead.ts';
+import type { PendingRow } from '../store/pending.ts';
 import { type Day, endOfDay, startOfDay } from './dates.ts';
 
 /** Who may see which records. It is part of every plan, so that no door can forget it. */
@@ -41,6 +42,8 @@ export type Member =
 
 export interface SeriesPlan {
   readonly table: Table;
+  /** Records that are no file yet, beside the table's snapshot. */
+  readonly pending: readonly PendingRow[];
   readonly visibility: Visibility;
   /** Equality on text columns: any of the spellings. */
   readonly equals: readonly { readonly column: Column; readonly values: readonly string[] }[];
@@ -64,6 +67,7 @@ export interface SeriesContext {
   readonly dataset: Dataset;
   readonly table: Table;
   readonly visibility: Visibility;
+  readonly pending?: readonly PendingRow[];
   /** Records of one answer at most. */
   readonly rowsMax: number;
   readonly zone: string;
@@ -79,7 +83,7 @@ export function planSeries(parameters: SeriesParameters, context: SeriesContext)
   const byOrder = order === 'asc' ? 'oldest' : 'newest';
   const ends = parameters.first !== undefined ? 'oldest' : 'newest';
   const counted = parameters.first ?? parameters.last;
-  return {
+  const plan = {
     table,
     visibility: context.visibility,
     equals: [
@@ -100,7 +104,20 @@ export function planSeries(parameters: SeriesParameters, context: SeriesContext)
       context.rowsMax,
     ),
     members: filtered(membersOf(dataset, table, context.shape), parameters.filter),
-  };
+  } as const;
+  return { ...plan, pending: wantedOf(context.pending ?? [], plan.equals) };
+}
+
+/** Pending records that the plan's keys leave: the fewer go to DuckDB the better. */
+function wantedOf(
+  pending: readonly PendingRow[],
+  equals: SeriesPlan['equals'],
+): readonly PendingRow[] {
+  const texts = equals.filter(({ column }) => column.type === 'varchar');
+  if (texts.length === 0 || pending.length === 0) return pending;
+  return pending.filter(({ document }) =>
+    texts.every(({ column, values }) => values.some((value) => value === document[column.name])),
+  );
 }
 
 /**

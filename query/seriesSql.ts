@@ -3,6 +3,7 @@ import { type Column, SQL_TYPES } from '../store/columns.ts';
 import { identifier } from '../store/duckdb/instance.ts';
 import type { Bound } from '../store/duckdb/protocol.ts';
 import type { DataFile } from '../store/lakeRead.ts';
+import { withPending } from '../store/pendingSql.ts';
 import { FILE_COLUMN, type PathOf, POSITION_COLUMN, visibleRows } from '../store/tableSql.ts';
 import { compareValues } from '../store/tableStats.ts';
 import type { Member, SeriesPlan } from './seriesPlan.ts';
@@ -22,13 +23,25 @@ interface Condition {
 export function printSeries(plan: SeriesPlan, pathOf: PathOf): Printed {
   const parameters: Bound[] = [];
   const bind = (value: Bound): string => `$${parameters.push(value)}`;
-  const rows = visibleRows(prunedFiles(plan), neededColumns(plan), pathOf, plan.byPlace);
-  const where = ` WHERE ${printConditions(plan, bind)}`;
-  const taken = `SELECT * FROM ${rows}${where}
+  const rows = printRecords(plan, neededColumns(plan), pathOf, bind);
+  const taken = `SELECT * FROM ${rows}
     ORDER BY ${orderTerms(plan, plan.take === 'oldest' ? 'ASC' : 'DESC')} LIMIT ${plan.limit}`;
   const members = plan.members.map((member) => printMember(member, bind));
   const order = orderTerms(plan, plan.order === 'asc' ? 'ASC' : 'DESC');
   return { sql: `SELECT ${members.join(', ')} FROM (${taken}) ORDER BY ${order}`, parameters };
+}
+
+/** A sub-select of the records that the plan's conditions leave, stored and pending ones. */
+export function printRecords(
+  plan: SeriesPlan,
+  columns: readonly Column[],
+  pathOf: PathOf,
+  bind: (value: Bound) => string,
+): string {
+  const rows = visibleRows(prunedFiles(plan), columns, pathOf, plan.byPlace);
+  const where = printConditions(plan, bind);
+  const index = [...plan.ties, plan.dateColumn];
+  return withPending(rows, columns, index, plan.pending, where, bind);
 }
 
 /** The plan's conditions as one; `print` makes a value's place in the text. */

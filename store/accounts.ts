@@ -1,7 +1,13 @@
 // Accounts and their tokens. All of them are in memory: telling a caller reads no database. Every
 // change is one transaction together with its line of the audit log.
 import type { Selectable } from 'kysely';
-import { type Account, accountColumns, type AccountSettings, checkTier } from './accountRows.ts';
+import {
+  type Account,
+  accountColumns,
+  accountOf,
+  type AccountSettings,
+  checkTier,
+} from './accountRows.ts';
 import { type AuditEntry, writeAudit } from './audit.ts';
 import { type Caller, type KnownToken, loadCallers } from './callers.ts';
 import type { Clock } from './clock.ts';
@@ -19,6 +25,7 @@ import {
   type TokenKind,
   tokenOf,
   type TokenSettings,
+  writeUses,
 } from './tokens.ts';
 
 export interface TokenShown extends Token {
@@ -94,14 +101,19 @@ export class Accounts {
     changes: Partial<AccountSettings>,
     actor = SYSTEM,
   ): Promise<Account> {
-    const known = found(this.#accounts.get(accountId));
-    const settings = { ...known, tier: known.tier.name, ...changes };
-    checkTier(settings.tier);
+    found(this.#accounts.get(accountId));
+    if (changes.tier !== undefined) checkTier(changes.tier);
     await this.#change(actor, async (transaction) => {
-      const values = accountColumns(settings);
+      // What another change wrote since must stay.
+      const row = await transaction
+        .selectFrom('account')
+        .selectAll()
+        .where('account_id', '=', accountId)
+        .executeTakeFirstOrThrow();
+      const settings = { ...accountOf(row), tier: row.tier, ...changes };
       await transaction
         .updateTable('account')
-        .set(values)
+        .set(accountColumns(settings))
         .where('account_id', '=', accountId)
         .execute();
       return [undefined, { accountId, action: 'change account', detail: { ...changes } }];
@@ -119,15 +131,7 @@ export class Accounts {
     settings: Partial<TokenSettings> = {},
     actor = SYSTEM,
   ): Promise<TokenShown> {
-    const { tier } = found(this.#accounts.get(accountId));
-    const active = [...this.#byHash.values()].filter(({ caller, retired }) => {
-      const { disabled, test } = caller.token;
-      return caller.accountId === accountId && !test && !disabled && !retired;
-    });
-    if (active.length >= tier.tokensMax) {
-      const told = `${tier.tokensMax} tokens, the maximum of tier ${tier.name}`;
-      throw new Failure('InvalidBody', `the account has ${told}: disable one first`);
-    }
+    this.#checkRoom(accountId);
     const all = { ...DEFAULT_SETTINGS, ...settings };
     const tokenId = await this.#change(actor, async (transaction) => {
       const id = await this.#insertToken(transaction, accountId, kind, false, all, '');
@@ -146,11 +150,18 @@ export class Accounts {
     changes: Partial<TokenSettings>,
     actor = SYSTEM,
   ): Promise<TokenShown> {
-    const known = this.token(accountId, tokenId);
+    const { disabled, test } = this.token(accountId, tokenId);
+    if (disabled && changes.disabled === false && !test) this.#checkRoom(accountId);
     await this.#change(actor, async (transaction) => {
+      // What another change wrote since must stay.
+      const row = await transaction
+        .selectFrom('token')
+        .selectAll()
+        .where('token_id', '=', tokenId)
+        .executeTakeFirstOrThrow();
       await transaction
         .updateTable('token')
-        .set(settingColumns({ ...known, ...changes }))
+        .set(settingColumns({ ...tokenOf(row), ...changes }))
         .where('token_id', '=', tokenId)
         .execute();
       return [undefined, { accountId, action: 'change token', detail: { tokenId, ...changes } }];
@@ -229,16 +240,7 @@ export class Accounts {
   async saveUses(): Promise<void> {
     const uses = [...this.#used];
     this.#used.clear();
-    if (uses.length === 0) return;
-    await this.#database.transaction().execute(async (transaction) => {
-      for (const [tokenId, last_used_ms] of uses) {
-        await transaction
-          .updateTable('token')
-          .set({ last_used_ms })
-          .where('token_id', '=', tokenId)
-          .execute();
-      }
-    });
+    if (uses.length > 0) await writeUses(this.#database, uses);
   }
 
   /**
@@ -260,6 +262,18 @@ export class Accounts {
     });
     const tokens = await this.tokens(accountId);
     return { accountId, tokens: tokens.filter(({ test }) => !test) };
+  }
+
+  /** @throws Failure InvalidBody at the tier's number of tokens. */
+  #checkRoom(accountId: string): void {
+    const { tier } = found(this.#accounts.get(accountId));
+    const active = [...this.#byHash.values()].filter(({ caller, retired }) => {
+      const { disabled, test } = caller.token;
+      return caller.accountId === accountId && !test && !disabled && !retired;
+    });
+    if (active.length < tier.tokensMax) return;
+    const told = `${tier.tokensMax} tokens, the maximum of tier ${tier.name}`;
+    throw new Failure('InvalidBody', `the account has ${told}: disable one first`);
   }
 
   async #change<T>(
@@ -356,6 +370,7 @@ export class Accounts {
   }
 
   async #shown(tokenId: string): Promise<TokenShown> {
+    await this.saveUses();
     const row = await this.#database
       .selectFrom('token')
       .selectAll()

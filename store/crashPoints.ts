@@ -12,7 +12,9 @@ type CrashPoint =
   | 'transaction-committed'
   | 'change-announced'
   | 'charges-taken'
-  | 'charges-committed';
+  | 'charges-committed'
+  | 'pushes-written'
+  | 'pushes-committed';
 
 export type AtCrashPoint = (point: CrashPoint) => void;
 

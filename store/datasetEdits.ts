@@ -114,13 +114,20 @@ export async function renameDataset(
   );
 }
 
-export async function dropDataset(lake: Lake, dataset: Dataset, author: string): Promise<void> {
+/** `alongside` ends what else there is of the dataset. */
+export async function dropDataset(
+  lake: Lake,
+  dataset: Dataset,
+  author: string,
+  alongside: (transaction: Database) => Promise<void>,
+): Promise<void> {
   const { tableId, workspace } = dataset;
   await lake.commit(
     [{ kind: 'drop-table', tableId }],
     { author, message: `dataset ${workspace}.${dataset.dataset} dropped` },
     async (transaction) => {
       await transaction.deleteFrom('dataset').where('table_id', '=', tableId).execute();
+      await alongside(transaction);
     },
   );
 }

@@ -71,6 +71,8 @@ export interface Catalogue {
   /** By name, in any case. */
   workspace(name: string): Workspace | undefined;
   datasets(workspace: string): readonly Dataset[];
+  /** By the id that stays when it is renamed. */
+  datasetById(tableId: number): Dataset | undefined;
   /** By name, in any case: old clients send lower-case ids (INTERFACE.md 5). */
   dataset(workspace: string, name: string): Dataset | undefined;
 }
@@ -104,11 +106,13 @@ export async function loadCatalogue(database: Database): Promise<Catalogue> {
 
 function catalogueOf(workspaces: readonly Workspace[], datasets: readonly Dataset[]): Catalogue {
   const byName = new Map(workspaces.map((item) => [item.workspace.toUpperCase(), item]));
+  const byId = new Map(datasets.map((item) => [item.tableId, item]));
   const byPath = new Map(datasets.map((item) => [pathOf(item.workspace, item.dataset), item]));
   return {
     workspaces: (accountId) => workspaces.filter((item) => item.accountId === accountId),
     workspace: (name) => byName.get(name.toUpperCase()),
     datasets: (workspace) => datasets.filter((item) => item.workspace === workspace),
+    datasetById: (tableId) => byId.get(tableId),
     dataset: (workspace, name) => byPath.get(pathOf(workspace, name)),
   };
 }

@@ -4,6 +4,7 @@ import { addAccounts } from './accountTables.ts';
 import type { Database } from './database.ts';
 import { Failure } from './failure.ts';
 import { createLakeTables } from './lakeTables.ts';
+import { addPending } from './pendingTable.ts';
 import { createServiceTables } from './serviceTables.ts';
 
 type Step = (database: Kysely<unknown>) => Promise<void>;
@@ -15,6 +16,7 @@ const STEPS: readonly Step[] = [
     await createServiceTables(database);
   },
   addAccounts,
+  addPending,
 ];
 
 /**

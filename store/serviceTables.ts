@@ -2,6 +2,7 @@
 import type { ColumnType, Kysely } from 'kysely';
 import type { AuditTable, JournalTable, RetiredTokenTable } from './accountTables.ts';
 import type { SqlBoolean } from './database.ts';
+import type { PendingTable } from './pendingTable.ts';
 import { createTable } from './lakeTables.ts';
 
 /** A column that a later step added: an insert may leave it to its default. */
@@ -160,6 +161,7 @@ export interface ServiceTables {
   readonly retired_token: RetiredTokenTable;
   readonly audit: AuditTable;
   readonly journal: JournalTable;
+  readonly pending: PendingTable;
 }
 
 const DDL: Readonly<Record<string, string>> = {

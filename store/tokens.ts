@@ -1,5 +1,6 @@
 // A token: whose it is, what it reaches, from where it may be used. Its text is not part of it.
 import type { Selectable } from 'kysely';
+import type { Database } from './database.ts';
 import type { ServiceTables } from './serviceTables.ts';
 
 export type TokenKind = 'publishable' | 'secret';
@@ -114,3 +115,19 @@ export const settingColumns = (settings: TokenSettings): SettingColumns => ({
   referrers_json: JSON.stringify(settings.referrers),
   refuse_replays: settings.refuseReplays,
 });
+
+/** When tokens were last used, in one transaction. */
+export async function writeUses(
+  database: Database,
+  uses: readonly (readonly [tokenId: string, lastUsedMs: number])[],
+): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    for (const [tokenId, last_used_ms] of uses) {
+      await transaction
+        .updateTable('token')
+        .set({ last_used_ms })
+        .where('token_id', '=', tokenId)
+        .execute();
+    }
+  });
+}

@@ -76,8 +76,13 @@ function usageView(
   tokens: readonly TokenShown[],
   included: number,
 ): Static<typeof USAGE> {
-  const shown = new Map(tokens.map((token) => [token.tokenId, tokenShown(token)]));
-  const byToken = [...usage.byToken].map(([id, messages]) => [shown.get(id) ?? id, messages]);
+  const byToken = tokens.flatMap((token) => {
+    const messages = usage.byToken.get(token.tokenId);
+    if (messages === undefined) return [];
+    // Two secret tokens may end alike; then the second one is told by its id.
+    const alike = tokens.find((other) => tokenShown(other) === tokenShown(token)) !== token;
+    return [[alike ? token.tokenId : tokenShown(token), messages] as const];
+  });
   return {
     monthlyUsage: usage.month,
     monthlyPayAsYouGo: Math.max(0, usage.month - included),

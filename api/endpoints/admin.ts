@@ -10,7 +10,7 @@ import { readUsage } from '../../store/usage.ts';
 import type { Answer, Call, Endpoint, Services } from '../endpoint.ts';
 import { numberOf, textOf } from '../parameters.ts';
 import { CHANGE_TOKEN, CREATE_TOKEN, settingsOf } from '../tokenBody.ts';
-import { tokenView } from '../tokenView.ts';
+import { rotatedView, tokenView } from '../tokenView.ts';
 
 const ANY = Type.Object({}, { additionalProperties: true });
 
@@ -195,9 +195,9 @@ export const rotateAccountToken: Endpoint = {
   handle: async (call, services) => {
     const { accountId } = accountOf(call, services);
     const { tokenId = '' } = call.path;
-    return shown(
-      tokenView(await services.accounts.rotateToken(accountId, tokenId, call.actor), true),
-    );
+    const { accounts } = services;
+    const rotated = await accounts.rotateToken(accountId, tokenId, call.actor);
+    return shown(rotatedView(rotated, accounts));
   },
 };
 

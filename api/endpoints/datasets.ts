@@ -8,9 +8,8 @@ import {
   renameDataset as storeName,
 } from '../../store/datasetEdits.ts';
 import type { Dataset } from '../../store/datasets.ts';
-import { Failure } from '../../store/failure.ts';
 import type { Lake } from '../../store/lake.ts';
-import { callerOf, datasetOf, workspaceOf } from '../access.ts';
+import { callerOf, checkDatasetRoom, datasetOf, workspaceOf } from '../access.ts';
 import {
   addedTo,
   CHANGE_DATASET,
@@ -69,11 +68,7 @@ export const createDataset: Endpoint = {
     if (id !== undefined && lake.catalogue.dataset(workspace, id) !== undefined) {
       return changeOwn(call, (call.json as Static<typeof CREATE_DATASET>).dataset, services);
     }
-    const most = caller.tier.datasetsMax;
-    if (lake.catalogue.datasets(workspace).length >= most) {
-      const told = `${most} datasets, the maximum of tier ${caller.tier.name}`;
-      throw new Failure('InvalidBody', `the workspace holds ${told}`);
-    }
+    checkDatasetRoom(caller, lake);
     const draft = draftOf(workspace, call.path['id'], call.json as Static<typeof CREATE_DATASET>);
     const { dataset } = await makeDataset(lake, draft, caller.accountId);
     return changed('Dataset has been created', dataset);
@@ -155,12 +150,17 @@ export const deleteDataset: Endpoint = {
   path: '/datasets/:workspace/:id',
   summary: 'Deletes a dataset with all its records.',
   answer: CHANGED,
-  handle: async (call, { lake, runner }) => {
+  handle: async (call, { lake, pending, runner }) => {
     const { accountId } = callerOf(call.caller);
     const { workspace, dataset: name } = ownDataset(call, lake);
-    await runner.inTurn(workspace, name, () =>
-      dropDataset(lake, ownDataset(call, lake), accountId),
-    );
+    await runner.inTurn(workspace, name, async () => {
+      const dataset = ownDataset(call, lake);
+      const { tableId } = dataset;
+      await dropDataset(lake, dataset, accountId, (transaction) =>
+        pending.drop(transaction, tableId),
+      );
+      pending.dropped(tableId);
+    });
     return changed('Dataset has been deleted', name);
   },
 };

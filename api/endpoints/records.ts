@@ -1,15 +1,19 @@
 // Single records: written by `POST /record` (once `/write`), deleted by key and date.
+import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import { planSeries } from '../../query/seriesPlan.ts';
 import { parseDay } from '../../query/dates.ts';
 import { eraseRecords } from '../../pipeline/erase.ts';
-import { ingest } from '../../pipeline/ingest.ts';
+import { ingest, silentEvents } from '../../pipeline/ingest.ts';
+import { pushesOf } from '../../pipeline/pushed.ts';
 import { checkName } from '../../store/columns.ts';
+import type { Dataset } from '../../store/datasets.ts';
 import { Failure } from '../../store/failure.ts';
-import { callerOf, changeableIn, datasetOf } from '../access.ts';
-import type { Endpoint } from '../endpoint.ts';
-import { DUPLICATES, duplicatesOf, silentEvents } from '../loading.ts';
+import { callerOf, changeableIn, checkDatasetRoom, datasetOf } from '../access.ts';
+import type { Answer, Call, Endpoint, Services } from '../endpoint.ts';
+import { DUPLICATES, duplicatesOf } from '../loading.ts';
 import { dayOf, type Parameter } from '../parameters.ts';
+import { bodyHashOf } from '../signing.ts';
 import { spoolBody } from '../spool.ts';
 
 const switched = (name: string, help: string): Parameter => ({ kind: 'boolean', name, help });
@@ -46,20 +50,75 @@ export const writeRecord: Endpoint = {
     if (known === undefined && call.query['createDatasetOnDemand'] === false) {
       throw new Failure('NotFound');
     }
+    if (known === undefined) checkDatasetRoom(caller, lake);
+    const body = await readSmall(call);
+    const replace = duplicatesOf(call.query) === 'replace';
+    const pushed =
+      known === undefined ? undefined : await push(known, body?.value, replace, services);
+    if (pushed !== undefined) return written(pushed);
     const dataset = known?.dataset ?? id;
-    const { path } = await spoolBody(call, services);
+    const { path } = await spoolBody(body === undefined ? call : again(call, body.bytes), services);
     const load = { path, workspace, dataset, duplicates: duplicatesOf(call.query), rejectsMax: 0 };
     try {
       const outcome = await runner.inTurn(workspace, dataset, () =>
         ingest(load, caller.accountId, ingestion, silentEvents, async () => undefined),
       );
-      const message = `wrote ${outcome.validated} messages`;
-      return { kind: 'json', value: { success: true, message }, metering: 'free' };
+      return written(outcome.validated);
     } finally {
       await disk.remove(path);
     }
   },
 };
+
+const written = (records: number): Answer => ({
+  kind: 'json',
+  value: { success: true, message: `wrote ${records} messages` },
+  metering: 'free',
+});
+
+/** Bodies up to this size may be pushed; larger ones are loads. */
+const PUSH_BYTES_MAX = 1024 ** 2;
+
+/** A body that is small by its header, read whole; undefined when it is not, or says no size. */
+async function readSmall(
+  call: Call,
+): Promise<{ readonly bytes: Buffer; readonly value: unknown } | undefined> {
+  if ((call.contentLength ?? PUSH_BYTES_MAX + 1) > PUSH_BYTES_MAX) return undefined;
+  const pieces: Buffer[] = [];
+  try {
+    for await (const piece of call.stream) pieces.push(piece as Buffer);
+  } catch {
+    throw new Failure('InvalidBody', 'the body was cut short');
+  }
+  const bytes = Buffer.concat(pieces);
+  call.checkBody?.(bodyHashOf(bytes));
+  try {
+    return { bytes, value: JSON.parse(bytes.toString('utf8')) };
+  } catch {
+    return { bytes, value: undefined };
+  }
+}
+
+/** The call with a body that was read, and checked, once before. */
+const again = (call: Call, bytes: Buffer): Call => ({
+  ...call,
+  stream: Readable.from([bytes]),
+  checkBody: undefined,
+});
+
+/** How many records became pending; undefined when they need the exact way of a load. */
+async function push(
+  dataset: Dataset,
+  body: unknown,
+  replace: boolean,
+  { lake, pending }: Services,
+): Promise<number | undefined> {
+  const table = await lake.table(dataset.tableId);
+  const pushes = table === undefined ? undefined : pushesOf(body, replace, dataset, table);
+  if (pushes === undefined) return undefined;
+  await pending.push(dataset.tableId, pushes);
+  return pushes.length;
+}
 
 export const deleteRecords: Endpoint = {
   id: 'deleteRecords',

@@ -4,7 +4,7 @@ import type { Caller } from '../../store/callers.ts';
 import { callerOf, checkManages } from '../access.ts';
 import type { Answer, Call, Endpoint } from '../endpoint.ts';
 import { CHANGE_TOKEN, CREATE_TOKEN, refuseOwnEnd, settingsOf } from '../tokenBody.ts';
-import { tokenView } from '../tokenView.ts';
+import { rotatedView, tokenView } from '../tokenView.ts';
 
 const TOKEN = Type.Object(
   { tokenId: Type.String(), token: Type.String(), kind: Type.String() },
@@ -36,7 +36,9 @@ export const listTokens: Endpoint = {
   answer: Type.Array(TOKEN),
   handle: async (call, { accounts }) => {
     const tokens = await accounts.tokens(managerOf(call).accountId);
-    return shown(tokens.map((token) => tokenView(token, false)));
+    // Test tokens are not kept as well as others: they must not tell those of production.
+    const reached = tokens.filter(({ test }) => call.environment === 'production' || test);
+    return shown(reached.map((token) => tokenView(token, false)));
   },
 };
 
@@ -81,7 +83,8 @@ export const rotateToken: Endpoint = {
   handle: async (call, { accounts }) => {
     const { tokenId = '' } = call.path;
     const { accountId } = managerOf(call);
-    return shown(tokenView(await accounts.rotateToken(accountId, tokenId, call.actor), true));
+    const rotated = await accounts.rotateToken(accountId, tokenId, call.actor);
+    return shown(rotatedView(rotated, accounts));
   },
 };
 

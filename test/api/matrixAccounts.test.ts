@@ -6,7 +6,7 @@ import { READ_ALL } from '../../store/tokens.ts';
 import { startServer, type TestServer } from '../server.ts';
 import type { Request, Target } from './matrixCases.ts';
 import { ask, judge } from './matrixJudge.ts';
-import { makeOwner, type Owner } from './matrixOwner.ts';
+import { makeOwner, type Owner, tokensOf } from './matrixOwner.ts';
 import { badToken, may, type Rule, SECRET, stopped, testing, unpaid } from './matrixRules.ts';
 
 /** Messages of tier `grow` in a month, and the most that one record may cost. */
@@ -124,8 +124,8 @@ test('the circuit breaker: engaged everything stops but what can end that', asyn
 });
 
 test('the test environment knows no quota, budget or breaker, but suspension', async () => {
-  const tokens = await server.tapedeck.services.accounts.tokens(owner.accountId);
-  const token = tokens.find(({ kind, test: only }) => only && kind === 'secret')?.text;
+  const tokens = await tokensOf(server, owner.accountId, true);
+  const token = tokens.find(({ kind }) => kind === 'secret')?.text;
   const manner = { base: server.tapedeck.sandbox ?? '', token };
   const common = { owner, spare, manner };
   const engage = (): Promise<void> => set({ budget: 0, circuitBreaker: 0 });

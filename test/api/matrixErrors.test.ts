@@ -10,7 +10,7 @@ import type { TokenSettings } from '../../store/tokens.ts';
 import { startServer, type TestServer } from '../server.ts';
 import type { Request } from './matrixCases.ts';
 import { ask, judge, type Manner, signer } from './matrixJudge.ts';
-import { makeOwner, type Owner } from './matrixOwner.ts';
+import { makeOwner, type Owner, tokensOf } from './matrixOwner.ts';
 import { SPEC_ERRORS } from './matrixErrors.ts';
 import { badToken } from './matrixRules.ts';
 
@@ -107,7 +107,10 @@ const WAYS_TO: Readonly<Partial<Record<FailureType, () => Promise<Way>>>> = {
     return { token };
   },
   InvalidKey: async () => ({ token: 'sk_99999999999999999999999999999999' }),
-  TestTokenInProduction: async () => ({ token: await testToken() }),
+  TestTokenInProduction: async () => {
+    const [first] = await tokensOf(server, owner.accountId, true);
+    return { token: first?.text ?? '' };
+  },
   ProductionTokenInSandbox: async () => ({
     token: owner.secret,
     more: { base: server.tapedeck.sandbox ?? '' },
@@ -147,11 +150,6 @@ async function signedWay(sign: (secret: string) => Manner['sign']): Promise<Way>
   const { accountId, token } = await made('scale');
   const signed = sign(await server.tapedeck.services.accounts.signToken(accountId, token));
   return { token, more: signed === undefined ? {} : { sign: signed } };
-}
-
-async function testToken(): Promise<string> {
-  const tokens = await server.tapedeck.services.accounts.tokens(owner.accountId);
-  return tokens.find(({ test: only }) => only)?.text ?? '';
 }
 
 async function makeCore(): Promise<void> {

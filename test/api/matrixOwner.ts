@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createDataset, createWorkspace } from '../../store/datasetEdits.ts';
 import { UNSAID } from '../../store/datasets.ts';
-import { READ_ALL } from '../../store/tokens.ts';
-import type { TestServer } from '../server.ts';
+import { READ_ALL, type TokenKind, type TokenSettings } from '../../store/tokens.ts';
+import { startServer, type TestServer } from '../server.ts';
 import type { Case, Target } from './matrixCases.ts';
 
 export interface Owner {
@@ -55,6 +55,33 @@ export async function makeOwner(
   return { ...owner, target: { ...target, jobId } };
 }
 
+/** A server with a test environment and an owner, its first account. */
+export interface World {
+  readonly server: TestServer;
+  readonly owner: Owner;
+  /** An account, with a token, that the operator's rows may change. */
+  readonly spare: Pick<Target, 'accountId' | 'tokenId'>;
+}
+
+export async function openWorld(): Promise<World> {
+  const server = await startServer({ settings: { TAPEDECK_SANDBOX_PORT: '0' } });
+  const owner = await makeOwner(server, server.tapedeck.accountId, 'A', '424242');
+  const { accounts } = server.tapedeck.services;
+  const accountId = await accounts.createAccount('spare', 'scale');
+  const { tokenId } = await accounts.createToken(accountId, 'publishable');
+  return { server, owner, spare: { accountId, tokenId } };
+}
+
+/** A new token of the owner. */
+export async function newToken(
+  { server, owner }: World,
+  kind: TokenKind,
+  settings: Partial<TokenSettings> = {},
+): Promise<string> {
+  const { accounts } = server.tapedeck.services;
+  return (await accounts.createToken(owner.accountId, kind, settings)).text;
+}
+
 /** Loads into the owner's dataset; the job. */
 async function loadInto(
   server: TestServer,
@@ -68,6 +95,16 @@ async function loadInto(
   const text = await answer.text();
   assert.equal(answer.status, 200, text);
   return (JSON.parse(text) as { readonly jobId: string }).jobId;
+}
+
+/** The texts of an account's tokens: of those for tests, or of those for production. */
+export async function tokensOf(
+  { tapedeck }: TestServer,
+  accountId: string,
+  forTests: boolean,
+): Promise<readonly { readonly kind: TokenKind; readonly text: string }[]> {
+  const tokens = await tapedeck.services.accounts.tokens(accountId);
+  return tokens.filter(({ test }) => test === forTests);
 }
 
 let made = 0;
@@ -113,6 +150,16 @@ export async function stored({ folder, tapedeck }: TestServer): Promise<readonly
   } finally {
     catalog.close();
   }
+}
+
+/** What went and what came between two looks. */
+export function differences(
+  before: readonly string[],
+  after: readonly string[],
+): readonly string[] {
+  const [old, now] = [new Set(before), new Set(after)];
+  const gone = before.filter((line) => !now.has(line)).map((line) => `- ${line}`);
+  return [...gone, ...after.filter((line) => !old.has(line)).map((line) => `+ ${line}`)];
 }
 
 function filesOf(folder: string): readonly string[] {

@@ -95,7 +95,10 @@ export const unpaid =
     return verdict === 'allowed' && way.asked.metered === true ? 'OverLimit' : verdict;
   };
 
-/** The test environment: the same reads, no change, even where a GET makes one, no operator. */
+/**
+ * The test environment: the same reads, no change, even where a GET makes one, no operator, and
+ * nothing about the tokens of production.
+ */
 export const testing =
   (rule: Rule): Rule =>
   (way) => {
@@ -103,7 +106,9 @@ export const testing =
     if (asked.reach === 'operator') return 'NotFound';
     if (endpoint.method !== 'GET') return 'TestReadOnly';
     const verdict = rule(way);
-    return verdict === 'allowed' && asked.changes === true ? 'TestReadOnly' : verdict;
+    if (verdict !== 'allowed') return verdict;
+    if (asked.changes === true) return 'TestReadOnly';
+    return asked.foreignToken === undefined ? 'allowed' : 'InvalidParameter';
   };
 
 /** A door that does not know the operator's rows, with a token that is no good there. */

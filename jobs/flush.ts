@@ -1,0 +1,75 @@
+// Pending records become a file and a snapshot: those that replace, then those that give way, each
+// in one transaction with the end of their pending rows.
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ingest, type IngestServices, silentEvents } from '../pipeline/ingest.ts';
+import type { Relation } from '../pipeline/relation.ts';
+import { propertyOf } from '../store/columns.ts';
+import type { Dataset } from '../store/datasets.ts';
+import { documentOf, netOf, type Pending, type PendingRow } from '../store/pending.ts';
+import { newUuid } from '../store/random.ts';
+
+interface FlushParts {
+  readonly pending: Pending;
+  readonly ingestion: IngestServices;
+}
+
+/** A dataset is flushed with so many rows, or when one has waited so long. */
+export const FLUSH_ROWS = 5_000;
+export const FLUSH_AGE_MS = 10_000;
+
+const AUTHOR = 'tapedeck flush';
+
+/** In the dataset's turn: no load of it may run beside it. */
+export async function flushDataset(dataset: Dataset, parts: FlushParts): Promise<void> {
+  const { pending, ingestion } = parts;
+  const rows = [...pending.rows(dataset.tableId)];
+  if (rows.length === 0) return;
+  const table = await ingestion.lake.table(dataset.tableId);
+  if (table === undefined) return;
+  const net = netOf(rows);
+  const columns = table.columns.map(({ name, type }) => ({
+    name,
+    inferred: { property: propertyOf(type), spelling: undefined, numeric: undefined },
+  }));
+  for (const replaces of [true, false]) {
+    const some = net.filter((row) => row.replaces === replaces);
+    if (some.length === 0) continue;
+    const index = new Set(some.map((row) => row.index));
+    const taken = rows.filter((row) => index.has(row.index));
+    await writeRows(dataset, some, taken, columns, parts);
+  }
+}
+
+async function writeRows(
+  { tableId, workspace, dataset }: Dataset,
+  rows: readonly PendingRow[],
+  taken: readonly PendingRow[],
+  columns: Relation['columns'],
+  { pending, ingestion }: FlushParts,
+): Promise<void> {
+  const folder = join(ingestion.temporary, newUuid());
+  await mkdir(folder, { recursive: true });
+  try {
+    const path = join(folder, 'pushed');
+    const lines = rows.map((row) => `${JSON.stringify(documentOf(row))}\n`);
+    await writeFile(path, lines.join(''), { mode: 0o600 });
+    const relation = { kind: 'json', path, framing: 'lines', jsonPath: '$[*]', columns } as const;
+    const duplicates = rows[0]?.replaces === true ? 'replace' : 'ignore';
+    const load = { path, relation, workspace, dataset, duplicates, rejectsMax: 0 } as const;
+    let snapshot = 0;
+    await ingest(
+      load,
+      AUTHOR,
+      ingestion,
+      silentEvents,
+      async (transaction, _outcome, committed) => {
+        snapshot = committed.snapshot;
+        await pending.forget(transaction, taken);
+      },
+    );
+    pending.flushed(tableId, taken, snapshot);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,251 @@
+// Pushed records: durable rows of the catalog until they become a file, visible at once. One group
+// commit for all writers; memory mirrors the table, so that a read asks no database (DESIGN.md idea 4).
+import { type Clock, isoTime } from './clock.ts';
+import { UPDATED_COLUMN } from './columns.ts';
+import type { AtCrashPoint } from './crashPoints.ts';
+import type { Database } from './database.ts';
+import { Failure } from './failure.ts';
+
+/** Writers of one group wait at most this long for each other. */
+const GROUP_MS = 10;
+/** Records of one commit. */
+const GROUP_RECORDS = 1_000;
+/** Records that may wait for the disk; more are refused. */
+const WAITING_MAX = 100_000;
+/** Records of a dataset that may be pending: a flush takes them long before. */
+const PENDING_MAX = 50_000;
+/** Flushed rows are remembered so long: a reader may hold the version before the flush. */
+const REMEMBERED_MS = 120_000;
+/** Rows of one statement: SQLite binds 32,766 values. */
+const ROWS_AT_ONCE = 200;
+
+/** A record to push, checked and spelled as its columns are. */
+export interface Push {
+  /** JSON text of the values of the unique index. */
+  readonly index: string;
+  readonly replaces: boolean;
+  readonly document: Readonly<Record<string, unknown>>;
+}
+
+/** A pending record, or what several of one index value come to. */
+export interface PendingRow extends Push {
+  readonly sequence: number;
+  readonly timeMs: number;
+}
+
+interface TableRows {
+  rows: PendingRow[];
+  /** Rows that a snapshot holds now, oldest first. */
+  flushed: {
+    readonly snapshot: number;
+    readonly atMs: number;
+    readonly rows: readonly PendingRow[];
+  }[];
+  /** What `rows` come to by index value; undefined when it must be made again. */
+  net: readonly PendingRow[] | undefined;
+}
+
+interface Writer {
+  readonly tableId: number;
+  readonly pushes: readonly Push[];
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class Pending {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #at: AtCrashPoint;
+  readonly #tables = new Map<number, TableRows>();
+  #waiting: Writer[] = [];
+  #waitingRecords = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> = Promise.resolve();
+  #sequence = 0;
+
+  private constructor(database: Database, clock: Clock, at: AtCrashPoint) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#at = at;
+  }
+
+  static async open(database: Database, clock: Clock, at: AtCrashPoint): Promise<Pending> {
+    const pending = new Pending(database, clock, at);
+    const rows = await database.selectFrom('pending').selectAll().orderBy('sequence').execute();
+    for (const row of rows) {
+      pending.#add(row.table_id, [
+        {
+          sequence: row.sequence,
+          index: row.index_json,
+          replaces: row.replaces === 1,
+          document: JSON.parse(row.document) as Record<string, unknown>,
+          timeMs: row.time_ms,
+        },
+      ]);
+      pending.#sequence = row.sequence;
+    }
+    return pending;
+  }
+
+  /**
+   * Resolves when the records are durable and visible.
+   * @throws Failure Busy when too many wait.
+   */
+  async push(tableId: number, pushes: readonly Push[]): Promise<void> {
+    const known = this.#tables.get(tableId)?.rows.length ?? 0;
+    const most = this.#waitingRecords + pushes.length;
+    if (most > WAITING_MAX || known + pushes.length > PENDING_MAX) {
+      throw new Failure('Busy', 'too many pushed records wait to be stored: try again shortly');
+    }
+    this.#waitingRecords = most;
+    await new Promise<void>((resolve, reject) => {
+      this.#waiting.push({ tableId, pushes, resolve, reject });
+      if (this.#waitingRecords >= GROUP_RECORDS) this.#commitSoon(0);
+      else this.#commitSoon(GROUP_MS);
+    });
+  }
+
+  /** What is pending beside a snapshot's files: each index value once, in the order it came. */
+  beside(tableId: number, snapshot: number): readonly PendingRow[] {
+    const table = this.#tables.get(tableId);
+    if (table === undefined) return [];
+    table.net ??= netOf(table.rows);
+    const later = table.flushed.filter((flush) => flush.snapshot > snapshot);
+    if (later.length === 0) return table.net;
+    return netOf([...later.flatMap(({ rows }) => rows), ...table.rows]);
+  }
+
+  /** Rows that wait to become a file, oldest first. */
+  rows(tableId: number): readonly PendingRow[] {
+    return this.#tables.get(tableId)?.rows ?? [];
+  }
+
+  /** Tables with `least` rows, or with one that is older than `ageMs`. */
+  due(least: number, ageMs: number): readonly number[] {
+    const before = this.#clock() - ageMs;
+    return [...this.#tables].flatMap(([tableId, { rows }]) => {
+      const oldest = rows[0];
+      if (oldest === undefined) return [];
+      return rows.length >= least || oldest.timeMs <= before ? [tableId] : [];
+    });
+  }
+
+  /** In the transaction of the snapshot that holds them: the named rows are pending no more. */
+  async forget(transaction: Database, rows: readonly PendingRow[]): Promise<void> {
+    for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
+      const sequences = rows.slice(from, from + ROWS_AT_ONCE).map(({ sequence }) => sequence);
+      await transaction.deleteFrom('pending').where('sequence', 'in', sequences).execute();
+    }
+  }
+
+  /** After that transaction: readers of older snapshots still get the rows, those of newer do not. */
+  flushed(tableId: number, rows: readonly PendingRow[], snapshot: number): void {
+    const table = this.#tables.get(tableId);
+    if (table === undefined) return;
+    const gone = new Set(rows.map(({ sequence }) => sequence));
+    const atMs = this.#clock();
+    table.rows = table.rows.filter(({ sequence }) => !gone.has(sequence));
+    table.flushed = table.flushed.filter((flush) => atMs - flush.atMs < REMEMBERED_MS);
+    table.flushed.push({ snapshot, atMs, rows });
+    table.net = undefined;
+  }
+
+  /** In the transaction that drops a table: what is pending for it goes with it. */
+  async drop(transaction: Database, tableId: number): Promise<void> {
+    await transaction.deleteFrom('pending').where('table_id', '=', tableId).execute();
+  }
+
+  /** After that transaction. */
+  dropped(tableId: number): void {
+    this.#tables.delete(tableId);
+  }
+
+  /** All that waits is durable. */
+  async settle(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#writing = this.#writing.then(() => this.#commit());
+    await this.#writing;
+  }
+
+  #commitSoon(delayMs: number): void {
+    if (delayMs > 0 && this.#timer !== undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.settle(), delayMs);
+  }
+
+  async #commit(): Promise<void> {
+    const writers = this.#waiting;
+    if (writers.length === 0) return;
+    this.#waiting = [];
+    this.#waitingRecords = 0;
+    const timeMs = this.#clock();
+    const made = writers.map(({ tableId, pushes }) => ({
+      tableId,
+      rows: pushes.map((push) => ({ ...push, sequence: (this.#sequence += 1), timeMs })),
+    }));
+    try {
+      await this.#insert(made, timeMs);
+      this.#at('pushes-committed');
+    } catch (error) {
+      for (const { reject } of writers) reject(error);
+      return;
+    }
+    for (const { tableId, rows } of made) this.#add(tableId, rows);
+    for (const { resolve } of writers) resolve();
+  }
+
+  async #insert(
+    made: readonly { readonly tableId: number; readonly rows: readonly PendingRow[] }[],
+    timeMs: number,
+  ): Promise<void> {
+    const values = made.flatMap(({ tableId, rows }) =>
+      rows.map(({ sequence, index, replaces, document }) => ({
+        sequence,
+        table_id: tableId,
+        index_json: index,
+        replaces: Number(replaces),
+        document: JSON.stringify({ ...document, [UPDATED_COLUMN]: timeText(timeMs) }),
+        time_ms: timeMs,
+      })),
+    );
+    await this.#database.transaction().execute(async (transaction) => {
+      for (let from = 0; from < values.length; from += ROWS_AT_ONCE) {
+        const some = values.slice(from, from + ROWS_AT_ONCE);
+        await transaction.insertInto('pending').values(some).execute();
+      }
+      this.#at('pushes-written');
+    });
+  }
+
+  #add(tableId: number, rows: readonly PendingRow[]): void {
+    const table = this.#tables.get(tableId) ?? { rows: [], flushed: [], net: undefined };
+    table.rows.push(...rows);
+    table.net = undefined;
+    this.#tables.set(tableId, table);
+  }
+}
+
+/** `2026-01-31 12:00:00.000`, as DuckDB spells a timestamp. */
+const timeText = (ms: number): string => isoTime(ms).replace('T', ' ').slice(0, -1);
+
+/** The record of a pending row with when it was written. */
+export const documentOf = ({
+  document,
+  timeMs,
+}: PendingRow): Readonly<Record<string, unknown>> => ({
+  ...document,
+  [UPDATED_COLUMN]: timeText(timeMs),
+});
+
+/**
+ * One row for each index value: the last that replaces, or else the first. A row that replaces
+ * hides what is stored; another one is hidden by it.
+ */
+export function netOf(rows: readonly PendingRow[]): readonly PendingRow[] {
+  const byIndex = new Map<string, PendingRow>();
+  for (const row of rows) {
+    if (row.replaces || !byIndex.has(row.index)) byIndex.set(row.index, row);
+  }
+  return [...byIndex.values()];
+}

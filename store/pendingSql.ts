@@ -1,0 +1,55 @@
+// Pending records as SQL: one bound parameter beside the files.
+import { type Column, SQL_TYPES } from './columns.ts';
+import { identifier, literal } from './duckdb/instance.ts';
+import type { Bound } from './duckdb/protocol.ts';
+import { documentOf, type PendingRow } from './pending.ts';
+
+const REPLACES = '_system_replaces';
+
+/**
+ * A sub-select of stored and pending records. `rows` are the stored ones with `columns`; `index`
+ * are the columns of the unique index, which must be among them; `where` is a condition on columns
+ * that every record must meet.
+ */
+export function withPending(
+  rows: string,
+  columns: readonly Column[],
+  index: readonly Column[],
+  pending: readonly PendingRow[],
+  where: string,
+  bind: (value: Bound) => string,
+): string {
+  const stored = `(SELECT * FROM ${rows} WHERE ${where})`;
+  if (pending.length === 0) return stored;
+  const list = columns.map(({ name }) => identifier(name)).join(', ');
+  const same = index
+    .map(({ name }) => `s.${identifier(name)} = p.${identifier(name)}`)
+    .join(' AND ');
+  const pushed = `(SELECT * FROM ${pendingRows(columns, pending, bind)} WHERE ${where})`;
+  return `(WITH stored AS ${stored}, pushed AS ${pushed}
+    SELECT ${list} FROM stored AS s
+      WHERE NOT EXISTS (FROM pushed AS p WHERE p.${REPLACES} AND ${same})
+    UNION ALL SELECT ${list} FROM pushed AS p
+      WHERE p.${REPLACES} OR NOT EXISTS (FROM stored AS s WHERE ${same}))`;
+}
+
+function pendingRows(
+  columns: readonly Column[],
+  pending: readonly PendingRow[],
+  bind: (value: Bound) => string,
+): string {
+  const names = columns.map(({ name }) => name);
+  const records = pending.map((row) => {
+    const document = documentOf(row);
+    const members = names.map((name) => {
+      const value = Object.hasOwn(document, name) ? document[name] : null;
+      return [name, value] as const;
+    });
+    return { ...Object.fromEntries(members), [REPLACES]: row.replaces };
+  });
+  const types = columns.map(({ name, type }) => [name, SQL_TYPES[type]] as const);
+  const shape = JSON.stringify([{ ...Object.fromEntries(types), [REPLACES]: 'BOOLEAN' }]);
+  const parameter = `CAST(${bind(JSON.stringify(records))} AS JSON)`;
+  return `(SELECT unnest(record) FROM
+    (SELECT unnest(json_transform(${parameter}, ${literal(shape)})) AS record))`;
+}
