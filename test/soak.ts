@@ -38,7 +38,9 @@ const progressFile = (name: string): string => join(tmpdir(), `tapedeck-soak-${n
 function commitOf(): string {
   const git = (...words: readonly string[]): string =>
     execFileSync('git', words, { cwd: ROOT, encoding: 'utf8' }).trim();
-  const changed = git('status', '--porcelain', '--untracked-files=no') !== '';
+  // The evidence itself is written by the run.
+  const rest = ['--', '.', ':!docs/evidence.md'];
+  const changed = git('status', '--porcelain', '--untracked-files=no', ...rest) !== '';
   return `${git('rev-parse', '--short', 'HEAD')}${changed ? '+changes' : ''}`;
 }
 
