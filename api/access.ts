@@ -183,6 +183,16 @@ export const paysPremium = (caller: Caller, dataset: Dataset, lake: Lake): boole
   dataset.access.level === 'premium' &&
   lake.catalogue.workspace(dataset.workspace)?.accountId !== caller.accountId;
 
+/**
+ * A dataset for what tells of all its records at once, such as its versions.
+ * @throws Failure NotFound where each account sees its own records only, and what `datasetOf` throws.
+ */
+export function wholeDatasetOf(caller: Caller, workspace: string, id: string, lake: Lake): Dataset {
+  const dataset = datasetOf(caller, workspace, id, lake);
+  if (visibilityOf(caller, dataset).kind !== 'all') throw new Failure('NotFound');
+  return dataset;
+}
+
 /** Which records of a dataset that it reads a caller sees. */
 export function visibilityOf(caller: Caller, dataset: Dataset): Visibility {
   if (dataset.workspace !== SYSTEM_WORKSPACE) return { kind: 'all' };

@@ -20,6 +20,7 @@ import type { Lake } from '../store/lake.ts';
 import type { Charge, Ledger } from '../store/ledger.ts';
 import type { Pending } from '../store/pending.ts';
 import type { Settings } from '../store/settings.ts';
+import type { Storage } from '../store/storage.ts';
 import type { FailureStyle } from './failures.ts';
 import type { Parameter, Values } from './parameters.ts';
 
@@ -36,6 +37,7 @@ export interface Services {
   readonly adminToken: string;
   readonly ledger: Ledger;
   readonly pending: Pending;
+  readonly storage: Storage;
   readonly days: BillingDays;
   readonly series: SeriesEngine;
   readonly runner: Runner;

@@ -65,6 +65,7 @@ export const FAILURES: Readonly<Record<FailureType, Told>> = {
   },
   SystemError: { status: 500, text: 'System Error' },
   PriceTooHigh: { status: 402, text: 'The call costs more messages than it was allowed' },
+  StorageLimit: { status: 402, text: 'The workspace stores as much as its tier allows' },
   TestReadOnly: { status: 403, text: 'The test environment changes nothing' },
   InvalidParameter: { status: 400, text: 'You have supplied invalid values for this request' },
   InvalidBody: { status: 400, text: 'You have supplied invalid values for this request' },

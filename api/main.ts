@@ -6,6 +6,7 @@ import pino, { type Logger } from 'pino';
 import { loadDemo } from '../jobs/demo.ts';
 import { FLUSH_AGE_MS, FLUSH_ROWS, flushDataset } from '../jobs/flush.ts';
 import { rollWhenDue } from '../jobs/journalRoll.ts';
+import { makeUpkeep } from '../jobs/upkeep.ts';
 import { Runner } from '../jobs/runner.ts';
 import { adminToken } from '../store/adminToken.ts';
 import { Accounts, type TokenShown } from '../store/accounts.ts';
@@ -24,6 +25,7 @@ import { migrate } from '../store/migrate.ts';
 import { Pending } from '../store/pending.ts';
 import { openSecrets } from '../store/secrets.ts';
 import type { Settings } from '../store/settings.ts';
+import { checkStorage, makeStorage } from '../store/storage.ts';
 import { sweepOrphans } from '../store/sweep.ts';
 import { parseAddresses } from './addresses.ts';
 import type { Environment, Services } from './endpoint.ts';
@@ -39,6 +41,10 @@ const INGEST_THREADS = 2;
 
 /** How often it is looked whether the journal is to become Parquet. */
 const ROLL_LOOK_MS = 60_000;
+/** How often datasets that changed are looked at. */
+const UPKEEP_LOOK_MS = 30_000;
+/** How often old versions are let go. */
+const THIN_LOOK_MS = 600_000;
 /** How often it is looked whether pushed records are to become a file. */
 const FLUSH_LOOK_MS = 1_000;
 
@@ -48,6 +54,8 @@ export interface Seams {
   /** Milliseconds that never go back, for rates. */
   readonly monotonic?: () => number;
   readonly disk?: Disk;
+  /** false: nothing happens by itself, such as flushes and compaction. */
+  readonly watch?: boolean;
   readonly at?: AtCrashPoint;
 }
 
@@ -85,7 +93,7 @@ export async function openCore(settings: Settings, seams: Seams = {}): Promise<C
 
 async function openParts(
   settings: Settings,
-  { clock = systemClock, disk = localDisk, at = survive }: Seams,
+  { clock = systemClock, disk = localDisk, at = survive, watch = true }: Seams,
   folder: Folder,
   database: Database,
   unlock: () => void,
@@ -107,33 +115,24 @@ async function openParts(
   const ledger = await Ledger.open({ database, clock, days, at, onFault: told('ledger') });
   const pools = poolsOf(settings);
   const pending = await Pending.open(database, clock, at);
-  const opened = { settings, clock, database, folder, disk, at, lake, accounts };
+  const storage = makeStorage(database, lake);
+  const opened = { settings, clock, database, folder, disk, at, lake, accounts, storage };
   const parts = { ...opened, ledger, pending, days };
   const services: Services = {
     ...parts,
     ...workOf(parts, pools, files, told('job')),
     adminToken: adminToken(settings.adminToken, folder.adminToken),
   };
-  const { journal, runner } = services;
+  const { runner } = services;
   await runner.resume(await readdir(folder.spool));
   const demoJobs = await demoOnce(database, settings.demo, () =>
     loadDemo(lake, runner, first.accountId, clock()),
   );
-  let roll = Promise.resolve<unknown>(undefined);
-  const rolling = setInterval(() => {
-    roll = roll.then(() => rollWhenDue(journal)).catch(told('journal'));
-  }, ROLL_LOOK_MS).unref();
-  let flush: Promise<void> | undefined;
-  const flushing = setInterval(() => {
-    flush ??= flushDue(services)
-      .catch(told('flush'))
-      .finally(() => (flush = undefined));
-  }, FLUSH_LOOK_MS).unref();
+  const watched = watch ? watchLake(services, told) : undefined;
   const close = async (): Promise<void> => {
-    clearInterval(rolling);
-    clearInterval(flushing);
+    await watched?.stop();
     await pending.settle();
-    await Promise.all([runner.stop(), roll]);
+    await runner.stop();
     await ledger.flush();
     await accounts.saveUses();
     await Promise.all([pools.read.close(), pools.ingest.close()]);
@@ -153,6 +152,7 @@ function workOf(
   onFault: (reason: unknown, jobId: string) => void,
 ): Work {
   const { settings, clock, database, folder, disk, at, lake, days, pending } = parts;
+  const { accounts, storage } = parts;
   const { temporary } = folder;
   const deadlineMs = settings.jobTimeoutMs;
   const shared = { lake, pool: pools.ingest, temporary, clock, deadlineMs };
@@ -165,6 +165,10 @@ function workOf(
     spool: folder.spool,
     removeFile: (path) => disk.remove(path),
     onFault,
+    checkRoom: async (accountId, workspace) => {
+      const account = accounts.account(accountId);
+      if (account !== undefined) await checkStorage(storage, account, workspace);
+    },
     beforeTurn: async (workspace, name) => {
       const dataset = lake.catalogue.dataset(workspace, name);
       if (dataset !== undefined) await flushDataset(dataset, { pending, ingestion });
@@ -173,6 +177,38 @@ function workOf(
   const series = { files, pool: pools.read, deadlineMs: settings.readTimeoutMs };
   const journal = { ...shared, database, days, monthsKept: settings.journalMonths };
   return { ingestion, runner, series, journal };
+}
+
+/** What happens by itself while the server runs; one thing of each kind at a time. */
+function watchLake(
+  services: Services,
+  told: (what: string) => (reason: unknown) => void,
+): { stop(): Promise<void> } {
+  const { keepAllMs, keepHourlyMs, keepDailyMs } = services.settings;
+  const keep = { allMs: keepAllMs, hourlyMs: keepHourlyMs, dailyMs: keepDailyMs };
+  const upkeep = makeUpkeep({ ...services, keep });
+  const watches = [
+    { name: 'journal', everyMs: ROLL_LOOK_MS, look: () => rollWhenDue(services.journal) },
+    { name: 'flush', everyMs: FLUSH_LOOK_MS, look: () => flushDue(services) },
+    { name: 'upkeep', everyMs: UPKEEP_LOOK_MS, look: () => upkeep.look() },
+    { name: 'retention', everyMs: THIN_LOOK_MS, look: () => upkeep.thin() },
+  ];
+  const running = new Map<string, Promise<unknown>>();
+  const timers = watches.map(({ name, everyMs, look }) =>
+    setInterval(() => {
+      if (running.has(name)) return;
+      const work = look()
+        .catch(told(name))
+        .finally(() => running.delete(name));
+      running.set(name, work);
+    }, everyMs).unref(),
+  );
+  return {
+    stop: async () => {
+      for (const timer of timers) clearInterval(timer);
+      await Promise.all(running.values());
+    },
+  };
 }
 
 /** Every turn of a dataset begins with its flush: an empty one does nothing more. */

@@ -9,10 +9,13 @@ import {
   type SeriesShape,
 } from '../query/seriesPlan.ts';
 import { propertyOf } from '../store/columns.ts';
+import type { Caller } from '../store/callers.ts';
 import type { Dataset } from '../store/datasets.ts';
 import type { Body, BodyFormat } from '../store/duckdb/protocol.ts';
 import { Failure } from '../store/failure.ts';
 import type { AsOf } from '../store/lake.ts';
+import type { Table } from '../store/lakeRead.ts';
+import { findCursor, saveCursor } from '../store/queryCursors.ts';
 import { callerOf, paysPremium, visibilityOf } from './access.ts';
 import type { Answer, Call, Services } from './endpoint.ts';
 import { metered, METERING_PARAMETERS } from './metering.ts';
@@ -75,6 +78,13 @@ export const SERIES_PARAMETERS: readonly Parameter[] = [
     name: 'asOf',
     help: 'The data as it was known: a snapshot id, or a time (ISO 8601, or a date: its end).',
   },
+  {
+    kind: 'text',
+    name: 'queryId',
+    help: 'Name of a query: only records that are new or changed since its last run.',
+    pattern: /^[A-Za-z0-9]{1,3}$/,
+    rule: 'must be 1 to 3 letters or digits',
+  },
   ...METERING_PARAMETERS,
 ];
 
@@ -89,6 +99,7 @@ export async function answerSeries(
   if (truthOf(call.query, 'calendar')) refuse('calendar', 'is not allowed without "range"');
   const asOf = readAsOf(textOf(call.query, 'asOf'), settings.zone);
   const format = formatOf(call);
+  const named = await namedQuery(call, caller, dataset, services);
   const table = await lake.table(dataset.tableId, asOf);
   if (table === undefined) throw new Failure('NotFound');
   const visibility = visibilityOf(caller, dataset);
@@ -96,7 +107,9 @@ export async function answerSeries(
   // What was known then is what snapshots held: pushed records join with their flush.
   const pending =
     asOf === undefined ? services.pending.beside(dataset.tableId, table.snapshot) : [];
-  const context = { dataset, table, pending, visibility, rowsMax, zone: settings.zone, shape };
+  const since = named?.since;
+  const seen = { dataset, table, pending, since, visibility };
+  const context = { ...seen, rowsMax, zone: settings.zone, shape };
   const plan = planSeries(readSeries(call), context);
   if (truthOf(call.query, 'schema')) {
     return { kind: 'json', value: describePlan(plan), metering: 'free' };
@@ -111,10 +124,41 @@ export async function answerSeries(
   const run = (): Promise<Body> => runSeries(plan, format, series, call.signal);
   const metering = await metered(call, services, caller, order, plan.limit, run);
   if (metering.kind === 'estimate') return metering.answer;
+  await named?.save(table.snapshot);
   const { result: body, charge } = metering;
   const callback = format === 'json' ? textOf(call.query, 'callback') : undefined;
   const plain = textOf(call.query, 'format') === 'text';
   return { kind: 'rows', body, format, plain, callback, snapshot: table.snapshot, charge, dataset };
+}
+
+interface NamedQuery {
+  /** The version of its last answer; undefined on its first run. */
+  readonly since: Table | undefined;
+  readonly save: (snapshot: number) => Promise<void>;
+}
+
+/**
+ * A query with a name answers what is new or changed since its last run. What is pending becomes
+ * a file first, so that a snapshot says exactly what was answered.
+ */
+async function namedQuery(
+  { query }: Call,
+  { accountId }: Caller,
+  dataset: Dataset,
+  { clock, database, lake, pending, runner }: Services,
+): Promise<NamedQuery | undefined> {
+  const queryId = textOf(query, 'queryId');
+  if (queryId === undefined) return undefined;
+  if (query['asOf'] !== undefined) refuse('queryId', 'is not allowed beside "asOf"');
+  const { tableId, workspace, dataset: name } = dataset;
+  if (pending.rows(tableId).length > 0) {
+    await runner.inTurn(workspace, name, async () => undefined);
+  }
+  const key = { accountId, tableId, queryId };
+  const snapshot = await findCursor(database, key, clock());
+  const since =
+    snapshot === undefined ? undefined : await lake.table(tableId, { kind: 'snapshot', snapshot });
+  return { since, save: (at) => saveCursor(database, key, at, clock()) };
 }
 
 /** Names and types of the answer's attributes, in the words of JSON schema. */

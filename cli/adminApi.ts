@@ -1,5 +1,8 @@
 // The operator's commands speak to the admin API: over HTTP beside a running server, else within
 // this process on the opened folder. So both are one code path, with one audit log.
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { text } from 'node:stream/consumers';
 import { openUnlistened } from '../api/main.ts';
 import { adminToken } from '../store/adminToken.ts';
 import { Failure } from '../store/failure.ts';
@@ -15,12 +18,9 @@ export async function withAdmin<T>(settings: Settings, work: (ask: Ask) => Promi
   if (reached.kind === 'server') {
     const token = adminToken(settings.adminToken, reached.folder.adminToken);
     return work(async (method, path, body) => {
-      const answer = await fetch(`${reached.server.base}/v1/admin${path}`, {
-        method,
-        headers: { authorization: `Bearer ${token}` },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      return valueOf(answer.status, await answer.text());
+      const url = `${reached.server.base}/v1/admin${path}`;
+      const answer = await requested(method, url, token, body);
+      return valueOf(answer.status, answer.text);
     });
   }
   const { core } = reached;
@@ -41,11 +41,29 @@ export async function withAdmin<T>(settings: Settings, work: (ask: Ask) => Promi
   }
 }
 
+/** Waits as long as it takes: `fetch` gives up after five minutes, a backup may need hours. */
+async function requested(
+  method: Method,
+  url: string,
+  token: string,
+  body: object | undefined,
+): Promise<{ readonly status: number; readonly text: string }> {
+  const request = url.startsWith('https:') ? requestHttps : requestHttp;
+  const headers = { authorization: `Bearer ${token}` };
+  return new Promise((resolve, reject) => {
+    const asked = request(url, { method, headers }, (answer) => {
+      text(answer).then((read) => resolve({ status: answer.statusCode ?? 0, text: read }), reject);
+    });
+    asked.once('error', reject);
+    asked.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
 /** @throws Failure with the API's own sentence. */
-function valueOf(status: number, text: string): unknown {
-  if (status < 400) return JSON.parse(text);
-  const told = text.startsWith('{')
-    ? (JSON.parse(text) as { message?: string; error?: string })
+function valueOf(status: number, body: string): unknown {
+  if (status < 400) return JSON.parse(body);
+  const told = body.startsWith('{')
+    ? (JSON.parse(body) as { message?: string; error?: string })
     : {};
-  throw new Failure('InvalidParameter', told.message ?? told.error ?? text);
+  throw new Failure('InvalidParameter', told.message ?? told.error ?? body);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `tapedeck`: serve, ingest, tokens, workspace, account, audit, verify-ledger.
+// `tapedeck`: serve, ingest, tokens, workspace, account, audit, verify-ledger, backup, restore.
 import { Command, Option } from 'commander';
 import { VERSION } from '../store/version.ts';
 
@@ -8,6 +8,7 @@ import { environment, readSettings } from '../store/settings.ts';
 import { ingestFile, type IngestOptions } from './ingest.ts';
 import { serve } from './serve.ts';
 import { addAccounts, addBooks, addTokenChanges } from './accountCommands.ts';
+import { addBackups } from './backups.ts';
 import { listTokens } from './tokens.ts';
 import { createWorkspace, listWorkspaces } from './workspaces.ts';
 
@@ -45,6 +46,7 @@ function program(): Command {
   addWorkspaces(root);
   addAccounts(root, settings);
   addBooks(root, settings);
+  addBackups(root, settings);
   return root;
 }
 

@@ -106,6 +106,7 @@ export const INTERFACE: readonly CoverageRow[] = [
     ['first', 'read#first n, oldest first'],
     ['limit', 'read#sort and limit'],
     ['sort', 'read#sort and limit'],
+    ['queryId', 'history#they are new since the last run'],
     ['CSV by Accept', 'read#csv by header'],
   ]),
   ...later('INTERFACE 3.5', [
@@ -122,7 +123,6 @@ export const INTERFACE: readonly CoverageRow[] = [
     'transform',
     'batchSeparator',
     'includeSystemRecordProperties',
-    'queryId',
     'collectionName',
     'several datasets and keys',
   ]),
@@ -130,8 +130,11 @@ export const INTERFACE: readonly CoverageRow[] = [
   ...rows('INTERFACE 3.8', [
     ['datasets of a tier', 'admin#its tier has no sixth'],
     ['tokens of a tier', 'admin#its tier has no more of them'],
+    ['storage of a tier', 'test/jobs/upkeep.test.ts'],
+    ['64 KB a record', 'test/pipeline/ingest.test.ts'],
+    ['1,500 bytes an indexed value', 'test/jobs/upkeep.test.ts'],
   ]),
-  ...later('INTERFACE 3.8', ['storage of a tier', 'records per second', 'backups and audit logs']),
+  ...later('INTERFACE 3.8', ['records per second', 'backups and audit logs']),
   ...rows('INTERFACE 5', [
     ['metadata members', 'account#metadata, before anything was used'],
     ['usage of messages', 'account#usage by day, token and key'],

@@ -75,14 +75,14 @@ export const SPEC: readonly CoverageRow[] = [
     ['renaming', 'datasets#rename'],
     ['reserved prefix _system', 'failures#a dataset with a reserved name'],
     ['schema inferred in one step', 'records#a record makes its dataset'],
+    ['queryId', 'history#they are new since the last run'],
+    ['5 GB of storage', 'test/jobs/upkeep.test.ts'],
   ]),
   ...later('SPEC Workspace datasets', [
-    'queryId',
     'views',
     'SQL',
     'credentials, data sources, schedules',
     'export',
-    '5 GB of storage',
   ]),
   ...rows('SPEC Authentication', [
     ['no token', 'failures#no token'],

@@ -44,6 +44,8 @@ interface RunnerParts {
   readonly spool: string;
   readonly removeFile: (path: string) => Promise<void>;
   readonly onFault: (reason: unknown, jobId: string) => void;
+  /** Whether a job may store more; throws why not. */
+  readonly checkRoom: (accountId: string, workspace: string) => Promise<void>;
   /** Done first in each turn of a dataset: what was pushed into it becomes a file. */
   readonly beforeTurn: (workspace: string, dataset: string) => Promise<void>;
 }
@@ -250,6 +252,7 @@ export class Runner {
         throw new Failure('InvalidBody', `the server ended ${ATTEMPTS_MAX} times while it ran`);
       }
       await this.#log(jobId, order, 'begin processing data job');
+      await this.#parts.checkRoom(order.accountId, order.workspace);
       const author = `${order.accountId} job ${jobId}`;
       await ingest(
         order,

@@ -16,7 +16,9 @@ import { newUuid } from '../store/random.ts';
 import { copyTable, type FileStats, fileStats } from './parquetFile.ts';
 import {
   fromClause,
+  INDEX_BYTES_MAX,
   misfit,
+  MISFIT,
   MISFIT_MARK,
   RECORD_TOO_LARGE,
   recordFaults,
@@ -237,7 +239,11 @@ function faultOf({ relation, columns, index }: BatchRequest): string {
       relation.kind !== 'parquet' && type !== 'varchar'
         ? valueOfName(name, relation, columns)
         : identifier(name);
-    return `WHEN ${text} IS NULL${empty} THEN ${literal(requiredError(name))}`;
+    const long =
+      type === 'varchar'
+        ? ` WHEN strlen(${text}) > ${INDEX_BYTES_MAX} THEN ${literal(longError(name))}`
+        : '';
+    return `WHEN ${text} IS NULL${empty} THEN ${literal(requiredError(name))}${long}`;
   });
   const misfits = columns.flatMap((column) => {
     const condition = misfit(relation, column);
@@ -257,6 +263,9 @@ function valueOfName(name: string, relation: Relation, columns: readonly Column[
 const requiredError = (name: string): string =>
   `validation failed: should have required property '${name}'`;
 
+const longError = (name: string): string =>
+  `validation failed: property '${name}' should have at most ${INDEX_BYTES_MAX} bytes`;
+
 const typeError = (name: string, type: ColumnType): string =>
   `validation failed: property '${name}' should be ${TYPE_WORDS[type]}`;
 
@@ -272,7 +281,7 @@ const TYPE_WORDS: Readonly<Record<ColumnType, string>> = {
 };
 
 /** The select list: the owner's properties from the file, the system's from this run. */
-function selection({ relation, columns, nowMs }: BatchRequest, strict: boolean): string {
+function selection({ relation, columns, index, nowMs }: BatchRequest, strict: boolean): string {
   // Pushed records bring the time at which they were written.
   const told = new Set(relation.columns.map(({ name }) => name));
   const now = `TIMESTAMP ${literal(isoTime(nowMs).slice(0, -1))}`;
@@ -281,10 +290,15 @@ function selection({ relation, columns, nowMs }: BatchRequest, strict: boolean):
     .map((column) => {
       const own = !system.has(column.name) || told.has(column.name);
       const value = own ? valueOf(relation, column, strict) : now;
-      return `${value} AS ${identifier(column.name)}`;
+      const indexed = strict && column.type === 'varchar' && index.columns.includes(column);
+      return `${indexed ? shortText(value) : value} AS ${identifier(column.name)}`;
     })
     .join(', ');
 }
+
+/** Too long a text of the index is an error: the exact way says in which record. */
+const shortText = (value: string): string =>
+  `CASE WHEN strlen(${value}) > ${INDEX_BYTES_MAX} THEN ${MISFIT} ELSE ${value} END`;
 
 function lineReject(row: Row, { columns }: BatchRequest): Reject {
   const line = Number(row['line']);

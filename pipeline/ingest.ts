@@ -237,7 +237,14 @@ const request = (
   nowMs: clock(),
 });
 
+/** Records of one ingestion (INTERFACE.md 3.8): past it nothing is ingested. */
+const RECORDS_MAX = 20_000_000;
+
 function refuseTooManyRejects(batch: Batch, load: Load): void {
+  const read = batch.stats.records + batch.duplicates;
+  if (read > RECORDS_MAX) {
+    throw new Failure('InvalidBody', `the body has ${read} records, at most ${RECORDS_MAX} a job`);
+  }
   const reasons = batch.rejects.slice(0, 3).map(({ line, error }) => `line ${line}: ${error}`);
   if (batch.invalid > load.rejectsMax) {
     const counted = `${batch.invalid} invalid records, ${load.rejectsMax} allowed`;

@@ -5,13 +5,12 @@ import type { Column, ColumnType } from '../store/columns.ts';
 import type { Dataset } from '../store/datasets.ts';
 import type { Table } from '../store/lakeRead.ts';
 import type { Push } from '../store/pending.ts';
+import { INDEX_BYTES_MAX } from './relation.ts';
 import { UPDATED_COLUMN } from '../store/columns.ts';
 
 /** Records of one push; more are a load. */
 const RECORDS_MAX = 1_000;
 const RECORD_BYTES_MAX = 65_536;
-/** Bytes of one value of the unique index (INTERFACE.md 3.8). */
-const INDEX_BYTES_MAX = 1_500;
 
 /**
  * The records of a body, an object or an array of them; undefined when one of them needs the exact

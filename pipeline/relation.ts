@@ -31,6 +31,9 @@ export const RECORD_TOO_LARGE = `validation failed: should have at most ${RECORD
 /** read_csv would take 16 lines as its buffer: small ones read slowly. */
 const CSV_BUFFER_BYTES = 32_000_000;
 
+/** Bytes of one text of the unique index (INTERFACE.md 3.8). */
+export const INDEX_BYTES_MAX = 1_500;
+
 /** Largest JSON value that is read at all; DuckDB takes twice as much memory for each thread. */
 const JSON_BYTES_MAX = { lines: 4 * 1024 ** 2, array: 4 * 1024 ** 2, document: 64 * 1024 ** 2 };
 
@@ -130,7 +133,7 @@ function parquetBytes(relation: Relation, targets: readonly Column[]): string | 
   return terms.length === 0 ? undefined : terms.join(' + ');
 }
 
-const MISFIT = `error(${literal(MISFIT_MARK)})`;
+export const MISFIT = `error(${literal(MISFIT_MARK)})`;
 const RECORD = '_system_record';
 const IS_OBJECT = `coalesce(json_type(json) = 'OBJECT', false)`;
 

@@ -5,7 +5,7 @@ import type { Body, BodyFormat } from '../store/duckdb/protocol.ts';
 import type { Files } from '../store/files.ts';
 import { withOpenFiles } from '../store/tableFiles.ts';
 import type { SeriesPlan } from './seriesPlan.ts';
-import { printSeries } from './seriesSql.ts';
+import { lostFiles, printSeries } from './seriesSql.ts';
 
 export interface SeriesEngine {
   readonly files: Files;
@@ -20,7 +20,8 @@ export async function runSeries(
   engine: SeriesEngine,
   signal: AbortSignal,
 ): Promise<Body> {
-  return withOpenFiles(engine.files, plan.table.files, ({ paths, pathOf }) => {
+  const files = [...plan.table.files, ...lostFiles(plan)];
+  return withOpenFiles(engine.files, files, ({ paths, pathOf }) => {
     const { sql, parameters } = printSeries(plan, pathOf);
     const { deadlineMs } = engine;
     const question = { files: paths, statements: [sql], parameters, deadlineMs, signal };

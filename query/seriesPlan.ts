@@ -44,6 +44,8 @@ export interface SeriesPlan {
   readonly table: Table;
   /** Records that are no file yet, beside the table's snapshot. */
   readonly pending: readonly PendingRow[];
+  /** Only records that were written or changed since this version. */
+  readonly since: Table | undefined;
   readonly visibility: Visibility;
   /** Equality on text columns: any of the spellings. */
   readonly equals: readonly { readonly column: Column; readonly values: readonly string[] }[];
@@ -68,6 +70,7 @@ export interface SeriesContext {
   readonly table: Table;
   readonly visibility: Visibility;
   readonly pending?: readonly PendingRow[];
+  readonly since?: Table | undefined;
   /** Records of one answer at most. */
   readonly rowsMax: number;
   readonly zone: string;
@@ -101,11 +104,13 @@ export function planSeries(parameters: SeriesParameters, context: SeriesContext)
     order,
     limit: Math.min(
       counted ?? parameters.limit ?? defaultLimit(parameters, context),
-      context.rowsMax,
+      // Leaving some of the changes out would lose them: the next run tells later ones only.
+      context.since === undefined ? context.rowsMax : Number.MAX_SAFE_INTEGER,
     ),
     members: filtered(membersOf(dataset, table, context.shape), parameters.filter),
   } as const;
-  return { ...plan, pending: wantedOf(context.pending ?? [], plan.equals) };
+  const pending = wantedOf(context.pending ?? [], plan.equals);
+  return { ...plan, pending, since: context.since };
 }
 
 /** Pending records that the plan's keys leave: the fewer go to DuckDB the better. */
@@ -139,6 +144,7 @@ function refuseConflicts(parameters: SeriesParameters): void {
 
 /** One record when no date is given (SPEC.md "Time series"), else as many as an answer may have. */
 function defaultLimit(parameters: SeriesParameters, context: SeriesContext): number {
+  if (context.since !== undefined) return Number.MAX_SAFE_INTEGER;
   const dated = [parameters.from, parameters.to, parameters.on].some((day) => day !== undefined);
   return dated ? context.rowsMax : 1;
 }

@@ -1,5 +1,5 @@
 // A SeriesPlan as SQL: every identifier quoted, every value bound.
-import { type Column, SQL_TYPES } from '../store/columns.ts';
+import { type Column, SQL_TYPES, UPDATED_COLUMN } from '../store/columns.ts';
 import { identifier } from '../store/duckdb/instance.ts';
 import type { Bound } from '../store/duckdb/protocol.ts';
 import type { DataFile } from '../store/lakeRead.ts';
@@ -38,10 +38,36 @@ export function printRecords(
   pathOf: PathOf,
   bind: (value: Bound) => string,
 ): string {
-  const rows = visibleRows(prunedFiles(plan), columns, pathOf, plan.byPlace);
+  const rows = rowsSince(plan, columns, pathOf);
   const where = printConditions(plan, bind);
   const index = [...plan.ties, plan.dateColumn];
   return withPending(rows, columns, index, plan.pending, where, bind);
+}
+
+/** The stored records; with `since` only those of newer files that its version did not hold. */
+function rowsSince(plan: SeriesPlan, columns: readonly Column[], pathOf: PathOf): string {
+  const { since, byPlace } = plan;
+  const files = prunedFiles(plan);
+  if (since === undefined) return visibleRows(files, columns, pathOf, byPlace);
+  const known = new Set(since.files.map(({ id }) => id));
+  const fresh = files.filter(({ id }) => !known.has(id));
+  const lost = lostFiles(plan);
+  if (lost.length === 0) return visibleRows(fresh, columns, pathOf, byPlace);
+  // Files were put together: what they held before is no change.
+  const updated = plan.table.columns.filter(({ name }) => name === UPDATED_COLUMN);
+  const all = [...new Set([...columns, ...updated])];
+  const list = columns.map(({ name }) => identifier(name)).join(', ');
+  const same = [...plan.ties, plan.dateColumn, ...updated].map(
+    ({ name }) => `old.${identifier(name)} = fresh.${identifier(name)}`,
+  );
+  return `(SELECT ${list} FROM ${visibleRows(fresh, all, pathOf)} AS fresh
+    WHERE NOT EXISTS (FROM ${visibleRows(lost, all, pathOf)} AS old WHERE ${same.join(' AND ')}))`;
+}
+
+/** Files of the earlier version that the plan's own has no more. */
+export function lostFiles({ since, table }: SeriesPlan): readonly DataFile[] {
+  const kept = new Set(table.files.map(({ id }) => id));
+  return (since?.files ?? []).filter(({ id }) => !kept.has(id));
 }
 
 /** The plan's conditions as one; `print` makes a value's place in the text. */

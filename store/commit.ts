@@ -146,7 +146,7 @@ export async function writeSnapshot(
 export const catalogTime = (ms: number): string =>
   new Date(ms).toISOString().replace('T', ' ').replace('Z', '+00');
 
-const timeOfCatalog = (text: string): number =>
+export const timeOfCatalog = (text: string): number =>
   Date.parse(`${text.replace(' ', 'T').replace('+00', '')}Z`);
 
 async function readHead(transaction: Database): Promise<Head & { readonly timeMs: number }> {

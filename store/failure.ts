@@ -28,6 +28,7 @@ export type FailureType =
   | 'EnterprisePermissionRequired'
   | 'SystemError'
   | 'PriceTooHigh'
+  | 'StorageLimit'
   | 'TestReadOnly'
   | 'InvalidParameter'
   | 'InvalidBody'

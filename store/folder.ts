@@ -1,5 +1,5 @@
 // The data folder: where everything is, who holds it, which version it has.
-import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Failure } from './failure.ts';
@@ -21,8 +21,18 @@ export interface Folder {
   readonly lock: string;
 }
 
-/** Makes the folder's parts, readable by this user alone. */
+/** Where a restore works until it is whole: a folder that has it is not served. */
+export const RESTORING = 'restoring';
+
+/**
+ * Makes the folder's parts, readable by this user alone.
+ * @throws Failure Conflict when a restore into the folder did not end.
+ */
 export function openFolder(root: string): Folder {
+  if (existsSync(join(root, RESTORING))) {
+    const told = `a restore into ${resolve(root)} has not ended: run it again`;
+    throw new Failure('Conflict', told);
+  }
   const at = (name: string): string => join(resolve(root), name);
   const folder: Folder = {
     root: resolve(root),
@@ -54,16 +64,30 @@ function syncFolder(path: string): void {
 
 /**
  * Holds the folder for this process until the returned function is called or the process ends,
- * however it ends: SQLite's file lock is the kernel's, so a kill leaves no stale lock behind.
+ * however it ends.
  * @throws Failure Busy when another process holds it.
  */
 export function lockFolder(folder: Folder): () => void {
-  const database = new DatabaseSync(folder.lock, { timeout: 0 });
+  const unlock = holdFile(folder.lock);
+  if (unlock !== undefined) return unlock;
+  throw new Failure('Busy', `another Tapedeck process holds the data folder ${folder.root}`);
+}
+
+const SQLITE_BUSY = 5;
+
+/**
+ * Holds a lock file, made when there is none; undefined when someone else holds it. SQLite's file
+ * lock is the kernel's, so a kill leaves no stale lock behind.
+ * @throws SQLite's error when the file can not be opened or written.
+ */
+export function holdFile(path: string): (() => void) | undefined {
+  const database = new DatabaseSync(path, { timeout: 0 });
   try {
     database.exec('BEGIN EXCLUSIVE');
-  } catch {
+  } catch (error) {
     database.close();
-    throw new Failure('Busy', `another Tapedeck process holds the data folder ${folder.root}`);
+    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return undefined;
+    throw error;
   }
   return () => database.close();
 }

@@ -18,7 +18,7 @@ export interface Reject {
 /** Rejects kept for each job; the counts go on, the texts beyond are dropped. */
 export const REJECTS_KEPT_MAX = 1_000;
 
-const UNFINISHED: readonly JobStatus[] = ['CREATED', 'VALIDATING', 'VALIDATED', 'INGESTING'];
+export const UNFINISHED: readonly JobStatus[] = ['CREATED', 'VALIDATING', 'VALIDATED', 'INGESTING'];
 
 /** 32 hexadecimal digits, as clients of the original know them. */
 export const newJobId = (): string => randomHex(16);

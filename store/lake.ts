@@ -15,6 +15,7 @@ import { Failure } from './failure.ts';
 import type { Files } from './files.ts';
 import { readTable, type Table } from './lakeRead.ts';
 import { newUuid } from './random.ts';
+import { expire, expiredSnapshots, type Keep, readSnapshots } from './retention.ts';
 
 /** A version to read: by snapshot id or by commit time. */
 export type AsOf =
@@ -135,6 +136,33 @@ export class Lake {
       await this.#announce(edits, committed);
       return committed;
     });
+  }
+
+  /**
+   * Lets old versions go, in the turn of the commits.
+   * @returns files that nothing names any more, to be removed when their readers have ended
+   */
+  async expire(keep: Keep): Promise<readonly string[]> {
+    return this.#exclusively(async () => {
+      const snapshots = await readSnapshots(this.#database);
+      const expired = expiredSnapshots(snapshots, this.#clock(), keep);
+      if (expired.length === 0) return [];
+      const files = await this.#database
+        .transaction()
+        .execute((transaction) => expire(transaction, expired));
+      this.#old.clear();
+      return files;
+    });
+  }
+
+  /** The newest version before a snapshot that is still there. */
+  async snapshotBefore(snapshot: number): Promise<number> {
+    const row = await this.#database
+      .selectFrom('ducklake_snapshot')
+      .select((select) => [select.fn.max('snapshot_id').as('snapshot')])
+      .where('snapshot_id', '<', snapshot)
+      .executeTakeFirst();
+    return Number(row?.snapshot ?? 0);
   }
 
   /** A load that changed nothing makes no version; what goes alongside still happens. */

@@ -165,3 +165,13 @@ export function newFileOf(
   const name = `ducklake-${newUuid()}${suffix}.parquet`;
   return { name, path: `${table.folder}${name}` };
 }
+
+/** Folders of all tables that ever were, by their ids, relative to the lake's root. */
+export async function tableFolders(database: Database): Promise<ReadonlyMap<number, string>> {
+  const tables = await database
+    .selectFrom('ducklake_table as t')
+    .innerJoin('ducklake_schema as s', 's.schema_id', 't.schema_id')
+    .select(['t.table_id', 't.path as tablePath', 's.path as schemaPath'])
+    .execute();
+  return new Map(tables.map((row) => [row.table_id, row.schemaPath + row.tablePath]));
+}

@@ -5,6 +5,7 @@ import type { Database } from './database.ts';
 import { Failure } from './failure.ts';
 import { createLakeTables } from './lakeTables.ts';
 import { addPending } from './pendingTable.ts';
+import { addQueryCursors } from './queryCursors.ts';
 import { createServiceTables } from './serviceTables.ts';
 
 type Step = (database: Kysely<unknown>) => Promise<void>;
@@ -16,7 +17,10 @@ const STEPS: readonly Step[] = [
     await createServiceTables(database);
   },
   addAccounts,
-  addPending,
+  async (database) => {
+    await addPending(database);
+    await addQueryCursors(database);
+  },
 ];
 
 /**

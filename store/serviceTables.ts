@@ -3,6 +3,7 @@ import type { ColumnType, Kysely } from 'kysely';
 import type { AuditTable, JournalTable, RetiredTokenTable } from './accountTables.ts';
 import type { SqlBoolean } from './database.ts';
 import type { PendingTable } from './pendingTable.ts';
+import type { QueryCursorTable } from './queryCursors.ts';
 import { createTable } from './lakeTables.ts';
 
 /** A column that a later step added: an insert may leave it to its default. */
@@ -162,6 +163,7 @@ export interface ServiceTables {
   readonly audit: AuditTable;
   readonly journal: JournalTable;
   readonly pending: PendingTable;
+  readonly query_cursor: QueryCursorTable;
 }
 
 const DDL: Readonly<Record<string, string>> = {

@@ -113,6 +113,24 @@ export const SETTINGS = [
   },
   { name: 'TAPEDECK_TLS_KEY', fallback: '', unit: 'file', help: 'Private key (PEM).' },
   {
+    name: 'TAPEDECK_KEEP_ALL',
+    fallback: '24',
+    unit: 'hours',
+    help: 'Every version of the lake is kept for so long.',
+  },
+  {
+    name: 'TAPEDECK_KEEP_HOURLY',
+    fallback: '30',
+    unit: 'days',
+    help: 'Then the last version of each hour, until it is so old.',
+  },
+  {
+    name: 'TAPEDECK_KEEP_DAILY',
+    fallback: '36500',
+    unit: 'days',
+    help: 'Then the last version of each day, until it is so old.',
+  },
+  {
     name: 'TAPEDECK_ADMIN_TOKEN',
     fallback: '',
     unit: 'token',
@@ -178,6 +196,9 @@ export interface Settings {
   readonly logLevel: string;
   readonly tlsCert: string;
   readonly tlsKey: string;
+  readonly keepAllMs: number;
+  readonly keepHourlyMs: number;
+  readonly keepDailyMs: number;
   readonly adminToken: string;
   readonly metering: boolean;
   readonly journalMonths: number;
@@ -239,6 +260,9 @@ function engineSettings(text: Text, whole: Whole): EngineSettings {
     ),
     tlsCert: text('TAPEDECK_TLS_CERT'),
     tlsKey: text('TAPEDECK_TLS_KEY'),
+    keepAllMs: whole('TAPEDECK_KEEP_ALL', 1, 1_000_000) * 3_600_000,
+    keepHourlyMs: whole('TAPEDECK_KEEP_HOURLY', 1, 36_500) * 86_400_000,
+    keepDailyMs: whole('TAPEDECK_KEEP_DAILY', 1, 36_500) * 86_400_000,
   };
 }
 

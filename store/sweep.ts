@@ -5,6 +5,7 @@ import type { Database } from './database.ts';
 import type { Disk } from './disk.ts';
 import type { Files } from './files.ts';
 import type { Folder } from './folder.ts';
+import { tableFolders } from './lakeRead.ts';
 
 /** Removes unfinished and unnamed files; returns how many lake files no commit had named. */
 export async function sweepOrphans(
@@ -23,12 +24,7 @@ export async function sweepOrphans(
 }
 
 async function namedPaths(database: Database): Promise<ReadonlySet<string>> {
-  const tables = await database
-    .selectFrom('ducklake_table as t')
-    .innerJoin('ducklake_schema as s', 's.schema_id', 't.schema_id')
-    .select(['t.table_id', 't.path as tablePath', 's.path as schemaPath'])
-    .execute();
-  const folders = new Map(tables.map((row) => [row.table_id, row.schemaPath + row.tablePath]));
+  const folders = await tableFolders(database);
   const data = await database
     .selectFrom('ducklake_data_file')
     .select(['table_id', 'path'])

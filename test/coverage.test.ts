@@ -7,7 +7,7 @@ import { COVERAGE } from '../docs/coverage.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** It only grows: more rows may be served than this, never fewer. */
-const SERVED_LEAST = 227;
+const SERVED_LEAST = 233;
 
 test('every row names a transcript or test that exists, or says later', () => {
   const wrong = COVERAGE.filter(({ shown }) => !isThere(shown)).map(

@@ -5,6 +5,7 @@ import { powerLossPrefixes } from './crash/powerLoss.ts';
 import { fuzzFiles } from './fuzz/files.ts';
 import { longLine } from './fuzz/longLine.ts';
 import { fuzzRequests } from './fuzz/requests.ts';
+import { historyLaw } from './laws/histories.ts';
 import { limitsLaw } from './laws/limits.ts';
 import { meteringLaw } from './laws/metering.ts';
 
@@ -29,11 +30,14 @@ export interface SoakSuite {
   run(order: SoakOrder): Promise<SoakReport>;
 }
 
+const HISTORY_STEPS = 25;
+
 export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'kill', fullCount: 200, partCount: 8, run: crashRounds },
   { name: 'power-loss', fullCount: 1_000, partCount: 25, run: powerLossPrefixes },
   { name: 'metering', fullCount: 1_000_000, partCount: 100_000, run: meterPart },
   { name: 'limits', fullCount: 500, partCount: 50, run: limitsPart },
+  { name: 'histories', fullCount: 1_000, partCount: 10, run: historiesPart },
   { name: 'fuzz-files', fullCount: 10_000, partCount: 500, run: filesPart },
   { name: 'long-line', fullCount: 1_024, partCount: 1_024, run: linePart },
   { name: 'fuzz-requests', fullCount: 50_000, partCount: 5_000, run: requestsPart },
@@ -47,6 +51,16 @@ async function meterPart({ count, seed }: SoakOrder): Promise<SoakReport> {
 async function limitsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   const passed = await limitsLaw(count, seed);
   return { failures: [], notes: [`${passed} calls passed, the others of 64 each were refused`] };
+}
+
+async function historiesPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  let records = 0;
+  for (let at = 0; at < count; at += 1)
+    records += await historyLaw(HISTORY_STEPS, seed * 1_000 + at);
+  return {
+    failures: [],
+    notes: [`${count} histories of ${HISTORY_STEPS} steps, ${records} records`],
+  };
 }
 
 async function filesPart(order: SoakOrder): Promise<SoakReport> {

@@ -1,6 +1,7 @@
 // The operator's side: accounts, their tokens, what was done, and whether the ledger adds up. Only
 // the admin token reaches it; the command line goes through it too.
 import { type Static, Type } from 'typebox';
+import { makeBackup } from '../../jobs/backup.ts';
 import { verifyLedger } from '../../jobs/verifyLedger.ts';
 import type { Account, AccountSettings } from '../../store/accountRows.ts';
 import { readAudit } from '../../store/audit.ts';
@@ -230,5 +231,29 @@ export const verify: Endpoint = {
   handle: async (_call, { journal, ledger }) => {
     await ledger.flush();
     return shown(await verifyLedger(journal));
+  },
+};
+
+const BACKUP = Type.Object(
+  {
+    token,
+    target: Type.String({ minLength: 1, maxLength: 4_096 }),
+    withoutKey: Type.Optional(Type.Boolean()),
+    copy: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+);
+
+export const backUp: Endpoint = {
+  ...ROW,
+  id: 'makeBackup',
+  method: 'POST',
+  path: '/admin/backup',
+  summary: 'Backs up the data folder into a folder of the server, or brings that up to now.',
+  body: { kind: 'json', schema: BACKUP },
+  handle: async (call, services) => {
+    const { target, withoutKey = false, copy = false } = call.json as Static<typeof BACKUP>;
+    const { actor, signal } = call;
+    return shown(await makeBackup({ target, withoutKey, copy, actor, signal }, services));
   },
 };

@@ -8,6 +8,7 @@ import {
   setPayAsYouGo,
 } from './account.ts';
 import {
+  backUp,
   changeAccount,
   changeAccountToken,
   createAccount,
@@ -38,6 +39,7 @@ import { generateSchema } from './schema.ts';
 import { openApiDocument, status } from './status.ts';
 import { getSignedToken, signToken } from './signing.ts';
 import { changeToken, createToken, disableToken, listTokens, rotateToken } from './tokens.ts';
+import { listChanges, listVersions } from './versions.ts';
 import { changeWorkspace, createWorkspace, getLogs, listWorkspaces } from './workspaces.ts';
 
 export const ENDPOINTS: readonly Endpoint[] = [
@@ -56,6 +58,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   changeDataset,
   deleteDataset,
   renameDataset,
+  listVersions,
+  listChanges,
   generateSchema,
   listJobsOf,
   getJob,
@@ -93,4 +97,5 @@ export const ENDPOINTS: readonly Endpoint[] = [
   rotateAccountToken,
   getAudit,
   verify,
+  backUp,
 ];

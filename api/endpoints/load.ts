@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { checkJsonPath } from '../../pipeline/json.ts';
 import { checkName } from '../../store/columns.ts';
 import type { ColumnMapping } from '../../store/datasets.ts';
+import { checkStorage } from '../../store/storage.ts';
 import { Failure } from '../../store/failure.ts';
 import { callerOf, changeableIn, checkDatasetRoom } from '../access.ts';
 import type { Endpoint } from '../endpoint.ts';
@@ -64,6 +65,7 @@ export const loadData: Endpoint = {
     const { workspace } = changeableIn(caller, place, id, 'write', lake);
     const known = lake.catalogue.dataset(workspace, id);
     if (known === undefined) checkDatasetRoom(caller, lake);
+    await checkStorage(services.storage, caller.account, workspace);
     const dataset = known?.dataset ?? id;
     const mapping = mappingOf(call.query);
     const given = textOf(call.query, 'jsonPath');

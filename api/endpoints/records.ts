@@ -9,6 +9,7 @@ import { pushesOf } from '../../pipeline/pushed.ts';
 import { checkName } from '../../store/columns.ts';
 import type { Dataset } from '../../store/datasets.ts';
 import { Failure } from '../../store/failure.ts';
+import { checkStorage } from '../../store/storage.ts';
 import { callerOf, changeableIn, checkDatasetRoom, datasetOf } from '../access.ts';
 import type { Answer, Call, Endpoint, Services } from '../endpoint.ts';
 import { DUPLICATES, duplicatesOf } from '../loading.ts';
@@ -51,6 +52,7 @@ export const writeRecord: Endpoint = {
       throw new Failure('NotFound');
     }
     if (known === undefined) checkDatasetRoom(caller, lake);
+    await checkStorage(services.storage, caller.account, workspace);
     const body = await readSmall(call);
     const replace = duplicatesOf(call.query) === 'replace';
     const pushed =

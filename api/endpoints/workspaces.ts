@@ -13,24 +13,35 @@ const WORKSPACE = Type.Object({
   default: Type.Boolean(),
 });
 
+const STORAGE = Type.Object({
+  live: Type.Integer(),
+  history: Type.Integer(),
+  limit: Type.Integer(),
+});
+
 export const listWorkspaces: Endpoint = {
   id: 'listWorkspaces',
   method: 'GET',
   path: '/workspaces',
   token: 'secret',
-  summary: "The account's workspaces, the default one of /time-series first.",
+  summary:
+    "The account's workspaces with the bytes they keep; the default one of /time-series first.",
   weight: 'free',
   parameters: [],
-  answer: Type.Array(WORKSPACE),
+  answer: Type.Array(Type.Object({ ...WORKSPACE.properties, storage: STORAGE })),
   failures: 'workspace',
-  handle: async (call, { lake }) => {
+  handle: async (call, { lake, storage }) => {
     const caller = callerOf(call.caller);
     checkManages(caller);
-    const value = ownWorkspaces(caller, lake).map(({ workspace, accountId }, index) => ({
-      workspace,
-      owner: accountId,
-      default: index === 0,
-    }));
+    const limit = caller.tier.storageBytesMax;
+    const value = await Promise.all(
+      ownWorkspaces(caller, lake).map(async ({ workspace, accountId }, index) => ({
+        workspace,
+        owner: accountId,
+        default: index === 0,
+        storage: { ...(await storage.of(workspace)), limit },
+      })),
+    );
     return { kind: 'json', value, metering: 'free' };
   },
 };

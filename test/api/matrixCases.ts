@@ -8,8 +8,9 @@ import { expandPath } from '../../api/openapi.ts';
 /**
  * What a row touches.
  * nothing: what everyone may know. lists: what the token reads, and only that. read: records.
- * inspect: how a dataset is made. write, delete: records. workspace: all of a workspace, or
- * which there are. account: the account itself, its money and tokens. operator: all accounts.
+ * inspect: how a dataset is made and was changed. write, delete: records. workspace: all of a
+ * workspace, or which there are. account: the account itself, its money and tokens. operator: all
+ * accounts.
  */
 export type Reach =
   | 'nothing'
@@ -45,6 +46,8 @@ export interface Case {
   readonly reach: Reach;
   /** Costs messages. */
   readonly metered?: true;
+  /** Tells of all records: not for datasets in which each account has lines of its own. */
+  readonly whole?: true;
   /** Changes something although it is a GET. */
   readonly changes?: true;
   /** Path segments that are not those of the target. */
@@ -119,6 +122,8 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   changeDataset: { ...OF_WORKSPACE, body: json(({ newId }) => ({ dataset: { title: newId } })) },
   deleteDataset: { ...OF_WORKSPACE, spends: 'dataset' },
   renameDataset: { ...OF_WORKSPACE, spends: 'dataset' },
+  listVersions: { reach: 'read', whole: true },
+  listChanges: { reach: 'inspect', whole: true, query: () => 'since=0' },
   generateSchema: { ...OF_WORKSPACE, body: csv },
   listJobs: [
     OF_WORKSPACE,
@@ -168,6 +173,7 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   rotateAccountToken: OF_OPERATOR,
   getAudit: OF_OPERATOR,
   verifyLedger: OF_OPERATOR,
+  makeBackup: { ...OF_OPERATOR, body: json(() => ({ target: 'relative' })), answers: 400 },
 };
 
 /** One way to ask a row: a route of the table, aliases and left out segments each by itself. */

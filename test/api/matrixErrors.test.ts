@@ -238,7 +238,7 @@ test('an address that is too fast: nothing is answered, and when to come again i
   const rule = (): FailureType => 'TooManyRequests';
   await judge(server, { name: 'address', owner, spare: owner.target, manner, rule });
   const request = { method: 'GET', path: '/status', body: undefined } as const;
-  assert.equal((await ask(request, manner)).headers.get('retry-after'), '1');
+  assert.equal((await ask(request, manner)).retryAfter, '1');
 });
 
 test('a token that is too fast: it is refused wherever it is used', async () => {

@@ -177,6 +177,6 @@ function ofSystem(way: Way, manages: boolean): ReturnType<ReturnType<typeof may>
   const reads = ['lists', 'read', 'inspect'].includes(way.asked.reach);
   const verdict = may(manages ? SECRET : { kind: 'publishable', rights: ALL })(way);
   if (verdict !== 'allowed') return verdict;
-  if (!reads) return 'NotFound';
+  if (!reads || (manages && way.asked.whole === true)) return 'NotFound';
   return manages ? 'allowed' : 'Restricted';
 }

@@ -1,6 +1,13 @@
 // Asks every way to ask every row in one state, and holds each answer against the rule.
 import assert from 'node:assert/strict';
 import { createHash, createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  Agent,
+  type IncomingMessage,
+  request as httpRequest,
+  type RequestOptions,
+} from 'node:http';
 import type { FailureType } from '../../store/failure.ts';
 import type { TestServer } from '../server.ts';
 import { type Request, requestOf, type Way, WAYS } from './matrixCases.ts';
@@ -25,7 +32,7 @@ interface Answer {
   readonly text: string;
   readonly cost: string | null;
   readonly premium: string | null;
-  readonly headers: Headers;
+  readonly retryAfter: string | null;
 }
 
 export async function ask(request: Request, manner: Manner): Promise<Answer> {
@@ -42,15 +49,29 @@ export async function ask(request: Request, manner: Manner): Promise<Answer> {
     ...manner.headers?.(),
     ...sign?.({ method, url, token: token ?? '', body: body ?? '' }),
   };
-  const answer = await fetch(url, { method, headers, ...(body === undefined ? {} : { body }) });
+  const answer = await send(url, { method, headers, agent: AGENT }, body);
+  const header = (name: string): string | null => answer.headers[name]?.toString() ?? null;
   return {
-    status: answer.status,
-    type: answer.headers.get('content-type') ?? '',
-    text: await answer.text(),
-    cost: answer.headers.get('svccloud-messages-used'),
-    premium: answer.headers.get('svccloud-premium-messages-used'),
-    headers: answer.headers,
+    status: answer.statusCode ?? 0,
+    type: header('content-type') ?? '',
+    text: (await answer.setEncoding('utf8').toArray()).join(''),
+    cost: header('svccloud-messages-used'),
+    premium: header('svccloud-premium-messages-used'),
+    retryAfter: header('retry-after'),
   };
+}
+
+const AGENT = new Agent({ keepAlive: true });
+
+/** What `fetch` does, for less: thousands of these are made. */
+async function send(
+  url: URL,
+  options: RequestOptions,
+  body: string | undefined,
+): Promise<IncomingMessage> {
+  const call = httpRequest(url, options).end(body);
+  const [answer] = (await once(call, 'response')) as [IncomingMessage];
+  return answer;
 }
 
 /** The body with the token as a member, where it is a JSON object. */

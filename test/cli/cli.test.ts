@@ -1,7 +1,7 @@
 // The command line as a person meets it: real processes, a real first start.
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -240,4 +240,38 @@ test('an operator makes an account, sets it, and checks the books, beside a serv
   const wrong = await run(['account', 'set', id, '--budget', 'lots'], env);
   assert.equal(wrong.code, 1);
   assert.match(wrong.stderr, /budget/);
+});
+
+test('a backup beside a server or not, verified, restored, served', async () => {
+  const env = settings('backed', { TAPEDECK_DEMO: 'off' });
+  assert.equal((await run(['workspace', 'create', 'W'], env)).code, 0);
+  assert.equal((await run(['ingest', csv, '--dataset', 'P'], env)).code, 0);
+  const target = join(folder, 'backup');
+  const server = serve(env);
+  const base = (await server.until(/listens on (\S+)/))[1] ?? '';
+  const first = await run(['backup', target], env);
+  const said = /^snapshot 3 in \S+: 4 files, \d\.\d MB; 4 new ones, \d\.\d MB, 1 of them linked\n$/;
+  assert.match(first.stdout, said, first.stderr);
+  const token = /publishable +(\S+)/.exec((await run(['tokens', '--show'], env)).stdout)?.[1] ?? '';
+  const answer = await (await fetch(`${base}/v1/data/W/P?token=${token}`)).text();
+  server.child.kill('SIGTERM');
+  await server.ended;
+  const again = JSON.parse((await run(['backup', target, '--json'], env)).stdout) as object;
+  assert.deepEqual(Object.keys(again).slice(0, 3), ['target', 'snapshot', 'files']);
+  const restored = join(folder, 'restored');
+  const told = await run(['restore', target, restored], env);
+  assert.match(told.stdout, /^snapshot 3 of \S+ in \S+: 4 files, [^]*Serve it with TAPEDECK_DATA=/);
+  const over = await run(['restore', target, join(folder, 'backed')], env);
+  assert.deepEqual([over.code, /is not empty/.test(over.stderr)], [1, true]);
+  const second = serve(settings('restored', { TAPEDECK_DEMO: 'off' }));
+  const there = (await second.until(/listens on (\S+)/))[1] ?? '';
+  assert.equal(await (await fetch(`${there}/v1/data/W/P?token=${token}`)).text(), answer);
+  second.child.kill('SIGTERM');
+  await second.ended;
+  const lake = (await readdir(join(target, 'lake'), { recursive: true })).find((name) =>
+    name.endsWith('.parquet'),
+  );
+  await rm(join(target, 'lake', lake ?? ''));
+  const bad = await run(['backup', 'verify', target], env);
+  assert.deepEqual([bad.code, bad.stdout.includes(`lake/${lake} is missing`)], [1, true]);
 });

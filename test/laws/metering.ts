@@ -79,7 +79,7 @@ interface Call {
   readonly statuses: readonly number[];
 }
 
-/** A call of the mix; a quarter reads records, the rest is what servers also hear all day. */
+/** A call of the mix; a tenth reads records, the rest is what servers also hear all day. */
 function callOf(law: Law, random: Seeded): Call {
   const party = random.chance(0.7) ? law.owner : law.customer;
   const token = random.pick([party.tokens[0] ?? '', party.tokens[1] ?? '']);
@@ -89,12 +89,12 @@ function callOf(law: Law, random: Seeded): Call {
   const place = party === law.owner ? `WS/${own}` : `CORE/${core}`;
   const read = `/data/${place}/K${random.between(0, 7)}?last=${1 + random.between(0, 6)}`;
   const dice = random.between(0, 99);
-  if (dice < 20) return ok(read);
-  if (dice < 25)
+  if (dice < 7) return ok(read);
+  if (dice < 9)
     return ok(`/time-series/${place.replace('/', '.')}/k${random.between(0, 7)}?limit=2`);
-  if (dice < 27) return ok(`${read}&estimate=true`);
-  if (dice < 32) return { party, token, path: `${read}&maxMessages=6`, statuses: [200, 402] };
-  if (dice < 50) return { party, token, path: `${read}&nonsense=1`, statuses: [400] };
+  if (dice < 10) return ok(`${read}&estimate=true`);
+  if (dice < 12) return { party, token, path: `${read}&maxMessages=6`, statuses: [200, 402] };
+  if (dice < 35) return { party, token, path: `${read}&nonsense=1`, statuses: [400] };
   if (dice < 65) return { party, token: 'pk_unknown', path: read, statuses: [403] };
   if (dice < 75) return ok('/time-series');
   if (dice < 85) return ok('/data');

@@ -1,10 +1,11 @@
 import { test } from 'node:test';
 import { seedsOf } from '../seeds.ts';
+import { historyLaw } from './histories.ts';
 import { limitsLaw } from './limits.ts';
 import { meteringLaw } from './metering.ts';
 
 /** Full count: 1,000,000 calls, by `npm run soak metering`. */
-const CALLS = 800;
+const CALLS = 600;
 
 test('64 callers: the headers add up to ledger, usage and journal', async (t) => {
   for (const seed of seedsOf(t)) t.diagnostic(`${await meteringLaw(CALLS, seed)} messages`);
@@ -15,4 +16,11 @@ const CASES = 6;
 
 test('64 callers at a limit: as many calls pass as it covers, not one more', async (t) => {
   for (const seed of seedsOf(t)) t.diagnostic(`${await limitsLaw(CASES, seed)} calls passed`);
+});
+
+/** Full count: 1,000 histories, by `npm run soak histories`. */
+const STEPS = 15;
+
+test('any history answers as plain maps do', async (t) => {
+  for (const seed of seedsOf(t)) t.diagnostic(`${await historyLaw(STEPS, seed)} records`);
 });

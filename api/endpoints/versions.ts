@@ -1,0 +1,119 @@
+// What happened to a dataset: its versions, and which records each of them changed.
+import { Type } from 'typebox';
+import { readVersions } from '../../store/versions.ts';
+import { changesBetween } from '../../query/changes.ts';
+import { CREATED_COLUMN } from '../../store/columns.ts';
+import { Failure } from '../../store/failure.ts';
+import type { Table } from '../../store/lakeRead.ts';
+import { callerOf, wholeDatasetOf } from '../access.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { numberOf, refuse } from '../parameters.ts';
+
+const VERSIONS_DEFAULT = 100;
+const VERSIONS_MAX = 10_000;
+const JOB = / job ([0-9a-f]{32})$/;
+
+export const listVersions: Endpoint = {
+  id: 'listVersions',
+  method: 'GET',
+  path: '/datasets/:workspace/:id/versions',
+  token: 'publishable',
+  summary: 'The versions of a dataset, newest first: when, by which job, how many records.',
+  weight: 'free',
+  parameters: [
+    {
+      kind: 'integer',
+      name: 'limit',
+      least: 1,
+      most: VERSIONS_MAX,
+      help: `At most n versions; ${VERSIONS_DEFAULT} by default.`,
+    },
+  ],
+  answer: Type.Array(
+    Type.Object({
+      snapshot: Type.Integer(),
+      date: Type.Integer(),
+      jobId: Type.Union([Type.String(), Type.Null()]),
+      message: Type.String(),
+      inserted: Type.Integer(),
+      deleted: Type.Integer(),
+      compaction: Type.Boolean(),
+    }),
+  ),
+  failures: 'workspace',
+  handle: async (call, { database, lake }) => {
+    const { workspace = '', id = '' } = call.path;
+    const dataset = wholeDatasetOf(callerOf(call.caller), workspace, id, lake);
+    const limit = numberOf(call.query, 'limit') ?? VERSIONS_DEFAULT;
+    const versions = await readVersions(database, dataset.tableId, limit);
+    const value = versions.map(({ snapshot, timeMs, author, message, ...counts }) => ({
+      snapshot,
+      date: timeMs,
+      jobId: JOB.exec(author)?.[1] ?? null,
+      message,
+      ...counts,
+    }));
+    return { kind: 'json', value, metering: 'free' };
+  },
+};
+
+/** Versions of one answer: the next call goes on from the last of them. */
+const CHANGED_VERSIONS_MAX = 100;
+
+const VALUES = Type.Array(Type.Array(Type.Unknown()));
+
+export const listChanges: Endpoint = {
+  id: 'listChanges',
+  method: 'GET',
+  path: '/changes/:workspace/:id',
+  token: 'secret',
+  summary:
+    'The records that each version since a snapshot inserted, replaced and deleted, by index.',
+  weight: 'free',
+  parameters: [
+    {
+      kind: 'integer',
+      name: 'since',
+      least: 0,
+      most: 99_999_999_999,
+      help: 'A snapshot; the versions after it are told, oldest first, at most 100.',
+    },
+  ],
+  answer: Type.Array(
+    Type.Object({
+      snapshot: Type.Integer(),
+      date: Type.Integer(),
+      inserted: VALUES,
+      replaced: VALUES,
+      deleted: VALUES,
+    }),
+  ),
+  failures: 'workspace',
+  handle: async (call, { database, lake, series }) => {
+    const { workspace = '', id = '' } = call.path;
+    const { mapping, tableId } = wholeDatasetOf(callerOf(call.caller), workspace, id, lake);
+    const since = numberOf(call.query, 'since') ?? refuse('since', 'is required');
+    const { key, subkey, date = CREATED_COLUMN } = mapping;
+    const names = [key, subkey, date].filter((name) => name !== undefined);
+    if (key === undefined && mapping.date === undefined) {
+      throw new Failure('InvalidBody', 'the dataset has no unique index');
+    }
+    const versions = (await readVersions(database, tableId, VERSIONS_MAX, since))
+      .filter(({ compaction }) => !compaction)
+      .toReversed()
+      .slice(0, CHANGED_VERSIONS_MAX);
+    const tableAt = (snapshot: number): Promise<Table | undefined> =>
+      lake.table(tableId, { kind: 'snapshot', snapshot });
+    const value = [];
+    for (const { snapshot, timeMs } of versions) {
+      const after = await tableAt(snapshot);
+      if (after === undefined) continue;
+      const earlier = await lake.snapshotBefore(snapshot);
+      const before = (await tableAt(earlier)) ?? { ...after, files: [] };
+      const index = names.flatMap((name) => after.columns.filter((one) => one.name === name));
+      const changes = await changesBetween(before, after, index, series);
+      value.push({ snapshot, date: timeMs, ...changes });
+    }
+    return { kind: 'json', value, metering: 'free' };
+  },
+};

@@ -1,0 +1,84 @@
+// Many small files become few, and deleted records are left out: a new file in the place of the old
+// ones, in one commit. No record changes, old versions keep their files, readers meet either side.
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { IngestServices } from '../pipeline/ingest.ts';
+import { copyTable, fileStats, writtenFile } from '../pipeline/parquetFile.ts';
+import { orderBy, uniqueIndexOf } from '../pipeline/uniqueIndex.ts';
+import type { Edit } from '../store/commit.ts';
+import type { Dataset } from '../store/datasets.ts';
+import { identifier } from '../store/duckdb/instance.ts';
+import { type DataFile, newFileOf, type Table } from '../store/lakeRead.ts';
+import { newUuid } from '../store/random.ts';
+import { withOpenFiles } from '../store/tableFiles.ts';
+import { visibleRows } from '../store/tableSql.ts';
+import { COMPACTION_AUTHOR } from '../store/versions.ts';
+
+/** Files below this many records are put together. */
+const SMALL_RECORDS = 1_000_000;
+/** So many small ones make it worth writing a new one. */
+const SMALL_FILES = 16;
+/** A file with this share of deleted records is written again without them. */
+const HOLED_SHARE = 0.2;
+/** Records of one compaction: its sort must fit the memory of ingestion. */
+const RECORDS_MAX = 5_000_000;
+
+/** The files to put together now; none when there is nothing worth it. */
+function filesToCompact(files: readonly DataFile[], smallFiles: number): readonly DataFile[] {
+  const holed = files.filter(
+    ({ deletes, records }) => (deletes?.records ?? 0) >= records * HOLED_SHARE,
+  );
+  const small = files.filter(({ records }) => records < SMALL_RECORDS);
+  const wanted = small.length >= smallFiles ? [...new Set([...small, ...holed])] : holed;
+  let records = 0;
+  return wanted
+    .toSorted((a, b) => a.records - b.records)
+    .filter((file) => (records += file.records) <= RECORDS_MAX);
+}
+
+/** In the dataset's turn. How many files were put together. */
+export async function compactDataset(
+  dataset: Dataset,
+  services: IngestServices,
+  smallFiles = SMALL_FILES,
+): Promise<number> {
+  const { lake, pool, deadlineMs } = services;
+  const table = await lake.table(dataset.tableId);
+  const files = table === undefined ? [] : filesToCompact(table.files, smallFiles);
+  if (table === undefined || files.length === 0) return 0;
+  const folder = join(services.temporary, newUuid());
+  await mkdir(folder, { recursive: true });
+  try {
+    const made = join(folder, 'compacted.parquet');
+    const stats = await withOpenFiles(lake.files, files, async ({ paths, pathOf }) => {
+      const sql = copyTable(sortedRows(dataset, table, files, pathOf), made, table.columns);
+      const question = { files: paths, folder, statements: [sql], deadlineMs };
+      return fileStats((await pool.rows(question))[0] ?? []);
+    });
+    services.at('parquet-written');
+    const { tableId } = dataset;
+    const removal: Edit = { kind: 'remove-files', tableId, fileIds: files.map(({ id }) => id) };
+    const edits: Edit[] = [removal];
+    if (stats.records > 0) {
+      const { name, path } = newFileOf(table);
+      await lake.files.publish(made, path);
+      edits.push({ kind: 'insert', tableId, file: writtenFile(name, stats, table.columns) });
+    }
+    const message = `${files.length} files of ${dataset.workspace}.${dataset.dataset} put together`;
+    await lake.commit(edits, { author: COMPACTION_AUTHOR, message });
+    return files.length;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function sortedRows(
+  dataset: Dataset,
+  table: Table,
+  files: readonly DataFile[],
+  pathOf: (relative: string) => string,
+): string {
+  const list = table.columns.map(({ name }) => identifier(name)).join(', ');
+  const rows = visibleRows(files, table.columns, pathOf);
+  return `SELECT ${list} FROM ${rows}${orderBy(uniqueIndexOf(dataset, table))}`;
+}

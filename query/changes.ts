@@ -1,0 +1,98 @@
+// What changed between two versions of a dataset, by index value: only files and deletes that the
+// versions do not share are read.
+import type { Column } from '../store/columns.ts';
+import { UPDATED_COLUMN } from '../store/columns.ts';
+import { identifier, literal } from '../store/duckdb/instance.ts';
+import type { DataFile, Table } from '../store/lakeRead.ts';
+import { FILE_COLUMN, type PathOf, POSITION_COLUMN, visibleRows } from '../store/tableSql.ts';
+import { withOpenFiles } from '../store/tableFiles.ts';
+import type { SeriesEngine } from './series.ts';
+
+/** Index values of one kind of change: key, subkey and date, as far as the dataset has them. */
+interface Changes {
+  readonly inserted: readonly (readonly unknown[])[];
+  readonly replaced: readonly (readonly unknown[])[];
+  readonly deleted: readonly (readonly unknown[])[];
+}
+
+/** Changes of one version that are told; more is told as a number only. */
+const CHANGES_MAX = 100_000;
+
+/** `index` are the columns of the unique index, at least one. */
+export async function changesBetween(
+  before: Table,
+  after: Table,
+  index: readonly Column[],
+  engine: SeriesEngine,
+): Promise<Changes> {
+  const parts = {
+    ended: notIn(before.files, after.files),
+    begun: notIn(after.files, before.files),
+  };
+  const holed = holedBetween(before.files, after.files);
+  const files = [...parts.ended, ...parts.begun, ...holed.map(({ after: file }) => file)];
+  if (files.length === 0) return { inserted: [], replaced: [], deleted: [] };
+  const old = holed.map(({ before: file }) => file);
+  const rows = await withOpenFiles(engine.files, [...files, ...old], async ({ paths, pathOf }) => {
+    const columns = [...index, ...after.columns.filter(({ name }) => name === UPDATED_COLUMN)];
+    const gone = holed.map((pair) => newlyDeleted(pair, columns, pathOf));
+    const ended = [visibleRows(parts.ended, columns, pathOf), ...gone];
+    const sql = changesSql(ended, visibleRows(parts.begun, columns, pathOf), index);
+    const question = { files: paths, statements: [sql], deadlineMs: engine.deadlineMs };
+    return (await engine.pool.rows(question))[0] ?? [];
+  });
+  const of = (kind: string): readonly (readonly unknown[])[] =>
+    rows.filter((row) => row['kind'] === kind).map((row) => index.map((_, at) => row[`i${at}`]));
+  return { inserted: of('inserted'), replaced: of('replaced'), deleted: of('deleted') };
+}
+
+const notIn = (files: readonly DataFile[], others: readonly DataFile[]): readonly DataFile[] => {
+  const known = new Set(others.map(({ id }) => id));
+  return files.filter(({ id }) => !known.has(id));
+};
+
+interface Holed {
+  readonly before: DataFile;
+  readonly after: DataFile;
+}
+
+/** Files of both versions of which the later one has other deletes. */
+function holedBetween(before: readonly DataFile[], after: readonly DataFile[]): readonly Holed[] {
+  const byId = new Map(before.map((file) => [file.id, file]));
+  return after.flatMap((file) => {
+    const was = byId.get(file.id);
+    return was === undefined || was.deletes?.id === file.deletes?.id
+      ? []
+      : [{ before: was, after: file }];
+  });
+}
+
+/** Rows that were visible before and are not any more, of one file. */
+function newlyDeleted(
+  { before, after }: Holed,
+  columns: readonly Column[],
+  pathOf: PathOf,
+): string {
+  const list = columns.map(({ name }) => identifier(name)).join(', ');
+  const rows = visibleRows([before], columns, pathOf, true);
+  const deletes = literal(pathOf(after.deletes?.path ?? ''));
+  return `(SELECT ${list} FROM ${rows} AS r WHERE EXISTS (FROM read_parquet(${deletes}) AS gone
+    WHERE gone.pos = r.${POSITION_COLUMN} AND parse_filename(gone.file_path) = r.${FILE_COLUMN}))`;
+}
+
+function changesSql(ended: readonly string[], begun: string, index: readonly Column[]): string {
+  const same = index.map(({ name }) => `a.${identifier(name)} = b.${identifier(name)}`);
+  const first = identifier(index[0]?.name ?? '');
+  const values = index.map(({ name, type }, at) => {
+    const value = `coalesce(b.${identifier(name)}, a.${identifier(name)})`;
+    const plain = type === 'int64' || type === 'float64' || type === 'boolean';
+    return `${plain ? value : `CAST(${value} AS VARCHAR)`} AS i${at}`;
+  });
+  const updated = identifier(UPDATED_COLUMN);
+  const union = ended.map((rows) => `SELECT * FROM ${rows}`).join(' UNION ALL ');
+  return `SELECT CASE WHEN a.${first} IS NULL THEN 'inserted' WHEN b.${first} IS NULL THEN 'deleted'
+      ELSE 'replaced' END AS kind, ${values.join(', ')}
+    FROM (${union}) AS a FULL JOIN ${begun} AS b ON ${same.join(' AND ')}
+    WHERE a.${updated} IS DISTINCT FROM b.${updated} OR a.${first} IS NULL OR b.${first} IS NULL
+    ORDER BY ALL LIMIT ${CHANGES_MAX}`;
+}

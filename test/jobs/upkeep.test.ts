@@ -1,0 +1,135 @@
+// A dataset's upkeep: many small loads become few files, storage has a limit that reads do not know,
+// texts of the index have theirs.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makeUpkeep } from '../../jobs/upkeep.ts';
+import { readSnapshots } from '../../store/retention.ts';
+import { get, load, loaded, read } from '../client.ts';
+import { startServer } from '../server.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const KEEP = { allMs: DAY_MS, hourlyMs: 30 * DAY_MS, dailyMs: 100 * DAY_MS };
+
+test('30 nightly loads become one file; every answer and every old version stays', async () => {
+  await using server = await startServer({ seams: { watch: false } });
+  const { services } = server.tapedeck;
+  const { lake } = services;
+  const upkeep = makeUpkeep({ ...services, keep: KEEP });
+  const snapshots: number[] = [];
+  for (let day = 1; day <= 30; day += 1) {
+    const date = `2020-01-${String(day).padStart(2, '0')}`;
+    const rows = Array.from({ length: 20 }, (_, at) => `S${at},${date},${day * 100 + at}`);
+    const correction = day % 7 === 0 ? `\nS0,2020-01-01,${day}` : '';
+    const how = { duplicateKeyHandling: 'replace' };
+    const csv = `symbol,date,v\n${rows.join('\n')}${correction}\n`;
+    snapshots.push((await loaded(server, 'NIGHTLY', csv, how)).snapshot);
+  }
+  const dataset = lake.catalogue.dataset('WS', 'NIGHTLY');
+  assert.ok(dataset);
+  const all = '/data/WS/NIGHTLY?limit=1000';
+  const before = await read(server, all);
+  const then = await read(server, `${all}&asOf=${snapshots[9]}`);
+  const files = async (): Promise<number> => (await lake.table(dataset.tableId))?.files.length ?? 0;
+  assert.equal(await files(), 30);
+  await upkeep.look();
+  assert.equal(await files(), 1);
+  assert.equal(await read(server, all), before);
+  assert.equal(await read(server, `${all}&asOf=${snapshots[9]}`), then);
+  await upkeep.look();
+  assert.equal(await files(), 1, 'nothing is left to do');
+  const versions = await get(server, '/datasets/WS/NIGHTLY/versions?limit=1');
+  const [newest] = (await versions.json()) as readonly { compaction: boolean; inserted: number }[];
+  assert.deepEqual([newest?.compaction, newest?.inserted], [true, 600]);
+});
+
+test('over the storage of its tier loads halt with the amount, reads go on, space resumes them', async () => {
+  await using server = await startServer();
+  await loaded(server, 'D', 'symbol,date,v\nA,2020-01-01,1\n');
+  const { accounts, lake, storage } = server.tapedeck.services;
+  const { accountId } = server.tapedeck;
+  const { live, history } = await storage.of('WS');
+  assert.ok(live > 0);
+  assert.equal(history, 0);
+  const account = accounts.account(accountId);
+  assert.ok(account);
+  const tier = { ...account.tier, storageBytesMax: live };
+  Object.assign(account as { tier: object }, { tier });
+  const refused = await load(server, 'D', 'symbol,date,v\nB,2020-01-01,1\n');
+  assert.equal(refused.status, 402);
+  const told = new RegExp(`WS stores ${live} bytes, 0 of them history; .* is ${live}`);
+  assert.match(await refused.text(), told);
+  const url = `${server.base}/v1/record/WS/D?token=${server.secret}`;
+  const pushed = await fetch(url, { method: 'POST', body: '{"symbol":"B","date":"2020-01-01"}' });
+  assert.equal(pushed.status, 402);
+  assert.equal(await read(server, '/data/WS/D'), '[{"symbol":"A","date":"2020-01-01","v":1}]');
+  Object.assign(account as { tier: object }, { tier: { ...tier, storageBytesMax: live * 9 } });
+  await loaded(server, 'D', 'symbol,date,v\nB,2020-01-01,1\n');
+  assert.ok((await storage.of('WS')).live > live, `${lake.snapshot}`);
+});
+
+test('a text of the index has at most 1,500 bytes, in loads and pushes', async () => {
+  await using server = await startServer();
+  const key = 'k'.repeat(1_500);
+  const csv = `symbol,date,v\n${key},2020-01-01,1\n${key}x,2020-01-01,2\n`;
+  for (const round of ['first', 'second']) {
+    const job = await loaded(server, 'LONG', csv, { key: 'symbol', date: 'date' });
+    assert.deepEqual([job.recordsInvalid, job.recordsValidated], [1, 1], round);
+  }
+  for (const [symbol, status] of [
+    [`${'k'.repeat(1_499)}y`, 200],
+    [`${key}z`, 400],
+  ] as const) {
+    const url = `${server.base}/v1/record/WS/LONG?token=${server.secret}`;
+    const body = JSON.stringify({ symbol, date: '2020-01-02', v: 1 });
+    const answer = await fetch(url, { method: 'POST', body });
+    assert.equal(answer.status, status, await answer.text());
+  }
+});
+
+test('versions are thinned by age; those left answer as before, files of the others go', async () => {
+  let nowMs = Date.UTC(2026, 0, 1);
+  await using server = await startServer({ seams: { clock: () => nowMs, watch: false } });
+  const { database, lake } = server.tapedeck.services;
+  const upkeep = makeUpkeep({ ...server.tapedeck.services, keep: KEEP });
+  const answers: { readonly snapshot: number; readonly text: string }[] = [];
+  for (let at = 0; at < 24; at += 1) {
+    nowMs += at % 3 === 0 ? 20 * HOUR_MS : 20 * 60_000;
+    const csv = `symbol,date,v\nA,2020-01-01,${at}\nB${at},2020-01-01,1\n`;
+    const how = { duplicateKeyHandling: 'replace', key: 'symbol', date: 'date' };
+    const { snapshot } = await loaded(server, 'D', csv, how);
+    answers.push({ snapshot, text: await read(server, '/data/WS/D?limit=1000') });
+    // What is written over leaves a file that only its own version needs.
+    await loaded(server, 'E', csv, { overwrite: 'true', key: 'symbol', date: 'date' });
+  }
+  nowMs += 10 * DAY_MS;
+  const all = await readSnapshots(database);
+  const newest = new Map(
+    all.map(({ snapshot, timeMs }) => [Math.floor(timeMs / HOUR_MS), snapshot]),
+  );
+  const kept = new Set(newest.values());
+  assert.ok(kept.size > 8 && kept.size < all.length / 2);
+  const filesBefore = (await lake.files.list()).length;
+  await upkeep.thin();
+  await upkeep.thin();
+  const asOf = async (snapshot: number): Promise<readonly [number, string]> => {
+    const answer = await get(server, `/data/WS/D?limit=1000&asOf=${snapshot}`);
+    return [answer.status, await answer.text()];
+  };
+  for (const { snapshot } of all) {
+    const [status, told] = await asOf(snapshot);
+    const then = answers.findLast((one) => one.snapshot <= snapshot)?.text;
+    if (!kept.has(snapshot)) assert.equal(status, 400, `snapshot ${snapshot} has gone`);
+    else if (then !== undefined) assert.deepEqual([status, told], [200, then], `at ${snapshot}`);
+  }
+  const filesAfter = (await lake.files.list()).length;
+  assert.ok(filesAfter < filesBefore, `${filesAfter} of ${filesBefore} files`);
+  const changes = await fetch(`${server.base}/v1/changes/WS/D?since=0&token=${server.secret}`);
+  const told = (await changes.json()) as readonly { inserted: unknown[] }[];
+  const inserted = told.reduce((sum, version) => sum + version.inserted.length, 0);
+  assert.equal(inserted, 25, 'what versions that have gone inserted is told by those left');
+  nowMs += 200 * DAY_MS;
+  await upkeep.thin();
+  assert.equal((await asOf(lake.snapshot))[0], 200, 'the newest version always stays');
+  assert.equal((await asOf([...kept][0] ?? 0))[0], 400);
+});
