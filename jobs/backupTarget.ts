@@ -30,8 +30,8 @@ export async function openTarget(path: string, data: string, disk: Disk): Promis
   }
   const folder = await apart(path, data);
   const fresh = await makeFolders(folder);
-  await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   const names = await readdir(folder);
+  await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   const marked = names.includes(LOCK);
   const previous = await previousOf(folder, marked);
   if (names.length > 0 && !marked && previous === undefined) {

@@ -1,6 +1,7 @@
 // The suites of `npm run soak`: their names, their full counts, and how a part of one is run. A
 // suite joins by a line in this table.
 import { crashRounds } from './crash/killRounds.ts';
+import { pushRounds } from './crash/pushRounds.ts';
 import { powerLossPrefixes } from './crash/powerLoss.ts';
 import { fuzzFiles } from './fuzz/files.ts';
 import { longLine } from './fuzz/longLine.ts';
@@ -34,6 +35,7 @@ const HISTORY_STEPS = 25;
 
 export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'kill', fullCount: 200, partCount: 8, run: crashRounds },
+  { name: 'kill-pushes', fullCount: 200, partCount: 20, run: pushRounds },
   { name: 'power-loss', fullCount: 1_000, partCount: 25, run: powerLossPrefixes },
   { name: 'metering', fullCount: 1_000_000, partCount: 100_000, run: meterPart },
   { name: 'limits', fullCount: 500, partCount: 50, run: limitsPart },

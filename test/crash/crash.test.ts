@@ -7,11 +7,13 @@ import { type Batch, csvOf, seenIn } from './batches.ts';
 import { crashRounds } from './killRounds.ts';
 import { checkLedger } from './ledgerLaw.ts';
 import { firstStartCuts, powerLossPrefixes, replay } from './powerLoss.ts';
+import { pushRounds } from './pushRounds.ts';
 import type { Meter } from './reader.ts';
 import { type Report, seeded } from './seeded.ts';
 import { judge, Track } from './track.ts';
 
 const KILL_ROUNDS = 3;
+const PUSH_ROUNDS = 3;
 const PREFIXES = 15;
 
 const quiet = (): void => undefined;
@@ -24,6 +26,12 @@ function expectNone(context: TestContext, { seed, count, failures, notes }: Repo
 test('a killed server keeps its promises', async (context) => {
   for (const seed of seedsOf(context)) {
     expectNone(context, await crashRounds({ count: KILL_ROUNDS, seed, log: quiet }));
+  }
+});
+
+test('what was pushed and acknowledged is there after a kill, once', async (context) => {
+  for (const seed of seedsOf(context)) {
+    expectNone(context, await pushRounds({ count: PUSH_ROUNDS, seed, log: quiet }));
   }
 });
 
