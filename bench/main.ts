@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { benchIngest } from './ingest.ts';
 import type { Ratio } from './measure.ts';
+import { benchLife } from './life.ts';
 import { benchMoney } from './money.ts';
 import { benchSeries } from './series.ts';
 
@@ -13,6 +14,7 @@ type Bench = (folder: string, rows: number, pairs: number) => Promise<readonly R
 const BENCHES: readonly (readonly [string, Bench, number, number])[] = [
   ['ingest', benchIngest, 5_000_000, 7],
   ['series', benchSeries, 20_000_000, 7],
+  ['life', benchLife, 20_000_000, 7],
   ['money', (place, _rows, times) => benchMoney(place, times), 0, 7],
 ];
 

@@ -1,0 +1,203 @@
+// The life of stored data: an append to much against an append to little, corrections against bare
+// DuckDB's own search for their keys, pushes against bare group commits.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { startTapedeck, type Tapedeck } from '../api/main.ts';
+import { createWorkspace } from '../store/datasetEdits.ts';
+import { readSettings } from '../store/settings.ts';
+import { bareDuckDb, median, type Ratio, ratioOf, rounded, timed } from './measure.ts';
+
+const SYMBOLS = 5_000;
+/** Rows of one append, and of one load of corrections. */
+const ROWS = 1_000;
+const PUSH_SECONDS = 5;
+const PUSHES_PER_TICK = 10;
+const TICK_MS = 10;
+
+export async function benchLife(
+  folder: string,
+  rows: number,
+  pairs: number,
+): Promise<readonly Ratio[]> {
+  const tapedeck = await startTapedeck(
+    readSettings({
+      TAPEDECK_DATA: join(folder, 'life'),
+      TAPEDECK_PORT: '0',
+      TAPEDECK_DEMO: 'off',
+      TAPEDECK_LOG: 'silent',
+      TAPEDECK_RATE_LIMIT: 'off',
+    }),
+  );
+  try {
+    await createWorkspace(tapedeck.services.lake, 'WS', tapedeck.accountId, 0);
+    await fill(tapedeck, folder, rows);
+    const ratios = [
+      await benchAppend(tapedeck, pairs),
+      await benchCorrections(tapedeck, folder, rows, pairs),
+      await benchPushes(tapedeck, folder, pairs),
+    ];
+    return ratios.map((ratio) => ({ ...ratio, bench: `${ratio.bench}, ${rows} stored` }));
+  } finally {
+    await tapedeck.close();
+  }
+}
+
+async function fill(tapedeck: Tapedeck, folder: string, rows: number): Promise<void> {
+  const path = join(folder, 'life.parquet');
+  await bareDuckDb(`COPY (SELECT 'S' || lpad((i % ${SYMBOLS})::VARCHAR, 4, '0') AS symbol,
+    (DATE '2000-01-01' + (i // ${SYMBOLS})::INTEGER)::DATE AS date,
+    round(50 + random() * 100, 2) AS close FROM range(${rows}) t(i)) TO '${path}' (FORMAT parquet)`);
+  const { runner } = tapedeck.services;
+  const order = { path, bytes: 0, ownFile: false, accountId: tapedeck.accountId };
+  const into = { workspace: 'WS', dataset: 'MUCH', mapping: { key: 'symbol', date: 'date' } };
+  const how = { duplicates: 'ignore', rejectsMax: 0 } as const;
+  const job = await runner.ended(await runner.submit({ ...order, ...into, ...how }));
+  if (job.status !== 'INGESTED') throw new Error(String(job.error));
+  await writeFile(path, '');
+}
+
+const secretOf = async ({ services, accountId }: Tapedeck): Promise<string> => {
+  const tokens = await services.accounts.tokens(accountId);
+  return tokens.find(({ kind, test }) => kind === 'secret' && !test)?.text ?? '';
+};
+
+async function send(tapedeck: Tapedeck, dataset: string, csv: string): Promise<void> {
+  const how = 'wait=true&duplicateKeyHandling=replace&key=symbol&date=date';
+  const token = await secretOf(tapedeck);
+  const url = `${tapedeck.base}/v1/data/WS/${dataset}?${how}&token=${token}`;
+  const answer = await fetch(url, { method: 'POST', body: csv });
+  if (!answer.ok) throw new Error(await answer.text());
+}
+
+const symbolOf = (at: number): string => `S${String(at).padStart(4, '0')}`;
+
+function csvOf(day: number): string {
+  const date = new Date(Date.UTC(2040, 0, 1 + day)).toISOString().slice(0, 10);
+  const rows = Array.from({ length: ROWS }, (_, at) => `${symbolOf(at)},${date},${at}.5`);
+  return `symbol,date,close\n${rows.join('\n')}\n`;
+}
+
+async function benchAppend(tapedeck: Tapedeck, pairs: number): Promise<Ratio> {
+  const bench = {
+    name: `append of ${ROWS} newest rows`,
+    target: '<= 1.5 of one to an empty dataset',
+    pairs,
+  };
+  const ratio = await ratioOf(
+    bench,
+    (round) => timed(() => send(tapedeck, 'MUCH', csvOf(round))),
+    (round) => timed(() => send(tapedeck, `EMPTY${round}`, csvOf(round))),
+  );
+  return inverted(ratio);
+}
+
+/** Our time by theirs, where less is better. */
+const inverted = (ratio: Ratio): Ratio => ({ ...ratio, ratio: rounded(1 / ratio.ratio) });
+
+async function benchCorrections(
+  tapedeck: Tapedeck,
+  folder: string,
+  rows: number,
+  pairs: number,
+): Promise<Ratio> {
+  const days = Math.floor(rows / SYMBOLS);
+  const keys = (round: number): readonly (readonly [string, string])[] =>
+    Array.from({ length: ROWS }, (_, at) => {
+      const day = (at * 7919 + round * 104_729) % days;
+      const date = new Date(Date.UTC(2000, 0, 1 + day)).toISOString().slice(0, 10);
+      return [symbolOf((at * 31 + round) % SYMBOLS), date];
+    });
+  const { lake, folder: place } = tapedeck.services;
+  const dataset = lake.catalogue.dataset('WS', 'MUCH');
+  const table = dataset === undefined ? undefined : await lake.table(dataset.tableId);
+  const files = (table?.files ?? []).map((file) => `'${join(place.lake, file.path)}'`).join(', ');
+  const bench = {
+    name: `${ROWS} back-dated corrections`,
+    target: '<= 3 of a bare semi-join of their keys',
+    pairs,
+  };
+  const ratio = await ratioOf(
+    bench,
+    (round) => {
+      const lines = keys(round).map(([symbol, date]) => `${symbol},${date},1.25`);
+      const csv = `symbol,date,close\n${lines.join('\n')}\n`;
+      return timed(() => send(tapedeck, 'MUCH', csv));
+    },
+    async (round) => {
+      const path = join(folder, `keys-${round}.csv`);
+      const lines = keys(round).map(([symbol, date]) => `${symbol},${date}`);
+      await writeFile(path, `symbol,date\n${lines.join('\n')}\n`);
+      return bareDuckDb(`SELECT count(*), sum(close) FROM read_parquet([${files}]) AS t
+        SEMI JOIN read_csv('${path}') AS k ON t.symbol = k.symbol AND t.date = k.date`);
+    },
+  );
+  return inverted(ratio);
+}
+
+const p99 = (times: readonly number[]): number =>
+  times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? 0;
+
+async function benchPushes(tapedeck: Tapedeck, folder: string, pairs: number): Promise<Ratio> {
+  const ours: number[] = [];
+  const bare: number[] = [];
+  for (let round = 0; round < Math.min(pairs, 3); round += 1) {
+    ours.push(p99(await pushAll(tapedeck, round)));
+    bare.push(p99(await commitAll(join(folder, `commits-${round}.db`))));
+  }
+  return {
+    bench: '1,000 pushes a second, half replacing: p99',
+    ratio: rounded(median(ours.map((ms, at) => ms / (bare[at] ?? 1)))),
+    target: '<= 4 of the p99 of a bare group commit',
+    pairs: ours.length,
+    oursMs: rounded(median(ours)),
+    bareMs: rounded(median(bare)),
+    note: 'over HTTP, client in the same process; a bare commit writes the rows of 10 ms',
+  };
+}
+
+async function pushAll(tapedeck: Tapedeck, round: number): Promise<readonly number[]> {
+  const token = await secretOf(tapedeck);
+  const times: number[] = [];
+  const push = async (at: number): Promise<void> => {
+    const how = at % 2 === 0 ? 'replace' : 'ignore';
+    const url = `${tapedeck.base}/v1/record/WS/MUCH?duplicateKeyHandling=${how}&token=${token}`;
+    const body = `{"symbol":"${symbolOf(at % SYMBOLS)}","date":"2050-01-0${1 + round}","close":${at}.5}`;
+    const start = performance.now();
+    const answer = await fetch(url, { method: 'POST', body });
+    await answer.arrayBuffer();
+    if (!answer.ok) throw new Error(String(answer.status));
+    times.push(performance.now() - start);
+  };
+  const pushes: Promise<void>[] = [];
+  const ticks = (PUSH_SECONDS * 1000) / TICK_MS;
+  const began = performance.now();
+  for (let tick = 0; tick < ticks; tick += 1) {
+    for (let at = 0; at < PUSHES_PER_TICK; at += 1) pushes.push(push(tick * PUSHES_PER_TICK + at));
+    const waitMs = began + (tick + 1) * TICK_MS - performance.now();
+    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+  }
+  await Promise.all(pushes);
+  return times;
+}
+
+async function commitAll(path: string): Promise<readonly number[]> {
+  const database = new DatabaseSync(path);
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+  database.exec('CREATE TABLE pushed (symbol TEXT, date TEXT, document TEXT)');
+  const insert = database.prepare('INSERT INTO pushed VALUES (?, ?, ?)');
+  const times: number[] = [];
+  for (let tick = 0; tick < (PUSH_SECONDS * 1000) / TICK_MS; tick += 1) {
+    const start = performance.now();
+    database.exec('BEGIN');
+    for (let at = 0; at < PUSHES_PER_TICK; at += 1) {
+      insert.run(symbolOf(at), '2050-01-01', `{"close":${tick}.5}`);
+    }
+    database.exec('COMMIT');
+    const tookMs = performance.now() - start;
+    times.push(tookMs);
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, TICK_MS - tookMs)));
+  }
+  database.close();
+  return times;
+}
