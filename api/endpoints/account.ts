@@ -6,6 +6,7 @@ import { Failure } from '../../store/failure.ts';
 import { readUsage, type Usage } from '../../store/usage.ts';
 import { callerOf, checkManages } from '../access.ts';
 import type { Answer, Call, Endpoint, Services } from '../endpoint.ts';
+import { filteredJson, JSON_PARAMETERS } from '../filtered.ts';
 import { numberOf, type Parameter, refuse, truthOf } from '../parameters.ts';
 import { tokenShown } from '../tokenView.ts';
 
@@ -36,7 +37,7 @@ export const getUsage: Endpoint = {
   method: 'GET',
   path: '/account/usage/:type?',
   summary: `Usage of this month in all, by day, token and key; type: ${TYPES.join(', ')}.`,
-  parameters: [],
+  parameters: JSON_PARAMETERS,
   answer: Type.Union([USAGE, Type.Object({ messages: USAGE, rules: Type.Array(Type.Unknown()) })]),
   handle: async (call, services) => {
     const caller = managerOf(call);
@@ -48,8 +49,7 @@ export const getUsage: Endpoint = {
     // Rules are not there yet, so that nothing of theirs was ever used.
     const empty = known !== undefined && known !== 'messages';
     const messages = empty ? NO_USAGE : await usageOf(caller, services);
-    const value = type === undefined ? { messages, rules: [] } : messages;
-    return { kind: 'json', value, metering: 'free' };
+    return filteredJson(call, type === undefined ? { messages, rules: [] } : messages);
   },
 };
 
@@ -99,7 +99,7 @@ export const getMetadata: Endpoint = {
   method: 'GET',
   path: '/account/metadata',
   summary: 'Tier, quota and use of the account; circuitBreaker 0: none is set.',
-  parameters: [],
+  parameters: JSON_PARAMETERS,
   answer: Type.Object({
     payAsYouGoEnabled: Type.Boolean(),
     effectiveDate: Type.Integer(),
@@ -128,7 +128,7 @@ export const getMetadata: Endpoint = {
       messageBudget: account.budget ?? null,
       circuitBreaker: account.circuitBreaker ?? 0,
     };
-    return { kind: 'json', value, metering: 'free' };
+    return filteredJson(call, value);
   },
 };
 

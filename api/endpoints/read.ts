@@ -11,6 +11,7 @@ import {
   seriesDataset,
 } from '../access.ts';
 import type { Endpoint } from '../endpoint.ts';
+import { filteredJson, JSON_PARAMETERS } from '../filtered.ts';
 import { answerSeries, SERIES_PARAMETERS } from '../series.ts';
 
 const RECORDS = Type.Array(Type.Object({}, { additionalProperties: true }));
@@ -56,7 +57,7 @@ export const timeSeriesInventory: Endpoint = {
   token: 'publishable',
   summary: "The datasets that the caller's token reaches, with their schema and weight.",
   weight: 'free',
-  parameters: [],
+  parameters: JSON_PARAMETERS,
   answer: Type.Array(
     Type.Object({
       id: Type.String(),
@@ -77,7 +78,7 @@ export const timeSeriesInventory: Endpoint = {
     const value = readableDatasets(caller, lake).map((dataset) =>
       entryOf(dataset, bare.has(dataset.workspace)),
     );
-    return { kind: 'json', value, metering: 'free' };
+    return filteredJson(call, value);
   },
 };
 
