@@ -67,12 +67,16 @@ export interface Call {
   readonly stream: Readable;
   readonly contentLength: number | undefined;
   readonly accept: string;
+  /** Header If-None-Match: tags of answers that the caller has. */
+  readonly ifNoneMatch: string;
   /** Aborted when the caller goes away. */
   readonly signal: AbortSignal;
 }
 
 export type Answer =
   | { readonly kind: 'json'; readonly value: unknown; readonly metering: 'free' | 'none' }
+  /** The caller has this answer already: it costs nothing. */
+  | { readonly kind: 'unchanged'; readonly snapshot: number; readonly tag: string }
   /** Text that costs nothing. */
   | { readonly kind: 'text'; readonly text: string; readonly contentType: string }
   | {
@@ -84,6 +88,8 @@ export type Answer =
       /** JSONP function name; only with json. */
       readonly callback: string | undefined;
       readonly snapshot: number;
+      /** Names these records of this version; undefined when the next answer is another one. */
+      readonly tag: string | undefined;
       readonly charge: Charge;
       /** Where the records are from: to be credited, and scrambled in the test environment. */
       readonly dataset: Dataset;

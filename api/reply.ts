@@ -24,7 +24,14 @@ export function sendAnswer(reply: FastifyReply, answer: Answer, settings: Settin
     void reply.header('content-type', answer.contentType).send(answer.text);
     return;
   }
+  if (answer.kind === 'unchanged') {
+    meter(reply, brand, FREE);
+    reply.header(`${brand}cloud-snapshot`, String(answer.snapshot));
+    void reply.code(304).header('etag', answer.tag).send();
+    return;
+  }
   const { body, callback, charge, format } = answer;
+  if (answer.tag !== undefined) reply.header('etag', answer.tag);
   meter(reply, brand, charge);
   credit(reply, brand, answer.dataset.source === '' ? attribution : answer.dataset.source);
   reply.header(`${brand}cloud-snapshot`, String(answer.snapshot));

@@ -114,6 +114,13 @@ export async function answerSeries(
   if (truthOf(call.query, 'schema')) {
     return { kind: 'json', value: describePlan(plan), metering: 'free' };
   }
+  const newest = pending.reduce((most, { sequence }) => Math.max(most, sequence), 0);
+  const version = [dataset.tableId, table.snapshot, newest, dataset.updatedMs, format];
+  const tag = named === undefined ? `"${version.join('.')}"` : undefined;
+  const priced = truthOf(call.query, 'estimate');
+  if (tag !== undefined && !priced && has(call.ifNoneMatch, tag)) {
+    return { kind: 'unchanged', snapshot: table.snapshot, tag };
+  }
   const order = {
     requestId: call.requestId,
     endpoint: call.endpoint,
@@ -128,8 +135,22 @@ export async function answerSeries(
   const { result: body, charge } = metering;
   const callback = format === 'json' ? textOf(call.query, 'callback') : undefined;
   const plain = textOf(call.query, 'format') === 'text';
-  return { kind: 'rows', body, format, plain, callback, snapshot: table.snapshot, charge, dataset };
+  return {
+    kind: 'rows',
+    body,
+    format,
+    plain,
+    callback,
+    snapshot: table.snapshot,
+    tag,
+    charge,
+    dataset,
+  };
 }
+
+/** Whether an If-None-Match names a tag; a weak one is good enough for a GET. */
+const has = (ifNoneMatch: string, tag: string): boolean =>
+  ifNoneMatch.split(',').some((item) => item.trim().replace(/^W\//, '') === tag);
 
 interface NamedQuery {
   /** The version of its last answer; undefined on its first run. */

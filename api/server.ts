@@ -35,9 +35,10 @@ const CORS = {
   'access-control-allow-credentials': 'true',
   'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE, OPTIONS',
   'access-control-allow-headers':
-    'Origin, X-Requested-With, Content-Type, Accept, Authorization, Request-Source, User-Agent',
+    'Origin, X-Requested-With, Content-Type, Accept, Authorization, Request-Source, User-Agent, ' +
+    'If-None-Match',
   'x-content-type-options': 'nosniff',
-  'access-control-expose-headers': '*, Retry-After, X-Request-Id, Deprecation, Sunset',
+  'access-control-expose-headers': '*, ETag, Retry-After, X-Request-Id, Deprecation, Sunset',
 };
 
 /** What a port's routes stand before. */
@@ -194,6 +195,7 @@ async function answerOf(
     checkBody: signed,
     contentLength: length === undefined ? undefined : Number(length),
     accept: request.headers.accept ?? '',
+    ifNoneMatch: request.headers['if-none-match'] ?? '',
     signal,
   };
   const answer = await endpoint.handle(call, services);
