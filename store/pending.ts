@@ -1,13 +1,17 @@
 // Pushed records: durable rows of the catalog until they become a file, visible at once. One group
 // commit for all writers; memory mirrors the table, so that a read asks no database (DESIGN.md idea 4).
-import { type Clock, isoTime } from './clock.ts';
+import { type Clock, isoTime, monotonicMs } from './clock.ts';
 import { UPDATED_COLUMN } from './columns.ts';
 import type { AtCrashPoint } from './crashPoints.ts';
 import type { Database } from './database.ts';
 import { Failure } from './failure.ts';
 
-/** Writers of one group wait at most this long for each other. */
-const GROUP_MS = 10;
+/**
+ * Writers of one group wait for each other as long as two commits take, within these bounds: a fast
+ * disk answers fast, a slow one is not asked more often than it can answer.
+ */
+const GROUP_MS_LEAST = 1;
+const GROUP_MS_MOST = 20;
 /** Records of one commit. */
 const GROUP_RECORDS = 1_000;
 /** Records that may wait for the disk; more are refused. */
@@ -62,6 +66,7 @@ export class Pending {
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
   #sequence = 0;
+  #groupMs = GROUP_MS_LEAST;
 
   private constructor(database: Database, clock: Clock, at: AtCrashPoint) {
     this.#database = database;
@@ -101,7 +106,7 @@ export class Pending {
     await new Promise<void>((resolve, reject) => {
       this.#waiting.push({ tableId, pushes, resolve, reject });
       if (this.#waitingRecords >= GROUP_RECORDS) this.#commitSoon(0);
-      else this.#commitSoon(GROUP_MS);
+      else this.#commitSoon(this.#groupMs);
     });
   }
 
@@ -184,6 +189,7 @@ export class Pending {
       tableId,
       rows: pushes.map((push) => ({ ...push, sequence: (this.#sequence += 1), timeMs })),
     }));
+    const startedMs = monotonicMs();
     try {
       await this.#insert(made, timeMs);
       this.#at('pushes-committed');
@@ -191,6 +197,8 @@ export class Pending {
       for (const { reject } of writers) reject(error);
       return;
     }
+    const tookMs = monotonicMs() - startedMs;
+    this.#groupMs = Math.min(GROUP_MS_MOST, Math.max(GROUP_MS_LEAST, 2 * tookMs));
     for (const { tableId, rows } of made) this.#add(tableId, rows);
     for (const { resolve } of writers) resolve();
   }

@@ -56,6 +56,8 @@ interface Running {
 
 interface Slot {
   child: ChildProcess | undefined;
+  /** Resident bytes that the child told last. */
+  bytes: number;
   running: Running | undefined;
 }
 
@@ -70,7 +72,7 @@ export class DuckDbPool {
   constructor(options: PoolOptions) {
     this.#options = options;
     const slots = Array.from({ length: options.children }, () => ({}));
-    this.#slots = slots.map(() => ({ child: undefined, running: undefined }));
+    this.#slots = slots.map(() => ({ child: undefined, bytes: 0, running: undefined }));
   }
 
   /** How busy the pool is, for the metrics. */
@@ -113,8 +115,22 @@ export class DuckDbPool {
       return await this.#run(slot, question, answer);
     } finally {
       slot.running = undefined;
+      this.#refresh(slot);
       this.#waiting.shift()?.(slot);
     }
+  }
+
+  /**
+   * Memory that a child was given it seldom gives back: after a large request the next one would
+   * be weighed with it. So a child that grew beyond half of its overhead gives way to a new one.
+   */
+  #refresh(slot: Slot): void {
+    const { child } = slot;
+    const most = this.#options.memoryBytes + CHILD_OVERHEAD_BYTES / 2;
+    if (child === undefined || slot.bytes <= most) return;
+    slot.child = undefined;
+    child.removeAllListeners('exit');
+    child.kill('SIGKILL');
   }
 
   async #take(question: Question): Promise<Slot> {
@@ -179,6 +195,7 @@ export class DuckDbPool {
 
   #start(slot: Slot): ChildProcess {
     // No environment: a child knows no setting and no secret.
+    slot.bytes = 0;
     const child = fork(new URL('./child.ts', import.meta.url), [], {
       serialization: 'advanced',
       execArgv: [],
@@ -207,6 +224,7 @@ export class DuckDbPool {
   }
 
   #weigh(slot: Slot, bytes: number): void {
+    slot.bytes = bytes;
     if (slot.running === undefined) return;
     const most = slot.running.memoryBytes + CHILD_OVERHEAD_BYTES;
     if (bytes <= most) return;
