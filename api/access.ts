@@ -26,6 +26,13 @@ export function callerOf(caller: Caller | undefined): Caller {
   return caller;
 }
 
+/** The caller, for what concerns its whole account. @throws Failure NoKey, Restricted. */
+export function managerOf(caller: Caller | undefined): Caller {
+  const known = callerOf(caller);
+  checkManages(known);
+  return known;
+}
+
 /** @throws Failure NotFound. */
 function ownWorkspace(caller: Caller, name: string, lake: Lake): Workspace {
   const workspace = lake.catalogue.workspace(name);
@@ -46,7 +53,7 @@ export function workspaceOf(caller: Caller, name: string, lake: Lake): Workspace
 }
 
 /** @throws Failure Restricted for a token with rights on single datasets. */
-export function checkManages({ token }: Caller): void {
+function checkManages({ token }: Caller): void {
   if (!managesAccount(token)) throw new Failure('Restricted');
 }
 

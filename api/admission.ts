@@ -5,7 +5,12 @@ import { sameSecret } from '../store/adminToken.ts';
 import type { Caller } from '../store/callers.ts';
 import { Failure } from '../store/failure.ts';
 import { checkKind } from './access.ts';
-import { type AddressRules, allowsAddress, clientAddress, parseAddresses } from './addresses.ts';
+import {
+  type AddressRules,
+  allowsAddress,
+  clientAddress,
+  parseAddresses,
+} from '../store/addresses.ts';
 import type { Endpoint, Environment, Services } from './endpoint.ts';
 import { allowsReferrer } from './referrer.ts';
 import type { Replays } from './replays.ts';

@@ -1,5 +1,5 @@
 // JSON bodies: bounded, parsed by content whatever the header says, checked by their schema.
-import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { Failure } from '../store/failure.ts';
@@ -16,16 +16,20 @@ export interface JsonBody {
   readonly value: unknown;
 }
 
-/** @throws Failure TooLarge. */
-export async function readJson(request: IncomingMessage): Promise<JsonBody> {
+/** @throws Failure TooLarge; InvalidBody when its sender went away before its end. */
+export async function readJson(body: Readable): Promise<JsonBody> {
   const pieces: Buffer[] = [];
   let length = 0;
-  for await (const piece of request) {
-    length += (piece as Buffer).length;
-    if (length > JSON_BYTES_MAX) {
-      throw new Failure('TooLarge', `the body is over ${JSON_BYTES_MAX} bytes`);
+  try {
+    for await (const piece of body) {
+      length += (piece as Buffer).length;
+      if (length > JSON_BYTES_MAX) {
+        throw new Failure('TooLarge', `the body is over ${JSON_BYTES_MAX} bytes`);
+      }
+      pieces.push(piece as Buffer);
     }
-    pieces.push(piece as Buffer);
+  } catch (error) {
+    throw error instanceof Failure ? error : new Failure('InvalidBody', 'the body was cut short');
   }
   const bytes = Buffer.concat(pieces);
   try {

@@ -27,7 +27,6 @@ import { openSecrets } from '../store/secrets.ts';
 import type { Settings } from '../store/settings.ts';
 import { checkStorage, makeStorage } from '../store/storage.ts';
 import { sweepOrphans } from '../store/sweep.ts';
-import { parseAddresses } from './addresses.ts';
 import type { Environment, Services } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints/index.ts';
 import { makeMetrics } from './metrics.ts';
@@ -258,7 +257,7 @@ function openDoor(
 ): Promise<FastifyInstance> {
   const rows = ENDPOINTS.filter(({ token }) => environment === 'production' || token !== 'admin');
   const throttle = makeThrottle(services.settings.rateLimit, environment, monotonic);
-  const proxies = parseAddresses(services.settings.trustedProxies);
+  const { trustedProxies: proxies } = services.settings;
   const door = { environment, proxies, throttle, replays: makeReplays(monotonic) };
   return buildServer(rows, { services, log, door }, state);
 }

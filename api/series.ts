@@ -114,7 +114,7 @@ export async function answerSeries(
   if (truthOf(call.query, 'schema')) {
     return { kind: 'json', value: describePlan(plan), metering: 'free' };
   }
-  const newest = pending.reduce((most, { sequence }) => Math.max(most, sequence), 0);
+  const newest = asOf === undefined ? services.pending.newest(dataset.tableId) : 0;
   const version = [dataset.tableId, table.snapshot, newest, dataset.updatedMs, format];
   const tag = named === undefined ? `"${version.join('.')}"` : undefined;
   const priced = truthOf(call.query, 'estimate');

@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox';
 import type { Grant, TokenSettings } from '../store/tokens.ts';
 import { Failure } from '../store/failure.ts';
-import { parseAddresses } from './addresses.ts';
+import { parseAddresses } from '../store/addresses.ts';
 import { parseReferrers } from './referrer.ts';
 
 /** `*`, `WORKSPACE.*` or `WORKSPACE.DATASET`. */

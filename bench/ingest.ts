@@ -1,10 +1,11 @@
 // CSV ingest, shuffled, validated, deduplicated, durable, against bare DuckDB's sorted COPY.
-import { rm, stat } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openCore, type Core } from '../api/main.ts';
 import { createWorkspace } from '../store/datasetEdits.ts';
 import { readSettings } from '../store/settings.ts';
 import { bareDuckDb, ratioOf, type Ratio, timed, watchMemory } from './measure.ts';
+import { loadFile } from './stored.ts';
 
 const MEGABYTE = 1024 ** 2;
 
@@ -69,18 +70,6 @@ async function measure(
 }
 
 async function load(core: Core, path: string, dataset: string, rows: number): Promise<void> {
-  const { runner } = core.services;
-  const jobId = await runner.submit({
-    path,
-    bytes: (await stat(path)).size,
-    ownFile: false,
-    accountId: core.accountId,
-    workspace: 'WS',
-    dataset,
-    duplicates: 'ignore',
-    rejectsMax: 0,
-    mapping: { key: 'symbol', date: 'date' },
-  });
-  const job = await runner.ended(jobId);
-  if (job.records_ingested !== rows) throw new Error(`${job.status}: ${job.error}`);
+  const ingested = await loadFile(core, path, dataset, { key: 'symbol', date: 'date' });
+  if (ingested !== rows) throw new Error(`${ingested} of ${rows} records were ingested`);
 }

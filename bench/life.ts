@@ -3,12 +3,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { startTapedeck, type Tapedeck } from '../api/main.ts';
-import { createWorkspace } from '../store/datasetEdits.ts';
-import { readSettings } from '../store/settings.ts';
+import type { Tapedeck } from '../api/main.ts';
 import { bareDuckDb, median, type Ratio, ratioOf, rounded, timed } from './measure.ts';
+import { filesOf, fillDaily, startBench, symbolOf, SYMBOLS, tokenOf } from './stored.ts';
 
-const SYMBOLS = 5_000;
 /** Rows of one append, and of one load of corrections. */
 const ROWS = 1_000;
 const PUSH_SECONDS = 5;
@@ -20,18 +18,9 @@ export async function benchLife(
   rows: number,
   pairs: number,
 ): Promise<readonly Ratio[]> {
-  const tapedeck = await startTapedeck(
-    readSettings({
-      TAPEDECK_DATA: join(folder, 'life'),
-      TAPEDECK_PORT: '0',
-      TAPEDECK_DEMO: 'off',
-      TAPEDECK_LOG: 'silent',
-      TAPEDECK_RATE_LIMIT: 'off',
-    }),
-  );
+  const tapedeck = await startBench(join(folder, 'life'));
   try {
-    await createWorkspace(tapedeck.services.lake, 'WS', tapedeck.accountId, 0);
-    await fill(tapedeck, folder, rows);
+    await fillDaily(tapedeck, folder, 'MUCH', rows);
     const ratios = [
       await benchAppend(tapedeck, pairs),
       await benchCorrections(tapedeck, folder, rows, pairs),
@@ -43,34 +32,13 @@ export async function benchLife(
   }
 }
 
-async function fill(tapedeck: Tapedeck, folder: string, rows: number): Promise<void> {
-  const path = join(folder, 'life.parquet');
-  await bareDuckDb(`COPY (SELECT 'S' || lpad((i % ${SYMBOLS})::VARCHAR, 4, '0') AS symbol,
-    (DATE '2000-01-01' + (i // ${SYMBOLS})::INTEGER)::DATE AS date,
-    round(50 + random() * 100, 2) AS close FROM range(${rows}) t(i)) TO '${path}' (FORMAT parquet)`);
-  const { runner } = tapedeck.services;
-  const order = { path, bytes: 0, ownFile: false, accountId: tapedeck.accountId };
-  const into = { workspace: 'WS', dataset: 'MUCH', mapping: { key: 'symbol', date: 'date' } };
-  const how = { duplicates: 'ignore', rejectsMax: 0 } as const;
-  const job = await runner.ended(await runner.submit({ ...order, ...into, ...how }));
-  if (job.status !== 'INGESTED') throw new Error(String(job.error));
-  await writeFile(path, '');
-}
-
-const secretOf = async ({ services, accountId }: Tapedeck): Promise<string> => {
-  const tokens = await services.accounts.tokens(accountId);
-  return tokens.find(({ kind, test }) => kind === 'secret' && !test)?.text ?? '';
-};
-
 async function send(tapedeck: Tapedeck, dataset: string, csv: string): Promise<void> {
   const how = 'wait=true&duplicateKeyHandling=replace&key=symbol&date=date';
-  const token = await secretOf(tapedeck);
+  const token = await tokenOf(tapedeck, 'secret');
   const url = `${tapedeck.base}/v1/data/WS/${dataset}?${how}&token=${token}`;
   const answer = await fetch(url, { method: 'POST', body: csv });
   if (!answer.ok) throw new Error(await answer.text());
 }
-
-const symbolOf = (at: number): string => `S${String(at).padStart(4, '0')}`;
 
 function csvOf(day: number): string {
   const date = new Date(Date.UTC(2040, 0, 1 + day)).toISOString().slice(0, 10);
@@ -108,10 +76,7 @@ async function benchCorrections(
       const date = new Date(Date.UTC(2000, 0, 1 + day)).toISOString().slice(0, 10);
       return [symbolOf((at * 31 + round) % SYMBOLS), date];
     });
-  const { lake, folder: place } = tapedeck.services;
-  const dataset = lake.catalogue.dataset('WS', 'MUCH');
-  const table = dataset === undefined ? undefined : await lake.table(dataset.tableId);
-  const files = (table?.files ?? []).map((file) => `'${join(place.lake, file.path)}'`).join(', ');
+  const files = (await filesOf(tapedeck, 'MUCH')).map((file) => `'${file}'`).join(', ');
   const bench = {
     name: `${ROWS} back-dated corrections`,
     target: '<= 3 of a bare semi-join of their keys',
@@ -157,7 +122,7 @@ async function benchPushes(tapedeck: Tapedeck, folder: string, pairs: number): P
 }
 
 async function pushAll(tapedeck: Tapedeck, round: number): Promise<readonly number[]> {
-  const token = await secretOf(tapedeck);
+  const token = await tokenOf(tapedeck, 'secret');
   const times: number[] = [];
   const push = async (at: number): Promise<void> => {
     const how = at % 2 === 0 ? 'replace' : 'ignore';

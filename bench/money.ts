@@ -2,18 +2,19 @@
 // rows in bare group commits of node:sqlite.
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { startTapedeck, type Tapedeck } from '../api/main.ts';
+import type { Tapedeck } from '../api/main.ts';
 import { billingDays } from '../store/billingDays.ts';
 import type { Caller } from '../store/callers.ts';
 import { systemClock } from '../store/clock.ts';
 import { survive } from '../store/crashPoints.ts';
 import { openDatabase } from '../store/database.ts';
-import { createWorkspace } from '../store/datasetEdits.ts';
 import type { CallLine } from '../store/journal.ts';
 import { Ledger } from '../store/ledger.ts';
 import { migrate } from '../store/migrate.ts';
-import { readSettings } from '../store/settings.ts';
+import { tierOf } from '../store/tiers.ts';
+import { DEFAULT_SETTINGS } from '../store/tokens.ts';
 import { type Ratio, ratioOf, timed } from './measure.ts';
+import { startBench, tokenOf } from './stored.ts';
 
 const READS = 1_500;
 const READS_AT_ONCE = 8;
@@ -38,17 +39,8 @@ async function benchMetering(folder: string, pairs: number): Promise<Ratio> {
 }
 
 async function open(folder: string, metering: 'on' | 'off'): Promise<Tapedeck> {
-  const tapedeck = await startTapedeck(
-    readSettings({
-      TAPEDECK_DATA: join(folder, `metering-${metering}`),
-      TAPEDECK_PORT: '0',
-      TAPEDECK_DEMO: 'off',
-      TAPEDECK_LOG: 'silent',
-      TAPEDECK_RATE_LIMIT: 'off',
-      TAPEDECK_METERING: metering,
-    }),
-  );
-  await createWorkspace(tapedeck.services.lake, 'WS', tapedeck.accountId, 0);
+  const settings = { TAPEDECK_METERING: metering };
+  const tapedeck = await startBench(join(folder, `metering-${metering}`), settings);
   const rows = Array.from({ length: 5_000 }, (_, at) => {
     const day = new Date(Date.UTC(2010, 0, 1 + Math.floor(at / 50))).toISOString().slice(0, 10);
     return `S${at % 50},${day},${at}`;
@@ -57,11 +49,6 @@ async function open(folder: string, metering: 'on' | 'off'): Promise<Tapedeck> {
   const answer = await fetch(url, { method: 'POST', body: `symbol,date,v\n${rows.join('\n')}\n` });
   if (!answer.ok) throw new Error(await answer.text());
   return tapedeck;
-}
-
-async function tokenOf({ services, accountId }: Tapedeck, wanted: string): Promise<string> {
-  const tokens = await services.accounts.tokens(accountId);
-  return tokens.find(({ kind, test }) => kind === wanted && !test)?.text ?? '';
 }
 
 async function readAll(tapedeck: Tapedeck): Promise<void> {
@@ -113,31 +100,22 @@ const named = (at: number): Pick<CallLine, 'requestId' | 'endpoint' | 'usageKey'
   usageKey: `WS.D${at % 10}`,
 });
 
+/** A caller of whom nothing is refused. */
 function callerOf(tokenId: string): Caller {
-  const tier = {
-    name: 'bench',
-    messagesMonthly: Number.MAX_SAFE_INTEGER,
-    payAsYouGo: true,
-    tokensMax: 100,
-    datasetsMax: 100,
-    storageBytesMax: 1,
-    requestsPerSecond: 1,
-    rowsMax: 1,
-    signing: false,
-    streaming: false,
-    firehose: false,
-  };
+  const tier = { ...tierOf('scale'), messagesMonthly: Number.MAX_SAFE_INTEGER };
   const account = {
     ...{ accountId: ids.accountId, name: '', tier, payAsYouGo: true, suspended: false },
     ...{ circuitBreaker: undefined, budget: undefined, premiumMessages: 0, grants: [] },
     ...{ defaultWorkspace: undefined, createdMs: 0 },
   };
-  const token = {
-    ...{ ...ids, tokenId, test: false, signed: false, createdMs: 0, lastUsedMs: undefined },
-    ...{ name: '', disabled: false, messageLimit: undefined, grants: undefined, core: true },
-    ...{ premium: true, addresses: [], referrers: [], refuseReplays: false },
+  const made = { test: false, signed: false, createdMs: 0, lastUsedMs: undefined };
+  return {
+    ...ids,
+    tokenId,
+    tier,
+    account,
+    token: { ...DEFAULT_SETTINGS, ...ids, tokenId, ...made },
   };
-  return { ...ids, tokenId, tier, account, token };
 }
 
 /** The lines of the journal as rows, and nothing else: what any ledger must at least write. */

@@ -1,14 +1,11 @@
 // Cold series reads through the whole door, over HTTP with auth and metering, against bare DuckDB
 // in-process over the same files: one key's window of each request.
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
-import { startTapedeck, type Tapedeck } from '../api/main.ts';
-import { createWorkspace } from '../store/datasetEdits.ts';
-import { readSettings } from '../store/settings.ts';
-import { bareDuckDb, median, type Ratio, rounded } from './measure.ts';
+import type { Tapedeck } from '../api/main.ts';
+import { median, type Ratio, rounded } from './measure.ts';
+import { filesOf, fillDaily, startBench, symbolOf, SYMBOLS, tokenOf } from './stored.ts';
 
-const SYMBOLS = 5_000;
 /** Requests of a measurement; each has a symbol of its own, so that nothing is answered twice. */
 const REQUESTS = 200;
 
@@ -17,17 +14,10 @@ export async function benchSeries(
   rows: number,
   pairs: number,
 ): Promise<readonly Ratio[]> {
-  const tapedeck = await startTapedeck(
-    readSettings({
-      TAPEDECK_DATA: join(folder, 'series'),
-      TAPEDECK_PORT: '0',
-      TAPEDECK_DEMO: 'off',
-      TAPEDECK_LOG: 'silent',
-      TAPEDECK_RATE_LIMIT: 'off',
-    }),
-  );
+  const tapedeck = await startBench(join(folder, 'series'));
   try {
-    const files = await fill(tapedeck, folder, rows);
+    await fillDaily(tapedeck, folder, 'D', rows);
+    const files = await filesOf(tapedeck, 'D');
     const instance = await DuckDBInstance.create(':memory:', { threads: '1' });
     const connection = await instance.connect();
     await connection.run(`SET disabled_optimizers = 'late_materialization'`);
@@ -43,26 +33,6 @@ export async function benchSeries(
   }
 }
 
-async function fill(tapedeck: Tapedeck, folder: string, rows: number): Promise<readonly string[]> {
-  const { lake, runner } = tapedeck.services;
-  const path = join(folder, 'series.parquet');
-  await bareDuckDb(`COPY (SELECT 'S' || lpad((i % ${SYMBOLS})::VARCHAR, 4, '0') AS symbol,
-    (DATE '2000-01-01' + (i // ${SYMBOLS})::INTEGER)::DATE AS date,
-    round(50 + random() * 100, 2) AS close, (random() * 1000000)::BIGINT AS volume
-    FROM range(${rows}) t(i)) TO '${path}' (FORMAT parquet)`);
-  await createWorkspace(lake, 'WS', tapedeck.accountId, 0);
-  const order = { path, bytes: 0, ownFile: false, accountId: tapedeck.accountId };
-  const into = { workspace: 'WS', dataset: 'D', mapping: { key: 'symbol', date: 'date' } };
-  const how = { duplicates: 'ignore', rejectsMax: 0 } as const;
-  const job = await runner.ended(await runner.submit({ ...order, ...into, ...how }));
-  if (job.status !== 'INGESTED') throw new Error(String(job.error));
-  await writeFile(path, '');
-  const dataset = lake.catalogue.dataset('WS', 'D');
-  const table = dataset === undefined ? undefined : await lake.table(dataset.tableId);
-  const root = tapedeck.services.folder.lake;
-  return (table?.files ?? []).map((file) => join(root, file.path));
-}
-
 async function measure(
   tapedeck: Tapedeck,
   connection: DuckDBConnection,
@@ -70,8 +40,7 @@ async function measure(
   last: number,
   pairs: number,
 ): Promise<Ratio> {
-  const { accounts } = tapedeck.services;
-  const token = (await accounts.tokens()).find(({ kind }) => kind === 'publishable')?.text;
+  const token = await tokenOf(tapedeck, 'publishable');
   const from = `read_parquet([${files.map((file) => `'${file}'`).join(', ')}])`;
   const sql = `SELECT symbol, date, close, volume FROM ${from} WHERE symbol = $1
     ORDER BY date DESC LIMIT ${last}`;
@@ -102,7 +71,7 @@ async function measure(
 async function p50(ask: (symbol: string) => Promise<void>, pair: number): Promise<number> {
   const times: number[] = [];
   for (let at = 0; at < REQUESTS; at += 1) {
-    const symbol = `S${String((at * 7919 + pair * 104_729) % SYMBOLS).padStart(4, '0')}`;
+    const symbol = symbolOf((at * 7919 + pair * 104_729) % SYMBOLS);
     const start = performance.now();
     await ask(symbol);
     times.push(performance.now() - start);

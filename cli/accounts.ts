@@ -1,4 +1,6 @@
 // `tapedeck account`, `tokens create|rotate|disable`, `audit`, `verify-ledger`.
+import type { LedgerVerdict } from '../jobs/verifyLedger.ts';
+import type { AuditLine } from '../store/audit.ts';
 import { Failure } from '../store/failure.ts';
 import type { Settings } from '../store/settings.ts';
 import { withAdmin } from './adminApi.ts';
@@ -151,14 +153,6 @@ export const endToken = (
     show(answer as TokenShown, options, tokenLine);
   });
 
-interface AuditShown {
-  readonly timeMs: number;
-  readonly actor: string;
-  readonly accountId: string;
-  readonly action: string;
-  readonly detail: object;
-}
-
 export const showAudit = (
   {
     account,
@@ -172,7 +166,7 @@ export const showAudit = (
     const lines = (await ask(
       'GET',
       `/audit?limit=${encodeURIComponent(limit)}${of}`,
-    )) as readonly AuditShown[];
+    )) as readonly AuditLine[];
     for (const one of lines.toReversed()) {
       show(
         one,
@@ -183,17 +177,10 @@ export const showAudit = (
     }
   });
 
-interface Verdict {
-  readonly calls: number;
-  readonly messages: number;
-  readonly premium: number;
-  readonly faults: readonly string[];
-}
-
 /** Ends with status 1 when something disagrees. */
 export const verifyLedger = (options: JsonOption, settings: Settings): Promise<void> =>
   withAdmin(settings, async (ask) => {
-    const verdict = (await ask('GET', '/verify-ledger')) as Verdict;
+    const verdict = (await ask('GET', '/verify-ledger')) as LedgerVerdict;
     if (verdict.faults.length > 0) process.exitCode = 1;
     show(verdict, options, ({ calls, messages, premium, faults }) => {
       const sums = `${calls} calls, ${messages} messages and ${premium} premium ones recomputed`;

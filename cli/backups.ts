@@ -1,6 +1,7 @@
 // `tapedeck backup`, `backup verify`, `restore`.
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import type { BackupTold } from '../jobs/backup.ts';
 import { restoreBackup, verifyBackup } from '../jobs/restore.ts';
 import { localDisk } from '../store/disk.ts';
 import type { Settings } from '../store/settings.ts';
@@ -42,17 +43,6 @@ const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
 const NO_KEY = 'It has no data key: it can only be served with TAPEDECK_ENCRYPTION_KEY.';
 
-interface Made {
-  readonly target: string;
-  readonly snapshot: number;
-  readonly files: number;
-  readonly bytes: number;
-  readonly newFiles: number;
-  readonly newBytes: number;
-  readonly linkedFiles: number;
-  readonly key: boolean;
-}
-
 const makeBackup = (
   target: string,
   { withoutKey = false, copy = false, json }: BackupOptions,
@@ -60,7 +50,7 @@ const makeBackup = (
 ): Promise<void> =>
   withAdmin(settings, async (ask) => {
     const body = { target: resolve(target), withoutKey, copy };
-    const made = (await ask('POST', '/backup', body)) as Made;
+    const made = (await ask('POST', '/backup', body)) as BackupTold;
     if (json === true) return say(JSON.stringify(made));
     const all = `${made.files} files, ${megabytes(made.bytes)}`;
     const added = `${made.newFiles} new ones, ${megabytes(made.newBytes)}`;

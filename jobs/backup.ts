@@ -44,7 +44,7 @@ interface BackupOrder {
   readonly signal: AbortSignal;
 }
 
-interface BackupTold {
+export interface BackupTold {
   readonly target: string;
   readonly snapshot: number;
   /** Of the whole backup. */

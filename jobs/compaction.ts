@@ -1,17 +1,16 @@
 // Many small files become few, and deleted records are left out: a new file in the place of the old
 // ones, in one commit. No record changes, old versions keep their files, readers meet either side.
-import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { IngestServices } from '../pipeline/ingest.ts';
-import { copyTable, fileStats, writtenFile } from '../pipeline/parquetFile.ts';
+import { type IngestServices, publishFile } from '../pipeline/ingest.ts';
+import { copyTable, fileStats } from '../pipeline/parquetFile.ts';
 import { orderBy, uniqueIndexOf } from '../pipeline/uniqueIndex.ts';
 import type { Edit } from '../store/commit.ts';
 import type { Dataset } from '../store/datasets.ts';
 import { identifier } from '../store/duckdb/instance.ts';
-import { type DataFile, newFileOf, type Table } from '../store/lakeRead.ts';
-import { newUuid } from '../store/random.ts';
+import type { DataFile, Table } from '../store/lakeRead.ts';
 import { withOpenFiles } from '../store/tableFiles.ts';
 import { visibleRows } from '../store/tableSql.ts';
+import { inWorkFolder } from '../store/workFolder.ts';
 import { COMPACTION_AUTHOR } from '../store/versions.ts';
 
 /** Files below this many records are put together. */
@@ -46,9 +45,7 @@ export async function compactDataset(
   const table = await lake.table(dataset.tableId);
   const files = table === undefined ? [] : filesToCompact(table.files, smallFiles);
   if (table === undefined || files.length === 0) return 0;
-  const folder = join(services.temporary, newUuid());
-  await mkdir(folder, { recursive: true });
-  try {
+  return inWorkFolder(services.temporary, async (folder) => {
     const made = join(folder, 'compacted.parquet');
     const stats = await withOpenFiles(lake.files, files, async ({ paths, pathOf }) => {
       const sql = copyTable(sortedRows(dataset, table, files, pathOf), made, table.columns);
@@ -58,18 +55,11 @@ export async function compactDataset(
     services.at('parquet-written');
     const { tableId } = dataset;
     const removal: Edit = { kind: 'remove-files', tableId, fileIds: files.map(({ id }) => id) };
-    const edits: Edit[] = [removal];
-    if (stats.records > 0) {
-      const { name, path } = newFileOf(table);
-      await lake.files.publish(made, path);
-      edits.push({ kind: 'insert', tableId, file: writtenFile(name, stats, table.columns) });
-    }
+    const edits = [removal, ...(await publishFile(made, stats, table, lake))];
     const message = `${files.length} files of ${dataset.workspace}.${dataset.dataset} put together`;
     await lake.commit(edits, { author: COMPACTION_AUTHOR, message });
     return files.length;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 function sortedRows(

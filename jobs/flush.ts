@@ -1,13 +1,13 @@
 // Pending records become a file and a snapshot: those that replace, then those that give way, each
 // in one transaction with the end of their pending rows.
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ingest, type IngestServices, silentEvents } from '../pipeline/ingest.ts';
 import type { Relation } from '../pipeline/relation.ts';
 import { propertyOf } from '../store/columns.ts';
 import type { Dataset } from '../store/datasets.ts';
 import { documentOf, netOf, type Pending, type PendingRow } from '../store/pending.ts';
-import { newUuid } from '../store/random.ts';
+import { inWorkFolder } from '../store/workFolder.ts';
 
 interface FlushParts {
   readonly pending: Pending;
@@ -48,9 +48,7 @@ async function writeRows(
   columns: Relation['columns'],
   { pending, ingestion }: FlushParts,
 ): Promise<void> {
-  const folder = join(ingestion.temporary, newUuid());
-  await mkdir(folder, { recursive: true });
-  try {
+  await inWorkFolder(ingestion.temporary, async (folder) => {
     const path = join(folder, 'pushed');
     const lines = rows.map((row) => `${JSON.stringify(documentOf(row))}\n`);
     await writeFile(path, lines.join(''), { mode: 0o600 });
@@ -69,7 +67,5 @@ async function writeRows(
       },
     );
     pending.flushed(tableId, taken, snapshot);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  });
 }

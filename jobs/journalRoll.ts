@@ -1,8 +1,9 @@
 // The journal's rows become Parquet of the dataset `_SYSTEM.CALLS`: in one transaction the file is
 // there and the rows are gone, so that a line is never in both places or in none.
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { copyTable, fileStats, writtenFile } from '../pipeline/parquetFile.ts';
+import { publishFile } from '../pipeline/ingest.ts';
+import { copyTable, fileStats } from '../pipeline/parquetFile.ts';
 import { orderBy, uniqueIndexOf } from '../pipeline/uniqueIndex.ts';
 import { type BillingDays, monthsBefore } from '../store/billingDays.ts';
 import { type Clock, isoTime } from '../store/clock.ts';
@@ -16,9 +17,9 @@ import type { DuckDbPool } from '../store/duckdb/pool.ts';
 import { Failure } from '../store/failure.ts';
 import { forgetJournal, readJournal } from '../store/journal.ts';
 import type { Lake } from '../store/lake.ts';
-import { newFileOf, type Table } from '../store/lakeRead.ts';
-import { newUuid } from '../store/random.ts';
+import type { Table } from '../store/lakeRead.ts';
 import { CALLS, SYSTEM_WORKSPACE } from '../store/systemTables.ts';
+import { inWorkFolder } from '../store/workFolder.ts';
 
 export interface JournalParts {
   readonly database: Database;
@@ -62,22 +63,18 @@ export async function rollJournal(parts: JournalParts): Promise<number> {
   const dataset = await callsDataset(parts);
   const table = await parts.lake.table(dataset.tableId);
   if (table === undefined) throw new Failure('SystemError', 'the journal has no table');
-  const folder = join(parts.temporary, newUuid());
-  await mkdir(folder, { recursive: true });
-  try {
+  return inWorkFolder(parts.temporary, async (folder) => {
     const lines = join(folder, 'lines');
     await writeFile(lines, taken.map(({ text }) => `${text}\n`).join(''), { mode: 0o600 });
-    const insert = await writeLines(parts, dataset, table, lines, folder);
-    const edits = [...removals(parts, table), insert];
+    const inserts = await writeLines(parts, dataset, table, lines, folder);
+    const edits = [...removals(parts, table), ...inserts];
     const count = taken.reduce((sum, row) => sum + row.calls, 0);
     const note = { author: AUTHOR, message: `${count} charged calls` };
     await parts.lake.commit(edits, note, (transaction) =>
       forgetJournal(transaction, last.sequence, taken.length),
     );
     return count;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 async function callsDataset({ lake, clock }: JournalParts): Promise<Dataset> {
@@ -95,7 +92,7 @@ async function writeLines(
   table: Table,
   lines: string,
   folder: string,
-): Promise<Edit> {
+): Promise<readonly Edit[]> {
   const made = join(folder, 'calls.parquet');
   const values = table.columns.map((column) => `${valueOf(column, clock())} AS ${name(column)}`);
   const members = table.columns.filter((column) => !MADE.has(column.name));
@@ -105,10 +102,7 @@ async function writeLines(
   const query = `SELECT ${values.join(', ')} FROM ${read}${orderBy(uniqueIndexOf(dataset, table))}`;
   const statements = [copyTable(query, made, table.columns)];
   const [copied] = await pool.rows({ files: [lines], folder, statements, deadlineMs });
-  const { name: file, path } = newFileOf(table);
-  await lake.files.publish(made, path);
-  const written = writtenFile(file, fileStats(copied ?? []), table.columns);
-  return { kind: 'insert', tableId: table.tableId, file: written };
+  return publishFile(made, fileStats(copied ?? []), table, lake);
 }
 
 const name = (column: Column): string => identifier(column.name);

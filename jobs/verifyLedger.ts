@@ -9,7 +9,7 @@ import { withOpenFiles } from '../store/tableFiles.ts';
 import { visibleRows } from '../store/tableSql.ts';
 import type { JournalParts } from './journalRoll.ts';
 
-interface LedgerVerdict {
+export interface LedgerVerdict {
   /** Calls of the journal that were recomputed. */
   readonly calls: number;
   readonly messages: number;

@@ -1,11 +1,9 @@
 // Deleting records: positional deletes in one commit. Earlier versions keep what they had.
-import { mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { SeriesPlan } from '../query/seriesPlan.ts';
 import { printConditions, prunedFiles } from '../query/seriesSql.ts';
 import type { Dataset } from '../store/datasets.ts';
 import { literal } from '../store/duckdb/instance.ts';
-import { newUuid } from '../store/random.ts';
+import { inWorkFolder } from '../store/workFolder.ts';
 import { deletesWhere } from './against.ts';
 import { type IngestServices, publishDeletes } from './ingest.ts';
 import { uniqueIndexOf } from './uniqueIndex.ts';
@@ -19,9 +17,7 @@ export async function eraseRecords(
 ): Promise<number> {
   const { lake, pool, deadlineMs } = services;
   const { table } = plan;
-  const folder = join(services.temporary, newUuid());
-  await mkdir(folder, { recursive: true });
-  try {
+  return inWorkFolder(services.temporary, async (folder) => {
     const bench = { pool, folder, deadlineMs, onProgress: () => undefined };
     const place = { bench, files: lake.files, table, index: uniqueIndexOf(dataset, table) };
     const condition = printConditions(plan, literal);
@@ -30,7 +26,5 @@ export async function eraseRecords(
     const message = `${replaced} records deleted from ${dataset.workspace}.${dataset.dataset}`;
     await lake.commit(edits, { author, message });
     return replaced;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  });
 }

@@ -1,8 +1,6 @@
 // One ingestion: file -> decode -> infer or check -> conform -> duplicates -> sorted Parquet ->
 // one commit (DESIGN.md "Flows"). Until the commit nothing is visible; the files it leaves when it
 // dies are swept at the next start.
-import { mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Clock } from '../store/clock.ts';
 import { columnTypeOf, type PropertyType, UPDATED_COLUMN } from '../store/columns.ts';
 import type { Committed, Edit } from '../store/commit.ts';
@@ -15,11 +13,11 @@ import type { Reject } from '../store/jobs.ts';
 import { columnsOf, createDataset, type DatasetDraft } from '../store/datasetEdits.ts';
 import type { Lake } from '../store/lake.ts';
 import { newFileOf, type Table } from '../store/lakeRead.ts';
-import { newUuid } from '../store/random.ts';
+import { inWorkFolder } from '../store/workFolder.ts';
 import { type Reconciled, reconcile, writtenDeletes } from './against.ts';
 import { type Batch, makeBatch, type Workbench } from './batch.ts';
 import { guessMapping, schemaOf, wantedDates, widen } from './infer.ts';
-import { writtenFile } from './parquetFile.ts';
+import { type FileStats, writtenFile } from './parquetFile.ts';
 import type { Relation } from './relation.ts';
 import { openSource } from './source.ts';
 import { uniqueIndexOf } from './uniqueIndex.ts';
@@ -105,23 +103,19 @@ export async function ingest(
   events: IngestEvents,
   finish: Finish,
 ): Promise<Ingested> {
-  const folder = join(services.temporary, newUuid());
-  await mkdir(folder, { recursive: true });
   const { pool, deadlineMs, signal } = services;
   const abort = signal === undefined ? {} : { signal };
-  const bench = { pool, folder, deadlineMs, onProgress: events.progress, ...abort };
-  const run = { load, author, services, bench, events };
-  try {
+  return inWorkFolder(services.temporary, async (folder) => {
+    const bench = { pool, folder, deadlineMs, onProgress: events.progress, ...abort };
+    const run = { load, author, services, bench, events };
     await events.validating();
     const relation = load.relation ?? (await openSource(load.path, load.jsonPath, bench));
     const validated = await validate(run, relation);
     services.at('parquet-written');
     await events.validated();
     await events.ingesting();
-    return await store(run, validated, finish);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+    return store(run, validated, finish);
+  });
 }
 
 interface Validated {
@@ -147,7 +141,7 @@ async function validate(run: Run, relation: Relation): Promise<Validated> {
   }
   const attempt = await makeBatch(request(load, relation, known, table, services), bench, false);
   if (attempt.kind === 'misfit') throw new Failure('SystemError', 'a fixed schema was widened');
-  refuseTooManyRejects(attempt.batch, load);
+  refuseBatch(attempt.batch, load);
   return { batch: attempt.batch, dataset: known };
 }
 
@@ -175,7 +169,7 @@ async function inferAndCreate(run: Run, relation: Relation): Promise<Validated> 
     const dataset = { ...draft, tableId: 0, createdMs: 0, updatedMs: 0 };
     const attempt = await makeBatch(request(load, relation, dataset, table, services), bench, true);
     if (attempt.kind === 'batch') {
-      refuseTooManyRejects(attempt.batch, load);
+      refuseBatch(attempt.batch, load);
       const created = await createDataset(services.lake, draft, author);
       return { batch: attempt.batch, dataset: created };
     }
@@ -240,7 +234,8 @@ const request = (
 /** Records of one ingestion (INTERFACE.md 3.8): past it nothing is ingested. */
 const RECORDS_MAX = 20_000_000;
 
-function refuseTooManyRejects(batch: Batch, load: Load): void {
+/** @throws Failure for too many records, or too many rejected ones. */
+function refuseBatch(batch: Batch, load: Load): void {
   const read = batch.stats.records + batch.duplicates;
   if (read > RECORDS_MAX) {
     throw new Failure('InvalidBody', `the body has ${read} records, at most ${RECORDS_MAX} a job`);
@@ -296,7 +291,9 @@ async function store(
   const emptied: readonly Edit[] =
     load.overwrite === true && table.files.length > 0 ? [{ kind: 'truncate', tableId }] : [];
   services.signal?.throwIfAborted();
-  const edits = [...emptied, ...(await publish(reconciled, dataset, table, lake))];
+  const deletes = await publishDeletes(reconciled.deletes, table, lake);
+  const inserts = await publishFile(reconciled.path, reconciled.stats, table, lake);
+  const edits = [...emptied, ...deletes, ...inserts];
   const message = `${outcome.ingested} records into ${dataset.workspace}.${dataset.dataset}`;
   await lake.commit(edits, { author, message }, async (transaction, committed) => {
     await finish(transaction, outcome, committed);
@@ -309,20 +306,18 @@ async function store(
   return outcome;
 }
 
-async function publish(
-  reconciled: Reconciled,
-  dataset: Dataset,
+/** Publishes a sorted file of the table; the edit that names it, unless it holds no record. */
+export async function publishFile(
+  made: string,
+  stats: FileStats,
   table: Table,
   lake: Lake,
 ): Promise<readonly Edit[]> {
-  const edits = [...(await publishDeletes(reconciled.deletes, table, lake))];
-  if (reconciled.stats.records > 0) {
-    const { name, path } = newFileOf(table);
-    await lake.files.publish(reconciled.path, path);
-    const file = writtenFile(name, reconciled.stats, table.columns);
-    edits.push({ kind: 'insert', tableId: dataset.tableId, file });
-  }
-  return edits;
+  if (stats.records === 0) return [];
+  const { name, path } = newFileOf(table);
+  await lake.files.publish(made, path);
+  const file = writtenFile(name, stats, table.columns);
+  return [{ kind: 'insert', tableId: table.tableId, file }];
 }
 
 /** Publishes delete files; the edit that names them, if there are any. */

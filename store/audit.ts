@@ -10,7 +10,7 @@ export interface AuditEntry {
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
-interface AuditLine extends AuditEntry {
+export interface AuditLine extends AuditEntry {
   readonly timeMs: number;
 }
 

@@ -39,6 +39,8 @@ export interface PendingRow extends Push {
 
 interface TableRows {
   rows: PendingRow[];
+  /** Sequence of the last row that came, flushed or not. */
+  newest: number;
   /** Rows that a snapshot holds now, oldest first. */
   flushed: {
     readonly snapshot: number;
@@ -120,6 +122,11 @@ export class Pending {
     return netOf([...later.flatMap(({ rows }) => rows), ...table.rows]);
   }
 
+  /** Tells two answers beside the same snapshot apart: it grows with each push. */
+  newest(tableId: number): number {
+    return this.#tables.get(tableId)?.newest ?? 0;
+  }
+
   /** Rows that wait to become a file, oldest first. */
   rows(tableId: number): readonly PendingRow[] {
     return this.#tables.get(tableId)?.rows ?? [];
@@ -191,7 +198,7 @@ export class Pending {
     }));
     const startedMs = monotonicMs();
     try {
-      await this.#insert(made, timeMs);
+      await this.#insert(made);
       this.#at('pushes-committed');
     } catch (error) {
       for (const { reject } of writers) reject(error);
@@ -205,15 +212,14 @@ export class Pending {
 
   async #insert(
     made: readonly { readonly tableId: number; readonly rows: readonly PendingRow[] }[],
-    timeMs: number,
   ): Promise<void> {
     const values = made.flatMap(({ tableId, rows }) =>
-      rows.map(({ sequence, index, replaces, document }) => ({
+      rows.map(({ sequence, index, replaces, document, timeMs }) => ({
         sequence,
         table_id: tableId,
         index_json: index,
         replaces: Number(replaces),
-        document: JSON.stringify({ ...document, [UPDATED_COLUMN]: timeText(timeMs) }),
+        document: JSON.stringify(document),
         time_ms: timeMs,
       })),
     );
@@ -227,8 +233,9 @@ export class Pending {
   }
 
   #add(tableId: number, rows: readonly PendingRow[]): void {
-    const table = this.#tables.get(tableId) ?? { rows: [], flushed: [], net: undefined };
+    const table = this.#tables.get(tableId) ?? { rows: [], newest: 0, flushed: [], net: undefined };
     table.rows.push(...rows);
+    table.newest = rows.at(-1)?.sequence ?? table.newest;
     table.net = undefined;
     this.#tables.set(tableId, table);
   }

@@ -1,5 +1,5 @@
 // The one declared table of settings, and the one place that reads the environment.
-import { isIP } from 'node:net';
+import { type AddressRules, parseAddresses } from './addresses.ts';
 import { Failure } from './failure.ts';
 
 const GIGABYTE = 1024 ** 3;
@@ -203,7 +203,7 @@ export interface Settings {
   readonly metering: boolean;
   readonly journalMonths: number;
   readonly rateLimit: boolean;
-  readonly trustedProxies: readonly string[];
+  readonly trustedProxies: AddressRules;
   /** Undefined: there is no test environment. */
   readonly sandboxPort: number | undefined;
   readonly attribution: string;
@@ -369,17 +369,14 @@ function matching(name: string, text: string, pattern: RegExp, rule: string): st
   throw new Failure('InvalidParameter', `setting ${name} must be ${rule}`);
 }
 
-function addresses(name: string, text: string): readonly string[] {
+function addresses(name: string, text: string): AddressRules {
   const list = text.split(',').flatMap((item) => (item.trim() === '' ? [] : [item.trim()]));
-  for (const item of list) {
-    const [address = '', bits = '0', ...more] = item.split('/');
-    const most = isIP(address) === 4 ? 32 : 128;
-    const good = isIP(address) > 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= most;
-    if (good && more.length === 0) continue;
+  try {
+    return parseAddresses(list);
+  } catch {
     const rule = 'must be a comma list of addresses and CIDR ranges';
     throw new Failure('InvalidParameter', `setting ${name} ${rule}`);
   }
-  return list;
 }
 
 function onOff(name: string, text: string): boolean {

@@ -4,7 +4,7 @@ import type { TokenShown } from '../../store/accounts.ts';
 import type { Caller } from '../../store/callers.ts';
 import { Failure } from '../../store/failure.ts';
 import { readUsage, type Usage } from '../../store/usage.ts';
-import { callerOf, checkManages } from '../access.ts';
+import { managerOf } from '../access.ts';
 import type { Answer, Call, Endpoint, Services } from '../endpoint.ts';
 import { filteredJson, JSON_PARAMETERS } from '../filtered.ts';
 import { numberOf, type Parameter, refuse, truthOf } from '../parameters.ts';
@@ -40,7 +40,7 @@ export const getUsage: Endpoint = {
   parameters: JSON_PARAMETERS,
   answer: Type.Union([USAGE, Type.Object({ messages: USAGE, rules: Type.Array(Type.Unknown()) })]),
   handle: async (call, services) => {
-    const caller = managerOf(call);
+    const caller = managerOf(call.caller);
     const { type } = call.path;
     const known = TYPES.find((item) => item === type?.toLowerCase());
     if (type !== undefined && known === undefined) {
@@ -114,7 +114,7 @@ export const getMetadata: Endpoint = {
     circuitBreaker: Type.Integer(),
   }),
   handle: async (call, { clock, days, ledger }) => {
-    const { account, accountId, tier } = managerOf(call);
+    const { account, accountId, tier } = managerOf(call.caller);
     const value = {
       payAsYouGoEnabled: account.payAsYouGo && tier.payAsYouGo,
       effectiveDate: account.createdMs,
@@ -157,7 +157,7 @@ export const setMessageBudget: Endpoint = {
     ALLOW,
   ],
   handle: async (call, services) => {
-    const { accountId } = managerOf(call);
+    const { accountId } = managerOf(call.caller);
     const budget = numberOf(call.query, 'totalMessages');
     if (budget === undefined && call.query['allow'] !== undefined) return allow(call, services);
     if (budget === undefined) return refuse('totalMessages', 'is required');
@@ -175,7 +175,7 @@ export const removeMessageBudget: Endpoint = {
   parameters: [],
   answer: Type.String(),
   handle: async (call, { accounts }) => {
-    const { accountId } = managerOf(call);
+    const { accountId } = managerOf(call.caller);
     await accounts.changeAccount(accountId, { budget: undefined }, call.actor);
     return success(call);
   },
@@ -195,7 +195,7 @@ export const setPayAsYouGo: Endpoint = {
 
 /** @throws Failure FreeTierNotAllowed: free accounts can't buy messages. */
 async function allow(call: Call, { accounts }: Services): Promise<Answer> {
-  const { accountId, tier } = managerOf(call);
+  const { accountId, tier } = managerOf(call.caller);
   const payAsYouGo = truthOf(call.query, 'allow');
   if (payAsYouGo && !tier.payAsYouGo) throw new Failure('FreeTierNotAllowed');
   await accounts.changeAccount(accountId, { payAsYouGo }, call.actor);
@@ -209,10 +209,4 @@ async function allow(call: Call, { accounts }: Services): Promise<Answer> {
 function success({ json }: Call): Answer {
   if (json === '[object Object]') return { kind: 'json', value: 'SUCCESS', metering: 'free' };
   return { kind: 'text', text: 'SUCCESS', contentType: 'text/html; charset=utf-8' };
-}
-
-function managerOf({ caller }: Call): Caller {
-  const known = callerOf(caller);
-  checkManages(known);
-  return known;
 }

@@ -10,8 +10,9 @@ import { TIER_NAMES } from '../../store/tiers.ts';
 import { readUsage } from '../../store/usage.ts';
 import type { Answer, Call, Endpoint, Services } from '../endpoint.ts';
 import { numberOf, textOf } from '../parameters.ts';
+import { makeToken, renewToken, setToken } from '../tokenActs.ts';
 import { CHANGE_TOKEN, CREATE_TOKEN, settingsOf } from '../tokenBody.ts';
-import { rotatedView, tokenView } from '../tokenView.ts';
+import { tokenView } from '../tokenView.ts';
 
 const ANY = Type.Object({}, { additionalProperties: true });
 
@@ -162,13 +163,8 @@ export const createAccountToken: Endpoint = {
   path: '/admin/accounts/:accountId/tokens',
   summary: 'Makes a token of an account; it is shown whole this once.',
   body: { kind: 'json', schema: CREATE_TOKEN },
-  handle: async (call, services) => {
-    const { accountId } = accountOf(call, services);
-    const { kind, ...settings } = call.json as Static<typeof CREATE_TOKEN>;
-    const { accounts } = services;
-    const made = await accounts.createToken(accountId, kind, settingsOf(settings), call.actor);
-    return shown(tokenView(made, true));
-  },
+  handle: async (call, services) =>
+    shown(await makeToken(accountOf(call, services).accountId, call, services)),
 };
 
 export const changeAccountToken: Endpoint = {
@@ -180,10 +176,8 @@ export const changeAccountToken: Endpoint = {
   body: { kind: 'json', schema: CHANGE_TOKEN },
   handle: async (call, services) => {
     const { accountId } = accountOf(call, services);
-    const { tokenId = '' } = call.path;
     const settings = settingsOf(call.json as Static<typeof CHANGE_TOKEN>);
-    const changed = await services.accounts.changeToken(accountId, tokenId, settings, call.actor);
-    return shown(tokenView(changed, false));
+    return shown(await setToken(accountId, settings, call, services));
   },
 };
 
@@ -193,13 +187,8 @@ export const rotateAccountToken: Endpoint = {
   method: 'POST',
   path: '/admin/accounts/:accountId/tokens/:tokenId/rotate',
   summary: 'A new text for a token, shown whole this once; the old one is disabled at once.',
-  handle: async (call, services) => {
-    const { accountId } = accountOf(call, services);
-    const { tokenId = '' } = call.path;
-    const { accounts } = services;
-    const rotated = await accounts.rotateToken(accountId, tokenId, call.actor);
-    return shown(rotatedView(rotated, accounts));
-  },
+  handle: async (call, services) =>
+    shown(await renewToken(accountOf(call, services).accountId, call, services)),
 };
 
 const ENTRIES_DEFAULT = 100;

@@ -1,7 +1,7 @@
 // What there is to read: dataset schemas over all workspaces or one, metadata down to a key.
 import { Type } from 'typebox';
 import { Failure } from '../../store/failure.ts';
-import { callerOf, checkManages, datasetOf, readableDatasets, workspaceOf } from '../access.ts';
+import { callerOf, datasetOf, managerOf, readableDatasets, workspaceOf } from '../access.ts';
 import { datasetView, keyView, schemaView } from '../datasetView.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { numberOf, truthOf } from '../parameters.ts';
@@ -53,7 +53,7 @@ export const getMeta: Endpoint = {
       return Object.fromEntries(Object.entries(whole).filter(([member]) => member !== 'schema'));
     };
     if (workspace === undefined) {
-      checkManages(caller);
+      managerOf(caller);
       const value = lake.catalogue.workspaces(caller.accountId).map((item) => ({
         workspace: item.workspace,
         datasets: lake.catalogue.datasets(item.workspace).length,

@@ -12,6 +12,7 @@ import { Failure } from '../../store/failure.ts';
 import { checkStorage } from '../../store/storage.ts';
 import { callerOf, changeableIn, checkDatasetRoom, datasetOf } from '../access.ts';
 import type { Answer, Call, Endpoint, Services } from '../endpoint.ts';
+import { type JsonBody, readJson } from '../jsonBody.ts';
 import { DUPLICATES, duplicatesOf } from '../loading.ts';
 import { dayOf, type Parameter } from '../parameters.ts';
 import { bodyHashOf } from '../signing.ts';
@@ -82,23 +83,11 @@ const written = (records: number): Answer => ({
 const PUSH_BYTES_MAX = 1024 ** 2;
 
 /** A body that is small by its header, read whole; undefined when it is not, or says no size. */
-async function readSmall(
-  call: Call,
-): Promise<{ readonly bytes: Buffer; readonly value: unknown } | undefined> {
+async function readSmall(call: Call): Promise<JsonBody | undefined> {
   if ((call.contentLength ?? PUSH_BYTES_MAX + 1) > PUSH_BYTES_MAX) return undefined;
-  const pieces: Buffer[] = [];
-  try {
-    for await (const piece of call.stream) pieces.push(piece as Buffer);
-  } catch {
-    throw new Failure('InvalidBody', 'the body was cut short');
-  }
-  const bytes = Buffer.concat(pieces);
-  call.checkBody?.(bodyHashOf(bytes));
-  try {
-    return { bytes, value: JSON.parse(bytes.toString('utf8')) };
-  } catch {
-    return { bytes, value: undefined };
-  }
+  const body = await readJson(call.stream);
+  call.checkBody?.(bodyHashOf(body.bytes));
+  return body;
 }
 
 /** The call with a body that was read, and checked, once before. */

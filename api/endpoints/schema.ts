@@ -1,11 +1,9 @@
 // A schema from a sample: what a load would make of a body, without loading it.
-import { mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Type } from 'typebox';
 import { guessMapping, schemaOf, wantedDates } from '../../pipeline/infer.ts';
 import { checkJsonPath } from '../../pipeline/json.ts';
 import { openSource } from '../../pipeline/source.ts';
-import { newUuid } from '../../store/random.ts';
+import { inWorkFolder } from '../../store/workFolder.ts';
 import { callerOf, workspaceOf } from '../access.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { textOf } from '../parameters.ts';
@@ -30,19 +28,17 @@ export const generateSchema: Endpoint = {
     const given = textOf(call.query, 'jsonPath');
     const jsonPath = given === undefined ? undefined : checkJsonPath(given);
     const { path } = await spoolBody(call, services);
-    const folder = join(ingestion.temporary, newUuid());
     try {
-      await mkdir(folder);
-      const { pool, deadlineMs } = ingestion;
-      const bench = { pool, folder, deadlineMs, onProgress: () => undefined };
-      const { columns } = await openSource(path, jsonPath, bench);
+      const { pool, deadlineMs, temporary } = ingestion;
+      const { columns } = await inWorkFolder(temporary, (folder) =>
+        openSource(path, jsonPath, { pool, folder, deadlineMs, onProgress: () => undefined }),
+      );
       const properties = wantedDates(columns, undefined);
       const mapping = guessMapping(properties);
       const value = { ...schemaOf(properties, mapping), columnMapping: mapping };
       return { kind: 'json', value, metering: 'free' };
     } finally {
       await disk.remove(path);
-      await rm(folder, { recursive: true, force: true });
     }
   },
 };

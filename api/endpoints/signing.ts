@@ -1,7 +1,7 @@
 // Signed tokens (SPEC.md "Account", "Authentication" 6).
 import { Type } from 'typebox';
 import { Failure } from '../../store/failure.ts';
-import { callerOf, checkManages } from '../access.ts';
+import { managerOf } from '../access.ts';
 import type { Call, Endpoint, Services } from '../endpoint.ts';
 import { refuse, textOf, truthOf } from '../parameters.ts';
 
@@ -58,8 +58,7 @@ export const getSignedToken: Endpoint = {
 
 /** @throws Failure FreeTierNotAllowed, TierNotAllowed: only Grow and Scale sign (SPEC.md). */
 function signer({ caller }: Call): string {
-  const { accountId, tier } = callerOf(caller);
-  checkManages(callerOf(caller));
+  const { accountId, tier } = managerOf(caller);
   if (!tier.signing) {
     throw new Failure(tier.name === 'free' ? 'FreeTierNotAllowed' : 'TierNotAllowed');
   }

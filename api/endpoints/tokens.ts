@@ -1,10 +1,11 @@
 // Tokens of an account: list, make, change, rotate, disable (INTERFACE.md 3.1 "Token settings").
 import { type Static, Type } from 'typebox';
-import type { Caller } from '../../store/callers.ts';
-import { callerOf, checkManages } from '../access.ts';
-import type { Answer, Call, Endpoint } from '../endpoint.ts';
+import type { TokenSettings } from '../../store/tokens.ts';
+import { managerOf } from '../access.ts';
+import type { Answer, Call, Endpoint, Services } from '../endpoint.ts';
+import { makeToken, renewToken, setToken } from '../tokenActs.ts';
 import { CHANGE_TOKEN, CREATE_TOKEN, refuseOwnEnd, settingsOf } from '../tokenBody.ts';
-import { rotatedView, tokenView } from '../tokenView.ts';
+import { tokenView } from '../tokenView.ts';
 
 const TOKEN = Type.Object(
   { tokenId: Type.String(), token: Type.String(), kind: Type.String() },
@@ -22,11 +23,6 @@ const ROW = {
 
 const shown = (value: unknown): Answer => ({ kind: 'json', value, metering: 'free' });
 
-const managerOf = ({ caller }: Call): Caller => {
-  checkManages(callerOf(caller));
-  return callerOf(caller);
-};
-
 export const listTokens: Endpoint = {
   ...ROW,
   id: 'listTokens',
@@ -35,7 +31,7 @@ export const listTokens: Endpoint = {
   summary: 'The tokens of the account; secret ones by their last four characters.',
   answer: Type.Array(TOKEN),
   handle: async (call, { accounts }) => {
-    const tokens = await accounts.tokens(managerOf(call).accountId);
+    const tokens = await accounts.tokens(managerOf(call.caller).accountId);
     // Test tokens are not kept as well as others: they must not tell those of production.
     const reached = tokens.filter(({ test }) => call.environment === 'production' || test);
     return shown(reached.map((token) => tokenView(token, false)));
@@ -49,12 +45,8 @@ export const createToken: Endpoint = {
   path: '/account/tokens',
   summary: 'Makes a token; a secret one is shown whole this once.',
   body: { kind: 'json', schema: CREATE_TOKEN },
-  handle: async (call, { accounts }) => {
-    const { kind, ...settings } = call.json as Static<typeof CREATE_TOKEN>;
-    const { accountId } = managerOf(call);
-    const made = await accounts.createToken(accountId, kind, settingsOf(settings), call.actor);
-    return shown(tokenView(made, true));
-  },
+  handle: async (call, services) =>
+    shown(await makeToken(managerOf(call.caller).accountId, call, services)),
 };
 
 export const changeToken: Endpoint = {
@@ -64,15 +56,19 @@ export const changeToken: Endpoint = {
   path: '/account/tokens/:tokenId',
   summary: 'Changes name, limits, rights or places of a token, or disables it.',
   body: { kind: 'json', schema: CHANGE_TOKEN },
-  handle: async (call, { accounts }) => {
-    const { tokenId = '' } = call.path;
-    const { accountId, tokenId: own } = managerOf(call);
-    const settings = settingsOf(call.json as Static<typeof CHANGE_TOKEN>);
-    refuseOwnEnd(tokenId === own, settings);
-    const changed = await accounts.changeToken(accountId, tokenId, settings, call.actor);
-    return shown(tokenView(changed, false));
-  },
+  handle: (call, services) =>
+    changeOwn(settingsOf(call.json as Static<typeof CHANGE_TOKEN>), call, services),
 };
+
+async function changeOwn(
+  settings: Partial<TokenSettings>,
+  call: Call,
+  services: Services,
+): Promise<Answer> {
+  const { accountId, tokenId } = managerOf(call.caller);
+  refuseOwnEnd(call.path['tokenId'] === tokenId, settings);
+  return shown(await setToken(accountId, settings, call, services));
+}
 
 export const rotateToken: Endpoint = {
   ...ROW,
@@ -80,12 +76,8 @@ export const rotateToken: Endpoint = {
   method: 'POST',
   path: '/account/tokens/:tokenId/rotate',
   summary: 'A new text for a token, shown whole this once; the old one is disabled at once.',
-  handle: async (call, { accounts }) => {
-    const { tokenId = '' } = call.path;
-    const { accountId } = managerOf(call);
-    const rotated = await accounts.rotateToken(accountId, tokenId, call.actor);
-    return shown(rotatedView(rotated, accounts));
-  },
+  handle: async (call, services) =>
+    shown(await renewToken(managerOf(call.caller).accountId, call, services)),
 };
 
 export const disableToken: Endpoint = {
@@ -94,12 +86,5 @@ export const disableToken: Endpoint = {
   method: 'DELETE',
   path: '/account/tokens/:tokenId',
   summary: 'Disables a token; it can be enabled again.',
-  handle: async (call, { accounts }) => {
-    const { tokenId = '' } = call.path;
-    const { accountId, tokenId: own } = managerOf(call);
-    const settings = { disabled: true };
-    refuseOwnEnd(tokenId === own, settings);
-    const changed = await accounts.changeToken(accountId, tokenId, settings, call.actor);
-    return shown(tokenView(changed, false));
-  },
+  handle: (call, services) => changeOwn({ disabled: true }, call, services),
 };

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { createWorkspace as makeWorkspace } from '../../store/datasetEdits.ts';
 import { listLog } from '../../store/jobs.ts';
 import { Failure } from '../../store/failure.ts';
-import { callerOf, checkManages, CORE, ownWorkspaces, workspaceOf } from '../access.ts';
+import { callerOf, CORE, managerOf, ownWorkspaces, workspaceOf } from '../access.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { refuse, textOf } from '../parameters.ts';
 
@@ -31,8 +31,7 @@ export const listWorkspaces: Endpoint = {
   answer: Type.Array(Type.Object({ ...WORKSPACE.properties, storage: STORAGE })),
   failures: 'workspace',
   handle: async (call, { lake, storage }) => {
-    const caller = callerOf(call.caller);
-    checkManages(caller);
+    const caller = managerOf(call.caller);
     const limit = caller.tier.storageBytesMax;
     const value = await Promise.all(
       ownWorkspaces(caller, lake).map(async ({ workspace, accountId }, index) => ({
@@ -64,8 +63,7 @@ export const createWorkspace: Endpoint = {
   }),
   failures: 'workspace',
   handle: async (call, { accounts, clock, lake }) => {
-    const caller = callerOf(call.caller);
-    checkManages(caller);
+    const caller = managerOf(call.caller);
     const { accountId } = caller;
     const { name } = call.json as Static<typeof CREATE>;
     const operator = accounts.list()[0]?.accountId;

@@ -8,19 +8,13 @@ import { checkLedger } from './ledgerLaw.ts';
 import { keepReading, type Meter } from './reader.ts';
 import { type Order, type Report, type Seeded, seeded } from './seeded.ts';
 import { dropBroken, usageOf, verify } from './verdict.ts';
-import { type CrashPoint, type Fuse, Victim } from './victimProcess.ts';
+import { COMMIT_POINTS, type CrashPoint, type Fuse, Victim } from './victimProcess.ts';
 import { Writer } from './writer.ts';
 
 const POINTS: readonly [CrashPoint, ...CrashPoint[]] = [
   'spool-written',
   'job-recorded',
-  'parquet-written',
-  'file-synced',
-  'file-renamed',
-  'folder-synced',
-  'transaction-open',
-  'transaction-committed',
-  'change-announced',
+  ...COMMIT_POINTS,
   'charges-taken',
   'charges-committed',
 ];

@@ -6,22 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Report, type Seeded, seeded } from './seeded.ts';
-import { type CrashPoint, Victim } from './victimProcess.ts';
+import { COMMIT_POINTS, Victim } from './victimProcess.ts';
 import type { Door } from './writer.ts';
 
 const WRITERS = 6;
 const ROUND_MS_MAX = 4_000;
-const POINTS = [
-  'pushes-written',
-  'pushes-committed',
-  'parquet-written',
-  'file-synced',
-  'file-renamed',
-  'folder-synced',
-  'transaction-open',
-  'transaction-committed',
-  'change-announced',
-] as const satisfies readonly CrashPoint[];
+const POINTS = ['pushes-written', 'pushes-committed', ...COMMIT_POINTS] as const;
 
 /** Versions of one writer's record: the newest that was sent, and the newest acknowledged. */
 interface Track {

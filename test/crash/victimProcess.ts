@@ -9,6 +9,17 @@ import type { Door } from './writer.ts';
 
 export type CrashPoint = Parameters<AtCrashPoint>[0];
 
+/** Where a commit may be cut, in the order that it passes them. */
+export const COMMIT_POINTS = [
+  'parquet-written',
+  'file-synced',
+  'file-renamed',
+  'folder-synced',
+  'transaction-open',
+  'transaction-committed',
+  'change-announced',
+] as const satisfies readonly CrashPoint[];
+
 /** Where a victim kills itself: when it has passed the point that often. */
 export interface Fuse {
   readonly point: CrashPoint;

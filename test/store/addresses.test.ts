@@ -7,7 +7,7 @@ import {
   allowsAddress,
   clientAddress,
   parseAddresses,
-} from '../../api/addresses.ts';
+} from '../../store/addresses.ts';
 import { Failure } from '../../store/failure.ts';
 import { seedsOf } from '../seeds.ts';
 

@@ -1,6 +1,6 @@
 // Addresses that a list of rules names, and the address a request came from.
 import { BlockList, isIPv4, isIPv6, SocketAddress } from 'node:net';
-import { Failure } from '../store/failure.ts';
+import { Failure } from './failure.ts';
 
 const RULES_MAX = 100;
 

@@ -1,0 +1,81 @@
+// A server to measure, and a dataset of daily closes in it.
+import { stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Core, startTapedeck, type Tapedeck } from '../api/main.ts';
+import { createWorkspace } from '../store/datasetEdits.ts';
+import type { ColumnMapping } from '../store/datasets.ts';
+import { readSettings } from '../store/settings.ts';
+import { bareDuckDb } from './measure.ts';
+
+/** Keys of a filled dataset: `S0000` to `S4999`, a record of each on each day from 2000-01-01. */
+export const SYMBOLS = 5_000;
+
+export const symbolOf = (at: number): string => `S${String(at).padStart(4, '0')}`;
+
+/** A quiet server on a folder of its own, with workspace WS. */
+export async function startBench(
+  folder: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Tapedeck> {
+  const tapedeck = await startTapedeck(
+    readSettings({
+      TAPEDECK_DATA: folder,
+      TAPEDECK_PORT: '0',
+      TAPEDECK_DEMO: 'off',
+      TAPEDECK_LOG: 'silent',
+      TAPEDECK_RATE_LIMIT: 'off',
+      ...settings,
+    }),
+  );
+  await createWorkspace(tapedeck.services.lake, 'WS', tapedeck.accountId, 0);
+  return tapedeck;
+}
+
+/** Loads a file into a dataset of WS as a job does; how many records were ingested. */
+export async function loadFile(
+  { services, accountId }: Core,
+  path: string,
+  dataset: string,
+  mapping?: ColumnMapping,
+): Promise<number> {
+  const { size: bytes } = await stat(path);
+  const order = { path, bytes, ownFile: false, accountId, workspace: 'WS', dataset };
+  const how = { duplicates: 'ignore', rejectsMax: 0, ...(mapping ? { mapping } : {}) } as const;
+  const { runner } = services;
+  const job = await runner.ended(await runner.submit({ ...order, ...how }));
+  if (job.status !== 'INGESTED') throw new Error(String(job.error));
+  return job.records_ingested;
+}
+
+/** Fills a dataset with `rows` records of symbol, date, close, volume, through `folder`. */
+export async function fillDaily(
+  tapedeck: Tapedeck,
+  folder: string,
+  dataset: string,
+  rows: number,
+): Promise<void> {
+  const path = join(folder, `${dataset}.parquet`);
+  await bareDuckDb(`COPY (SELECT 'S' || lpad((i % ${SYMBOLS})::VARCHAR, 4, '0') AS symbol,
+    (DATE '2000-01-01' + (i // ${SYMBOLS})::INTEGER)::DATE AS date,
+    round(50 + random() * 100, 2) AS close, (random() * 1000000)::BIGINT AS volume
+    FROM range(${rows}) t(i)) TO '${path}' (FORMAT parquet)`);
+  await loadFile(tapedeck, path, dataset, { key: 'symbol', date: 'date' });
+  await writeFile(path, '');
+}
+
+/** Local paths of a dataset's files. */
+export async function filesOf({ services }: Tapedeck, dataset: string): Promise<readonly string[]> {
+  const { folder, lake } = services;
+  const known = lake.catalogue.dataset('WS', dataset);
+  const table = known === undefined ? undefined : await lake.table(known.tableId);
+  return (table?.files ?? []).map((file) => join(folder.lake, file.path));
+}
+
+/** The first account's token of a kind. */
+export async function tokenOf(
+  { services, accountId }: Tapedeck,
+  wanted: 'publishable' | 'secret',
+): Promise<string> {
+  const tokens = await services.accounts.tokens(accountId);
+  return tokens.find(({ kind, test }) => kind === wanted && !test)?.text ?? '';
+}
