@@ -37,6 +37,8 @@ import { makeThrottle } from './throttle.ts';
 
 /** Threads of one ingestion: it is the only heavy work of a small machine. */
 const INGEST_THREADS = 2;
+/** A flush beside 1,000 pushes a second took their p99 from 8 ms to 26 ms at 0. */
+const INGEST_NICENESS = 10;
 
 /** How often it is looked whether the journal is to become Parquet. */
 const ROLL_LOOK_MS = 60_000;
@@ -289,6 +291,7 @@ function poolsOf(settings: Settings): { readonly read: DuckDbPool; readonly inge
       memoryBytes: settings.ingestMemoryBytes,
       shared: true,
       threads: INGEST_THREADS,
+      niceness: INGEST_NICENESS,
     }),
   };
 }

@@ -18,6 +18,9 @@ interface FlushParts {
 export const FLUSH_ROWS = 5_000;
 export const FLUSH_AGE_MS = 10_000;
 
+/** About 1 ms of the event loop: all 5,000 rows at once took 20 ms. */
+const LINES_AT_ONCE = 250;
+
 const AUTHOR = 'tapedeck flush';
 
 /** In the dataset's turn: no load of it may run beside it. */
@@ -50,8 +53,7 @@ async function writeRows(
 ): Promise<void> {
   await inWorkFolder(ingestion.temporary, async (folder) => {
     const path = join(folder, 'pushed');
-    const lines = rows.map((row) => `${JSON.stringify(documentOf(row))}\n`);
-    await writeFile(path, lines.join(''), { mode: 0o600 });
+    await writeFile(path, linesOf(rows), { mode: 0o600 });
     const relation = { kind: 'json', path, framing: 'lines', jsonPath: '$[*]', columns } as const;
     const duplicates = rows[0]?.replaces === true ? 'replace' : 'ignore';
     const load = { path, relation, workspace, dataset, duplicates, rejectsMax: 0 } as const;
@@ -68,4 +70,12 @@ async function writeRows(
     );
     pending.flushed(tableId, taken, snapshot);
   });
+}
+
+/** Lines are made between the writes: pushes and reads have their turn in the meantime. */
+function* linesOf(rows: readonly PendingRow[]): Generator<string> {
+  for (let from = 0; from < rows.length; from += LINES_AT_ONCE) {
+    const some = rows.slice(from, from + LINES_AT_ONCE);
+    yield some.map((row) => `${JSON.stringify(documentOf(row))}\n`).join('');
+  }
 }

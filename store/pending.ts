@@ -38,6 +38,7 @@ export interface PendingRow extends Push {
 }
 
 interface TableRows {
+  /** Oldest first. */
   rows: PendingRow[];
   /** Sequence of the last row that came, flushed or not. */
   newest: number;
@@ -47,8 +48,8 @@ interface TableRows {
     readonly atMs: number;
     readonly rows: readonly PendingRow[];
   }[];
-  /** What `rows` come to by index value; undefined when it must be made again. */
-  net: readonly PendingRow[] | undefined;
+  /** What `rows` come to, kept as they come: a read between pushes must not add them all up. */
+  net: Net;
 }
 
 interface Writer {
@@ -116,9 +117,8 @@ export class Pending {
   beside(tableId: number, snapshot: number): readonly PendingRow[] {
     const table = this.#tables.get(tableId);
     if (table === undefined) return [];
-    table.net ??= netOf(table.rows);
     const later = table.flushed.filter((flush) => flush.snapshot > snapshot);
-    if (later.length === 0) return table.net;
+    if (later.length === 0) return [...table.net.values()];
     return netOf([...later.flatMap(({ rows }) => rows), ...table.rows]);
   }
 
@@ -159,7 +159,8 @@ export class Pending {
     table.rows = table.rows.filter(({ sequence }) => !gone.has(sequence));
     table.flushed = table.flushed.filter((flush) => atMs - flush.atMs < REMEMBERED_MS);
     table.flushed.push({ snapshot, atMs, rows });
-    table.net = undefined;
+    table.net = new Map();
+    for (const row of table.rows) addTo(table.net, row);
   }
 
   /** In the transaction that drops a table: what is pending for it goes with it. */
@@ -233,16 +234,24 @@ export class Pending {
   }
 
   #add(tableId: number, rows: readonly PendingRow[]): void {
-    const table = this.#tables.get(tableId) ?? { rows: [], newest: 0, flushed: [], net: undefined };
-    table.rows.push(...rows);
+    const none = { rows: [], newest: 0, flushed: [], net: new Map() };
+    const table: TableRows = this.#tables.get(tableId) ?? none;
+    for (const row of rows) {
+      table.rows.push(row);
+      addTo(table.net, row);
+    }
     table.newest = rows.at(-1)?.sequence ?? table.newest;
-    table.net = undefined;
     this.#tables.set(tableId, table);
   }
 }
 
-/** `2026-01-31 12:00:00.000`, as DuckDB spells a timestamp. */
-const timeText = (ms: number): string => isoTime(ms).replace('T', ' ').slice(0, -1);
+let spelled = { ms: Number.NaN, text: '' };
+
+/** `2026-01-31 12:00:00.000`, as DuckDB spells a timestamp. Rows of one commit have one time. */
+function timeText(ms: number): string {
+  if (spelled.ms !== ms) spelled = { ms, text: isoTime(ms).replace('T', ' ').slice(0, -1) };
+  return spelled.text;
+}
 
 /** The record of a pending row with when it was written. */
 export const documentOf = ({
@@ -253,14 +262,17 @@ export const documentOf = ({
   [UPDATED_COLUMN]: timeText(timeMs),
 });
 
-/**
- * One row for each index value: the last that replaces, or else the first. A row that replaces
- * hides what is stored; another one is hidden by it.
- */
+/** One row for each index value, in the order that these came. */
+type Net = Map<string, PendingRow>;
+
+/** A row that replaces hides what is stored; another one is hidden by it. */
+function addTo(net: Net, row: PendingRow): void {
+  if (row.replaces || !net.has(row.index)) net.set(row.index, row);
+}
+
+/** One row for each index value: the last that replaces, or else the first. */
 export function netOf(rows: readonly PendingRow[]): readonly PendingRow[] {
-  const byIndex = new Map<string, PendingRow>();
-  for (const row of rows) {
-    if (row.replaces || !byIndex.has(row.index)) byIndex.set(row.index, row);
-  }
-  return [...byIndex.values()];
+  const net: Net = new Map();
+  for (const row of rows) addTo(net, row);
+  return [...net.values()];
 }

@@ -2,6 +2,7 @@
 // that outlives its deadline or its memory is interrupted, then its child is killed: a killed
 // child costs one request, never the server (STACK.md 1.3, 1.4).
 import { type ChildProcess, fork } from 'node:child_process';
+import { setPriority } from 'node:os';
 import { Failure } from '../failure.ts';
 import type {
   Answer,
@@ -20,6 +21,8 @@ interface PoolOptions {
   readonly memoryBytes: number;
   readonly shared?: boolean;
   readonly threads: number;
+  /** Unix niceness, 0 to 19: a child with more of it gives way to the server and to readers. */
+  readonly niceness?: number;
 }
 
 interface Question {
@@ -202,6 +205,8 @@ export class DuckDbPool {
       env: { UV_THREADPOOL_SIZE: '4' },
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
+    // At once: the threads that it starts inherit it, those that run already would not change.
+    if (child.pid !== undefined) setPriority(child.pid, this.#options.niceness ?? 0);
     child.on('message', (message: FromChild) => this.#hear(slot, message));
     child.on('error', () => undefined);
     child.once('exit', (code, signal) => {
