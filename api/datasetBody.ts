@@ -19,6 +19,7 @@ import { Failure } from '../store/failure.ts';
 
 const TEXT_MAX = 10_000;
 const WEIGHT_MAX = 1_000_000;
+const HISTORY_DAYS_MAX = 3_650;
 const text = Type.String({ maxLength: TEXT_MAX });
 
 const PROPERTY = Type.Object({
@@ -31,6 +32,9 @@ const MEMBERS = {
   description: Type.Optional(text),
   source: Type.Optional(text),
   weight: Type.Optional(Type.Integer({ minimum: 0, maximum: WEIGHT_MAX })),
+  historyDays: Type.Optional(
+    Type.Union([Type.Integer({ minimum: 0, maximum: HISTORY_DAYS_MAX }), Type.Null()]),
+  ),
   access: Type.Optional(
     Type.Object(
       {
@@ -110,7 +114,7 @@ export function draftOf(
 
 type Described = Pick<
   DatasetDraft,
-  'title' | 'description' | 'source' | 'weight' | 'access' | 'smartLinks'
+  'title' | 'description' | 'source' | 'weight' | 'access' | 'smartLinks' | 'historyDays'
 >;
 
 /** What a body says of a dataset beside its schema; what it leaves out stays as it was. */
@@ -124,6 +128,8 @@ export const describedBy = (
   weight: body.weight ?? was.weight,
   access: (body.access as Access | undefined) ?? was.access,
   smartLinks: body.smartLinkAttributes ?? was.smartLinks,
+  // null takes it back.
+  historyDays: body.historyDays === undefined ? was.historyDays : body.historyDays,
 });
 
 /** @throws Failure InvalidBody naming the attribute. */

@@ -1,4 +1,5 @@
 // A dataset as its owner sees it (INTERFACE.md 3.3 "Object").
+import { dayIn } from '../query/dates.ts';
 import { planSeries } from '../query/seriesPlan.ts';
 import { printRecords } from '../query/seriesSql.ts';
 import type { Dataset } from '../store/datasets.ts';
@@ -23,6 +24,7 @@ export const schemaView = (dataset: Dataset): Readonly<Record<string, unknown>> 
   columnMapping: dataset.mapping,
   access: dataset.access,
   smartLinkAttributes: dataset.smartLinks,
+  ...(dataset.historyDays === null ? {} : { historyDays: dataset.historyDays }),
   schema: dataset.schema,
   parentDatasetId: null,
   date: dataset.createdMs,
@@ -89,7 +91,7 @@ export async function keyView(
   subkey: string | undefined,
   services: Services,
 ): Promise<object> {
-  const { lake, series, settings } = services;
+  const { clock, lake, series, settings } = services;
   const table = await lake.table(dataset.tableId);
   if (table === undefined) throw new Failure('NotFound');
   const plan = planSeries(subkey === undefined ? { key } : { key, subkey }, {
@@ -98,6 +100,7 @@ export async function keyView(
     pending: services.pending.beside(table.tableId, table.snapshot),
     visibility: { kind: 'all' },
     rowsMax: 1,
+    today: dayIn(clock(), settings.zone),
     zone: settings.zone,
     shape: 'data',
   });

@@ -19,6 +19,7 @@ import type { Folder } from '../store/folder.ts';
 import type { Lake } from '../store/lake.ts';
 import type { Charge, Ledger } from '../store/ledger.ts';
 import type { Pending } from '../store/pending.ts';
+import type { Scrub } from '../store/scrub.ts';
 import type { Settings } from '../store/settings.ts';
 import type { Storage } from '../store/storage.ts';
 import type { FailureStyle } from './failures.ts';
@@ -37,6 +38,7 @@ export interface Services {
   readonly adminToken: string;
   readonly ledger: Ledger;
   readonly pending: Pending;
+  readonly scrub: Scrub;
   readonly storage: Storage;
   readonly days: BillingDays;
   readonly series: SeriesEngine;
@@ -88,11 +90,16 @@ export type Answer =
       /** JSONP function name; only with json. */
       readonly callback: string | undefined;
       readonly snapshot: number;
+      /** Seconds that a cache of the caller may keep it. */
+      readonly cacheSeconds: number | undefined;
       /** Names these records of this version; undefined when the next answer is another one. */
       readonly tag: string | undefined;
       readonly charge: Charge;
-      /** Where the records are from: to be credited, and scrambled in the test environment. */
-      readonly dataset: Dataset;
+      /**
+       * Where the records are from: to be credited, and scrambled in the test environment; undefined
+       * when they are of several and that is done.
+       */
+      readonly dataset: Dataset | undefined;
     };
 
 /**

@@ -7,6 +7,7 @@ import { loadDemo } from '../jobs/demo.ts';
 import { FLUSH_AGE_MS, FLUSH_ROWS, flushDataset } from '../jobs/flush.ts';
 import { rollWhenDue } from '../jobs/journalRoll.ts';
 import { makeUpkeep } from '../jobs/upkeep.ts';
+import { SeriesCache } from '../query/seriesCache.ts';
 import { Runner } from '../jobs/runner.ts';
 import { adminToken } from '../store/adminToken.ts';
 import { Accounts, type TokenShown } from '../store/accounts.ts';
@@ -23,6 +24,7 @@ import { Lake } from '../store/lake.ts';
 import { Ledger } from '../store/ledger.ts';
 import { migrate } from '../store/migrate.ts';
 import { Pending } from '../store/pending.ts';
+import { makeScrub } from '../store/scrub.ts';
 import { openSecrets } from '../store/secrets.ts';
 import type { Settings } from '../store/settings.ts';
 import { checkStorage, makeStorage } from '../store/storage.ts';
@@ -117,8 +119,11 @@ async function openParts(
   const pools = poolsOf(settings);
   const pending = await Pending.open(database, clock, at);
   const storage = makeStorage(database, lake);
+  const scrub = makeScrub(database);
+  // A purge may have been cut off before its end.
+  await scrub();
   const opened = { settings, clock, database, folder, disk, at, lake, accounts, storage };
-  const parts = { ...opened, ledger, pending, days };
+  const parts = { ...opened, ledger, pending, scrub, days };
   const services: Services = {
     ...parts,
     ...workOf(parts, pools, files, told('job')),
@@ -175,7 +180,9 @@ function workOf(
       if (dataset !== undefined) await flushDataset(dataset, { pending, ingestion });
     },
   });
-  const series = { files, pool: pools.read, deadlineMs: settings.readTimeoutMs };
+  const cache = new SeriesCache(settings.cacheBytes);
+  lake.onChange(({ snapshot, tableIds, touches }) => cache.changed(tableIds, snapshot, touches));
+  const series = { files, pool: pools.read, cache, deadlineMs: settings.readTimeoutMs };
   const journal = { ...shared, database, days, monthsKept: settings.journalMonths };
   return { ingestion, runner, series, journal };
 }

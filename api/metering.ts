@@ -3,7 +3,7 @@
 import type { Caller } from '../store/callers.ts';
 import { Failure } from '../store/failure.ts';
 import type { Charge, Order } from '../store/ledger.ts';
-import type { Answer, Call, Services } from './endpoint.ts';
+import type { Call, Services } from './endpoint.ts';
 import { numberOf, type Parameter, truthOf } from './parameters.ts';
 
 /** Query parameters of every metered call. */
@@ -24,7 +24,15 @@ export const METERING_PARAMETERS: readonly Parameter[] = [
 
 type Metered<T> =
   | { readonly kind: 'charged'; readonly result: T; readonly charge: Charge }
-  | { readonly kind: 'estimate'; readonly answer: Answer };
+  | { readonly kind: 'estimate'; readonly price: Price };
+
+/** What a call costs, in messages of its kinds, and why. */
+interface Price {
+  readonly messages: number;
+  readonly premiumMessages: number;
+  readonly objects: number;
+  readonly weight: number;
+}
 
 /**
  * Runs a call for `caller` and charges the objects that it returned.
@@ -40,7 +48,7 @@ export async function metered<T extends { readonly objects: number }>(
   run: () => Promise<T>,
 ): Promise<Metered<T>> {
   if (truthOf(call.query, 'estimate')) {
-    return { kind: 'estimate', answer: priceOf(order, (await run()).objects) };
+    return { kind: 'estimate', price: priceOf(order, (await run()).objects) };
   }
   const most = numberOf(call.query, 'maxMessages');
   if (!settings.metering || call.bodiless || call.environment === 'test') {
@@ -59,10 +67,10 @@ export async function metered<T extends { readonly objects: number }>(
   }
 }
 
-function priceOf({ weight, premium }: Order, objects: number): Answer {
+function priceOf({ weight, premium }: Order, objects: number): Price {
   const messages = premium ? 0 : objects * weight;
   const premiumMessages = premium ? objects * weight : 0;
-  return { kind: 'json', value: { messages, premiumMessages, objects, weight }, metering: 'free' };
+  return { messages, premiumMessages, objects, weight };
 }
 
 function refuseDear({ weight }: Order, objects: number, most: number | undefined): void {

@@ -32,10 +32,18 @@ export function makeMetrics(services: Services): Metrics {
     registers,
   });
   addGauges(services, registers);
+  // To find a metric by its labels costs more than to count in it.
+  const counters = new Map<string, Counter.Internal>();
+  const histograms = new Map<string, Histogram.Internal<'route'>>();
   return {
     observe: (route, status, ms) => {
-      requests.inc({ route, status });
-      seconds.observe({ route }, ms / 1000);
+      const name = `${status}${route}`;
+      const counter = counters.get(name) ?? requests.labels({ route, status });
+      counters.set(name, counter);
+      counter.inc();
+      const histogram = histograms.get(route) ?? seconds.labels({ route });
+      histograms.set(route, histogram);
+      histogram.observe(ms / 1000);
     },
     text: () => registry.metrics(),
     contentType: registry.contentType,
@@ -60,6 +68,11 @@ function addGauges(
     gauge(`${kind}_children_waiting`, 'Requests before the children.', () => pool.load().waiting);
     gauge(`${kind}_children_lost`, 'Children that ended.', () => pool.load().lost);
   }
+  const { cache } = series;
+  gauge('series_cache_bytes', 'Bytes of series in memory.', () => cache.state().bytes);
+  gauge('series_cache_series', 'Series in memory.', () => cache.state().series);
+  gauge('series_cache_hits', 'Reads answered from memory.', () => cache.state().hits);
+  gauge('series_cache_misses', 'Reads that memory could not answer.', () => cache.state().misses);
   gauge('jobs_running', 'Jobs and edits that run.', () => runner.load().running);
   gauge('jobs_waiting', 'Jobs and edits that wait.', () => runner.load().waiting);
   gauge('ledger_charges_waiting', 'Charges that wait to be written.', () => ledger.waiting);

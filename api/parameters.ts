@@ -29,14 +29,26 @@ export function readParameters(
   declared: readonly Parameter[],
   query: Readonly<Record<string, unknown>>,
 ): Values {
+  const byName = named(declared);
   const values: Record<string, Value> = {};
   for (const [name, raw] of Object.entries(query)) {
     if (ALWAYS.has(name)) continue;
-    const parameter = declared.find((item) => item.name === name);
+    const parameter = byName.get(name);
     if (parameter === undefined) refuse(name, 'is not allowed');
     else values[name] = readValue(parameter, raw);
   }
   return values;
+}
+
+const maps = new WeakMap<readonly Parameter[], ReadonlyMap<string, Parameter>>();
+
+/** The declarations of an endpoint by name, made once. */
+function named(declared: readonly Parameter[]): ReadonlyMap<string, Parameter> {
+  const known = maps.get(declared);
+  if (known !== undefined) return known;
+  const made = new Map(declared.map((parameter) => [parameter.name, parameter]));
+  maps.set(declared, made);
+  return made;
 }
 
 /** A token that was given as a name is not repeated: answers end up in logs of others. */

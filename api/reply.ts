@@ -32,8 +32,11 @@ export function sendAnswer(reply: FastifyReply, answer: Answer, settings: Settin
   }
   const { body, callback, charge, format } = answer;
   if (answer.tag !== undefined) reply.header('etag', answer.tag);
+  if (answer.cacheSeconds !== undefined) {
+    reply.header('cache-control', `private, max-age=${answer.cacheSeconds}`);
+  }
   meter(reply, brand, charge);
-  credit(reply, brand, answer.dataset.source === '' ? attribution : answer.dataset.source);
+  credit(reply, brand, answer.dataset?.source || attribution);
   reply.header(`${brand}cloud-snapshot`, String(answer.snapshot));
   reply.header('content-type', answer.plain ? CONTENT_TYPES.psv : CONTENT_TYPES[format]);
   if (format === 'csv' && !answer.plain)

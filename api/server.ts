@@ -2,7 +2,8 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { Failure, toldFull } from '../store/failure.ts';
-import { randomHex } from '../store/random.ts';
+import { Outdated } from '../store/files.ts';
+import { countedIds } from '../store/random.ts';
 import { addressOf, admit, type Door } from './admission.ts';
 import type { Answer, Call, Endpoint, Services } from './endpoint.ts';
 import { failureAnswer, type FailureStyle } from './failures.ts';
@@ -19,9 +20,9 @@ import { addOperations, type ServerState, tlsOf } from './operations.ts';
 import { deprecatedSince, isVersion, versionHeaders } from './version.ts';
 
 /** Headers of a request; Node refuses more with 431. */
-const HEADER_BYTES_MAX = 16 * 1024;
-/** One path segment: an index value may have 1,500 bytes, each up to three characters encoded. */
-const SEGMENT_CHARACTERS_MAX = 4_500;
+const HEADER_BYTES_MAX = 64 * 1024;
+/** One path segment: 2,000 keys of 24 characters, or an index value of 1,500 bytes, encoded. */
+const SEGMENT_CHARACTERS_MAX = 48_000;
 /** Headers must be complete after this long; slower clients are cut off. */
 const HEADERS_TIMEOUT_MS = 30_000;
 /** A request must have come whole after this long: a body of 4 GB at 10 Mbit/s takes 54 minutes. */
@@ -57,7 +58,7 @@ export async function buildServer(
   const server = Fastify({
     ...(await tlsOf(services.settings)),
     logger: false,
-    genReqId: () => randomHex(8),
+    genReqId: countedIds(),
     routerOptions: {
       ignoreTrailingSlash: true,
       ignoreDuplicateSlashes: true,
@@ -96,20 +97,29 @@ export async function buildServer(
 }
 
 function addHooks(server: FastifyInstance, log: Logger, observe: Observe, door: Door): void {
-  server.addHook('onRequest', async (request, reply) => {
+  server.addHook('onRequest', (request, reply, done) => {
     reply.headers(CORS).header('x-request-id', request.id);
     if (door.environment === 'test') reply.header('deprecation', TEST_DEPRECATED);
-    door.throttle.address(addressOf(request, door));
+    try {
+      door.throttle.address(addressOf(request, door));
+    } catch (error) {
+      done(error as Error);
+      return;
+    }
     // Fastify refuses an impossible type, such as the `undefined` of iexjs, before any parser.
     if (request.raw.headers['content-type'] !== undefined) {
       request.raw.headers['content-type'] = 'application/octet-stream';
     }
+    done();
   });
-  server.addHook('onResponse', async (request, reply) => {
+  const logged = log.isLevelEnabled('info');
+  server.addHook('onResponse', (request, reply, done) => {
+    done();
+    observe(request.routeOptions.url ?? 'none', reply.statusCode, reply.elapsedTime);
+    if (!logged) return;
     // The path without its query: a token must never reach a log.
     const path = request.url.split('?', 1)[0]?.slice(0, 500);
     const ms = Math.round(reply.elapsedTime * 10) / 10;
-    observe(request.routeOptions.url ?? 'none', reply.statusCode, reply.elapsedTime);
     const { id: requestId, method } = request;
     log.info({ requestId, method, path, status: reply.statusCode, ms }, 'request');
   });
@@ -141,15 +151,8 @@ async function serve(
   behind: Behind,
 ): Promise<void> {
   const { services, log } = behind;
-  const gone = new AbortController();
-  request.raw.once('close', () => {
-    if (request.raw.destroyed && !request.raw.complete) gone.abort();
-  });
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) gone.abort();
-  });
   try {
-    const answer = await answerOf(endpoint, request, behind, gone.signal);
+    const answer = await answerOf(endpoint, request, behind, departureOf(request, reply));
     sendAnswer(reply, answer, services.settings);
   } catch (error) {
     if (!(error instanceof Failure) || error.type === 'SystemError') {
@@ -161,12 +164,31 @@ async function serve(
   return reply;
 }
 
+/** A signal that the caller went away, made when it is first asked for: memory answers without. */
+function departureOf(request: FastifyRequest, reply: FastifyReply): () => AbortSignal {
+  let gone: AbortController | undefined;
+  return () => {
+    if (gone !== undefined) return gone.signal;
+    const made = new AbortController();
+    gone = made;
+    request.raw.once('close', () => {
+      if (request.raw.destroyed && !request.raw.complete) made.abort();
+    });
+    reply.raw.once('close', () => {
+      if (!reply.raw.writableFinished) made.abort();
+    });
+    const cut = request.raw.destroyed && !request.raw.complete;
+    if (cut || request.raw.socket.destroyed) made.abort();
+    return made.signal;
+  };
+}
+
 /** admit -> validate -> handle. */
 async function answerOf(
   endpoint: Endpoint,
   request: FastifyRequest,
   { services, door }: Behind,
-  signal: AbortSignal,
+  departure: () => AbortSignal,
 ): Promise<Answer> {
   const { version = '', ...path } = request.params as Record<string, string>;
   if (!isVersion(version)) throw new Failure('NotFound');
@@ -196,10 +218,22 @@ async function answerOf(
     contentLength: length === undefined ? undefined : Number(length),
     accept: request.headers.accept ?? '',
     ifNoneMatch: request.headers['if-none-match'] ?? '',
-    signal,
+    get signal() {
+      return departure();
+    },
   };
-  const answer = await endpoint.handle(call, services);
+  const answer = await handled(endpoint, call, services);
   return door.environment === 'test' ? scrambled(answer, caller) : answer;
+}
+
+/** A read whose version ended between its plan and its files is planned again, as of now. */
+async function handled(endpoint: Endpoint, call: Call, services: Services): Promise<Answer> {
+  try {
+    return await endpoint.handle(call, services);
+  } catch (error) {
+    if (!(error instanceof Outdated) || endpoint.method !== 'GET') throw error;
+    return endpoint.handle(call, services);
+  }
 }
 
 /** The checked body; of a form its value, or its text when it is no JSON. */

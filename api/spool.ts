@@ -26,6 +26,7 @@ export async function spoolBody(
       done(bytes > most ? tooLarge(most) : null, chunk);
     },
   });
+  const { signal } = call;
   try {
     await pipeline(call.stream, count, createWriteStream(path, { mode: 0o600 }));
     call.checkBody?.(hash.digest('hex'));
@@ -36,7 +37,7 @@ export async function spoolBody(
     await disk.remove(path);
     if (error instanceof Failure) throw error;
     if (isDiskFull(error)) throw toldFull(error);
-    if (call.signal.aborted) throw new Failure('InvalidBody', 'the body was cut short');
+    if (signal.aborted) throw new Failure('InvalidBody', 'the body was cut short');
     throw new Failure('SystemError', `the body could not be kept: ${reasonOf(error)}`);
   }
   at('spool-written');

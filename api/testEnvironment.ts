@@ -2,6 +2,8 @@
 // ones, and charges nothing (SPEC.md "Authentication" 3).
 import type { Caller } from '../store/callers.ts';
 import { columnTypeOf } from '../store/columns.ts';
+import type { Dataset } from '../store/datasets.ts';
+import type { Body, BodyFormat } from '../store/duckdb/protocol.ts';
 import type { Answer } from './endpoint.ts';
 import { scrambleRecords } from './scramble.ts';
 
@@ -12,6 +14,17 @@ const SYSTEM_KEYS = ['id', 'key', 'subkey', 'symbol'];
 export function scrambled(answer: Answer, caller: Caller | undefined): Answer {
   if (answer.kind !== 'rows' || caller === undefined) return answer;
   const { body, dataset, format, snapshot } = answer;
+  if (dataset === undefined) return answer;
+  return { ...answer, body: scrambledBody(body, format, caller, dataset, snapshot) };
+}
+
+export function scrambledBody(
+  body: Body,
+  format: BodyFormat,
+  caller: Caller,
+  dataset: Dataset,
+  snapshot: number,
+): Body {
   const { key, subkey } = dataset.mapping;
   const keep = new Set([...SYSTEM_KEYS, ...[key, subkey].filter((name) => name !== undefined)]);
   const seed = [caller.tokenId, dataset.workspace, dataset.dataset, snapshot].join(' ');
@@ -23,5 +36,5 @@ export function scrambled(answer: Answer, caller: Caller | undefined): Answer {
     ]),
   );
   const bytes = new Uint8Array(scrambleRecords(given, format, seed, keep, types));
-  return { ...answer, body: { ...body, bytes } };
+  return { ...body, bytes };
 }

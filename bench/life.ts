@@ -4,8 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Tapedeck } from '../api/main.ts';
-import { bareDuckDb, median, type Ratio, ratioOf, rounded, timed } from './measure.ts';
-import { filesOf, fillDaily, startBench, symbolOf, SYMBOLS, tokenOf } from './stored.ts';
+import { bareDuckDb, median, p99, type Ratio, ratioOf, rounded, timed } from './measure.ts';
+import { filesOf, fillDaily, send, startBench, symbolOf, SYMBOLS, tokenOf } from './stored.ts';
 
 /** Rows of one append, and of one load of corrections. */
 const ROWS = 1_000;
@@ -30,14 +30,6 @@ export async function benchLife(
   } finally {
     await tapedeck.close();
   }
-}
-
-async function send(tapedeck: Tapedeck, dataset: string, csv: string): Promise<void> {
-  const how = 'wait=true&duplicateKeyHandling=replace&key=symbol&date=date';
-  const token = await tokenOf(tapedeck, 'secret');
-  const url = `${tapedeck.base}/v1/data/WS/${dataset}?${how}&token=${token}`;
-  const answer = await fetch(url, { method: 'POST', body: csv });
-  if (!answer.ok) throw new Error(await answer.text());
 }
 
 function csvOf(day: number): string {
@@ -99,9 +91,6 @@ async function benchCorrections(
   );
   return inverted(ratio);
 }
-
-const p99 = (times: readonly number[]): number =>
-  times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? 0;
 
 async function benchPushes(tapedeck: Tapedeck, folder: string, pairs: number): Promise<Ratio> {
   const ours: number[] = [];

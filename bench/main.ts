@@ -1,20 +1,26 @@
-// `npm run bench [name] [rows] [pairs]`: one JSON line for each ratio.
+// `npm run bench [name] [rows] [pairs]`: one JSON line for each ratio, or a table.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { benchAppends } from './appends.ts';
+import { benchHot } from './hot.ts';
 import { benchIngest } from './ingest.ts';
 import type { Ratio } from './measure.ts';
 import { benchLife } from './life.ts';
 import { benchMoney } from './money.ts';
 import { benchSeries } from './series.ts';
+import { benchSizes } from './sizes.ts';
 
-type Bench = (folder: string, rows: number, pairs: number) => Promise<readonly Ratio[]>;
+type Bench = (folder: string, rows: number, pairs: number) => Promise<readonly (Ratio | string)[]>;
 
 /** Name, rows and pairs of a full run (DESIGN.md "Speed of light"). */
 const BENCHES: readonly (readonly [string, Bench, number, number])[] = [
   ['ingest', benchIngest, 5_000_000, 7],
   ['series', benchSeries, 20_000_000, 7],
+  ['hot', benchHot, 20_000_000, 7],
   ['life', benchLife, 20_000_000, 7],
+  ['appends', benchAppends, 20_000_000, 7],
+  ['sizes', benchSizes, 20_000_000, 7],
   ['money', (place, _rows, times) => benchMoney(place, times), 0, 7],
 ];
 
@@ -24,7 +30,9 @@ try {
   for (const [name, bench, fullRows, fullPairs] of BENCHES) {
     if (wanted !== undefined && wanted !== name) continue;
     const ratios = await bench(folder, Number(rows ?? fullRows), Number(pairs ?? fullPairs));
-    for (const ratio of ratios) process.stdout.write(`${JSON.stringify(ratio)}\n`);
+    for (const ratio of ratios) {
+      process.stdout.write(`${typeof ratio === 'string' ? ratio : JSON.stringify(ratio)}\n`);
+    }
   }
 } finally {
   await rm(folder, { recursive: true, force: true });

@@ -22,6 +22,9 @@ export const median = (values: readonly number[]): number => {
   return sorted.length % 2 === 1 ? high : (high + (sorted[middle - 1] ?? 0)) / 2;
 };
 
+export const p99 = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)] ?? 0;
+
 /** Runs both sides in turn `pairs` times; the first pair warms up and is not counted. */
 export async function ratioOf(
   bench: { readonly name: string; readonly target: string; readonly pairs: number },
@@ -83,7 +86,9 @@ export function watchMemory(everyMs = 50): { stop(): Promise<number> } {
 
 const PAGE_BYTES = 4096;
 
-async function treeBytes(): Promise<number> {
+/** Resident bytes of a process, with all below it or alone. */
+export async function treeBytes(root = process.pid, below = true): Promise<number> {
+  if (!below) return residentBytes(root);
   const parents = new Map<number, number>();
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name)) continue;
@@ -91,17 +96,18 @@ async function treeBytes(): Promise<number> {
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (stat !== '') parents.set(Number(name), Number(fields[1]));
   }
-  const below = (pid: number): boolean => {
+  const isBelow = (pid: number): boolean => {
     for (let at: number | undefined = pid; at !== undefined && at > 1; at = parents.get(at)) {
-      if (at === process.pid) return true;
+      if (at === root) return true;
     }
     return false;
   };
-  let pages = 0;
-  for (const pid of parents.keys()) {
-    if (!below(pid)) continue;
-    const statm = await readFile(`/proc/${pid}/statm`, 'utf8').catch(() => '0 0');
-    pages += Number(statm.split(' ')[1]);
-  }
-  return pages * PAGE_BYTES;
+  let bytes = 0;
+  for (const pid of parents.keys()) if (isBelow(pid)) bytes += await residentBytes(pid);
+  return bytes;
+}
+
+async function residentBytes(pid: number): Promise<number> {
+  const statm = await readFile(`/proc/${pid}/statm`, 'utf8').catch(() => '0 0');
+  return Number(statm.split(' ')[1]) * PAGE_BYTES;
 }

@@ -9,6 +9,12 @@ import { filesOf, fillDaily, startBench, symbolOf, SYMBOLS, tokenOf } from './st
 /** Requests of a measurement; each has a symbol of its own, so that nothing is answered twice. */
 const REQUESTS = 200;
 
+/** Records of a read. */
+export const LASTS = [1, 30, 252] as const;
+
+export const READ_NOTE =
+  'ours over HTTP with token, metering and JSON; bare in-process, rows to JSON text';
+
 export async function benchSeries(
   folder: string,
   rows: number,
@@ -17,15 +23,10 @@ export async function benchSeries(
   const tapedeck = await startBench(join(folder, 'series'));
   try {
     await fillDaily(tapedeck, folder, 'D', rows);
-    const files = await filesOf(tapedeck, 'D');
-    const instance = await DuckDBInstance.create(':memory:', { threads: '1' });
-    const connection = await instance.connect();
-    await connection.run(`SET disabled_optimizers = 'late_materialization'`);
-    await connection.run('SET parquet_metadata_cache = true');
+    const connection = await openBare();
+    const bare = bareReads(connection, await filesOf(tapedeck, 'D'));
     const ratios = [];
-    for (const last of [1, 30, 252]) {
-      ratios.push(await measure(tapedeck, connection, files, last, pairs));
-    }
+    for (const last of LASTS) ratios.push(await measure(tapedeck, bare, last, pairs));
     connection.closeSync();
     return ratios.map((ratio) => ({ ...ratio, bench: `${ratio.bench}, ${rows} stored` }));
   } finally {
@@ -33,28 +34,53 @@ export async function benchSeries(
   }
 }
 
-async function measure(
-  tapedeck: Tapedeck,
-  connection: DuckDBConnection,
-  files: readonly string[],
-  last: number,
-  pairs: number,
-): Promise<Ratio> {
-  const token = await tokenOf(tapedeck, 'publishable');
+/** Bare DuckDB in this process, set as our own children are. */
+export async function openBare(): Promise<DuckDBConnection> {
+  const instance = await DuckDBInstance.create(':memory:', { threads: '1' });
+  const connection = await instance.connect();
+  await connection.run(`SET disabled_optimizers = 'late_materialization'`);
+  await connection.run('SET parquet_metadata_cache = true');
+  return connection;
+}
+
+/** Reads the last records of a symbol, to JSON text. */
+type Read = (symbol: string, last: number) => Promise<void>;
+
+export function bareReads(connection: DuckDBConnection, files: readonly string[]): Read {
   const from = `read_parquet([${files.map((file) => `'${file}'`).join(', ')}])`;
-  const sql = `SELECT symbol, date, close, volume FROM ${from} WHERE symbol = $1
-    ORDER BY date DESC LIMIT ${last}`;
-  const ours = async (symbol: string): Promise<void> => {
-    const url = `${tapedeck.base}/v1/data/WS/D/${symbol}?last=${last}&token=${token}`;
-    await (await fetch(url)).text();
-  };
-  const bare = async (symbol: string): Promise<void> => {
+  return async (symbol, last) => {
+    const sql = `SELECT symbol, date, close, volume FROM ${from} WHERE symbol = $1
+      ORDER BY date DESC LIMIT ${last}`;
     const reader = await connection.runAndReadAll(sql, [symbol]);
     JSON.stringify(reader.getRowObjectsJson());
   };
+}
+
+/** The same over HTTP; `more` is added to the query. */
+export async function ourReads(
+  tapedeck: Tapedeck,
+  dataset: string,
+  more = '&cache=false',
+): Promise<Read> {
+  const token = await tokenOf(tapedeck, 'publishable');
+  return async (symbol, last) => {
+    const query = `last=${last}${more}&token=${token}`;
+    const answer = await fetch(`${tapedeck.base}/v1/data/WS/${dataset}/${symbol}?${query}`);
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(text);
+  };
+}
+
+async function measure(
+  tapedeck: Tapedeck,
+  bare: Read,
+  last: number,
+  pairs: number,
+): Promise<Ratio> {
+  const ours = await ourReads(tapedeck, 'D');
   const times: { ours: number; bare: number }[] = [];
   for (let pair = 0; pair <= pairs; pair += 1) {
-    const timesOfPair = { ours: await p50(ours, pair), bare: await p50(bare, pair) };
+    const timesOfPair = { ours: await p50(ours, last, pair), bare: await p50(bare, last, pair) };
     if (pair > 0) times.push(timesOfPair);
   }
   return {
@@ -64,16 +90,22 @@ async function measure(
     pairs,
     oursMs: rounded(median(times.map((time) => time.ours))),
     bareMs: rounded(median(times.map((time) => time.bare))),
-    note: 'ours over HTTP with token, metering and JSON; bare in-process, rows to JSON text',
+    note: READ_NOTE,
   };
 }
 
-async function p50(ask: (symbol: string) => Promise<void>, pair: number): Promise<number> {
+/** The median of reads that each have a symbol of their own. */
+export async function p50(
+  ask: Read,
+  last: number,
+  pair: number,
+  symbols = SYMBOLS,
+): Promise<number> {
   const times: number[] = [];
   for (let at = 0; at < REQUESTS; at += 1) {
-    const symbol = symbolOf((at * 7919 + pair * 104_729) % SYMBOLS);
+    const symbol = symbolOf((at * 7919 + pair * 104_729) % symbols);
     const start = performance.now();
-    await ask(symbol);
+    await ask(symbol, last);
     times.push(performance.now() - start);
   }
   return median(times);

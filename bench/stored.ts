@@ -1,7 +1,7 @@
 // A server to measure, and a dataset of daily closes in it.
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Core, startTapedeck, type Tapedeck } from '../api/main.ts';
+import { type Core, type Seams, startTapedeck, type Tapedeck } from '../api/main.ts';
 import { createWorkspace } from '../store/datasetEdits.ts';
 import type { ColumnMapping } from '../store/datasets.ts';
 import { readSettings } from '../store/settings.ts';
@@ -16,6 +16,7 @@ export const symbolOf = (at: number): string => `S${String(at).padStart(4, '0')}
 export async function startBench(
   folder: string,
   settings: Readonly<Record<string, string>> = {},
+  seams: Seams = {},
 ): Promise<Tapedeck> {
   const tapedeck = await startTapedeck(
     readSettings({
@@ -26,6 +27,7 @@ export async function startBench(
       TAPEDECK_RATE_LIMIT: 'off',
       ...settings,
     }),
+    seams,
   );
   await createWorkspace(tapedeck.services.lake, 'WS', tapedeck.accountId, 0);
   return tapedeck;
@@ -53,14 +55,24 @@ export async function fillDaily(
   folder: string,
   dataset: string,
   rows: number,
+  symbols = SYMBOLS,
 ): Promise<void> {
   const path = join(folder, `${dataset}.parquet`);
-  await bareDuckDb(`COPY (SELECT 'S' || lpad((i % ${SYMBOLS})::VARCHAR, 4, '0') AS symbol,
-    (DATE '2000-01-01' + (i // ${SYMBOLS})::INTEGER)::DATE AS date,
+  await bareDuckDb(`COPY (SELECT 'S' || lpad((i % ${symbols})::VARCHAR, 4, '0') AS symbol,
+    (DATE '2000-01-01' + (i // ${symbols})::INTEGER)::DATE AS date,
     round(50 + random() * 100, 2) AS close, (random() * 1000000)::BIGINT AS volume
     FROM range(${rows}) t(i)) TO '${path}' (FORMAT parquet)`);
   await loadFile(tapedeck, path, dataset, { key: 'symbol', date: 'date' });
   await writeFile(path, '');
+}
+
+/** POSTs CSV into a dataset as a load that replaces, and waits for it. */
+export async function send(tapedeck: Tapedeck, dataset: string, csv: string): Promise<void> {
+  const how = 'wait=true&duplicateKeyHandling=replace&key=symbol&date=date';
+  const token = await tokenOf(tapedeck, 'secret');
+  const url = `${tapedeck.base}/v1/data/WS/${dataset}?${how}&token=${token}`;
+  const answer = await fetch(url, { method: 'POST', body: csv });
+  if (!answer.ok) throw new Error(await answer.text());
 }
 
 /** Local paths of a dataset's files. */

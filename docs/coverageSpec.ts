@@ -21,13 +21,24 @@ export const SPEC: readonly CoverageRow[] = [
     ['last', 'read#own properties, newest first'],
     ['first', 'read#first n, oldest first'],
   ]),
-  ...later('SPEC Time series', [
-    'range',
-    'range codes',
-    'calendar',
-    'subattribute',
-    'dateField',
-    'interval',
+  ...rows('SPEC Time series', [
+    ['range', 'series#range 1m'],
+    ...['today', 'yesterday', 'ytd', 'last-week', 'last-month', 'last-quarter'].map(
+      (code) => [`range code ${code}`, `series#range ${code}`] as const,
+    ),
+    ...['2d', '1w', '1m', '1q', '1y'].map(
+      (code) => [`range code ${code}`, `series#range ${code}`] as const,
+    ),
+    ...['tomorrow', 'this-week', 'this-month', 'this-quarter', 'next-week', 'next-month'].map(
+      (code) => [`range code ${code}`, `series#range ${code} with calendar=true`] as const,
+    ),
+    ['range code next-quarter', 'series#range next-quarter with calendar=true'],
+    ['counted ranges forward', 'series#range 3m with calendar=true'],
+    ['codes that require calendar', 'series#a code of the future needs calendar'],
+    ['calendar', 'series#calendar without a range'],
+    ['subattribute', 'series#an attribute'],
+    ['dateField', 'series#epoch milliseconds as the date'],
+    ['interval', 'series#every third, of these two'],
   ]),
   ...rows('SPEC Account', [
     ['POST /account/messagebudget', 'account#a budget by JSON body, the token too'],

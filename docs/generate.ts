@@ -6,7 +6,7 @@ import { FAILURES } from '../api/failures.ts';
 import { openApi } from '../api/openapi.ts';
 import type { Parameter } from '../api/parameters.ts';
 import { coveragePage } from './coverage.ts';
-import { SETTINGS } from '../store/settings.ts';
+import { SETTINGS } from '../store/settingsTable.ts';
 
 const HERE = new URL('./', import.meta.url);
 const SETTINGS_BEGIN = '<!-- settings: generated -->';

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { writeAudit } from '../store/audit.ts';
 import { type CatalogMoment, openMoment } from '../store/catalogMoment.ts';
 import { type Clock, isoTime } from '../store/clock.ts';
+import type { AtCrashPoint } from '../store/crashPoints.ts';
 import type { Database } from '../store/database.ts';
 import type { Disk } from '../store/disk.ts';
 import { Failure, toldFull } from '../store/failure.ts';
@@ -30,6 +31,7 @@ interface BackupParts {
   readonly lake: Lake;
   readonly ledger: Ledger;
   readonly pending: Pending;
+  readonly at: AtCrashPoint;
 }
 
 interface BackupOrder {
@@ -96,7 +98,7 @@ async function backUpInto(
   order: BackupOrder,
   parts: BackupParts,
 ): Promise<BackupTold> {
-  const { database, clock, ledger, pending, disk } = parts;
+  const { at, database, clock, ledger, pending, disk } = parts;
   // Before anything leaves the folder; on a full disk it fails here, before charges are missed.
   const detail = { target: target.folder, withoutKey: order.withoutKey };
   const entry = { actor: order.actor, accountId: '', action: 'back up', detail };
@@ -109,6 +111,7 @@ async function backUpInto(
   await pending.settle();
   const made = isoTime(clock());
   const held = await holdMoment(parts, target);
+  at('backup-held');
   try {
     const copying = new Copying(target, order, disk);
     const state = `state-${randomHex(8)}`;
@@ -116,6 +119,7 @@ async function backUpInto(
     held.moment.close();
     await eachOf(held.files, ({ path, source, bytes }) => copying.add(path, source, bytes));
     await copying.sync();
+    at('backup-copied');
     const { lakeId: lake, snapshot } = held.moment;
     const key = !order.withoutKey && parts.settings.encryptionKey === '';
     const { files } = copying;

@@ -30,6 +30,7 @@ export async function flushDataset(dataset: Dataset, parts: FlushParts): Promise
   if (rows.length === 0) return;
   const table = await ingestion.lake.table(dataset.tableId);
   if (table === undefined) return;
+  ingestion.at('flush-begun');
   const net = netOf(rows);
   const columns = table.columns.map(({ name, type }) => ({
     name,
@@ -56,7 +57,16 @@ async function writeRows(
     await writeFile(path, linesOf(rows), { mode: 0o600 });
     const relation = { kind: 'json', path, framing: 'lines', jsonPath: '$[*]', columns } as const;
     const duplicates = rows[0]?.replaces === true ? 'replace' : 'ignore';
-    const load = { path, relation, workspace, dataset, duplicates, rejectsMax: 0 } as const;
+    const touches = { kind: 'records', records: rows } as const;
+    const load = {
+      path,
+      relation,
+      workspace,
+      dataset,
+      duplicates,
+      rejectsMax: 0,
+      touches,
+    } as const;
     let snapshot = 0;
     await ingest(
       load,

@@ -74,6 +74,8 @@ export class Runner {
   readonly #aborts = new Map<string, AbortController>();
   readonly #ended = new Map<string, (() => void)[]>();
   readonly #progress = new Map<string, number>();
+  /** Jobs that failed when the catalog could not be written: they end as soon as it can. */
+  readonly #unended = new Map<string, { readonly order: LoadOrder; readonly error: unknown }>();
   #sequence = 0;
   #stopping = false;
 
@@ -155,7 +157,10 @@ export class Runner {
     return abort !== undefined;
   }
 
-  /** Resolves when the job has ended, whichever way. */
+  /**
+   * Resolves when the job has ended, whichever way.
+   * @throws Failure when it ended and the catalog could not be told.
+   */
   async ended(jobId: string): Promise<Job> {
     const { database } = this.#parts;
     const active = this.#waiting.some((item) => item.jobId === jobId) || this.#progress.has(jobId);
@@ -163,6 +168,10 @@ export class Runner {
       await new Promise<void>((resolve) => {
         this.#ended.set(jobId, [...(this.#ended.get(jobId) ?? []), resolve]);
       });
+    }
+    const unended = this.#unended.get(jobId)?.error;
+    if (unended !== undefined) {
+      throw unended instanceof Failure ? unended : new Failure('SystemError');
     }
     const job = await findJob(database, jobId);
     if (job === undefined) throw new Failure('NotFound');
@@ -187,6 +196,7 @@ export class Runner {
   async stop(): Promise<void> {
     this.#stopping = true;
     await Promise.all(this.#running.values());
+    await this.#endUnended();
   }
 
   /** A spooled file is recorded by its name alone, so that a data folder can move. */
@@ -221,6 +231,7 @@ export class Runner {
     }
     // The turn is taken before anything runs, so that a fast end can't come before its start.
     await Promise.resolve();
+    await this.#endUnended();
     try {
       await this.#parts.beforeTurn(workspace, dataset);
     } catch (error) {
@@ -303,7 +314,7 @@ export class Runner {
     };
   }
 
-  /** False when the end could not be written: the job then keeps its file and runs again. */
+  /** False when the end could not be written: the job then keeps its file until it is. */
   async #fail(jobId: string, order: LoadOrder, thrown: unknown): Promise<boolean> {
     const error = toldFull(thrown);
     const { database, clock, onFault } = this.#parts;
@@ -318,11 +329,20 @@ export class Runner {
       await endJob(database, jobId, { ...finished(status, clock()), error: reason });
       await this.#log(jobId, order, `job ended in ${status}: ${reason}`, 'error');
     } catch (fault) {
-      // The catalog can't be written: the job stays unfinished and runs again at the next start.
+      // The catalog can't be written: until it can, the job stays unfinished.
       onFault(fault, jobId);
+      this.#unended.set(jobId, { order, error });
       return false;
     }
     return true;
+  }
+
+  async #endUnended(): Promise<void> {
+    for (const [jobId, { order, error }] of [...this.#unended]) {
+      this.#unended.delete(jobId);
+      const ended = await this.#fail(jobId, order, error);
+      if (ended && order.ownFile) await this.#parts.removeFile(order.path);
+    }
   }
 
   async #log(jobId: string, order: LoadOrder, message: string, severity = 'info'): Promise<void> {

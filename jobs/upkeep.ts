@@ -1,6 +1,8 @@
 // What datasets need by themselves: looked at when they changed, done in their turn.
 import type { IngestServices } from '../pipeline/ingest.ts';
+import type { Clock } from '../store/clock.ts';
 import type { Keep } from '../store/retention.ts';
+import type { Scrub } from '../store/scrub.ts';
 import type { Runner } from './runner.ts';
 import { compactDataset } from './compaction.ts';
 
@@ -8,19 +10,23 @@ interface UpkeepParts {
   readonly runner: Runner;
   readonly ingestion: IngestServices;
   readonly keep: Keep;
+  readonly clock: Clock;
+  readonly scrub: Scrub;
 }
+
+const DAY_MS = 86_400_000;
 
 interface Upkeep {
   /** Puts files of the datasets together that changed since the last look. */
   look(): Promise<void>;
   /**
-   * Lets old versions go, and removes files that the call before this one left without a version:
-   * whoever still read them has ended by now, or has them pinned.
+   * Lets old versions go, of each dataset as its owner wants it too, and removes files that the call
+   * before this one left without a version.
    */
   thin(): Promise<void>;
 }
 
-export function makeUpkeep({ runner, ingestion, keep }: UpkeepParts): Upkeep {
+export function makeUpkeep({ runner, ingestion, keep, clock, scrub }: UpkeepParts): Upkeep {
   const { lake } = ingestion;
   let unnamed: readonly string[] = [];
   const changed = new Set<number>();
@@ -40,8 +46,15 @@ export function makeUpkeep({ runner, ingestion, keep }: UpkeepParts): Upkeep {
       }
     },
     thin: async () => {
-      const pinned = await lake.files.remove(unnamed);
-      unnamed = [...pinned, ...(await lake.expire(keep))];
+      await lake.files.remove(unnamed);
+      unnamed = await lake.expire(keep);
+      const limited = lake.catalogue.limitedInHistory();
+      const ends = limited.map(({ historyDays, tableId }) => {
+        return { tableId, ms: clock() - Number(historyDays) * DAY_MS };
+      });
+      if (ends.length > 0) unnamed = [...unnamed, ...(await lake.endOlder(ends))];
+      // What a purge could not: a backup kept old pages of the catalog, or the disk was full.
+      await scrub();
     },
   };
 }

@@ -3,7 +3,7 @@
 // dies are swept at the next start.
 import type { Clock } from '../store/clock.ts';
 import { columnTypeOf, type PropertyType, UPDATED_COLUMN } from '../store/columns.ts';
-import type { Committed, Edit } from '../store/commit.ts';
+import type { Committed, Edit, Touches } from '../store/commit.ts';
 import type { AtCrashPoint } from '../store/crashPoints.ts';
 import type { Database } from '../store/database.ts';
 import { type ColumnMapping, type Dataset, UNSAID } from '../store/datasets.ts';
@@ -41,6 +41,8 @@ export interface Load {
   readonly source?: string;
   /** The file's columns when its maker told them: nothing is guessed. */
   readonly relation?: Relation;
+  /** What it changes for who has records in memory. */
+  readonly touches?: Touches;
 }
 
 export interface IngestServices {
@@ -295,7 +297,8 @@ async function store(
   const inserts = await publishFile(reconciled.path, reconciled.stats, table, lake);
   const edits = [...emptied, ...deletes, ...inserts];
   const message = `${outcome.ingested} records into ${dataset.workspace}.${dataset.dataset}`;
-  await lake.commit(edits, { author, message }, async (transaction, committed) => {
+  const note = { author, message, ...(load.touches ? { touches: load.touches } : {}) };
+  await lake.commit(edits, note, async (transaction, committed) => {
     await finish(transaction, outcome, committed);
     await transaction
       .updateTable('dataset')

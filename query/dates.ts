@@ -14,13 +14,15 @@ export function parseDay(parameter: string, text: string): Day {
   const plain = /^\d{8}$/.test(text)
     ? `${text.slice(0, 4)}-${text.slice(4, 6)}-${text.slice(6)}`
     : text;
-  try {
-    if (!/^\d{4}-\d{2}-\d{2}$/.test(plain)) throw new RangeError(plain);
-    return Temporal.PlainDate.from(plain, { overflow: 'reject' }).toString();
-  } catch {
-    const rule = 'must be a date, YYYY-MM-DD or YYYYMMDD';
-    throw new Failure('InvalidParameter', `"${parameter}" ${rule}`);
-  }
+  if (/^\d{4}-\d{2}-\d{2}$/.test(plain) && isDay(plain)) return plain;
+  const rule = 'must be a date, YYYY-MM-DD or YYYYMMDD';
+  throw new Failure('InvalidParameter', `"${parameter}" ${rule}`);
+}
+
+/** Date makes 1 March of 30 February: a day that stays itself is one. Year 0 is none. */
+function isDay(text: string): boolean {
+  const ms = Date.parse(`${text}T00:00:00Z`);
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text) && text >= '0001';
 }
 
 /** First instant of a day in a zone, epoch milliseconds. */
@@ -30,6 +32,18 @@ export const startOfDay = (day: Day, zone: string): number =>
 /** First instant after a day in a zone, epoch milliseconds: days of 23 and 25 hours included. */
 export const endOfDay = (day: Day, zone: string): number =>
   Temporal.PlainDate.from(day).add({ days: 1 }).toZonedDateTime(zone).epochMilliseconds;
+
+let known = { zone: '', day: '', fromMs: 0, untilMs: 0 };
+
+/** The day of an instant in a zone. The last one is remembered: every request asks for today. */
+export function dayIn(ms: number, zone: string): Day {
+  if (known.zone !== zone || ms < known.fromMs || ms >= known.untilMs) {
+    const local = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone);
+    const day = local.toPlainDate().toString();
+    known = { zone, day, fromMs: startOfDay(day, zone), untilMs: endOfDay(day, zone) };
+  }
+  return known.day;
+}
 
 /** An ISO 8601 instant with its zone, epoch milliseconds; undefined when it is none. */
 export function parseInstant(text: string): number | undefined {

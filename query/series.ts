@@ -1,30 +1,57 @@
-// The effect behind the time-series door: a plan in, counted bytes out. Cold path: DuckDB over the
-// pinned files of the plan's snapshot.
+// The effect behind the time-series door: a plan in, counted bytes out. Hot path: rendered records in
+// memory. Cold path: DuckDB over the pinned files of the plan's snapshot.
 import type { DuckDbPool } from '../store/duckdb/pool.ts';
-import type { Body, BodyFormat } from '../store/duckdb/protocol.ts';
+import type { Body, BodyFormat, Page } from '../store/duckdb/protocol.ts';
 import type { Files } from '../store/files.ts';
 import { withOpenFiles } from '../store/tableFiles.ts';
 import type { SeriesPlan } from './seriesPlan.ts';
-import { lostFiles, printSeries } from './seriesSql.ts';
+import type { SeriesCache } from './seriesCache.ts';
+import { lostFiles, printPage, printSeries } from './seriesSql.ts';
 
 export interface SeriesEngine {
   readonly files: Files;
   readonly pool: DuckDbPool;
+  readonly cache: SeriesCache;
   readonly deadlineMs: number;
 }
 
-/** @throws Failure TimedOut, TooLarge, ChildLost, Busy. */
+/** Who waits for an answer; the signal is made when it is first read. */
+interface Waiting {
+  readonly signal: AbortSignal;
+}
+
+/**
+ * @param remembered whether memory may answer and be filled: only for what is stored now
+ * @throws Failure TimedOut, TooLarge, ChildLost, Busy.
+ */
 export async function runSeries(
   plan: SeriesPlan,
   format: BodyFormat,
   engine: SeriesEngine,
-  signal: AbortSignal,
+  caller: Waiting,
+  remembered = false,
 ): Promise<Body> {
+  if (remembered && format === 'json') {
+    const known = await engine.cache.read(plan, (wanted, records) =>
+      loadPage(wanted, records, engine),
+    );
+    if (known !== undefined) return known;
+  }
   const files = [...plan.table.files, ...lostFiles(plan)];
   return withOpenFiles(engine.files, files, ({ paths, pathOf }) => {
     const { sql, parameters } = printSeries(plan, pathOf);
     const { deadlineMs } = engine;
+    const { signal } = caller;
     const question = { files: paths, statements: [sql], parameters, deadlineMs, signal };
     return engine.pool.body(question, format);
+  });
+}
+
+/** Without a caller's signal: several may wait for it. */
+function loadPage(plan: SeriesPlan, records: number, engine: SeriesEngine): Promise<Page> {
+  return withOpenFiles(engine.files, plan.table.files, ({ paths, pathOf }) => {
+    const { sql, parameters } = printPage(plan, records, pathOf);
+    const { deadlineMs, pool } = engine;
+    return pool.page({ files: paths, statements: [sql], parameters, deadlineMs });
   });
 }

@@ -6,6 +6,10 @@ import { Failure } from '../store/failure.ts';
 import type { Table } from '../store/lakeRead.ts';
 import type { PendingRow } from '../store/pending.ts';
 import { type Day, endOfDay, startOfDay } from './dates.ts';
+import type { Days } from './ranges.ts';
+import { daysOf, isDated, refuseConflicts, type Take, takeOf } from './seriesRules.ts';
+import type { Subattribute } from './subattributes.ts';
+import { checkCollapse, type Collapse, type Transform } from './transforms.ts';
 
 /** Who may see which records. It is part of every plan, so that no door can forget it. */
 export type Visibility =
@@ -16,48 +20,94 @@ export type Visibility =
   | { readonly kind: 'key'; readonly key: string };
 
 export interface SeriesParameters {
-  readonly key?: string;
-  readonly subkey?: string;
-  readonly from?: Day;
-  readonly to?: Day;
-  readonly on?: Day;
-  readonly first?: number;
-  readonly last?: number;
-  readonly limit?: number;
-  readonly sort?: 'asc' | 'desc';
+  readonly key?: string | undefined;
+  /** Instead of one key: each of them is a request of its own, in this order. */
+  readonly keys?: readonly string[] | undefined;
+  readonly subkey?: string | undefined;
+  readonly range?: string | undefined;
+  /** Ranges of the future are allowed, counted ones go forward. */
+  readonly calendar?: boolean | undefined;
+  /** Only records after today, or none of them. */
+  readonly future?: boolean | undefined;
+  readonly from?: Day | undefined;
+  readonly to?: Day | undefined;
+  readonly on?: Day | undefined;
+  readonly first?: number | undefined;
+  readonly last?: number | undefined;
+  /** So many from today on. */
+  readonly next?: number | undefined;
+  readonly limit?: number | undefined;
+  /** Records of the answer that are left out at its beginning. */
+  readonly offset?: number | undefined;
+  /** Every nth record. */
+  readonly interval?: number | undefined;
+  readonly sort?: 'asc' | 'desc' | undefined;
+  /** The attribute that orders and ranges go by; the dataset's own date when undefined. */
+  readonly dateField?: string | undefined;
+  readonly subattributes?: readonly Subattribute[] | undefined;
+  /** Only records written or changed at this time or later, epoch ms. */
+  readonly updated?: number | undefined;
+  readonly collapse?: Collapse | undefined;
+  readonly transform?: Transform | undefined;
   /** Members of the answer, by their exact names; all when undefined. */
-  readonly filter?: readonly string[];
+  readonly filter?: readonly string[] | undefined;
+  readonly systemProperties?: boolean | undefined;
 }
 
-/** Half-open range of instants, or closed range of days: as the date column holds them. */
+/** Half-open range of instants, epoch ms, or closed range of days: as the date column holds them. */
 type DateRange =
   | { readonly kind: 'days'; readonly from?: Day; readonly to?: Day }
   | { readonly kind: 'instants'; readonly fromMs?: number; readonly untilMs?: number };
 
-/** A member of an answered record: its name and where its value comes from. */
-export type Member =
-  | { readonly kind: 'column'; readonly name: string; readonly column: string }
-  | { readonly kind: 'epoch'; readonly name: string; readonly column: string }
-  | { readonly kind: 'text'; readonly name: string; readonly text: string };
+/** Where a member's value comes from. */
+type Source =
+  | { readonly kind: 'column'; readonly column: string }
+  | { readonly kind: 'epoch'; readonly column: string }
+  | { readonly kind: 'text'; readonly text: string };
 
-export interface SeriesPlan {
+/** A member of an answered record: its name and its value, or members of its own. */
+export type Member =
+  | (Source & { readonly name: string })
+  | {
+      readonly kind: 'object';
+      readonly name: string;
+      readonly members: readonly (Source & { readonly name: string })[];
+    };
+
+/** A condition on any column, which holds for a record as it is now. */
+interface Test {
+  readonly column: Column;
+  readonly operator: '=' | '<>' | '>=';
+  readonly value: string;
+}
+
+export interface SeriesPlan extends Take {
   readonly table: Table;
   /** Records that are no file yet, beside the table's snapshot. */
   readonly pending: readonly PendingRow[];
   /** Only records that were written or changed since this version. */
   readonly since: Table | undefined;
   readonly visibility: Visibility;
-  /** Equality on text columns: any of the spellings. */
+  /** Equality on columns of the unique index: any of the spellings. */
   readonly equals: readonly { readonly column: Column; readonly values: readonly string[] }[];
+  /** Spellings of each key that is asked for: every one has its own take. Empty: one take of all. */
+  readonly takes: readonly (readonly string[])[];
+  /** Key and subkey, as far as the dataset has them. */
+  readonly ties: readonly Column[];
+  /** The date of the unique index. */
+  readonly indexDate: Column;
+  /** What range and order go by. */
   readonly dateColumn: Column;
   readonly range: DateRange;
-  /** Columns that break ties of the date, so that the same request has the same answer. */
-  readonly ties: readonly Column[];
+  readonly tests: readonly Test[];
   /** Without a unique index only the place in the files tells equal records apart. */
   readonly byPlace: boolean;
-  /** Which end of the range is taken, and the order of the answer. */
-  readonly take: 'newest' | 'oldest';
-  readonly order: 'asc' | 'desc';
+  readonly collapse: Collapse | undefined;
+  readonly transform: Transform | undefined;
+  readonly zone: string;
+  readonly interval: number;
+  readonly offset: number;
+  /** Records of each take. */
   readonly limit: number;
   readonly members: readonly Member[];
 }
@@ -73,44 +123,52 @@ export interface SeriesContext {
   readonly since?: Table | undefined;
   /** Records of one answer at most. */
   readonly rowsMax: number;
+  /** The day of the request in `zone`. */
+  readonly today: Day;
   readonly zone: string;
   readonly shape: SeriesShape;
 }
 
-/** @throws Failure InvalidParameter naming both of two parameters that contradict each other. */
+/** @throws Failure InvalidParameter naming the parameter, or both of two that contradict. */
 export function planSeries(parameters: SeriesParameters, context: SeriesContext): SeriesPlan {
   refuseConflicts(parameters);
-  const { dataset, table } = context;
-  const dateColumn = columnOf(table, dataset.mapping.date ?? CREATED_COLUMN);
-  const order = parameters.sort ?? (parameters.first === undefined ? 'desc' : 'asc');
-  const byOrder = order === 'asc' ? 'oldest' : 'newest';
-  const ends = parameters.first !== undefined ? 'oldest' : 'newest';
-  const counted = parameters.first ?? parameters.last;
-  const plan = {
+  const { dataset, table, zone } = context;
+  const { collapse, transform } = parameters;
+  const { key, subkey, date } = dataset.mapping;
+  const indexDate = columnOf(table, date ?? CREATED_COLUMN);
+  const dateColumn = dateFieldOf(parameters.dateField, indexDate, context);
+  const asked = parameters.keys ?? (parameters.key === undefined ? undefined : [parameters.key]);
+  const keys = asked?.map((value) => spelled(table, key, value));
+  const subkeys = parameters.subkey === undefined ? [] : [parameters.subkey];
+  if (collapse !== undefined) checkCollapse(collapse, table.columns);
+  const equals = [
+    ...equalTo(table, key, keys?.flat(), 'key'),
+    ...subkeys.flatMap((value) => equalTo(table, subkey, spelled(table, subkey, value), 'subkey')),
+    ...visibleKey(context),
+  ];
+  return {
     table,
+    pending: wantedOf(context.pending ?? [], equals),
+    since: context.since,
     visibility: context.visibility,
-    equals: [
-      ...equalTo(table, dataset.mapping.key, parameters.key, 'key'),
-      ...equalTo(table, dataset.mapping.subkey, parameters.subkey, 'subkey'),
-      ...visibleKey(context),
-    ],
+    equals,
+    takes: keys !== undefined && keys.length > 1 ? keys : [],
+    ties: [key, subkey].flatMap((name) => (name === undefined ? [] : [columnOf(table, name)])),
+    indexDate,
     dateColumn,
-    range: rangeOf(parameters, dateColumn, context.zone),
-    ties: [dataset.mapping.key, dataset.mapping.subkey].flatMap((name) =>
-      name === undefined ? [] : [columnOf(table, name)],
-    ),
-    byPlace: dataset.mapping.key === undefined && dataset.mapping.date === undefined,
-    take: counted === undefined ? byOrder : ends,
-    order,
-    limit: Math.min(
-      counted ?? parameters.limit ?? defaultLimit(parameters, context),
-      // Leaving some of the changes out would lose them: the next run tells later ones only.
-      context.since === undefined ? context.rowsMax : Number.MAX_SAFE_INTEGER,
-    ),
-    members: filtered(membersOf(dataset, table, context.shape), parameters.filter),
-  } as const;
-  const pending = wantedOf(context.pending ?? [], plan.equals);
-  return { ...plan, pending, since: context.since };
+    range: rangeOf(daysOf(parameters, context.today), dateColumn, zone),
+    tests: testsOf(parameters, context),
+    byPlace:
+      key === undefined && date === undefined && collapse === undefined && transform === undefined,
+    collapse,
+    transform,
+    zone,
+    interval: parameters.interval ?? 1,
+    offset: parameters.offset ?? 0,
+    ...takeOf(parameters),
+    limit: limitOf(parameters, context),
+    members: knownMembers(context, parameters),
+  };
 }
 
 /** Pending records that the plan's keys leave: the fewer go to DuckDB the better. */
@@ -120,49 +178,88 @@ function wantedOf(
 ): readonly PendingRow[] {
   const texts = equals.filter(({ column }) => column.type === 'varchar');
   if (texts.length === 0 || pending.length === 0) return pending;
+  const wanted = texts.map(
+    ({ column, values }) => [column.name, new Set<unknown>(values)] as const,
+  );
   return pending.filter(({ document }) =>
-    texts.every(({ column, values }) => values.some((value) => value === document[column.name])),
+    wanted.every(([name, values]) => values.has(document[name])),
   );
 }
 
-/**
- * Conflicts are refused rather than guessed. `limit` beside `first` or `last` is none: a client
- * library adds `limit=1` to every request (INTERFACE.md 5), and the caller means the other.
- */
-function refuseConflicts(parameters: SeriesParameters): void {
-  const conflict = (one: string, other: string): never => {
-    throw new Failure('InvalidParameter', `"${one}" is not allowed beside "${other}"`);
-  };
-  if (parameters.first !== undefined && parameters.last !== undefined) conflict('first', 'last');
-  if (parameters.on !== undefined && parameters.from !== undefined) conflict('on', 'from');
-  if (parameters.on !== undefined && parameters.to !== undefined) conflict('on', 'to');
-  const { from, to } = parameters;
-  if (from !== undefined && to !== undefined && from > to) {
-    throw new Failure('InvalidParameter', '"from" must not be after "to"');
-  }
+/** One record when no date is given (SPEC.md "Time series"), else as many as an answer may have. */
+function limitOf(parameters: SeriesParameters, context: SeriesContext): number {
+  const { rowsMax, since } = context;
+  const { first, last, limit, next } = parameters;
+  const most = isDated(parameters) ? rowsMax : 1;
+  const wanted = first ?? last ?? next ?? limit;
+  // Leaving some of the changes out would lose them: the next run tells later ones only.
+  if (since !== undefined) return Math.min(wanted ?? Infinity, changesMost(since, context));
+  return Math.min(wanted ?? most, rowsMax);
 }
 
-/** One record when no date is given (SPEC.md "Time series"), else as many as an answer may have. */
-function defaultLimit(parameters: SeriesParameters, context: SeriesContext): number {
-  if (context.since !== undefined) return Number.MAX_SAFE_INTEGER;
-  const dated = [parameters.from, parameters.to, parameters.on].some((day) => day !== undefined);
-  return dated ? context.rowsMax : 1;
+/** No more than this can be new: what is held for a call is not there for others meanwhile. */
+function changesMost(since: Table, { pending = [], table }: SeriesContext): number {
+  const known = new Set(since.files.map(({ id }) => id));
+  const fresh = table.files.filter(({ id }) => !known.has(id));
+  return fresh.reduce((sum, { records }) => sum + records, pending.length);
+}
+
+const DATE_TYPES: ReadonlySet<string> = new Set(['date', 'timestamp', 'int64']);
+
+/** Integers are epoch milliseconds. */
+function dateFieldOf(name: string | undefined, date: Column, context: SeriesContext): Column {
+  if (name === undefined) return date;
+  const column = attributeOf(name, context);
+  if (column !== undefined && DATE_TYPES.has(column.type)) return column;
+  const rule = 'must name an attribute that is a date, a date-time or epoch milliseconds';
+  throw new Failure('InvalidParameter', `"dateField" ${rule}`);
+}
+
+function testsOf(parameters: SeriesParameters, context: SeriesContext): readonly Test[] {
+  const tests = (parameters.subattributes ?? []).map(({ name, equal, value }): Test => {
+    const column = attributeOf(name, context);
+    if (column === undefined) {
+      throw new Failure('InvalidParameter', `"subattribute" names ${name}, which no record has`);
+    }
+    return { column, operator: equal ? '=' : '<>', value };
+  });
+  const { updated } = parameters;
+  if (updated === undefined) return tests;
+  const column = columnOf(context.table, UPDATED_COLUMN);
+  return [...tests, { column, operator: '>=', value: instantText(updated) }];
+}
+
+/** The column behind an attribute's name: a property, or a system member that it does not hide. */
+function attributeOf(name: string, { dataset, table }: SeriesContext): Column | undefined {
+  const { key, subkey, date } = dataset.mapping;
+  const system: Readonly<Record<string, string | undefined>> = {
+    key,
+    subkey,
+    date: date ?? CREATED_COLUMN,
+    updated: UPDATED_COLUMN,
+  };
+  const own = Object.hasOwn(dataset.schema.properties, name);
+  const column = own ? name : Object.hasOwn(system, name) ? system[name] : undefined;
+  return table.columns.find((item) => item.name === column);
+}
+
+/** Old clients send symbols in lower case (INTERFACE.md 5). */
+function spelled(table: Table, name: string | undefined, value: string): readonly string[] {
+  const column = table.columns.find((item) => item.name === name);
+  return column?.type === 'varchar' ? [...new Set([value, value.toUpperCase()])] : [value];
 }
 
 function equalTo(
   table: Table,
   name: string | undefined,
-  value: string | undefined,
+  values: readonly string[] | undefined,
   part: string,
 ): SeriesPlan['equals'] {
-  if (value === undefined) return [];
+  if (values === undefined) return [];
   if (name === undefined) {
     throw new Failure('InvalidParameter', `"${part}" is not allowed: the dataset has no ${part}`);
   }
-  const column = columnOf(table, name);
-  // Old clients send symbols in lower case (INTERFACE.md 5).
-  const values = column.type === 'varchar' ? [...new Set([value, value.toUpperCase()])] : [value];
-  return [{ column, values }];
+  return [{ column: columnOf(table, name), values: [...new Set(values)] }];
 }
 
 function visibleKey({ dataset, table, visibility }: SeriesContext): SeriesPlan['equals'] {
@@ -170,9 +267,7 @@ function visibleKey({ dataset, table, visibility }: SeriesContext): SeriesPlan['
   return [{ column: columnOf(table, dataset.mapping.key ?? ''), values: [visibility.key] }];
 }
 
-function rangeOf(parameters: SeriesParameters, column: Column, zone: string): DateRange {
-  const from = parameters.on ?? parameters.from;
-  const to = parameters.on ?? parameters.to;
+function rangeOf({ from, to }: Days, column: Column, zone: string): DateRange {
   if (column.type === 'date') {
     return { kind: 'days', ...(from ? { from } : {}), ...(to ? { to } : {}) };
   }
@@ -183,28 +278,60 @@ function rangeOf(parameters: SeriesParameters, column: Column, zone: string): Da
   };
 }
 
-function membersOf(dataset: Dataset, table: Table, shape: SeriesShape): readonly Member[] {
+const membersKnown = new WeakMap<Dataset, WeakMap<Table, Map<string, readonly Member[]>>>();
+/** Ways to ask for members that are remembered of a dataset's version. */
+const WAYS_MAX = 100;
+
+/** Members of one way to ask, made once for each version of a dataset. */
+function knownMembers(context: SeriesContext, parameters: SeriesParameters): readonly Member[] {
+  const { dataset, shape, table } = context;
+  const { filter, systemProperties = false } = parameters;
+  const ofDataset =
+    membersKnown.get(dataset) ?? new WeakMap<Table, Map<string, readonly Member[]>>();
+  membersKnown.set(dataset, ofDataset);
+  const known = ofDataset.get(table) ?? new Map<string, readonly Member[]>();
+  ofDataset.set(table, known);
+  const way = `${shape} ${systemProperties} ${filter === undefined ? '' : `=${filter.join(',')}`}`;
+  const made = known.get(way) ?? filtered(membersOf(context, systemProperties), filter);
+  if (known.size < WAYS_MAX) known.set(way, made);
+  return made;
+}
+
+function membersOf(context: SeriesContext, systemProperties: boolean): readonly Member[] {
+  const { dataset, shape, table } = context;
   const properties = table.columns.filter(
     ({ name }) => dataset.schema.properties[name] !== undefined,
   );
   const own = properties.map(({ name }): Member => ({ kind: 'column', name, column: name }));
-  if (shape === 'data') return own;
+  const system = systemMembers(dataset);
+  if (shape === 'data') {
+    const nested = { kind: 'object', name: '_systemRecordProperties', members: system } as const;
+    return systemProperties ? [...own, nested] : own;
+  }
+  const { source } = dataset;
+  const [id, ...index] = system;
+  const named = source === '' ? [] : [{ kind: 'text', name: 'source', text: source } as const];
+  const inline = [...(id === undefined ? [] : [id]), ...named, ...index];
+  const taken = new Set(inline.map(({ name }) => name));
+  return [...inline, ...own.filter(({ name }) => !taken.has(name))];
+}
+
+/** id, key, subkey, date and updated (INTERFACE.md 3.5). */
+function systemMembers(dataset: Dataset): readonly (Source & { readonly name: string })[] {
   const { key, subkey, date } = dataset.mapping;
-  const system: readonly Member[] = [
+  return [
     { kind: 'text', name: 'id', text: dataset.dataset },
-    ...(dataset.source === ''
-      ? []
-      : [{ kind: 'text', name: 'source', text: dataset.source } as const]),
     indexMember('key', key),
     indexMember('subkey', subkey),
     { kind: 'epoch', name: 'date', column: date ?? CREATED_COLUMN },
     { kind: 'epoch', name: 'updated', column: UPDATED_COLUMN },
   ];
-  const taken = new Set(system.map(({ name }) => name));
-  return [...system, ...own.filter(({ name }) => !taken.has(name))];
 }
 
-const indexMember = (name: string, column: string | undefined): Member =>
+const indexMember = (
+  name: string,
+  column: string | undefined,
+): Source & { readonly name: string } =>
   column === undefined ? { kind: 'text', name, text: '' } : { kind: 'column', name, column };
 
 /** Names that no record has are passed over, as the original did; attribute case counts. */
@@ -224,3 +351,11 @@ function columnOf(table: Table, name: string): Column {
   if (column === undefined) throw new Failure('NotFound');
   return column;
 }
+
+/** Past them a year has a sign and six digits, which no one reads. */
+const LEAST_MS = Date.parse('0000-01-01T00:00:00.000Z');
+const MOST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** `2026-01-31 12:00:00.000`: as DuckDB and the catalog's statistics spell a timestamp. */
+export const instantText = (ms: number): string =>
+  new Date(Math.min(MOST_MS, Math.max(LEAST_MS, ms))).toISOString().replace('T', ' ').slice(0, -1);

@@ -1,12 +1,13 @@
 // A SeriesPlan as SQL: every identifier quoted, every value bound.
 import { type Column, SQL_TYPES, UPDATED_COLUMN } from '../store/columns.ts';
-import { identifier } from '../store/duckdb/instance.ts';
+import { identifier, literal } from '../store/duckdb/instance.ts';
 import type { Bound } from '../store/duckdb/protocol.ts';
 import type { DataFile } from '../store/lakeRead.ts';
 import { withPending } from '../store/pendingSql.ts';
 import { FILE_COLUMN, type PathOf, POSITION_COLUMN, visibleRows } from '../store/tableSql.ts';
 import { compareValues } from '../store/tableStats.ts';
-import type { Member, SeriesPlan } from './seriesPlan.ts';
+import { instantText, type Member, type SeriesPlan } from './seriesPlan.ts';
+import { printCollapse, printTransform } from './transforms.ts';
 
 interface Printed {
   readonly sql: string;
@@ -20,15 +21,91 @@ interface Condition {
   readonly values: readonly string[];
 }
 
-export function printSeries(plan: SeriesPlan, pathOf: PathOf): Printed {
+/** `before` are terms that come before the members. */
+export function printSeries(
+  plan: SeriesPlan,
+  pathOf: PathOf,
+  before: readonly string[] = [],
+): Printed {
   const parameters: Bound[] = [];
   const bind = (value: Bound): string => `$${parameters.push(value)}`;
-  const rows = printRecords(plan, neededColumns(plan), pathOf, bind);
-  const taken = `SELECT * FROM ${rows}
-    ORDER BY ${orderTerms(plan, plan.take === 'oldest' ? 'ASC' : 'DESC')} LIMIT ${plan.limit}`;
-  const members = plan.members.map((member) => printMember(member, bind));
+  const columns = neededColumns(plan);
+  const tested = printTests(plan, printRecords(plan, columns, pathOf, bind), bind);
+  const taken = printTake(plan, printFolded(plan, tested, columns), bind);
+  const members = [...before, ...plan.members.map((member) => printMember(member, bind))];
   const order = orderTerms(plan, plan.order === 'asc' ? 'ASC' : 'DESC');
-  return { sql: `SELECT ${members.join(', ')} FROM (${taken}) ORDER BY ${order}`, parameters };
+  const terms = plan.takes.length === 0 ? order : `${TAKE_COLUMN}, ${order}`;
+  return { sql: `SELECT ${members.join(', ')} FROM ${taken} ORDER BY ${terms}`, parameters };
+}
+
+/** The newest stored records of a plan's keys, each with the number that orders it before it. */
+export function printPage(plan: SeriesPlan, records: number, pathOf: PathOf): Printed {
+  const { name, type } = plan.indexDate;
+  const date = identifier(name);
+  const number =
+    type === 'date' ? `${date} - DATE '1970-01-01'` : `epoch_us(CAST(${date} AS TIMESTAMP))`;
+  const everything = { pending: [], range: { kind: 'days' }, offset: 0, limit: records } as const;
+  const whole: SeriesPlan = { ...plan, ...everything, take: 'newest', order: 'desc' };
+  return printSeries(whole, pathOf, [`CAST(${number} AS DOUBLE) AS ${ORDER_COLUMN}`]);
+}
+
+const ORDER_COLUMN = '_system_order';
+
+/** The conditions that a record must meet as it is now: after pending records took their place. */
+function printTests(plan: SeriesPlan, rows: string, bind: (value: Bound) => string): string {
+  const tests = plan.tests.map(({ column, operator, value }) => {
+    const place = printValue(column, value, bind);
+    const name = identifier(column.name);
+    // What has no value is not equal to any, and nothing is equal to what is no value of the type.
+    return operator === '<>'
+      ? `(${name} IS NULL OR ${name} IS DISTINCT FROM ${place})`
+      : `${name} ${operator} ${place}`;
+  });
+  const ranged = plan.dateColumn === plan.indexDate ? [] : rangeConditions(plan);
+  const conditions = [...tests, ...ranged.map((item) => printCondition(item, bind))];
+  return conditions.length === 0
+    ? rows
+    : `(SELECT * FROM ${rows} WHERE ${conditions.join(' AND ')})`;
+}
+
+function printFolded(plan: SeriesPlan, rows: string, columns: readonly Column[]): string {
+  const { collapse, dateColumn, indexDate, ties, transform, zone } = plan;
+  const series = { dateColumn, indexDate, ties, columns };
+  const folded = collapse === undefined ? rows : printCollapse(rows, collapse, series, zone);
+  return transform === undefined ? folded : printTransform(folded, transform, series);
+}
+
+/** Which of several takes a record belongs to, and its place in it. */
+const TAKE_COLUMN = '_system_take';
+const PLACE_COLUMN = '_system_place';
+
+function printTake(plan: SeriesPlan, rows: string, bind: (value: Bound) => string): string {
+  const { interval, limit, offset, takes } = plan;
+  const order = orderTerms(plan, plan.take === 'oldest' ? 'ASC' : 'DESC');
+  if (takes.length === 0 && interval === 1) {
+    const skipped = offset === 0 ? '' : ` OFFSET ${offset}`;
+    return `(SELECT * FROM ${rows} ORDER BY ${order} LIMIT ${limit}${skipped})`;
+  }
+  const numbered = takes.length === 0 ? rows : `(SELECT *, ${takeOf(plan, bind)} FROM ${rows})`;
+  const part = takes.length === 0 ? '' : `PARTITION BY ${TAKE_COLUMN} `;
+  const place = `row_number() OVER (${part}ORDER BY ${order}) - 1 AS ${PLACE_COLUMN}`;
+  const end = (offset + limit) * interval;
+  return `(SELECT * FROM (SELECT *, ${place} FROM ${numbered})
+    WHERE ${PLACE_COLUMN} % ${interval} = 0 AND ${PLACE_COLUMN} >= ${offset * interval}
+      AND ${PLACE_COLUMN} < ${end})`;
+}
+
+/** The first take whose spellings have the record's key. */
+function takeOf({ equals, takes }: SeriesPlan, bind: (value: Bound) => string): string {
+  const [key] = equals;
+  const type = key?.column.type ?? 'varchar';
+  const list = (values: readonly string[]): string =>
+    `CAST(CAST(${bind(JSON.stringify(values))} AS JSON) AS VARCHAR[])`;
+  const spelled = list(takes.flat().map((value) => unrounded(type, value)));
+  const numbers = list(takes.flatMap((spellings, at) => spellings.map(() => String(at))));
+  const typed = `list_transform(${spelled}, x -> TRY_CAST(x AS ${SQL_TYPES[type]}))`;
+  const place = `list_position(${typed}, ${identifier(key?.column.name ?? '')})`;
+  return `CAST(${numbers}[${place}] AS INTEGER) AS ${TAKE_COLUMN}`;
 }
 
 /** A sub-select of the records that the plan's conditions leave, stored and pending ones. */
@@ -40,7 +117,7 @@ export function printRecords(
 ): string {
   const rows = rowsSince(plan, columns, pathOf);
   const where = printConditions(plan, bind);
-  const index = [...plan.ties, plan.dateColumn];
+  const index = [...plan.ties, plan.indexDate];
   return withPending(rows, columns, index, plan.pending, where, bind);
 }
 
@@ -57,7 +134,7 @@ function rowsSince(plan: SeriesPlan, columns: readonly Column[], pathOf: PathOf)
   const updated = plan.table.columns.filter(({ name }) => name === UPDATED_COLUMN);
   const all = [...new Set([...columns, ...updated])];
   const list = columns.map(({ name }) => identifier(name)).join(', ');
-  const same = [...plan.ties, plan.dateColumn, ...updated].map(
+  const same = [...plan.ties, plan.indexDate, ...updated].map(
     ({ name }) => `old.${identifier(name)} = fresh.${identifier(name)}`,
   );
   return `(SELECT ${list} FROM ${visibleRows(fresh, all, pathOf)} AS fresh
@@ -70,66 +147,93 @@ export function lostFiles({ since, table }: SeriesPlan): readonly DataFile[] {
   return (since?.files ?? []).filter(({ id }) => !kept.has(id));
 }
 
-/** The plan's conditions as one; `print` makes a value's place in the text. */
+/** The plan's conditions on the unique index as one; `print` makes a value's place in the text. */
 export function printConditions(plan: SeriesPlan, print: (value: string) => string): string {
-  const conditions = conditionsOf(plan).map(({ column, operator, values }) => {
-    const type = SQL_TYPES[column.type];
-    // A key of another type is no key of this dataset: it finds nothing and fails nothing.
-    const bound = values.map((value) => `TRY_CAST(${print(value)} AS ${type})`);
-    const test = operator === '=' ? `IN (${bound.join(', ')})` : `${operator} ${bound[0]}`;
-    return `${identifier(column.name)} ${test}`;
-  });
+  const conditions = conditionsOf(plan).map((condition) => printCondition(condition, print));
   return conditions.length === 0 ? 'true' : conditions.join(' AND ');
 }
 
+function printCondition(
+  { column, operator, values }: Condition,
+  print: (value: string) => string,
+): string {
+  const bound = values.map((value) => printValue(column, value, print));
+  const test = operator === '=' ? `IN (${bound.join(', ')})` : `${operator} ${bound[0]}`;
+  return `${identifier(column.name)} ${test}`;
+}
+
+/** A value of another type is none of this column: it finds nothing and fails nothing. */
+const printValue = ({ type }: Column, value: string, print: (value: string) => string): string =>
+  `TRY_CAST(${print(unrounded(type, value))} AS ${SQL_TYPES[type]})`;
+
+/** DuckDB would round, and 1.5 is not the key 2. */
+const unrounded = (type: Column['type'], value: string): string =>
+  type === 'int64' && !Number.isInteger(Number(value)) ? '' : value;
+
 function orderTerms(plan: SeriesPlan, direction: 'ASC' | 'DESC'): string {
   const date = `${identifier(plan.dateColumn.name)} ${direction}`;
-  const ties = plan.ties.map(({ name }) => identifier(name));
+  const second = plan.dateColumn === plan.indexDate ? [] : [plan.indexDate];
+  const ties = [...plan.ties, ...second].map(({ name }) => identifier(name));
   const places = plan.byPlace ? [FILE_COLUMN, POSITION_COLUMN] : [];
   return [date, ...ties, ...places].join(', ');
 }
 
 function printMember(member: Member, bind: (value: Bound) => string): string {
   const name = identifier(member.name);
-  if (member.kind === 'text') return `CAST(${bind(member.text)} AS VARCHAR) AS ${name}`;
-  const column = identifier(member.column);
-  if (member.kind === 'column') return `${column} AS ${name}`;
-  return `epoch_ms(CAST(${column} AS TIMESTAMP)) AS ${name}`;
+  if (member.kind !== 'object') return `${printSource(member, bind)} AS ${name}`;
+  const members = member.members.map((item) => `${literal(item.name)}, ${printSource(item, bind)}`);
+  return `json_object(${members.join(', ')}) AS ${name}`;
+}
+
+function printSource(
+  source: Exclude<Member, { kind: 'object' }>,
+  bind: (value: Bound) => string,
+): string {
+  if (source.kind === 'text') return `CAST(${bind(source.text)} AS VARCHAR)`;
+  const column = identifier(source.column);
+  return source.kind === 'column' ? column : `epoch_ms(CAST(${column} AS TIMESTAMP))`;
 }
 
 /** Only the columns that a member, a condition or the order names are read. */
 function neededColumns(plan: SeriesPlan): readonly Column[] {
+  const members = plan.members.flatMap((item) => (item.kind === 'object' ? item.members : [item]));
   const names = new Set([
     plan.dateColumn.name,
+    plan.indexDate.name,
     ...plan.ties.map(({ name }) => name),
     ...plan.equals.map(({ column }) => column.name),
-    ...plan.members.flatMap((member) => (member.kind === 'text' ? [] : [member.column])),
+    ...plan.tests.map(({ column }) => column.name),
+    ...members.flatMap((member) => (member.kind === 'text' ? [] : [member.column])),
   ]);
   return plan.table.columns.filter(({ name }) => names.has(name));
 }
 
+/** Conditions on columns of the unique index: a record keeps these for its whole life. */
 function conditionsOf(plan: SeriesPlan): readonly Condition[] {
-  const { dateColumn: column, range, visibility } = plan;
+  const { dateColumn, indexDate: column, visibility } = plan;
   const conditions: Condition[] = plan.equals.map((equal) => ({ ...equal, operator: '=' }));
-  const add = (operator: Condition['operator'], value: string | undefined): void => {
-    if (value !== undefined) conditions.push({ column, operator, values: [value] });
-  };
-  if (range.kind === 'days') {
-    add('>=', range.from);
-    add('<=', range.to);
-  } else {
-    add('>=', range.fromMs === undefined ? undefined : instantText(range.fromMs));
-    add('<', range.untilMs === undefined ? undefined : instantText(range.untilMs));
+  if (dateColumn === column) conditions.push(...rangeConditions(plan));
+  if (visibility.kind === 'before') {
+    const days = column.type === 'date';
+    const value = days ? instantText(visibility.ms - 1).slice(0, 10) : instantText(visibility.ms);
+    conditions.push({ column, operator: days ? '<=' : '<', values: [value] });
   }
-  if (visibility.kind === 'before' && column.type === 'date') {
-    add('<=', instantText(visibility.ms - 1).slice(0, 10));
-  } else if (visibility.kind === 'before') add('<', instantText(visibility.ms));
   return conditions;
 }
 
-/** `2026-01-31 12:00:00.000`: as DuckDB and the catalog's statistics spell a timestamp. */
-const instantText = (ms: number): string =>
-  new Date(ms).toISOString().replace('T', ' ').slice(0, -1);
+function rangeConditions({ dateColumn: column, range }: SeriesPlan): readonly Condition[] {
+  const spelled = (ms: number): string => (column.type === 'int64' ? String(ms) : instantText(ms));
+  const pairs = [
+    ['>=', range.kind === 'days' ? range.from : range.fromMs],
+    ['<=', range.kind === 'days' ? range.to : undefined],
+    ['<', range.kind === 'days' ? undefined : range.untilMs],
+  ] as const;
+  return pairs.flatMap(([operator, value]) =>
+    value === undefined
+      ? []
+      : [{ column, operator, values: [typeof value === 'number' ? spelled(value) : value] }],
+  );
+}
 
 /** Files that may hold a wanted record, by the catalog's least and greatest values. */
 export function prunedFiles(plan: SeriesPlan): readonly DataFile[] {

@@ -1,9 +1,11 @@
 // One transaction makes a version: a snapshot row and what it changed. Before it, published files
 // are garbage to be swept; after it, they are the dataset (DESIGN.md idea 1; DuckLake 1.0
 // specification, "Queries: Writing Data").
+import { catalogTime, timeOfCatalog } from './catalogTime.ts';
 import type { Column } from './columns.ts';
 import type { Database } from './database.ts';
 import { Failure } from './failure.ts';
+import type { PendingRow } from './pending.ts';
 import { newUuid } from './random.ts';
 import { columnRow, editTable, quoted } from './tableEdits.ts';
 import { addToTableStats } from './tableStats.ts';
@@ -53,6 +55,8 @@ export type Edit =
       readonly tableId: number;
       readonly fileIds: readonly number[];
     }
+  /** Nothing before the version can be asked any more; `records` were taken out of all versions. */
+  | { readonly kind: 'end-history'; readonly tableId: number; readonly records: number }
   | { readonly kind: 'drop-table'; readonly tableId: number }
   | {
       readonly kind: 'rename-table';
@@ -76,13 +80,22 @@ export interface CommitNote {
   readonly message: string;
   /** Free text of the writer: here the job. */
   readonly extra?: string;
+  /** What it changes for who has records in memory; anything when undefined. */
+  readonly touches?: Touches;
 }
+
+/** No record at all, or none but these, which were pushed and are files now. */
+export type Touches =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'records'; readonly records: readonly PendingRow[] };
 
 export interface Committed {
   readonly snapshot: number;
   readonly timeMs: number;
   /** Ids of created workspaces and tables, in the order of their edits. */
   readonly created: readonly number[];
+  /** Files that nothing names any more, relative to the lake's root: to be removed. */
+  readonly unnamed: readonly string[];
 }
 
 interface Head {
@@ -94,11 +107,13 @@ interface Head {
 
 export interface Progress {
   readonly snapshot: number;
+  readonly timeMs: number;
   schemaVersion: number;
   nextCatalogId: number;
   nextFileId: number;
   readonly changes: string[];
   readonly created: number[];
+  readonly unnamed: string[];
 }
 
 /** Writes one snapshot inside `transaction`. Time moves on by at least 1 ms from commit to commit. */
@@ -112,11 +127,13 @@ export async function writeSnapshot(
   const timeMs = Math.max(nowMs, head.timeMs + 1);
   const progress: Progress = {
     snapshot: head.snapshot_id + 1,
+    timeMs,
     schemaVersion: head.schema_version,
     nextCatalogId: head.next_catalog_id,
     nextFileId: head.next_file_id,
     changes: [],
     created: [],
+    unnamed: [],
   };
   for (const edit of edits) await apply(transaction, edit, progress);
   await transaction
@@ -139,15 +156,9 @@ export async function writeSnapshot(
       commit_extra_info: note.extra ?? null,
     })
     .execute();
-  return { snapshot: progress.snapshot, timeMs, created: progress.created };
+  const { created, snapshot, unnamed } = progress;
+  return { snapshot, timeMs, created, unnamed };
 }
-
-/** `2026-01-31 12:00:00.000+00`: the catalog's spelling of a time, sortable as text. */
-export const catalogTime = (ms: number): string =>
-  new Date(ms).toISOString().replace('T', ' ').replace('Z', '+00');
-
-export const timeOfCatalog = (text: string): number =>
-  Date.parse(`${text.replace(' ', 'T').replace('+00', '')}Z`);
 
 async function readHead(transaction: Database): Promise<Head & { readonly timeMs: number }> {
   const head = await transaction

@@ -14,7 +14,17 @@ type CrashPoint =
   | 'charges-taken'
   | 'charges-committed'
   | 'pushes-written'
-  | 'pushes-committed';
+  | 'pushes-committed'
+  | 'flush-begun'
+  | 'compaction-written'
+  | 'purge-written'
+  | 'purge-open'
+  | 'purge-committed'
+  | 'purge-removed'
+  | 'retention-open'
+  | 'retention-committed'
+  | 'backup-held'
+  | 'backup-copied';
 
 export type AtCrashPoint = (point: CrashPoint) => void;
 

@@ -24,11 +24,18 @@ export function openDatabase(path: string): Database {
     dialect: new SqliteDialect({
       database: {
         close: () => sqlite.close(),
-        prepare: (sql) => adapt(prepared(sqlite, statements, sql)),
+        prepare: (sql) => {
+          const statement = adapt(prepared(sqlite, statements, sql));
+          // A full disk ends a transaction by itself: its own error is the one to be told.
+          if (sql !== 'rollback' || sqlite.isTransaction) return statement;
+          return { ...statement, run: () => NOTHING_DONE };
+        },
       },
     }),
   });
 }
+
+const NOTHING_DONE = { changes: 0, lastInsertRowid: 0 };
 
 /** Prepared statements kept; past this many texts the memory is dropped and begins again. */
 const STATEMENTS_MAX = 500;

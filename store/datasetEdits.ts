@@ -24,6 +24,7 @@ interface DatasetChanges {
   readonly weight: number;
   readonly access: Access;
   readonly smartLinks: readonly SmartLink[];
+  readonly historyDays: number | null;
   readonly addedProperties: Readonly<Record<string, PropertyType>>;
 }
 
@@ -106,6 +107,14 @@ export async function renameDataset(
         .set(values)
         .where('table_id', '=', tableId)
         .execute();
+      // Its jobs stay its jobs; one that has not ended loads into what has its name by then.
+      await transaction
+        .updateTable('job')
+        .set(values)
+        .where('workspace', '=', workspace)
+        .where('dataset', '=', dataset.dataset)
+        .where('finished_ms', 'is not', null)
+        .execute();
     },
     () => {
       const own = dataset.dataset.toUpperCase() === name.toUpperCase();
@@ -140,7 +149,7 @@ export async function changeDataset(
   nowMs: number,
 ): Promise<void> {
   const { tableId } = dataset;
-  const { addedProperties: added, access, smartLinks, ...members } = changes;
+  const { addedProperties: added, access, historyDays, smartLinks, ...members } = changes;
   const columns = Object.entries(added).map(([name, property]) => ({
     name,
     type: columnTypeOf(property),
@@ -157,6 +166,7 @@ export async function changeDataset(
         ...members,
         access_json: JSON.stringify(access),
         smart_links_json: JSON.stringify(smartLinks),
+        history_days: historyDays,
         schema_json: JSON.stringify(wider),
         updated_ms: nowMs,
       })
@@ -209,6 +219,7 @@ async function insertDataset(
       mapping_json: JSON.stringify(draft.mapping),
       access_json: JSON.stringify(draft.access),
       smart_links_json: JSON.stringify(draft.smartLinks),
+      history_days: draft.historyDays,
       created_ms: timeMs,
       updated_ms: timeMs,
     })

@@ -52,6 +52,8 @@ export interface Dataset {
   readonly mapping: ColumnMapping;
   readonly access: Access;
   readonly smartLinks: readonly SmartLink[];
+  /** Days for which its versions are kept; null: as the server keeps them. */
+  readonly historyDays: number | null;
   readonly createdMs: number;
   readonly updatedMs: number;
 }
@@ -64,6 +66,7 @@ export const UNSAID = {
   weight: 1,
   access: { level: 'open' },
   smartLinks: [],
+  historyDays: null,
 } as const satisfies Partial<Dataset>;
 
 export interface Catalogue {
@@ -71,6 +74,8 @@ export interface Catalogue {
   /** By name, in any case. */
   workspace(name: string): Workspace | undefined;
   datasets(workspace: string): readonly Dataset[];
+  /** Those whose owner keeps less history than the server. */
+  limitedInHistory(): readonly Dataset[];
   /** By the id that stays when it is renamed. */
   datasetById(tableId: number): Dataset | undefined;
   /** By name, in any case: old clients send lower-case ids (INTERFACE.md 5). */
@@ -98,6 +103,7 @@ export async function loadCatalogue(database: Database): Promise<Catalogue> {
       mapping: JSON.parse(row.mapping_json) as ColumnMapping,
       access: JSON.parse(row.access_json) as Access,
       smartLinks: JSON.parse(row.smart_links_json) as SmartLink[],
+      historyDays: row.history_days,
       createdMs: row.created_ms,
       updatedMs: row.updated_ms,
     })),
@@ -112,6 +118,7 @@ function catalogueOf(workspaces: readonly Workspace[], datasets: readonly Datase
     workspaces: (accountId) => workspaces.filter((item) => item.accountId === accountId),
     workspace: (name) => byName.get(name.toUpperCase()),
     datasets: (workspace) => datasets.filter((item) => item.workspace === workspace),
+    limitedInHistory: () => datasets.filter(({ historyDays }) => historyDays !== null),
     datasetById: (tableId) => byId.get(tableId),
     dataset: (workspace, name) => byPath.get(pathOf(workspace, name)),
   };

@@ -27,6 +27,7 @@ export type FailureType =
   | 'TooManyRequests'
   | 'EnterprisePermissionRequired'
   | 'SystemError'
+  | 'Gone'
   | 'PriceTooHigh'
   | 'StorageLimit'
   | 'TestReadOnly'

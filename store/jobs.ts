@@ -122,6 +122,29 @@ export const findRejects = (database: Database, jobId: string): Promise<readonly
     .orderBy('line')
     .execute();
 
+/**
+ * In the transaction of a purge: reasons and log lines of the dataset's jobs may quote what it takes
+ * away. Jobs that have not ended are about records that come after it.
+ */
+export async function clearTexts(
+  transaction: Database,
+  { workspace, dataset }: { readonly workspace: string; readonly dataset: string },
+): Promise<void> {
+  const rows = await transaction
+    .selectFrom('job')
+    .select(['job_id', 'dataset', 'error'])
+    .where('workspace', '=', workspace)
+    .where('finished_ms', 'is not', null)
+    .execute();
+  for (const job of rows.filter((row) => row.dataset.toUpperCase() === dataset.toUpperCase())) {
+    await transaction.deleteFrom('job_reject').where('job_id', '=', job.job_id).execute();
+    await transaction.deleteFrom('log').where('job_id', '=', job.job_id).execute();
+    if (job.error !== null) await updateJob(transaction, job.job_id, { error: PURGED });
+  }
+}
+
+const PURGED = 'the reason was purged with records of the dataset';
+
 /** Log lines kept in all; the oldest go first. About 30 MB of catalog. */
 const LOG_LINES_MAX = 100_000;
 

@@ -1,32 +1,30 @@
 // The lake in one hand: what there is now, what there was, and the one committer.
 // Readers see a snapshot or none of it; nobody is told of a commit before it is on the disk.
-import {
-  catalogTime,
-  type CommitNote,
-  type Committed,
-  type Edit,
-  writeSnapshot,
-} from './commit.ts';
+import { catalogTime } from './catalogTime.ts';
+import { type CommitNote, type Committed, type Edit, writeSnapshot } from './commit.ts';
 import type { Clock } from './clock.ts';
 import type { AtCrashPoint } from './crashPoints.ts';
 import type { Database } from './database.ts';
 import { type Catalogue, loadCatalogue } from './datasets.ts';
-import { Failure } from './failure.ts';
 import type { Files } from './files.ts';
-import { readTable, type Table } from './lakeRead.ts';
+import {
+  type AsOf,
+  checkSince,
+  endOlder,
+  type Floor,
+  readFloors,
+  snapshotAsked,
+} from './history.ts';
+import { type DataFile, readEveryFile, readTable, type Table } from './lakeRead.ts';
 import { newUuid } from './random.ts';
 import { expire, expiredSnapshots, type Keep, readSnapshots } from './retention.ts';
-
-/** A version to read: by snapshot id or by commit time. */
-export type AsOf =
-  | { readonly kind: 'snapshot'; readonly snapshot: number }
-  | { readonly kind: 'time'; readonly ms: number };
 
 /** What a commit announces, after it is durable. */
 interface Change {
   readonly snapshot: number;
   readonly timeMs: number;
   readonly tableIds: readonly number[];
+  readonly touches: CommitNote['touches'];
 }
 
 /** Work to do in the commit's own transaction, with what it created. */
@@ -44,12 +42,15 @@ export class Lake {
   readonly #current = new Map<number, Promise<Table | undefined>>();
   readonly #old = new Map<string, Promise<Table | undefined>>();
   #catalogue: Catalogue;
+  #floors: ReadonlyMap<number, Floor>;
   #snapshot: number;
+  #state = 0;
   #queue: Promise<unknown> = Promise.resolve();
 
   private constructor(
     parts: { database: Database; files: Files; clock: Clock; at: AtCrashPoint },
     catalogue: Catalogue,
+    floors: ReadonlyMap<number, Floor>,
     snapshot: number,
   ) {
     this.files = parts.files;
@@ -57,6 +58,7 @@ export class Lake {
     this.#clock = parts.clock;
     this.#at = parts.at;
     this.#catalogue = catalogue;
+    this.#floors = floors;
     this.#snapshot = snapshot;
   }
 
@@ -69,7 +71,8 @@ export class Lake {
   }): Promise<Lake> {
     await firstSnapshot(parts.database, parts.clock());
     const catalogue = await loadCatalogue(parts.database);
-    return new Lake(parts, catalogue, await headOf(parts.database));
+    const floors = await readFloors(parts.database);
+    return new Lake(parts, catalogue, floors, await headOf(parts.database));
   }
 
   get catalogue(): Catalogue {
@@ -81,36 +84,72 @@ export class Lake {
     return this.#snapshot;
   }
 
+  /** Grows with whatever changes which files there are, now or in history. */
+  get state(): number {
+    return this.#state;
+  }
+
+  /** Where the dataset's history begins; undefined while nothing of it was ended. */
+  floorOf(tableId: number): Floor | undefined {
+    return this.#floors.get(tableId);
+  }
+
   onChange(listener: (change: Change) => void): void {
     this.#listeners.add(listener);
   }
 
-  /** The dataset's columns and files, now or as they were; undefined when it was not there yet. */
+  /**
+   * The dataset's columns and files, now or as they were; undefined when it was not there yet.
+   * @throws Failure InvalidParameter when there never was such a version, Gone when it has ended.
+   */
   async table(tableId: number, asOf?: AsOf): Promise<Table | undefined> {
     if (asOf === undefined) return this.#currentTable(tableId);
-    const snapshot = await this.snapshotOf(asOf);
+    const floor = this.#floors.get(tableId);
+    return this.#oldTable(
+      tableId,
+      await snapshotAsked(this.#database, asOf, this.#snapshot, floor),
+    );
+  }
+
+  /** The same for who goes on from a version; undefined also when it has ended. */
+  async tableAt(tableId: number, snapshot: number): Promise<Table | undefined> {
+    if (snapshot < (this.#floors.get(tableId)?.snapshot ?? 0)) return undefined;
+    const kept = await this.#database
+      .selectFrom('ducklake_snapshot')
+      .select('snapshot_id')
+      .where('snapshot_id', '=', snapshot)
+      .executeTakeFirst();
+    return kept === undefined ? undefined : this.#oldTable(tableId, snapshot);
+  }
+
+  /** @throws Failure Gone when changes since a version can't be told any more. */
+  checkSince(tableId: number, since: number): Promise<void> {
+    return checkSince(this.#database, tableId, since, this.#snapshot, this.#floors.get(tableId));
+  }
+
+  /** Data files of every version of a table that is left, each without its deletes. */
+  everyFile(table: Table): Promise<readonly DataFile[]> {
+    return readEveryFile(this.#database, table);
+  }
+
+  async #oldTable(tableId: number, snapshot: number): Promise<Table | undefined> {
     const key = `${tableId}@${snapshot}`;
-    const known = this.#old.get(key) ?? readTable(this.#database, tableId, snapshot);
+    const known = this.#old.get(key) ?? this.#readOld(tableId, snapshot);
     this.#old.delete(key);
     this.#old.set(key, known);
+    known.catch(() => this.#old.delete(key));
     if (this.#old.size > OLD_TABLES_MAX) this.#old.delete([...this.#old.keys()][0] ?? '');
     return known;
   }
 
-  /**
-   * The snapshot that was the newest at a time, or the named one.
-   * @throws Failure InvalidParameter when there is none.
-   */
-  async snapshotOf(asOf: AsOf): Promise<number> {
-    const query = this.#database.selectFrom('ducklake_snapshot').select('snapshot_id');
-    const found =
-      asOf.kind === 'snapshot'
-        ? query.where('snapshot_id', '=', asOf.snapshot)
-        : query.where('snapshot_time', '<=', catalogTime(asOf.ms)).orderBy('snapshot_id', 'desc');
-    const row = await found.limit(1).executeTakeFirst();
-    if (row !== undefined) return row.snapshot_id;
-    const first = 'asOf must be a snapshot of this lake or a time after its first one';
-    throw new Failure('InvalidParameter', first);
+  /** In one transaction: a version that ends meanwhile is there whole, or told as ended. */
+  #readOld(tableId: number, snapshot: number): Promise<Table | undefined> {
+    return this.#database.transaction().execute(async (transaction) => {
+      const floor = (await readFloors(transaction)).get(tableId);
+      const asOf = { kind: 'snapshot', snapshot } as const;
+      await snapshotAsked(transaction, asOf, this.#snapshot, floor);
+      return readTable(transaction, tableId, snapshot);
+    });
   }
 
   /**
@@ -133,7 +172,7 @@ export class Lake {
         return written;
       });
       this.#at('transaction-committed');
-      await this.#announce(edits, committed);
+      await this.#announce(edits, committed, note.touches);
       return committed;
     });
   }
@@ -147,10 +186,40 @@ export class Lake {
       const snapshots = await readSnapshots(this.#database);
       const expired = expiredSnapshots(snapshots, this.#clock(), keep);
       if (expired.length === 0) return [];
-      const files = await this.#database
-        .transaction()
-        .execute((transaction) => expire(transaction, expired));
+      const files = await this.#database.transaction().execute(async (transaction) => {
+        const unnamed = await expire(transaction, expired);
+        this.#at('retention-open');
+        return unnamed;
+      });
+      this.#at('retention-committed');
       this.#old.clear();
+      this.#state += 1;
+      return files;
+    });
+  }
+
+  /**
+   * Ends each table's history before the version that was the newest at its time, in the turn of
+   * the commits.
+   * @returns files that nothing names any more, to be removed when their readers have ended
+   */
+  async endOlder(
+    ends: readonly { readonly tableId: number; readonly ms: number }[],
+  ): Promise<readonly string[]> {
+    return this.#exclusively(async () => {
+      const nowMs = this.#clock();
+      const files = await this.#database.transaction().execute(async (transaction) => {
+        const unnamed: string[] = [];
+        for (const { tableId, ms } of ends) {
+          unnamed.push(...((await endOlder(transaction, tableId, ms, nowMs)) ?? []));
+        }
+        this.#at('retention-open');
+        return unnamed;
+      });
+      this.#at('retention-committed');
+      this.#floors = await readFloors(this.#database);
+      this.#old.clear();
+      this.#state += 1;
       return files;
     });
   }
@@ -167,7 +236,7 @@ export class Lake {
 
   /** A load that changed nothing makes no version; what goes alongside still happens. */
   async #noteOnly(alongside: Alongside): Promise<Committed> {
-    const committed = { snapshot: this.#snapshot, timeMs: this.#clock(), created: [] };
+    const committed = { snapshot: this.#snapshot, timeMs: this.#clock(), created: [], unnamed: [] };
     await this.#database.transaction().execute((transaction) => alongside(transaction, committed));
     this.#catalogue = await loadCatalogue(this.#database);
     return committed;
@@ -182,13 +251,22 @@ export class Lake {
     return loading;
   }
 
-  async #announce(edits: readonly Edit[], committed: Committed): Promise<void> {
+  async #announce(
+    edits: readonly Edit[],
+    { snapshot, timeMs }: Committed,
+    touches: CommitNote['touches'],
+  ): Promise<void> {
     const tableIds = edits.flatMap((edit) => ('tableId' in edit ? [edit.tableId] : []));
+    if (edits.some(({ kind }) => kind === 'end-history')) {
+      this.#floors = await readFloors(this.#database);
+      this.#old.clear();
+    }
     this.#catalogue = await loadCatalogue(this.#database);
-    this.#snapshot = committed.snapshot;
+    this.#snapshot = snapshot;
+    this.#state += 1;
     for (const tableId of tableIds) this.#current.delete(tableId);
     this.#at('change-announced');
-    const change = { snapshot: committed.snapshot, timeMs: committed.timeMs, tableIds };
+    const change = { snapshot, timeMs, tableIds, touches };
     for (const listener of this.#listeners) listener(change);
   }
 

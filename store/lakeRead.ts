@@ -139,6 +139,28 @@ async function readFiles(
   }));
 }
 
+/** Data files of every version of a table that is left, each without its deletes. */
+export async function readEveryFile(
+  database: Database,
+  { tableId, folder }: Table,
+): Promise<readonly DataFile[]> {
+  const rows = await database
+    .selectFrom('ducklake_data_file')
+    .select(['data_file_id', 'path', 'record_count', 'file_size_bytes'])
+    .where('table_id', '=', tableId)
+    .orderBy('data_file_id')
+    .execute();
+  const ranges = await readRanges(database, tableId);
+  return rows.map((row) => ({
+    id: row.data_file_id,
+    path: `${folder}${row.path}`,
+    records: row.record_count,
+    bytes: row.file_size_bytes,
+    ranges: ranges.get(row.data_file_id) ?? new Map(),
+    deletes: null,
+  }));
+}
+
 async function readRanges(
   database: Database,
   tableId: number,

@@ -3,6 +3,7 @@ import { type Kysely, sql } from 'kysely';
 import { addAccounts } from './accountTables.ts';
 import type { Database } from './database.ts';
 import { Failure } from './failure.ts';
+import { addHistoryFloors } from './history.ts';
 import { createLakeTables } from './lakeTables.ts';
 import { addPending } from './pendingTable.ts';
 import { addQueryCursors } from './queryCursors.ts';
@@ -21,6 +22,7 @@ const STEPS: readonly Step[] = [
     await addPending(database);
     await addQueryCursors(database);
   },
+  addHistoryFloors,
 ];
 
 /**

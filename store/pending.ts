@@ -163,6 +163,12 @@ export class Pending {
     for (const row of table.rows) addTo(table.net, row);
   }
 
+  /** After a purge: nothing of what was flushed stays in memory. */
+  forgetFlushed(tableId: number): void {
+    const table = this.#tables.get(tableId);
+    if (table !== undefined) table.flushed = [];
+  }
+
   /** In the transaction that drops a table: what is pending for it goes with it. */
   async drop(transaction: Database, tableId: number): Promise<void> {
     await transaction.deleteFrom('pending').where('table_id', '=', tableId).execute();

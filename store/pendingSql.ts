@@ -26,11 +26,20 @@ export function withPending(
     .map(({ name }) => `s.${identifier(name)} = p.${identifier(name)}`)
     .join(' AND ');
   const pushed = `(SELECT * FROM ${pendingRows(columns, pending, bind)} WHERE ${where})`;
-  return `(WITH stored AS ${stored}, pushed AS ${pushed}
-    SELECT ${list} FROM stored AS s
-      WHERE NOT EXISTS (FROM pushed AS p WHERE p.${REPLACES} AND ${same})
-    UNION ALL SELECT ${list} FROM pushed AS p
-      WHERE p.${REPLACES} OR NOT EXISTS (FROM stored AS s WHERE ${same}))`;
+  const replacing = pending.some((row) => row.replaces);
+  const givingWay = pending.some((row) => !row.replaces);
+  const kept = replacing
+    ? `WHERE NOT EXISTS (FROM pushed AS p WHERE p.${REPLACES} AND ${same})`
+    : '';
+  // The few stored records that pushed ones meet are found first: all of them need not fit memory.
+  const taken = `, taken AS MATERIALIZED (SELECT * FROM stored AS s
+    WHERE EXISTS (FROM pushed AS p WHERE NOT p.${REPLACES} AND ${same}))`;
+  const added = givingWay
+    ? `WHERE p.${REPLACES} OR NOT EXISTS (FROM taken AS s WHERE ${same})`
+    : '';
+  return `(WITH stored AS NOT MATERIALIZED ${stored}, pushed AS MATERIALIZED ${pushed}
+    ${givingWay ? taken : ''}
+    SELECT ${list} FROM stored AS s ${kept} UNION ALL SELECT ${list} FROM pushed AS p ${added})`;
 }
 
 function pendingRows(

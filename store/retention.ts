@@ -1,6 +1,6 @@
 // Old versions are thinned: all of the last day, then one an hour, then one a day. What no version
 // that is left needs goes: its rows in one transaction, its files after readers had time to end.
-import { timeOfCatalog } from './commit.ts';
+import { timeOfCatalog } from './catalogTime.ts';
 import type { Database } from './database.ts';
 import { tableFolders } from './lakeRead.ts';
 

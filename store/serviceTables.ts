@@ -2,6 +2,7 @@
 import type { ColumnType, Kysely } from 'kysely';
 import type { AuditTable, JournalTable, RetiredTokenTable } from './accountTables.ts';
 import type { SqlBoolean } from './database.ts';
+import type { HistoryFloorTable } from './history.ts';
 import type { PendingTable } from './pendingTable.ts';
 import type { QueryCursorTable } from './queryCursors.ts';
 import { createTable } from './lakeTables.ts';
@@ -79,6 +80,8 @@ interface DatasetTable {
   readonly access_json: Added<string>;
   /** JSON: which properties hold symbols of a known kind. */
   readonly smart_links_json: Added<string>;
+  /** Days for which versions are kept; null: as the server keeps them. */
+  readonly history_days: Added<number | null>;
 }
 
 interface JobTable {
@@ -164,6 +167,7 @@ export interface ServiceTables {
   readonly journal: JournalTable;
   readonly pending: PendingTable;
   readonly query_cursor: QueryCursorTable;
+  readonly history_floor: HistoryFloorTable;
 }
 
 const DDL: Readonly<Record<string, string>> = {

@@ -1,178 +1,9 @@
-// The one declared table of settings, and the one place that reads the environment.
+// The one place that reads the environment: every setting checked, by the table that declares it.
 import { type AddressRules, parseAddresses } from './addresses.ts';
 import { Failure } from './failure.ts';
+import { SETTINGS } from './settingsTable.ts';
 
 const GIGABYTE = 1024 ** 3;
-
-interface Declaration {
-  readonly name: string;
-  readonly fallback: string;
-  readonly unit: string;
-  readonly help: string;
-}
-
-/** Every setting: environment variable, default, unit, help. docs/operating.md prints this table. */
-export const SETTINGS = [
-  {
-    name: 'TAPEDECK_PORT',
-    fallback: '8080',
-    unit: 'port',
-    help: 'Port of the API; 0 takes a free one.',
-  },
-  { name: 'TAPEDECK_HOST', fallback: '127.0.0.1', unit: 'address', help: 'Address to listen on.' },
-  {
-    name: 'TAPEDECK_DATA',
-    fallback: './data',
-    unit: 'folder',
-    help: 'The data folder: everything that is kept.',
-  },
-  {
-    name: 'TAPEDECK_BRAND',
-    fallback: 'svc',
-    unit: 'text',
-    help: 'Prefix of the metering headers.',
-  },
-  {
-    name: 'TAPEDECK_PUBLISHABLE_TOKEN',
-    fallback: '',
-    unit: 'token',
-    help: 'Publishable token of the first account; made when empty.',
-  },
-  {
-    name: 'TAPEDECK_SECRET_TOKEN',
-    fallback: '',
-    unit: 'token',
-    help: 'Secret token of the first account; made when empty.',
-  },
-  {
-    name: 'TAPEDECK_ENCRYPTION_KEY',
-    fallback: '',
-    unit: '64 hex digits',
-    help: 'Data key; a 0600 file in the data folder when empty.',
-  },
-  {
-    name: 'TAPEDECK_DEMO',
-    fallback: 'on',
-    unit: 'on|off',
-    help: 'Fill workspace DEMO at the first start.',
-  },
-  {
-    name: 'TAPEDECK_ZONE',
-    fallback: 'America/New_York',
-    unit: 'IANA zone',
-    help: 'Zone of date ranges and of billing days.',
-  },
-  {
-    name: 'TAPEDECK_BODY_BYTES',
-    fallback: String(4 * GIGABYTE),
-    unit: 'bytes',
-    help: 'Largest body of a data load; more is refused with 413.',
-  },
-  {
-    name: 'TAPEDECK_CHILDREN',
-    fallback: '2',
-    unit: 'processes',
-    help: 'DuckDB processes that answer reads.',
-  },
-  {
-    name: 'TAPEDECK_CHILD_MEMORY',
-    fallback: String(GIGABYTE / 4),
-    unit: 'bytes',
-    help: 'DuckDB memory limit of a read process.',
-  },
-  {
-    name: 'TAPEDECK_INGEST_MEMORY',
-    fallback: String(0.75 * GIGABYTE),
-    unit: 'bytes',
-    help: 'DuckDB memory limit of ingestion, shared by the jobs that run.',
-  },
-  { name: 'TAPEDECK_READ_TIMEOUT', fallback: '30000', unit: 'ms', help: 'Deadline of one read.' },
-  {
-    name: 'TAPEDECK_JOB_TIMEOUT',
-    fallback: '3600000',
-    unit: 'ms',
-    help: 'Deadline of one ingestion job.',
-  },
-  {
-    name: 'TAPEDECK_JOBS',
-    fallback: '2',
-    unit: 'jobs',
-    help: 'Ingestion jobs that run at once, one for each dataset at most.',
-  },
-  {
-    name: 'TAPEDECK_LOG',
-    fallback: 'info',
-    unit: 'level',
-    help: 'Lowest level that is logged: trace, debug, info, warn, error, silent.',
-  },
-  {
-    name: 'TAPEDECK_TLS_CERT',
-    fallback: '',
-    unit: 'file',
-    help: 'Certificate chain (PEM); with TAPEDECK_TLS_KEY the API speaks HTTPS only.',
-  },
-  { name: 'TAPEDECK_TLS_KEY', fallback: '', unit: 'file', help: 'Private key (PEM).' },
-  {
-    name: 'TAPEDECK_KEEP_ALL',
-    fallback: '24',
-    unit: 'hours',
-    help: 'Every version of the lake is kept for so long.',
-  },
-  {
-    name: 'TAPEDECK_KEEP_HOURLY',
-    fallback: '30',
-    unit: 'days',
-    help: 'Then the last version of each hour, until it is so old.',
-  },
-  {
-    name: 'TAPEDECK_KEEP_DAILY',
-    fallback: '36500',
-    unit: 'days',
-    help: 'Then the last version of each day, until it is so old.',
-  },
-  {
-    name: 'TAPEDECK_ADMIN_TOKEN',
-    fallback: '',
-    unit: 'token',
-    help: 'Token of the admin API; a 0600 file in the data folder when empty.',
-  },
-  {
-    name: 'TAPEDECK_METERING',
-    fallback: 'on',
-    unit: 'on|off',
-    help: 'Charge calls; off serves every account free and keeps no usage.',
-  },
-  {
-    name: 'TAPEDECK_JOURNAL_MONTHS',
-    fallback: '13',
-    unit: 'months',
-    help: 'Whole months for which the line of every charged call is kept.',
-  },
-  {
-    name: 'TAPEDECK_RATE_LIMIT',
-    fallback: 'on',
-    unit: 'on|off',
-    help: 'Refuse requests that come too fast: by address, and by token as its tier says.',
-  },
-  {
-    name: 'TAPEDECK_TRUSTED_PROXIES',
-    fallback: '',
-    unit: 'addresses',
-    help: 'Comma list of addresses and CIDR ranges whose X-Forwarded-For is believed.',
-  },
-  {
-    name: 'TAPEDECK_SANDBOX_PORT',
-    fallback: '',
-    unit: 'port',
-    help: 'Port of the test environment; empty: there is none.',
-  },
-  {
-    name: 'TAPEDECK_ATTRIBUTION',
-    fallback: '',
-    unit: 'text',
-    help: 'Whom data are credited to where a dataset names no source; sent as a header.',
-  },
-] as const satisfies readonly Declaration[];
 
 type SettingName = (typeof SETTINGS)[number]['name'];
 
@@ -189,6 +20,7 @@ export interface Settings {
   readonly bodyBytesMax: number;
   readonly children: number;
   readonly childMemoryBytes: number;
+  readonly cacheBytes: number;
   readonly ingestMemoryBytes: number;
   readonly readTimeoutMs: number;
   readonly jobTimeoutMs: number;
@@ -248,6 +80,7 @@ function engineSettings(text: Text, whole: Whole): EngineSettings {
     bodyBytesMax: whole('TAPEDECK_BODY_BYTES', 1024, 1024 * GIGABYTE),
     children: whole('TAPEDECK_CHILDREN', 1, 64),
     childMemoryBytes: whole('TAPEDECK_CHILD_MEMORY', 64 * 1024 ** 2, 1024 * GIGABYTE),
+    cacheBytes: whole('TAPEDECK_CACHE_BYTES', 0, 1024 * GIGABYTE),
     ingestMemoryBytes: whole('TAPEDECK_INGEST_MEMORY', 128 * 1024 ** 2, 1024 * GIGABYTE),
     readTimeoutMs: whole('TAPEDECK_READ_TIMEOUT', 100, 3_600_000),
     jobTimeoutMs: whole('TAPEDECK_JOB_TIMEOUT', 1000, 7 * 86_400_000),

@@ -1,5 +1,5 @@
 // What workspaces keep on the disk: files of the newest version, and those that only older versions
-// need. Summed from the catalog, and again only after a commit.
+// need. Summed from the catalog, and again only when files came or went.
 import type { Account } from './accountRows.ts';
 import type { Database } from './database.ts';
 import { Failure } from './failure.ts';
@@ -18,11 +18,11 @@ export interface Storage {
 }
 
 export function makeStorage(database: Database, lake: Lake): Storage {
-  let known: { readonly snapshot: number; readonly sums: Promise<Sums> } | undefined;
+  let known: { readonly state: number; readonly sums: Promise<Sums> } | undefined;
   return {
     of: async (workspace) => {
-      if (known?.snapshot !== lake.snapshot) {
-        known = { snapshot: lake.snapshot, sums: sumAll(database) };
+      if (known?.state !== lake.state) {
+        known = { state: lake.state, sums: sumAll(database) };
       }
       return (await known.sums).get(workspace) ?? NOTHING;
     },

@@ -5,10 +5,15 @@ import type { Column } from './columns.ts';
 import type { Edit, Progress } from './commit.ts';
 import type { Database, Tables } from './database.ts';
 import { Failure } from './failure.ts';
+import { beginTable, writeFloor } from './history.ts';
+import { restateTable } from './tableStats.ts';
 
 type TableEdit = Extract<
   Edit,
-  { readonly kind: 'truncate' | 'remove-files' | 'drop-table' | 'rename-table' | 'add-columns' }
+  {
+    readonly kind:
+      'truncate' | 'remove-files' | 'end-history' | 'drop-table' | 'rename-table' | 'add-columns';
+  }
 >;
 
 export async function editTable(
@@ -23,6 +28,8 @@ export async function editTable(
   } else if (edit.kind === 'remove-files') {
     await endFiles(transaction, tableId, progress.snapshot, edit.fileIds);
     progress.changes.push(`deleted_from_table:${tableId}`);
+  } else if (edit.kind === 'end-history') {
+    await endHistory(transaction, edit, progress);
   } else if (edit.kind === 'drop-table') {
     await endFiles(transaction, tableId, progress.snapshot);
     await endTable(transaction, tableId, progress.snapshot);
@@ -75,6 +82,19 @@ async function endFiles(
       .where('end_snapshot', 'is', null);
     await (fileIds === undefined ? all : all.where('data_file_id', 'in', fileIds)).execute();
   }
+}
+
+async function endHistory(
+  transaction: Database,
+  { tableId, records }: Extract<TableEdit, { kind: 'end-history' }>,
+  progress: Progress,
+): Promise<void> {
+  const { snapshot, timeMs } = progress;
+  progress.unnamed.push(...(await beginTable(transaction, tableId, snapshot)));
+  await restateTable(transaction, tableId);
+  await writeFloor(transaction, tableId, { snapshot, timeMs, reason: 'purged', records });
+  const change = `deleted_from_table:${tableId}`;
+  if (!progress.changes.includes(change)) progress.changes.push(change);
 }
 
 async function endTable(transaction: Database, tableId: number, snapshot: number): Promise<void> {

@@ -21,7 +21,6 @@ export function visibleRows(
   positions = false,
 ): string {
   const clean = files.filter((file) => file.deletes === null);
-  const holed = files.filter((file) => file.deletes !== null);
   const list = columns.map(({ name }) => identifier(name)).join(', ');
   const at = `, parse_filename(${FILE_COLUMN}) AS ${FILE_COLUMN}, file_row_number AS ${POSITION_COLUMN}`;
   const selected = positions ? `${list}${at}` : list;
@@ -29,12 +28,12 @@ export function visibleRows(
   if (clean.length > 0) {
     parts.push(`SELECT ${selected} FROM ${readFiles(clean, columns, pathOf, positions)}`);
   }
-  if (holed.length > 0) {
-    const deletes = holed.flatMap(({ deletes: file }) => (file ? [pathOf(file.path)] : []));
-    parts.push(`SELECT ${selected} FROM ${readFiles(holed, columns, pathOf, true)} AS data
-      WHERE NOT EXISTS (FROM read_parquet([${deletes.map(literal).join(', ')}]) AS gone
-        WHERE gone.pos = data.file_row_number
-        AND parse_filename(gone.file_path) = parse_filename(data.${FILE_COLUMN}))`);
+  for (const file of files) {
+    if (file.deletes === null) continue;
+    // A look into a set of positions: as NOT EXISTS over all files it kept every record in memory.
+    const gone = `SELECT pos FROM read_parquet(${literal(pathOf(file.deletes.path))})`;
+    parts.push(`SELECT ${selected} FROM ${readFiles([file], columns, pathOf, true)}
+      WHERE file_row_number NOT IN (${gone})`);
   }
   return parts.length === 0 ? noRows(columns, positions) : `(${parts.join(' UNION ALL ')})`;
 }

@@ -30,10 +30,56 @@ export async function addToTableStats(
   return rowIdStart;
 }
 
+/**
+ * The totals of the table's own files as they are now: what files told that have gone is forgotten.
+ */
+export async function restateTable(transaction: Database, tableId: number): Promise<void> {
+  const known = await transaction
+    .selectFrom('ducklake_table_stats')
+    .selectAll()
+    .where('table_id', '=', tableId)
+    .executeTakeFirst();
+  if (known === undefined) return;
+  const files = await transaction
+    .selectFrom('ducklake_data_file')
+    .select(['record_count', 'file_size_bytes'])
+    .where('table_id', '=', tableId)
+    .where('end_snapshot', 'is', null)
+    .execute();
+  await transaction
+    .updateTable('ducklake_table_stats')
+    .set({
+      record_count: files.reduce((sum, file) => sum + file.record_count, 0),
+      file_size_bytes: files.reduce((sum, file) => sum + file.file_size_bytes, 0),
+    })
+    .where('table_id', '=', tableId)
+    .execute();
+  const columns = await transaction
+    .selectFrom('ducklake_file_column_stats')
+    .selectAll()
+    .where('table_id', '=', tableId)
+    .execute();
+  await mergeColumns(
+    transaction,
+    tableId,
+    columns.map((row) => ({
+      columnId: row.column_id,
+      bytes: row.column_size_bytes,
+      values: row.value_count,
+      nulls: row.null_count,
+      min: row.min_value,
+      max: row.max_value,
+      containsNan: truth(row.contains_nan),
+    })),
+    'anew',
+  );
+}
+
 async function mergeColumns(
   transaction: Database,
   tableId: number,
   columns: readonly WrittenColumn[],
+  how: 'anew' | 'beside' = 'beside',
 ): Promise<void> {
   const types = await columnTypes(transaction, tableId);
   const rows = await transaction
@@ -41,14 +87,14 @@ async function mergeColumns(
     .selectAll()
     .where('table_id', '=', tableId)
     .execute();
-  const known = new Map(rows.map((row) => [row.column_id, row]));
   await transaction
     .deleteFrom('ducklake_table_column_stats')
     .where('table_id', '=', tableId)
     .execute();
-  const merged = new Map(rows.map((row) => [row.column_id, plainRow(row)]));
+  const known = how === 'anew' ? [] : rows;
+  const merged = new Map(known.map((row) => [row.column_id, plainRow(row)]));
   for (const column of columns) {
-    const before = known.get(column.columnId);
+    const before = merged.get(column.columnId);
     const type = types.get(column.columnId) ?? 'varchar';
     merged.set(column.columnId, {
       table_id: tableId,

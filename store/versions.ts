@@ -1,7 +1,8 @@
 // The versions of a dataset: every snapshot that changed it, with what it did (DuckLake 1.0
 // specification: what began and ended at a snapshot).
-import { timeOfCatalog } from './commit.ts';
+import { timeOfCatalog } from './catalogTime.ts';
 import type { Database } from './database.ts';
+import { readFloors } from './history.ts';
 import { readSnapshots } from './retention.ts';
 
 interface Version {
@@ -18,6 +19,9 @@ interface Version {
 
 /** Author of commits that change files and no records. */
 export const COMPACTION_AUTHOR = 'tapedeck compaction';
+
+/** Such a version is the lake's: its commit may be about another dataset, of another account. */
+const THINNED = 'versions that were thinned out with age';
 
 /** The newest versions first. */
 export async function readVersions(
@@ -55,18 +59,25 @@ export async function readVersions(
     at(row.end_snapshot).deleted += row.record_count - (gone.get(row.data_file_id) ?? 0);
   }
   for (const edited of await editsOf(database, tableId)) at(edited);
-  const wanted = [...(await intoKept(database, changes)).keys()]
+  // All that a purge left begins with it; what it did is told by its own count.
+  const floor = (await readFloors(database)).get(tableId);
+  if (floor?.reason === 'purged' && changes.has(floor.snapshot)) {
+    changes.set(floor.snapshot, { inserted: 0, deleted: floor.records });
+  }
+  const own = new Set(changes.keys());
+  await intoKept(database, changes);
+  const wanted = [...changes.keys()]
     .filter((snapshot) => snapshot > sinceSnapshot)
     .sort((a, b) => b - a)
     .slice(0, limit);
-  return describe(database, wanted, changes);
+  return describe(database, wanted, changes, own);
 }
 
 /** Changes of versions that have gone belong to the next one that is left. */
 async function intoKept(
   database: Database,
   changes: Map<number, { inserted: number; deleted: number }>,
-): Promise<ReadonlyMap<number, object>> {
+): Promise<void> {
   const kept = (await readSnapshots(database)).map(({ snapshot }) => snapshot);
   const known = new Set(kept);
   for (const [snapshot, counts] of [...changes]) {
@@ -79,7 +90,6 @@ async function intoKept(
     into.inserted += counts.inserted;
     into.deleted += counts.deleted;
   }
-  return changes;
 }
 
 /** Snapshots that made the table or changed its columns or name. */
@@ -97,10 +107,12 @@ async function editsOf(database: Database, tableId: number): Promise<readonly nu
   return [...tables, ...columns].map((row) => row.begin_snapshot);
 }
 
+/** Of a version that thinning left its changes to, only the `own` ones are told by their commit. */
 async function describe(
   database: Database,
   snapshots: readonly number[],
   changes: ReadonlyMap<number, { readonly inserted: number; readonly deleted: number }>,
+  own: ReadonlySet<number>,
 ): Promise<readonly Version[]> {
   if (snapshots.length === 0) return [];
   const rows = await database
@@ -113,9 +125,9 @@ async function describe(
   return rows.map((row) => ({
     snapshot: row.snapshot_id,
     timeMs: timeOfCatalog(row.snapshot_time),
-    author: row.author ?? '',
-    message: row.commit_message ?? '',
+    author: own.has(row.snapshot_id) ? (row.author ?? '') : '',
+    message: own.has(row.snapshot_id) ? (row.commit_message ?? '') : THINNED,
     ...(changes.get(row.snapshot_id) ?? { inserted: 0, deleted: 0 }),
-    compaction: row.author === COMPACTION_AUTHOR,
+    compaction: own.has(row.snapshot_id) && row.author === COMPACTION_AUTHOR,
   }));
 }

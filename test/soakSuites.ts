@@ -1,6 +1,7 @@
 // The suites of `npm run soak`: their names, their full counts, and how a part of one is run. A
 // suite joins by a line in this table.
 import { crashRounds } from './crash/killRounds.ts';
+import { lifeRounds } from './crash/lifeRounds.ts';
 import { pushRounds } from './crash/pushRounds.ts';
 import { powerLossPrefixes } from './crash/powerLoss.ts';
 import { fuzzFiles } from './fuzz/files.ts';
@@ -8,7 +9,12 @@ import { longLine } from './fuzz/longLine.ts';
 import { fuzzRequests } from './fuzz/requests.ts';
 import { historyLaw } from './laws/histories.ts';
 import { limitsLaw } from './laws/limits.ts';
+import { memoryLaw } from './laws/memory.ts';
 import { meteringLaw } from './laws/metering.ts';
+import { seriesPlansLaw } from './laws/seriesPlans.ts';
+import { seriesRequestsLaw } from './laws/seriesRequests.ts';
+import { tableOf, verdictOf } from './life/diary.ts';
+import { liveMonth } from './life/month.ts';
 
 interface SoakOrder {
   readonly count: number;
@@ -36,14 +42,23 @@ const HISTORY_STEPS = 25;
 export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'kill', fullCount: 200, partCount: 8, run: crashRounds },
   { name: 'kill-pushes', fullCount: 200, partCount: 20, run: pushRounds },
+  { name: 'kill-life', fullCount: 200, partCount: 22, run: lifeRounds },
   { name: 'power-loss', fullCount: 1_000, partCount: 25, run: powerLossPrefixes },
   { name: 'metering', fullCount: 1_000_000, partCount: 100_000, run: meterPart },
   { name: 'limits', fullCount: 500, partCount: 50, run: limitsPart },
   { name: 'histories', fullCount: 1_000, partCount: 10, run: historiesPart },
+  { name: 'memory', fullCount: 10_000, partCount: 500, run: memoryPart },
+  { name: 'series-plans', fullCount: 100_000, partCount: 20_000, run: plansPart },
+  { name: 'series-requests', fullCount: 2_000, partCount: 200, run: answersPart },
   { name: 'fuzz-files', fullCount: 10_000, partCount: 500, run: filesPart },
   { name: 'long-line', fullCount: 1_024, partCount: 1_024, run: linePart },
   { name: 'fuzz-requests', fullCount: 50_000, partCount: 5_000, run: requestsPart },
+  { name: 'month', fullCount: 30, partCount: 30, run: monthPart },
 ];
+
+async function memoryPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  return { failures: [], notes: [await memoryLaw(count, seed)] };
+}
 
 async function meterPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   const messages = await meteringLaw(count, seed);
@@ -65,6 +80,18 @@ async function historiesPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   };
 }
 
+async function plansPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  const { failures, plans, refused, cuts, left } = seriesPlansLaw(count, seed);
+  const told = `${plans} plans, ${refused} refused, ${cuts} cuts of pages, ${left} left to files`;
+  return { failures, notes: [told] };
+}
+
+async function answersPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  const { failures, requests, refused, rows, fromMemory } = await seriesRequestsLaw(count, seed);
+  const told = `${requests} requests, ${refused} refused, ${rows} records, ${fromMemory} from memory`;
+  return { failures, notes: [told] };
+}
+
 async function filesPart(order: SoakOrder): Promise<SoakReport> {
   const { runs, failures } = await fuzzFiles(order);
   return { failures, notes: [`${runs} files`] };
@@ -79,4 +106,18 @@ async function linePart(order: SoakOrder): Promise<SoakReport> {
 async function requestsPart(order: SoakOrder): Promise<SoakReport> {
   const { runs, failures } = await fuzzRequests(order);
   return { failures, notes: [`${runs} requests`] };
+}
+
+const EVERY_DAYS = 3;
+
+/** Days of one life: 50,000 records each night, 1,000 corrections by day. */
+async function monthPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  const { entries, skipped } = await liveMonth({
+    ...{ days: count, keys: 5_000, daysBefore: 26, seed },
+    ...{ correctionsADay: 1_000, deletionsADay: 5, reads: 200 },
+    log: ({ day, records }) => void process.stdout.write(`day ${day}: ${records} records\n`),
+  });
+  process.stdout.write(tableOf(entries, EVERY_DAYS));
+  const { failures, lines } = verdictOf(entries);
+  return { failures, notes: [...lines, ...skipped.map((what) => `not tried: ${what}`)] };
 }

@@ -1,7 +1,7 @@
 // Why each message was charged: the journal's lines of an account, newest first. Lines of the last
 // hour stand in the journal, older ones in the dataset `_SYSTEM.CALLS`, which is read like any.
 import { type Static, Type } from 'typebox';
-import { endOfDay, startOfDay } from '../../query/dates.ts';
+import { dayIn, endOfDay, startOfDay } from '../../query/dates.ts';
 import { runSeries } from '../../query/series.ts';
 import { planSeries } from '../../query/seriesPlan.ts';
 import type { Caller } from '../../store/callers.ts';
@@ -94,15 +94,15 @@ async function waitingLines(
 }
 
 async function rolledLines(
-  { query, signal }: Call,
+  call: Call,
   caller: Caller,
   limit: number,
-  { lake, series, settings }: Services,
+  { clock, lake, series, settings }: Services,
 ): Promise<readonly Line[]> {
   const dataset = lake.catalogue.dataset(SYSTEM_WORKSPACE, CALLS.dataset);
   const table = dataset === undefined ? undefined : await lake.table(dataset.tableId);
   if (dataset === undefined || table === undefined) return [];
-  const [from, to] = [dayOf(query, 'from'), dayOf(query, 'to')];
+  const [from, to] = [dayOf(call.query, 'from'), dayOf(call.query, 'to')];
   const wanted = {
     limit,
     ...(from === undefined ? {} : { from }),
@@ -113,10 +113,11 @@ async function rolledLines(
     table,
     visibility: visibilityOf(caller, dataset),
     rowsMax: LINES_MAX,
+    today: dayIn(clock(), settings.zone),
     zone: settings.zone,
     shape: 'time-series',
   });
-  const { bytes } = await runSeries(plan, 'json', series, signal);
+  const { bytes } = await runSeries(plan, 'json', series, call);
   const rows = JSON.parse(new TextDecoder().decode(bytes)) as (Line & { readonly date: number })[];
   return rows.map((row) => ({ ...row, timeMs: row.date }));
 }

@@ -30,11 +30,12 @@ import {
   listDatasets,
   renameDataset,
 } from './datasets.ts';
+import { deleteRecords } from './deletion.ts';
 import { cancelJob, getInvalidRecords, getJob, listJobsOf } from './jobs.ts';
 import { createIndex, deleteIndex, getIndex, getMeta, listData } from './lists.ts';
 import { loadData } from './load.ts';
 import { queryData, timeSeries, timeSeriesInventory } from './read.ts';
-import { deleteRecords, writeRecord } from './records.ts';
+import { writeRecord } from './records.ts';
 import { generateSchema } from './schema.ts';
 import { openApiDocument, status } from './status.ts';
 import { getSignedToken, signToken } from './signing.ts';

@@ -12,7 +12,9 @@ import {
 } from '../access.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { filteredJson, JSON_PARAMETERS } from '../filtered.ts';
-import { answerSeries, SERIES_PARAMETERS } from '../series.ts';
+import { answerSeries } from '../series.ts';
+import { answerBatch } from '../batch.ts';
+import { separated, SERIES_PARAMETERS } from '../seriesParameters.ts';
 
 const RECORDS = Type.Array(Type.Object({}, { additionalProperties: true }));
 
@@ -34,7 +36,9 @@ export const queryData: Endpoint = {
   summary: "Records of a dataset with the owner's own properties, newest first.",
   handle: (call, services) => {
     const { workspace = '', id = '' } = call.path;
-    const dataset = datasetOf(callerOf(call.caller), workspace, id, services.lake);
+    const ids = separated(id, call.query);
+    if (ids.length > 1) return answerBatch(call, services, workspace, ids);
+    const dataset = datasetOf(callerOf(call.caller), workspace, ids[0] ?? '', services.lake);
     return answerSeries(call, services, dataset, 'data');
   },
 };

@@ -1,20 +1,17 @@
-// Single records: written by `POST /record` (once `/write`), deleted by key and date.
+// Single records, written by `POST /record` (once `/write`).
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
-import { planSeries } from '../../query/seriesPlan.ts';
-import { parseDay } from '../../query/dates.ts';
-import { eraseRecords } from '../../pipeline/erase.ts';
 import { ingest, silentEvents } from '../../pipeline/ingest.ts';
 import { pushesOf } from '../../pipeline/pushed.ts';
 import { checkName } from '../../store/columns.ts';
 import type { Dataset } from '../../store/datasets.ts';
 import { Failure } from '../../store/failure.ts';
 import { checkStorage } from '../../store/storage.ts';
-import { callerOf, changeableIn, checkDatasetRoom, datasetOf } from '../access.ts';
+import { callerOf, changeableIn, checkDatasetRoom } from '../access.ts';
 import type { Answer, Call, Endpoint, Services } from '../endpoint.ts';
 import { type JsonBody, readJson } from '../jsonBody.ts';
 import { DUPLICATES, duplicatesOf } from '../loading.ts';
-import { dayOf, type Parameter } from '../parameters.ts';
+import type { Parameter } from '../parameters.ts';
 import { bodyHashOf } from '../signing.ts';
 import { spoolBody } from '../spool.ts';
 
@@ -110,43 +107,3 @@ async function push(
   await pending.push(dataset.tableId, pushes);
   return pushes.length;
 }
-
-export const deleteRecords: Endpoint = {
-  id: 'deleteRecords',
-  method: 'DELETE',
-  path: '/data/:workspace/:id/:key/:subkey?/:date?',
-  token: 'granted',
-  summary: 'Deletes the records of a key, of a subkey, of a date or of a range of dates.',
-  weight: 'free',
-  parameters: [
-    { kind: 'day', name: 'from', help: 'Records on or after this date.' },
-    { kind: 'day', name: 'to', help: 'Records on or before this date.' },
-  ],
-  answer: WRITTEN,
-  failures: 'workspace',
-  handle: async (call, { lake, runner, ingestion, settings }) => {
-    const caller = callerOf(call.caller);
-    const { workspace: place = '', id = '', key = '', subkey, date } = call.path;
-    const { workspace, dataset: name } = datasetOf(caller, place, id, lake, 'delete');
-    const on = date === undefined ? undefined : parseDay('date', date);
-    const deleted = await runner.inTurn(workspace, name, async () => {
-      const dataset = datasetOf(caller, place, id, lake, 'delete');
-      const table = await lake.table(dataset.tableId);
-      if (table === undefined) throw new Failure('NotFound');
-      const parameters = { from: dayOf(call.query, 'from'), to: dayOf(call.query, 'to'), on };
-      const given = Object.entries({ ...parameters, key, subkey });
-      const wanted = Object.fromEntries(given.filter(([, value]) => value !== undefined));
-      const plan = planSeries(wanted, {
-        dataset,
-        table,
-        visibility: { kind: 'all' },
-        rowsMax: Number.MAX_SAFE_INTEGER,
-        zone: settings.zone,
-        shape: 'data',
-      });
-      return eraseRecords(plan, dataset, caller.accountId, ingestion);
-    });
-    const message = `deleted ${deleted} records`;
-    return { kind: 'json', value: { success: true, message }, metering: 'free' };
-  },
-};

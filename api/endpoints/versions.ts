@@ -4,7 +4,6 @@ import { readVersions } from '../../store/versions.ts';
 import { changesBetween } from '../../query/changes.ts';
 import { CREATED_COLUMN } from '../../store/columns.ts';
 import { Failure } from '../../store/failure.ts';
-import type { Table } from '../../store/lakeRead.ts';
 import { callerOf, wholeDatasetOf } from '../access.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { numberOf, refuse } from '../parameters.ts';
@@ -18,7 +17,8 @@ export const listVersions: Endpoint = {
   method: 'GET',
   path: '/datasets/:workspace/:id/versions',
   token: 'publishable',
-  summary: 'The versions of a dataset, newest first: when, by which job, how many records.',
+  summary:
+    'The versions of a dataset, newest first: when, by whom, by which job, how many records.',
   weight: 'free',
   parameters: [
     {
@@ -34,6 +34,7 @@ export const listVersions: Endpoint = {
       snapshot: Type.Integer(),
       date: Type.Integer(),
       jobId: Type.Union([Type.String(), Type.Null()]),
+      author: Type.String(),
       message: Type.String(),
       inserted: Type.Integer(),
       deleted: Type.Integer(),
@@ -50,6 +51,7 @@ export const listVersions: Endpoint = {
       snapshot,
       date: timeMs,
       jobId: JOB.exec(author)?.[1] ?? null,
+      author: author.replace(JOB, ''),
       message,
       ...counts,
     }));
@@ -93,27 +95,34 @@ export const listChanges: Endpoint = {
     const { workspace = '', id = '' } = call.path;
     const { mapping, tableId } = wholeDatasetOf(callerOf(call.caller), workspace, id, lake);
     const since = numberOf(call.query, 'since') ?? refuse('since', 'is required');
+    await lake.checkSince(tableId, since);
     const { key, subkey, date = CREATED_COLUMN } = mapping;
     const names = [key, subkey, date].filter((name) => name !== undefined);
     if (key === undefined && mapping.date === undefined) {
       throw new Failure('InvalidBody', 'the dataset has no unique index');
     }
-    const versions = (await readVersions(database, tableId, VERSIONS_MAX, since))
-      .filter(({ compaction }) => !compaction)
-      .toReversed()
-      .slice(0, CHANGED_VERSIONS_MAX);
-    const tableAt = (snapshot: number): Promise<Table | undefined> =>
-      lake.table(tableId, { kind: 'snapshot', snapshot });
+    const versions = (await readVersions(database, tableId, VERSIONS_MAX, since)).toReversed();
     const value = [];
-    for (const { snapshot, timeMs } of versions) {
-      const after = await tableAt(snapshot);
-      if (after === undefined) continue;
+    for (const { compaction, snapshot, timeMs } of versions) {
+      if (value.length === CHANGED_VERSIONS_MAX) break;
       const earlier = await lake.snapshotBefore(snapshot);
-      const before = (await tableAt(earlier)) ?? { ...after, files: [] };
+      // Beside its predecessor it changes no record; else it also tells what was thinned out.
+      if (compaction && earlier === snapshot - 1) continue;
+      const after = await lake.tableAt(tableId, snapshot);
+      if (after === undefined) continue;
+      const before = (await lake.tableAt(tableId, earlier)) ?? { ...after, files: [] };
       const index = names.flatMap((name) => after.columns.filter((one) => one.name === name));
       const changes = await changesBetween(before, after, index, series);
+      if (compaction && isEmpty(changes)) continue;
       value.push({ snapshot, date: timeMs, ...changes });
     }
     return { kind: 'json', value, metering: 'free' };
   },
 };
+
+const isEmpty = ({
+  inserted,
+  replaced,
+  deleted,
+}: Awaited<ReturnType<typeof changesBetween>>): boolean =>
+  inserted.length + replaced.length + deleted.length === 0;

@@ -4,7 +4,7 @@ import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { Failure, reasonOf } from '../failure.ts';
 import { lockedInstance } from './instance.ts';
 import type { Answer, Bound, FromChild, Request, Row, Scope, ToChild } from './protocol.ts';
-import { renderBody } from './render.ts';
+import { renderBody, renderPage } from './render.ts';
 
 /** Warm instances kept: each holds Parquet footers only. The one used longest ago is closed. */
 const INSTANCES_MAX = 4;
@@ -74,6 +74,7 @@ async function answerOn(connection: DuckDBConnection, request: Request): Promise
     return { kind: 'rows', rows };
   }
   const result = await connection.stream(last, [...request.parameters]);
+  if (request.answer === 'page') return { kind: 'page', page: await renderPage(result) };
   return { kind: 'body', body: await renderBody(result, request.answer) };
 }
 

@@ -10,6 +10,8 @@ import type {
   BodyFormat,
   Bound,
   FromChild,
+  Page,
+  Request,
   Row,
   Scope,
   ToChild,
@@ -46,6 +48,8 @@ const INTERRUPT_GRACE_MS = 1_000;
  * this: a sort of 5 M rows has about 400 MB resident beyond a limit of 384 or 768 MB.
  */
 const CHILD_OVERHEAD_BYTES = 512 * 1024 ** 2;
+
+type Wanted = Request['answer'];
 
 interface Running {
   readonly id: number;
@@ -104,6 +108,13 @@ export class DuckDbPool {
     return answer.kind === 'body' ? answer.body : { objects: 0, bytes: new Uint8Array() };
   }
 
+  /** Answers the last statement's records as JSON, its first column as the number that orders them. */
+  async page(question: Question): Promise<Page> {
+    const answer = await this.#ask(question, 'page');
+    if (answer.kind === 'page') return answer.page;
+    return { bytes: new Uint8Array(), ends: new Uint32Array(), dates: new Float64Array() };
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     const children = this.#slots.flatMap((slot) => (slot.child ? [slot.child] : []));
@@ -112,7 +123,7 @@ export class DuckDbPool {
     await Promise.all(ended);
   }
 
-  async #ask(question: Question, answer: 'rows' | BodyFormat): Promise<Answer> {
+  async #ask(question: Question, answer: Wanted): Promise<Answer> {
     const slot = await this.#take(question);
     try {
       return await this.#run(slot, question, answer);
@@ -148,7 +159,7 @@ export class DuckDbPool {
     });
   }
 
-  #run(slot: Slot, question: Question, answer: 'rows' | BodyFormat): Promise<Answer> {
+  #run(slot: Slot, question: Question, answer: Wanted): Promise<Answer> {
     const id = this.#nextId++;
     const scope = this.#scope(question);
     const child = slot.child ?? this.#start(slot);

@@ -23,8 +23,11 @@ export interface Request {
   readonly statements: readonly string[];
   /** Bound to the last statement. */
   readonly parameters: readonly Bound[];
-  /** Rows as plain JSON values (exact: 64-bit integers as text), or the last one's rendered body. */
-  readonly answer: 'rows' | BodyFormat;
+  /**
+   * Rows as plain JSON values (exact: 64-bit integers as text), or the last one's rendered body, or
+   * that as a page: its first column is no member, but the number that orders the records.
+   */
+  readonly answer: 'rows' | BodyFormat | 'page';
   /** Progress is told while the statement runs. */
   readonly progress: boolean;
 }
@@ -41,7 +44,17 @@ export interface Body {
   readonly bytes: Uint8Array;
 }
 
+/** Rendered records, one after the other, each with its separator. */
+export interface Page {
+  readonly bytes: Uint8Array;
+  /** Where each record ends, its separator included. */
+  readonly ends: Uint32Array;
+  /** The number that orders each record. */
+  readonly dates: Float64Array;
+}
+
 export type Answer =
+  | { readonly kind: 'page'; readonly page: Page }
   | { readonly kind: 'rows'; readonly rows: readonly (readonly Row[])[] }
   | { readonly kind: 'body'; readonly body: Body };
 

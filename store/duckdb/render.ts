@@ -9,7 +9,7 @@ import {
   type DuckDBValue,
 } from '@duckdb/node-api';
 import { Failure } from '../failure.ts';
-import type { Body, BodyFormat } from './protocol.ts';
+import type { Body, BodyFormat, Page } from './protocol.ts';
 
 /** Largest rendered body; a bigger one is refused with 413 and the advice to narrow the request. */
 const BODY_BYTES_MAX = 64 * 1024 ** 2;
@@ -43,6 +43,31 @@ export async function renderBody(result: DuckDBResult, format: BodyFormat): Prom
   return { objects, bytes: Buffer.concat(pieces) };
 }
 
+/** JSON records with a comma after each; the first column orders them and is no member. */
+export async function renderPage(result: DuckDBResult): Promise<Page> {
+  const names = result.columnNames().slice(1);
+  const row = jsonRow(names, printersOf(result, jsonPrinter).slice(1));
+  const pieces: Buffer[] = [];
+  const ends: number[] = [];
+  const dates: number[] = [];
+  let bytes = 0;
+  for (;;) {
+    const chunk: DuckDBDataChunk | null = await result.fetchChunk();
+    if (chunk === null || chunk.rowCount === 0) break;
+    for (const [date, ...values] of chunk.getRows()) {
+      const piece = Buffer.from(`${row(values)},`);
+      bytes += piece.length;
+      if (bytes > BODY_BYTES_MAX) throw tooLarge();
+      pieces.push(piece);
+      ends.push(bytes);
+      dates.push(Number(date));
+    }
+  }
+  // Copied out of Node's shared pool: a page is sent as it is kept.
+  const all = new Uint8Array(Buffer.concat(pieces));
+  return { bytes: all, ends: Uint32Array.from(ends), dates: Float64Array.from(dates) };
+}
+
 function shapeOf(result: DuckDBResult, format: BodyFormat): Shape {
   if (format === 'json') return jsonShape(result);
   if (format !== 'jsonl') return delimitedShape(result, format);
@@ -57,18 +82,17 @@ const tooLarge = (): Failure =>
   );
 
 function jsonShape(result: DuckDBResult): Shape {
-  const prints = printersOf(result, jsonPrinter);
-  const names = result.columnNames().map((name) => `${JSON.stringify(name)}:`);
-  return {
-    open: '[',
-    close: ']',
-    separator: ',',
-    row: (values) => {
-      const members = values.map((value, index) =>
-        value === null ? `${names[index]}null` : `${names[index]}${prints[index]?.(value)}`,
-      );
-      return `{${members.join(',')}}`;
-    },
+  const row = jsonRow(result.columnNames(), printersOf(result, jsonPrinter));
+  return { open: '[', close: ']', separator: ',', row };
+}
+
+function jsonRow(columns: readonly string[], prints: readonly Print[]): Shape['row'] {
+  const names = columns.map((name) => `${JSON.stringify(name)}:`);
+  return (values) => {
+    const members = values.map((value, index) =>
+      value === null ? `${names[index]}null` : `${names[index]}${prints[index]?.(value)}`,
+    );
+    return `{${members.join(',')}}`;
   };
 }
 

@@ -48,6 +48,8 @@ export interface Case {
   readonly metered?: true;
   /** Tells of all records: not for datasets in which each account has lines of its own. */
   readonly whole?: true;
+  /** Needs a secret token, though the row takes others too. */
+  readonly secret?: true;
   /** Changes something although it is a GET. */
   readonly changes?: true;
   /** Path segments that are not those of the target. */
@@ -102,7 +104,10 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   queryData: { reach: 'read', metered: true },
   loadData: { reach: 'write', spends: 'record', query: () => 'wait=true', body: csv },
   writeRecord: { reach: 'write', spends: 'record', body: json((target) => [record(target)]) },
-  deleteRecords: { reach: 'delete', spends: 'key' },
+  deleteRecords: [
+    { reach: 'delete', spends: 'key' },
+    { reach: 'delete', spends: 'key', secret: true, query: () => 'purge=true' },
+  ],
   listDatasets: OF_WORKSPACE,
   createDataset: [
     {

@@ -49,10 +49,10 @@ export const SECRET: Grip = { kind: 'secret', rights: 'account' };
 /** A good token of an account in order, asking for what is its account's. */
 export const may =
   ({ kind, rights, changes: writer = false }: Grip): Rule =>
-  ({ asked: { reach } }) => {
+  ({ asked: { reach, secret = false } }) => {
     if (reach === 'nothing' || reach === 'lists') return 'allowed';
     if (reach === 'operator') return 'InvalidKey';
-    const need = NEEDS[reach];
+    const need = secret ? 'secret' : NEEDS[reach];
     const kept = need === 'secret' || (need === 'granted' && !writer);
     if (kind === 'publishable' && kept) return 'SecretKeyRequired';
     if (rights === 'account') return 'allowed';

@@ -126,8 +126,8 @@ test('refusals are sentences: of tokens, of routes, of parameters', async () => 
   const secretNeeded = 'Response 401 - The secret key is required to access this endpoint';
   assert.equal(await refusal(listing), secretNeeded);
   assert.equal(await refusal(client.timeSeries({ id: 'NONE' })), 'Response 404 - Not Found');
-  const odd = client.timeSeries({ id: 'CARS', offset: 1, last: 1 });
-  assert.equal(await refusal(odd), 'Response 400 - {"error":"\\"offset\\" is not allowed"}');
+  const odd = client.timeSeries({ id: 'CARS', interval: -1, last: 1 });
+  assert.match(await refusal(odd), /"interval\\" must be a whole number/);
 });
 
 test('an account that may not: suspended, disabled, on the free tier', async () => {

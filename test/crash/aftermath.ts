@@ -4,7 +4,14 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openSqliteCatalog, parseRow, readTable, snapshots, tables } from '../lake/reader.ts';
+import {
+  type LakeCatalog,
+  openSqliteCatalog,
+  parseRow,
+  readTable,
+  snapshots,
+  tables,
+} from '../lake/reader.ts';
 
 /** Resumed jobs of these suites end in milliseconds; past this they hang. */
 const JOBS_MS_MAX = 30_000;
@@ -41,7 +48,10 @@ export async function waitForJobs(folder: string): Promise<readonly string[]> {
   ];
 }
 
-/** Jobs whose word is not what the lake's own history says: one version each, or none. */
+/**
+ * Jobs whose word is not what the lake's own history says: one version each, or none. Of versions
+ * that were thinned out it says nothing.
+ */
 function contradictions(folder: string): readonly string[] {
   const versions = rowsOf(
     folder,
@@ -52,7 +62,11 @@ function contradictions(folder: string): readonly string[] {
     folder,
     `SELECT job_id AS id, status, records_ingested AS records, snapshot_id AS version FROM job`,
   );
+  const left = rowsOf(folder, 'SELECT snapshot_id AS id FROM ducklake_snapshot ORDER BY id');
+  const kept = new Set(left.map((one) => one['id']));
+  const head = Number(left.at(-1)?.['id'] ?? 0);
   return jobs.flatMap(({ id, status, records, version }) => {
+    if (version !== null && Number(version) < head && !kept.has(version)) return [];
     const mine = versions.filter(({ author }) => String(author).endsWith(`job ${String(id)}`));
     const wanted = status === 'INGESTED' && Number(records) > 0 ? [version] : [];
     const [told, found] = [wanted.join(), mine.map((one) => one['id']).join()];
@@ -119,6 +133,39 @@ export async function foreignRows(folder: string, dataset: string): Promise<read
   } finally {
     catalog.close();
   }
+}
+
+interface ForeignVersion {
+  readonly snapshot: number;
+  /** Undefined when there was no such dataset. */
+  rows(): Promise<readonly Row[] | undefined>;
+}
+
+/** A dataset of workspace WS at every version of the lake, by the independent reader. */
+export async function foreignVersions(
+  folder: string,
+  dataset: string,
+): Promise<readonly ForeignVersion[]> {
+  const opened = (): Promise<LakeCatalog> => openSqliteCatalog(join(folder, 'catalog.db'));
+  const first = await opened();
+  const all = await snapshots(first);
+  first.close();
+  return all.map(({ id }) => ({
+    snapshot: id,
+    rows: async () => {
+      const catalog = await opened();
+      try {
+        const found = (await tables(catalog, id)).find(
+          ({ schema, name }) => schema === 'WS' && name === dataset,
+        );
+        if (found === undefined) return undefined;
+        const lines = await readTable(catalog, `${join(folder, 'lake')}/`, id, found);
+        return lines.map(parseRow).map(withoutSystem);
+      } finally {
+        catalog.close();
+      }
+    },
+  }));
 }
 
 const withoutSystem = (row: Row): Row =>

@@ -6,6 +6,7 @@ import { seedsOf } from '../seeds.ts';
 import { type Batch, csvOf, seenIn } from './batches.ts';
 import { crashRounds } from './killRounds.ts';
 import { checkLedger } from './ledgerLaw.ts';
+import { lifeRounds } from './lifeRounds.ts';
 import { firstStartCuts, powerLossPrefixes, replay } from './powerLoss.ts';
 import { pushRounds } from './pushRounds.ts';
 import type { Meter } from './reader.ts';
@@ -14,6 +15,7 @@ import { judge, Track } from './track.ts';
 
 const KILL_ROUNDS = 3;
 const PUSH_ROUNDS = 3;
+const LIFE_ROUNDS = 3;
 const PREFIXES = 15;
 
 const quiet = (): void => undefined;
@@ -32,6 +34,12 @@ test('a killed server keeps its promises', async (context) => {
 test('what was pushed and acknowledged is there after a kill, once', async (context) => {
   for (const seed of seedsOf(context)) {
     expectNone(context, await pushRounds({ count: PUSH_ROUNDS, seed, log: quiet }));
+  }
+});
+
+test('pushes, purges, compaction, thinning and backups meet kills, and nothing comes back', async (t) => {
+  for (const seed of seedsOf(t)) {
+    expectNone(t, await lifeRounds({ count: LIFE_ROUNDS, seed, log: quiet }));
   }
 });
 

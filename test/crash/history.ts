@@ -1,11 +1,15 @@
-// A random history of loads on a recorded disk: what was sent and acknowledged when, every durable
-// operation, and every commit of the catalog.
+// A random history of loads, pushes, purges, compaction and thinning on a recorded disk: what was
+// sent and acknowledged when, every durable operation, and every commit of the catalog.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { compactDataset } from '../../jobs/compaction.ts';
+import { makeUpkeep } from '../../jobs/upkeep.ts';
 import { localDisk } from '../../store/disk.ts';
-import { startServer } from '../server.ts';
+import { startServer, type TestServer } from '../server.ts';
 import type { Seeded } from './seeded.ts';
+import { liveOne, type Subjects } from './subjects.ts';
 import { type Omission, recordingDisk, Tape } from './tape.ts';
 import type { Track } from './track.ts';
 import { commitsOf } from './walCommits.ts';
@@ -19,6 +23,7 @@ export interface History {
   readonly catalog: Buffer;
   readonly wal: Buffer;
   readonly tracks: readonly Track[];
+  readonly subjects: Subjects;
   /** Batches of a track that were sent and acknowledged at a moment. */
   counts(track: Track, moment: number): { readonly acknowledged: number; readonly sent: number };
   readonly cuts: readonly Cut[];
@@ -39,6 +44,10 @@ interface HistoryOptions {
 
 const WRITERS = 2;
 const BATCHES = 6;
+const SUBJECTS = 3;
+/** Versions go after moments, so that the tape has their end. */
+const KEEP = { allMs: 150, hourlyMs: 300, dailyMs: 0 };
+const LIVE_MS = 60;
 
 /** Settings of the recorded server and of those that open what is left of its folder. */
 export const SETTINGS = {
@@ -66,6 +75,8 @@ export async function recordHistory(
     told.push({ track, kind, count: track.sent, moment: tape.mark(`${kind} ${track.sent}`) });
   };
   const faults: string[] = [];
+  const moment = (what: string): number => tape.mark(what);
+  const subjects: Subjects = { all: [], dataset: 'L', moment };
   const events = {
     sending: tell('sent'),
     acknowledged: tell('acknowledged'),
@@ -76,7 +87,13 @@ export async function recordHistory(
     const seams = { disk, clock, at: (point: string) => void tape.mark(point) };
     const server = await startServer({ folder, settings: SETTINGS, seams });
     tape.mark('started');
-    await Promise.all(writers.map((writer) => writer.run(server, events, () => false, batches)));
+    const live = batches === 0 ? undefined : keepUp(server);
+    const clients = writers.map((writer) => writer.run(server, events, () => false, batches));
+    for (let at = 0; at < SUBJECTS && batches > 0; at += 1) {
+      if (!(await liveOne(subjects, server, random))) faults.push('a subject was refused');
+    }
+    await Promise.all(clients);
+    await live?.stop();
     await server.close();
     tape.mark('closed');
     const wal = readFileSync(`${catalogPath}-wal`);
@@ -87,10 +104,36 @@ export async function recordHistory(
       return { acknowledged: most('acknowledged'), sent: most('sent') };
     };
     const tracks = writers.flatMap((writer) => writer.tracks);
-    return { folder, tape, catalog, wal, tracks, counts, cuts: cutsOf(tape, wal), faults };
+    const cuts = cutsOf(tape, wal);
+    return { folder, tape, catalog, wal, tracks, subjects, counts, cuts, faults };
   } finally {
     holder.close();
   }
+}
+
+/** Puts files together and thins versions all the time, beside the clients. */
+function keepUp({ tapedeck }: TestServer): { stop(): Promise<void> } {
+  const { services } = tapedeck;
+  const { thin } = makeUpkeep({ ...services, keep: KEEP });
+  let going = true;
+  const rounds = async (): Promise<void> => {
+    while (going) {
+      await sleep(LIVE_MS);
+      for (const dataset of services.lake.catalogue.datasets('WS')) {
+        await services.runner.inTurn('WS', dataset.dataset, async () => {
+          await compactDataset(dataset, services.ingestion, 3);
+        });
+      }
+      await thin();
+    }
+  };
+  const done = rounds();
+  return {
+    stop: async () => {
+      going = false;
+      await done;
+    },
+  };
 }
 
 /**

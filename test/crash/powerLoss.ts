@@ -3,7 +3,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openCore, startTapedeck } from '../../api/main.ts';
+import { type Core, openCore, startTapedeck } from '../../api/main.ts';
+import { lookInto } from '../holders.ts';
 import { readSettings } from '../../store/settings.ts';
 import { fileFaults, foreignRows, unequal, waitForJobs } from './aftermath.ts';
 import { DATASET_NAMES, seenIn } from './batches.ts';
@@ -11,6 +12,7 @@ import { type Cut, type History, recordHistory, SETTINGS } from './history.ts';
 import { readRows } from './reader.ts';
 import { rebuild } from './remains.ts';
 import { type Order, type Report, type Seeded, seeded } from './seeded.ts';
+import { subjectFaults } from './subjects.ts';
 import type { Omission } from './tape.ts';
 import { judge } from './track.ts';
 
@@ -102,6 +104,7 @@ async function replayOne(history: History, cut: Cut, random: Seeded): Promise<re
       for (const dataset of DATASET_NAMES) {
         faults.push(...(await datasetFaults(history, cut, dataset, base)));
       }
+      faults.push(...(await lifeFaults(history, cut, core)));
       faults.push(...(await fileFaults(history.folder)));
     } finally {
       await core.close();
@@ -110,6 +113,17 @@ async function replayOne(history: History, cut: Cut, random: Seeded): Promise<re
     faults.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
   }
   return faults;
+}
+
+/** What is left of subjects, once what was pushed is a file. */
+async function lifeFaults(
+  { folder, subjects }: History,
+  { moment }: Cut,
+  { services }: Core,
+): Promise<readonly string[]> {
+  await services.runner.inTurn('WS', subjects.dataset, async () => undefined);
+  const rows = await foreignRows(folder, subjects.dataset);
+  return subjectFaults(subjects, moment, rows, await lookInto(folder));
 }
 
 async function datasetFaults(

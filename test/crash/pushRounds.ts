@@ -13,8 +13,10 @@ const WRITERS = 6;
 const ROUND_MS_MAX = 4_000;
 const POINTS = ['pushes-written', 'pushes-committed', ...COMMIT_POINTS] as const;
 
+export const DATASET = 'PUSHED';
+
 /** Versions of one writer's record: the newest that was sent, and the newest acknowledged. */
-interface Track {
+export interface Track {
   readonly symbol: string;
   sent: number;
   acknowledged: number;
@@ -30,9 +32,7 @@ interface Order {
 export async function pushRounds({ count, seed, log }: Order): Promise<Report> {
   const random = seeded(seed);
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-pushes-'));
-  const tracks = Array.from({ length: WRITERS }, (_, at) => {
-    return { symbol: `W${at}`, sent: 0, acknowledged: 0 };
-  });
+  const tracks = newTracks(WRITERS);
   const failures: string[] = [];
   let pushes = 0;
   let victim = await Victim.start(folder);
@@ -57,34 +57,40 @@ export async function pushRounds({ count, seed, log }: Order): Promise<Report> {
   return { seed, count, failures, notes: [`${pushes} pushes acknowledged`] };
 }
 
+export const newTracks = (count: number): readonly Track[] =>
+  Array.from({ length: count }, (_, at) => ({ symbol: `W${at}`, sent: 0, acknowledged: 0 }));
+
+/** Pushes rising versions of one record until the server is gone; how many were acknowledged. */
+export async function pushing(victim: Victim, track: Track): Promise<number> {
+  let pushes = 0;
+  while (!victim.gone) {
+    track.sent += 1;
+    const version = track.sent;
+    if (!(await push(victim.door, track.symbol, version))) continue;
+    track.acknowledged = version;
+    pushes += 1;
+  }
+  return pushes;
+}
+
 async function traffic(victim: Victim, tracks: readonly Track[], random: Seeded): Promise<number> {
   const { door } = victim;
-  let pushes = 0;
-  const writer = async (track: Track): Promise<void> => {
-    while (!victim.gone) {
-      track.sent += 1;
-      const version = track.sent;
-      if (!(await push(door, track.symbol, version))) continue;
-      track.acknowledged = version;
-      pushes += 1;
-    }
-  };
   // Each load's turn begins with a flush.
-  const loader = async (): Promise<void> => {
+  const loader = async (): Promise<number> => {
     for (let at = 0; !victim.gone; at += 1) {
       await loadRow(door, 'loaded', at).catch(() => undefined);
       await sleep(random.between(5, 60));
     }
+    return 0;
   };
-  const clients = [...tracks.map(writer), loader()];
+  const clients = [...tracks.map((track) => pushing(victim, track)), loader()];
   await Promise.race([victim.exited(), sleep(ROUND_MS_MAX, undefined, { ref: false })]);
   victim.kill(false);
-  await Promise.all(clients);
-  return pushes;
+  return (await Promise.all(clients)).reduce((sum, pushes) => sum + pushes, 0);
 }
 
 async function push({ base, secret }: Door, symbol: string, version: number): Promise<boolean> {
-  const url = `${base}/v1/record/WS/PUSHED?duplicateKeyHandling=replace&token=${secret}`;
+  const url = `${base}/v1/record/WS/${DATASET}?duplicateKeyHandling=replace&token=${secret}`;
   const body = JSON.stringify({ symbol, date: '2020-01-01', version });
   try {
     const answer = await fetch(url, { method: 'POST', body });
@@ -95,9 +101,14 @@ async function push({ base, secret }: Door, symbol: string, version: number): Pr
   }
 }
 
-async function loadRow({ base, secret }: Door, symbol: string, version: number): Promise<void> {
+export async function loadRow(
+  { base, secret }: Door,
+  symbol: string,
+  version: number,
+  dataset: string = DATASET,
+): Promise<void> {
   const how = 'wait=true&duplicateKeyHandling=replace&key=symbol&date=date';
-  const url = `${base}/v1/data/WS/PUSHED?${how}&token=${secret}`;
+  const url = `${base}/v1/data/WS/${dataset}?${how}&token=${secret}`;
   const body = `symbol,date,version\n${symbol},2020-01-01,${version}\n`;
   const answer = await fetch(url, { method: 'POST', body });
   await answer.arrayBuffer();
@@ -108,11 +119,11 @@ interface Row {
   readonly version: number;
 }
 
-async function faultsOf(
+export async function faultsOf(
   { base, secret }: Door,
   tracks: readonly Track[],
 ): Promise<readonly string[]> {
-  const answer = await fetch(`${base}/v1/data/WS/PUSHED?limit=1000&token=${secret}`);
+  const answer = await fetch(`${base}/v1/data/WS/${DATASET}?limit=1000&token=${secret}`);
   const text = await answer.text();
   if (answer.status !== 200) return [`answered ${answer.status}: ${text}`];
   const rows = JSON.parse(text) as readonly Row[];

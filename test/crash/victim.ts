@@ -1,9 +1,11 @@
 // The process that is killed: the real server on a given folder. It says its base URL and tokens in
-// one line, takes orders on stdin (`arm POINT N`, `close`), and ends when its driver goes away.
+// one line, takes orders on stdin (`arm POINT N`, `live`, `close`), and ends when its driver goes away.
 // Arguments: the folder, and optionally a crash point and how often it passes before the kill.
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { compactDataset } from '../../jobs/compaction.ts';
 import { rollJournal } from '../../jobs/journalRoll.ts';
+import { makeUpkeep } from '../../jobs/upkeep.ts';
 import { startServer } from '../server.ts';
 
 const STDOUT = 1;
@@ -30,6 +32,28 @@ const rolling = setInterval(() => {
   roll = roll.then(() => rollJournal(journal)).catch(() => 0);
 }, ROLL_MS);
 
+/** Versions go after moments, so that kills meet their end as well. */
+const KEEP = { allMs: 150, hourlyMs: 300, dailyMs: 0 };
+const LIVE_MS = 150;
+const { services } = server.tapedeck;
+let upkeep: NodeJS.Timeout | undefined;
+let living = Promise.resolve();
+
+function live(): void {
+  const { thin } = makeUpkeep({ ...services, keep: KEEP });
+  const round = async (): Promise<void> => {
+    for (const dataset of services.lake.catalogue.datasets('WS')) {
+      await services.runner.inTurn('WS', dataset.dataset, async () => {
+        await compactDataset(dataset, services.ingestion, 3);
+      });
+    }
+    await thin();
+  };
+  upkeep = setInterval(() => {
+    living = living.then(round).catch(() => undefined);
+  }, LIVE_MS);
+}
+
 const orders = createInterface({ input: process.stdin });
 orders.on('line', (line) => {
   const [order = '', point = '', passes = '0'] = line.split(' ');
@@ -37,8 +61,15 @@ orders.on('line', (line) => {
     armed = { point, passes: Number(passes) };
     writeSync(STDOUT, 'armed\n');
   }
+  if (order === 'live') {
+    live();
+    writeSync(STDOUT, 'living\n');
+  }
   if (order !== 'close') return;
   clearInterval(rolling);
-  void roll.then(() => server.close()).then(() => process.exit(0));
+  clearInterval(upkeep);
+  void Promise.all([roll, living])
+    .then(() => server.close())
+    .then(() => process.exit(0));
 });
 orders.on('close', () => process.exit(1));

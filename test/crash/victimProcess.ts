@@ -114,6 +114,12 @@ export class Victim implements AsyncDisposable {
     await this.#until((line) => line === 'armed', START_MS_MAX);
   }
 
+  /** From now on it puts files together and thins versions all the time. */
+  async live(): Promise<void> {
+    this.#child.stdin?.write('live\n');
+    await this.#until((line) => line === 'living', START_MS_MAX);
+  }
+
   /** Kills the server alone, or its DuckDB children with it. */
   kill(group: boolean): void {
     if (this.#gone) return;

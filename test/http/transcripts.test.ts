@@ -11,7 +11,10 @@ const update = updateAsked(process.env);
 for (const path of globSync(join(import.meta.dirname, '*.http')).sort()) {
   test(basename(path), async (t) => {
     const transcript = await readTranscript(path);
-    await using server = await startServer({ settings: transcript.settings });
+    const { clock: time, ...settings } = transcript.settings;
+    const nowMs = Date.parse(time ?? '');
+    const seams = time === undefined ? {} : { clock: () => nowMs };
+    await using server = await startServer({ settings, seams });
     const { base } = server;
     const variables = await variablesOf(server);
     const step = (title: string, play: () => Promise<void>): Promise<void> => t.test(title, play);

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { makeUpkeep } from '../../jobs/upkeep.ts';
 import { readSnapshots } from '../../store/retention.ts';
 import { get, load, loaded, read } from '../client.ts';
-import { startServer } from '../server.ts';
+import { startServer, type TestServer } from '../server.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -119,7 +119,7 @@ test('versions are thinned by age; those left answer as before, files of the oth
   for (const { snapshot } of all) {
     const [status, told] = await asOf(snapshot);
     const then = answers.findLast((one) => one.snapshot <= snapshot)?.text;
-    if (!kept.has(snapshot)) assert.equal(status, 400, `snapshot ${snapshot} has gone`);
+    if (!kept.has(snapshot)) assert.equal(status, 410, `snapshot ${snapshot} has gone`);
     else if (then !== undefined) assert.deepEqual([status, told], [200, then], `at ${snapshot}`);
   }
   const filesAfter = (await lake.files.list()).length;
@@ -131,5 +131,78 @@ test('versions are thinned by age; those left answer as before, files of the oth
   nowMs += 200 * DAY_MS;
   await upkeep.thin();
   assert.equal((await asOf(lake.snapshot))[0], 200, 'the newest version always stays');
-  assert.equal((await asOf([...kept][0] ?? 0))[0], 400);
+  const [status, why] = await asOf([...kept][0] ?? 0);
+  const thinned = `"asOf" means a version that was thinned out with age: the first version that`;
+  assert.deepEqual([status, why.slice(0, thinned.length)], [410, thinned]);
+});
+
+interface Made {
+  readonly snapshot: number;
+  readonly ms: number;
+  readonly text: string;
+}
+
+async function changeDays(server: TestServer, historyDays: unknown): Promise<number> {
+  const url = `${server.base}/v1/datasets/WS/D?token=${server.secret}`;
+  const body = JSON.stringify({ historyDays });
+  return (await fetch(url, { method: 'PATCH', body })).status;
+}
+
+test('a dataset keeps its own days of history, never more than the server', async () => {
+  let nowMs = Date.UTC(2026, 0, 1);
+  await using server = await startServer({ seams: { clock: () => nowMs, watch: false } });
+  const { lake, storage } = server.tapedeck.services;
+  const upkeep = makeUpkeep({ ...server.tapedeck.services, keep: KEEP });
+  const how = { overwrite: 'true', key: 'symbol', date: 'date' };
+  const made: Made[] = [];
+  const path = '/data/WS/D?limit=1000';
+  for (let day = 0; day < 20; day += 1) {
+    nowMs += 22 * HOUR_MS;
+    const { snapshot } = await loaded(server, 'D', `symbol,date,v\nA,2020-01-01,${day}\n`, how);
+    // In another hour: only the last version of each is left of older days.
+    nowMs += 2 * HOUR_MS;
+    await loaded(server, 'E', `symbol,date,v\nA,2020-01-01,${day}\n`, how);
+    made.push({ snapshot, ms: nowMs - 2 * HOUR_MS, text: await read(server, path) });
+  }
+  await upkeep.thin();
+  assert.equal(lake.floorOf(lake.catalogue.dataset('WS', 'D')?.tableId ?? -1), undefined);
+  const change = (historyDays: unknown): Promise<number> => changeDays(server, historyDays);
+  for (const wrong of [-1, 3_651, 1.5, 'x']) assert.equal(await change(wrong), 400, `${wrong}`);
+  const before = await storage.of('WS');
+  const files = (await lake.files.list()).length;
+  const days = 7;
+  assert.equal(await change(days), 200);
+  await upkeep.thin();
+  await upkeep.thin();
+  const cutMs = nowMs - days * DAY_MS;
+  const first: Made | undefined = made.findLast(({ ms }) => ms <= cutMs);
+  assert.ok(first);
+  // The lake's own version of that moment: what was newest then can be asked by it.
+  const [floor, time] = [first.snapshot + 1, new Date(cutMs).toISOString()];
+  const why = 'is older than the history that this dataset keeps';
+  const then = `the first version that can be asked is ${floor}, of ${time}`;
+  for (const { snapshot, ms, text } of made) {
+    for (const asOf of [snapshot, ms + 60_000]) {
+      const answer = await get(server, `${path}&asOf=${asOf}`);
+      const told: readonly [number, string] = [answer.status, await answer.text()];
+      const ended = [410, `"asOf" means a version that ${why}: ${then}`];
+      assert.deepEqual(told, ms >= cutMs ? [200, text] : ended, `${snapshot}, asOf ${asOf}`);
+    }
+  }
+  assert.equal(await read(server, `${path}&asOf=${cutMs}`), first.text);
+  const after = await storage.of('WS');
+  assert.equal(after.live, before.live);
+  assert.ok(after.history < before.history, `${after.history} of ${before.history}`);
+  const gone = made.filter(({ snapshot }) => snapshot < first.snapshot).length;
+  assert.equal((await lake.files.list()).length, files - gone, 'a file of each version that ended');
+  assert.equal((await get(server, `/data/WS/E?asOf=${made[0]?.snapshot}`)).status, 404);
+  assert.equal((await get(server, `/data/WS/E?asOf=${made[1]?.snapshot}`)).status, 200);
+  assert.equal(await change(3_650), 200);
+  assert.equal((await get(server, `${path}&asOf=${made[0]?.snapshot}`)).status, 410, 'for good');
+  nowMs += 200 * DAY_MS;
+  await upkeep.thin();
+  assert.equal((await get(server, `${path}&asOf=${floor}`)).status, 410);
+  assert.equal(await change(null), 200);
+  const view = await fetch(`${server.base}/v1/datasets/WS/D?token=${server.secret}`);
+  assert.equal('historyDays' in ((await view.json()) as object), false);
 });

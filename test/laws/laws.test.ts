@@ -2,6 +2,7 @@ import { test } from 'node:test';
 import { seedsOf } from '../seeds.ts';
 import { historyLaw } from './histories.ts';
 import { limitsLaw } from './limits.ts';
+import { memoryLaw } from './memory.ts';
 import { meteringLaw } from './metering.ts';
 
 /** Full count: 1,000,000 calls, by `npm run soak metering`. */
@@ -23,4 +24,11 @@ const STEPS = 15;
 
 test('any history answers as plain maps do', async (t) => {
   for (const seed of seedsOf(t)) t.diagnostic(`${await historyLaw(STEPS, seed)} records`);
+});
+
+/** Full count: 10,000 steps, by `npm run soak memory`. */
+const INTERLEAVINGS = 100;
+
+test('memory answers as the files do, byte for byte, and never less than was acknowledged', async (t) => {
+  for (const seed of seedsOf(t)) t.diagnostic(await memoryLaw(INTERLEAVINGS, seed));
 });

@@ -47,7 +47,8 @@ function context(dateType: 'date' | 'timestamp', files: readonly DataFile[] = []
   const dataset = { tableId: 2, workspace: 'WS', dataset: 'D', schema, mapping, ...named };
   const table = { tableId: 2, snapshot: 3, folder: '', columns, files, records: 10, bytes: 100 };
   const zone = 'America/New_York';
-  return { dataset, table, visibility: { kind: 'all' }, rowsMax: 1000, zone, shape: 'data' };
+  const today = '2026-03-31';
+  return { dataset, table, visibility: { kind: 'all' }, rowsMax: 1000, today, zone, shape: 'data' };
 }
 
 const TAKES: readonly (readonly [SeriesParameters, Partial<SeriesPlan>])[] = [
@@ -118,6 +119,32 @@ test('dates are read in both spellings and checked against the calendar', () => 
   for (const text of ['2021-02-29', '2020-1-1', '20201301', 'today', '2020-01-01T00:00:00Z', '']) {
     assert.throws(() => parseDay('from', text), /"from" must be a date/);
   }
+});
+
+test('a query with a name may have as many records as are new, not more', () => {
+  const known = context('date', [file(1, [])]);
+  const now = context('date', [file(2, []), file(1, []), file(3, [])]);
+  const since = known.table;
+  const limit = (parameters: SeriesParameters): number =>
+    planSeries(parameters, { ...now, since }).limit;
+  assert.equal(limit({}), 20);
+  assert.equal(limit({ limit: 1_000_000_000 }), 20);
+  assert.equal(limit({ last: 3 }), 3);
+  assert.equal(planSeries({}, { ...known, since }).limit, 0);
+});
+
+test('a whole number is asked for as one, not as what it rounds to', () => {
+  const { table, ...rest } = context('date', [file(1, [])]);
+  const columns = [column(1, 'symbol', 'int64'), ...table.columns.slice(1)];
+  const plan = planSeries({ keys: ['1.5', '2'] }, { ...rest, table: { ...table, columns } });
+  const { parameters } = printSeries(plan, (path) => path);
+  assert.deepEqual(parameters.slice(0, 2), ['', '2']);
+});
+
+test('the last day of the calendar ends in an instant that can be written', () => {
+  const plan = planSeries({ to: '9999-12-31' }, context('timestamp', [file(1, [])]));
+  const { parameters } = printSeries(plan, (path) => path);
+  assert.deepEqual(parameters, ['9999-12-31 23:59:59.999']);
 });
 
 test('every value of a plan is bound and every name quoted', () => {

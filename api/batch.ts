@@ -1,0 +1,164 @@
+// Several datasets in one request: the answer of each, one after the other (INTERFACE.md 3.5
+// "Batch"). What fails for one of them alone is told at the end and never fails the others; what the
+// caller may not do, or asks wrongly, fails the request before anything is spent.
+import { runSeries } from '../query/series.ts';
+import type { Caller } from '../store/callers.ts';
+import type { Dataset } from '../store/datasets.ts';
+import type { Body, BodyFormat } from '../store/duckdb/protocol.ts';
+import { Failure } from '../store/failure.ts';
+import type { Charge } from '../store/ledger.ts';
+import { randomHex } from '../store/random.ts';
+import { callerOf, datasetOf } from './access.ts';
+import type { Answer, Call, Services } from './endpoint.ts';
+import { FAILURES } from './failures.ts';
+import { metered } from './metering.ts';
+import { numberOf, refuse, truthOf } from './parameters.ts';
+import { formatOf, objectsMax, orderOf, readDataset, rowsOf } from './series.ts';
+import { QUERIES_MAX, readSeries } from './seriesParameters.ts';
+import { scrambledBody } from './testEnvironment.ts';
+
+export async function answerBatch(
+  call: Call,
+  services: Services,
+  workspace: string,
+  ids: readonly string[],
+): Promise<Answer> {
+  const format = formatOf(call);
+  if (format !== 'json' && format !== 'jsonl') {
+    refuse('format', 'must be json or jsonl with several datasets: their columns differ');
+  }
+  const given = ['queryId', 'schema'].find((name) => call.query[name] !== undefined);
+  if (given !== undefined) refuse(given, 'is not allowed with several datasets');
+  const queries = ids.length * (readSeries(call, services.settings.zone).keys?.length ?? 1);
+  if (queries > QUERIES_MAX) refuse('key', `and datasets must be at most ${QUERIES_MAX} queries`);
+  const caller = callerOf(call.caller);
+  const parts: Part[] = [];
+  const failures: string[] = [];
+  let refund: readonly Charge[] = [];
+  try {
+    for (const id of ids) {
+      try {
+        const dataset = datasetOf(caller, workspace, id, services.lake);
+        parts.push(await partOf(call, services, caller, dataset, format, costOf(parts)));
+      } catch (error) {
+        failures.push(told(error, id, call));
+      }
+    }
+  } catch (error) {
+    refund = parts.flatMap(({ charge }) => (charge === undefined ? [] : [charge]));
+    throw error;
+  } finally {
+    for (const charge of refund) charge.undelivered();
+  }
+  return truthOf(call.query, 'estimate') ? priceOf(parts) : joined(call, parts, failures, format);
+}
+
+interface Part {
+  readonly body: Body;
+  readonly snapshot: number;
+  /** Undefined when only the price was asked for. */
+  readonly charge: Charge | undefined;
+  readonly price: Price;
+}
+
+interface Price {
+  readonly messages: number;
+  readonly premiumMessages: number;
+  readonly objects: number;
+}
+
+const NOTHING: Body = { objects: 0, bytes: new Uint8Array() };
+
+async function partOf(
+  call: Call,
+  services: Services,
+  caller: Caller,
+  dataset: Dataset,
+  format: BodyFormat,
+  spent: number,
+): Promise<Part> {
+  const { plan, remembered } = await readDataset(call, services, dataset, 'data');
+  const { snapshot } = plan.table;
+  const most = numberOf(call.query, 'maxMessages');
+  const left = most === undefined ? {} : { maxMessages: Math.max(0, most - spent) };
+  const within = { ...call, query: { ...call.query, ...left } };
+  const order = orderOf(call, caller, dataset, services);
+  const run = (): Promise<Body> => runSeries(plan, format, services.series, call, remembered);
+  const metering = await metered(within, services, caller, order, objectsMax(plan), run);
+  if (metering.kind === 'estimate') {
+    return { body: NOTHING, snapshot, charge: undefined, price: metering.price };
+  }
+  const { charge, result } = metering;
+  const { messages, premium: premiumMessages } = charge;
+  const body =
+    call.environment === 'test' ? scrambledBody(result, format, caller, dataset, snapshot) : result;
+  return { body, snapshot, charge, price: { messages, premiumMessages, objects: body.objects } };
+}
+
+const costOf = (parts: readonly Part[]): number =>
+  parts.reduce((sum, { price }) => sum + price.messages + price.premiumMessages, 0);
+
+/** The sentence for one dataset that failed; what concerns the whole request is thrown again. */
+function told(error: unknown, id: string, { query }: Call): string {
+  const failure = error instanceof Failure ? error : new Failure('SystemError');
+  const { status, text } = FAILURES[failure.type];
+  if (failure.type === 'NotFound') return `${text}: ${id.slice(0, 128)}`;
+  if (failure.type === 'PriceTooHigh') {
+    const most = numberOf(query, 'maxMessages');
+    throw new Failure('PriceTooHigh', `"maxMessages" is ${most}, and the datasets cost more`);
+  }
+  if (status < 500 && status !== 413) throw error;
+  return `internal error occurred, code ${randomHex(7).toUpperCase()}`;
+}
+
+function priceOf(parts: readonly Part[]): Answer {
+  const sum = (member: keyof Price): number =>
+    parts.reduce((total, { price }) => total + price[member], 0);
+  const value = {
+    messages: sum('messages'),
+    premiumMessages: sum('premiumMessages'),
+    objects: sum('objects'),
+  };
+  return { kind: 'json', value, metering: 'free' };
+}
+
+function joined(
+  call: Call,
+  parts: readonly Part[],
+  failures: readonly string[],
+  format: BodyFormat,
+): Answer {
+  const errors = failures.map((text) => JSON.stringify({ _system_error: text }));
+  const bodies = parts.filter(({ body }) => body.objects > 0).map(({ body }) => body.bytes);
+  const charges = parts.flatMap(({ charge }) => (charge === undefined ? [] : [charge]));
+  const bytes = format === 'json' ? joinArrays(bodies, errors) : joinLines(bodies, errors);
+  const objects = parts.reduce((sum, { body }) => sum + body.objects, 0);
+  return rowsOf(call, {
+    body: { objects, bytes },
+    format,
+    snapshot: Math.max(0, ...parts.map(({ snapshot }) => snapshot)),
+    tag: undefined,
+    charge: summed(charges),
+    dataset: undefined,
+  });
+}
+
+function joinArrays(arrays: readonly Uint8Array[], errors: readonly string[]): Uint8Array {
+  const inner = arrays.map((bytes) => bytes.subarray(1, -1));
+  const all = [...inner, ...errors.map((text) => Buffer.from(text))];
+  const comma = Buffer.from(',');
+  const pieces = all.flatMap((bytes, at) => (at === 0 ? [bytes] : [comma, bytes]));
+  return Buffer.concat([Buffer.from('['), ...pieces, Buffer.from(']')]);
+}
+
+const joinLines = (bodies: readonly Uint8Array[], errors: readonly string[]): Uint8Array =>
+  Buffer.concat([...bodies, ...errors.map((text) => Buffer.from(`${text}\n`))]);
+
+function summed(charges: readonly Charge[]): Charge {
+  return {
+    messages: charges.reduce((sum, { messages }) => sum + messages, 0),
+    premium: charges.reduce((sum, { premium }) => sum + premium, 0),
+    delivered: () => charges.forEach((charge) => charge.delivered()),
+    undelivered: () => charges.forEach((charge) => charge.undelivered()),
+  };
+}

@@ -1,0 +1,139 @@
+// Hot series over HTTP, with token, metering and journal: Zipf keys, random windows, both orders, a
+// fifth with `filter`; against bare Fastify that sends the same headers and as many bytes. One client
+// process drives both in turn.
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import Fastify from 'fastify';
+import { median, type Ratio, rounded } from './measure.ts';
+import { fillDaily, startBench, symbolOf, SYMBOLS, tokenOf } from './stored.ts';
+
+const SECONDS = 4;
+const CONNECTIONS = 32;
+/** Requests of a measurement, over and over. */
+const PATHS = 20_000;
+const RECORDS: readonly (readonly [number, string])[] = [
+  [1, '>= 0.5'],
+  [30, '>= 0.6'],
+  [252, '>= 0.8'],
+];
+
+export async function benchHot(
+  folder: string,
+  rows: number,
+  pairs: number,
+): Promise<readonly Ratio[]> {
+  const cache = { TAPEDECK_CACHE_BYTES: process.argv[5] ?? String(1024 ** 3) };
+  const tapedeck = await startBench(join(folder, 'hot'), cache);
+  try {
+    await fillDaily(tapedeck, folder, 'D', rows);
+    const token = await tokenOf(tapedeck, 'publishable');
+    const ratios: Ratio[] = [];
+    for (const [records, target] of RECORDS) {
+      const paths = pathsOf(records, Math.floor(rows / SYMBOLS), token);
+      const list = join(folder, `paths-${records}`);
+      await writeFile(list, paths.join('\n'));
+      await warm(tapedeck.base, paths);
+      await warm(tapedeck.base, paths);
+      ratios.push(await measure(tapedeck.base, list, paths, records, target, pairs));
+      const { bytes, hits, misses } = tapedeck.services.series.cache.state();
+      process.stderr.write(`${records}: ${hits} hits, ${misses} misses, ${bytes} bytes\n`);
+    }
+    return ratios;
+  } finally {
+    await tapedeck.close();
+  }
+}
+
+/** The nth key is asked for as often as the first by n. */
+function zipfKey(at: number): string {
+  const share = fraction(at * 7919);
+  const key = Math.floor(SYMBOLS ** share) - 1;
+  return symbolOf(Math.min(SYMBOLS - 1, key));
+}
+
+/** The same choices in each run. */
+const fraction = (at: number): number => {
+  const wide = Math.sin(at + 1) * 43_758.5453;
+  return wide - Math.floor(wide);
+};
+
+function pathsOf(records: number, days: number, token: string): readonly string[] {
+  return Array.from({ length: PATHS }, (_, at) => {
+    const from = Math.floor(fraction(at * 31) * Math.max(1, days - records));
+    const day = (count: number): string =>
+      new Date(Date.UTC(2000, 0, 1 + count)).toISOString().slice(0, 10);
+    const range =
+      at % 2 === 0 ? `last=${records}` : `from=${day(from)}&to=${day(from + records - 1)}`;
+    const order = at % 3 === 0 ? '&sort=asc' : '';
+    const filter = at % 5 === 0 ? '&filter=date,close' : '';
+    return `/v1/data/WS/D/${zipfKey(at)}?${range}${order}${filter}&token=${token}`;
+  });
+}
+
+/** Asks for every path once; a series asked for a second time comes into memory. */
+async function warm(base: string, paths: readonly string[]): Promise<void> {
+  for (let at = 0; at < paths.length; at += 50) {
+    await Promise.all(
+      paths.slice(at, at + 50).map(async (path) => {
+        const answer = await fetch(`${base}${path}`);
+        const text = await answer.text();
+        if (!answer.ok) throw new Error(text);
+      }),
+    );
+  }
+}
+
+async function measure(
+  base: string,
+  list: string,
+  paths: readonly string[],
+  records: number,
+  target: string,
+  pairs: number,
+): Promise<Ratio> {
+  const port = Number(new URL(base).port);
+  const bare = await bareFastify(`${base}${paths[1] ?? ''}`);
+  const ratios: { ours: number; theirs: number }[] = [];
+  for (let pair = 0; pair <= pairs; pair += 1) {
+    const ours = await drive(port, list);
+    const theirs = await drive(bare.port, list);
+    if (pair > 0) ratios.push({ ours, theirs });
+  }
+  await bare.close();
+  return {
+    bench: `hot series, ${records} records`,
+    ratio: rounded(median(ratios.map(({ ours, theirs }) => ours / theirs))),
+    target: `${target} of bare Fastify's answers a second`,
+    pairs,
+    oursMs: rounded(median(ratios.map(({ ours }) => 1000 / ours))),
+    bareMs: rounded(median(ratios.map(({ theirs }) => 1000 / theirs))),
+    note: 'milliseconds an answer, 32 connections of one client process',
+  };
+}
+
+/** Answers all paths with the headers and the body of one of our answers. */
+async function bareFastify(
+  url: string,
+): Promise<{ readonly port: number; close(): Promise<void> }> {
+  const sample = await fetch(url);
+  const body = Buffer.from(await sample.arrayBuffer());
+  const skipped = new Set(['connection', 'keep-alive', 'date', 'content-length']);
+  const headers = Object.fromEntries([...sample.headers].filter(([name]) => !skipped.has(name)));
+  const server = Fastify({ logger: false });
+  server.get('/v1/data/:workspace/:id/:key', (_request, reply) => {
+    void reply.headers(headers).send(body);
+  });
+  const address = await server.listen({ host: '127.0.0.1', port: 0 });
+  return { port: Number(new URL(address).port), close: () => server.close() };
+}
+
+async function drive(port: number, list: string): Promise<number> {
+  const script = new URL('./httpLoad.ts', import.meta.url).pathname;
+  const parts = [script, String(port), String(SECONDS), String(CONNECTIONS), list];
+  const { stdout } = await promisify(execFile)(process.execPath, parts);
+  const told = JSON.parse(stdout) as { readonly perSecond: number; readonly failures: number };
+  if (told.failures > 0) throw new Error(`${told.failures} answers were not 200`);
+  return told.perSecond;
+}

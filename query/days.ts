@@ -1,0 +1,43 @@
+// Arithmetic of calendar days, without zones: a day is its number since 1970-01-01. The proleptic
+// Gregorian calendar of ISO 8601, from year 1 to 9999.
+import type { Day } from './dates.ts';
+
+const DAY_MS = 86_400_000;
+
+/** The first and the last day that a range can name. */
+const FIRST_DAY: Day = '0001-01-01';
+export const LAST_DAY: Day = '9999-12-31';
+
+export const numberOfDay = (day: Day): number => Date.parse(`${day}T00:00:00Z`) / DAY_MS;
+
+const LEAST = numberOfDay(FIRST_DAY);
+const MOST = numberOfDay(LAST_DAY);
+
+/** A number beyond the calendar is its nearest day. */
+export const dayOfNumber = (number: number): Day =>
+  new Date(Math.min(MOST, Math.max(LEAST, number)) * DAY_MS).toISOString().slice(0, 10);
+
+/** 0 is Sunday. */
+export const weekdayOf = (day: Day): number => (((numberOfDay(day) + 4) % 7) + 7) % 7;
+
+export const addDays = (day: Day, days: number): Day => dayOfNumber(numberOfDay(day) + days);
+
+/** The same day of another month, or that month's last: 31 January and a month is 28 February. */
+export function addMonths(day: Day, months: number): Day {
+  const [year = 1, month = 1, date = 1] = day.split('-').map(Number);
+  const count = year * 12 + (month - 1) + months;
+  if (count < 12) return FIRST_DAY;
+  if (count >= 120_000) return LAST_DAY;
+  const first = monthStart(Math.floor(count / 12), (count % 12) + 1);
+  return addDays(first, Math.min(date, lengthOfMonth(first)) - 1);
+}
+
+/** First day of a month of 1 to 12. */
+export const monthStart = (year: number, month: number): Day =>
+  `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}-01`;
+
+function lengthOfMonth(first: Day): number {
+  const [year = 1, month = 1] = first.split('-').map(Number);
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}

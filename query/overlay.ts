@@ -1,0 +1,137 @@
+// Pushed records laid over a page of stored ones: what a reader sees is both, in order, without
+// rendering the page again.
+import {
+  ascending,
+  descending,
+  firstAtOrBefore,
+  firstBefore,
+  isBetweenDates,
+  type StoredPage,
+} from './pages.ts';
+
+/** A pushed record, rendered with its separator. */
+export interface LaidOver {
+  readonly date: number;
+  /** It takes the place of a stored record of its date; otherwise it gives way to one. */
+  readonly replaces: boolean;
+  readonly bytes: Uint8Array;
+}
+
+export interface Cut {
+  /** Dates, both included. */
+  readonly least: number;
+  readonly greatest: number;
+  readonly take: 'newest' | 'oldest';
+  readonly order: 'asc' | 'desc';
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** A page of all records dated after `floor`, newest first. */
+interface Covered {
+  readonly page: StoredPage;
+  /** Records at or before it are not in the page; -Infinity when it has all. */
+  readonly floor: number;
+  /** One date is one record: a laid-over one knows which it replaces. */
+  readonly uniqueDates: boolean;
+}
+
+/** Records of the page from `from` to before `until`, or one laid-over record. */
+type Run =
+  | { readonly kind: 'stored'; readonly from: number; readonly until: number }
+  | { readonly kind: 'over'; readonly bytes: Uint8Array };
+
+interface CutRecords {
+  readonly objects: number;
+  readonly parts: readonly Uint8Array[];
+}
+
+/** The cut of a page with what lies over it; undefined when that can't be told from the page. */
+export function cutOf(
+  covered: Covered,
+  over: readonly LaidOver[],
+  cut: Cut,
+): CutRecords | undefined {
+  const { floor, page } = covered;
+  const from = firstAtOrBefore(page.dates, cut.greatest);
+  const until = Math.max(from, firstBefore(page.dates, cut.least));
+  const runs = over.length === 0 ? stored(from, until) : runsOf(covered, over, cut, from, until);
+  if (runs === undefined) return undefined;
+  const total = runs.reduce((sum, run) => sum + lengthOf(run), 0);
+  const open = floor !== Number.NEGATIVE_INFINITY && cut.least <= floor;
+  if (open && (cut.take === 'oldest' || total < cut.offset + cut.limit)) return undefined;
+  const end = cut.take === 'newest' ? Math.min(total, cut.offset + cut.limit) : total - cut.offset;
+  const start = cut.take === 'newest' ? Math.min(cut.offset, end) : Math.max(0, end - cut.limit);
+  if (end <= start) return { objects: 0, parts: [] };
+  const wanted = within(runs, start, end);
+  // Records of one date have one order: a cut through them, or their turn, is DuckDB's to make.
+  const plain = cut.take === 'newest' && cut.order === 'desc';
+  if (!plain && !covered.uniqueDates && !wanted.every((run) => isClean(page, run)))
+    return undefined;
+  return { objects: end - start, parts: bytesOf(wanted, page, cut.order) };
+}
+
+const stored = (from: number, until: number): readonly Run[] =>
+  until > from ? [{ kind: 'stored', from, until }] : [];
+
+const lengthOf = (run: Run): number => (run.kind === 'over' ? 1 : run.until - run.from);
+
+const isClean = (page: StoredPage, run: Run): boolean =>
+  run.kind === 'over' || (isBetweenDates(page, run.from) && isBetweenDates(page, run.until));
+
+function runsOf(
+  { floor, page, uniqueDates }: Covered,
+  over: readonly LaidOver[],
+  cut: Cut,
+  from: number,
+  until: number,
+): readonly Run[] | undefined {
+  const runs: Run[] = [];
+  let [at, before] = [from, Number.POSITIVE_INFINITY];
+  for (const record of over) {
+    const { date } = record;
+    if (date > cut.greatest || date < cut.least || date <= floor) continue;
+    const place = firstAtOrBefore(page.dates, date);
+    const met = page.dates[place] === date;
+    // Which of several records of a date it is, or comes before, only their subkeys tell.
+    if (!uniqueDates && (met || date === before)) return undefined;
+    before = date;
+    if (met && !record.replaces) continue;
+    runs.push(...stored(at, place), { kind: 'over', bytes: record.bytes });
+    at = met ? place + 1 : place;
+  }
+  return [...runs, ...stored(at, until)];
+}
+
+/** The part of the runs from record `start` to before record `end`. */
+function within(runs: readonly Run[], start: number, end: number): readonly Run[] {
+  const wanted: Run[] = [];
+  let passed = 0;
+  for (const run of runs) {
+    const length = lengthOf(run);
+    const from = Math.max(0, start - passed);
+    const until = Math.min(length, end - passed);
+    if (from < until) {
+      wanted.push(
+        run.kind === 'over' ? run : { ...run, from: run.from + from, until: run.from + until },
+      );
+    }
+    passed += length;
+  }
+  return wanted;
+}
+
+function bytesOf(
+  runs: readonly Run[],
+  page: StoredPage,
+  order: Cut['order'],
+): readonly Uint8Array[] {
+  if (order === 'desc') {
+    return runs.map((run) =>
+      run.kind === 'over' ? run.bytes : descending(page, run.from, run.until),
+    );
+  }
+  return runs
+    .toReversed()
+    .map((run) => (run.kind === 'over' ? run.bytes : ascending(page, run.from, run.until)));
+}

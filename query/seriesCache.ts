@@ -1,0 +1,297 @@
+// Series in memory: the newest records of a key, rendered, as they are stored; what was pushed since
+// lies over them. Bounded by bytes, the one read longest ago goes first. A commit is told before any
+// reader can see it: it adds its records, leaves a series as it is, or ends it.
+import type { Touches } from '../store/commit.ts';
+import type { Body, Page } from '../store/duckdb/protocol.ts';
+import { netOf, type PendingRow } from '../store/pending.ts';
+import { numberOfDay } from './days.ts';
+import { cutOf, type Cut, type LaidOver } from './overlay.ts';
+import { headOf, sizeOfPage, type StoredPage } from './pages.ts';
+import { orderOf, recordText } from './recordText.ts';
+import type { Member, SeriesPlan } from './seriesPlan.ts';
+
+/** Records of a first load: a year of days and more; of a second, for whoever reads further back. */
+const DEPTHS = [1_024, 8_192] as const;
+/** Series that were asked for once: what is asked for only once is not worth its place. */
+const ASKED_MAX = 20_000;
+/** Records since a load that lie over it; then the series is read again. */
+const ADDED_MAX = 256;
+
+interface Series {
+  readonly tableId: number;
+  readonly id: string;
+  readonly keys: readonly string[];
+  /** The version of the table that it shows; older readers have the files. */
+  since: number;
+  readonly page: StoredPage;
+  readonly floor: number;
+  readonly depth: number;
+  /** Records that became files after the page was read. */
+  added: PendingRow[];
+  readonly texts: WeakMap<PendingRow, LaidOver>;
+  bytes: number;
+}
+
+interface CacheState {
+  readonly bytes: number;
+  readonly series: number;
+  readonly hits: number;
+  readonly misses: number;
+}
+
+type LoadPage = (plan: SeriesPlan, records: number) => Promise<Page>;
+
+export class SeriesCache {
+  readonly #bytesMax: number;
+  /** Least recently read first. */
+  readonly #series = new Map<string, Series>();
+  readonly #byKey = new Map<number, Map<string, Set<Series>>>();
+  readonly #asked = new Map<string, number>();
+  readonly #loads = new Map<string, Promise<void>>();
+  /** Grows with each change of a table: a load that was overtaken is not kept. */
+  readonly #changes = new Map<number, number>();
+  #bytes = 0;
+  #hits = 0;
+  #misses = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  state(): CacheState {
+    const { size: series } = this.#series;
+    return { bytes: this.#bytes, series, hits: this.#hits, misses: this.#misses };
+  }
+
+  /**
+   * The answer from memory. Undefined: it must be read, unless it was asked for before and can be
+   * loaded; then it is, once for all who wait.
+   */
+  async read(plan: SeriesPlan, load: LoadPage): Promise<Body | undefined> {
+    const id = this.#bytesMax === 0 ? undefined : idOf(plan);
+    if (id === undefined) return undefined;
+    const known = this.#answer(id, plan);
+    if (known !== undefined) return known;
+    const depth = this.#nextDepth(id);
+    this.#misses += 1;
+    if (depth === undefined) return undefined;
+    if (!this.#loads.has(id)) {
+      const loading = this.#load(id, plan, depth, load).finally(() => this.#loads.delete(id));
+      this.#loads.set(id, loading);
+    }
+    await this.#loads.get(id);
+    return this.#answer(id, plan);
+  }
+
+  /** Before a commit shows: what it means for the series of its tables. */
+  changed(tableIds: readonly number[], snapshot: number, touches: Touches | undefined): void {
+    for (const tableId of tableIds) {
+      this.#changes.set(tableId, (this.#changes.get(tableId) ?? 0) + 1);
+      const byKey = this.#byKey.get(tableId);
+      if (byKey === undefined) continue;
+      const all = new Set([...byKey.values()].flatMap((series) => [...series]));
+      if (touches === undefined) for (const series of all) this.#drop(series);
+      else for (const series of all) series.since = snapshot;
+      if (touches?.kind === 'records') this.#add(byKey, touches.records);
+    }
+  }
+
+  #add(byKey: ReadonlyMap<string, ReadonlySet<Series>>, records: readonly PendingRow[]): void {
+    for (const record of records) {
+      for (const series of byKey.get(leadingOf(record)) ?? []) {
+        series.added.push(record);
+        if (series.added.length > ADDED_MAX) this.#drop(series);
+      }
+    }
+  }
+
+  #answer(id: string, plan: SeriesPlan): Body | undefined {
+    const series = this.#series.get(id);
+    if (series === undefined || plan.table.snapshot < series.since) return undefined;
+    const over = overOf(series, plan);
+    const uniqueDates = plan.ties.length <= plan.equals.length;
+    const cut =
+      over === undefined ? undefined : cutOf({ ...series, uniqueDates }, over, cutBy(plan));
+    if (cut === undefined) return undefined;
+    this.#hits += 1;
+    this.#series.delete(id);
+    this.#series.set(id, series);
+    this.#weigh(series);
+    return bodyOf(cut.parts, cut.objects);
+  }
+
+  /** How many records to load now; undefined when the files should answer. */
+  #nextDepth(id: string): number | undefined {
+    const known = this.#series.get(id);
+    if (known === undefined) {
+      const asked = (this.#asked.get(id) ?? 0) + 1;
+      this.#asked.delete(id);
+      this.#asked.set(id, asked);
+      if (this.#asked.size > ASKED_MAX) this.#asked.delete([...this.#asked.keys()][0] ?? '');
+      return asked > 1 ? DEPTHS[0] : undefined;
+    }
+    return DEPTHS.find((depth) => depth > known.depth);
+  }
+
+  async #load(id: string, plan: SeriesPlan, depth: number, load: LoadPage): Promise<void> {
+    const { tableId, snapshot: since } = plan.table;
+    const changes = this.#changes.get(tableId);
+    const page = await load(plan, depth + 1);
+    if (this.#changes.get(tableId) !== changes) return;
+    const { floor, records } = coverOf(page, depth);
+    const keys = plan.equals[0]?.values ?? [];
+    const kept = headOf(page, records);
+    const bytes = sizeOfPage(kept);
+    const texts = new WeakMap<PendingRow, LaidOver>();
+    const series = { tableId, id, keys, since, page: kept, floor, depth, added: [], texts, bytes };
+    const former = this.#series.get(id);
+    if (former !== undefined) this.#drop(former);
+    this.#keep(series);
+  }
+
+  #keep(series: Series): void {
+    if (series.bytes > this.#bytesMax / 4) return;
+    this.#series.set(series.id, series);
+    this.#bytes += series.bytes;
+    const byKey = this.#byKey.get(series.tableId) ?? new Map<string, Set<Series>>();
+    this.#byKey.set(series.tableId, byKey);
+    for (const key of series.keys) byKey.set(key, (byKey.get(key) ?? new Set()).add(series));
+    this.#shrink();
+  }
+
+  /** A page that was turned is larger than before. */
+  #weigh(series: Series): void {
+    const bytes = sizeOfPage(series.page);
+    if (bytes === series.bytes) return;
+    this.#bytes += bytes - series.bytes;
+    series.bytes = bytes;
+    this.#shrink();
+  }
+
+  #shrink(): void {
+    for (const series of this.#series.values()) {
+      if (this.#bytes <= this.#bytesMax) return;
+      this.#drop(series);
+    }
+  }
+
+  #drop(series: Series): void {
+    if (this.#series.get(series.id) !== series) return;
+    this.#series.delete(series.id);
+    this.#bytes -= series.bytes;
+    const byKey = this.#byKey.get(series.tableId);
+    for (const key of series.keys) {
+      const all = byKey?.get(key);
+      all?.delete(series);
+      if (all?.size === 0) byKey?.delete(key);
+    }
+    if (byKey?.size === 0) this.#byKey.delete(series.tableId);
+  }
+}
+
+/** Without the last date of a page that was cut off there: it may have more records. */
+function coverOf(
+  { dates }: Page,
+  depth: number,
+): { readonly floor: number; readonly records: number } {
+  if (dates.length <= depth) return { floor: Number.NEGATIVE_INFINITY, records: dates.length };
+  const floor = dates.at(-1) ?? Number.POSITIVE_INFINITY;
+  let records = dates.length;
+  while (records > 0 && dates[records - 1] === floor) records -= 1;
+  return { floor, records };
+}
+
+/** What a series is kept under; undefined when its answers are not made from a page. */
+function idOf(plan: SeriesPlan): string | undefined {
+  const { collapse, equals, interval, since, takes, tests, ties, transform, visibility } = plan;
+  const plain =
+    visibility.kind === 'all' &&
+    since === undefined &&
+    collapse === undefined &&
+    transform === undefined &&
+    interval === 1 &&
+    takes.length === 0 &&
+    tests.length === 0 &&
+    plan.dateColumn === plan.indexDate &&
+    !plan.byPlace;
+  if (!plain || equals.length === 0 || equals[0]?.column !== ties[0]) return undefined;
+  if (equals.some(({ column }) => column.type !== 'varchar')) return undefined;
+  const named = equals.map(({ values }) => values.join('\u0001')).join('\u0002');
+  return `${plan.table.tableId}\u0000${renditionOf(plan.members)}\u0000${named}`;
+}
+
+const renditions = new WeakMap<readonly Member[], string>();
+
+function renditionOf(members: readonly Member[]): string {
+  const known = renditions.get(members);
+  if (known !== undefined) return known;
+  const made = JSON.stringify(members);
+  renditions.set(members, made);
+  return made;
+}
+
+/** The range as numbers of the page: days, or microseconds since 1970. */
+function cutBy({ limit, offset, order, range, take }: SeriesPlan): Cut {
+  const [least, greatest] =
+    range.kind === 'days'
+      ? [dayNumber(range.from, -Infinity), dayNumber(range.to, Infinity)]
+      : [
+          range.fromMs === undefined ? -Infinity : range.fromMs * 1000,
+          range.untilMs === undefined ? Infinity : range.untilMs * 1000 - 1,
+        ];
+  return { least, greatest, take, order, offset, limit };
+}
+
+const dayNumber = (day: string | undefined, open: number): number =>
+  day === undefined ? open : numberOfDay(day);
+
+const NOTHING: readonly LaidOver[] = [];
+
+/** What lies over the page, newest first; undefined when one of them can't be rendered here. */
+function overOf(series: Series, plan: SeriesPlan): readonly LaidOver[] | undefined {
+  if (series.added.length === 0 && plan.pending.length === 0) return NOTHING;
+  const added = wanted(series.added, plan);
+  const rows = added.length === 0 ? plan.pending : netOf([...added, ...plan.pending]);
+  const over: LaidOver[] = [];
+  for (const row of rows) {
+    const known = series.texts.get(row) ?? laidOver(row, plan);
+    if (known === undefined) return undefined;
+    series.texts.set(row, known);
+    over.push(known);
+  }
+  return over.length < 2 ? over : over.toSorted((a, b) => b.date - a.date);
+}
+
+/** Added records of the plan's subkey. */
+const wanted = (rows: readonly PendingRow[], { equals }: SeriesPlan): readonly PendingRow[] =>
+  rows.filter(({ document }) =>
+    equals.every(({ column, values }) => values.includes(String(document[column.name]))),
+  );
+
+function laidOver(row: PendingRow, plan: SeriesPlan): LaidOver | undefined {
+  const date = orderOf(row, plan.indexDate.name, plan.indexDate.type);
+  const text = recordText(row, plan.members, plan.table);
+  if (date === undefined || text === undefined) return undefined;
+  return { date, replaces: row.replaces, bytes: Buffer.from(`${text},`) };
+}
+
+/** First value of the unique index: the key. */
+const leadingOf = ({ index }: PendingRow): string => String((JSON.parse(index) as unknown[])[0]);
+
+const OPEN = 0x5b;
+const CLOSE = 0x5d;
+
+/** Records with their commas as an array. */
+function bodyOf(parts: readonly Uint8Array[], objects: number): Body {
+  let length = objects === 0 ? 2 : 1;
+  for (const part of parts) length += part.byteLength;
+  const bytes = Buffer.allocUnsafe(length);
+  bytes[0] = OPEN;
+  let at = 1;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.byteLength;
+  }
+  bytes[length - 1] = CLOSE;
+  return { objects, bytes };
+}

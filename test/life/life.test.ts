@@ -1,0 +1,25 @@
+// A short life at the counts of continuous integration; `npm run soak month` lives a whole month.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { seedsOf } from '../seeds.ts';
+import { tableOf, verdictOf } from './diary.ts';
+import { liveMonth } from './month.ts';
+
+const DAYS = 2;
+/** Files that reads open: fewer than it takes to put them together, each with one of deletes. */
+const LIVE_FILES_MAX = 64;
+
+test('two days of loads, corrections, upkeep, a full disk: all is as a model has it', async (t) => {
+  const [seed = 1] = seedsOf(t);
+  const small = { keys: 40, daysBefore: 3, correctionsADay: 60, deletionsADay: 2, reads: 10 };
+  const log = (): void => undefined;
+  const { entries, skipped } = await liveMonth({ ...small, days: DAYS, seed, log });
+  for (const line of tableOf(entries, 1).split('\n')) t.diagnostic(line);
+  for (const line of verdictOf(entries).lines) t.diagnostic(line);
+  assert.equal(entries.length, DAYS);
+  for (const { day, filesLive } of entries) {
+    assert.ok(filesLive <= LIVE_FILES_MAX, `day ${day}: ${filesLive} files are read`);
+  }
+  if (process.env['CI'] === 'true') assert.deepEqual(skipped, []);
+  for (const what of skipped) t.diagnostic(`not tried: ${what}`);
+});
