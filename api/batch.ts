@@ -4,7 +4,7 @@
 import { runSeries } from '../query/series.ts';
 import type { Caller } from '../store/callers.ts';
 import type { Dataset } from '../store/datasets.ts';
-import type { Body, BodyFormat } from '../store/duckdb/protocol.ts';
+import type { Body, TextFormat } from '../store/duckdb/protocol.ts';
 import { Failure } from '../store/failure.ts';
 import type { Charge } from '../store/ledger.ts';
 import { randomHex } from '../store/random.ts';
@@ -25,7 +25,7 @@ export async function answerBatch(
 ): Promise<Answer> {
   const format = formatOf(call);
   if (format !== 'json' && format !== 'jsonl') {
-    refuse('format', 'must be json or jsonl with several datasets: their columns differ');
+    return refuse('format', 'must be json or jsonl with several datasets: their columns differ');
   }
   const given = ['queryId', 'schema'].find((name) => call.query[name] !== undefined);
   if (given !== undefined) refuse(given, 'is not allowed with several datasets');
@@ -74,7 +74,7 @@ async function partOf(
   services: Services,
   caller: Caller,
   dataset: Dataset,
-  format: BodyFormat,
+  format: TextFormat,
   spent: number,
 ): Promise<Part> {
   const { plan, remembered } = await readDataset(call, services, dataset, 'data');
@@ -126,7 +126,7 @@ function joined(
   call: Call,
   parts: readonly Part[],
   failures: readonly string[],
-  format: BodyFormat,
+  format: TextFormat,
 ): Answer {
   const errors = failures.map((text) => JSON.stringify({ _system_error: text }));
   const bodies = parts.filter(({ body }) => body.objects > 0).map(({ body }) => body.bytes);

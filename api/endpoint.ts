@@ -61,6 +61,7 @@ export interface Call {
   readonly actor: string;
   /** Must be told the hash of a streamed body before it is used; throws when it was not signed. */
   readonly checkBody: ((bodyHash: string) => void) | undefined;
+  /** Values of the path's own segments, the version among them. */
   readonly path: Readonly<Record<string, string>>;
   readonly query: Values;
   /** The checked JSON body, where the endpoint declares one; of a form also a text that is no JSON. */
@@ -71,8 +72,8 @@ export interface Call {
   readonly accept: string;
   /** Header If-None-Match: tags of answers that the caller has. */
   readonly ifNoneMatch: string;
-  /** Aborted when the caller goes away. */
-  readonly signal: AbortSignal;
+  /** A signal that is aborted when the caller goes away, made when it is first asked for. */
+  readonly departure: () => AbortSignal;
 }
 
 export type Answer =

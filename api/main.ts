@@ -182,7 +182,8 @@ function workOf(
   });
   const cache = new SeriesCache(settings.cacheBytes);
   lake.onChange(({ snapshot, tableIds, touches }) => cache.changed(tableIds, snapshot, touches));
-  const series = { files, pool: pools.read, cache, deadlineMs: settings.readTimeoutMs };
+  const reading = { deadlineMs: settings.readTimeoutMs, temporary };
+  const series = { files, pool: pools.read, cache, ...reading };
   const journal = { ...shared, database, days, monthsKept: settings.journalMonths };
   return { ingestion, runner, series, journal };
 }

@@ -9,6 +9,8 @@ const MEDIA_TYPES = {
   jsonl: 'application/x-ndjson',
   csv: 'text/csv',
   psv: 'text/plain',
+  arrow: 'application/vnd.apache.arrow.stream',
+  parquet: 'application/vnd.apache.parquet',
 } as const;
 
 type Json = Readonly<Record<string, unknown>>;
@@ -130,12 +132,18 @@ function okOf(endpoint: Endpoint, brand: string): Json {
   const content = Object.fromEntries(
     (['json', ...(endpoint.formats ?? [])] as const).map((format) => [
       MEDIA_TYPES[format],
-      { schema: format === 'json' ? plain(endpoint.answer) : { type: 'string' } },
+      schemaOfBody(format, endpoint),
     ]),
   );
   const header = { description: 'Messages used by the call.', schema: { type: 'integer' } };
   const headers = endpoint.token === 'none' ? {} : { [`${brand}cloud-messages-used`]: header };
   return { description: 'Success.', content, headers };
+}
+
+/** OpenAPI 3.1 says of bytes only what they are. */
+function schemaOfBody(format: keyof typeof MEDIA_TYPES, { answer }: Endpoint): Json {
+  if (format === 'arrow' || format === 'parquet') return {};
+  return { schema: format === 'json' ? plain(answer) : { type: 'string' } };
 }
 
 /** Without TypeBox's own marks: what is left is plain JSON schema. */

@@ -1,5 +1,6 @@
 // Query parameters: declared once in the endpoint table, checked here, told in OpenAPI.
-import { type Day, parseDay } from '../query/dates.ts';
+import { parseDay } from '../query/dates.ts';
+import type { Day } from '../query/days.ts';
 import { Failure } from '../store/failure.ts';
 
 interface Declared {

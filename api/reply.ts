@@ -10,6 +10,8 @@ const CONTENT_TYPES = {
   jsonl: 'application/x-ndjson; charset=utf-8',
   csv: 'text/csv; charset=utf-8',
   psv: 'text/plain; charset=utf-8',
+  arrow: 'application/vnd.apache.arrow.stream',
+  parquet: 'application/vnd.apache.parquet',
 } as const;
 
 export function sendAnswer(reply: FastifyReply, answer: Answer, settings: Settings): void {
@@ -39,8 +41,8 @@ export function sendAnswer(reply: FastifyReply, answer: Answer, settings: Settin
   credit(reply, brand, answer.dataset?.source || attribution);
   reply.header(`${brand}cloud-snapshot`, String(answer.snapshot));
   reply.header('content-type', answer.plain ? CONTENT_TYPES.psv : CONTENT_TYPES[format]);
-  if (format === 'csv' && !answer.plain)
-    reply.header('content-disposition', 'attachment; filename=API.csv');
+  if ((format === 'csv' && !answer.plain) || format === 'parquet')
+    reply.header('content-disposition', `attachment; filename=API.${format}`);
   // The caller who leaves while the body is on its way is charged; one who left before is not.
   reply.raw.once('close', () => {
     if (reply.raw.headersSent) charge.delivered();

@@ -6,7 +6,7 @@
 // number loses digits (past 2^53 too), no member changes its place, and no depth is too deep.
 import { hash } from 'node:crypto';
 import type { ColumnType } from '../store/columns.ts';
-import type { BodyFormat } from '../store/duckdb/protocol.ts';
+import type { TextFormat } from '../store/duckdb/protocol.ts';
 
 /** Greatest change of a number, and of a date. */
 const RATIO_MAX = 0.05;
@@ -49,7 +49,7 @@ interface Scrambler {
  */
 export function scrambleRecords(
   bytes: Buffer,
-  format: BodyFormat,
+  format: TextFormat,
   seed: string,
   keep: ReadonlySet<string>,
   types: ReadonlyMap<string, ColumnType> = new Map(),

@@ -27,6 +27,7 @@ export async function answerSeries(
 ): Promise<Answer> {
   const caller = callerOf(call.caller);
   const format = formatOf(call);
+  if (format === 'arrow' || format === 'parquet') refuseBeside(call, format);
   const read = await readDataset(call, services, dataset, shape);
   const { plan, named, remembered, version } = read;
   if (truthOf(call.query, 'schema')) {
@@ -54,9 +55,19 @@ export function rowsOf(
   { query }: Call,
   rows: Omit<Extract<Answer, { kind: 'rows' }>, 'kind' | 'plain' | 'callback' | 'cacheSeconds'>,
 ): Answer {
-  const callback = rows.format === 'json' ? textOf(query, 'callback') : undefined;
-  const plain = textOf(query, 'format') === 'text';
-  return { kind: 'rows', ...rows, plain, callback, cacheSeconds: numberOf(query, 'cacheTTL') };
+  const { body, format, snapshot, tag, charge, dataset } = rows;
+  return {
+    kind: 'rows',
+    body,
+    format,
+    plain: textOf(query, 'format') === 'text',
+    callback: format === 'json' ? textOf(query, 'callback') : undefined,
+    snapshot,
+    cacheSeconds: numberOf(query, 'cacheTTL'),
+    tag,
+    charge,
+    dataset,
+  };
 }
 
 /** The most records that a plan can answer. */
@@ -99,16 +110,25 @@ export async function readDataset(
   const today = dayIn(clock(), zone);
   const parameters = readSeries(call, zone);
   const asOf = readAsOf(textOf(call.query, 'asOf'), zone);
-  const named = await namedQuery(call, caller, dataset, services);
+  const isNamed = call.query['queryId'] !== undefined;
+  const named = isNamed ? await namedQuery(call, caller, dataset, services) : undefined;
   const table = await lake.table(dataset.tableId, asOf);
   if (table === undefined) throw new Failure('NotFound');
   const visibility = visibilityOf(caller, dataset);
   // What is known then is what snapshots held: pushed records join with their flush.
   const now = asOf === undefined;
   const pending = now ? services.pending.beside(dataset.tableId, table.snapshot) : [];
-  const seen = { dataset, table, pending, since: named?.since, visibility };
-  const context = { ...seen, rowsMax: caller.tier.rowsMax, today, zone, shape };
-  const plan = planSeries(parameters, context);
+  const plan = planSeries(parameters, {
+    dataset,
+    table,
+    pending,
+    since: named?.since,
+    visibility,
+    rowsMax: caller.tier.rowsMax,
+    today,
+    zone,
+    shape,
+  });
   const newest = now ? services.pending.newest(dataset.tableId) : 0;
   const days = isRelative(parameters) ? [today] : [];
   const version = [dataset.tableId, table.snapshot, newest, dataset.updatedMs, ...days];
@@ -160,13 +180,24 @@ function describePlan({ members, table }: SeriesPlan): readonly object[] {
   });
 }
 
+/** @throws Failure InvalidParameter when bytes are asked for where only text can be answered. */
+function refuseBeside({ environment, query }: Call, format: BodyFormat): void {
+  if (environment === 'test')
+    refuse('format', `${format} is not available in the test environment`);
+  if (query['callback'] !== undefined) refuse('callback', `is not allowed with format ${format}`);
+}
+
+const FORMATS: readonly BodyFormat[] = ['json', 'jsonl', 'csv', 'psv', 'arrow', 'parquet'];
+
 /** `format`, else the Accept header (INTERFACE.md 3.5), else JSON. */
 export function formatOf({ query, accept }: { query: Values; accept: string }): BodyFormat {
   const format = textOf(query, 'format');
   if (format === 'text') return 'csv';
-  if (format === 'csv' || format === 'psv' || format === 'json' || format === 'jsonl')
-    return format;
+  const known = FORMATS.find((item) => item === format);
+  if (known !== undefined) return known;
   if (accept.includes('application/x-ndjson')) return 'jsonl';
+  if (accept.includes('application/vnd.apache.arrow.stream')) return 'arrow';
+  if (accept.includes('application/vnd.apache.parquet')) return 'parquet';
   return accept.includes('text/csv') && !accept.includes('application/json') ? 'csv' : 'json';
 }
 

@@ -1,5 +1,6 @@
 // The query parameters of both series doors: declared once, and read into what a plan is made from.
-import { type Day, parseDay, parseInstant, startOfDay } from '../query/dates.ts';
+import { parseDay, parseInstant, startOfDay } from '../query/dates.ts';
+import type { Day } from '../query/days.ts';
 import type { SeriesParameters } from '../query/seriesPlan.ts';
 import { isDated } from '../query/seriesRules.ts';
 import { parseSubattributes } from '../query/subattributes.ts';
@@ -82,7 +83,7 @@ const ANSWER: readonly Parameter[] = [
   {
     kind: 'choice',
     name: 'format',
-    choices: ['json', 'jsonl', 'csv', 'psv', 'text'],
+    choices: ['json', 'jsonl', 'csv', 'psv', 'text', 'arrow', 'parquet'],
     help: 'Format of the answer; json by default. text is csv to look at, not to save.',
   },
   {

@@ -134,10 +134,12 @@ function addRoutes(server: FastifyInstance, endpoint: Endpoint, behind: Behind):
         url: `/:version${url}`,
         handler: (request, reply) => {
           const { version } = request.params as { readonly version: string };
-          reply.headers(versionHeaders(version));
+          const headers = versionHeaders(version);
+          if (headers !== undefined) reply.headers(headers);
           // The path's own date is the earlier one.
           if (since !== undefined) reply.header('deprecation', deprecatedSince(since));
-          return serve(endpoint, request, reply, behind);
+          // A returned reply would be awaited: that costs a read of memory as much as the read.
+          void serve(endpoint, request, reply, behind);
         },
       });
     }
@@ -161,7 +163,6 @@ async function serve(
     }
     sendFailure(request, reply, toldFull(error), endpoint.failures);
   }
-  return reply;
 }
 
 /** A signal that the caller went away, made when it is first asked for: memory answers without. */
@@ -190,8 +191,8 @@ async function answerOf(
   { services, door }: Behind,
   departure: () => AbortSignal,
 ): Promise<Answer> {
-  const { version = '', ...path } = request.params as Record<string, string>;
-  if (!isVersion(version)) throw new Failure('NotFound');
+  const path = request.params as Readonly<Record<string, string>>;
+  if (!isVersion(path['version'] ?? '')) throw new Failure('NotFound');
   const query = request.query as Record<string, unknown>;
   const { body } = endpoint;
   const read =
@@ -218,9 +219,7 @@ async function answerOf(
     contentLength: length === undefined ? undefined : Number(length),
     accept: request.headers.accept ?? '',
     ifNoneMatch: request.headers['if-none-match'] ?? '',
-    get signal() {
-      return departure();
-    },
+    departure,
   };
   const answer = await handled(endpoint, call, services);
   return door.environment === 'test' ? scrambled(answer, caller) : answer;

@@ -26,7 +26,7 @@ export async function spoolBody(
       done(bytes > most ? tooLarge(most) : null, chunk);
     },
   });
-  const { signal } = call;
+  const signal = call.departure();
   try {
     await pipeline(call.stream, count, createWriteStream(path, { mode: 0o600 }));
     call.checkBody?.(hash.digest('hex'));

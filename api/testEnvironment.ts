@@ -3,7 +3,8 @@
 import type { Caller } from '../store/callers.ts';
 import { columnTypeOf } from '../store/columns.ts';
 import type { Dataset } from '../store/datasets.ts';
-import type { Body, BodyFormat } from '../store/duckdb/protocol.ts';
+import type { Body, TextFormat } from '../store/duckdb/protocol.ts';
+import { Failure } from '../store/failure.ts';
 import type { Answer } from './endpoint.ts';
 import { scrambleRecords } from './scramble.ts';
 
@@ -15,12 +16,14 @@ export function scrambled(answer: Answer, caller: Caller | undefined): Answer {
   if (answer.kind !== 'rows' || caller === undefined) return answer;
   const { body, dataset, format, snapshot } = answer;
   if (dataset === undefined) return answer;
+  // What can't be scrambled must not go out.
+  if (format === 'arrow' || format === 'parquet') throw new Failure('SystemError');
   return { ...answer, body: scrambledBody(body, format, caller, dataset, snapshot) };
 }
 
 export function scrambledBody(
   body: Body,
-  format: BodyFormat,
+  format: TextFormat,
   caller: Caller,
   dataset: Dataset,
   snapshot: number,

@@ -18,9 +18,9 @@ const SEGMENTS: ReadonlyMap<string, Version> = new Map<string, Version>([
 export const isVersion = (segment: string): boolean => SEGMENTS.has(segment.toLowerCase());
 
 /** Headers of a retired version: RFC 9745 `Deprecation`, RFC 8594 `Sunset`. */
-export function versionHeaders(segment: string): Readonly<Record<string, string>> {
+export function versionHeaders(segment: string): Readonly<Record<string, string>> | undefined {
   const retired = SEGMENTS.get(segment.toLowerCase())?.retired;
-  if (retired === undefined) return {};
+  if (retired === undefined) return undefined;
   return {
     deprecation: deprecatedSince(retired.deprecated),
     sunset: new Date(retired.sunset).toUTCString(),

@@ -97,6 +97,8 @@ export const INTERFACE: readonly CoverageRow[] = [
   ]),
   ...rows('INTERFACE 3.5', [
     ['format', 'read#csv by parameter'],
+    ['format arrow', 'read#arrow'],
+    ['format parquet', 'read#parquet'],
     ['schema', 'read#only the schema, free'],
     ['callback', 'read#JSONP'],
     ['filter', 'read#a workspace may be named'],

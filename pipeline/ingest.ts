@@ -20,7 +20,7 @@ import { guessMapping, schemaOf, wantedDates, widen } from './infer.ts';
 import { type FileStats, writtenFile } from './parquetFile.ts';
 import type { Relation } from './relation.ts';
 import { openSource } from './source.ts';
-import { uniqueIndexOf } from './uniqueIndex.ts';
+import { type UniqueIndex, uniqueIndexOf } from './uniqueIndex.ts';
 
 type DuplicateHandling = 'ignore' | 'replace';
 
@@ -297,7 +297,9 @@ async function store(
   const inserts = await publishFile(reconciled.path, reconciled.stats, table, lake);
   const edits = [...emptied, ...deletes, ...inserts];
   const message = `${outcome.ingested} records into ${dataset.workspace}.${dataset.dataset}`;
-  const note = { author, message, ...(load.touches ? { touches: load.touches } : {}) };
+  const touches =
+    load.touches ?? (load.overwrite ? undefined : touchedKeys(reconciled.stats, index));
+  const note = { author, message, ...(touches ? { touches } : {}) };
   await lake.commit(edits, note, async (transaction, committed) => {
     await finish(transaction, outcome, committed);
     await transaction
@@ -307,6 +309,18 @@ async function store(
       .execute();
   });
   return outcome;
+}
+
+/**
+ * Records that a load adds or replaces are those of its file. Statistics of long texts are cut so
+ * that they still hold all of them between them.
+ */
+function touchedKeys({ columns }: FileStats, index: UniqueIndex): Touches | undefined {
+  const [key] = index.columns;
+  const told = key?.type === 'varchar' ? columns.get(key.name) : undefined;
+  const [least, greatest] = [told?.get('min'), told?.get('max')];
+  if (least === undefined || greatest === undefined) return undefined;
+  return { kind: 'keys', least, greatest };
 }
 
 /** Publishes a sorted file of the table; the edit that names it, unless it holds no record. */

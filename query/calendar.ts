@@ -3,8 +3,7 @@
 // calendarData.ts. Days to come are as the rules have them: a day of mourning is not foreseen.
 import { Temporal } from 'temporal-polyfill';
 import { CLOSURES, HOURS } from './calendarData.ts';
-import type { Day } from './dates.ts';
-import { addDays, dayOfNumber, monthStart, numberOfDay, weekdayOf } from './days.ts';
+import { addDays, dayOfNumber, monthStart, numberOfDay, weekdayOf, type Day } from './days.ts';
 
 const ZONE = 'America/New_York';
 const FIRST_YEAR = 1990;

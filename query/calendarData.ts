@@ -2,7 +2,7 @@
 // other hours, for a reason of that day alone. Facts of the exchange's own list "NYSE Closings"
 // (1885 to 2011), of its yearly press releases of holidays since, and of its notices of national
 // days of mourning; checked against the days on which the VIX was quoted.
-import type { Day } from './dates.ts';
+import type { Day } from './days.ts';
 
 /** Closed all day. */
 export const CLOSURES: ReadonlySet<Day> = new Set([

@@ -2,9 +2,7 @@
 // instants (STYLE.md has ranges as UTC dates; DESIGN.md "Shapes" and "Words" win).
 import { Temporal } from 'temporal-polyfill';
 import { Failure } from '../store/failure.ts';
-
-/** A calendar day, `YYYY-MM-DD`. */
-export type Day = string;
+import { type Day, lengthOfMonth } from './days.ts';
 
 /**
  * Reads `YYYY-MM-DD` or `YYYYMMDD`: clients of the original send both (INTERFACE.md 5).
@@ -19,10 +17,10 @@ export function parseDay(parameter: string, text: string): Day {
   throw new Failure('InvalidParameter', `"${parameter}" ${rule}`);
 }
 
-/** Date makes 1 March of 30 February: a day that stays itself is one. Year 0 is none. */
 function isDay(text: string): boolean {
-  const ms = Date.parse(`${text}T00:00:00Z`);
-  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text) && text >= '0001';
+  const [month, day] = [Number(text.slice(5, 7)), Number(text.slice(8))];
+  if (month < 1 || month > 12 || day < 1 || text < '0001') return false;
+  return day <= 28 || day <= lengthOfMonth(Number(text.slice(0, 4)), month);
 }
 
 /** First instant of a day in a zone, epoch milliseconds. */

@@ -1,8 +1,7 @@
 // Range codes as days: SPEC.md "Time series", INTERFACE.md 3.5 and the chart ranges of its 1. Pure:
 // today is an argument. Weeks go from Sunday to Saturday; both ends of a range belong to it.
 import { Failure } from '../store/failure.ts';
-import type { Day } from './dates.ts';
-import { addDays, addMonths, LAST_DAY, monthStart, weekdayOf } from './days.ts';
+import { addDays, addMonths, LAST_DAY, monthStart, weekdayOf, type Day } from './days.ts';
 
 /** Both ends included; an absent end is open. */
 export interface Days {

@@ -4,6 +4,7 @@ import type { DuckDbPool } from '../store/duckdb/pool.ts';
 import type { Body, BodyFormat, Page } from '../store/duckdb/protocol.ts';
 import type { Files } from '../store/files.ts';
 import { withOpenFiles } from '../store/tableFiles.ts';
+import { inWorkFolder } from '../store/workFolder.ts';
 import type { SeriesPlan } from './seriesPlan.ts';
 import type { SeriesCache } from './seriesCache.ts';
 import { lostFiles, printPage, printSeries } from './seriesSql.ts';
@@ -13,11 +14,13 @@ export interface SeriesEngine {
   readonly pool: DuckDbPool;
   readonly cache: SeriesCache;
   readonly deadlineMs: number;
+  /** Where DuckDB writes the bodies that are files. */
+  readonly temporary: string;
 }
 
-/** Who waits for an answer; the signal is made when it is first read. */
+/** Who waits for an answer, with a signal that is aborted when it goes away. */
 interface Waiting {
-  readonly signal: AbortSignal;
+  readonly departure: () => AbortSignal;
 }
 
 /**
@@ -39,11 +42,13 @@ export async function runSeries(
   }
   const files = [...plan.table.files, ...lostFiles(plan)];
   return withOpenFiles(engine.files, files, ({ paths, pathOf }) => {
-    const { sql, parameters } = printSeries(plan, pathOf);
-    const { deadlineMs } = engine;
-    const { signal } = caller;
+    const { deadlineMs, pool, temporary } = engine;
+    const asFile = format === 'parquet';
+    const { sql, parameters } = printSeries(plan, pathOf, { asFile });
+    const signal = caller.departure();
     const question = { files: paths, statements: [sql], parameters, deadlineMs, signal };
-    return engine.pool.body(question, format);
+    if (!asFile) return pool.body(question, format);
+    return inWorkFolder(temporary, (folder) => pool.body({ ...question, folder }, format));
   });
 }
 

@@ -4,16 +4,18 @@
 import type { Touches } from '../store/commit.ts';
 import type { Body, Page } from '../store/duckdb/protocol.ts';
 import { netOf, type PendingRow } from '../store/pending.ts';
+import { compareValues } from '../store/tableStats.ts';
 import { numberOfDay } from './days.ts';
 import { cutOf, type Cut, type LaidOver } from './overlay.ts';
 import { headOf, sizeOfPage, type StoredPage } from './pages.ts';
 import { orderOf, recordText } from './recordText.ts';
+import { makePopularity } from './popularity.ts';
 import type { Member, SeriesPlan } from './seriesPlan.ts';
 
 /** Records of a first load: a year of days and more; of a second, for whoever reads further back. */
 const DEPTHS = [1_024, 8_192] as const;
-/** Series that were asked for once: what is asked for only once is not worth its place. */
-const ASKED_MAX = 20_000;
+/** Series whose asks are counted; what is asked for only once is not worth a place. */
+const ASKED_MAX = 100_000;
 /** Records since a load that lie over it; then the series is read again. */
 const ADDED_MAX = 256;
 
@@ -46,7 +48,7 @@ export class SeriesCache {
   /** Least recently read first. */
   readonly #series = new Map<string, Series>();
   readonly #byKey = new Map<number, Map<string, Set<Series>>>();
-  readonly #asked = new Map<string, number>();
+  readonly #popularity = makePopularity(ASKED_MAX);
   readonly #loads = new Map<string, Promise<void>>();
   /** Grows with each change of a table: a load that was overtaken is not kept. */
   readonly #changes = new Map<number, number>();
@@ -90,8 +92,10 @@ export class SeriesCache {
       const byKey = this.#byKey.get(tableId);
       if (byKey === undefined) continue;
       const all = new Set([...byKey.values()].flatMap((series) => [...series]));
-      if (touches === undefined) for (const series of all) this.#drop(series);
-      else for (const series of all) series.since = snapshot;
+      for (const series of all) {
+        if (isTouched(series, touches)) this.#drop(series);
+        else series.since = snapshot;
+      }
       if (touches?.kind === 'records') this.#add(byKey, touches.records);
     }
   }
@@ -110,10 +114,12 @@ export class SeriesCache {
     if (series === undefined || plan.table.snapshot < series.since) return undefined;
     const over = overOf(series, plan);
     const uniqueDates = plan.ties.length <= plan.equals.length;
+    const { floor, page } = series;
     const cut =
-      over === undefined ? undefined : cutOf({ ...series, uniqueDates }, over, cutBy(plan));
+      over === undefined ? undefined : cutOf({ page, floor, uniqueDates }, over, cutBy(plan));
     if (cut === undefined) return undefined;
     this.#hits += 1;
+    this.#popularity.ask(id);
     this.#series.delete(id);
     this.#series.set(id, series);
     this.#weigh(series);
@@ -124,13 +130,18 @@ export class SeriesCache {
   #nextDepth(id: string): number | undefined {
     const known = this.#series.get(id);
     if (known === undefined) {
-      const asked = (this.#asked.get(id) ?? 0) + 1;
-      this.#asked.delete(id);
-      this.#asked.set(id, asked);
-      if (this.#asked.size > ASKED_MAX) this.#asked.delete([...this.#asked.keys()][0] ?? '');
-      return asked > 1 ? DEPTHS[0] : undefined;
+      const asked = this.#popularity.ask(id);
+      return asked > 1 && this.#hasRoom(asked) ? DEPTHS[0] : undefined;
     }
     return DEPTHS.find((depth) => depth > known.depth);
+  }
+
+  /** Whether one more series fits, or is asked for more than the one that would go for it. */
+  #hasRoom(asked: number): boolean {
+    const { size } = this.#series;
+    if (this.#bytes * (size + 1) <= this.#bytesMax * size || size === 0) return true;
+    const [oldest = ''] = this.#series.keys();
+    return asked > this.#popularity.of(oldest);
   }
 
   async #load(id: string, plan: SeriesPlan, depth: number, load: LoadPage): Promise<void> {
@@ -189,6 +200,14 @@ export class SeriesCache {
   }
 }
 
+/** Whether a commit may have changed records of a series, other than those that it names. */
+function isTouched({ keys }: Series, touches: Touches | undefined): boolean {
+  if (touches?.kind !== 'keys') return touches === undefined;
+  const { least, greatest } = touches;
+  const order = (a: string, b: string): number => compareValues('varchar', a, b);
+  return keys.some((key) => order(key, least) >= 0 && order(key, greatest) <= 0);
+}
+
 /** Without the last date of a page that was cut off there: it may have more records. */
 function coverOf(
   { dates }: Page,
@@ -216,17 +235,26 @@ function idOf(plan: SeriesPlan): string | undefined {
     !plan.byPlace;
   if (!plain || equals.length === 0 || equals[0]?.column !== ties[0]) return undefined;
   if (equals.some(({ column }) => column.type !== 'varchar')) return undefined;
-  const named = equals.map(({ values }) => values.join('\u0001')).join('\u0002');
-  return `${plan.table.tableId}\u0000${renditionOf(plan.members)}\u0000${named}`;
+  let id = `${plan.table.tableId} ${renditionOf(plan.members)}`;
+  for (const { values } of equals)
+    id += `\u0000${values.length === 1 ? values[0] : values.join('\u0001')}`;
+  return id;
 }
 
-const renditions = new WeakMap<readonly Member[], string>();
+/** Ways to render a record, each with a short name: a series is looked up by it at every read. */
+const RENDITIONS_MAX = 10_000;
+const renditions = new Map<string, number>();
+const renditionsKnown = new WeakMap<readonly Member[], number>();
+let renditionsMade = 0;
 
-function renditionOf(members: readonly Member[]): string {
-  const known = renditions.get(members);
+function renditionOf(members: readonly Member[]): number {
+  const known = renditionsKnown.get(members);
   if (known !== undefined) return known;
-  const made = JSON.stringify(members);
-  renditions.set(members, made);
+  const text = JSON.stringify(members);
+  if (renditions.size >= RENDITIONS_MAX) renditions.clear();
+  const made = renditions.get(text) ?? (renditionsMade += 1);
+  renditions.set(text, made);
+  renditionsKnown.set(members, made);
   return made;
 }
 

@@ -5,7 +5,8 @@ import type { Dataset } from '../store/datasets.ts';
 import { Failure } from '../store/failure.ts';
 import type { Table } from '../store/lakeRead.ts';
 import type { PendingRow } from '../store/pending.ts';
-import { type Day, endOfDay, startOfDay } from './dates.ts';
+import { endOfDay, startOfDay } from './dates.ts';
+import type { Day } from './days.ts';
 import type { Days } from './ranges.ts';
 import { daysOf, isDated, refuseConflicts, type Take, takeOf } from './seriesRules.ts';
 import type { Subattribute } from './subattributes.ts';
@@ -56,8 +57,12 @@ export interface SeriesParameters {
 
 /** Half-open range of instants, epoch ms, or closed range of days: as the date column holds them. */
 type DateRange =
-  | { readonly kind: 'days'; readonly from?: Day; readonly to?: Day }
-  | { readonly kind: 'instants'; readonly fromMs?: number; readonly untilMs?: number };
+  | { readonly kind: 'days'; readonly from: Day | undefined; readonly to: Day | undefined }
+  | {
+      readonly kind: 'instants';
+      readonly fromMs: number | undefined;
+      readonly untilMs: number | undefined;
+    };
 
 /** Where a member's value comes from. */
 type Source =
@@ -137,6 +142,7 @@ export function planSeries(parameters: SeriesParameters, context: SeriesContext)
   const { key, subkey, date } = dataset.mapping;
   const indexDate = columnOf(table, date ?? CREATED_COLUMN);
   const dateColumn = dateFieldOf(parameters.dateField, indexDate, context);
+  const { order, take } = takeOf(parameters);
   const asked = parameters.keys ?? (parameters.key === undefined ? undefined : [parameters.key]);
   const keys = asked?.map((value) => spelled(table, key, value));
   const subkeys = parameters.subkey === undefined ? [] : [parameters.subkey];
@@ -165,7 +171,8 @@ export function planSeries(parameters: SeriesParameters, context: SeriesContext)
     zone,
     interval: parameters.interval ?? 1,
     offset: parameters.offset ?? 0,
-    ...takeOf(parameters),
+    take,
+    order,
     limit: limitOf(parameters, context),
     members: knownMembers(context, parameters),
   };
@@ -268,13 +275,11 @@ function visibleKey({ dataset, table, visibility }: SeriesContext): SeriesPlan['
 }
 
 function rangeOf({ from, to }: Days, column: Column, zone: string): DateRange {
-  if (column.type === 'date') {
-    return { kind: 'days', ...(from ? { from } : {}), ...(to ? { to } : {}) };
-  }
+  if (column.type === 'date') return { kind: 'days', from, to };
   return {
     kind: 'instants',
-    ...(from ? { fromMs: startOfDay(from, zone) } : {}),
-    ...(to ? { untilMs: endOfDay(to, zone) } : {}),
+    fromMs: from === undefined ? undefined : startOfDay(from, zone),
+    untilMs: to === undefined ? undefined : endOfDay(to, zone),
   };
 }
 

@@ -1,8 +1,7 @@
 // What the parameters of a series mean together: which may not stand side by side, which days they
 // name, which end is taken and in which order. Pure; today is an argument.
 import { Failure } from '../store/failure.ts';
-import type { Day } from './dates.ts';
-import { addDays } from './days.ts';
+import { addDays, type Day } from './days.ts';
 import { type Days, daysOfRange } from './ranges.ts';
 import type { SeriesParameters } from './seriesPlan.ts';
 

@@ -7,7 +7,7 @@ import { withPending } from '../store/pendingSql.ts';
 import { FILE_COLUMN, type PathOf, POSITION_COLUMN, visibleRows } from '../store/tableSql.ts';
 import { compareValues } from '../store/tableStats.ts';
 import { instantText, type Member, type SeriesPlan } from './seriesPlan.ts';
-import { printCollapse, printTransform } from './transforms.ts';
+import { isSummed, printCollapse, printTransform } from './transforms.ts';
 
 interface Printed {
   readonly sql: string;
@@ -21,18 +21,25 @@ interface Condition {
   readonly values: readonly string[];
 }
 
-/** `before` are terms that come before the members. */
+interface Dress {
+  /** Terms that come before the members. */
+  readonly before?: readonly string[];
+  /** In types that a Parquet file keeps: instants as such, sums with all their digits. */
+  readonly asFile?: boolean;
+}
+
 export function printSeries(
   plan: SeriesPlan,
   pathOf: PathOf,
-  before: readonly string[] = [],
+  { before = [], asFile = false }: Dress = {},
 ): Printed {
   const parameters: Bound[] = [];
   const bind = (value: Bound): string => `$${parameters.push(value)}`;
   const columns = neededColumns(plan);
   const tested = printTests(plan, printRecords(plan, columns, pathOf, bind), bind);
   const taken = printTake(plan, printFolded(plan, tested, columns), bind);
-  const members = [...before, ...plan.members.map((member) => printMember(member, bind))];
+  const print = asFile ? printFiled : printMember;
+  const members = [...before, ...plan.members.map((member) => print(member, bind, plan))];
   const order = orderTerms(plan, plan.order === 'asc' ? 'ASC' : 'DESC');
   const terms = plan.takes.length === 0 ? order : `${TAKE_COLUMN}, ${order}`;
   return { sql: `SELECT ${members.join(', ')} FROM ${taken} ORDER BY ${terms}`, parameters };
@@ -44,11 +51,13 @@ export function printPage(plan: SeriesPlan, records: number, pathOf: PathOf): Pr
   const date = identifier(name);
   const number =
     type === 'date' ? `${date} - DATE '1970-01-01'` : `epoch_us(CAST(${date} AS TIMESTAMP))`;
-  const everything = { pending: [], range: { kind: 'days' }, offset: 0, limit: records } as const;
+  const before = [`CAST(${number} AS DOUBLE) AS ${ORDER_COLUMN}`];
+  const everything = { pending: [], range: ALL_DAYS, offset: 0, limit: records } as const;
   const whole: SeriesPlan = { ...plan, ...everything, take: 'newest', order: 'desc' };
-  return printSeries(whole, pathOf, [`CAST(${number} AS DOUBLE) AS ${ORDER_COLUMN}`]);
+  return printSeries(whole, pathOf, { before });
 }
 
+const ALL_DAYS = { kind: 'days', from: undefined, to: undefined } as const;
 const ORDER_COLUMN = '_system_order';
 
 /** The conditions that a record must meet as it is now: after pending records took their place. */
@@ -183,6 +192,16 @@ function printMember(member: Member, bind: (value: Bound) => string): string {
   if (member.kind !== 'object') return `${printSource(member, bind)} AS ${name}`;
   const members = member.members.map((item) => `${literal(item.name)}, ${printSource(item, bind)}`);
   return `json_object(${members.join(', ')}) AS ${name}`;
+}
+
+/** DuckDB would file a sum of integers as a double, and an instant as a time of no zone. */
+function printFiled(member: Member, bind: (value: Bound) => string, plan: SeriesPlan): string {
+  if (member.kind !== 'column') return printMember(member, bind);
+  const column = plan.table.columns.find(({ name }) => name === member.column);
+  const exact = column !== undefined && isSummed(column, plan) ? 'DECIMAL(38, 0)' : undefined;
+  const type = column?.type === 'timestamp' ? 'TIMESTAMPTZ' : exact;
+  if (type === undefined) return printMember(member, bind);
+  return `CAST(${identifier(member.column)} AS ${type}) AS ${identifier(member.name)}`;
 }
 
 function printSource(

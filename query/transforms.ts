@@ -136,4 +136,20 @@ function transformed(value: string, transform: Transform, window: string): strin
   return `CAST(${value} AS DOUBLE) / nullif(CAST(${first} AS DOUBLE), 0) * 100`;
 }
 
+/** Whether a series answers sums and differences of a column of integers: wider than they are. */
+export function isSummed(
+  column: Column,
+  series: Pick<SeriesColumns, 'dateColumn' | 'ties'> & {
+    readonly collapse: Collapse | undefined;
+    readonly transform: Transform | undefined;
+  },
+): boolean {
+  const { collapse, dateColumn, ties, transform } = series;
+  const kept = [dateColumn, ...ties].some(({ name }) => name === column.name);
+  if (column.type !== 'int64' || kept) return false;
+  if (transform !== undefined) return transform === 'diff' || transform === 'cumul';
+  if (collapse?.fold === 'ohlc') return partOf(column) === 'volume';
+  return collapse?.fold === 'sum';
+}
+
 const isNumber = ({ type }: Column): boolean => type === 'int64' || type === 'float64';

@@ -84,9 +84,11 @@ export interface CommitNote {
   readonly touches?: Touches;
 }
 
-/** No record at all, or none but these, which were pushed and are files now. */
+/** No record at all, or none but these, which were pushed and are files now, or of these keys. */
 export type Touches =
   | { readonly kind: 'nothing' }
+  /** First values of the unique index from one text to another, both in it, by their UTF-8 bytes. */
+  | { readonly kind: 'keys'; readonly least: string; readonly greatest: string }
   | { readonly kind: 'records'; readonly records: readonly PendingRow[] };
 
 export interface Committed {

@@ -232,7 +232,7 @@ export async function snapshotAsked(
   const ahead = asOf.kind === 'snapshot' && asOf.snapshot > head;
   const whole = (await keptSnapshot(database, 0)) !== undefined;
   if (ahead || (asOf.kind === 'time' && found === undefined && whole)) {
-    const first = 'asOf must be a snapshot of this lake or a time after its first one';
+    const first = '"asOf" must be a snapshot of this lake or a time after its first one';
     throw new Failure('InvalidParameter', first);
   }
   const asked = asOf.kind === 'snapshot' ? asOf.snapshot : found;

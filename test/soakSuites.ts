@@ -7,6 +7,7 @@ import { powerLossPrefixes } from './crash/powerLoss.ts';
 import { fuzzFiles } from './fuzz/files.ts';
 import { longLine } from './fuzz/longLine.ts';
 import { fuzzRequests } from './fuzz/requests.ts';
+import { formatsLaw } from './laws/formats.ts';
 import { historyLaw } from './laws/histories.ts';
 import { limitsLaw } from './laws/limits.ts';
 import { memoryLaw } from './laws/memory.ts';
@@ -50,6 +51,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'memory', fullCount: 10_000, partCount: 500, run: memoryPart },
   { name: 'series-plans', fullCount: 100_000, partCount: 20_000, run: plansPart },
   { name: 'series-requests', fullCount: 2_000, partCount: 200, run: answersPart },
+  { name: 'formats', fullCount: 2_000, partCount: 200, run: formatsPart },
   { name: 'fuzz-files', fullCount: 10_000, partCount: 500, run: filesPart },
   { name: 'long-line', fullCount: 1_024, partCount: 1_024, run: linePart },
   { name: 'fuzz-requests', fullCount: 50_000, partCount: 5_000, run: requestsPart },
@@ -89,6 +91,12 @@ async function plansPart({ count, seed }: SoakOrder): Promise<SoakReport> {
 async function answersPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   const { failures, requests, refused, rows, fromMemory } = await seriesRequestsLaw(count, seed);
   const told = `${requests} requests, ${refused} refused, ${rows} records, ${fromMemory} from memory`;
+  return { failures, notes: [told] };
+}
+
+async function formatsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  const { failures, requests, refused, rows } = await formatsLaw(count, seed);
+  const told = `${requests} requests in every format, ${refused} refused, ${rows} records`;
   return { failures, notes: [told] };
 }
 

@@ -242,7 +242,8 @@ export const backUp: Endpoint = {
   body: { kind: 'json', schema: BACKUP },
   handle: async (call, services) => {
     const { target, withoutKey = false, copy = false } = call.json as Static<typeof BACKUP>;
-    const { actor, signal } = call;
+    const { actor } = call;
+    const signal = call.departure();
     return shown(await makeBackup({ target, withoutKey, copy, actor, signal }, services));
   },
 };

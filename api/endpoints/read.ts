@@ -25,7 +25,7 @@ const ROW = {
   weight: 'the weight of the dataset for each record',
   parameters: SERIES_PARAMETERS,
   answer: RECORDS,
-  formats: ['jsonl', 'csv', 'psv'],
+  formats: ['jsonl', 'csv', 'psv', 'arrow', 'parquet'],
   failures: 'data',
 } as const satisfies Partial<Endpoint>;
 

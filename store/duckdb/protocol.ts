@@ -4,7 +4,9 @@ import type { FailureType } from '../failure.ts';
 /** A value bound to a `$n` of the statement. */
 export type Bound = string | number | boolean | null;
 
-export type BodyFormat = 'json' | 'jsonl' | 'csv' | 'psv';
+export type TextFormat = 'json' | 'jsonl' | 'csv' | 'psv';
+
+export type BodyFormat = TextFormat | 'arrow' | 'parquet';
 
 /** What an instance may touch, and how much memory it may take. Equal scopes share an instance. */
 export interface Scope {

@@ -9,10 +9,10 @@ import {
   type DuckDBValue,
 } from '@duckdb/node-api';
 import { Failure } from '../failure.ts';
-import type { Body, BodyFormat, Page } from './protocol.ts';
+import type { Body, Page, TextFormat } from './protocol.ts';
 
 /** Largest rendered body; a bigger one is refused with 413 and the advice to narrow the request. */
-const BODY_BYTES_MAX = 64 * 1024 ** 2;
+export const BODY_BYTES_MAX = 64 * 1024 ** 2;
 
 type Print = (value: DuckDBValue) => string;
 
@@ -24,7 +24,7 @@ interface Shape {
   readonly row: (values: readonly DuckDBValue[]) => string;
 }
 
-export async function renderBody(result: DuckDBResult, format: BodyFormat): Promise<Body> {
+export async function renderBody(result: DuckDBResult, format: TextFormat): Promise<Body> {
   const shape = shapeOf(result, format);
   const pieces: Buffer[] = [Buffer.from(shape.open)];
   let objects = 0;
@@ -68,14 +68,14 @@ export async function renderPage(result: DuckDBResult): Promise<Page> {
   return { bytes: all, ends: Uint32Array.from(ends), dates: Float64Array.from(dates) };
 }
 
-function shapeOf(result: DuckDBResult, format: BodyFormat): Shape {
+function shapeOf(result: DuckDBResult, format: TextFormat): Shape {
   if (format === 'json') return jsonShape(result);
   if (format !== 'jsonl') return delimitedShape(result, format);
   const { row } = jsonShape(result);
   return { open: '', close: '', separator: '', row: (values) => `${row(values)}\n` };
 }
 
-const tooLarge = (): Failure =>
+export const tooLarge = (): Failure =>
   new Failure(
     'TooLarge',
     `the answer is over ${BODY_BYTES_MAX} bytes: narrow it with limit, from, to or filter`,

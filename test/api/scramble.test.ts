@@ -6,7 +6,7 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { scrambleRecords } from '../../api/scramble.ts';
 import type { ColumnType } from '../../store/columns.ts';
-import type { BodyFormat } from '../../store/duckdb/protocol.ts';
+import type { TextFormat } from '../../store/duckdb/protocol.ts';
 import { renderBody } from '../../store/duckdb/render.ts';
 import { seedsOf } from '../seeds.ts';
 
@@ -334,7 +334,7 @@ describe('every format says the same', () => {
 
   /** The answer as the server renders it, scrambled. */
   async function answerIn(
-    format: BodyFormat,
+    format: TextFormat,
     told: ReadonlyMap<string, ColumnType>,
   ): Promise<string> {
     const instance = await DuckDBInstance.create(':memory:');

@@ -1,5 +1,7 @@
+import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seedsOf } from '../seeds.ts';
+import { formatsLaw } from './formats.ts';
 import { historyLaw } from './histories.ts';
 import { limitsLaw } from './limits.ts';
 import { memoryLaw } from './memory.ts';
@@ -31,4 +33,16 @@ const INTERLEAVINGS = 100;
 
 test('memory answers as the files do, byte for byte, and never less than was acknowledged', async (t) => {
   for (const seed of seedsOf(t)) t.diagnostic(await memoryLaw(INTERLEAVINGS, seed));
+});
+
+/** Full count: 2,000 requests, by `npm run soak formats`. */
+const ANSWERS = 30;
+
+test('one answer in every format says the same', async (t) => {
+  for (const seed of seedsOf(t)) {
+    const { failures, ...told } = await formatsLaw(ANSWERS, seed);
+    t.diagnostic(JSON.stringify(told));
+    assert.ok(failures.length === 0, failures.slice(0, 3).join('\n'));
+    assert.ok(told.rows > ANSWERS, JSON.stringify(told));
+  }
 });

@@ -19,7 +19,15 @@ interface Dataset {
   readonly index: string;
 }
 
-const KEYS: readonly [string, ...string[]] = ['AAPL', 'MSFT', 'BRK.B', 'lower'];
+/** The last two stand the other way round by UTF-16 units than by bytes. */
+const KEYS: readonly [string, ...string[]] = [
+  'AAPL',
+  'MSFT',
+  'BRK.B',
+  'lower',
+  '\uff61',
+  '\u{1f600}',
+];
 const KINDS: readonly [string, ...string[]] = ['x', 'y', 'Z'];
 const DAYS = 40;
 
@@ -51,8 +59,12 @@ const dayOf = (random: Seeded): string =>
 const timeOf = (random: Seeded): string =>
   `${dayOf(random)}T1${random.between(0, 9)}:30:00.${random.pick<string>(['000', '250'])}Z`;
 
-function recordOf(random: Seeded, id: DatasetId): Readonly<Record<string, unknown>> {
-  const symbol = random.pick(KEYS);
+function recordOf(
+  random: Seeded,
+  id: DatasetId,
+  keys: typeof KEYS = KEYS,
+): Readonly<Record<string, unknown>> {
+  const symbol = random.pick(keys);
   if (id === 'KINDS') {
     const [kind, date] = [random.pick(KINDS), dayOf(random)];
     return { symbol, kind, date, value: random.between(-9, 9) };
@@ -66,7 +78,10 @@ function recordOf(random: Seeded, id: DatasetId): Readonly<Record<string, unknow
 
 async function load(server: TestServer, random: Seeded, id: DatasetId): Promise<void> {
   const dataset = DATASETS.find((item) => item.id === id) ?? DATASETS[0];
-  const records = Array.from({ length: random.between(1, 60) }, () => recordOf(random, id));
+  // One key, or two that are neighbours or far apart: what is between them is let go as well.
+  const few = [random.pick(KEYS), random.pick(KEYS)] as const;
+  const keys = random.pick<typeof KEYS>([KEYS, [few[0]], [...few]]);
+  const records = Array.from({ length: random.between(1, 60) }, () => recordOf(random, id, keys));
   // Every type is in the first load: a column is not a guess then.
   const first = { DAYS: { symbol: 'AAPL', date: '2024-01-01', close: 0.5, size: 1, note: 'n' } };
   const rows = id === 'DAYS' ? [first.DAYS, ...records] : records;

@@ -198,7 +198,7 @@ function conditionOf(random: Seeded, shelf: Shelf, some: Values): string {
   const names = ['key', 'subkey', 'date', ...Object.keys(shelf.properties)];
   const name = random.pick(['note', ...names]);
   const own = some[name] ?? some[shelf.date] ?? '';
-  const value = random.pick([String(own), String(own), 'zzz', '7', '1.5', '-2', '']);
+  const value = random.pick([String(own), String(own), 'zzz', 'zzz', '7', '1.5', '-2', '']);
   return `${name}${random.pick(['|', '~'])}${value.replaceAll(',', '')}`;
 }
 
@@ -246,8 +246,9 @@ export function askedOf(random: Seeded, shelf: Shelf, held: readonly Held[], now
   const today = wallDay(Date.parse(now), ZONE);
   const some = held[random.between(0, Math.max(0, held.length - 1))];
   const more = random.chance(0.6) ? moreOf(random, shelf, some, today) : {};
-  // What folds and changes records shows little with few of them.
-  const wide = (more['collapse'] ?? more['transform']) !== undefined && random.chance(0.7);
+  // What chooses, folds or changes records shows little with few of them.
+  const rich = more['collapse'] ?? more['transform'] ?? more['subattribute'];
+  const wide = rich !== undefined && random.chance(0.7);
   if (wide) {
     const query = { ...(random.chance(0.3) ? countsOf(random) : {}), ...wideOf(random), ...more };
     return { door: 'data', ...pathOf(random, shelf), query };
