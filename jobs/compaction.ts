@@ -63,7 +63,8 @@ export async function compactDataset(
   return inWorkFolder(services.temporary, async (folder) => {
     const made = join(folder, 'compacted.parquet');
     const stats = await withOpenFiles(lake.files, files, async ({ paths, pathOf }) => {
-      const sql = copyTable(sortedRows(dataset, table, files, pathOf), made, table.columns);
+      const rows = files.reduce((sum, { records }) => sum + records, 0);
+      const sql = copyTable(sortedRows(dataset, table, files, pathOf), made, table.columns, rows);
       const question = { files: paths, folder, statements: [sql], deadlineMs };
       return fileStats((await pool.rows(question))[0] ?? []);
     });

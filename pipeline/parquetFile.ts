@@ -8,24 +8,43 @@ import { Failure } from '../store/failure.ts';
 
 /** Rows of a row group: 122,880 read 5x faster for one key than 10,000 (STACK.md 2). */
 const ROW_GROUP_ROWS = 122_880;
+/**
+ * The same in a file of up to so many rows: one large group holds every key there, so that a keyed
+ * read would unpack all of it.
+ */
+const SMALL_FILE_ROWS = 2_000_000;
+const SMALL_GROUP_ROWS = 8_192;
 
 /** Field ids of the columns of a positional delete file (DuckLake 1.0 specification). */
 const DELETE_PATH_FIELD = 2_147_483_646;
 const DELETE_POSITION_FIELD = 2_147_483_645;
 
-/** COPY that writes `query`, whose columns are the table's in any order, to `path`. */
-export function copyTable(query: string, path: string, columns: readonly Column[]): string {
+/**
+ * COPY that writes `query`, whose columns are the table's in any order, to `path`.
+ * @param rows how many they are at most, when that is known
+ */
+export function copyTable(
+  query: string,
+  path: string,
+  columns: readonly Column[],
+  rows = Number.POSITIVE_INFINITY,
+): string {
   const ids = columns.map((column) => `${identifier(column.name)}: ${column.id}`);
-  return copy(query, path, ids);
+  return copy(query, path, ids, rows <= SMALL_FILE_ROWS ? SMALL_GROUP_ROWS : ROW_GROUP_ROWS);
 }
 
 /** COPY that writes deleted positions; `query` answers file_path and pos. */
 export const copyDeletes = (query: string, path: string): string =>
   copy(query, path, [`file_path: ${DELETE_PATH_FIELD}`, `pos: ${DELETE_POSITION_FIELD}`]);
 
-const copy = (query: string, path: string, fieldIds: readonly string[]): string =>
+const copy = (
+  query: string,
+  path: string,
+  fieldIds: readonly string[],
+  groupRows = ROW_GROUP_ROWS,
+): string =>
   `COPY (${query}) TO ${literal(path)} (FORMAT parquet, COMPRESSION zstd,
-    ROW_GROUP_SIZE ${ROW_GROUP_ROWS}, FIELD_IDS {${fieldIds.join(', ')}}, RETURN_STATS)`;
+    ROW_GROUP_SIZE ${groupRows}, FIELD_IDS {${fieldIds.join(', ')}}, RETURN_STATS)`;
 
 /** What RETURN_STATS told of one file, by column name. */
 export interface FileStats {
