@@ -12,8 +12,8 @@ import { orderOf, recordText } from './recordText.ts';
 import { makePopularity } from './popularity.ts';
 import type { Member, SeriesPlan } from './seriesPlan.ts';
 
-/** Records of a first load: a year of days and more; of a second, for whoever reads further back. */
-const DEPTHS = [1_024, 8_192] as const;
+/** Records of a load: for who asks for the last ones, for a year of days and more, for further back. */
+const DEPTHS = [128, 1_024, 8_192] as const;
 /** Series whose asks are counted; what is asked for only once is not worth a place. */
 const ASKED_MAX = 100_000;
 /** Records since a load that lie over it; then the series is read again. */
@@ -74,7 +74,7 @@ export class SeriesCache {
     if (id === undefined) return undefined;
     const known = this.#answer(id, plan);
     if (known !== undefined) return known;
-    const depth = this.#nextDepth(id);
+    const depth = this.#nextDepth(id, plan);
     this.#misses += 1;
     if (depth === undefined) return undefined;
     if (!this.#loads.has(id)) {
@@ -127,13 +127,13 @@ export class SeriesCache {
   }
 
   /** How many records to load now; undefined when the files should answer. */
-  #nextDepth(id: string): number | undefined {
+  #nextDepth(id: string, plan: SeriesPlan): number | undefined {
     const known = this.#series.get(id);
     if (known === undefined) {
       const asked = this.#popularity.ask(id);
-      return asked > 1 && this.#hasRoom(asked) ? DEPTHS[0] : undefined;
+      return asked > 1 && this.#hasRoom(asked) ? depthFor(plan, 0) : undefined;
     }
-    return DEPTHS.find((depth) => depth > known.depth);
+    return known.floor === Number.NEGATIVE_INFINITY ? undefined : depthFor(plan, known.depth);
   }
 
   /** Whether one more series fits, or is asked for more than the one that would go for it. */
@@ -206,6 +206,13 @@ function isTouched({ keys }: Series, touches: Touches | undefined): boolean {
   const { least, greatest } = touches;
   const order = (a: string, b: string): number => compareValues('varchar', a, b);
   return keys.some((key) => order(key, least) >= 0 && order(key, greatest) <= 0);
+}
+
+/** The least depth over `more` that has the newest records of a plan; of a range it is not known. */
+function depthFor({ limit, offset, range, take }: SeriesPlan, more: number): number | undefined {
+  const open = range.kind === 'days' ? range.from === undefined && range.to === undefined : false;
+  const least = take === 'newest' && open ? offset + limit : DEPTHS[1];
+  return DEPTHS.find((depth) => depth > more && depth >= least) ?? DEPTHS.find((d) => d > more);
 }
 
 /** Without the last date of a page that was cut off there: it may have more records. */

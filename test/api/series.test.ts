@@ -1,4 +1,4 @@
-// Limits of the series doors that no transcript can show.
+// What of the series doors no transcript can show: many queries, and keys longer than a page.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startServer } from '../server.ts';
@@ -31,4 +31,41 @@ test('a request is of 2,000 queries at most: datasets by keys', async () => {
   assert.deepEqual(await tooMany.json(), {
     error: '"key" and datasets must be at most 2000 queries',
   });
+});
+
+test('a key longer than what memory keeps of it answers as its files do', async () => {
+  await using server = await startServer();
+  const day = (at: number): string =>
+    new Date(Date.UTC(2010, 0, 1) + at * 86_400_000).toISOString().slice(0, 10);
+  const rows = Array.from({ length: 1_500 }, (_, at) => `K,${day(at)},${at}`);
+  const url = `${server.base}/v1/data/WS/LONG`;
+  const load = `${url}?wait=true&key=k&date=d&token=${server.secret}`;
+  const loaded = await fetch(load, { method: 'POST', body: `k,d,v\n${rows.join('\n')}\n` });
+  assert.equal(loaded.status, 200, await loaded.text());
+  const ask = async (query: string, cache: boolean): Promise<string> => {
+    const answer = await fetch(`${url}/K?${query}&cache=${cache}&token=${server.publishable}`);
+    return answer.text();
+  };
+  // 128 and 1,024 are depths of a page; beside, within and beyond them.
+  const counts = [1, 127, 128, 129, 500, 1_000];
+  const offsets = [0, 1, 127, 128, 900, 1_023, 1_024, 1_400];
+  const queries = [
+    ...counts.flatMap((last) => offsets.map((offset) => `last=${last}&offset=${offset}`)),
+    ...counts.map((last) => `last=${last}&sort=asc`),
+    'first=3',
+    'limit=5&sort=asc',
+    ...[0, 475, 476, 477, 1_371, 1_372, 1_373, 1_490].flatMap((at) => [
+      `from=${day(at)}`,
+      `to=${day(at)}`,
+      `on=${day(at)}`,
+      `from=${day(at)}&to=${day(at + 20)}&sort=asc`,
+      `to=${day(at)}&limit=3`,
+    ]),
+  ];
+  for (const query of queries) {
+    const files = await ask(query, false);
+    for (let time = 0; time < 2; time += 1) assert.equal(await ask(query, true), files, query);
+  }
+  const { hits } = server.tapedeck.services.series.cache.state();
+  assert.ok(hits > queries.length, `${hits} reads from memory`);
 });
