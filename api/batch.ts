@@ -34,7 +34,6 @@ export async function answerBatch(
   const caller = callerOf(call.caller);
   const parts: Part[] = [];
   const failures: string[] = [];
-  let refund: readonly Charge[] = [];
   try {
     for (const id of ids) {
       try {
@@ -45,10 +44,8 @@ export async function answerBatch(
       }
     }
   } catch (error) {
-    refund = parts.flatMap(({ charge }) => (charge === undefined ? [] : [charge]));
+    for (const { charge } of parts) charge?.undelivered();
     throw error;
-  } finally {
-    for (const charge of refund) charge.undelivered();
   }
   return truthOf(call.query, 'estimate') ? priceOf(parts) : joined(call, parts, failures, format);
 }

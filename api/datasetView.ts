@@ -97,7 +97,7 @@ export async function keyView(
   const plan = planSeries(subkey === undefined ? { key } : { key, subkey }, {
     dataset,
     table,
-    pending: services.pending.beside(table.tableId, table.snapshot),
+    pending: (keys) => services.pending.beside(table.tableId, table.snapshot, keys),
     visibility: { kind: 'all' },
     rowsMax: 1,
     today: dayIn(clock(), settings.zone),

@@ -12,6 +12,7 @@ import { Failure } from '../store/failure.ts';
 import type { AsOf } from '../store/history.ts';
 import type { Table } from '../store/lakeRead.ts';
 import type { Order } from '../store/ledger.ts';
+import type { PendingRow } from '../store/pending.ts';
 import { findCursor, saveCursor } from '../store/queryCursors.ts';
 import { callerOf, paysPremium, visibilityOf } from './access.ts';
 import type { Answer, Call, Services } from './endpoint.ts';
@@ -117,7 +118,8 @@ export async function readDataset(
   const visibility = visibilityOf(caller, dataset);
   // What is known then is what snapshots held: pushed records join with their flush.
   const now = asOf === undefined;
-  const pending = now ? services.pending.beside(dataset.tableId, table.snapshot) : [];
+  const pending = (keys?: readonly string[]): readonly PendingRow[] =>
+    now ? services.pending.beside(dataset.tableId, table.snapshot, keys) : [];
   const plan = planSeries(parameters, {
     dataset,
     table,

@@ -3,7 +3,7 @@
 // reader can see it: it adds its records, leaves a series as it is, or ends it.
 import type { Touches } from '../store/commit.ts';
 import type { Body, Page } from '../store/duckdb/protocol.ts';
-import { netOf, type PendingRow } from '../store/pending.ts';
+import { keyOf, netOf, type PendingRow } from '../store/pending.ts';
 import { compareValues } from '../store/tableStats.ts';
 import { numberOfDay } from './days.ts';
 import { cutOf, type Cut, type LaidOver } from './overlay.ts';
@@ -102,7 +102,7 @@ export class SeriesCache {
 
   #add(byKey: ReadonlyMap<string, ReadonlySet<Series>>, records: readonly PendingRow[]): void {
     for (const record of records) {
-      for (const series of byKey.get(leadingOf(record)) ?? []) {
+      for (const series of byKey.get(keyOf(record)) ?? []) {
         series.added.push(record);
         if (series.added.length > ADDED_MAX) this.#drop(series);
       }
@@ -309,9 +309,6 @@ function laidOver(row: PendingRow, plan: SeriesPlan): LaidOver | undefined {
   if (date === undefined || text === undefined) return undefined;
   return { date, replaces: row.replaces, bytes: Buffer.from(`${text},`) };
 }
-
-/** First value of the unique index: the key. */
-const leadingOf = ({ index }: PendingRow): string => String((JSON.parse(index) as unknown[])[0]);
 
 const OPEN = 0x5b;
 const CLOSE = 0x5d;

@@ -124,7 +124,8 @@ export interface SeriesContext {
   readonly dataset: Dataset;
   readonly table: Table;
   readonly visibility: Visibility;
-  readonly pending?: readonly PendingRow[];
+  /** Pending records, of these keys only when there are any. */
+  readonly pending?: (keys?: readonly string[]) => readonly PendingRow[];
   readonly since?: Table | undefined;
   /** Records of one answer at most. */
   readonly rowsMax: number;
@@ -152,9 +153,10 @@ export function planSeries(parameters: SeriesParameters, context: SeriesContext)
     ...subkeys.flatMap((value) => equalTo(table, subkey, spelled(table, subkey, value), 'subkey')),
     ...visibleKey(context),
   ];
+  const pending = wantedOf(equals, context);
   return {
     table,
-    pending: wantedOf(context.pending ?? [], equals),
+    pending,
     since: context.since,
     visibility: context.visibility,
     equals,
@@ -173,42 +175,45 @@ export function planSeries(parameters: SeriesParameters, context: SeriesContext)
     offset: parameters.offset ?? 0,
     take,
     order,
-    limit: limitOf(parameters, context),
+    limit: limitOf(parameters, context, pending.length),
     members: knownMembers(context, parameters),
   };
 }
 
 /** Pending records that the plan's keys leave: the fewer go to DuckDB the better. */
 function wantedOf(
-  pending: readonly PendingRow[],
   equals: SeriesPlan['equals'],
+  { dataset, pending }: SeriesContext,
 ): readonly PendingRow[] {
   const texts = equals.filter(({ column }) => column.type === 'varchar');
-  if (texts.length === 0 || pending.length === 0) return pending;
+  const keys = texts.find(({ column }) => column.name === dataset.mapping.key)?.values;
+  const rows = pending?.(keys) ?? [];
+  if (texts.length === 0 || rows.length === 0) return rows;
   const wanted = texts.map(
     ({ column, values }) => [column.name, new Set<unknown>(values)] as const,
   );
-  return pending.filter(({ document }) =>
+  return rows.filter(({ document }) =>
     wanted.every(([name, values]) => values.has(document[name])),
   );
 }
 
 /** One record when no date is given (SPEC.md "Time series"), else as many as an answer may have. */
-function limitOf(parameters: SeriesParameters, context: SeriesContext): number {
+function limitOf(parameters: SeriesParameters, context: SeriesContext, pending: number): number {
   const { rowsMax, since } = context;
   const { first, last, limit, next } = parameters;
   const most = isDated(parameters) ? rowsMax : 1;
   const wanted = first ?? last ?? next ?? limit;
   // Leaving some of the changes out would lose them: the next run tells later ones only.
-  if (since !== undefined) return Math.min(wanted ?? Infinity, changesMost(since, context));
+  if (since !== undefined)
+    return Math.min(wanted ?? Infinity, pending + changesMost(since, context));
   return Math.min(wanted ?? most, rowsMax);
 }
 
 /** No more than this can be new: what is held for a call is not there for others meanwhile. */
-function changesMost(since: Table, { pending = [], table }: SeriesContext): number {
+function changesMost(since: Table, { table }: SeriesContext): number {
   const known = new Set(since.files.map(({ id }) => id));
   const fresh = table.files.filter(({ id }) => !known.has(id));
-  return fresh.reduce((sum, { records }) => sum + records, pending.length);
+  return fresh.reduce((sum, { records }) => sum + records, 0);
 }
 
 const DATE_TYPES: ReadonlySet<string> = new Set(['date', 'timestamp', 'int64']);

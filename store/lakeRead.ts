@@ -123,11 +123,7 @@ async function readFiles(
     .execute();
   const ranges = await readRanges(database, tableId);
   return rows.map((row) => ({
-    id: row.data_file_id,
-    path: `${folder}${row.path}`,
-    records: row.record_count,
-    bytes: row.file_size_bytes,
-    ranges: ranges.get(row.data_file_id) ?? new Map(),
+    ...wholeFile(row, folder, ranges),
     deletes:
       row.delete_file_id === null
         ? null
@@ -151,15 +147,29 @@ export async function readEveryFile(
     .orderBy('data_file_id')
     .execute();
   const ranges = await readRanges(database, tableId);
-  return rows.map((row) => ({
-    id: row.data_file_id,
-    path: `${folder}${row.path}`,
-    records: row.record_count,
-    bytes: row.file_size_bytes,
-    ranges: ranges.get(row.data_file_id) ?? new Map(),
-    deletes: null,
-  }));
+  return rows.map((row) => wholeFile(row, folder, ranges));
 }
+
+interface DataFileRow {
+  readonly data_file_id: number;
+  readonly path: string;
+  readonly record_count: number;
+  readonly file_size_bytes: number;
+}
+
+/** A data file, without its deletes. */
+const wholeFile = (
+  row: DataFileRow,
+  folder: string,
+  ranges: ReadonlyMap<number, ReadonlyMap<number, ColumnRange>>,
+): DataFile => ({
+  id: row.data_file_id,
+  path: `${folder}${row.path}`,
+  records: row.record_count,
+  bytes: row.file_size_bytes,
+  ranges: ranges.get(row.data_file_id) ?? new Map(),
+  deletes: null,
+});
 
 async function readRanges(
   database: Database,

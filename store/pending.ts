@@ -49,7 +49,7 @@ interface TableRows {
     readonly rows: readonly PendingRow[];
   }[];
   /** What `rows` come to, kept as they come: a read between pushes must not add them all up. */
-  net: Net;
+  net: Map<string, Net>;
 }
 
 interface Writer {
@@ -113,13 +113,20 @@ export class Pending {
     });
   }
 
-  /** What is pending beside a snapshot's files: each index value once, in the order it came. */
-  beside(tableId: number, snapshot: number): readonly PendingRow[] {
+  /**
+   * What is pending beside a snapshot's files, of some keys or of all: each index value once, those
+   * of a key in the order they came.
+   */
+  beside(tableId: number, snapshot: number, keys?: readonly string[]): readonly PendingRow[] {
     const table = this.#tables.get(tableId);
     if (table === undefined) return [];
     const later = table.flushed.filter((flush) => flush.snapshot > snapshot);
-    if (later.length === 0) return [...table.net.values()];
-    return netOf([...later.flatMap(({ rows }) => rows), ...table.rows]);
+    if (later.length === 0) {
+      const nets = keys === undefined ? table.net.values() : keys.map((key) => table.net.get(key));
+      return [...nets].flatMap((net) => (net === undefined ? [] : [...net.values()]));
+    }
+    const rows = [...later.flatMap((flush) => flush.rows), ...table.rows];
+    return netOf(keys === undefined ? rows : rows.filter((row) => keys.includes(keyOf(row))));
   }
 
   /** Tells two answers beside the same snapshot apart: it grows with each push. */
@@ -160,7 +167,7 @@ export class Pending {
     table.flushed = table.flushed.filter((flush) => atMs - flush.atMs < REMEMBERED_MS);
     table.flushed.push({ snapshot, atMs, rows });
     table.net = new Map();
-    for (const row of table.rows) addTo(table.net, row);
+    for (const row of table.rows) addByKey(table.net, row);
   }
 
   /** After a purge: nothing of what was flushed stays in memory. */
@@ -244,7 +251,7 @@ export class Pending {
     const table: TableRows = this.#tables.get(tableId) ?? none;
     for (const row of rows) {
       table.rows.push(row);
-      addTo(table.net, row);
+      addByKey(table.net, row);
     }
     table.newest = rows.at(-1)?.sequence ?? table.newest;
     this.#tables.set(tableId, table);
@@ -270,6 +277,16 @@ export const documentOf = ({
 
 /** One row for each index value, in the order that these came. */
 type Net = Map<string, PendingRow>;
+
+/** First value of the unique index: the key, where a dataset has one. */
+export const keyOf = ({ index }: PendingRow): string => String((JSON.parse(index) as unknown[])[0]);
+
+function addByKey(nets: Map<string, Net>, row: PendingRow): void {
+  const key = keyOf(row);
+  const net = nets.get(key) ?? new Map<string, PendingRow>();
+  nets.set(key, net);
+  addTo(net, row);
+}
 
 /** A row that replaces hides what is stored; another one is hidden by it. */
 function addTo(net: Net, row: PendingRow): void {
