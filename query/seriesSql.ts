@@ -175,9 +175,11 @@ function printCondition(
 const printValue = ({ type }: Column, value: string, print: (value: string) => string): string =>
   `TRY_CAST(${print(unrounded(type, value))} AS ${SQL_TYPES[type]})`;
 
-/** DuckDB would round, and 1.5 is not the key 2. */
-const unrounded = (type: Column['type'], value: string): string =>
-  type === 'int64' && !Number.isInteger(Number(value)) ? '' : value;
+/** DuckDB would round: 1.5 is not the key 2, and an hour of a day is not the day. */
+function unrounded(type: Column['type'], value: string): string {
+  if (type === 'int64') return Number.isInteger(Number(value)) ? value : '';
+  return type === 'date' && !/^[\d/-]+$/.test(value) ? '' : value;
+}
 
 function orderTerms(plan: SeriesPlan, direction: 'ASC' | 'DESC'): string {
   const date = `${identifier(plan.dateColumn.name)} ${direction}`;

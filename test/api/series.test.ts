@@ -69,3 +69,22 @@ test('a key longer than what memory keeps of it answers as its files do', async 
   const { hits } = server.tapedeck.services.series.cache.state();
   assert.ok(hits > queries.length, `${hits} reads from memory`);
 });
+
+test('an hour of a day is not the day: what a column cannot hold equals none of it', async () => {
+  await using server = await startServer();
+  const url = `${server.base}/v1/data/WS/DAYS`;
+  const body = 'k,d,paid,n\nA,2024-01-02,2023-08-01,2\nA,2024-01-03,,3\n';
+  const load = `${url}?wait=true&key=k&date=d&token=${server.secret}`;
+  const loaded = await fetch(load, { method: 'POST', body });
+  assert.equal(loaded.status, 200, await loaded.text());
+  const days = async (condition: string): Promise<readonly string[]> => {
+    const asked = `subattribute=${encodeURIComponent(condition)}&last=9&sort=asc`;
+    const answer = await fetch(`${url}/A?${asked}&token=${server.publishable}`);
+    return ((await answer.json()) as readonly { readonly d: string }[]).map(({ d }) => d);
+  };
+  assert.deepEqual(await days('paid|2023-08-01'), ['2024-01-02']);
+  assert.deepEqual(await days('paid~2023-08-01'), ['2024-01-03']);
+  assert.deepEqual(await days('paid|2023-08-01T20:00:00.000Z'), []);
+  assert.deepEqual(await days('paid~2023-08-01T20:00:00.000Z'), ['2024-01-02', '2024-01-03']);
+  assert.deepEqual(await days('n|2.5'), []);
+});

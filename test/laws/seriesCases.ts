@@ -195,10 +195,12 @@ function countsOf(random: Seeded): Query {
 }
 
 function conditionOf(random: Seeded, shelf: Shelf, some: Values): string {
-  const names = ['key', 'subkey', 'date', ...Object.keys(shelf.properties)];
+  const names = ['key', 'subkey', 'date', ...Object.keys(shelf.properties)] as const;
   const name = random.pick(['note', ...names]);
   const own = some[name] ?? some[shelf.date] ?? '';
-  const value = random.pick([String(own), String(own), 'zzz', 'zzz', '7', '1.5', '-2', '']);
+  // Another property's value is often of another type, or nearly of this one.
+  const other = String(some[random.pick(names)] ?? '');
+  const value = random.pick([String(own), String(own), other, 'zzz', '7', '1.5', '-2', '']);
   return `${name}${random.pick(['|', '~'])}${value.replaceAll(',', '')}`;
 }
 
