@@ -6,6 +6,7 @@ import type { JournalParts } from '../jobs/journalRoll.ts';
 import type { Runner } from '../jobs/runner.ts';
 import type { IngestServices } from '../pipeline/ingest.ts';
 import type { SeriesEngine } from '../query/series.ts';
+import type { SqlEngine } from '../query/sql/run.ts';
 import type { Accounts } from '../store/accounts.ts';
 import type { Caller } from '../store/callers.ts';
 import type { BillingDays } from '../store/billingDays.ts';
@@ -42,6 +43,7 @@ export interface Services {
   readonly storage: Storage;
   readonly days: BillingDays;
   readonly series: SeriesEngine;
+  readonly sql: SqlEngine;
   readonly runner: Runner;
   readonly journal: JournalParts;
   readonly ingestion: IngestServices;
@@ -91,6 +93,8 @@ export type Answer =
       /** JSONP function name; only with json. */
       readonly callback: string | undefined;
       readonly snapshot: number;
+      /** Rows after which the answer was cut; undefined for a whole one. */
+      readonly cutAt?: number | undefined;
       /** Seconds that a cache of the caller may keep it. */
       readonly cacheSeconds: number | undefined;
       /** Names these records of this version; undefined when the next answer is another one. */
@@ -135,6 +139,8 @@ export interface Endpoint {
   readonly body?:
     | { readonly kind: 'json'; readonly schema: TSchema }
     | { readonly kind: 'form' }
+    /** JSON, or any text: `Call.json` has the value or the text. */
+    | { readonly kind: 'text' }
     | { readonly kind: 'file' };
   /** JSON schema of the 200 answer. */
   readonly answer: TSchema;

@@ -9,7 +9,13 @@ interface Declared {
 }
 
 export type Parameter =
-  | (Declared & { readonly kind: 'text'; readonly pattern?: RegExp; readonly rule?: string })
+  | (Declared & {
+      readonly kind: 'text';
+      readonly pattern?: RegExp;
+      readonly rule?: string;
+      /** Most characters, where it is not 4,096. */
+      readonly charactersMax?: number;
+    })
   | (Declared & { readonly kind: 'list' })
   | (Declared & { readonly kind: 'day' })
   | (Declared & { readonly kind: 'integer'; readonly least: number; readonly most: number })
@@ -62,7 +68,10 @@ function readValue(parameter: Parameter, raw: unknown): Value {
   const { name } = parameter;
   if (typeof raw !== 'string') return refuse(name, 'must be given once');
   if (raw === '') return refuse(name, 'is not allowed to be empty');
-  if (raw.length > TEXT_MAX) return refuse(name, `must have at most ${TEXT_MAX} characters`);
+  const most = 'charactersMax' in parameter ? parameter.charactersMax : undefined;
+  if (raw.length > (most ?? TEXT_MAX)) {
+    return refuse(name, `must have at most ${most ?? TEXT_MAX} characters`);
+  }
   if (parameter.kind === 'text') {
     const fits = parameter.pattern === undefined || parameter.pattern.test(raw);
     return fits ? raw : refuse(name, parameter.rule ?? 'is not valid');

@@ -40,6 +40,7 @@ export function sendAnswer(reply: FastifyReply, answer: Answer, settings: Settin
   meter(reply, brand, charge);
   credit(reply, brand, answer.dataset?.source || attribution);
   reply.header(`${brand}cloud-snapshot`, String(answer.snapshot));
+  if (answer.cutAt !== undefined) reply.header(`${brand}cloud-rows-cut`, String(answer.cutAt));
   reply.header('content-type', answer.plain ? CONTENT_TYPES.psv : CONTENT_TYPES[format]);
   if ((format === 'csv' && !answer.plain) || format === 'parquet')
     reply.header('content-disposition', `attachment; filename=API.${format}`);

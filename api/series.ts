@@ -139,7 +139,7 @@ export async function readDataset(
 }
 
 /** Whether an If-None-Match names a tag; a weak one is good enough for a GET. */
-const has = (ifNoneMatch: string, tag: string): boolean =>
+export const has = (ifNoneMatch: string, tag: string): boolean =>
   ifNoneMatch.split(',').some((item) => item.trim().replace(/^W\//, '') === tag);
 
 interface NamedQuery {
@@ -183,7 +183,7 @@ function describePlan({ members, table }: SeriesPlan): readonly object[] {
 }
 
 /** @throws Failure InvalidParameter when bytes are asked for where only text can be answered. */
-function refuseBeside({ environment, query }: Call, format: BodyFormat): void {
+export function refuseBeside({ environment, query }: Call, format: BodyFormat): void {
   if (environment === 'test')
     refuse('format', `${format} is not available in the test environment`);
   if (query['callback'] !== undefined) refuse('callback', `is not allowed with format ${format}`);
@@ -204,7 +204,7 @@ export function formatOf({ query, accept }: { query: Values; accept: string }): 
 }
 
 /** Digits are a snapshot id; a date means the end of that day: what was known then. */
-function readAsOf(text: string | undefined, zone: string): AsOf | undefined {
+export function readAsOf(text: string | undefined, zone: string): AsOf | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,11}$/.test(text)) return { kind: 'snapshot', snapshot: Number(text) };
   if (/^\d{4}-\d{2}-\d{2}$/.test(text)) {

@@ -195,8 +195,8 @@ async function answerOf(
   if (!isVersion(path['version'] ?? '')) throw new Failure('NotFound');
   const query = request.query as Record<string, unknown>;
   const { body } = endpoint;
-  const read =
-    body?.kind === 'json' || body?.kind === 'form' ? await readJson(request.raw) : undefined;
+  const isRead = body !== undefined && body.kind !== 'file';
+  const read = isRead ? await readJson(request.raw) : undefined;
   const token = tokenOf(query, request.headers, read?.value);
   const { caller, actor, checkBody: signed } = admit(endpoint, token, request, services, door);
   if (body?.kind !== 'file') signed?.(bodyHashOf(read?.bytes ?? ''));
@@ -235,7 +235,7 @@ async function handled(endpoint: Endpoint, call: Call, services: Services): Prom
   }
 }
 
-/** The checked body; of a form its value, or its text when it is no JSON. */
+/** The checked body; of a form or a text its value, or its text when it is no JSON. */
 function jsonOf(body: Endpoint['body'], read: JsonBody | undefined): unknown {
   if (body?.kind === 'json') return checkBody(body.schema, read?.value);
   return read?.value ?? read?.bytes.toString('utf8');

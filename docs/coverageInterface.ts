@@ -73,6 +73,10 @@ export const INTERFACE: readonly CoverageRow[] = [
     ['GET /openapi-doc', 'openapi#the document'],
     ['GET /platform/swagger-json', 'openapi#its old address'],
   ]),
+  ...rows('INTERFACE 3.2', [
+    ['GET /sql-query/:ws', 'sql#all of them, an empty cell as it is in records'],
+    ['POST /sql-query/:ws', 'sql#with named parameters'],
+  ]),
   ...later('INTERFACE 3.2', [
     'POST /jobs/:ws/:type',
     'data-sources',
@@ -82,7 +86,6 @@ export const INTERFACE: readonly CoverageRow[] = [
     'webhooks',
     'sample-data-source',
     'GET /generate-schema/:ws/:id',
-    'sql-query',
     'aws-onboarding',
   ]),
   ...rows('INTERFACE 3.3', [
@@ -134,7 +137,16 @@ export const INTERFACE: readonly CoverageRow[] = [
     ['a failure of one dataset', 'series#one of them is not there'],
     ['2,000 queries at most', 'test/api/series.test.ts'],
   ]),
-  ...later('INTERFACE 3.6', ['identifiers of smart links', 'SQL', 'views']),
+  ...rows('INTERFACE 3.6', [
+    [
+      'SQL: names and texts',
+      'sql#any case, back-ticks, the name of the workspace, and a text in double quotes',
+    ],
+    ['SQL: GROUP BY, HAVING, ORDER BY', 'sql#as a body'],
+    ['SQL: common tables, windows', 'sql#windows and common tables'],
+    ['SQL: what is refused', 'sql#a file'],
+  ]),
+  ...later('INTERFACE 3.6', ['identifiers of smart links', 'views']),
   ...rows('INTERFACE 3.8', [
     ['datasets of a tier', 'admin#its tier has no sixth'],
     ['tokens of a tier', 'admin#its tier has no more of them'],

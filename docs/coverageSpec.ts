@@ -87,14 +87,10 @@ export const SPEC: readonly CoverageRow[] = [
     ['reserved prefix _system', 'failures#a dataset with a reserved name'],
     ['schema inferred in one step', 'records#a record makes its dataset'],
     ['queryId', 'history#they are new since the last run'],
+    ['SQL', 'sql#as a body'],
     ['5 GB of storage', 'test/jobs/upkeep.test.ts'],
   ]),
-  ...later('SPEC Workspace datasets', [
-    'views',
-    'SQL',
-    'credentials, data sources, schedules',
-    'export',
-  ]),
+  ...later('SPEC Workspace datasets', ['views', 'credentials, data sources, schedules', 'export']),
   ...rows('SPEC Authentication', [
     ['no token', 'failures#no token'],
     ['unknown token', 'failures#a wrong token'],

@@ -7,6 +7,7 @@ import { openApi } from '../api/openapi.ts';
 import type { Parameter } from '../api/parameters.ts';
 import { coveragePage } from './coverage.ts';
 import { SETTINGS } from '../store/settingsTable.ts';
+import { sqlPage } from './sqlPage.ts';
 
 const HERE = new URL('./', import.meta.url);
 const SETTINGS_BEGIN = '<!-- settings: generated -->';
@@ -19,6 +20,7 @@ export async function generate(): Promise<ReadonlyMap<string, string>> {
     ['docs/openapi.json', `${JSON.stringify(openApi(ENDPOINTS, 'svc'), null, 2)}\n`],
     ['docs/reference.md', reference()],
     ['docs/coverage.md', coveragePage()],
+    ['docs/sql.md', sqlPage()],
     ['docs/operating.md', withSettings(operating)],
   ]);
 }

@@ -5,20 +5,13 @@ import type { Bound } from '../store/duckdb/protocol.ts';
 import type { DataFile } from '../store/lakeRead.ts';
 import { withPending } from '../store/pendingSql.ts';
 import { FILE_COLUMN, type PathOf, POSITION_COLUMN, visibleRows } from '../store/tableSql.ts';
-import { compareValues } from '../store/tableStats.ts';
+import { type Condition, mayHold } from './pruning.ts';
 import { instantText, type Member, type SeriesPlan } from './seriesPlan.ts';
 import { isSummed, printCollapse, printTransform } from './transforms.ts';
 
 interface Printed {
   readonly sql: string;
   readonly parameters: readonly Bound[];
-}
-
-interface Condition {
-  readonly column: Column;
-  readonly operator: '=' | '>=' | '<=' | '<';
-  /** Any of them fits; more than one only with `=`. */
-  readonly values: readonly string[];
 }
 
 interface Dress {
@@ -260,15 +253,4 @@ function rangeConditions({ dateColumn: column, range }: SeriesPlan): readonly Co
 export function prunedFiles(plan: SeriesPlan): readonly DataFile[] {
   const conditions = conditionsOf(plan);
   return plan.table.files.filter((file) => conditions.every((item) => mayHold(file, item)));
-}
-
-function mayHold(file: DataFile, { column, operator, values }: Condition): boolean {
-  const range = file.ranges.get(column.id);
-  const { min, max } = range ?? { min: null, max: null };
-  if (min === null || max === null) return true;
-  if (column.type === 'int64' && !values.every((value) => /^-?\d+$/.test(value))) return true;
-  const above = (value: string): boolean => compareValues(column.type, value, min) >= 0;
-  const below = (value: string): boolean => compareValues(column.type, value, max) <= 0;
-  if (operator === '=') return values.some((value) => above(value) && below(value));
-  return values.every(operator === '>=' ? below : above);
 }

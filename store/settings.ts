@@ -21,6 +21,12 @@ export interface Settings {
   readonly children: number;
   readonly childMemoryBytes: number;
   readonly cacheBytes: number;
+  readonly sqlChildren: number;
+  readonly sqlMemoryBytes: number;
+  readonly sqlSpillBytes: number;
+  readonly sqlTimeoutMs: number;
+  /** Functions that fold many records into one value are allowed over datasets that cost. */
+  readonly sqlFolding: boolean;
   readonly ingestMemoryBytes: number;
   readonly readTimeoutMs: number;
   readonly jobTimeoutMs: number;
@@ -64,6 +70,7 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
       'lower-case letters and digits',
     ),
     ...engineSettings(text, whole),
+    ...sqlSettings(text, whole),
     ...accountSettings(text, whole),
   };
 }
@@ -71,7 +78,23 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
 type Text = (name: SettingName) => string;
 type Whole = (name: SettingName, least: number, most: number) => number;
 
-type EngineSettings = Omit<Settings, 'port' | 'host' | 'data' | 'brand' | keyof AccountSettings>;
+type EngineSettings = Omit<
+  Settings,
+  'port' | 'host' | 'data' | 'brand' | keyof AccountSettings | keyof SqlSettings
+>;
+
+type SqlSettings = Pick<
+  Settings,
+  'sqlChildren' | 'sqlMemoryBytes' | 'sqlSpillBytes' | 'sqlTimeoutMs' | 'sqlFolding'
+>;
+
+const sqlSettings = (text: Text, whole: Whole): SqlSettings => ({
+  sqlChildren: whole('TAPEDECK_SQL_CHILDREN', 1, 64),
+  sqlMemoryBytes: whole('TAPEDECK_SQL_MEMORY', 64 * 1024 ** 2, 1024 * GIGABYTE),
+  sqlSpillBytes: whole('TAPEDECK_SQL_SPILL', 1024 ** 2, 1024 ** 2 * GIGABYTE),
+  sqlTimeoutMs: whole('TAPEDECK_SQL_TIMEOUT', 100, 3_600_000),
+  sqlFolding: onOff('TAPEDECK_SQL_FOLDING', text('TAPEDECK_SQL_FOLDING')),
+});
 
 function engineSettings(text: Text, whole: Whole): EngineSettings {
   return {
@@ -175,7 +198,7 @@ function refuseHalfTls(variables: Readonly<Record<string, string | undefined>>):
 }
 
 /** Levenshtein distance; names are short, so the plain table is enough. */
-function distance(a: string, b: string): number {
+export function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i += 1) {
     const next = [i];

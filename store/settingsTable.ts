@@ -85,6 +85,36 @@ export const SETTINGS = [
     help: 'Memory for series that are read again and again; 0 keeps none.',
   },
   {
+    name: 'TAPEDECK_SQL_CHILDREN',
+    fallback: '2',
+    unit: 'processes',
+    help: 'DuckDB processes that answer SQL, besides those of series.',
+  },
+  {
+    name: 'TAPEDECK_SQL_MEMORY',
+    fallback: String(GIGABYTE / 2),
+    unit: 'bytes',
+    help: 'DuckDB memory limit of an SQL process; a tier may have less.',
+  },
+  {
+    name: 'TAPEDECK_SQL_SPILL',
+    fallback: String(4 * GIGABYTE),
+    unit: 'bytes',
+    help: 'Disk that an SQL process may take for what does not fit its memory.',
+  },
+  {
+    name: 'TAPEDECK_SQL_TIMEOUT',
+    fallback: '30000',
+    unit: 'ms',
+    help: 'Deadline of one SQL query; a tier may have less.',
+  },
+  {
+    name: 'TAPEDECK_SQL_FOLDING',
+    fallback: 'off',
+    unit: 'on|off',
+    help: 'Allow functions that fold many records into one value over datasets that cost.',
+  },
+  {
     name: 'TAPEDECK_INGEST_MEMORY',
     fallback: String(0.75 * GIGABYTE),
     unit: 'bytes',

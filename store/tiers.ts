@@ -2,6 +2,40 @@
 
 const GIGABYTE = 1024 ** 3;
 
+/** What one SQL query may take; the server's settings may allow less. */
+interface SqlAllowance {
+  /** Rows of its answer: one with more is cut, and says so. */
+  readonly rowsMax: number;
+  readonly deadlineMs: number;
+  readonly memoryBytes: number;
+  readonly spillBytes: number;
+}
+
+const SQL_SMALL: SqlAllowance = {
+  rowsMax: 1_000,
+  deadlineMs: 10_000,
+  memoryBytes: GIGABYTE / 4,
+  spillBytes: GIGABYTE / 2,
+};
+const SQL_MIDDLE: SqlAllowance = {
+  rowsMax: 10_000,
+  deadlineMs: 30_000,
+  memoryBytes: GIGABYTE / 2,
+  spillBytes: 2 * GIGABYTE,
+};
+const SQL_LARGE: SqlAllowance = {
+  rowsMax: 100_000,
+  deadlineMs: 60_000,
+  memoryBytes: GIGABYTE,
+  spillBytes: 8 * GIGABYTE,
+};
+const SQL_LARGEST: SqlAllowance = {
+  rowsMax: 5_000_000,
+  deadlineMs: 300_000,
+  memoryBytes: 4 * GIGABYTE,
+  spillBytes: 64 * GIGABYTE,
+};
+
 export interface Tier {
   readonly name: string;
   readonly messagesMonthly: number;
@@ -15,6 +49,7 @@ export interface Tier {
   readonly requestsPerSecond: number;
   /** Records of one answer; a request for more gets this many. */
   readonly rowsMax: number;
+  readonly sql: SqlAllowance;
   /** Signed tokens (SPEC.md "Account"). */
   readonly signing: boolean;
   /** Streams, and streams of all symbols (SPEC.md "SSE streaming endpoints"). */
@@ -33,6 +68,7 @@ const TIERS: readonly Tier[] = [
     storageBytesMax: 5 * GIGABYTE,
     requestsPerSecond: 50,
     rowsMax: 1_000,
+    sql: SQL_SMALL,
     signing: false,
     streaming: false,
     firehose: false,
@@ -46,6 +82,7 @@ const TIERS: readonly Tier[] = [
     storageBytesMax: 10 * GIGABYTE,
     requestsPerSecond: 100,
     rowsMax: 1_000,
+    sql: SQL_MIDDLE,
     signing: false,
     streaming: true,
     firehose: false,
@@ -59,6 +96,7 @@ const TIERS: readonly Tier[] = [
     storageBytesMax: 250 * GIGABYTE,
     requestsPerSecond: 500,
     rowsMax: 1_000,
+    sql: SQL_LARGE,
     signing: true,
     streaming: true,
     firehose: false,
@@ -72,6 +110,7 @@ const TIERS: readonly Tier[] = [
     storageBytesMax: 4_096 * GIGABYTE,
     requestsPerSecond: 2_000,
     rowsMax: 10_000,
+    sql: SQL_LARGEST,
     signing: true,
     streaming: true,
     firehose: true,
@@ -87,6 +126,7 @@ const NOTHING: Tier = {
   storageBytesMax: 0,
   requestsPerSecond: 10,
   rowsMax: 1_000,
+  sql: SQL_SMALL,
   signing: false,
   streaming: false,
   firehose: false,

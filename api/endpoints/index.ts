@@ -39,6 +39,7 @@ import { writeRecord } from './records.ts';
 import { generateSchema } from './schema.ts';
 import { openApiDocument, status } from './status.ts';
 import { getSignedToken, signToken } from './signing.ts';
+import { postSqlQuery, sqlQuery } from './sql.ts';
 import { changeToken, createToken, disableToken, listTokens, rotateToken } from './tokens.ts';
 import { listChanges, listVersions } from './versions.ts';
 import { changeWorkspace, createWorkspace, getLogs, listWorkspaces } from './workspaces.ts';
@@ -50,6 +51,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   timeSeries,
   listData,
   queryData,
+  sqlQuery,
+  postSqlQuery,
   loadData,
   writeRecord,
   deleteRecords,

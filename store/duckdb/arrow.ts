@@ -11,7 +11,7 @@ import bindings from '@duckdb/node-bindings';
 import * as arrow from 'apache-arrow';
 import { Failure } from '../failure.ts';
 import type { Body } from './protocol.ts';
-import { BODY_BYTES_MAX, tooLarge } from './render.ts';
+import { BODY_BYTES_MAX, checkTypes, tooLarge } from './render.ts';
 
 /** Rows and bytes at which a batch is closed: so large that its own words do not count. */
 const BATCH_ROWS = 65_536;
@@ -51,6 +51,7 @@ interface Batch {
 }
 
 export async function renderArrow(result: DuckDBResult): Promise<Body> {
+  checkTypes(result);
   const kinds = result.columnTypes().map(kindOf);
   const names = result.columnNames();
   const fields = kinds.map(({ type }, at) => new arrow.Field(names[at] ?? '', type, true));

@@ -5,7 +5,7 @@ import { Failure, reasonOf } from '../failure.ts';
 import { lockedInstance } from './instance.ts';
 import type { Answer, Bound, FromChild, Request, Row, Scope, ToChild } from './protocol.ts';
 import { copyBody } from './parquetBody.ts';
-import { renderBody, renderPage } from './render.ts';
+import { columnsOf, renderBody, renderPage } from './render.ts';
 
 /** Warm instances kept: each holds Parquet footers only. The one used longest ago is closed. */
 const INSTANCES_MAX = 4;
@@ -49,7 +49,7 @@ function tellState(request: Request): void {
 }
 
 async function answer(request: Request): Promise<Answer> {
-  if (request.scope.folder === undefined) {
+  if (request.scope.folder === undefined || request.scope.kept === true) {
     const instance = await warmInstance(request.scope);
     const connection = await instance.connect();
     return answerOn(connection, request).finally(() => connection.closeSync());
@@ -73,6 +73,10 @@ async function answerOn(connection: DuckDBConnection, request: Request): Promise
   if (request.answer === 'rows') {
     rows.push(await rowsOf(connection, last, request.parameters));
     return { kind: 'rows', rows };
+  }
+  if (request.answer === 'columns') {
+    const result = await connection.stream(last, [...request.parameters]);
+    return { kind: 'rows', rows: [columnsOf(result)] };
   }
   if (request.answer === 'parquet') {
     const { folder = '' } = request.scope;

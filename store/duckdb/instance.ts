@@ -34,6 +34,9 @@ function lockStatements(scope: Scope): readonly string[] {
     `SET enable_progress_bar = true`,
     `SET enable_progress_bar_print = false`,
     `SET temp_directory = ${literal(spill)}`,
+    ...(scope.spillBytes === undefined
+      ? []
+      : [`SET max_temp_directory_size = '${Math.ceil(scope.spillBytes / 1024)}KiB'`]),
     `SET allowed_paths = [${scope.files.map(literal).join(', ')}]`,
     `SET allowed_directories = [${spill === '' ? '' : literal(spill)}]`,
     `SET enable_external_access = false`,

@@ -1,10 +1,10 @@
-// Result rows as a Parquet file that DuckDB writes itself, in a folder that its caller removes.
-import { readFile, stat } from 'node:fs/promises';
+// Result rows as a Parquet file that DuckDB writes itself, in a folder of its caller's.
+import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { literal } from './instance.ts';
 import type { Body, Bound } from './protocol.ts';
-import { BODY_BYTES_MAX, tooLarge } from './render.ts';
+import { BODY_BYTES_MAX, checkTypes, tooLarge } from './render.ts';
 
 /** As the lake's own files. */
 const ROW_GROUP_ROWS = 122_880;
@@ -21,6 +21,8 @@ export async function copyBody(
   const path = join(folder, 'body.parquet');
   const options = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${ROW_GROUP_ROWS}`;
   const copy = `COPY (${query}) TO ${literal(path)} (${options}, USE_TMP_FILE false)`;
+  // What the file would hold is known before it is written.
+  checkTypes(await connection.stream(`FROM (${query}) LIMIT 0`, [...parameters]));
   let over = false;
   const look = async (): Promise<void> => {
     over ||= (await bytesOf(path)) > BODY_BYTES_MAX;
@@ -39,6 +41,7 @@ export async function copyBody(
     throw over ? tooLarge() : error;
   } finally {
     clearInterval(looking);
+    await rm(path, { force: true });
   }
 }
 

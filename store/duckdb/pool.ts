@@ -2,7 +2,9 @@
 // that outlives its deadline or its memory is interrupted, then its child is killed: a killed
 // child costs one request, never the server (STACK.md 1.3, 1.4).
 import { type ChildProcess, fork } from 'node:child_process';
+import { mkdirSync, rmSync } from 'node:fs';
 import { setPriority } from 'node:os';
+import { join } from 'node:path';
 import { Failure } from '../failure.ts';
 import type {
   Answer,
@@ -23,6 +25,8 @@ interface PoolOptions {
   readonly memoryBytes: number;
   readonly shared?: boolean;
   readonly threads: number;
+  /** Where a child may spill, each in a folder of its own, and how much at most. */
+  readonly spill?: { readonly folder: string; readonly bytes: number };
   /** Unix niceness, 0 to 19: a child with more of it gives way to the server and to readers. */
   readonly niceness?: number;
 }
@@ -34,6 +38,8 @@ interface Question {
   readonly statements: readonly string[];
   readonly parameters?: readonly Bound[];
   readonly deadlineMs: number;
+  /** Of DuckDB and of the disk, when less than the pool's own. */
+  readonly limits?: { readonly memoryBytes: number; readonly spillBytes: number };
   /** The caller went away: the statement is interrupted. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (percent: number) => void;
@@ -62,6 +68,7 @@ interface Running {
 }
 
 interface Slot {
+  readonly place: number;
   child: ChildProcess | undefined;
   /** Resident bytes that the child told last. */
   bytes: number;
@@ -78,8 +85,9 @@ export class DuckDbPool {
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    const slots = Array.from({ length: options.children }, () => ({}));
-    this.#slots = slots.map(() => ({ child: undefined, bytes: 0, running: undefined }));
+    const slots = Array.from({ length: options.children }, (_, place) => place);
+    const empty = { child: undefined, bytes: 0, running: undefined };
+    this.#slots = slots.map((place) => ({ place, ...empty }));
   }
 
   /** How busy the pool is, for the metrics. */
@@ -113,6 +121,12 @@ export class DuckDbPool {
     const answer = await this.#ask(question, 'page');
     if (answer.kind === 'page') return answer.page;
     return { bytes: new Uint8Array(), ends: new Uint32Array(), dates: new Float64Array() };
+  }
+
+  /** Answers the columns of the last statement, `name` and `type` of each. */
+  async columns(question: Question): Promise<readonly Row[]> {
+    const answer = await this.#ask(question, 'columns');
+    return answer.kind === 'rows' ? (answer.rows[0] ?? []) : [];
   }
 
   async close(): Promise<void> {
@@ -161,7 +175,7 @@ export class DuckDbPool {
 
   #run(slot: Slot, question: Question, answer: Wanted): Promise<Answer> {
     const id = this.#nextId++;
-    const scope = this.#scope(question);
+    const scope = this.#scope(slot, question);
     const child = slot.child ?? this.#start(slot);
     slot.child = child;
     return new Promise<Answer>((answered, failed) => {
@@ -199,17 +213,23 @@ export class DuckDbPool {
     }, INTERRUPT_GRACE_MS).unref();
   }
 
-  #scope(question: Question): Scope {
-    const { shared, threads } = this.#options;
+  #scope(slot: Slot, question: Question): Scope {
+    const { shared, spill, threads } = this.#options;
     const sharing = shared === true ? Math.max(1, this.load().running) : 1;
-    const memoryBytes = Math.floor(this.#options.memoryBytes / sharing);
+    const most = question.limits?.memoryBytes ?? Infinity;
+    const memoryBytes = Math.min(most, Math.floor(this.#options.memoryBytes / sharing));
     const scope = { files: question.files, memoryBytes, threads };
+    if (spill !== undefined) {
+      const spillBytes = Math.min(question.limits?.spillBytes ?? Infinity, spill.bytes);
+      return { ...scope, folder: spillFolder(spill.folder, slot), spillBytes, kept: true };
+    }
     return question.folder === undefined ? scope : { ...scope, folder: question.folder };
   }
 
   #start(slot: Slot): ChildProcess {
     // No environment: a child knows no setting and no secret.
     slot.bytes = 0;
+    this.#clearSpill(slot);
     const child = fork(new URL('./child.ts', import.meta.url), [], {
       serialization: 'advanced',
       execArgv: [],
@@ -230,6 +250,15 @@ export class DuckDbPool {
     return child;
   }
 
+  /** What a killed child had spilled is nobody's. */
+  #clearSpill(slot: Slot): void {
+    const { spill } = this.#options;
+    if (spill === undefined) return;
+    const folder = spillFolder(spill.folder, slot);
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+  }
+
   #hear(slot: Slot, message: FromChild): void {
     const { running } = slot;
     if (message.kind === 'memory') return this.#weigh(slot, message.bytes);
@@ -248,6 +277,8 @@ export class DuckDbPool {
     slot.child?.kill('SIGKILL');
   }
 }
+
+const spillFolder = (folder: string, { place }: Slot): string => join(folder, `sql-${place}`);
 
 /** Marks a slot as taken before its request exists, so that no one else takes it. */
 function reserve(slot: Slot, question: Question): Slot {

@@ -14,6 +14,10 @@ export interface Scope {
   readonly files: readonly string[];
   /** A folder that may be written: temporary Parquet and spill; absent for reads. */
   readonly folder?: string;
+  /** Most that may be spilled into the folder; as much as the disk has when absent. */
+  readonly spillBytes?: number;
+  /** The instance is kept for the next request of this scope, in spite of its folder. */
+  readonly kept?: boolean;
   readonly memoryBytes: number;
   readonly threads: number;
 }
@@ -27,9 +31,10 @@ export interface Request {
   readonly parameters: readonly Bound[];
   /**
    * Rows as plain JSON values (exact: 64-bit integers as text), or the last one's rendered body, or
-   * that as a page: its first column is no member, but the number that orders the records.
+   * that as a page, or its columns alone, name and type of each. Of a page the first column is no
+   * member, but the number that orders the records.
    */
-  readonly answer: 'rows' | BodyFormat | 'page';
+  readonly answer: 'rows' | BodyFormat | 'page' | 'columns';
   /** Progress is told while the statement runs. */
   readonly progress: boolean;
 }

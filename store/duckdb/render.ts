@@ -3,13 +3,17 @@
 import {
   type DuckDBDataChunk,
   DuckDBDateValue,
+  DuckDBDecimalValue,
+  DuckDBListValue,
   type DuckDBResult,
+  DuckDBTimestampTZValue,
   DuckDBTimestampValue,
   type DuckDBType,
+  DuckDBTypeId,
   type DuckDBValue,
 } from '@duckdb/node-api';
 import { Failure } from '../failure.ts';
-import type { Body, Page, TextFormat } from './protocol.ts';
+import type { Body, Page, Row, TextFormat } from './protocol.ts';
 
 /** Largest rendered body; a bigger one is refused with 413 and the advice to narrow the request. */
 export const BODY_BYTES_MAX = 64 * 1024 ** 2;
@@ -25,6 +29,7 @@ interface Shape {
 }
 
 export async function renderBody(result: DuckDBResult, format: TextFormat): Promise<Body> {
+  checkTypes(result);
   const shape = shapeOf(result, format);
   const pieces: Buffer[] = [Buffer.from(shape.open)];
   let objects = 0;
@@ -42,6 +47,33 @@ export async function renderBody(result: DuckDBResult, format: TextFormat): Prom
   pieces.push(Buffer.from(shape.close));
   return { objects, bytes: Buffer.concat(pieces) };
 }
+
+/** Types of columns that no format can say, or that would carry whole records in one value. */
+const REFUSED_TYPES: ReadonlySet<DuckDBTypeId> = new Set([
+  ...[DuckDBTypeId.STRUCT, DuckDBTypeId.MAP, DuckDBTypeId.UNION, DuckDBTypeId.ARRAY],
+  ...[DuckDBTypeId.BLOB, DuckDBTypeId.BIT, DuckDBTypeId.ENUM],
+]);
+
+/** @throws Failure InvalidParameter for one that can not be answered. */
+export function checkTypes(result: DuckDBResult): void {
+  const names = result.columnNames();
+  result.columnTypes().forEach((type, at) => {
+    if (!isRefused(type)) return;
+    const told = `column ${names[at] ?? ''} is a ${DuckDBTypeId[type.typeId]}`;
+    throw new Failure('InvalidParameter', `${told}: name its parts, or cast it`);
+  });
+}
+
+/** Name and DuckDB's type of each column. @throws as `checkTypes`. */
+export function columnsOf(result: DuckDBResult): readonly Row[] {
+  checkTypes(result);
+  const types = result.columnTypes();
+  return result.columnNames().map((name, at) => ({ name, type: String(types[at]) }));
+}
+
+const isRefused = (type: DuckDBType): boolean =>
+  REFUSED_TYPES.has(type.typeId) ||
+  (type.typeId === DuckDBTypeId.LIST && 'valueType' in type && isRefused(type.valueType));
 
 /** JSON records with a comma after each; the first column orders them and is no member. */
 export async function renderPage(result: DuckDBResult): Promise<Page> {
@@ -121,6 +153,11 @@ function jsonPrinter(type: DuckDBType): Print {
     if (typeof value === 'number') return Number.isFinite(value) ? String(value) : 'null';
     if (typeof value === 'boolean') return String(value);
     if (typeof value === 'bigint') return isSafe(value) ? String(value) : `"${value}"`;
+    if (value instanceof DuckDBDecimalValue && isExact(value)) return value.toString();
+    if (value instanceof DuckDBListValue && type.typeId === DuckDBTypeId.LIST) {
+      const print = jsonPrinter(type.valueType);
+      return `[${value.items.map((item) => (item === null ? 'null' : print(item))).join(',')}]`;
+    }
     return JSON.stringify(plainText(value));
   };
 }
@@ -129,14 +166,20 @@ function cellPrinter(type: DuckDBType, delimiter: string): Print {
   if (type.alias === 'JSON') return (value) => quotedCell(String(value), delimiter);
   return (value) => {
     if (typeof value === 'number') return Number.isFinite(value) ? String(value) : '';
-    return quotedCell(plainText(value), delimiter);
+    const text = value instanceof DuckDBListValue ? jsonPrinter(type)(value) : plainText(value);
+    return quotedCell(text, delimiter);
   };
 }
 
 const isSafe = (value: bigint): boolean =>
   value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER);
 
+/** Decimals of 15 digits are one and the same as doubles, on their way there and back. */
+const isExact = ({ value }: DuckDBDecimalValue): boolean =>
+  value > -1_000_000_000_000_000n && value < 1_000_000_000_000_000n;
+
 function plainText(value: DuckDBValue): string {
+  if (value instanceof DuckDBTimestampTZValue) return timestampText(value.micros);
   if (value instanceof DuckDBTimestampValue) return timestampText(value.micros);
   if (value instanceof DuckDBDateValue) return value.toString();
   return String(value);

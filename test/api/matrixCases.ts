@@ -82,6 +82,10 @@ const record = ({ newId }: Target): object => ({
 const csv = (target: Target): string =>
   `symbol,kind,date,v\n${Object.values(record(target)).join(',')}\n`;
 
+const sql = ({ id }: Target): string => `SELECT symbol FROM \`${id}\` LIMIT 1`;
+const sqlOfAll = ({ id, workspace }: Target): string =>
+  `SELECT t.symbol FROM ${workspace}.${id} AS t LIMIT 1`;
+
 const SCHEMA = { properties: { symbol: { type: 'string' } } };
 const series = ({ workspace, id }: Target): Partial<Target> => ({ id: `${workspace}.${id}` });
 const notThe = (name: string): string => `"${name}" is not a token of this account`;
@@ -102,6 +106,23 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   ],
   listData: { reach: 'lists' },
   queryData: { reach: 'read', metered: true },
+  sqlQuery: [
+    {
+      reach: 'read',
+      metered: true,
+      query: (target) => `sqlQuery=${encodeURIComponent(sql(target))}`,
+    },
+    // The dataset by its whole name, asked in whatever workspace.
+    {
+      reach: 'read',
+      metered: true,
+      query: (target) => `sqlQuery=${encodeURIComponent(sqlOfAll(target))}`,
+    },
+  ],
+  postSqlQuery: [
+    { reach: 'read', metered: true, body: sql },
+    { reach: 'read', metered: true, body: json((target) => ({ query: sqlOfAll(target) })) },
+  ],
   loadData: { reach: 'write', spends: 'record', query: () => 'wait=true', body: csv },
   writeRecord: { reach: 'write', spends: 'record', body: json((target) => [record(target)]) },
   deleteRecords: [

@@ -1,0 +1,123 @@
+// The SQL door: a SELECT over the datasets of a workspace (INTERFACE.md 3.6).
+import { Type } from 'typebox';
+import { TEXT_MAX } from '../../query/sql/tokens.ts';
+import type { ParameterValue, ParameterValues } from '../../query/sql/spelling.ts';
+import { Failure } from '../../store/failure.ts';
+import type { Call, Endpoint } from '../endpoint.ts';
+import { METERING_PARAMETERS } from '../metering.ts';
+import { type Parameter, refuse, textOf } from '../parameters.ts';
+import { answerSql, type SqlQuestion } from '../sql.ts';
+
+const switched = (name: string, help: string): Parameter => ({ kind: 'boolean', name, help });
+
+const SQL_PARAMETERS: readonly Parameter[] = [
+  {
+    kind: 'choice',
+    name: 'format',
+    choices: ['json', 'jsonl', 'csv', 'psv', 'text', 'arrow', 'parquet'],
+    help: 'Format of the answer; else the Accept header, else json.',
+  },
+  switched('schema', 'Only the columns of the answer, names and types; nothing is read.'),
+  switched('explain', 'Only what the query would do: steps, files, and the most it could cost.'),
+  switched(
+    'includeSystemRecordProperties',
+    'Each table has a column _systemRecordProperties: id, key, subkey, date, updated.',
+  ),
+  { kind: 'text', name: 'asOf', help: 'The data as they were: snapshot id, date or time.' },
+  {
+    kind: 'text',
+    name: 'callback',
+    pattern: /^[A-Za-z_$][\w$.]{0,127}$/,
+    rule: 'must be the name of a JavaScript function',
+    help: 'JSONP: the answer is a call of this function.',
+  },
+  ...METERING_PARAMETERS,
+];
+
+const ROW = {
+  path: '/sql-query/:workspace',
+  token: 'publishable',
+  weight: 'the highest weight among the datasets, for each row or each 1,000 bytes',
+  answer: Type.Array(Type.Object({}, { additionalProperties: true })),
+  formats: ['jsonl', 'csv', 'psv', 'arrow', 'parquet'],
+  failures: 'workspace',
+} as const satisfies Partial<Endpoint>;
+
+export const sqlQuery: Endpoint = {
+  ...ROW,
+  id: 'sqlQuery',
+  method: 'GET',
+  summary: 'The rows of a SELECT over the datasets of a workspace.',
+  parameters: [
+    {
+      kind: 'text',
+      name: 'sqlQuery',
+      charactersMax: TEXT_MAX,
+      help: 'The query; docs/sql.md tells what it may say.',
+    },
+    ...SQL_PARAMETERS,
+  ],
+  handle: (call, services) => {
+    const text = textOf(call.query, 'sqlQuery');
+    if (text === undefined) return refuse('sqlQuery', 'is required');
+    return answerSql(call, services, { ...placeOf(call), text, parameters: {} });
+  },
+};
+
+export const postSqlQuery: Endpoint = {
+  ...ROW,
+  id: 'postSqlQuery',
+  method: 'POST',
+  summary: 'The same, with the query as the body: its text, or JSON with query and parameters.',
+  parameters: SQL_PARAMETERS,
+  body: { kind: 'text' },
+  handle: (call, services) => answerSql(call, services, { ...placeOf(call), ...bodyOf(call) }),
+};
+
+const placeOf = ({ path }: Call): Pick<SqlQuestion, 'workspace'> => ({
+  workspace: path['workspace'] ?? '',
+});
+
+/** Named parameters of one query. */
+const PARAMETERS_MAX = 100;
+const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+
+/** @throws Failure InvalidBody naming the member and the rule. */
+function bodyOf({ json }: Call): Pick<SqlQuestion, 'text' | 'parameters'> {
+  if (typeof json === 'string') return { text: json, parameters: {} };
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    throw new Failure('InvalidBody', 'the body must be a query, or an object with query');
+  }
+  const { query, parameters = {}, token: _token, ...rest } = json as Record<string, unknown>;
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined) {
+    throw new Failure('InvalidBody', `${unknown.slice(0, 64)} is not known`);
+  }
+  if (typeof query !== 'string') throw new Failure('InvalidBody', 'query must be a text');
+  return { text: query, parameters: parametersOf(parameters) };
+}
+
+function parametersOf(given: unknown): ParameterValues {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw new Failure('InvalidBody', 'parameters must be an object');
+  }
+  const entries = Object.entries(given);
+  if (entries.length > PARAMETERS_MAX) {
+    throw new Failure('InvalidBody', `parameters must be at most ${PARAMETERS_MAX}`);
+  }
+  for (const [name, value] of entries) {
+    if (!NAME.test(name)) {
+      throw new Failure('InvalidBody', `parameters: ${name.slice(0, 64)} is no name`);
+    }
+    if (!isValue(value)) {
+      throw new Failure(
+        'InvalidBody',
+        `parameters.${name} must be a text, number, boolean or null`,
+      );
+    }
+  }
+  return Object.fromEntries(entries);
+}
+
+const isValue = (value: unknown): value is ParameterValue =>
+  value === null || ['string', 'number', 'boolean'].includes(typeof value);

@@ -1,0 +1,160 @@
+// A metered query, whole: plan, bind, hold, run, settle. Whoever asks, by the door itself, by a view
+// or by a published endpoint, asks here.
+import { dayIn } from '../query/dates.ts';
+import { instantText } from '../query/seriesPlan.ts';
+import { explainPlan } from '../query/sql/explain.ts';
+import { checkFolds, objectsOf, weightOf } from '../query/sql/price.ts';
+import { rowsMost } from '../query/sql/rowsMost.ts';
+import { type BoundPlan, describeSql, planSql, runSql, type SqlLimits } from '../query/sql/run.ts';
+import type { ParameterValues } from '../query/sql/spelling.ts';
+import type { Caller } from '../store/callers.ts';
+import type { Body, BodyFormat } from '../store/duckdb/protocol.ts';
+import type { Order } from '../store/ledger.ts';
+import type { Settings } from '../store/settings.ts';
+import { callerOf, paysPremium } from './access.ts';
+import type { Answer, Call, Services } from './endpoint.ts';
+import { metered } from './metering.ts';
+import { textOf, truthOf } from './parameters.ts';
+import { formatOf, has, readAsOf, refuseBeside, rowsOf } from './series.ts';
+import { bodyHashOf } from './signing.ts';
+import { bindTables, sqlWorkspace } from './sqlTables.ts';
+import { scrambledQuery } from './testEnvironment.ts';
+
+export interface SqlQuestion {
+  readonly workspace: string;
+  readonly text: string;
+  readonly parameters: ParameterValues;
+}
+
+/** @throws Failure InvalidParameter naming the place in the query and the rule. */
+export async function answerSql(
+  call: Call,
+  services: Services,
+  question: SqlQuestion,
+): Promise<Answer> {
+  const caller = callerOf(call.caller);
+  const bound = await bindQuery(call, services, question);
+  const limits = limitsOf(caller, services.settings);
+  const { settings, sql } = services;
+  if (truthOf(call.query, 'schema')) {
+    const value = await describeSql(bound, sql, limits, call);
+    return { kind: 'json', value, metering: 'free' };
+  }
+  const rows = Math.min(limits.rowsMax, rowsMost(bound));
+  const order = orderOf(call, caller, bound, services, question);
+  if (truthOf(call.query, 'explain')) {
+    const columns = await describeSql(bound, sql, limits, call);
+    const value = explainPlan(bound, columns, rows, order.weight);
+    return { kind: 'json', value, metering: 'free' };
+  }
+  if (!settings.sqlFolding) checkFolds(bound.plan, bound.tables);
+  const format = formatOf(call);
+  if (format === 'arrow' || format === 'parquet') refuseBeside(call, format);
+  const snapshot = Math.max(0, ...bound.tables.map(({ table }) => table.snapshot));
+  const tag = tagOf(bound, format, question, services);
+  const priced = truthOf(call.query, 'estimate');
+  if (tag !== undefined && !priced && has(call.ifNoneMatch, tag)) {
+    return { kind: 'unchanged', snapshot, tag };
+  }
+  const run = async (): Promise<{ readonly objects: number; readonly body: Body }> => {
+    const real = await runSql(bound, format, sql, limits, call);
+    const body = await shown(real, bound, format, call, services, limits);
+    return { objects: objectsOf(body.objects, body.bytes.length), body };
+  };
+  const metering = await metered(call, services, caller, order, rows, run);
+  if (metering.kind === 'estimate') {
+    return { kind: 'json', value: metering.price, metering: 'free' };
+  }
+  const { body } = metering.result;
+  const dataset = call.environment === 'test' ? undefined : oneOf(bound);
+  const answer = { body, format, snapshot, tag, charge: metering.charge, dataset };
+  const cutAt = body.objects < limits.rowsMax ? undefined : cutOf(bound, limits);
+  return { ...rowsOf(call, answer), ...(cutAt === undefined ? {} : { cutAt }) };
+}
+
+/** In the test environment other values, of the same columns. */
+async function shown(
+  body: Body,
+  bound: BoundPlan,
+  format: BodyFormat,
+  call: Call,
+  { sql }: Services,
+  limits: SqlLimits,
+): Promise<Body> {
+  if (call.environment !== 'test' || format === 'arrow' || format === 'parquet') return body;
+  const columns = await describeSql(bound, sql, limits, call);
+  const datasets = bound.tables.map(({ dataset }) => dataset);
+  return scrambledQuery(body, format, callerOf(call.caller), datasets, columns);
+}
+
+/** The plan of a query with the tables that its caller reads. */
+async function bindQuery(
+  call: Call,
+  services: Services,
+  question: SqlQuestion,
+): Promise<BoundPlan> {
+  const { clock, lake, settings, sql } = services;
+  const caller = callerOf(call.caller);
+  const workspace = sqlWorkspace(caller, question.workspace, lake);
+  const asOf = readAsOf(textOf(call.query, 'asOf'), settings.zone);
+  const plan = await planSql(question.text, question.parameters, sql, call);
+  const asked = { caller, workspace, source: question.text, asOf };
+  return {
+    plan,
+    source: question.text,
+    tables: await bindTables(plan, asked, services),
+    system: truthOf(call.query, 'includeSystemRecordProperties'),
+    today: dayIn(clock(), settings.zone),
+    now: instantText(clock()),
+  };
+}
+
+/** What the tier allows, as far as the server does. */
+const limitsOf = ({ tier }: Caller, settings: Settings): SqlLimits => ({
+  rowsMax: tier.sql.rowsMax,
+  deadlineMs: Math.min(tier.sql.deadlineMs, settings.sqlTimeoutMs),
+  memoryBytes: Math.min(tier.sql.memoryBytes, settings.sqlMemoryBytes),
+  spillBytes: Math.min(tier.sql.spillBytes, settings.sqlSpillBytes),
+});
+
+/** Rows after which the tier cut the answer; not where the query itself asked for no more. */
+function cutOf({ plan: { query } }: BoundPlan, { rowsMax }: SqlLimits): number | undefined {
+  return query.limit !== undefined && query.limit <= rowsMax ? undefined : rowsMax;
+}
+
+/** The one dataset of a query: it is credited in the answer. */
+function oneOf({ tables }: BoundPlan): BoundPlan['tables'][number]['dataset'] | undefined {
+  const [first, ...rest] = tables.map(({ dataset }) => dataset);
+  return rest.every((dataset) => dataset === first) ? first : undefined;
+}
+
+/** Usage is told by the dataset that sets the price. */
+function orderOf(
+  { endpoint, requestId }: Call,
+  caller: Caller,
+  { tables }: BoundPlan,
+  { lake }: Services,
+  { workspace }: SqlQuestion,
+): Order {
+  const weight = weightOf(tables);
+  const dearest = tables.find(({ dataset }) => dataset.weight === weight)?.dataset;
+  const usageKey =
+    dearest === undefined ? `${workspace}.SQL` : `${dearest.workspace}.${dearest.dataset}`;
+  const premium = tables.some(({ dataset }) => paysPremium(caller, dataset, lake));
+  return { requestId, endpoint, usageKey, weight, premium };
+}
+
+/** Versions of the tables; undefined where the next answer is another one whatever they are. */
+function tagOf(
+  { plan, system, tables }: BoundPlan,
+  format: BodyFormat,
+  question: SqlQuestion,
+  { pending }: Services,
+): string | undefined {
+  if (plan.momentary || tables.length === 0) return undefined;
+  const versions = tables.map(({ dataset: { tableId, updatedMs }, table: { snapshot } }) =>
+    [tableId, snapshot, pending.newest(tableId), updatedMs].join('.'),
+  );
+  const asked = JSON.stringify([question.text, question.parameters, system]);
+  return `"sql.${bodyHashOf([...versions, asked].join(' '))}.${format}"`;
+}

@@ -1,0 +1,104 @@
+// docs/sql.md: what a SELECT may have, from the tables that decide it.
+import { AGGREGATES } from '../query/sql/aggregates.ts';
+import type { SqlFunction } from '../query/sql/functions.ts';
+import { DATE_FUNCTIONS } from '../query/sql/functionsOfDates.ts';
+import { JSON_FUNCTIONS } from '../query/sql/functionsOfJson.ts';
+import { NUMBER_FUNCTIONS } from '../query/sql/functionsOfNumbers.ts';
+import { TEXT_FUNCTIONS } from '../query/sql/functionsOfTexts.ts';
+import { OPERATORS } from '../query/sql/operators.ts';
+import { STATISTICS } from '../query/sql/statistics.ts';
+import { WINDOW_FUNCTIONS } from '../query/sql/windowFunctions.ts';
+import { type SqlFeature, SUBSET } from './sqlSubset.ts';
+
+const INTRODUCTION = `# SQL
+
+Generated from the tables of \`query/sql/\` and \`docs/sqlSubset.ts\` by \`npm run docs\`; do not edit.
+A test runs every example.
+
+A query is one SELECT over datasets. What this page shows is all there is: anything else is refused
+with the place where it stands. The routes that take one are in [reference.md](reference.md), the
+formats of its answer in [formats.md](formats.md).
+
+## Names, texts, values
+
+- A table is a dataset: \`PRICES\` of the workspace of the request, or \`WS.PRICES\`. Its case does not
+  count. A name with a hyphen may stand as it is: \`FROM my-prices\`, \`FROM WS.my-prices\`.
+- Names that are words of SQL, or hold other signs, stand in back-ticks: \`\` \`close price\` \`\`.
+- Texts stand in single or in double quotes: \`'AAPL'\`, \`"AAPL"\`. The quote itself is written twice;
+  a backslash is a sign like any other.
+- \`:name\` and \`$name\` are parameters: the request says their values, which never become SQL.
+- Numbers: \`12\`, \`1.5\` (a decimal), \`1.5e0\` (a DOUBLE). Dates: \`DATE '2024-01-05'\`, or a text beside
+  a date. Intervals: \`INTERVAL 5 DAYS\`, \`INTERVAL (n) MONTH\`.
+- Types of casts: BOOLEAN, INTEGER, BIGINT and their kin, DECIMAL, FLOAT, DOUBLE, VARCHAR, DATE, TIME,
+  TIMESTAMP, INTERVAL, JSON.
+- \`current_date\`, \`now()\`, \`current_timestamp\`: the moment of the query, the same in all of it.
+- A semicolon may end the query, \`--\` and \`/* */\` are comments.
+
+## What is refused
+
+Other statements than SELECT, two at once, functions in FROM, files and URLs, \`WITH RECURSIVE\`,
+sampling, \`COLUMNS\`, \`* REPLACE\`, NATURAL and POSITIONAL joins, PIVOT, \`COLLATE\`, lambdas, lists,
+structs and subscripts, a share of \`LIMIT\`, DESCRIBE and SUMMARIZE, and every function that is not
+below: those that read, that tell of the server, that differ from call to call, or that make much out
+of little.
+
+Functions marked *folds* make one value of many records: they are refused over datasets that cost.
+`;
+
+/** The tables of functions, in the order of the page. */
+const KINDS: readonly (readonly [title: string, rows: readonly SqlFunction[]])[] = [
+  ['Numbers and values of any kind', NUMBER_FUNCTIONS],
+  ['Texts', TEXT_FUNCTIONS],
+  ['Dates and date-times', DATE_FUNCTIONS],
+  ['JSON', JSON_FUNCTIONS],
+  ['Aggregates', AGGREGATES],
+  ['Statistics', STATISTICS],
+  ['Windows', WINDOW_FUNCTIONS],
+];
+
+/** The text of docs/sql.md. */
+export function sqlPage(): string {
+  return [
+    INTRODUCTION,
+    'The examples ask a dataset PRICES: `symbol`, `date`, `open`, `high`, `low`, `close`, `volume`,',
+    '`note`, `detail` (JSON) of AAPL and MSFT from 2024-01-02 to 2024-01-09. Below each stands the',
+    'first record of its answer; in the tables, its first value.',
+    '',
+    ...SUBSET.flatMap(({ title, features }) => [
+      `## ${title}`,
+      '',
+      '```sql',
+      features.map(featureText).join('\n\n'),
+      '```',
+      '',
+    ]),
+    '## Operators',
+    '',
+    'Comparisons `=`, `==`, `<>`, `!=`, `<`, `<=`, `>`, `>=`, AND, OR, NOT, and:',
+    '',
+    ...table(
+      'operator',
+      [...OPERATORS].map(([name, one]) => ({ ...one, signature: name })),
+    ),
+    ...KINDS.flatMap(([title, rows]) => [`## ${title}`, '', ...table('function', rows)]),
+    'An aggregate with OVER is a window function, but for geomean, geometric_mean, weighted_avg and wavg.',
+    '',
+  ].join('\n');
+}
+
+const featureText = ({ answer, example, what }: SqlFeature): string =>
+  [`-- ${what}`, ...example, `-- ${answer}`].join('\n');
+
+type Row = Pick<SqlFunction, 'signature' | 'does' | 'example' | 'answer' | 'folds'>;
+
+function table(what: string, rows: readonly Row[]): readonly string[] {
+  const lines = rows.map(({ answer, does, example, folds, signature }) => {
+    const said = folds === true ? `${does} *folds*` : does;
+    return `| ${code(signature)} | ${escaped(said)} | ${code(example)} | ${code(answer)} |`;
+  });
+  return [`| ${what} | what | example | answer |`, '|---|---|---|---|', ...lines, ''];
+}
+
+/** In a table a bar ends a cell, within code too. */
+const code = (text: string): string => `\`${escaped(text)}\``;
+const escaped = (text: string): string => text.replaceAll('|', '\\|');

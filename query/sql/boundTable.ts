@@ -1,0 +1,106 @@
+// A table of a query, bound: the records of a dataset that its caller sees, as a sub-select over its
+// files and what is pending. Who may see what is part of it, so that no query can leave it out.
+import { type Column, CREATED_COLUMN, UPDATED_COLUMN } from '../../store/columns.ts';
+import type { Dataset } from '../../store/datasets.ts';
+import { identifier, literal } from '../../store/duckdb/instance.ts';
+import type { Bound } from '../../store/duckdb/protocol.ts';
+import type { DataFile, Table } from '../../store/lakeRead.ts';
+import type { PendingRow } from '../../store/pending.ts';
+import { withPending } from '../../store/pendingSql.ts';
+import { type PathOf, visibleRows } from '../../store/tableSql.ts';
+import { type Condition, mayHold } from '../pruning.ts';
+import { instantText, type Visibility } from '../seriesPlan.ts';
+import type { Hint } from './hints.ts';
+
+export interface BoundTable {
+  readonly dataset: Dataset;
+  readonly table: Table;
+  readonly pending: readonly PendingRow[];
+  readonly visibility: Visibility;
+}
+
+/** What a record carries besides the owner's properties, as one JSON value. */
+const SYSTEM_COLUMN = '_systemRecordProperties';
+
+/** @param system adds the column `_systemRecordProperties` */
+export function printTable(
+  bound: BoundTable,
+  hints: readonly Hint[],
+  pathOf: PathOf,
+  system: boolean,
+  bind: (value: Bound) => string,
+): string {
+  const { pending, table } = bound;
+  const columns = ownColumns(bound);
+  const index = indexColumns(bound);
+  const updated = table.columns.filter(({ name }) => system && name === UPDATED_COLUMN);
+  const read = [...new Set([...columns, ...index, ...updated])];
+  const stored = visibleRows(filesFor(bound, hints), read, pathOf);
+  const rows = withPending(stored, read, index, pending, 'true', bind);
+  const list = columns.map(({ name }) => identifier(name));
+  if (system) list.push(`${systemValue(bound)} AS ${identifier(SYSTEM_COLUMN)}`);
+  return `(SELECT ${list.join(', ')} FROM ${rows}${visible(bound, bind)})`;
+}
+
+/** The owner's own properties, in the order of the table. */
+const ownColumns = ({ dataset, table }: BoundTable): readonly Column[] =>
+  table.columns.filter(({ name }) => Object.hasOwn(dataset.schema.properties, name));
+
+const indexNames = ({ dataset: { mapping } }: BoundTable): readonly string[] =>
+  [mapping.key, mapping.subkey, mapping.date ?? CREATED_COLUMN].filter(
+    (name) => name !== undefined,
+  );
+
+function indexColumns(bound: BoundTable): readonly Column[] {
+  const names = indexNames(bound);
+  return bound.table.columns.filter(({ name }) => names.includes(name));
+}
+
+function systemValue({ dataset }: BoundTable): string {
+  const { key, subkey, date } = dataset.mapping;
+  const epoch = (name: string): string => `epoch_ms(CAST(${identifier(name)} AS TIMESTAMP))`;
+  const parts = [
+    ["'id'", literal(dataset.dataset)],
+    ["'key'", key === undefined ? "''" : identifier(key)],
+    ["'subkey'", subkey === undefined ? "''" : identifier(subkey)],
+    ["'date'", epoch(date ?? CREATED_COLUMN)],
+    ["'updated'", epoch(UPDATED_COLUMN)],
+  ];
+  return `json_object(${parts.flat().join(', ')})`;
+}
+
+function visible(bound: BoundTable, bind: (value: Bound) => string): string {
+  const { dataset, visibility } = bound;
+  if (visibility.kind === 'all') return '';
+  const { key, date } = dataset.mapping;
+  if (visibility.kind === 'key') return ` WHERE ${identifier(key ?? '')} = ${bind(visibility.key)}`;
+  const moment = bind(instantText(visibility.ms));
+  return ` WHERE ${identifier(date ?? CREATED_COLUMN)} < CAST(${moment} AS TIMESTAMP)`;
+}
+
+/** Files that may hold a record of the query, by the catalog's least and greatest values. */
+export function filesFor(bound: BoundTable, hints: readonly Hint[]): readonly DataFile[] {
+  const columns = new Map(bound.table.columns.map((column) => [column.name.toLowerCase(), column]));
+  const conditions = hints.flatMap(({ column, numeric, operator, values }) => {
+    const known = columns.get(column.toLowerCase());
+    const exact = known === undefined ? [] : values.map((value) => comparable(known, value));
+    const all = exact.filter((value) => value !== undefined);
+    if (known === undefined || all.length < values.length) return [];
+    if (numeric && known.type !== 'int64') return [];
+    return [{ column: known, operator, values: all } satisfies Condition];
+  });
+  return bound.table.files.filter((file) => conditions.every((item) => mayHold(file, item)));
+}
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const INSTANT = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(\.\d{1,6})?$/;
+
+/** A literal as the catalog spells values of the column; undefined where DuckDB would convert. */
+function comparable({ type }: Column, value: string): string | undefined {
+  if (type === 'varchar') return value;
+  if (type === 'date') return DAY.test(value) ? value : undefined;
+  if (type === 'int64') return /^-?\d{1,18}$/.test(value) ? value : undefined;
+  if (type !== 'timestamp') return undefined;
+  if (DAY.test(value)) return `${value} 00:00:00`;
+  return INSTANT.test(value) ? value : undefined;
+}

@@ -1,0 +1,75 @@
+// What a text may not have too much of, before any parser sees it: DuckDB's own puts the operand of
+// CASE before each of its arms, and a named window wherever it is used.
+import { refuseAt, type Token } from './tokens.ts';
+
+/** Parentheses in parentheses. */
+const DEPTH_MAX = 60;
+/** CASE in CASE. */
+const CASES_MAX = 20;
+/** Words that the operand of a CASE or the windows of WINDOW become when they are put in. */
+const COPIES_MAX = 50_000;
+
+/** @throws Failure InvalidParameter naming the place and the rule. */
+export function checkCaps(source: string, tokens: readonly Token[]): void {
+  checkDepth(source, tokens);
+  checkCases(source, tokens);
+  checkWindows(source, tokens);
+}
+
+const isSign = ({ kind, value }: Token, sign: string): boolean => kind === 'sign' && value === sign;
+
+const wordOf = ({ kind, value }: Token): string => (kind === 'word' ? value.toUpperCase() : '');
+
+function checkDepth(source: string, tokens: readonly Token[]): void {
+  let depth = 0;
+  for (const token of tokens) {
+    if (isSign(token, '(')) depth += 1;
+    if (isSign(token, ')')) depth -= 1;
+    if (depth > DEPTH_MAX) {
+      refuseAt(source, token.at, `at most ${DEPTH_MAX} parentheses in each other`);
+    }
+  }
+}
+
+interface Case {
+  readonly at: number;
+  /** Index of its first word. */
+  readonly first: number;
+  /** Words before its first WHEN; 0 for a CASE without an operand. */
+  operand: number;
+  arms: number;
+}
+
+function checkCases(source: string, tokens: readonly Token[]): void {
+  const open: Case[] = [];
+  tokens.forEach((token, index) => {
+    const word = wordOf(token);
+    const inner = open.at(-1);
+    if (word === 'CASE') {
+      if (inner?.arms === 0) refuseAt(source, token.at, 'CASE may not be the operand of CASE');
+      open.push({ at: token.at, first: index + 1, operand: 0, arms: 0 });
+      if (open.length > CASES_MAX) {
+        refuseAt(source, token.at, `at most ${CASES_MAX} CASE in each other`);
+      }
+    }
+    if (inner === undefined) return;
+    if (word === 'WHEN') {
+      if (inner.arms === 0) inner.operand = index - inner.first;
+      inner.arms += 1;
+      if (inner.operand * inner.arms > COPIES_MAX) {
+        refuseAt(source, inner.at, 'the operand of CASE is too long for so many arms');
+      }
+    }
+    if (word === 'END') open.pop();
+  });
+}
+
+function checkWindows(source: string, tokens: readonly Token[]): void {
+  const first = tokens.findIndex((token) => wordOf(token) === 'WINDOW');
+  const named = tokens.filter((token, index) => {
+    const next = tokens[index + 1];
+    return wordOf(token) === 'OVER' && next !== undefined && !isSign(next, '(');
+  });
+  if (first < 0 || named.length * (tokens.length - first) <= COPIES_MAX) return;
+  refuseAt(source, tokens[first]?.at, 'the named windows are too long for so many uses');
+}

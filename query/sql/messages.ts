@@ -1,0 +1,64 @@
+// What DuckDB says of a query that it can not run, as its caller is told it: the sentence, without
+// our printed text, our paths and our own columns.
+import { Failure, reasonOf } from '../../store/failure.ts';
+import { refuseAt, type Token, tokensOf } from './tokens.ts';
+
+interface Limits {
+  readonly memoryBytes: number;
+  readonly spillBytes: number;
+}
+
+/** Errors of the query or of its values. Any other is ours. */
+const KINDS = [
+  ...['Binder', 'Catalog', 'Conversion', 'Out of Range', 'Invalid Input', 'Invalid type'],
+  ...['Parameter Not Allowed', 'Not implemented', 'Parser', 'Mismatch Type', 'Syntax'],
+];
+const QUERY_FAULTS = new RegExp(`^(?:${KINDS.join('|')}) Error: `, 'i');
+
+/**
+ * A failure of the pool as the caller of a query is told it.
+ * @param source the user's text, in which the name that a message is about has its place
+ */
+export function told(error: unknown, { memoryBytes, spillBytes }: Limits, source: string): unknown {
+  if (!(error instanceof Failure)) return error;
+  // Of a column that no answer can hold.
+  if (error.type === 'InvalidParameter') {
+    return new Failure('InvalidParameter', `"sqlQuery": ${error.detail ?? ''}`);
+  }
+  if (error.type !== 'SystemError') return error;
+  const reason = reasonOf(error);
+  if (/^Out of Memory Error/i.test(reason)) {
+    const limit = /max_temp_directory_size/i.test(reason)
+      ? `spilled over ${spillBytes} bytes to disk`
+      : `needed over ${memoryBytes} bytes of memory`;
+    return new Failure('TooLarge', `the query ${limit}, the limit of its tier: narrow it`);
+  }
+  if (!QUERY_FAULTS.test(reason)) return error;
+  const text = reason
+    .replace(QUERY_FAULTS, '')
+    // An excerpt of the statement that was printed, not written.
+    .replace(/\s*LINE \d+:[\s\S]*$/, '')
+    .replaceAll('\n', ' ')
+    .trim();
+  const isOurs = /_system_(?!RecordProperties)|read_parquet|\.parquet|\//i.test(text);
+  const rule = isOurs ? 'the query can not be run as it is written' : text.slice(0, 500);
+  return refused(source, placeOfName(source, rule), rule);
+}
+
+function refused(source: string, at: number | undefined, rule: string): unknown {
+  try {
+    return refuseAt(source, at, rule);
+  } catch (failure) {
+    return failure;
+  }
+}
+
+/** Where the user wrote the first name that a message has in quotes. */
+function placeOfName(source: string, message: string): number | undefined {
+  const name = /"([^"]+)"/.exec(message)?.[1]?.toLowerCase();
+  if (name === undefined) return undefined;
+  const parts = name.split('.');
+  const isNamed = ({ kind, value }: Token): boolean =>
+    (kind === 'word' || kind === 'name') && value.toLowerCase() === parts.at(-1);
+  return tokensOf(source).find(isNamed)?.at;
+}

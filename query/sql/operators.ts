@@ -1,0 +1,77 @@
+// The operators that a SELECT may use: DuckDB's names of what its tree marks as an operator.
+// Comparisons, AND, OR, NOT, IN, BETWEEN and casts are nodes of their own. `->` is here to be
+// printed: the tree has it as a lambda, because the parser can not tell the two apart.
+interface SqlOperator {
+  /** Least and greatest number of operands: 1 stands before its operand, 2 between them. */
+  readonly arguments: readonly [least: number, most: number];
+  /** One sentence. */
+  readonly does: string;
+  /** An expression that stands alone. */
+  readonly example: string;
+  /** Its answer, as that of a function. */
+  readonly answer: string;
+}
+
+type OperatorRow = readonly [name: string, operands: string, does: string, ...rest: Example];
+type Example = readonly [example: string, answer: string];
+
+const ROWS: readonly OperatorRow[] = [
+  [
+    '+',
+    '1-2',
+    'A sum, of a date and days or an interval too; alone it changes nothing.',
+    "DATE '2024-01-05' + 3",
+    '"2024-01-08"',
+  ],
+  [
+    '-',
+    '1-2',
+    'A difference, of two dates the days; alone it turns the sign.',
+    "DATE '2024-01-09' - DATE '2024-01-02'",
+    '7',
+  ],
+  ['*', '2', 'A product.', '6 * 7', '42'],
+  ['/', '2', 'A quotient, with its fraction.', '7 / 2', '3.5'],
+  ['//', '2', 'A whole quotient.', '7 // 2', '3'],
+  ['%', '2', 'What is left over.', '7 % 4', '3'],
+  ['^', '2', 'A power.', '2 ^ 10', '1024'],
+  ['**', '2', 'A power.', '2 ** 10', '1024'],
+  ['||', '2', 'Two texts, one after the other.', "'AA' || 'PL'", '"AAPL"'],
+  ['~~', '2', 'LIKE: % is any text, _ any character.', "'AAPL' LIKE 'A%'", 'true'],
+  ['!~~', '2', 'NOT LIKE.', "'AAPL' NOT LIKE 'A%'", 'false'],
+  ['~~*', '2', 'ILIKE: LIKE in any case.', "'AAPL' ILIKE 'a%'", 'true'],
+  ['!~~*', '2', 'NOT ILIKE.', "'AAPL' NOT ILIKE 'm%'", 'true'],
+  [
+    '~~~',
+    '2',
+    'GLOB: * is any text, ? any character, [A-C] one of some.',
+    "'AAPL' GLOB 'A*'",
+    'true',
+  ],
+  ['->', '2', 'The value at a path of JSON, as JSON.', `'{"lot": [100, 5]}' -> '$.lot[1]'`, '5'],
+  [
+    '->>',
+    '2',
+    'The value at a path of JSON, as text.',
+    `'{"venue": "XNAS"}' ->> '$.venue'`,
+    '"XNAS"',
+  ],
+];
+
+export const OPERATORS: ReadonlyMap<string, SqlOperator> = new Map(
+  ROWS.map(([name, operands, does, example, answer]) => {
+    const [least = 0, most = least] = operands.split('-').map(Number);
+    return [name, { arguments: [least, most], does, example, answer }];
+  }),
+);
+
+export function isOperator(name: string, operands: number): boolean {
+  const [least, most] = OPERATORS.get(name)?.arguments ?? [Infinity, 0];
+  return operands >= least && operands <= most;
+}
+
+/** In parentheses, so that DuckDB reads the same tree again whatever stands around it. */
+export function printOperator(name: string, printedArguments: readonly string[]): string {
+  const operands = printedArguments.map((text) => `(${text})`);
+  return operands.length === 1 ? `(${name} ${operands[0]})` : `(${operands.join(` ${name} `)})`;
+}

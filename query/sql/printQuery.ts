@@ -1,0 +1,137 @@
+// A plan as SQL of our own.
+import { identifier } from '../../store/duckdb/instance.ts';
+import type { Bound } from '../../store/duckdb/protocol.ts';
+import { labelOf, PLAIN, printExpression, printOrders } from './printExpression.ts';
+import type { CommonTable, Cut, Item, Join, Query, SelectQuery, Source } from './selectPlan.ts';
+import type { Writer } from './writer.ts';
+
+interface Printing {
+  /** The n-th table as a sub-select, its values bound. */
+  readonly table: (index: number, bind: (value: Bound) => string) => string;
+  /** `YYYY-MM-DD` in the zone of dates, and the moment in UTC as SQL reads it. */
+  readonly today: string;
+  readonly now: string;
+  /** Rows of the whole answer, whatever it says itself. */
+  readonly rowsMax: number;
+}
+
+export interface Printed {
+  readonly sql: string;
+  readonly parameters: readonly Bound[];
+}
+
+export function printPlan(query: Query, { now, rowsMax, table, today }: Printing): Printed {
+  const parameters: Bound[] = [];
+  const places = new Map<Bound, string>();
+  // Equal values are one parameter: GROUP BY compares expressions as they are written.
+  const bind = (value: Bound): string => {
+    const known = places.get(value) ?? `$${parameters.push(value)}`;
+    places.set(value, known);
+    return known;
+  };
+  const to: Writer = {
+    // A column is named by its table and itself: workspaces are not known inside.
+    column: (path) => path.slice(-2).map(identifier).join('.'),
+    text: bind,
+    moment: (what) =>
+      what === 'date' ? `CAST(${bind(today)} AS DATE)` : `CAST(${bind(now)} AS TIMESTAMP)`,
+    name: identifier,
+    query: (inner) => printQuery(inner, to),
+    table: (index) => table(index, bind),
+  };
+  const limit = Math.min(query.limit ?? rowsMax, rowsMax);
+  return { sql: printQuery({ ...query, limit }, to), parameters };
+}
+
+function printQuery(query: Query, to: Writer): string {
+  const common = printCommon(query.common, to);
+  const body = query.kind === 'select' ? printSelect(query, to) : printSet(query, to);
+  return `${common}${body}${printCut(query, to)}`;
+}
+
+function printCommon(common: readonly CommonTable[], to: Writer): string {
+  if (common.length === 0) return '';
+  const tables = common.map(({ columns, materialized, name, query }) => {
+    const kept = materialized === '' ? '' : `${materialized} `;
+    return `${identifier(name)}${printNames(columns)} AS ${kept}(${to.query(query)})`;
+  });
+  return `WITH ${tables.join(', ')} `;
+}
+
+const printNames = (names: readonly string[]): string =>
+  names.length === 0 ? '' : `(${names.map(identifier).join(', ')})`;
+
+function printSet({ all, how, left, right }: Extract<Query, { kind: 'set' }>, to: Writer): string {
+  const [way, suffix = ''] = how === 'UNION BY NAME' ? ['UNION', ' BY NAME'] : [how];
+  return `(${to.query(left)}) ${way}${all ? ' ALL' : ''}${suffix} (${to.query(right)})`;
+}
+
+function printCut({ limit, offset, order }: Cut, to: Writer): string {
+  const ordered = order.length === 0 ? '' : ` ORDER BY ${printOrders(order, to)}`;
+  const limited = limit === undefined ? '' : ` LIMIT ${limit}`;
+  return `${ordered}${limited}${offset === undefined ? '' : ` OFFSET ${offset}`}`;
+}
+
+function printSelect(query: SelectQuery, to: Writer): string {
+  const { distinct, distinctOn, from, having, items, qualify, where } = query;
+  const targets = distinctOn.map((target) => printExpression(target, to)).join(', ');
+  const distinctly = distinct ? 'DISTINCT ' : targets === '' ? '' : `DISTINCT ON (${targets}) `;
+  const parts = [
+    `SELECT ${distinctly}${items.map((item) => printItem(item, to)).join(', ')}`,
+    from.kind === 'nothing' ? '' : `FROM ${printSource(from, to)}`,
+    where === undefined ? '' : `WHERE ${printExpression(where, to)}`,
+    printGroups(query, to),
+    having === undefined ? '' : `HAVING ${printExpression(having, to)}`,
+    qualify === undefined ? '' : `QUALIFY ${printExpression(qualify, to)}`,
+  ];
+  return parts.filter((part) => part !== '').join(' ');
+}
+
+function printItem(item: Item, to: Writer): string {
+  if (item.kind === 'value') {
+    const { alias, expression } = item;
+    const text = printExpression(expression, to);
+    // A column keeps its own name, in the case of its dataset.
+    if (alias === undefined && expression.kind === 'column') return text;
+    return `${text} AS ${identifier(alias ?? labelOf(expression, PLAIN))}`;
+  }
+  const star = item.relation === undefined ? '*' : `${identifier(item.relation)}.*`;
+  return item.except.length === 0 ? star : `${star} EXCLUDE ${printNames(item.except)}`;
+}
+
+function printGroups({ groupAll, groups, groupSets }: SelectQuery, to: Writer): string {
+  if (groupAll) return 'GROUP BY ALL';
+  const all = groups.map((group) => printExpression(group, to));
+  const [only] = groupSets;
+  const isPlain = groupSets.length <= 1 && (only === undefined || only.length === all.length);
+  if (isPlain) return all.length === 0 ? '' : `GROUP BY ${all.join(', ')}`;
+  const sets = groupSets.map((set) => `(${set.map((at) => all[at]).join(', ')})`);
+  return `GROUP BY GROUPING SETS (${sets.join(', ')})`;
+}
+
+function printSource(source: Source, to: Writer): string {
+  if (source.kind === 'nothing') return '';
+  if (source.kind === 'join') return printJoin(source, to);
+  const alias = source.alias === '' ? '' : ` AS ${identifier(source.alias)}`;
+  const named = `${alias}${printNames(source.columns)}`;
+  if (source.kind === 'table') return `${to.table(source.index)}${named}`;
+  if (source.kind === 'common') return `${identifier(source.name)}${named}`;
+  if (source.kind === 'query') return `(${to.query(source.query)})${named}`;
+  const rows = source.rows.map(
+    (row) => `(${row.map((value) => printExpression(value, to)).join(', ')})`,
+  );
+  return `(VALUES ${rows.join(', ')})${named}`;
+}
+
+function printJoin({ asOf, how, left, on, right, using }: Join, to: Writer): string {
+  const side = (source: Source): string =>
+    source.kind === 'join' ? `(${printSource(source, to)})` : printSource(source, to);
+  const way = asOf ? `ASOF ${how}` : how;
+  const condition =
+    using.length > 0
+      ? ` USING ${printNames(using)}`
+      : on === undefined
+        ? ''
+        : ` ON ${printExpression(on, to)}`;
+  return `${printSource(left, to)} ${way} JOIN ${side(right)}${condition}`;
+}

@@ -1,0 +1,163 @@
+// The effects behind the SQL door: a text in, a plan out; a plan in, counted bytes out. Parser and
+// query run in children of their own, which may be interrupted and killed: neither a text nor a query
+// stands before another caller's series.
+import type { LruMap } from 'toad-cache';
+import type { DuckDbPool } from '../../store/duckdb/pool.ts';
+import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
+import type { Files } from '../../store/files.ts';
+import type { DataFile } from '../../store/lakeRead.ts';
+import { withOpenFiles } from '../../store/tableFiles.ts';
+import { type BoundTable, printTable } from './boundTable.ts';
+import { lowerPlan } from './lowerQuery.ts';
+import { told } from './messages.ts';
+import { type Printed, printPlan } from './printQuery.ts';
+import type { SelectPlan } from './selectPlan.ts';
+import { type ParameterValues, spell } from './spelling.ts';
+
+export interface SqlEngine {
+  readonly files: Files;
+  readonly pool: DuckDbPool;
+  /** Plans of the texts that were asked for last; a plan holds no data and no caller. */
+  readonly plans: LruMap<SelectPlan>;
+}
+
+/** What one query may take. */
+export interface SqlLimits {
+  readonly rowsMax: number;
+  readonly deadlineMs: number;
+  readonly memoryBytes: number;
+  readonly spillBytes: number;
+}
+
+interface Waiting {
+  readonly departure: () => AbortSignal;
+}
+
+/** A parser that takes longer is stopped: the largest text that is allowed takes 0.1 s. */
+const PARSE_DEADLINE_MS = 5_000;
+/** Longer texts are parsed each time: plans are kept by their text. */
+const KEPT_TEXT_MAX = 8_192;
+
+/** @throws Failure InvalidParameter naming the place and what is not part of the subset. */
+export async function planSql(
+  text: string,
+  parameters: ParameterValues,
+  engine: SqlEngine,
+  caller: Waiting,
+): Promise<SelectPlan> {
+  const key = JSON.stringify([text, parameters]);
+  const known = engine.plans.get(key);
+  if (known !== undefined) return known;
+  const spelled = spell(text, parameters);
+  const answer = await engine.pool.rows({
+    files: [],
+    statements: ['SELECT json_serialize_sql(CAST($1 AS VARCHAR)) AS tree'],
+    parameters: [spelled.text],
+    deadlineMs: PARSE_DEADLINE_MS,
+    signal: caller.departure(),
+  });
+  const plan = lowerPlan(String(answer[0]?.[0]?.['tree']), spelled);
+  if (key.length <= KEPT_TEXT_MAX) engine.plans.set(key, plan);
+  return plan;
+}
+
+/** A plan with the tables that its caller reads, in the plan's order. */
+export interface BoundPlan {
+  readonly plan: SelectPlan;
+  /** What the user wrote. */
+  readonly source: string;
+  readonly tables: readonly BoundTable[];
+  /** Each table has the column `_systemRecordProperties`. */
+  readonly system: boolean;
+  readonly today: string;
+  readonly now: string;
+}
+
+/**
+ * @throws Failure InvalidParameter with DuckDB's sentence; TimedOut, TooLarge naming the limit;
+ * ChildLost, Busy.
+ */
+export async function runSql(
+  bound: BoundPlan,
+  format: BodyFormat,
+  engine: SqlEngine,
+  limits: SqlLimits,
+  caller: Waiting,
+): Promise<Body> {
+  // All of the tables' files, though fewer may be read: equal ones share a warm instance.
+  const files = bound.tables.flatMap(({ table }) => table.files);
+  return withOpenFiles(engine.files, distinct(files), async ({ paths, pathOf }) => {
+    const { sql, parameters } = printBound(bound, pathOf, limits.rowsMax);
+    const { deadlineMs } = limits;
+    const signal = caller.departure();
+    const question = {
+      files: [...paths].sort(),
+      statements: [sql],
+      parameters,
+      deadlineMs,
+      signal,
+    };
+    try {
+      return await engine.pool.body({ ...question, limits }, format);
+    } catch (error) {
+      throw told(error, limits, bound.source);
+    }
+  });
+}
+
+/** Name and DuckDB's type of each column of the answer; nothing is read. @throws as `runSql`. */
+export async function describeSql(
+  bound: BoundPlan,
+  engine: SqlEngine,
+  limits: SqlLimits,
+  caller: Waiting,
+): Promise<readonly SqlColumn[]> {
+  const files = bound.tables.flatMap(({ table }) => table.files);
+  return withOpenFiles(engine.files, distinct(files), async ({ paths, pathOf }) => {
+    const { sql, parameters } = printBound(bound, pathOf, 0);
+    const { deadlineMs } = limits;
+    const signal = caller.departure();
+    const question = {
+      files: [...paths].sort(),
+      statements: [sql],
+      parameters,
+      deadlineMs,
+      signal,
+    };
+    try {
+      const columns = await engine.pool.columns({ ...question, limits });
+      return columns.map(({ name, type }) => ({ name: String(name), type: String(type) }));
+    } catch (error) {
+      throw told(error, limits, bound.source);
+    }
+  });
+}
+
+export interface SqlColumn {
+  readonly name: string;
+  /** DuckDB's word for it. */
+  readonly type: string;
+}
+
+function printBound(
+  { now, plan, system, tables, today }: BoundPlan,
+  pathOf: (relative: string) => string,
+  rowsMax: number,
+): Printed {
+  return printPlan(plan.query, {
+    table: (index, bind) => {
+      const table = tables[index];
+      if (table === undefined) throw new Error(`table ${index} of the plan is not bound`);
+      const hints = plan.hints.filter((hint) => hint.table === index);
+      return printTable(table, hints, pathOf, system, bind);
+    },
+    today,
+    now,
+    rowsMax,
+  });
+}
+
+/** One entry for each file, however often its table is named. */
+const distinct = (files: readonly DataFile[]): readonly DataFile[] => [
+  ...new Map(files.map((file) => [file.path, file])).values(),
+];

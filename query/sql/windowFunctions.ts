@@ -1,0 +1,84 @@
+// Functions of windows only.
+import { functionsOf } from './functionRow.ts';
+import type { SqlFunction } from './functions.ts';
+
+export const WINDOW_FUNCTIONS: readonly SqlFunction[] = functionsOf('window', [
+  [
+    'row_number()',
+    'Number of the record in its partition.',
+    "SELECT row_number() OVER (ORDER BY date DESC) FROM PRICES WHERE symbol = 'AAPL' ORDER BY date",
+    '6',
+  ],
+  [
+    'rank()',
+    'Its rank; after equals some are left out.',
+    'SELECT rank() OVER (ORDER BY symbol) FROM PRICES ORDER BY symbol DESC',
+    '7',
+  ],
+  [
+    'dense_rank()',
+    'Its rank; none is left out.',
+    'SELECT dense_rank() OVER (ORDER BY symbol) FROM PRICES ORDER BY symbol DESC',
+    '2',
+  ],
+  [
+    'rank_dense()',
+    'The same as dense_rank.',
+    'SELECT rank_dense() OVER (ORDER BY symbol) FROM PRICES ORDER BY symbol DESC',
+    '2',
+  ],
+  [
+    'percent_rank()',
+    'Its rank from 0 to 1.',
+    "SELECT percent_rank() OVER (ORDER BY date) FROM PRICES WHERE symbol = 'AAPL' ORDER BY date DESC",
+    '1',
+  ],
+  [
+    'cume_dist()',
+    'Share of the records that come no later.',
+    'SELECT cume_dist() OVER (ORDER BY symbol) FROM PRICES ORDER BY symbol',
+    '0.5',
+  ],
+  [
+    'ntile(count)',
+    'Number of its bucket, of so many of one size.',
+    "SELECT ntile(3) OVER (ORDER BY date) FROM PRICES WHERE symbol = 'AAPL' ORDER BY date DESC",
+    '3',
+  ],
+  [
+    'lag(value[, offset[, default]])',
+    'The value of the record before, or so many before.',
+    'SELECT lag(close) OVER (PARTITION BY symbol ORDER BY date) FROM PRICES ORDER BY symbol, date DESC',
+    '185.56',
+  ],
+  [
+    'lead(value[, offset[, default]])',
+    'The value of the record after, or so many after.',
+    'SELECT lead(close, 5, 0) OVER (PARTITION BY symbol ORDER BY date) FROM PRICES ORDER BY symbol, date',
+    '185.14',
+  ],
+  [
+    'first_value(value)',
+    'The first value of the frame.',
+    "SELECT first_value(close) OVER (ORDER BY date) FROM PRICES WHERE symbol = 'AAPL' ORDER BY date DESC",
+    '185.64',
+  ],
+  [
+    'last_value(value)',
+    'The last value of the frame.',
+    "SELECT last_value(close) OVER (ORDER BY date) FROM PRICES WHERE symbol = 'MSFT' ORDER BY date",
+    '370.87',
+  ],
+  [
+    'nth_value(value, n)',
+    'The nth value of the frame.',
+    "SELECT nth_value(close, 2) OVER (ORDER BY date) FROM PRICES WHERE symbol = 'AAPL' ORDER BY date DESC",
+    '184.25',
+  ],
+  [
+    'fill(value)',
+    'A null as what lies on the line between its neighbours.',
+    'SELECT fill(v) OVER (ORDER BY d) FROM (VALUES (1, 2), (2, NULL), (3, 4)) t(d, v) ORDER BY d % 2',
+    '3',
+  ],
+]);
