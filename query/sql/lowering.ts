@@ -49,7 +49,6 @@ export function makeLowering(
   const names: NamedPlace[] = [];
   const sources = new Set<string>();
   const given = new Set<string>();
-  let scope: readonly string[] = [];
   let depth = 0;
   let isMomentary = false;
   const refuse = (at: Place, rule: string): never => refuseAt(spelled.source, at, rule);
@@ -83,6 +82,19 @@ export function makeLowering(
       if (expression.kind !== 'text') return expression;
       return refuse(at, `"${expression.value}" is a text: put a name in back-ticks`);
     },
+    ...scopeOf(tables, refuse),
+    momentary: () => isMomentary,
+  };
+  return to;
+}
+
+/** Names of common tables stand before those of datasets, the innermost first. */
+function scopeOf(
+  tables: TableName[],
+  refuse: Lowering['refuse'],
+): Pick<Lowering, 'within' | 'table'> {
+  let scope: readonly string[] = [];
+  return {
     within: (names, work) => {
       const outer = scope;
       scope = [...outer, ...names.map((name) => name.toLowerCase())];
@@ -98,7 +110,5 @@ export function makeLowering(
       }
       return { kind: 'table', index: tables.length - 1, alias, columns };
     },
-    momentary: () => isMomentary,
   };
-  return to;
 }

@@ -82,9 +82,15 @@ const record = ({ newId }: Target): object => ({
 const csv = (target: Target): string =>
   `symbol,kind,date,v\n${Object.values(record(target)).join(',')}\n`;
 
-const sql = ({ id }: Target): string => `SELECT symbol FROM \`${id}\` LIMIT 1`;
+const sql = ({ id }: Target): string => `SELECT * FROM \`${id}\` LIMIT 1`;
+/** As a signature reads it: JavaScript leaves five more signs alone. */
+const encoded = (text: string): string =>
+  encodeURIComponent(text).replaceAll(
+    /[!'()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 const sqlOfAll = ({ id, workspace }: Target): string =>
-  `SELECT t.symbol FROM ${workspace}.${id} AS t LIMIT 1`;
+  `WITH t AS (SELECT * FROM ${workspace}.${id}) SELECT * FROM t LIMIT 1`;
 
 const SCHEMA = { properties: { symbol: { type: 'string' } } };
 const series = ({ workspace, id }: Target): Partial<Target> => ({ id: `${workspace}.${id}` });
@@ -110,13 +116,13 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
     {
       reach: 'read',
       metered: true,
-      query: (target) => `sqlQuery=${encodeURIComponent(sql(target))}`,
+      query: (target) => `sqlQuery=${encoded(sql(target))}`,
     },
     // The dataset by its whole name, asked in whatever workspace.
     {
       reach: 'read',
       metered: true,
-      query: (target) => `sqlQuery=${encodeURIComponent(sqlOfAll(target))}`,
+      query: (target) => `sqlQuery=${encoded(sqlOfAll(target))}`,
     },
   ],
   postSqlQuery: [
