@@ -6,6 +6,7 @@ import type { Caller } from '../store/callers.ts';
 import type { Dataset, Workspace } from '../store/datasets.ts';
 import { Failure } from '../store/failure.ts';
 import type { Lake } from '../store/lake.ts';
+import type { NamedQueries } from '../store/namedQueries.ts';
 import { SYSTEM_WORKSPACE } from '../store/systemTables.ts';
 import { reachesTier } from '../store/tiers.ts';
 import { hasRight, managesAccount, type Right } from '../store/tokens.ts';
@@ -78,12 +79,22 @@ function checkRight(caller: Caller, { workspace }: Workspace, id: string, right:
   if (!hasRight(caller.token, workspace, id, right)) throw new Failure('Restricted');
 }
 
-/** @throws Failure InvalidBody at the tier's number of datasets, over all workspaces. */
-export function checkDatasetRoom({ accountId, tier }: Caller, lake: Lake): void {
+/**
+ * A new dataset or view: its name must be free of views, and the account must have room.
+ * @throws Failure Conflict; InvalidBody at the tier's number of both, over all workspaces.
+ */
+export function checkDatasetRoom(
+  { accountId, tier }: Caller,
+  { workspace: place }: Workspace,
+  name: string,
+  { lake, queries }: { readonly lake: Lake; readonly queries: NamedQueries },
+): void {
+  queries.refuseTaken(place, name);
   const { catalogue } = lake;
   const held = catalogue
     .workspaces(accountId)
-    .reduce((sum, { workspace }) => sum + catalogue.datasets(workspace).length, 0);
+    .map(({ workspace }) => catalogue.datasets(workspace).length + queries.views(workspace).length)
+    .reduce((sum, count) => sum + count, 0);
   if (held < tier.datasetsMax) return;
   const told = `${tier.datasetsMax} datasets, the maximum of tier ${tier.name}`;
   throw new Failure('InvalidBody', `the account holds ${told}`);
@@ -104,6 +115,13 @@ export function datasetOf(
   checkEntitled(caller, dataset, owned);
   return dataset;
 }
+
+/**
+ * A workspace in which the caller may read, its own, CORE or the program's.
+ * @throws Failure NotFound; Restricted for the program's and a token that does not manage its account.
+ */
+export const readableWorkspace = (caller: Caller, name: string, lake: Lake): Workspace =>
+  ownsOrReads(caller, name, 'read', lake);
 
 function ownsOrReads(caller: Caller, name: string, right: Right, lake: Lake): Workspace {
   const workspace = lake.catalogue.workspace(name);

@@ -19,6 +19,7 @@ import type { Body, BodyFormat } from '../store/duckdb/protocol.ts';
 import type { Folder } from '../store/folder.ts';
 import type { Lake } from '../store/lake.ts';
 import type { Charge, Ledger } from '../store/ledger.ts';
+import type { NamedQueries } from '../store/namedQueries.ts';
 import type { Pending } from '../store/pending.ts';
 import type { Scrub } from '../store/scrub.ts';
 import type { Settings } from '../store/settings.ts';
@@ -44,6 +45,7 @@ export interface Services {
   readonly days: BillingDays;
   readonly series: SeriesEngine;
   readonly sql: SqlEngine;
+  readonly queries: NamedQueries;
   readonly runner: Runner;
   readonly journal: JournalParts;
   readonly ingestion: IngestServices;
@@ -127,6 +129,8 @@ export interface Endpoint {
   readonly deprecated?: Readonly<Record<string, string>>;
   readonly token: TokenNeed;
   readonly summary: string;
+  /** Names that are not declared are kept as texts: the handler knows which there are. */
+  readonly openParameters?: true;
   /** What a call costs, for the reference. */
   readonly weight: string;
   /** Answers even when a budget or a circuit breaker stops all calls of the account. */

@@ -25,6 +25,7 @@ import { type Folder, lockFolder, openFolder } from '../store/folder.ts';
 import { Lake } from '../store/lake.ts';
 import { Ledger } from '../store/ledger.ts';
 import { migrate } from '../store/migrate.ts';
+import { NamedQueries } from '../store/namedQueries.ts';
 import { Pending } from '../store/pending.ts';
 import { makeScrub } from '../store/scrub.ts';
 import { openSecrets } from '../store/secrets.ts';
@@ -128,11 +129,12 @@ async function openParts(
   const pools = poolsOf(settings, folder);
   const pending = await Pending.open(database, clock, at);
   const storage = makeStorage(database, lake);
+  const queries = await NamedQueries.open(database, clock);
   const scrub = makeScrub(database);
   // A purge may have been cut off before its end.
   await scrub();
   const opened = { settings, clock, database, folder, disk, at, lake, accounts, storage };
-  const parts = { ...opened, ledger, pending, scrub, days };
+  const parts = { ...opened, ledger, pending, queries, scrub, days };
   const services: Services = {
     ...parts,
     ...workOf(parts, pools, files, told('job')),

@@ -31,17 +31,26 @@ const TEXT_MAX = 4_096;
 /** Accepted everywhere: the token, and the cache-buster of browser libraries (DESIGN.md). */
 const ALWAYS = new Set(['token', '_']);
 
+interface Accepting {
+  readonly parameters: readonly Parameter[];
+  readonly openParameters?: true;
+}
+
+const open = (name: string): Parameter => ({ kind: 'text', name, help: '' });
+
 /** @throws Failure InvalidParameter naming the parameter and its rule. */
 export function readParameters(
-  declared: readonly Parameter[],
+  { openParameters, parameters }: Accepting,
   query: Readonly<Record<string, unknown>>,
 ): Values {
-  const byName = named(declared);
+  const byName = named(parameters);
   const values: Record<string, Value> = {};
   for (const [name, raw] of Object.entries(query)) {
     if (ALWAYS.has(name)) continue;
     const parameter = byName.get(name);
-    if (parameter === undefined) refuse(name, 'is not allowed');
+    if (parameter === undefined && openParameters === true)
+      values[name] = readValue(open(name), raw);
+    else if (parameter === undefined) refuse(name, 'is not allowed');
     else values[name] = readValue(parameter, raw);
   }
   return values;

@@ -172,7 +172,7 @@ async function namedQuery(
 }
 
 /** Names and types of the answer's attributes, in the words of JSON schema. */
-function describePlan({ members, table }: SeriesPlan): readonly object[] {
+export function describePlan({ members, table }: SeriesPlan): readonly object[] {
   const columns = new Map(table.columns.map((column) => [column.name, column.type]));
   return members.map((member) => {
     if (member.kind === 'text') return { name: member.name, type: 'string' };

@@ -209,10 +209,7 @@ async function answerOf(
     caller,
     actor,
     path,
-    query: readParameters(
-      endpoint.parameters,
-      body?.kind === 'form' ? formOf(query, read?.value) : query,
-    ),
+    query: readParameters(endpoint, body?.kind === 'form' ? formOf(query, read?.value) : query),
     json: jsonOf(body, read),
     stream: request.raw,
     checkBody: signed,

@@ -3,27 +3,37 @@
 import { dayIn } from '../query/dates.ts';
 import { instantText } from '../query/seriesPlan.ts';
 import { explainPlan } from '../query/sql/explain.ts';
+import { type BoundTable, datasetsOf } from '../query/sql/boundTable.ts';
 import { checkFolds, objectsOf, weightOf } from '../query/sql/price.ts';
 import { rowsMost } from '../query/sql/rowsMost.ts';
 import { type BoundPlan, describeSql, planSql, runSql, type SqlLimits } from '../query/sql/run.ts';
+import type { SelectPlan } from '../query/sql/selectPlan.ts';
 import type { ParameterValues } from '../query/sql/spelling.ts';
 import type { Caller } from '../store/callers.ts';
+import type { Dataset } from '../store/datasets.ts';
 import type { Body, BodyFormat } from '../store/duckdb/protocol.ts';
 import type { Order } from '../store/ledger.ts';
+import type { NamedTable } from '../store/namedQueries.ts';
 import type { Settings } from '../store/settings.ts';
-import { callerOf, paysPremium } from './access.ts';
+import { callerOf, paysPremium, readableWorkspace } from './access.ts';
 import type { Answer, Call, Services } from './endpoint.ts';
 import { metered } from './metering.ts';
 import { textOf, truthOf } from './parameters.ts';
 import { formatOf, has, readAsOf, refuseBeside, rowsOf } from './series.ts';
 import { bodyHashOf } from './signing.ts';
-import { bindTables, sqlWorkspace } from './sqlTables.ts';
+import { bindTables } from './sqlTables.ts';
 import { scrambledQuery } from './testEnvironment.ts';
 
 export interface SqlQuestion {
   readonly workspace: string;
   readonly text: string;
   readonly parameters: ParameterValues;
+  /** Of a query that its owner stored: what its tables were, and how it is charged and told. */
+  readonly stored?: {
+    readonly tables: readonly NamedTable[];
+    readonly weight: number | undefined;
+    readonly usageKey: string;
+  };
 }
 
 /** @throws Failure InvalidParameter naming the place in the query and the rule. */
@@ -41,7 +51,7 @@ export async function answerSql(
     return { kind: 'json', value, metering: 'free' };
   }
   const rows = Math.min(limits.rowsMax, rowsMost(bound));
-  const order = orderOf(call, caller, bound, services, question);
+  const order = sqlOrderOf(call, caller, bound, services, question);
   if (truthOf(call.query, 'explain')) {
     const columns = await describeSql(bound, sql, limits, call);
     const value = explainPlan(bound, columns, rows, order.weight);
@@ -50,7 +60,7 @@ export async function answerSql(
   if (!settings.sqlFolding) checkFolds(bound.plan, bound.tables);
   const format = formatOf(call);
   if (format === 'arrow' || format === 'parquet') refuseBeside(call, format);
-  const snapshot = Math.max(0, ...bound.tables.map(({ table }) => table.snapshot));
+  const snapshot = snapshotOf(bound);
   const tag = tagOf(bound, format, question, services);
   const priced = truthOf(call.query, 'estimate');
   if (tag !== undefined && !priced && has(call.ifNoneMatch, tag)) {
@@ -83,22 +93,35 @@ async function shown(
 ): Promise<Body> {
   if (call.environment !== 'test' || format === 'arrow' || format === 'parquet') return body;
   const columns = await describeSql(bound, sql, limits, call);
-  const datasets = bound.tables.map(({ dataset }) => dataset);
+  const datasets = datasetsOf(bound.tables).map(({ dataset }) => dataset);
   return scrambledQuery(body, format, callerOf(call.caller), datasets, columns);
 }
 
+/** The newest version among the tables of a query. */
+export const snapshotOf = ({ tables }: BoundPlan): number =>
+  Math.max(0, ...datasetsOf(tables).map(({ table }) => table.snapshot));
+
 /** The plan of a query with the tables that its caller reads. */
-async function bindQuery(
+export async function bindQuery(
   call: Call,
   services: Services,
   question: SqlQuestion,
 ): Promise<BoundPlan> {
   const { clock, lake, settings, sql } = services;
   const caller = callerOf(call.caller);
-  const workspace = sqlWorkspace(caller, question.workspace, lake);
+  const { workspace } = readableWorkspace(caller, question.workspace, lake);
   const asOf = readAsOf(textOf(call.query, 'asOf'), settings.zone);
   const plan = await planSql(question.text, question.parameters, sql, call);
-  const asked = { caller, workspace, source: question.text, asOf };
+  const asked = {
+    caller,
+    workspace,
+    source: question.text,
+    asOf,
+    named: question.stored?.tables ?? [],
+    within: [],
+    owned: question.stored !== undefined,
+    call,
+  };
   return {
     plan,
     source: question.text,
@@ -110,7 +133,7 @@ async function bindQuery(
 }
 
 /** What the tier allows, as far as the server does. */
-const limitsOf = ({ tier }: Caller, settings: Settings): SqlLimits => ({
+export const limitsOf = ({ tier }: Caller, settings: Settings): SqlLimits => ({
   rowsMax: tier.sql.rowsMax,
   deadlineMs: Math.min(tier.sql.deadlineMs, settings.sqlTimeoutMs),
   memoryBytes: Math.min(tier.sql.memoryBytes, settings.sqlMemoryBytes),
@@ -123,24 +146,32 @@ function cutOf({ plan: { query } }: BoundPlan, { rowsMax }: SqlLimits): number |
 }
 
 /** The one dataset of a query: it is credited in the answer. */
-function oneOf({ tables }: BoundPlan): BoundPlan['tables'][number]['dataset'] | undefined {
-  const [first, ...rest] = tables.map(({ dataset }) => dataset);
+function oneOf({ tables }: BoundPlan): Dataset | undefined {
+  const [first, ...rest] = datasetsOf(tables).map(({ dataset }) => dataset);
   return rest.every((dataset) => dataset === first) ? first : undefined;
 }
 
 /** Usage is told by the dataset that sets the price. */
-function orderOf(
+export function sqlOrderOf(
   { endpoint, requestId }: Call,
   caller: Caller,
   { tables }: BoundPlan,
   { lake }: Services,
-  { workspace }: SqlQuestion,
+  { stored, workspace }: Pick<SqlQuestion, 'stored' | 'workspace'>,
 ): Order {
-  const weight = weightOf(tables);
-  const dearest = tables.find(({ dataset }) => dataset.weight === weight)?.dataset;
-  const usageKey =
+  const highest = weightOf(tables);
+  const datasets = datasetsOf(tables);
+  const dearest = datasets.find(({ dataset }) => dataset.weight === highest)?.dataset;
+  const told =
     dearest === undefined ? `${workspace}.SQL` : `${dearest.workspace}.${dearest.dataset}`;
-  const premium = tables.some(({ dataset }) => paysPremium(caller, dataset, lake));
+  // The owner sets the price of what is its own; what it only reads costs what its owner says.
+  const account = lake.catalogue.workspace(workspace)?.accountId;
+  const foreign = datasets.filter(
+    ({ dataset }) => lake.catalogue.workspace(dataset.workspace)?.accountId !== account,
+  );
+  const weight = Math.max(stored?.weight ?? highest, weightOf(foreign));
+  const usageKey = stored?.usageKey ?? told;
+  const premium = datasets.some(({ dataset }) => paysPremium(caller, dataset, lake));
   return { requestId, endpoint, usageKey, weight, premium };
 }
 
@@ -151,10 +182,16 @@ function tagOf(
   question: SqlQuestion,
   { pending }: Services,
 ): string | undefined {
-  if (plan.momentary || tables.length === 0) return undefined;
-  const versions = tables.map(({ dataset: { tableId, updatedMs }, table: { snapshot } }) =>
-    [tableId, snapshot, pending.newest(tableId), updatedMs].join('.'),
+  if (isMomentary(plan, tables) || tables.length === 0) return undefined;
+  const versions = datasetsOf(tables).map(
+    ({ dataset: { tableId, updatedMs }, table: { snapshot } }) =>
+      [tableId, snapshot, pending.newest(tableId), updatedMs].join('.'),
   );
+  const views = tables.map((table) => (table.kind === 'view' ? table.view.updatedMs : 0));
   const asked = JSON.stringify([question.text, question.parameters, system]);
-  return `"sql.${bodyHashOf([...versions, asked].join(' '))}.${format}"`;
+  return `"sql.${bodyHashOf([...versions, ...views, asked].join(' '))}.${format}"`;
 }
+
+const isMomentary = (plan: SelectPlan, tables: readonly BoundTable[]): boolean =>
+  plan.momentary ||
+  tables.some((table) => table.kind === 'view' && isMomentary(table.plan, table.tables));

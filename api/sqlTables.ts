@@ -1,6 +1,8 @@
-// The tables of a query as its caller reads them. What it may not know of does not exist, whatever
-// the spelling; what it may not read is refused before a file is opened.
+// The tables of a query as its caller reads them: datasets, and views, whose own tables are those that
+// their owner reads. What a caller may not know of does not exist, whatever the spelling; what it may
+// not read is refused before a file is opened.
 import type { BoundTable } from '../query/sql/boundTable.ts';
+import { planSql } from '../query/sql/run.ts';
 import type { SelectPlan, TableName } from '../query/sql/selectPlan.ts';
 import { refuseAt } from '../query/sql/tokens.ts';
 import type { Caller } from '../store/callers.ts';
@@ -8,9 +10,10 @@ import type { Dataset } from '../store/datasets.ts';
 import { Failure } from '../store/failure.ts';
 import type { AsOf } from '../store/history.ts';
 import type { Lake } from '../store/lake.ts';
-import { SYSTEM_WORKSPACE } from '../store/systemTables.ts';
+import type { NamedTable, View } from '../store/namedQueries.ts';
 import { CORE, datasetOf, visibilityOf } from './access.ts';
-import type { Services } from './endpoint.ts';
+import type { Call, Services } from './endpoint.ts';
+import { viewOf } from './viewAccess.ts';
 
 interface Asked {
   readonly caller: Caller;
@@ -19,48 +22,98 @@ interface Asked {
   /** The text that the places of the plan are of. */
   readonly source: string;
   readonly asOf: AsOf | undefined;
+  /** What the tables were when the query was made; none of a query that was made now. */
+  readonly named: readonly NamedTable[];
+  /** Ids of the views that this query is part of, the outermost first. */
+  readonly within: readonly string[];
+  /** The query is its owner's: rights of the caller's token on single datasets do not matter. */
+  readonly owned: boolean;
+  readonly call: Call;
 }
+
+/** Views in views. */
+const VIEWS_DEPTH_MAX = 10;
+
+type Found =
+  | { readonly kind: 'dataset'; readonly dataset: Dataset }
+  | { readonly kind: 'view'; readonly view: View };
 
 /** @throws Failure InvalidParameter naming a table that is not there; what `datasetOf` throws else. */
 export async function bindTables(
   plan: SelectPlan,
   asked: Asked,
-  { lake, pending }: Services,
+  services: Services,
 ): Promise<readonly BoundTable[]> {
   // Rights first, of all: nothing is opened for a query that may not run.
-  const datasets = plan.tables.map((name) => tableOf(name, asked, lake));
-  checkNames(plan, datasets, asked.source);
+  const found = plan.tables.map((name, at) => tableOf(name, asked.named[at], asked, services));
+  checkNames(plan, found, asked.source);
   const bound: BoundTable[] = [];
-  for (const dataset of datasets) {
-    const table = await lake.table(dataset.tableId, asked.asOf);
-    if (table === undefined) throw new Failure('NotFound');
-    const { snapshot, tableId } = table;
-    bound.push({
-      dataset,
-      table,
-      pending: asked.asOf === undefined ? pending.beside(tableId, snapshot) : [],
-      visibility: visibilityOf(asked.caller, dataset),
-    });
+  for (const item of found) {
+    if (item.kind === 'view') bound.push(await bindView(item.view, asked, services));
+    else bound.push(await bindDataset(item.dataset, asked, services));
   }
   return bound;
 }
 
-/** A name that is no column would be a whole record, or a function of the engine. */
-function checkNames({ doubtful }: SelectPlan, datasets: readonly Dataset[], source: string): void {
-  const known = new Set(
-    datasets.flatMap(({ schema }) =>
-      Object.keys(schema.properties).map((name) => name.toLowerCase()),
-    ),
-  );
-  const [first] = doubtful.filter(({ name }) => !known.has(name.toLowerCase()));
-  if (first !== undefined) refuseAt(source, first.at, `${first.name} is no column: name one`);
+async function bindDataset(
+  dataset: Dataset,
+  { asOf, caller }: Asked,
+  { lake, pending }: Services,
+): Promise<BoundTable> {
+  const table = await lake.table(dataset.tableId, asOf);
+  if (table === undefined) throw new Failure('NotFound');
+  return {
+    kind: 'dataset',
+    dataset,
+    table,
+    pending: asOf === undefined ? pending.beside(table.tableId, table.snapshot) : [],
+    visibility: visibilityOf(caller, dataset),
+  };
 }
 
-function tableOf(table: TableName, { caller, source, workspace }: Asked, lake: Lake): Dataset {
+/** @throws Failure InvalidParameter for a view that is part of itself. */
+export async function bindView(
+  view: View,
+  asked: Asked,
+  services: Services,
+): Promise<Extract<BoundTable, { kind: 'view' }>> {
+  const name = `${view.workspace}.${view.name}`;
+  if (asked.within.includes(view.id)) {
+    throw new Failure('InvalidParameter', `"sqlQuery": view ${name} is part of itself`);
+  }
+  if (asked.within.length >= VIEWS_DEPTH_MAX) {
+    throw new Failure('InvalidParameter', `"sqlQuery": at most ${VIEWS_DEPTH_MAX} views in views`);
+  }
+  const plan = await planSql(view.query, {}, services.sql, asked.call);
+  const inner = {
+    ...asked,
+    workspace: view.workspace,
+    source: view.query,
+    named: view.tables,
+    within: [...asked.within, view.id],
+    owned: true,
+  };
+  return { kind: 'view', view, plan, tables: await bindTables(plan, inner, services) };
+}
+
+function tableOf(
+  table: TableName,
+  named: NamedTable | undefined,
+  { caller, owned, source, workspace }: Asked,
+  { lake, queries }: Services,
+): Found {
+  const reader = owned ? asOwner(caller) : caller;
   const places = table.workspace === undefined ? [workspace, CORE] : [table.workspace];
-  for (const place of places) {
+  const known = named === undefined ? undefined : asNamed(named, lake, queries);
+  const renamed = known === undefined ? [] : [known];
+  for (const { place, name } of [
+    ...renamed,
+    ...places.map((place) => ({ place, name: table.name })),
+  ]) {
     try {
-      return datasetOf(caller, place, table.name, lake);
+      const view = viewOf(reader, place, name, { lake, queries });
+      if (view !== undefined) return { kind: 'view', view };
+      return { kind: 'dataset', dataset: datasetOf(reader, place, name, lake) };
     } catch (error) {
       if (!(error instanceof Failure) || error.type !== 'NotFound') throw error;
     }
@@ -69,12 +122,31 @@ function tableOf(table: TableName, { caller, source, workspace }: Asked, lake: L
   return refuseAt(source, table.at, `there is no dataset ${where}.${table.name}`.slice(0, 400));
 }
 
-/** @throws Failure NotFound for a workspace that the caller knows nothing of. */
-export function sqlWorkspace({ accountId }: Caller, name: string, lake: Lake): string {
-  const known = lake.catalogue.workspace(name);
-  const isShared = known?.workspace === CORE || known?.workspace === SYSTEM_WORKSPACE;
-  if (known === undefined || (known.accountId !== accountId && !isShared)) {
-    throw new Failure('NotFound');
-  }
-  return known.workspace;
+/** The name that a table of a stored query has now, if it is still there. */
+function asNamed(
+  { tableId, viewId }: NamedTable,
+  lake: Lake,
+  queries: Services['queries'],
+): { readonly place: string; readonly name: string } | undefined {
+  const dataset = tableId === undefined ? undefined : lake.catalogue.datasetById(tableId);
+  if (dataset !== undefined) return { place: dataset.workspace, name: dataset.dataset };
+  const view = viewId === undefined ? undefined : queries.viewById(viewId);
+  return view === undefined ? undefined : { place: view.workspace, name: view.name };
+}
+
+/** The caller without the limits of its token: what its account reads. */
+const asOwner = (caller: Caller): Caller => ({
+  ...caller,
+  token: { ...caller.token, kind: 'secret', grants: undefined },
+});
+
+/** A name that is no column would be a whole record, or a function of the engine. */
+function checkNames({ doubtful }: SelectPlan, found: readonly Found[], source: string): void {
+  if (doubtful.length === 0) return;
+  const schemas = found.map((item) => (item.kind === 'view' ? item.view : item.dataset).schema);
+  const known = new Set(
+    schemas.flatMap(({ properties }) => Object.keys(properties).map((name) => name.toLowerCase())),
+  );
+  const [first] = doubtful.filter(({ name }) => !known.has(name.toLowerCase()));
+  if (first !== undefined) refuseAt(source, first.at, `${first.name} is no column: name one`);
 }

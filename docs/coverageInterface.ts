@@ -146,7 +146,15 @@ export const INTERFACE: readonly CoverageRow[] = [
     ['SQL: common tables, windows', 'sql#windows and common tables'],
     ['SQL: what is refused', 'sql#a file'],
   ]),
-  ...later('INTERFACE 3.6', ['identifiers of smart links', 'views']),
+  ...rows('INTERFACE 3.6', [
+    ['views', 'views#its records, newest first'],
+    [
+      'views: schema, inherited index, parentDatasetId',
+      'views#it is among the datasets, with the schema and the index that it inherits',
+    ],
+    ['views in views', 'views#a view of a view, through a common table'],
+  ]),
+  ...later('INTERFACE 3.6', ['identifiers of smart links']),
   ...rows('INTERFACE 3.8', [
     ['datasets of a tier', 'admin#its tier has no sixth'],
     ['tokens of a tier', 'admin#its tier has no more of them'],

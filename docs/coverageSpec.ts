@@ -88,9 +88,10 @@ export const SPEC: readonly CoverageRow[] = [
     ['schema inferred in one step', 'records#a record makes its dataset'],
     ['queryId', 'history#they are new since the last run'],
     ['SQL', 'sql#as a body'],
+    ['views', 'views#its records, newest first'],
     ['5 GB of storage', 'test/jobs/upkeep.test.ts'],
   ]),
-  ...later('SPEC Workspace datasets', ['views', 'credentials, data sources, schedules', 'export']),
+  ...later('SPEC Workspace datasets', ['credentials, data sources, schedules', 'export']),
   ...rows('SPEC Authentication', [
     ['no token', 'failures#no token'],
     ['unknown token', 'failures#a wrong token'],

@@ -19,17 +19,22 @@ interface Dress {
   readonly before?: readonly string[];
   /** In types that a Parquet file keeps: instants as such, sums with all their digits. */
   readonly asFile?: boolean;
+  /** Prints the rows of a view in the place of a dataset's. */
+  readonly relation?: PrintRelation;
 }
+
+type PrintRelation = (columns: readonly Column[], bind: (value: Bound) => string) => string;
 
 export function printSeries(
   plan: SeriesPlan,
   pathOf: PathOf,
-  { before = [], asFile = false }: Dress = {},
+  { before = [], asFile = false, relation }: Dress = {},
 ): Printed {
   const parameters: Bound[] = [];
   const bind = (value: Bound): string => `$${parameters.push(value)}`;
   const columns = neededColumns(plan);
-  const tested = printTests(plan, printRecords(plan, columns, pathOf, bind), bind);
+  const stored = printRecords(plan, columns, pathOf, bind, relation);
+  const tested = printTests(plan, stored, bind);
   const taken = printTake(plan, printFolded(plan, tested, columns), bind);
   const print = asFile ? printFiled : printMember;
   const members = [...before, ...plan.members.map((member) => print(member, bind, plan))];
@@ -116,8 +121,9 @@ export function printRecords(
   columns: readonly Column[],
   pathOf: PathOf,
   bind: (value: Bound) => string,
+  relation?: PrintRelation,
 ): string {
-  const rows = rowsSince(plan, columns, pathOf);
+  const rows = relation?.(columns, bind) ?? rowsSince(plan, columns, pathOf);
   const where = printConditions(plan, bind);
   const index = [...plan.ties, plan.indexDate];
   return withPending(rows, columns, index, plan.pending, where, bind);

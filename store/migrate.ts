@@ -5,6 +5,7 @@ import type { Database } from './database.ts';
 import { Failure } from './failure.ts';
 import { addHistoryFloors } from './history.ts';
 import { createLakeTables } from './lakeTables.ts';
+import { addNamedQueries } from './namedQueries.ts';
 import { addPending } from './pendingTable.ts';
 import { addQueryCursors } from './queryCursors.ts';
 import { createServiceTables } from './serviceTables.ts';
@@ -23,6 +24,7 @@ const STEPS: readonly Step[] = [
     await addQueryCursors(database);
   },
   addHistoryFloors,
+  addNamedQueries,
 ];
 
 /**

@@ -3,6 +3,7 @@ import type { ColumnType, Kysely } from 'kysely';
 import type { AuditTable, JournalTable, RetiredTokenTable } from './accountTables.ts';
 import type { SqlBoolean } from './database.ts';
 import type { HistoryFloorTable } from './history.ts';
+import type { QueryTable } from './namedQueries.ts';
 import type { PendingTable } from './pendingTable.ts';
 import type { QueryCursorTable } from './queryCursors.ts';
 import { createTable } from './lakeTables.ts';
@@ -167,6 +168,7 @@ export interface ServiceTables {
   readonly journal: JournalTable;
   readonly pending: PendingTable;
   readonly query_cursor: QueryCursorTable;
+  readonly named_query: QueryTable;
   readonly history_floor: HistoryFloorTable;
 }
 

@@ -21,6 +21,7 @@ import {
 import { datasetView } from '../datasetView.ts';
 import type { Answer, Call, Endpoint, Services } from '../endpoint.ts';
 import { numberOf } from '../parameters.ts';
+import { viewAsDataset } from './views.ts';
 
 /** Datasets of one list: as many as the largest tier may have. */
 const LIST_MAX = 5_000;
@@ -52,6 +53,14 @@ const ownDataset = (call: Call, lake: Lake): Dataset => {
   return datasetOf(caller, workspaceOf(caller, workspace, lake).workspace, id, lake);
 };
 
+/** A view is shown as a dataset. */
+function viewOfOwner(call: Call, { lake, queries }: Services): object | undefined {
+  const { workspace = '', id = '' } = call.path;
+  const owned = workspaceOf(callerOf(call.caller), workspace, lake);
+  const view = queries.view(owned.workspace, id);
+  return view === undefined ? undefined : viewAsDataset(view);
+}
+
 export const createDataset: Endpoint = {
   ...ROW,
   id: 'createDataset',
@@ -63,13 +72,14 @@ export const createDataset: Endpoint = {
   handle: async (call, services) => {
     const { lake } = services;
     const caller = callerOf(call.caller);
-    const { workspace } = workspaceOf(caller, call.path['workspace'] ?? '', lake);
+    const owned = workspaceOf(caller, call.path['workspace'] ?? '', lake);
+    const { workspace } = owned;
     const { id } = call.path;
     if (id !== undefined && lake.catalogue.dataset(workspace, id) !== undefined) {
       return changeOwn(call, (call.json as Static<typeof CREATE_DATASET>).dataset, services);
     }
-    checkDatasetRoom(caller, lake);
     const draft = draftOf(workspace, call.path['id'], call.json as Static<typeof CREATE_DATASET>);
+    checkDatasetRoom(caller, owned, draft.dataset, services);
     const { dataset } = await makeDataset(lake, draft, caller.accountId);
     return changed('Dataset has been created', dataset);
   },
@@ -91,7 +101,9 @@ export const listDatasets: Endpoint = {
     const { workspace } = workspaceOf(caller, call.path['workspace'] ?? '', services.lake);
     const limit = numberOf(call.query, 'limit') ?? LIST_MAX;
     const datasets = catalogue.datasets(workspace).slice(0, limit);
-    const value = await Promise.all(datasets.map((dataset) => datasetView(dataset, services)));
+    const views = services.queries.views(workspace).slice(0, limit - datasets.length);
+    const shown = await Promise.all(datasets.map((dataset) => datasetView(dataset, services)));
+    const value = [...shown, ...views.map(viewAsDataset)];
     return { kind: 'json', value, metering: 'free' };
   },
 };
@@ -104,7 +116,10 @@ export const getDataset: Endpoint = {
   summary: 'A dataset, with its schema and counts.',
   answer: ANY,
   handle: async (call, services) => {
-    const value = await datasetView(ownDataset(call, services.lake), services);
+    const { workspace = '', id = '' } = call.path;
+    const isDataset = services.lake.catalogue.dataset(workspace, id) !== undefined;
+    const view = isDataset ? undefined : viewOfOwner(call, services);
+    const value = view ?? (await datasetView(ownDataset(call, services.lake), services));
     return { kind: 'json', value, metering: 'free' };
   },
 };
@@ -172,10 +187,11 @@ export const renameDataset: Endpoint = {
   path: '/datasets/:workspace/:id/:newId',
   summary: 'Renames a dataset; its history stays readable under the new name.',
   answer: CHANGED,
-  handle: async (call, { lake, runner }) => {
+  handle: async (call, { lake, queries, runner }) => {
     const { accountId } = callerOf(call.caller);
     const { newId = '' } = call.path;
     const { workspace, dataset: name } = ownDataset(call, lake);
+    queries.refuseTaken(workspace, newId);
     await runner.inTurn(workspace, name, () =>
       storeName(lake, ownDataset(call, lake), newId, accountId),
     );

@@ -42,6 +42,14 @@ import { getSignedToken, signToken } from './signing.ts';
 import { postSqlQuery, sqlQuery } from './sql.ts';
 import { changeToken, createToken, disableToken, listTokens, rotateToken } from './tokens.ts';
 import { listChanges, listVersions } from './versions.ts';
+import {
+  callPublished,
+  deletePublished,
+  listPublished,
+  publishQuery,
+  workspaceOpenApi,
+} from './published.ts';
+import { deleteView, getView, listViews, saveView } from './views.ts';
 import { changeWorkspace, createWorkspace, getLogs, listWorkspaces } from './workspaces.ts';
 
 export const ENDPOINTS: readonly Endpoint[] = [
@@ -53,6 +61,15 @@ export const ENDPOINTS: readonly Endpoint[] = [
   queryData,
   sqlQuery,
   postSqlQuery,
+  listViews,
+  saveView,
+  getView,
+  deleteView,
+  listPublished,
+  publishQuery,
+  callPublished,
+  deletePublished,
+  workspaceOpenApi,
   loadData,
   writeRecord,
   deleteRecords,

@@ -62,9 +62,10 @@ export const loadData: Endpoint = {
     const caller = callerOf(call.caller);
     const { workspace: place = '', id = '' } = call.path;
     checkName('datasetId', id);
-    const { workspace } = changeableIn(caller, place, id, 'write', lake);
+    const owned = changeableIn(caller, place, id, 'write', lake);
+    const { workspace } = owned;
     const known = lake.catalogue.dataset(workspace, id);
-    if (known === undefined) checkDatasetRoom(caller, lake);
+    if (known === undefined) checkDatasetRoom(caller, owned, id, services);
     await checkStorage(services.storage, caller.account, workspace);
     const dataset = known?.dataset ?? id;
     const mapping = mappingOf(call.query);

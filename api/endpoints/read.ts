@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import { isoTime } from '../../store/clock.ts';
 import type { Dataset } from '../../store/datasets.ts';
+import { Failure } from '../../store/failure.ts';
 import {
   callerOf,
   CORE,
@@ -10,11 +11,12 @@ import {
   readableDatasets,
   seriesDataset,
 } from '../access.ts';
-import type { Endpoint } from '../endpoint.ts';
+import type { Call, Endpoint, Services } from '../endpoint.ts';
 import { filteredJson, JSON_PARAMETERS } from '../filtered.ts';
 import { answerSeries } from '../series.ts';
 import { answerBatch } from '../batch.ts';
 import { separated, SERIES_PARAMETERS } from '../seriesParameters.ts';
+import { answerView, seriesView, viewNamed } from '../views.ts';
 
 const RECORDS = Type.Array(Type.Object({}, { additionalProperties: true }));
 
@@ -38,6 +40,8 @@ export const queryData: Endpoint = {
     const { workspace = '', id = '' } = call.path;
     const ids = separated(id, call.query);
     if (ids.length > 1) return answerBatch(call, services, workspace, ids);
+    const view = viewNamed(call, workspace, ids[0] ?? '', services);
+    if (view !== undefined) return answerView(call, services, view, 'data');
     const dataset = datasetOf(callerOf(call.caller), workspace, ids[0] ?? '', services.lake);
     return answerSeries(call, services, dataset, 'data');
   },
@@ -49,10 +53,24 @@ export const timeSeries: Endpoint = {
   path: '/time-series/:id/:key?/:subkey?',
   summary: 'Records of a time series with id, key, subkey, date and updated, newest first.',
   handle: (call, services) => {
-    const dataset = seriesDataset(callerOf(call.caller), call.path['id'] ?? '', services.lake);
-    return answerSeries(call, services, dataset, 'time-series');
+    const { id = '' } = call.path;
+    const dataset = knownSeries(call, id, services);
+    if (dataset !== undefined) return answerSeries(call, services, dataset, 'time-series');
+    const view = seriesView(call, id, services);
+    if (view === undefined) throw new Failure('NotFound');
+    return answerView(call, services, view, 'time-series');
   },
 };
+
+/** The dataset of a series; undefined when there is none of that name, but perhaps a view. */
+function knownSeries(call: Call, id: string, { lake }: Services): Dataset | undefined {
+  try {
+    return seriesDataset(callerOf(call.caller), id, lake);
+  } catch (error) {
+    if (error instanceof Failure && error.type === 'NotFound') return undefined;
+    throw error;
+  }
+}
 
 export const timeSeriesInventory: Endpoint = {
   id: 'listTimeSeries',

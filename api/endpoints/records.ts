@@ -44,12 +44,13 @@ export const writeRecord: Endpoint = {
     const caller = callerOf(call.caller);
     const { workspace: place = '', id = '' } = call.path;
     checkName('datasetId', id);
-    const { workspace } = changeableIn(caller, place, id, 'write', lake);
+    const owned = changeableIn(caller, place, id, 'write', lake);
+    const { workspace } = owned;
     const known = lake.catalogue.dataset(workspace, id);
     if (known === undefined && call.query['createDatasetOnDemand'] === false) {
       throw new Failure('NotFound');
     }
-    if (known === undefined) checkDatasetRoom(caller, lake);
+    if (known === undefined) checkDatasetRoom(caller, owned, id, services);
     await checkStorage(services.storage, caller.account, workspace);
     const body = await readSmall(call);
     const replace = duplicatesOf(call.query) === 'replace';

@@ -4,35 +4,9 @@ import { TEXT_MAX } from '../../query/sql/tokens.ts';
 import type { ParameterValue, ParameterValues } from '../../query/sql/spelling.ts';
 import { Failure } from '../../store/failure.ts';
 import type { Call, Endpoint } from '../endpoint.ts';
-import { METERING_PARAMETERS } from '../metering.ts';
-import { type Parameter, refuse, textOf } from '../parameters.ts';
+import { refuse, textOf } from '../parameters.ts';
 import { answerSql, type SqlQuestion } from '../sql.ts';
-
-const switched = (name: string, help: string): Parameter => ({ kind: 'boolean', name, help });
-
-const SQL_PARAMETERS: readonly Parameter[] = [
-  {
-    kind: 'choice',
-    name: 'format',
-    choices: ['json', 'jsonl', 'csv', 'psv', 'text', 'arrow', 'parquet'],
-    help: 'Format of the answer; else the Accept header, else json.',
-  },
-  switched('schema', 'Only the columns of the answer, names and types; nothing is read.'),
-  switched('explain', 'Only what the query would do: steps, files, and the most it could cost.'),
-  switched(
-    'includeSystemRecordProperties',
-    'Each table has a column _systemRecordProperties: id, key, subkey, date, updated.',
-  ),
-  { kind: 'text', name: 'asOf', help: 'The data as they were: snapshot id, date or time.' },
-  {
-    kind: 'text',
-    name: 'callback',
-    pattern: /^[A-Za-z_$][\w$.]{0,127}$/,
-    rule: 'must be the name of a JavaScript function',
-    help: 'JSONP: the answer is a call of this function.',
-  },
-  ...METERING_PARAMETERS,
-];
+import { SQL_PARAMETERS } from '../sqlParameters.ts';
 
 const ROW = {
   path: '/sql-query/:workspace',

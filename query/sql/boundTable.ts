@@ -5,26 +5,44 @@ import type { Dataset } from '../../store/datasets.ts';
 import { identifier, literal } from '../../store/duckdb/instance.ts';
 import type { Bound } from '../../store/duckdb/protocol.ts';
 import type { DataFile, Table } from '../../store/lakeRead.ts';
+import type { View } from '../../store/namedQueries.ts';
 import type { PendingRow } from '../../store/pending.ts';
 import { withPending } from '../../store/pendingSql.ts';
 import { type PathOf, visibleRows } from '../../store/tableSql.ts';
 import { type Condition, mayHold } from '../pruning.ts';
 import { instantText, type Visibility } from '../seriesPlan.ts';
 import type { Hint } from './hints.ts';
+import type { SelectPlan } from './selectPlan.ts';
 
-export interface BoundTable {
+/** A dataset as its caller sees it. */
+interface BoundDataset {
+  readonly kind: 'dataset';
   readonly dataset: Dataset;
   readonly table: Table;
   readonly pending: readonly PendingRow[];
   readonly visibility: Visibility;
 }
 
+/** A view: a query of its own over tables that its owner reads. */
+interface BoundView {
+  readonly kind: 'view';
+  readonly view: View;
+  readonly plan: SelectPlan;
+  readonly tables: readonly BoundTable[];
+}
+
+export type BoundTable = BoundDataset | BoundView;
+
+/** The datasets of tables and of the views among them, however deep. */
+export const datasetsOf = (tables: readonly BoundTable[]): readonly BoundDataset[] =>
+  tables.flatMap((table) => (table.kind === 'dataset' ? [table] : datasetsOf(table.tables)));
+
 /** What a record carries besides the owner's properties, as one JSON value. */
 const SYSTEM_COLUMN = '_systemRecordProperties';
 
 /** @param system adds the column `_systemRecordProperties` */
 export function printTable(
-  bound: BoundTable,
+  bound: BoundDataset,
   hints: readonly Hint[],
   pathOf: PathOf,
   system: boolean,
@@ -43,20 +61,20 @@ export function printTable(
 }
 
 /** The owner's own properties, in the order of the table. */
-const ownColumns = ({ dataset, table }: BoundTable): readonly Column[] =>
+const ownColumns = ({ dataset, table }: BoundDataset): readonly Column[] =>
   table.columns.filter(({ name }) => Object.hasOwn(dataset.schema.properties, name));
 
-const indexNames = ({ dataset: { mapping } }: BoundTable): readonly string[] =>
+const indexNames = ({ dataset: { mapping } }: BoundDataset): readonly string[] =>
   [mapping.key, mapping.subkey, mapping.date ?? CREATED_COLUMN].filter(
     (name) => name !== undefined,
   );
 
-function indexColumns(bound: BoundTable): readonly Column[] {
+function indexColumns(bound: BoundDataset): readonly Column[] {
   const names = indexNames(bound);
   return bound.table.columns.filter(({ name }) => names.includes(name));
 }
 
-function systemValue({ dataset }: BoundTable): string {
+function systemValue({ dataset }: BoundDataset): string {
   const { key, subkey, date } = dataset.mapping;
   const epoch = (name: string): string => `epoch_ms(CAST(${identifier(name)} AS TIMESTAMP))`;
   const parts = [
@@ -69,7 +87,7 @@ function systemValue({ dataset }: BoundTable): string {
   return `json_object(${parts.flat().join(', ')})`;
 }
 
-function visible(bound: BoundTable, bind: (value: Bound) => string): string {
+function visible(bound: BoundDataset, bind: (value: Bound) => string): string {
   const { dataset, visibility } = bound;
   if (visibility.kind === 'all') return '';
   const { key, date } = dataset.mapping;
@@ -79,7 +97,7 @@ function visible(bound: BoundTable, bind: (value: Bound) => string): string {
 }
 
 /** Files that may hold a record of the query, by the catalog's least and greatest values. */
-export function filesFor(bound: BoundTable, hints: readonly Hint[]): readonly DataFile[] {
+export function filesFor(bound: BoundDataset, hints: readonly Hint[]): readonly DataFile[] {
   const columns = new Map(bound.table.columns.map((column) => [column.name.toLowerCase(), column]));
   const conditions = hints.flatMap(({ column, numeric, operator, values }) => {
     const known = columns.get(column.toLowerCase());

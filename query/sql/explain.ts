@@ -46,23 +46,33 @@ export function explainPlan(
   return {
     steps: stepsOf(bound.plan.query, bound, ''),
     columns,
-    tables: bound.tables.map((table, index) => {
-      const hints = bound.plan.hints.filter((hint) => hint.table === index);
-      return {
+    tables: tablesOf(bound),
+    estimate: { rows, bytes, weight, messages: objectsOf(rows, bytes) * weight },
+  };
+}
+
+type Bound = Pick<BoundPlan, 'plan' | 'tables'>;
+
+/** Datasets, those of views too. */
+function tablesOf({ plan, tables }: Bound): readonly object[] {
+  return tables.flatMap((table, index) => {
+    if (table.kind === 'view') return tablesOf(table);
+    const hints = plan.hints.filter((hint) => hint.table === index);
+    return [
+      {
         dataset: `${table.dataset.workspace}.${table.dataset.dataset}`,
         snapshot: table.table.snapshot,
         records: table.table.records,
         pending: table.pending.length,
         files: table.table.files.length,
         filesRead: filesFor(table, hints).length,
-      };
-    }),
-    estimate: { rows, bytes, weight, messages: objectsOf(rows, bytes) * weight },
-  };
+      },
+    ];
+  });
 }
 
 /** The order in which a query is thought of, its tables first; sub-selects are indented. */
-function stepsOf(query: Query, bound: BoundPlan, indent: string): readonly string[] {
+function stepsOf(query: Query, bound: Bound, indent: string): readonly string[] {
   const common = query.common.flatMap(({ name, query: inner }) => [
     `${indent}with ${name}`,
     ...stepsOf(inner, bound, `${indent}  `),
@@ -90,7 +100,7 @@ function stepsOf(query: Query, bound: BoundPlan, indent: string): readonly strin
 const said = (steps: readonly string[], indent: string): readonly string[] =>
   steps.filter((step) => step !== '').map((step) => `${indent}${step}`);
 
-function sourceSteps(source: Source, bound: BoundPlan, indent: string): readonly string[] {
+function sourceSteps(source: Source, bound: Bound, indent: string): readonly string[] {
   if (source.kind === 'nothing') return [];
   if (source.kind === 'join') return joinSteps(source, bound, indent);
   if (source.kind === 'query') {
@@ -100,12 +110,16 @@ function sourceSteps(source: Source, bound: BoundPlan, indent: string): readonly
   if (source.kind === 'common') return [`${indent}read ${source.name}`];
   const table = bound.tables[source.index];
   if (table === undefined) return [];
+  if (table.kind === 'view') {
+    const name = `${table.view.workspace}.${table.view.name}`;
+    return [`${indent}view ${name}`, ...stepsOf(table.plan.query, table, `${indent}  `)];
+  }
   const hints = bound.plan.hints.filter((hint) => hint.table === source.index);
   const files = `${filesFor(table, hints).length} of ${table.table.files.length} files`;
   return [`${indent}read ${table.dataset.workspace}.${table.dataset.dataset}: ${files}`];
 }
 
-function joinSteps(join: Join, bound: BoundPlan, indent: string): readonly string[] {
+function joinSteps(join: Join, bound: Bound, indent: string): readonly string[] {
   const way = `${join.asOf ? 'asof ' : ''}${join.how.toLowerCase()} join`;
   return [
     ...sourceSteps(join.left, bound, indent),

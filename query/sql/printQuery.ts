@@ -5,42 +5,59 @@ import { labelOf, PLAIN, printExpression, printOrders } from './printExpression.
 import type { CommonTable, Cut, Item, Join, Query, SelectQuery, Source } from './selectPlan.ts';
 import type { Writer } from './writer.ts';
 
-interface Printing {
-  /** The n-th table as a sub-select, its values bound. */
-  readonly table: (index: number, bind: (value: Bound) => string) => string;
+interface Moment {
   /** `YYYY-MM-DD` in the zone of dates, and the moment in UTC as SQL reads it. */
   readonly today: string;
   readonly now: string;
-  /** Rows of the whole answer, whatever it says itself. */
-  readonly rowsMax: number;
 }
+
+export type Bind = (value: Bound) => string;
+
+/** The n-th table of a query as a sub-select, its values bound. */
+export type PrintTable = (index: number, bind: Bind) => string;
 
 export interface Printed {
   readonly sql: string;
   readonly parameters: readonly Bound[];
 }
 
-export function printPlan(query: Query, { now, rowsMax, table, today }: Printing): Printed {
-  const parameters: Bound[] = [];
+/** Equal values are one parameter: GROUP BY compares expressions as they are written. */
+function makeBind(parameters: Bound[]): Bind {
   const places = new Map<Bound, string>();
-  // Equal values are one parameter: GROUP BY compares expressions as they are written.
-  const bind = (value: Bound): string => {
+  return (value) => {
     const known = places.get(value) ?? `$${parameters.push(value)}`;
     places.set(value, known);
     return known;
   };
+}
+
+/** @param rowsMax rows of the whole answer, whatever the query says itself */
+export function printPlan(
+  query: Query,
+  table: PrintTable,
+  moment: Moment,
+  rowsMax: number,
+): Printed {
+  const parameters: Bound[] = [];
+  const limit = Math.min(query.limit ?? rowsMax, rowsMax);
+  return { sql: printInner({ ...query, limit }, table, moment, makeBind(parameters)), parameters };
+}
+
+/** A query that is part of another statement. */
+export function printInner(query: Query, table: PrintTable, moment: Moment, bind: Bind): string {
   const to: Writer = {
     // A column is named by its table and itself: workspaces are not known inside.
     column: (path) => path.slice(-2).map(identifier).join('.'),
     text: bind,
     moment: (what) =>
-      what === 'date' ? `CAST(${bind(today)} AS DATE)` : `CAST(${bind(now)} AS TIMESTAMP)`,
+      what === 'date'
+        ? `CAST(${bind(moment.today)} AS DATE)`
+        : `CAST(${bind(moment.now)} AS TIMESTAMP)`,
     name: identifier,
     query: (inner) => printQuery(inner, to),
     table: (index) => table(index, bind),
   };
-  const limit = Math.min(query.limit ?? rowsMax, rowsMax);
-  return { sql: printQuery({ ...query, limit }, to), parameters };
+  return printQuery(query, to);
 }
 
 function printQuery(query: Query, to: Writer): string {

@@ -9,7 +9,7 @@ interface Sizes {
   readonly common: ReadonlyMap<string, number>;
 }
 
-export const rowsMost = ({ plan, tables }: BoundPlan): number =>
+export const rowsMost = ({ plan, tables }: Pick<BoundPlan, 'plan' | 'tables'>): number =>
   ofQuery(plan.query, { tables, common: new Map() });
 
 function ofQuery(query: Query, outer: Sizes): number {
@@ -58,7 +58,9 @@ function ofSource(source: Source, sizes: Sizes): number {
   if (source.kind === 'query') return ofQuery(source.query, sizes);
   if (source.kind === 'join') return ofJoin(source, sizes);
   const table = sizes.tables[source.index];
-  return table === undefined ? Infinity : table.table.records + table.pending.length;
+  if (table === undefined) return Infinity;
+  if (table.kind === 'view') return rowsMost(table);
+  return table.table.records + table.pending.length;
 }
 
 /** An outer join keeps each record of its side at least once. */

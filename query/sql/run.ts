@@ -7,10 +7,11 @@ import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
 import type { Files } from '../../store/files.ts';
 import type { DataFile } from '../../store/lakeRead.ts';
 import { withOpenFiles } from '../../store/tableFiles.ts';
-import { type BoundTable, printTable } from './boundTable.ts';
+import type { PathOf } from '../../store/tableSql.ts';
+import { type BoundTable, datasetsOf, printTable } from './boundTable.ts';
 import { lowerPlan } from './lowerQuery.ts';
 import { told } from './messages.ts';
-import { type Printed, printPlan } from './printQuery.ts';
+import { type Printed, printInner, printPlan, type PrintTable } from './printQuery.ts';
 import type { SelectPlan } from './selectPlan.ts';
 import { type ParameterValues, spell } from './spelling.ts';
 
@@ -84,9 +85,7 @@ export async function runSql(
   limits: SqlLimits,
   caller: Waiting,
 ): Promise<Body> {
-  // All of the tables' files, though fewer may be read: equal ones share a warm instance.
-  const files = bound.tables.flatMap(({ table }) => table.files);
-  return withOpenFiles(engine.files, distinct(files), async ({ paths, pathOf }) => {
+  return withOpenFiles(engine.files, filesOf(bound.tables), async ({ paths, pathOf }) => {
     const { sql, parameters } = printBound(bound, pathOf, limits.rowsMax);
     const { deadlineMs } = limits;
     const signal = caller.departure();
@@ -112,8 +111,7 @@ export async function describeSql(
   limits: SqlLimits,
   caller: Waiting,
 ): Promise<readonly SqlColumn[]> {
-  const files = bound.tables.flatMap(({ table }) => table.files);
-  return withOpenFiles(engine.files, distinct(files), async ({ paths, pathOf }) => {
+  return withOpenFiles(engine.files, filesOf(bound.tables), async ({ paths, pathOf }) => {
     const { sql, parameters } = printBound(bound, pathOf, 0);
     const { deadlineMs } = limits;
     const signal = caller.departure();
@@ -139,23 +137,30 @@ export interface SqlColumn {
   readonly type: string;
 }
 
-function printBound(
-  { now, plan, system, tables, today }: BoundPlan,
-  pathOf: (relative: string) => string,
-  rowsMax: number,
-): Printed {
-  return printPlan(plan.query, {
-    table: (index, bind) => {
-      const table = tables[index];
-      if (table === undefined) throw new Error(`table ${index} of the plan is not bound`);
-      const hints = plan.hints.filter((hint) => hint.table === index);
-      return printTable(table, hints, pathOf, system, bind);
-    },
-    today,
-    now,
-    rowsMax,
-  });
+function printBound(bound: BoundPlan, pathOf: PathOf, rowsMax: number): Printed {
+  return printPlan(bound.plan.query, tablePrinter(bound, pathOf), bound, rowsMax);
 }
+
+/** What prints the tables of a query: datasets as their records, views as their queries. */
+export function tablePrinter(
+  { now, plan, system, tables, today }: Omit<BoundPlan, 'source'>,
+  pathOf: PathOf,
+): PrintTable {
+  return (index, bind) => {
+    const table = tables[index];
+    if (table === undefined) throw new Error(`table ${index} of the plan is not bound`);
+    if (table.kind === 'view') {
+      const inner = { ...table, system: false, now, today };
+      return `(${printInner(table.plan.query, tablePrinter(inner, pathOf), inner, bind)})`;
+    }
+    const hints = plan.hints.filter((hint) => hint.table === index);
+    return printTable(table, hints, pathOf, system, bind);
+  };
+}
+
+/** Every file of every dataset, though fewer may be read: equal sets share a warm instance. */
+export const filesOf = (tables: readonly BoundTable[]): readonly DataFile[] =>
+  distinct(datasetsOf(tables).flatMap(({ table }) => table.files));
 
 /** One entry for each file, however often its table is named. */
 const distinct = (files: readonly DataFile[]): readonly DataFile[] => [

@@ -129,6 +129,25 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
     { reach: 'read', metered: true, body: sql },
     { reach: 'read', metered: true, body: json((target) => ({ query: sqlOfAll(target) })) },
   ],
+  listViews: OF_WORKSPACE,
+  saveView: {
+    ...OF_WORKSPACE,
+    path: ({ newId }) => ({ id: newId }),
+    body: json(({ newId }) => ({ view: { name: newId, query: 'SELECT 1 AS one' } })),
+  },
+  // There is none of the name: who may is told so.
+  getView: { ...OF_WORKSPACE, answers: 404 },
+  deleteView: { ...OF_WORKSPACE, answers: 404 },
+  listPublished: OF_WORKSPACE,
+  publishQuery: {
+    ...OF_WORKSPACE,
+    path: ({ newId }) => ({ id: newId }),
+    body: json(({ newId }) => ({ endpoint: { name: newId, query: 'SELECT 1 AS one' } })),
+  },
+  // Published by each owner under the name of its dataset.
+  callPublished: { reach: 'read', metered: true, whole: true },
+  deletePublished: { ...OF_WORKSPACE, path: ({ newId }) => ({ id: newId }), answers: 404 },
+  getWorkspaceOpenApi: OF_WORKSPACE,
   loadData: { reach: 'write', spends: 'record', query: () => 'wait=true', body: csv },
   writeRecord: { reach: 'write', spends: 'record', body: json((target) => [record(target)]) },
   deleteRecords: [

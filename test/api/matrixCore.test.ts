@@ -8,7 +8,7 @@ import type { TokenKind, TokenSettings } from '../../store/tokens.ts';
 import { startServer, type TestServer } from '../server.ts';
 import { type Request, requestOf, type Target, type Way, WAYS } from './matrixCases.ts';
 import { ask, each, judge } from './matrixJudge.ts';
-import { makeOwner, type Owner, targetOf } from './matrixOwner.ts';
+import { makeOwner, publish, type Owner, targetOf } from './matrixOwner.ts';
 import { foreign, may, namesWorkspace, SECRET, toldAs, type Verdict } from './matrixRules.ts';
 
 const CORE = 'CORE';
@@ -100,6 +100,7 @@ test('only the first account makes CORE, and only by that name', async () => {
   const load = `/data/${CORE}/${SHARED}?wait=true&key=symbol&subkey=kind&date=date`;
   const { status, text } = await asked(operator.secret, 'POST', load, body);
   assert.equal(status, 200, text);
+  await publish(server, { ...operator, target: target() });
 });
 
 const target = (): Target => ({

@@ -52,6 +52,7 @@ export async function makeOwner(
   const head = `symbol,kind,date,v\n${rows.join('')}`;
   await loadInto(server, owner, head, '&key=symbol&subkey=kind&date=date');
   const jobId = await loadInto(server, owner, `${head}K,S,2024-13-99,1\n`, '');
+  await publish(server, owner);
   return { ...owner, target: { ...target, jobId } };
 }
 
@@ -80,6 +81,19 @@ export async function newToken(
 ): Promise<string> {
   const { accounts } = server.tapedeck.services;
   return (await accounts.createToken(owner.accountId, kind, settings)).text;
+}
+
+/** A published query of the newest record, by the name of the dataset. */
+export async function publish(
+  { base }: TestServer,
+  { secret, target: { id, workspace } }: Pick<Owner, 'secret' | 'target'>,
+): Promise<void> {
+  const url = `${base}/v1/endpoints/${workspace}/${id}`;
+  const query = `SELECT * FROM \`${id}\` ORDER BY date DESC LIMIT 1`;
+  const headers = { authorization: `Bearer ${secret}` };
+  const body = JSON.stringify({ endpoint: { query } });
+  const answer = await fetch(url, { method: 'POST', body, headers });
+  assert.equal(answer.status, 200, await answer.text());
 }
 
 /** Loads into the owner's dataset; the job. */

@@ -85,7 +85,7 @@ function planOf(shelf: Shelf, asked: Asked, today: string): SeriesPlan | undefin
   const visibility = { kind: 'all' } as const;
   const context = { dataset, table, visibility, rowsMax: ROWS_MAX, today, zone: ZONE };
   try {
-    const query = readParameters(SERIES_PARAMETERS, asked.query);
+    const query = readParameters({ parameters: SERIES_PARAMETERS }, asked.query);
     const path = { key: keys ?? '', subkey: asked.subkey ?? '' };
     const parameters = readSeries({ path, query } as unknown as Call, ZONE);
     return planSeries(parameters, { ...context, shape: asked.door });
