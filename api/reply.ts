@@ -1,5 +1,7 @@
 // An answer as HTTP: content type, metering headers, body, and the end of its charge.
+import { createReadStream, rm } from 'node:fs';
 import type { FastifyReply } from 'fastify';
+import type { Body } from '../store/duckdb/protocol.ts';
 import type { Charge } from '../store/ledger.ts';
 import type { Settings } from '../store/settings.ts';
 import type { Answer } from './endpoint.ts';
@@ -49,12 +51,27 @@ export function sendAnswer(reply: FastifyReply, answer: Answer, settings: Settin
     if (reply.raw.headersSent) charge.delivered();
     else charge.undelivered();
   });
+  if (body.file !== undefined) {
+    sendFile(reply, body.file);
+    return;
+  }
   const bytes = Buffer.from(body.bytes.buffer, body.bytes.byteOffset, body.bytes.byteLength);
   if (callback === undefined) void reply.send(bytes);
   else
     void reply
       .header('content-type', 'text/javascript; charset=utf-8')
       .send(jsonp(callback, bytes));
+}
+
+/** A body that DuckDB wrote: it goes with its last byte, or with whoever went before. */
+function sendFile(reply: FastifyReply, file: NonNullable<Body['file']>): void {
+  reply.raw.once('close', () => dropFile(file));
+  void reply.header('content-length', String(file.length)).send(createReadStream(file.path));
+}
+
+/** Removes a body's file; one that is gone is gone. */
+export function dropFile(file: Body['file']): void {
+  if (file !== undefined) rm(file.path, { force: true }, () => undefined);
 }
 
 type Price = Pick<Charge, 'messages' | 'premium'>;

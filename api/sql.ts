@@ -22,6 +22,7 @@ import { textOf, truthOf } from './parameters.ts';
 import { formatOf, has, readAsOf, refuseBeside, rowsOf } from './series.ts';
 import { bodyHashOf } from './signing.ts';
 import { bindTables } from './sqlTables.ts';
+import { dropFile } from './reply.ts';
 import { scrambledQuery } from './testEnvironment.ts';
 
 export interface SqlQuestion {
@@ -66,13 +67,20 @@ export async function answerSql(
   if (tag !== undefined && !priced && has(call.ifNoneMatch, tag)) {
     return { kind: 'unchanged', snapshot, tag };
   }
+  const asFile = isLarge(rows, format, call);
+  let made: Body['file'];
   const run = async (): Promise<{ readonly objects: number; readonly body: Body }> => {
-    const real = await runSql(bound, format, sql, limits, call);
+    const real = await runSql(bound, format, sql, limits, call, asFile);
+    made = real.file;
     const body = await shown(real, bound, format, call, services, limits);
-    return { objects: objectsOf(body.objects, body.bytes.length), body };
+    return { objects: objectsOf(body.objects, lengthOf(body)), body };
   };
-  const metering = await metered(call, services, caller, order, rows, run);
+  const metering = await metered(call, services, caller, order, rows, run).catch((error) => {
+    dropFile(made);
+    throw error;
+  });
   if (metering.kind === 'estimate') {
+    dropFile(made);
     return { kind: 'json', value: metering.price, metering: 'free' };
   }
   const { body } = metering.result;
@@ -81,6 +89,17 @@ export async function answerSql(
   const cutAt = body.objects < limits.rowsMax ? undefined : cutOf(bound, limits);
   return { ...rowsOf(call, answer), ...(cutAt === undefined ? {} : { cutAt }) };
 }
+
+/** Rows from which on DuckDB writes the body itself: below, that takes longer than it saves. */
+const FILE_ROWS = 10_000;
+
+/** Whether the body is to be a file: where it may be long, and nothing has to be put around it. */
+function isLarge(rows: number, format: BodyFormat, { environment, query }: Call): boolean {
+  if (format === 'arrow' || environment === 'test' || query['callback'] !== undefined) return false;
+  return rows > FILE_ROWS;
+}
+
+const lengthOf = ({ bytes, file }: Body): number => file?.length ?? bytes.length;
 
 /** In the test environment other values, of the same columns. */
 async function shown(

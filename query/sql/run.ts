@@ -2,9 +2,10 @@
 // query run in children of their own, which may be interrupted and killed: neither a text nor a query
 // stands before another caller's series.
 import type { LruMap } from 'toad-cache';
-import type { DuckDbPool } from '../../store/duckdb/pool.ts';
+import { BODY_PREFIX, type DuckDbPool } from '../../store/duckdb/pool.ts';
 import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
 import type { Files } from '../../store/files.ts';
+import { newUuid } from '../../store/random.ts';
 import type { DataFile } from '../../store/lakeRead.ts';
 import { withOpenFiles } from '../../store/tableFiles.ts';
 import type { PathOf } from '../../store/tableSql.ts';
@@ -75,6 +76,7 @@ export interface BoundPlan {
 }
 
 /**
+ * @param asFile the body is to be a file, which whoever has it removes; not of arrow
  * @throws Failure InvalidParameter with DuckDB's sentence; TimedOut, TooLarge naming the limit;
  * ChildLost, Busy.
  */
@@ -84,24 +86,34 @@ export async function runSql(
   engine: SqlEngine,
   limits: SqlLimits,
   caller: Waiting,
+  asFile: boolean,
 ): Promise<Body> {
   return withOpenFiles(engine.files, filesOf(bound.tables), async ({ paths, pathOf }) => {
-    const { sql, parameters } = printBound(bound, pathOf, limits.rowsMax);
-    const { deadlineMs } = limits;
-    const signal = caller.departure();
-    const question = {
-      files: [...paths].sort(),
-      statements: [sql],
-      parameters,
-      deadlineMs,
-      signal,
-    };
+    const question = questionOf(bound, paths, pathOf, limits, caller, limits.rowsMax);
+    const name = `${BODY_PREFIX}${newUuid()}`;
+    const file = asFile ? { file: { name, bytesMax: limits.spillBytes } } : {};
     try {
-      return await engine.pool.body({ ...question, limits }, format);
+      return await engine.pool.body({ ...question, ...file }, format);
     } catch (error) {
       throw told(error, limits, bound.source);
     }
   });
+}
+
+/** What a pool is asked; equal sets of files share a warm instance, whatever their order. */
+function questionOf(
+  bound: BoundPlan,
+  paths: readonly string[],
+  pathOf: PathOf,
+  limits: SqlLimits,
+  caller: Waiting,
+  rowsMax: number,
+) {
+  const { sql, parameters } = printBound(bound, pathOf, rowsMax);
+  const { deadlineMs } = limits;
+  const signal = caller.departure();
+  const files = [...paths].sort();
+  return { files, statements: [sql], parameters, deadlineMs, signal, limits };
 }
 
 /** Name and DuckDB's type of each column of the answer; nothing is read. @throws as `runSql`. */
@@ -112,18 +124,9 @@ export async function describeSql(
   caller: Waiting,
 ): Promise<readonly SqlColumn[]> {
   return withOpenFiles(engine.files, filesOf(bound.tables), async ({ paths, pathOf }) => {
-    const { sql, parameters } = printBound(bound, pathOf, 0);
-    const { deadlineMs } = limits;
-    const signal = caller.departure();
-    const question = {
-      files: [...paths].sort(),
-      statements: [sql],
-      parameters,
-      deadlineMs,
-      signal,
-    };
     try {
-      const columns = await engine.pool.columns({ ...question, limits });
+      const question = questionOf(bound, paths, pathOf, limits, caller, 0);
+      const columns = await engine.pool.columns(question);
       return columns.map(({ name, type }) => ({ name: String(name), type: String(type) }));
     } catch (error) {
       throw told(error, limits, bound.source);

@@ -2,7 +2,7 @@
 // that outlives its deadline or its memory is interrupted, then its child is killed: a killed
 // child costs one request, never the server (STACK.md 1.3, 1.4).
 import { type ChildProcess, fork } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { Failure } from '../failure.ts';
@@ -43,6 +43,8 @@ interface Question {
   /** The caller went away: the statement is interrupted. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (percent: number) => void;
+  /** The body is to be a file, of a pool that spills: its caller removes it. */
+  readonly file?: { readonly name: string; readonly bytesMax: number };
 }
 
 /** Requests that may wait for a child; one more is refused with 503, so that memory is bounded. */
@@ -186,7 +188,9 @@ export class DuckDbPool {
       const progress = question.onProgress !== undefined;
       const { statements } = question;
       const request = { id, scope, statements, parameters, answer, progress };
-      send(child, { kind: 'request', request });
+      const { file } = question;
+      const whole = file === undefined ? request : { ...request, file };
+      send(child, { kind: 'request', request: whole });
     }).finally(this.#watch(slot, question));
   }
 
@@ -255,8 +259,12 @@ export class DuckDbPool {
     const { spill } = this.#options;
     if (spill === undefined) return;
     const folder = spillFolder(spill.folder, slot);
-    rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
+    // Bodies are on their way to somebody yet.
+    for (const name of readdirSync(folder)) {
+      if (!name.startsWith(BODY_PREFIX))
+        rmSync(join(folder, name), { recursive: true, force: true });
+    }
   }
 
   #hear(slot: Slot, message: FromChild): void {
@@ -277,6 +285,9 @@ export class DuckDbPool {
     slot.child?.kill('SIGKILL');
   }
 }
+
+/** Names of files that hold bodies begin with it. */
+export const BODY_PREFIX = 'body-';
 
 const spillFolder = (folder: string, { place }: Slot): string => join(folder, `sql-${place}`);
 

@@ -8,6 +8,9 @@ export type TextFormat = 'json' | 'jsonl' | 'csv' | 'psv';
 
 export type BodyFormat = TextFormat | 'arrow' | 'parquet';
 
+/** What DuckDB writes itself. */
+export type FileFormat = TextFormat | 'parquet';
+
 /** What an instance may touch, and how much memory it may take. Equal scopes share an instance. */
 export interface Scope {
   /** Local files that may be read, and no others. */
@@ -35,6 +38,8 @@ export interface Request {
    * member, but the number that orders the records.
    */
   readonly answer: 'rows' | BodyFormat | 'page' | 'columns';
+  /** The body as a file of this name in the scope's folder, at most so long. */
+  readonly file?: { readonly name: string; readonly bytesMax: number };
   /** Progress is told while the statement runs. */
   readonly progress: boolean;
 }
@@ -49,6 +54,8 @@ export type Row = Readonly<Record<string, unknown>>;
 export interface Body {
   readonly objects: number;
   readonly bytes: Uint8Array;
+  /** Instead of bytes: a file that belongs to whoever has this. */
+  readonly file?: { readonly path: string; readonly length: number };
 }
 
 /** Rendered records, one after the other, each with its separator. */

@@ -113,8 +113,19 @@ export const tooLarge = (): Failure =>
     `the answer is over ${BODY_BYTES_MAX} bytes: narrow it with limit, from, to or filter`,
   );
 
+/** Two columns of one name would be one member: the second is called `name_1`. */
+export function uniqueNames(names: readonly string[]): readonly string[] {
+  const taken = new Set<string>();
+  return names.map((name) => {
+    let unique = name;
+    for (let next = 1; taken.has(unique); next += 1) unique = `${name}_${next}`;
+    taken.add(unique);
+    return unique;
+  });
+}
+
 function jsonShape(result: DuckDBResult): Shape {
-  const row = jsonRow(result.columnNames(), printersOf(result, jsonPrinter));
+  const row = jsonRow(uniqueNames(result.columnNames()), printersOf(result, jsonPrinter));
   return { open: '[', close: ']', separator: ',', row };
 }
 
@@ -131,7 +142,7 @@ function jsonRow(columns: readonly string[], prints: readonly Print[]): Shape['r
 function delimitedShape(result: DuckDBResult, format: 'csv' | 'psv'): Shape {
   const delimiter = format === 'csv' ? ',' : '|';
   const prints = printersOf(result, (type) => cellPrinter(type, delimiter));
-  const header = result.columnNames().map((name) => quotedCell(name, delimiter));
+  const header = uniqueNames(result.columnNames()).map((name) => quotedCell(name, delimiter));
   return {
     open: `${header.join(delimiter)}\n`,
     close: '',

@@ -1,0 +1,160 @@
+// Result rows as a file that DuckDB writes itself, with all its threads: Parquet of any size, text
+// of many rows. What a value looks like is as in render.ts.
+import { readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  type DuckDBConnection,
+  DuckDBDecimalType,
+  type DuckDBType,
+  DuckDBTypeId,
+} from '@duckdb/node-api';
+import { Failure } from '../failure.ts';
+import { identifier, literal } from './instance.ts';
+import type { Body, Bound, FileFormat } from './protocol.ts';
+import { BODY_BYTES_MAX, checkTypes, uniqueNames } from './render.ts';
+
+/** As the lake's own files. */
+const ROW_GROUP_ROWS = 122_880;
+/** How often the growing file is looked at. */
+const LOOK_MS = 100;
+
+interface Wanted {
+  readonly query: string;
+  readonly parameters: readonly Bound[];
+  readonly format: FileFormat;
+  readonly path: string;
+  readonly bytesMax: number;
+}
+
+/** A Parquet file, read into memory. @throws Failure TooLarge, as soon as it is. */
+export async function parquetBody(
+  connection: DuckDBConnection,
+  query: string,
+  parameters: readonly Bound[],
+  folder: string,
+): Promise<Body> {
+  const path = join(folder, 'body.parquet');
+  const wanted = { query, parameters, format: 'parquet', path, bytesMax: BODY_BYTES_MAX } as const;
+  try {
+    const { objects } = await writeBody(connection, wanted);
+    return { objects, bytes: await readFile(path) };
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+/** The file stays: whoever asked takes it. @throws Failure TooLarge, as soon as it is. */
+export async function fileBody(connection: DuckDBConnection, wanted: Wanted): Promise<Body> {
+  const { objects, length } = await writeBody(connection, wanted);
+  return { objects, bytes: new Uint8Array(), file: { path: wanted.path, length } };
+}
+
+async function writeBody(
+  connection: DuckDBConnection,
+  wanted: Wanted,
+): Promise<{ readonly objects: number; readonly length: number }> {
+  const { bytesMax, parameters, path } = wanted;
+  const copy = await copyStatement(connection, wanted);
+  let over = false;
+  const look = async (): Promise<void> => {
+    over ||= (await bytesOf(path)) > bytesMax;
+  };
+  const looking = setInterval(async () => {
+    await look();
+    if (over) connection.interrupt();
+  }, LOOK_MS);
+  try {
+    const [row] = (await connection.runAndReadAll(copy, [...parameters])).getRowObjectsJson();
+    await look();
+    if (over) throw tooLong(bytesMax);
+    return { objects: Number(row?.['Count']), length: await bytesOf(path) };
+  } catch (error) {
+    // An interrupted COPY takes its file away.
+    throw over ? tooLong(bytesMax) : error;
+  } finally {
+    clearInterval(looking);
+  }
+}
+
+const tooLong = (bytes: number): Failure =>
+  new Failure('TooLarge', `the answer is over ${bytes} bytes: ask for less of it`);
+
+async function bytesOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch {
+    return 0;
+  }
+}
+
+/** What the file would hold is known before it is written: its columns are bound without a row. */
+async function copyStatement(
+  connection: DuckDBConnection,
+  { format, parameters, path, query }: Wanted,
+): Promise<string> {
+  const result = await connection.stream(`FROM (${query}) LIMIT 0`, [...parameters]);
+  checkTypes(result);
+  const options = `${OPTIONS[format]}, USE_TMP_FILE false`;
+  if (format === 'parquet') return `COPY (${query}) TO ${literal(path)} (${options})`;
+  const names = uniqueNames(result.columnNames());
+  const types = result.columnTypes();
+  // By place: two columns may have one name.
+  const places = names.map((_, at) => `c${at}`);
+  const print = format === 'csv' || format === 'psv' ? cellOf : memberOf;
+  const list = places.map((place, at) => {
+    const type = types[at];
+    return `${type === undefined ? place : print(type, place)} AS ${identifier(names[at] ?? '')}`;
+  });
+  const rows = `SELECT ${list.join(', ')} FROM (${query}) AS answer(${places.join(', ')})`;
+  return `COPY (${rows}) TO ${literal(path)} (${options})`;
+}
+
+const OPTIONS: Readonly<Record<FileFormat, string>> = {
+  parquet: `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${ROW_GROUP_ROWS}`,
+  json: 'FORMAT json, ARRAY true',
+  jsonl: 'FORMAT json',
+  csv: `FORMAT csv, HEADER true, NULLSTR ''`,
+  psv: `FORMAT csv, HEADER true, NULLSTR '', DELIMITER '|'`,
+};
+
+const FLOATS: ReadonlySet<DuckDBTypeId> = new Set([DuckDBTypeId.FLOAT, DuckDBTypeId.DOUBLE]);
+const WIDE: ReadonlySet<DuckDBTypeId> = new Set([
+  ...[DuckDBTypeId.BIGINT, DuckDBTypeId.UBIGINT, DuckDBTypeId.HUGEINT, DuckDBTypeId.UHUGEINT],
+]);
+const INSTANTS: ReadonlySet<DuckDBTypeId> = new Set([
+  ...[DuckDBTypeId.TIMESTAMP, DuckDBTypeId.TIMESTAMP_TZ],
+]);
+const SPELLED: ReadonlySet<DuckDBTypeId> = new Set([
+  ...[DuckDBTypeId.INTERVAL, DuckDBTypeId.TIME, DuckDBTypeId.UUID],
+]);
+/** Digits that a double holds exactly. */
+const EXACT_DIGITS = 15;
+
+/** A column of csv and psv. */
+function cellOf(type: DuckDBType, place: string): string {
+  if (FLOATS.has(type.typeId)) return `CASE WHEN isfinite(${place}) THEN ${place} END`;
+  return INSTANTS.has(type.typeId) ? instantOf(place) : place;
+}
+
+/** A member of JSON. */
+function memberOf(type: DuckDBType, place: string): string {
+  const text = `CAST(${place} AS VARCHAR)`;
+  const exactly = (isExact: string): string =>
+    `CASE WHEN ${isExact} THEN CAST(${text} AS JSON) ELSE to_json(${text}) END`;
+  if (WIDE.has(type.typeId)) {
+    return exactly(`${place} BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`);
+  }
+  if (type instanceof DuckDBDecimalType && type.width > EXACT_DIGITS) {
+    const most = `1e${EXACT_DIGITS - type.scale}`;
+    return exactly(`${place} > -${most} AND ${place} < ${most}`);
+  }
+  return SPELLED.has(type.typeId) ? text : cellOf(type, place);
+}
+
+/** `2024-02-29T23:59:59.123Z`, with six digits only where the microseconds need them. */
+function instantOf(place: string): string {
+  const instant = `CAST(${place} AS TIMESTAMP)`;
+  const short = `strftime(${instant}, '%Y-%m-%dT%H:%M:%S.%gZ')`;
+  const long = `strftime(${instant}, '%Y-%m-%dT%H:%M:%S.%fZ')`;
+  return `CASE WHEN epoch_us(${instant}) % 1000 = 0 THEN ${short} ELSE ${long} END`;
+}
