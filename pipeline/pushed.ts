@@ -12,18 +12,29 @@ import { UPDATED_COLUMN } from '../store/columns.ts';
 const RECORDS_MAX = 1_000;
 const RECORD_BYTES_MAX = 65_536;
 
+/** A body as it came, and what JavaScript makes of it. */
+interface PushedBody {
+  readonly bytes: Buffer;
+  readonly value: unknown;
+}
+
+/** Numbers in JSON values that JavaScript would write again in other digits. */
+const REWRITTEN = /(?:\d\.?){16}|\d[eE]|-0/;
+
 /**
  * The records of a body, an object or an array of them; undefined when one of them needs the exact
  * way, or the dataset has no date of its own.
  */
 export function pushesOf(
-  body: unknown,
+  { bytes, value }: PushedBody,
   replaces: boolean,
   dataset: Dataset,
   table: Table,
 ): readonly Push[] | undefined {
   if (dataset.mapping.date === undefined) return undefined;
-  const records: readonly unknown[] = Array.isArray(body) ? body : [body];
+  const nested = table.columns.some(({ type }) => type === 'json');
+  if (nested && REWRITTEN.test(bytes.toString('latin1'))) return undefined;
+  const records: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (records.length === 0 || records.length > RECORDS_MAX) return undefined;
   const index = indexNames(dataset);
   const pushes: Push[] = [];

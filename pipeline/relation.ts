@@ -203,13 +203,14 @@ function castOf(relation: Relation, source: SourceColumn, target: Column): strin
 }
 
 /**
- * Text as a value, exactly: DuckDB's own casts round `12.75` to 13, cut a time off its date and
+ * Text as a value, exactly: DuckDB's own casts round `12.75` to 13 and `1e-7` to 0, cut a time off its date and
  * pass over the offset of a timestamp.
  */
 function castText(text: string, target: Column): string {
   if (target.type === 'int64') {
     const whole = `TRY_CAST(${text} AS BIGINT)`;
-    const rounded = `contains(${text}, '.') AND TRY_CAST(${text} AS DOUBLE) <> ${whole}`;
+    const signs = ['.', 'e', 'E'].map((sign) => `contains(${text}, '${sign}')`).join(' OR ');
+    const rounded = `(${signs}) AND TRY_CAST(${text} AS DOUBLE) <> ${whole}`;
     return `CASE WHEN ${rounded} THEN NULL ELSE ${whole} END`;
   }
   if (target.type === 'timestamp') return `CAST(TRY_CAST(${text} AS TIMESTAMPTZ) AS TIMESTAMP)`;

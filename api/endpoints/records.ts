@@ -55,7 +55,9 @@ export const writeRecord: Endpoint = {
     const body = await readSmall(call);
     const replace = duplicatesOf(call.query) === 'replace';
     const pushed =
-      known === undefined ? undefined : await push(known, body?.value, replace, services);
+      known === undefined || body === undefined
+        ? undefined
+        : await push(known, body, replace, services);
     if (pushed !== undefined) return written(pushed);
     const dataset = known?.dataset ?? id;
     const { path } = await spoolBody(body === undefined ? call : again(call, body.bytes), services);
@@ -98,12 +100,15 @@ const again = (call: Call, bytes: Buffer): Call => ({
 /** How many records became pending; undefined when they need the exact way of a load. */
 async function push(
   dataset: Dataset,
-  body: unknown,
+  body: JsonBody,
   replace: boolean,
   { lake, pending }: Services,
 ): Promise<number | undefined> {
   const table = await lake.table(dataset.tableId);
-  const pushes = table === undefined ? undefined : pushesOf(body, replace, dataset, table);
+  const pushes =
+    table === undefined
+      ? undefined
+      : pushesOf(body, replace, dataset, table);
   if (pushes === undefined) return undefined;
   await pending.push(dataset.tableId, pushes);
   return pushes.length;

@@ -64,6 +64,14 @@ test('values that need the exact way take it, with its words', async () => {
   await ask(server, 'POST', '/record/WS/D', JSON.stringify({ ...row, o: { a: [1, 'x'] } }));
   const [first] = (await read(server, '/data/WS/D')) as unknown as readonly object[];
   assert.deepEqual(first, { ...row, at: '2020-01-01T10:00:00.500Z', o: { a: [1, 'x'] } });
+  // Numbers inside of a JSON value stay as they were written.
+  const digits = '{"big":12345678901234567890,"e":1e40}';
+  const given = JSON.stringify({ ...row, date: '2020-03-01', o: 0 }).replace(
+    '"o":0',
+    `"o":${digits}`,
+  );
+  await ask(server, 'POST', '/record/WS/D', given);
+  assert.ok((await ask(server, 'GET', '/data/WS/D?on=2020-03-01')).includes(digits));
   for (const [change, says] of [
     [{ date: '2021-02-29' }, /'date' should be date/],
     [{ n: 5.5 }, /'n' should be integer/],

@@ -83,8 +83,10 @@ async function load(server: TestServer, random: Seeded, id: DatasetId): Promise<
   const keys = random.pick<typeof KEYS>([KEYS, [few[0]], [...few]]);
   const records = Array.from({ length: random.between(1, 60) }, () => recordOf(random, id, keys));
   // Every type is in the first load: a column is not a guess then.
-  const first = { DAYS: { symbol: 'AAPL', date: '2024-01-01', close: 0.5, size: 1, note: 'n' } };
-  const rows = id === 'DAYS' ? [first.DAYS, ...records] : records;
+  const days = { symbol: 'AAPL', date: '2024-01-01', close: 0.5, size: 1, note: 'n' };
+  const ticks = { symbol: 'AAPL', time: '2024-01-01T10:30:00.000Z', price: 0.5, kind: 'x' };
+  const first = { DAYS: [days], TICKS: [ticks], KINDS: [] };
+  const rows = [...first[id], ...records];
   const how = `${dataset.index}&duplicateKeyHandling=${random.pick<string>(['replace', 'ignore'])}`;
   const url = `${server.base}/v1/data/WS/${id}?wait=true&${how}&token=${server.secret}`;
   const answer = await fetch(url, { method: 'POST', body: JSON.stringify(rows) });

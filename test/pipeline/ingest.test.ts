@@ -237,16 +237,20 @@ test('no value is rounded, cut or shifted to fit', async () => {
     'B,2020-01-02,12.75,2020-01-01T00:00:00Z\n' +
     'C,2020-01-02 10:00:00,1,2020-01-01T00:00:00Z\n' +
     'D,2020-01-02,9007199254740993,2020-01-01T10:00:00+02\n' +
-    'E,2020-01-02 00:00:00,4.0,2020-01-01 10:00\n';
+    'E,2020-01-02 00:00:00,4.0,2020-01-01 10:00\n' +
+    'F,2020-01-02,1e-7,2020-01-01T00:00:00Z\n' +
+    'G,2020-01-02,1.5E1,2020-01-01 10:00\n';
   const job = await loaded(server, 'EXACT', csv);
   assert.deepEqual(await rejectsOf(job.jobId), [
     "2: validation failed: property 'n' should be integer",
     "3: validation failed: property 'date' should be date",
+    "6: validation failed: property 'n' should be integer",
   ]);
   assert.equal(
     await read(server, '/data/WS/EXACT?on=2020-01-02&filter=symbol,date,n,at'),
     '[{"symbol":"D","date":"2020-01-02","n":"9007199254740993","at":"2020-01-01T08:00:00.000Z"},' +
-      '{"symbol":"E","date":"2020-01-02","n":4,"at":"2020-01-01T10:00:00.000Z"}]',
+      '{"symbol":"E","date":"2020-01-02","n":4,"at":"2020-01-01T10:00:00.000Z"},' +
+      '{"symbol":"G","date":"2020-01-02","n":15,"at":"2020-01-01T10:00:00.000Z"}]',
   );
 });
 
