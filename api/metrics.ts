@@ -51,7 +51,7 @@ export function makeMetrics(services: Services): Metrics {
 }
 
 function addGauges(
-  { lake, ledger, runner, series, ingestion }: Services,
+  { lake, ledger, runner, series, sql, ingestion }: Services,
   registers: Registry[],
 ): void {
   const gauge = (name: string, help: string, read: () => number): void => {
@@ -62,7 +62,7 @@ function addGauges(
       collect: (): void => made.set(read()),
     });
   };
-  const pools = { read: series.pool, ingest: ingestion.pool };
+  const pools = { read: series.pool, sql: sql.pool, ingest: ingestion.pool };
   for (const [kind, pool] of Object.entries(pools)) {
     gauge(`${kind}_children_running`, 'Children with a request.', () => pool.load().running);
     gauge(`${kind}_children_waiting`, 'Requests before the children.', () => pool.load().waiting);

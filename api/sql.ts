@@ -12,13 +12,14 @@ import type { ParameterValues } from '../query/sql/spelling.ts';
 import type { Caller } from '../store/callers.ts';
 import type { Dataset } from '../store/datasets.ts';
 import type { Body, BodyFormat } from '../store/duckdb/protocol.ts';
+import { Failure } from '../store/failure.ts';
 import type { Order } from '../store/ledger.ts';
 import type { NamedTable } from '../store/namedQueries.ts';
 import type { Settings } from '../store/settings.ts';
 import { callerOf, paysPremium, readableWorkspace } from './access.ts';
 import type { Answer, Call, Services } from './endpoint.ts';
 import { metered } from './metering.ts';
-import { textOf, truthOf } from './parameters.ts';
+import { numberOf, textOf, truthOf } from './parameters.ts';
 import { formatOf, has, readAsOf, refuseBeside, rowsOf } from './series.ts';
 import { bodyHashOf } from './signing.ts';
 import { bindTables } from './sqlTables.ts';
@@ -53,18 +54,20 @@ export async function answerSql(
   }
   const rows = Math.min(limits.rowsMax, rowsMost(bound));
   const order = sqlOrderOf(call, caller, bound, services, question);
-  if (truthOf(call.query, 'explain')) {
+  if (!settings.sqlFolding) checkFolds(bound.plan, bound.tables);
+  const explains = truthOf(call.query, 'explain');
+  if (explains || truthOf(call.query, 'estimate')) {
     const columns = await describeSql(bound, sql, limits, call);
-    const value = explainPlan(bound, columns, rows, order.weight);
+    const explained = explainPlan(bound, columns, rows, order.weight);
+    const value = explains ? explained : estimateOf(explained.estimate, order);
     return { kind: 'json', value, metering: 'free' };
   }
-  if (!settings.sqlFolding) checkFolds(bound.plan, bound.tables);
+  refuseDear(rows, order, numberOf(call.query, 'maxMessages'));
   const format = formatOf(call);
   if (format === 'arrow' || format === 'parquet') refuseBeside(call, format);
   const snapshot = snapshotOf(bound);
   const tag = tagOf(bound, format, question, services);
-  const priced = truthOf(call.query, 'estimate');
-  if (tag !== undefined && !priced && has(call.ifNoneMatch, tag)) {
+  if (tag !== undefined && has(call.ifNoneMatch, tag)) {
     return { kind: 'unchanged', snapshot, tag };
   }
   const asFile = isLarge(rows, format, call);
@@ -79,15 +82,34 @@ export async function answerSql(
     dropFile(made);
     throw error;
   });
-  if (metering.kind === 'estimate') {
-    dropFile(made);
-    return { kind: 'json', value: metering.price, metering: 'free' };
-  }
+  if (metering.kind === 'estimate')
+    throw new Failure('SystemError', 'a query was run for its price');
   const { body } = metering.result;
   const dataset = call.environment === 'test' ? undefined : oneOf(bound);
   const answer = { body, format, snapshot, tag, charge: metering.charge, dataset };
   const cutAt = body.objects < limits.rowsMax ? undefined : cutOf(bound, limits);
   return { ...rowsOf(call, answer), ...(cutAt === undefined ? {} : { cutAt }) };
+}
+
+/** As `estimate` tells it of records, but the most that it could be: what it is, records would tell. */
+function estimateOf(
+  { messages, weight }: ReturnType<typeof explainPlan>['estimate'],
+  { premium }: Order,
+): object {
+  const objects = weight === 0 ? 0 : messages / weight;
+  const [plain, dear] = premium ? [0, messages] : [messages, 0];
+  return { messages: plain, premiumMessages: dear, objects, weight };
+}
+
+/**
+ * Before anything is read: how many rows there are would tell what they hold, for nothing.
+ * @throws Failure PriceTooHigh.
+ */
+function refuseDear(rows: number, { weight }: Order, most: number | undefined): void {
+  if (most === undefined || rows * weight <= most) return;
+  const price = `${rows * weight} messages: ${rows} rows of weight ${weight}`;
+  const rule = `is ${most}, and the query may cost ${price}; a LIMIT makes it less`;
+  throw new Failure('PriceTooHigh', `"maxMessages" ${rule}`);
 }
 
 /** Rows from which on DuckDB writes the body itself: below, that takes longer than it saves. */

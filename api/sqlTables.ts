@@ -140,13 +140,13 @@ const asOwner = (caller: Caller): Caller => ({
   token: { ...caller.token, kind: 'secret', grants: undefined },
 });
 
-/** A name that is no column would be a whole record, or a function of the engine. */
+/** A table's name that stands as a column would be its whole record. */
 function checkNames({ doubtful }: SelectPlan, found: readonly Found[], source: string): void {
-  if (doubtful.length === 0) return;
-  const schemas = found.map((item) => (item.kind === 'view' ? item.view : item.dataset).schema);
-  const known = new Set(
-    schemas.flatMap(({ properties }) => Object.keys(properties).map((name) => name.toLowerCase())),
-  );
-  const [first] = doubtful.filter(({ name }) => !known.has(name.toLowerCase()));
-  if (first !== undefined) refuseAt(source, first.at, `${first.name} is no column: name one`);
+  for (const { at, name, table } of doubtful) {
+    const item = found[table];
+    const schema = item?.kind === 'view' ? item.view.schema : item?.dataset.schema;
+    const names = Object.keys(schema?.properties ?? {});
+    if (names.some((own) => own.toLowerCase() === name.toLowerCase())) continue;
+    refuseAt(source, at, `${name} is no column: name one`);
+  }
 }

@@ -203,8 +203,8 @@ function castOf(relation: Relation, source: SourceColumn, target: Column): strin
 }
 
 /**
- * Text as a value, exactly: DuckDB's own casts round `12.75` to 13 and `1e-7` to 0, cut a time off its date and
- * pass over the offset of a timestamp.
+ * Text as a value, exactly: DuckDB's own casts round `12.75` to 13 and `1e-7` to 0, cut a time off its
+ * date and pass over the offset of a timestamp.
  */
 function castText(text: string, target: Column): string {
   if (target.type === 'int64') {

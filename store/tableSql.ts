@@ -49,8 +49,12 @@ function readFiles(
       `${id}: {name: ${literal(name)}, type: '${SQL_TYPES[type]}', default_value: NULL}`,
   );
   const paths = files.map((file) => literal(pathOf(file.path)));
+  // DuckDB takes a file with a schema of its own for empty, and an as-of join for a loop then: 25 times
+  // slower over 500,000 records.
+  const records = files.reduce((sum, file) => sum + file.records, 0);
+  const size = records > 0 ? `, explicit_cardinality = ${records}` : '';
   const place = positions ? `, file_row_number = true, filename = '${FILE_COLUMN}'` : '';
-  return `read_parquet([${paths.join(', ')}], schema = MAP {${fields.join(', ')}}${place})`;
+  return `read_parquet([${paths.join(', ')}], schema = MAP {${fields.join(', ')}}${size}${place})`;
 }
 
 function noRows(columns: readonly Column[], positions: boolean): string {

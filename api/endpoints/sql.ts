@@ -58,7 +58,7 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
 /** @throws Failure InvalidBody naming the member and the rule. */
 function bodyOf({ json }: Call): Pick<SqlQuestion, 'text' | 'parameters'> {
-  if (typeof json === 'string') return { text: json, parameters: {} };
+  if (typeof json === 'string') return { text: readable(json), parameters: {} };
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     throw new Failure('InvalidBody', 'the body must be a query, or an object with query');
   }
@@ -68,7 +68,13 @@ function bodyOf({ json }: Call): Pick<SqlQuestion, 'text' | 'parameters'> {
     throw new Failure('InvalidBody', `${unknown.slice(0, 64)} is not known`);
   }
   if (typeof query !== 'string') throw new Failure('InvalidBody', 'query must be a text');
-  return { text: query, parameters: parametersOf(parameters) };
+  return { text: readable(query), parameters: parametersOf(parameters) };
+}
+
+/** What is no UTF-8 was read as this sign: another query than was meant. */
+function readable(text: string): string {
+  if (!text.includes('\uFFFD')) return text;
+  throw new Failure('InvalidBody', 'the body must be UTF-8');
 }
 
 function parametersOf(given: unknown): ParameterValues {
@@ -82,6 +88,10 @@ function parametersOf(given: unknown): ParameterValues {
   for (const [name, value] of entries) {
     if (!NAME.test(name)) {
       throw new Failure('InvalidBody', `parameters: ${name.slice(0, 64)} is no name`);
+    }
+    // JavaScript has read it as another number already.
+    if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+      throw new Failure('InvalidBody', `parameters.${name} is past 2^53: give it as a text`);
     }
     if (!isValue(value)) {
       throw new Failure(

@@ -107,7 +107,7 @@ function sourceSteps(source: Source, bound: Bound, indent: string): readonly str
     return [`${indent}sub-select`, ...stepsOf(source.query, bound, `${indent}  `)];
   }
   if (source.kind === 'values') return [`${indent}values: ${source.rows.length}`];
-  if (source.kind === 'common') return [`${indent}read ${source.name}`];
+  if (source.kind === 'common') return [`${indent}read ${source.alias}`];
   const table = bound.tables[source.index];
   if (table === undefined) return [];
   if (table.kind === 'view') {

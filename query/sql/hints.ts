@@ -39,11 +39,15 @@ export function hintsOf(from: Source, where: Expression | undefined): readonly H
 
 const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
-/** Not those on the right of an ASOF join: without a later record an earlier one would match. */
+/**
+ * Not those on the right of an ASOF join: without a later record an earlier one would match; nor of a
+ * SEMI or ANTI join, whose columns a WHERE does not see.
+ */
 function tablesOf(from: Source): readonly { readonly index: number; readonly alias: string }[] {
   if (from.kind === 'table') return from.columns.length === 0 ? [from] : [];
   if (from.kind !== 'join') return [];
-  return [...tablesOf(from.left), ...(from.asOf ? [] : tablesOf(from.right))];
+  const isSeen = !from.asOf && from.how !== 'SEMI' && from.how !== 'ANTI';
+  return [...tablesOf(from.left), ...(isSeen ? tablesOf(from.right) : [])];
 }
 
 function conjunctsOf(where: Expression): readonly Comparison[] {

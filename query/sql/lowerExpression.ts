@@ -64,6 +64,12 @@ const MOMENTS: ReadonlyMap<string, 'date' | 'timestamp'> = new Map([
   ['get_current_timestamp', 'timestamp'],
 ]);
 
+/** What DuckDB takes for a function of its own when no column has the name. */
+const ENGINE_NAMES: ReadonlySet<string> = new Set([
+  ...['current_catalog', 'current_database', 'current_role', 'current_schema', 'current_time'],
+  ...['current_user', 'localtime', 'session_user', 'system_user', 'user'],
+]);
+
 function lowerColumn(node: unknown, _fields: Fields, to: Lowering): Expression {
   const fields = take(node, ['column_names'], 'a column');
   const path = textsOf(fields['column_names']);
@@ -71,7 +77,12 @@ function lowerColumn(node: unknown, _fields: Fields, to: Lowering): Expression {
   const what = path.length === 1 ? MOMENTS.get(first.toLowerCase()) : undefined;
   if (what !== undefined) return to.moment(what);
   if (path.length > 3) to.refuse(to.at(fields), 'a column is named by at most three parts');
-  if (path.length === 1) to.names.push({ name: first, at: to.at(fields) });
+  if (path.length === 1) {
+    if (ENGINE_NAMES.has(first.toLowerCase())) {
+      to.refuse(to.at(fields), `${first} is a word of SQL: put the table's name before it`);
+    }
+    to.names.push({ name: first, at: to.at(fields) });
+  }
   return { kind: 'column', path, at: to.at(fields) };
 }
 

@@ -2,11 +2,11 @@
 import { SIZE_MAX, sizeOf, sizeOfItems } from './growth.ts';
 import { hintsOf } from './hints.ts';
 import { lowerExpression } from './lowerExpression.ts';
-import { type Lowering, makeLowering } from './lowering.ts';
+import { folded, type Lowering, makeLowering } from './lowering.ts';
 import { lowerAll, lowerMaybe, lowerOrders } from './lowerParts.ts';
 import type { CommonTable, Cut, Item, Query, SelectPlan } from './selectPlan.ts';
 import type { Spelled } from './spelling.ts';
-import { lowerSource } from './lowerSource.ts';
+import { lowerSource, namesIn } from './lowerSource.ts';
 import {
   type Fields,
   fieldsOf,
@@ -37,16 +37,18 @@ export function lowerPlan(json: string, spelled: Spelled): SelectPlan {
   };
 }
 
-/** What DuckDB takes for a function of its own when no column has the name. */
-const ENGINE_NAMES: ReadonlySet<string> = new Set([
-  ...['current_catalog', 'current_database', 'current_role', 'current_schema', 'current_time'],
-  ...['current_user', 'localtime', 'session_user', 'system_user', 'user'],
-]);
-
-function doubtfulOf({ given, names, sources }: Lowering): SelectPlan['doubtful'] {
-  return names.filter(({ name }) => {
-    const lower = name.toLowerCase();
-    return !given.has(lower) && (sources.has(lower) || ENGINE_NAMES.has(lower));
+/**
+ * A column that has the name of a table would be its whole record, unless the table has such a column:
+ * wherever the table is seen, its columns are.
+ */
+function doubtfulOf(to: Lowering): SelectPlan['doubtful'] {
+  return to.names.flatMap(({ at, name }) => {
+    const lower = folded(name);
+    return (to.sources.get(lower) ?? []).flatMap((source) => {
+      if (source.kind === 'table') return [{ name, at, table: source.index }];
+      if (source.columns.has(lower)) return [];
+      return to.refuse(at, `${name} is no column: name one`);
+    });
   });
 }
 
@@ -85,21 +87,17 @@ function lowerSelect(node: unknown, to: Lowering): Query {
     if (where !== undefined && sizeOf(where) > SIZE_MAX) to.refuse(undefined, TOO_LARGE);
     to.hints.push(...hintsOf(from, where));
     const groupAll = oneOf(fields['aggregate_handling'], HANDLINGS, 'GROUP BY');
-    return {
-      kind: 'select',
-      common,
+    const given = items.flatMap((item) => (item.kind === 'value' ? [item.alias ?? ''] : []));
+    const after = to.amongItems(given, () => ({
       ...modifiersOf(fields['modifiers'], to),
-      items,
-      from,
-      where,
       groups: listOf(fields['group_expressions']).map((group) =>
         to.named(to.expression(group), to.at(fieldsOf(group))),
       ),
-      groupSets: listOf(fields['group_sets']).map((set) => listOf(set).map(Number)),
-      groupAll,
       having: lowerMaybe(fields['having'], to),
       qualify: lowerMaybe(fields['qualify'], to),
-    };
+    }));
+    const groupSets = listOf(fields['group_sets']).map((set) => listOf(set).map(Number));
+    return { kind: 'select', common, ...after, items, from, where, groupSets, groupAll };
   });
 }
 
@@ -116,18 +114,22 @@ function lowerSet(node: unknown, to: Lowering): Query {
   const known = ['modifiers', 'cte_map', 'setop_type', 'left', 'right', 'setop_all', 'children'];
   const fields = take(node, known, 'UNION');
   return withCommon(fields, to, (common) => {
-    const { distinct, distinctOn, ...cut } = modifiersOf(fields['modifiers'], to);
-    if (distinct || distinctOn.length > 0) to.refuse(undefined, 'DISTINCT stands in a SELECT');
     const sides = fields['left'] === undefined ? listOf(fields['children']) : [];
-    const [left, right] = sides.length === 2 ? sides : [fields['left'], fields['right']];
+    const nodes = sides.length === 2 ? sides : [fields['left'], fields['right']];
+    const left = to.query(nodes[0]);
+    const right = to.query(nodes[1]);
+    const { distinct, distinctOn, ...cut } = to.amongItems(namesIn(left), () =>
+      modifiersOf(fields['modifiers'], to),
+    );
+    if (distinct || distinctOn.length > 0) to.refuse(undefined, 'DISTINCT stands in a SELECT');
     return {
       kind: 'set',
       common,
       ...cut,
       how: oneOf(fields['setop_type'], SET_WAYS, 'a set operation'),
       all: fields['setop_all'] === true,
-      left: to.query(left),
-      right: to.query(right),
+      left,
+      right,
     };
   });
 }
@@ -150,18 +152,16 @@ function withCommon(
 ): Query {
   const entries = listOf(take(fields['cte_map'] ?? {}, ['map'], 'WITH')['map']);
   const lowered: CommonTable[] = [];
-  const names = (): readonly string[] => lowered.map(({ name }) => name);
   for (const entry of entries) {
     const { key, value } = take(entry, ['key', 'value'], 'WITH');
     const common = take(value, ['aliases', 'query', 'materialized'], 'WITH');
     const node = take(common['query'], ['node'], 'WITH')['node'];
-    const query = to.within(names(), () => to.query(node));
+    const query = to.within([...lowered], () => to.query(node));
     const materialized = oneOf(common['materialized'], MATERIALS, 'WITH');
     const columns = textsOf(common['aliases']);
-    for (const column of columns) to.given.add(column.toLowerCase());
-    lowered.push({ name: textOf(key), columns, query, materialized });
+    lowered.push({ id: to.nextId(), name: textOf(key), columns, query, materialized });
   }
-  return to.within(names(), () => work(lowered));
+  return to.within([...lowered], () => work(lowered));
 }
 
 const TOO_LARGE =
@@ -223,7 +223,6 @@ function lowerItem(node: unknown, to: Lowering): Item {
     };
   }
   const alias = textOf(fields['alias']);
-  if (alias !== '') to.given.add(alias.toLowerCase());
   const expression = to.expression({ ...fields, alias: '' });
   return { kind: 'value', expression, alias: alias === '' ? undefined : alias };
 }

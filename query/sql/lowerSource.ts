@@ -1,7 +1,7 @@
 // What stands behind FROM in DuckDB's tree, as ours.
 import { lowerAll, lowerMaybe } from './lowerParts.ts';
-import type { Lowering } from './lowering.ts';
-import type { Join, Source } from './selectPlan.ts';
+import { folded, type Lowering } from './lowering.ts';
+import type { Join, Query, Source } from './selectPlan.ts';
 import { fieldsOf, listOf, oneOf, take, textOf, textsOf } from './tree.ts';
 
 /** Rows of one VALUES. */
@@ -17,14 +17,14 @@ export function lowerSource(node: unknown, to: Lowering): Source {
   if (type === 'SUBQUERY') {
     const known = take(node, ['alias', 'subquery', 'column_name_alias'], 'a sub-select');
     const query = to.query(take(known['subquery'], ['node'], 'a sub-select')['node']);
-    return { kind: 'query', query, ...namesOf(known, to) };
+    return named({ kind: 'query', query, ...namesOf(known) }, to);
   }
   if (type === 'EXPRESSION_LIST') {
     const known = ['alias', 'values', 'column_name_alias', 'expected_names', 'expected_types'];
     const list = take(node, known, 'VALUES');
     const rows = listOf(list['values']).map((row) => lowerAll(row, to));
     if (rows.length > VALUES_MAX) to.refuse(to.at(fields), `at most ${VALUES_MAX} VALUES`);
-    return { kind: 'values', rows, ...namesOf(list, to) };
+    return named({ kind: 'values', rows, ...namesOf(list) }, to);
   }
   return to.refuse(to.at(fields), REFUSED[type] ?? `${type} is not part of the subset`);
 }
@@ -40,12 +40,39 @@ interface Names {
   readonly columns: readonly string[];
 }
 
-function namesOf(fields: Readonly<Record<string, unknown>>, to: Lowering): Names {
-  const alias = textOf(fields['alias']);
-  const columns = textsOf(fields['column_name_alias']);
-  if (alias !== '') to.sources.add(alias.toLowerCase());
-  for (const column of columns) to.given.add(column.toLowerCase());
-  return { alias, columns };
+const namesOf = (fields: Readonly<Record<string, unknown>>): Names => ({
+  alias: textOf(fields['alias']),
+  columns: textsOf(fields['column_name_alias']),
+});
+
+/** The source, with its name among those of the query. */
+function named(source: Named, to: Lowering): Source {
+  const name = folded(source.alias);
+  if (name === '') return source;
+  const meant =
+    source.kind === 'table'
+      ? ({ kind: 'table', index: source.index } as const)
+      : ({ kind: 'made', columns: columnsOf(source) } as const);
+  to.sources.set(name, [...(to.sources.get(name) ?? []), meant]);
+  return source;
+}
+
+type Named = Exclude<Source, { readonly kind: 'nothing' | 'join' }>;
+
+/** Names of the columns that a query gives itself, in lower case; those of a star are not known. */
+function columnsOf(source: Named): ReadonlySet<string> {
+  const own = source.kind === 'query' ? namesIn(source.query) : [];
+  return new Set([...source.columns, ...own].map(folded));
+}
+
+/** Names of a query's columns, as far as it says them. */
+export function namesIn(query: Query): readonly string[] {
+  if (query.kind === 'set') return namesIn(query.left);
+  return query.items.flatMap((item) => {
+    if (item.kind === 'star') return [];
+    const { alias, expression } = item;
+    return [alias ?? (expression.kind === 'column' ? (expression.path.at(-1) ?? '') : '')];
+  });
 }
 
 function lowerTable(node: unknown, to: Lowering): Source {
@@ -53,17 +80,17 @@ function lowerTable(node: unknown, to: Lowering): Source {
   const fields = take(node, known, 'a table');
   const workspace = textOf(fields['schema_name']);
   const name = textOf(fields['table_name']);
-  const { alias, columns } = namesOf(fields, to);
-  to.sources.add(name.toLowerCase());
+  const { alias, columns } = namesOf(fields);
   const table = { workspace: workspace === '' ? undefined : workspace, name, at: to.at(fields) };
-  return to.table(table, alias === '' ? name : alias, columns);
+  const source = to.table(table, alias === '' ? name : alias, columns);
+  return source.kind === 'table' || source.kind === 'common' ? named(source, to) : source;
 }
 
 const JOIN_FIELDS = [
   ...['alias', 'left', 'right', 'condition', 'join_type', 'ref_type', 'using_columns'],
 ];
 const JOINS: ReadonlyMap<string, Join['how']> = new Map<string, Join['how']>(
-  (['INNER', 'LEFT', 'RIGHT', 'SEMI', 'ANTI'] as const).map((how) => [how, how]),
+  (['INNER', 'LEFT', 'RIGHT', 'FULL', 'SEMI', 'ANTI'] as const).map((how) => [how, how]),
 );
 const WAYS: ReadonlyMap<string, 'REGULAR' | 'CROSS' | 'ASOF'> = new Map(
   (['REGULAR', 'CROSS', 'ASOF'] as const).map((way) => [way, way]),
@@ -76,8 +103,7 @@ function lowerJoin(node: unknown, to: Lowering): Source {
     const name = textOf(fields['ref_type']);
     return to.refuse(to.at(fields), `a ${name} join is not part of the subset: write ON or USING`);
   }
-  const type = fields['join_type'] === 'OUTER' ? 'FULL' : undefined;
-  const how = type ?? (way === 'CROSS' ? 'CROSS' : oneOf(fields['join_type'], JOINS, 'the join'));
+  const how = way === 'CROSS' ? 'CROSS' : oneOf(fields['join_type'], JOINS, 'the join');
   const left = lowerSource(fields['left'], to);
   const right = lowerSource(fields['right'], to);
   const on = lowerMaybe(fields['condition'], to);

@@ -1,11 +1,28 @@
 // What lowering carries along: the user's text for places, the names in scope, and what it found.
 import type { Hint } from './hints.ts';
 import { placeOf, type Spelled } from './spelling.ts';
-import type { Expression, Place, Query, SelectPlan, Source, TableName } from './selectPlan.ts';
+import type {
+  CommonTable,
+  Expression,
+  Place,
+  Query,
+  SelectPlan,
+  Source,
+  TableName,
+} from './selectPlan.ts';
 import type { Fields } from './tree.ts';
 import { refuseAt } from './tokens.ts';
 
 type NamedPlace = SelectPlan['folds'][number];
+
+/** What a name in FROM stands for: a table of the plan, or columns that the query gives itself. */
+type NamedSource =
+  | { readonly kind: 'table'; readonly index: number }
+  | { readonly kind: 'made'; readonly columns: ReadonlySet<string> };
+
+/** As DuckDB folds names: letters of ASCII only. JavaScript would make k of the Kelvin sign. */
+export const folded = (name: string): string =>
+  name.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 export interface Lowering {
   readonly tables: TableName[];
@@ -13,9 +30,8 @@ export interface Lowering {
   readonly hints: Hint[];
   /** Columns that are named without their table. */
   readonly names: NamedPlace[];
-  /** Names of sources, and names that the query itself gives to columns, in lower case. */
-  readonly sources: Set<string>;
-  readonly given: Set<string>;
+  /** Sources by the names that they have, in lower case. */
+  readonly sources: Map<string, NamedSource[]>;
   /** The user's place of a node. */
   at(fields: Fields): Place;
   /** @throws Failure InvalidParameter. */
@@ -26,8 +42,12 @@ export interface Lowering {
   query(node: unknown): Query;
   /** An expression of GROUP BY or ORDER BY, where a text is surely meant as a name. */
   named(expression: Expression, at: Place): Expression;
-  /** Runs with common tables of these names in scope as well. */
-  within<T>(names: readonly string[], work: () => T): T;
+  /** What `work` names without a table and `given` has is a column of the list, no table. */
+  amongItems<T>(given: readonly string[], work: () => T): T;
+  /** A number that no other common table of the query has. */
+  nextId(): number;
+  /** Runs with these common tables in scope as well. */
+  within<T>(common: readonly CommonTable[], work: () => T): T;
   /** The common table of that name, or else one of the caller's. */
   table(name: TableName, alias: string, columns: readonly string[]): Source;
   momentary(): boolean;
@@ -47,8 +67,7 @@ export function makeLowering(
   const folds: NamedPlace[] = [];
   const hints: Hint[] = [];
   const names: NamedPlace[] = [];
-  const sources = new Set<string>();
-  const given = new Set<string>();
+  const sources = new Map<string, NamedSource[]>();
   let depth = 0;
   let isMomentary = false;
   const refuse = (at: Place, rule: string): never => refuseAt(spelled.source, at, rule);
@@ -58,7 +77,6 @@ export function makeLowering(
     hints,
     names,
     sources,
-    given,
     at: (fields) => {
       const place = fields['query_location'];
       return typeof place === 'number' ? placeOf(spelled, place) : undefined;
@@ -83,6 +101,14 @@ export function makeLowering(
       return refuse(at, `"${expression.value}" is a text: put a name in back-ticks`);
     },
     ...scopeOf(tables, refuse),
+    amongItems: (given, work) => {
+      const before = names.length;
+      const result = work();
+      const known = new Set(given.map(folded));
+      const left = names.splice(before).filter(({ name }) => !known.has(folded(name)));
+      names.push(...left);
+      return result;
+    },
     momentary: () => isMomentary,
   };
   return to;
@@ -92,19 +118,24 @@ export function makeLowering(
 function scopeOf(
   tables: TableName[],
   refuse: Lowering['refuse'],
-): Pick<Lowering, 'within' | 'table'> {
-  let scope: readonly string[] = [];
+): Pick<Lowering, 'nextId' | 'within' | 'table'> {
+  let scope: readonly CommonTable[] = [];
+  let ids = 0;
   return {
-    within: (names, work) => {
+    nextId: () => ids++,
+    within: (common, work) => {
       const outer = scope;
-      scope = [...outer, ...names.map((name) => name.toLowerCase())];
+      scope = [...outer, ...common];
       const result = work();
       scope = outer;
       return result;
     },
     table: (name, alias, columns) => {
-      const isCommon = name.workspace === undefined && scope.includes(name.name.toLowerCase());
-      if (isCommon) return { kind: 'common', name: name.name, alias, columns };
+      const common =
+        name.workspace === undefined
+          ? scope.findLast((item) => folded(item.name) === folded(name.name))
+          : undefined;
+      if (common !== undefined) return { kind: 'common', id: common.id, alias, columns };
       if (tables.push(name) > TABLES_MAX) {
         refuse(name.at, `a query names at most ${TABLES_MAX} tables`);
       }

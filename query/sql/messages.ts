@@ -15,6 +15,10 @@ const KINDS = [
 ];
 const QUERY_FAULTS = new RegExp(`^(?:${KINDS.join('|')}) Error: `, 'i');
 
+/** Errors that come up while records are read, and may quote them. */
+const VALUE_FAULTS =
+  /^(?:Conversion|Out of Range|Invalid Input|Invalid type|Not implemented) Error/i;
+
 /**
  * A failure of the pool as the caller of a query is told it.
  * @param source the user's text, in which the name that a message is about has its place
@@ -34,15 +38,27 @@ export function told(error: unknown, { memoryBytes, spillBytes }: Limits, source
     return new Failure('TooLarge', `the query ${limit}, the limit of its tier: narrow it`);
   }
   if (!QUERY_FAULTS.test(reason)) return error;
-  const text = reason
+  const isOfValues = VALUE_FAULTS.test(reason);
+  const whole = reason
     .replace(QUERY_FAULTS, '')
     // An excerpt of the statement that was printed, not written.
     .replace(/\s*LINE \d+:[\s\S]*$/, '')
-    .replaceAll('\n', ' ')
     .trim();
+  const text = isOfValues ? (whole.split('\n', 1)[0] ?? '') : whole.replaceAll('\n', ' ');
+  // What a record holds is not told by a query that nobody paid for.
+  if (isOfValues && !isSaid(text, source)) {
+    const rule = 'a value of the data does not fit a cast or a function: TRY_CAST makes it null';
+    return new Failure('InvalidParameter', `"sqlQuery": ${rule}`);
+  }
   const isOurs = /_system_(?!RecordProperties)|read_parquet|\.parquet|\//i.test(text);
   const rule = isOurs ? 'the query can not be run as it is written' : text.slice(0, 500);
   return refused(source, placeOfName(source, rule), rule);
+}
+
+/** Whether all that a message quotes, and something, stands in the user's own text. */
+function isSaid(message: string, source: string): boolean {
+  const quoted = [...message.matchAll(/"([^"]*)"|'([^']*)'/g)].map(([, a, b]) => a ?? b ?? '');
+  return quoted.length > 0 && quoted.every((part) => source.includes(part));
 }
 
 function refused(source: string, at: number | undefined, rule: string): unknown {

@@ -2,7 +2,16 @@
 import { identifier } from '../../store/duckdb/instance.ts';
 import type { Bound } from '../../store/duckdb/protocol.ts';
 import { labelOf, PLAIN, printExpression, printOrders } from './printExpression.ts';
-import type { CommonTable, Cut, Item, Join, Query, SelectQuery, Source } from './selectPlan.ts';
+import type {
+  CommonTable,
+  Cut,
+  Expression,
+  Item,
+  Join,
+  Query,
+  SelectQuery,
+  Source,
+} from './selectPlan.ts';
 import type { Writer } from './writer.ts';
 
 interface Moment {
@@ -68,12 +77,15 @@ function printQuery(query: Query, to: Writer): string {
 
 function printCommon(common: readonly CommonTable[], to: Writer): string {
   if (common.length === 0) return '';
-  const tables = common.map(({ columns, materialized, name, query }) => {
+  const tables = common.map(({ columns, id, materialized, query }) => {
     const kept = materialized === '' ? '' : `${materialized} `;
-    return `${identifier(name)}${printNames(columns)} AS ${kept}(${to.query(query)})`;
+    return `${commonName(id)}${printNames(columns)} AS ${kept}(${to.query(query)})`;
   });
   return `WITH ${tables.join(', ')} `;
 }
+
+/** A name of ours: DuckDB would look for files and its own views by one that it does not know. */
+const commonName = (id: number): string => identifier(`common_${id}`);
 
 const printNames = (names: readonly string[]): string =>
   names.length === 0 ? '' : `(${names.map(identifier).join(', ')})`;
@@ -132,12 +144,35 @@ function printSource(source: Source, to: Writer): string {
   const alias = source.alias === '' ? '' : ` AS ${identifier(source.alias)}`;
   const named = `${alias}${printNames(source.columns)}`;
   if (source.kind === 'table') return `${to.table(source.index)}${named}`;
-  if (source.kind === 'common') return `${identifier(source.name)}${named}`;
+  if (source.kind === 'common') return `${commonName(source.id)}${named}`;
   if (source.kind === 'query') return `(${to.query(source.query)})${named}`;
   const rows = source.rows.map(
     (row) => `(${row.map((value) => printExpression(value, to)).join(', ')})`,
   );
   return `(VALUES ${rows.join(', ')})${named}`;
+}
+
+/**
+ * DuckDB's ASOF join lets what has no value match (1.5: with over 64 records on the left). A key that
+ * is another on each side for it keeps it from matching; measured, it costs 5 to 10 %.
+ */
+function withValues(on: Expression): Expression {
+  const parts = on.kind === 'logic' && on.operator === 'AND' ? on.operands : [on];
+  const order = parts.find(
+    (part) => part.kind === 'compare' && ['<', '<=', '>', '>='].includes(part.operator),
+  );
+  if (order?.kind !== 'compare') return on;
+  const marked = (operand: Expression, mark: string): Expression => ({
+    kind: 'case',
+    checks: [
+      { when: { kind: 'isNull', negated: false, operand }, then: { kind: 'number', digits: mark } },
+    ],
+    otherwise: { kind: 'number', digits: '0' },
+  });
+  const left = marked(order.left, '1');
+  const right = marked(order.right, '2');
+  const both: Expression = { kind: 'compare', operator: '=', left, right };
+  return { kind: 'logic', operator: 'AND', operands: [...parts, both] };
 }
 
 function printJoin({ asOf, how, left, on, right, using }: Join, to: Writer): string {
@@ -149,6 +184,6 @@ function printJoin({ asOf, how, left, on, right, using }: Join, to: Writer): str
       ? ` USING ${printNames(using)}`
       : on === undefined
         ? ''
-        : ` ON ${printExpression(on, to)}`;
+        : ` ON ${printExpression(asOf ? withValues(on) : on, to)}`;
   return `${printSource(left, to)} ${way} JOIN ${side(right)}${condition}`;
 }

@@ -6,7 +6,7 @@ import type { BoundPlan } from './run.ts';
 
 interface Sizes {
   readonly tables: readonly BoundTable[];
-  readonly common: ReadonlyMap<string, number>;
+  readonly common: ReadonlyMap<number, number>;
 }
 
 export const rowsMost = ({ plan, tables }: Pick<BoundPlan, 'plan' | 'tables'>): number =>
@@ -20,9 +20,9 @@ function ofQuery(query: Query, outer: Sizes): number {
 
 function withCommon({ common }: Query, { common: outer, tables }: Sizes): Sizes {
   let known = outer;
-  for (const { name, query } of common) {
+  for (const { id, query } of common) {
     const rows = ofQuery(query, { tables, common: known });
-    known = new Map([...known, [name.toLowerCase(), rows]]);
+    known = new Map([...known, [id, rows]]);
   }
   return { tables, common: known };
 }
@@ -54,7 +54,7 @@ function isFolded(expression: Expression): boolean {
 function ofSource(source: Source, sizes: Sizes): number {
   if (source.kind === 'nothing') return 1;
   if (source.kind === 'values') return source.rows.length;
-  if (source.kind === 'common') return sizes.common.get(source.name.toLowerCase()) ?? Infinity;
+  if (source.kind === 'common') return sizes.common.get(source.id) ?? Infinity;
   if (source.kind === 'query') return ofQuery(source.query, sizes);
   if (source.kind === 'join') return ofJoin(source, sizes);
   const table = sizes.tables[source.index];

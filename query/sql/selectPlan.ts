@@ -130,7 +130,8 @@ export type Source =
     }
   | {
       readonly kind: 'common';
-      readonly name: string;
+      /** Which of the query's common tables; nobody's name reaches DuckDB as that of a table. */
+      readonly id: number;
       readonly alias: string;
       readonly columns: readonly string[];
     }
@@ -159,6 +160,7 @@ export interface Join {
 }
 
 export interface CommonTable {
+  readonly id: number;
   readonly name: string;
   readonly columns: readonly string[];
   readonly query: Query;
@@ -212,11 +214,12 @@ export interface SelectPlan {
   readonly tables: readonly TableName[];
   /** Functions that fold many records into one value, as far as the query has any. */
   readonly folds: readonly { readonly name: string; readonly at: Place }[];
-  /**
-   * Names without a table that may mean a whole record or something of the engine, unless a dataset
-   * has a property of that name.
-   */
-  readonly doubtful: readonly { readonly name: string; readonly at: Place }[];
+  /** Names of tables that stand as columns: of a whole record, unless the table has such a column. */
+  readonly doubtful: readonly {
+    readonly name: string;
+    readonly at: Place;
+    readonly table: number;
+  }[];
   /** What each table's records are compared with. */
   readonly hints: readonly Hint[];
   /** Columns of the outermost select list; undefined when a star says. */

@@ -134,6 +134,31 @@ function setBit(bits: Uint8Array, at: number): void {
 const LONG = BigInt64Array.BYTES_PER_ELEMENT;
 
 /** How a column goes out; text in DuckDB's memory is 16 bytes, which hold or name its place. */
+/**
+ * The types that stand for those that have none here; undefined when all have. What is exact in a type
+ * stays exact in its other: a decimal as a text.
+ */
+export function arrowCasts(result: DuckDBResult): readonly string[] | undefined {
+  const types = result.columnTypes().map(({ typeId }) => CASTS.get(typeId));
+  return types.every((type) => type === undefined) ? undefined : types.map((type) => type ?? '');
+}
+
+const WHOLE = [
+  ...[DuckDBTypeId.TINYINT, DuckDBTypeId.SMALLINT, DuckDBTypeId.INTEGER],
+  ...[DuckDBTypeId.UTINYINT, DuckDBTypeId.USMALLINT, DuckDBTypeId.UINTEGER],
+];
+const TEXTS = [
+  ...[DuckDBTypeId.DECIMAL, DuckDBTypeId.TIME, DuckDBTypeId.INTERVAL, DuckDBTypeId.UUID],
+  ...[DuckDBTypeId.UHUGEINT, DuckDBTypeId.SQLNULL, DuckDBTypeId.LIST],
+];
+const CASTS: ReadonlyMap<DuckDBTypeId, string> = new Map([
+  ...WHOLE.map((type) => [type, 'BIGINT'] as const),
+  ...TEXTS.map((type) => [type, 'VARCHAR'] as const),
+  [DuckDBTypeId.UBIGINT, 'HUGEINT'],
+  [DuckDBTypeId.FLOAT, 'DOUBLE'],
+  [DuckDBTypeId.TIMESTAMP_TZ, 'TIMESTAMP'],
+]);
+
 function kindOf(type: DuckDBType): Kind {
   switch (type.typeId) {
     case DuckDBTypeId.BIGINT:

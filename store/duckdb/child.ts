@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { Failure, reasonOf } from '../failure.ts';
 import { fileBody, parquetBody } from './fileBody.ts';
-import { lockedInstance } from './instance.ts';
+import { identifier, lockedInstance } from './instance.ts';
 import type {
   Answer,
   Body,
@@ -16,7 +16,7 @@ import type {
   Scope,
   ToChild,
 } from './protocol.ts';
-import { columnsOf, renderBody, renderPage } from './render.ts';
+import { columnsOf, renderBody, renderPage, uniqueNames } from './render.ts';
 
 /** Warm instances kept: each holds Parquet footers only. The one used longest ago is closed. */
 const INSTANCES_MAX = 4;
@@ -107,8 +107,17 @@ async function bodyOn(
   const result = await connection.stream(query, [...parameters]);
   if (format !== 'arrow') return renderBody(result, format);
   // When it is first asked for: it takes 0.15 s and 22 MB to load.
-  const { renderArrow } = await import('./arrow.ts');
-  return renderArrow(result);
+  const { arrowCasts, renderArrow } = await import('./arrow.ts');
+  const casts = arrowCasts(result);
+  if (casts === undefined) return renderArrow(result);
+  const names = uniqueNames(result.columnNames());
+  const list = casts.map((type, at) => {
+    const value = type === '' ? `c${at}` : `CAST(c${at} AS ${type})`;
+    return `${value} AS ${identifier(names[at] ?? '')}`;
+  });
+  const places = casts.map((_, at) => `c${at}`).join(', ');
+  const cast = `SELECT ${list.join(', ')} FROM (${query}) AS answer(${places})`;
+  return renderArrow(await connection.stream(cast, [...parameters]));
 }
 
 async function rowsOf(

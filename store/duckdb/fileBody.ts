@@ -148,6 +148,10 @@ function memberOf(type: DuckDBType, place: string): string {
     const most = `1e${EXACT_DIGITS - type.scale}`;
     return exactly(`${place} > -${most} AND ${place} < ${most}`);
   }
+  if (type.alias === 'JSON') {
+    // A record of JSON lines has one line; a break can only stand between the parts of a value.
+    return `CAST(regexp_replace(${text}, '[\\r\\n]+', ' ', 'g') AS JSON)`;
+  }
   return SPELLED.has(type.typeId) ? text : cellOf(type, place);
 }
 

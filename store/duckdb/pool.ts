@@ -143,6 +143,9 @@ export class DuckDbPool {
     const slot = await this.#take(question);
     try {
       return await this.#run(slot, question, answer);
+    } catch (error) {
+      this.#dropBody(slot, question);
+      throw error;
     } finally {
       slot.running = undefined;
       this.#refresh(slot);
@@ -252,6 +255,13 @@ export class DuckDbPool {
       slot.running?.failed(slot.running.stopped ?? lost);
     });
     return child;
+  }
+
+  /** What a failed request had written of its body is nobody's. */
+  #dropBody(slot: Slot, { file }: Question): void {
+    const { spill } = this.#options;
+    if (spill === undefined || file === undefined) return;
+    rmSync(join(spillFolder(spill.folder, slot), file.name), { force: true });
   }
 
   /** What a killed child had spilled is nobody's. */

@@ -158,7 +158,7 @@ const printersOf = (result: DuckDBResult, printer: (type: DuckDBType) => Print):
   result.columnTypes().map(printer);
 
 function jsonPrinter(type: DuckDBType): Print {
-  if (type.alias === 'JSON') return (value) => String(value);
+  if (type.alias === 'JSON') return (value) => strictJson(String(value));
   return (value) => {
     if (typeof value === 'string') return JSON.stringify(value);
     if (typeof value === 'number') return Number.isFinite(value) ? String(value) : 'null';
@@ -171,6 +171,18 @@ function jsonPrinter(type: DuckDBType): Print {
     }
     return JSON.stringify(plainText(value));
   };
+}
+
+/** DuckDB takes NaN and a last comma for JSON: such a value goes out as a text. A record has one line. */
+function strictJson(text: string): string {
+  if (!/nan|inf|,\s*[\]}]|[\r\n]/i.test(text)) return text;
+  try {
+    JSON.parse(text);
+    // Line breaks can only stand between its parts; a record of JSON lines has none.
+    return text.replaceAll(/[\r\n]+/g, ' ');
+  } catch {
+    return JSON.stringify(text);
+  }
 }
 
 function cellPrinter(type: DuckDBType, delimiter: string): Print {
@@ -196,8 +208,13 @@ function plainText(value: DuckDBValue): string {
   return String(value);
 }
 
+/** The last instant that a Date of JavaScript holds. */
+const TIME_MAX_US = 8_640_000_000_000_000_000n;
+
 /** `2024-02-29T23:59:59.123Z`, with six digits only where the microseconds need them. */
 function timestampText(micros: bigint): string {
+  // Infinity, and years that no one reads.
+  if (micros > TIME_MAX_US || micros < -TIME_MAX_US) return micros > 0n ? 'infinity' : '-infinity';
   const rest = ((micros % 1_000_000n) + 1_000_000n) % 1_000_000n;
   const whole = new Date(Number((micros - rest) / 1000n)).toISOString().slice(0, -5);
   const digits = String(rest).padStart(6, '0');
