@@ -16,6 +16,9 @@ import { seriesPlansLaw } from './laws/seriesPlans.ts';
 import { seriesRequestsLaw } from './laws/seriesRequests.ts';
 import { tableOf, verdictOf } from './life/diary.ts';
 import { liveMonth } from './life/month.ts';
+import { fuzzTexts } from './fuzz/sql/fuzzTexts.ts';
+import { estimatesLaw } from './sql/estimatesLaw.ts';
+import { conditionsLaw, selectsLaw } from './sql/selectsLaw.ts';
 
 interface SoakOrder {
   readonly count: number;
@@ -52,11 +55,35 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'series-plans', fullCount: 100_000, partCount: 20_000, run: plansPart },
   { name: 'series-requests', fullCount: 2_000, partCount: 200, run: answersPart },
   { name: 'formats', fullCount: 2_000, partCount: 200, run: formatsPart },
+  { name: 'sql-selects', fullCount: 10_000, partCount: 500, run: selectsPart },
+  { name: 'sql-conditions', fullCount: 2_000, partCount: 200, run: conditionsPart },
+  { name: 'sql-estimates', fullCount: 1_000, partCount: 200, run: estimatesPart },
+  { name: 'fuzz-sql', fullCount: 100_000, partCount: 5_000, run: textsPart },
   { name: 'fuzz-files', fullCount: 10_000, partCount: 500, run: filesPart },
   { name: 'long-line', fullCount: 1_024, partCount: 1_024, run: linePart },
   { name: 'fuzz-requests', fullCount: 50_000, partCount: 5_000, run: requestsPart },
   { name: 'month', fullCount: 30, partCount: 30, run: monthPart },
 ];
+
+async function selectsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  const { failures, ...told } = await selectsLaw(count, seed);
+  return { failures, notes: [JSON.stringify(told)] };
+}
+
+async function conditionsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  const { failures, ...told } = await conditionsLaw(count, seed);
+  return { failures, notes: [JSON.stringify(told)] };
+}
+
+async function estimatesPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  const { failures, ...told } = await estimatesLaw(count, seed);
+  return { failures, notes: [JSON.stringify(told)] };
+}
+
+async function textsPart(order: SoakOrder): Promise<SoakReport> {
+  const { runs, failures } = await fuzzTexts(order);
+  return { failures, notes: [`${runs} texts`] };
+}
 
 async function memoryPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   return { failures: [], notes: [await memoryLaw(count, seed)] };
