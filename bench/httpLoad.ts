@@ -1,8 +1,10 @@
 // A client process that keeps connections busy: `httpLoad.ts <port> <seconds> <connections> <file>`.
-// The file has one path a line; they are asked in turn. Prints answers a second and their bytes.
+// The file has one path a line; they are asked in turn. Prints answers a second, their bytes, and the
+// p99 of their milliseconds.
 // A socket and a search for the end of each answer: a client library costs as much as the server.
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { p99, rounded } from './measure.ts';
 
 const [port = '', seconds = '', connections = '', file = ''] = process.argv.slice(2);
 const requests = (await readFile(file, 'utf8'))
@@ -14,6 +16,7 @@ let next = 0;
 let answers = 0;
 let bytes = 0;
 let failures = 0;
+const times: number[] = [];
 const began = performance.now();
 const until = began + Number(seconds) * 1000;
 
@@ -25,12 +28,14 @@ function run(): Promise<void> {
     socket.setNoDelay(true);
     let waiting: Buffer = Buffer.alloc(0);
     let left = 0;
+    let asked = 0;
     const ask = (): void => {
       if (performance.now() >= until) {
         socket.end();
         resolve();
         return;
       }
+      asked = performance.now();
       socket.write(requests[next % requests.length] ?? Buffer.alloc(0));
       next += 1;
     };
@@ -52,6 +57,7 @@ function run(): Promise<void> {
       }
       if (left > 0) return;
       answers += 1;
+      times.push(performance.now() - asked);
       ask();
     });
   });
@@ -59,6 +65,6 @@ function run(): Promise<void> {
 
 await Promise.all(Array.from({ length: Number(connections) }, run));
 const tookMs = performance.now() - began;
-const told = { perSecond: (answers / tookMs) * 1000, bytes, failures };
+const told = { perSecond: (answers / tookMs) * 1000, bytes, failures, p99: rounded(p99(times)) };
 process.stdout.write(`${JSON.stringify(told)}\n`);
 process.exit(0);

@@ -10,6 +10,7 @@ import { benchLife } from './life.ts';
 import { benchMoney } from './money.ts';
 import { benchSeries } from './series.ts';
 import { benchSizes } from './sizes.ts';
+import { benchSql } from './sql.ts';
 
 type Bench = (folder: string, rows: number, pairs: number) => Promise<readonly (Ratio | string)[]>;
 
@@ -21,6 +22,7 @@ const BENCHES: readonly (readonly [string, Bench, number, number])[] = [
   ['life', benchLife, 20_000_000, 7],
   ['appends', benchAppends, 20_000_000, 7],
   ['sizes', benchSizes, 20_000_000, 7],
+  ['sql', benchSql, 20_000_000, 7],
   ['money', (place, _rows, times) => benchMoney(place, times), 0, 7],
 ];
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `tapedeck`: serve, ingest, tokens, workspace, account, audit, verify-ledger, backup, restore.
+// `tapedeck`: serve, ingest, sql, tokens, workspace, account, audit, verify-ledger, backup, restore.
 import { Command, Option } from 'commander';
 import { VERSION } from '../store/version.ts';
 
@@ -7,6 +7,7 @@ import { reasonOf } from '../store/failure.ts';
 import { environment, readSettings } from '../store/settings.ts';
 import { ingestFile, type IngestOptions } from './ingest.ts';
 import { serve } from './serve.ts';
+import { addSql } from './sql.ts';
 import { addAccounts, addBooks, addTokenChanges } from './accountCommands.ts';
 import { addBackups } from './backups.ts';
 import { listTokens } from './tokens.ts';
@@ -42,6 +43,7 @@ function program(): Command {
     .option('--max-errors <n>', 'invalid records after which nothing is ingested')
     .option('--json', 'answer JSON lines')
     .action((file: string, options: IngestOptions) => ingestFile(file, options, settings()));
+  addSql(root, settings);
   addTokens(root);
   addWorkspaces(root);
   addAccounts(root, settings);
