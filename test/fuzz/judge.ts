@@ -70,10 +70,12 @@ export async function openArena(): Promise<Arena> {
 const IDLE_MS = 5_000;
 
 /** Files that an idle server should have removed. */
-async function remains(folder: string): Promise<readonly string[]> {
+export async function remains(folder: string): Promise<readonly string[]> {
   const left = (): readonly string[] =>
     ['tmp', 'spool'].flatMap((part) =>
-      readdirSync(join(folder, part), { recursive: true }).map((name) => `${part}/${String(name)}`),
+      readdirSync(join(folder, part), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ name, parentPath }) => join(parentPath, name)),
     );
   for (let ms = 0; ms < IDLE_MS && left().length > 0; ms += 100) await sleep(100);
   return left().map((name) => `left behind: ${name}`);

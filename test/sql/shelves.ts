@@ -1,4 +1,4 @@
-// The datasets of the SQL suites, from data/*.psv: loaded over HTTP into a server, and as tables of a
+// The datasets of the SQL suites, from rows/*.psv: loaded over HTTP into a server, and as tables of a
 // plain DuckDB.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ const TYPES: Readonly<Record<Kind, readonly [json: object, sql: string]>> = {
 export const SHELVES: readonly Shelf[] = Object.keys(MAPPINGS).map(shelfOf);
 
 function shelfOf(id: string): Shelf {
-  const text = readFileSync(join(import.meta.dirname, 'data', `${id}.psv`), 'utf8');
+  const text = readFileSync(join(import.meta.dirname, 'rows', `${id}.psv`), 'utf8');
   const [head = '', ...lines] = text.trimEnd().split('\n');
   const columns = head.split('|').map((told): Column => {
     const [name = '', kind = ''] = told.split(':');

@@ -2,10 +2,8 @@
 // answer may ever hold.
 import assert from 'node:assert/strict';
 import { createWorkspace } from '../../../store/datasetEdits.ts';
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startServer, type TestServer } from '../../server.ts';
+import { remains } from '../judge.ts';
 
 /** Stands in another account's records and in erased ones. */
 export const MARKER = 'TOPSECRET-7431';
@@ -83,22 +81,11 @@ export async function openWorld(): Promise<World> {
     process.off('uncaughtExceptionMonitor', note);
     process.off('unhandledRejection', note);
   };
-  const faults = async (): Promise<readonly string[]> => [...loose, ...(await remains(server))];
+  const faults = async (): Promise<readonly string[]> => [
+    ...loose,
+    ...(await remains(server.folder)),
+  ];
   return { server, tokens, strangerId, stranger, faults, [Symbol.asyncDispose]: close };
-}
-
-const IDLE_MS = 5_000;
-
-/** Files that an idle server should have removed. */
-async function remains({ folder }: TestServer): Promise<readonly string[]> {
-  const left = (): readonly string[] =>
-    ['tmp', 'spool'].flatMap((part) =>
-      readdirSync(join(folder, part), { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile())
-        .map(({ name, parentPath }) => join(parentPath, name)),
-    );
-  for (let ms = 0; ms < IDLE_MS && left().length > 0; ms += 100) await sleep(100);
-  return left().map((name) => `left behind: ${name}`);
 }
 
 /** Its secret token. */
