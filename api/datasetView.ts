@@ -1,4 +1,5 @@
 // A dataset as its owner sees it (INTERFACE.md 3.3 "Object").
+import { makeBind } from '../query/binding.ts';
 import { dayIn } from '../query/dates.ts';
 import { planSeries } from '../query/seriesPlan.ts';
 import { printRecords } from '../query/seriesSql.ts';
@@ -72,7 +73,7 @@ async function count(
   return withOpenFiles(series.files, table.files, async ({ paths, pathOf }) => {
     const columns = pending.length === 0 ? index.filter(({ name }) => name === key) : index;
     const parameters: Bound[] = [];
-    const bind = (value: Bound): string => `$${parameters.push(value)}`;
+    const bind = makeBind(parameters);
     const stored = visibleRows(table.files, columns, pathOf);
     const rows = withPending(stored, columns, index, pending, 'true', bind);
     const keys = key === undefined ? '0' : `count(DISTINCT ${identifier(key)})`;
@@ -105,7 +106,7 @@ export async function keyView(
     shape: 'data',
   });
   const parameters: Bound[] = [];
-  const bind = (value: Bound): string => `$${parameters.push(value)}`;
+  const bind = makeBind(parameters);
   const date = identifier(plan.dateColumn.name);
   const epoch = (end: string): string => `epoch_ms(CAST(${end}(${date}) AS TIMESTAMP))`;
   const answer = await withOpenFiles(series.files, table.files, ({ paths, pathOf }) => {

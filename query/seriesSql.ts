@@ -5,6 +5,7 @@ import type { Bound } from '../store/duckdb/protocol.ts';
 import type { DataFile } from '../store/lakeRead.ts';
 import { withPending } from '../store/pendingSql.ts';
 import { FILE_COLUMN, type PathOf, POSITION_COLUMN, visibleRows } from '../store/tableSql.ts';
+import { type Bind, makeBind } from './binding.ts';
 import { type Condition, mayHold } from './pruning.ts';
 import { instantText, type Member, type SeriesPlan } from './seriesPlan.ts';
 import { isSummed, printCollapse, printTransform } from './transforms.ts';
@@ -23,7 +24,7 @@ interface Dress {
   readonly relation?: PrintRelation;
 }
 
-type PrintRelation = (columns: readonly Column[], bind: (value: Bound) => string) => string;
+type PrintRelation = (columns: readonly Column[], bind: Bind) => string;
 
 export function printSeries(
   plan: SeriesPlan,
@@ -31,7 +32,7 @@ export function printSeries(
   { before = [], asFile = false, relation }: Dress = {},
 ): Printed {
   const parameters: Bound[] = [];
-  const bind = (value: Bound): string => `$${parameters.push(value)}`;
+  const bind = makeBind(parameters);
   const columns = neededColumns(plan);
   const stored = printRecords(plan, columns, pathOf, bind, relation);
   const tested = printTests(plan, stored, bind);
@@ -59,7 +60,7 @@ const ALL_DAYS = { kind: 'days', from: undefined, to: undefined } as const;
 const ORDER_COLUMN = '_system_order';
 
 /** The conditions that a record must meet as it is now: after pending records took their place. */
-function printTests(plan: SeriesPlan, rows: string, bind: (value: Bound) => string): string {
+function printTests(plan: SeriesPlan, rows: string, bind: Bind): string {
   const tests = plan.tests.map(({ column, operator, value }) => {
     const place = printValue(column, value, bind);
     const name = identifier(column.name);
@@ -86,7 +87,7 @@ function printFolded(plan: SeriesPlan, rows: string, columns: readonly Column[])
 const TAKE_COLUMN = '_system_take';
 const PLACE_COLUMN = '_system_place';
 
-function printTake(plan: SeriesPlan, rows: string, bind: (value: Bound) => string): string {
+function printTake(plan: SeriesPlan, rows: string, bind: Bind): string {
   const { interval, limit, offset, takes } = plan;
   const order = orderTerms(plan, plan.take === 'oldest' ? 'ASC' : 'DESC');
   if (takes.length === 0 && interval === 1) {
@@ -103,7 +104,7 @@ function printTake(plan: SeriesPlan, rows: string, bind: (value: Bound) => strin
 }
 
 /** The first take whose spellings have the record's key. */
-function takeOf({ equals, takes }: SeriesPlan, bind: (value: Bound) => string): string {
+function takeOf({ equals, takes }: SeriesPlan, bind: Bind): string {
   const [key] = equals;
   const type = key?.column.type ?? 'varchar';
   const list = (values: readonly string[]): string =>
@@ -120,7 +121,7 @@ export function printRecords(
   plan: SeriesPlan,
   columns: readonly Column[],
   pathOf: PathOf,
-  bind: (value: Bound) => string,
+  bind: Bind,
   relation?: PrintRelation,
 ): string {
   const rows = relation?.(columns, bind) ?? rowsSince(plan, columns, pathOf);
@@ -188,7 +189,7 @@ function orderTerms(plan: SeriesPlan, direction: 'ASC' | 'DESC'): string {
   return [date, ...ties, ...places].join(', ');
 }
 
-function printMember(member: Member, bind: (value: Bound) => string): string {
+function printMember(member: Member, bind: Bind): string {
   const name = identifier(member.name);
   if (member.kind !== 'object') return `${printSource(member, bind)} AS ${name}`;
   const members = member.members.map((item) => `${literal(item.name)}, ${printSource(item, bind)}`);
@@ -196,7 +197,7 @@ function printMember(member: Member, bind: (value: Bound) => string): string {
 }
 
 /** DuckDB would file a sum of integers as a double, and an instant as a time of no zone. */
-function printFiled(member: Member, bind: (value: Bound) => string, plan: SeriesPlan): string {
+function printFiled(member: Member, bind: Bind, plan: SeriesPlan): string {
   if (member.kind !== 'column') return printMember(member, bind);
   const column = plan.table.columns.find(({ name }) => name === member.column);
   const exact = column !== undefined && isSummed(column, plan) ? 'DECIMAL(38, 0)' : undefined;
@@ -205,10 +206,7 @@ function printFiled(member: Member, bind: (value: Bound) => string, plan: Series
   return `CAST(${identifier(member.column)} AS ${type}) AS ${identifier(member.name)}`;
 }
 
-function printSource(
-  source: Exclude<Member, { kind: 'object' }>,
-  bind: (value: Bound) => string,
-): string {
+function printSource(source: Exclude<Member, { kind: 'object' }>, bind: Bind): string {
   if (source.kind === 'text') return `CAST(${bind(source.text)} AS VARCHAR)`;
   const column = identifier(source.column);
   return source.kind === 'column' ? column : `epoch_ms(CAST(${column} AS TIMESTAMP))`;

@@ -3,12 +3,12 @@
 import { type Column, CREATED_COLUMN, UPDATED_COLUMN } from '../../store/columns.ts';
 import type { Dataset } from '../../store/datasets.ts';
 import { identifier, literal } from '../../store/duckdb/instance.ts';
-import type { Bound } from '../../store/duckdb/protocol.ts';
 import type { DataFile, Table } from '../../store/lakeRead.ts';
 import type { View } from '../../store/namedQueries.ts';
 import type { PendingRow } from '../../store/pending.ts';
 import { withPending } from '../../store/pendingSql.ts';
 import { type PathOf, visibleRows } from '../../store/tableSql.ts';
+import type { Bind } from '../binding.ts';
 import { type Condition, mayHold } from '../pruning.ts';
 import { instantText, type Visibility } from '../seriesPlan.ts';
 import type { Hint } from './hints.ts';
@@ -46,7 +46,7 @@ export function printTable(
   hints: readonly Hint[],
   pathOf: PathOf,
   system: boolean,
-  bind: (value: Bound) => string,
+  bind: Bind,
 ): string {
   const { pending, table } = bound;
   const columns = ownColumns(bound);
@@ -87,7 +87,7 @@ function systemValue({ dataset }: BoundDataset): string {
   return `json_object(${parts.flat().join(', ')})`;
 }
 
-function visible(bound: BoundDataset, bind: (value: Bound) => string): string {
+function visible(bound: BoundDataset, bind: Bind): string {
   const { dataset, visibility } = bound;
   if (visibility.kind === 'all') return '';
   const { key, date } = dataset.mapping;

@@ -1,6 +1,7 @@
 // A plan as SQL of our own.
 import { identifier } from '../../store/duckdb/instance.ts';
 import type { Bound } from '../../store/duckdb/protocol.ts';
+import { type Bind, makeBind } from '../binding.ts';
 import { labelOf, PLAIN, printExpression, printOrders } from './printExpression.ts';
 import type {
   CommonTable,
@@ -20,24 +21,12 @@ interface Moment {
   readonly now: string;
 }
 
-export type Bind = (value: Bound) => string;
-
 /** The n-th table of a query as a sub-select, its values bound. */
 export type PrintTable = (index: number, bind: Bind) => string;
 
 export interface Printed {
   readonly sql: string;
   readonly parameters: readonly Bound[];
-}
-
-/** Equal values are one parameter: GROUP BY compares expressions as they are written. */
-function makeBind(parameters: Bound[]): Bind {
-  const places = new Map<Bound, string>();
-  return (value) => {
-    const known = places.get(value) ?? `$${parameters.push(value)}`;
-    places.set(value, known);
-    return known;
-  };
 }
 
 /** @param rowsMax rows of the whole answer, whatever the query says itself */

@@ -19,10 +19,11 @@ import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
 import type { Table } from '../../store/lakeRead.ts';
 import type { View } from '../../store/namedQueries.ts';
 import { withOpenFiles } from '../../store/tableFiles.ts';
+import type { Bind } from '../binding.ts';
 import type { SeriesPlan } from '../seriesPlan.ts';
 import { printSeries } from '../seriesSql.ts';
 import { told } from './messages.ts';
-import { type Bind, printInner } from './printQuery.ts';
+import { printInner } from './printQuery.ts';
 import {
   type BoundPlan,
   filesOf,
