@@ -14,7 +14,7 @@ import type { Dataset } from '../store/datasets.ts';
 import type { Body, BodyFormat } from '../store/duckdb/protocol.ts';
 import { Failure } from '../store/failure.ts';
 import type { Order } from '../store/ledger.ts';
-import type { NamedTable } from '../store/namedQueries.ts';
+import type { NamedTable, View } from '../store/namedQueries.ts';
 import type { Settings } from '../store/settings.ts';
 import { callerOf, paysPremium, readableWorkspace } from './access.ts';
 import type { Answer, Call, Services } from './endpoint.ts';
@@ -228,10 +228,14 @@ function tagOf(
     ({ dataset: { tableId, updatedMs }, table: { snapshot } }) =>
       [tableId, snapshot, pending.newest(tableId), updatedMs].join('.'),
   );
-  const views = tables.map((table) => (table.kind === 'view' ? table.view.updatedMs : 0));
+  const views = viewsOf(tables).map(({ updatedMs }) => updatedMs);
   const asked = JSON.stringify([question.text, question.parameters, system]);
   return `"sql.${bodyHashOf([...versions, ...views, asked].join(' '))}.${format}"`;
 }
+
+/** The views among tables and within each other. */
+const viewsOf = (tables: readonly BoundTable[]): readonly View[] =>
+  tables.flatMap((table) => (table.kind === 'view' ? [table.view, ...viewsOf(table.tables)] : []));
 
 const isMomentary = (plan: SelectPlan, tables: readonly BoundTable[]): boolean =>
   plan.momentary ||
