@@ -19,6 +19,11 @@ const QUERY_FAULTS = new RegExp(`^(?:${KINDS.join('|')}) Error: `, 'i');
 const VALUE_FAULTS =
   /^(?:Conversion|Out of Range|Invalid Input|Invalid type|Not implemented) Error/i;
 
+/** `FROM a, b LEFT JOIN c ON a.x = c.x`: the ON is of b and c alone, and a stands outside. */
+const LATERAL_OUTER = /Non-inner join on correlated columns/;
+const LATERAL_RULE =
+  'an outer join is not supported whose ON names a table before a comma: write CROSS JOIN for the comma';
+
 /**
  * A failure of the pool as the caller of a query is told it.
  * @param source the user's text, in which the name that a message is about has its place
@@ -38,6 +43,7 @@ export function told(error: unknown, { memoryBytes, spillBytes }: Limits, source
     return new Failure('TooLarge', `the query ${limit}, the limit of its tier: narrow it`);
   }
   if (!QUERY_FAULTS.test(reason)) return error;
+  if (LATERAL_OUTER.test(reason)) return refused(source, undefined, LATERAL_RULE);
   const isOfValues = VALUE_FAULTS.test(reason);
   const whole = reason
     .replace(QUERY_FAULTS, '')

@@ -90,7 +90,7 @@ const ENGINE_WORDS = [
   ...['Exception', 'duckdb', 'allowed_directories', 'INTERNAL', 'Error:', 'json_serialize'],
 ] as const;
 
-const FOLDERS = /(?:^|[\s"'(=])(\/(?:tmp|proc|etc|var|usr|opt|mnt|srv|app)\/[^\s"']*)/;
+const FOLDERS = /(?:^|[\s"'(=])(\/(?:tmp|proc|etc|var|usr|opt|mnt|srv|app)\/[^\s"'\\]*)/;
 
 /** What an answer tells that nobody may know; what the caller wrote may be told back. */
 export function leakOf(
