@@ -47,7 +47,7 @@ export function sendAnswer(reply: FastifyReply, answer: Answer, settings: Settin
   if ((format === 'csv' && !answer.plain) || format === 'parquet')
     reply.header('content-disposition', `attachment; filename=API.${format}`);
   // The caller who leaves while the body is on its way is charged; one who left before is not.
-  reply.raw.once('close', () => {
+  onClose(reply, () => {
     if (reply.raw.headersSent) charge.delivered();
     else charge.undelivered();
   });
@@ -63,12 +63,18 @@ export function sendAnswer(reply: FastifyReply, answer: Answer, settings: Settin
       .send(jsonp(callback, bytes));
 }
 
+/** At the end of the answer; at once when its caller has left before it began. */
+function onClose({ raw }: FastifyReply, work: () => void): void {
+  if (raw.closed || raw.destroyed) work();
+  else raw.once('close', work);
+}
+
 /** 112 MB go in 187 ms, in pieces of 64 KiB in 323 ms. */
 const PIECE_BYTES = 1024 ** 2;
 
 /** A body that DuckDB wrote: it goes with its last byte, or with whoever went before. */
 function sendFile(reply: FastifyReply, file: NonNullable<Body['file']>): void {
-  reply.raw.once('close', () => dropFile(file));
+  onClose(reply, () => dropFile(file));
   void reply
     .header('content-length', String(file.length))
     .send(createReadStream(file.path, { highWaterMark: PIECE_BYTES }));
