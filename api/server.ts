@@ -16,7 +16,7 @@ import { sendAnswer } from './reply.ts';
 import { bodyHashOf } from './signing.ts';
 import { scrambled } from './testEnvironment.ts';
 import { TooFast } from './throttle.ts';
-import { tokenOf } from './token.ts';
+import { tokenOf, withoutToken } from './token.ts';
 import type { Observe } from './metrics.ts';
 import { addOperations, type ServerState, tlsOf } from './operations.ts';
 import { deprecatedSince, isVersion, versionHeaders } from './version.ts';
@@ -254,7 +254,7 @@ async function handled(endpoint: Endpoint, call: Call, services: Services): Prom
 
 /** The checked body; of a form or a text its value, or its text when it is no JSON. */
 function jsonOf(body: Endpoint['body'], read: JsonBody | undefined): unknown {
-  if (body?.kind === 'json') return checkBody(body.schema, read?.value);
+  if (body?.kind === 'json') return checkBody(body.schema, withoutToken(read?.value));
   return read?.value ?? read?.bytes.toString('utf8');
 }
 

@@ -21,3 +21,10 @@ function memberOf(json: unknown): unknown {
   if (typeof json !== 'object' || json === null || !Object.hasOwn(json, 'token')) return undefined;
   return (json as { readonly token: unknown }).token;
 }
+
+/** A JSON body without the token that the request carries in it. */
+export function withoutToken(json: unknown): unknown {
+  if (memberOf(json) === undefined || Array.isArray(json)) return json;
+  const { token: _, ...rest } = json as Readonly<Record<string, unknown>>;
+  return rest;
+}

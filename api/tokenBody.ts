@@ -34,18 +34,15 @@ const SETTINGS = {
   refuseReplays: Type.Optional(Type.Boolean()),
 };
 
-/** The token that the request itself carries may stand in any JSON body (SPEC.md). */
-const token = Type.Optional(Type.String());
-
 export const CREATE_TOKEN = Type.Object(
-  { token, kind: Type.Enum(['publishable', 'secret']), ...SETTINGS },
+  { kind: Type.Enum(['publishable', 'secret']), ...SETTINGS },
   { additionalProperties: false },
 );
-export const CHANGE_TOKEN = Type.Object({ token, ...SETTINGS }, { additionalProperties: false });
+export const CHANGE_TOKEN = Type.Object(SETTINGS, { additionalProperties: false });
 
 /** @throws Failure InvalidBody naming the member and its rule. */
 export function settingsOf(body: Static<typeof CHANGE_TOKEN>): Partial<TokenSettings> {
-  const { token: _own, messageLimit, grants, addresses, referrers, ...plain } = body;
+  const { messageLimit, grants, addresses, referrers, ...plain } = body;
   if (addresses !== undefined) parseAddresses(addresses);
   return {
     ...plain,

@@ -29,13 +29,11 @@ const count = Type.Integer({ minimum: 0, maximum: MESSAGES_MAX });
 const countOrNone = Type.Optional(Type.Union([count, Type.Null()]));
 const label = Type.String({ minLength: 1, maxLength: 200 });
 const tier = Type.Enum([...TIER_NAMES]);
-const token = Type.Optional(Type.String());
 
-const CREATE = Type.Object({ token, name: label, tier }, { additionalProperties: false });
+const CREATE = Type.Object({ name: label, tier }, { additionalProperties: false });
 
 const CHANGE = Type.Object(
   {
-    token,
     name: Type.Optional(label),
     tier: Type.Optional(tier),
     payAsYouGo: Type.Optional(Type.Boolean()),
@@ -127,7 +125,7 @@ export const changeAccount: Endpoint = {
 };
 
 function changesOf(body: Static<typeof CHANGE>): Partial<AccountSettings> {
-  const { token: _own, circuitBreaker, budget, ...plain } = body;
+  const { circuitBreaker, budget, ...plain } = body;
   return {
     ...plain,
     ...(circuitBreaker === undefined ? {} : { circuitBreaker: circuitBreaker ?? undefined }),
@@ -225,7 +223,6 @@ export const verify: Endpoint = {
 
 const BACKUP = Type.Object(
   {
-    token,
     target: Type.String({ minLength: 1, maxLength: 4_096 }),
     withoutKey: Type.Optional(Type.Boolean()),
     copy: Type.Optional(Type.Boolean()),
