@@ -45,6 +45,12 @@ export interface Settings {
   /** Undefined: there is no test environment. */
   readonly sandboxPort: number | undefined;
   readonly attribution: string;
+  /** Outgoing requests may reach private addresses. */
+  readonly allowPrivateAddresses: boolean;
+  /** Undefined: no source reads files. */
+  readonly sourceFolder: string | undefined;
+  readonly sourceBytesMax: number;
+  readonly sourceTimeoutMs: number;
 }
 
 /** Variables of the environment by name; `readSettings(environment())` is how a process starts. */
@@ -72,6 +78,7 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
     ...engineSettings(text, whole),
     ...sqlSettings(text, whole),
     ...accountSettings(text, whole),
+    ...sourceSettings(text, whole),
   };
 }
 
@@ -80,7 +87,13 @@ type Whole = (name: SettingName, least: number, most: number) => number;
 
 type EngineSettings = Omit<
   Settings,
-  'port' | 'host' | 'data' | 'brand' | keyof AccountSettings | keyof SqlSettings
+  | 'port'
+  | 'host'
+  | 'data'
+  | 'brand'
+  | keyof AccountSettings
+  | keyof SqlSettings
+  | keyof SourceSettings
 >;
 
 type SqlSettings = Pick<
@@ -174,6 +187,22 @@ function accountSettings(text: Text, whole: Whole): AccountSettings {
       /^[ -~]{0,500}$/,
       'at most 500 printable ASCII characters: it is sent as a header',
     ),
+  };
+}
+
+type SourceSettings = Pick<
+  Settings,
+  'allowPrivateAddresses' | 'sourceFolder' | 'sourceBytesMax' | 'sourceTimeoutMs'
+>;
+
+function sourceSettings(text: Text, whole: Whole): SourceSettings {
+  const folder = text('TAPEDECK_SOURCE_FOLDER');
+  const allow = text('TAPEDECK_ALLOW_PRIVATE_ADDRESSES');
+  return {
+    allowPrivateAddresses: onOff('TAPEDECK_ALLOW_PRIVATE_ADDRESSES', allow),
+    sourceFolder: folder === '' ? undefined : folder,
+    sourceBytesMax: whole('TAPEDECK_SOURCE_BYTES', 1, Number.MAX_SAFE_INTEGER),
+    sourceTimeoutMs: whole('TAPEDECK_SOURCE_TIMEOUT', 1, 7 * 86_400_000),
   };
 }
 

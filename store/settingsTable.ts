@@ -206,4 +206,28 @@ export const SETTINGS = [
     unit: 'text',
     help: 'Whom data are credited to where a dataset names no source; sent as a header.',
   },
+  {
+    name: 'TAPEDECK_ALLOW_PRIVATE_ADDRESSES',
+    fallback: 'off',
+    unit: 'on|off',
+    help: 'Let sources and webhooks reach private, loopback and link-local addresses.',
+  },
+  {
+    name: 'TAPEDECK_SOURCE_FOLDER',
+    fallback: '',
+    unit: 'folder',
+    help: 'Folder whose files sources may read; empty: none.',
+  },
+  {
+    name: 'TAPEDECK_SOURCE_BYTES',
+    fallback: String(64 * GIGABYTE),
+    unit: 'bytes',
+    help: 'Largest file that a source may bring.',
+  },
+  {
+    name: 'TAPEDECK_SOURCE_TIMEOUT',
+    fallback: '3600000',
+    unit: 'ms',
+    help: 'Deadline of one file from a source.',
+  },
 ] as const satisfies readonly Declaration[];

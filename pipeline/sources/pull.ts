@@ -1,0 +1,72 @@
+// Every kind of source, by its definition.
+import type { Settings } from '../../store/settings.ts';
+import { checkSourcePath, filePull } from './file.ts';
+import { checkUrl, systemResolve } from './guard.ts';
+import { checkHeaders } from './headers.ts';
+import { httpPull } from './http.ts';
+import { checkPages } from './pages.ts';
+import { checkPostgres, postgresPull } from './postgres.ts';
+import { checkS3 } from './s3Names.ts';
+import {
+  type DatasetDefinition,
+  type Pull,
+  type S3Definition,
+  type SourceDefinition,
+} from './source.ts';
+
+/** The settings that a pull keeps to, and how other datasets of the account are read. */
+type PullParts = Pick<Settings, 'allowPrivateAddresses' | 'sourceFolder' | 'sourceTimeoutMs'> & {
+  readonly dataset: Pull<DatasetDefinition>;
+};
+
+/** A pull of any definition. */
+export function makePull(parts: PullParts): Pull {
+  const { allowPrivateAddresses, sourceFolder, sourceTimeoutMs: deadlineMs } = parts;
+  const rules = { allowPrivateAddresses, sourceFolder, deadlineMs, resolve: systemResolve };
+  const [http, file, postgres] = [httpPull(rules), filePull(rules), postgresPull(rules)];
+  // Its client is loaded with the first source that needs it.
+  const s3: Pull<S3Definition> = async function* (order) {
+    const { s3Pull } = await import('./s3.ts');
+    yield* s3Pull(rules)(order);
+  };
+  return (order) => {
+    const { definition } = order;
+    switch (definition.type) {
+      case 'HTTP':
+        return http({ ...order, definition });
+      case 'FILE':
+        return file({ ...order, definition });
+      case 'AWS-S3':
+        return s3({ ...order, definition });
+      case 'DATASET':
+        return parts.dataset({ ...order, definition });
+      case 'POSTGRES':
+        return postgres({ ...order, definition });
+    }
+  };
+}
+
+/**
+ * What can be said of a definition before it is first used.
+ * @throws SourceFailure, an InvalidBody, naming the rule that is broken.
+ */
+export function checkDefinition(
+  definition: SourceDefinition,
+  { allowPrivateAddresses }: Pick<Settings, 'allowPrivateAddresses'>,
+): void {
+  switch (definition.type) {
+    case 'HTTP':
+      checkUrl(definition.url, allowPrivateAddresses);
+      checkHeaders(definition.headers ?? {});
+      if (definition.pages !== undefined) checkPages(definition.pages);
+      return;
+    case 'FILE':
+      checkSourcePath(definition.path);
+      return;
+    case 'AWS-S3':
+      checkS3(definition, allowPrivateAddresses);
+      return;
+    case 'POSTGRES':
+      checkPostgres(definition);
+  }
+}

@@ -1,0 +1,220 @@
+// Files of the folder of sources: what is new, what is outside, what changes under the hand.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, renameSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
+import { appendFile, mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, test } from 'node:test';
+import { checkSourcePath, filePull } from '../../../pipeline/sources/file.ts';
+import type { Pull } from '../../../pipeline/sources/source.ts';
+import { failing, pulled, recordsOf, type World } from './contract.ts';
+import { runContract } from './contractCases.ts';
+
+interface FileWorld extends World {
+  readonly folder: string;
+  /** Writes a file, by default one second newer than the one before. */
+  write(name: string, text: string, second?: number): Promise<string>;
+}
+
+async function startWorld(path = 'prices/*.jsonl'): Promise<FileWorld> {
+  const root = await mkdtemp(join(tmpdir(), 'tapedeck-files-'));
+  const folder = join(root, 'sources');
+  await mkdir(join(folder, 'prices'), { recursive: true });
+  await writeFile(join(root, 'secret.jsonl'), 'secret');
+  await symlink(join(root, 'secret.jsonl'), join(folder, 'out.jsonl'));
+  await symlink(root, join(folder, 'up'));
+  let seconds = 1_000;
+  const write = async (name: string, text: string, second = (seconds += 1)): Promise<string> => {
+    const file = join(folder, name);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text);
+    await utimes(file, second, second);
+    return file;
+  };
+  const of = (asked: string) => ({ definition: { type: 'FILE', path: asked } }) as const;
+  const pull = filePull({ sourceFolder: folder, deadlineMs: 20_000 }) as Pull;
+  return {
+    folder,
+    write,
+    pull,
+    impatient: pull,
+    order: { ...of(path), credential: undefined },
+    add: async (batch, bytes) => {
+      // Written as it is made: the test's own memory is not what is measured.
+      const file = await write(`prices/b${batch}.jsonl`, '');
+      for (const record of recordsOf(batch, bytes)) appendFileSync(file, `${record}\n`);
+      await utimes(file, seconds, seconds);
+    },
+    refused: {
+      'a file that is not there': {
+        order: of('prices/none.jsonl'),
+        why: /^prices\/none.jsonl is not there/,
+      },
+      'a folder that is not there': { order: of('none/*.jsonl'), why: /^none is not there/ },
+      'a folder instead of a file': { order: of('prices'), why: /^prices is no file/ },
+      'a link that leads out': { order: of('out.jsonl'), why: /out.jsonl leads out of/ },
+      'a pattern that names such a link': { order: of('*.jsonl'), why: /out.jsonl leads out of/ },
+      'a folder that leads out': { order: of('up/secret.jsonl'), why: /leads out of/ },
+      'a pattern behind it': { order: of('up/*'), why: /^up leads out of/ },
+      'the folder above': { order: of('../secret.jsonl'), why: /without \. and \.\./ },
+      'an absolute path': { order: of(join(root, 'secret.jsonl')), why: /is relative to/ },
+    },
+    [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
+  };
+}
+
+runContract({ name: 'FILE', sends: 'each', untilRecords: 0, start: () => startWorld() });
+
+test('without its setting, no file is read', async () => {
+  await using world = await startWorld();
+  for (const [sourceFolder, why] of [
+    [undefined, /TAPEDECK_SOURCE_FOLDER is not set/],
+    [join(world.folder, 'none'), /TAPEDECK_SOURCE_FOLDER is not there/],
+  ] as const) {
+    const pull = filePull({ sourceFolder, deadlineMs: 1_000 }) as Pull;
+    await assert.rejects(pulled(world, { pull }), failing(why, false));
+  }
+});
+
+test('the folder itself may be a link, and links within it are followed', async () => {
+  await using world = await startWorld('*/latest.jsonl');
+  await world.write('prices/b1.jsonl', 'one');
+  await symlink('b1.jsonl', join(world.folder, 'prices', 'latest.jsonl'));
+  const link = join(dirname(world.folder), 'link');
+  await symlink(world.folder, link);
+  // `up` leads out, and is refused wherever a pattern would pass it.
+  await rm(join(world.folder, 'up'));
+  const pull = filePull({ sourceFolder: link, deadlineMs: 1_000 }) as Pull;
+  const { names, texts } = await pulled(world, { pull });
+  assert.deepEqual([names, texts], [['prices/latest.jsonl'], ['one']]);
+});
+
+test('what a pattern names: files, not folders, pipes, or what is being written', async () => {
+  await using world = await startWorld('a?/[x-z]*/*.csv');
+  await world.write('a1/x/2.csv', '2');
+  await world.write('a2/z1/1.csv', '1', 900);
+  await world.write('a1/w/no.csv', '');
+  await world.write('a12/x/no.csv', '');
+  await world.write('a1/x/.no.csv', '');
+  await world.write('a1/x/no.csv.part', '');
+  await world.write('a1/y', 'no folder');
+  await mkdir(join(world.folder, 'a1/x/dir.csv'));
+  execFileSync('mkfifo', [join(world.folder, 'a1/x/pipe.csv')]);
+  assert.deepEqual((await pulled(world)).names, ['a2/z1/1.csv', 'a1/x/2.csv']);
+});
+
+test('a file that comes late with an old time is new', async () => {
+  await using world = await startWorld();
+  await world.write('prices/b.jsonl', 'b', 2_000);
+  const { position } = await pulled(world);
+  await world.write('prices/a.jsonl', 'a', 1_000);
+  await world.write('prices/c.jsonl', 'c', 2_000);
+  const second = await pulled(world, { since: position });
+  assert.deepEqual(second.texts, ['a', 'c']);
+  assert.deepEqual((await pulled(world, { since: second.position })).texts, []);
+});
+
+test('a file that changed is new, and one that was only removed is not', async () => {
+  await using world = await startWorld();
+  await world.write('prices/a.jsonl', 'a');
+  await world.write('prices/b.jsonl', 'b');
+  const { position } = await pulled(world);
+  unlinkSync(join(world.folder, 'prices/a.jsonl'));
+  assert.deepEqual((await pulled(world, { since: position })).texts, []);
+  await world.write('prices/b.jsonl', 'B');
+  assert.deepEqual((await pulled(world, { since: position })).texts, ['B']);
+});
+
+describe('a file that changes while it is read is worth another try', () => {
+  const BYTES = 3_000_000;
+  for (const [name, change] of [
+    ['grows', (file: string) => appendFileSync(file, 'more')],
+    ['shrinks', (file: string) => truncateSync(file, 2_500_000)],
+    ['is written anew', (file: string) => writeFileSync(file, Buffer.alloc(BYTES))],
+    [
+      'is replaced',
+      (file: string) => (writeFileSync(`${file}.new`, 'n'), renameSync(`${file}.new`, file)),
+    ],
+    ['goes', (file: string) => unlinkSync(file)],
+  ] as const) {
+    test(name, async () => {
+      await using world = await startWorld();
+      const file = await world.write('prices/a.jsonl', 'a'.repeat(BYTES));
+      let changed = false;
+      const onBytes = (): void => {
+        if (!changed) change(file);
+        changed = true;
+      };
+      const sent = pulled(world, { landing: { onBytes } });
+      await assert.rejects(sent, failing(/a\.jsonl (changed|has gone) while it was read/, true));
+    });
+  }
+
+  test('also before its turn comes', async () => {
+    await using world = await startWorld();
+    await world.write('prices/a.jsonl', 'a');
+    const second = await world.write('prices/b.jsonl', 'b');
+    const onBytes = (): void => unlinkSync(second);
+    const sent = pulled(world, { landing: { onBytes } });
+    await assert.rejects(sent, failing(/b\.jsonl has gone while it was read/, true));
+    await appendFile(second, 'b');
+  });
+});
+
+test('progress is told of how much', async () => {
+  await using world = await startWorld();
+  for (const [name, text] of [
+    ['a', 'aaa'],
+    ['b', 'bb'],
+  ] as const)
+    await world.write(`prices/${name}.jsonl`, text);
+  const told: unknown[] = [];
+  const onBytes = (bytes: number, ofBytes: number | undefined): void =>
+    void told.push([bytes, ofBytes]);
+  await pulled(world, { landing: { onBytes } });
+  assert.deepEqual(told, [
+    [3, 5],
+    [5, 5],
+  ]);
+});
+
+test('a copy that takes too long ends', async () => {
+  await using world = await startWorld();
+  await world.write('prices/a.jsonl', 'a'.repeat(3_000_000));
+  const pull = filePull({ sourceFolder: world.folder, deadlineMs: 60 }) as Pull;
+  const slow = (): void => {
+    const until = performance.now() + 100;
+    while (performance.now() < until);
+  };
+  await assert.rejects(
+    pulled(world, { pull, landing: { onBytes: slow } }),
+    failing(/longer than 60 ms/, true),
+  );
+});
+
+test('what a path may be', () => {
+  for (const path of ['a.csv', 'a/b.csv', 'a/*.csv', '[a]/?.csv', '..a/b..', 'é/ü ö.csv']) {
+    checkSourcePath(path);
+  }
+  for (const path of [
+    '',
+    '/a',
+    'a//b',
+    './a',
+    'a/..',
+    'a/../b',
+    '..',
+    'a/',
+    'a\0',
+    '[a',
+    'x'.repeat(1_025),
+  ]) {
+    assert.throws(
+      () => {
+        checkSourcePath(path);
+      },
+      failing(/a path|a pattern/, false),
+    );
+  }
+});

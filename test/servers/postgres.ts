@@ -1,0 +1,100 @@
+// PostgreSQL in a folder of its own, on a free port of this machine, with and without TLS.
+import { execFile } from 'node:child_process';
+import { appendFile, chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { globSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Client } from 'pg';
+import { freePort, programIn, startDaemon } from './daemon.ts';
+
+const run = promisify(execFile);
+
+export interface Postgres extends AsyncDisposable {
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  /** PEM: its certificate is for `localhost`. */
+  readonly ca: string;
+}
+
+/** PostgreSQL refuses to run as root: `nobody` of Debian. */
+const NOBODY = 65_534;
+const AS_NOBODY = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
+
+// A test's data need not survive a power failure.
+const CONFIGURATION = `
+listen_addresses = '127.0.0.1'
+unix_socket_directories = ''
+fsync = off
+ssl = on
+max_connections = 20
+shared_buffers = 32MB
+`;
+
+/** Undefined: the machine has no PostgreSQL. */
+export async function startPostgres(): Promise<Postgres | undefined> {
+  const folders = globSync('/usr/lib/postgresql/*/bin');
+  const [initdb, server] = await Promise.all([
+    programIn('initdb', folders),
+    programIn('postgres', folders),
+  ]);
+  if (initdb === undefined || server === undefined) return undefined;
+  const isRoot = process.getuid?.() === 0;
+  const as = (command: readonly string[]): readonly string[] =>
+    isRoot ? ['setpriv', ...AS_NOBODY, ...command] : command;
+  const stack = new AsyncDisposableStack();
+  try {
+    const folder = await mkdtemp(join(tmpdir(), 'tapedeck-postgres-'));
+    stack.defer(() => rm(folder, { recursive: true, force: true }));
+    const password = 'correct horse';
+    await writeFile(join(folder, 'password'), password);
+    if (isRoot)
+      for (const path of [folder, join(folder, 'password')]) await chown(path, NOBODY, NOBODY);
+    const data = join(folder, 'data');
+    const options = ['-A', 'scram-sha-256', '-U', 'owner', '-E', 'UTF8', '--locale=C.UTF-8', '-N'];
+    const [program = '', ...args] = as([
+      initdb,
+      '-D',
+      data,
+      ...options,
+      '--pwfile',
+      join(folder, 'password'),
+    ]);
+    await run(program, args);
+    await appendFile(join(data, 'postgresql.conf'), CONFIGURATION);
+    const ca = await certificate(data, isRoot);
+    const port = await freePort();
+    const login = { host: '127.0.0.1', port, user: 'owner', password, database: 'postgres' };
+    stack.use(
+      await startDaemon({
+        command: as([server, '-D', data, '-p', String(port)]),
+        // Waits for no client.
+        signal: 'INT',
+        isReady: () => answers(login),
+      }),
+    );
+    const owned = stack.move();
+    const dispose = (): Promise<void> => owned.disposeAsync();
+    return { port, user: 'owner', password, ca, [Symbol.asyncDispose]: dispose };
+  } finally {
+    await stack.disposeAsync();
+  }
+}
+
+async function certificate(data: string, isRoot: boolean): Promise<string> {
+  const [key, file] = [join(data, 'server.key'), join(data, 'server.crt')];
+  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+  const kind = ['-newkey', 'rsa:2048', '-nodes', '-days', '30'];
+  await run('openssl', ['req', '-x509', ...kind, '-keyout', key, '-out', file, ...names]);
+  if (isRoot) await chown(key, NOBODY, NOBODY);
+  return readFile(file, 'utf8');
+}
+
+async function answers(login: ConstructorParameters<typeof Client>[0]): Promise<boolean> {
+  const client = new Client(login);
+  client.on('error', () => undefined);
+  await client.connect();
+  await client.end();
+  return true;
+}
