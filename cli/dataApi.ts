@@ -11,8 +11,10 @@ import { Failure } from '../store/failure.ts';
 import type { Settings } from '../store/settings.ts';
 import { reachFolder, readTokens } from './folderAccess.ts';
 
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
 interface DataQuestion {
-  readonly method: 'GET' | 'POST';
+  readonly method: Method;
   /** Below `/v1`, with its query. */
   readonly path: string;
   readonly body?: string;

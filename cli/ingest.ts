@@ -96,7 +96,7 @@ async function inProcess(
     const look = async (): Promise<Job | undefined> => findJob(database, jobId);
     let job = await look();
     while (job !== undefined && job.finished_ms === null) {
-      shown.update(runner.progressOf(jobId) ?? job.progress, job.status);
+      shown.update(stateOf(job, runner.progressOf(jobId)));
       await new Promise((done) => setTimeout(done, LOOK_MS));
       job = await look();
     }
@@ -111,6 +111,13 @@ async function inProcess(
     await core.close();
   }
 }
+
+export const stateOf = (job: Job, live: number | undefined) => ({
+  percent: live ?? job.progress,
+  status: job.status,
+  bytes: job.bytes,
+  records: job.records_validated,
+});
 
 const outcomeOf = (job: Job, rejects: readonly string[]): Outcome => ({
   jobId: job.job_id,
@@ -149,7 +156,8 @@ async function throughServer(
   const shown = progress(options.dataset, process.stderr, options.json === true);
   for (;;) {
     const job = (await (await fetch(server.base + jobUrl, { headers })).json()) as JobView;
-    shown.update(job.progress, job.status);
+    const { bytes, recordsValidated: records, status } = job;
+    shown.update({ percent: job.progress, status, bytes, records });
     if (job.finished !== null) {
       shown.end();
       return {
@@ -168,6 +176,8 @@ interface JobView {
   readonly jobId: string;
   readonly status: string;
   readonly progress: number;
+  readonly bytes: number;
+  readonly recordsValidated: number;
   readonly error: string | null;
   readonly finished: number | null;
   readonly recordsIngested: number;

@@ -1,15 +1,18 @@
 #!/usr/bin/env node
-// `tapedeck`: serve, ingest, sql, tokens, workspace, account, audit, verify-ledger, backup, restore.
+// `tapedeck`: serve, ingest, sql, source, credential, schedule, tokens, workspace, account, audit,
+// verify-ledger, backup, restore, rotate-key.
 import { Command, Option } from 'commander';
 import { VERSION } from '../store/version.ts';
 
 import { reasonOf } from '../store/failure.ts';
 import { environment, readSettings } from '../store/settings.ts';
 import { ingestFile, type IngestOptions } from './ingest.ts';
+import { addKeyRotation } from './rotateKey.ts';
 import { serve } from './serve.ts';
 import { addSql } from './sql.ts';
 import { addAccounts, addBooks, addTokenChanges } from './accountCommands.ts';
 import { addBackups } from './backups.ts';
+import { addPipeline } from './pipelineCommands.ts';
 import { listTokens } from './tokens.ts';
 import { createWorkspace, listWorkspaces } from './workspaces.ts';
 
@@ -44,11 +47,13 @@ function program(): Command {
     .option('--json', 'answer JSON lines')
     .action((file: string, options: IngestOptions) => ingestFile(file, options, settings()));
   addSql(root, settings);
+  addPipeline(root, settings);
   addTokens(root);
   addWorkspaces(root);
   addAccounts(root, settings);
   addBooks(root, settings);
   addBackups(root, settings);
+  addKeyRotation(root, settings);
   return root;
 }
 

@@ -4,6 +4,7 @@ import { monotonicMs } from '../store/clock.ts';
 import { findJob } from '../store/jobs.ts';
 import type { Settings } from '../store/settings.ts';
 import { tellServer } from './folderAccess.ts';
+import { stateOf } from './ingest.ts';
 import { progress } from './progress.ts';
 
 const say = (text: string): void => {
@@ -46,8 +47,7 @@ async function follow({ services }: Tapedeck, jobId: string): Promise<void> {
   for (;;) {
     const job = await findJob(services.database, jobId);
     if (job === undefined || services.runner.isStopping()) break;
-    const percent = services.runner.progressOf(jobId) ?? job.progress;
-    shown.update(percent, job.status);
+    shown.update(stateOf(job, services.runner.progressOf(jobId)));
     if (job.finished_ms !== null) {
       shown.end();
       const counts = `${job.records_ingested} records, ${job.records_duplicate} duplicates left out`;

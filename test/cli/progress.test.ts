@@ -1,0 +1,21 @@
+// How fast, and how long still: what is told of work that goes on.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { paceOf } from '../../cli/progress.ts';
+
+const state = { percent: 25, status: 'VALIDATING', bytes: 200_000_000, records: 0 };
+
+test('a quarter in ten seconds: 5 MB a second, and thirty seconds are left', () => {
+  assert.deepEqual(paceOf(state, 10), {
+    seconds: 10,
+    bytesDone: 50_000_000,
+    bytesPerSecond: 5_000_000,
+    secondsLeft: 30,
+  });
+});
+
+test('what is left is not guessed at the very beginning, and is nothing at the end', () => {
+  assert.equal(paceOf({ ...state, percent: 2 }, 1).secondsLeft, undefined);
+  assert.equal(paceOf({ ...state, percent: 100 }, 1).secondsLeft, undefined);
+  assert.equal(paceOf(state, 0).bytesPerSecond, 0);
+});
