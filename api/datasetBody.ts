@@ -11,11 +11,13 @@ import {
   type Access,
   type ColumnMapping,
   type Dataset,
+  type RecordSchema,
   type SmartLink,
   UNSAID,
 } from '../store/datasets.ts';
 import { TIER_NAMES } from '../store/tiers.ts';
 import { Failure } from '../store/failure.ts';
+import { checkExpectations, CONTRACT_MEMBERS, governedBy } from './contractBody.ts';
 
 const TEXT_MAX = 10_000;
 const WEIGHT_MAX = 1_000_000;
@@ -53,6 +55,7 @@ const MEMBERS = {
       { maxItems: 20 },
     ),
   ),
+  ...CONTRACT_MEMBERS,
 };
 
 const SCHEMA = Type.Object({
@@ -61,26 +64,42 @@ const SCHEMA = Type.Object({
   required: Type.Optional(Type.Array(Type.String())),
 });
 
+/** What becomes of stored records when the schema changes. */
+const EXISTING = Type.Enum(['leave', 'update', 'delete']);
+
+/** Which properties are the unique index. */
+export const COLUMN_MAPPING = Type.Object(
+  {
+    key: Type.Optional(Type.String()),
+    subkey: Type.Optional(Type.String()),
+    date: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false },
+);
+
 /** Body of a creation (INTERFACE.md 3.3); the id may stand in the path instead. */
 export const CREATE_DATASET = Type.Object({
   dataset: Type.Object({
     datasetId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
     ...MEMBERS,
     schema: SCHEMA,
-    columnMapping: Type.Optional(
-      Type.Object(
-        {
-          key: Type.Optional(Type.String()),
-          subkey: Type.Optional(Type.String()),
-          date: Type.Optional(Type.String()),
-        },
-        { additionalProperties: false },
-      ),
-    ),
+    existing: Type.Optional(EXISTING),
+    columnMapping: Type.Optional(COLUMN_MAPPING),
   }),
 });
 
-const CHANGES = { ...MEMBERS, schema: Type.Optional(SCHEMA) };
+const CHANGED_SCHEMA = Type.Object({
+  ...SCHEMA.properties,
+  properties: Type.Record(Type.String(), Type.Union([PROPERTY, Type.Null()]), {
+    maxProperties: PROPERTIES_MAX,
+  }),
+});
+
+const CHANGES = {
+  ...MEMBERS,
+  schema: Type.Optional(CHANGED_SCHEMA),
+  existing: Type.Optional(EXISTING),
+};
 
 /** Body of a change: its members under `dataset`, or by themselves. */
 export const CHANGE_DATASET = Type.Object({
@@ -103,10 +122,12 @@ export function draftOf(
   checkPropertyNames('schema.properties', Object.keys(properties));
   checkMapping(properties, columnMapping);
   checkSmartLinks(dataset.smartLinkAttributes ?? [], Object.keys(properties));
+  const described = describedBy(dataset, UNSAID);
+  checkExpectations(described.expectations, { properties, mapping: columnMapping });
   return {
     workspace,
     dataset: datasetId,
-    ...describedBy(dataset, UNSAID),
+    ...described,
     schema: { type: 'object', properties, required: Object.values(columnMapping) },
     mapping: columnMapping,
   };
@@ -114,12 +135,20 @@ export function draftOf(
 
 type Described = Pick<
   DatasetDraft,
-  'title' | 'description' | 'source' | 'weight' | 'access' | 'smartLinks' | 'historyDays'
+  | 'title'
+  | 'description'
+  | 'source'
+  | 'weight'
+  | 'access'
+  | 'smartLinks'
+  | 'historyDays'
+  | 'contract'
+  | 'expectations'
 >;
 
 /** What a body says of a dataset beside its schema; what it leaves out stays as it was. */
 export const describedBy = (
-  body: Omit<Static<typeof CHANGE_DATASET>, 'dataset' | 'schema'>,
+  body: Omit<Static<typeof CHANGE_DATASET>, 'dataset' | 'existing' | 'schema'>,
   was: Described,
 ): Described => ({
   title: body.title ?? was.title,
@@ -130,6 +159,7 @@ export const describedBy = (
   smartLinks: body.smartLinkAttributes ?? was.smartLinks,
   // null takes it back.
   historyDays: body.historyDays === undefined ? was.historyDays : body.historyDays,
+  ...governedBy(body, was),
 });
 
 /** @throws Failure InvalidBody naming the attribute. */
@@ -140,23 +170,49 @@ export function checkSmartLinks(smartLinks: readonly SmartLink[], names: readonl
   throw new Failure('InvalidBody', told);
 }
 
+/** What a body makes of the properties of a dataset. */
+interface PropertyEdit {
+  readonly schema: RecordSchema;
+  readonly added: Properties;
+  readonly retyped: Properties;
+  readonly removed: readonly string[];
+}
+
 /**
- * The properties that a change adds: a known one must be as it is, and none goes.
+ * A property that the body does not name stays, one that is null there goes.
  * @throws Failure InvalidBody naming the property.
  */
-export function addedTo({ schema }: Dataset, properties: Properties): Properties {
+export function editOf(
+  { mapping, schema }: Dataset,
+  given: Readonly<Record<string, PropertyType | null>>,
+): PropertyEdit {
   const added: Record<string, PropertyType> = {};
-  for (const [name, property] of Object.entries(properties)) {
+  const retyped: Record<string, PropertyType> = {};
+  const removed: string[] = [];
+  const indexed = new Set(Object.values(mapping));
+  for (const [name, property] of Object.entries(given)) {
     const known = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
-    if (known === undefined) added[name] = property;
-    else if (known.type !== property.type || known.format !== property.format) {
-      throw new Failure('InvalidBody', `schema.properties.${name} can not change its type`);
+    if (known?.type === property?.type && known?.format === property?.format) {
+      if (known === undefined) throw unknownProperty(name);
+      continue;
     }
+    if (known === undefined && property === null) throw unknownProperty(name);
+    if (indexed.has(name)) {
+      const rule = property === null ? 'it can not go' : 'it can not change its type';
+      throw new Failure('InvalidBody', `schema.properties.${name} is indexed: ${rule}`);
+    }
+    if (property === null) removed.push(name);
+    else if (known === undefined) added[name] = property;
+    else retyped[name] = property;
   }
-  const names = Object.keys({ ...schema.properties, ...added });
-  checkPropertyNames('schema.properties', names);
-  return added;
+  const all = Object.entries({ ...schema.properties, ...retyped, ...added });
+  const properties = Object.fromEntries(all.filter(([name]) => !removed.includes(name)));
+  checkPropertyNames('schema.properties', Object.keys(properties));
+  return { schema: { ...schema, properties }, added, retyped, removed };
 }
+
+const unknownProperty = (name: string): Failure =>
+  new Failure('InvalidBody', `schema.properties.${name} is null, and no property`);
 
 function checkMapping(properties: Properties, mapping: ColumnMapping): void {
   for (const [part, name] of Object.entries(mapping)) {

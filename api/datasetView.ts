@@ -3,6 +3,7 @@ import { makeBind } from '../query/binding.ts';
 import { dayIn } from '../query/dates.ts';
 import { planSeries } from '../query/seriesPlan.ts';
 import { printRecords } from '../query/seriesSql.ts';
+import { isUsual } from '../store/contracts.ts';
 import type { Dataset } from '../store/datasets.ts';
 import { identifier } from '../store/duckdb/instance.ts';
 import type { Bound } from '../store/duckdb/protocol.ts';
@@ -26,6 +27,8 @@ export const schemaView = (dataset: Dataset): Readonly<Record<string, unknown>> 
   access: dataset.access,
   smartLinkAttributes: dataset.smartLinks,
   ...(dataset.historyDays === null ? {} : { historyDays: dataset.historyDays }),
+  ...(isUsual(dataset.contract) ? {} : { schemaContract: dataset.contract }),
+  ...(dataset.expectations.length === 0 ? {} : { expectations: dataset.expectations }),
   schema: dataset.schema,
   parentDatasetId: null,
   date: dataset.createdMs,

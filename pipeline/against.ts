@@ -31,7 +31,8 @@ export interface Reconciled {
   readonly deletes: readonly PendingDeletes[];
 }
 
-interface Place {
+/** Where a load meets what is stored. */
+export interface Place {
   readonly bench: Workbench;
   readonly files: Files;
   readonly table: Table;
@@ -171,10 +172,11 @@ function knownOf(batch: Batch, { table, index }: Place, open: Opened): string {
 }
 
 /** Adds the index terms as columns `<prefix>0`, `<prefix>1` … */
-const withTerms = (rows: string, index: UniqueIndex, prefix: string): string =>
+export const withTerms = (rows: string, index: UniqueIndex, prefix: string): string =>
   `(SELECT *, ${index.terms.map((term, at) => `${term} AS ${prefix}${at}`).join(', ')} FROM ${rows})`;
 
-const same = (index: UniqueIndex): string =>
+/** The terms `n0` … and `s0` … of two such are equal. */
+export const same = (index: UniqueIndex): string =>
   index.terms.map((_, at) => `n.n${at} = s.s${at}`).join(' AND ');
 
 const ask = (

@@ -2,24 +2,25 @@
 // one commit (DESIGN.md "Flows"). Until the commit nothing is visible; the files it leaves when it
 // dies are swept at the next start.
 import type { Clock } from '../store/clock.ts';
-import { columnTypeOf, type PropertyType, UPDATED_COLUMN } from '../store/columns.ts';
-import type { Committed, Edit, Touches } from '../store/commit.ts';
+import type { CommitNote, Committed, Edit, Touches } from '../store/commit.ts';
 import type { AtCrashPoint } from '../store/crashPoints.ts';
 import type { Database } from '../store/database.ts';
-import { type ColumnMapping, type Dataset, UNSAID } from '../store/datasets.ts';
+import type { ColumnMapping, Dataset } from '../store/datasets.ts';
 import type { DuckDbPool } from '../store/duckdb/pool.ts';
 import { Failure } from '../store/failure.ts';
 import type { Reject } from '../store/jobs.ts';
-import { columnsOf, createDataset, type DatasetDraft } from '../store/datasetEdits.ts';
+import { createDataset } from '../store/datasetEdits.ts';
 import type { Lake } from '../store/lake.ts';
 import { newFileOf, type Table } from '../store/lakeRead.ts';
+import { quarantine } from '../store/quarantine.ts';
 import { inWorkFolder } from '../store/workFolder.ts';
-import { type Reconciled, reconcile, writtenDeletes } from './against.ts';
-import { type Batch, makeBatch, type Workbench } from './batch.ts';
-import { guessMapping, schemaOf, wantedDates, widen } from './infer.ts';
+import { type Reconciled, writtenDeletes } from './against.ts';
+import type { Batch, Workbench } from './batch.ts';
+import { conform, type Conformed, type SchemaChange, tableOf } from './conform.ts';
+import { openRelation } from './decode.ts';
+import { meet, schemaEdits } from './meeting.ts';
 import { type FileStats, writtenFile } from './parquetFile.ts';
 import type { Relation } from './relation.ts';
-import { openSource } from './source.ts';
 import { type UniqueIndex, uniqueIndexOf } from './uniqueIndex.ts';
 
 type DuplicateHandling = 'ignore' | 'replace';
@@ -43,6 +44,10 @@ export interface Load {
   readonly relation?: Relation;
   /** What it changes for who has records in memory. */
   readonly touches?: Touches;
+  /** Its records were let in before: neither contract nor expectation is asked again. */
+  readonly accepted?: boolean;
+  /** The job that it is, for records that are kept aside. */
+  readonly jobId?: string;
 }
 
 export interface IngestServices {
@@ -59,7 +64,8 @@ export interface IngestServices {
 /** Told while it runs. */
 export interface IngestEvents {
   readonly validating: () => Promise<void>;
-  readonly validated: () => Promise<void>;
+  /** With how many records of the file were read and found good. */
+  readonly validated: (records: number) => Promise<void>;
   readonly ingesting: () => Promise<void>;
   readonly progress: (percent: number) => void;
   readonly log: (message: string) => Promise<void>;
@@ -80,6 +86,8 @@ interface Ingested {
   readonly validated: number;
   readonly ingested: number;
   readonly invalid: number;
+  /** Records that are kept aside for an expectation that they did not keep. */
+  readonly quarantined: number;
   /** Records left out, or stored records replaced, because the index value was taken. */
   readonly duplicates: number;
   readonly rejects: readonly Reject[];
@@ -111,143 +119,61 @@ export async function ingest(
     const bench = { pool, folder, deadlineMs, onProgress: events.progress, ...abort };
     const run = { load, author, services, bench, events };
     await events.validating();
-    const relation = load.relation ?? (await openSource(load.path, load.jsonPath, bench));
-    const validated = await validate(run, relation);
+    const relation = load.relation ?? (await openRelation(load.path, load.jsonPath, bench));
+    const conformed = await conform(run, relation);
+    await tellBreaches(conformed.batch, events);
+    refuseBatch(conformed.batch, load);
+    // The dataset is made once the records are known to be good.
+    const dataset =
+      conformed.kind === 'known'
+        ? conformed.dataset
+        : await createDataset(services.lake, conformed.draft, author);
     services.at('parquet-written');
-    await events.validated();
+    const { batch } = conformed;
+    await events.validated(batch.stats.records + batch.duplicates);
     await events.ingesting();
-    return store(run, validated, finish);
+    return store(run, conformed, dataset, finish);
   });
 }
-
-interface Validated {
-  readonly batch: Batch;
-  readonly dataset: Dataset;
-}
-
-async function validate(run: Run, relation: Relation): Promise<Validated> {
-  const { load, services, bench, events } = run;
-  const known = services.lake.catalogue.dataset(load.workspace, load.dataset);
-  if (known === undefined) return inferAndCreate(run, relation);
-  const table = await tableOf(services.lake, known);
-  checkColumns(known, relation);
-  const extra = relation.columns.filter(
-    ({ name }) => !Object.hasOwn(known.schema.properties, name) && name !== UPDATED_COLUMN,
-  );
-  if (extra.length > 0) {
-    const list = extra
-      .map(({ name }) => name)
-      .slice(0, 20)
-      .join(', ');
-    await events.log(`columns that the schema does not have are left out: ${list}`);
-  }
-  const attempt = await makeBatch(request(load, relation, known, table, services), bench, false);
-  if (attempt.kind === 'misfit') throw new Failure('SystemError', 'a fixed schema was widened');
-  refuseBatch(attempt.batch, load);
-  return { batch: attempt.batch, dataset: known };
-}
-
-/**
- * Types guessed from the head are widened until the whole file fits: as if all of it was read. The
- * dataset is made once the records are known to be good.
- */
-async function inferAndCreate(run: Run, relation: Relation): Promise<Validated> {
-  const { load, author, services, bench, events } = run;
-  const properties: Record<string, PropertyType> = {
-    ...wantedDates(relation.columns, load.mapping),
-  };
-  for (;;) {
-    const draft = draftOf(load, properties);
-    checkColumns(draft, relation);
-    const table = {
-      tableId: 0,
-      snapshot: 0,
-      folder: '',
-      columns: columnsOf(draft),
-      files: [],
-      records: 0,
-      bytes: 0,
-    };
-    const dataset = { ...draft, tableId: 0, createdMs: 0, updatedMs: 0 };
-    const attempt = await makeBatch(request(load, relation, dataset, table, services), bench, true);
-    if (attempt.kind === 'batch') {
-      refuseBatch(attempt.batch, load);
-      const created = await createDataset(services.lake, draft, author);
-      return { batch: attempt.batch, dataset: created };
-    }
-    for (const { column, line, value } of attempt.misfits) {
-      const guessed = properties[column] ?? { type: 'string' };
-      const wider = widen(guessed);
-      const was = guessed.format ?? guessed.type;
-      const shown = JSON.stringify(value.slice(0, 100));
-      await events.log(`${column} becomes ${wider.type}: line ${line} has ${shown}, no ${was}`);
-      properties[column] = wider;
-    }
-  }
-}
-
-function draftOf(load: Load, properties: Readonly<Record<string, PropertyType>>): DatasetDraft {
-  const mapping = load.mapping ?? guessMapping(properties);
-  return {
-    workspace: load.workspace,
-    dataset: load.dataset,
-    ...UNSAID,
-    source: load.source ?? '',
-    schema: schemaOf(properties, mapping),
-    mapping,
-  };
-}
-
-/** @throws Failure InvalidBody when an indexed property is not in the file or can't be one. */
-function checkColumns(dataset: DatasetDraft, relation: Relation): void {
-  const names = new Set(relation.columns.map(({ name }) => name));
-  for (const [part, name] of Object.entries(dataset.mapping)) {
-    const property = dataset.schema.properties[name];
-    if (!names.has(name) || property === undefined) {
-      throw new Failure(
-        'InvalidBody',
-        `validation failed: should have required property '${name}'`,
-      );
-    }
-    const date = property.format !== undefined;
-    if (part === 'date' && !date) {
-      throw new Failure('InvalidBody', `property '${name}' can not be the date: it holds no dates`);
-    }
-    if (columnTypeOf(property) === 'json') {
-      throw new Failure('InvalidBody', `property '${name}' can not be indexed: it is no scalar`);
-    }
-  }
-}
-
-const request = (
-  load: Load,
-  relation: Relation,
-  dataset: Dataset,
-  table: Table,
-  { clock }: IngestServices,
-): Parameters<typeof makeBatch>[0] => ({
-  relation,
-  columns: table.columns,
-  index: uniqueIndexOf(dataset, table),
-  duplicates: load.duplicates,
-  nowMs: clock(),
-});
 
 /** Records of one ingestion (INTERFACE.md 3.8): past it nothing is ingested. */
 const RECORDS_MAX = 20_000_000;
 
-/** @throws Failure for too many records, or too many rejected ones. */
-function refuseBatch(batch: Batch, load: Load): void {
-  const read = batch.stats.records + batch.duplicates;
+/** Warnings of a batch, and how much of it is kept aside, as lines of the job's log. */
+export async function tellBreaches(
+  { quarantined, warnings }: Batch,
+  { log }: Pick<IngestEvents, 'log'>,
+): Promise<void> {
+  for (const { line, records, rule } of warnings) {
+    const first = line === undefined ? '' : `, the first in line ${line}`;
+    await log(`expectation failed for ${records} records${first}: ${rule}`);
+  }
+  if (quarantined.length === 0) return;
+  const [{ line, rule } = { line: 0, rule: '' }] = quarantined;
+  await log(`${quarantined.length} records go to quarantine: line ${line}: ${rule}`);
+}
+
+/**
+ * What ends a load although its file could be read.
+ * @throws Failure for too many records, too many rejected ones, or an expectation that ends it.
+ */
+export function refuseBatch(batch: Batch, load: Load): void {
+  const read = batch.stats.records + batch.duplicates + batch.quarantined.length;
   if (read > RECORDS_MAX) {
     throw new Failure('InvalidBody', `the body has ${read} records, at most ${RECORDS_MAX} a job`);
   }
   const reasons = batch.rejects.slice(0, 3).map(({ line, error }) => `line ${line}: ${error}`);
+  if (batch.failed !== undefined) {
+    const { line, records, rule } = batch.failed;
+    const told = `expectation failed: ${rule}: line ${line}, ${records} records in all`;
+    throw new RejectedFailure(told, batch);
+  }
   if (batch.invalid > load.rejectsMax) {
     const counted = `${batch.invalid} invalid records, ${load.rejectsMax} allowed`;
     throw new RejectedFailure(`${counted}: ${reasons.join('; ')}`, batch);
   }
-  if (batch.invalid > 0 && batch.stats.records === 0) {
+  const left = batch.stats.records + batch.quarantined.length;
+  if (batch.invalid > 0 && left === 0) {
     throw new RejectedFailure(`no record is valid: ${reasons.join('; ')}`, batch);
   }
 }
@@ -264,52 +190,108 @@ export class RejectedFailure extends Failure {
   }
 }
 
-async function tableOf(lake: Lake, dataset: Dataset): Promise<Table> {
-  const table = await lake.table(dataset.tableId);
-  if (table === undefined) throw new Failure('NotFound');
-  return table;
-}
-
 async function store(
-  { load, author, services, bench }: Run,
-  { batch, dataset }: Validated,
+  run: Run,
+  conformed: Conformed,
+  dataset: Dataset,
   finish: Finish,
 ): Promise<Ingested> {
+  const { load, author, services, bench } = run;
   const { lake } = services;
+  const { batch } = conformed;
+  const change = conformed.kind === 'known' ? conformed.change : undefined;
   const table = await tableOf(lake, dataset);
   const index = uniqueIndexOf(dataset, table);
   const place = { bench, files: lake.files, table, index };
-  const reconciled = load.overwrite
-    ? { path: batch.path, stats: batch.stats, ignored: 0, replaced: 0, deletes: [] }
-    : await reconcile(batch, load.duplicates, place);
+  const met = await meet(batch, load, change, place);
   const outcome = {
     validated: batch.stats.records + batch.duplicates,
-    ingested: reconciled.stats.records,
+    ingested: met.stats.records,
     invalid: batch.invalid,
-    duplicates: batch.duplicates + reconciled.ignored + reconciled.replaced,
+    quarantined: batch.quarantined.length,
+    duplicates: batch.duplicates + met.ignored + met.replaced,
     rejects: batch.rejects,
   };
-  const { tableId } = dataset;
-  const emptied: readonly Edit[] =
-    load.overwrite === true && table.files.length > 0 ? [{ kind: 'truncate', tableId }] : [];
   services.signal?.throwIfAborted();
-  const deletes = await publishDeletes(reconciled.deletes, table, lake);
-  const inserts = await publishFile(reconciled.path, reconciled.stats, table, lake);
-  const edits = [...emptied, ...deletes, ...inserts];
+  const wider = change === undefined ? table : { ...table, columns: change.columns };
+  const edits: Edit[] = schemaEdits(table, change);
+  if (met.emptied) edits.push(met.emptied);
+  edits.push(...(await publishDeletes(met.deletes, table, lake)));
+  if (met.rewritten) {
+    edits.push(...(await publishFile(met.rewritten.path, met.rewritten.stats, wider, lake)));
+  }
+  edits.push(...(await publishFile(met.path, met.stats, wider, lake)));
   const message = `${outcome.ingested} records into ${dataset.workspace}.${dataset.dataset}`;
   const touches =
-    load.touches ?? (load.overwrite ? undefined : touchedKeys(reconciled.stats, index));
+    load.touches ?? (load.overwrite || change ? undefined : touchedKeys(met.stats, index));
   const note = { author, message, ...(touches ? { touches } : {}) };
-  await lake.commit(edits, note, async (transaction, committed) => {
+  const alongside: Alongside = async (transaction, committed) => {
     await finish(transaction, outcome, committed);
-    await transaction
-      .updateTable('dataset')
-      .set({ updated_ms: committed.timeMs })
-      .where('table_id', '=', dataset.tableId)
-      .execute();
-  });
+    await keepAside(transaction, dataset, run, batch, committed);
+    await updateRow(transaction, dataset, change, committed);
+  };
+  await commitOrTidy(edits, note, alongside, wider, lake);
   return outcome;
 }
+
+/** Runs in the commit's transaction. */
+type Alongside = (transaction: Database, committed: Committed) => Promise<void>;
+
+async function keepAside(
+  transaction: Database,
+  { tableId }: Dataset,
+  { load }: Run,
+  { quarantined }: Batch,
+  { timeMs }: Committed,
+): Promise<void> {
+  if (quarantined.length === 0) return;
+  await quarantine(transaction, tableId, quarantined, load.jobId ?? null, timeMs);
+}
+
+async function updateRow(
+  transaction: Database,
+  { tableId }: Dataset,
+  change: SchemaChange | undefined,
+  { timeMs }: Committed,
+): Promise<void> {
+  const schema = change === undefined ? {} : { schema_json: JSON.stringify(change.schema) };
+  await transaction
+    .updateTable('dataset')
+    .set({ updated_ms: timeMs, ...schema })
+    .where('table_id', '=', tableId)
+    .execute();
+}
+
+/** What is refused in the transaction itself leaves no published file behind. */
+async function commitOrTidy(
+  edits: readonly Edit[],
+  note: CommitNote,
+  alongside: Alongside,
+  { folder }: Table,
+  lake: Lake,
+): Promise<void> {
+  let refused = false;
+  try {
+    await lake.commit(edits, note, async (transaction, committed) => {
+      try {
+        await alongside(transaction, committed);
+      } catch (error) {
+        refused = true;
+        throw error;
+      }
+    });
+  } catch (error) {
+    const paths = namesIn(edits).map((name) => `${folder}${name}`);
+    if (refused) await lake.files.remove(paths).catch(() => undefined);
+    throw error;
+  }
+}
+
+const namesIn = (edits: readonly Edit[]): readonly string[] =>
+  edits.flatMap((edit) => {
+    if (edit.kind === 'insert') return [edit.file.name];
+    return edit.kind === 'delete' ? edit.deletes.map(({ file }) => file.name) : [];
+  });
 
 /**
  * Records that a load adds or replaces are those of its file. Statistics of long texts are cut so

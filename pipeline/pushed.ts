@@ -1,16 +1,32 @@
 // A pushed JSON record as a pending row, when that can be said without DuckDB: every value is of its
 // property's own JSON type and spelled as the column is. Anything else takes the exact way of a load,
 // which also has the words for what is wrong.
-import type { Column, ColumnType } from '../store/columns.ts';
+import {
+  type Column,
+  type ColumnType,
+  columnTypeOf,
+  isSystemColumn,
+  UPDATED_COLUMN,
+} from '../store/columns.ts';
 import type { Dataset } from '../store/datasets.ts';
 import type { Table } from '../store/lakeRead.ts';
 import type { Push } from '../store/pending.ts';
 import { INDEX_BYTES_MAX } from './relation.ts';
-import { UPDATED_COLUMN } from '../store/columns.ts';
 
 /** Records of one push; more are a load. */
 const RECORDS_MAX = 1_000;
 const RECORD_BYTES_MAX = 65_536;
+
+/**
+ * The table is of the dataset's schema as it is now: one that was read while the schema was changed
+ * may be of the one before.
+ */
+export const isOf = ({ columns }: Table, { schema }: Dataset): boolean =>
+  columns.every(({ name, type }) => {
+    if (isSystemColumn(name)) return true;
+    const property = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
+    return property !== undefined && columnTypeOf(property) === type;
+  });
 
 /** A body as it came, and what JavaScript makes of it. */
 interface PushedBody {

@@ -1,5 +1,5 @@
 // A file as a relation: what DuckDB reads, and how each dataset property comes out of it.
-import { type Column, SQL_TYPES } from '../store/columns.ts';
+import { type Column, type ColumnType, SQL_TYPES } from '../store/columns.ts';
 import { identifier, literal } from '../store/duckdb/instance.ts';
 import type { DateSpelling } from './dateFormats.ts';
 import type { Inferred } from './infer.ts';
@@ -17,7 +17,12 @@ export type Relation = {
   readonly path: string;
   readonly columns: readonly SourceColumn[];
 } & (
-  | { readonly kind: 'csv'; readonly delimiter: string }
+  | {
+      readonly kind: 'csv';
+      readonly delimiter: string;
+      /** Every column is read as text, so that no line is refused for a value. */
+      readonly texts?: true;
+    }
   | { readonly kind: 'json'; readonly framing: JsonFraming; readonly jsonPath: string }
   | { readonly kind: 'parquet' }
 );
@@ -172,19 +177,19 @@ export function valueOf(relation: Relation, target: Column, strict: boolean): st
   if (cast === undefined) return identifier(target.name);
   if (!strict) return `(${cast})`;
   const failed = `error(${literal(`${MISFIT_MARK}${target.name}`)})`;
-  return `CASE WHEN ${given(relation, target)} THEN coalesce(${cast}, ${failed}) END`;
+  return `CASE WHEN ${given(relation, target.name)} THEN coalesce(${cast}, ${failed}) END`;
 }
 
 /** True where the property has a value in the file that does not fit; undefined when none can. */
 export function misfit(relation: Relation, target: Column): string | undefined {
   const source = relation.columns.find(({ name }) => name === target.name);
   const cast = source === undefined ? undefined : castOf(relation, source, target);
-  return cast === undefined ? undefined : `${given(relation, target)} AND ${cast} IS NULL`;
+  return cast === undefined ? undefined : `${given(relation, target.name)} AND ${cast} IS NULL`;
 }
 
 /** The file has a value there: empty text is none, unless the property is text itself. */
-function given(relation: Relation, target: Column): string {
-  const name = identifier(target.name);
+export function given(relation: Relation, column: string): string {
+  const name = identifier(column);
   return relation.kind === 'parquet' ? `${name} IS NOT NULL` : `nullif(${name}, '') IS NOT NULL`;
 }
 
@@ -199,22 +204,23 @@ function castOf(relation: Relation, source: SourceColumn, target: Column): strin
     return relation.kind === 'json' ? undefined : `TRY_CAST(nullif(${name}, '') AS JSON)`;
   }
   const native = target.type === 'float64' || target.type === 'boolean';
-  return relation.kind === 'csv' && native ? undefined : castText(name, target);
+  const typed = relation.kind === 'csv' && relation.texts !== true;
+  return typed && native ? undefined : castText(name, target.type);
 }
 
 /**
  * Text as a value, exactly: DuckDB's own casts round `12.75` to 13 and `1e-7` to 0, cut a time off its
  * date and pass over the offset of a timestamp.
  */
-function castText(text: string, target: Column): string {
-  if (target.type === 'int64') {
+export function castText(text: string, type: ColumnType): string {
+  if (type === 'int64') {
     const whole = `TRY_CAST(${text} AS BIGINT)`;
     const signs = ['.', 'e', 'E'].map((sign) => `contains(${text}, '${sign}')`).join(' OR ');
     const rounded = `(${signs}) AND TRY_CAST(${text} AS DOUBLE) <> ${whole}`;
     return `CASE WHEN ${rounded} THEN NULL ELSE ${whole} END`;
   }
-  if (target.type === 'timestamp') return `CAST(TRY_CAST(${text} AS TIMESTAMPTZ) AS TIMESTAMP)`;
-  if (target.type !== 'date') return `TRY_CAST(${text} AS ${SQL_TYPES[target.type]})`;
+  if (type === 'timestamp') return `CAST(TRY_CAST(${text} AS TIMESTAMPTZ) AS TIMESTAMP)`;
+  if (type !== 'date') return `TRY_CAST(${text} AS ${SQL_TYPES[type]})`;
   const day = `TRY_CAST(${text} AS DATE)`;
   const midnight = `TRY_CAST(${text} AS TIMESTAMP) = ${day}`;
   return `CASE WHEN length(${text}) = 10 THEN ${day} WHEN ${midnight} THEN ${day} END`;
@@ -225,7 +231,7 @@ function castValue(value: string, { inferred }: SourceColumn, target: Column): s
   if (target.type === 'json') return `to_json(${value})`;
   const { type, format } = inferred.property;
   const text = type === 'string' && format === undefined;
-  if (text && target.type !== 'varchar') return castText(value, target);
+  if (text && target.type !== 'varchar') return castText(value, target.type);
   const cast = `TRY_CAST(${value} AS ${SQL_TYPES[target.type]})`;
   const narrows =
     (target.type === 'int64' && type === 'number') ||
@@ -233,7 +239,8 @@ function castValue(value: string, { inferred }: SourceColumn, target: Column): s
   return narrows ? `CASE WHEN ${cast} = ${value} THEN ${cast} END` : cast;
 }
 
-function dateOf(name: string, read: Spelled): string {
+/** A text in the file's own spelling as a date or an instant. */
+export function dateOf(name: string, read: Spelled): string {
   if (read.kind === 'strptime') return `try_strptime(${name}, ${literal(read.format)})`;
   const count = `TRY_CAST(${name} AS BIGINT)`;
   if (read.perSecond === 1_000_000_000) return `make_timestamp(${count} // 1000)`;

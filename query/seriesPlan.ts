@@ -1,6 +1,6 @@
 // The time-series door as data: what a request may see and in which order, decided before anything
 // is read. Planning is pure; a plan says everything that an engine needs (DESIGN.md idea 7).
-import { type Column, CREATED_COLUMN, UPDATED_COLUMN } from '../store/columns.ts';
+import { type Column, CREATED_COLUMN, isSystemColumn, UPDATED_COLUMN } from '../store/columns.ts';
 import type { Dataset } from '../store/datasets.ts';
 import { Failure } from '../store/failure.ts';
 import type { Table } from '../store/lakeRead.ts';
@@ -250,7 +250,7 @@ function attributeOf(name: string, { dataset, table }: SeriesContext): Column | 
     date: date ?? CREATED_COLUMN,
     updated: UPDATED_COLUMN,
   };
-  const own = Object.hasOwn(dataset.schema.properties, name);
+  const own = table.columns.some((item) => item.name === name && !isSystemColumn(name));
   const column = own ? name : Object.hasOwn(system, name) ? system[name] : undefined;
   return table.columns.find((item) => item.name === column);
 }
@@ -309,9 +309,8 @@ function knownMembers(context: SeriesContext, parameters: SeriesParameters): rea
 
 function membersOf(context: SeriesContext, systemProperties: boolean): readonly Member[] {
   const { dataset, shape, table } = context;
-  const properties = table.columns.filter(
-    ({ name }) => dataset.schema.properties[name] !== undefined,
-  );
+  // Of the version: an old one has properties that the schema may have no more.
+  const properties = table.columns.filter(({ name }) => !isSystemColumn(name));
   const own = properties.map(({ name }): Member => ({ kind: 'column', name, column: name }));
   const system = systemMembers(dataset);
   if (shape === 'data') {

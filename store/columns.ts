@@ -35,6 +35,10 @@ export const UPDATED_COLUMN = '_system_updated';
 /** Creation time: the date of the unique index where the owner maps no date. */
 export const CREATED_COLUMN = '_system_date';
 
+/** Every other column is the owner's. */
+export const isSystemColumn = (name: string): boolean =>
+  name === UPDATED_COLUMN || name === CREATED_COLUMN;
+
 /** Properties of a record. A wider one is refused: past it, Parquet footers cost more than rows. */
 export const PROPERTIES_MAX = 10_000;
 const NAME = /^[A-Za-z0-9_]{1,128}$/;

@@ -69,6 +69,17 @@ export type Edit =
       readonly tableId: number;
       readonly columns: readonly Omit<Column, 'id'>[];
     }
+  /** Columns of other types, by their ids; what they hold is written again by the same commit. */
+  | {
+      readonly kind: 'alter-columns';
+      readonly tableId: number;
+      readonly columns: readonly Column[];
+    }
+  | {
+      readonly kind: 'drop-columns';
+      readonly tableId: number;
+      readonly columnIds: readonly number[];
+    }
   | {
       readonly kind: 'delete';
       readonly tableId: number;

@@ -1,22 +1,17 @@
 // Making, changing, renaming and dropping what owners see: each one commit of the lake together
 // with its row beside it.
-import {
-  type Column,
-  checkName,
-  columnTypeOf,
-  CREATED_COLUMN,
-  type PropertyType,
-  UPDATED_COLUMN,
-} from './columns.ts';
+import type { Insertable } from 'kysely';
+import { type Column, checkName, columnTypeOf, CREATED_COLUMN, UPDATED_COLUMN } from './columns.ts';
 import type { Edit } from './commit.ts';
-import type { Database } from './database.ts';
+import type { Expectation, SchemaContract } from './contracts.ts';
+import type { Database, Tables } from './database.ts';
 import type { Access, Dataset, RecordSchema, SmartLink, Workspace } from './datasets.ts';
 import { Failure } from './failure.ts';
 import type { Lake } from './lake.ts';
 
 export type DatasetDraft = Omit<Dataset, 'tableId' | 'createdMs' | 'updatedMs'>;
 
-/** What an owner may change of a dataset; properties may be added, not taken away. */
+/** What an owner may change of a dataset. */
 interface DatasetChanges {
   readonly title: string;
   readonly description: string;
@@ -25,7 +20,9 @@ interface DatasetChanges {
   readonly access: Access;
   readonly smartLinks: readonly SmartLink[];
   readonly historyDays: number | null;
-  readonly addedProperties: Readonly<Record<string, PropertyType>>;
+  readonly contract: SchemaContract;
+  readonly expectations: readonly Expectation[];
+  readonly schema: RecordSchema;
 }
 
 /** @throws Failure Conflict when there is one of that name, in any case. */
@@ -141,33 +138,24 @@ export async function dropDataset(
   );
 }
 
+/** @param edits what a changed schema is for the table */
 export async function changeDataset(
   lake: Lake,
-  dataset: Dataset,
+  { dataset, tableId, workspace }: Dataset,
   changes: DatasetChanges,
+  edits: readonly Edit[],
   author: string,
   nowMs: number,
 ): Promise<void> {
-  const { tableId } = dataset;
-  const { addedProperties: added, access, historyDays, smartLinks, ...members } = changes;
-  const columns = Object.entries(added).map(([name, property]) => ({
-    name,
-    type: columnTypeOf(property),
-    nullable: true,
-  }));
-  const edits: Edit[] = columns.length === 0 ? [] : [{ kind: 'add-columns', tableId, columns }];
-  const { schema } = dataset;
-  const wider: RecordSchema = { ...schema, properties: { ...schema.properties, ...added } };
-  const message = `dataset ${dataset.workspace}.${dataset.dataset} changed`;
+  const { description, schema, source, title, weight } = changes;
+  const message = `dataset ${workspace}.${dataset} changed`;
   await lake.commit(edits, { author, message }, async (transaction) => {
     await transaction
       .updateTable('dataset')
       .set({
-        ...members,
-        access_json: JSON.stringify(access),
-        smart_links_json: JSON.stringify(smartLinks),
-        history_days: historyDays,
-        schema_json: JSON.stringify(wider),
+        ...{ title, description, source, weight },
+        ...rowOf(changes),
+        schema_json: JSON.stringify(schema),
         updated_ms: nowMs,
       })
       .where('table_id', '=', tableId)
@@ -217,11 +205,30 @@ async function insertDataset(
       weight: draft.weight,
       schema_json: JSON.stringify(draft.schema),
       mapping_json: JSON.stringify(draft.mapping),
-      access_json: JSON.stringify(draft.access),
-      smart_links_json: JSON.stringify(draft.smartLinks),
-      history_days: draft.historyDays,
+      ...rowOf(draft),
       created_ms: timeMs,
       updated_ms: timeMs,
     })
     .execute();
 }
+
+type JsonMember =
+  'access_json' | 'smart_links_json' | 'history_days' | 'contract_json' | 'expectations_json';
+
+/** What is kept of a dataset as JSON, or under another name. */
+const rowOf = ({
+  access,
+  contract,
+  expectations,
+  historyDays,
+  smartLinks,
+}: Pick<DatasetDraft, 'access' | 'contract' | 'expectations' | 'historyDays' | 'smartLinks'>): Pick<
+  Insertable<Tables['dataset']>,
+  JsonMember
+> => ({
+  access_json: JSON.stringify(access),
+  smart_links_json: JSON.stringify(smartLinks),
+  history_days: historyDays,
+  contract_json: JSON.stringify(contract),
+  expectations_json: expectations.length === 0 ? null : JSON.stringify(expectations),
+});

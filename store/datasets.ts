@@ -1,5 +1,6 @@
 // Datasets and workspaces as their owners know them, held in memory: the hot path asks no database.
 import type { PropertyType } from './columns.ts';
+import { type Expectation, type SchemaContract, USUAL_CONTRACT } from './contracts.ts';
 import type { Database } from './database.ts';
 
 export interface Workspace {
@@ -54,6 +55,8 @@ export interface Dataset {
   readonly smartLinks: readonly SmartLink[];
   /** Days for which its versions are kept; null: as the server keeps them. */
   readonly historyDays: number | null;
+  readonly contract: SchemaContract;
+  readonly expectations: readonly Expectation[];
   readonly createdMs: number;
   readonly updatedMs: number;
 }
@@ -67,6 +70,8 @@ export const UNSAID = {
   access: { level: 'open' },
   smartLinks: [],
   historyDays: null,
+  contract: USUAL_CONTRACT,
+  expectations: [],
 } as const satisfies Partial<Dataset>;
 
 export interface Catalogue {
@@ -104,6 +109,11 @@ export async function loadCatalogue(database: Database): Promise<Catalogue> {
       access: JSON.parse(row.access_json) as Access,
       smartLinks: JSON.parse(row.smart_links_json) as SmartLink[],
       historyDays: row.history_days,
+      contract:
+        row.contract_json === null
+          ? USUAL_CONTRACT
+          : (JSON.parse(row.contract_json) as SchemaContract),
+      expectations: JSON.parse(row.expectations_json ?? '[]') as Expectation[],
       createdMs: row.created_ms,
       updatedMs: row.updated_ms,
     })),

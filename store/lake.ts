@@ -18,6 +18,7 @@ import {
 import { type DataFile, readEveryFile, readTable, type Table } from './lakeRead.ts';
 import { newUuid } from './random.ts';
 import { expire, expiredSnapshots, type Keep, readSnapshots } from './retention.ts';
+import { nextColumnId } from './tableEdits.ts';
 
 /** What a commit announces, after it is durable. */
 interface Change {
@@ -125,6 +126,11 @@ export class Lake {
   /** @throws Failure Gone when changes since a version can't be told any more. */
   checkSince(tableId: number, since: number): Promise<void> {
     return checkSince(this.#database, tableId, since, this.#snapshot, this.#floors.get(tableId));
+  }
+
+  /** Of a column that is added next: ids of columns that went are never used again. */
+  nextColumnId(tableId: number): Promise<number> {
+    return nextColumnId(this.#database, tableId);
   }
 
   /** Data files of every version of a table that is left, each without its deletes. */

@@ -64,6 +64,8 @@ export class Pending {
   readonly #clock: Clock;
   readonly #at: AtCrashPoint;
   readonly #tables = new Map<number, TableRows>();
+  /** Tables whose schema is being changed. */
+  readonly #held = new Set<number>();
   #waiting: Writer[] = [];
   #waitingRecords = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -184,6 +186,24 @@ export class Pending {
   /** After that transaction. */
   dropped(tableId: number): void {
     this.#tables.delete(tableId);
+  }
+
+  /**
+   * Runs `work` while nothing more is pushed into a table, once what waited is durable. Whoever
+   * pushes asks `isHeld` first, and in the same tick.
+   */
+  async holding(tableId: number, work: () => Promise<void>): Promise<void> {
+    this.#held.add(tableId);
+    try {
+      await this.settle();
+      await work();
+    } finally {
+      this.#held.delete(tableId);
+    }
+  }
+
+  isHeld(tableId: number): boolean {
+    return this.#held.has(tableId);
   }
 
   /** All that waits is durable. */

@@ -12,7 +12,14 @@ type TableEdit = Extract<
   Edit,
   {
     readonly kind:
-      'truncate' | 'remove-files' | 'end-history' | 'drop-table' | 'rename-table' | 'add-columns';
+      | 'truncate'
+      | 'remove-files'
+      | 'end-history'
+      | 'drop-table'
+      | 'rename-table'
+      | 'add-columns'
+      | 'alter-columns'
+      | 'drop-columns';
   }
 >;
 
@@ -38,6 +45,10 @@ export async function editTable(
     progress.changes.push(`dropped_table:${tableId}`);
   } else if (edit.kind === 'rename-table') {
     await renameTable(transaction, edit, progress);
+  } else if (edit.kind === 'alter-columns') {
+    await alterColumns(transaction, edit, progress);
+  } else if (edit.kind === 'drop-columns') {
+    await dropColumns(transaction, edit, progress);
   } else {
     await addColumns(transaction, edit, progress);
   }
@@ -45,7 +56,7 @@ export async function editTable(
 
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** A column's row; its order in the table is its id, since columns are only ever added. */
+/** A column's row; its order in the table is its id, since columns are only ever added at the end. */
 export const columnRow = (
   tableId: number,
   snapshot: number,
@@ -106,13 +117,19 @@ async function endTable(transaction: Database, tableId: number, snapshot: number
     .execute();
 }
 
-async function endColumns(transaction: Database, tableId: number, snapshot: number): Promise<void> {
-  await transaction
+/** Ends the table's columns, or the named ones. */
+async function endColumns(
+  transaction: Database,
+  tableId: number,
+  snapshot: number,
+  ids?: readonly number[],
+): Promise<void> {
+  const all = transaction
     .updateTable('ducklake_column')
     .set({ end_snapshot: snapshot })
     .where('table_id', '=', tableId)
-    .where('end_snapshot', 'is', null)
-    .execute();
+    .where('end_snapshot', 'is', null);
+  await (ids === undefined ? all : all.where('column_id', 'in', ids)).execute();
 }
 
 /** The new row keeps id, uuid and folder: files and history stay where they are. */
@@ -147,19 +164,64 @@ async function addColumns(
   edit: Extract<TableEdit, { kind: 'add-columns' }>,
   progress: Progress,
 ): Promise<void> {
-  const newest = await transaction
-    .selectFrom('ducklake_column')
-    .select((select) => [select.fn.max('column_id').as('id')])
-    .where('table_id', '=', edit.tableId)
-    .executeTakeFirst();
-  let id = Number(newest?.id ?? 0);
+  let id = await nextColumnId(transaction, edit.tableId);
   for (const column of edit.columns) {
-    id += 1;
     const values = columnRow(edit.tableId, progress.snapshot, column, id);
     await transaction.insertInto('ducklake_column').values(values).execute();
+    id += 1;
   }
   await newSchemaVersion(transaction, edit.tableId, progress);
   progress.changes.push(`altered_table:${edit.tableId}`);
+}
+
+/**
+ * Of a column that is added next: ids of columns that went are never used again. Where the history
+ * of the table ended they are known by the files that hold them still.
+ */
+export async function nextColumnId(database: Database, tableId: number): Promise<number> {
+  let newest = 0;
+  for (const table of ['ducklake_column', 'ducklake_file_column_stats'] as const) {
+    const row = await database
+      .selectFrom(table)
+      .select((select) => [select.fn.max('column_id').as('id')])
+      .where('table_id', '=', tableId)
+      .executeTakeFirst();
+    newest = Math.max(newest, Number(row?.id ?? 0));
+  }
+  return newest + 1;
+}
+
+/** A column of another type keeps its id: files of the version hold it by then. */
+async function alterColumns(
+  transaction: Database,
+  { columns, tableId }: Extract<TableEdit, { kind: 'alter-columns' }>,
+  progress: Progress,
+): Promise<void> {
+  const ids = columns.map(({ id }) => id);
+  await endColumns(transaction, tableId, progress.snapshot, ids);
+  for (const column of columns) {
+    const values = columnRow(tableId, progress.snapshot, column, column.id);
+    await transaction.insertInto('ducklake_column').values(values).execute();
+  }
+  // Least and greatest of two types say nothing together: unknown stays so.
+  await transaction
+    .updateTable('ducklake_table_column_stats')
+    .set({ min_value: null, max_value: null, contains_nan: null })
+    .where('table_id', '=', tableId)
+    .where('column_id', 'in', ids)
+    .execute();
+  await newSchemaVersion(transaction, tableId, progress);
+  progress.changes.push(`altered_table:${tableId}`);
+}
+
+async function dropColumns(
+  transaction: Database,
+  { columnIds, tableId }: Extract<TableEdit, { kind: 'drop-columns' }>,
+  progress: Progress,
+): Promise<void> {
+  await endColumns(transaction, tableId, progress.snapshot, columnIds);
+  await newSchemaVersion(transaction, tableId, progress);
+  progress.changes.push(`altered_table:${tableId}`);
 }
 
 async function newSchemaVersion(

@@ -101,10 +101,11 @@ async function editsOf(database: Database, tableId: number): Promise<readonly nu
     .execute();
   const columns = await database
     .selectFrom('ducklake_column')
-    .select('begin_snapshot')
+    .select(['begin_snapshot', 'end_snapshot'])
     .where('table_id', '=', tableId)
     .execute();
-  return [...tables, ...columns].map((row) => row.begin_snapshot);
+  const gone = columns.flatMap(({ end_snapshot: at }) => (at === null ? [] : [at]));
+  return [...gone, ...[...tables, ...columns].map((row) => row.begin_snapshot)];
 }
 
 /** Of a version that thinning left its changes to, only the `own` ones are told by their commit. */

@@ -1,6 +1,7 @@
 // Datasets: create, list, get, change, rename, delete (INTERFACE.md 3.2, 3.3).
 import { type Static, Type } from 'typebox';
-import type { PropertyType } from '../../store/columns.ts';
+import { flushDataset } from '../../jobs/flush.ts';
+import { editSchema, type Existing } from '../../pipeline/schemaEdit.ts';
 import {
   changeDataset as storeChanges,
   createDataset as makeDataset,
@@ -8,16 +9,19 @@ import {
   renameDataset as storeName,
 } from '../../store/datasetEdits.ts';
 import type { Dataset } from '../../store/datasets.ts';
+import { Failure } from '../../store/failure.ts';
 import type { Lake } from '../../store/lake.ts';
+import { forgetQuarantined } from '../../store/quarantine.ts';
 import { callerOf, checkDatasetRoom, datasetOf, workspaceOf } from '../access.ts';
 import {
-  addedTo,
   CHANGE_DATASET,
   checkSmartLinks,
   CREATE_DATASET,
   describedBy,
   draftOf,
+  editOf,
 } from '../datasetBody.ts';
+import { checkExpectations, checkPatterns } from '../contractBody.ts';
 import { datasetView } from '../datasetView.ts';
 import type { Answer, Call, Endpoint, Services } from '../endpoint.ts';
 import { numberOf } from '../parameters.ts';
@@ -80,6 +84,7 @@ export const createDataset: Endpoint = {
     }
     const draft = draftOf(workspace, call.path['id'], call.json as Static<typeof CREATE_DATASET>);
     checkDatasetRoom(caller, owned, draft.dataset, services);
+    await checkPatterns(draft.expectations, services.ingestion.pool);
     const { dataset } = await makeDataset(lake, draft, caller.accountId);
     return changed('Dataset has been created', dataset);
   },
@@ -129,7 +134,7 @@ export const changeDataset: Endpoint = {
   id: 'changeDataset',
   method: 'PATCH',
   path: '/datasets/:workspace/:id',
-  summary: 'Changes title, description, source or weight, or adds properties to the schema.',
+  summary: 'Changes what a dataset says of itself, its contract, its expectations or its schema.',
   body: { kind: 'json', schema: CHANGE_DATASET },
   answer: CHANGED,
   handle: (call, services) => {
@@ -138,24 +143,44 @@ export const changeDataset: Endpoint = {
   },
 };
 
+type Changes = Omit<Static<typeof CHANGE_DATASET>, 'dataset'>;
+
 /** What `PATCH` does, and `POST` with the id of a dataset that is there: iexjs updates so. */
-async function changeOwn(
-  call: Call,
-  body: Omit<Static<typeof CHANGE_DATASET>, 'dataset'>,
-  { clock, lake, runner }: Services,
-): Promise<Answer> {
-  const { accountId } = callerOf(call.caller);
-  const given = (body.schema?.properties ?? {}) as Readonly<Record<string, PropertyType>>;
+async function changeOwn(call: Call, body: Changes, services: Services): Promise<Answer> {
+  const { lake, pending, runner } = services;
   const { workspace, dataset: name } = ownDataset(call, lake);
+  if (body.existing !== undefined && body.schema === undefined) {
+    throw new Failure('InvalidBody', 'existing must stand beside schema');
+  }
   await runner.inTurn(workspace, name, async () => {
-    const dataset = ownDataset(call, lake);
-    const addedProperties = addedTo(dataset, given);
-    const names = Object.keys({ ...dataset.schema.properties, ...addedProperties });
-    checkSmartLinks(body.smartLinkAttributes ?? [], names);
-    const changes = { ...describedBy(body, dataset), addedProperties };
-    await storeChanges(lake, dataset, changes, accountId, clock());
+    const { tableId } = ownDataset(call, lake);
+    if (body.schema === undefined) return changeInTurn(call, body, services);
+    // What is pushed meanwhile waits for its turn: it was checked by the schema as it was.
+    await pending.holding(tableId, async () => {
+      await flushDataset(ownDataset(call, lake), services);
+      await changeInTurn(call, body, services);
+    });
   });
   return changed('Dataset has been updated', name);
+}
+
+async function changeInTurn(call: Call, body: Changes, services: Services): Promise<void> {
+  const { clock, ingestion, lake } = services;
+  const { accountId } = callerOf(call.caller);
+  const dataset = ownDataset(call, lake);
+  const { mapping } = dataset;
+  const given = (body.schema?.properties ?? {}) as Parameters<typeof editOf>[1];
+  const { schema, ...edit } = editOf(dataset, given);
+  const { properties } = schema;
+  const changes = { ...describedBy(body, dataset), schema };
+  checkSmartLinks(changes.smartLinks, Object.keys(properties));
+  checkExpectations(changes.expectations, { properties, mapping });
+  await checkPatterns(changes.expectations, ingestion.pool);
+  const existing = (body.existing ?? 'leave') as Existing;
+  const discardsValues = changes.contract.types === 'discard_value';
+  await editSchema(dataset, { ...edit, existing, discardsValues }, ingestion, (edits) =>
+    storeChanges(lake, dataset, changes, edits, accountId, clock()),
+  );
 }
 
 export const deleteDataset: Endpoint = {
@@ -171,9 +196,10 @@ export const deleteDataset: Endpoint = {
     await runner.inTurn(workspace, name, async () => {
       const dataset = ownDataset(call, lake);
       const { tableId } = dataset;
-      await dropDataset(lake, dataset, accountId, (transaction) =>
-        pending.drop(transaction, tableId),
-      );
+      await dropDataset(lake, dataset, accountId, async (transaction) => {
+        await pending.drop(transaction, tableId);
+        await forgetQuarantined(transaction, tableId, {});
+      });
       pending.dropped(tableId);
     });
     return changed('Dataset has been deleted', name);

@@ -9,6 +9,7 @@ import type { Caller } from '../../store/callers.ts';
 import type { Dataset } from '../../store/datasets.ts';
 import { Failure } from '../../store/failure.ts';
 import { clearTexts } from '../../store/jobs.ts';
+import { purgeQuarantined } from '../../store/quarantine.ts';
 import { callerOf, checkKind, datasetOf } from '../access.ts';
 import type { Call, Endpoint, Services } from '../endpoint.ts';
 import { dayOf, truthOf } from '../parameters.ts';
@@ -63,6 +64,8 @@ const purgeFound: Work = async (call, caller, services) => {
   await flushDataset(dataset, services);
   const plan = await planOf(call, dataset, services);
   const { ingestion, pending } = services;
+  const { key = '', subkey } = call.path;
+  await purgeQuarantined(services.database, dataset, key, subkey);
   const records = await purgeRecords(plan, dataset, caller.accountId, ingestion, (transaction) =>
     clearTexts(transaction, dataset),
   );

@@ -2,8 +2,9 @@
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import { ingest, silentEvents } from '../../pipeline/ingest.ts';
-import { pushesOf } from '../../pipeline/pushed.ts';
+import { isOf, pushesOf } from '../../pipeline/pushed.ts';
 import { checkName } from '../../store/columns.ts';
+import { isGoverned } from '../../store/contracts.ts';
 import type { Dataset } from '../../store/datasets.ts';
 import { Failure } from '../../store/failure.ts';
 import { checkStorage } from '../../store/storage.ts';
@@ -66,18 +67,18 @@ export const writeRecord: Endpoint = {
       const outcome = await runner.inTurn(workspace, dataset, () =>
         ingest(load, caller.accountId, ingestion, silentEvents, async () => undefined),
       );
-      return written(outcome.validated);
+      return written(outcome.validated, outcome.quarantined);
     } finally {
       await disk.remove(path);
     }
   },
 };
 
-const written = (records: number): Answer => ({
-  kind: 'json',
-  value: { success: true, message: `wrote ${records} messages` },
-  metering: 'free',
-});
+function written(records: number, quarantined = 0): Answer {
+  const aside = quarantined === 0 ? '' : `, ${quarantined} in quarantine`;
+  const message = `wrote ${records} messages${aside}`;
+  return { kind: 'json', value: { success: true, message }, metering: 'free' };
+}
 
 /** Bodies up to this size may be pushed; larger ones are loads. */
 const PUSH_BYTES_MAX = 1024 ** 2;
@@ -104,11 +105,13 @@ async function push(
   replace: boolean,
   { lake, pending }: Services,
 ): Promise<number | undefined> {
-  const table = await lake.table(dataset.tableId);
-  const pushes =
-    table === undefined
-      ? undefined
-      : pushesOf(body, replace, dataset, table);
+  const { tableId } = dataset;
+  const table = await lake.table(tableId);
+  // The schema may have changed since the dataset was looked up, or be about to.
+  const current = lake.catalogue.datasetById(tableId);
+  if (table === undefined || current === undefined || pending.isHeld(tableId)) return undefined;
+  if (isGoverned(current) || !isOf(table, current)) return undefined;
+  const pushes = pushesOf(body, replace, current, table);
   if (pushes === undefined) return undefined;
   await pending.push(dataset.tableId, pushes);
   return pushes.length;

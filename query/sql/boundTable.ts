@@ -1,6 +1,11 @@
 // A table of a query, bound: the records of a dataset that its caller sees, as a sub-select over its
 // files and what is pending. Who may see what is part of it, so that no query can leave it out.
-import { type Column, CREATED_COLUMN, UPDATED_COLUMN } from '../../store/columns.ts';
+import {
+  type Column,
+  CREATED_COLUMN,
+  isSystemColumn,
+  UPDATED_COLUMN,
+} from '../../store/columns.ts';
 import type { Dataset } from '../../store/datasets.ts';
 import { identifier, literal } from '../../store/duckdb/instance.ts';
 import type { DataFile, Table } from '../../store/lakeRead.ts';
@@ -61,8 +66,8 @@ export function printTable(
 }
 
 /** The owner's own properties, in the order of the table. */
-const ownColumns = ({ dataset, table }: BoundDataset): readonly Column[] =>
-  table.columns.filter(({ name }) => Object.hasOwn(dataset.schema.properties, name));
+const ownColumns = ({ table }: BoundDataset): readonly Column[] =>
+  table.columns.filter(({ name }) => !isSystemColumn(name));
 
 const indexNames = ({ dataset: { mapping } }: BoundDataset): readonly string[] =>
   [mapping.key, mapping.subkey, mapping.date ?? CREATED_COLUMN].filter(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seedsOf } from '../seeds.ts';
+import { contractsLaw } from './contracts.ts';
 import { formatsLaw } from './formats.ts';
 import { historyLaw } from './histories.ts';
 import { limitsLaw } from './limits.ts';
@@ -45,4 +46,11 @@ test('one answer in every format says the same', async (t) => {
     assert.ok(failures.length === 0, failures.slice(0, 3).join('\n'));
     assert.ok(told.rows > ANSWERS, JSON.stringify(told));
   }
+});
+
+/** Full count: 2,000 cases of 3 loads, by `npm run soak contracts`. */
+const CONTRACTS = 6;
+
+test('whatever the contract, every record is accounted for, and what is read fits', async (t) => {
+  for (const seed of seedsOf(t)) t.diagnostic(`${await contractsLaw(CONTRACTS, seed)} records`);
 });

@@ -1,0 +1,206 @@
+// What the contract of a dataset makes of columns and values that do not fit it, as a person sees it.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { findRejects } from '../../store/jobs.ts';
+import { load, loaded, read } from '../client.ts';
+import { parquetOf } from '../fuzz/bases.ts';
+import { startServer, type TestServer } from '../server.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startServer();
+});
+after(() => server.close());
+
+const PROPERTIES = {
+  symbol: { type: 'string' },
+  date: { type: 'string', format: 'date' },
+  v: { type: 'integer' },
+  live: { type: 'boolean' },
+};
+
+async function made(id: string, members: object): Promise<void> {
+  const columnMapping = { key: 'symbol', date: 'date' };
+  const dataset = { datasetId: id, schema: { properties: PROPERTIES }, columnMapping, ...members };
+  const url = `${server.base}/v1/datasets/WS?token=${server.secret}`;
+  const answer = await fetch(url, { method: 'POST', body: JSON.stringify({ dataset }) });
+  assert.equal(answer.status, 200, await answer.text());
+}
+
+const schemaOf = (dataset: string): Readonly<Record<string, unknown>> =>
+  server.tapedeck.services.lake.catalogue.dataset('WS', dataset)?.schema.properties ?? {};
+
+const rejectsOf = async (jobId: string): Promise<readonly string[]> =>
+  (await findRejects(server.tapedeck.services.database, jobId)).map(
+    ({ line, error }) => `${line}: ${error}`,
+  );
+
+async function logOf(jobId: string): Promise<string> {
+  const { database } = server.tapedeck.services;
+  const rows = await database.selectFrom('log').select('message').where('job_id', '=', jobId);
+  return (await rows.execute()).map(({ message }) => message).join('\n');
+}
+
+const records = async (id: string): Promise<unknown> =>
+  JSON.parse(await read(server, `/data/WS/${id}?limit=100&sort=asc`));
+
+const FIRST = 'symbol,date,v,live\nA,2020-01-01,1,true\n';
+
+test('columns: evolve adds what is new, nullable, in the version of its records', async () => {
+  await made('EVOLVED', { schemaContract: { columns: 'evolve' } });
+  await loaded(server, 'EVOLVED', FIRST);
+  const csv =
+    'symbol,date,v,live,close,note,listed\nB,2020-01-02,2,false,1.5,x,2019-01-31\n' +
+    'C,2020-01-03,3,,2,,2019-02-28\nD,many,4,true,3,y,\n';
+  const job = await loaded(server, 'EVOLVED', csv);
+  assert.deepEqual([job.recordsIngested, job.recordsInvalid], [2, 1]);
+  assert.deepEqual(schemaOf('EVOLVED'), {
+    ...PROPERTIES,
+    close: { type: 'number' },
+    note: { type: 'string' },
+    listed: { type: 'string', format: 'date' },
+  });
+  assert.deepEqual(await records('EVOLVED'), [
+    { symbol: 'A', date: '2020-01-01', v: 1, live: true, close: null, note: null, listed: null },
+    ...[
+      { symbol: 'B', date: '2020-01-02', v: 2, live: false, close: 1.5, note: 'x' },
+      { symbol: 'C', date: '2020-01-03', v: 3, live: null, close: 2, note: '' },
+    ].map((record, at) => ({ ...record, listed: ['2019-01-31', '2019-02-28'][at] })),
+  ]);
+  assert.equal(
+    await read(server, `/data/WS/EVOLVED/A?asOf=${job.snapshot - 1}`),
+    '[{"symbol":"A","date":"2020-01-01","v":1,"live":true}]',
+  );
+  // Its own columns are asked again, whatever is stored.
+  const again = await loaded(server, 'EVOLVED', csv, { duplicateKeyHandling: 'replace' });
+  assert.deepEqual([again.recordsIngested, again.recordsDuplicate], [2, 2]);
+});
+
+test('a new column that differs from a property only in case is refused', async () => {
+  await made('CASE', { schemaContract: { columns: 'evolve' } });
+  const answer = await load(server, 'CASE', 'symbol,date,V\nA,2020-01-01,1\n');
+  assert.equal(answer.status, 400);
+  assert.match(await answer.text(), /the schema names column V twice/);
+});
+
+test('a late value widens a new column', async () => {
+  await made('LATE', { schemaContract: { columns: 'evolve' } });
+  const rows = Array.from({ length: 12_000 }, (_, at) => `K${at},2020-01-01,1,true,${at}`);
+  const csv = `symbol,date,v,live,extra\n${rows.join('\n')}\nLAST,2020-01-01,1,true,none\n`;
+  const job = await loaded(server, 'LATE', csv);
+  assert.equal(job.recordsIngested, 12_001);
+  assert.deepEqual(schemaOf('LATE')['extra'], { type: 'string' });
+  assert.match(await logOf(job.jobId), /extra becomes string: line 12002 has "none", no number/);
+});
+
+test('types: evolve widens the property and what is stored, never an index', async () => {
+  await made('WIDER', { schemaContract: { types: 'evolve' } });
+  const before = await loaded(server, 'WIDER', `${FIRST}B,2020-01-01,9007199254740993,false\n`);
+  const job = await loaded(server, 'WIDER', 'symbol,date,v\nA,2020-01-02,2.5\nA,nodate,3\n');
+  assert.deepEqual([job.recordsIngested, job.recordsInvalid], [1, 1]);
+  assert.deepEqual(schemaOf('WIDER')['v'], { type: 'number' });
+  const text = await loaded(server, 'WIDER', 'symbol,date,v,live\nA,2020-01-01,none,perhaps\n', {
+    duplicateKeyHandling: 'replace',
+  });
+  assert.deepEqual([text.recordsIngested, text.recordsDuplicate], [1, 1]);
+  assert.deepEqual(await records('WIDER'), [
+    { symbol: 'A', date: '2020-01-01', v: 'none', live: 'perhaps' },
+    { symbol: 'B', date: '2020-01-01', v: '9007199254740992', live: 'false' },
+    { symbol: 'A', date: '2020-01-02', v: '2.5', live: null },
+  ]);
+  assert.match(await read(server, `/data/WS/WIDER/A?asOf=${before.snapshot}`), /"v":1,"live":true/);
+  assert.match(
+    await read(server, `/data/WS/WIDER/B?asOf=${before.snapshot}`),
+    /"9007199254740993"/,
+  );
+});
+
+test('types: evolve beside records that are known already', async () => {
+  await made('KNOWN', { schemaContract: { types: 'evolve', columns: 'evolve' } });
+  await loaded(server, 'KNOWN', `${FIRST}B,2020-01-01,2,false\n`);
+  const csv = 'symbol,date,v,more\nA,2020-01-01,1.5,7\nC,2020-01-01,3.5,8\n';
+  const job = await loaded(server, 'KNOWN', csv);
+  assert.deepEqual([job.recordsIngested, job.recordsDuplicate], [1, 1]);
+  assert.deepEqual(await records('KNOWN'), [
+    { symbol: 'A', date: '2020-01-01', v: 1, live: true, more: null },
+    { symbol: 'B', date: '2020-01-01', v: 2, live: false, more: null },
+    { symbol: 'C', date: '2020-01-01', v: 3.5, live: null, more: 8 },
+  ]);
+});
+
+test('freeze ends the load and names column, value and line', async () => {
+  await made('FROZEN', { schemaContract: { columns: 'freeze', types: 'freeze' } });
+  await loaded(server, 'FROZEN', FIRST);
+  const cases = [
+    [
+      'symbol,date,v,more\nB,2020-01-01,1,\nC,2020-01-01,1,x\n',
+      /has no 'more' \(line 3 has \\"x\\"\)/,
+    ],
+    ['[{"symbol":"B","date":"2020-01-01","more":null}]', /is frozen and has no 'more' \(/],
+    [
+      'symbol,date,v\nB,2020-01-01,1\nC,2020-01-01,many\n',
+      /line 3 has \\"many\\" for 'v', no integer/,
+    ],
+    ['symbol,date,live\nB,2020-01-01,perhaps\n', /line 2 has \\"perhaps\\" for 'live', no boolean/],
+    ['symbol,date,v\nB,someday,1\n', /line 2 has \\"someday\\" for 'date', no date/],
+  ] as const;
+  for (const [body, says] of cases) {
+    const answer = await load(server, 'FROZEN', body);
+    assert.equal(answer.status, 400, body);
+    assert.match(await answer.text(), says);
+  }
+  const job = await loaded(server, 'FROZEN', 'symbol,date,v\n,2020-01-02,1\nB,2020-01-02,1\n');
+  assert.deepEqual([job.recordsIngested, job.recordsInvalid], [1, 1]);
+});
+
+test('columns: discard_record rejects the records that have a value there', async () => {
+  await made('STRICT', { schemaContract: { columns: 'discard_record' } });
+  const csv = 'symbol,date,v,more\nA,2020-01-01,1,\nB,2020-01-01,2,x\nC,2020-01-01,3,\n';
+  const parquet = await parquetOf(
+    `SELECT * FROM (VALUES ('A', DATE '2020-01-01', 1, NULL), ('B', DATE '2020-01-01', 2, 'x'),
+      ('C', DATE '2020-01-01', 3, NULL)) t(symbol, date, v, more)`,
+  );
+  const json = csv
+    .split('\n')
+    .slice(1, 4)
+    .map((line) => line.split(','))
+    .map(([symbol, date, v, more]) => ({ symbol, date, v: Number(v), ...(more ? { more } : {}) }));
+  for (const body of [csv, parquet, JSON.stringify(json)]) {
+    const job = await loaded(server, 'STRICT', body, { overwrite: 'true' });
+    assert.deepEqual([job.recordsIngested, job.recordsInvalid], [2, 1]);
+    const line = body === csv ? 3 : 2;
+    const reason = "validation failed: should NOT have additional property 'more'";
+    assert.deepEqual(await rejectsOf(job.jobId), [`${line}: ${reason}`]);
+  }
+});
+
+test('types: discard_value makes null of what does not fit, but not in an index', async () => {
+  await made('NULLED', { schemaContract: { types: 'discard_value' } });
+  const csv =
+    'symbol,date,v,live\nA,2020-01-01,many,true\nB,2020-01-01,2,perhaps\nC,never,3,true\n' +
+    'D,2020-01-01,4.5,false\n';
+  const job = await loaded(server, 'NULLED', csv);
+  assert.deepEqual([job.recordsIngested, job.recordsInvalid], [3, 1]);
+  assert.deepEqual(await rejectsOf(job.jobId), [
+    "4: validation failed: property 'date' should be date",
+  ]);
+  assert.deepEqual(await records('NULLED'), [
+    { symbol: 'A', date: '2020-01-01', v: null, live: true },
+    { symbol: 'B', date: '2020-01-01', v: 2, live: null },
+    { symbol: 'D', date: '2020-01-01', v: null, live: false },
+  ]);
+  const log = await logOf(job.jobId);
+  assert.match(log, /2 values of v did not fit and are null: line 2 has "many"/);
+  assert.match(log, /1 values of live did not fit and are null: line 3 has "perhaps"/);
+});
+
+test('a single record is asked for what the contract asks', async () => {
+  await made('PUSHED', { schemaContract: { columns: 'evolve' } });
+  const url = `${server.base}/v1/record/WS/PUSHED?token=${server.secret}`;
+  const body = JSON.stringify({ symbol: 'A', date: '2020-01-01', v: 1, more: 2 });
+  const answer = await fetch(url, { method: 'POST', body });
+  assert.equal(answer.status, 200, await answer.text());
+  assert.deepEqual(await records('PUSHED'), [
+    { symbol: 'A', date: '2020-01-01', v: 1, live: null, more: 2 },
+  ]);
+});

@@ -1,0 +1,123 @@
+// A dry run tells what the load then does, and leaves nothing.
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { parquetOf } from '../fuzz/bases.ts';
+import { get, load, loaded } from '../client.ts';
+import { stored } from '../api/matrixOwner.ts';
+import { startServer, type TestServer } from '../server.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startServer();
+});
+after(() => server.close());
+
+type Told = Readonly<Record<string, unknown>>;
+
+async function tried(
+  dataset: string,
+  body: string | Uint8Array,
+  query: Readonly<Record<string, string>> = {},
+): Promise<Told> {
+  const answer = await load(server, dataset, body, { dryRun: 'true', ...query });
+  const text = await answer.text();
+  assert.equal(answer.status, 200, text);
+  return JSON.parse(text) as Told;
+}
+
+async function change(id: string, members: object): Promise<void> {
+  const url = `${server.base}/v1/datasets/WS/${id}?token=${server.secret}`;
+  const answer = await fetch(url, { method: 'PATCH', body: JSON.stringify(members) });
+  assert.equal(answer.status, 200, await answer.text());
+}
+
+const counts = (told: Told): readonly unknown[] => [
+  told['recordsValidated'],
+  told['recordsIngested'],
+  told['recordsInvalid'],
+  told['recordsQuarantined'],
+  told['recordsDuplicate'],
+];
+
+test('of a dataset that there is not: what it would be', async () => {
+  const csv = 'symbol,date,v\nA,2020-01-01,1\nA,2020-01-01,2\nB,2020-01-02,3.5\nC,2020-01-02\n';
+  const before = await stored(server);
+  const told = await tried('MADE', csv);
+  assert.deepEqual(await stored(server), before);
+  assert.deepEqual(await readdir(join(server.folder, 'spool')), []);
+  assert.equal((await get(server, '/data/WS/MADE')).status, 404);
+  assert.deepEqual(counts(told), [3, 2, 1, 0, 1]);
+  assert.deepEqual([told['exists'], told['error'], told['bytes']], [false, null, csv.length]);
+  assert.deepEqual(told['sample'], [
+    { symbol: 'A', date: '2020-01-01', v: 1 },
+    { symbol: 'B', date: '2020-01-02', v: 3.5 },
+  ]);
+  assert.deepEqual(told['invalidRecords'], [
+    { line: 5, error: 'validation failed: Expected Number of Columns: 3 Found: 2' },
+  ]);
+  const job = await loaded(server, 'MADE', csv);
+  assert.deepEqual(counts(job as unknown as Told), counts(told));
+  const view = await fetch(`${server.base}/v1/datasets/WS/MADE?token=${server.secret}`);
+  const { columnMapping, schema } = (await view.json()) as Told;
+  assert.deepEqual([told['schema'], told['columnMapping']], [schema, columnMapping]);
+  const table = await tableOf('MADE');
+  assert.equal(told['storageBytes'], table?.bytes);
+});
+
+async function tableOf(id: string): Promise<{ readonly bytes: number } | undefined> {
+  const { lake } = server.tapedeck.services;
+  return lake.table(lake.catalogue.dataset('WS', id)?.tableId ?? 0);
+}
+
+test('of a contract and expectations: changes of the schema, what is kept aside, duplicates', async () => {
+  await loaded(server, 'GROWN', 'symbol,date,v\nA,2020-01-01,1\nB,2020-01-01,1\n');
+  await change('GROWN', {
+    schemaContract: { columns: 'evolve', types: 'evolve' },
+    expectations: [{ range: { property: 'v', min: 0 } }],
+  });
+  const csv = 'symbol,date,v,more\nA,2020-01-01,2,x\nC,2020-01-01,2.5,y\nD,2020-01-01,-1,z\n';
+  const parquet = await parquetOf(
+    `SELECT * FROM (VALUES ('A', DATE '2020-01-01', 2.0, 'x'), ('C', DATE '2020-01-01', 2.5, 'y'),
+      ('D', DATE '2020-01-01', -1.0, 'z')) t(symbol, date, v, more)`,
+  );
+  const before = await stored(server);
+  for (const body of [csv, parquet]) {
+    const told = await tried('GROWN', body);
+    assert.deepEqual(counts(told), [2, 1, 0, 1, 1]);
+    assert.deepEqual(told['schemaChanges'], {
+      added: { more: { type: 'string' } },
+      widened: { v: { type: 'number' } },
+      leftOut: [],
+    });
+    assert.deepEqual(told['sample'], [{ symbol: 'C', date: '2020-01-01', v: 2.5, more: 'y' }]);
+    assert.deepEqual(told['quarantinedRecords'], [
+      {
+        line: body === csv ? 4 : 3,
+        rule: 'v at least 0',
+        record: { symbol: 'D', date: '2020-01-01', v: -1, more: 'z' },
+      },
+    ]);
+  }
+  const replaced = await tried('GROWN', csv, { duplicateKeyHandling: 'replace' });
+  assert.deepEqual(counts(replaced), [2, 2, 0, 1, 1]);
+  const whole = await tried('GROWN', csv, { overwrite: 'true' });
+  assert.deepEqual(counts(whole), [2, 2, 0, 1, 0]);
+  assert.deepEqual(await stored(server), before);
+  const job = await loaded(server, 'GROWN', csv, { duplicateKeyHandling: 'replace' });
+  assert.deepEqual(counts(job as unknown as Told), counts(replaced));
+});
+
+test('of a load that would end in ERROR: why', async () => {
+  await loaded(server, 'ENDS', 'symbol,date,v\nA,2020-01-01,1\n');
+  const csv = 'symbol,date,v\nB,2020-01-01,x\nC,2020-01-01,2\n';
+  const limited = await tried('ENDS', csv, { maximumValidationErrors: '0' });
+  assert.match(String(limited['error']), /1 invalid records, 0 allowed: line 2: validation failed/);
+  assert.deepEqual(counts(limited), [1, 0, 1, 0, 0]);
+  await change('ENDS', { schemaContract: { types: 'freeze' } });
+  const frozen = await tried('ENDS', csv);
+  assert.match(String(frozen['error']), /frozen: line 2 has "x" for 'v', no integer/);
+  const unreadable = await load(server, 'ENDS', '[{"symbol":', { dryRun: 'true' });
+  assert.equal(unreadable.status, 400);
+});
