@@ -10,7 +10,7 @@ import type { NamedQueries } from '../store/namedQueries.ts';
 import { SYSTEM_WORKSPACE } from '../store/systemTables.ts';
 import { reachesTier } from '../store/tiers.ts';
 import { hasRight, managesAccount, type Right } from '../store/tokens.ts';
-import type { TokenNeed } from './endpoint.ts';
+import type { Call, TokenNeed } from './endpoint.ts';
 
 /** The operator's workspace that every account reads (INTERFACE.md 3.1), in any case. */
 export const CORE = 'CORE';
@@ -52,6 +52,12 @@ export function workspaceOf(caller: Caller, name: string, lake: Lake): Workspace
   checkManages(caller);
   return workspace;
 }
+
+/** The workspace that a path names, for what concerns all of it. @throws as `workspaceOf`. */
+export const placeOf = (
+  { caller, path }: Pick<Call, 'caller' | 'path'>,
+  { lake }: { readonly lake: Lake },
+): Workspace => workspaceOf(callerOf(caller), path['workspace'] ?? '', lake);
 
 /** @throws Failure Restricted for a token with rights on single datasets. */
 function checkManages({ token }: Caller): void {

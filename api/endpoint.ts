@@ -3,7 +3,10 @@
 import type { Readable } from 'node:stream';
 import type { TSchema } from 'typebox';
 import type { JournalParts } from '../jobs/journalRoll.ts';
+import type { Deliveries } from '../jobs/deliveries.ts';
+import type { FetchParts } from '../jobs/fetch.ts';
 import type { Runner } from '../jobs/runner.ts';
+import type { Scheduler } from '../jobs/scheduler.ts';
 import type { IngestServices } from '../pipeline/ingest.ts';
 import type { SeriesEngine } from '../query/series.ts';
 import type { SqlEngine } from '../query/sql/run.ts';
@@ -22,6 +25,7 @@ import type { Charge, Ledger } from '../store/ledger.ts';
 import type { NamedQueries } from '../store/namedQueries.ts';
 import type { Pending } from '../store/pending.ts';
 import type { Scrub } from '../store/scrub.ts';
+import type { Secrets } from '../store/secrets.ts';
 import type { Settings } from '../store/settings.ts';
 import type { Storage } from '../store/storage.ts';
 import type { FailureStyle } from './failures.ts';
@@ -49,6 +53,10 @@ export interface Services {
   readonly runner: Runner;
   readonly journal: JournalParts;
   readonly ingestion: IngestServices;
+  readonly secrets: Secrets;
+  readonly fetching: FetchParts;
+  readonly scheduler: Scheduler;
+  readonly deliveries: Deliveries;
 }
 
 /** One request, checked. */

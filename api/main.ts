@@ -7,7 +7,14 @@ import { LruMap } from 'toad-cache';
 import { loadDemo } from '../jobs/demo.ts';
 import { FLUSH_AGE_MS, FLUSH_ROWS, flushDataset } from '../jobs/flush.ts';
 import { rollWhenDue } from '../jobs/journalRoll.ts';
+import { Deliveries } from '../jobs/deliveries.ts';
+import { type FetchParts, runFetch } from '../jobs/fetch.ts';
+import { Scheduler } from '../jobs/scheduler.ts';
 import { makeUpkeep } from '../jobs/upkeep.ts';
+import { systemResolve } from '../pipeline/sources/guard.ts';
+import type { IngestServices } from '../pipeline/ingest.ts';
+import { makePull } from '../pipeline/sources/pull.ts';
+import type { Pull } from '../pipeline/sources/source.ts';
 import { SeriesCache } from '../query/seriesCache.ts';
 import type { SelectPlan } from '../query/sql/selectPlan.ts';
 import { Runner } from '../jobs/runner.ts';
@@ -18,40 +25,37 @@ import { type Clock, monotonicMs, systemClock } from '../store/clock.ts';
 import { type AtCrashPoint, survive } from '../store/crashPoints.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import { type Disk, localDisk } from '../store/disk.ts';
-import { DuckDbPool } from '../store/duckdb/pool.ts';
-import { reasonOf } from '../store/failure.ts';
+import { Failure, reasonOf } from '../store/failure.ts';
 import { type Files, localFiles } from '../store/files.ts';
 import { type Folder, lockFolder, openFolder } from '../store/folder.ts';
+import { settleKey } from '../store/keyRotation.ts';
 import { Lake } from '../store/lake.ts';
 import { Ledger } from '../store/ledger.ts';
 import { migrate } from '../store/migrate.ts';
 import { NamedQueries } from '../store/namedQueries.ts';
 import { Pending } from '../store/pending.ts';
+import { randomShare } from '../store/random.ts';
 import { makeScrub } from '../store/scrub.ts';
 import { openSecrets } from '../store/secrets.ts';
 import type { Settings } from '../store/settings.ts';
 import { checkStorage, makeStorage } from '../store/storage.ts';
 import { sweepOrphans } from '../store/sweep.ts';
+import { datasetPull } from './datasetPull.ts';
 import type { Environment, Services } from './endpoint.ts';
+import { demoOnce, firstAccount } from './firstStart.ts';
 import { ENDPOINTS } from './endpoints/index.ts';
 import { makeMetrics } from './metrics.ts';
 import { makeReplays } from './replays.ts';
 import type { ServerState } from './operations.ts';
+import { type Pools, poolsOf } from './pools.ts';
 import { buildServer } from './server.ts';
 import { makeThrottle } from './throttle.ts';
 
-/** Threads of one ingestion: it is the only heavy work of a small machine. */
-const INGEST_THREADS = 2;
-/** A flush beside 1,000 pushes a second took their p99 from 8 ms to 26 ms at 0. */
-const INGEST_NICENESS = 10;
-
-/** Threads of one SQL query: as many as a bare DuckDB takes on the machine of the targets. */
-const SQL_THREADS = 2;
-/** SQL gives way to series, and ingestion to both. */
-const SQL_NICENESS = 5;
 /** Plans of SQL texts that are kept. */
 const SQL_PLANS = 1_000;
 
+/** A webhook answers within it, or is called again. */
+const CALL_DEADLINE_MS = 10_000;
 /** How often it is looked whether the journal is to become Parquet. */
 const ROLL_LOOK_MS = 60_000;
 /** How often datasets that changed are looked at. */
@@ -112,15 +116,16 @@ async function openParts(
   unlock: () => void,
 ): Promise<Core> {
   const log = pino({ level: settings.logLevel }, pino.destination({ fd: 2, sync: true }));
-  const told =
-    (what: string) =>
-    (reason: unknown, jobId?: string): void =>
+  const told: Told =
+    (what) =>
+    (reason, jobId): void =>
       log.error({ reason: reasonOf(reason), ...(jobId === undefined ? {} : { jobId }) }, what);
   await migrate(database);
   const files = localFiles(folder.lake, disk, at);
   const lake = await Lake.open({ database, files, clock, at });
   const swept = await sweepOrphans(database, files, folder, disk);
   if (swept > 0) log.info({ files: swept }, 'removed files that no commit had named');
+  if (settings.encryptionKey === '') await settleKey(database, folder.key);
   const secrets = openSecrets(settings.encryptionKey, folder.key);
   const accounts = await Accounts.open(database, secrets, clock);
   const first = await firstAccount(accounts, settings);
@@ -134,19 +139,16 @@ async function openParts(
   // A purge may have been cut off before its end.
   await scrub();
   const opened = { settings, clock, database, folder, disk, at, lake, accounts, storage };
-  const parts = { ...opened, ledger, pending, queries, scrub, days };
-  const services: Services = {
-    ...parts,
-    ...workOf(parts, pools, files, told('job')),
-    adminToken: adminToken(settings.adminToken, folder.adminToken),
-  };
-  const { runner } = services;
+  const parts = { ...opened, ledger, pending, queries, scrub, days, secrets };
+  const services = await servicesOf(parts, pools, files, told);
+  const { deliveries, runner, scheduler } = services;
   await runner.resume(await readdir(folder.spool));
   const demoJobs = await demoOnce(database, settings.demo, () =>
     loadDemo(lake, runner, first.accountId, clock()),
   );
   const watched = watch ? watchLake(services, told) : undefined;
   const close = async (): Promise<void> => {
+    await Promise.all([scheduler.stop(), deliveries.stop()]);
     await watched?.stop();
     await pending.settle();
     await runner.stop();
@@ -159,52 +161,112 @@ async function openParts(
   return { services, log, ...first, demoJobs, close };
 }
 
-type Work = Pick<Services, 'ingestion' | 'runner' | 'series' | 'sql' | 'journal'>;
+type OpenServices = (parts: Opened, pools: Pools, files: Files, told: Told) => Promise<Services>;
+
+const servicesOf: OpenServices = async (parts, pools, files, told) => {
+  const { folder, settings } = parts;
+  // A source may be a dataset: it is read with what it is itself a part of.
+  const late: { services?: Services } = {};
+  const now = (): Services => {
+    if (late.services === undefined) throw new Failure('Busy', 'the server is starting');
+    return late.services;
+  };
+  const dataset = datasetPull(now);
+  const work = await workOf(parts, pools, files, makePull({ ...settings, dataset }), told);
+  const token = adminToken(settings.adminToken, folder.adminToken);
+  late.services = { ...parts, ...work, adminToken: token };
+  return late.services;
+};
+
+type Work = Pick<
+  Services,
+  'ingestion' | 'fetching' | 'runner' | 'scheduler' | 'deliveries' | 'series' | 'sql' | 'journal'
+>;
+
+/** What is there before anything runs on it. */
+type Opened = Omit<Services, keyof Work | 'adminToken'>;
+
+type Told = (what: string) => (reason: unknown, jobId?: string) => void;
 
 /** What runs on the children: loads, reads, and the journal's way into the lake. */
-function workOf(
-  parts: Omit<Services, keyof Work | 'adminToken'>,
+async function workOf(
+  parts: Opened,
   pools: Pools,
   files: Files,
-  onFault: (reason: unknown, jobId: string) => void,
-): Work {
-  const { settings, clock, database, folder, disk, at, lake, days, pending } = parts;
-  const { accounts, storage } = parts;
+  pull: Pull,
+  told: Told,
+): Promise<Work> {
+  const { settings, clock, database, folder, at, lake, days } = parts;
   const { temporary } = folder;
   const deadlineMs = settings.jobTimeoutMs;
   const shared = { lake, pool: pools.ingest, temporary, clock, deadlineMs };
   const ingestion = { ...shared, at };
-  const runner = new Runner({
-    database,
-    clock,
-    services: ingestion,
-    jobsAtOnce: settings.jobsAtOnce,
-    spool: folder.spool,
-    removeFile: (path) => disk.remove(path),
-    onFault,
-    checkRoom: async (accountId, workspace) => {
-      const account = accounts.account(accountId);
-      if (account !== undefined) await checkStorage(storage, account, workspace);
-    },
-    beforeTurn: async (workspace, name) => {
-      const dataset = lake.catalogue.dataset(workspace, name);
-      if (dataset !== undefined) await flushDataset(dataset, { pending, ingestion });
-    },
-  });
+  const jobs = await jobsOf(parts, ingestion, pull, told);
   const cache = new SeriesCache(settings.cacheBytes);
   lake.onChange(({ snapshot, tableIds, touches }) => cache.changed(tableIds, snapshot, touches));
   const reading = { deadlineMs: settings.readTimeoutMs, temporary };
   const series = { files, pool: pools.read, cache, ...reading };
   const journal = { ...shared, database, days, monthsKept: settings.journalMonths };
   const sql = { files, pool: pools.sql, plans: new LruMap<SelectPlan>(SQL_PLANS) };
-  return { ingestion, runner, series, sql, journal };
+  return { ingestion, ...jobs, series, sql, journal };
+}
+
+/** Jobs, when they run, and who is told of their ends. */
+async function jobsOf(
+  parts: Opened,
+  ingestion: IngestServices,
+  pull: Pull,
+  told: Told,
+): Promise<Pick<Work, 'fetching' | 'runner' | 'scheduler' | 'deliveries'>> {
+  const { accounts, clock, database, disk, folder, lake, pending, settings, storage } = parts;
+  const fetching: FetchParts = {
+    database,
+    clock,
+    services: ingestion,
+    secrets: parts.secrets,
+    pull,
+    bytesMax: settings.sourceBytesMax,
+    onFault: told('job'),
+    checkRoom: async (accountId, workspace) => {
+      const account = accounts.account(accountId);
+      if (account !== undefined) await checkStorage(storage, account, workspace);
+    },
+    atEnd: async (transaction, end) => {
+      await scheduler.atEnd(transaction, end);
+      await deliveries.atEnd(transaction, end);
+    },
+  };
+  const { allowPrivateAddresses } = settings;
+  const rules = { allowPrivateAddresses, deadlineMs: CALL_DEADLINE_MS, resolve: systemResolve };
+  const calling = { database, clock, secrets: parts.secrets, brand: settings.brand };
+  const deliveries = new Deliveries({ ...calling, rules, onFault: told('webhook') });
+  const runner: Runner = new Runner({
+    ...fetching,
+    jobsAtOnce: settings.jobsAtOnce,
+    spool: folder.spool,
+    removeFile: (path) => disk.remove(path),
+    fetch: (run) => runFetch(run, fetching),
+    afterEnd: async (jobId, order) => {
+      await scheduler.afterEnd(jobId, order);
+      deliveries.poke();
+    },
+    beforeTurn: async (workspace, name) => {
+      const dataset = lake.catalogue.dataset(workspace, name);
+      if (dataset !== undefined) await flushDataset(dataset, { pending, ingestion });
+    },
+  });
+  const scheduler = await Scheduler.open({
+    database,
+    clock,
+    random: randomShare,
+    submit: (order, alongside) => runner.submit(order, alongside),
+    onFault: told('schedule'),
+  });
+  return { fetching, runner, scheduler, deliveries };
 }
 
 /** What happens by itself while the server runs; one thing of each kind at a time. */
-function watchLake(
-  services: Services,
-  told: (what: string) => (reason: unknown) => void,
-): { stop(): Promise<void> } {
+function watchLake(services: Services, told: Told): { stop(): Promise<void> } {
   const { keepAllMs, keepHourlyMs, keepDailyMs } = services.settings;
   const keep = { allMs: keepAllMs, hourlyMs: keepHourlyMs, dailyMs: keepDailyMs };
   const upkeep = makeUpkeep({ ...services, keep });
@@ -263,6 +325,11 @@ export async function startTapedeck(settings: Settings, seams: Seams = {}): Prom
     const base = await open('production', settings.port);
     const { sandboxPort } = settings;
     const sandbox = sandboxPort === undefined ? undefined : await open('test', sandboxPort);
+    // Only a server does what is due: a command on the folder must not.
+    if (seams.watch !== false) {
+      services.scheduler.start();
+      services.deliveries.start();
+    }
     return { ...core, base, sandbox, close };
   } catch (error) {
     await close();
@@ -296,65 +363,4 @@ const stateOf = ({ services }: Core): ServerState => ({
 function addressOf({ host, tlsCert }: Settings, port: number): string {
   const name = host.includes(':') ? `[${host}]` : host;
   return `${tlsCert === '' ? 'http' : 'https'}://${name}:${port}`;
-}
-
-interface Pools {
-  readonly read: DuckDbPool;
-  readonly sql: DuckDbPool;
-  readonly ingest: DuckDbPool;
-}
-
-/** Reads, SQL and ingestion have children of their own: no load and no query stands before a read. */
-function poolsOf(settings: Settings, folder: Folder): Pools {
-  return {
-    read: new DuckDbPool({
-      children: settings.children,
-      memoryBytes: settings.childMemoryBytes,
-      threads: 1,
-    }),
-    sql: new DuckDbPool({
-      children: settings.sqlChildren,
-      memoryBytes: settings.sqlMemoryBytes,
-      spill: { folder: folder.temporary, bytes: settings.sqlSpillBytes },
-      threads: SQL_THREADS,
-      niceness: SQL_NICENESS,
-    }),
-    ingest: new DuckDbPool({
-      children: settings.jobsAtOnce,
-      memoryBytes: settings.ingestMemoryBytes,
-      shared: true,
-      threads: INGEST_THREADS,
-      niceness: INGEST_NICENESS,
-    }),
-  };
-}
-
-/** Whether the demo is wanted is decided once, at the folder's first start. */
-async function demoOnce(
-  database: Database,
-  wanted: boolean,
-  load: () => Promise<readonly string[]>,
-): Promise<readonly string[]> {
-  const decided = await database
-    .selectFrom('folder')
-    .select('value')
-    .where('key', '=', 'demo')
-    .executeTakeFirst();
-  if (decided !== undefined) return [];
-  const jobs = wanted ? await load() : [];
-  const row = { key: 'demo', value: wanted ? 'on' : 'off' };
-  await database.insertInto('folder').values(row).execute();
-  return jobs;
-}
-
-/** One account with a publishable and a secret token, made at the first start. */
-async function firstAccount(
-  accounts: Accounts,
-  settings: Settings,
-): Promise<{ readonly accountId: string; readonly madeTokens: readonly TokenShown[] }> {
-  const { publishableToken: publishable, secretToken: secret } = settings;
-  const made = await accounts.createFirst({ publishable, secret });
-  if (made !== undefined) return { accountId: made.accountId, madeTokens: made.tokens };
-  const [known] = await accounts.tokens();
-  return { accountId: known?.accountId ?? '', madeTokens: [] };
 }

@@ -11,6 +11,7 @@ import type { NamedTable, QueryBody, QueryParameter, View } from '../store/named
 import { TIER_NAMES } from '../store/tiers.ts';
 import { callerOf } from './access.ts';
 import type { Call, Services } from './endpoint.ts';
+import { COLUMN_MAPPING } from './datasetBody.ts';
 import { bindQuery, limitsOf } from './sql.ts';
 import { TAKEN_NAMES } from './sqlParameters.ts';
 
@@ -30,16 +31,7 @@ export const VIEW_BODY = Type.Object({
   view: Type.Object(
     {
       ...TOLD,
-      columnMapping: Type.Optional(
-        Type.Object(
-          {
-            key: Type.Optional(Type.String()),
-            subkey: Type.Optional(Type.String()),
-            date: Type.Optional(Type.String()),
-          },
-          { additionalProperties: false },
-        ),
-      ),
+      columnMapping: Type.Optional(COLUMN_MAPPING),
     },
     { additionalProperties: false },
   ),

@@ -23,6 +23,7 @@ import { numberOf, textOf, truthOf } from './parameters.ts';
 import { formatOf, has, readAsOf, refuseBeside, rowsOf } from './series.ts';
 import { bodyHashOf } from './signing.ts';
 import { bindTables } from './sqlTables.ts';
+import { isLogs } from './systemLogs.ts';
 import { dropFile } from './reply.ts';
 import { scrambledQuery } from './testEnvironment.ts';
 
@@ -142,9 +143,12 @@ async function shown(
 export const snapshotOf = ({ tables }: BoundPlan): number =>
   Math.max(0, ...datasetsOf(tables).map(({ table }) => table.snapshot));
 
+/** Who asks a query, what beside it, and until when. */
+type Asking = Pick<Call, 'caller' | 'query' | 'departure'>;
+
 /** The plan of a query with the tables that its caller reads. */
 export async function bindQuery(
-  call: Call,
+  call: Asking,
   services: Services,
   question: SqlQuestion,
 ): Promise<BoundPlan> {
@@ -217,7 +221,7 @@ export function sqlOrderOf(
 }
 
 /** Versions of the tables; undefined where the next answer is another one whatever they are. */
-function tagOf(
+export function tagOf(
   { plan, system, tables }: BoundPlan,
   format: BodyFormat,
   question: SqlQuestion,
@@ -239,4 +243,6 @@ const viewsOf = (tables: readonly BoundTable[]): readonly View[] =>
 
 const isMomentary = (plan: SelectPlan, tables: readonly BoundTable[]): boolean =>
   plan.momentary ||
-  tables.some((table) => table.kind === 'view' && isMomentary(table.plan, table.tables));
+  tables.some((table) =>
+    table.kind === 'view' ? isMomentary(table.plan, table.tables) : isLogs(table.dataset),
+  );

@@ -11,8 +11,10 @@ import { Failure } from '../store/failure.ts';
 import type { AsOf } from '../store/history.ts';
 import type { Lake } from '../store/lake.ts';
 import type { NamedTable, View } from '../store/namedQueries.ts';
+import type { PendingRow } from '../store/pending.ts';
 import { CORE, datasetOf, visibilityOf } from './access.ts';
 import type { Call, Services } from './endpoint.ts';
+import { isLogs, logRows, openLogs } from './systemLogs.ts';
 import { viewOf } from './viewAccess.ts';
 
 interface Asked {
@@ -28,7 +30,7 @@ interface Asked {
   readonly within: readonly string[];
   /** The query is its owner's: rights of the caller's token on single datasets do not matter. */
   readonly owned: boolean;
-  readonly call: Call;
+  readonly call: Pick<Call, 'departure'>;
 }
 
 /** Views in views. */
@@ -44,6 +46,7 @@ export async function bindTables(
   asked: Asked,
   services: Services,
 ): Promise<readonly BoundTable[]> {
+  await openLogs(plan, services);
   // Rights first, of all: nothing is opened for a query that may not run.
   const found = plan.tables.map((name, at) => tableOf(name, asked.named[at], asked, services));
   checkNames(plan, found, asked.source);
@@ -58,17 +61,26 @@ export async function bindTables(
 async function bindDataset(
   dataset: Dataset,
   { asOf, caller }: Asked,
-  { lake, pending }: Services,
+  services: Services,
 ): Promise<BoundTable> {
-  const table = await lake.table(dataset.tableId, asOf);
+  const table = await services.lake.table(dataset.tableId, asOf);
   if (table === undefined) throw new Failure('NotFound');
   return {
     kind: 'dataset',
     dataset,
     table,
-    pending: asOf === undefined ? pending.beside(table.tableId, table.snapshot) : [],
+    pending: asOf === undefined ? await besideFiles(dataset, table.snapshot, caller, services) : [],
     visibility: visibilityOf(caller, dataset),
   };
+}
+
+async function besideFiles(
+  dataset: Dataset,
+  snapshot: number,
+  { accountId }: Caller,
+  { database, pending }: Services,
+): Promise<readonly PendingRow[]> {
+  return isLogs(dataset) ? logRows(database, accountId) : pending.beside(dataset.tableId, snapshot);
 }
 
 /** @throws Failure InvalidParameter for a view that is part of itself. */

@@ -90,8 +90,15 @@ export const SPEC: readonly CoverageRow[] = [
     ['SQL', 'sql#as a body'],
     ['views', 'views#its records, newest first'],
     ['5 GB of storage', 'test/jobs/upkeep.test.ts'],
+    ['credentials', 'sources#keep a credential'],
+    ['data sources', 'sources#a source that is a file'],
+    ['schedules', 'sources#a schedule for it'],
+    [
+      'generated sources create no dataset',
+      'sources#a schedule with a source of its own makes no dataset',
+    ],
   ]),
-  ...later('SPEC Workspace datasets', ['credentials, data sources, schedules', 'export']),
+  ...later('SPEC Workspace datasets', ['export']),
   ...rows('SPEC Authentication', [
     ['no token', 'failures#no token'],
     ['unknown token', 'failures#a wrong token'],

@@ -66,6 +66,7 @@ async function writeRows(
       duplicates,
       rejectsMax: 0,
       touches,
+      accepted: true,
     } as const;
     let snapshot = 0;
     await ingest(

@@ -1,61 +1,55 @@
 // The runner: jobs wait their turn, one at a time for each dataset, several across. A job's last
 // step is part of its commit's transaction, so a job that was killed either finished or changed
-// nothing; at the next start it runs again from its file.
-import { basename, join } from 'node:path';
-import {
-  type IngestEvents,
-  type IngestServices,
-  ingest,
-  type Load,
-  RejectedFailure,
-} from '../pipeline/ingest.ts';
-import type { Clock } from '../store/clock.ts';
+// nothing; at the next start it runs again from its file, or from where its source stood.
+import { join } from 'node:path';
+import { ingest } from '../pipeline/ingest.ts';
 import type { Database } from '../store/database.ts';
-import { Failure, reasonOf, toldFull } from '../store/failure.ts';
+import { Failure } from '../store/failure.ts';
 import {
-  appendLog,
   beginAttempt,
-  endJob,
   findJob,
   insertJob,
   insertRejects,
   type Job,
-  type JobStatus,
   newestSequence,
   newJobId,
   trimLog,
   unfinishedJobs,
   updateJob,
 } from '../store/jobs.ts';
+import { CANCELLED, endIngested, endInVain, eventsOf, type JobParts, tellLog } from './jobLife.ts';
+import { LiveJobs } from './liveJobs.ts';
+import { type FetchOrder, type JobOrder, type LoadOrder, newJob, orderOf } from './order.ts';
 
-interface LoadOrder extends Load {
-  readonly accountId: string;
-  /** The file is the job's own, and removed when the job has ended. */
-  readonly ownFile: boolean;
-  readonly bytes: number;
-}
-
-interface RunnerParts {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly services: IngestServices;
+interface RunnerParts extends JobParts {
   readonly jobsAtOnce: number;
   /** Folder of spooled bodies: what is in it and belongs to no job is removed at start. */
   readonly spool: string;
   readonly removeFile: (path: string) => Promise<void>;
-  readonly onFault: (reason: unknown, jobId: string) => void;
-  /** Whether a job may store more; throws why not. */
-  readonly checkRoom: (accountId: string, workspace: string) => Promise<void>;
   /** Done first in each turn of a dataset: what was pushed into it becomes a file. */
   readonly beforeTurn: (workspace: string, dataset: string) => Promise<void>;
+  /** Runs a job that fetches its files: outside its dataset's turn but for storing them. */
+  readonly fetch: (run: FetchRun) => Promise<void>;
+  /** Told when a job has ended and the catalog says so. */
+  readonly afterEnd: (jobId: string, order: JobOrder) => Promise<void>;
+}
+
+/** One run of a fetching job. */
+export interface FetchRun {
+  readonly jobId: string;
+  readonly order: FetchOrder;
+  readonly signal: AbortSignal;
+  readonly inTurn: (work: () => Promise<void>) => Promise<void>;
+  readonly onProgress: (percent: number) => void;
+  readonly onBytes: (bytes: number) => void;
 }
 
 /** Jobs that may wait; one more is refused, and its body with it. */
 const WAITING_MAX = 10_000;
 /** Starts of one job: a body that ends the server each time must not end it for ever. */
 const ATTEMPTS_MAX = 10;
-/** Progress is written at most this often: a row for each percent would cost more than it tells. */
-const PROGRESS_MS = 500;
+/** Sources that are fetched from at once; each may hold one landed file. */
+const FETCHES_AT_ONCE = 8;
 
 /** Something that waits for its dataset's turn. */
 interface Waiting {
@@ -67,15 +61,22 @@ interface Waiting {
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
+/** A fetching job that waits until it may begin. */
+interface WaitingFetch {
+  readonly jobId: string;
+  readonly order: FetchOrder;
+  readonly told: Promise<void> | undefined;
+}
+
 export class Runner {
   readonly #parts: RunnerParts;
   readonly #waiting: Waiting[] = [];
   readonly #running = new Map<string, Promise<void>>();
-  readonly #aborts = new Map<string, AbortController>();
-  readonly #ended = new Map<string, (() => void)[]>();
-  readonly #progress = new Map<string, number>();
+  readonly #waitingFetches: WaitingFetch[] = [];
+  readonly #fetching = new Map<string, Promise<void>>();
+  readonly #live = new LiveJobs();
   /** Jobs that failed when the catalog could not be written: they end as soon as it can. */
-  readonly #unended = new Map<string, { readonly order: LoadOrder; readonly error: unknown }>();
+  readonly #unended = new Map<string, { readonly order: JobOrder; readonly error: unknown }>();
   #sequence = 0;
   #stopping = false;
 
@@ -85,46 +86,72 @@ export class Runner {
 
   /** Takes up what a stopped or killed process left; removes spooled files of no job. */
   async resume(spooled: readonly string[]): Promise<void> {
-    await trimLog(this.#parts.database);
-    const left = await unfinishedJobs(this.#parts.database);
-    const orders = left.map((job) => ({ job, order: this.#orderOf(job) }));
-    this.#sequence = await newestSequence(this.#parts.database);
+    const { database, removeFile, spool } = this.#parts;
+    await trimLog(database);
+    const left = await unfinishedJobs(database);
+    const orders = left.map((job) => ({ job, order: orderOf(job, spool) }));
+    this.#sequence = await newestSequence(database);
     const wanted = new Set(orders.map(({ order }) => order.path));
     for (const name of spooled) {
-      const path = join(this.#parts.spool, name);
-      if (!wanted.has(path)) await this.#parts.removeFile(path);
+      const path = join(spool, name);
+      if (!wanted.has(path)) await removeFile(path);
     }
     for (const { job, order } of orders) {
-      await this.#log(job.job_id, order, 'the server was stopped: the job begins again');
+      const text = 'the server was stopped: the job begins again';
+      await tellLog(job.job_id, order, text, this.#parts);
       this.#wait(job.job_id, order);
     }
     this.#next();
   }
 
-  /** Records a job durably and lets it wait its turn; its id. */
-  async submit(order: LoadOrder): Promise<string> {
-    if (this.#stopping) throw new Failure('Busy', 'the server is stopping');
-    if (this.#waiting.length >= WAITING_MAX) {
+  /**
+   * Records a job durably and lets it wait its turn; its id.
+   * @param alongside in the transaction that records it
+   * @throws Failure Busy when too many wait, or the server is stopping.
+   */
+  async submit(
+    order: JobOrder,
+    alongside?: (transaction: Database, jobId: string) => Promise<void>,
+  ): Promise<string> {
+    if (this.#stopping) throw STOPPING;
+    if (this.#waiting.length + this.#waitingFetches.length >= WAITING_MAX) {
       throw new Failure('Busy', `${WAITING_MAX} jobs are waiting already: try again later`);
     }
     const jobId = newJobId();
     const { clock, database } = this.#parts;
     this.#sequence += 1;
-    await insertJob(database, newJob(jobId, this.#sequence, order, clock()));
+    const job = newJob(jobId, this.#sequence, order, clock());
+    if (alongside === undefined) await insertJob(database, job);
+    else {
+      await database.transaction().execute(async (transaction) => {
+        await insertJob(transaction, job);
+        await alongside(transaction, jobId);
+      });
+    }
     this.#parts.services.at('job-recorded');
     // It waits before its first line is written: from its row on, it can be cancelled.
-    const told = this.#log(jobId, order, `jobId: ${jobId} has been created`);
+    const told = tellLog(jobId, order, `jobId: ${jobId} has been created`, this.#parts);
     this.#wait(jobId, order, told);
     await told;
     this.#next();
     return jobId;
   }
 
-  /** Runs other work on a dataset when its turn comes: no load of it runs beside it. */
-  async inTurn<T>(workspace: string, dataset: string, work: () => Promise<T>): Promise<T> {
-    if (this.#stopping) throw new Failure('Busy', 'the server is stopping');
+  /**
+   * Runs other work on a dataset when its turn comes: no load of it runs beside it.
+   * @throws the reason of `signal` when it is aborted before the turn has come.
+   */
+  async inTurn<T>(
+    workspace: string,
+    dataset: string,
+    work: () => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    if (this.#stopping) throw STOPPING;
+    signal?.throwIfAborted();
     return new Promise<T>((resolve, reject) => {
       const run = async (): Promise<void> => {
+        signal?.removeEventListener('abort', leave);
         try {
           resolve(await work());
         } catch (error) {
@@ -132,7 +159,15 @@ export class Runner {
         }
       };
       const turn = turnOf(workspace, dataset);
-      this.#waiting.push({ turn, workspace, dataset, jobId: undefined, run });
+      const item = { turn, workspace, dataset, jobId: undefined, run };
+      const leave = (): void => {
+        const at = this.#waiting.indexOf(item);
+        if (at < 0) return;
+        this.#waiting.splice(at, 1);
+        reject(signal?.reason);
+      };
+      signal?.addEventListener('abort', leave, { once: true });
+      this.#waiting.push(item);
       this.#next();
     });
   }
@@ -143,18 +178,22 @@ export class Runner {
    */
   async cancel(job: Job): Promise<boolean> {
     if (job.finished_ms !== null) return false;
-    const at = this.#waiting.findIndex(({ jobId }) => jobId === job.job_id);
-    if (at >= 0) {
-      this.#waiting.splice(at, 1);
-      const order = this.#orderOf(job);
-      const told = await this.#fail(job.job_id, order, CANCELLED);
-      if (told && order.ownFile) await this.#parts.removeFile(order.path);
-      this.#tellEnded(job.job_id);
+    if (this.#leave(job.job_id)) {
+      const order = orderOf(job, this.#parts.spool);
+      await this.#end(job.job_id, order, CANCELLED);
+      this.#live.end(job.job_id);
       return true;
     }
-    const abort = this.#aborts.get(job.job_id);
-    abort?.abort(CANCELLED);
-    return abort !== undefined;
+    return this.#live.abort(job.job_id, CANCELLED);
+  }
+
+  /** Takes a job out of those that wait; false when it does not. */
+  #leave(id: string): boolean {
+    const at = this.#waiting.findIndex(({ jobId }) => jobId === id);
+    if (at >= 0) this.#waiting.splice(at, 1);
+    const fetch = this.#waitingFetches.findIndex(({ jobId }) => jobId === id);
+    if (fetch >= 0) this.#waitingFetches.splice(fetch, 1);
+    return at >= 0 || fetch >= 0;
   }
 
   /**
@@ -163,12 +202,8 @@ export class Runner {
    */
   async ended(jobId: string): Promise<Job> {
     const { database } = this.#parts;
-    const active = this.#waiting.some((item) => item.jobId === jobId) || this.#progress.has(jobId);
-    if (active) {
-      await new Promise<void>((resolve) => {
-        this.#ended.set(jobId, [...(this.#ended.get(jobId) ?? []), resolve]);
-      });
-    }
+    const waits = [...this.#waiting, ...this.#waitingFetches].some((item) => item.jobId === jobId);
+    if (waits || this.#live.progressOf(jobId) !== undefined) await this.#live.ended(jobId);
     const unended = this.#unended.get(jobId)?.error;
     if (unended !== undefined) {
       throw unended instanceof Failure ? unended : new Failure('SystemError');
@@ -180,12 +215,20 @@ export class Runner {
 
   /** Progress of a running job, 0 to 100, fresher than its row. */
   progressOf(jobId: string): number | undefined {
-    return this.#progress.get(jobId);
+    return this.#live.progressOf(jobId);
+  }
+
+  /** Bytes that a running job's source has sent, fresher than its row. */
+  bytesOf(jobId: string): number | undefined {
+    return this.#live.bytesOf(jobId);
   }
 
   /** How much runs and waits, for the metrics. */
   load(): { readonly running: number; readonly waiting: number } {
-    return { running: this.#running.size, waiting: this.#waiting.length };
+    return {
+      running: this.#running.size + this.#fetching.size,
+      waiting: this.#waiting.length + this.#waitingFetches.length,
+    };
   }
 
   isStopping(): boolean {
@@ -195,20 +238,19 @@ export class Runner {
   /** Starts nothing more and waits for what runs; the rest resumes at the next start. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    await Promise.all(this.#running.values());
+    for (const jobId of this.#fetching.keys()) this.#live.abort(jobId, STOPPING);
+    await Promise.all([...this.#running.values(), ...this.#fetching.values()]);
     await this.#endUnended();
   }
 
-  /** A spooled file is recorded by its name alone, so that a data folder can move. */
-  #orderOf(job: Job): LoadOrder {
-    const order = JSON.parse(job.load_json) as LoadOrder;
-    return order.ownFile ? { ...order, path: join(this.#parts.spool, order.path) } : order;
-  }
-
-  #wait(jobId: string, order: LoadOrder, told?: Promise<void>): void {
+  #wait(jobId: string, order: JobOrder, told?: Promise<void>): void {
+    if (order.fetch !== undefined) {
+      this.#waitingFetches.push({ jobId, order, told });
+      return;
+    }
     const run = async (signal: AbortSignal): Promise<void> => {
       await told;
-      await this.#run(jobId, order, signal);
+      await this.#run(jobId, order, signal, () => this.#load(jobId, order, signal));
     };
     const { workspace, dataset } = order;
     this.#waiting.push({ turn: turnOf(workspace, dataset), workspace, dataset, jobId, run });
@@ -218,17 +260,18 @@ export class Runner {
     while (!this.#stopping && this.#running.size < this.#parts.jobsAtOnce) {
       const at = this.#waiting.findIndex(({ turn }) => !this.#running.has(turn));
       const [item] = at < 0 ? [] : this.#waiting.splice(at, 1);
-      if (item === undefined) return;
+      if (item === undefined) break;
       this.#running.set(item.turn, this.#begin(item));
+    }
+    while (!this.#stopping && this.#fetching.size < FETCHES_AT_ONCE) {
+      const item = this.#waitingFetches.shift();
+      if (item === undefined) break;
+      this.#fetching.set(item.jobId, this.#beginFetch(item));
     }
   }
 
   async #begin({ turn, workspace, dataset, jobId, run }: Waiting): Promise<void> {
-    const abort = new AbortController();
-    if (jobId !== undefined) {
-      this.#progress.set(jobId, 0);
-      this.#aborts.set(jobId, abort);
-    }
+    const signal = jobId === undefined ? NEVER : this.#live.begin(jobId);
     // The turn is taken before anything runs, so that a fast end can't come before its start.
     await Promise.resolve();
     await this.#endUnended();
@@ -239,157 +282,117 @@ export class Runner {
       this.#parts.onFault(error, jobId ?? turn);
     }
     try {
-      await run(abort.signal);
+      await run(signal);
     } catch (error) {
       this.#parts.onFault(error, jobId ?? turn);
     }
     this.#running.delete(turn);
-    if (jobId !== undefined) this.#tellEnded(jobId);
+    if (jobId !== undefined) this.#live.end(jobId);
     this.#next();
   }
 
-  #tellEnded(jobId: string): void {
-    this.#progress.delete(jobId);
-    this.#aborts.delete(jobId);
-    for (const resolve of this.#ended.get(jobId) ?? []) resolve();
-    this.#ended.delete(jobId);
+  async #beginFetch({ jobId, order, told }: WaitingFetch): Promise<void> {
+    const signal = this.#live.begin(jobId);
+    const { workspace, dataset } = order;
+    await told;
+    const inTurn = (work: () => Promise<void>): Promise<void> =>
+      this.inTurn(workspace, dataset, work, signal);
+    const onProgress = (percent: number): void => this.#live.progressed(jobId, percent);
+    try {
+      await this.#run(jobId, order, signal, () =>
+        this.#parts.fetch({
+          ...{ jobId, order, signal, inTurn, onProgress },
+          onBytes: (bytes) => this.#live.landed(jobId, bytes),
+        }),
+      );
+    } catch (error) {
+      this.#parts.onFault(error, jobId);
+    }
+    this.#fetching.delete(jobId);
+    this.#live.end(jobId);
+    this.#next();
   }
 
-  async #run(jobId: string, order: LoadOrder, signal: AbortSignal): Promise<void> {
-    const { database, clock, services } = this.#parts;
+  async #run(
+    jobId: string,
+    order: JobOrder,
+    signal: AbortSignal,
+    work: () => Promise<void>,
+  ): Promise<void> {
+    const { database, clock } = this.#parts;
     try {
       const attempts = await beginAttempt(database, jobId, clock());
       if (attempts > ATTEMPTS_MAX) {
         throw new Failure('InvalidBody', `the server ended ${ATTEMPTS_MAX} times while it ran`);
       }
-      await this.#log(jobId, order, 'begin processing data job');
-      await this.#parts.checkRoom(order.accountId, order.workspace);
-      const author = `${order.accountId} job ${jobId}`;
-      await ingest(
-        order,
-        author,
-        { ...services, signal },
-        this.#events(jobId, order),
-        async (tx, outcome, made) => {
-          await insertRejects(tx, jobId, outcome.rejects);
-          await updateJob(tx, jobId, {
-            ...finished('INGESTED', clock()),
-            progress: 100,
-            records_validated: outcome.validated,
-            records_ingested: outcome.ingested,
-            records_invalid: outcome.invalid,
-            records_duplicate: outcome.duplicates,
-            snapshot_id: made.snapshot,
-          });
-        },
-      );
+      await tellLog(jobId, order, 'begin processing data job', this.#parts);
+      await work();
       const text = 'file has ingested, changed job status to "INGESTED"';
-      await this.#log(jobId, order, text);
+      await tellLog(jobId, order, text, this.#parts);
     } catch (error) {
-      if (!(await this.#fail(jobId, order, signal.aborted ? CANCELLED : error))) return;
+      // A stopped one has not ended: it begins again at the next start.
+      if (signal.reason === STOPPING) return;
+      await this.#end(jobId, order, signal.aborted ? CANCELLED : error);
+      return;
     }
-    if (order.ownFile) await this.#parts.removeFile(order.path);
+    await this.#leaveBehind(jobId, order);
   }
 
-  #events(jobId: string, order: LoadOrder): IngestEvents {
-    const { database, clock } = this.#parts;
-    const become = async (status: JobStatus, message: string): Promise<void> => {
-      await updateJob(database, jobId, { status, last_good_status: status });
-      await this.#log(jobId, order, message);
-    };
-    let told = clock();
-    return {
-      validating: () => become('VALIDATING', "changed data job status to 'VALIDATING'"),
-      validated: () => become('VALIDATED', "changed data job status to 'VALIDATED'"),
-      ingesting: () => become('INGESTING', 'file is ingesting, changed job status to "INGESTING"'),
-      progress: (percent) => {
-        this.#progress.set(jobId, percent);
-        if (clock() - told < PROGRESS_MS) return;
-        told = clock();
-        updateJob(database, jobId, { progress: percent }).catch((error: unknown) =>
-          this.#parts.onFault(error, jobId),
-        );
+  async #load(jobId: string, order: LoadOrder, signal: AbortSignal): Promise<void> {
+    const { services } = this.#parts;
+    await this.#parts.checkRoom(order.accountId, order.workspace);
+    const onProgress = (percent: number): void => this.#live.progressed(jobId, percent);
+    await ingest(
+      { ...order, jobId },
+      `${order.accountId} job ${jobId}`,
+      { ...services, signal },
+      eventsOf(jobId, order, this.#parts, onProgress),
+      async (tx, outcome, made) => {
+        await insertRejects(tx, jobId, outcome.rejects);
+        await updateJob(tx, jobId, {
+          records_validated: outcome.validated,
+          records_ingested: outcome.ingested,
+          records_invalid: outcome.invalid,
+          records_duplicate: outcome.duplicates,
+          records_quarantined: outcome.quarantined,
+          snapshot_id: made.snapshot,
+        });
+        await endIngested(tx, jobId, order, this.#parts);
       },
-      log: (message) => this.#log(jobId, order, message),
-    };
+    );
   }
 
-  /** False when the end could not be written: the job then keeps its file until it is. */
-  async #fail(jobId: string, order: LoadOrder, thrown: unknown): Promise<boolean> {
-    const error = toldFull(thrown);
-    const { database, clock, onFault } = this.#parts;
-    if (!(error instanceof Failure)) onFault(error, jobId);
-    const reason = error instanceof Failure ? reasonOf(error) : 'an error on the server';
+  /** Ends a job in vain. When the catalog can't be written it stays unended, and keeps its file. */
+  async #end(jobId: string, order: JobOrder, error: unknown): Promise<void> {
     try {
-      if (error instanceof RejectedFailure) {
-        await insertRejects(database, jobId, error.rejects);
-        await updateJob(database, jobId, { records_invalid: error.invalid });
-      }
-      const status = error === CANCELLED ? 'CANCELLED' : 'ERROR';
-      await endJob(database, jobId, { ...finished(status, clock()), error: reason });
-      await this.#log(jobId, order, `job ended in ${status}: ${reason}`, 'error');
+      await endInVain(jobId, order, error, this.#parts);
     } catch (fault) {
-      // The catalog can't be written: until it can, the job stays unfinished.
-      onFault(fault, jobId);
+      this.#parts.onFault(fault, jobId);
       this.#unended.set(jobId, { order, error });
-      return false;
+      return;
     }
-    return true;
+    await this.#leaveBehind(jobId, order);
+  }
+
+  /** What follows when the catalog says that a job has ended. */
+  async #leaveBehind(jobId: string, order: JobOrder): Promise<void> {
+    if (order.ownFile) await this.#parts.removeFile(order.path);
+    await this.#parts.afterEnd(jobId, order);
   }
 
   async #endUnended(): Promise<void> {
     for (const [jobId, { order, error }] of [...this.#unended]) {
       this.#unended.delete(jobId);
-      const ended = await this.#fail(jobId, order, error);
-      if (ended && order.ownFile) await this.#parts.removeFile(order.path);
+      await this.#end(jobId, order, error);
     }
   }
-
-  async #log(jobId: string, order: LoadOrder, message: string, severity = 'info'): Promise<void> {
-    const { database, clock } = this.#parts;
-    const line = { workspace: order.workspace, time_ms: clock(), severity, message };
-    await appendLog(database, { ...line, job_id: jobId });
-  }
 }
+
+/** Of work that is no job. */
+const NEVER = new AbortController().signal;
+
+const STOPPING = new Failure('Busy', 'the server is stopping');
 
 /** Loads of one dataset take turns; names compare without case, as the catalogue does. */
 const turnOf = (workspace: string, dataset: string): string =>
   `${workspace}.${dataset}`.toUpperCase();
-
-const CANCELLED = new Failure('Conflict', 'the job was cancelled');
-
-function finished(
-  status: 'INGESTED' | 'ERROR' | 'CANCELLED',
-  nowMs: number,
-): {
-  readonly status: JobStatus;
-  readonly finished_ms: number;
-  readonly last_good_status?: JobStatus;
-} {
-  const ended = { status, finished_ms: nowMs };
-  return status === 'INGESTED' ? { ...ended, last_good_status: status } : ended;
-}
-
-const newJob = (jobId: string, sequence: number, order: LoadOrder, nowMs: number): Job => ({
-  job_id: jobId,
-  sequence,
-  account_id: order.accountId,
-  workspace: order.workspace,
-  dataset: order.dataset,
-  type: 'ingest',
-  status: 'CREATED',
-  last_good_status: 'CREATED',
-  progress: 0,
-  attempts: 0,
-  load_json: JSON.stringify(order.ownFile ? { ...order, path: basename(order.path) } : order),
-  bytes: order.bytes,
-  records_validated: 0,
-  records_ingested: 0,
-  records_invalid: 0,
-  records_duplicate: 0,
-  snapshot_id: null,
-  error: null,
-  created_ms: nowMs,
-  started_ms: null,
-  finished_ms: null,
-});

@@ -12,7 +12,7 @@ import type { Relation } from './relation.ts';
 import { type Packing, unpack } from './unpack.ts';
 
 /** The file as a relation, by its content; a packed one is unpacked first. */
-export async function openSource(
+export async function openRelation(
   from: string,
   jsonPath: string | undefined,
   bench: Workbench,

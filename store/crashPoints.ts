@@ -23,6 +23,10 @@ type CrashPoint =
   | 'purge-removed'
   | 'retention-open'
   | 'retention-committed'
+  | 'export-part-made'
+  | 'export-part-kept'
+  | 'export-piece-sent'
+  | 'export-finished'
   | 'backup-held'
   | 'backup-copied';
 

@@ -36,18 +36,19 @@ export async function updateJob(
   await database.updateTable('job').set(values).where('job_id', '=', jobId).execute();
 }
 
-/** Ends a job in vain; one that has ended, with its commit, stays as it is. */
+/** Ends a job in vain; false when it had ended, with its commit, and stays as it is. */
 export async function endJob(
   database: Database,
   jobId: string,
   values: Updateable<Tables['job']>,
-): Promise<void> {
-  await database
+): Promise<boolean> {
+  const result = await database
     .updateTable('job')
     .set(values)
     .where('job_id', '=', jobId)
     .where('finished_ms', 'is', null)
-    .execute();
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
 }
 
 /** Counts a start of the job; how many there have been. */
@@ -86,20 +87,37 @@ export const unfinishedJobs = (database: Database): Promise<readonly Job[]> =>
     .orderBy('sequence')
     .execute();
 
-/** Jobs of one list. */
-export const JOBS_LISTED_MAX = 1_000;
+/** The part of a list of dated rows that is asked for. */
+export interface TimeRange {
+  readonly fromMs: number | undefined;
+  /** Exclusive. */
+  readonly untilMs: number | undefined;
+  /** Which end is taken; what is taken is ordered by `sort`. */
+  readonly end: 'newest' | 'oldest';
+  readonly limit: number;
+  readonly offset: number;
+  readonly sort: 'asc' | 'desc';
+}
 
-/** Newest first, at most `limit`. */
-export const listJobs = (
+export async function listJobs(
   database: Database,
   workspace: string,
-  range: { readonly fromMs?: number; readonly untilMs?: number; readonly limit: number },
-): Promise<readonly Job[]> => {
-  const jobs = database.selectFrom('job').selectAll().where('workspace', '=', workspace);
-  const from = range.fromMs === undefined ? jobs : jobs.where('created_ms', '>=', range.fromMs);
-  const until = range.untilMs === undefined ? from : from.where('created_ms', '<', range.untilMs);
-  return until.orderBy('created_ms', 'desc').limit(range.limit).execute();
-};
+  { end, fromMs, limit, offset, sort, untilMs }: TimeRange,
+): Promise<readonly Job[]> {
+  const direction = end === 'newest' ? 'desc' : 'asc';
+  const taken = await database
+    .selectFrom('job')
+    .selectAll()
+    .where('workspace', '=', workspace)
+    .where('created_ms', '>=', fromMs ?? 0)
+    .where('created_ms', '<', untilMs ?? Number.MAX_SAFE_INTEGER)
+    .orderBy('created_ms', direction)
+    .orderBy('sequence', direction)
+    .limit(limit)
+    .offset(offset)
+    .execute();
+  return (sort === 'asc') === (end === 'oldest') ? taken : taken.toReversed();
+}
 
 export async function insertRejects(
   database: Database,
@@ -173,11 +191,36 @@ export async function trimLog(database: Database): Promise<void> {
 
 type LogLine = Selectable<Tables['log']>;
 
-/** Log lines of a workspace since a time, oldest first, the newest `limit` of them. */
+/** Numbers of the severities, as loggers have them. */
+export const LEVELS: Readonly<Record<string, number>> = { info: 30, warn: 40, error: 50 };
+
+/** The newest lines of all workspaces of an account. */
+export const newestLines = (
+  database: Database,
+  accountId: string,
+  limit: number,
+): Promise<readonly LogLine[]> =>
+  database
+    .selectFrom('log')
+    .innerJoin('workspace', 'workspace.workspace', 'log.workspace')
+    .selectAll('log')
+    .where('workspace.account_id', '=', accountId)
+    .orderBy('log.time_ms', 'desc')
+    .limit(limit)
+    .execute();
+
+interface LinesWanted {
+  readonly workspace: string;
+  readonly sinceMs: number;
+  readonly severities: readonly string[];
+  /** Undefined: of all. */
+  readonly jobId: string | undefined;
+}
+
+/** Log lines of a workspace, oldest first, the newest `limit` of them. */
 export async function listLog(
   database: Database,
-  workspace: string,
-  sinceMs: number,
+  { jobId, severities, sinceMs, workspace }: LinesWanted,
   limit: number,
 ): Promise<readonly LogLine[]> {
   const lines = await database
@@ -185,6 +228,8 @@ export async function listLog(
     .selectAll()
     .where('workspace', '=', workspace)
     .where('time_ms', '>=', sinceMs)
+    .where('severity', 'in', [...severities])
+    .$if(jobId !== undefined, (query) => query.where('job_id', '=', jobId ?? ''))
     .orderBy('time_ms', 'desc')
     .limit(limit)
     .execute();

@@ -1,6 +1,8 @@
 // The one migration path of the data folder. A step never changes once it has been released.
 import { type Kysely, sql } from 'kysely';
 import { addAccounts } from './accountTables.ts';
+import { addDataSources } from './dataSources.ts';
+import { addContracts } from './contracts.ts';
 import type { Database } from './database.ts';
 import { Failure } from './failure.ts';
 import { addHistoryFloors } from './history.ts';
@@ -8,7 +10,9 @@ import { createLakeTables } from './lakeTables.ts';
 import { addNamedQueries } from './namedQueries.ts';
 import { addPending } from './pendingTable.ts';
 import { addQueryCursors } from './queryCursors.ts';
+import { addSchedules } from './schedules.ts';
 import { createServiceTables } from './serviceTables.ts';
+import { addWebhooks } from './webhooks.ts';
 
 type Step = (database: Kysely<unknown>) => Promise<void>;
 
@@ -25,6 +29,12 @@ const STEPS: readonly Step[] = [
   },
   addHistoryFloors,
   addNamedQueries,
+  async (database) => {
+    await addDataSources(database);
+    await addSchedules(database);
+    await addWebhooks(database);
+  },
+  addContracts,
 ];
 
 /**

@@ -19,3 +19,6 @@ export const randomKey = (bytes: number): Buffer => randomBytes(bytes);
 
 /** RFC 9562 version 4 UUID. */
 export const newUuid = (): string => randomUUID();
+
+/** 0 up to 1: for waits that should differ, never for secrets. */
+export const randomShare = (): number => Math.random();

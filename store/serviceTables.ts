@@ -1,12 +1,16 @@
 // The tables beside the lake: who may ask, what was charged, what ran.
 import type { ColumnType, Kysely } from 'kysely';
 import type { AuditTable, JournalTable, RetiredTokenTable } from './accountTables.ts';
+import type { CredentialTable, DataSourceTable } from './dataSources.ts';
 import type { SqlBoolean } from './database.ts';
 import type { HistoryFloorTable } from './history.ts';
 import type { QueryTable } from './namedQueries.ts';
 import type { PendingTable } from './pendingTable.ts';
+import type { QuarantineTable } from './quarantine.ts';
 import type { QueryCursorTable } from './queryCursors.ts';
 import { createTable } from './lakeTables.ts';
+import type { RunTable, ScheduleTable } from './schedules.ts';
+import type { DeliveryTable, WebhookTable } from './webhooks.ts';
 
 /** A column that a later step added: an insert may leave it to its default. */
 type Added<T> = ColumnType<T, T | undefined, T>;
@@ -83,6 +87,10 @@ interface DatasetTable {
   readonly smart_links_json: Added<string>;
   /** Days for which versions are kept; null: as the server keeps them. */
   readonly history_days: Added<number | null>;
+  /** JSON: what does not fit the schema (contracts.ts); null: as usual. */
+  readonly contract_json: Added<string | null>;
+  /** JSON: what is expected of records; null: nothing. */
+  readonly expectations_json: Added<string | null>;
 }
 
 interface JobTable {
@@ -106,6 +114,7 @@ interface JobTable {
   readonly records_ingested: number;
   readonly records_invalid: number;
   readonly records_duplicate: number;
+  readonly records_quarantined: Added<number>;
   readonly snapshot_id: number | null;
   readonly error: string | null;
   readonly created_ms: number;
@@ -170,6 +179,13 @@ export interface ServiceTables {
   readonly query_cursor: QueryCursorTable;
   readonly named_query: QueryTable;
   readonly history_floor: HistoryFloorTable;
+  readonly quarantine: QuarantineTable;
+  readonly credential: CredentialTable;
+  readonly data_source: DataSourceTable;
+  readonly schedule: ScheduleTable;
+  readonly ingestion_run: RunTable;
+  readonly webhook: WebhookTable;
+  readonly delivery: DeliveryTable;
 }
 
 const DDL: Readonly<Record<string, string>> = {

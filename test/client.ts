@@ -38,6 +38,7 @@ interface JobView {
   readonly recordsIngested: number;
   readonly recordsInvalid: number;
   readonly recordsDuplicate: number;
+  readonly recordsQuarantined: number;
 }
 
 /** GETs below /v1 with the publishable token. */

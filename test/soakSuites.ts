@@ -7,6 +7,7 @@ import { powerLossPrefixes } from './crash/powerLoss.ts';
 import { fuzzFiles } from './fuzz/files.ts';
 import { longLine } from './fuzz/longLine.ts';
 import { fuzzRequests } from './fuzz/requests.ts';
+import { contractsLaw } from './laws/contracts.ts';
 import { formatsLaw } from './laws/formats.ts';
 import { historyLaw } from './laws/histories.ts';
 import { limitsLaw } from './laws/limits.ts';
@@ -16,6 +17,7 @@ import { seriesPlansLaw } from './laws/seriesPlans.ts';
 import { seriesRequestsLaw } from './laws/seriesRequests.ts';
 import { tableOf, verdictOf } from './life/diary.ts';
 import { liveMonth } from './life/month.ts';
+import { scheduledMonth } from './life/scheduledMonth.ts';
 import { fuzzTexts } from './fuzz/sql/fuzzTexts.ts';
 import { estimatesLaw } from './sql/estimatesLaw.ts';
 import { conditionsLaw, selectsLaw } from './sql/selectsLaw.ts';
@@ -51,6 +53,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'metering', fullCount: 1_000_000, partCount: 100_000, run: meterPart },
   { name: 'limits', fullCount: 500, partCount: 50, run: limitsPart },
   { name: 'histories', fullCount: 1_000, partCount: 10, run: historiesPart },
+  { name: 'contracts', fullCount: 2_000, partCount: 50, run: contractsPart },
   { name: 'memory', fullCount: 10_000, partCount: 500, run: memoryPart },
   { name: 'series-plans', fullCount: 100_000, partCount: 20_000, run: plansPart },
   { name: 'series-requests', fullCount: 2_000, partCount: 200, run: answersPart },
@@ -63,7 +66,14 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'long-line', fullCount: 1_024, partCount: 1_024, run: linePart },
   { name: 'fuzz-requests', fullCount: 50_000, partCount: 5_000, run: requestsPart },
   { name: 'month', fullCount: 30, partCount: 30, run: monthPart },
+  { name: 'schedules', fullCount: 500, partCount: 500, run: schedulesPart },
 ];
+
+/** Schedules of a month of 30 days. */
+async function schedulesPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  const { failures, told } = await scheduledMonth({ schedules: count, days: 30, seed });
+  return { failures, notes: [JSON.stringify(told)] };
+}
 
 async function selectsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   const { failures, ...told } = await selectsLaw(count, seed);
@@ -107,6 +117,11 @@ async function historiesPart({ count, seed }: SoakOrder): Promise<SoakReport> {
     failures: [],
     notes: [`${count} histories of ${HISTORY_STEPS} steps, ${records} records`],
   };
+}
+
+async function contractsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  const records = await contractsLaw(count, seed);
+  return { failures: [], notes: [`${count} contracts, ${records} records`] };
 }
 
 async function plansPart({ count, seed }: SoakOrder): Promise<SoakReport> {

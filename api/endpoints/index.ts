@@ -30,15 +30,33 @@ import {
   listDatasets,
   renameDataset,
 } from './datasets.ts';
+import {
+  changeCredential,
+  createCredential,
+  deleteCredential,
+  getCredential,
+  listCredentialsOf,
+} from './credentials.ts';
 import { deleteRecords } from './deletion.ts';
-import { cancelJob, getInvalidRecords, getJob, listJobsOf } from './jobs.ts';
+import { changeHistory, createHistory, deleteHistory, getHistory, listHistory } from './history.ts';
+import { cancelJob, createJob, getInvalidRecords, getJob, listJobsOf, retryJob } from './jobs.ts';
 import { createIndex, deleteIndex, getIndex, getMeta, listData } from './lists.ts';
 import { loadData } from './load.ts';
+import { discardQuarantine, listQuarantine, releaseQuarantine } from './quarantine.ts';
 import { queryData, timeSeries, timeSeriesInventory } from './read.ts';
 import { writeRecord } from './records.ts';
-import { generateSchema } from './schema.ts';
+import { generateSchema, sampleSource, schemaOfSource } from './samples.ts';
 import { openApiDocument, status } from './status.ts';
+import {
+  changeSchedule,
+  createSchedule,
+  deleteSchedule,
+  getSchedule,
+  listSchedules,
+  runSchedule,
+} from './schedules.ts';
 import { getSignedToken, signToken } from './signing.ts';
+import { changeSource, createSource, deleteSource, getSource, listSourcesOf } from './sources.ts';
 import { postSqlQuery, sqlQuery } from './sql.ts';
 import { changeToken, createToken, disableToken, listTokens, rotateToken } from './tokens.ts';
 import { listChanges, listVersions } from './versions.ts';
@@ -50,6 +68,13 @@ import {
   workspaceOpenApi,
 } from './published.ts';
 import { deleteView, getView, listViews, saveView } from './views.ts';
+import {
+  changeWebhook,
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  listWebhooksOf,
+} from './webhooks.ts';
 import { changeWorkspace, createWorkspace, getLogs, listWorkspaces } from './workspaces.ts';
 
 export const ENDPOINTS: readonly Endpoint[] = [
@@ -73,6 +98,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
   loadData,
   writeRecord,
   deleteRecords,
+  listQuarantine,
+  releaseQuarantine,
+  discardQuarantine,
   listDatasets,
   createDataset,
   getDataset,
@@ -82,7 +110,37 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listVersions,
   listChanges,
   generateSchema,
+  schemaOfSource,
+  sampleSource,
+  listCredentialsOf,
+  createCredential,
+  getCredential,
+  changeCredential,
+  deleteCredential,
+  listSourcesOf,
+  createSource,
+  getSource,
+  changeSource,
+  deleteSource,
+  listSchedules,
+  createSchedule,
+  getSchedule,
+  changeSchedule,
+  deleteSchedule,
+  runSchedule,
+  listHistory,
+  createHistory,
+  getHistory,
+  changeHistory,
+  deleteHistory,
+  listWebhooksOf,
+  createWebhook,
+  getWebhook,
+  changeWebhook,
+  deleteWebhook,
   listJobsOf,
+  createJob,
+  retryJob,
   getJob,
   getInvalidRecords,
   cancelJob,

@@ -1,13 +1,23 @@
 // Jobs as their owner sees them (INTERFACE.md 3.2, 3.7; the object's exact members are not public).
-import { Type } from 'typebox';
-import { endOfDay, startOfDay } from '../../query/dates.ts';
+import { type Static, Type } from 'typebox';
+import { type FetchOrder, orderOf } from '../../jobs/order.ts';
+import { dryRun } from '../../pipeline/dryRun.ts';
+import { checkJsonPath } from '../../pipeline/json.ts';
+import { checkName } from '../../store/columns.ts';
+import { findSource } from '../../store/dataSources.ts';
 import { Failure } from '../../store/failure.ts';
-import { findJob, findRejects, type Job, JOBS_LISTED_MAX, listJobs } from '../../store/jobs.ts';
-import { callerOf, workspaceOf } from '../access.ts';
+import { findJob, findRejects, type Job, listJobs } from '../../store/jobs.ts';
+import { callerOf, checkDatasetRoom, placeOf } from '../access.ts';
 import type { Answer, Call, Endpoint, Services } from '../endpoint.ts';
-import { dayOf, numberOf, textOf } from '../parameters.ts';
+import { LIST_PARAMETERS, listRange } from '../listRange.ts';
+import { type Parameter, truthOf } from '../parameters.ts';
+import { DRY_RUN, dryRunView } from '../dryRunView.ts';
+import { freely } from '../rows.ts';
+import { LOADING } from '../scheduleBody.ts';
+import { look } from '../sourceLook.ts';
 
 const COUNT = Type.Union([Type.Integer(), Type.Null()]);
+const TEXT = Type.Union([Type.String(), Type.Null()]);
 
 const JOB = Type.Object({
   jobId: Type.String(),
@@ -22,8 +32,12 @@ const JOB = Type.Object({
   recordsIngested: Type.Integer(),
   recordsInvalid: Type.Integer(),
   recordsDuplicate: Type.Integer(),
+  recordsQuarantined: Type.Integer(),
   snapshot: COUNT,
-  error: Type.Union([Type.String(), Type.Null()]),
+  sourceType: Type.String(),
+  dataSourceId: TEXT,
+  ingestionScheduleId: TEXT,
+  error: TEXT,
   created: Type.Integer(),
   started: COUNT,
   finished: COUNT,
@@ -54,42 +68,154 @@ export const listJobsOf: Endpoint = {
   token: 'secret',
   summary: 'The jobs of a workspace, newest first.',
   weight: 'free',
-  parameters: [
-    { kind: 'day', name: 'from', help: 'Jobs made on or after this date.' },
-    { kind: 'day', name: 'to', help: 'Jobs made on or before this date.' },
-    { kind: 'integer', name: 'limit', least: 1, most: JOBS_LISTED_MAX, help: 'At most n jobs.' },
-    { kind: 'integer', name: 'last', least: 1, most: JOBS_LISTED_MAX, help: 'The latest n jobs.' },
-    { kind: 'integer', name: 'first', least: 1, most: JOBS_LISTED_MAX, help: 'The first n jobs.' },
-    {
-      kind: 'choice',
-      name: 'sort',
-      choices: ['asc', 'desc'],
-      help: 'Order by time; desc by default.',
-    },
-  ],
+  parameters: LIST_PARAMETERS,
   answer: Type.Array(JOB),
   failures: 'workspace',
   handle: async (call, services) => {
-    const { database, lake, settings } = services;
-    const caller = callerOf(call.caller);
-    const { workspace } = workspaceOf(caller, call.path['workspace'] ?? '', lake);
+    const { workspace } = placeOf(call, services);
     const { type = '' } = call.path;
     // iexjs cancels by `/jobs/:workspace/:id` (INTERFACE.md 3.2 "Client bugs to tolerate").
     if (JOB_ID.test(type))
       return cancelled(await jobNamed(workspace, type, services), call, services);
     checkType(call);
-    const [from, to] = [dayOf(call.query, 'from'), dayOf(call.query, 'to')];
-    const first = numberOf(call.query, 'first');
-    const limit = numberOf(call.query, 'last') ?? numberOf(call.query, 'limit') ?? JOBS_LISTED_MAX;
-    const jobs = await listJobs(database, workspace, {
-      ...(from === undefined ? {} : { fromMs: startOfDay(from, settings.zone) }),
-      ...(to === undefined ? {} : { untilMs: endOfDay(to, settings.zone) }),
-      limit: first === undefined ? limit : JOBS_LISTED_MAX,
-    });
-    const taken = first === undefined ? jobs : jobs.slice(-first);
-    const ordered = textOf(call.query, 'sort') === 'asc' ? taken.toReversed() : taken;
-    const value = ordered.map((job) => jobView(job, services));
-    return { kind: 'json', value, metering: 'free' };
+    const range = listRange(call.query, services.settings.zone);
+    const jobs = await listJobs(services.database, workspace, range);
+    return freely(jobs.map((job) => jobView(job, services)));
+  },
+};
+
+const CREATE = Type.Object(
+  {
+    dataSourceId: Type.String({ maxLength: 100 }),
+    datasetId: Type.String({ minLength: 1, maxLength: 128 }),
+    credentialId: Type.Optional(Type.String({ maxLength: 100 })),
+    jsonPath: Type.Optional(Type.String({ maxLength: 2_000 })),
+    ...LOADING,
+  },
+  { additionalProperties: false },
+);
+
+export const JOB_MADE = Type.Object({
+  success: Type.Literal(true),
+  message: Type.String(),
+  jobId: Type.String(),
+  jobUrl: Type.String(),
+});
+
+export const WAIT: Parameter = {
+  kind: 'boolean',
+  name: 'wait',
+  help: 'Answer when the job has ended.',
+};
+
+/** What is said of a new job. @throws Failure InvalidBody when it was to be waited for and failed. */
+export async function jobMade(
+  what: string,
+  workspace: string,
+  jobId: string,
+  call: Call,
+  { runner }: Services,
+): Promise<Answer> {
+  if (truthOf(call.query, 'wait')) {
+    const job = await runner.ended(jobId);
+    if (job.status !== 'INGESTED') {
+      throw new Failure('InvalidBody', `job ${jobId} ended in ${job.status}: ${job.error}`);
+    }
+  }
+  const message = `${what}, jobId: ${jobId} has been created`;
+  return freely({ success: true, message, jobId, jobUrl: `/v1/jobs/${workspace}/ingest/${jobId}` });
+}
+
+export const createJob: Endpoint = {
+  id: 'createJob',
+  method: 'POST',
+  path: '/jobs/:workspace/:type',
+  token: 'secret',
+  summary: 'Takes all that a data source has into a dataset, once; makes it when there is none.',
+  weight: 'free',
+  parameters: [
+    WAIT,
+    {
+      kind: 'boolean',
+      name: 'dryRun',
+      help: 'true: tells what the first file of the source would do, and changes nothing.',
+    },
+  ],
+  body: { kind: 'json', schema: CREATE },
+  answer: Type.Union([JOB_MADE, DRY_RUN]),
+  failures: 'workspace',
+  handle: async (call, services) => {
+    const { database, lake, runner } = services;
+    const place = placeOf(call, services);
+    const { workspace } = place;
+    checkType(call);
+    const body = call.json as Static<typeof CREATE>;
+    checkName('datasetId', body.datasetId);
+    const source = await findSource(database, workspace, body.dataSourceId);
+    if (source === undefined) {
+      throw new Failure('InvalidBody', 'dataSourceId names no data source');
+    }
+    const caller = callerOf(call.caller);
+    const known = lake.catalogue.dataset(workspace, body.datasetId);
+    if (known === undefined) checkDatasetRoom(caller, place, body.datasetId, services);
+    const { columnMapping, credentialId, jsonPath } = body;
+    const order: FetchOrder = {
+      accountId: caller.accountId,
+      workspace,
+      dataset: known?.dataset ?? body.datasetId,
+      path: '',
+      bytes: 0,
+      ownFile: false,
+      duplicates: body.duplicateKeyHandling ?? 'ignore',
+      overwrite: body.overwrite ?? false,
+      rejectsMax: body.maximumValidationErrors ?? Number.MAX_SAFE_INTEGER,
+      ...(columnMapping === undefined ? {} : { mapping: columnMapping }),
+      ...(jsonPath === undefined ? {} : { jsonPath: checkJsonPath(jsonPath) }),
+      fetch: {
+        sourceId: source.source_id,
+        sourceType: source.type,
+        ...(credentialId === undefined ? {} : { credentialId }),
+      },
+    };
+    if (truthOf(call.query, 'dryRun')) {
+      const { ingestion } = services;
+      const run = await look(source, credentialId, call, services, ({ jsonPath: path, ...piece }) =>
+        dryRun({ ...order, path: piece.path, ...pathOf(path ?? order.jsonPath) }, ingestion),
+      );
+      return freely(dryRunView(run));
+    }
+    const jobId = await runner.submit(order);
+    return jobMade(`Ingestion from ${source.name}`, workspace, jobId, call, services);
+  },
+};
+
+const pathOf = (jsonPath: string | undefined): object =>
+  jsonPath === undefined ? {} : { jsonPath };
+
+export const retryJob: Endpoint = {
+  id: 'retryJob',
+  method: 'POST',
+  path: '/jobs/:workspace/:type/:jobId/retry',
+  token: 'secret',
+  summary: 'Does again what an ended job did from its data source, as a new job.',
+  weight: 'free',
+  parameters: [WAIT],
+  answer: JOB_MADE,
+  failures: 'workspace',
+  handle: async (call, services) => {
+    const { folder, runner, scheduler } = services;
+    const job = await jobOf(call, services);
+    if (job.finished_ms === null) throw new Failure('Conflict', `job ${job.job_id} has not ended`);
+    const order = orderOf(job, folder.spool);
+    if (order.fetch === undefined) {
+      const rule = 'its body is not kept once it has ended: send it again';
+      throw new Failure('Conflict', `job ${job.job_id} was an upload, and ${rule}`);
+    }
+    const { run } = order.fetch;
+    const schedule = run === undefined ? undefined : scheduler.get(job.workspace, run.scheduleId);
+    const jobId =
+      schedule === undefined ? await runner.submit(order) : await scheduler.runNow(schedule);
+    return jobMade(`Retry of ${job.job_id}`, job.workspace, jobId, call, services);
   },
 };
 
@@ -142,8 +268,7 @@ async function cancelled(job: Job, { environment }: Call, { runner }: Services):
 }
 
 async function jobOf(call: Call, services: Services): Promise<Job> {
-  const caller = callerOf(call.caller);
-  const { workspace } = workspaceOf(caller, call.path['workspace'] ?? '', services.lake);
+  const { workspace } = placeOf(call, services);
   checkType(call);
   return jobNamed(workspace, call.path['jobId'] ?? '', services);
 }
@@ -159,8 +284,9 @@ function checkType({ path }: Call): void {
   if (path['type'] !== 'ingest') throw new Failure('NotFound');
 }
 
-function jobView(job: Job, { clock, runner }: Services): object {
+function jobView(job: Job, { clock, folder, runner }: Services): object {
   const { started_ms, finished_ms } = job;
+  const { fetch } = orderOf(job, folder.spool);
   const live = runner.progressOf(job.job_id) ?? job.progress;
   return {
     jobId: job.job_id,
@@ -170,12 +296,16 @@ function jobView(job: Job, { clock, runner }: Services): object {
     status: job.status,
     lastGoodStatus: job.last_good_status,
     progress: finished_ms === null ? live : job.progress,
-    bytes: job.bytes,
+    bytes: finished_ms === null ? runner.bytesOf(job.job_id) || job.bytes : job.bytes,
     recordsValidated: job.records_validated,
     recordsIngested: job.records_ingested,
     recordsInvalid: job.records_invalid,
     recordsDuplicate: job.records_duplicate,
+    recordsQuarantined: job.records_quarantined,
     snapshot: job.snapshot_id,
+    sourceType: fetch?.sourceType ?? 'UPLOAD',
+    dataSourceId: fetch?.sourceId ?? null,
+    ingestionScheduleId: fetch?.run?.scheduleId ?? null,
     error: job.error,
     created: job.created_ms,
     started: started_ms,

@@ -1,15 +1,19 @@
 // Loading data: the body goes to a durable spool file, then a job takes it from there.
 import { Type } from 'typebox';
+import { dryRun } from '../../pipeline/dryRun.ts';
+import type { Load } from '../../pipeline/ingest.ts';
 import { checkJsonPath } from '../../pipeline/json.ts';
 import { checkName } from '../../store/columns.ts';
 import type { ColumnMapping } from '../../store/datasets.ts';
 import { checkStorage } from '../../store/storage.ts';
-import { Failure } from '../../store/failure.ts';
-import { callerOf, changeableIn, checkDatasetRoom } from '../access.ts';
-import type { Endpoint } from '../endpoint.ts';
+import { callerOf, changeableIn, checkDatasetRoom, checkKind } from '../access.ts';
+import { DRY_RUN, dryRunView } from '../dryRunView.ts';
+import type { Answer, Call, Endpoint, Services } from '../endpoint.ts';
 import { DUPLICATES, duplicatesOf } from '../loading.ts';
 import { numberOf, type Parameter, textOf, truthOf, type Values } from '../parameters.ts';
+import { freely } from '../rows.ts';
 import { spoolBody } from '../spool.ts';
+import { JOB_MADE, jobMade, WAIT } from './jobs.ts';
 
 const name = (part: string): Parameter => ({
   kind: 'text',
@@ -26,7 +30,7 @@ export const loadData: Endpoint = {
     'Loads CSV, JSON, JSON lines or Parquet, also packed; makes the dataset when there is none.',
   weight: 'free',
   parameters: [
-    { kind: 'boolean', name: 'wait', help: 'Answer when the job has ended.' },
+    WAIT,
     DUPLICATES,
     {
       kind: 'boolean',
@@ -45,21 +49,24 @@ export const loadData: Endpoint = {
       name: 'jsonPath',
       help: 'Where the array of records stands in a JSON document: $ with steps .name and [*].',
     },
+    {
+      kind: 'boolean',
+      name: 'dryRun',
+      help: 'true: tells what the load would do, and changes nothing. Needs a secret token.',
+    },
     name('key'),
     name('subkey'),
     name('date'),
   ],
   body: { kind: 'file' },
-  answer: Type.Object({
-    success: Type.Literal(true),
-    message: Type.String(),
-    jobId: Type.String(),
-    jobUrl: Type.String(),
-  }),
+  answer: Type.Union([JOB_MADE, DRY_RUN]),
   failures: 'workspace',
   handle: async (call, services) => {
     const { lake, runner } = services;
     const caller = callerOf(call.caller);
+    const dry = truthOf(call.query, 'dryRun');
+    // It tells which records are stored: more than the right to write is.
+    if (dry) checkKind(caller, 'secret');
     const { workspace: place = '', id = '' } = call.path;
     checkName('datasetId', id);
     const owned = changeableIn(caller, place, id, 'write', lake);
@@ -72,11 +79,8 @@ export const loadData: Endpoint = {
     const given = textOf(call.query, 'jsonPath');
     const jsonPath = given === undefined ? undefined : checkJsonPath(given);
     const spooled = await spoolBody(call, services);
-    const jobId = await runner.submit({
+    const load = {
       path: spooled.path,
-      bytes: spooled.bytes,
-      ownFile: true,
-      accountId: caller.accountId,
       workspace,
       dataset,
       duplicates: duplicatesOf(call.query),
@@ -84,19 +88,24 @@ export const loadData: Endpoint = {
       rejectsMax: numberOf(call.query, 'maximumValidationErrors') ?? Number.MAX_SAFE_INTEGER,
       ...(mapping === undefined ? {} : { mapping }),
       ...(jsonPath === undefined ? {} : { jsonPath }),
-    });
-    if (truthOf(call.query, 'wait')) {
-      const job = await runner.ended(jobId);
-      if (job.status !== 'INGESTED') {
-        throw new Failure('InvalidBody', `job ${jobId} ended in ${job.status}: ${job.error}`);
-      }
-    }
+    };
+    if (dry) return tried(load, call, services);
+    const { accountId } = caller;
+    const jobId = await runner.submit({ ...load, bytes: spooled.bytes, ownFile: true, accountId });
     const done = `Data upload of ${spooled.bytes}B for ${dataset} completed`;
-    const message = `${done}, jobId: ${jobId} has been created`;
-    const jobUrl = `/v1/jobs/${workspace}/ingest/${jobId}`;
-    return { kind: 'json', value: { success: true, message, jobId, jobUrl }, metering: 'free' };
+    return jobMade(done, workspace, jobId, call, services);
   },
 };
+
+/** What a load would do; its file goes. */
+async function tried(load: Load, call: Call, { disk, ingestion }: Services): Promise<Answer> {
+  try {
+    const services = { ...ingestion, signal: call.departure() };
+    return freely(dryRunView(await dryRun(load, services)));
+  } finally {
+    await disk.remove(load.path);
+  }
+}
 
 function mappingOf(query: Values): ColumnMapping | undefined {
   const parts = (['key', 'subkey', 'date'] as const).flatMap((part) => {

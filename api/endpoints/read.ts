@@ -11,7 +11,7 @@ import {
   readableDatasets,
   seriesDataset,
 } from '../access.ts';
-import type { Call, Endpoint, Services } from '../endpoint.ts';
+import type { Endpoint } from '../endpoint.ts';
 import { filteredJson, JSON_PARAMETERS } from '../filtered.ts';
 import { answerSeries } from '../series.ts';
 import { answerBatch } from '../batch.ts';
@@ -40,10 +40,13 @@ export const queryData: Endpoint = {
     const { workspace = '', id = '' } = call.path;
     const ids = separated(id, call.query);
     if (ids.length > 1) return answerBatch(call, services, workspace, ids);
-    const view = viewNamed(call, workspace, ids[0] ?? '', services);
-    if (view !== undefined) return answerView(call, services, view, 'data');
-    const dataset = datasetOf(callerOf(call.caller), workspace, ids[0] ?? '', services.lake);
-    return answerSeries(call, services, dataset, 'data');
+    const [name = ''] = ids;
+    const caller = callerOf(call.caller);
+    const dataset = foundOr(() => datasetOf(caller, workspace, name, services.lake));
+    if (dataset !== undefined) return answerSeries(call, services, dataset, 'data');
+    const view = viewNamed(call, workspace, name, services);
+    if (view === undefined) throw new Failure('NotFound');
+    return answerView(call, services, view, 'data');
   },
 };
 
@@ -54,7 +57,8 @@ export const timeSeries: Endpoint = {
   summary: 'Records of a time series with id, key, subkey, date and updated, newest first.',
   handle: (call, services) => {
     const { id = '' } = call.path;
-    const dataset = knownSeries(call, id, services);
+    const caller = callerOf(call.caller);
+    const dataset = foundOr(() => seriesDataset(caller, id, services.lake));
     if (dataset !== undefined) return answerSeries(call, services, dataset, 'time-series');
     const view = seriesView(call, id, services);
     if (view === undefined) throw new Failure('NotFound');
@@ -62,10 +66,10 @@ export const timeSeries: Endpoint = {
   },
 };
 
-/** The dataset of a series; undefined when there is none of that name, but perhaps a view. */
-function knownSeries(call: Call, id: string, { lake }: Services): Dataset | undefined {
+/** Undefined when there is none of that name, but perhaps a view. */
+function foundOr(find: () => Dataset): Dataset | undefined {
   try {
-    return seriesDataset(callerOf(call.caller), id, lake);
+    return find();
   } catch (error) {
     if (error instanceof Failure && error.type === 'NotFound') return undefined;
     throw error;

@@ -1,7 +1,7 @@
 // Workspaces and what was logged in them.
 import { type Static, Type } from 'typebox';
 import { createWorkspace as makeWorkspace } from '../../store/datasetEdits.ts';
-import { listLog } from '../../store/jobs.ts';
+import { LEVELS, listLog } from '../../store/jobs.ts';
 import { Failure } from '../../store/failure.ts';
 import { callerOf, CORE, managerOf, ownWorkspaces, workspaceOf } from '../access.ts';
 import type { Endpoint } from '../endpoint.ts';
@@ -100,8 +100,6 @@ export const changeWorkspace: Endpoint = {
 /** Log lines of one answer, the newest ones. */
 const LINES_MAX = 1_000;
 const UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 } as const;
-/** Levels as structured loggers number them (INTERFACE.md 3.2: info is 30). */
-const LEVELS: Readonly<Record<string, number>> = { info: 30, warn: 40, error: 50 };
 
 export const getLogs: Endpoint = {
   id: 'getLogs',
@@ -118,6 +116,13 @@ export const getLogs: Endpoint = {
       pattern: /^[1-9]\d{0,4}[mhdw]$/,
       rule: 'must be a number and m, h, d or w, such as 24h',
     },
+    {
+      kind: 'choice',
+      name: 'level',
+      choices: Object.keys(LEVELS),
+      help: 'Lines of this level and those above.',
+    },
+    { kind: 'text', name: 'jobId', help: 'Lines of one job.' },
   ],
   answer: Type.Array(
     Type.Object({
@@ -133,7 +138,11 @@ export const getLogs: Endpoint = {
     const caller = callerOf(call.caller);
     const { workspace } = workspaceOf(caller, call.path['workspace'] ?? '', lake);
     const sinceMs = clock() - periodOf(textOf(call.query, 'period') ?? '1d');
-    const lines = await listLog(database, workspace, sinceMs, LINES_MAX);
+    const jobId = textOf(call.query, 'jobId');
+    const least = LEVELS[textOf(call.query, 'level') ?? 'info'] ?? 0;
+    const severities = Object.keys(LEVELS).filter((name) => (LEVELS[name] ?? 0) >= least);
+    const wanted = { workspace, sinceMs, severities, jobId };
+    const lines = await listLog(database, wanted, LINES_MAX);
     const value = lines.map((line) => ({
       timestamp: line.time_ms,
       message: line.message,

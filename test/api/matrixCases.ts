@@ -92,6 +92,16 @@ const encoded = (text: string): string =>
 const sqlOfAll = ({ id, workspace }: Target): string =>
   `WITH t AS (SELECT * FROM ${workspace}.${id}) SELECT * FROM t LIMIT 1`;
 
+const CREDENTIAL = { type: 'HTTP', headers: { 'x-key': 'none' } };
+/** Told of nothing: what it said would come at any time. */
+const WEBHOOK = { url: 'https://example.com/told', datasetId: 'NONE' };
+const sourceOf = ({ id }: Target): object => ({ type: 'DATASET', dataset: id });
+const scheduleOf = ({ id }: Target): object => ({
+  dataSourceId: 'DATA_SOURCE_0',
+  datasetId: id,
+  every: 'day',
+});
+
 const SCHEMA = { properties: { symbol: { type: 'string' } } };
 const series = ({ workspace, id }: Target): Partial<Target> => ({ id: `${workspace}.${id}` });
 const notThe = (name: string): string => `"${name}" is not a token of this account`;
@@ -148,12 +158,18 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   callPublished: { reach: 'read', metered: true, whole: true },
   deletePublished: { ...OF_WORKSPACE, path: ({ newId }) => ({ id: newId }), answers: 404 },
   getWorkspaceOpenApi: OF_WORKSPACE,
-  loadData: { reach: 'write', spends: 'record', query: () => 'wait=true', body: csv },
+  loadData: [
+    { reach: 'write', spends: 'record', query: () => 'wait=true', body: csv },
+    { reach: 'write', secret: true, spends: 'record', query: () => 'dryRun=true', body: csv },
+  ],
   writeRecord: { reach: 'write', spends: 'record', body: json((target) => [record(target)]) },
   deleteRecords: [
     { reach: 'delete', spends: 'key' },
     { reach: 'delete', spends: 'key', secret: true, query: () => 'purge=true' },
   ],
+  listQuarantine: OF_WORKSPACE,
+  releaseQuarantine: OF_WORKSPACE,
+  discardQuarantine: OF_WORKSPACE,
   listDatasets: OF_WORKSPACE,
   createDataset: [
     {
@@ -176,6 +192,46 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   listVersions: { reach: 'read', whole: true },
   listChanges: { reach: 'inspect', whole: true, query: () => 'since=0' },
   generateSchema: { ...OF_WORKSPACE, body: csv },
+  // Sources, credentials and schedules have ids of their own: there is none of the dataset's name.
+  generateSchemaOfSource: { ...OF_WORKSPACE, answers: 404 },
+  sampleDataSource: { ...OF_WORKSPACE, answers: 404 },
+  listCredentials: OF_WORKSPACE,
+  createCredential: { ...OF_WORKSPACE, body: json(() => CREDENTIAL) },
+  getCredential: { ...OF_WORKSPACE, answers: 404 },
+  changeCredential: { ...OF_WORKSPACE, body: json(() => CREDENTIAL), answers: 404 },
+  deleteCredential: { ...OF_WORKSPACE, answers: 404 },
+  listDataSources: OF_WORKSPACE,
+  createDataSource: { ...OF_WORKSPACE, body: json(sourceOf) },
+  getDataSource: { ...OF_WORKSPACE, answers: 404 },
+  changeDataSource: { ...OF_WORKSPACE, body: json(sourceOf), answers: 404 },
+  deleteDataSource: { ...OF_WORKSPACE, answers: 404 },
+  listIngestionSchedules: OF_WORKSPACE,
+  createIngestionSchedule: { ...OF_WORKSPACE, body: json(scheduleOf), answers: 400 },
+  getIngestionSchedule: { ...OF_WORKSPACE, answers: 404 },
+  changeIngestionSchedule: { ...OF_WORKSPACE, body: json(scheduleOf), answers: 404 },
+  deleteIngestionSchedule: { ...OF_WORKSPACE, answers: 404 },
+  runIngestionSchedule: { ...OF_WORKSPACE, answers: 404 },
+  listIngestionHistory: OF_WORKSPACE,
+  createIngestionHistory: {
+    ...OF_WORKSPACE,
+    body: json(() => ({ ingestionScheduleId: 'INGESTION_SCHEDULE_0', note: '' })),
+    answers: 400,
+  },
+  getIngestionHistory: { ...OF_WORKSPACE, answers: 404 },
+  changeIngestionHistory: { ...OF_WORKSPACE, body: json(() => ({ note: '' })), answers: 404 },
+  deleteIngestionHistory: { ...OF_WORKSPACE, answers: 404 },
+  listWebhooks: OF_WORKSPACE,
+  createWebhook: { ...OF_WORKSPACE, body: json(() => WEBHOOK) },
+  getWebhook: { ...OF_WORKSPACE, answers: 404 },
+  changeWebhook: { ...OF_WORKSPACE, body: json(() => WEBHOOK), answers: 404 },
+  deleteWebhook: { ...OF_WORKSPACE, answers: 404 },
+  createJob: {
+    ...OF_WORKSPACE,
+    body: json(({ id }) => ({ dataSourceId: 'DATA_SOURCE_0', datasetId: id })),
+    answers: 400,
+  },
+  // It was an upload.
+  retryJob: { ...OF_WORKSPACE, answers: 409 },
   listJobs: [
     OF_WORKSPACE,
     // With a job where its type should stand it cancels it: the job has ended.

@@ -10,6 +10,8 @@ import { startServer } from '../server.ts';
 export type SubjectOrder =
   | { readonly order: 'clock'; readonly ms: number }
   | { readonly order: 'tick' }
+  /** Minute by minute, whatever is due, each until it has ended. */
+  | { readonly order: 'schedules'; readonly fromMs: number; readonly untilMs: number }
   | { readonly order: 'counts' }
   | { readonly order: 'close' };
 
@@ -90,9 +92,21 @@ async function counts(): Promise<SubjectCounts> {
   };
 }
 
+async function runSchedules(fromMs: number, untilMs: number): Promise<void> {
+  const { runner, scheduler } = services;
+  for (let ms = fromMs; ms <= untilMs; ms += 60_000) {
+    offsetMs = ms - Date.now();
+    const busy = (): boolean => runner.load().running + runner.load().waiting > 0;
+    while ((await scheduler.look()) > 0 || busy()) {
+      while (busy()) await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+  }
+}
+
 async function obey(order: SubjectOrder): Promise<unknown> {
   if (order.order === 'clock') offsetMs = order.ms - Date.now();
   if (order.order === 'tick') await tick();
+  if (order.order === 'schedules') await runSchedules(order.fromMs, order.untilMs);
   if (order.order === 'counts') return counts();
   if (order.order === 'close') await server.close();
   return null;

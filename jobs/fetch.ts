@@ -1,0 +1,148 @@
+// A job that fetches: what its source has lands outside the dataset's turn, each file is stored in
+// it, and where the source stood is saved with the records, so that none comes twice or not at all.
+import { rm } from 'node:fs/promises';
+import { type Load, ingest } from '../pipeline/ingest.ts';
+import {
+  type Credential,
+  type Piece,
+  type Position,
+  type Pull,
+  type SourceDefinition,
+  SourceFailure,
+} from '../pipeline/sources/source.ts';
+import {
+  type DataSourceRow,
+  findCredential,
+  findSource,
+  unsealCredential,
+} from '../store/dataSources.ts';
+import type { Database } from '../store/database.ts';
+import { Failure, reasonOf } from '../store/failure.ts';
+import { findJob, insertRejects, updateJob } from '../store/jobs.ts';
+import { positionOf, savePosition } from '../store/schedules.ts';
+import type { Secrets } from '../store/secrets.ts';
+import { inWorkFolder } from '../store/workFolder.ts';
+import { endIngested, eventsOf, type JobParts, tellLog } from './jobLife.ts';
+import type { FetchOrder } from './order.ts';
+import type { FetchRun } from './runner.ts';
+
+export interface FetchParts extends JobParts {
+  readonly secrets: Secrets;
+  readonly pull: Pull;
+  readonly bytesMax: number;
+}
+
+/** @throws Failure with the reason; files that were stored before it stay. */
+export async function runFetch(run: FetchRun, parts: FetchParts): Promise<void> {
+  const { jobId, order, signal } = run;
+  const { clock, database, services } = parts;
+  const opened = await openOrder(order, parts);
+  const scheduleId = order.fetch.run?.scheduleId;
+  const stood = scheduleId === undefined ? undefined : await positionOf(database, scheduleId);
+  const name = `${order.fetch.sourceType} ${opened.row.name}`;
+  await tellLog(jobId, order, `fetching from data source ${name}`, parts);
+  const pieces = await inWorkFolder(services.temporary, async (folder) => {
+    const landing = {
+      folder,
+      bytesMax: parts.bytesMax,
+      signal,
+      nowMs: clock(),
+      onBytes: run.onBytes,
+    };
+    const since = stood as Position | undefined;
+    const { credential, definition } = opened;
+    let stored = 0;
+    const owner = { accountId: order.accountId, workspace: order.workspace };
+    for await (const piece of parts.pull({ owner, definition, credential, since, landing })) {
+      const said = `${piece.name} has landed: ${piece.bytes} bytes`;
+      await tellLog(jobId, order, said, parts);
+      await run.inTurn(() => store(piece, stored === 0, run, parts));
+      await rm(piece.path, { force: true });
+      stored += 1;
+    }
+    return stored;
+  });
+  if (pieces === 0) await tellLog(jobId, order, 'the source has nothing new', parts);
+  await database.transaction().execute((tx) => endIngested(tx, jobId, order, parts));
+}
+
+async function store(
+  piece: Piece,
+  first: boolean,
+  { jobId, order, onProgress, signal }: FetchRun,
+  parts: FetchParts,
+): Promise<void> {
+  const { database, services } = parts;
+  await parts.checkRoom(order.accountId, order.workspace);
+  const jsonPath = piece.jsonPath ?? order.jsonPath;
+  const load: Load = {
+    ...order,
+    path: piece.path,
+    jobId,
+    // What comes later belongs to what came first.
+    overwrite: order.overwrite === true && first,
+    ...(jsonPath === undefined ? {} : { jsonPath }),
+  };
+  const before = await findJob(database, jobId);
+  const events = eventsOf(jobId, order, parts, onProgress);
+  const author = `${order.accountId} job ${jobId}`;
+  try {
+    await ingest(load, author, { ...services, signal }, events, async (tx, outcome, made) => {
+      const rejects = outcome.rejects.map(({ line, error }) => ({
+        line,
+        error: `${piece.name}: ${error}`,
+      }));
+      await insertRejects(tx, jobId, rejects);
+      await updateJob(tx, jobId, {
+        bytes: (before?.bytes ?? 0) + piece.bytes,
+        records_validated: (before?.records_validated ?? 0) + outcome.validated,
+        records_ingested: (before?.records_ingested ?? 0) + outcome.ingested,
+        records_invalid: (before?.records_invalid ?? 0) + outcome.invalid,
+        records_duplicate: (before?.records_duplicate ?? 0) + outcome.duplicates,
+        records_quarantined: (before?.records_quarantined ?? 0) + outcome.quarantined,
+        snapshot_id: made.snapshot,
+      });
+      const { run } = order.fetch;
+      if (run !== undefined) await savePosition(tx, run.scheduleId, piece.position);
+    });
+  } catch (error) {
+    throw named(error, piece.name);
+  }
+}
+
+/** The reason says which file it was. */
+function named(error: unknown, name: string): unknown {
+  if (!(error instanceof Failure) || error.constructor !== Failure) return error;
+  return new Failure(error.type, `${name}: ${reasonOf(error)}`);
+}
+
+interface Opened {
+  readonly row: DataSourceRow;
+  readonly definition: SourceDefinition;
+  readonly credential: Credential | undefined;
+}
+
+async function openOrder(order: FetchOrder, parts: FetchParts): Promise<Opened> {
+  const { sourceId, credentialId } = order.fetch;
+  const row = await findSource(parts.database, order.workspace, sourceId);
+  if (row === undefined) throw new SourceFailure(`data source ${sourceId} is not there`, false);
+  return openSource(row, credentialId, parts);
+}
+
+/**
+ * A data source ready to be pulled.
+ * @param credentialId instead of its own
+ * @throws SourceFailure when the credential is not there.
+ */
+export async function openSource(
+  row: DataSourceRow,
+  credentialId: string | undefined,
+  { database, secrets }: { readonly database: Database; readonly secrets: Secrets },
+): Promise<Opened> {
+  const definition = JSON.parse(row.definition_json) as SourceDefinition;
+  const wanted = credentialId ?? row.credential_id;
+  if (wanted === null) return { row, definition, credential: undefined };
+  const found = await findCredential(database, row.workspace, wanted);
+  if (found === undefined) throw new SourceFailure(`credential ${wanted} is not there`, false);
+  return { row, definition, credential: unsealCredential(found, secrets) as Credential };
+}

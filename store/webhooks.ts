@@ -1,0 +1,192 @@
+// Webhooks: who is told when a job of a workspace ends, and the outbox of what is still to be told. A
+// delivery is written in the transaction that ends the job, so that none is lost.
+import type { Kysely, Selectable } from 'kysely';
+import type { Database } from './database.ts';
+import { Failure } from './failure.ts';
+import { createTable } from './lakeTables.ts';
+import { randomHex } from './random.ts';
+import type { Secrets } from './secrets.ts';
+
+export interface WebhookTable {
+  readonly webhook_id: string;
+  readonly workspace: string;
+  readonly name: string;
+  readonly url: string;
+  /** JSON: a `WebhookFilter`. */
+  readonly filter_json: string;
+  /** JSON of headers and secret, sealed under the data key. */
+  readonly sealed: string;
+  readonly created_ms: number;
+  readonly updated_ms: number;
+  readonly delivered: number;
+  readonly failed: number;
+  /** When it was last called, and what came of it; null: never. */
+  readonly called_ms: number | null;
+  readonly outcome: string | null;
+}
+
+export interface DeliveryTable {
+  readonly delivery_id: string;
+  readonly webhook_id: string;
+  readonly body: string;
+  /** Calls so far. */
+  readonly attempts: number;
+  readonly next_ms: number;
+  readonly made_ms: number;
+}
+
+export async function addWebhooks(database: Kysely<unknown>): Promise<void> {
+  const webhook =
+    'webhook_id! text, workspace text, name text, url text, filter_json text, sealed text, ' +
+    'created_ms bigint, updated_ms bigint, delivered bigint, failed bigint, called_ms bigint, ' +
+    'outcome text';
+  const delivery =
+    'delivery_id! text, webhook_id text, body text, attempts bigint, next_ms bigint, made_ms bigint';
+  await createTable(database, 'webhook', webhook);
+  await createTable(database, 'delivery', delivery);
+  const indexes = [
+    ['webhook_by_workspace', 'webhook', 'workspace'],
+    ['delivery_by_time', 'delivery', 'next_ms'],
+    ['delivery_by_webhook', 'delivery', 'webhook_id'],
+  ] as const;
+  for (const [name, table, column] of indexes) {
+    await database.schema.createIndex(name).on(table).column(column).execute();
+  }
+}
+
+/** Which ends a webhook is told. */
+export interface WebhookFilter {
+  readonly events: readonly string[];
+  /** Undefined: of every dataset. */
+  readonly datasetId?: string;
+  /** Undefined: also of jobs of no schedule. */
+  readonly ingestionScheduleId?: string;
+}
+
+export type Webhook = Selectable<WebhookTable>;
+export type Delivery = Selectable<DeliveryTable>;
+
+/** Webhooks of one workspace; one more is refused. */
+const HELD_MAX = 100;
+/** Deliveries that wait for one webhook; past them the newest is not kept, and the log says so. */
+const WAITING_MAX = 10_000;
+
+export const newWebhookId = (): string => `WEBHOOK_${randomHex(16)}`;
+
+/** @throws Failure InvalidBody when the workspace holds its most. */
+export async function insertWebhook(database: Database, row: WebhookTable): Promise<void> {
+  const held = await listWebhooks(database, row.workspace);
+  if (held.length >= HELD_MAX) {
+    throw new Failure(
+      'InvalidBody',
+      `the workspace holds ${HELD_MAX} webhooks, the most there may be`,
+    );
+  }
+  await database.insertInto('webhook').values(row).execute();
+}
+
+/** Oldest first. */
+export const listWebhooks = (database: Database, workspace: string): Promise<readonly Webhook[]> =>
+  database
+    .selectFrom('webhook')
+    .selectAll()
+    .where('workspace', '=', workspace)
+    .orderBy('created_ms')
+    .orderBy('webhook_id')
+    .execute();
+
+export const findWebhook = (database: Database, webhookId: string): Promise<Webhook | undefined> =>
+  database.selectFrom('webhook').selectAll().where('webhook_id', '=', webhookId).executeTakeFirst();
+
+export async function changeWebhook(
+  database: Database,
+  { webhook_id, ...values }: Pick<Webhook, 'webhook_id'> & Partial<Webhook>,
+): Promise<void> {
+  const update = database.updateTable('webhook').set(values);
+  await update.where('webhook_id', '=', webhook_id).execute();
+}
+
+/** What waits for it is not told any more. */
+export async function removeWebhook(database: Database, webhookId: string): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    await transaction.deleteFrom('delivery').where('webhook_id', '=', webhookId).execute();
+    await transaction.deleteFrom('webhook').where('webhook_id', '=', webhookId).execute();
+  });
+}
+
+/** False when so many wait for the webhook already that this one is not kept. */
+export async function insertDelivery(
+  transaction: Database,
+  webhookId: string,
+  body: string,
+  nowMs: number,
+): Promise<boolean> {
+  if ((await waitingOf(transaction, webhookId)) >= WAITING_MAX) return false;
+  const times = { next_ms: nowMs, made_ms: nowMs };
+  const row = { delivery_id: randomHex(16), webhook_id: webhookId, body, attempts: 0, ...times };
+  await transaction.insertInto('delivery').values(row).execute();
+  return true;
+}
+
+export async function waitingOf(database: Database, webhookId: string): Promise<number> {
+  const row = await database
+    .selectFrom('delivery')
+    .select((select) => select.fn.countAll<number>().as('waiting'))
+    .where('webhook_id', '=', webhookId)
+    .executeTakeFirst();
+  return Number(row?.waiting ?? 0);
+}
+
+/** Those whose time has come, and the next one after; the longest waiting first. */
+export const nextDeliveries = (database: Database, most: number): Promise<readonly Delivery[]> =>
+  database
+    .selectFrom('delivery')
+    .selectAll()
+    .orderBy('next_ms')
+    .orderBy('made_ms')
+    .limit(most)
+    .execute();
+
+export async function delayDelivery(
+  database: Database,
+  { attempts, delivery_id, next_ms }: Delivery,
+): Promise<void> {
+  const update = database.updateTable('delivery').set({ attempts, next_ms });
+  await update.where('delivery_id', '=', delivery_id).execute();
+}
+
+/** In one transaction with what its webhook tells of it. */
+export async function endDelivery(
+  database: Database,
+  { delivery_id, webhook_id }: Delivery,
+  outcome: string,
+  delivered: boolean,
+  nowMs: number,
+): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    await transaction.deleteFrom('delivery').where('delivery_id', '=', delivery_id).execute();
+    await transaction
+      .updateTable('webhook')
+      .set((webhook) => ({
+        delivered: webhook('delivered', '+', delivered ? 1 : 0),
+        failed: webhook('failed', '+', delivered ? 0 : 1),
+        called_ms: nowMs,
+        outcome,
+      }))
+      .where('webhook_id', '=', webhook_id)
+      .execute();
+  });
+}
+
+/** Every sealed text under another key: all of them or none. How many there were. */
+export async function resealWebhooks(
+  transaction: Database,
+  old: Secrets,
+  fresh: Secrets,
+): Promise<number> {
+  const rows = await transaction.selectFrom('webhook').select(['webhook_id', 'sealed']).execute();
+  for (const { sealed, webhook_id } of rows) {
+    await changeWebhook(transaction, { webhook_id, sealed: fresh.seal(old.unseal(sealed)) });
+  }
+  return rows.length;
+}

@@ -1,0 +1,153 @@
+// Schedules as their owner sees them: at once, paused while a job runs, no overlap, again after a
+// fault that may pass, and with a clock that is set back.
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { startServer, type TestServer } from '../server.ts';
+
+const SETTINGS = { TAPEDECK_ALLOW_PRIVATE_ADDRESSES: 'on' };
+const START_MS = Date.UTC(2024, 1, 29, 17);
+const CSV = 'symbol,date,price\nAUDI,2024-01-01,10.5\n';
+
+type Told = Readonly<Record<string, unknown>>;
+
+/** A source whose answers wait, when they are told to, and the faults it begins with. */
+async function openSource(faults: number[] = []) {
+  let gate = Promise.resolve();
+  let asked = 0;
+  const server = createServer((_request, response) => {
+    asked += 1;
+    void gate.then(() => response.writeHead(faults.shift() ?? 200).end(CSV));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/prices.csv`,
+    asked: () => asked,
+    hold: (until: Promise<void>) => {
+      gate = until;
+    },
+    [Symbol.asyncDispose]: (): Promise<void> => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+async function ask(
+  server: TestServer,
+  method: string,
+  path: string,
+  value?: object,
+): Promise<Told> {
+  const headers = { authorization: `Bearer ${server.secret}` };
+  const body = value === undefined ? {} : { body: JSON.stringify(value) };
+  const answer = await fetch(`${server.base}/v1${path}`, { method, headers, ...body });
+  const told = (await answer.json()) as Told;
+  assert.ok(answer.ok || answer.status === 409, JSON.stringify(told));
+  return told;
+}
+
+/** A schedule of a source; its id. */
+async function scheduled(server: TestServer, url: string, more: object = {}): Promise<string> {
+  const source = await ask(server, 'POST', '/data-sources/WS', { type: 'HTTP', url });
+  const { dataSourceId } = source;
+  const plan = { dataSourceId, datasetId: 'PRICES', every: 'hour', ...more };
+  const made = await ask(server, 'POST', '/ingestion-schedules/WS', plan);
+  return String(made['ingestionScheduleId']);
+}
+
+const history = async (server: TestServer, id: string): Promise<readonly Told[]> =>
+  (await ask(server, 'GET', `/ingestion-history/WS/${id}?sort=asc`)) as unknown as readonly Told[];
+
+/** Until no job runs. */
+async function idle({ tapedeck }: TestServer): Promise<void> {
+  const { runner } = tapedeck.services;
+  while (runner.load().running + runner.load().waiting > 0) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+test('a job that runs is not overtaken, a pause lets it end, and nothing follows', async () => {
+  await using source = await openSource();
+  let now = START_MS;
+  const seams = { watch: false, clock: () => now };
+  await using server = await startServer({ settings: SETTINGS, seams });
+  const { scheduler } = server.tapedeck.services;
+  const released = Promise.withResolvers<void>();
+  source.hold(released.promise);
+  const id = await scheduled(server, source.url);
+  assert.equal(await scheduler.look(), 1, 'it runs at once');
+  assert.equal((await ask(server, 'GET', `/ingestion-schedules/WS/${id}`))['running'], true);
+  now += 3 * 3_600_000;
+  assert.equal(await scheduler.look(), 0, 'what is due waits for the job that runs');
+  const conflict = await ask(server, 'POST', `/ingestion-schedules/WS/${id}/run`);
+  assert.match(String(conflict['message']), /has not ended yet/);
+  const plan = { datasetId: 'PRICES', every: 'hour', state: 'PAUSED' };
+  const sources = await ask(server, 'GET', '/data-sources/WS');
+  const [{ dataSourceId } = {}] = sources as unknown as readonly Told[];
+  await ask(server, 'PUT', `/ingestion-schedules/WS/${id}`, { ...plan, dataSourceId });
+  released.resolve();
+  await idle(server);
+  now += 3 * 3_600_000;
+  assert.equal(await scheduler.look(), 0, 'a paused one is never due');
+  const runs = await history(server, id);
+  assert.deepEqual(
+    runs.map(({ status, outcome }) => [outcome, status]),
+    [['RUN', 'INGESTED']],
+  );
+  assert.equal(source.asked(), 1);
+});
+
+test('a fault that may pass is tried again, one that may not is not', async () => {
+  await using source = await openSource([503, 503, 200, 404]);
+  let now = START_MS;
+  const seams = { watch: false, clock: () => now };
+  await using server = await startServer({ settings: SETTINGS, seams });
+  const { scheduler } = server.tapedeck.services;
+  const id = await scheduled(server, source.url, { retryWaitSeconds: 60, attempts: 3 });
+  for (let tries = 0; tries < 3; tries += 1) {
+    assert.equal(await scheduler.look(), 1, `try ${tries + 1}`);
+    await idle(server);
+    const { retryAt } = await ask(server, 'GET', `/ingestion-schedules/WS/${id}`);
+    if (tries === 2) assert.equal(retryAt, null);
+    else {
+      const wait = Number(retryAt) - now;
+      const plain = 60_000 * 2 ** tries;
+      assert.ok(wait >= plain * 0.75 && wait <= plain * 1.25, `it waits ${wait} ms`);
+      now = Number(retryAt);
+    }
+  }
+  now = START_MS + 3_600_000;
+  assert.equal(await scheduler.look(), 1);
+  await idle(server);
+  const runs = await history(server, id);
+  assert.deepEqual(
+    runs.map(({ attempt, status }) => [attempt, status]),
+    [
+      [1, 'ERROR'],
+      [2, 'ERROR'],
+      [3, 'INGESTED'],
+      [1, 'ERROR'],
+    ],
+  );
+  assert.match(String(runs[0]?.['error']), /503/);
+  assert.match(String(runs[3]?.['error']), /404/);
+  assert.equal((await ask(server, 'GET', `/ingestion-schedules/WS/${id}`))['retryAt'], null);
+});
+
+test('a clock that is set back runs nothing twice', async () => {
+  await using source = await openSource();
+  let now = START_MS;
+  const seams = { watch: false, clock: () => now };
+  await using server = await startServer({ settings: SETTINGS, seams });
+  const { scheduler } = server.tapedeck.services;
+  const id = await scheduled(server, source.url);
+  for (const minutes of [0, 60, 30, 0, 61, 119]) {
+    now = START_MS + minutes * 60_000;
+    await scheduler.look();
+    await idle(server);
+  }
+  const runs = await history(server, id);
+  assert.deepEqual(runs.map(({ due }) => Number(due)).toSorted(), [START_MS, START_MS + 3_600_000]);
+});
