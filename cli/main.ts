@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `tapedeck`: serve, ingest, sql, source, credential, schedule, tokens, workspace, account, audit,
+// `tapedeck`: serve, ingest, sql, source, credential, schedule, recipe, tokens, workspace, account, audit,
 // verify-ledger, backup, restore, rotate-key.
 import { Command, Option } from 'commander';
 import { VERSION } from '../store/version.ts';
@@ -13,6 +13,7 @@ import { addSql } from './sql.ts';
 import { addAccounts, addBooks, addTokenChanges } from './accountCommands.ts';
 import { addBackups } from './backups.ts';
 import { addPipeline } from './pipelineCommands.ts';
+import { addRecipes } from './recipes.ts';
 import { listTokens } from './tokens.ts';
 import { createWorkspace, listWorkspaces } from './workspaces.ts';
 
@@ -48,6 +49,7 @@ function program(): Command {
     .action((file: string, options: IngestOptions) => ingestFile(file, options, settings()));
   addSql(root, settings);
   addPipeline(root, settings);
+  addRecipes(root, settings);
   addTokens(root);
   addWorkspaces(root);
   addAccounts(root, settings);

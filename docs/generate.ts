@@ -7,6 +7,7 @@ import { openApi } from '../api/openapi.ts';
 import type { Parameter } from '../api/parameters.ts';
 import { coveragePage } from './coverage.ts';
 import { SETTINGS } from '../store/settingsTable.ts';
+import { recipesPage } from './recipesPage.ts';
 import { sqlPage } from './sqlPage.ts';
 
 const HERE = new URL('./', import.meta.url);
@@ -21,6 +22,7 @@ export async function generate(): Promise<ReadonlyMap<string, string>> {
     ['docs/reference.md', reference()],
     ['docs/coverage.md', coveragePage()],
     ['docs/sql.md', sqlPage()],
+    ['docs/recipes.md', await recipesPage()],
     ['docs/operating.md', withSettings(operating)],
   ]);
 }

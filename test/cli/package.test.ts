@@ -35,6 +35,8 @@ test('the package works under node_modules, outside the clone', async (t) => {
   const cwd = join(folder, 'app');
   const help = execFileSync(process.execPath, [command, '--help'], { cwd }).toString();
   assert.match(help, /Usage: tapedeck[\s\S]+serve[\s\S]+ingest/);
+  const recipes = execFileSync(process.execPath, [command, 'recipe', 'list'], { cwd }).toString();
+  assert.match(recipes, /fred-series[\s\S]+us-treasury-yields/);
   const env = {
     TAPEDECK_DATA: join(folder, 'data'),
     TAPEDECK_PORT: '0',
