@@ -4,7 +4,7 @@
 import { join } from 'node:path';
 import { ingest } from '../pipeline/ingest.ts';
 import type { Database } from '../store/database.ts';
-import { Failure } from '../store/failure.ts';
+import { Failure, toldFull } from '../store/failure.ts';
 import {
   beginAttempt,
   findJob,
@@ -368,7 +368,7 @@ export class Runner {
       await endInVain(jobId, order, error, this.#parts);
     } catch (fault) {
       this.#parts.onFault(fault, jobId);
-      this.#unended.set(jobId, { order, error });
+      this.#unended.set(jobId, { order, error: toldFull(error) });
       return;
     }
     await this.#leaveBehind(jobId, order);
