@@ -47,7 +47,7 @@ export const datasetPull = (services: () => Services): Pull<DatasetDefinition> =
   };
 
 /** The account itself: no token of it stands between. */
-function ownerOf(account: Account, accountId: string): Caller {
+export function ownerOf(account: Account, accountId: string): Caller {
   const tokenId = 'source';
   const known = { ...DEFAULT_SETTINGS, tokenId, accountId, test: false, signed: false };
   const token = { ...known, kind: 'secret', createdMs: 0, lastUsedMs: undefined } as const;
@@ -64,7 +64,7 @@ function textOf({ dataset, query }: DatasetDefinition, workspace: string): strin
 }
 
 /** What is another's is charged for when it is read: not by a job that nobody asks for. */
-function refuseForeign(
+export function refuseForeign(
   { tables }: BoundPlan,
   accountId: string,
   { lake }: Services,

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import type { TSchema } from 'typebox';
 import type { JournalParts } from '../jobs/journalRoll.ts';
 import type { Deliveries } from '../jobs/deliveries.ts';
+import type { Exports } from '../jobs/exports.ts';
 import type { FetchParts } from '../jobs/fetch.ts';
 import type { Runner } from '../jobs/runner.ts';
 import type { Scheduler } from '../jobs/scheduler.ts';
@@ -57,6 +58,7 @@ export interface Services {
   readonly fetching: FetchParts;
   readonly scheduler: Scheduler;
   readonly deliveries: Deliveries;
+  readonly exports: Exports;
 }
 
 /** One request, checked. */

@@ -44,6 +44,7 @@ import { datasetPull } from './datasetPull.ts';
 import type { Environment, Services } from './endpoint.ts';
 import { demoOnce, firstAccount } from './firstStart.ts';
 import { ENDPOINTS } from './endpoints/index.ts';
+import { openExports } from './exporting.ts';
 import { makeMetrics } from './metrics.ts';
 import { makeReplays } from './replays.ts';
 import type { ServerState } from './operations.ts';
@@ -148,7 +149,7 @@ async function openParts(
   );
   const watched = watch ? watchLake(services, told) : undefined;
   const close = async (): Promise<void> => {
-    await Promise.all([scheduler.stop(), deliveries.stop()]);
+    await Promise.all([scheduler.stop(), deliveries.stop(), services.exports.stop()]);
     await watched?.stop();
     await pending.settle();
     await runner.stop();
@@ -174,7 +175,8 @@ const servicesOf: OpenServices = async (parts, pools, files, told) => {
   const dataset = datasetPull(now);
   const work = await workOf(parts, pools, files, makePull({ ...settings, dataset }), told);
   const token = adminToken(settings.adminToken, folder.adminToken);
-  late.services = { ...parts, ...work, adminToken: token };
+  const exports = openExports(parts, pools.ingest, now, told('export'));
+  late.services = { ...parts, ...work, exports, adminToken: token };
   return late.services;
 };
 
@@ -184,7 +186,7 @@ type Work = Pick<
 >;
 
 /** What is there before anything runs on it. */
-type Opened = Omit<Services, keyof Work | 'adminToken'>;
+type Opened = Omit<Services, keyof Work | 'exports' | 'adminToken'>;
 
 type Told = (what: string) => (reason: unknown, jobId?: string) => void;
 
@@ -330,6 +332,7 @@ export async function startTapedeck(settings: Settings, seams: Seams = {}): Prom
       services.scheduler.start();
       services.deliveries.start();
     }
+    await services.exports.resume();
     return { ...core, base, sandbox, close };
   } catch (error) {
     await close();

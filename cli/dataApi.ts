@@ -9,7 +9,7 @@ import { openUnlistened } from '../api/main.ts';
 import type { TokenShown } from '../store/accounts.ts';
 import { Failure } from '../store/failure.ts';
 import type { Settings } from '../store/settings.ts';
-import { reachFolder, readTokens } from './folderAccess.ts';
+import { reachFolder, type Reached, readTokens } from './folderAccess.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
@@ -28,23 +28,28 @@ export interface DataAnswer {
 /** @throws Failure with the API's own sentence. */
 export type AskData = (question: DataQuestion) => Promise<DataAnswer>;
 
-/** Runs `work` with a function that asks; what it asked for is cancelled when `signal` is aborted. */
+/**
+ * Runs `work` with a function that asks, and where that is answered; what it asked for is cancelled
+ * when `signal` is aborted.
+ */
 export async function withFirstAccount<T>(
   settings: Settings,
   signal: AbortSignal,
-  work: (ask: AskData) => Promise<T>,
+  work: (ask: AskData, where: Reached['kind']) => Promise<T>,
 ): Promise<T> {
   const reached = await reachFolder(settings);
   if (reached.kind === 'server') {
     const headers = headersOf(await readTokens(reached.folder, settings));
     const { base } = reached.server;
-    return work((question) => overHttp(`${base}/v1${question.path}`, question, headers, signal));
+    const ask: AskData = (question) =>
+      overHttp(`${base}/v1${question.path}`, question, headers, signal);
+    return work(ask, reached.kind);
   }
   const { core } = reached;
   const server = await openUnlistened(core);
   try {
     const headers = headersOf(await core.services.accounts.tokens());
-    return await work((question) => inProcess(server, question, headers, signal));
+    return await work((question) => inProcess(server, question, headers, signal), reached.kind);
   } finally {
     await server.close();
     await core.close();

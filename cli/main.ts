@@ -1,12 +1,13 @@
 #!/usr/bin/env node
-// `tapedeck`: serve, ingest, sql, source, credential, schedule, recipe, tokens, workspace, account, audit,
-// verify-ledger, backup, restore, rotate-key.
+// `tapedeck`: serve, ingest, sql, export, source, credential, schedule, recipe, tokens, workspace, account,
+// audit, verify-ledger, backup, restore, rotate-key.
 import { Command, Option } from 'commander';
 import { VERSION } from '../store/version.ts';
 
 import { reasonOf } from '../store/failure.ts';
 import { environment, readSettings } from '../store/settings.ts';
 import { ingestFile, type IngestOptions } from './ingest.ts';
+import { addExport } from './export.ts';
 import { addKeyRotation } from './rotateKey.ts';
 import { serve } from './serve.ts';
 import { addSql } from './sql.ts';
@@ -48,6 +49,7 @@ function program(): Command {
     .option('--json', 'answer JSON lines')
     .action((file: string, options: IngestOptions) => ingestFile(file, options, settings()));
   addSql(root, settings);
+  addExport(root, settings);
   addPipeline(root, settings);
   addRecipes(root, settings);
   addTokens(root);

@@ -150,7 +150,8 @@ export async function sourceNamed(ask: AskValue, given: string): Promise<string>
   return oneOf(sources, given, 'data source').dataSourceId;
 }
 
-async function credentialNamed(ask: AskValue, given: string): Promise<string> {
+/** The id of a credential that is given by it or by its name. @throws as `sourceNamed`. */
+export async function credentialNamed(ask: AskValue, given: string): Promise<string> {
   if (given.startsWith('CREDENTIAL_')) return given;
   const found = (await ask('GET', '/credentials')) as readonly (Source & {
     readonly credentialId: string;

@@ -14,19 +14,24 @@ export type AskValue = (method: Method, path: string, body?: object) => Promise<
 export async function withWorkspace(
   settings: Settings,
   given: string | undefined,
-  work: (ask: AskValue, workspace: string, askData: AskData) => Promise<void>,
+  work: (
+    ask: AskValue,
+    workspace: string,
+    askData: AskData,
+    where: 'core' | 'server',
+  ) => Promise<void>,
 ): Promise<void> {
   const abort = new AbortController();
   const leave = (): void => abort.abort();
   process.once('SIGINT', leave);
   try {
-    await withFirstAccount(settings, abort.signal, async (askData) => {
+    await withFirstAccount(settings, abort.signal, async (askData, where) => {
       const workspace = given ?? (await firstWorkspace(askData));
       const ask: AskValue = (method, path, body) => {
         const [, route = '', rest = ''] = /^\/([^/?]+)(.*)$/.exec(path) ?? [];
         return valueOf(askData, method, `/${route}/${encodeURIComponent(workspace)}${rest}`, body);
       };
-      await work(ask, workspace, askData);
+      await work(ask, workspace, askData, where);
     });
   } finally {
     process.off('SIGINT', leave);

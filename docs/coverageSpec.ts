@@ -97,8 +97,8 @@ export const SPEC: readonly CoverageRow[] = [
       'generated sources create no dataset',
       'sources#a schedule with a source of its own makes no dataset',
     ],
+    ['export', 'exports#a dataset in parts of two records'],
   ]),
-  ...later('SPEC Workspace datasets', ['export']),
   ...rows('SPEC Authentication', [
     ['no token', 'failures#no token'],
     ['unknown token', 'failures#a wrong token'],

@@ -24,6 +24,7 @@ type CrashPoint =
   | 'retention-open'
   | 'retention-committed'
   | 'export-part-made'
+  | 'export-part-sent'
   | 'export-part-kept'
   | 'export-piece-sent'
   | 'export-finished'

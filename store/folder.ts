@@ -12,6 +12,8 @@ export interface Folder {
   readonly lake: string;
   /** Bodies as they came, until their job ends. */
   readonly spool: string;
+  /** What exports that have not ended have made and not yet delivered. */
+  readonly exports: string;
   /** Unfinished files and DuckDB's spill; emptied at start. */
   readonly temporary: string;
   /** The data key, when it is not a setting. */
@@ -39,12 +41,13 @@ export function openFolder(root: string): Folder {
     catalog: at('catalog.db'),
     lake: at('lake'),
     spool: at('spool'),
+    exports: at('exports'),
     temporary: at('tmp'),
     key: at('key'),
     adminToken: at('admin-token'),
     lock: at('lock.db'),
   };
-  for (const path of [folder.root, folder.lake, folder.spool, folder.temporary]) {
+  for (const path of [folder.root, folder.lake, folder.spool, folder.exports, folder.temporary]) {
     mkdirSync(path, { recursive: true, mode: 0o700 });
   }
   for (const path of [folder.root, dirname(folder.root)]) syncFolder(path);

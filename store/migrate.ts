@@ -4,6 +4,7 @@ import { addAccounts } from './accountTables.ts';
 import { addDataSources } from './dataSources.ts';
 import { addContracts } from './contracts.ts';
 import type { Database } from './database.ts';
+import { addExports } from './exports.ts';
 import { Failure } from './failure.ts';
 import { addHistoryFloors } from './history.ts';
 import { createLakeTables } from './lakeTables.ts';
@@ -35,6 +36,7 @@ const STEPS: readonly Step[] = [
     await addWebhooks(database);
   },
   addContracts,
+  addExports,
 ];
 
 /**

@@ -3,6 +3,7 @@ import type { ColumnType, Kysely } from 'kysely';
 import type { AuditTable, JournalTable, RetiredTokenTable } from './accountTables.ts';
 import type { CredentialTable, DataSourceTable } from './dataSources.ts';
 import type { SqlBoolean } from './database.ts';
+import type { ExportTable } from './exports.ts';
 import type { HistoryFloorTable } from './history.ts';
 import type { QueryTable } from './namedQueries.ts';
 import type { PendingTable } from './pendingTable.ts';
@@ -186,6 +187,7 @@ export interface ServiceTables {
   readonly ingestion_run: RunTable;
   readonly webhook: WebhookTable;
   readonly delivery: DeliveryTable;
+  readonly export: ExportTable;
 }
 
 const DDL: Readonly<Record<string, string>> = {

@@ -49,6 +49,8 @@ export interface Settings {
   readonly allowPrivateAddresses: boolean;
   /** Undefined: no source reads files. */
   readonly sourceFolder: string | undefined;
+  /** Undefined: no export writes files. */
+  readonly exportFolder: string | undefined;
   readonly sourceBytesMax: number;
   readonly sourceTimeoutMs: number;
 }
@@ -192,15 +194,17 @@ function accountSettings(text: Text, whole: Whole): AccountSettings {
 
 type SourceSettings = Pick<
   Settings,
-  'allowPrivateAddresses' | 'sourceFolder' | 'sourceBytesMax' | 'sourceTimeoutMs'
+  'allowPrivateAddresses' | 'sourceFolder' | 'exportFolder' | 'sourceBytesMax' | 'sourceTimeoutMs'
 >;
 
 function sourceSettings(text: Text, whole: Whole): SourceSettings {
   const folder = text('TAPEDECK_SOURCE_FOLDER');
+  const exportFolder = text('TAPEDECK_EXPORT_FOLDER');
   const allow = text('TAPEDECK_ALLOW_PRIVATE_ADDRESSES');
   return {
     allowPrivateAddresses: onOff('TAPEDECK_ALLOW_PRIVATE_ADDRESSES', allow),
     sourceFolder: folder === '' ? undefined : folder,
+    exportFolder: exportFolder === '' ? undefined : exportFolder,
     sourceBytesMax: whole('TAPEDECK_SOURCE_BYTES', 1, Number.MAX_SAFE_INTEGER),
     sourceTimeoutMs: whole('TAPEDECK_SOURCE_TIMEOUT', 1, 7 * 86_400_000),
   };

@@ -219,6 +219,12 @@ export const SETTINGS = [
     help: 'Folder whose files sources may read; empty: none.',
   },
   {
+    name: 'TAPEDECK_EXPORT_FOLDER',
+    fallback: '',
+    unit: 'folder',
+    help: 'Folder below which exports may write; empty: none.',
+  },
+  {
     name: 'TAPEDECK_SOURCE_BYTES',
     fallback: String(64 * GIGABYTE),
     unit: 'bytes',

@@ -38,6 +38,13 @@ import {
   listCredentialsOf,
 } from './credentials.ts';
 import { deleteRecords } from './deletion.ts';
+import {
+  cancelExport,
+  createExport,
+  getExport,
+  listExportsOf,
+  resumeExport,
+} from './exports.ts';
 import { changeHistory, createHistory, deleteHistory, getHistory, listHistory } from './history.ts';
 import { cancelJob, createJob, getInvalidRecords, getJob, listJobsOf, retryJob } from './jobs.ts';
 import { createIndex, deleteIndex, getIndex, getMeta, listData } from './lists.ts';
@@ -138,6 +145,11 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getWebhook,
   changeWebhook,
   deleteWebhook,
+  listExportsOf,
+  createExport,
+  getExport,
+  resumeExport,
+  cancelExport,
   listJobsOf,
   createJob,
   retryJob,

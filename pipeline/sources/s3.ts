@@ -72,7 +72,7 @@ export const s3Pull = (rules: S3Rules): Pull<S3Definition> =>
  * A client that reaches judged addresses only; whoever has it destroys it.
  * @throws SourceFailure for a credential of another kind.
  */
-const openS3 = (
+export const openS3 = (
   place: Pick<S3Definition, 'endpoint' | 'region'>,
   credential: Credential | undefined,
   rules: S3Rules,

@@ -3,7 +3,7 @@
 // stands before another caller's series.
 import type { LruMap } from 'toad-cache';
 import { BODY_PREFIX, type DuckDbPool } from '../../store/duckdb/pool.ts';
-import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
+import type { Body, BodyFormat, Compression } from '../../store/duckdb/protocol.ts';
 import type { Files } from '../../store/files.ts';
 import { newUuid } from '../../store/random.ts';
 import type { DataFile } from '../../store/lakeRead.ts';
@@ -76,7 +76,7 @@ export interface BoundPlan {
 }
 
 /**
- * @param asFile the body is to be a file, which whoever has it removes; not of arrow
+ * @param asFile the body is to be a file, which whoever has it removes
  * @throws Failure InvalidParameter with DuckDB's sentence; TimedOut, TooLarge naming the limit;
  * ChildLost, Busy.
  */
@@ -87,11 +87,13 @@ export async function runSql(
   limits: SqlLimits,
   caller: Waiting,
   asFile: boolean,
+  compression: Compression = 'none',
 ): Promise<Body> {
   return withOpenFiles(engine.files, filesOf(bound.tables), async ({ paths, pathOf }) => {
     const question = questionOf(bound, paths, pathOf, limits, caller, limits.rowsMax);
     const name = `${BODY_PREFIX}${newUuid()}`;
-    const file = asFile ? { file: { name, bytesMax: limits.spillBytes } } : {};
+    const wanted = { name, bytesMax: limits.spillBytes, compression };
+    const file = asFile ? { file: wanted } : {};
     try {
       return await engine.pool.body({ ...question, ...file }, format);
     } catch (error) {

@@ -1,6 +1,7 @@
 // Result rows as an Arrow IPC stream, made column by column from the memory of DuckDB's own vectors.
 // That memory goes with its chunk, so all is copied out of it; what lies under a null may be
 // anything, another record's too, and is not.
+import { open } from 'node:fs/promises';
 import {
   type DuckDBDataChunk,
   type DuckDBResult,
@@ -10,6 +11,7 @@ import {
 import bindings from '@duckdb/node-bindings';
 import * as arrow from 'apache-arrow';
 import { Failure } from '../failure.ts';
+import { tooLong } from './fileBody.ts';
 import type { Body } from './protocol.ts';
 import { BODY_BYTES_MAX, checkTypes, tooLarge } from './render.ts';
 
@@ -51,32 +53,93 @@ interface Batch {
 }
 
 export async function renderArrow(result: DuckDBResult): Promise<Body> {
+  const batches: arrow.RecordBatch[] = [];
+  let [objects, bytes] = [0, 0];
+  for await (const { made, rows, size } of batchesOf(result)) {
+    bytes += size;
+    if (bytes > BODY_BYTES_MAX) throw tooLarge();
+    batches.push(made);
+    objects += rows;
+  }
+  const stream = arrow.RecordBatchStreamWriter.writeAll(batches).toUint8Array(true);
+  if (stream.byteLength > BODY_BYTES_MAX) throw tooLarge();
+  return { objects, bytes: stream };
+}
+
+/** The same into a new file, a batch at a time. @throws Failure TooLarge, as soon as it is. */
+export async function arrowFile(
+  result: DuckDBResult,
+  path: string,
+  bytesMax: number,
+): Promise<Body> {
+  let [objects, length] = [0, 0];
+  await using file = await open(path, 'wx');
+  const writer = new arrow.RecordBatchStreamWriter();
+  const sink = new Pieces();
+  writer.reset(sink);
+  const drain = async (): Promise<void> => {
+    for (const piece of sink.taken()) {
+      length += piece.byteLength;
+      if (length > bytesMax) throw tooLong(bytesMax);
+      await file.writeFile(piece);
+    }
+  };
+  for await (const { made, rows } of batchesOf(result)) {
+    objects += rows;
+    writer.write(made);
+    await drain();
+  }
+  writer.finish();
+  await drain();
+  return { objects, bytes: new Uint8Array(), file: { path, length } };
+}
+
+/** The writer's own queue can only be asked for more than it has, and then waits for ever. */
+class Pieces extends arrow.AsyncByteQueue {
+  #pieces: Uint8Array[] = [];
+
+  override write(value: Uint8Array): void {
+    if (value.byteLength > 0) this.#pieces.push(value);
+  }
+
+  taken(): readonly Uint8Array[] {
+    const pieces = this.#pieces;
+    this.#pieces = [];
+    return pieces;
+  }
+}
+
+interface MadeBatch {
+  readonly made: arrow.RecordBatch;
+  readonly rows: number;
+  /** Bytes of its values. */
+  readonly size: number;
+}
+
+async function* batchesOf(result: DuckDBResult): AsyncGenerator<MadeBatch, void> {
   checkTypes(result);
   const kinds = result.columnTypes().map(kindOf);
   const names = result.columnNames();
   const fields = kinds.map(({ type }, at) => new arrow.Field(names[at] ?? '', type, true));
   const schema = new arrow.Schema(fields);
-  const batches: arrow.RecordBatch[] = [];
   const begin = (): Batch => ({ chunks: [], pieces: kinds.map(() => []), rows: 0, bytes: 0 });
+  const end = (batch: Batch): MadeBatch => {
+    const { bytes: size, rows } = batch;
+    return { made: closed(batch, schema, kinds), rows, size };
+  };
   let batch = begin();
-  let [objects, bytes] = [0, 0];
+  let isFirst = true;
   for (;;) {
     const chunk = await result.fetchChunk();
     if (chunk === null || chunk.rowCount === 0) break;
-    const before = batch.bytes;
     addChunk(batch, chunk, kinds);
-    objects += chunk.rowCount;
-    bytes += batch.bytes - before;
-    if (bytes > BODY_BYTES_MAX) throw tooLarge();
     if (batch.rows < BATCH_ROWS && batch.bytes < BATCH_BYTES) continue;
-    batches.push(closed(batch, schema, kinds));
+    yield end(batch);
+    isFirst = false;
     batch = begin();
   }
   // The schema comes with the first batch, also where there is no record.
-  if (batch.rows > 0 || batches.length === 0) batches.push(closed(batch, schema, kinds));
-  const stream = arrow.RecordBatchStreamWriter.writeAll(batches).toUint8Array(true);
-  if (stream.byteLength > BODY_BYTES_MAX) throw tooLarge();
-  return { objects, bytes: stream };
+  if (batch.rows > 0 || isFirst) yield end(batch);
 }
 
 function addChunk(batch: Batch, chunk: DuckDBDataChunk, kinds: readonly Kind[]): void {

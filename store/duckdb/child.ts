@@ -1,7 +1,7 @@
 // A DuckDB child process: one request at a time, on a locked instance of the request's scope.
 // It remembers nothing but a few warm instances; the parent may kill it at any moment.
 import { join } from 'node:path';
-import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from '@duckdb/node-api';
 import { Failure, reasonOf } from '../failure.ts';
 import { fileBody, parquetBody } from './fileBody.ts';
 import { identifier, lockedInstance } from './instance.ts';
@@ -100,16 +100,20 @@ async function bodyOn(
   { file, parameters, scope: { folder = '' } }: Request,
 ): Promise<Body> {
   if (file !== undefined && format !== 'arrow') {
-    const { bytesMax, name } = file;
-    return fileBody(connection, { query, parameters, format, path: join(folder, name), bytesMax });
+    const { name, ...limits } = file;
+    return fileBody(connection, { query, parameters, format, path: join(folder, name), ...limits });
   }
   if (format === 'parquet') return parquetBody(connection, query, parameters, folder);
   const result = await connection.stream(query, [...parameters]);
   if (format !== 'arrow') return renderBody(result, format);
   // When it is first asked for: it takes 0.15 s and 22 MB to load.
-  const { arrowCasts, renderArrow } = await import('./arrow.ts');
+  const { arrowCasts, arrowFile, renderArrow } = await import('./arrow.ts');
+  const render = (rows: DuckDBResult): Promise<Body> =>
+    file === undefined
+      ? renderArrow(rows)
+      : arrowFile(rows, join(folder, file.name), file.bytesMax);
   const casts = arrowCasts(result);
-  if (casts === undefined) return renderArrow(result);
+  if (casts === undefined) return render(result);
   const names = uniqueNames(result.columnNames());
   const list = casts.map((type, at) => {
     const value = type === '' ? `c${at}` : `CAST(c${at} AS ${type})`;
@@ -117,7 +121,7 @@ async function bodyOn(
   });
   const places = casts.map((_, at) => `c${at}`).join(', ');
   const cast = `SELECT ${list.join(', ')} FROM (${query}) AS answer(${places})`;
-  return renderArrow(await connection.stream(cast, [...parameters]));
+  return render(await connection.stream(cast, [...parameters]));
 }
 
 async function rowsOf(

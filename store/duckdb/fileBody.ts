@@ -10,7 +10,7 @@ import {
 } from '@duckdb/node-api';
 import { Failure } from '../failure.ts';
 import { identifier, literal } from './instance.ts';
-import type { Body, Bound, FileFormat } from './protocol.ts';
+import type { Body, Bound, Compression, FileFormat } from './protocol.ts';
 import { BODY_BYTES_MAX, checkTypes, uniqueNames } from './render.ts';
 
 /** As the lake's own files. */
@@ -24,6 +24,7 @@ interface Wanted {
   readonly format: FileFormat;
   readonly path: string;
   readonly bytesMax: number;
+  readonly compression?: Compression | undefined;
 }
 
 /** A Parquet file, read into memory. @throws Failure TooLarge, as soon as it is. */
@@ -76,7 +77,7 @@ async function writeBody(
   }
 }
 
-const tooLong = (bytes: number): Failure =>
+export const tooLong = (bytes: number): Failure =>
   new Failure('TooLarge', `the answer is over ${bytes} bytes: ask for less of it`);
 
 async function bytesOf(path: string): Promise<number> {
@@ -90,12 +91,13 @@ async function bytesOf(path: string): Promise<number> {
 /** What the file would hold is known before it is written: its columns are bound without a row. */
 async function copyStatement(
   connection: DuckDBConnection,
-  { format, parameters, path, query }: Wanted,
+  { compression = 'none', format, parameters, path, query }: Wanted,
 ): Promise<string> {
   const result = await connection.stream(`FROM (${query}) LIMIT 0`, [...parameters]);
   checkTypes(result);
   const options = `${OPTIONS[format]}, USE_TMP_FILE false`;
   if (format === 'parquet') return `COPY (${query}) TO ${literal(path)} (${options})`;
+  const packed = `${options}, COMPRESSION ${compression}`;
   const names = uniqueNames(result.columnNames());
   const types = result.columnTypes();
   // By place: two columns may have one name.
@@ -106,7 +108,7 @@ async function copyStatement(
     return `${type === undefined ? place : print(type, place)} AS ${identifier(names[at] ?? '')}`;
   });
   const rows = `SELECT ${list.join(', ')} FROM (${query}) AS answer(${places.join(', ')})`;
-  return `COPY (${rows}) TO ${literal(path)} (${options})`;
+  return `COPY (${rows}) TO ${literal(path)} (${packed})`;
 }
 
 const OPTIONS: Readonly<Record<FileFormat, string>> = {

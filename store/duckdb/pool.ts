@@ -9,6 +9,7 @@ import { Failure } from '../failure.ts';
 import type {
   Answer,
   Body,
+  BodyFile,
   BodyFormat,
   Bound,
   FromChild,
@@ -43,8 +44,8 @@ interface Question {
   /** The caller went away: the statement is interrupted. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (percent: number) => void;
-  /** The body is to be a file, of a pool that spills: its caller removes it. */
-  readonly file?: { readonly name: string; readonly bytesMax: number };
+  /** The body is to be a file of the pool's spill, or of `folder`: its caller removes it. */
+  readonly file?: BodyFile;
 }
 
 /** Requests that may wait for a child; one more is refused with 503, so that memory is bounded. */

@@ -11,6 +11,9 @@ export type BodyFormat = TextFormat | 'arrow' | 'parquet';
 /** What DuckDB writes itself. */
 export type FileFormat = TextFormat | 'parquet';
 
+/** How the bytes of a text are packed as they are written. */
+export type Compression = 'none' | 'gzip' | 'zstd';
+
 /** What an instance may touch, and how much memory it may take. Equal scopes share an instance. */
 export interface Scope {
   /** Local files that may be read, and no others. */
@@ -38,10 +41,18 @@ export interface Request {
    * member, but the number that orders the records.
    */
   readonly answer: 'rows' | BodyFormat | 'page' | 'columns';
-  /** The body as a file of this name in the scope's folder, at most so long. */
-  readonly file?: { readonly name: string; readonly bytesMax: number };
+  /** The body as a file of the scope's folder. */
+  readonly file?: BodyFile;
   /** Progress is told while the statement runs. */
   readonly progress: boolean;
+}
+
+/** A file that a body becomes. */
+export interface BodyFile {
+  readonly name: string;
+  readonly bytesMax: number;
+  /** Of csv, psv, json and jsonl; not at all when absent. */
+  readonly compression?: Compression;
 }
 
 export type ToChild =

@@ -96,6 +96,11 @@ const CREDENTIAL = { type: 'HTTP', headers: { 'x-key': 'none' } };
 /** Told of nothing: what it said would come at any time. */
 const WEBHOOK = { url: 'https://example.com/told', datasetId: 'NONE' };
 const sourceOf = ({ id }: Target): object => ({ type: 'DATASET', dataset: id });
+const exportOf = ({ id }: Target): object => ({
+  dataset: id,
+  format: 'csv',
+  target: { type: 'FILE', path: 'a' },
+});
 const scheduleOf = ({ id }: Target): object => ({
   dataSourceId: 'DATA_SOURCE_0',
   datasetId: id,
@@ -225,6 +230,12 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   getWebhook: { ...OF_WORKSPACE, answers: 404 },
   changeWebhook: { ...OF_WORKSPACE, body: json(() => WEBHOOK), answers: 404 },
   deleteWebhook: { ...OF_WORKSPACE, answers: 404 },
+  listExports: OF_WORKSPACE,
+  // No folder of exports is set: who may is told so.
+  createExport: { ...OF_WORKSPACE, body: json(exportOf), answers: 400 },
+  getExport: { ...OF_WORKSPACE, answers: 404 },
+  resumeExport: { ...OF_WORKSPACE, answers: 404 },
+  cancelExport: { ...OF_WORKSPACE, answers: 404 },
   createJob: {
     ...OF_WORKSPACE,
     body: json(({ id }) => ({ dataSourceId: 'DATA_SOURCE_0', datasetId: id })),

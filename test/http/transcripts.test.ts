@@ -1,5 +1,7 @@
 // Plays every `.http` file against a server of its own; see transcript.ts for the format.
 import { globSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { startServer, type TestServer } from '../server.ts';
@@ -11,7 +13,11 @@ const update = updateAsked(process.env);
 for (const path of globSync(join(import.meta.dirname, '*.http')).sort()) {
   test(basename(path), async (t) => {
     const transcript = await readTranscript(path);
-    const { clock: time, ...settings } = transcript.settings;
+    const { clock: time, ...given } = transcript.settings;
+    await using fresh = await freshFolder();
+    const settings = Object.fromEntries(
+      Object.entries(given).map(([name, value]) => [name, value === 'fresh' ? fresh.path : value]),
+    );
     const nowMs = Date.parse(time ?? '');
     const seams = time === undefined ? {} : { clock: () => nowMs };
     await using server = await startServer({ settings, seams });
@@ -20,6 +26,13 @@ for (const path of globSync(join(import.meta.dirname, '*.http')).sort()) {
     const step = (title: string, play: () => Promise<void>): Promise<void> => t.test(title, play);
     await playTranscript(transcript, { base, variables }, { update, step });
   });
+}
+
+/** What the setting `fresh` stands for: an empty folder, which goes with the server. */
+async function freshFolder(): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await mkdtemp(join(tmpdir(), 'tapedeck-fresh-'));
+  const drop = (): Promise<void> => rm(path, { recursive: true, force: true });
+  return { path, [Symbol.asyncDispose]: drop };
 }
 
 async function variablesOf({

@@ -1,0 +1,239 @@
+// A version of a dataset, cut into parts: the same records in the same order each time that a part is
+// made, so that one which is made again is the one that it was.
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { mayHold } from '../query/pruning.ts';
+import { type Column, CREATED_COLUMN, SQL_TYPES, UPDATED_COLUMN } from '../store/columns.ts';
+import type { Dataset } from '../store/datasets.ts';
+import { identifier, literal } from '../store/duckdb/instance.ts';
+import type { DuckDbPool } from '../store/duckdb/pool.ts';
+import type { Body, Bound, Compression } from '../store/duckdb/protocol.ts';
+import { Failure } from '../store/failure.ts';
+import type { Files } from '../store/files.ts';
+import type { DataFile, Table } from '../store/lakeRead.ts';
+import { newUuid } from '../store/random.ts';
+import { withOpenFiles } from '../store/tableFiles.ts';
+import { FILE_COLUMN, type PathOf, POSITION_COLUMN, visibleRows } from '../store/tableSql.ts';
+import { uniqueIndexOf } from './uniqueIndex.ts';
+
+export const EXPORT_FORMATS = ['csv', 'jsonl', 'parquet', 'arrow'] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+/** How the bytes of a part are written. */
+export interface PartFormat {
+  readonly format: ExportFormat;
+  /** Of csv and jsonl. */
+  readonly compression: Compression;
+}
+
+/** Name and DuckDB's type of each column, in the order of the part. */
+export type PartSchema = readonly { readonly name: string; readonly type: string }[];
+
+/** Parts of one export: their list is kept as one text. */
+const PARTS_MAX = 1_000;
+/** Bytes of one part: an upload in pieces of 16 MiB has at most 10,000 of them. */
+export const PART_BYTES_MAX = 64 * 1024 ** 3;
+/** Bytes of the lake that make a part where its owner does not say how many records do. */
+const USUAL_BYTES = 256 * 1024 ** 2;
+const USUAL_ROWS_MAX = 2_000_000;
+
+/** Names of parts that are being written begin with it. */
+export const UNFINISHED = 'making-';
+
+/** What a part is made of. */
+export interface PartsOf {
+  readonly files: Files;
+  readonly pool: DuckDbPool;
+  readonly dataset: Dataset;
+  readonly table: Table;
+  readonly deadlineMs: number;
+  readonly signal: AbortSignal;
+  /** For what is unfinished; the part itself lands in it too. */
+  readonly folder: string;
+}
+
+/** Where a part ends: the values of its last record in the columns of its order. */
+type Edge = readonly string[];
+
+/** Records between two edges, without the first and with the second; undefined: none. */
+export interface PartRange {
+  readonly after: Edge | undefined;
+  readonly upTo: Edge | undefined;
+  readonly rows: number;
+}
+
+/**
+ * Records of each part: as asked for, or so many as take about 256 MiB of the lake.
+ * @throws Failure InvalidBody when there would be too many parts.
+ */
+export function rowsOfPart({ bytes, records }: Table, asked: number | undefined): number {
+  const fitting = Math.floor((USUAL_BYTES / Math.max(1, bytes)) * records);
+  const usual = Math.min(USUAL_ROWS_MAX, Math.max(1, fitting));
+  const rows = asked ?? Math.max(usual, Math.ceil(records / PARTS_MAX));
+  if (records <= rows * PARTS_MAX) return rows;
+  const least = Math.ceil(records / PARTS_MAX);
+  const rule = `must be at least ${least}: an export has at most ${PARTS_MAX} parts`;
+  throw new Failure('InvalidBody', `rowsPerFile ${rule}, and ${records} records`);
+}
+
+/** The parts of a table, in their order; one without records where it has none. */
+export async function planParts(parts: PartsOf, rows: number): Promise<readonly PartRange[]> {
+  const { records } = parts.table;
+  if (records <= rows) return [{ after: undefined, upTo: undefined, rows: records }];
+  const edges = await edgesOf(parts, rows);
+  const count = Math.ceil(records / rows);
+  if (edges.length !== count - 1) throw unlike(parts);
+  return Array.from({ length: count }, (_, at) => ({
+    after: edges[at - 1],
+    upTo: edges[at],
+    rows: Math.min(rows, records - at * rows),
+  }));
+}
+
+const unlike = ({ dataset, table }: PartsOf): Failure => {
+  const what = `version ${table.snapshot} of ${dataset.workspace}.${dataset.dataset}`;
+  return new Failure('SystemError', `${what} does not have the records that it says it has`);
+};
+
+/** The owner's properties, as they were in this version. */
+const columnsOf = ({ columns }: Table): readonly Column[] =>
+  columns.filter(({ name }) => name !== CREATED_COLUMN && name !== UPDATED_COLUMN);
+
+export const schemaOf = (table: Table): PartSchema =>
+  columnsOf(table).map(({ name, type }) => ({ name, type: SQL_TYPES[type] }));
+
+/** One term of the order: what a record is compared by. */
+interface Term {
+  readonly sql: string;
+  readonly type: string;
+}
+
+/** Key, subkey and date; without an index the files as they were loaded, each from its begin. */
+function orderOf({ dataset, table }: PartsOf): readonly Term[] {
+  const { columns } = uniqueIndexOf(dataset, table);
+  if (columns.length > 0) {
+    return columns.map(({ name, type }) => ({ sql: identifier(name), type: SQL_TYPES[type] }));
+  }
+  const names = table.files.map(({ path }) => literal(path.split('/').at(-1) ?? ''));
+  return [
+    { sql: `list_position([${names.join(', ')}], ${FILE_COLUMN})`, type: 'INTEGER' },
+    { sql: POSITION_COLUMN, type: 'BIGINT' },
+  ];
+}
+
+function rowsOf({ dataset, table }: PartsOf, columns: readonly Column[], pathOf: PathOf): string {
+  const index = uniqueIndexOf(dataset, table).columns;
+  const read = [...new Set([...columns, ...index])];
+  // Of no column there are no rows.
+  const some = read.length === 0 ? table.columns.slice(0, 1) : read;
+  return visibleRows(table.files, some, pathOf, index.length === 0);
+}
+
+/** The last record of each part but the last one. */
+async function edgesOf(parts: PartsOf, rows: number): Promise<readonly Edge[]> {
+  const { table } = parts;
+  return withOpenFiles(parts.files, table.files, async ({ paths, pathOf }) => {
+    const terms = orderOf(parts);
+    const values = terms.map(({ sql }, at) => `${sql} AS t${at}`).join(', ');
+    const names = terms.map((_, at) => `t${at}`);
+    const texts = names.map((name) => `CAST(${name} AS VARCHAR) AS ${name}`).join(', ');
+    const numbered = `SELECT ${names.join(', ')}, row_number() OVER (ORDER BY ${names.join(', ')}) AS n
+      FROM (SELECT ${values} FROM ${rowsOf(parts, [], pathOf)})`;
+    const statement = `SELECT ${texts} FROM (${numbered})
+      WHERE n % ${rows} = 0 AND n < ${table.records} ORDER BY n`;
+    const [found = []] = await parts.pool.rows({
+      ...questionOf(parts, paths),
+      statements: [statement],
+    });
+    return found.map((row) => names.map((name) => String(row[name])));
+  });
+}
+
+const questionOf = ({ deadlineMs, folder, signal }: PartsOf, files: readonly string[]) => ({
+  files,
+  folder,
+  deadlineMs,
+  signal,
+});
+
+/**
+ * Writes one part into a new file of the folder; its path.
+ * @throws Failure SystemError when it does not have the records of its range; TooLarge, TimedOut,
+ * ChildLost, Busy.
+ */
+export async function makePart(
+  parts: PartsOf,
+  range: PartRange,
+  name: string,
+  { compression, format }: PartFormat,
+  onProgress: (percent: number) => void,
+): Promise<string> {
+  const files = parts.table.files.filter((file) => mayHaveSome(file, range, parts));
+  return withOpenFiles(parts.files, files, async ({ paths, pathOf }) => {
+    const parameters: Bound[] = [];
+    const bind = (value: string, type: string): string => {
+      parameters.push(value);
+      return `CAST($${parameters.length} AS ${type})`;
+    };
+    const columns = columnsOf(parts.table);
+    const list = columns.map((column) => identifier(column.name)).join(', ');
+    const terms = orderOf(parts);
+    const table = { ...parts, table: { ...parts.table, files } };
+    const where = [
+      ...beyond(terms, range.after, '>', bind),
+      ...beyond(terms, range.upTo, '<=', bind),
+    ];
+    const statement = `SELECT ${list} FROM ${rowsOf(table, columns, pathOf)}
+      ${where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`}
+      ORDER BY ${terms.map(({ sql }) => sql).join(', ')}`;
+    const file = { name: `${UNFINISHED}${newUuid()}`, bytesMax: PART_BYTES_MAX, compression };
+    const asked = { ...questionOf(parts, paths), onProgress };
+    const question = { ...asked, statements: [statement], parameters, file };
+    const body = await parts.pool.body(question, format);
+    if (body.objects !== range.rows) throw unlike(parts);
+    return takeFile(body, parts.folder, name);
+  });
+}
+
+/** The file of a body under its own name; its path. */
+export async function takeFile({ file }: Body, folder: string, name: string): Promise<string> {
+  if (file === undefined) throw new Failure('SystemError', 'a part left no file');
+  const path = join(folder, name);
+  await rename(file.path, path);
+  return path;
+}
+
+/**
+ * Conditions of the records behind an edge, or up to it. The first alone, of one column, lets whole row
+ * groups be left out.
+ */
+function beyond(
+  terms: readonly Term[],
+  edge: Edge | undefined,
+  operator: '>' | '<=',
+  bind: (value: string, type: string) => string,
+): readonly string[] {
+  if (edge === undefined) return [];
+  const strict = operator === '>' ? '>' : '<';
+  const values = terms.map(({ type }, at) => bind(edge[at] ?? '', type));
+  let condition = '';
+  for (const [at, { sql }] of [...terms.entries()].toReversed()) {
+    const value = values[at] ?? '';
+    condition =
+      condition === ''
+        ? `${sql} ${operator} ${value}`
+        : `(${sql} ${strict} ${value} OR (${sql} = ${value} AND ${condition}))`;
+  }
+  return [`${terms[0]?.sql ?? 'true'} ${strict}= ${values[0] ?? ''}`, condition];
+}
+
+const PRUNED = ['varchar', 'date', 'int64'];
+
+/** By the least and greatest key of the file, as the catalog has them. */
+function mayHaveSome(file: DataFile, { after, upTo }: PartRange, parts: PartsOf): boolean {
+  const [column] = uniqueIndexOf(parts.dataset, parts.table).columns;
+  if (column === undefined || !PRUNED.includes(column.type)) return true;
+  const holds = (operator: '>=' | '<=', edge: Edge | undefined): boolean =>
+    edge === undefined || mayHold(file, { column, operator, values: [edge[0] ?? ''] });
+  return holds('>=', after) && holds('<=', upTo);
+}

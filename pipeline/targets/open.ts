@@ -1,0 +1,74 @@
+// Every kind of target, by its definition.
+import type { Settings } from '../../store/settings.ts';
+import { systemResolve } from '../sources/guard.ts';
+import { checkS3 } from '../sources/s3Names.ts';
+import { type Credential, SourceFailure } from '../sources/source.ts';
+import { checkExportPath, type FolderRules, openFolderTarget } from './folder.ts';
+import { MANIFEST, type S3Target, type Target, type TargetDefinition } from './target.ts';
+
+export interface TargetRules extends Omit<FolderRules, 'exportFolder'> {
+  readonly allowPrivateAddresses: boolean;
+  /** Of one request to a store. */
+  readonly deadlineMs: number;
+}
+
+interface TargetOrder {
+  readonly exportId: string;
+  readonly definition: TargetDefinition;
+  /** The folder that exports might write below when this one was made. */
+  readonly exportFolder: string | undefined;
+  readonly credential: Credential | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** @throws SourceFailure when nothing may be written there. */
+export async function openTarget(order: TargetOrder, rules: TargetRules): Promise<Target> {
+  const { credential, definition, exportFolder, exportId, signal } = order;
+  if (definition.type === 'FILE') {
+    return openFolderTarget(definition.path, exportId, { ...rules, exportFolder }, signal);
+  }
+  checkTarget(definition, rules);
+  if (credential === undefined) throw new SourceFailure('the credential is not there', false);
+  // Its client is loaded with the first target that needs it.
+  const { openS3Target } = await import('./s3Target.ts');
+  return openS3Target(definition, credential, { ...rules, resolve: systemResolve }, signal);
+}
+
+/** Characters of a prefix: a key has 1,024 bytes, and the name of a part takes some. */
+const PREFIX_BYTES_MAX = 900;
+
+/**
+ * What can be said of a target before anything is written.
+ * @throws Failure InvalidBody naming the member and its rule.
+ */
+export function checkTarget(
+  definition: TargetDefinition,
+  { allowPrivateAddresses }: Pick<Settings, 'allowPrivateAddresses'>,
+): void {
+  if (definition.type === 'FILE') return checkExportPath(definition.path);
+  const { awsbucketName, endpoint, prefix, region } = definition;
+  const parts = prefix.replace(/\/$/, '').split('/');
+  const isProper = prefix === '' || !parts.some((part) => ['', '.', '..'].includes(part));
+  if (!isProper || /[\u0000-\u001f]/.test(prefix)) {
+    throw new SourceFailure('target.prefix is such as a/b/, without empty names, . and ..', false);
+  }
+  if (Buffer.byteLength(prefix) > PREFIX_BYTES_MAX) {
+    throw new SourceFailure(`target.prefix has at most ${PREFIX_BYTES_MAX} bytes`, false);
+  }
+  checkS3(
+    {
+      type: 'AWS-S3',
+      awsbucketName,
+      key: `${prefix}${MANIFEST}`,
+      ...(region === undefined ? {} : { region }),
+      ...(endpoint === undefined ? {} : { endpoint }),
+    },
+    allowPrivateAddresses,
+  );
+}
+
+/** The prefix as parts are named with it. */
+export const asFolder = (target: S3Target): S3Target =>
+  target.prefix === '' || target.prefix.endsWith('/')
+    ? target
+    : { ...target, prefix: `${target.prefix}/` };

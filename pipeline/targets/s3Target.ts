@@ -1,0 +1,209 @@
+// S3 and compatible stores: a small part is one PUT, a large one is sent in pieces, and after a break
+// from the first piece that is missing. Every body goes with its MD5, which the store checks.
+import { createHash } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  type S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+import { openS3, type S3Rules } from '../sources/s3.ts';
+import { s3FailureOf } from '../sources/s3Failure.ts';
+import { type Credential, SourceFailure } from '../sources/source.ts';
+import { type Delivery, MANIFEST, type Part, type S3Target, type Target } from './target.ts';
+
+export interface S3TargetRules extends S3Rules {
+  /** Of a piece, which is held in memory; `PIECE_BYTES` when undefined. */
+  readonly pieceBytes?: number;
+}
+
+/** Stores take pieces from 5 MiB on, 10,000 of one object. */
+const PIECE_BYTES = 16 * 1024 ** 2;
+/** Of a manifest that is read; our own is smaller. */
+const MANIFEST_BYTES_MAX = 4 * 1024 ** 2;
+/** What a store keeps beside an object that we made. */
+const MARK = 'sha256';
+
+interface Store {
+  readonly client: S3Client;
+  readonly definition: S3Target;
+  readonly rules: S3TargetRules;
+  readonly signal: AbortSignal;
+}
+
+export function openS3Target(
+  definition: S3Target,
+  credential: Credential,
+  rules: S3TargetRules,
+  signal: AbortSignal,
+): Target {
+  const client = openS3(definition, credential, rules);
+  const store = { client, definition, rules, signal };
+  const { awsbucketName: bucket, prefix } = definition;
+  return {
+    manifest: () => manifestOf(store),
+    find: (part) => found(store, part),
+    deliver: (part, delivery) => delivered(store, part, delivery),
+    drop: async (part, upload) => {
+      if (upload === undefined) return;
+      const object = { Bucket: bucket, Key: `${prefix}${part.name}`, UploadId: upload.id };
+      await client.send(new AbortMultipartUploadCommand(object), {
+        abortSignal: AbortSignal.timeout(rules.deadlineMs),
+      });
+    },
+    finish: async (manifest) => {
+      const body = Buffer.from(manifest);
+      const type = { ContentType: 'application/json' };
+      const input = { ...objectOf(store, MANIFEST), Body: body, ContentMD5: md5Of(body), ...type };
+      await asked(store, MANIFEST, (options) => client.send(new PutObjectCommand(input), options));
+    },
+    [Symbol.asyncDispose]: async () => client.destroy(),
+  };
+}
+
+const objectOf = (
+  { definition: { awsbucketName, prefix } }: Store,
+  name: string,
+): { readonly Bucket: string; readonly Key: string } => ({
+  Bucket: awsbucketName,
+  Key: `${prefix}${name}`,
+});
+
+/** An upload that the store does not know: it was completed, or given up. */
+class UploadGone extends SourceFailure {
+  constructor() {
+    super('the store has given up the upload of a part', true);
+  }
+}
+
+/** One request, within its time. @throws SourceFailure in words; the signal's reason. */
+async function asked<T>(
+  { definition, rules, signal }: Store,
+  name: string,
+  send: (options: { readonly abortSignal: AbortSignal }) => Promise<T>,
+): Promise<T> {
+  const late = AbortSignal.timeout(rules.deadlineMs);
+  try {
+    return await send({ abortSignal: AbortSignal.any([signal, late]) });
+  } catch (error) {
+    signal.throwIfAborted();
+    if ((error as { readonly name?: string }).name === 'NoSuchUpload') throw new UploadGone();
+    if (late.aborted) throw new SourceFailure(`${name} took over ${rules.deadlineMs} ms`, true);
+    throw s3FailureOf(error, definition.awsbucketName, `${definition.prefix}${name}`);
+  }
+}
+
+/** The answer, or undefined where there is no such object. */
+async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    const { name, $metadata } = error as {
+      readonly name?: string;
+      readonly $metadata?: { readonly httpStatusCode?: number };
+    };
+    const isMissing = $metadata?.httpStatusCode === 404 && name !== 'NoSuchBucket';
+    if (isMissing) return undefined;
+    throw error;
+  }
+}
+
+async function manifestOf(store: Store): Promise<string | undefined> {
+  const command = new GetObjectCommand(objectOf(store, MANIFEST));
+  return asked(store, MANIFEST, async (options) => {
+    const answer = await ifThere(store.client.send(command, options));
+    if (answer === undefined) return undefined;
+    const bytes = answer.ContentLength ?? 0;
+    // Not ours, and too long to be read: that it is there is all that matters.
+    if (bytes <= MANIFEST_BYTES_MAX) return (await answer.Body?.transformToString()) ?? '';
+    (answer.Body as { destroy?: () => void } | undefined)?.destroy?.();
+    return '';
+  });
+}
+
+/** By the store's own mark of the bytes, else by ours that was sent with them. */
+async function found(store: Store, part: Part): Promise<Part | undefined> {
+  const command = new HeadObjectCommand(objectOf(store, part.name));
+  const answer = await asked(store, part.name, (options) =>
+    ifThere(store.client.send(command, options)),
+  );
+  if (answer === undefined || answer.ContentLength !== part.bytes) return undefined;
+  const { ETag: etag, Metadata: marks } = answer;
+  if (marks?.[MARK] !== part.sha256) return undefined;
+  if (part.etag !== undefined && part.etag !== etag) return undefined;
+  return { ...part, ...(etag === undefined ? {} : { etag }) };
+}
+
+async function delivered(store: Store, part: Part, delivery: Delivery): Promise<Part> {
+  const { pieceBytes = PIECE_BYTES } = store.rules;
+  await using file = await open(delivery.path);
+  const etag =
+    part.bytes > pieceBytes
+      ? await inPieces(store, part, delivery, file, pieceBytes).catch(async (error: unknown) => {
+          if (!(error instanceof UploadGone) || delivery.upload === undefined) throw error;
+          const there = await found(store, part);
+          if (there !== undefined) return there.etag;
+          return inPieces(store, part, { ...delivery, upload: undefined }, file, pieceBytes);
+        })
+      : await inOne(store, part, file);
+  return { ...part, ...(etag === undefined ? {} : { etag }) };
+}
+
+async function inOne(store: Store, part: Part, file: FileHandle): Promise<string | undefined> {
+  const body = await bytesAt(file, 0, part.bytes);
+  const input = { ...objectOf(store, part.name), Body: body, ContentMD5: md5Of(body) };
+  const command = new PutObjectCommand({ ...input, Metadata: { [MARK]: part.sha256 } });
+  return (await asked(store, part.name, (options) => store.client.send(command, options))).ETag;
+}
+
+async function inPieces(
+  store: Store,
+  part: Part,
+  { onUpload, upload }: Delivery,
+  file: FileHandle,
+  pieceBytes: number,
+): Promise<string | undefined> {
+  const { client } = store;
+  const object = objectOf(store, part.name);
+  const id = upload?.id ?? (await begun(store, part));
+  const pieces = [...(upload?.pieces ?? [])];
+  if (upload === undefined) await onUpload({ id, pieces });
+  const count = Math.ceil(part.bytes / pieceBytes);
+  for (let at = pieces.length; at < count; at += 1) {
+    const from = at * pieceBytes;
+    const body = await bytesAt(file, from, Math.min(pieceBytes, part.bytes - from));
+    const piece = { ...object, UploadId: id, PartNumber: at + 1, Body: body };
+    const command = new UploadPartCommand({ ...piece, ContentMD5: md5Of(body) });
+    const { ETag } = await asked(store, part.name, (options) => client.send(command, options));
+    pieces.push(ETag ?? '');
+    await onUpload({ id, pieces });
+  }
+  const Parts = pieces.map((ETag, at) => ({ ETag, PartNumber: at + 1 }));
+  const whole = { ...object, UploadId: id, MultipartUpload: { Parts } };
+  const done = new CompleteMultipartUploadCommand(whole);
+  return (await asked(store, part.name, (options) => client.send(done, options))).ETag;
+}
+
+async function begun(store: Store, part: Part): Promise<string> {
+  const input = { ...objectOf(store, part.name), Metadata: { [MARK]: part.sha256 } };
+  const command = new CreateMultipartUploadCommand(input);
+  const answer = await asked(store, part.name, (options) => store.client.send(command, options));
+  return answer.UploadId ?? '';
+}
+
+async function bytesAt(file: FileHandle, from: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(length);
+  for (let at = 0; at < length;) {
+    const { bytesRead } = await file.read(buffer, at, length - at, from + at);
+    if (bytesRead === 0) throw new SourceFailure('a part was cut short before it was sent', true);
+    at += bytesRead;
+  }
+  return buffer;
+}
+
+const md5Of = (bytes: Buffer): string => createHash('md5').update(bytes).digest('base64');
