@@ -37,6 +37,8 @@ interface ExportView {
 }
 
 const LOOK_MS = 200;
+/** What a shell answers for a command that Ctrl-C ended. */
+const CANCELLED = 130;
 
 export function addExport(root: Command, settings: () => Settings): void {
   const format = new Option('--format <format>', 'format of the parts');
@@ -80,21 +82,18 @@ async function exportData(
   const workspace = options.workspace ?? /^([^.]+)\./.exec(dataset ?? '')?.[1];
   // Within this process its owner says where files go; a server has a folder of its own for them.
   const own = isBucket(to) ? settings : { ...settings, exportFolder: dirname(resolve(to)) };
-  const begun = { exportId: '' };
-  try {
-    await withWorkspace(own, workspace, async (ask, _workspace, _askData, where) => {
-      const target = isBucket(to)
-        ? await bucketOf(options, ask)
-        : await folderOf(to, where, settings.exportFolder);
-      const made = await ask('POST', '/exports', { ...what, target });
-      begun.exportId = (made as ExportView).exportId;
-      await follow(ask, begun.exportId, dataset ?? 'query', options);
-    });
-  } catch (error) {
-    if ((error as { readonly name?: string }).name !== 'AbortError') throw error;
-    await cancel(begun.exportId, workspace, own);
-  }
+  const stop = new AbortController();
+  const work: Work = async (ask, _workspace, _askData, where) => {
+    const target = isBucket(to)
+      ? await bucketOf(options, ask)
+      : await folderOf(to, where, settings.exportFolder);
+    const made = (await ask('POST', '/exports', { ...what, target })) as ExportView;
+    await follow(ask, made.exportId, dataset ?? 'query', options, stop.signal);
+  };
+  await withWorkspace(own, workspace, work, () => stop.abort());
 }
+
+type Work = Parameters<typeof withWorkspace>[2];
 
 const isBucket = (to: string): boolean => /^s3:\/\//i.test(to);
 
@@ -140,9 +139,11 @@ async function follow(
   exportId: string,
   label: string,
   { json, to }: ExportOptions,
+  stop: AbortSignal,
 ): Promise<void> {
   const shown = progress(label, process.stderr, json === true);
   for (;;) {
+    if (stop.aborted) await ask('DELETE', `/exports/${exportId}`).catch(ifEnded);
     const view = (await ask('GET', `/exports/${exportId}`)) as ExportView;
     shown.update({ percent: view.progress, status: view.state, bytes: 0, records: view.rows });
     if (view.finished === null) {
@@ -150,11 +151,16 @@ async function follow(
       continue;
     }
     shown.end();
-    if (view.state !== 'DONE') process.exitCode = 1;
+    if (view.state !== 'DONE') process.exitCode = stop.aborted ? CANCELLED : 1;
     const manifest = isBucket(to) ? view.manifest : join(to, 'manifest.json');
     process.stdout.write(`${json === true ? JSON.stringify(view) : told(view, label, manifest)}\n`);
     return;
   }
+}
+
+/** It may have ended just then. */
+function ifEnded(error: unknown): void {
+  if (!(error instanceof Failure)) throw error;
 }
 
 function told(view: ExportView, label: string, manifest: string | null): string {
@@ -166,21 +172,4 @@ function told(view: ExportView, label: string, manifest: string | null): string 
     `snapshot ${view.snapshot}`,
   ];
   return `${label}: ${of.join(', ')}: ${manifest}`;
-}
-
-/** What a shell answers for a command that Ctrl-C ended. */
-const CANCELLED = 130;
-
-async function cancel(
-  exportId: string,
-  workspace: string | undefined,
-  settings: Settings,
-): Promise<void> {
-  if (exportId !== '') {
-    await withWorkspace(settings, workspace, async (ask) => {
-      await ask('DELETE', `/exports/${exportId}`);
-    });
-  }
-  process.stderr.write('tapedeck: cancelled\n');
-  process.exitCode = CANCELLED;
 }

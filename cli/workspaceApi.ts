@@ -10,7 +10,10 @@ import { type AskData, type Method, withFirstAccount } from './dataApi.ts';
  */
 export type AskValue = (method: Method, path: string, body?: object) => Promise<unknown>;
 
-/** Runs `work` for a workspace, the first one of the account when none is given. */
+/**
+ * Runs `work` for a workspace, the first one of the account when none is given.
+ * @param onInterrupt what Ctrl-C does, instead of aborting what is asked
+ */
 export async function withWorkspace(
   settings: Settings,
   given: string | undefined,
@@ -20,9 +23,10 @@ export async function withWorkspace(
     askData: AskData,
     where: 'core' | 'server',
   ) => Promise<void>,
+  onInterrupt?: () => void,
 ): Promise<void> {
   const abort = new AbortController();
-  const leave = (): void => abort.abort();
+  const leave = onInterrupt ?? ((): void => abort.abort());
   process.once('SIGINT', leave);
   try {
     await withFirstAccount(settings, abort.signal, async (askData, where) => {

@@ -47,6 +47,7 @@ export class Exports {
   readonly #parts: ExportParts;
   /** In the order in which they came; those that wait begin in it. */
   readonly #live = new Map<string, Live>();
+  #taking: Promise<void> = Promise.resolve();
   #stopping = false;
 
   constructor(parts: ExportParts) {
@@ -79,26 +80,30 @@ export class Exports {
    * the server is stopping.
    */
   async submit(row: ExportRow): Promise<void> {
-    await this.#checkPlace(row);
-    await insertExport(this.#parts.database, row);
-    await this.#tell(row, 'has been created');
-    this.#wait(row.export_id);
+    await this.#exclusively(async () => {
+      await this.#checkPlace(row);
+      await insertExport(this.#parts.database, row);
+      await this.#tell(row, 'has been created');
+      this.#wait(row.export_id);
+    });
     this.#next();
   }
 
   /** Lets an export that ended in vain go on. @throws as `submit`; Conflict when it has not. */
-  async again(row: ExportRow): Promise<void> {
-    if (row.state !== 'ERROR' && row.state !== 'CANCELLED') {
-      throw new Failure(
-        'Conflict',
-        `export ${row.export_id} is ${row.state}: it needs no resuming`,
-      );
-    }
-    await this.#checkPlace(row);
-    const fresh = { state: 'CREATED', error: null, finished_ms: null, attempts: 0 } as const;
-    await updateExport(this.#parts.database, row.export_id, fresh);
-    await this.#tell(row, 'goes on');
-    this.#wait(row.export_id);
+  async again(exportId: string): Promise<void> {
+    const { database } = this.#parts;
+    await this.#exclusively(async () => {
+      const row = await findExport(database, exportId);
+      if (row === undefined) throw new Failure('NotFound');
+      if (row.state !== 'ERROR' && row.state !== 'CANCELLED') {
+        throw new Failure('Conflict', `export ${exportId} is ${row.state}: it needs no resuming`);
+      }
+      await this.#checkPlace(row);
+      const fresh = { state: 'CREATED', error: null, finished_ms: null, attempts: 0 } as const;
+      await updateExport(database, exportId, fresh);
+      await this.#tell(row, 'goes on');
+      this.#wait(exportId);
+    });
     this.#next();
   }
 
@@ -132,6 +137,13 @@ export class Exports {
     const running = [...this.#live.values()].filter((live) => live.running);
     for (const { stop } of running) stop.abort(STOPPING);
     await Promise.all(running.map(({ ended }) => ended.promise));
+  }
+
+  /** One after the other: no place is given away twice. */
+  async #exclusively(work: () => Promise<void>): Promise<void> {
+    const turn = this.#taking.then(work);
+    this.#taking = turn.catch(() => undefined);
+    return turn;
   }
 
   async #checkPlace(row: ExportRow): Promise<void> {

@@ -82,7 +82,7 @@ export const resumeExport: Endpoint = {
   answer: MADE,
   handle: async (call, services) => {
     const row = await ownExport(call, services);
-    await services.exports.again(row);
+    await services.exports.again(row.export_id);
     return made('resumed', row, call, services);
   },
 };

@@ -112,7 +112,7 @@ test('Ctrl-C cancels it', async () => {
   long.child.kill('SIGINT');
   const told = await long.ended;
   assert.equal(told.code, 130, told.stderr);
-  assert.match(told.stderr, /tapedeck: cancelled/);
+  assert.match(told.stdout, /W\.P: the export was cancelled/);
   assert.equal(existsSync(join(folder, 'long/manifest.json')), false);
   const server = start(['serve']);
   await until(() => server.told.stdout.includes('listens'));

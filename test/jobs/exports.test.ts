@@ -294,6 +294,14 @@ test('a cancelled export has no manifest, and goes on when it is told to', async
   );
 });
 
+test('of exports that are asked for at once, one gets the place', async () => {
+  await using world = await open();
+  const body = { dataset: 'P', format: 'csv', rowsPerFile: 50, ...toFolder('one') };
+  const asked = Array.from({ length: 5 }, () => ask(world.server, 'POST', '/exports/WS', body));
+  const statuses = (await Promise.all(asked)).map(({ status }) => status).sort();
+  assert.deepEqual(statuses, [200, 409, 409, 409, 409]);
+});
+
 test('a cancelled query is interrupted', async () => {
   await using world = await open();
   const query = 'SELECT count(*) AS n FROM P a, P b, P c, P d WHERE a.x + b.x + c.x > d.x';
