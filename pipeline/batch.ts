@@ -165,7 +165,7 @@ const castMisfit = (row: Row): Misfit => ({
   value: /string "(.*?)" to /s.exec(String(row['message']))?.[1] ?? '',
 });
 
-/** Every column with a misfit, by one pass over the file. */
+/** Every column with a misfit, by one pass over the file; the first line with one comes first. */
 export async function findMisfits(
   { relation, columns }: Pick<BatchRequest, 'relation' | 'columns'>,
   bench: Workbench,
@@ -184,7 +184,7 @@ export async function findMisfits(
     ${fromClause(relation, columns, false)})`;
   const [found] = await ask(bench, relation, [`SELECT ${terms.join(', ')} FROM ${numbered}`]);
   const row = found?.[0] ?? {};
-  return tests.flatMap(({ name }, at) =>
+  const misfits = tests.flatMap(({ name }, at) =>
     row[`n${at}`] === null || row[`n${at}`] === undefined
       ? []
       : [
@@ -196,4 +196,5 @@ export async function findMisfits(
           },
         ],
   );
+  return misfits.sort((one, other) => one.line - other.line);
 }

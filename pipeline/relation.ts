@@ -45,13 +45,18 @@ const JSON_BYTES_MAX = { lines: 4 * 1024 ** 2, array: 4 * 1024 ** 2, document: 6
 /** Tables in which read_csv leaves the lines that it could not read. */
 const REJECT_TABLES = `rejects_table = 'rejected', rejects_scan = 'rejected_scan'`;
 
+/** Of one line the leftmost fault is told: the same one whichever thread met it first. */
+const PLACE = 'coalesce(column_idx, 0)';
+
 /** Rejected lines after a statement with `from(…)`: all of them counted, the first ones told. */
 export const rejectStatements = (most: number): readonly string[] => [
   'SELECT count(DISTINCT line) AS lines FROM rejected',
-  `SELECT line, any_value(column_name) AS "column", any_value(error_type) AS type,
-    any_value(error_message) AS message FROM rejected GROUP BY line ORDER BY line LIMIT ${most}`,
+  `SELECT line, arg_min(column_name, ${PLACE}) AS "column", arg_min(error_type, ${PLACE}) AS type,
+    arg_min(error_message, ${PLACE}) AS message
+    FROM rejected GROUP BY line ORDER BY line LIMIT ${most}`,
   `SELECT column_name AS "column", min(line) AS line, arg_min(error_message, line) AS message
-    FROM rejected WHERE error_type = 'CAST' GROUP BY column_name`,
+    FROM rejected WHERE error_type = 'CAST' GROUP BY column_name
+    ORDER BY 2, min(column_idx)`,
 ];
 
 /** Begins the message of an error that a strict expression raised; the column's name follows. */
