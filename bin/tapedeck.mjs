@@ -3,7 +3,7 @@
 // from the sources in a clone, from the stripped build where the package is installed.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import module from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 const LEAST_MAJOR = 24;
@@ -12,12 +12,17 @@ const source = fileURLToPath(new URL('../cli/main.ts', import.meta.url));
 const script = existsSync(built) ? built : source;
 
 if (Number(process.versions.node.split('.')[0]) >= LEAST_MAJOR) {
+  // Half of the time of a short command is the reading of its modules.
+  module.enableCompileCache();
   process.argv[1] = script;
   await import(script);
 } else {
-  const runtime = createRequire(import.meta.url).resolve('node/bin/node');
-  const child = spawn(runtime, [script, ...process.argv.slice(2)], { stdio: 'inherit' });
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  const runtime = module.createRequire(import.meta.url).resolve('node/bin/node');
+  const child = spawn(runtime, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    stdio: 'inherit',
+  });
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'])
+    process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => {
     process.exitCode = code ?? (signal === null ? 1 : 128);
   });

@@ -13,10 +13,10 @@ import type { Meter } from './reader.ts';
 import { type Report, seeded } from './seeded.ts';
 import { judge, Track } from './track.ts';
 
-const KILL_ROUNDS = 3;
-const PUSH_ROUNDS = 3;
-const LIFE_ROUNDS = 3;
-const PREFIXES = 15;
+const KILL_ROUNDS = 2;
+const PUSH_ROUNDS = 2;
+const LIFE_ROUNDS = 2;
+const PREFIXES = 10;
 
 const quiet = (): void => undefined;
 
