@@ -25,6 +25,7 @@ export function poolsOf(settings: Settings, folder: Folder): Pools {
       children: settings.children,
       memoryBytes: settings.childMemoryBytes,
       threads: 1,
+      byFolder: true,
     }),
     sql: new DuckDbPool({
       children: settings.sqlChildren,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from '@duckdb/node-api';
 import { Failure, reasonOf } from '../failure.ts';
 import { fileBody, parquetBody } from './fileBody.ts';
-import { identifier, lockedInstance } from './instance.ts';
+import { blankInstance, identifier, lockedInstance } from './instance.ts';
 import type {
   Answer,
   Body,
@@ -18,12 +18,21 @@ import type {
 } from './protocol.ts';
 import { columnsOf, renderBody, renderPage, uniqueNames } from './render.ts';
 
-/** Warm instances kept: each holds Parquet footers only. The one used longest ago is closed. */
-const INSTANCES_MAX = 4;
+/** Warm instances kept, the ones used last: 3 MB each, and the Parquet footers that it read. */
+const INSTANCES_MAX = 12;
+/** Files of which one instance keeps the footers: with more it gives way to a new one. */
+const FILES_MAX = 1_000;
 /** How often memory and progress are told while a statement runs. */
 const TELL_MS = 50;
 
-const instances = new Map<string, DuckDBInstance>();
+interface Warm {
+  readonly instance: DuckDBInstance;
+  readonly files: Set<string>;
+}
+
+const instances = new Map<string, Warm>();
+/** Made while nobody waits. */
+let spare: Promise<DuckDBInstance> | undefined = blankInstance();
 let running: { readonly id: number; readonly connection: DuckDBConnection } | undefined;
 /** Interrupts that came before their statement had a connection. */
 let interrupted = -1;
@@ -49,7 +58,14 @@ async function serve(request: Request): Promise<void> {
   } finally {
     clearInterval(timer);
     running = undefined;
+    spare ??= blankInstance();
   }
+}
+
+function takeSpare(): Promise<DuckDBInstance> {
+  const taken = spare ?? blankInstance();
+  spare = undefined;
+  return taken;
 }
 
 function tellState(request: Request): void {
@@ -66,7 +82,7 @@ async function answer(request: Request): Promise<Answer> {
     return answerOn(connection, request).finally(() => connection.closeSync());
   }
   // A job's instance is its own: its memory goes when the statements are done.
-  const { instance, connection } = await lockedInstance(request.scope);
+  const { instance, connection } = await lockedInstance(request.scope, takeSpare());
   return answerOn(connection, request).finally(() => {
     connection.closeSync();
     instance.closeSync();
@@ -133,21 +149,27 @@ async function rowsOf(
 }
 
 async function warmInstance(scope: Scope): Promise<DuckDBInstance> {
-  const key = JSON.stringify(scope);
+  const { files, folders } = scope;
+  const key = JSON.stringify(folders === undefined ? scope : { ...scope, files: [] });
   const known = instances.get(key);
-  const instance = known ?? (await unattached(scope));
+  const full = known !== undefined && known.files.size > FILES_MAX;
+  if (full) closeWarm(key);
+  const warm = known === undefined || full ? await unattached(scope) : known;
+  for (const file of folders === undefined ? [] : files) warm.files.add(file);
   instances.delete(key);
-  instances.set(key, instance);
+  instances.set(key, warm);
   const [oldest] = instances.keys();
-  if (instances.size > INSTANCES_MAX && oldest !== undefined) {
-    instances.get(oldest)?.closeSync();
-    instances.delete(oldest);
-  }
-  return instance;
+  if (instances.size > INSTANCES_MAX && oldest !== undefined) closeWarm(oldest);
+  return warm.instance;
 }
 
-async function unattached(scope: Scope): Promise<DuckDBInstance> {
-  const { instance, connection } = await lockedInstance(scope);
+function closeWarm(key: string): void {
+  instances.get(key)?.instance.closeSync();
+  instances.delete(key);
+}
+
+async function unattached(scope: Scope): Promise<Warm> {
+  const { instance, connection } = await lockedInstance(scope, takeSpare());
   connection.closeSync();
-  return instance;
+  return { instance, files: new Set() };
 }

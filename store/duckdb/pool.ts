@@ -4,7 +4,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Failure } from '../failure.ts';
 import type {
   Answer,
@@ -26,6 +26,11 @@ interface PoolOptions {
   readonly memoryBytes: number;
   readonly shared?: boolean;
   readonly threads: number;
+  /**
+   * A child may read the whole folders of a question's files: what it has open serves the next
+   * version of a dataset too. Only where no statement is a caller's.
+   */
+  readonly byFolder?: boolean;
   /** Where a child may spill, each in a folder of its own, and how much at most. */
   readonly spill?: { readonly folder: string; readonly bytes: number };
   /** Unix niceness, 0 to 19: a child with more of it gives way to the server and to readers. */
@@ -222,7 +227,7 @@ export class DuckDbPool {
   }
 
   #scope(slot: Slot, question: Question): Scope {
-    const { shared, spill, threads } = this.#options;
+    const { byFolder, shared, spill, threads } = this.#options;
     const sharing = shared === true ? Math.max(1, this.load().running) : 1;
     const most = question.limits?.memoryBytes ?? Infinity;
     const memoryBytes = Math.min(most, Math.floor(this.#options.memoryBytes / sharing));
@@ -231,7 +236,8 @@ export class DuckDbPool {
       const spillBytes = Math.min(question.limits?.spillBytes ?? Infinity, spill.bytes);
       return { ...scope, folder: spillFolder(spill.folder, slot), spillBytes, kept: true };
     }
-    return question.folder === undefined ? scope : { ...scope, folder: question.folder };
+    if (question.folder !== undefined) return { ...scope, folder: question.folder };
+    return byFolder === true ? { ...scope, folders: foldersOf(question.files) } : scope;
   }
 
   #start(slot: Slot): ChildProcess {
@@ -299,6 +305,9 @@ export class DuckDbPool {
 
 /** Names of files that hold bodies begin with it. */
 export const BODY_PREFIX = 'body-';
+
+const foldersOf = (files: readonly string[]): readonly string[] =>
+  [...new Set(files.map((path) => dirname(path)))].sort();
 
 const spillFolder = (folder: string, { place }: Slot): string => join(folder, `sql-${place}`);
 

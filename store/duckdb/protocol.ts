@@ -18,6 +18,8 @@ export type Compression = 'none' | 'gzip' | 'zstd';
 export interface Scope {
   /** Local files that may be read, and no others. */
   readonly files: readonly string[];
+  /** Where given, all that is below these may be read, not only `files` of them. */
+  readonly folders?: readonly string[];
   /** A folder that may be written: temporary Parquet and spill; absent for reads. */
   readonly folder?: string;
   /** Most that may be spilled into the folder; as much as the disk has when absent. */

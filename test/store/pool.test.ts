@@ -46,6 +46,25 @@ test('only the files of the question can be read', async () => {
   }
 });
 
+test('by folder: files beside those of the question, and nothing else', async () => {
+  const wide = new DuckDbPool({
+    ...{ children: 1, memoryBytes: 128 * 1024 ** 2, threads: 1 },
+    byFolder: true,
+  });
+  const read = (path: string): Promise<unknown> => {
+    const statements = [`SELECT count(*) AS n FROM read_text('${path}')`];
+    return wide.rows({ files: [join(folder, 'mine.csv')], statements, deadlineMs: 20_000 });
+  };
+  try {
+    assert.deepEqual(await read(`${folder}/other.csv`), [[{ n: '1' }]]);
+    for (const path of [`${folder}/../none`, `${folder}x`, '/etc/passwd']) {
+      assert.match((await failure(read(path))).message, /Permission Error/, path);
+    }
+  } finally {
+    await wide.close();
+  }
+});
+
 const REFUSED = [
   `SET memory_limit = '10GB'`,
   `SET lock_configuration = false`,
