@@ -113,7 +113,7 @@ export async function keyView(
   const date = identifier(plan.dateColumn.name);
   const epoch = (end: string): string => `epoch_ms(CAST(${end}(${date}) AS TIMESTAMP))`;
   const answer = await withOpenFiles(series.files, table.files, ({ paths, pathOf }) => {
-    const rows = printRecords(plan, table.columns, pathOf, bind);
+    const rows = printRecords(plan, table.columns, { pathOf }, bind);
     const sql = `SELECT count(*) AS records, ${epoch('min')} AS first, ${epoch('max')} AS last
       FROM ${rows}`;
     const { deadlineMs, pool } = series;

@@ -26,6 +26,7 @@ import { type AtCrashPoint, survive } from '../store/crashPoints.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import { type Disk, localDisk } from '../store/disk.ts';
 import { Failure, reasonOf } from '../store/failure.ts';
+import { FileShapes } from '../store/fileShapes.ts';
 import { type Files, localFiles } from '../store/files.ts';
 import { type Folder, lockFolder, openFolder } from '../store/folder.ts';
 import { settleKey } from '../store/keyRotation.ts';
@@ -207,9 +208,10 @@ async function workOf(
   const cache = new SeriesCache(settings.cacheBytes);
   lake.onChange(({ snapshot, tableIds, touches }) => cache.changed(tableIds, snapshot, touches));
   const reading = { deadlineMs: settings.readTimeoutMs, temporary };
-  const series = { files, pool: pools.read, cache, ...reading };
+  const shapes = new FileShapes();
+  const series = { files, shapes, pool: pools.read, cache, ...reading };
   const journal = { ...shared, database, days, monthsKept: settings.journalMonths };
-  const sql = { files, pool: pools.sql, plans: new LruMap<SelectPlan>(SQL_PLANS) };
+  const sql = { files, shapes, pool: pools.sql, plans: new LruMap<SelectPlan>(SQL_PLANS) };
   return { ingestion, ...jobs, series, sql, journal };
 }
 

@@ -2,8 +2,11 @@
 // memory. Cold path: DuckDB over the pinned files of the plan's snapshot.
 import type { DuckDbPool } from '../store/duckdb/pool.ts';
 import type { Body, BodyFormat, Page } from '../store/duckdb/protocol.ts';
+import type { FileShapes } from '../store/fileShapes.ts';
 import type { Files } from '../store/files.ts';
-import { withOpenFiles } from '../store/tableFiles.ts';
+import type { DataFile } from '../store/lakeRead.ts';
+import { type OpenFiles, withOpenFiles } from '../store/tableFiles.ts';
+import type { Place } from '../store/tableSql.ts';
 import { inWorkFolder } from '../store/workFolder.ts';
 import type { SeriesPlan } from './seriesPlan.ts';
 import type { SeriesCache } from './seriesCache.ts';
@@ -12,6 +15,7 @@ import { lostFiles, printPage, printSeries } from './seriesSql.ts';
 export interface SeriesEngine {
   readonly files: Files;
   readonly pool: DuckDbPool;
+  readonly shapes: FileShapes;
   readonly cache: SeriesCache;
   readonly deadlineMs: number;
   /** Where DuckDB writes the bodies that are files. */
@@ -41,10 +45,11 @@ export async function runSeries(
     if (known !== undefined) return known;
   }
   const files = [...plan.table.files, ...lostFiles(plan)];
-  return withOpenFiles(engine.files, files, ({ paths, pathOf }) => {
+  return withOpenFiles(engine.files, files, async (open) => {
     const { deadlineMs, pool, temporary } = engine;
     const asFile = format === 'parquet';
-    const { sql, parameters } = printSeries(plan, pathOf, { asFile });
+    const { sql, parameters } = printSeries(plan, await placeOf(files, open, engine), { asFile });
+    const { paths } = open;
     const signal = caller.departure();
     const question = { files: paths, statements: [sql], parameters, deadlineMs, signal };
     if (!asFile) return pool.body(question, format);
@@ -54,9 +59,23 @@ export async function runSeries(
 
 /** Without a caller's signal: several may wait for it. */
 function loadPage(plan: SeriesPlan, records: number, engine: SeriesEngine): Promise<Page> {
-  return withOpenFiles(engine.files, plan.table.files, ({ paths, pathOf }) => {
-    const { sql, parameters } = printPage(plan, records, pathOf);
+  const { files } = plan.table;
+  return withOpenFiles(engine.files, files, async (open) => {
+    const { sql, parameters } = printPage(plan, records, await placeOf(files, open, engine));
     const { deadlineMs, pool } = engine;
-    return pool.page({ files: paths, statements: [sql], parameters, deadlineMs });
+    return pool.page({ files: open.paths, statements: [sql], parameters, deadlineMs });
   });
+}
+
+/** Files that were not met before are looked at first. */
+async function placeOf(
+  files: readonly DataFile[],
+  open: OpenFiles,
+  { deadlineMs, pool, shapes }: SeriesEngine,
+): Promise<Place> {
+  const { paths, pathOf } = open;
+  await shapes.learn(files, open, (statements) =>
+    pool.rows({ files: paths, statements, deadlineMs }),
+  );
+  return { pathOf, holds: shapes.holds };
 }

@@ -4,7 +4,7 @@ import { identifier, literal } from '../store/duckdb/instance.ts';
 import type { Bound } from '../store/duckdb/protocol.ts';
 import type { DataFile } from '../store/lakeRead.ts';
 import { withPending } from '../store/pendingSql.ts';
-import { FILE_COLUMN, type PathOf, POSITION_COLUMN, visibleRows } from '../store/tableSql.ts';
+import { FILE_COLUMN, type Place, POSITION_COLUMN, visibleRows } from '../store/tableSql.ts';
 import { type Bind, makeBind } from './binding.ts';
 import { type Condition, mayHold } from './pruning.ts';
 import { instantText, type Member, type SeriesPlan } from './seriesPlan.ts';
@@ -28,13 +28,13 @@ type PrintRelation = (columns: readonly Column[], bind: Bind) => string;
 
 export function printSeries(
   plan: SeriesPlan,
-  pathOf: PathOf,
+  place: Place,
   { before = [], asFile = false, relation }: Dress = {},
 ): Printed {
   const parameters: Bound[] = [];
   const bind = makeBind(parameters);
   const columns = neededColumns(plan);
-  const stored = printRecords(plan, columns, pathOf, bind, relation);
+  const stored = printRecords(plan, columns, place, bind, relation);
   const tested = printTests(plan, stored, bind);
   const taken = printTake(plan, printFolded(plan, tested, columns), bind);
   const print = asFile ? printFiled : printMember;
@@ -45,7 +45,7 @@ export function printSeries(
 }
 
 /** The newest stored records of a plan's keys, each with the number that orders it before it. */
-export function printPage(plan: SeriesPlan, records: number, pathOf: PathOf): Printed {
+export function printPage(plan: SeriesPlan, records: number, place: Place): Printed {
   const { name, type } = plan.indexDate;
   const date = identifier(name);
   const number =
@@ -53,7 +53,7 @@ export function printPage(plan: SeriesPlan, records: number, pathOf: PathOf): Pr
   const before = [`CAST(${number} AS DOUBLE) AS ${ORDER_COLUMN}`];
   const everything = { pending: [], range: ALL_DAYS, offset: 0, limit: records } as const;
   const whole: SeriesPlan = { ...plan, ...everything, take: 'newest', order: 'desc' };
-  return printSeries(whole, pathOf, { before });
+  return printSeries(whole, place, { before });
 }
 
 const ALL_DAYS = { kind: 'days', from: undefined, to: undefined } as const;
@@ -120,25 +120,25 @@ function takeOf({ equals, takes }: SeriesPlan, bind: Bind): string {
 export function printRecords(
   plan: SeriesPlan,
   columns: readonly Column[],
-  pathOf: PathOf,
+  place: Place,
   bind: Bind,
   relation?: PrintRelation,
 ): string {
-  const rows = relation?.(columns, bind) ?? rowsSince(plan, columns, pathOf);
+  const rows = relation?.(columns, bind) ?? rowsSince(plan, columns, place);
   const where = printConditions(plan, bind);
   const index = [...plan.ties, plan.indexDate];
   return withPending(rows, columns, index, plan.pending, where, bind);
 }
 
 /** The stored records; with `since` only those of newer files that its version did not hold. */
-function rowsSince(plan: SeriesPlan, columns: readonly Column[], pathOf: PathOf): string {
+function rowsSince(plan: SeriesPlan, columns: readonly Column[], { holds, pathOf }: Place): string {
   const { since, byPlace } = plan;
   const files = prunedFiles(plan);
-  if (since === undefined) return visibleRows(files, columns, pathOf, byPlace);
+  if (since === undefined) return visibleRows(files, columns, pathOf, byPlace, holds);
   const known = new Set(since.files.map(({ id }) => id));
   const fresh = files.filter(({ id }) => !known.has(id));
   const lost = lostFiles(plan);
-  if (lost.length === 0) return visibleRows(fresh, columns, pathOf, byPlace);
+  if (lost.length === 0) return visibleRows(fresh, columns, pathOf, byPlace, holds);
   // Files were put together: what they held before is no change.
   const updated = plan.table.columns.filter(({ name }) => name === UPDATED_COLUMN);
   const all = [...new Set([...columns, ...updated])];

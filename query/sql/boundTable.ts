@@ -12,7 +12,7 @@ import type { DataFile, Table } from '../../store/lakeRead.ts';
 import type { View } from '../../store/namedQueries.ts';
 import type { PendingRow } from '../../store/pending.ts';
 import { withPending } from '../../store/pendingSql.ts';
-import { type PathOf, visibleRows } from '../../store/tableSql.ts';
+import { type Place, visibleRows } from '../../store/tableSql.ts';
 import type { Bind } from '../binding.ts';
 import { type Condition, mayHold } from '../pruning.ts';
 import { instantText, type Visibility } from '../seriesPlan.ts';
@@ -45,12 +45,15 @@ export const datasetsOf = (tables: readonly BoundTable[]): readonly BoundDataset
 /** What a record carries besides the owner's properties, as one JSON value. */
 const SYSTEM_COLUMN = '_systemRecordProperties';
 
-/** @param system adds the column `_systemRecordProperties` */
+interface TableAsked extends Place {
+  /** Adds the column `_systemRecordProperties`. */
+  readonly system: boolean;
+}
+
 export function printTable(
   bound: BoundDataset,
   hints: readonly Hint[],
-  pathOf: PathOf,
-  system: boolean,
+  { holds, pathOf, system }: TableAsked,
   bind: Bind,
 ): string {
   const { pending, table } = bound;
@@ -58,7 +61,7 @@ export function printTable(
   const index = indexColumns(bound);
   const updated = table.columns.filter(({ name }) => system && name === UPDATED_COLUMN);
   const read = [...new Set([...columns, ...index, ...updated])];
-  const stored = visibleRows(filesFor(bound, hints), read, pathOf);
+  const stored = visibleRows(filesFor(bound, hints), read, pathOf, false, holds);
   const rows = withPending(stored, read, index, pending, 'true', bind);
   const list = columns.map(({ name }) => identifier(name));
   if (system) list.push(`${systemValue(bound)} AS ${identifier(SYSTEM_COLUMN)}`);

@@ -4,11 +4,12 @@
 import type { LruMap } from 'toad-cache';
 import { BODY_PREFIX, type DuckDbPool } from '../../store/duckdb/pool.ts';
 import type { Body, BodyFormat, Compression } from '../../store/duckdb/protocol.ts';
+import type { FileShapes } from '../../store/fileShapes.ts';
 import type { Files } from '../../store/files.ts';
 import { newUuid } from '../../store/random.ts';
 import type { DataFile } from '../../store/lakeRead.ts';
 import { withOpenFiles } from '../../store/tableFiles.ts';
-import type { PathOf } from '../../store/tableSql.ts';
+import type { Place } from '../../store/tableSql.ts';
 import { type BoundTable, datasetsOf, printTable } from './boundTable.ts';
 import { lowerPlan } from './lowerQuery.ts';
 import { told } from './messages.ts';
@@ -19,6 +20,7 @@ import { type ParameterValues, spell } from './spelling.ts';
 export interface SqlEngine {
   readonly files: Files;
   readonly pool: DuckDbPool;
+  readonly shapes: FileShapes;
   /** Plans of the texts that were asked for last; a plan holds no data and no caller. */
   readonly plans: LruMap<SelectPlan>;
 }
@@ -89,33 +91,13 @@ export async function runSql(
   asFile: boolean,
   compression: Compression = 'none',
 ): Promise<Body> {
-  return withOpenFiles(engine.files, filesOf(bound.tables), async ({ paths, pathOf }) => {
-    const question = questionOf(bound, paths, pathOf, limits, caller, limits.rowsMax);
+  return withTables(bound, engine, limits, caller, (open, place) => {
+    const question = { ...open, ...printBound(bound, place, limits.rowsMax) };
     const name = `${BODY_PREFIX}${newUuid()}`;
     const wanted = { name, bytesMax: limits.spillBytes, compression };
     const file = asFile ? { file: wanted } : {};
-    try {
-      return await engine.pool.body({ ...question, ...file }, format);
-    } catch (error) {
-      throw told(error, limits, bound.source);
-    }
+    return engine.pool.body({ ...question, ...file }, format);
   });
-}
-
-/** What a pool is asked; equal sets of files share a warm instance, whatever their order. */
-function questionOf(
-  bound: BoundPlan,
-  paths: readonly string[],
-  pathOf: PathOf,
-  limits: SqlLimits,
-  caller: Waiting,
-  rowsMax: number,
-) {
-  const { sql, parameters } = printBound(bound, pathOf, rowsMax);
-  const { deadlineMs } = limits;
-  const signal = caller.departure();
-  const files = [...paths].sort();
-  return { files, statements: [sql], parameters, deadlineMs, signal, limits };
 }
 
 /** Name and DuckDB's type of each column of the answer; nothing is read. @throws as `runSql`. */
@@ -125,13 +107,43 @@ export async function describeSql(
   limits: SqlLimits,
   caller: Waiting,
 ): Promise<readonly SqlColumn[]> {
-  return withOpenFiles(engine.files, filesOf(bound.tables), async ({ paths, pathOf }) => {
+  return withTables(bound, engine, limits, caller, async (open, place) => {
+    const columns = await engine.pool.columns({ ...open, ...printBound(bound, place, 0) });
+    return columns.map(({ name, type }) => ({ name: String(name), type: String(type) }));
+  });
+}
+
+/** What a pool is asked besides the statement. */
+interface Open {
+  readonly files: readonly string[];
+  readonly deadlineMs: number;
+  readonly signal: AbortSignal;
+  readonly limits: SqlLimits;
+}
+
+/** Opens all files of a query's tables. @throws Failure as `runSql`. */
+export async function withTables<T>(
+  { source, tables }: Pick<BoundPlan, 'source' | 'tables'>,
+  { files, pool, shapes }: SqlEngine,
+  limits: SqlLimits,
+  caller: Waiting,
+  work: (open: Open, place: Place) => Promise<T>,
+): Promise<T> {
+  const all = filesOf(tables);
+  return withOpenFiles(files, all, async (opened) => {
+    const { deadlineMs } = limits;
+    // Equal sets of files share a warm instance, whatever their order.
+    const open = {
+      files: [...opened.paths].sort(),
+      deadlineMs,
+      signal: caller.departure(),
+      limits,
+    };
     try {
-      const question = questionOf(bound, paths, pathOf, limits, caller, 0);
-      const columns = await engine.pool.columns(question);
-      return columns.map(({ name, type }) => ({ name: String(name), type: String(type) }));
+      await shapes.learn(all, opened, (statements) => pool.rows({ ...open, statements }));
+      return await work(open, { pathOf: opened.pathOf, holds: shapes.holds });
     } catch (error) {
-      throw told(error, limits, bound.source);
+      throw told(error, limits, source);
     }
   });
 }
@@ -142,24 +154,30 @@ export interface SqlColumn {
   readonly type: string;
 }
 
-function printBound(bound: BoundPlan, pathOf: PathOf, rowsMax: number): Printed {
-  return printPlan(bound.plan.query, tablePrinter(bound, pathOf), bound, rowsMax);
+function printBound(
+  bound: BoundPlan,
+  place: Place,
+  rowsMax: number,
+): { readonly statements: readonly string[]; readonly parameters: Printed['parameters'] } {
+  const printer = tablePrinter(bound, place);
+  const { sql, parameters } = printPlan(bound.plan.query, printer, bound, rowsMax);
+  return { statements: [sql], parameters };
 }
 
 /** What prints the tables of a query: datasets as their records, views as their queries. */
 export function tablePrinter(
   { now, plan, system, tables, today }: Omit<BoundPlan, 'source'>,
-  pathOf: PathOf,
+  place: Place,
 ): PrintTable {
   return (index, bind) => {
     const table = tables[index];
     if (table === undefined) throw new Error(`table ${index} of the plan is not bound`);
     if (table.kind === 'view') {
       const inner = { ...table, system: false, now, today };
-      return `(${printInner(table.plan.query, tablePrinter(inner, pathOf), inner, bind)})`;
+      return `(${printInner(table.plan.query, tablePrinter(inner, place), inner, bind)})`;
     }
     const hints = plan.hints.filter((hint) => hint.table === index);
-    return printTable(table, hints, pathOf, system, bind);
+    return printTable(table, hints, { ...place, system }, bind);
   };
 }
 

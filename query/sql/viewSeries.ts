@@ -18,19 +18,17 @@ import { identifier } from '../../store/duckdb/instance.ts';
 import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
 import type { Table } from '../../store/lakeRead.ts';
 import type { View } from '../../store/namedQueries.ts';
-import { withOpenFiles } from '../../store/tableFiles.ts';
 import type { Bind } from '../binding.ts';
 import type { SeriesPlan } from '../seriesPlan.ts';
 import { printSeries } from '../seriesSql.ts';
-import { told } from './messages.ts';
 import { printInner } from './printQuery.ts';
 import {
   type BoundPlan,
-  filesOf,
   type SqlColumn,
   type SqlEngine,
   type SqlLimits,
   tablePrinter,
+  withTables,
 } from './run.ts';
 import type { Item, Query, Source } from './selectPlan.ts';
 
@@ -77,29 +75,16 @@ export async function runViewSeries(
   limits: SqlLimits,
   caller: { readonly departure: () => AbortSignal },
 ): Promise<Body> {
-  return withOpenFiles(engine.files, filesOf(bound.tables), async ({ paths, pathOf }) => {
+  return withTables(bound, engine, limits, caller, (open, place) => {
     const relation = (columns: readonly Column[], bind: Bind): string => {
-      const rows = printInner(bound.plan.query, tablePrinter(bound, pathOf), bound, bind);
+      const rows = printInner(bound.plan.query, tablePrinter(bound, place), bound, bind);
       return `(SELECT ${columns.map(castColumn).join(', ')} FROM (${rows}))`;
     };
     // A view has no places in files by which equal rows could be told apart.
     const placeless = { ...plan, byPlace: false };
     const asFile = format === 'parquet';
-    const { sql, parameters } = printSeries(placeless, pathOf, { asFile, relation });
-    const { deadlineMs } = limits;
-    const signal = caller.departure();
-    const question = {
-      files: [...paths].sort(),
-      statements: [sql],
-      parameters,
-      deadlineMs,
-      signal,
-    };
-    try {
-      return await engine.pool.body({ ...question, limits }, format);
-    } catch (error) {
-      throw told(error, limits, bound.source);
-    }
+    const { sql, parameters } = printSeries(placeless, place, { asFile, relation });
+    return engine.pool.body({ ...open, statements: [sql], parameters }, format);
   });
 }
 

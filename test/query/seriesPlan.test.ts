@@ -137,20 +137,20 @@ test('a whole number is asked for as one, not as what it rounds to', () => {
   const { table, ...rest } = context('date', [file(1, [])]);
   const columns = [column(1, 'symbol', 'int64'), ...table.columns.slice(1)];
   const plan = planSeries({ keys: ['1.5', '2'] }, { ...rest, table: { ...table, columns } });
-  const { parameters } = printSeries(plan, (path) => path);
+  const { parameters } = printSeries(plan, { pathOf: (path) => path });
   assert.deepEqual(parameters.slice(0, 2), ['', '2']);
 });
 
 test('the last day of the calendar ends in an instant that can be written', () => {
   const plan = planSeries({ to: '9999-12-31' }, context('timestamp', [file(1, [])]));
-  const { parameters } = printSeries(plan, (path) => path);
+  const { parameters } = printSeries(plan, { pathOf: (path) => path });
   assert.deepEqual(parameters, ['9999-12-31 23:59:59.999']);
 });
 
 test('every value of a plan is bound and every name quoted', () => {
   const evil = `x' OR 1=1 --`;
   const plan = planSeries({ key: evil, from: '2020-01-01' }, context('date', [file(1, [])]));
-  const { sql, parameters } = printSeries(plan, (path) => `/lake/${path}`);
+  const { sql, parameters } = printSeries(plan, { pathOf: (path) => `/lake/${path}` });
   assert.ok(!sql.includes(evil));
   assert.deepEqual(parameters, [evil, evil.toUpperCase(), '2020-01-01']);
 });
@@ -187,6 +187,6 @@ test('a delayed reader sees nothing from the moment on, whatever the date column
     ['timestamp', '2020-06-15 00:00:00.000'],
   ] as const) {
     const plan = planSeries({}, { ...context(type, [file(1, [])]), visibility });
-    assert.deepEqual(printSeries(plan, (path) => path).parameters, [bound]);
+    assert.deepEqual(printSeries(plan, { pathOf: (path) => path }).parameters, [bound]);
   }
 });
