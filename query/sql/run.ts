@@ -182,7 +182,7 @@ export function tablePrinter(
 }
 
 /** Every file of every dataset, though fewer may be read: equal sets share a warm instance. */
-export const filesOf = (tables: readonly BoundTable[]): readonly DataFile[] =>
+const filesOf = (tables: readonly BoundTable[]): readonly DataFile[] =>
   distinct(datasetsOf(tables).flatMap(({ table }) => table.files));
 
 /** One entry for each file, however often its table is named. */
