@@ -7,19 +7,28 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import Fastify from 'fastify';
 import type { Tapedeck } from '../api/main.ts';
+import { serveByPostgres } from './fastifyPostgres.ts';
 import { pushLoad } from './life.ts';
 import { bareDuckDb, median, type Ratio, ratioOf, rounded, timed } from './measure.ts';
 import { bareReads, openBare, p50 } from './series.ts';
-import { filesOf, fillDaily, startBench, symbolOf, SYMBOLS, tokenOf } from './stored.ts';
+import {
+  filesOf,
+  fillDaily,
+  fillMinutes,
+  startBench,
+  symbolOf,
+  SYMBOLS,
+  tokenOf,
+} from './stored.ts';
 
 const SECONDS = 4;
 const CONNECTIONS = 32;
 /** Requests of a measurement, over and over. */
 const PATHS = 4_000;
-const RECORDS: readonly (readonly [number, string])[] = [
-  [1, '>= 0.5'],
-  [30, '>= 0.6'],
-  [252, '>= 0.8'],
+const RECORDS: readonly (readonly [records: number, bare: string, postgres: string])[] = [
+  [1, '>= 0.5', '>= 2'],
+  [30, '>= 0.6', '>= 2'],
+  [252, '>= 0.8', '>= 5'],
 ];
 
 export async function benchHot(
@@ -33,24 +42,96 @@ export async function benchHot(
   const cache = { TAPEDECK_CACHE_BYTES: cacheBytes };
   const tapedeck = await startBench(join(folder, 'hot'), cache);
   try {
-    await fillDaily(tapedeck, folder, 'D', rows);
-    const token = await tokenOf(tapedeck, 'publishable');
-    const ratios: Ratio[] = [];
-    for (const [records, target] of RECORDS) {
-      const paths = pathsOf(records, Math.floor(rows / SYMBOLS), token);
-      const list = join(folder, `paths-${records}`);
-      await writeFile(list, paths.join('\n'));
-      await warm(tapedeck.base, paths);
-      await warm(tapedeck.base, paths);
-      ratios.push(await measure(tapedeck.base, list, paths, records, target, pairs));
-      ratios.push(await againstDuckDb(tapedeck, ratios.at(-1), records));
-      if (records === 30) ratios.push(await besidePushes(tapedeck, list, pairs));
-    }
-    ratios.push(await batch(tapedeck, folder, pairs), memory(tapedeck, Number(cacheBytes)));
+    const daily = await benchDaily(tapedeck, folder, rows, pairs);
+    const minutes = await benchMinutes(tapedeck, folder, rows, pairs);
+    const ratios = [...daily, ...minutes, memory(tapedeck, Number(cacheBytes))];
     return ratios.map((ratio) => ({ ...ratio, bench: `${ratio.bench}, ${rows} stored` }));
   } finally {
     await tapedeck.close();
   }
+}
+
+async function benchDaily(
+  tapedeck: Tapedeck,
+  folder: string,
+  rows: number,
+  pairs: number,
+): Promise<readonly Ratio[]> {
+  await fillDaily(tapedeck, folder, 'D', rows);
+  const token = await tokenOf(tapedeck, 'publishable');
+  await using postgres = await serveByPostgres(tapedeck, 'D', folder, 'date');
+  const ratios: Ratio[] = [];
+  for (const [records, bare, usual] of RECORDS) {
+    const paths = pathsOf(records, Math.floor(rows / SYMBOLS), token);
+    const asked = {
+      name: `hot series, ${records} records`,
+      paths,
+      list: `paths-${records}`,
+      pairs,
+    };
+    const hot = await againstServers(tapedeck, folder, asked, bare, usual, postgres?.port);
+    ratios.push(...hot);
+    ratios.push(await againstDuckDb(tapedeck, hot.at(0), records));
+    const list = join(folder, asked.list);
+    if (records === 30) ratios.push(await besidePushes(tapedeck, list, pairs));
+  }
+  ratios.push(await batch(tapedeck, folder, pairs));
+  return ratios;
+}
+
+/** As many minutes of the same keys; the newest of each, as a screen asks for them. */
+async function benchMinutes(
+  tapedeck: Tapedeck,
+  folder: string,
+  rows: number,
+  pairs: number,
+): Promise<readonly Ratio[]> {
+  await fillMinutes(tapedeck, folder, 'M', rows);
+  const token = await tokenOf(tapedeck, 'publishable');
+  await using postgres = await serveByPostgres(tapedeck, 'M', folder, 'timestamp');
+  const ratios: Ratio[] = [];
+  for (const [records, bare, usual] of RECORDS) {
+    const paths = Array.from({ length: PATHS }, (_, at) => {
+      const order = at % 3 === 0 ? '&sort=asc' : '';
+      return `/v1/data/WS/M/${zipfKey(at)}?last=${records}${order}&token=${token}`;
+    });
+    const name = `hot series of minutes, ${records} records`;
+    const asked = { name, paths, list: `minutes-${records}`, pairs };
+    ratios.push(...(await againstServers(tapedeck, folder, asked, bare, usual, postgres?.port)));
+  }
+  return ratios;
+}
+
+/** Requests that are asked over and over, and the file that they are in. */
+interface Asked {
+  readonly name: string;
+  readonly paths: readonly string[];
+  readonly list: string;
+  readonly pairs: number;
+}
+
+/** In memory first; then against bare Fastify, and against Fastify over PostgreSQL where it is. */
+async function againstServers(
+  tapedeck: Tapedeck,
+  folder: string,
+  { list: name, ...asked }: Asked,
+  bareTarget: string,
+  usualTarget: string,
+  postgres: number | undefined,
+): Promise<readonly Ratio[]> {
+  const list = join(folder, name);
+  await writeFile(list, asked.paths.join('\n'));
+  await warm(tapedeck.base, asked.paths);
+  await warm(tapedeck.base, asked.paths);
+  const port = Number(new URL(tapedeck.base).port);
+  const bare = await bareFastify(`${tapedeck.base}${asked.paths[1] ?? ''}`);
+  const target = `${bareTarget} of bare Fastify's answers a second`;
+  const ratios = [await measure([port, bare.port], { ...asked, list }, target)];
+  await bare.close();
+  if (postgres === undefined) return ratios;
+  await warm(`http://127.0.0.1:${postgres}`, asked.paths);
+  const usual = `${usualTarget} of Fastify's over PostgreSQL`;
+  return [...ratios, await measure([port, postgres], { ...asked, list }, usual)];
 }
 
 /** The nth key is asked for as often as the first by n. */
@@ -93,26 +174,20 @@ async function warm(base: string, paths: readonly string[]): Promise<void> {
 }
 
 async function measure(
-  base: string,
-  list: string,
-  paths: readonly string[],
-  records: number,
+  [ourPort, theirPort]: readonly [number, number],
+  { list, name, pairs }: Asked,
   target: string,
-  pairs: number,
 ): Promise<Ratio> {
-  const port = Number(new URL(base).port);
-  const bare = await bareFastify(`${base}${paths[1] ?? ''}`);
   const ratios: { ours: number; theirs: number }[] = [];
   for (let pair = 0; pair <= pairs; pair += 1) {
-    const ours = await drive(port, list);
-    const theirs = await drive(bare.port, list);
+    const ours = await drive(ourPort, list);
+    const theirs = await drive(theirPort, list);
     if (pair > 0) ratios.push({ ours, theirs });
   }
-  await bare.close();
   return {
-    bench: `hot series, ${records} records`,
+    bench: name,
     ratio: rounded(median(ratios.map(({ ours, theirs }) => ours / theirs))),
-    target: `${target} of bare Fastify's answers a second`,
+    target,
     pairs,
     oursMs: rounded(median(ratios.map(({ ours }) => 1000 / ours))),
     bareMs: rounded(median(ratios.map(({ theirs }) => 1000 / theirs))),

@@ -66,6 +66,22 @@ export async function fillDaily(
   await writeFile(path, '');
 }
 
+/** Fills a dataset with `rows` records of symbol, date, close, volume: minutes of the same keys. */
+export async function fillMinutes(
+  tapedeck: Tapedeck,
+  folder: string,
+  dataset: string,
+  rows: number,
+): Promise<void> {
+  const path = join(folder, `${dataset}.parquet`);
+  await bareDuckDb(`COPY (SELECT 'S' || lpad((i % ${SYMBOLS})::VARCHAR, 4, '0') AS symbol,
+    TIMESTAMP '2024-03-04 14:30:00' + to_minutes((i // ${SYMBOLS})::BIGINT) AS date,
+    round(50 + random() * 100, 2) AS close, (random() * 1000000)::BIGINT AS volume
+    FROM range(${rows}) t(i)) TO '${path}' (FORMAT parquet)`);
+  await loadFile(tapedeck, path, dataset, { key: 'symbol', date: 'date' });
+  await writeFile(path, '');
+}
+
 /** POSTs CSV into a dataset as a load that replaces, and waits for it. */
 export async function send(tapedeck: Tapedeck, dataset: string, csv: string): Promise<void> {
   const how = 'wait=true&duplicateKeyHandling=replace&key=symbol&date=date';

@@ -32,8 +32,11 @@ max_connections = 20
 shared_buffers = 32MB
 `;
 
-/** Undefined: the machine has no PostgreSQL. */
-export async function startPostgres(): Promise<Postgres | undefined> {
+/**
+ * @param configuration lines beside those of the tests
+ * @returns undefined where the machine has no PostgreSQL
+ */
+export async function startPostgres(configuration = ''): Promise<Postgres | undefined> {
   const folders = globSync('/usr/lib/postgresql/*/bin');
   const [initdb, server] = await Promise.all([
     programIn('initdb', folders),
@@ -62,7 +65,7 @@ export async function startPostgres(): Promise<Postgres | undefined> {
       join(folder, 'password'),
     ]);
     await run(program, args);
-    await appendFile(join(data, 'postgresql.conf'), CONFIGURATION);
+    await appendFile(join(data, 'postgresql.conf'), CONFIGURATION + configuration);
     const ca = await certificate(data, isRoot);
     const port = await freePort();
     const login = { host: '127.0.0.1', port, user: 'owner', password, database: 'postgres' };
