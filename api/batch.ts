@@ -1,8 +1,8 @@
 // Several datasets in one request: the answer of each, one after the other (INTERFACE.md 3.5
 // "Batch"). What fails for one of them alone is told at the end and never fails the others; what the
-// caller may not do, or asks wrongly, fails the request before anything is spent.
+// caller may not do, or asks wrongly, fails the request before anything is spent. How parts are paid
+// for and become one answer is the same for a batch of the stock door (stock.ts).
 import { runSeries } from '../query/series.ts';
-import type { Caller } from '../store/callers.ts';
 import type { Dataset } from '../store/datasets.ts';
 import type { Body, TextFormat } from '../store/duckdb/protocol.ts';
 import { Failure } from '../store/failure.ts';
@@ -32,30 +32,31 @@ export async function answerBatch(
   const queries = ids.length * (readSeries(call, services.settings.zone).keys?.length ?? 1);
   if (queries > QUERIES_MAX) refuse('key', `and datasets must be at most ${QUERIES_MAX} queries`);
   const caller = callerOf(call.caller);
-  const parts: Part[] = [];
+  const parts: BodyPart[] = [];
   const failures: string[] = [];
-  try {
+  return unchargedOnFailure(parts, async () => {
     for (const id of ids) {
       try {
         const dataset = datasetOf(caller, workspace, id, services.lake);
-        parts.push(await partOf(call, services, caller, dataset, format, costOf(parts)));
+        parts.push(await partOf(call, services, dataset, format, parts));
       } catch (error) {
-        failures.push(told(error, id, call));
+        failures.push(told(error, id));
       }
     }
-  } catch (error) {
-    for (const { charge } of parts) charge?.undelivered();
-    throw error;
-  }
-  return truthOf(call.query, 'estimate') ? priceOf(parts) : joined(call, parts, failures, format);
+    return answerOf(call, parts, format, joined(parts, failures, format));
+  });
 }
 
-interface Part {
-  readonly body: Body;
+/** What one dataset gave to an answer of several. */
+export interface Part {
   readonly snapshot: number;
   /** Undefined when only the price was asked for. */
   readonly charge: Charge | undefined;
   readonly price: Price;
+}
+
+interface BodyPart extends Part {
+  readonly body: Body;
 }
 
 interface Price {
@@ -64,48 +65,108 @@ interface Price {
   readonly objects: number;
 }
 
+/** Work that makes an answer of `parts` and fails as a whole: then none of them is charged. */
+export async function unchargedOnFailure(
+  parts: readonly Part[],
+  work: () => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await work();
+  } catch (error) {
+    for (const { charge } of parts) charge?.undelivered();
+    throw error;
+  }
+}
+
 const NOTHING: Body = { objects: 0, bytes: new Uint8Array() };
 
 async function partOf(
   call: Call,
   services: Services,
-  caller: Caller,
   dataset: Dataset,
   format: TextFormat,
-  spent: number,
-): Promise<Part> {
+  before: readonly Part[],
+): Promise<BodyPart> {
+  const caller = callerOf(call.caller);
   const { plan, remembered } = await readDataset(call, services, dataset, 'data');
   const { snapshot } = plan.table;
-  const most = numberOf(call.query, 'maxMessages');
-  const left = most === undefined ? {} : { maxMessages: Math.max(0, most - spent) };
-  const within = { ...call, query: { ...call.query, ...left } };
-  const order = orderOf(call, caller, dataset, services);
   const run = (): Promise<Body> => runSeries(plan, format, services.series, call, remembered);
-  const metering = await metered(within, services, caller, order, objectsMax(plan), run);
-  if (metering.kind === 'estimate') {
-    return { body: NOTHING, snapshot, charge: undefined, price: metering.price };
-  }
-  const { charge, result } = metering;
-  const { messages, premium: premiumMessages } = charge;
+  const most = objectsMax(plan);
+  const { result = NOTHING, ...paid } = await paidFor(call, services, dataset, most, before, run);
   const body =
     call.environment === 'test' ? scrambledBody(result, format, caller, dataset, snapshot) : result;
-  return { body, snapshot, charge, price: { messages, premiumMessages, objects: body.objects } };
+  return { ...paid, body, snapshot };
+}
+
+interface Paid<T> extends Pick<Part, 'charge' | 'price'> {
+  /** Undefined when only the price was asked for. */
+  readonly result?: T;
+}
+
+/**
+ * Reads one dataset's part of an answer of several, at its own price.
+ * @param before the parts before it: `maxMessages` is for all of them
+ * @throws Failure as `metered`.
+ */
+export async function paidFor<T extends { readonly objects: number }>(
+  call: Call,
+  services: Services,
+  dataset: Dataset,
+  objectsMost: number,
+  before: readonly Part[],
+  run: () => Promise<T>,
+): Promise<Paid<T>> {
+  const caller = callerOf(call.caller);
+  const most = numberOf(call.query, 'maxMessages');
+  const left = most === undefined ? {} : { maxMessages: Math.max(0, most - costOf(before)) };
+  const within = { ...call, query: { ...call.query, ...left } };
+  // A line of the journal is told by its request: those of one request must differ.
+  const requestId = before.length === 0 ? call.requestId : `${call.requestId}.${before.length + 1}`;
+  const order = { ...orderOf(call, caller, dataset, services), requestId };
+  try {
+    const metering = await metered(within, services, caller, order, objectsMost, run);
+    if (metering.kind === 'estimate') return { charge: undefined, price: metering.price };
+    const { charge, result } = metering;
+    const { messages, premium: premiumMessages } = charge;
+    return { result, charge, price: { messages, premiumMessages, objects: result.objects } };
+  } catch (error) {
+    if (!(error instanceof Failure) || error.type !== 'PriceTooHigh') throw error;
+    throw new Failure('PriceTooHigh', `"maxMessages" is ${most}, and the datasets cost more`);
+  }
 }
 
 const costOf = (parts: readonly Part[]): number =>
   parts.reduce((sum, { price }) => sum + price.messages + price.premiumMessages, 0);
 
 /** The sentence for one dataset that failed; what concerns the whole request is thrown again. */
-function told(error: unknown, id: string, { query }: Call): string {
+function told(error: unknown, id: string): string {
   const failure = error instanceof Failure ? error : new Failure('SystemError');
   const { status, text } = FAILURES[failure.type];
   if (failure.type === 'NotFound') return `${text}: ${id.slice(0, 128)}`;
-  if (failure.type === 'PriceTooHigh') {
-    const most = numberOf(query, 'maxMessages');
-    throw new Failure('PriceTooHigh', `"maxMessages" is ${most}, and the datasets cost more`);
-  }
   if (status < 500 && status !== 413) throw error;
   return `internal error occurred, code ${randomHex(7).toUpperCase()}`;
+}
+
+/** The answer of all parts, or what they cost. */
+export function answerOf(
+  call: Call,
+  parts: readonly Part[],
+  format: TextFormat,
+  bytes: Uint8Array,
+  leftOut: readonly string[] = [],
+): Answer {
+  if (truthOf(call.query, 'estimate')) return priceOf(parts);
+  const charges = parts.flatMap(({ charge }) => (charge === undefined ? [] : [charge]));
+  const objects = parts.reduce((sum, { price }) => sum + price.objects, 0);
+  return rowsOf(call, {
+    body: { objects, bytes },
+    format,
+    snapshot: Math.max(0, ...parts.map(({ snapshot }) => snapshot)),
+    tag: undefined,
+    charge: summed(charges),
+    dataset: undefined,
+    leftOut,
+  });
 }
 
 function priceOf(parts: readonly Part[]): Answer {
@@ -120,24 +181,13 @@ function priceOf(parts: readonly Part[]): Answer {
 }
 
 function joined(
-  call: Call,
-  parts: readonly Part[],
+  parts: readonly BodyPart[],
   failures: readonly string[],
   format: TextFormat,
-): Answer {
+): Uint8Array {
   const errors = failures.map((text) => JSON.stringify({ _system_error: text }));
   const bodies = parts.filter(({ body }) => body.objects > 0).map(({ body }) => body.bytes);
-  const charges = parts.flatMap(({ charge }) => (charge === undefined ? [] : [charge]));
-  const bytes = format === 'json' ? joinArrays(bodies, errors) : joinLines(bodies, errors);
-  const objects = parts.reduce((sum, { body }) => sum + body.objects, 0);
-  return rowsOf(call, {
-    body: { objects, bytes },
-    format,
-    snapshot: Math.max(0, ...parts.map(({ snapshot }) => snapshot)),
-    tag: undefined,
-    charge: summed(charges),
-    dataset: undefined,
-  });
+  return format === 'json' ? joinArrays(bodies, errors) : joinLines(bodies, errors);
 }
 
 function joinArrays(arrays: readonly Uint8Array[], errors: readonly string[]): Uint8Array {

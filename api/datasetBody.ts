@@ -65,7 +65,7 @@ const SCHEMA = Type.Object({
 });
 
 /** What becomes of stored records when the schema changes. */
-const EXISTING = Type.Enum(['leave', 'update', 'delete']);
+const EXISTING = Type.Enum(['leave', 'update', 'delete', 're-ingest']);
 
 /** Which properties are the unique index. */
 export const COLUMN_MAPPING = Type.Object(

@@ -117,6 +117,8 @@ export type Answer =
        * when they are of several and that is done.
        */
       readonly dataset: Dataset | undefined;
+      /** What was asked for and the caller may not read, where the rest is answered without it. */
+      readonly leftOut?: readonly string[] | undefined;
     };
 
 /**

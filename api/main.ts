@@ -8,7 +8,8 @@ import { loadDemo } from '../jobs/demo.ts';
 import { FLUSH_AGE_MS, FLUSH_ROWS, flushDataset } from '../jobs/flush.ts';
 import { rollWhenDue } from '../jobs/journalRoll.ts';
 import { Deliveries } from '../jobs/deliveries.ts';
-import { type FetchParts, runFetch } from '../jobs/fetch.ts';
+import type { FetchParts } from '../jobs/fetch.ts';
+import { runPulling } from '../jobs/reingest.ts';
 import { Scheduler } from '../jobs/scheduler.ts';
 import { makeUpkeep } from '../jobs/upkeep.ts';
 import { systemResolve } from '../pipeline/sources/guard.ts';
@@ -228,6 +229,7 @@ async function jobsOf(
     clock,
     services: ingestion,
     secrets: parts.secrets,
+    pending,
     pull,
     bytesMax: settings.sourceBytesMax,
     onFault: told('job'),
@@ -249,7 +251,7 @@ async function jobsOf(
     jobsAtOnce: settings.jobsAtOnce,
     spool: folder.spool,
     removeFile: (path) => disk.remove(path),
-    fetch: (run) => runFetch(run, fetching),
+    fetch: (run) => runPulling(run, fetching),
     afterEnd: async (jobId, order) => {
       await scheduler.afterEnd(jobId, order);
       deliveries.poke();

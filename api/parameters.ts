@@ -16,7 +16,8 @@ export type Parameter =
       /** Most characters, where it is not 4,096. */
       readonly charactersMax?: number;
     })
-  | (Declared & { readonly kind: 'list' })
+  /** `mayBeEmpty`: its endpoint says itself what an empty one is. */
+  | (Declared & { readonly kind: 'list'; readonly mayBeEmpty?: true })
   | (Declared & { readonly kind: 'day' })
   | (Declared & { readonly kind: 'integer'; readonly least: number; readonly most: number })
   | (Declared & { readonly kind: 'boolean' })
@@ -76,7 +77,9 @@ export const refuse = (name: string, rule: string): never => {
 function readValue(parameter: Parameter, raw: unknown): Value {
   const { name } = parameter;
   if (typeof raw !== 'string') return refuse(name, 'must be given once');
-  if (raw === '') return refuse(name, 'is not allowed to be empty');
+  if (raw === '' && !('mayBeEmpty' in parameter)) {
+    return refuse(name, 'is not allowed to be empty');
+  }
   const most = 'charactersMax' in parameter ? parameter.charactersMax : undefined;
   if (raw.length > (most ?? TEXT_MAX)) {
     return refuse(name, `must have at most ${most ?? TEXT_MAX} characters`);

@@ -43,6 +43,8 @@ export function sendAnswer(reply: FastifyReply, answer: Answer, settings: Settin
   credit(reply, brand, answer.dataset?.source || attribution);
   reply.header(`${brand}cloud-snapshot`, String(answer.snapshot));
   if (answer.cutAt !== undefined) reply.header(`${brand}cloud-rows-cut`, String(answer.cutAt));
+  const { leftOut = [] } = answer;
+  if (leftOut.length > 0) reply.header(`${brand}cloud-left-out`, leftOut.join(','));
   reply.header('content-type', answer.plain ? CONTENT_TYPES.psv : CONTENT_TYPES[format]);
   if ((format === 'csv' && !answer.plain) || format === 'parquet')
     reply.header('content-disposition', `attachment; filename=API.${format}`);

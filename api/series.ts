@@ -2,7 +2,12 @@
 // is read (limit x weight), and only what was returned is charged.
 import { dayIn, endOfDay, parseDay, parseInstant } from '../query/dates.ts';
 import { runSeries } from '../query/series.ts';
-import { planSeries, type SeriesPlan, type SeriesShape } from '../query/seriesPlan.ts';
+import {
+  planSeries,
+  type SeriesParameters,
+  type SeriesPlan,
+  type SeriesShape,
+} from '../query/seriesPlan.ts';
 import { isRelative } from '../query/seriesRules.ts';
 import { propertyOf } from '../store/columns.ts';
 import type { Caller } from '../store/callers.ts';
@@ -20,16 +25,24 @@ import { metered } from './metering.ts';
 import { numberOf, refuse, textOf, truthOf, type Values } from './parameters.ts';
 import { readSeries } from './seriesParameters.ts';
 
+/** How another door asks for the same records, and what it makes of them. */
+interface OtherDoor {
+  readonly parameters: SeriesParameters;
+  /** May refuse: nothing is charged then. */
+  readonly dress: (body: Body, format: BodyFormat) => Promise<Body>;
+}
+
 export async function answerSeries(
   call: Call,
   services: Services,
   dataset: Dataset,
   shape: SeriesShape,
+  door?: OtherDoor,
 ): Promise<Answer> {
   const caller = callerOf(call.caller);
   const format = formatOf(call);
   if (format === 'arrow' || format === 'parquet') refuseBeside(call, format);
-  const read = await readDataset(call, services, dataset, shape);
+  const read = await readDataset(call, services, dataset, shape, door?.parameters);
   const { plan, named, remembered, version } = read;
   if (truthOf(call.query, 'schema')) {
     return { kind: 'json', value: describePlan(plan), metering: 'free' };
@@ -40,7 +53,10 @@ export async function answerSeries(
   if (tag !== undefined && !priced && has(call.ifNoneMatch, tag)) {
     return { kind: 'unchanged', snapshot, tag };
   }
-  const run = (): Promise<Body> => runSeries(plan, format, services.series, call, remembered);
+  const run = async (): Promise<Body> => {
+    const body = await runSeries(plan, format, services.series, call, remembered);
+    return door === undefined ? body : door.dress(body, format);
+  };
   const order = orderOf(call, caller, dataset, services);
   const metering = await metered(call, services, caller, order, objectsMax(plan), run);
   if (metering.kind === 'estimate') {
@@ -56,7 +72,7 @@ export function rowsOf(
   { query }: Call,
   rows: Omit<Extract<Answer, { kind: 'rows' }>, 'kind' | 'plain' | 'callback' | 'cacheSeconds'>,
 ): Answer {
-  const { body, format, snapshot, tag, charge, dataset } = rows;
+  const { body, format, snapshot, tag, charge, dataset, leftOut } = rows;
   return {
     kind: 'rows',
     body,
@@ -68,6 +84,7 @@ export function rowsOf(
     tag,
     charge,
     dataset,
+    leftOut,
   };
 }
 
@@ -98,18 +115,22 @@ interface DatasetRead {
   readonly version: readonly (string | number)[];
 }
 
-/** The plan of a request over one dataset. */
+/**
+ * The plan of a request over one dataset.
+ * @param own what another door makes of its parameters; its days may be others tomorrow
+ */
 export async function readDataset(
   call: Call,
   services: Services,
   dataset: Dataset,
   shape: SeriesShape,
+  own?: SeriesParameters,
 ): Promise<DatasetRead> {
   const { clock, lake, settings } = services;
   const { zone } = settings;
   const caller = callerOf(call.caller);
   const today = dayIn(clock(), zone);
-  const parameters = readSeries(call, zone);
+  const parameters = own ?? readSeries(call, zone);
   const asOf = readAsOf(textOf(call.query, 'asOf'), zone);
   const isNamed = call.query['queryId'] !== undefined;
   const named = isNamed ? await namedQuery(call, caller, dataset, services) : undefined;
@@ -132,7 +153,7 @@ export async function readDataset(
     shape,
   });
   const newest = now ? services.pending.newest(dataset.tableId) : 0;
-  const days = isRelative(parameters) ? [today] : [];
+  const days = own !== undefined || isRelative(parameters) ? [today] : [];
   const version = [dataset.tableId, table.snapshot, newest, dataset.updatedMs, ...days];
   const remembered = now && call.query['cache'] !== false;
   return { plan, named, remembered, version };

@@ -135,7 +135,10 @@ export const SERIES_PARAMETERS: readonly Parameter[] = [
 const AGAINST_QUERY_ID = ['asOf', 'collapse', 'transform', 'interval', 'offset', 'next'];
 
 /** @throws Failure InvalidParameter naming the parameter and its rule. */
-export function readSeries({ path, query }: Call, zone: string): SeriesParameters {
+export function readSeries(
+  { path, query }: Pick<Call, 'path' | 'query'>,
+  zone: string,
+): SeriesParameters {
   const { subkey } = path;
   const sort = textOf(query, 'sort');
   const beside = AGAINST_QUERY_ID.find((name) => query[name] !== undefined);

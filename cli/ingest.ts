@@ -4,7 +4,9 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Readable } from 'node:stream';
+import { Option } from 'commander';
 import type { Core } from '../api/main.ts';
+import type { DateOrder } from '../pipeline/dateFormats.ts';
 import { Failure } from '../store/failure.ts';
 import { findJob, findRejects, type Job } from '../store/jobs.ts';
 import type { ColumnMapping } from '../store/datasets.ts';
@@ -20,8 +22,12 @@ export interface IngestOptions {
   readonly date?: string;
   readonly duplicates: 'ignore' | 'replace';
   readonly maxErrors?: string;
+  readonly dateOrder?: DateOrder;
   readonly json?: boolean;
 }
+
+export const dateOrderOption = (): Option =>
+  new Option('--date-order <order>', 'how dates like 01/02/2024 are read').choices(['MDY', 'DMY']);
 
 const LOOK_MS = 200;
 /** Rejected records shown on the terminal; all that were kept are in the job's log. */
@@ -91,6 +97,7 @@ async function inProcess(
       duplicates: options.duplicates,
       rejectsMax,
       ...(mapping === undefined ? {} : { mapping }),
+      ...(options.dateOrder === undefined ? {} : { dateOrder: options.dateOrder }),
     });
     const shown = progress(options.dataset, process.stderr, options.json === true);
     const look = async (): Promise<Job | undefined> => findJob(database, jobId);
@@ -142,6 +149,7 @@ async function throughServer(
   const workspace = options.workspace ?? 'DEMO';
   const query = new URLSearchParams({ duplicateKeyHandling: options.duplicates });
   if (options.maxErrors !== undefined) query.set('maximumValidationErrors', options.maxErrors);
+  if (options.dateOrder !== undefined) query.set('dateOrder', options.dateOrder);
   for (const [part, name] of Object.entries(mappingOf(options) ?? {})) query.set(part, name);
   const headers = { authorization: `Bearer ${secret?.text ?? ''}` };
   const answer = await fetch(`${server.base}/v1/data/${workspace}/${options.dataset}?${query}`, {

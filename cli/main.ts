@@ -6,7 +6,7 @@ import { VERSION } from '../store/version.ts';
 
 import { reasonOf } from '../store/failure.ts';
 import { environment, readSettings } from '../store/settings.ts';
-import { ingestFile, type IngestOptions } from './ingest.ts';
+import { dateOrderOption, ingestFile, type IngestOptions } from './ingest.ts';
 import { addExport } from './export.ts';
 import { addKeyRotation } from './rotateKey.ts';
 import { serve } from './serve.ts';
@@ -45,6 +45,7 @@ function program(): Command {
         .choices(['ignore', 'replace'])
         .default('ignore'),
     )
+    .addOption(dateOrderOption())
     .option('--max-errors <n>', 'invalid records after which nothing is ingested')
     .option('--json', 'answer JSON lines')
     .action((file: string, options: IngestOptions) => ingestFile(file, options, settings()));

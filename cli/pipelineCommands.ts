@@ -1,6 +1,7 @@
 // The commands of the pipeline: sources, credentials, schedules.
 import { type Command, Option } from 'commander';
 import type { readSettings } from '../store/settings.ts';
+import { dateOrderOption } from './ingest.ts';
 import {
   addSchedule,
   listSchedules,
@@ -104,6 +105,7 @@ function addSchedules(root: Command, settings: ReadSettings): void {
     .option('--key <property>', 'key of the unique index, for a new dataset')
     .option('--subkey <property>', 'subkey of the unique index, for a new dataset')
     .option('--date <property>', 'date of the unique index, for a new dataset')
+    .addOption(dateOrderOption())
     .action((source: string, options: ScheduleOptions) => addSchedule(source, options, settings()));
   placed(schedule, 'list', 'list schedules, their last and next runs').action(
     (options: PlaceOptions) => listSchedules(options, settings()),

@@ -86,6 +86,7 @@ const RECIPE = Type.Object(
         overwrite: Type.Optional(Type.Boolean()),
         duplicateKeyHandling: Type.Optional(Type.Enum(['ignore', 'replace'])),
         maximumValidationErrors: Type.Optional(Type.Integer({ minimum: 0 })),
+        dateOrder: Type.Optional(Type.Enum(['MDY', 'DMY'])),
       },
       closed,
     ),

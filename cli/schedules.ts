@@ -19,6 +19,7 @@ export interface ScheduleOptions extends PlaceOptions {
   readonly key?: string;
   readonly subkey?: string;
   readonly date?: string;
+  readonly dateOrder?: string;
 }
 
 interface Schedule {
@@ -50,7 +51,7 @@ export const addSchedule = (
       datasetId: dataset,
       ...(cron === undefined && every === undefined ? { every: 'day' } : {}),
       ...given({ cron, every, name, overwrite, startTime: start, missedRuns: missed }),
-      ...given({ duplicateKeyHandling: duplicates }),
+      ...given({ duplicateKeyHandling: duplicates, dateOrder: options.dateOrder }),
       ...(parts.length === 0 ? {} : { columnMapping: Object.fromEntries(parts) }),
     };
     const made = await ask('POST', '/ingestion-schedules', body);
@@ -113,7 +114,7 @@ function bodyOf(schedule: Schedule): object {
   const members = [
     ...['name', 'description', 'dataSourceId', 'datasetId', 'cron', 'startTime', 'missedRuns'],
     ...['duplicateKeyHandling', 'overwrite', 'maximumValidationErrors', 'columnMapping'],
-    ...['attempts', 'retryWaitSeconds'],
+    ...['dateOrder', 'attempts', 'retryWaitSeconds'],
   ];
   return Object.fromEntries(
     members.flatMap((name) => (view[name] === null ? [] : [[name, view[name]]])),

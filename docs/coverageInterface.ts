@@ -4,6 +4,7 @@ import { type CoverageRow, later, rows } from './coverageRow.ts';
 export const INTERFACE: readonly CoverageRow[] = [
   ...rows('INTERFACE 0.1', [
     ['plain sentences', 'failures#a wrong token'],
+    ['Unknown symbol, to the letter', 'stock#an unknown symbol'],
     ['parameters as {"error"}', 'failures#an unknown parameter'],
     ['workspace routes as {"success":false}', 'tokens#a kind that there is not'],
     [
@@ -14,6 +15,10 @@ export const INTERFACE: readonly CoverageRow[] = [
   ...rows('INTERFACE 0.2', [
     ['content type of JSON', 'read#own properties, newest first'],
     ['no data is [] and free', 'prices#nothing was found, nothing is charged'],
+    [
+      'no data is {} where it is an object',
+      'stock#a known symbol without data: an empty object, for nothing',
+    ],
     ['csv as an attachment', 'read#csv by parameter'],
     ['CORS', 'failures#preflight'],
     ['metering headers, 0 on free calls', 'read#the inventory is free'],
@@ -22,6 +27,33 @@ export const INTERFACE: readonly CoverageRow[] = [
     ['callback', 'read#JSONP'],
     ['slashes', 'read#doubled and trailing slashes, an alias of the version, a cache-buster'],
     ['scrambling', 'test/api/scramble.test.ts'],
+  ]),
+  ...rows('INTERFACE 1', [
+    ['batch', 'stock#a batch of one symbol: range for the chart, last for the news'],
+    ['batch of many symbols', 'stock#several symbols, an unknown one among them'],
+    ['batch: unknown symbols are dropped', 'stock#several symbols, an unknown one among them'],
+    ['batch: the first 100 symbols', 'test/api/stock.test.ts'],
+    ['batch: restricted types', 'stock#a type that may not be read is left out, and said so'],
+    ['quote', 'stock#a quote'],
+    ['delayed-quote', 'stock#a delayed quote'],
+    ['book', 'stock#a book'],
+    ['previous', 'stock#the day before'],
+    ['chart', 'stock#a chart: of a month, oldest first'],
+    ['historical-prices', 'stock#by its other name, of another range'],
+    ['intraday-prices', 'stock#minutes of today'],
+    ['dividends', 'stock#dividends to come'],
+    ['news', 'stock#ten news'],
+    ['earnings', 'stock#earnings, several'],
+    ['balance-sheet', 'stock#a balance sheet of a quarter'],
+    ['period=annual', 'stock#and of a year'],
+    ['chart/{range}', 'stock#a range in the path'],
+    ['news/last/{n}', 'stock#a count in the path'],
+    ['official client: batch and types', 'test/clients/iexjsStock.test.ts'],
+    ['company, stats, and all types of one dataset', 'test/api/stock.test.ts'],
+  ]),
+  ...later('INTERFACE 1', [
+    'price, peers, attributes of a type',
+    'what is computed of several series',
   ]),
   ...rows('INTERFACE 3.1', [
     ['CORE, in any case', 'prices#messages are objects times weight'],
@@ -99,9 +131,7 @@ export const INTERFACE: readonly CoverageRow[] = [
     ['sample-data-source', 'sources#a sample of it'],
     ['GET /generate-schema/:ws/:id', 'sources#the schema that it suggests'],
     ['POST /generate-schema/:ws, remote', 'sources#the schema of a source that is not kept'],
-  ]),
-  ...later('INTERFACE 3.2', [
-    'aws-onboarding',
+    ['aws-onboarding', 'sources#a role of AWS can not be assumed'],
   ]),
   ...rows('INTERFACE 3.3', [
     ['create body', 'datasets#make one'],
@@ -177,10 +207,10 @@ export const INTERFACE: readonly CoverageRow[] = [
       'schema edit: delete all',
       'schemaLife#a new type for records to come, the stored ones let go',
     ],
+    ['schema edit: re-ingest', 'schemaLife#read again, with the type that it should have had'],
     ['schema edit: conversions', 'test/pipeline/schemaEdit.test.ts'],
     ['schema edit: 1,000,000 records', 'test/pipeline/schemaEdit.test.ts'],
   ]),
-  ...later('INTERFACE 3.7', ['schema edit: re-ingest']),
   ...rows('INTERFACE 3.8', [
     ['datasets of a tier', 'admin#its tier has no sixth'],
     ['tokens of a tier', 'admin#its tier has no more of them'],
@@ -219,6 +249,8 @@ export const INTERFACE: readonly CoverageRow[] = [
     ['token in the query of a JSON POST', 'tokens#a kind that there is not'],
     ['getSwagger without a token', 'openapi#the document'],
     ['node-iex-cloud: exact content type', 'read#own properties, newest first'],
+    ['node-iex-cloud: /batch/batch', 'stock#by the address of a client library'],
+    ['symbols=A%2CB', 'stock#several symbols, an unknown one among them'],
     ['plain-text refusals', 'failures#no token'],
   ]),
   ...later('INTERFACE 6', ['rules with the body [object Object]', 'streams below the REST base']),

@@ -212,7 +212,7 @@ async function bodyOf(transaction: Database, end: JobEnd): Promise<string> {
     recordsInvalid: job?.records_invalid ?? 0,
     recordsDuplicate: job?.records_duplicate ?? 0,
     recordsQuarantined: job?.records_quarantined ?? 0,
-    dataSourceId: order.fetch?.sourceId ?? null,
+    dataSourceId: order.fetch?.sourceId || null,
     ingestionScheduleId: order.fetch?.run?.scheduleId ?? null,
     attempt: order.fetch?.run?.attempt ?? 1,
     finished: timeMs,

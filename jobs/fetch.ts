@@ -19,6 +19,7 @@ import {
 import type { Database } from '../store/database.ts';
 import { Failure, reasonOf } from '../store/failure.ts';
 import { findJob, insertRejects, updateJob } from '../store/jobs.ts';
+import type { Pending } from '../store/pending.ts';
 import { positionOf, savePosition } from '../store/schedules.ts';
 import type { Secrets } from '../store/secrets.ts';
 import { inWorkFolder } from '../store/workFolder.ts';
@@ -30,13 +31,14 @@ export interface FetchParts extends JobParts {
   readonly secrets: Secrets;
   readonly pull: Pull;
   readonly bytesMax: number;
+  readonly pending: Pending;
 }
 
 /** @throws Failure with the reason; files that were stored before it stay. */
 export async function runFetch(run: FetchRun, parts: FetchParts): Promise<void> {
   const { jobId, order, signal } = run;
   const { clock, database, services } = parts;
-  const opened = await openOrder(order, parts);
+  const opened = await openOrder(order.workspace, order.fetch, parts);
   const scheduleId = order.fetch.run?.scheduleId;
   const stood = scheduleId === undefined ? undefined : await positionOf(database, scheduleId);
   const name = `${order.fetch.sourceType} ${opened.row.name}`;
@@ -111,7 +113,7 @@ async function store(
 }
 
 /** The reason says which file it was. */
-function named(error: unknown, name: string): unknown {
+export function named(error: unknown, name: string): unknown {
   if (!(error instanceof Failure) || error.constructor !== Failure) return error;
   return new Failure(error.type, `${name}: ${reasonOf(error)}`);
 }
@@ -122,9 +124,13 @@ interface Opened {
   readonly credential: Credential | undefined;
 }
 
-async function openOrder(order: FetchOrder, parts: FetchParts): Promise<Opened> {
-  const { sourceId, credentialId } = order.fetch;
-  const row = await findSource(parts.database, order.workspace, sourceId);
+/** @throws SourceFailure when the source, or what opens it, is not there. */
+export async function openOrder(
+  workspace: string,
+  { credentialId, sourceId }: Pick<FetchOrder['fetch'], 'credentialId' | 'sourceId'>,
+  parts: FetchParts,
+): Promise<Opened> {
+  const row = await findSource(parts.database, workspace, sourceId);
   if (row === undefined) throw new SourceFailure(`data source ${sourceId} is not there`, false);
   return openSource(row, credentialId, parts);
 }

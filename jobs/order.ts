@@ -2,7 +2,9 @@
 // has. And the row it begins with.
 import { basename, join } from 'node:path';
 import type { Load } from '../pipeline/ingest.ts';
+import type { DatasetChanges } from '../store/datasetEdits.ts';
 import type { Job } from '../store/jobs.ts';
+import type { Repeat } from './origins.ts';
 
 interface Ordered {
   readonly accountId: string;
@@ -22,12 +24,23 @@ export interface FetchOrder extends Omit<Load, 'relation' | 'touches'>, Ordered 
 }
 
 interface Fetch {
+  /** Empty where there are several. */
   readonly sourceId: string;
   readonly sourceType: string;
   /** Opens the source instead of its own credential. */
   readonly credentialId?: string;
   /** The run of a schedule that this is: where it stood is where this begins. */
   readonly run?: ScheduledRun;
+  /** Everything of the dataset is read again. */
+  readonly again?: Again;
+}
+
+/** What is read again, and what the dataset becomes with it. */
+export interface Again {
+  readonly pulls: readonly Repeat[];
+  readonly changes: DatasetChanges;
+  /** Tells the dataset that the edit was asked for from another one. */
+  readonly basis: string;
 }
 
 export interface ScheduledRun {

@@ -7,6 +7,7 @@ import type { Row } from '../store/duckdb/protocol.ts';
 import { Failure, isDiskFull, reasonOf, toldFull } from '../store/failure.ts';
 import type { Reject } from '../store/jobs.ts';
 import type { BatchRequest, Workbench } from './batch.ts';
+import type { DateOrder } from './dateFormats.ts';
 import { INDEX_BYTES_MAX, MISFIT, RECORD_TOO_LARGE, type Relation, valueOf } from './relation.ts';
 
 /** The place of a record in its file, from 1. */
@@ -14,8 +15,12 @@ export const NUMBER = '_system_number';
 /** Why a record is refused; null in a good one. */
 export const FAULT = '_system_fault';
 
-export const typeError = (name: string, type: ColumnType): string =>
-  `validation failed: property '${name}' should be ${TYPE_WORDS[type]}`;
+/** @param order of the dates that the column was said to have */
+export const typeError = (name: string, type: ColumnType, order?: DateOrder): string => {
+  const wanted =
+    order === undefined ? TYPE_WORDS[type] : `${TYPE_WORDS[type]} in the order ${order}`;
+  return `validation failed: property '${name}' should be ${wanted}`;
+};
 
 /** Column types in the words of JSON schema, which owners write. */
 const TYPE_WORDS: Readonly<Record<ColumnType, string>> = {

@@ -26,7 +26,7 @@ import {
 import { askedOf, checksOf, looksBack, NO_CHECKS } from './expectations.ts';
 import { guessMapping, schemaOf, wantedDates, widen } from './infer.ts';
 import type { IngestEvents, IngestServices, Load } from './ingest.ts';
-import type { Relation } from './relation.ts';
+import { type Relation, saidOrder } from './relation.ts';
 import { uniqueIndexOf } from './uniqueIndex.ts';
 import { refuseUnknown } from './unknownColumns.ts';
 
@@ -67,22 +67,37 @@ export async function conform(run: Looking, relation: Relation): Promise<Conform
   const dataset =
     load.accepted === true ? { ...known, contract: USUAL_CONTRACT, expectations: [] } : known;
   const table = await tableOf(services.lake, known);
-  checkColumns(known, relation);
-  const unknown = relation.columns.filter(
-    ({ name }) => !Object.hasOwn(known.schema.properties, name) && name !== UPDATED_COLUMN,
-  );
-  const found = { run, relation: lenientRelation(relation, dataset), dataset, table, unknown };
-  const leftOut = await leftOutOf(found);
+  const against = { dataset, table };
   if (!looksBack(dataset) || table.files.length === 0) {
-    return { kind: 'known', ...(await conformKnown(found, undefined)), dataset: known, leftOut };
+    return { kind: 'known', ...(await conformTo(run, relation, against)), dataset: known };
   }
   const { columns } = uniqueIndexOf(known, table);
   const conformed = await withOpenFiles(services.lake.files, table.files, ({ paths, pathOf }) => {
     const stored = visibleRows(table.files, columns, pathOf);
     const bench = { ...run.bench, files: paths };
-    return conformKnown({ ...found, run: { ...run, bench } }, stored);
+    return conformTo({ ...run, bench }, relation, against, stored);
   });
-  return { kind: 'known', ...conformed, dataset: known, leftOut };
+  return { kind: 'known', ...conformed, dataset: known };
+}
+
+/**
+ * A file against a dataset as it is, or as it is about to become.
+ * @param stored a sub-select of its records' index, where they matter
+ * @throws as `conform`.
+ */
+export async function conformTo(
+  run: Looking,
+  relation: Relation,
+  { dataset, table }: Pick<Found, 'dataset' | 'table'>,
+  stored?: string,
+): Promise<Fitted & Pick<Conformed, 'leftOut'>> {
+  checkColumns(dataset, relation);
+  const unknown = relation.columns.filter(
+    ({ name }) => !Object.hasOwn(dataset.schema.properties, name) && name !== UPDATED_COLUMN,
+  );
+  const found = { run, relation: lenientRelation(relation, dataset), dataset, table, unknown };
+  const leftOut = await leftOutOf(found);
+  return { ...(await conformKnown(found, stored)), leftOut };
 }
 
 /** A load into a dataset that is there. */
@@ -145,9 +160,10 @@ async function conformKnown(found: Found, stored: string | undefined): Promise<F
       const { column } = misfit;
       const into = Object.hasOwn(added, column) ? added : widened;
       const was = ownOf(into, column) ?? ownOf(schema.properties, column) ?? { type: 'string' };
-      if (into === widened && contract.types === 'freeze') throw frozen(misfit, was);
+      if (into === widened && contract.types === 'freeze')
+        throw frozen(misfit, was, found.relation);
       if (into === widened && !mayWiden(dataset, column, was)) continue;
-      into[column] = await widenFor(misfit, was, found.run.events);
+      into[column] = await widenFor(misfit, was, found);
     }
     guessed = JSON.stringify([added, widened]) !== before;
   }
@@ -157,7 +173,9 @@ async function conformKnown(found: Found, stored: string | undefined): Promise<F
 async function firstIdOf({ dataset, run, table }: Found, added: Properties): Promise<number> {
   if (Object.keys(added).length === 0) return 0;
   checkPropertyNames('the schema', Object.keys({ ...dataset.schema.properties, ...added }));
-  return run.services.lake.nextColumnId(table.tableId);
+  // A table that is about to become has columns that the catalog does not know yet.
+  const newest = Math.max(...table.columns.map(({ id }) => id));
+  return Math.max(newest + 1, await run.services.lake.nextColumnId(table.tableId));
 }
 
 const ownOf = (properties: Properties, name: string): PropertyType | undefined =>
@@ -174,20 +192,32 @@ function mayWiden(
 }
 
 async function widenFor(
-  { column, line, value }: Misfit,
+  misfit: Misfit,
   guessed: PropertyType,
-  events: Looking['events'],
+  { relation, run }: Pick<Found, 'relation' | 'run'>,
 ): Promise<PropertyType> {
+  const { column, line, value } = misfit;
   const wider = widen(guessed);
-  const was = guessed.format ?? guessed.type;
+  const was = wordOf(column, guessed, relation);
   const shown = JSON.stringify(value.slice(0, 100));
-  await events.log(`${column} becomes ${wider.type}: line ${line} has ${shown}, no ${was}`);
+  await run.events.log(`${column} becomes ${wider.type}: line ${line} has ${shown}, no ${was}`);
   return wider;
 }
 
-function frozen({ column, line, value }: Misfit, { format, type }: PropertyType): Failure {
+/** What a value should have been. */
+function wordOf(name: string, property: PropertyType, relation: Relation): string {
+  const order = saidOrder(relation, { name, type: columnTypeOf(property) });
+  const word = property.format ?? property.type;
+  return order === undefined ? word : `${word} in the order ${order}`;
+}
+
+const noDate = (name: string, why: string): Failure =>
+  new Failure('InvalidBody', `property '${name}' can not be the date: ${why}`);
+
+function frozen(misfit: Misfit, property: PropertyType, relation: Relation): Failure {
+  const { column, line, value } = misfit;
   const shown = JSON.stringify(value.slice(0, 100));
-  const told = `line ${line} has ${shown} for '${column}', no ${format ?? type}`;
+  const told = `line ${line} has ${shown} for '${column}', no ${wordOf(column, property, relation)}`;
   return new Failure('InvalidBody', `the schema is frozen: ${told}`);
 }
 
@@ -257,7 +287,7 @@ async function tellDiscarded({ run }: Found, request: BatchRequest): Promise<voi
 
 /** The dataset that a file makes: types guessed from its head are widened until all of it fits. */
 async function inferNew(run: Looking, relation: Relation): Promise<Conformed> {
-  const { load, services, bench, events } = run;
+  const { load, services, bench } = run;
   const properties: Record<string, PropertyType> = {
     ...wantedDates(relation.columns, load.mapping),
   };
@@ -279,8 +309,14 @@ async function inferNew(run: Looking, relation: Relation): Promise<Conformed> {
     const attempt = await makeBatch(request, bench, true);
     if (attempt.kind === 'batch') return { kind: 'new', batch: attempt.batch, draft, leftOut: [] };
     for (const misfit of attempt.misfits) {
-      const guessed = ownOf(properties, misfit.column) ?? { type: 'string' };
-      properties[misfit.column] = await widenFor(misfit, guessed, events);
+      const { column, line, value } = misfit;
+      const guessed = ownOf(properties, column) ?? { type: 'string' };
+      if (load.mapping?.date === column && guessed.format !== undefined) {
+        const shown = JSON.stringify(value.slice(0, 100));
+        const was = wordOf(column, guessed, relation);
+        throw noDate(column, `line ${line} has ${shown}, no ${was}`);
+      }
+      properties[column] = await widenFor(misfit, guessed, { relation, run });
     }
   }
 }
@@ -310,7 +346,7 @@ function checkColumns(dataset: DatasetDraft, relation: Relation): void {
     }
     const date = property.format !== undefined;
     if (part === 'date' && !date) {
-      throw new Failure('InvalidBody', `property '${name}' can not be the date: it holds no dates`);
+      throw noDate(name, 'it holds no dates');
     }
     if (columnTypeOf(property) === 'json') {
       throw new Failure('InvalidBody', `property '${name}' can not be indexed: it is no scalar`);

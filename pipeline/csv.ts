@@ -4,6 +4,7 @@ import { parse } from 'csv-parse/sync';
 import { checkPropertyNames } from '../store/columns.ts';
 import { Failure, reasonOf } from '../store/failure.ts';
 import { HEAD_BYTES } from './content.ts';
+import type { DateOrder } from './dateFormats.ts';
 import { inferType } from './infer.ts';
 import type { Relation } from './relation.ts';
 
@@ -12,7 +13,7 @@ const DELIMITERS = [',', '\t', '|', ';'] as const;
 const SAMPLE_ROWS = 10_000;
 const SAMPLE_CELLS = 400_000;
 
-export function csvRelation(path: string, head: Buffer): Relation {
+export function csvRelation(path: string, head: Buffer, order?: DateOrder): Relation {
   const text = wholeLines(head);
   const delimiter = delimiterOf(text);
   const rows = parseRows(text, delimiter, SAMPLE_ROWS + 1);
@@ -22,7 +23,10 @@ export function csvRelation(path: string, head: Buffer): Relation {
   const sample = rows.slice(1, most + 1).filter((row) => row.length === header.length);
   const columns = header.map((name, index) => ({
     name,
-    inferred: inferType(sample.map((row) => row[index] ?? '')),
+    inferred: inferType(
+      sample.map((row) => row[index] ?? ''),
+      order,
+    ),
   }));
   return { kind: 'csv', path, columns, delimiter };
 }

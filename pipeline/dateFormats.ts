@@ -1,5 +1,8 @@
 // How real files spell dates. A spelling is taken only when every value has it.
 
+/** What comes first in dates like 01/02/2024: the month, or the day. */
+export type DateOrder = 'MDY' | 'DMY';
+
 export interface DateSpelling {
   /** An instant, not a day. */
   readonly time: boolean;
@@ -8,6 +11,8 @@ export interface DateSpelling {
     | { readonly kind: 'strptime'; readonly format: string }
     /** Counts since 1970: of seconds (1), milliseconds (1,000) … */
     | { readonly kind: 'epoch'; readonly perSecond: 1 | 1_000 | 1_000_000 | 1_000_000_000 };
+  /** Where it was said, not told by the values: one of them may contradict it. */
+  readonly order?: DateOrder;
 }
 
 interface DateFormat extends DateSpelling {
@@ -39,11 +44,11 @@ const FORMATS: readonly DateFormat[] = [
 ];
 
 const SLASHED_PATTERN = /^(\d{1,2})\/(\d{1,2})\/\d{4}$/;
-/** Both orders of day and month; one is taken only when the values rule out the other. */
-const SLASHED: readonly DateFormat[] = [
-  { pattern: SLASHED_PATTERN, ...strptime('%m/%d/%Y'), month: 1, day: 2 },
-  { pattern: SLASHED_PATTERN, ...strptime('%d/%m/%Y'), month: 2, day: 1 },
-];
+/** Unless one is said, an order of day and month is taken only when the values rule out the other. */
+const SLASHED: Readonly<Record<DateOrder, DateFormat>> = {
+  MDY: { pattern: SLASHED_PATTERN, ...strptime('%m/%d/%Y'), month: 1, day: 2 },
+  DMY: { pattern: SLASHED_PATTERN, ...strptime('%d/%m/%Y'), month: 2, day: 1 },
+};
 
 /** Digits alone are a date only where a date is wanted: elsewhere they are numbers. */
 const NUMERIC: readonly DateFormat[] = [
@@ -59,12 +64,23 @@ const NUMERIC: readonly DateFormat[] = [
   { pattern: /^\d{18,19}$/, time: true, read: { kind: 'epoch', perSecond: 1_000_000_000 } },
 ];
 
-/** The one spelling that all of `values` (none empty) share, or undefined. */
-export function dateSpellingOf(values: readonly string[]): DateSpelling | undefined {
+/**
+ * The one spelling that all of `values` (none empty) share, or undefined.
+ * @param order of day and month, where it is said: then values that contradict it are misfits, as
+ *   any others are
+ */
+export function dateSpellingOf(
+  values: readonly string[],
+  order?: DateOrder,
+): DateSpelling | undefined {
   if (values.length === 0) return undefined;
   const plain = shared(FORMATS, values);
   if (plain.length > 0) return plain[0];
-  const slashed = shared(SLASHED, values);
+  if (order !== undefined) {
+    const slashed = values.every((value) => SLASHED_PATTERN.test(value));
+    return slashed ? { ...SLASHED[order], order } : undefined;
+  }
+  const slashed = shared(Object.values(SLASHED), values);
   return slashed.length === 1 ? slashed[0] : undefined;
 }
 

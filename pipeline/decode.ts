@@ -5,19 +5,24 @@ import { Failure, reasonOf } from '../store/failure.ts';
 import type { Workbench } from './batch.ts';
 import { contentOf, readHead } from './content.ts';
 import { csvRelation } from './csv.ts';
+import type { DateOrder } from './dateFormats.ts';
 import { describeJson, framingOf, jsonRelation } from './json.ts';
 import { refuseEndlessLine } from './lineScan.ts';
 import { describeParquet, parquetRelation } from './parquet.ts';
 import type { Relation } from './relation.ts';
 import { type Packing, unpack } from './unpack.ts';
 
+/** A file, and what is said of how it is to be read. */
+interface Opening {
+  readonly path: string;
+  readonly jsonPath?: string;
+  readonly dateOrder?: DateOrder;
+}
+
 /** The file as a relation, by its content; a packed one is unpacked first. */
-export async function openRelation(
-  from: string,
-  jsonPath: string | undefined,
-  bench: Workbench,
-): Promise<Relation> {
-  let path = from;
+export async function openRelation(opening: Opening, bench: Workbench): Promise<Relation> {
+  const { dateOrder, jsonPath } = opening;
+  let { path } = opening;
   let head = await readHead(path);
   let content = contentOf(head);
   if (isPacked(content)) {
@@ -30,14 +35,14 @@ export async function openRelation(
   if (isPacked(content)) throw new Failure('InvalidBody', 'the body is packed twice');
   if (content === 'csv') {
     await refuseEndlessLine(path);
-    return csvRelation(path, head);
+    return csvRelation(path, head, dateOrder);
   }
   if (content === 'parquet') return parquetRelation(path, await describe(path, bench));
   const framing = framingOf(head, jsonPath);
   const below = jsonPath ?? '$[*]';
   const empty = { kind: 'json', path, framing, jsonPath: below, columns: [] } as const;
   const [sampled, named] = await readDescribed(empty, bench);
-  return jsonRelation(empty, sampled ?? [], named ?? []);
+  return jsonRelation(empty, sampled ?? [], named ?? [], dateOrder);
 }
 
 const isPacked = (content: string): content is Packing =>

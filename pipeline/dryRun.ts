@@ -74,7 +74,7 @@ export async function dryRun(load: Load, services: IngestServices): Promise<DryR
   const abort = signal === undefined ? {} : { signal };
   return inWorkFolder(services.temporary, async (folder) => {
     const bench = { pool, folder, deadlineMs, onProgress: () => undefined, ...abort };
-    const relation = load.relation ?? (await openRelation(load.path, load.jsonPath, bench));
+    const relation = load.relation ?? (await openRelation(load, bench));
     const { size } = await stat(load.path);
     const lines: string[] = [];
     const log = async (line: string): Promise<void> => {

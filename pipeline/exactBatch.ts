@@ -26,6 +26,7 @@ import {
   recordFaults,
   rejectStatements,
   type Relation,
+  saidOrder,
   valueOf,
 } from './relation.ts';
 
@@ -111,11 +112,13 @@ function faultOf({ relation, columns, index, lenient, refused }: BatchRequest): 
   const unknown = refused.map(
     (name) => `WHEN ${given(relation, name)} THEN ${literal(unknownError(name))}`,
   );
+  const misfitError = (column: Column): string =>
+    typeError(column.name, column.type, saidOrder(relation, column));
   const misfits = columns.flatMap((column) => {
     const condition = lenient.has(column.name) ? undefined : misfit(relation, column);
     return condition === undefined
       ? []
-      : [`WHEN ${condition} THEN ${literal(typeError(column.name, column.type))}`];
+      : [`WHEN ${condition} THEN ${literal(misfitError(column))}`];
   });
   const cases = [...recordFaults(relation, columns), ...unknown, ...misfits, ...absent];
   return cases.length === 0 ? 'CAST(NULL AS VARCHAR)' : `CASE ${cases.join(' ')} END`;

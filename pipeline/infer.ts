@@ -1,7 +1,12 @@
 // Types from values. Inference is monotone: more values can only widen a type, never narrow it.
 import type { PropertyType } from '../store/columns.ts';
 import type { ColumnMapping, RecordSchema } from '../store/datasets.ts';
-import { type DateSpelling, dateSpellingOf, numericSpellingOf } from './dateFormats.ts';
+import {
+  type DateOrder,
+  type DateSpelling,
+  dateSpellingOf,
+  numericSpellingOf,
+} from './dateFormats.ts';
 
 /** 18 digits always fit 64 bits; a leading zero means an identifier, such as a CIK. */
 const INTEGER = /^[+-]?(?:0|[1-9]\d{0,17})$/;
@@ -18,7 +23,7 @@ export interface Inferred {
 }
 
 /** The narrowest type of all values; empty ones say nothing; none at all is a string. */
-export function inferType(values: readonly string[]): Inferred {
+export function inferType(values: readonly string[], order?: DateOrder): Inferred {
   const told = values.filter((value) => value !== '');
   const all = (pattern: RegExp): boolean => told.length > 0 && told.every((v) => pattern.test(v));
   const plain = (type: PropertyType['type']): Inferred => ({
@@ -31,21 +36,21 @@ export function inferType(values: readonly string[]): Inferred {
   if (all(NUMBER) && !told.some((value) => LEADING_ZERO.test(value))) {
     return { ...plain('number'), numeric: numericSpellingOf(told) };
   }
-  const spelling = dateSpellingOf(told);
+  const spelling = dateSpellingOf(told, order);
   if (spelling === undefined) return plain('string');
   const format = spelling.time ? 'date-time' : 'date';
   return { property: { type: 'string', format }, spelling, numeric: undefined };
 }
 
 /** The type of JSON values: their own, or what their texts spell. */
-export function inferJsonType(values: readonly unknown[]): Inferred {
+export function inferJsonType(values: readonly unknown[], order?: DateOrder): Inferred {
   const told = values.filter((value) => value !== null && value !== undefined && value !== '');
   if (told.some((value) => typeof value === 'object')) {
     const arrays = told.every((value) => Array.isArray(value));
     const property: PropertyType = { type: arrays ? 'array' : 'object' };
     return { property, spelling: undefined, numeric: undefined };
   }
-  const inferred = inferType(told.map(String));
+  const inferred = inferType(told.map(String), order);
   // Texts that look like numbers stay texts: whoever writes JSON says which is which.
   const texts = told.some((value) => typeof value === 'string');
   if (!texts || inferred.spelling !== undefined) return inferred;

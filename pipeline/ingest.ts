@@ -17,6 +17,7 @@ import { inWorkFolder } from '../store/workFolder.ts';
 import { type Reconciled, writtenDeletes } from './against.ts';
 import type { Batch, Workbench } from './batch.ts';
 import { conform, type Conformed, type SchemaChange, tableOf } from './conform.ts';
+import type { DateOrder } from './dateFormats.ts';
 import { openRelation } from './decode.ts';
 import { meet, schemaEdits } from './meeting.ts';
 import { type FileStats, writtenFile } from './parquetFile.ts';
@@ -39,6 +40,8 @@ export interface Load {
   readonly mapping?: ColumnMapping;
   /** Where the records of a JSON document are; `$[*]` or one a line when undefined. */
   readonly jsonPath?: string;
+  /** What comes first in dates like 01/02/2024; told by the values when undefined. */
+  readonly dateOrder?: DateOrder;
   readonly source?: string;
   /** The file's columns when its maker told them: nothing is guessed. */
   readonly relation?: Relation;
@@ -119,7 +122,7 @@ export async function ingest(
     const bench = { pool, folder, deadlineMs, onProgress: events.progress, ...abort };
     const run = { load, author, services, bench, events };
     await events.validating();
-    const relation = load.relation ?? (await openRelation(load.path, load.jsonPath, bench));
+    const relation = load.relation ?? (await openRelation(load, bench));
     const conformed = await conform(run, relation);
     await tellBreaches(conformed.batch, events);
     refuseBatch(conformed.batch, load);

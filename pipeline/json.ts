@@ -3,6 +3,7 @@
 import { checkPropertyNames, PROPERTIES_MAX } from '../store/columns.ts';
 import type { Row } from '../store/duckdb/protocol.ts';
 import { Failure } from '../store/failure.ts';
+import type { DateOrder } from './dateFormats.ts';
 import { inferJsonType } from './infer.ts';
 import { type JsonFraming, jsonRecords, type Relation } from './relation.ts';
 
@@ -46,6 +47,7 @@ export function jsonRelation(
   empty: JsonRelation,
   sampled: readonly Row[],
   named: readonly Row[],
+  order?: DateOrder,
 ): Relation {
   if (named.length === 0) throw new Failure('InvalidBody', 'the body has no JSON object');
   const names = named.map((row) => String(row['name']));
@@ -55,6 +57,7 @@ export function jsonRelation(
     name,
     inferred: inferJsonType(
       records.map((record) => (Object.hasOwn(record, name) ? record[name] : null)),
+      order,
     ),
   }));
   return { ...empty, columns };

@@ -1,7 +1,7 @@
 // A file as a relation: what DuckDB reads, and how each dataset property comes out of it.
 import { type Column, type ColumnType, SQL_TYPES } from '../store/columns.ts';
 import { identifier, literal } from '../store/duckdb/instance.ts';
-import type { DateSpelling } from './dateFormats.ts';
+import type { DateOrder, DateSpelling } from './dateFormats.ts';
 import type { Inferred } from './infer.ts';
 
 /** A column of the file as it is read. */
@@ -160,6 +160,15 @@ export function recordFaults(relation: Relation, targets: readonly Column[]): re
   }
   const bytes = relation.kind === 'parquet' ? parquetBytes(relation, targets) : undefined;
   return bytes === undefined ? [] : [tooLarge(bytes)];
+}
+
+/** The order that was said for the dates of a column, where it goes into one of dates. */
+export function saidOrder(
+  { columns }: Relation,
+  { name, type }: Pick<Column, 'name' | 'type'>,
+): DateOrder | undefined {
+  if (type !== 'date' && type !== 'timestamp') return undefined;
+  return columns.find((column) => column.name === name)?.inferred.spelling?.order;
 }
 
 type Spelled = Exclude<DateSpelling['read'], { readonly kind: 'cast' }>;

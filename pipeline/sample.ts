@@ -18,8 +18,11 @@ export async function suggestSchema(
   jsonPath: string | undefined,
   bench: Workbench,
 ): Promise<Suggestion> {
-  return suggested(await openRelation(path, jsonPath, bench));
+  return suggested(await openRelation(openingOf(path, jsonPath), bench));
 }
+
+const openingOf = (path: string, jsonPath: string | undefined) =>
+  jsonPath === undefined ? { path } : { path, jsonPath };
 
 function suggested({ columns }: Relation): Suggestion {
   const properties = wantedDates(columns, undefined);
@@ -34,7 +37,7 @@ export async function sampleRecords(
   most: number,
   bench: Workbench,
 ): Promise<string> {
-  const relation = await openRelation(path, jsonPath, bench);
+  const relation = await openRelation(openingOf(path, jsonPath), bench);
   const { schema } = suggested(relation);
   const columns = Object.entries(schema.properties).map(([name, property], at) => ({
     id: at + 1,

@@ -2,7 +2,7 @@
 // with its row beside it.
 import type { Insertable } from 'kysely';
 import { type Column, checkName, columnTypeOf, CREATED_COLUMN, UPDATED_COLUMN } from './columns.ts';
-import type { Edit } from './commit.ts';
+import type { Committed, Edit } from './commit.ts';
 import type { Expectation, SchemaContract } from './contracts.ts';
 import type { Database, Tables } from './database.ts';
 import type { Access, Dataset, RecordSchema, SmartLink, Workspace } from './datasets.ts';
@@ -12,7 +12,7 @@ import type { Lake } from './lake.ts';
 export type DatasetDraft = Omit<Dataset, 'tableId' | 'createdMs' | 'updatedMs'>;
 
 /** What an owner may change of a dataset. */
-interface DatasetChanges {
+export interface DatasetChanges {
   readonly title: string;
   readonly description: string;
   readonly source: string;
@@ -138,7 +138,10 @@ export async function dropDataset(
   );
 }
 
-/** @param edits what a changed schema is for the table */
+/**
+ * @param edits what a changed schema is for the table
+ * @param alongside in the transaction: what else the change is
+ */
 export async function changeDataset(
   lake: Lake,
   { dataset, tableId, workspace }: Dataset,
@@ -146,10 +149,11 @@ export async function changeDataset(
   edits: readonly Edit[],
   author: string,
   nowMs: number,
+  alongside?: (transaction: Database, committed: Committed) => Promise<void>,
 ): Promise<void> {
   const { description, schema, source, title, weight } = changes;
   const message = `dataset ${workspace}.${dataset} changed`;
-  await lake.commit(edits, { author, message }, async (transaction) => {
+  await lake.commit(edits, { author, message }, async (transaction, committed) => {
     await transaction
       .updateTable('dataset')
       .set({
@@ -160,6 +164,7 @@ export async function changeDataset(
       })
       .where('table_id', '=', tableId)
       .execute();
+    await alongside?.(transaction, committed);
   });
 }
 

@@ -69,6 +69,22 @@ export async function beginAttempt(
 export const findJob = (database: Database, jobId: string): Promise<Job | undefined> =>
   database.selectFrom('job').selectAll().where('job_id', '=', jobId).executeTakeFirst();
 
+/** Jobs that have not ended, or have stored something, into a dataset; in the order they came in. */
+export const jobsOf = (
+  database: Database,
+  dataset: { readonly workspace: string; readonly dataset: string },
+): Promise<readonly Job[]> =>
+  database
+    .selectFrom('job')
+    .selectAll()
+    .where('workspace', '=', dataset.workspace)
+    .where('dataset', '=', dataset.dataset)
+    .where((where) =>
+      where.or([where('finished_ms', 'is', null), where('records_ingested', '>', 0)]),
+    )
+    .orderBy('sequence')
+    .execute();
+
 /** Sequence of the newest job; 0 when there is none. */
 export async function newestSequence(database: Database): Promise<number> {
   const row = await database

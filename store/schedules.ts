@@ -91,6 +91,7 @@ export interface ScheduleBody {
     readonly subkey?: string;
     readonly date?: string;
   } | null;
+  readonly dateOrder?: 'MDY' | 'DMY';
 }
 
 type ScheduleRow = Selectable<ScheduleTable>;
@@ -180,6 +181,22 @@ export async function savePosition(
   const text = position === null ? null : JSON.stringify(position);
   const update = transaction.updateTable('schedule').set({ position_json: text });
   await update.where('schedule_id', '=', id).execute();
+}
+
+/** The same for all schedules that take a source into a dataset. */
+export async function savePositions(
+  transaction: Database,
+  of: { readonly workspace: string; readonly dataset: string; readonly sourceId: string },
+  position: unknown,
+): Promise<void> {
+  const position_json = JSON.stringify(position);
+  await transaction
+    .updateTable('schedule')
+    .set({ position_json })
+    .where('workspace', '=', of.workspace)
+    .where('dataset', '=', of.dataset)
+    .where('source_id', '=', of.sourceId)
+    .execute();
 }
 
 export async function insertRun(transaction: Database, run: Omit<Run, 'run_id'>): Promise<string> {

@@ -1,9 +1,12 @@
 // Datasets: create, list, get, change, rename, delete (INTERFACE.md 3.2, 3.3).
 import { type Static, Type } from 'typebox';
 import { flushDataset } from '../../jobs/flush.ts';
+import type { FetchOrder } from '../../jobs/order.ts';
+import { planReingest } from '../../jobs/reingest.ts';
 import { editSchema, type Existing } from '../../pipeline/schemaEdit.ts';
 import {
   changeDataset as storeChanges,
+  type DatasetChanges,
   createDataset as makeDataset,
   dropDataset,
   renameDataset as storeName,
@@ -25,6 +28,7 @@ import { checkExpectations, checkPatterns } from '../contractBody.ts';
 import { datasetView } from '../datasetView.ts';
 import type { Answer, Call, Endpoint, Services } from '../endpoint.ts';
 import { numberOf } from '../parameters.ts';
+import { JOB_MADE, jobMade, WAIT } from './jobs.ts';
 import { viewAsDataset } from './views.ts';
 
 /** Datasets of one list: as many as the largest tier may have. */
@@ -72,7 +76,7 @@ export const createDataset: Endpoint = {
   path: '/datasets/:workspace/:id?',
   summary: 'Creates a dataset from its schema, or changes the one whose id is in the path.',
   body: { kind: 'json', schema: CREATE_DATASET },
-  answer: CHANGED,
+  answer: Type.Union([CHANGED, JOB_MADE]),
   handle: async (call, services) => {
     const { lake } = services;
     const caller = callerOf(call.caller);
@@ -135,8 +139,9 @@ export const changeDataset: Endpoint = {
   method: 'PATCH',
   path: '/datasets/:workspace/:id',
   summary: 'Changes what a dataset says of itself, its contract, its expectations or its schema.',
+  parameters: [WAIT],
   body: { kind: 'json', schema: CHANGE_DATASET },
-  answer: CHANGED,
+  answer: Type.Union([CHANGED, JOB_MADE]),
   handle: (call, services) => {
     const { dataset: wrapped, ...bare } = call.json as Static<typeof CHANGE_DATASET>;
     return changeOwn(call, wrapped ?? bare, services);
@@ -152,6 +157,7 @@ async function changeOwn(call: Call, body: Changes, services: Services): Promise
   if (body.existing !== undefined && body.schema === undefined) {
     throw new Failure('InvalidBody', 'existing must stand beside schema');
   }
+  if (body.existing === 're-ingest') return reingest(call, body, services);
   await runner.inTurn(workspace, name, async () => {
     const { tableId } = ownDataset(call, lake);
     if (body.schema === undefined) return changeInTurn(call, body, services);
@@ -164,10 +170,42 @@ async function changeOwn(call: Call, body: Changes, services: Services): Promise
   return changed('Dataset has been updated', name);
 }
 
+/** A job that reads everything again, with the schema as it becomes. */
+async function reingest(call: Call, body: Changes, services: Services): Promise<Answer> {
+  const { database, ingestion, lake, runner } = services;
+  const { accountId } = callerOf(call.caller);
+  const { workspace, dataset: name } = ownDataset(call, lake);
+  const parts = { database, services: ingestion };
+  const order: FetchOrder = await runner.inTurn(workspace, name, async () => {
+    const dataset = ownDataset(call, lake);
+    const { changes } = await changesOf(dataset, body, services);
+    return planReingest(dataset, changes, accountId, parts);
+  });
+  const jobId = await runner.submit(order);
+  return jobMade(`Re-ingestion of ${name}`, workspace, jobId, call, services);
+}
+
 async function changeInTurn(call: Call, body: Changes, services: Services): Promise<void> {
   const { clock, ingestion, lake } = services;
   const { accountId } = callerOf(call.caller);
   const dataset = ownDataset(call, lake);
+  const { changes, edit } = await changesOf(dataset, body, services);
+  const existing = (body.existing ?? 'leave') as Existing;
+  const discardsValues = changes.contract.types === 'discard_value';
+  await editSchema(dataset, { ...edit, existing, discardsValues }, ingestion, (edits) =>
+    storeChanges(lake, dataset, changes, edits, accountId, clock()),
+  );
+}
+
+/** What a body makes of a dataset. @throws Failure InvalidBody naming the member and its rule. */
+async function changesOf(
+  dataset: Dataset,
+  body: Changes,
+  { ingestion }: Services,
+): Promise<{
+  readonly changes: DatasetChanges;
+  readonly edit: Omit<ReturnType<typeof editOf>, 'schema'>;
+}> {
   const { mapping } = dataset;
   const given = (body.schema?.properties ?? {}) as Parameters<typeof editOf>[1];
   const { schema, ...edit } = editOf(dataset, given);
@@ -176,11 +214,7 @@ async function changeInTurn(call: Call, body: Changes, services: Services): Prom
   checkSmartLinks(changes.smartLinks, Object.keys(properties));
   checkExpectations(changes.expectations, { properties, mapping });
   await checkPatterns(changes.expectations, ingestion.pool);
-  const existing = (body.existing ?? 'leave') as Existing;
-  const discardsValues = changes.contract.types === 'discard_value';
-  await editSchema(dataset, { ...edit, existing, discardsValues }, ingestion, (edits) =>
-    storeChanges(lake, dataset, changes, edits, accountId, clock()),
-  );
+  return { changes, edit };
 }
 
 export const deleteDataset: Endpoint = {

@@ -37,14 +37,9 @@ import {
   getCredential,
   listCredentialsOf,
 } from './credentials.ts';
+import { configureAwsS3 } from './onboarding.ts';
 import { deleteRecords } from './deletion.ts';
-import {
-  cancelExport,
-  createExport,
-  getExport,
-  listExportsOf,
-  resumeExport,
-} from './exports.ts';
+import { cancelExport, createExport, getExport, listExportsOf, resumeExport } from './exports.ts';
 import { changeHistory, createHistory, deleteHistory, getHistory, listHistory } from './history.ts';
 import { cancelJob, createJob, getInvalidRecords, getJob, listJobsOf, retryJob } from './jobs.ts';
 import { createIndex, deleteIndex, getIndex, getMeta, listData } from './lists.ts';
@@ -65,6 +60,7 @@ import {
 import { getSignedToken, signToken } from './signing.ts';
 import { changeSource, createSource, deleteSource, getSource, listSourcesOf } from './sources.ts';
 import { postSqlQuery, sqlQuery } from './sql.ts';
+import { stock, stockBatch } from './stock.ts';
 import { changeToken, createToken, disableToken, listTokens, rotateToken } from './tokens.ts';
 import { listChanges, listVersions } from './versions.ts';
 import {
@@ -91,6 +87,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   timeSeries,
   listData,
   queryData,
+  stockBatch,
+  stock,
   sqlQuery,
   postSqlQuery,
   listViews,
@@ -124,6 +122,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getCredential,
   changeCredential,
   deleteCredential,
+  configureAwsS3,
   listSourcesOf,
   createSource,
   getSource,

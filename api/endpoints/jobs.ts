@@ -158,7 +158,7 @@ export const createJob: Endpoint = {
     const caller = callerOf(call.caller);
     const known = lake.catalogue.dataset(workspace, body.datasetId);
     if (known === undefined) checkDatasetRoom(caller, place, body.datasetId, services);
-    const { columnMapping, credentialId, jsonPath } = body;
+    const { columnMapping, credentialId, dateOrder, jsonPath } = body;
     const order: FetchOrder = {
       accountId: caller.accountId,
       workspace,
@@ -171,6 +171,7 @@ export const createJob: Endpoint = {
       rejectsMax: body.maximumValidationErrors ?? Number.MAX_SAFE_INTEGER,
       ...(columnMapping === undefined ? {} : { mapping: columnMapping }),
       ...(jsonPath === undefined ? {} : { jsonPath: checkJsonPath(jsonPath) }),
+      ...(dateOrder === undefined ? {} : { dateOrder }),
       fetch: {
         sourceId: source.source_id,
         sourceType: source.type,
@@ -304,7 +305,7 @@ function jobView(job: Job, { clock, folder, runner }: Services): object {
     recordsQuarantined: job.records_quarantined,
     snapshot: job.snapshot_id,
     sourceType: fetch?.sourceType ?? 'UPLOAD',
-    dataSourceId: fetch?.sourceId ?? null,
+    dataSourceId: fetch?.sourceId || null,
     ingestionScheduleId: fetch?.run?.scheduleId ?? null,
     error: job.error,
     created: job.created_ms,

@@ -9,7 +9,7 @@ import { checkStorage } from '../../store/storage.ts';
 import { callerOf, changeableIn, checkDatasetRoom, checkKind } from '../access.ts';
 import { DRY_RUN, dryRunView } from '../dryRunView.ts';
 import type { Answer, Call, Endpoint, Services } from '../endpoint.ts';
-import { DUPLICATES, duplicatesOf } from '../loading.ts';
+import { DATE_ORDER, dateOrderOf, DUPLICATES, duplicatesOf } from '../loading.ts';
 import { numberOf, type Parameter, textOf, truthOf, type Values } from '../parameters.ts';
 import { freely } from '../rows.ts';
 import { spoolBody } from '../spool.ts';
@@ -49,6 +49,7 @@ export const loadData: Endpoint = {
       name: 'jsonPath',
       help: 'Where the array of records stands in a JSON document: $ with steps .name and [*].',
     },
+    DATE_ORDER,
     {
       kind: 'boolean',
       name: 'dryRun',
@@ -88,6 +89,7 @@ export const loadData: Endpoint = {
       rejectsMax: numberOf(call.query, 'maximumValidationErrors') ?? Number.MAX_SAFE_INTEGER,
       ...(mapping === undefined ? {} : { mapping }),
       ...(jsonPath === undefined ? {} : { jsonPath }),
+      ...dateOrderOf(call.query),
     };
     if (dry) return tried(load, call, services);
     const { accountId } = caller;

@@ -216,6 +216,7 @@ async function view(schedule: Schedule, { clock, database, scheduler }: Services
     overwrite: body.overwrite,
     maximumValidationErrors: body.rejectsMax,
     columnMapping: body.mapping,
+    dateOrder: body.dateOrder ?? null,
     attempts: body.attemptsMax,
     retryWaitSeconds: body.retryMs / 1_000,
     created: schedule.createdMs,

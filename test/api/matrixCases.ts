@@ -8,6 +8,7 @@ import { expandPath } from '../../api/openapi.ts';
 /**
  * What a row touches.
  * nothing: what everyone may know. lists: what the token reads, and only that. read: records.
+ * core: records of the operator's workspace, whatever is there.
  * inspect: how a dataset is made and was changed. write, delete: records. workspace: all of a
  * workspace, or which there are. account: the account itself, its money and tokens. operator: all
  * accounts.
@@ -16,6 +17,7 @@ export type Reach =
   | 'nothing'
   | 'lists'
   | 'read'
+  | 'core'
   | 'inspect'
   | 'write'
   | 'delete'
@@ -28,6 +30,8 @@ export interface Target {
   readonly workspace: string;
   readonly id: string;
   readonly key: string;
+  readonly symbol: string;
+  readonly part: string;
   readonly subkey: string;
   readonly date: string;
   readonly type: string;
@@ -127,6 +131,9 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   ],
   listData: { reach: 'lists' },
   queryData: { reach: 'read', metered: true },
+  // No world has a type of the stock door: who may is told so. What it reads is in stock.test.ts.
+  getStockBatch: { reach: 'core', metered: true, query: () => 'types=quote', answers: 400 },
+  getStock: { reach: 'core', metered: true, path: () => ({ type: 'quote' }), answers: 404 },
   sqlQuery: [
     {
       reach: 'read',
@@ -205,6 +212,11 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   getCredential: { ...OF_WORKSPACE, answers: 404 },
   changeCredential: { ...OF_WORKSPACE, body: json(() => CREDENTIAL), answers: 404 },
   deleteCredential: { ...OF_WORKSPACE, answers: 404 },
+  configureAwsS3: {
+    ...OF_WORKSPACE,
+    query: () => `arnrole=${encoded('arn:aws:iam::123456789012:role/reader')}`,
+    answers: 400,
+  },
   listDataSources: OF_WORKSPACE,
   createDataSource: { ...OF_WORKSPACE, body: json(sourceOf) },
   getDataSource: { ...OF_WORKSPACE, answers: 404 },

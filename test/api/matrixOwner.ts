@@ -39,7 +39,8 @@ export async function makeOwner(
   const workspace = `WORKSPACE_OF_${mark}`;
   await createWorkspace(lake, workspace, accountId, 0);
   await accounts.changeAccount(accountId, { defaultWorkspace: workspace });
-  const names = { key: `KEY_OF_${mark}`, subkey: `SUB_OF_${mark}`, date: '2024-01-01' };
+  const key = `KEY_OF_${mark}`;
+  const names = { key, symbol: key, part: '1', subkey: `SUB_OF_${mark}`, date: '2024-01-01' };
   const target = {
     ...names,
     ...{ workspace, id: `HIDDEN_${mark}`, newId: '', type: 'ingest', attribute: 'v', jobId: '' },

@@ -15,6 +15,7 @@ export const NEEDS: Readonly<Record<Reach, TokenNeed>> = {
   nothing: 'none',
   lists: 'publishable',
   read: 'publishable',
+  core: 'publishable',
   inspect: 'secret',
   write: 'granted',
   delete: 'granted',
@@ -50,7 +51,7 @@ export const SECRET: Grip = { kind: 'secret', rights: 'account' };
 export const may =
   ({ kind, rights, changes: writer = false }: Grip): Rule =>
   ({ asked: { reach, secret = false } }) => {
-    if (reach === 'nothing' || reach === 'lists') return 'allowed';
+    if (reach === 'nothing' || reach === 'lists' || reach === 'core') return 'allowed';
     if (reach === 'operator') return 'InvalidKey';
     const need = secret ? 'secret' : NEEDS[reach];
     const kept = need === 'secret' || (need === 'granted' && !writer);
@@ -92,7 +93,8 @@ export const unpaid =
   (rule: Rule): Rule =>
   (way) => {
     const verdict = rule(way);
-    return verdict === 'allowed' && way.asked.metered === true ? 'OverLimit' : verdict;
+    const { answers = 200, metered = false } = way.asked;
+    return verdict === 'allowed' && metered && answers === 200 ? 'OverLimit' : verdict;
   };
 
 /**

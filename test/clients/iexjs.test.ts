@@ -1,6 +1,5 @@
 // The official JavaScript client, unmodified: the workspace methods of datasets and jobs, with the
-// values it reads back (those of sources are in iexjsSources.test.ts); and the methods that have no
-// route yet, by name.
+// values it reads back (those of sources are in iexjsSources.test.ts).
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startServer, type TestServer } from '../server.ts';
@@ -22,13 +21,8 @@ const SERVED_SOURCES = [
   ...['createIngestionHistory', 'getIngestionHistory', 'updateIngestionHistory'],
   ...['deleteIngestionHistory', 'createIngestionSchedule', 'getIngestionSchedule'],
   ...['updateIngestionSchedule', 'deleteIngestionSchedule', 'createDataJob'],
-  ...['sampleDataSource', 'generateSchemaFromDefinedDataSource'],
+  ...['sampleDataSource', 'generateSchemaFromDefinedDataSource', 'configureS3ingegration'],
   ...['createWebhook', 'getWebhook', 'updateWebhook', 'deleteWebhook'],
-] as const;
-
-/** Methods that have no route yet, and are refused with a sentence. */
-const NOT_SERVED = [
-  'configureS3ingegration',
 ] as const;
 
 let server: TestServer;
@@ -84,7 +78,7 @@ async function made(id: string): Promise<Told> {
 test('the lists of methods are those of the client', () => {
   const prototype: unknown = Object.getPrototypeOf(client.apperate);
   const names = Object.getOwnPropertyNames(prototype).filter((name) => name !== 'constructor');
-  assert.deepEqual([...SERVED, ...SERVED_SOURCES, ...NOT_SERVED].toSorted(), names.toSorted());
+  assert.deepEqual([...SERVED, ...SERVED_SOURCES].toSorted(), names.toSorted());
 });
 
 test('datasets: register, get, list, patch, rename, delete', async () => {
@@ -260,14 +254,4 @@ test('timeSeries and timeSeriesInventory of the client itself', async () => {
   );
   const inventory = (await client.timeSeriesInventory({})) as readonly { readonly id: string }[];
   assert.ok(inventory.some(({ id }) => id === 'SERIES'));
-});
-
-test('what has no route yet is refused with Not Found', async () => {
-  const options = { workspace: 'WS', id: 'X', type: 'ingest', data: '{}' };
-  for (const name of NOT_SERVED) {
-    const method = client.apperate[name];
-    assert.ok(method !== undefined, name);
-    const told = await refusal(method.call(client.apperate, options));
-    assert.equal(told, 'Response 404 - Not Found', name);
-  }
 });

@@ -8,6 +8,7 @@ type Method = (options: Arguments, standard?: Arguments) => Promise<unknown>;
 export interface Client {
   readonly apperate: Readonly<Record<string, Method | undefined>>;
   readonly timeSeries: Method;
+  readonly batch: Method;
   readonly timeSeriesInventory: Method;
   readonly messageBudget: (totalMessages: unknown, format?: string) => Promise<unknown>;
   readonly metadata: (format?: string) => Promise<unknown>;

@@ -60,6 +60,13 @@ test('createCredential, getCredential, updateCredential, deleteCredential', asyn
   assert.match(await refusal(call('getCredential', { id })), /^Response 404/);
 });
 
+test('configureS3ingegration is told why not, and what instead', async () => {
+  const arnrole = 'arn:aws:iam::123456789012:role/service-role/reader';
+  const told = await refusal(call('configureS3ingegration', { arnrole }));
+  assert.match(told, /^Response 400.*no AWS account that a role could trust.*POST \/credentials/);
+  assert.match(await refusal(call('configureS3ingegration', { arnrole: 'reader' })), /"?arnrole/);
+});
+
 test('createDataSource, getDataSource, updateDataSource, deleteDataSource', async () => {
   const id = await made('createDataSource', 'dataSourceId', { ...SOURCE, path: 'absent.csv' });
   await call('updateDataSource', { id, ...body(SOURCE) });
