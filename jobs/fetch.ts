@@ -1,7 +1,9 @@
 // A job that fetches: what its source has lands outside the dataset's turn, each file is stored in
 // it, and where the source stood is saved with the records, so that none comes twice or not at all.
 import { rm } from 'node:fs/promises';
+import type { Workbench } from '../pipeline/batch.ts';
 import { type Load, ingest } from '../pipeline/ingest.ts';
+import { joinPages } from '../pipeline/joinedPages.ts';
 import {
   type Credential,
   type Piece,
@@ -54,18 +56,45 @@ export async function runFetch(run: FetchRun, parts: FetchParts): Promise<void> 
     const since = stood as Position | undefined;
     const { credential, definition } = opened;
     let stored = 0;
+    const pages: Piece[] = [];
+    const storeNext = async (piece: Piece): Promise<void> => {
+      await run.inTurn(() => store(piece, stored === 0, run, parts));
+      await rm(piece.path, { force: true });
+      stored += 1;
+    };
     const owner = { accountId: order.accountId, workspace: order.workspace };
     for await (const piece of parts.pull({ owner, definition, credential, since, landing })) {
       const said = `${piece.name} has landed: ${piece.bytes} bytes`;
       await tellLog(jobId, order, said, parts);
-      await run.inTurn(() => store(piece, stored === 0, run, parts));
-      await rm(piece.path, { force: true });
-      stored += 1;
+      if (piece.page === true) pages.push(piece);
+      else await storeNext(piece);
     }
+    const list = await listOf(pages, { ...benchOf(parts, signal), folder });
+    if (list !== undefined) await storeNext(list);
     return stored;
   });
   if (pieces === 0) await tellLog(jobId, order, 'the source has nothing new', parts);
   await database.transaction().execute((tx) => endIngested(tx, jobId, order, parts));
+}
+
+const benchOf = ({ services }: FetchParts, signal: AbortSignal): Omit<Workbench, 'folder'> => ({
+  pool: services.pool,
+  deadlineMs: services.deadlineMs,
+  onProgress: () => undefined,
+  signal,
+});
+
+/** All pages of a list as one piece; where it stands is what the last of them says. */
+async function listOf(pages: readonly Piece[], bench: Workbench): Promise<Piece | undefined> {
+  const [first] = pages;
+  const last = pages.at(-1);
+  if (first === undefined || last === undefined || first === last) return first;
+  const name = `${first.name} and ${pages.length - 1} more`;
+  try {
+    return { ...(await joinPages(pages, bench)), name, position: last.position };
+  } catch (error) {
+    throw named(error, name);
+  }
 }
 
 async function store(

@@ -103,7 +103,7 @@ async function* listed(
         ofBytes: undefined,
       });
       const position = positionOf(definition, { pages: hashes.join(',') });
-      yield piece(order, { name, path, bytes, position });
+      yield piece(order, { name, path, bytes, position, page: true });
     }
     if (sample === true) return;
     value = nextValue(read, pages, number, cursors);

@@ -87,6 +87,8 @@ export interface Piece {
   readonly path: string;
   readonly bytes: number;
   readonly jsonPath?: string;
+  /** Of a list that is one thing: it is stored with its other pages, after the last of them. */
+  readonly page?: true;
   /** Where the next pull begins once this piece is stored. */
   readonly position: Position;
 }
