@@ -35,6 +35,8 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     TAPEDECK_DATA: folder,
     TAPEDECK_PORT: '0',
     TAPEDECK_DEMO: 'off',
+    // One reader of a server is enough for most tests, and each takes 0.3 s of processor time to start.
+    TAPEDECK_CHILDREN: '1',
     TAPEDECK_LOG: 'silent',
     TAPEDECK_RATE_LIMIT: 'off',
     TAPEDECK_PUBLISHABLE_TOKEN: TEST_TOKENS.publishable,
