@@ -172,6 +172,7 @@ export const SPEC: readonly CoverageRow[] = [
     ['monthly budget', 'account#the budget is reached: a metered call stops'],
     ['circuit breaker', 'admin#what would pass the circuit breaker is refused'],
     ['dataset count', 'admin#its tier has no sixth'],
+    ['workspace storage', 'test/jobs/upkeep.test.ts'],
     ['messages = objects x weight', 'prices#messages are objects times weight'],
     ['weight 0', 'prices#weight 0: an object and no messages'],
     ['pay-as-you-go', 'admin#pay-as-you-go'],
@@ -182,7 +183,6 @@ export const SPEC: readonly CoverageRow[] = [
     'file URL life',
     'outputs and weights of alerts',
     'volumes of streams',
-    'workspace storage',
   ]),
   ...rows('SPEC Versioning', [
     ['v1', 'versions#the current one'],
