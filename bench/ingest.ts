@@ -1,4 +1,4 @@
-// CSV ingest, shuffled, validated, deduplicated, durable, against bare DuckDB's sorted COPY.
+// Ingest of CSV, JSON lines and Parquet, shuffled, validated, deduplicated, durable, against bare DuckDB's sorted COPY.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openCore, type Core } from '../api/main.ts';
@@ -9,30 +9,43 @@ import { loadFile } from './stored.ts';
 
 const MEGABYTE = 1024 ** 2;
 
+/** How a file of a kind is written and read by bare DuckDB, and what is asked of us. */
+interface Kind {
+  readonly name: string;
+  readonly write: string;
+  readonly read: string;
+  readonly target: string;
+}
+
+const CSV: Kind = { name: 'csv', write: 'HEADER', read: 'read_csv', target: '>= 0.8' };
+const JSONL: Kind = { name: 'jsonl', write: 'FORMAT json', read: 'read_json', target: '>= 0.4' };
+const PARQUET: Kind = {
+  ...{ name: 'parquet', write: 'FORMAT parquet', read: 'read_parquet' },
+  target: 'none: the file is typed already',
+};
+
 /** 5,000 symbols x days of OHLCV in random order; `repeats` adds that many equal index values. */
-const shuffled = (path: string, rows: number, repeats: number): string => `
+const shuffled = (path: string, rows: number, repeats: number, { write }: Kind): string => `
   COPY (SELECT 'S' || lpad((i % 5000)::VARCHAR, 4, '0') AS symbol,
     (DATE '2000-01-01' + (i // 5000)::INTEGER)::DATE AS date,
     round(50 + random() * 100, 2) AS open, round(50 + random() * 100, 2) AS high,
     round(50 + random() * 100, 2) AS low, round(50 + random() * 100, 2) AS close,
     (random() * 1000000)::BIGINT AS volume
     FROM (SELECT i FROM range(${rows}) t(i) UNION ALL SELECT i FROM range(${repeats}) t(i))
-    ORDER BY hash(i, random())) TO '${path}' (HEADER)`;
+    ORDER BY hash(i, random())) TO '${path}' (${write})`;
 
 export async function benchIngest(
   folder: string,
   rows: number,
   pairs: number,
 ): Promise<readonly Ratio[]> {
-  const clean = await measure(folder, rows, 0, pairs, 'ingest-csv');
-  const repeated = await measure(
-    folder,
-    rows,
-    Math.floor(rows / 100),
-    pairs,
-    'ingest-csv-1%-repeated',
-  );
-  return [clean, repeated];
+  const ratios: Ratio[] = [];
+  for (const kind of [CSV, JSONL, PARQUET]) {
+    ratios.push(await measure(folder, rows, 0, pairs, `ingest-${kind.name}`, kind));
+  }
+  const repeats = Math.floor(rows / 100);
+  ratios.push(await measure(folder, rows, repeats, pairs, 'ingest-csv-1%-repeated', CSV));
+  return ratios;
 }
 
 async function measure(
@@ -41,9 +54,10 @@ async function measure(
   repeats: number,
   pairs: number,
   name: string,
+  kind: Kind,
 ): Promise<Ratio> {
-  const csv = join(folder, `${name}.csv`);
-  await bareDuckDb(shuffled(csv, rows, repeats));
+  const path = join(folder, `${name}.file`);
+  await bareDuckDb(shuffled(path, rows, repeats, kind));
   const settings = readSettings({
     TAPEDECK_DATA: join(folder, name),
     TAPEDECK_DEMO: 'off',
@@ -52,19 +66,19 @@ async function measure(
   const core = await openCore(settings);
   await createWorkspace(core.services.lake, 'WS', core.accountId, 0);
   const bare = join(folder, 'bare.parquet');
-  const sql = `COPY (FROM read_csv('${csv}') ORDER BY symbol, date)
+  const sql = `COPY (FROM ${kind.read}('${path}') ORDER BY symbol, date)
     TO '${bare}' (FORMAT parquet, COMPRESSION zstd)`;
   // Weighed in a load of its own: looking at every process 20 times a second costs a fifth of a core.
   const memory = watchMemory();
-  await load(core, csv, 'WEIGHED', rows);
+  await load(core, path, 'WEIGHED', rows);
   const most = await memory.stop();
   const ratio = await ratioOf(
-    { name: `${name} ${rows} rows`, target: '>= 0.8', pairs },
-    (round) => timed(() => load(core, csv, `D${round}`, rows)),
+    { name: `${name} ${rows} rows`, target: kind.target, pairs },
+    (round) => timed(() => load(core, path, `D${round}`, rows)),
     () => bareDuckDb(sql),
   );
   await core.close();
-  await rm(csv);
+  await rm(path);
   const note = `process tree at most ${Math.round(most / MEGABYTE)} MB`;
   return { ...ratio, note };
 }

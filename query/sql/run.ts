@@ -39,6 +39,8 @@ interface Waiting {
 
 /** A parser that takes longer is stopped: the largest text that is allowed takes 0.1 s. */
 const PARSE_DEADLINE_MS = 5_000;
+/** So many rows are an answer in memory, though more were possible. */
+const FEW_ROWS = 5_000;
 /** Longer texts are parsed each time: plans are kept by their text. */
 const KEPT_TEXT_MAX = 8_192;
 
@@ -94,7 +96,7 @@ export async function runSql(
   return withTables(bound, engine, limits, caller, (open, place) => {
     const question = { ...open, ...printBound(bound, place, limits.rowsMax) };
     const name = `${BODY_PREFIX}${newUuid()}`;
-    const wanted = { name, bytesMax: limits.spillBytes, compression };
+    const wanted = { name, bytesMax: limits.spillBytes, compression, fewRows: FEW_ROWS };
     const file = asFile ? { file: wanted } : {};
     return engine.pool.body({ ...question, ...file }, format);
   });

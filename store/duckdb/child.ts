@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from '@duckdb/node-api';
 import { Failure, reasonOf } from '../failure.ts';
-import { fileBody, parquetBody } from './fileBody.ts';
+import { fileBody, keptBody, parquetBody } from './fileBody.ts';
 import { blankInstance, identifier, lockedInstance } from './instance.ts';
 import type {
   Answer,
@@ -117,7 +117,10 @@ async function bodyOn(
 ): Promise<Body> {
   if (file !== undefined && format !== 'arrow') {
     const { name, ...limits } = file;
-    return fileBody(connection, { query, parameters, format, path: join(folder, name), ...limits });
+    const { fewRows, ...rest } = { query, parameters, format, path: join(folder, name), ...limits };
+    return fewRows === undefined
+      ? fileBody(connection, rest)
+      : keptBody(connection, { ...rest, fewRows });
   }
   if (format === 'parquet') return parquetBody(connection, query, parameters, folder);
   const result = await connection.stream(query, [...parameters]);

@@ -53,6 +53,8 @@ export interface Request {
 export interface BodyFile {
   readonly name: string;
   readonly bytesMax: number;
+  /** Up to so many rows come as bytes after all; then the rows are kept first, within the limits. */
+  readonly fewRows?: number;
   /** Of csv, psv, json and jsonl; not at all when absent. */
   readonly compression?: Compression;
 }

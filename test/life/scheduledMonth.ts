@@ -92,7 +92,9 @@ export async function scheduledMonth(order: ScheduledOrder): Promise<ScheduledRe
 async function plan(world: World, at: number): Promise<void> {
   const { random, sources } = world;
   const dice = random.between(0, 99);
-  const cron = CRONS.find(([least]) => dice >= least)?.[1](random) ?? '0 0 * * *';
+  const drawn = CRONS.find(([least]) => dice >= least)?.[1](random) ?? '0 0 * * *';
+  // One whose first due time comes right after the start.
+  const cron = at === 0 ? '1 * * * *' : drawn;
   const missedRuns = random.pick(['once', 'skip', 'all'] as const);
   const dataset = `D${at}`;
   const source = { type: 'HTTP', url: sources.urlOf(dataset) };
@@ -178,7 +180,10 @@ function faultsOf(
   const covered = new Map<number, number>();
   const first = runs.filter(({ attempt }) => attempt <= 1);
   for (const run of first) {
-    const from = due.findIndex((ms) => Math.abs(ms - run.due) < 60_000 && ms <= run.due + 1_000);
+    // The last of them: the first due time may come half a minute after the start.
+    const from = due.findLastIndex(
+      (ms) => Math.abs(ms - run.due) < 60_000 && ms <= run.due + 1_000,
+    );
     if (from < 0) faults.push(`a run was due at no due time: ${JSON.stringify(run)}`);
     for (let at = from; at >= 0 && at < from + run.dueRuns; at += 1) {
       covered.set(at, (covered.get(at) ?? 0) + 1);
