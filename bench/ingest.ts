@@ -1,4 +1,5 @@
-// Ingest of CSV, JSON lines and Parquet, shuffled, validated, deduplicated, durable, against bare DuckDB's sorted COPY.
+// Ingest of CSV, JSON lines and Parquet, shuffled, validated, deduplicated, durable, against bare
+// DuckDB's sorted COPY.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openCore, type Core } from '../api/main.ts';
