@@ -33,7 +33,7 @@ export const datasetPull = (services: () => Services): Pull<DatasetDefinition> =
     if (version !== null && since?.['version'] === version) return;
     const allowed = limitsOf(caller, all.settings);
     const limits = { ...allowed, rowsMax: ROWS_MAX, spillBytes: landing.bytesMax };
-    const body = await runSql(bound, 'parquet', all.sql, limits, asking, true);
+    const body = await runSql(bound, 'parquet', all.sql, limits, asking, 'always');
     if (body.objects >= ROWS_MAX) {
       throw new SourceFailure(`the query has over ${ROWS_MAX} rows, the most of a load`, false);
     }

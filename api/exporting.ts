@@ -198,7 +198,7 @@ async function openQuery(
   const schema = await describeSql(bound, sql, limits, asking);
   const make = async (how: PartFormat, folder: string, name: string) => {
     const { compression, format } = how;
-    const body = await runSql(bound, format, sql, limits, asking, true, compression);
+    const body = await runSql(bound, format, sql, limits, asking, 'always', compression);
     const path = await takeFile(body, folder, name);
     if (body.objects < QUERY_ROWS_MAX) return { path, rows: body.objects };
     const rule = `the query has over ${QUERY_ROWS_MAX} rows, the most of an exported query`;

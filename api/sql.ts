@@ -74,7 +74,7 @@ export async function answerSql(
   const asFile = isLarge(rows, format, call);
   let made: Body['file'];
   const run = async (): Promise<{ readonly objects: number; readonly body: Body }> => {
-    const real = await runSql(bound, format, sql, limits, call, asFile);
+    const real = await runSql(bound, format, sql, limits, call, asFile ? 'if long' : 'never');
     made = real.file;
     const body = await shown(real, bound, format, call, services, limits);
     return { objects: objectsOf(body.objects, lengthOf(body)), body };

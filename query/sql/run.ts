@@ -90,14 +90,15 @@ export async function runSql(
   engine: SqlEngine,
   limits: SqlLimits,
   caller: Waiting,
-  asFile: boolean,
+  asFile: 'never' | 'if long' | 'always',
   compression: Compression = 'none',
 ): Promise<Body> {
   return withTables(bound, engine, limits, caller, (open, place) => {
     const question = { ...open, ...printBound(bound, place, limits.rowsMax) };
     const name = `${BODY_PREFIX}${newUuid()}`;
-    const wanted = { name, bytesMax: limits.spillBytes, compression, fewRows: FEW_ROWS };
-    const file = asFile ? { file: wanted } : {};
+    const wanted = { name, bytesMax: limits.spillBytes, compression };
+    const few = asFile === 'if long' ? { fewRows: FEW_ROWS } : {};
+    const file = asFile === 'never' ? {} : { file: { ...wanted, ...few } };
     return engine.pool.body({ ...question, ...file }, format);
   });
 }

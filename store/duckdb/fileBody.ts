@@ -55,11 +55,25 @@ export async function keptBody(
   connection: DuckDBConnection,
   { fewRows, ...wanted }: Wanted & { readonly fewRows: number },
 ): Promise<Body> {
-  const { format, parameters, query } = wanted;
+  const { parameters, query } = wanted;
   const made = await connection.run(`CREATE TEMP TABLE ${KEPT} AS ${query}`, [...parameters]);
   const [[rows] = []] = await made.getRows();
+  try {
+    return await keptRows(connection, Number(rows), { fewRows, ...wanted });
+  } finally {
+    // What was spilled of it goes with it, not with the instance.
+    await connection.run(`DROP TABLE ${KEPT}`);
+  }
+}
+
+async function keptRows(
+  connection: DuckDBConnection,
+  rows: number,
+  { fewRows, ...wanted }: Wanted & { readonly fewRows: number },
+): Promise<Body> {
+  const { format, query } = wanted;
   const select = await selectKept(connection, query);
-  if (format !== 'parquet' && Number(rows) <= fewRows) {
+  if (format !== 'parquet' && rows <= fewRows) {
     const body = await textOf(connection, select, format);
     if (body !== undefined) return body;
   }
