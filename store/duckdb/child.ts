@@ -116,11 +116,12 @@ async function bodyOn(
   { file, parameters, scope: { folder = '' } }: Request,
 ): Promise<Body> {
   if (file !== undefined && format !== 'arrow') {
-    const { name, ...limits } = file;
-    const { fewRows, ...rest } = { query, parameters, format, path: join(folder, name), ...limits };
-    return fewRows === undefined
-      ? fileBody(connection, rest)
-      : keptBody(connection, { ...rest, fewRows });
+    const { fewRows, name, ...limits } = file;
+    const wanted = { query, parameters, path: join(folder, name), ...limits };
+    // Only texts come as bytes: to keep the rows of a Parquet file first is a copy for nothing.
+    return fewRows === undefined || format === 'parquet'
+      ? fileBody(connection, { ...wanted, format })
+      : keptBody(connection, { ...wanted, format }, fewRows);
   }
   if (format === 'parquet') return parquetBody(connection, query, parameters, folder);
   const result = await connection.stream(query, [...parameters]);

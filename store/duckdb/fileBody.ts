@@ -18,10 +18,10 @@ const ROW_GROUP_ROWS = 122_880;
 /** How often the growing file is looked at. */
 const LOOK_MS = 100;
 
-interface Wanted {
+interface Wanted<Format extends FileFormat = FileFormat> {
   readonly query: string;
   readonly parameters: readonly Bound[];
-  readonly format: FileFormat;
+  readonly format: Format;
   readonly path: string;
   readonly bytesMax: number;
   readonly compression?: Compression | undefined;
@@ -53,31 +53,21 @@ const KEPT = 'answer';
  */
 export async function keptBody(
   connection: DuckDBConnection,
-  { fewRows, ...wanted }: Wanted & { readonly fewRows: number },
+  wanted: Wanted<TextFormat>,
+  fewRows: number,
 ): Promise<Body> {
   const { parameters, query } = wanted;
   const made = await connection.run(`CREATE TEMP TABLE ${KEPT} AS ${query}`, [...parameters]);
   const [[rows] = []] = await made.getRows();
   try {
-    return await keptRows(connection, Number(rows), { fewRows, ...wanted });
+    const select = await selectKept(connection, query);
+    const few = Number(rows) <= fewRows;
+    const body = few ? await textOf(connection, select, wanted.format) : undefined;
+    return body ?? (await fileBody(connection, { ...wanted, query: select, parameters: [] }));
   } finally {
     // What was spilled of it goes with it, not with the instance.
     await connection.run(`DROP TABLE ${KEPT}`);
   }
-}
-
-async function keptRows(
-  connection: DuckDBConnection,
-  rows: number,
-  { fewRows, ...wanted }: Wanted & { readonly fewRows: number },
-): Promise<Body> {
-  const { format, query } = wanted;
-  const select = await selectKept(connection, query);
-  if (format !== 'parquet' && rows <= fewRows) {
-    const body = await textOf(connection, select, format);
-    if (body !== undefined) return body;
-  }
-  return fileBody(connection, { ...wanted, query: select, parameters: [] });
 }
 
 /** A table has no two columns of one name, in whatever case: they have a number then. */
