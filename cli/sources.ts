@@ -90,13 +90,23 @@ export const listSources = (options: PlaceOptions, settings: Settings): Promise<
     tableAnswer(sources, ['name', 'type', 'dataSourceId'], options);
   });
 
+/** Runs `work` for a source that is given by its id or its name. */
+const withSource = (
+  source: string,
+  options: PlaceOptions,
+  settings: Settings,
+  work: (ask: AskValue, id: string) => Promise<void>,
+): Promise<void> =>
+  withWorkspace(settings, options.workspace, async (ask) =>
+    work(ask, await sourceNamed(ask, source)),
+  );
+
 export const sampleSource = (
   source: string,
   options: PlaceOptions,
   settings: Settings,
 ): Promise<void> =>
-  withWorkspace(settings, options.workspace, async (ask) => {
-    const id = await sourceNamed(ask, source);
+  withSource(source, options, settings, async (ask, id) => {
     const rows = (await ask('GET', `/sample-data-source/${id}`, undefined)) as readonly object[];
     tableAnswer(rows, Object.keys(rows[0] ?? {}), options);
   });
@@ -106,8 +116,7 @@ export const showSchema = (
   options: PlaceOptions,
   settings: Settings,
 ): Promise<void> =>
-  withWorkspace(settings, options.workspace, async (ask) => {
-    const id = await sourceNamed(ask, source);
+  withSource(source, options, settings, async (ask, id) => {
     const schema = (await ask('GET', `/generate-schema/${id}`)) as {
       readonly properties: Readonly<Record<string, { type: string; format?: string }>>;
       readonly columnMapping: Readonly<Record<string, string>>;
@@ -125,8 +134,7 @@ export const removeSource = (
   options: PlaceOptions,
   settings: Settings,
 ): Promise<void> =>
-  withWorkspace(settings, options.workspace, async (ask) => {
-    const id = await sourceNamed(ask, source);
+  withSource(source, options, settings, async (ask, id) => {
     listAnswer([await ask('DELETE', `/data-sources/${id}`)], 'dataSourceId', options);
   });
 

@@ -20,7 +20,7 @@ import {
 } from '../store/dataSources.ts';
 import type { Database } from '../store/database.ts';
 import { Failure, reasonOf } from '../store/failure.ts';
-import { findJob, insertRejects, updateJob } from '../store/jobs.ts';
+import { findJob, insertRejects, type Reject, updateJob } from '../store/jobs.ts';
 import type { Pending } from '../store/pending.ts';
 import { positionOf, savePosition } from '../store/schedules.ts';
 import type { Secrets } from '../store/secrets.ts';
@@ -38,23 +38,15 @@ export interface FetchParts extends JobParts {
 
 /** @throws Failure with the reason; files that were stored before it stay. */
 export async function runFetch(run: FetchRun, parts: FetchParts): Promise<void> {
-  const { jobId, order, signal } = run;
-  const { clock, database, services } = parts;
+  const { jobId, order } = run;
+  const { database, services } = parts;
   const opened = await openOrder(order.workspace, order.fetch, parts);
   const scheduleId = order.fetch.run?.scheduleId;
   const stood = scheduleId === undefined ? undefined : await positionOf(database, scheduleId);
   const name = `${order.fetch.sourceType} ${opened.row.name}`;
   await tellLog(jobId, order, `fetching from data source ${name}`, parts);
   const pieces = await inWorkFolder(services.temporary, async (folder) => {
-    const landing = {
-      folder,
-      bytesMax: parts.bytesMax,
-      signal,
-      nowMs: clock(),
-      onBytes: run.onBytes,
-    };
     const since = stood as Position | undefined;
-    const { credential, definition } = opened;
     let stored = 0;
     const pages: Piece[] = [];
     const storeNext = async (piece: Piece): Promise<void> => {
@@ -62,14 +54,11 @@ export async function runFetch(run: FetchRun, parts: FetchParts): Promise<void> 
       await rm(piece.path, { force: true });
       stored += 1;
     };
-    const owner = { accountId: order.accountId, workspace: order.workspace };
-    for await (const piece of parts.pull({ owner, definition, credential, since, landing })) {
-      const said = `${piece.name} has landed: ${piece.bytes} bytes`;
-      await tellLog(jobId, order, said, parts);
+    for await (const piece of landed(opened, since, folder, run, parts)) {
       if (piece.page === true) pages.push(piece);
       else await storeNext(piece);
     }
-    const list = await listOf(pages, { ...benchOf(parts, signal), folder });
+    const list = await listOf(pages, benchOf(folder, run, parts));
     if (list !== undefined) await storeNext(list);
     return stored;
   });
@@ -77,12 +66,29 @@ export async function runFetch(run: FetchRun, parts: FetchParts): Promise<void> 
   await database.transaction().execute((tx) => endIngested(tx, jobId, order, parts));
 }
 
-const benchOf = ({ services }: FetchParts, signal: AbortSignal): Omit<Workbench, 'folder'> => ({
-  pool: services.pool,
-  deadlineMs: services.deadlineMs,
-  onProgress: () => undefined,
-  signal,
-});
+/** Pieces of a source as they land in a folder; each is told. */
+export async function* landed(
+  { credential, definition }: Opened,
+  since: Position | undefined,
+  folder: string,
+  { jobId, onBytes, order, signal }: FetchRun,
+  parts: FetchParts,
+): AsyncGenerator<Piece, void> {
+  const { bytesMax, clock } = parts;
+  const landing = { folder, bytesMax, signal, nowMs: clock(), onBytes };
+  const owner = { accountId: order.accountId, workspace: order.workspace };
+  for await (const piece of parts.pull({ owner, definition, credential, since, landing })) {
+    await tellLog(jobId, order, `${piece.name} has landed: ${piece.bytes} bytes`, parts);
+    yield piece;
+  }
+}
+
+/** Where files of a fetching job are worked on. */
+export const benchOf = (
+  folder: string,
+  { onProgress, signal }: FetchRun,
+  { services: { deadlineMs, pool } }: FetchParts,
+): Workbench => ({ pool, folder, deadlineMs, onProgress, signal });
 
 /** All pages of a list as one piece; where it stands is what the last of them says. */
 async function listOf(pages: readonly Piece[], bench: Workbench): Promise<Piece | undefined> {
@@ -119,11 +125,7 @@ async function store(
   const author = `${order.accountId} job ${jobId}`;
   try {
     await ingest(load, author, { ...services, signal }, events, async (tx, outcome, made) => {
-      const rejects = outcome.rejects.map(({ line, error }) => ({
-        line,
-        error: `${piece.name}: ${error}`,
-      }));
-      await insertRejects(tx, jobId, rejects);
+      await insertRejects(tx, jobId, rejectsOf(piece, outcome.rejects));
       await updateJob(tx, jobId, {
         bytes: (before?.bytes ?? 0) + piece.bytes,
         records_validated: (before?.records_validated ?? 0) + outcome.validated,
@@ -140,6 +142,10 @@ async function store(
     throw named(error, piece.name);
   }
 }
+
+/** So that a line is known to be of which file. */
+export const rejectsOf = ({ name }: Piece, rejects: readonly Reject[]): readonly Reject[] =>
+  rejects.map(({ line, error }) => ({ line, error: `${name}: ${error}` }));
 
 /** The reason says which file it was. */
 export function named(error: unknown, name: string): unknown {

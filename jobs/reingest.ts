@@ -27,9 +27,17 @@ import { forgetQuarantined, quarantine } from '../store/quarantine.ts';
 import { findSource } from '../store/dataSources.ts';
 import { savePositions } from '../store/schedules.ts';
 import { inWorkFolder } from '../store/workFolder.ts';
-import { type FetchParts, named, openOrder, runFetch } from './fetch.ts';
+import {
+  benchOf,
+  type FetchParts,
+  landed,
+  named,
+  openOrder,
+  rejectsOf,
+  runFetch,
+} from './fetch.ts';
 import { flushDataset } from './flush.ts';
-import { endIngested, eventsOf, tellLog } from './jobLife.ts';
+import { endIngested, eventsOf } from './jobLife.ts';
 import type { Again, FetchOrder } from './order.ts';
 import { originsOf, type Repeat } from './origins.ts';
 import type { FetchRun } from './runner.ts';
@@ -175,19 +183,12 @@ async function pullAgain(
   before: Gathered,
   { events, folder, parts, run }: Reading,
 ): Promise<Gathered> {
-  const { jobId, order, signal } = run;
-  const { clock, services } = parts;
-  const { row, credential, definition } = await openOrder(order.workspace, pull, parts);
-  await events.log(`fetching from data source ${row.type} ${row.name}`);
-  const { bytesMax } = parts;
-  const landing = { folder, bytesMax, signal, nowMs: clock(), onBytes: run.onBytes };
-  const owner = { accountId: order.accountId, workspace: order.workspace };
-  const { deadlineMs, pool } = services;
-  const bench = { pool, folder, deadlineMs, onProgress: run.onProgress, signal };
-  const asked = { owner, definition, credential, since: undefined, landing };
+  const { services } = parts;
+  const opened = await openOrder(run.order.workspace, pull, parts);
+  await events.log(`fetching from data source ${opened.row.type} ${opened.row.name}`);
+  const bench = benchOf(folder, run, parts);
   let gathered = before;
-  for await (const piece of parts.pull(asked)) {
-    await tellLog(jobId, order, `${piece.name} has landed: ${piece.bytes} bytes`, parts);
+  for await (const piece of landed(opened, undefined, folder, run, parts)) {
     const load = loadOf(pull, piece, run);
     try {
       const { batches, becoming } = gathered;
@@ -215,10 +216,7 @@ function withPiece(
   piece: Piece,
   { sourceId }: Repeat,
 ): Gathered {
-  const rejects = read.batch.rejects.map(({ line, error }) => ({
-    line,
-    error: `${piece.name}: ${error}`,
-  }));
+  const rejects = rejectsOf(piece, read.batch.rejects);
   return {
     becoming,
     batches: [...before.batches, read],
@@ -232,7 +230,7 @@ function withPiece(
 async function replaceAll(reading: Reading, gathered: Gathered): Promise<void> {
   const { again, events, folder, parts, run } = reading;
   const { becoming, batches } = gathered;
-  const { at, deadlineMs, lake, pool } = parts.services;
+  const { at, lake } = parts.services;
   const { jobId, order } = run;
   await parts.checkRoom(order.accountId, order.workspace);
   const dataset = datasetOf(reading);
@@ -240,7 +238,7 @@ async function replaceAll(reading: Reading, gathered: Gathered): Promise<void> {
   // It knows where its source stood, and would go on from there.
   if (unfinished.some(({ started_ms }) => started_ms !== null)) throw OTHERS;
   const table = await tableOf(lake, dataset);
-  const bench = { pool, folder, deadlineMs, onProgress: run.onProgress, signal: run.signal };
+  const bench = benchOf(folder, run, parts);
   const whole = await putTogether(batches, becoming, bench);
   const index = uniqueIndexOf(dataset, table);
   await refuseLost(whole, { bench, files: lake.files, table, index });
