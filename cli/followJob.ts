@@ -4,7 +4,8 @@ import type { AskValue } from './workspaceApi.ts';
 
 const LOOK_MS = 200;
 
-interface JobView {
+/** A job as the API shows it. */
+export interface JobView {
   readonly jobId: string;
   readonly datasetId: string;
   readonly status: string;

@@ -12,6 +12,7 @@ import { findJob, findRejects, type Job } from '../store/jobs.ts';
 import type { ColumnMapping } from '../store/datasets.ts';
 import type { Settings } from '../store/settings.ts';
 import { reachFolder, type Reached, readTokens } from './folderAccess.ts';
+import type { JobView } from './followJob.ts';
 import { progress } from './progress.ts';
 
 export interface IngestOptions {
@@ -178,19 +179,6 @@ async function throughServer(
     }
     await new Promise((done) => setTimeout(done, LOOK_MS));
   }
-}
-
-interface JobView {
-  readonly jobId: string;
-  readonly status: string;
-  readonly progress: number;
-  readonly bytes: number;
-  readonly recordsValidated: number;
-  readonly error: string | null;
-  readonly finished: number | null;
-  readonly recordsIngested: number;
-  readonly recordsInvalid: number;
-  readonly recordsDuplicate: number;
 }
 
 function report(outcome: Outcome, options: IngestOptions): void {
