@@ -41,6 +41,19 @@ interface JobView {
   readonly recordsQuarantined: number;
 }
 
+/** Sends JSON below /v1 with the secret token; status and text of the answer, whatever it is. */
+export async function send(
+  server: TestServer,
+  method: string,
+  path: string,
+  value?: object,
+): Promise<{ readonly status: number; readonly text: string }> {
+  const headers = { authorization: `Bearer ${server.secret}` };
+  const body = value === undefined ? {} : { body: JSON.stringify(value) };
+  const answer = await fetch(`${server.base}/v1${path}`, { method, headers, ...body });
+  return { status: answer.status, text: await answer.text() };
+}
+
 /** GETs below /v1 with the publishable token. */
 export function get(server: TestServer, path: string): Promise<Response> {
   const separator = path.includes('?') ? '&' : '?';

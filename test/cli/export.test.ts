@@ -1,37 +1,21 @@
 // `tapedeck export` as a person meets it: real processes, with a server beside them and without.
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { readExport } from '../jobs/exportReading.ts';
+import { type Ran, type Started, startCommand } from './command.ts';
 
-const MAIN = new URL('../../cli/main.ts', import.meta.url).pathname;
 const RECORDS = 2_000;
 let folder = '';
 let env: Record<string, string> = {};
 const children: ChildProcess[] = [];
 
-interface Ran {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function start(args: readonly string[], more: Record<string, string> = {}) {
-  const options = { cwd: folder, env: { ...env, ...more } };
-  const child = spawn(process.execPath, [MAIN, ...args], options);
-  children.push(child);
-  const told = { stdout: '', stderr: '' };
-  child.stdout.setEncoding('utf8').on('data', (piece: string) => (told.stdout += piece));
-  child.stderr.setEncoding('utf8').on('data', (piece: string) => (told.stderr += piece));
-  const ended = new Promise<Ran>((resolve) => {
-    child.once('close', (code) => resolve({ code, ...told }));
-  });
-  return { child, told, ended };
-}
+const start = (args: readonly string[], more: Record<string, string> = {}): Started =>
+  startCommand(args, { cwd: folder, env: { ...env, ...more } }, children);
 
 const run = (args: readonly string[], more: Record<string, string> = {}): Promise<Ran> =>
   start(args, more).ended;

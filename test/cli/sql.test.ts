@@ -1,15 +1,15 @@
 // `tapedeck sql` as a person meets it: real processes on a folder with a small dataset, with a server
 // beside them and without.
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { type Ran, type Started, startCommand } from './command.ts';
 
-const MAIN = new URL('../../cli/main.ts', import.meta.url).pathname;
 let folder = '';
 let env: Record<string, string> = {};
 const children: ChildProcess[] = [];
@@ -45,29 +45,8 @@ async function ingest(dataset: string, csv: string): Promise<void> {
   assert.equal(loaded.code, 0, loaded.stderr);
 }
 
-interface Ran {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-interface Started {
-  readonly child: ChildProcess;
-  readonly told: { readonly stdout: string; readonly stderr: string };
-  readonly ended: Promise<Ran>;
-}
-
-function start(args: readonly string[], more: Record<string, string> = {}): Started {
-  const child = spawn(process.execPath, [MAIN, ...args], { env: { ...env, ...more } });
-  children.push(child);
-  const told = { stdout: '', stderr: '' };
-  child.stdout.setEncoding('utf8').on('data', (piece: string) => (told.stdout += piece));
-  child.stderr.setEncoding('utf8').on('data', (piece: string) => (told.stderr += piece));
-  const ended = new Promise<Ran>((resolve) => {
-    child.once('close', (code) => resolve({ code, ...told }));
-  });
-  return { child, told, ended };
-}
+const start = (args: readonly string[], more: Record<string, string> = {}): Started =>
+  startCommand(args, { env: { ...env, ...more } }, children);
 
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20));

@@ -1,6 +1,7 @@
 // A list that comes in pages is one version of its dataset, or none.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { send } from '../client.ts';
 import { startHttp } from '../servers/http.ts';
 import { startServer, type TestServer } from '../server.ts';
 
@@ -14,11 +15,8 @@ after(() => server.close());
 type Told = Readonly<Record<string, unknown>>;
 
 async function ask(method: string, path: string, value?: object): Promise<unknown> {
-  const headers = { authorization: `Bearer ${server.secret}` };
-  const body = value === undefined ? {} : { body: JSON.stringify(value) };
-  const answer = await fetch(`${server.base}/v1${path}`, { method, headers, ...body });
-  const text = await answer.text();
-  return answer.ok ? JSON.parse(text) : { status: answer.status, text };
+  const { status, text } = await send(server, method, path, value);
+  return status === 200 ? JSON.parse(text) : { status, text };
 }
 
 /** Pages as a server sends them; a number is the status of one that fails. */

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { load, loaded, read } from '../client.ts';
+import { load, loaded, read, send } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
@@ -24,11 +24,8 @@ after(async () => {
 type Told = Readonly<Record<string, unknown>>;
 
 async function ask(method: string, path: string, value?: object): Promise<Told> {
-  const headers = { authorization: `Bearer ${server.secret}` };
-  const body = value === undefined ? {} : { body: JSON.stringify(value) };
-  const answer = await fetch(`${server.base}/v1${path}`, { method, headers, ...body });
-  const text = await answer.text();
-  return { ...(text.startsWith('{') ? (JSON.parse(text) as Told) : { text }), code: answer.status };
+  const { status: code, text } = await send(server, method, path, value);
+  return { ...(text.startsWith('{') ? (JSON.parse(text) as Told) : { text }), code };
 }
 
 const publish = (name: string, text: string | Uint8Array): Promise<void> =>

@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { tellServer } from '../../cli/folderAccess.ts';
 import { dateSpellingOf } from '../../pipeline/dateFormats.ts';
 import { findRejects } from '../../store/jobs.ts';
-import { load, loaded, read } from '../client.ts';
+import { load, loaded, read, send } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 
 const MAIN = new URL('../../cli/main.ts', import.meta.url).pathname;
@@ -114,11 +114,8 @@ test('an order that there is not', async () => {
 type Told = Readonly<Record<string, unknown>>;
 
 async function ask(method: string, path: string, value?: object): Promise<Told> {
-  const headers = { authorization: `Bearer ${server.secret}` };
-  const body = value === undefined ? {} : { body: JSON.stringify(value) };
-  const answer = await fetch(`${server.base}/v1${path}`, { method, headers, ...body });
-  const text = await answer.text();
-  assert.ok(answer.ok, text);
+  const { status, text } = await send(server, method, path, value);
+  assert.equal(status, 200, text);
   return JSON.parse(text) as Told;
 }
 

@@ -1,0 +1,39 @@
+// The command line as a process of its own, with what it told and how it ended.
+import { type ChildProcess, spawn } from 'node:child_process';
+
+const MAIN = new URL('../../cli/main.ts', import.meta.url).pathname;
+
+export interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Started {
+  readonly child: ChildProcess;
+  /** So far. */
+  readonly told: { readonly stdout: string; readonly stderr: string };
+  readonly ended: Promise<Ran>;
+}
+
+interface Where {
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+/** @param children gets the process, to be killed at the end of the tests */
+export function startCommand(
+  args: readonly string[],
+  where: Where,
+  children: ChildProcess[],
+): Started {
+  const child = spawn(process.execPath, [MAIN, ...args], where);
+  children.push(child);
+  const told = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => (told.stdout += piece));
+  child.stderr.setEncoding('utf8').on('data', (piece: string) => (told.stderr += piece));
+  const ended = new Promise<Ran>((resolve) => {
+    child.once('close', (code) => resolve({ code, ...told }));
+  });
+  return { child, told, ended };
+}
