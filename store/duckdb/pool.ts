@@ -205,9 +205,10 @@ export class DuckDbPool {
 
   /** Sets the deadline and the caller's signal; the returned function lifts both. */
   #watch(slot: Slot, question: Question): () => void {
-    const late = new Failure('TimedOut', `the ${question.deadlineMs} ms time limit was reached`);
-    const timer = setTimeout(() => this.#stop(slot, late), question.deadlineMs);
-    const gone = (): void => this.#stop(slot, new Failure('TimedOut', 'the caller went away'));
+    const stop = (detail: string): void => this.#stop(slot, new Failure('TimedOut', detail));
+    const late = `the ${question.deadlineMs} ms time limit was reached`;
+    const timer = setTimeout(stop, question.deadlineMs, late);
+    const gone = (): void => stop('the caller went away');
     question.signal?.addEventListener('abort', gone, { once: true });
     if (question.signal?.aborted === true) gone();
     return () => {
