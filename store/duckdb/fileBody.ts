@@ -46,6 +46,7 @@ export async function parquetBody(
 
 /** Rows of a query whose number nobody knew, while they are on this connection. */
 const KEPT = 'answer';
+const KEPT_ROWS = `FROM ${KEPT}`;
 
 /**
  * Most answers of which nobody could say how few rows they have are small. To write one of them by
@@ -56,45 +57,39 @@ export async function keptBody(
   wanted: Wanted<TextFormat>,
   fewRows: number,
 ): Promise<Body> {
-  const { parameters, query } = wanted;
-  const made = await connection.run(`CREATE TEMP TABLE ${KEPT} AS ${query}`, [...parameters]);
-  const [[rows] = []] = await made.getRows();
+  const rows = await keep(connection, wanted);
   try {
-    const select = await selectKept(connection, query);
-    const few = Number(rows) <= fewRows;
-    const body = few ? await textOf(connection, select, wanted.format) : undefined;
-    return body ?? (await fileBody(connection, { ...wanted, query: select, parameters: [] }));
+    const few = rows <= fewRows;
+    const body = few ? await textOf(connection, wanted.format) : undefined;
+    return body ?? (await fileBody(connection, { ...wanted, query: KEPT_ROWS, parameters: [] }));
   } finally {
     // What was spilled of it goes with it, not with the instance.
     await connection.run(`DROP TABLE ${KEPT}`);
   }
 }
 
-/** A table has no two columns of one name, in whatever case: they have a number then. */
-const NUMBERED = /_\d+$/;
-
-async function selectKept(connection: DuckDBConnection, query: string): Promise<string> {
-  const kept = (await connection.stream(`FROM ${KEPT} LIMIT 0`)).columnNames();
-  if (!kept.some((name) => NUMBERED.test(name))) return `FROM ${KEPT}`;
-  const prepared = await connection.prepare(query);
-  const list = kept.map((name, at) => {
-    return `${identifier(name)} AS ${identifier(prepared.columnName(at))}`;
-  });
-  prepared.destroySync();
-  return `SELECT ${list.join(', ')} FROM ${KEPT}`;
+/** The number of rows. Prepared by itself: a text of several statements is first taken apart. */
+async function keep(connection: DuckDBConnection, { parameters, query }: Wanted): Promise<number> {
+  const create = await connection.prepare(`CREATE TEMP TABLE ${KEPT} AS ${query}`);
+  try {
+    create.bind([...parameters]);
+    const [[rows] = []] = await (await create.run()).getRows();
+    return Number(rows);
+  } finally {
+    create.destroySync();
+  }
 }
 
 /** The bytes; undefined where they are more than a body may have in memory. */
-async function textOf(
-  connection: DuckDBConnection,
-  select: string,
-  format: TextFormat,
-): Promise<Body | undefined> {
+async function textOf(connection: DuckDBConnection, format: TextFormat): Promise<Body | undefined> {
+  const kept = await connection.prepare(KEPT_ROWS);
   try {
-    return await renderBody(await connection.stream(select), format);
+    return await renderBody(await kept.stream(), format);
   } catch (error) {
     if (error instanceof Failure && error.type === 'TooLarge') return undefined;
     throw error;
+  } finally {
+    kept.destroySync();
   }
 }
 

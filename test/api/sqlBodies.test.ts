@@ -62,6 +62,21 @@ test('what DuckDB writes is what is rendered', async () => {
   await noBodies(server);
 });
 
+test('columns of one name, in whatever case, are told apart in short and long answers', async () => {
+  await using server = await startServer();
+  const load = `${server.base}/v1/data/WS/TICKS?wait=true&key=symbol&date=time&token=${server.secret}`;
+  const loaded = await fetch(load, { method: 'POST', body: bodyOf() });
+  assert.equal(loaded.status, 200, await loaded.text());
+  const url = `${server.base}/v1/sql-query/WS?format=csv&token=${server.publishable}`;
+  const list = "'x' AS a, symbol AS A, 'y' AS a_1, size AS a, 'é' AS É, day AS é";
+  // Rendered as they come; kept, then rendered; kept, then written by DuckDB.
+  for (const rest of ['LIMIT 10', "WHERE symbol = 'S1'", '']) {
+    const answer = await fetch(url, { method: 'POST', body: `SELECT ${list} FROM TICKS ${rest}` });
+    const [header] = (await answer.text()).split('\n');
+    assert.equal(header, 'a,A_1,a_1_1,a_2,É,é', rest);
+  }
+});
+
 /** A file goes when its last byte is on the way, which its reader may know first. */
 async function noBodies({ folder }: TestServer): Promise<void> {
   const files = (): readonly string[] =>
