@@ -120,22 +120,31 @@ export async function renameDataset(
   );
 }
 
-/** `alongside` ends what else there is of the dataset. */
+/**
+ * @param purges no version keeps it either
+ * @param alongside ends what else there is of the dataset
+ * @returns files that nothing names any more, to be removed
+ */
 export async function dropDataset(
   lake: Lake,
   dataset: Dataset,
   author: string,
+  purges: boolean,
   alongside: (transaction: Database) => Promise<void>,
-): Promise<void> {
+): Promise<readonly string[]> {
   const { tableId, workspace } = dataset;
-  await lake.commit(
-    [{ kind: 'drop-table', tableId }],
+  const end: Edit = { kind: 'end-history', tableId, records: 0 };
+  const { unnamed } = await lake.commit(
+    [{ kind: 'drop-table', tableId }, ...(purges ? [end] : [])],
     { author, message: `dataset ${workspace}.${dataset.dataset} dropped` },
     async (transaction) => {
       await transaction.deleteFrom('dataset').where('table_id', '=', tableId).execute();
+      // Nobody can ask it any more where its history begins.
+      await transaction.deleteFrom('history_floor').where('table_id', '=', tableId).execute();
       await alongside(transaction);
     },
   );
+  return unnamed;
 }
 
 /**

@@ -13,8 +13,10 @@ import {
 } from '../../store/datasetEdits.ts';
 import type { Dataset } from '../../store/datasets.ts';
 import { Failure } from '../../store/failure.ts';
+import { clearTexts } from '../../store/jobs.ts';
 import type { Lake } from '../../store/lake.ts';
 import { forgetQuarantined } from '../../store/quarantine.ts';
+import { askScrub } from '../../store/scrub.ts';
 import { callerOf, checkDatasetRoom, datasetOf, workspaceOf } from '../access.ts';
 import {
   CHANGE_DATASET,
@@ -27,7 +29,7 @@ import {
 import { checkExpectations, checkPatterns } from '../contractBody.ts';
 import { datasetView } from '../datasetView.ts';
 import type { Answer, Call, Endpoint, Services } from '../endpoint.ts';
-import { numberOf } from '../parameters.ts';
+import { numberOf, truthOf } from '../parameters.ts';
 import { JOB_MADE, jobMade, WAIT } from './jobs.ts';
 import { viewAsDataset } from './views.ts';
 
@@ -223,22 +225,39 @@ export const deleteDataset: Endpoint = {
   method: 'DELETE',
   path: '/datasets/:workspace/:id',
   summary: 'Deletes a dataset with all its records.',
+  parameters: [
+    {
+      kind: 'boolean',
+      name: 'purge',
+      help: 'true: out of every version, for good, for readers of the files too.',
+    },
+  ],
   answer: CHANGED,
-  handle: async (call, { lake, pending, runner }) => {
-    const { accountId } = callerOf(call.caller);
+  handle: async (call, services) => {
+    const { lake, runner } = services;
     const { workspace, dataset: name } = ownDataset(call, lake);
-    await runner.inTurn(workspace, name, async () => {
-      const dataset = ownDataset(call, lake);
-      const { tableId } = dataset;
-      await dropDataset(lake, dataset, accountId, async (transaction) => {
-        await pending.drop(transaction, tableId);
-        await forgetQuarantined(transaction, tableId, {});
-      });
-      pending.dropped(tableId);
-    });
+    await runner.inTurn(workspace, name, () => dropFound(call, services));
+    // What can't be scrubbed now, on a full disk or beside a backup, is by the next upkeep.
+    if (truthOf(call.query, 'purge')) await services.scrub().catch(() => false);
     return changed('Dataset has been deleted', name);
   },
 };
+
+async function dropFound(call: Call, { lake, pending }: Services): Promise<void> {
+  const dataset = ownDataset(call, lake);
+  const { tableId } = dataset;
+  const purges = truthOf(call.query, 'purge');
+  const { accountId } = callerOf(call.caller);
+  const unnamed = await dropDataset(lake, dataset, accountId, purges, async (transaction) => {
+    await pending.drop(transaction, tableId);
+    await forgetQuarantined(transaction, tableId, {});
+    if (!purges) return;
+    await clearTexts(transaction, dataset);
+    await askScrub(transaction);
+  });
+  pending.dropped(tableId);
+  await lake.files.remove(unnamed);
+}
 
 export const renameDataset: Endpoint = {
   ...ROW,

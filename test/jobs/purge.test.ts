@@ -111,6 +111,38 @@ test('nothing of purged records is left in the folder, and history says why it e
   }
 });
 
+test('a dataset that is deleted with its history leaves nothing in the folder', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tapedeck-purge-'));
+  let server = await startServer({ folder, seams: { watch: false } });
+  try {
+    await plant(server);
+    await loaded(server, 'OTHER', `${HEADER}A,2020-01-01,1,stays\n`);
+    for (const text of PLANTED) assert.notDeepEqual(await holders(folder, text), [], text);
+    for (const [name, query] of [
+      ['WIDE', ''],
+      ['D', '?purge=true'],
+    ] as const) {
+      const deleted = `{"success":true,"message":"Dataset has been deleted","datasetId":"${name}"}`;
+      assert.deepEqual(await remove(server, `/datasets/WS/${name}${query}`), [200, deleted]);
+      assert.equal((await get(server, `/data/WS/${name}`)).status, 404);
+    }
+    const [key, , pushed] = PLANTED;
+    assert.deepEqual(await holders(folder, pushed), [], 'only D had it');
+    assert.notDeepEqual(await holders(folder, key), [], 'old versions of WIDE have it');
+    // One of the same name is another: nothing of the former comes back.
+    await loaded(server, 'D', `${HEADER}A,2020-01-01,1,n\n`, INDEX);
+    assert.equal(await read(server, '/data/WS/D?filter=symbol'), '[{"symbol":"A"}]');
+    assert.equal(await read(server, '/data/WS/OTHER?filter=note'), '[{"note":"stays"}]');
+    await server.close();
+    assert.deepEqual(await holders(folder, pushed), [], 'closed');
+    server = await startServer({ folder, seams: { watch: false } });
+    assert.equal(await read(server, '/data/WS/OTHER?filter=note'), '[{"note":"stays"}]');
+  } finally {
+    await server.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
 test('a purge that finds nothing ends nothing; what was only history is purged too', async () => {
   await using server = await startServer({ seams: { watch: false } });
   const csv = `${HEADER}${KEY},2020-01-01,1,n\nA,2020-01-01,1,n\n`;
