@@ -11,9 +11,10 @@ import {
 import bindings from '@duckdb/node-bindings';
 import * as arrow from 'apache-arrow';
 import { Failure } from '../failure.ts';
+import { nextChunk } from './chunks.ts';
 import { tooLong } from './fileBody.ts';
 import type { Body } from './protocol.ts';
-import { BODY_BYTES_MAX, checkTypes, tooLarge } from './render.ts';
+import { BODY_BYTES_MAX, checkTypes, tooLarge, uniqueNames } from './render.ts';
 
 /** Rows and bytes at which a batch is closed: so large that its own words do not count. */
 const BATCH_ROWS = 65_536;
@@ -119,7 +120,7 @@ interface MadeBatch {
 async function* batchesOf(result: DuckDBResult): AsyncGenerator<MadeBatch, void> {
   checkTypes(result);
   const kinds = result.columnTypes().map(kindOf);
-  const names = result.columnNames();
+  const names = uniqueNames(result.columnNames());
   const fields = kinds.map(({ type }, at) => new arrow.Field(names[at] ?? '', type, true));
   const schema = new arrow.Schema(fields);
   const begin = (): Batch => ({ chunks: [], pieces: kinds.map(() => []), rows: 0, bytes: 0 });
@@ -130,8 +131,8 @@ async function* batchesOf(result: DuckDBResult): AsyncGenerator<MadeBatch, void>
   let batch = begin();
   let isFirst = true;
   for (;;) {
-    const chunk = await result.fetchChunk();
-    if (chunk === null || chunk.rowCount === 0) break;
+    const chunk = await nextChunk(result);
+    if (chunk === undefined) break;
     addChunk(batch, chunk, kinds);
     if (batch.rows < BATCH_ROWS && batch.bytes < BATCH_BYTES) continue;
     yield end(batch);

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from '@duckdb/node-api';
 import { Failure, reasonOf } from '../failure.ts';
+import { isBroken, whyBroken } from './chunks.ts';
 import { fileBody, keptBody, parquetBody } from './fileBody.ts';
 import { blankInstance, identifier, lockedInstance } from './instance.ts';
 import type {
@@ -34,7 +35,7 @@ const instances = new Map<string, Warm>();
 /** Made while nobody waits. */
 let spare: Promise<DuckDBInstance> | undefined = blankInstance();
 let running: { readonly id: number; readonly connection: DuckDBConnection } | undefined;
-/** Interrupts that came before their statement had a connection. */
+/** The request that was interrupted last, also one that had no connection yet. */
 let interrupted = -1;
 
 const tell = (message: FromChild): void => {
@@ -42,9 +43,9 @@ const tell = (message: FromChild): void => {
 };
 
 process.on('message', (message: ToChild) => {
-  if (message.kind === 'request') void serve(message.request);
-  else if (running?.id === message.id) running.connection.interrupt();
-  else interrupted = message.id;
+  if (message.kind === 'request') return void serve(message.request);
+  interrupted = message.id;
+  if (running?.id === message.id) running.connection.interrupt();
 });
 process.on('disconnect', () => process.exit(0));
 
@@ -101,12 +102,27 @@ async function answerOn(connection: DuckDBConnection, request: Request): Promise
     rows.push(await rowsOf(connection, last, request.parameters));
     return { kind: 'rows', rows };
   }
-  if (request.answer === 'page' || request.answer === 'columns') {
-    const result = await connection.stream(last, [...request.parameters]);
-    if (request.answer === 'page') return { kind: 'page', page: await renderPage(result) };
-    return { kind: 'rows', rows: [columnsOf(result)] };
+  try {
+    return await lastOn(connection, last, request);
+  } catch (error) {
+    if (!isBroken(error) || interrupted === request.id) throw error;
+    await whyBroken(connection, last, request.parameters);
+    throw error;
   }
-  return { kind: 'body', body: await bodyOn(connection, last, request.answer, request) };
+}
+
+async function lastOn(
+  connection: DuckDBConnection,
+  last: string,
+  request: Request,
+): Promise<Answer> {
+  const { answer, parameters } = request;
+  if (answer !== 'page' && answer !== 'columns' && answer !== 'rows') {
+    return { kind: 'body', body: await bodyOn(connection, last, answer, request) };
+  }
+  const result = await connection.stream(last, [...parameters]);
+  if (answer === 'page') return { kind: 'page', page: await renderPage(result) };
+  return { kind: 'rows', rows: [columnsOf(result)] };
 }
 
 async function bodyOn(

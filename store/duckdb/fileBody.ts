@@ -2,16 +2,12 @@
 // of many rows. What a value looks like is as in render.ts.
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  type DuckDBConnection,
-  DuckDBDecimalType,
-  type DuckDBType,
-  DuckDBTypeId,
-} from '@duckdb/node-api';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { Failure } from '../failure.ts';
 import { identifier, literal } from './instance.ts';
 import type { Body, Bound, Compression, FileFormat, TextFormat } from './protocol.ts';
 import { BODY_BYTES_MAX, checkTypes, renderBody, uniqueNames } from './render.ts';
+import { cellSql, memberSql } from './valueSql.ts';
 
 /** As the lake's own files. */
 const ROW_GROUP_ROWS = 122_880;
@@ -151,7 +147,7 @@ async function copyStatement(
   const types = result.columnTypes();
   // By place: two columns may have one name.
   const places = names.map((_, at) => `c${at}`);
-  const print = format === 'csv' || format === 'psv' ? cellOf : memberOf;
+  const print = format === 'csv' || format === 'psv' ? cellSql : memberSql;
   const list = places.map((place, at) => {
     const type = types[at];
     return `${type === undefined ? place : print(type, place)} AS ${identifier(names[at] ?? '')}`;
@@ -167,49 +163,3 @@ const OPTIONS: Readonly<Record<FileFormat, string>> = {
   csv: `FORMAT csv, HEADER true, NULLSTR ''`,
   psv: `FORMAT csv, HEADER true, NULLSTR '', DELIMITER '|'`,
 };
-
-const FLOATS: ReadonlySet<DuckDBTypeId> = new Set([DuckDBTypeId.FLOAT, DuckDBTypeId.DOUBLE]);
-const WIDE: ReadonlySet<DuckDBTypeId> = new Set([
-  ...[DuckDBTypeId.BIGINT, DuckDBTypeId.UBIGINT, DuckDBTypeId.HUGEINT, DuckDBTypeId.UHUGEINT],
-]);
-const INSTANTS: ReadonlySet<DuckDBTypeId> = new Set([
-  ...[DuckDBTypeId.TIMESTAMP, DuckDBTypeId.TIMESTAMP_TZ],
-]);
-const SPELLED: ReadonlySet<DuckDBTypeId> = new Set([
-  ...[DuckDBTypeId.INTERVAL, DuckDBTypeId.TIME, DuckDBTypeId.UUID],
-]);
-/** Digits that a double holds exactly. */
-const EXACT_DIGITS = 15;
-
-/** A column of csv and psv. */
-function cellOf(type: DuckDBType, place: string): string {
-  if (FLOATS.has(type.typeId)) return `CASE WHEN isfinite(${place}) THEN ${place} END`;
-  return INSTANTS.has(type.typeId) ? instantOf(place) : place;
-}
-
-/** A member of JSON. */
-function memberOf(type: DuckDBType, place: string): string {
-  const text = `CAST(${place} AS VARCHAR)`;
-  const exactly = (isExact: string): string =>
-    `CASE WHEN ${isExact} THEN CAST(${text} AS JSON) ELSE to_json(${text}) END`;
-  if (WIDE.has(type.typeId)) {
-    return exactly(`${place} BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`);
-  }
-  if (type instanceof DuckDBDecimalType && type.width > EXACT_DIGITS) {
-    const most = `1e${EXACT_DIGITS - type.scale}`;
-    return exactly(`${place} > -${most} AND ${place} < ${most}`);
-  }
-  if (type.alias === 'JSON') {
-    // A record of JSON lines has one line; a break can only stand between the parts of a value.
-    return `CAST(regexp_replace(${text}, '[\\r\\n]+', ' ', 'g') AS JSON)`;
-  }
-  return SPELLED.has(type.typeId) ? text : cellOf(type, place);
-}
-
-/** `2024-02-29T23:59:59.123Z`, with six digits only where the microseconds need them. */
-function instantOf(place: string): string {
-  const instant = `CAST(${place} AS TIMESTAMP)`;
-  const short = `strftime(${instant}, '%Y-%m-%dT%H:%M:%S.%gZ')`;
-  const long = `strftime(${instant}, '%Y-%m-%dT%H:%M:%S.%fZ')`;
-  return `CASE WHEN epoch_us(${instant}) % 1000 = 0 THEN ${short} ELSE ${long} END`;
-}

@@ -1,7 +1,6 @@
 // Result rows as the bytes of an answer. Values survive exactly: an integer past 2^53 becomes JSON
 // text, a timestamp keeps its microseconds, JSON properties go out as they came in.
 import {
-  type DuckDBDataChunk,
   DuckDBDateValue,
   DuckDBDecimalValue,
   DuckDBListValue,
@@ -13,6 +12,7 @@ import {
   type DuckDBValue,
 } from '@duckdb/node-api';
 import { Failure } from '../failure.ts';
+import { nextChunk } from './chunks.ts';
 import type { Body, Page, Row, TextFormat } from './protocol.ts';
 
 /** Largest rendered body; a bigger one is refused with 413 and the advice to narrow the request. */
@@ -35,8 +35,8 @@ export async function renderBody(result: DuckDBResult, format: TextFormat): Prom
   let objects = 0;
   let bytes = 0;
   for (;;) {
-    const chunk: DuckDBDataChunk | null = await result.fetchChunk();
-    if (chunk === null || chunk.rowCount === 0) break;
+    const chunk = await nextChunk(result);
+    if (chunk === undefined) break;
     const text = chunk.getRows().map(shape.row).join(shape.separator);
     const piece = Buffer.from(objects === 0 ? text : shape.separator + text);
     objects += chunk.rowCount;
@@ -84,8 +84,8 @@ export async function renderPage(result: DuckDBResult): Promise<Page> {
   const dates: number[] = [];
   let bytes = 0;
   for (;;) {
-    const chunk: DuckDBDataChunk | null = await result.fetchChunk();
-    if (chunk === null || chunk.rowCount === 0) break;
+    const chunk = await nextChunk(result);
+    if (chunk === undefined) break;
     for (const [date, ...values] of chunk.getRows()) {
       const piece = Buffer.from(`${row(values)},`);
       bytes += piece.length;
@@ -228,8 +228,8 @@ function timestampText(micros: bigint): string {
   return `${whole}.${digits.endsWith('000') ? digits.slice(0, 3) : digits}Z`;
 }
 
-/** RFC 4180: quoted when it holds the delimiter, a quote or a line break. */
+/** RFC 4180: quoted when it holds the delimiter, a quote or a line break, or nothing: null has no quotes. */
 function quotedCell(text: string, delimiter: string): string {
-  const plain = !text.includes(delimiter) && !/["\r\n]/.test(text);
+  const plain = text !== '' && !text.includes(delimiter) && !/["\r\n]/.test(text);
   return plain ? text : `"${text.replaceAll('"', '""')}"`;
 }

@@ -27,20 +27,28 @@ function bodyOf(): string {
   return JSON.stringify(rows).replaceAll(/9007199254\d+/g, (digits) => digits);
 }
 
+/** Lists of many records. */
+const FOLDING = { TAPEDECK_SQL_FOLDING: 'on' };
+
 const SELECT = `SELECT *, price * 1.5 AS half, sum(size) OVER () AS total,
   CAST(price AS DECIMAL(18, 3)) AS exact,
-  TIMESTAMP '2024-01-01 00:00:00.123456' AS fine, price / 0 AS never, symbol, 12345678901234567890 AS wide
-  FROM TICKS ORDER BY time`;
+  TIMESTAMP '2024-01-01 00:00:00.123456' AS fine, price / 0 AS never, symbol, 12345678901234567890 AS wide,
+  CAST(price AS FLOAT) / 3 AS narrow, array_agg(note) OVER near AS words,
+  array_agg(price / (size % 2)) OVER near AS numbers, array_agg(size) OVER near AS sizes,
+  array_agg(time) OVER near AS times, array_agg(CAST(size AS DECIMAL(18, 1))) OVER near AS exacts,
+  CAST(CASE size % 4 WHEN 0 THEN '{"n": NaN}' WHEN 1 THEN '[1,2,]' WHEN 2 THEN '{"a": "NaN,]\\\\\\""}'
+    ELSE '[true, false, null, -1.5e3, "infinite"]' END AS JSON) AS given
+  FROM TICKS WINDOW near AS (ORDER BY time ROWS 1 PRECEDING) ORDER BY time`;
 
 async function ask(server: TestServer, limit: number, format: string): Promise<Response> {
   const url = `${server.base}/v1/sql-query/WS?format=${format}&token=${server.publishable}`;
   const answer = await fetch(url, { method: 'POST', body: `${SELECT} LIMIT ${limit}` });
-  assert.equal(answer.status, 200);
+  assert.equal(answer.status, 200, answer.ok ? format : await answer.text());
   return answer;
 }
 
 test('what DuckDB writes is what is rendered', async () => {
-  await using server = await startServer();
+  await using server = await startServer({ settings: FOLDING });
   const load = `${server.base}/v1/data/WS/TICKS?wait=true&key=symbol&date=time&token=${server.secret}`;
   const loaded = await fetch(load, { method: 'POST', body: bodyOf() });
   assert.equal(loaded.status, 200, await loaded.text());
@@ -58,6 +66,27 @@ test('what DuckDB writes is what is rendered', async () => {
     // One by one: the difference of two long lists takes minutes to tell.
     const first = short.findIndex((row, at) => !isDeepStrictEqual(row, long[at]));
     assert.deepEqual(long[first], short[first], `${format}, row ${first}`);
+  }
+  await noBodies(server);
+});
+
+test('rows that break off late are an error in every format, and cost nothing', async () => {
+  await using server = await startServer();
+  const load = `${server.base}/v1/data/WS/TICKS?wait=true&key=symbol&date=time&token=${server.secret}`;
+  const loaded = await fetch(load, { method: 'POST', body: bodyOf() });
+  assert.equal(loaded.status, 200, await loaded.text());
+  const late = `SELECT *, ${Array.from({ length: 20 }, (_, at) => `price AS p${at}`).join(', ')},
+    CASE WHEN day = DATE '2024-12-31' THEN CAST(note || 'x' AS INTEGER) ELSE 1 END AS broken
+    FROM TICKS LIMIT`;
+  for (const format of ['json', 'jsonl', 'csv', 'psv', 'arrow', 'parquet']) {
+    for (const limit of [SHORT, ROWS]) {
+      const url = `${server.base}/v1/sql-query/WS?format=${format}&token=${server.publishable}`;
+      const answer = await fetch(url, { method: 'POST', body: `${late} ${limit}` });
+      const text = await answer.text();
+      assert.equal(answer.status, 400, `${format} ${limit} ${text.slice(0, 200)}`);
+      assert.match(text, /does not fit a cast/, `${format} ${text}`);
+      assert.equal(answer.headers.get('svccloud-messages-used') ?? '0', '0');
+    }
   }
   await noBodies(server);
 });
@@ -90,7 +119,7 @@ async function noBodies({ folder }: TestServer): Promise<void> {
 }
 
 test('the file of a long answer goes when nobody wants it', async () => {
-  await using server = await startServer();
+  await using server = await startServer({ settings: FOLDING });
   const load = `${server.base}/v1/data/WS/TICKS?wait=true&key=symbol&date=time&token=${server.secret}`;
   const loaded = await fetch(load, { method: 'POST', body: bodyOf() });
   assert.equal(loaded.status, 200, await loaded.text());

@@ -111,3 +111,13 @@ test('many questions at once wait their turn', async () => {
     Array.from({ length: 100 }, (_, at) => at),
   );
 });
+
+test('an interrupted answer is none, however many of its rows there were', async () => {
+  const slow = { files: [], statements: ['SELECT i FROM range(40_000_000) t(i)'], deadlineMs: 100 };
+  for (const format of ['jsonl', 'arrow'] as const) {
+    const { type, message } = await failure(pool.body(slow, format));
+    assert.equal(type, 'TimedOut', `${format}: ${message}`);
+  }
+  const { type } = await failure(pool.page(slow));
+  assert.equal(type, 'TimedOut');
+});

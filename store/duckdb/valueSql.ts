@@ -1,0 +1,73 @@
+// SQL that prints a value for a file as render.ts prints it: what DuckDB writes by itself is not always
+// JSON, nor exact.
+import { DuckDBDecimalType, DuckDBListType, type DuckDBType, DuckDBTypeId } from '@duckdb/node-api';
+
+const WIDE: ReadonlySet<DuckDBTypeId> = new Set([
+  ...[DuckDBTypeId.BIGINT, DuckDBTypeId.UBIGINT, DuckDBTypeId.HUGEINT, DuckDBTypeId.UHUGEINT],
+]);
+const INSTANTS: ReadonlySet<DuckDBTypeId> = new Set([
+  ...[DuckDBTypeId.TIMESTAMP, DuckDBTypeId.TIMESTAMP_TZ],
+]);
+const SPELLED: ReadonlySet<DuckDBTypeId> = new Set([
+  ...[DuckDBTypeId.INTERVAL, DuckDBTypeId.TIME, DuckDBTypeId.UUID],
+]);
+/** Digits that a double holds exactly. */
+const EXACT_DIGITS = 15;
+
+/** A column of csv and psv. */
+export function cellSql(type: DuckDBType, place: string): string {
+  if (type instanceof DuckDBListType) {
+    const list = `CAST(to_json(${memberSql(type, place)}) AS VARCHAR)`;
+    return `CASE WHEN ${place} IS NOT NULL THEN ${list} END`;
+  }
+  return plainSql(type, place);
+}
+
+/** A member of JSON. @param depth of lists around it */
+export function memberSql(type: DuckDBType, place: string, depth = 0): string {
+  const text = `CAST(${place} AS VARCHAR)`;
+  const exactly = (isExact: string): string =>
+    `CASE WHEN ${isExact} THEN CAST(${text} AS JSON) ELSE to_json(${text}) END`;
+  if (type instanceof DuckDBListType) {
+    const item = `item${depth}`;
+    const print = memberSql(type.valueType, item, depth + 1);
+    return print === item ? place : `list_transform(${place}, lambda ${item}: ${print})`;
+  }
+  if (WIDE.has(type.typeId)) {
+    return exactly(`${place} BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`);
+  }
+  if (type instanceof DuckDBDecimalType && type.width > EXACT_DIGITS) {
+    const most = `1e${EXACT_DIGITS - type.scale}`;
+    return exactly(`${place} > -${most} AND ${place} < ${most}`);
+  }
+  if (type.alias === 'JSON') return jsonSql(text);
+  return SPELLED.has(type.typeId) ? text : plainSql(type, place);
+}
+
+/** What DuckDB takes for JSON and nobody else: outside of texts JSON has no such letters. */
+const LENIENT = String.raw`[iINA]|na|,\s*[\]}]`;
+const JSON_TEXTS = String.raw`"([^"\\]|\\.)*"`;
+
+function jsonSql(text: string): string {
+  const bare = `regexp_replace(${text}, '${JSON_TEXTS}', '0', 'g')`;
+  // A record of JSON lines has one line; a break can only stand between the parts of a value.
+  const strict = `CAST(regexp_replace(${text}, '[\\r\\n]+', ' ', 'g') AS JSON)`;
+  return `CASE WHEN regexp_matches(${bare}, '${LENIENT}') THEN to_json(${text}) ELSE ${strict} END`;
+}
+
+function plainSql(type: DuckDBType, place: string): string {
+  if (type.typeId === DuckDBTypeId.DOUBLE) return finite(place);
+  // The digits of a double, which 0.1 has not: it is the same value in every answer.
+  if (type.typeId === DuckDBTypeId.FLOAT) return finite(`CAST(${place} AS DOUBLE)`);
+  return INSTANTS.has(type.typeId) ? instantSql(place) : place;
+}
+
+const finite = (value: string): string => `CASE WHEN isfinite(${value}) THEN ${value} END`;
+
+/** `2024-02-29T23:59:59.123Z`, with six digits only where the microseconds need them. */
+function instantSql(place: string): string {
+  const instant = `CAST(${place} AS TIMESTAMP)`;
+  const short = `strftime(${instant}, '%Y-%m-%dT%H:%M:%S.%gZ')`;
+  const long = `strftime(${instant}, '%Y-%m-%dT%H:%M:%S.%fZ')`;
+  return `CASE WHEN epoch_us(${instant}) % 1000 = 0 THEN ${short} ELSE ${long} END`;
+}
