@@ -164,7 +164,8 @@ function printBound(
 ): { readonly statements: readonly string[]; readonly parameters: Printed['parameters'] } {
   const printer = tablePrinter(bound, place);
   const { sql, parameters } = printPlan(bound.plan.query, printer, bound, rowsMax);
-  return { statements: [sql], parameters };
+  // As a sub-select its columns have names of their own, in whatever case: as in a table or a file.
+  return { statements: [`FROM (${sql})`], parameters };
 }
 
 /** What prints the tables of a query: datasets as their records, views as their queries. */

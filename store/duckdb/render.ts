@@ -113,23 +113,16 @@ export const tooLarge = (): Failure =>
     `the answer is over ${BODY_BYTES_MAX} bytes: narrow it with limit, from, to or filter`,
   );
 
-/**
- * Two columns of one name would be one member: the second is called `name_1`. As DuckDB does it, for
- * which `a` and `A` are one name: short and long answers, and files, have the same columns.
- */
+/** Two columns of one name would be one member: the second is called `name_1`. */
 export function uniqueNames(names: readonly string[]): readonly string[] {
   const taken = new Set<string>();
   return names.map((name) => {
     let unique = name;
-    for (let next = 1; taken.has(inLowerCase(unique)); next += 1) unique = `${name}_${next}`;
-    taken.add(inLowerCase(unique));
+    for (let next = 1; taken.has(unique); next += 1) unique = `${name}_${next}`;
+    taken.add(unique);
     return unique;
   });
 }
-
-/** Of ASCII letters alone, as DuckDB. */
-const inLowerCase = (name: string): string =>
-  name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 function jsonShape(result: DuckDBResult): Shape {
   const row = jsonRow(uniqueNames(result.columnNames()), printersOf(result, jsonPrinter));
