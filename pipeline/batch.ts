@@ -3,13 +3,14 @@
 // The fast way is one COPY: read_csv types the columns in parallel and keeps the lines it rejects,
 // the sort makes repeats neighbours, and one streaming pass proves that there are none. Only when
 // there are (or a required value is missing) the exact way numbers the records, which is what tells
-// first from last and names the record that is at fault.
+// first from last and names the record that is at fault. JSON takes the fast way too: typed where its
+// spelling lets it (jsonSpelling.ts), as text and cast otherwise.
 import { join } from 'node:path';
 import type { Column } from '../store/columns.ts';
 import { identifier } from '../store/duckdb/instance.ts';
 import type { DuckDbPool } from '../store/duckdb/pool.ts';
 import type { Row } from '../store/duckdb/protocol.ts';
-import { reasonOf } from '../store/failure.ts';
+import { Failure, reasonOf } from '../store/failure.ts';
 import { type Reject, REJECTS_KEPT_MAX } from '../store/jobs.ts';
 import type { Aside } from '../store/quarantine.ts';
 import { newUuid } from '../store/random.ts';
@@ -17,7 +18,14 @@ import { ask, askEach, lineOf, lineReject, NUMBER, selection } from './batchStat
 import { exactBatch } from './exactBatch.ts';
 import { breachesOf, breachStatements, type Checks } from './expectations.ts';
 import { copyTable, type FileStats, fileStats } from './parquetFile.ts';
-import { fromClause, misfit, MISFIT_MARK, rejectStatements, type Relation } from './relation.ts';
+import {
+  fromClause,
+  misfit,
+  MISFIT_MARK,
+  rejectStatements,
+  type Relation,
+  typedRelation,
+} from './relation.ts';
 import { REPEATS_SHARE_MAX, withoutRepeats } from './repeats.ts';
 import { lacksIndex, orderBy, repeatsStatement, type UniqueIndex } from './uniqueIndex.ts';
 
@@ -92,13 +100,15 @@ export async function makeBatch(
   if (exactly && !guessed) return { kind: 'batch', batch: await exactBatch(request, bench) };
   const fast = await fastBatch(request, bench, guessed);
   if (guessed && fast.misfits.length > 0) return { kind: 'misfit', misfits: fast.misfits };
-  const { batch, repeats } = fast;
+  const { batch, relation, repeats } = fast;
   if (batch === undefined || exactly) {
     return { kind: 'batch', batch: await exactBatch(request, bench) };
   }
   if (repeats === 0) return { kind: 'batch', batch };
   const few = repeats <= batch.stats.records * REPEATS_SHARE_MAX && batch.invalid === 0;
-  const once = few ? dropRepeats(request, batch, bench) : exactBatch(request, bench);
+  const once = few
+    ? dropRepeats({ ...request, relation }, batch, bench)
+    : exactBatch(request, bench);
   return { kind: 'batch', batch: await once };
 }
 
@@ -115,6 +125,8 @@ async function dropRepeats(request: BatchRequest, batch: Batch, bench: Workbench
 }
 
 interface Fast {
+  /** As it was read. */
+  readonly relation: Relation;
   readonly misfits: readonly Misfit[];
   /** Undefined when only the exact way can tell which records to keep. */
   readonly batch: Batch | undefined;
@@ -122,10 +134,28 @@ interface Fast {
   readonly repeats: number;
 }
 
+/** JSON is read typed first, where that may be; what DuckDB then refuses is read as text. */
 async function fastBatch(request: BatchRequest, bench: Workbench, guessed: boolean): Promise<Fast> {
-  const { relation, checks, columns, index } = request;
+  const typed = typedRelation(request.relation);
+  if (typed === undefined) return oneCopy(request, request.relation, bench, guessed);
+  try {
+    return await oneCopy(request, typed, bench, guessed);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.type !== 'InvalidBody') throw error;
+    return oneCopy(request, request.relation, bench, guessed);
+  }
+}
+
+/** @param relation the request's, as it is to be read */
+async function oneCopy(
+  request: BatchRequest,
+  relation: Relation,
+  bench: Workbench,
+  guessed: boolean,
+): Promise<Fast> {
+  const { checks, columns, index } = request;
   const path = join(bench.folder, `${newUuid()}.parquet`);
-  const query = `SELECT ${selection(request, true)}
+  const query = `SELECT ${selection({ ...request, relation }, true)}
     FROM ${fromClause(relation, columns, true)}${orderBy(index)}`;
   const rejecting = relation.kind === 'csv' ? rejectStatements(REJECTS_KEPT_MAX) : [];
   const repeats = index.columns.length === 0 ? [] : [repeatsStatement(path, index)];
@@ -150,11 +180,11 @@ async function fastBatch(request: BatchRequest, bench: Workbench, guessed: boole
     };
     const misfits = (cast ?? []).map(castMisfit);
     const lacking = lacksIndex(stats, index) || breaches.some(({ action }) => action !== 'warn');
-    return { misfits, batch: lacking ? undefined : batch, repeats: repeated };
+    return { relation, misfits, batch: lacking ? undefined : batch, repeats: repeated };
   } catch (error) {
     if (!reasonOf(error).includes(MISFIT_MARK)) throw error;
     const misfits = guessed ? await findMisfits(request, bench) : [];
-    return { misfits, batch: undefined, repeats: 0 };
+    return { relation, misfits, batch: undefined, repeats: 0 };
   }
 }
 

@@ -6,7 +6,16 @@ import type { Workbench } from './batch.ts';
 import { contentOf, readHead } from './content.ts';
 import { csvRelation } from './csv.ts';
 import type { DateOrder } from './dateFormats.ts';
-import { describeJson, framingOf, jsonRelation } from './json.ts';
+import {
+  framingOf,
+  jsonRelation,
+  type JsonRelation,
+  namesInOrder,
+  patternOf,
+  sampleOf,
+  sampleStatement,
+  unlikeStatement,
+} from './json.ts';
 import { refuseEndlessLine } from './lineScan.ts';
 import { describeParquet, parquetRelation } from './parquet.ts';
 import type { Relation } from './relation.ts';
@@ -41,8 +50,27 @@ export async function openRelation(opening: Opening, bench: Workbench): Promise<
   const framing = framingOf(head, jsonPath);
   const below = jsonPath ?? '$[*]';
   const empty = { kind: 'json', path, framing, jsonPath: below, columns: [] } as const;
-  const [sampled, named] = await readDescribed(empty, bench);
-  return jsonRelation(empty, sampled ?? [], named ?? [], dateOrder);
+  return openJson(empty, bench, dateOrder);
+}
+
+/** The sample says how records are spelled; the file is read for those that are spelled otherwise. */
+async function openJson(
+  empty: JsonRelation,
+  bench: Workbench,
+  order: DateOrder | undefined,
+): Promise<Relation> {
+  const sample = sampleOf(await readJson(empty, sampleStatement(empty), bench), order);
+  // Each further statement is 5 ms or more, and of few records any way is fast.
+  if (sample.whole) return jsonRelation(empty, sample, sample.names, false);
+  const pattern = patternOf(empty, sample);
+  const [unlike] = await readJson(empty, unlikeStatement(empty, pattern), bench);
+  const all = (unlike?.['names'] ?? []) as readonly string[];
+  const known = new Set(sample.names);
+  const like = Number(unlike?.['lists']) === 0;
+  if (all.every((name) => known.has(name))) return jsonRelation(empty, sample, sample.names, like);
+  const named = await readJson(empty, namesInOrder(empty), bench);
+  const names = named.map((row) => String(row['name']));
+  return jsonRelation(empty, sample, names, like);
 }
 
 const isPacked = (content: string): content is Packing =>
@@ -55,14 +83,17 @@ async function describe(path: string, bench: Workbench): Promise<readonly Row[]>
   return described ?? [];
 }
 
-const readDescribed = (
-  empty: Parameters<typeof describeJson>[0],
+async function readJson(
+  { path }: JsonRelation,
+  statement: string,
   bench: Workbench,
-): Promise<readonly (readonly Row[])[]> =>
-  readable(bench, empty.path, describeJson(empty), (reason) => {
+): Promise<readonly Row[]> {
+  const [rows] = await readable(bench, path, [statement], (reason) => {
     const [first = ''] = reason.split('\n');
-    return `the body is not readable JSON: ${first.replaceAll(empty.path, 'the body')}`;
+    return `the body is not readable JSON: ${first.replaceAll(path, 'the body')}`;
   });
+  return rows ?? [];
+}
 
 async function readable(
   { pool, deadlineMs }: Workbench,
