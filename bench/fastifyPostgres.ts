@@ -44,6 +44,8 @@ export async function serveByPostgres(
   const { port, user, password } = postgres;
   const login = { host: '127.0.0.1', port, user, password, database: 'postgres' };
   const pool = new Pool({ ...login, max: CONNECTIONS });
+  // What ends last is PostgreSQL: a connection that is still ending hears of it.
+  pool.on('error', () => undefined);
   await fill(tapedeck, dataset, folder, pool, dateType);
   const headers = { 'content-type': 'application/json; charset=utf-8' };
   const server = Fastify({ logger: false });
