@@ -14,6 +14,11 @@ export async function askScrub(transaction: Database): Promise<void> {
 /** Scrubs when that was asked for; false when a reader of an older moment still keeps old pages. */
 export type Scrub = () => Promise<boolean>;
 
+/** Now where it can be; else, on a full disk or beside a backup, the next upkeep does it. */
+export async function scrubOrLater(scrub: Scrub): Promise<void> {
+  await scrub().catch(() => false);
+}
+
 /** Who asks while one runs shares the next one with all who asked by then. */
 export function makeScrub(database: Database): Scrub {
   let running: Promise<unknown> = Promise.resolve();

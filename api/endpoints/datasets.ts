@@ -16,7 +16,7 @@ import { Failure } from '../../store/failure.ts';
 import { clearTexts } from '../../store/jobs.ts';
 import type { Lake } from '../../store/lake.ts';
 import { forgetQuarantined } from '../../store/quarantine.ts';
-import { askScrub } from '../../store/scrub.ts';
+import { askScrub, scrubOrLater } from '../../store/scrub.ts';
 import { callerOf, checkDatasetRoom, datasetOf, workspaceOf } from '../access.ts';
 import {
   CHANGE_DATASET,
@@ -237,8 +237,7 @@ export const deleteDataset: Endpoint = {
     const { lake, runner } = services;
     const { workspace, dataset: name } = ownDataset(call, lake);
     await runner.inTurn(workspace, name, () => dropFound(call, services));
-    // What can't be scrubbed now, on a full disk or beside a backup, is by the next upkeep.
-    if (truthOf(call.query, 'purge')) await services.scrub().catch(() => false);
+    if (truthOf(call.query, 'purge')) await scrubOrLater(services.scrub);
     return changed('Dataset has been deleted', name);
   },
 };

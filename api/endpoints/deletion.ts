@@ -10,6 +10,7 @@ import type { Dataset } from '../../store/datasets.ts';
 import { Failure } from '../../store/failure.ts';
 import { clearTexts } from '../../store/jobs.ts';
 import { purgeQuarantined } from '../../store/quarantine.ts';
+import { scrubOrLater } from '../../store/scrub.ts';
 import { callerOf, checkKind, datasetOf } from '../access.ts';
 import type { Call, Endpoint, Services } from '../endpoint.ts';
 import { dayOf, truthOf } from '../parameters.ts';
@@ -43,8 +44,7 @@ export const deleteRecords: Endpoint = {
     const { workspace, dataset } = datasetOf(caller, place, id, lake, 'delete');
     const work = purges ? purgeFound : deleteFound;
     const records = await runner.inTurn(workspace, dataset, () => work(call, caller, services));
-    // What can't be scrubbed now, on a full disk or beside a backup, is by the next upkeep.
-    if (purges) await services.scrub().catch(() => false);
+    if (purges) await scrubOrLater(services.scrub);
     const message = `${purges ? 'purged' : 'deleted'} ${records} records`;
     return { kind: 'json', value: { success: true, message }, metering: 'free' };
   },

@@ -17,7 +17,7 @@ import type {
   Scope,
   ToChild,
 } from './protocol.ts';
-import { columnsOf, renderBody, renderPage, uniqueNames } from './render.ts';
+import { columnsOf, renderBody, renderPage } from './render.ts';
 
 /** Warm instances kept, the ones used last: 3 MB each, and the Parquet footers that it read. */
 const INSTANCES_MAX = 12;
@@ -94,16 +94,12 @@ async function answerOn(connection: DuckDBConnection, request: Request): Promise
   running = { id: request.id, connection };
   if (interrupted === request.id) throw new Failure('TimedOut', 'interrupted');
   const last = request.statements.at(-1) ?? '';
-  const rows = [];
+  const before = [];
   for (const statement of request.statements.slice(0, -1)) {
-    rows.push(await rowsOf(connection, statement, []));
-  }
-  if (request.answer === 'rows') {
-    rows.push(await rowsOf(connection, last, request.parameters));
-    return { kind: 'rows', rows };
+    before.push(await rowsOf(connection, statement, []));
   }
   try {
-    return await lastOn(connection, last, request);
+    return await lastOn(connection, last, request, before);
   } catch (error) {
     if (!isBroken(error) || interrupted === request.id) throw error;
     await whyBroken(connection, last, request.parameters);
@@ -111,18 +107,23 @@ async function answerOn(connection: DuckDBConnection, request: Request): Promise
   }
 }
 
+/** @param before rows of the statements before the last */
 async function lastOn(
   connection: DuckDBConnection,
   last: string,
   request: Request,
+  before: readonly (readonly Row[])[],
 ): Promise<Answer> {
   const { answer, parameters } = request;
-  if (answer !== 'page' && answer !== 'columns' && answer !== 'rows') {
-    return { kind: 'body', body: await bodyOn(connection, last, answer, request) };
+  if (answer === 'rows') {
+    return { kind: 'rows', rows: [...before, await rowsOf(connection, last, parameters)] };
   }
-  const result = await connection.stream(last, [...parameters]);
-  if (answer === 'page') return { kind: 'page', page: await renderPage(result) };
-  return { kind: 'rows', rows: [columnsOf(result)] };
+  if (answer === 'page' || answer === 'columns') {
+    const result = await connection.stream(last, [...parameters]);
+    if (answer === 'page') return { kind: 'page', page: await renderPage(result) };
+    return { kind: 'rows', rows: [columnsOf(result)] };
+  }
+  return { kind: 'body', body: await bodyOn(connection, last, answer, request) };
 }
 
 async function bodyOn(
@@ -150,7 +151,7 @@ async function bodyOn(
       : arrowFile(rows, join(folder, file.name), file.bytesMax);
   const casts = arrowCasts(result);
   if (casts === undefined) return render(result);
-  const names = uniqueNames(result.columnNames());
+  const names = result.columnNames();
   const list = casts.map((type, at) => {
     const value = type === '' ? `c${at}` : `CAST(c${at} AS ${type})`;
     return `${value} AS ${identifier(names[at] ?? '')}`;

@@ -6,7 +6,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { Failure } from '../failure.ts';
 import { identifier, literal } from './instance.ts';
 import type { Body, Bound, Compression, FileFormat, TextFormat } from './protocol.ts';
-import { BODY_BYTES_MAX, checkTypes, renderBody, uniqueNames } from './render.ts';
+import { BODY_BYTES_MAX, checkTypes, renderBody } from './render.ts';
 import { cellSql, memberSql } from './valueSql.ts';
 
 /** As the lake's own files. */
@@ -143,9 +143,10 @@ async function copyStatement(
   const options = `${OPTIONS[format]}, USE_TMP_FILE false`;
   if (format === 'parquet') return `COPY (${query}) TO ${literal(path)} (${options})`;
   const packed = `${options}, COMPRESSION ${compression}`;
-  const names = uniqueNames(result.columnNames());
+  // As a sub-select's, which have names of their own.
+  const names = result.columnNames();
   const types = result.columnTypes();
-  // By place: two columns may have one name.
+  // By place: in the query itself two columns may have one name.
   const places = names.map((_, at) => `c${at}`);
   const print = format === 'csv' || format === 'psv' ? cellSql : memberSql;
   const list = places.map((place, at) => {

@@ -289,10 +289,10 @@ export class DuckDbPool {
     const { running } = slot;
     if (message.kind === 'memory') return this.#weigh(slot, message.bytes);
     if (running === undefined || message.id !== running.id) return;
-    if (message.kind === 'answer' && running.stopped !== undefined) running.failed(running.stopped);
+    if (message.kind === 'progress') running.question.onProgress?.(message.percent);
+    else if (running.stopped !== undefined) running.failed(running.stopped);
     else if (message.kind === 'answer') running.answered(message.answer);
-    else if (message.kind === 'progress') running.question.onProgress?.(message.percent);
-    else running.failed(running.stopped ?? new Failure(message.type, message.detail));
+    else running.failed(new Failure(message.type, message.detail));
   }
 
   #weigh(slot: Slot, bytes: number): void {

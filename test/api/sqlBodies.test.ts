@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'csv-parse/sync';
+import { loaded } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 
+const INDEX = { key: 'symbol', date: 'time' };
 const ROWS = 12_000;
 /** The greatest number of rows that is rendered. */
 const SHORT = 10_000;
@@ -49,9 +51,7 @@ async function ask(server: TestServer, limit: number, format: string): Promise<R
 
 test('what DuckDB writes is what is rendered', async () => {
   await using server = await startServer({ settings: FOLDING });
-  const load = `${server.base}/v1/data/WS/TICKS?wait=true&key=symbol&date=time&token=${server.secret}`;
-  const loaded = await fetch(load, { method: 'POST', body: bodyOf() });
-  assert.equal(loaded.status, 200, await loaded.text());
+  await loaded(server, 'TICKS', bodyOf(), INDEX);
   for (const format of ['json', 'jsonl', 'csv', 'psv']) {
     const read = async (limit: number): Promise<readonly unknown[]> => {
       const answer = await ask(server, limit, format);
@@ -72,9 +72,7 @@ test('what DuckDB writes is what is rendered', async () => {
 
 test('rows that break off late are an error in every format, and cost nothing', async () => {
   await using server = await startServer();
-  const load = `${server.base}/v1/data/WS/TICKS?wait=true&key=symbol&date=time&token=${server.secret}`;
-  const loaded = await fetch(load, { method: 'POST', body: bodyOf() });
-  assert.equal(loaded.status, 200, await loaded.text());
+  await loaded(server, 'TICKS', bodyOf(), INDEX);
   const late = `SELECT *, ${Array.from({ length: 20 }, (_, at) => `price AS p${at}`).join(', ')},
     CASE WHEN day = DATE '2024-12-31' THEN CAST(note || 'x' AS INTEGER) ELSE 1 END AS broken
     FROM TICKS LIMIT`;
@@ -93,9 +91,7 @@ test('rows that break off late are an error in every format, and cost nothing', 
 
 test('columns of one name, in whatever case, are told apart in short and long answers', async () => {
   await using server = await startServer();
-  const load = `${server.base}/v1/data/WS/TICKS?wait=true&key=symbol&date=time&token=${server.secret}`;
-  const loaded = await fetch(load, { method: 'POST', body: bodyOf() });
-  assert.equal(loaded.status, 200, await loaded.text());
+  await loaded(server, 'TICKS', bodyOf(), INDEX);
   const url = `${server.base}/v1/sql-query/WS?format=csv&token=${server.publishable}`;
   const list = "'x' AS a, symbol AS A, 'y' AS a_1, size AS a, 'é' AS É, day AS é";
   // Rendered as they come; kept, then rendered; kept, then written by DuckDB.
@@ -120,9 +116,7 @@ async function noBodies({ folder }: TestServer): Promise<void> {
 
 test('the file of a long answer goes when nobody wants it', async () => {
   await using server = await startServer({ settings: FOLDING });
-  const load = `${server.base}/v1/data/WS/TICKS?wait=true&key=symbol&date=time&token=${server.secret}`;
-  const loaded = await fetch(load, { method: 'POST', body: bodyOf() });
-  assert.equal(loaded.status, 200, await loaded.text());
+  await loaded(server, 'TICKS', bodyOf(), INDEX);
   const url = `${server.base}/v1/sql-query/WS?token=${server.publishable}`;
   const dear = await fetch(`${url}&maxMessages=5`, { method: 'POST', body: SELECT });
   assert.equal(dear.status, 402, await dear.text());
