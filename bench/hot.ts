@@ -1,13 +1,12 @@
 // Hot series over HTTP, with token, metering and journal: Zipf keys, random windows, both orders, a
 // fifth with `filter`; against bare Fastify that sends the same headers and as many bytes. One client
 // process drives both in turn.
-import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import Fastify from 'fastify';
 import type { Tapedeck } from '../api/main.ts';
 import { serveByPostgres } from './fastifyPostgres.ts';
+import { drive, PATHS, pathsOf, SECONDS, warm, zipfKey } from './hotReads.ts';
 import { pushLoad } from './life.ts';
 import { bareDuckDb, median, type Ratio, ratioOf, rounded, timed } from './measure.ts';
 import { bareReads, openBare, p50 } from './series.ts';
@@ -21,10 +20,6 @@ import {
   tokenOf,
 } from './stored.ts';
 
-const SECONDS = 4;
-const CONNECTIONS = 32;
-/** Requests of a measurement, over and over. */
-const PATHS = 4_000;
 const RECORDS: readonly (readonly [records: number, bare: string, postgres: string])[] = [
   [1, '>= 0.5', '>= 2'],
   [30, '>= 0.6', '>= 2'],
@@ -62,7 +57,8 @@ async function benchDaily(
   await using postgres = await serveByPostgres(tapedeck, 'D', folder, 'date');
   const ratios: Ratio[] = [];
   for (const [records, bare, usual] of RECORDS) {
-    const paths = pathsOf(records, Math.floor(rows / SYMBOLS), token);
+    const windows = { dataset: 'D', symbols: SYMBOLS, days: Math.floor(rows / SYMBOLS), token };
+    const paths = pathsOf({ ...windows, records });
     const asked = {
       name: `hot series, ${records} records`,
       paths,
@@ -93,7 +89,7 @@ async function benchMinutes(
   for (const [records, bare, usual] of RECORDS) {
     const paths = Array.from({ length: PATHS }, (_, at) => {
       const order = at % 3 === 0 ? '&sort=asc' : '';
-      return `/v1/data/WS/M/${zipfKey(at)}?last=${records}${order}&token=${token}`;
+      return `/v1/data/WS/M/${zipfKey(at, SYMBOLS)}?last=${records}${order}&token=${token}`;
     });
     const name = `hot series of minutes, ${records} records`;
     const asked = { name, paths, list: `minutes-${records}`, pairs };
@@ -132,45 +128,6 @@ async function againstServers(
   await warm(`http://127.0.0.1:${postgres}`, asked.paths);
   const usual = `${usualTarget} of Fastify's over PostgreSQL`;
   return [...ratios, await measure([port, postgres], { ...asked, list }, usual)];
-}
-
-/** The nth key is asked for as often as the first by n. */
-function zipfKey(at: number): string {
-  const share = fraction(at * 7919);
-  const key = Math.floor(SYMBOLS ** share) - 1;
-  return symbolOf(Math.min(SYMBOLS - 1, key));
-}
-
-/** The same choices in each run. */
-const fraction = (at: number): number => {
-  const wide = Math.sin(at + 1) * 43_758.5453;
-  return wide - Math.floor(wide);
-};
-
-function pathsOf(records: number, days: number, token: string): readonly string[] {
-  return Array.from({ length: PATHS }, (_, at) => {
-    const from = Math.floor(fraction(at * 31) * Math.max(1, days - records));
-    const day = (count: number): string =>
-      new Date(Date.UTC(2000, 0, 1 + count)).toISOString().slice(0, 10);
-    const range =
-      at % 2 === 0 ? `last=${records}` : `from=${day(from)}&to=${day(from + records - 1)}`;
-    const order = at % 3 === 0 ? '&sort=asc' : '';
-    const filter = at % 5 === 0 ? '&filter=date,close' : '';
-    return `/v1/data/WS/D/${zipfKey(at)}?${range}${order}${filter}&token=${token}`;
-  });
-}
-
-/** Asks for every path once; a series asked for a second time comes into memory. */
-async function warm(base: string, paths: readonly string[]): Promise<void> {
-  for (let at = 0; at < paths.length; at += 50) {
-    await Promise.all(
-      paths.slice(at, at + 50).map(async (path) => {
-        const answer = await fetch(`${base}${path}`);
-        const text = await answer.text();
-        if (!answer.ok) throw new Error(text);
-      }),
-    );
-  }
 }
 
 async function measure(
@@ -290,13 +247,4 @@ function memory(tapedeck: Tapedeck, most: number): Ratio {
     bareMs: most,
     note: `bytes; ${hits} reads from memory, ${misses} not`,
   };
-}
-
-async function drive(port: number, list: string): Promise<number> {
-  const script = new URL('./httpLoad.ts', import.meta.url).pathname;
-  const parts = [script, String(port), String(SECONDS), String(CONNECTIONS), list];
-  const { stdout } = await promisify(execFile)(process.execPath, parts);
-  const told = JSON.parse(stdout) as { readonly perSecond: number; readonly failures: number };
-  if (told.failures > 0) throw new Error(`${told.failures} answers were not 200`);
-  return told.perSecond;
 }

@@ -1,8 +1,10 @@
 // What each thing costs with twenty times as much stored: two datasets of one shape in one server,
 // every measure taken of both in turn. Printed as a Markdown table.
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Tapedeck } from '../api/main.ts';
-import { median, p99, rounded, timed } from './measure.ts';
+import { drive, pathsOf, warm } from './hotReads.ts';
+import { median, p99, timed } from './measure.ts';
 import { LASTS, ourReads, p50 } from './series.ts';
 import { fillDaily, send, startBench, symbolOf, tokenOf } from './stored.ts';
 
@@ -15,6 +17,8 @@ const PUSHES = 300;
 
 interface Stored {
   readonly tapedeck: Tapedeck;
+  /** Of the whole run; lists of requests are written there. */
+  readonly folder: string;
   readonly dataset: string;
   readonly days: number;
   /** The version that holds what it was filled with. */
@@ -35,7 +39,8 @@ export async function benchSizes(
   rows: number,
   pairs: number,
 ): Promise<readonly string[]> {
-  const tapedeck = await startBench(join(folder, 'sizes'));
+  const cache = { TAPEDECK_CACHE_BYTES: String(1024 ** 3) };
+  const tapedeck = await startBench(join(folder, 'sizes'), cache);
   try {
     const small = await fill(tapedeck, folder, 'SMALL', Math.round(rows / TIMES));
     const large = await fill(tapedeck, folder, 'LARGE', rows);
@@ -59,7 +64,7 @@ async function fill(
 ): Promise<Stored> {
   await fillDaily(tapedeck, folder, dataset, rows, SYMBOLS);
   const { snapshot } = tapedeck.services.lake;
-  return { tapedeck, dataset, days: Math.floor(rows / SYMBOLS), snapshot };
+  return { tapedeck, folder, dataset, days: Math.floor(rows / SYMBOLS), snapshot };
 }
 
 async function lineOf(row: Row, small: Stored, large: Stored, pairs: number): Promise<string> {
@@ -70,12 +75,14 @@ async function lineOf(row: Row, small: Stored, large: Stored, pairs: number): Pr
     if (round > 0) times.push(pair);
   }
   const cells = [
-    rounded(median(times.map((time) => time.small))).toFixed(1),
-    rounded(median(times.map((time) => time.large))).toFixed(1),
+    spelled(median(times.map((time) => time.small))),
+    spelled(median(times.map((time) => time.large))),
     median(times.map((time) => time.large / time.small)).toFixed(2),
   ];
   return `| ${row.name} | ${cells.join(' | ')} |`;
 }
+
+const spelled = (ms: number): string => ms.toFixed(ms < 1 ? 3 : 1);
 
 function rowsOf(): readonly Row[] {
   const reads = LASTS.map((last): Row => {
@@ -84,11 +91,16 @@ function rowsOf(): readonly Row[] {
     ];
     return { name: `cold read of the last ${last}`, of: median, measure };
   });
+  const hot = LASTS.map((records): Row => {
+    const measure: Measure = (stored, round) => hotReads(stored, records, round);
+    return { name: `hot read of ${records}, of 32 connections`, of: median, measure };
+  });
   const asOf: Measure = async ({ tapedeck, dataset, snapshot }, round) => [
     await p50(await ourReads(tapedeck, dataset, `&asOf=${snapshot}`), 30, round, SYMBOLS),
   ];
   return [
     ...reads,
+    ...hot,
     { name: `append of ${ROWS} newer records`, of: median, measure: append },
     { name: `${ROWS} corrections over all days`, of: median, measure: correct },
     { name: 'one push, median', of: median, measure: (stored, round) => push(stored, round) },
@@ -96,6 +108,23 @@ function rowsOf(): readonly Row[] {
     { name: 'list of versions', of: median, measure: versions },
     { name: 'read of the last 30 of an older version', of: median, measure: asOf },
   ];
+}
+
+/** Milliseconds an answer from memory; the first round brings the series there. */
+async function hotReads(
+  { tapedeck, folder, dataset, days }: Stored,
+  records: number,
+  round: number,
+): Promise<readonly number[]> {
+  const token = await tokenOf(tapedeck, 'publishable');
+  const paths = pathsOf({ dataset, symbols: SYMBOLS, records, days, token });
+  const list = join(folder, `${dataset}-${records}`);
+  if (round === 0) {
+    await writeFile(list, paths.join('\n'));
+    await warm(tapedeck.base, paths);
+    await warm(tapedeck.base, paths);
+  }
+  return [1000 / (await drive(Number(new URL(tapedeck.base).port), list))];
 }
 
 const dayOf = (firstMs: number, day: number): string =>
