@@ -17,6 +17,7 @@ import { bodyHashOf } from './signing.ts';
 import { scrambled } from './testEnvironment.ts';
 import { TooFast } from './throttle.ts';
 import { tokenOf, withoutToken } from './token.ts';
+import { makeTurn } from './turn.ts';
 import type { Observe } from './metrics.ts';
 import { addOperations, type ServerState, tlsOf } from './operations.ts';
 import { deprecatedSince, isVersion, versionHeaders } from './version.ts';
@@ -82,7 +83,8 @@ export async function buildServer(
   server.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
   closeSilent(server);
   addHooks(server, log, state.metrics.observe, door);
-  for (const endpoint of table) addRoutes(server, endpoint, behind);
+  const routed = { ...behind, atTurnEnd: makeTurn() };
+  for (const endpoint of table) addRoutes(server, endpoint, routed);
   addOperations(server, services, state);
   server.options('/*', (_request, reply) => reply.code(204).send());
   server.setNotFoundHandler((request, reply) => {
@@ -145,7 +147,11 @@ function addHooks(server: FastifyInstance, log: Logger, observe: Observe, door: 
   });
 }
 
-function addRoutes(server: FastifyInstance, endpoint: Endpoint, behind: Behind): void {
+interface Routed extends Behind {
+  readonly atTurnEnd: ReturnType<typeof makeTurn>;
+}
+
+function addRoutes(server: FastifyInstance, endpoint: Endpoint, routed: Routed): void {
   for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) {
     const since = endpoint.deprecated?.[path];
     for (const url of expandPath(path)) {
@@ -159,7 +165,7 @@ function addRoutes(server: FastifyInstance, endpoint: Endpoint, behind: Behind):
           // The path's own date is the earlier one.
           if (since !== undefined) reply.header('deprecation', deprecatedSince(since));
           // A returned reply would be awaited: that costs a read of memory as much as the read.
-          void serve(endpoint, request, reply, behind);
+          void serve(endpoint, request, reply, routed);
         },
       });
     }
@@ -170,18 +176,27 @@ async function serve(
   endpoint: Endpoint,
   request: FastifyRequest,
   reply: FastifyReply,
-  behind: Behind,
+  routed: Routed,
 ): Promise<void> {
-  const { services, log } = behind;
-  try {
-    const answer = await answerOf(endpoint, request, behind, departureOf(request, reply));
-    sendAnswer(reply, answer, services.settings);
-  } catch (error) {
+  const { services, log, atTurnEnd } = routed;
+  const fail = (error: unknown): void => {
     if (!(error instanceof Failure) || error.type === 'SystemError') {
       const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
       log.error({ requestId: request.id, endpoint: endpoint.id, error: told }, 'unexpected');
     }
     sendFailure(request, reply, toldFull(error), endpoint.failures);
+  };
+  try {
+    const answer = await answerOf(endpoint, request, routed, departureOf(request, reply));
+    atTurnEnd(() => {
+      try {
+        sendAnswer(reply, answer, services.settings);
+      } catch (error) {
+        fail(error);
+      }
+    });
+  } catch (error) {
+    fail(error);
   }
 }
 
