@@ -42,8 +42,8 @@ export async function answerSeries(
   const caller = callerOf(call.caller);
   const format = formatOf(call);
   if (format === 'arrow' || format === 'parquet') refuseBeside(call, format);
-  const read = await readDataset(call, services, dataset, shape, door?.parameters);
-  const { plan, named, remembered, version } = read;
+  const planned = await readDataset(call, services, dataset, shape, door?.parameters);
+  const { plan, named, remembered, version } = planned;
   if (truthOf(call.query, 'schema')) {
     return { kind: 'json', value: describePlan(plan), metering: 'free' };
   }
@@ -53,10 +53,8 @@ export async function answerSeries(
   if (tag !== undefined && !priced && has(call.ifNoneMatch, tag)) {
     return { kind: 'unchanged', snapshot, tag };
   }
-  const run = async (): Promise<Body> => {
-    const body = await runSeries(plan, format, services.series, call, remembered);
-    return door === undefined ? body : door.dress(body, format);
-  };
+  const read = (): Promise<Body> => runSeries(plan, format, services.series, call, remembered);
+  const run = door === undefined ? read : async () => door.dress(await read(), format);
   const order = orderOf(call, caller, dataset, services);
   const metering = await metered(call, services, caller, order, objectsMax(plan), run);
   if (metering.kind === 'estimate') {

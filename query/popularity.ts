@@ -2,33 +2,37 @@
 // whom it would drive out (Einziger, Friedman, Manes, "TinyLFU", 2017). Counts are exact here, of a
 // bounded number of names, and halved as they grow old.
 
+/** One of them; whoever keeps it counts without looking it up. */
+export interface Asked {
+  count: number;
+}
+
 interface Popularity {
-  /** One more time; how often it was by now. */
-  ask(name: string): number;
-  of(name: string): number;
+  /** One more time. */
+  ask(name: string): Asked;
 }
 
 /** @param most names that are counted; past it all counts are halved, and those of one are gone */
 export function makePopularity(most: number): Popularity {
-  const counts = new Map<string, number>();
+  const names = new Map<string, Asked>();
   const age = (): void => {
-    for (const [name, count] of counts) {
-      if (count > 1) counts.set(name, count >> 1);
-      else counts.delete(name);
+    for (const [name, asked] of names) {
+      asked.count >>= 1;
+      if (asked.count === 0) names.delete(name);
     }
     // All were asked for often: the first ones go all the same.
-    for (const name of counts.keys()) {
-      if (counts.size <= most / 2) return;
-      counts.delete(name);
+    for (const name of names.keys()) {
+      if (names.size <= most / 2) return;
+      names.delete(name);
     }
   };
   return {
     ask: (name) => {
-      const count = (counts.get(name) ?? 0) + 1;
-      counts.set(name, count);
-      if (counts.size > most) age();
-      return count;
+      const asked = names.get(name) ?? { count: 0 };
+      asked.count += 1;
+      names.set(name, asked);
+      if (names.size > most) age();
+      return asked;
     },
-    of: (name) => counts.get(name) ?? 0,
   };
 }

@@ -1,5 +1,6 @@
 // Series in memory: the newest records of a key, rendered, as they are stored; what was pushed since
-// lies over them. Bounded by bytes, the one read longest ago goes first. A commit is told before any
+// lies over them. Bounded by bytes; who goes is the first that was not read since it was last looked at
+// (Corbató, "A Paging Experiment with the Multics System", 1968: CLOCK). A commit is told before any
 // reader can see it: it adds its records, leaves a series as it is, or ends it.
 import type { Touches } from '../store/commit.ts';
 import type { Body, Page } from '../store/duckdb/protocol.ts';
@@ -9,7 +10,7 @@ import { numberOfDay } from './days.ts';
 import { cutOf, type Cut, type LaidOver } from './overlay.ts';
 import { headOf, sizeOfPage, type StoredPage } from './pages.ts';
 import { orderOf, recordText } from './recordText.ts';
-import { makePopularity } from './popularity.ts';
+import { type Asked, makePopularity } from './popularity.ts';
 import type { Member, SeriesPlan } from './seriesPlan.ts';
 
 /** Records of a load: for who asks for the last ones, for a year of days and more, for further back. */
@@ -31,6 +32,9 @@ interface Series {
   /** Records that became files after the page was read. */
   added: PendingRow[];
   readonly texts: WeakMap<PendingRow, LaidOver>;
+  readonly asked: Asked;
+  /** Since it was last looked at. */
+  isRead: boolean;
   bytes: number;
 }
 
@@ -45,7 +49,7 @@ type LoadPage = (plan: SeriesPlan, records: number) => Promise<Page>;
 
 export class SeriesCache {
   readonly #bytesMax: number;
-  /** Least recently read first. */
+  /** In the order in which they are looked at. */
   readonly #series = new Map<string, Series>();
   readonly #byKey = new Map<number, Map<string, Set<Series>>>();
   readonly #popularity = makePopularity(ASKED_MAX);
@@ -69,17 +73,23 @@ export class SeriesCache {
    * The answer from memory. Undefined: it must be read, unless it was asked for before and can be
    * loaded; then it is, once for all who wait.
    */
-  async read(plan: SeriesPlan, load: LoadPage): Promise<Body | undefined> {
+  read(plan: SeriesPlan, load: LoadPage): Body | undefined | Promise<Body | undefined> {
     const id = this.#bytesMax === 0 ? undefined : idOf(plan);
     if (id === undefined) return undefined;
-    const known = this.#answer(id, plan);
-    if (known !== undefined) return known;
-    const depth = this.#nextDepth(id, plan);
+    return this.#answer(id, plan) ?? this.#loaded(id, plan, load);
+  }
+
+  async #loaded(id: string, plan: SeriesPlan, load: LoadPage): Promise<Body | undefined> {
     this.#misses += 1;
+    const asked = this.#popularity.ask(id);
+    const depth = this.#nextDepth(id, plan, asked);
     if (depth === undefined) return undefined;
     if (!this.#loads.has(id)) {
-      const loading = this.#load(id, plan, depth, load).finally(() => this.#loads.delete(id));
-      this.#loads.set(id, loading);
+      const loading = this.#load(id, plan, asked, depth, load);
+      this.#loads.set(
+        id,
+        loading.finally(() => this.#loads.delete(id)),
+      );
     }
     await this.#loads.get(id);
     return this.#answer(id, plan);
@@ -119,32 +129,47 @@ export class SeriesCache {
       over === undefined ? undefined : cutOf({ page, floor, uniqueDates }, over, cutBy(plan));
     if (cut === undefined) return undefined;
     this.#hits += 1;
-    this.#popularity.ask(id);
-    this.#series.delete(id);
-    this.#series.set(id, series);
-    this.#weigh(series);
+    series.asked.count += 1;
+    series.isRead = true;
+    if (plan.order === 'asc') this.#weigh(series);
     return bodyOf(cut.parts, cut.objects);
   }
 
   /** How many records to load now; undefined when the files should answer. */
-  #nextDepth(id: string, plan: SeriesPlan): number | undefined {
+  #nextDepth(id: string, plan: SeriesPlan, { count }: Asked): number | undefined {
     const known = this.#series.get(id);
     if (known === undefined) {
-      const asked = this.#popularity.ask(id);
-      return asked > 1 && this.#hasRoom(asked) ? depthFor(plan, 0) : undefined;
+      return count > 1 && this.#hasRoom(count) ? depthFor(plan, 0) : undefined;
     }
     return known.floor === Number.NEGATIVE_INFINITY ? undefined : depthFor(plan, known.depth);
   }
 
   /** Whether one more series fits, or is asked for more than the one that would go for it. */
-  #hasRoom(asked: number): boolean {
+  #hasRoom(count: number): boolean {
     const { size } = this.#series;
-    if (this.#bytes * (size + 1) <= this.#bytesMax * size || size === 0) return true;
-    const [oldest = ''] = this.#series.keys();
-    return asked > this.#popularity.of(oldest);
+    if (this.#bytes * (size + 1) <= this.#bytesMax * size) return true;
+    const next = this.#next();
+    return next === undefined || count > next.asked.count;
   }
 
-  async #load(id: string, plan: SeriesPlan, depth: number, load: LoadPage): Promise<void> {
+  /** The one that goes next: those that were read are looked at again after all others. */
+  #next(): Series | undefined {
+    for (const series of this.#series.values()) {
+      if (!series.isRead) return series;
+      series.isRead = false;
+      this.#series.delete(series.id);
+      this.#series.set(series.id, series);
+    }
+    return undefined;
+  }
+
+  async #load(
+    id: string,
+    plan: SeriesPlan,
+    asked: Asked,
+    depth: number,
+    load: LoadPage,
+  ): Promise<void> {
     const { tableId, snapshot: since } = plan.table;
     const changes = this.#changes.get(tableId);
     const page = await load(plan, depth + 1);
@@ -154,7 +179,8 @@ export class SeriesCache {
     const kept = headOf(page, records);
     const bytes = sizeOfPage(kept);
     const texts = new WeakMap<PendingRow, LaidOver>();
-    const series = { tableId, id, keys, since, page: kept, floor, depth, added: [], texts, bytes };
+    const stored = { tableId, id, keys, since, page: kept, floor, depth, texts, asked };
+    const series = { ...stored, added: [], isRead: true, bytes };
     const former = this.#series.get(id);
     if (former !== undefined) this.#drop(former);
     this.#keep(series);
@@ -180,9 +206,10 @@ export class SeriesCache {
   }
 
   #shrink(): void {
-    for (const series of this.#series.values()) {
-      if (this.#bytes <= this.#bytesMax) return;
-      this.#drop(series);
+    while (this.#bytes > this.#bytesMax) {
+      const next = this.#next();
+      if (next === undefined) return;
+      this.#drop(next);
     }
   }
 

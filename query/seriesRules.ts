@@ -24,8 +24,9 @@ const AGAINST: readonly (readonly [Name, readonly Name[]])[] = [
  */
 export function refuseConflicts(parameters: SeriesParameters): void {
   for (const [one, others] of AGAINST) {
+    if (parameters[one] === undefined) continue;
     const other = others.find((name) => parameters[name] !== undefined);
-    if (parameters[one] !== undefined && other !== undefined) {
+    if (other !== undefined) {
       throw new Failure('InvalidParameter', `"${one}" is not allowed beside "${other}"`);
     }
   }
@@ -50,7 +51,7 @@ export function daysOf(parameters: SeriesParameters, today: Day): Days {
 
 /** Whether a date or a range is given: then more than one record is asked for. */
 export const isDated = ({ from, future, on, range, to }: SeriesParameters): boolean =>
-  [from, future, on, range, to].some((member) => member !== undefined);
+  (from ?? to ?? on ?? range ?? future) !== undefined;
 
 export interface Take {
   /** Which end of the range is taken, and the order of the answer. */
@@ -70,4 +71,4 @@ export function takeOf(parameters: SeriesParameters): Take {
 
 /** Whether the same request means other days tomorrow. */
 export const isRelative = ({ future, next, range }: SeriesParameters): boolean =>
-  [future, next, range].some((member) => member !== undefined);
+  (range ?? next ?? future) !== undefined;

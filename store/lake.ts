@@ -103,13 +103,14 @@ export class Lake {
    * The dataset's columns and files, now or as they were; undefined when it was not there yet.
    * @throws Failure InvalidParameter when there never was such a version, Gone when it has ended.
    */
-  async table(tableId: number, asOf?: AsOf): Promise<Table | undefined> {
-    if (asOf === undefined) return this.#currentTable(tableId);
+  table(tableId: number, asOf?: AsOf): Promise<Table | undefined> {
+    return asOf === undefined ? this.#currentTable(tableId) : this.#askedTable(tableId, asOf);
+  }
+
+  async #askedTable(tableId: number, asOf: AsOf): Promise<Table | undefined> {
     const floor = this.#floors.get(tableId);
-    return this.#oldTable(
-      tableId,
-      await snapshotAsked(this.#database, asOf, this.#snapshot, floor),
-    );
+    const snapshot = await snapshotAsked(this.#database, asOf, this.#snapshot, floor);
+    return this.#oldTable(tableId, snapshot);
   }
 
   /** The same for who goes on from a version; undefined also when it has ended. */
