@@ -2,12 +2,8 @@
 // is read (limit x weight), and only what was returned is charged.
 import { dayIn, endOfDay, parseDay, parseInstant } from '../query/dates.ts';
 import { runSeries } from '../query/series.ts';
-import {
-  planSeries,
-  type SeriesParameters,
-  type SeriesPlan,
-  type SeriesShape,
-} from '../query/seriesPlan.ts';
+import type { SeriesShape } from '../query/seriesMembers.ts';
+import { planSeries, type SeriesParameters, type SeriesPlan } from '../query/seriesPlan.ts';
 import { isRelative } from '../query/seriesRules.ts';
 import { propertyOf } from '../store/columns.ts';
 import type { Caller } from '../store/callers.ts';

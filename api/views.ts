@@ -1,11 +1,10 @@
 // A view as the series doors answer it: its rows with all their parameters, metered as a query.
 import { dayIn } from '../query/dates.ts';
-import { instantText } from '../query/seriesPlan.ts';
-import { planSeries } from '../query/seriesPlan.ts';
+import { instantText, planSeries } from '../query/seriesPlan.ts';
 import { objectsOf, weightOf } from '../query/sql/price.ts';
 import type { BoundPlan } from '../query/sql/run.ts';
 import { datasetOfView, runViewSeries, tableOfView } from '../query/sql/viewSeries.ts';
-import type { SeriesShape } from '../query/seriesPlan.ts';
+import type { SeriesShape } from '../query/seriesMembers.ts';
 import type { Body } from '../store/duckdb/protocol.ts';
 import type { View } from '../store/namedQueries.ts';
 import { callerOf, ownWorkspaces } from './access.ts';

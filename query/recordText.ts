@@ -4,7 +4,7 @@ import { UPDATED_COLUMN } from '../store/columns.ts';
 import type { Table } from '../store/lakeRead.ts';
 import { documentOf, type PendingRow } from '../store/pending.ts';
 import { numberOfDay } from './days.ts';
-import type { Member } from './seriesPlan.ts';
+import type { Member } from './seriesMembers.ts';
 
 type Document = Readonly<Record<string, unknown>>;
 

@@ -11,7 +11,8 @@ import { cutOf, type Cut, type LaidOver } from './overlay.ts';
 import { headOf, sizeOfPage, type StoredPage } from './pages.ts';
 import { orderOf, recordText } from './recordText.ts';
 import { type Asked, makePopularity } from './popularity.ts';
-import type { Member, SeriesPlan } from './seriesPlan.ts';
+import type { Member } from './seriesMembers.ts';
+import type { SeriesPlan } from './seriesPlan.ts';
 
 /** Records of a load: for who asks for the last ones, for a year of days and more, for further back. */
 const DEPTHS = [128, 1_024, 8_192] as const;

@@ -7,7 +7,8 @@ import { withPending } from '../store/pendingSql.ts';
 import { FILE_COLUMN, type Place, POSITION_COLUMN, visibleRows } from '../store/tableSql.ts';
 import { type Bind, makeBind } from './binding.ts';
 import { type Condition, mayHold } from './pruning.ts';
-import { instantText, type Member, type SeriesPlan } from './seriesPlan.ts';
+import type { Member } from './seriesMembers.ts';
+import { instantText, type SeriesPlan } from './seriesPlan.ts';
 import { isSummed, printCollapse, printTransform } from './transforms.ts';
 
 interface Printed {
