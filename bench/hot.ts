@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import Fastify from 'fastify';
 import type { Tapedeck } from '../api/main.ts';
 import { serveByPostgres } from './fastifyPostgres.ts';
-import { drive, PATHS, pathsOf, SECONDS, warm, zipfKey } from './hotReads.ts';
+import { bringIn, drive, PATHS, pathsOf, SECONDS, warm, zipfKey } from './hotReads.ts';
 import { pushLoad } from './life.ts';
 import { bareDuckDb, median, type Ratio, ratioOf, rounded, timed } from './measure.ts';
 import { bareReads, openBare, p50 } from './series.ts';
@@ -117,8 +117,7 @@ async function againstServers(
 ): Promise<readonly Ratio[]> {
   const list = join(folder, name);
   await writeFile(list, asked.paths.join('\n'));
-  await warm(tapedeck.base, asked.paths);
-  await warm(tapedeck.base, asked.paths);
+  await bringIn(tapedeck, asked.paths);
   const port = Number(new URL(tapedeck.base).port);
   const bare = await bareFastify(`${tapedeck.base}${asked.paths[1] ?? ''}`);
   const target = `${bareTarget} of bare Fastify's answers a second`;

@@ -2,6 +2,7 @@
 // how they come into memory, and a client process that asks for them.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import type { Tapedeck } from '../api/main.ts';
 import { symbolOf } from './stored.ts';
 
 /** Of one time that the client drives. */
@@ -48,7 +49,23 @@ export function pathsOf({ dataset, symbols, records, days, token }: Windows): re
   });
 }
 
-/** Asks for every path once; a series asked for a second time comes into memory. */
+/** As many rounds as bring the deepest series into memory, and not for ever where it has no room. */
+const ROUNDS_MAX = 6;
+
+/** Asks until memory answers: a series comes in deeper with each round. */
+export async function bringIn(
+  { base, services }: Tapedeck,
+  paths: readonly string[],
+): Promise<void> {
+  const { cache } = services.series;
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const { misses } = cache.state();
+    await warm(base, paths);
+    if (cache.state().misses === misses) return;
+  }
+}
+
+/** Asks for every path once. */
 export async function warm(base: string, paths: readonly string[]): Promise<void> {
   for (let at = 0; at < paths.length; at += 50) {
     await Promise.all(

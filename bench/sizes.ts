@@ -3,7 +3,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Tapedeck } from '../api/main.ts';
-import { drive, pathsOf, warm } from './hotReads.ts';
+import { bringIn, drive, pathsOf } from './hotReads.ts';
 import { median, p99, timed } from './measure.ts';
 import { LASTS, ourReads, p50 } from './series.ts';
 import { fillDaily, send, startBench, symbolOf, tokenOf } from './stored.ts';
@@ -121,8 +121,7 @@ async function hotReads(
   const list = join(folder, `${dataset}-${records}`);
   if (round === 0) {
     await writeFile(list, paths.join('\n'));
-    await warm(tapedeck.base, paths);
-    await warm(tapedeck.base, paths);
+    await bringIn(tapedeck, paths);
   }
   return [1000 / (await drive(Number(new URL(tapedeck.base).port), list))];
 }
