@@ -53,6 +53,7 @@ import type { ServerState } from './operations.ts';
 import { type Pools, poolsOf } from './pools.ts';
 import { buildServer } from './server.ts';
 import { makeThrottle } from './throttle.ts';
+import { keepRequestsYoung } from './youngObjects.ts';
 
 /** Plans of SQL texts that are kept. */
 const SQL_PLANS = 1_000;
@@ -311,6 +312,7 @@ async function flushDue({ lake, pending, runner }: Services): Promise<void> {
 
 /** Opens everything and listens. */
 export async function startTapedeck(settings: Settings, seams: Seams = {}): Promise<Tapedeck> {
+  keepRequestsYoung();
   const core = await openCore(settings, seams);
   const { services } = core;
   services.series.pool.warm();
