@@ -20,9 +20,17 @@ export interface CallLine {
   readonly premium: number;
 }
 
+/** Lines that become one row. */
+export interface JournalLines {
+  readonly firstMs: number;
+  readonly lastMs: number;
+  /** Each as JSON. */
+  readonly lines: readonly string[];
+}
+
 export async function appendJournal(
   transaction: Database,
-  lines: readonly CallLine[],
+  { firstMs, lastMs, lines }: JournalLines,
 ): Promise<void> {
   const newest = await transaction
     .selectFrom('journal')
@@ -31,10 +39,10 @@ export async function appendJournal(
   const rolled = await rolledSequence(transaction);
   const row = {
     sequence: Math.max(Number(newest?.sequence ?? 0), rolled) + 1,
-    first_ms: Math.min(...lines.map(({ timeMs }) => timeMs)),
-    last_ms: Math.max(...lines.map(({ timeMs }) => timeMs)),
+    first_ms: firstMs,
+    last_ms: lastMs,
     calls: lines.length,
-    lines: lines.map((line) => JSON.stringify(line)).join('\n'),
+    lines: lines.join('\n'),
   };
   await transaction.insertInto('journal').values(row).execute();
 }

@@ -10,9 +10,8 @@ import type { Clock } from './clock.ts';
 import type { AtCrashPoint } from './crashPoints.ts';
 import type { Database } from './database.ts';
 import { Failure, type FailureType } from './failure.ts';
-import type { CallLine } from './journal.ts';
 import { leftOf, type Purse, stoppedBy } from './quota.ts';
-import { monthByToken, writeUsage } from './usage.ts';
+import { addCharge, type Charges, monthByToken, newCharges, writeUsage } from './usage.ts';
 
 const SETTLE_WINDOW_MS = 50;
 const WINDOW_CHARGES = 1_000;
@@ -66,7 +65,9 @@ export class Ledger {
   readonly #onFault: (reason: unknown) => void;
   readonly #balances = new Map<string, Balance>();
   readonly #holds = new Set<Hold>();
-  #waiting: CallLine[] = [];
+  #waiting = newCharges();
+  /** Windows that could not be written. */
+  #failed: readonly Charges[] = [];
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
 
@@ -110,7 +111,7 @@ export class Ledger {
     const left = leftOf(caller, order.premium, own, token);
     const granted = Math.max(0, Math.min(messages, left.messages));
     if (messages > 0 && granted === 0) throw new Failure(left.type);
-    if (this.#waiting.length >= WAITING_MAX) {
+    if (this.waiting >= WAITING_MAX) {
       throw new Failure('Busy', 'the ledger can not be written: metered calls wait');
     }
     own.held += granted;
@@ -176,7 +177,7 @@ export class Ledger {
 
   /** Charges that wait to be written. */
   get waiting(): number {
-    return this.#waiting.length;
+    return this.#failed.reduce((sum, { lines }) => sum + lines.length, this.#waiting.lines.length);
   }
 
   /** Writes all that waits; afterwards SQL knows every delivered charge. */
@@ -211,7 +212,7 @@ export class Ledger {
 
   #enter({ caller, month, order }: Hold, objects: number, messages: number): void {
     const { requestId, endpoint, usageKey, weight, premium } = order;
-    this.#waiting.push({
+    addCharge(this.#waiting, {
       requestId,
       timeMs: this.#clock(),
       month,
@@ -224,7 +225,7 @@ export class Ledger {
       messages: premium ? 0 : messages,
       premium: premium ? messages : 0,
     });
-    if (this.#waiting.length >= WINDOW_CHARGES) void this.#flushSoon(0);
+    if (this.#waiting.lines.length >= WINDOW_CHARGES) void this.#flushSoon(0);
     else void this.#flushSoon(SETTLE_WINDOW_MS);
   }
 
@@ -235,15 +236,16 @@ export class Ledger {
   }
 
   async #write(): Promise<void> {
-    const lines = this.#waiting;
-    if (lines.length === 0) return;
-    this.#waiting = [];
+    const windows = [...this.#failed, this.#waiting].filter(({ lines }) => lines.length > 0);
+    if (windows.length === 0) return;
+    this.#failed = [];
+    this.#waiting = newCharges();
     this.#at('charges-taken');
     try {
-      await writeUsage(this.#database, lines);
+      await writeUsage(this.#database, windows);
       this.#at('charges-committed');
     } catch (error) {
-      this.#waiting = [...lines, ...this.#waiting];
+      this.#failed = windows;
       this.#onFault(error);
       this.#flushSoon(1_000);
     }

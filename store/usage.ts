@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { BillingDays } from './billingDays.ts';
 import type { Database } from './database.ts';
-import { appendJournal, type CallLine } from './journal.ts';
+import { appendJournal, type CallLine, type JournalLines } from './journal.ts';
 
 const HOUR_MS = 3_600_000;
 /** Rows of one statement. */
@@ -31,39 +31,61 @@ interface Group {
   readonly sums: Sums;
 }
 
-/** The lines summed by what `keyOf` names. */
-function summed(lines: readonly CallLine[], keyOf: (line: CallLine) => string): readonly Group[] {
-  const groups = new Map<string, Group>();
-  for (const line of lines) {
-    const key = keyOf(line);
-    let group = groups.get(key);
-    if (group === undefined) {
-      group = { first: line, sums: { messages: 0, premium: 0, calls: 0 } };
-      groups.set(key, group);
-    }
-    group.sums.messages += line.messages;
-    group.sums.premium += line.premium;
-    group.sums.calls += 1;
+/** Delivered calls that are written together: spelled and summed as they come. */
+export interface Charges extends JournalLines {
+  firstMs: number;
+  lastMs: number;
+  readonly lines: string[];
+  readonly counters: Map<string, Group>;
+  readonly balances: Map<string, Group>;
+}
+
+export const newCharges = (): Charges => ({
+  firstMs: Number.POSITIVE_INFINITY,
+  lastMs: Number.NEGATIVE_INFINITY,
+  lines: [],
+  counters: new Map(),
+  balances: new Map(),
+});
+
+/**
+ * Done call by call: at the end of a window only what SQLite does is left, where a thousand calls at
+ * once kept all others waiting for 5 ms.
+ */
+export function addCharge(charges: Charges, line: CallLine): void {
+  const { accountId, month, timeMs, tokenId, usageKey } = line;
+  charges.firstMs = Math.min(charges.firstMs, timeMs);
+  charges.lastMs = Math.max(charges.lastMs, timeMs);
+  charges.lines.push(JSON.stringify(line));
+  addTo(charges.counters, `${accountId} ${tokenId} ${hourOf(line)} ${usageKey}`, line);
+  addTo(charges.balances, `${accountId} ${month}`, line);
+}
+
+function addTo(groups: Map<string, Group>, key: string, line: CallLine): void {
+  let group = groups.get(key);
+  if (group === undefined) {
+    group = { first: line, sums: { messages: 0, premium: 0, calls: 0 } };
+    groups.set(key, group);
   }
-  return [...groups.values()];
+  group.sums.messages += line.messages;
+  group.sums.premium += line.premium;
+  group.sums.calls += 1;
 }
 
 const hourOf = ({ timeMs }: CallLine): number => Math.floor(timeMs / HOUR_MS);
 
 /** Adds delivered calls to the counters and the journal: all of them or, on failure, none. */
-export async function writeUsage(database: Database, lines: readonly CallLine[]): Promise<void> {
-  const counters = summed(
-    lines,
-    (line) => `${line.accountId} ${line.tokenId} ${hourOf(line)} ${line.usageKey}`,
-  );
-  const balances = summed(lines, ({ accountId, month }) => `${accountId} ${month}`);
+export async function writeUsage(database: Database, windows: readonly Charges[]): Promise<void> {
   await database.transaction().execute(async (transaction) => {
-    await appendJournal(transaction, lines);
-    for (let from = 0; from < counters.length; from += ROWS_AT_ONCE) {
-      await addCounters(transaction, counters.slice(from, from + ROWS_AT_ONCE));
-    }
-    for (let from = 0; from < balances.length; from += ROWS_AT_ONCE) {
-      await addBalances(transaction, balances.slice(from, from + ROWS_AT_ONCE));
+    for (const charges of windows) {
+      await appendJournal(transaction, charges);
+      const [counters, balances] = [[...charges.counters.values()], [...charges.balances.values()]];
+      for (let from = 0; from < counters.length; from += ROWS_AT_ONCE) {
+        await addCounters(transaction, counters.slice(from, from + ROWS_AT_ONCE));
+      }
+      for (let from = 0; from < balances.length; from += ROWS_AT_ONCE) {
+        await addBalances(transaction, balances.slice(from, from + ROWS_AT_ONCE));
+      }
     }
   });
 }
