@@ -7,9 +7,12 @@ import { allAttacks } from './sql/attacks.ts';
 import { faultsOf } from './sql/verdicts.ts';
 import { openWorld, type World } from './sql/world.ts';
 
+/** Most bombs burn until their deadline. */
+const DEADLINE_MS = 1_000;
+
 let world: World;
 before(async () => {
-  world = await openWorld();
+  world = await openWorld(DEADLINE_MS);
 });
 after(() => world[Symbol.asyncDispose]());
 
