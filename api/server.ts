@@ -17,7 +17,7 @@ import { bodyHashOf } from './signing.ts';
 import { scrambled } from './testEnvironment.ts';
 import { TooFast } from './throttle.ts';
 import { tokenOf, withoutToken } from './token.ts';
-import { makeTurn } from './turn.ts';
+import { type AtTurnEnd, makeTurn } from './turn.ts';
 import type { Observe } from './metrics.ts';
 import { addOperations, type ServerState, tlsOf } from './operations.ts';
 import { deprecatedSince, isVersion, versionHeaders } from './version.ts';
@@ -148,7 +148,7 @@ function addHooks(server: FastifyInstance, log: Logger, observe: Observe, door: 
 }
 
 interface Routed extends Behind {
-  readonly atTurnEnd: ReturnType<typeof makeTurn>;
+  readonly atTurnEnd: AtTurnEnd;
 }
 
 function addRoutes(server: FastifyInstance, endpoint: Endpoint, routed: Routed): void {

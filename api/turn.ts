@@ -1,9 +1,10 @@
 // Answers go out together at the end of a turn of the event loop. The first write of a turn wakes
 // the process of the client, and those behind it find it awake: 32 connections of one client got
-// 11,000 answers a second instead of 6,500, of 68 instead of 115 µs of processor time each.
+// 11,000 answers a second instead of 6,500, of 68 instead of 115 µs of processor time each. An
+// immediate for each answer costs 15 µs more than one for all.
 
 /** Does something at the end of this turn. */
-type AtTurnEnd = (work: () => void) => void;
+export type AtTurnEnd = (work: () => void) => void;
 
 /** Work is done in the order in which it was given; it must not throw. */
 export function makeTurn(): AtTurnEnd {

@@ -1,7 +1,6 @@
 // Hot series over HTTP, with token, metering and journal: Zipf keys, random windows, both orders, a
 // fifth with `filter`; against bare Fastify that sends the same headers and as many bytes. One client
 // process drives both in turn.
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Fastify from 'fastify';
 import type { Tapedeck } from '../api/main.ts';
@@ -116,8 +115,7 @@ async function againstServers(
   postgres: number | undefined,
 ): Promise<readonly Ratio[]> {
   const list = join(folder, name);
-  await writeFile(list, asked.paths.join('\n'));
-  await bringIn(tapedeck, asked.paths);
+  await bringIn(tapedeck, asked.paths, list);
   const port = Number(new URL(tapedeck.base).port);
   const bare = await bareFastify(`${tapedeck.base}${asked.paths[1] ?? ''}`);
   const target = `${bareTarget} of bare Fastify's answers a second`;

@@ -1,6 +1,7 @@
 // Reads that are asked over and over: Zipf keys, random windows, both orders, a fifth with `filter`;
 // how they come into memory, and a client process that asks for them.
 import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { Tapedeck } from '../api/main.ts';
 import { symbolOf } from './stored.ts';
@@ -52,12 +53,14 @@ export function pathsOf({ dataset, symbols, records, days, token }: Windows): re
 /** As many rounds as bring the deepest series into memory, and not for ever where it has no room. */
 const ROUNDS_MAX = 6;
 
-/** Asks until memory answers: a series comes in deeper with each round. */
+/** Writes the list for `drive`, and asks until memory answers: a series comes in deeper with each round. */
 export async function bringIn(
   { base, services }: Tapedeck,
   paths: readonly string[],
+  list: string,
 ): Promise<void> {
   const { cache } = services.series;
+  await writeFile(list, paths.join('\n'));
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const { misses } = cache.state();
     await warm(base, paths);

@@ -1,6 +1,5 @@
 // What metering costs: the same read with it and without, and the ledger's charges against the same
 // rows in bare group commits of node:sqlite.
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { billingDays } from '../store/billingDays.ts';
@@ -53,8 +52,7 @@ async function open(folder: string, metering: 'on' | 'off'): Promise<Metered> {
   const windows = { dataset: 'D', symbols: SYMBOLS, records: 30, days: DAYS, token };
   const paths = pathsOf(windows);
   const list = join(folder, `metering-${metering}.paths`);
-  await writeFile(list, paths.join('\n'));
-  await bringIn(tapedeck, paths);
+  await bringIn(tapedeck, paths, list);
   const port = Number(new URL(tapedeck.base).port);
   return { reads: async () => 1000 / (await drive(port, list)), close: tapedeck.close };
 }

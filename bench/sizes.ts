@@ -1,6 +1,5 @@
 // What each thing costs with twenty times as much stored: two datasets of one shape in one server,
 // every measure taken of both in turn. Printed as a Markdown table.
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Tapedeck } from '../api/main.ts';
 import { bringIn, drive, pathsOf } from './hotReads.ts';
@@ -119,10 +118,7 @@ async function hotReads(
   const token = await tokenOf(tapedeck, 'publishable');
   const paths = pathsOf({ dataset, symbols: SYMBOLS, records, days, token });
   const list = join(folder, `${dataset}-${records}`);
-  if (round === 0) {
-    await writeFile(list, paths.join('\n'));
-    await bringIn(tapedeck, paths);
-  }
+  if (round === 0) await bringIn(tapedeck, paths, list);
   return [1000 / (await drive(Number(new URL(tapedeck.base).port), list))];
 }
 

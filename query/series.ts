@@ -39,9 +39,9 @@ export async function runSeries(
   remembered = false,
 ): Promise<Body> {
   if (remembered && format === 'json') {
-    const read = engine.cache.read(plan, (wanted, records) => loadPage(wanted, records, engine));
-    // What is there already is not waited for.
-    const known = read instanceof Promise ? await read : read;
+    const known = await engine.cache.read(plan, (wanted, records) =>
+      loadPage(wanted, records, engine),
+    );
     if (known !== undefined) return known;
   }
   const files = [...plan.table.files, ...lostFiles(plan)];

@@ -54,10 +54,11 @@ const known = new WeakMap<Dataset, WeakMap<Table, Known>>();
 
 /** Made once for each version: a read of memory is planned in 0.7 instead of 1.4 µs. */
 export function knownOf({ dataset, table }: Version): Known {
+  const before = known.get(dataset)?.get(table);
+  if (before !== undefined) return before;
+  const made = columnsOf(dataset, table);
   const versions = known.get(dataset) ?? new WeakMap<Table, Known>();
-  known.set(dataset, versions);
-  const made = versions.get(table) ?? columnsOf(dataset, table);
-  versions.set(table, made);
+  known.set(dataset, versions.set(table, made));
   return made;
 }
 

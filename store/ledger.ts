@@ -11,7 +11,7 @@ import type { AtCrashPoint } from './crashPoints.ts';
 import type { Database } from './database.ts';
 import { Failure, type FailureType } from './failure.ts';
 import { leftOf, type Purse, stoppedBy } from './quota.ts';
-import { addCharge, type Charges, monthByToken, newCharges, writeUsage } from './usage.ts';
+import { addCharge, addCharges, monthByToken, newCharges, writeUsage } from './usage.ts';
 
 const SETTLE_WINDOW_MS = 50;
 const WINDOW_CHARGES = 1_000;
@@ -66,8 +66,6 @@ export class Ledger {
   readonly #balances = new Map<string, Balance>();
   readonly #holds = new Set<Hold>();
   #waiting = newCharges();
-  /** Windows that could not be written. */
-  #failed: readonly Charges[] = [];
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
 
@@ -177,7 +175,7 @@ export class Ledger {
 
   /** Charges that wait to be written. */
   get waiting(): number {
-    return this.#failed.reduce((sum, { lines }) => sum + lines.length, this.#waiting.lines.length);
+    return this.#waiting.lines.length;
   }
 
   /** Writes all that waits; afterwards SQL knows every delivered charge. */
@@ -225,7 +223,8 @@ export class Ledger {
       messages: premium ? 0 : messages,
       premium: premium ? messages : 0,
     });
-    if (this.#waiting.lines.length >= WINDOW_CHARGES) void this.#flushSoon(0);
+    // Once for each so many: where a disk refuses, more wait than a window has.
+    if (this.waiting % WINDOW_CHARGES === 0) void this.#flushSoon(0);
     else void this.#flushSoon(SETTLE_WINDOW_MS);
   }
 
@@ -236,16 +235,16 @@ export class Ledger {
   }
 
   async #write(): Promise<void> {
-    const windows = [...this.#failed, this.#waiting].filter(({ lines }) => lines.length > 0);
-    if (windows.length === 0) return;
-    this.#failed = [];
+    const charges = this.#waiting;
+    if (charges.lines.length === 0) return;
     this.#waiting = newCharges();
     this.#at('charges-taken');
     try {
-      await writeUsage(this.#database, windows);
+      await writeUsage(this.#database, charges);
       this.#at('charges-committed');
     } catch (error) {
-      this.#failed = windows;
+      addCharges(charges, this.#waiting);
+      this.#waiting = charges;
       this.#onFault(error);
       this.#flushSoon(1_000);
     }

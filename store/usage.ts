@@ -32,7 +32,7 @@ interface Group {
 }
 
 /** Delivered calls that are written together: spelled and summed as they come. */
-export interface Charges extends JournalLines {
+interface Charges extends JournalLines {
   firstMs: number;
   lastMs: number;
   readonly lines: string[];
@@ -57,35 +57,44 @@ export function addCharge(charges: Charges, line: CallLine): void {
   charges.firstMs = Math.min(charges.firstMs, timeMs);
   charges.lastMs = Math.max(charges.lastMs, timeMs);
   charges.lines.push(JSON.stringify(line));
-  addTo(charges.counters, `${accountId} ${tokenId} ${hourOf(line)} ${usageKey}`, line);
-  addTo(charges.balances, `${accountId} ${month}`, line);
+  const one = { messages: line.messages, premium: line.premium, calls: 1 };
+  addTo(charges.counters, `${accountId} ${tokenId} ${hourOf(line)} ${usageKey}`, line, one);
+  addTo(charges.balances, `${accountId} ${month}`, line, one);
 }
 
-function addTo(groups: Map<string, Group>, key: string, line: CallLine): void {
-  let group = groups.get(key);
-  if (group === undefined) {
-    group = { first: line, sums: { messages: 0, premium: 0, calls: 0 } };
-    groups.set(key, group);
+/** Those that came while the first could not be written are written with them. */
+export function addCharges(charges: Charges, later: Charges): void {
+  charges.firstMs = Math.min(charges.firstMs, later.firstMs);
+  charges.lastMs = Math.max(charges.lastMs, later.lastMs);
+  for (const line of later.lines) charges.lines.push(line);
+  for (const kind of ['counters', 'balances'] as const) {
+    for (const [key, { first, sums }] of later[kind]) addTo(charges[kind], key, first, sums);
   }
-  group.sums.messages += line.messages;
-  group.sums.premium += line.premium;
-  group.sums.calls += 1;
+}
+
+function addTo(groups: Map<string, Group>, key: string, first: CallLine, more: Sums): void {
+  const known = groups.get(key);
+  if (known === undefined) {
+    groups.set(key, { first, sums: { ...more } });
+    return;
+  }
+  known.sums.messages += more.messages;
+  known.sums.premium += more.premium;
+  known.sums.calls += more.calls;
 }
 
 const hourOf = ({ timeMs }: CallLine): number => Math.floor(timeMs / HOUR_MS);
 
 /** Adds delivered calls to the counters and the journal: all of them or, on failure, none. */
-export async function writeUsage(database: Database, windows: readonly Charges[]): Promise<void> {
+export async function writeUsage(database: Database, charges: Charges): Promise<void> {
+  const [counters, balances] = [[...charges.counters.values()], [...charges.balances.values()]];
   await database.transaction().execute(async (transaction) => {
-    for (const charges of windows) {
-      await appendJournal(transaction, charges);
-      const [counters, balances] = [[...charges.counters.values()], [...charges.balances.values()]];
-      for (let from = 0; from < counters.length; from += ROWS_AT_ONCE) {
-        await addCounters(transaction, counters.slice(from, from + ROWS_AT_ONCE));
-      }
-      for (let from = 0; from < balances.length; from += ROWS_AT_ONCE) {
-        await addBalances(transaction, balances.slice(from, from + ROWS_AT_ONCE));
-      }
+    await appendJournal(transaction, charges);
+    for (let from = 0; from < counters.length; from += ROWS_AT_ONCE) {
+      await addCounters(transaction, counters.slice(from, from + ROWS_AT_ONCE));
+    }
+    for (let from = 0; from < balances.length; from += ROWS_AT_ONCE) {
+      await addBalances(transaction, balances.slice(from, from + ROWS_AT_ONCE));
     }
   });
 }

@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { sql } from 'kysely';
 import type { Caller } from '../../store/callers.ts';
 import { billingDays } from '../../store/billingDays.ts';
 import type { Account } from '../../store/accountRows.ts';
 import { survive } from '../../store/crashPoints.ts';
 import { type Database, openDatabase } from '../../store/database.ts';
+import { linesOf, readJournal } from '../../store/journal.ts';
 import { Ledger, type Order } from '../../store/ledger.ts';
 import { migrate } from '../../store/migrate.ts';
 import { tierOf } from '../../store/tiers.ts';
@@ -47,14 +49,15 @@ interface Fixture extends AsyncDisposable {
   reopen(): Promise<Ledger>;
 }
 
-async function fixture(): Promise<Fixture> {
+const refuseFault = (reason: unknown): void => assert.fail(String(reason));
+
+async function fixture({ at = survive, onFault = refuseFault } = {}): Promise<Fixture> {
   const database = openDatabase(':memory:');
   await migrate(database);
   const time = { nowMs: Date.UTC(2026, 0, 31, 12) };
   const days = billingDays('America/New_York');
-  const onFault = (reason: unknown): void => assert.fail(String(reason));
   const open = (): Promise<Ledger> =>
-    Ledger.open({ database, clock: () => time.nowMs, days, at: survive, onFault });
+    Ledger.open({ database, clock: () => time.nowMs, days, at, onFault });
   const ledger = await open();
   const dispose = async (): Promise<void> => {
     await ledger.flush();
@@ -150,6 +153,48 @@ test('what was delivered is written once, what was not goes back', async () => {
   await f.ledger.flush();
   assert.deepEqual(f.ledger.balance('a'), { used: 4, held: 0 });
   assert.deepEqual((await f.reopen()).balance('a'), { used: 4, held: 0 });
+});
+
+test('charges that a disk refuses are written later, with those that came meanwhile, once', async () => {
+  const faults: unknown[] = [];
+  let meanwhile = (): void => undefined;
+  const onFault = (reason: unknown): void => void faults.push(reason);
+  await using f = await fixture({ onFault, at: () => meanwhile() });
+  const charge = (requestId: string, usageKey: string, objects: number): void => {
+    const order = { ...K, requestId, usageKey };
+    f.time.nowMs += 1_000;
+    f.ledger.settle(f.ledger.hold(caller, order, objects), objects).delivered();
+  };
+  await sql`CREATE TRIGGER full BEFORE INSERT ON balance BEGIN SELECT RAISE(ABORT, 'full'); END`.execute(
+    f.database,
+  );
+  charge('one', 'WS.K', 1);
+  meanwhile = () => {
+    meanwhile = () => undefined;
+    charge('two', 'WS.K', 2);
+    charge('three', 'WS.L', 3);
+  };
+  await f.ledger.flush();
+  assert.equal(f.ledger.waiting, 3);
+  await f.ledger.flush();
+  assert.equal(f.ledger.waiting, 3);
+  assert.deepEqual(await readJournal(f.database), []);
+  await sql`DROP TRIGGER full`.execute(f.database);
+  await f.ledger.flush();
+  assert.equal(f.ledger.waiting, 0);
+  assert.equal(faults.length, 2, faults.join());
+  const days = billingDays('America/New_York');
+  const usage = await readUsage(f.database, 'a', days, f.time.nowMs);
+  assert.equal(usage.month, 6);
+  assert.deepEqual([...usage.byKey].toSorted(), [
+    ['WS.K', 3],
+    ['WS.L', 3],
+  ]);
+  const rows = await readJournal(f.database);
+  const told = rows.flatMap(({ text }) => linesOf(text).map(({ requestId }) => requestId));
+  assert.deepEqual(told, ['one', 'two', 'three']);
+  assert.equal(rows[0]?.firstMs, f.time.nowMs - 2_000);
+  assert.deepEqual((await f.reopen()).balance('a'), { used: 6, held: 0 });
 });
 
 test('a new month begins in the billing zone, and a late settlement stays in its own', async () => {

@@ -6,7 +6,7 @@ import { fillServer } from '../../sql/shelves.ts';
 import type { FuzzOrder, FuzzReport } from '../requests.ts';
 import { hostileText } from './texts.ts';
 import { ask, type Answer, DEADLINE_SLACK_MS, leakOf } from './verdicts.ts';
-import { DEADLINE_MS, openWorld, type World } from './world.ts';
+import { openWorld, type World } from './world.ts';
 
 /** Two children answer SQL: more would only wait. */
 const AT_ONCE = 2;
@@ -74,7 +74,8 @@ const VALUES: readonly [unknown, ...unknown[]] = [
 
 function textFault(world: World, text: Text, answer: Answer): string | undefined {
   const { body, ms, status } = answer;
-  if (ms > AT_ONCE * (DEADLINE_MS + DEADLINE_SLACK_MS)) return `${Math.round(ms)} ms for ${status}`;
+  if (ms > AT_ONCE * (world.deadlineMs + DEADLINE_SLACK_MS))
+    return `${Math.round(ms)} ms for ${status}`;
   const leak = leakOf(world, text, answer);
   if (leak !== undefined) return leak;
   if (status === 200 && body.startsWith('[')) {

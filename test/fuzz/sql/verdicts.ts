@@ -1,6 +1,6 @@
 // One attack sent in every way that the door takes, and what is wrong with its answers.
 import { faultOf } from '../judge.ts';
-import { DEADLINE_MS, MARKER, NARROW_MARKER, PAID, SHELVES, type World } from './world.ts';
+import { MARKER, NARROW_MARKER, PAID, SHELVES, type World } from './world.ts';
 import type { Attack, Expectation } from './attacks.ts';
 
 type Way = 'get' | 'text' | 'json';
@@ -77,7 +77,7 @@ function answerFault(world: World, attack: Attack, answer: Answer): string | und
   const { body, ms, status } = answer;
   const leak = leakOf(world, attack, answer);
   if (leak !== undefined) return leak;
-  if (ms > DEADLINE_MS + DEADLINE_SLACK_MS) return `${Math.round(ms)} ms, status ${status}`;
+  if (ms > world.deadlineMs + DEADLINE_SLACK_MS) return `${Math.round(ms)} ms, status ${status}`;
   if (attack.expected.some((one) => keeps(one, answer))) return undefined;
   const kinds = attack.expected.map(({ kind }) => kind).join(' or ');
   const told = `${status}, ${answer.used} messages, ${Math.round(ms)} ms`;

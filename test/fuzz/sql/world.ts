@@ -41,6 +41,8 @@ export const SHELVES: Readonly<Record<string, Shelf>> = {
 
 export interface World extends AsyncDisposable {
   readonly server: TestServer;
+  /** Of a query. */
+  readonly deadlineMs: number;
   /** The token of each asker. */
   readonly tokens: { readonly owner: string; readonly narrow: string };
   /** Of the other account: in no answer. */
@@ -52,7 +54,7 @@ export interface World extends AsyncDisposable {
 }
 
 /** Long enough for every honest query here, beside others on two busy cores. */
-export const DEADLINE_MS = 2_000;
+const DEADLINE_MS = 2_000;
 
 const MEGABYTE = 1024 ** 2;
 const SETTINGS = {
@@ -60,7 +62,6 @@ const SETTINGS = {
   TAPEDECK_SQL_SPILL: String(256 * MEGABYTE),
 } as const;
 
-/** `deadlineMs`: of a query. */
 export async function openWorld(deadlineMs = DEADLINE_MS): Promise<World> {
   const loose: string[] = [];
   // The runner of tests survives what would end a server: what nobody caught is noted here.
@@ -86,7 +87,7 @@ export async function openWorld(deadlineMs = DEADLINE_MS): Promise<World> {
     ...loose,
     ...(await remains(server.folder)),
   ];
-  return { server, tokens, strangerId, stranger, faults, [Symbol.asyncDispose]: close };
+  return { server, deadlineMs, tokens, strangerId, stranger, faults, [Symbol.asyncDispose]: close };
 }
 
 /** Its secret token. */
