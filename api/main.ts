@@ -22,6 +22,7 @@ import { Runner } from '../jobs/runner.ts';
 import { adminToken } from '../store/adminToken.ts';
 import { Accounts, type TokenShown } from '../store/accounts.ts';
 import { billingDays } from '../store/billingDays.ts';
+import { refuseLostCatalog } from '../store/catalogCheck.ts';
 import { type Clock, monotonicMs, systemClock } from '../store/clock.ts';
 import { type AtCrashPoint, survive } from '../store/crashPoints.ts';
 import { type Database, openDatabase } from '../store/database.ts';
@@ -31,9 +32,7 @@ import { FileShapes } from '../store/fileShapes.ts';
 import { type Files, localFiles } from '../store/files.ts';
 import { type Folder, lockFolder, openFolder } from '../store/folder.ts';
 import { settleKey } from '../store/keyRotation.ts';
-import { Lake } from '../store/lake.ts';
 import { Ledger } from '../store/ledger.ts';
-import { migrate } from '../store/migrate.ts';
 import { NamedQueries } from '../store/namedQueries.ts';
 import { Pending } from '../store/pending.ts';
 import { randomShare } from '../store/random.ts';
@@ -41,13 +40,13 @@ import { makeScrub } from '../store/scrub.ts';
 import { openSecrets } from '../store/secrets.ts';
 import type { Settings } from '../store/settings.ts';
 import { checkStorage, makeStorage } from '../store/storage.ts';
-import { sweepOrphans } from '../store/sweep.ts';
 import { datasetPull } from './datasetPull.ts';
 import type { Environment, Services } from './endpoint.ts';
 import { demoOnce, firstAccount } from './firstStart.ts';
 import { ENDPOINTS } from './endpoints/index.ts';
 import { openExports } from './exporting.ts';
 import { makeMetrics } from './metrics.ts';
+import { openLake } from './openLake.ts';
 import { makeReplays } from './replays.ts';
 import type { ServerState } from './operations.ts';
 import { type Pools, poolsOf } from './pools.ts';
@@ -102,11 +101,13 @@ export interface Tapedeck extends Core {
 export async function openCore(settings: Settings, seams: Seams = {}): Promise<Core> {
   const folder = openFolder(settings.data);
   const unlock = lockFolder(folder);
-  const database = openDatabase(folder.catalog);
+  let database: Database | undefined;
   try {
+    await refuseLostCatalog(folder, seams.disk ?? localDisk);
+    database = openDatabase(folder.catalog);
     return await openParts(settings, seams, folder, database, unlock);
   } catch (error) {
-    await database.destroy();
+    await database?.destroy();
     unlock();
     throw error;
   }
@@ -124,11 +125,8 @@ async function openParts(
     (what) =>
     (reason, jobId): void =>
       log.error({ reason: reasonOf(reason), ...(jobId === undefined ? {} : { jobId }) }, what);
-  await migrate(database);
   const files = localFiles(folder.lake, disk, at);
-  const lake = await Lake.open({ database, files, clock, at });
-  const swept = await sweepOrphans(database, files, folder, disk);
-  if (swept > 0) log.info({ files: swept }, 'removed files that no commit had named');
+  const lake = await openLake({ database, folder, files, disk, clock, at, log });
   if (settings.encryptionKey === '') await settleKey(database, folder.key);
   const secrets = openSecrets(settings.encryptionKey, folder.key);
   const accounts = await Accounts.open(database, secrets, clock);

@@ -71,7 +71,7 @@ export async function compactDataset(
     services.at('parquet-written');
     const { tableId } = dataset;
     const removal: Edit = { kind: 'remove-files', tableId, fileIds: files.map(({ id }) => id) };
-    const edits = [removal, ...(await publishFile(made, stats, table, lake))];
+    const edits = [removal, ...(await publishFile(made, stats, table, lake, files))];
     const message = `${files.length} files of ${dataset.workspace}.${dataset.dataset} put together`;
     services.at('compaction-written');
     const touches = { kind: 'nothing' } as const;

@@ -250,7 +250,8 @@ async function replaceAll(reading: Reading, gathered: Gathered): Promise<void> {
   const { columns } = becoming.table;
   const edits: Edit[] = [...replacingEdits(table, columns)];
   if (whole !== undefined) {
-    edits.push(...(await publishFile(whole.path, whole.stats, { ...table, columns }, lake)));
+    const { path, stats } = whole;
+    edits.push(...(await publishFile(path, stats, { ...table, columns }, lake, 'all')));
   }
   const changes = { ...again.changes, schema: becoming.dataset.schema };
   const author = `${order.accountId} job ${jobId}`;

@@ -11,8 +11,9 @@ import { Failure } from '../store/failure.ts';
 import type { Reject } from '../store/jobs.ts';
 import { createDataset } from '../store/datasetEdits.ts';
 import type { Lake } from '../store/lake.ts';
-import { newFileOf, type Table } from '../store/lakeRead.ts';
+import { type DataFile, fileName, newFileOf, type Table } from '../store/lakeRead.ts';
 import { quarantine } from '../store/quarantine.ts';
+import { shortName, stampFile } from '../store/stamp.ts';
 import { inWorkFolder } from '../store/workFolder.ts';
 import { type Reconciled, writtenDeletes } from './against.ts';
 import type { Batch, Workbench } from './batch.ts';
@@ -221,9 +222,11 @@ async function store(
   if (met.emptied) edits.push(met.emptied);
   edits.push(...(await publishDeletes(met.deletes, table, lake)));
   if (met.rewritten) {
-    edits.push(...(await publishFile(met.rewritten.path, met.rewritten.stats, wider, lake)));
+    const { path, stats } = met.rewritten;
+    edits.push(...(await publishFile(path, stats, wider, lake, 'all')));
   }
-  edits.push(...(await publishFile(met.path, met.stats, wider, lake)));
+  const replaces = met.emptied && !met.rewritten ? 'all' : undefined;
+  edits.push(...(await publishFile(met.path, met.stats, wider, lake, replaces)));
   const message = `${outcome.ingested} records into ${dataset.workspace}.${dataset.dataset}`;
   const touches =
     load.touches ?? (load.overwrite || change ? undefined : touchedKeys(met.stats, index));
@@ -308,15 +311,22 @@ function touchedKeys({ columns }: FileStats, index: UniqueIndex): Touches | unde
   return { kind: 'keys', least, greatest };
 }
 
-/** Publishes a sorted file of the table; the edit that names it, unless it holds no record. */
+/**
+ * Publishes a sorted file of the table; the edit that names it, unless it holds no record.
+ * @param replaces files whose records it holds, or that all that was there goes
+ */
 export async function publishFile(
   made: string,
   stats: FileStats,
   table: Table,
   lake: Lake,
+  replaces?: 'all' | readonly DataFile[],
 ): Promise<readonly Edit[]> {
   if (stats.records === 0) return [];
   const { name, path } = newFileOf(table);
+  const gone = typeof replaces === 'object' ? replaces.map((one) => shortName(one.path)) : replaces;
+  const stamp = lake.stamp(table.tableId, gone === undefined ? {} : { replaces: gone });
+  await stampFile(made, stats.footerBytes, stamp);
   await lake.files.publish(made, path);
   const file = writtenFile(name, stats, table.columns);
   return [{ kind: 'insert', tableId: table.tableId, file }];
@@ -332,6 +342,9 @@ export async function publishDeletes(
   const deletes = [];
   for (const pending of pendings) {
     const { name, path } = newFileOf(table, '-delete');
+    const deletesOf = fileName(pending.dataFile.path);
+    const stamp = lake.stamp(table.tableId, { deletesOf });
+    await stampFile(pending.path, pending.stats.footerBytes, stamp);
     await lake.files.publish(pending.path, path);
     deletes.push(writtenDeletes(name, pending));
   }

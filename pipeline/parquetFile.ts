@@ -5,6 +5,7 @@ import type { WrittenColumn, WrittenFile } from '../store/commit.ts';
 import { identifier, literal } from '../store/duckdb/instance.ts';
 import type { Row } from '../store/duckdb/protocol.ts';
 import { Failure } from '../store/failure.ts';
+import { STAMP_OPTION } from '../store/stamp.ts';
 
 /** Rows of a row group: 122,880 read 5x faster for one key than 10,000 (STACK.md 2). */
 const ROW_GROUP_ROWS = 122_880;
@@ -44,7 +45,7 @@ const copy = (
   groupRows = ROW_GROUP_ROWS,
 ): string =>
   `COPY (${query}) TO ${literal(path)} (FORMAT parquet, COMPRESSION zstd,
-    ROW_GROUP_SIZE ${groupRows}, FIELD_IDS {${fieldIds.join(', ')}}, RETURN_STATS)`;
+    ROW_GROUP_SIZE ${groupRows}, FIELD_IDS {${fieldIds.join(', ')}}, ${STAMP_OPTION}, RETURN_STATS)`;
 
 /** What RETURN_STATS told of one file, by column name. */
 export interface FileStats {

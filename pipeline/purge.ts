@@ -7,7 +7,7 @@ import type { Edit } from '../store/commit.ts';
 import type { Database } from '../store/database.ts';
 import type { Dataset } from '../store/datasets.ts';
 import { identifier, literal } from '../store/duckdb/instance.ts';
-import type { DataFile } from '../store/lakeRead.ts';
+import { type DataFile, fileName } from '../store/lakeRead.ts';
 import { newUuid } from '../store/random.ts';
 import { askScrub } from '../store/scrub.ts';
 import { withOpenFiles } from '../store/tableFiles.ts';
@@ -66,8 +66,6 @@ export async function purgeRecords(
   });
 }
 
-const fileName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
-
 interface Found {
   /** Names of files that hold a wanted record, also one that is deleted in them. */
   readonly holders: ReadonlySet<string>;
@@ -117,5 +115,5 @@ async function withoutRecords(file: DataFile, run: Run): Promise<readonly Edit[]
     return fileStats((await pool.rows({ files: paths, folder, statements, deadlineMs }))[0] ?? []);
   });
   services.at('parquet-written');
-  return publishFile(made, stats, table, lake);
+  return publishFile(made, stats, table, lake, [file]);
 }

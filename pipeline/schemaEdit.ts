@@ -65,7 +65,7 @@ export async function editSchema(
     if (!edit.discardsValues) await refuseLost(altered, conversions, place);
     const { path, stats } = await rewriteStored(columns, place, { conversions });
     services.at('parquet-written');
-    const inserts = await publishFile(path, stats, { ...table, columns }, lake);
+    const inserts = await publishFile(path, stats, { ...table, columns }, lake, 'all');
     await commit([...edits, ...inserts]);
   });
 }

@@ -14,6 +14,8 @@ export interface Folder {
   readonly spool: string;
   /** What exports that have not ended have made and not yet delivered. */
   readonly exports: string;
+  /** Files that were found in the lake and that the catalog does not know, by day. */
+  readonly unclaimed: string;
   /** Unfinished files and DuckDB's spill; emptied at start. */
   readonly temporary: string;
   /** The data key, when it is not a setting. */
@@ -42,6 +44,7 @@ export function openFolder(root: string): Folder {
     lake: at('lake'),
     spool: at('spool'),
     exports: at('exports'),
+    unclaimed: at('unclaimed'),
     temporary: at('tmp'),
     key: at('key'),
     adminToken: at('admin-token'),

@@ -6,6 +6,7 @@ import type { Clock } from './clock.ts';
 import type { AtCrashPoint } from './crashPoints.ts';
 import type { Database } from './database.ts';
 import { type Catalogue, loadCatalogue } from './datasets.ts';
+import { scheduleRemoval } from './endedFiles.ts';
 import type { Files } from './files.ts';
 import {
   type AsOf,
@@ -17,6 +18,7 @@ import {
 } from './history.ts';
 import { type DataFile, readEveryFile, readTable, type Table } from './lakeRead.ts';
 import { newUuid } from './random.ts';
+import type { Stamp } from './stamp.ts';
 import { expire, expiredSnapshots, type Keep, readSnapshots } from './retention.ts';
 import { nextColumnId } from './tableEdits.ts';
 
@@ -34,11 +36,29 @@ type Alongside = (transaction: Database, committed: Committed) => Promise<void>;
 /** Old versions kept in memory; past this the one read longest ago is dropped. */
 const OLD_TABLES_MAX = 64;
 
+/** What the lake is opened with. */
+interface LakeParts {
+  readonly database: Database;
+  readonly files: Files;
+  readonly clock: Clock;
+  readonly at: AtCrashPoint;
+  readonly owner: LakeOwner;
+}
+
+/** Whose files the lake's are, as they say themselves. */
+export interface LakeOwner {
+  readonly lake: string;
+  readonly run: string;
+  /** A commit is durable: the lake's own note follows before anyone is told. */
+  moved(snapshot: number, timeMs: number): Promise<void>;
+}
+
 export class Lake {
   readonly files: Files;
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #at: AtCrashPoint;
+  readonly #owner: LakeOwner;
   readonly #listeners = new Set<(change: Change) => void>();
   readonly #current = new Map<number, Promise<Table | undefined>>();
   readonly #old = new Map<string, Promise<Table | undefined>>();
@@ -49,7 +69,7 @@ export class Lake {
   #queue: Promise<unknown> = Promise.resolve();
 
   private constructor(
-    parts: { database: Database; files: Files; clock: Clock; at: AtCrashPoint },
+    parts: LakeParts,
     catalogue: Catalogue,
     floors: ReadonlyMap<number, Floor>,
     snapshot: number,
@@ -58,19 +78,14 @@ export class Lake {
     this.#database = parts.database;
     this.#clock = parts.clock;
     this.#at = parts.at;
+    this.#owner = parts.owner;
     this.#catalogue = catalogue;
     this.#floors = floors;
     this.#snapshot = snapshot;
   }
 
-  /** Opens the lake; a new catalog gets its first snapshot, with the empty schema `main`. */
-  static async open(parts: {
-    readonly database: Database;
-    readonly files: Files;
-    readonly clock: Clock;
-    readonly at: AtCrashPoint;
-  }): Promise<Lake> {
-    await firstSnapshot(parts.database, parts.clock());
+  /** Opens the lake of a catalog that has its first snapshot. */
+  static async open(parts: LakeParts): Promise<Lake> {
     const catalogue = await loadCatalogue(parts.database);
     const floors = await readFloors(parts.database);
     return new Lake(parts, catalogue, floors, await headOf(parts.database));
@@ -88,6 +103,24 @@ export class Lake {
   /** Grows with whatever changes which files there are, now or in history. */
   get state(): number {
     return this.#state;
+  }
+
+  /** What a file says of itself that is published for a table now. */
+  stamp(tableId: number, rest: Pick<Stamp, 'deletesOf' | 'replaces'> = {}): Stamp {
+    const { lake, run } = this.#owner;
+    const dataset = this.#catalogue.datasetById(tableId);
+    return {
+      format: 1,
+      lake,
+      run,
+      snapshot: this.#snapshot,
+      writtenMs: this.#clock(),
+      tableId,
+      workspace: dataset?.workspace ?? '',
+      dataset: dataset?.dataset ?? '',
+      ...dataset?.mapping,
+      ...rest,
+    };
   }
 
   /** Where the dataset's history begins; undefined while nothing of it was ended. */
@@ -175,6 +208,7 @@ export class Lake {
       const committed = await this.#database.transaction().execute(async (transaction) => {
         const written = await writeSnapshot(transaction, edits, note, this.#clock());
         await alongside(transaction, written);
+        await scheduleRemoval(transaction, written.unnamed, written.timeMs);
         this.#at('transaction-open');
         return written;
       });
@@ -195,6 +229,7 @@ export class Lake {
       if (expired.length === 0) return [];
       const files = await this.#database.transaction().execute(async (transaction) => {
         const unnamed = await expire(transaction, expired);
+        await scheduleRemoval(transaction, unnamed, this.#clock());
         this.#at('retention-open');
         return unnamed;
       });
@@ -220,6 +255,7 @@ export class Lake {
         for (const { tableId, ms } of ends) {
           unnamed.push(...((await endOlder(transaction, tableId, ms, nowMs)) ?? []));
         }
+        await scheduleRemoval(transaction, unnamed, nowMs);
         this.#at('retention-open');
         return unnamed;
       });
@@ -272,6 +308,7 @@ export class Lake {
     this.#snapshot = snapshot;
     this.#state += 1;
     for (const tableId of tableIds) this.#current.delete(tableId);
+    await this.#owner.moved(snapshot, timeMs);
     this.#at('change-announced');
     const change = { snapshot, timeMs, tableIds, touches };
     for (const listener of this.#listeners) listener(change);
@@ -291,7 +328,8 @@ async function headOf(database: Database): Promise<number> {
   return (await newest.executeTakeFirst())?.snapshot ?? 0;
 }
 
-async function firstSnapshot(database: Database, nowMs: number): Promise<void> {
+/** A new catalog gets its first snapshot, with the empty schema `main`. */
+export async function firstSnapshot(database: Database, nowMs: number): Promise<void> {
   const known = await database
     .selectFrom('ducklake_snapshot')
     .select('snapshot_id')

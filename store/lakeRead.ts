@@ -189,6 +189,9 @@ async function readRanges(
   return byFile;
 }
 
+/** The name of a file without its folder. */
+export const fileName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
 /** A name for a new file of the table, and its path relative to the lake's root. */
 export function newFileOf(
   table: Table,

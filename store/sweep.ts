@@ -1,28 +1,63 @@
-// Orphans: what a crash left between a file and its commit. Swept at start, before anything runs.
+// Orphans: what a crash left between a file and its commit. Swept at start, before anything runs: what
+// this catalog wrote and never committed, or had let go, is removed; what it does not know is put aside.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isHeadFile, type Ownership } from './catalogCheck.ts';
+import type { Clock } from './clock.ts';
 import type { Database } from './database.ts';
 import type { Disk } from './disk.ts';
 import type { Files } from './files.ts';
 import type { Folder } from './folder.ts';
 import { tableFolders } from './lakeRead.ts';
+import { endedPaths, forgetEnded } from './endedFiles.ts';
+import { readStamp } from './stamp.ts';
+import { endUnclaimed, putAside } from './unclaimed.ts';
 
-/** Removes unfinished and unnamed files; returns how many lake files no commit had named. */
-export async function sweepOrphans(
-  database: Database,
-  files: Files,
-  folder: Folder,
-  disk: Disk,
-): Promise<number> {
+interface SweepParts {
+  readonly database: Database;
+  readonly files: Files;
+  readonly folder: Folder;
+  readonly disk: Disk;
+  readonly clock: Clock;
+  readonly ownership: Ownership;
+}
+
+interface Swept {
+  readonly removed: number;
+  readonly aside: number;
+  /** Where the files are that were put aside. */
+  readonly folder: string;
+}
+
+export async function sweepOrphans(parts: SweepParts): Promise<Swept> {
+  const { clock, database, disk, files, folder, ownership } = parts;
   for (const name of await readdir(folder.temporary)) {
     await disk.remove(join(folder.temporary, name));
   }
   const named = await namedPaths(database);
-  const orphans = (await files.list()).filter((path) => !named.has(path));
-  await files.remove(orphans);
-  return orphans.length;
+  const ended = await endedPaths(database);
+  const garbage: string[] = [];
+  const unknown: string[] = [];
+  for (const path of await files.list()) {
+    if (named.has(path) || isHeadFile(path)) continue;
+    const own = ended.has(path) || (await isOwn(join(folder.lake, path), ownership));
+    (own ? garbage : unknown).push(path);
+  }
+  await files.remove(garbage);
+  await forgetEnded(database, [...ended]);
+  await endUnclaimed(folder, clock(), disk);
+  const aside = unknown.length === 0 ? '' : await putAside(unknown, folder, clock(), disk);
+  return { removed: garbage.length, aside: unknown.length, folder: aside };
 }
 
+/** Written by one of the last runs on this very catalog, which has all that these committed. */
+async function isOwn(path: string, { lake, proved, runs }: Ownership): Promise<boolean> {
+  if (!proved) return false;
+  const stamp = await readStamp(path);
+  return stamp?.lake === lake && runs.includes(stamp.run);
+}
+
+/** Paths of every data and delete file of every version, relative to the lake's root. */
 async function namedPaths(database: Database): Promise<ReadonlySet<string>> {
   const folders = await tableFolders(database);
   const data = await database

@@ -12,6 +12,7 @@ import {
   snapshots,
   tables,
 } from '../lake/reader.ts';
+import { HEAD_FILE } from '../../store/lakeHead.ts';
 
 /** Resumed jobs of these suites end in milliseconds; past this they hang. */
 const JOBS_MS_MAX = 30_000;
@@ -103,7 +104,7 @@ function leftOvers(folder: string): readonly string[] {
   );
   const lake = join(folder, 'lake');
   const found = filesBelow(lake);
-  const orphans = found.filter((path) => !named.has(path));
+  const orphans = found.filter((path) => !named.has(path) && path !== HEAD_FILE);
   const wrong = [...named].filter(
     ([path, bytes]) => !existsSync(join(lake, path)) || statSync(join(lake, path)).size !== bytes,
   );

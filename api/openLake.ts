@@ -1,0 +1,69 @@
+// The lake at start: first it is asked whether catalog and files belong together, then the catalog is
+// brought to this program's version, and only then is swept what the last run left.
+import type { Logger } from 'pino';
+import {
+  beginRun,
+  catalogHead,
+  type Ownership,
+  refuseWrongCatalog,
+} from '../store/catalogCheck.ts';
+import type { Clock } from '../store/clock.ts';
+import type { AtCrashPoint } from '../store/crashPoints.ts';
+import type { Database } from '../store/database.ts';
+import type { Disk } from '../store/disk.ts';
+import { Failure } from '../store/failure.ts';
+import type { Files } from '../store/files.ts';
+import type { Folder } from '../store/folder.ts';
+import { firstSnapshot, Lake, type LakeOwner } from '../store/lake.ts';
+import { writeHead } from '../store/lakeHead.ts';
+import { migrate } from '../store/migrate.ts';
+import { sweepOrphans } from '../store/sweep.ts';
+import { UNCLAIMED_DAYS } from '../store/unclaimed.ts';
+
+interface LakeFolder {
+  readonly database: Database;
+  readonly folder: Folder;
+  readonly files: Files;
+  readonly disk: Disk;
+  readonly clock: Clock;
+  readonly at: AtCrashPoint;
+  readonly log: Logger;
+}
+
+/** @throws Failure Conflict when the files are another catalog's, or those of a newer one. */
+export async function openLake(parts: LakeFolder): Promise<Lake> {
+  const { at, clock, database, files, folder } = parts;
+  await refuseWrongCatalog(database, folder);
+  await migrate(database);
+  await firstSnapshot(database, clock());
+  const { owner, ownership } = await ownLake(parts);
+  const lake = await Lake.open({ database, files, clock, at, owner });
+  await sweep(parts, ownership);
+  return lake;
+}
+
+/** Takes the lake for this run: its files carry the run's id, and its note follows the catalog. */
+async function ownLake({
+  clock,
+  database,
+  disk,
+  folder,
+}: LakeFolder): Promise<{ readonly owner: LakeOwner; readonly ownership: Ownership }> {
+  const head = await catalogHead(database);
+  if (head === undefined) throw new Failure('SystemError', 'the lake has no first snapshot');
+  const ownership = await beginRun(database, folder, head.lake);
+  const { lake, run } = ownership;
+  const moved = (snapshot: number, timeMs: number): Promise<void> =>
+    writeHead(folder.lake, { lake, snapshot, timeMs }, disk);
+  await moved(head.snapshot, clock());
+  return { owner: { lake, run, moved }, ownership };
+}
+
+async function sweep(parts: LakeFolder, ownership: Ownership): Promise<void> {
+  const { aside, folder, removed } = await sweepOrphans({ ...parts, ownership });
+  const { log } = parts;
+  if (removed > 0) log.info({ files: removed }, 'removed files that no commit had named');
+  if (aside === 0) return;
+  const days = `they are kept for ${UNCLAIMED_DAYS} days`;
+  log.warn({ files: aside, folder }, `put files aside that the catalog does not know: ${days}`);
+}
