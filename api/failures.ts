@@ -64,6 +64,7 @@ export const FAILURES: Readonly<Record<FailureType, Told>> = {
     text: 'The requested data requires permission to access.',
   },
   SystemError: { status: 500, text: 'System Error' },
+  Damaged: { status: 500, text: 'A stored file is damaged' },
   Gone: { status: 410, text: 'The version that was asked for has ended' },
   PriceTooHigh: { status: 402, text: 'The call costs more messages than it was allowed' },
   StorageLimit: { status: 402, text: 'The workspace stores as much as its tier allows' },

@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import pino, { type Logger } from 'pino';
 import { LruMap } from 'toad-cache';
 import { loadDemo } from '../jobs/demo.ts';
+import { makeFileCheck } from '../jobs/fileCheck.ts';
 import { FLUSH_AGE_MS, FLUSH_ROWS, flushDataset } from '../jobs/flush.ts';
 import { rollWhenDue } from '../jobs/journalRoll.ts';
 import { Deliveries } from '../jobs/deliveries.ts';
@@ -29,8 +30,9 @@ import { type Database, openDatabase } from '../store/database.ts';
 import { type Disk, localDisk } from '../store/disk.ts';
 import { Failure, reasonOf } from '../store/failure.ts';
 import { FileShapes } from '../store/fileShapes.ts';
-import { type Files, localFiles } from '../store/files.ts';
+import type { Files } from '../store/files.ts';
 import { type Folder, lockFolder, openFolder } from '../store/folder.ts';
+import { hashIn } from '../store/hashing.ts';
 import { settleKey } from '../store/keyRotation.ts';
 import { Ledger } from '../store/ledger.ts';
 import { NamedQueries } from '../store/namedQueries.ts';
@@ -46,7 +48,7 @@ import { demoOnce, firstAccount } from './firstStart.ts';
 import { ENDPOINTS } from './endpoints/index.ts';
 import { openExports } from './exporting.ts';
 import { makeMetrics } from './metrics.ts';
-import { openLake } from './openLake.ts';
+import { lakeFiles, openLake } from './openLake.ts';
 import { makeReplays } from './replays.ts';
 import type { ServerState } from './operations.ts';
 import { type Pools, poolsOf } from './pools.ts';
@@ -65,6 +67,8 @@ const ROLL_LOOK_MS = 60_000;
 const UPKEEP_LOOK_MS = 30_000;
 /** How often old versions are let go. */
 const THIN_LOOK_MS = 600_000;
+/** How often it is looked whether a file of the lake is to be checked. */
+const CHECK_LOOK_MS = 1_000;
 /** How often it is looked whether pushed records are to become a file. */
 const FLUSH_LOOK_MS = 1_000;
 
@@ -125,22 +129,27 @@ async function openParts(
     (what) =>
     (reason, jobId): void =>
       log.error({ reason: reasonOf(reason), ...(jobId === undefined ? {} : { jobId }) }, what);
-  const files = localFiles(folder.lake, disk, at);
-  const lake = await openLake({ database, folder, files, disk, clock, at, log });
+  const pools = poolsOf(settings, folder);
+  const storing = { database, folder, disk, clock, at, log };
+  const hash = hashIn(pools.ingest);
+  const { files, proofs } = lakeFiles(storing, hash);
+  const { fileCheckBytesPerSecond: bytesPerSecond } = settings;
+  const checked = { database, files, proofs, hash, root: folder.lake, clock, bytesPerSecond };
+  const fileCheck = makeFileCheck(checked);
+  const lake = await openLake(storing, files);
   if (settings.encryptionKey === '') await settleKey(database, folder.key);
   const secrets = openSecrets(settings.encryptionKey, folder.key);
   const accounts = await Accounts.open(database, secrets, clock);
   const first = await firstAccount(accounts, settings);
   const days = billingDays(settings.zone);
   const ledger = await Ledger.open({ database, clock, days, at, onFault: told('ledger') });
-  const pools = poolsOf(settings, folder);
   const pending = await Pending.open(database, clock, at);
-  const storage = makeStorage(database, lake);
+  const held = { accounts, storage: makeStorage(database, lake) };
   const queries = await NamedQueries.open(database, clock);
   const scrub = makeScrub(database);
   // A purge may have been cut off before its end.
   await scrub();
-  const opened = { settings, clock, database, folder, disk, at, lake, accounts, storage };
+  const opened = { settings, clock, database, folder, disk, at, lake, proofs, fileCheck, ...held };
   const parts = { ...opened, ledger, pending, queries, scrub, days, secrets };
   const services = await servicesOf(parts, pools, files, told);
   const { deliveries, runner, scheduler } = services;
@@ -280,6 +289,7 @@ function watchLake(services: Services, told: Told): { stop(): Promise<void> } {
     { name: 'flush', everyMs: FLUSH_LOOK_MS, look: () => flushDue(services) },
     { name: 'upkeep', everyMs: UPKEEP_LOOK_MS, look: () => upkeep.look() },
     { name: 'retention', everyMs: THIN_LOOK_MS, look: () => upkeep.thin() },
+    { name: 'file check', everyMs: CHECK_LOOK_MS, look: () => services.fileCheck.look() },
   ];
   const running = new Map<string, Promise<unknown>>();
   const timers = watches.map(({ name, everyMs, look }) =>

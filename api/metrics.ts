@@ -51,7 +51,7 @@ export function makeMetrics(services: Services): Metrics {
 }
 
 function addGauges(
-  { lake, ledger, runner, series, sql, ingestion }: Services,
+  { fileCheck, lake, ledger, proofs, runner, series, sql, ingestion }: Services,
   registers: Registry[],
 ): void {
   const gauge = (name: string, help: string, read: () => number): void => {
@@ -76,5 +76,9 @@ function addGauges(
   gauge('jobs_running', 'Jobs and edits that run.', () => runner.load().running);
   gauge('jobs_waiting', 'Jobs and edits that wait.', () => runner.load().waiting);
   gauge('ledger_charges_waiting', 'Charges that wait to be written.', () => ledger.waiting);
+  const checked = (): ReturnType<typeof fileCheck.state> => fileCheck.state();
+  gauge('files_damaged', 'Files of the lake that are known to be damaged.', () => proofs.damaged);
+  gauge('files_checked', 'Files that were compared with their hash.', () => checked().checkedFiles);
+  gauge('files_checked_bytes', 'Bytes of those.', () => checked().checkedBytes);
   gauge('lake_snapshot', 'Newest snapshot.', () => lake.snapshot);
 }

@@ -7,38 +7,57 @@ import {
   type Ownership,
   refuseWrongCatalog,
 } from '../store/catalogCheck.ts';
-import type { Clock } from '../store/clock.ts';
+import { type Clock, monotonicMs } from '../store/clock.ts';
 import type { AtCrashPoint } from '../store/crashPoints.ts';
 import type { Database } from '../store/database.ts';
 import type { Disk } from '../store/disk.ts';
-import { Failure } from '../store/failure.ts';
-import type { Files } from '../store/files.ts';
+import { Failure, reasonOf } from '../store/failure.ts';
+import { FileProofs, type LakeFile } from '../store/fileProofs.ts';
+import { type Files, localFiles } from '../store/files.ts';
 import type { Folder } from '../store/folder.ts';
 import { firstSnapshot, Lake, type LakeOwner } from '../store/lake.ts';
 import { writeHead } from '../store/lakeHead.ts';
+import type { HashFile } from '../store/hashing.ts';
 import { migrate } from '../store/migrate.ts';
+import { type Compared, saveCompared } from '../store/proofTable.ts';
 import { sweepOrphans } from '../store/sweep.ts';
 import { UNCLAIMED_DAYS } from '../store/unclaimed.ts';
 
 interface LakeFolder {
   readonly database: Database;
   readonly folder: Folder;
-  readonly files: Files;
   readonly disk: Disk;
   readonly clock: Clock;
   readonly at: AtCrashPoint;
   readonly log: Logger;
 }
 
+/** The files of the lake, read only while they are what was written. */
+export function lakeFiles(
+  { at, clock, database, disk, folder: { lake: root }, log }: LakeFolder,
+  hash: HashFile,
+): { readonly files: Files; readonly proofs: FileProofs } {
+  const onCompared = ({ path }: LakeFile, found: Compared): void => {
+    const { damage } = found;
+    if (damage !== null) log.error({ file: `lake/${path}` }, `a file of the lake ${damage}`);
+    // Known again at the next comparison.
+    saveCompared(database, found, clock()).catch((error: unknown) =>
+      log.error({ reason: reasonOf(error) }, 'what was found of a file could not be kept'),
+    );
+  };
+  const proofs = new FileProofs({ root, hash, monotonic: monotonicMs, onCompared });
+  return { files: localFiles(root, disk, at, { hash, proofs }), proofs };
+}
+
 /** @throws Failure Conflict when the files are another catalog's, or those of a newer one. */
-export async function openLake(parts: LakeFolder): Promise<Lake> {
-  const { at, clock, database, files, folder } = parts;
+export async function openLake(parts: LakeFolder, files: Files): Promise<Lake> {
+  const { at, clock, database, folder } = parts;
   await refuseWrongCatalog(database, folder);
   await migrate(database);
   await firstSnapshot(database, clock());
   const { owner, ownership } = await ownLake(parts);
   const lake = await Lake.open({ database, files, clock, at, owner });
-  await sweep(parts, ownership);
+  await sweep(parts, files, ownership);
   return lake;
 }
 
@@ -59,8 +78,8 @@ async function ownLake({
   return { owner: { lake, run, moved }, ownership };
 }
 
-async function sweep(parts: LakeFolder, ownership: Ownership): Promise<void> {
-  const { aside, folder, removed } = await sweepOrphans({ ...parts, ownership });
+async function sweep(parts: LakeFolder, files: Files, ownership: Ownership): Promise<void> {
+  const { aside, folder, removed } = await sweepOrphans({ ...parts, files, ownership });
   const { log } = parts;
   if (removed > 0) log.info({ files: removed }, 'removed files that no commit had named');
   if (aside === 0) return;

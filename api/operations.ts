@@ -22,7 +22,7 @@ export function addOperations(
   server.get('/healthz', (_request, reply) => reply.type('text/plain').send('ok\n'));
   server.get('/readyz', async (_request, reply) => {
     const reason = await notReady(services, state);
-    const text = reason === undefined ? 'ready\n' : `not ready: ${reason}\n`;
+    const text = reason === undefined ? readyText(services) : `not ready: ${reason}\n`;
     return reply
       .code(reason === undefined ? 200 : 503)
       .type('text/plain')
@@ -31,6 +31,13 @@ export function addOperations(
   server.get('/metrics', async (_request, reply) =>
     reply.header('content-type', state.metrics.contentType).send(await state.metrics.text()),
   );
+}
+
+/** Damage of some files is no reason to take the server away: all the others are served. */
+function readyText({ proofs }: Services): string {
+  if (proofs.damaged === 0) return 'ready\n';
+  const advice = 'see `tapedeck verify`';
+  return `ready, but ${proofs.damaged} files of the lake are damaged: ${advice}\n`;
 }
 
 async function notReady(services: Services, state: ServerState): Promise<string | undefined> {

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // `tapedeck`: serve, ingest, sql, export, source, credential, schedule, recipe, tokens, workspace, account,
-// audit, verify-ledger, backup, restore, rotate-key.
+// audit, verify-ledger, backup, restore, verify, repair, rotate-key.
 import { Command, Option } from 'commander';
 import { VERSION } from '../store/version.ts';
 
@@ -15,6 +15,7 @@ import { addAccounts, addBooks, addTokenChanges } from './accountCommands.ts';
 import { addBackups } from './backups.ts';
 import { addPipeline } from './pipelineCommands.ts';
 import { addRecipes } from './recipes.ts';
+import { addRepair } from './repair.ts';
 import { listTokens } from './tokens.ts';
 import { createWorkspace, listWorkspaces } from './workspaces.ts';
 
@@ -58,6 +59,7 @@ function program(): Command {
   addAccounts(root, settings);
   addBooks(root, settings);
   addBackups(root, settings);
+  addRepair(root, settings);
   addKeyRotation(root, settings);
   return root;
 }

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { writeAudit } from '../store/audit.ts';
 import { type CatalogMoment, openMoment } from '../store/catalogMoment.ts';
 import { type Clock, isoTime } from '../store/clock.ts';
+import { contentOf } from '../store/contents.ts';
 import type { AtCrashPoint } from '../store/crashPoints.ts';
 import type { Database } from '../store/database.ts';
 import type { Disk } from '../store/disk.ts';
@@ -18,7 +19,7 @@ import type { Pending } from '../store/pending.ts';
 import { newUuid, randomHex } from '../store/random.ts';
 import type { Settings } from '../store/settings.ts';
 import { VERSION } from '../store/version.ts';
-import { bytesOf, codeOf, contentOf, copyFile, eachOf, linkFile, toldOf } from './backupFiles.ts';
+import { bytesOf, codeOf, copyFile, eachOf, linkFile, toldOf } from './backupFiles.ts';
 import { type BackupFile, type Manifest, newManifest, writeManifest } from './backupManifest.ts';
 import { type BackupTarget, openTarget } from './backupTarget.ts';
 
@@ -117,7 +118,7 @@ async function backUpInto(
     const state = `state-${randomHex(8)}`;
     await copyState(copying, state, held.moment, parts);
     held.moment.close();
-    await eachOf(held.files, ({ path, source, bytes }) => copying.add(path, source, bytes));
+    await eachOf(held.files, (file) => copying.add(file));
     await copying.sync();
     at('backup-copied');
     const { lakeId: lake, snapshot } = held.moment;
@@ -149,8 +150,9 @@ interface HeldFile {
   /** In the backup. */
   readonly path: string;
   readonly source: string;
-  /** As the catalog has it; undefined when it does not say. */
+  /** As the catalog has them; undefined where it does not say. */
   readonly bytes: number | undefined;
+  readonly sha256: string | undefined;
 }
 
 interface Held {
@@ -170,25 +172,30 @@ async function holdMoment(
 ): Promise<Held> {
   const moment = openMoment(folder.catalog);
   const bodies = join(folder.temporary, newUuid());
-  const names = moment.files.map(({ path }) => path);
-  const pinning = lake.files.open(names);
+  let pinned: ReturnType<Lake['files']['pin']> | undefined;
   const release = async (): Promise<void> => {
     moment.close();
-    (await pinning).release();
+    pinned?.release();
     await disk.remove(bodies);
   };
   try {
+    pinned = lake.files.pin(moment.files.map(({ path }) => path));
     const kept = moment.bodies.filter((name) => keepBody(folder, name, bodies));
     if (previous !== undefined && previous.lake !== moment.lakeId) {
       const told = `${target} holds a backup of another data folder: name another folder`;
       throw new Failure('Conflict', told);
     }
-    const { paths } = await pinning;
-    const data = moment.files.map(({ path, bytes }, at) => {
-      return { path: `lake/${path}`, source: paths[at] ?? '', bytes };
+    const { paths } = pinned;
+    const data = moment.files.map(({ path, bytes, sha256 }, at) => {
+      return { path: `lake/${path}`, source: paths[at] ?? '', bytes, sha256 };
     });
     const spooled = kept.map((name) => {
-      return { path: `spool/${name}`, source: join(bodies, name), bytes: undefined };
+      return {
+        path: `spool/${name}`,
+        source: join(bodies, name),
+        bytes: undefined,
+        sha256: undefined,
+      };
     });
     return { moment, files: [...data, ...spooled], release };
   } catch (error) {
@@ -249,10 +256,11 @@ class Copying {
   }
 
   /** A file that never changes: what the last backup has of it stays, with its hash. */
-  async add(path: string, source: string, bytes: number | undefined): Promise<void> {
+  async add({ bytes, path, sha256, source }: HeldFile): Promise<void> {
     this.order.signal.throwIfAborted();
     const known = this.#known.get(path);
-    if (known !== undefined && (await this.#has(known))) {
+    const right = known !== undefined && known.sha256 === (sha256 ?? known.sha256);
+    if (right && (await this.#has(known))) {
       this.files.push(known);
       return;
     }
@@ -262,10 +270,17 @@ class Copying {
       throw new Failure('Conflict', `${path} of the data folder ${told}: ${NOT_MADE}`);
     }
     const target = join(this.#folder, path);
-    if (!this.order.copy && (await linkFile(source, target))) {
-      this.linkedFiles += 1;
-      this.#added(path, await contentOf(target, this.order.signal));
-    } else await this.addCopy(path, source);
+    const linked = !this.order.copy && (await linkFile(source, target));
+    const content = linked
+      ? await contentOf(target, this.order.signal)
+      : await copyFile(source, target, this.#disk, this.order.signal);
+    // Damage must not become the copy that heals it.
+    if (sha256 !== undefined && content.sha256 !== sha256) {
+      const told = `${path} of the data folder is damaged: its SHA-256 is not the one that was written`;
+      throw new Failure('Conflict', `${told}; heal it by "tapedeck repair --from": ${NOT_MADE}`);
+    }
+    if (linked) this.linkedFiles += 1;
+    this.#added(path, content);
   }
 
   async #has({ path, bytes }: BackupFile): Promise<boolean> {

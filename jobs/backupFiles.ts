@@ -1,29 +1,11 @@
 // Files on their way into a backup and out of it: linked or copied, read once, hashed as they go.
-import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { link, mkdir, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { CHUNK_BYTES, type Content, counting } from '../store/contents.ts';
 import type { Disk } from '../store/disk.ts';
 import { Failure, isDiskFull, reasonOf } from '../store/failure.ts';
-
-/** What a file holds. */
-export interface Content {
-  readonly bytes: number;
-  /** Hex. */
-  readonly sha256: string;
-}
-
-const CHUNK_BYTES = 256 * 1024;
-
-/** Reads a file whole. */
-export async function contentOf(path: string, signal?: AbortSignal): Promise<Content> {
-  const { counted, content } = counting();
-  const options = { highWaterMark: CHUNK_BYTES, ...(signal === undefined ? {} : { signal }) };
-  await pipeline(createReadStream(path, options), counted.resume());
-  return content();
-}
 
 /** Copies a file: under another name until it is whole and on the disk; mode 0600. */
 export async function copyFile(
@@ -86,19 +68,6 @@ export async function linkFile(source: string, target: string): Promise<boolean>
 
 /** Another file system; none that links; a kernel that guards links; too many of one file. */
 const NO_LINKS = new Set(['EXDEV', 'EPERM', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS', 'EMLINK']);
-
-function counting(): { readonly counted: Transform; readonly content: () => Content } {
-  const hash = createHash('sha256');
-  let bytes = 0;
-  const counted = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      bytes += chunk.length;
-      hash.update(chunk);
-      done(null, chunk);
-    },
-  });
-  return { counted, content: () => ({ bytes, sha256: hash.digest('hex') }) };
-}
 
 /**
  * Makes a folder and its missing parents, for this user alone; the uppermost that was made. Node's

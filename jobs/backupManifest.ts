@@ -5,7 +5,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Disk } from '../store/disk.ts';
 import { Failure } from '../store/failure.ts';
-import { bytesOf, codeOf, type Content, contentOf } from './backupFiles.ts';
+import { type Content, contentOf } from '../store/contents.ts';
+import { bytesOf, codeOf } from './backupFiles.ts';
 
 export interface BackupFile extends Content {
   /** Relative to the backup: below `lake/`, `spool/`, or the folder of the state. */

@@ -8,7 +8,7 @@ import type { Edit } from '../store/commit.ts';
 import type { Dataset } from '../store/datasets.ts';
 import { identifier } from '../store/duckdb/instance.ts';
 import type { DataFile, Table } from '../store/lakeRead.ts';
-import { withOpenFiles } from '../store/tableFiles.ts';
+import { withProvedFiles } from '../store/tableFiles.ts';
 import { visibleRows } from '../store/tableSql.ts';
 import { inWorkFolder } from '../store/workFolder.ts';
 import { COMPACTION_AUTHOR } from '../store/versions.ts';
@@ -62,7 +62,7 @@ export async function compactDataset(
   if (table === undefined || files.length === 0) return 0;
   return inWorkFolder(services.temporary, async (folder) => {
     const made = join(folder, 'compacted.parquet');
-    const stats = await withOpenFiles(lake.files, files, async ({ paths, pathOf }) => {
+    const stats = await withProvedFiles(lake.files, files, async ({ paths, pathOf }) => {
       const rows = files.reduce((sum, { records }) => sum + records, 0);
       const sql = copyTable(sortedRows(dataset, table, files, pathOf), made, table.columns, rows);
       const question = { files: paths, folder, statements: [sql], deadlineMs };

@@ -140,9 +140,13 @@ async function writeDeletes(
 }
 
 /** The pending delete file as a commit names it. */
-export const writtenDeletes = (name: string, pending: PendingDeletes): WrittenDeletes => ({
+export const writtenDeletes = (
+  name: string,
+  pending: PendingDeletes,
+  proof: WrittenDeletes['file']['proof'],
+): WrittenDeletes => ({
   dataFileId: pending.dataFile.id,
-  file: writtenFile(name, pending.stats, []),
+  file: writtenFile(name, pending.stats, [], proof),
 });
 
 const names = (columns: readonly Column[]): string =>

@@ -327,8 +327,8 @@ export async function publishFile(
   const gone = typeof replaces === 'object' ? replaces.map((one) => shortName(one.path)) : replaces;
   const stamp = lake.stamp(table.tableId, gone === undefined ? {} : { replaces: gone });
   await stampFile(made, stats.footerBytes, stamp);
-  await lake.files.publish(made, path);
-  const file = writtenFile(name, stats, table.columns);
+  const proof = await lake.files.publish(made, path);
+  const file = writtenFile(name, stats, table.columns, proof);
   return [{ kind: 'insert', tableId: table.tableId, file }];
 }
 
@@ -345,8 +345,8 @@ export async function publishDeletes(
     const deletesOf = fileName(pending.dataFile.path);
     const stamp = lake.stamp(table.tableId, { deletesOf });
     await stampFile(pending.path, pending.stats.footerBytes, stamp);
-    await lake.files.publish(pending.path, path);
-    deletes.push(writtenDeletes(name, pending));
+    const proof = await lake.files.publish(pending.path, path);
+    deletes.push(writtenDeletes(name, pending, proof));
   }
   return [{ kind: 'delete', tableId: table.tableId, deletes }];
 }

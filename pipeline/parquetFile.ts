@@ -83,6 +83,7 @@ export function writtenFile(
   name: string,
   stats: FileStats,
   columns: readonly Column[],
+  proof: WrittenFile['proof'],
 ): WrittenFile {
   return {
     name,
@@ -90,6 +91,7 @@ export function writtenFile(
     bytes: stats.bytes,
     footerBytes: stats.footerBytes,
     columns: columns.map((column) => writtenColumn(column, stats.columns.get(column.name))),
+    proof,
   };
 }
 

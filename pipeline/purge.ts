@@ -10,7 +10,7 @@ import { identifier, literal } from '../store/duckdb/instance.ts';
 import { type DataFile, fileName } from '../store/lakeRead.ts';
 import { newUuid } from '../store/random.ts';
 import { askScrub } from '../store/scrub.ts';
-import { withOpenFiles } from '../store/tableFiles.ts';
+import { withOpenFiles, withProvedFiles } from '../store/tableFiles.ts';
 import { FILE_COLUMN, visibleRows } from '../store/tableSql.ts';
 import { inWorkFolder } from '../store/workFolder.ts';
 import { type IngestServices, publishFile } from './ingest.ts';
@@ -106,7 +106,7 @@ async function withoutRecords(file: DataFile, run: Run): Promise<readonly Edit[]
   const { deadlineMs, lake, pool } = services;
   const { table } = plan;
   const made = join(folder, `${newUuid()}.parquet`);
-  const stats = await withOpenFiles(lake.files, [file], async ({ paths, pathOf }) => {
+  const stats = await withProvedFiles(lake.files, [file], async ({ paths, pathOf }) => {
     const list = table.columns.map(({ name }) => identifier(name)).join(', ');
     const kept = `SELECT ${list} FROM ${visibleRows([file], table.columns, pathOf)}
       WHERE (${printConditions(plan, literal)}) IS NOT TRUE`;

@@ -6,7 +6,7 @@ import { identifier, literal } from '../store/duckdb/instance.ts';
 import { Failure } from '../store/failure.ts';
 import type { Table } from '../store/lakeRead.ts';
 import { newUuid } from '../store/random.ts';
-import { withOpenFiles } from '../store/tableFiles.ts';
+import { withProvedFiles } from '../store/tableFiles.ts';
 import { visibleRows } from '../store/tableSql.ts';
 import { type Place, same, withTerms } from './against.ts';
 import { conversionOf } from './conversions.ts';
@@ -52,7 +52,7 @@ export async function rewriteStored(
 ): Promise<Rewritten> {
   checkRewritable(table);
   const path = join(bench.folder, `${newUuid()}.parquet`);
-  return withOpenFiles(files, table.files, async ({ paths, pathOf }) => {
+  return withProvedFiles(files, table.files, async ({ paths, pathOf }) => {
     const stored = visibleRows(table.files, table.columns, pathOf);
     const rows =
       replacedBy === undefined || index.terms.length === 0

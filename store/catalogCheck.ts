@@ -1,9 +1,9 @@
 // Is this the catalog of these files? Asked at each start, before anything is written: a catalog that
 // was lost, is older than its files, or is another lake's must never decide what is garbage.
-import { statSync } from 'node:fs';
-import type { Database } from './database.ts';
+import { existsSync, statSync } from 'node:fs';
+import { type Database, openDatabase } from './database.ts';
 import type { Disk } from './disk.ts';
-import { Failure } from './failure.ts';
+import { Failure, reasonOf } from './failure.ts';
 import type { Folder } from './folder.ts';
 import { HEAD_FILE, type Head, readHead } from './lakeHead.ts';
 import { newUuid } from './random.ts';
@@ -58,6 +58,24 @@ export async function refuseWrongCatalog(database: Database, folder: Folder): Pr
 
 const toldOf = ({ lake, snapshot }: Pick<Head, 'lake' | 'snapshot'>): string =>
   `of lake ${lake.slice(0, 8)} at snapshot ${snapshot}`;
+
+/** What both of them say, without a server; undefined where catalog and files belong together. */
+export async function catalogFault(folder: Folder, disk: Disk): Promise<string | undefined> {
+  try {
+    await refuseLostCatalog(folder, disk);
+    if (!existsSync(folder.catalog)) return undefined;
+    const database = openDatabase(folder.catalog);
+    try {
+      await refuseWrongCatalog(database, folder);
+    } finally {
+      await database.destroy();
+    }
+    return undefined;
+  } catch (error) {
+    if (error instanceof Failure && error.type === 'Conflict') return reasonOf(error);
+    throw error;
+  }
+}
 
 /** Lake and newest snapshot as the catalog has them; undefined for a new one. */
 export async function catalogHead(

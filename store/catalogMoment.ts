@@ -8,6 +8,8 @@ interface NamedFile {
   /** Relative to the lake's root. */
   readonly path: string;
   readonly bytes: number;
+  /** Hex; undefined for a file of a time before there were hashes. */
+  readonly sha256: string | undefined;
 }
 
 export interface CatalogMoment {
@@ -58,11 +60,17 @@ function only(reader: DatabaseSync, query: string): unknown {
   return Object.values(row)[0];
 }
 
-const NAMED_FILES = ['ducklake_data_file', 'ducklake_delete_file']
+const NAMED_FILES = (
+  [
+    ['ducklake_data_file', 'data_file_id'],
+    ['ducklake_delete_file', 'delete_file_id'],
+  ] as const
+)
   .map(
-    (table) => `
-      SELECT DISTINCT s.path || t.path || f.path AS path, f.file_size_bytes AS bytes
+    ([table, id]) => `
+      SELECT DISTINCT s.path || t.path || f.path AS path, f.file_size_bytes AS bytes, p.sha256
       FROM ${table} f
+      LEFT JOIN file_proof p ON p.file_id = f.${id}
       JOIN ducklake_table t ON t.table_id = f.table_id
       JOIN ducklake_schema s ON s.schema_id = t.schema_id`,
   )
@@ -72,7 +80,11 @@ const namedFiles = (reader: DatabaseSync): readonly NamedFile[] =>
   reader
     .prepare(NAMED_FILES)
     .all()
-    .map((row) => ({ path: String(row['path']), bytes: Number(row['bytes']) }));
+    .map((row) => ({
+      path: String(row['path']),
+      bytes: Number(row['bytes']),
+      sha256: typeof row['sha256'] === 'string' ? row['sha256'] : undefined,
+    }));
 
 function spooledBodies(reader: DatabaseSync): readonly string[] {
   const states = UNFINISHED.map((status) => `'${status}'`).join(', ');

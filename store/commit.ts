@@ -6,6 +6,7 @@ import type { Column } from './columns.ts';
 import type { Database } from './database.ts';
 import { Failure } from './failure.ts';
 import type { PendingRow } from './pending.ts';
+import { insertProof, type Proof } from './proofTable.ts';
 import { newUuid } from './random.ts';
 import { columnRow, editTable, quoted } from './tableEdits.ts';
 import { addToTableStats } from './tableStats.ts';
@@ -18,6 +19,8 @@ export interface WrittenFile {
   readonly bytes: number;
   readonly footerBytes: number;
   readonly columns: readonly WrittenColumn[];
+  /** Its bytes as they were published. */
+  readonly proof: Omit<Proof, 'fileId'>;
 }
 
 export interface WrittenColumn {
@@ -270,6 +273,7 @@ async function insertFile(
       partial_max: null,
     })
     .execute();
+  await insertProof(transaction, { fileId, ...file.proof }, progress.timeMs);
   for (const column of file.columns) {
     await transaction
       .insertInto('ducklake_file_column_stats')
@@ -303,10 +307,12 @@ async function insertDeletes(
       .where('data_file_id', '=', dataFileId)
       .where('end_snapshot', 'is', null)
       .execute();
+    const fileId = progress.nextFileId++;
+    await insertProof(transaction, { fileId, ...file.proof }, progress.timeMs);
     await transaction
       .insertInto('ducklake_delete_file')
       .values({
-        delete_file_id: progress.nextFileId++,
+        delete_file_id: fileId,
         table_id: tableId,
         begin_snapshot: progress.snapshot,
         end_snapshot: null,

@@ -27,6 +27,7 @@ export type FailureType =
   | 'TooManyRequests'
   | 'EnterprisePermissionRequired'
   | 'SystemError'
+  | 'Damaged'
   | 'Gone'
   | 'PriceTooHigh'
   | 'StorageLimit'

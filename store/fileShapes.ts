@@ -23,8 +23,11 @@ export class FileShapes {
   readonly #shapes = new LruMap<ReadonlySet<string>>(FILES_MAX);
 
   /** Looks at the footers of those files that were not met before: a file never changes. */
-  async learn(files: readonly DataFile[], { pathOf }: OpenFiles, ask: Ask): Promise<void> {
-    const unknown = files.filter(({ path }) => this.#known.get(path) === undefined);
+  async learn(files: readonly DataFile[], open: OpenFiles, ask: Ask): Promise<void> {
+    const { isDamaged, pathOf } = open;
+    const unknown = files.filter(
+      ({ path }) => this.#known.get(path) === undefined && !isDamaged(path),
+    );
     if (unknown.length === 0) return;
     const paths = unknown.map(({ path }) => literal(pathOf(path)));
     const statement = `SELECT file_name AS file,

@@ -1,12 +1,18 @@
 // The lake's files: immutable once published, addressed by a path relative to the lake's root.
 // `open` pins local paths; a store behind a network would copy to a local cache there.
+import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { AtCrashPoint } from './crashPoints.ts';
 import type { Disk } from './disk.ts';
 import { Failure } from './failure.ts';
+import { type FileProofs, identityOf, type LakeFile } from './fileProofs.ts';
+import type { HashFile } from './hashing.ts';
+import type { Proof } from './proofTable.ts';
 
 interface Pinned {
   readonly paths: readonly string[];
+  /** What is wrong with files, by their path in the lake: only of those that are damaged. */
+  readonly damage: ReadonlyMap<string, string>;
   /** Ends the pin; a removal that waited for it then happens. */
   release(): void;
 }
@@ -14,14 +20,25 @@ interface Pinned {
 export interface Files {
   /**
    * Local paths of lake files, pinned: none goes before `release`.
+   * @param compare their bytes with what was written: for who makes what they hold permanent
    * @throws Outdated when one of them was to be removed already.
    */
-  open(relative: readonly string[]): Promise<Pinned>;
-  /** Moves a finished temporary file to its place and makes it durable. */
-  publish(temporary: string, relative: string): Promise<void>;
+  open(files: readonly LakeFile[], compare?: boolean): Promise<Pinned>;
+  /** The same at once, and whatever their bytes are: for who compares them itself. */
+  pin(relative: readonly string[]): Omit<Pinned, 'damage'>;
+  /** After an error in a read of open files: their bytes are compared; what is wrong with them. */
+  examine(files: readonly LakeFile[]): Promise<ReadonlyMap<string, string>>;
+  /** Moves a finished temporary file to its place and makes it durable; what its bytes are. */
+  publish(temporary: string, relative: string): Promise<Omit<Proof, 'fileId'>>;
   /** Removes files: at once, or when the last one that pins them releases them. */
   remove(relative: readonly string[]): Promise<void>;
   list(): Promise<readonly string[]>;
+}
+
+/** How the bytes of files are known. */
+interface Hashing {
+  readonly proofs: FileProofs;
+  readonly hash: HashFile;
 }
 
 /** The version that was planned with ended before its files were opened: a new plan will do. */
@@ -41,11 +58,29 @@ interface Held {
   readonly removed: Set<string>;
 }
 
-export function localFiles(root: string, disk: Disk, at: AtCrashPoint): Files {
+export function localFiles(root: string, disk: Disk, at: AtCrashPoint, hashing: Hashing): Files {
+  const { hash, proofs } = hashing;
   const held: Held = { pins: new Map(), removed: new Set() };
   return {
-    open: async (relative) => pin(held, relative, root, disk),
-    publish: (temporary, relative) => publish(disk, at, temporary, join(root, relative)),
+    open: async (files, compare = false) => {
+      const relative = files.map(({ path }) => path);
+      const pinned = pin(held, relative, root, disk);
+      try {
+        return { ...pinned, damage: await proofs.damageOf(files, compare) };
+      } catch (error) {
+        pinned.release();
+        throw error;
+      }
+    },
+    pin: (relative) => pin(held, relative, root, disk),
+    examine: (files) => proofs.compareAgain(files),
+    publish: async (temporary, relative) => {
+      const target = join(root, relative);
+      const { size } = await stat(temporary);
+      const { sha256 } = await hash(temporary, size);
+      await publish(disk, at, temporary, target);
+      return { sha256, seen: identityOf(target) ?? null };
+    },
     remove: (relative) => remove(held, relative, root, disk),
     list: () => disk.list(root),
   };
@@ -85,7 +120,7 @@ function pin(
   relative: readonly string[],
   root: string,
   disk: Disk,
-): Pinned {
+): Omit<Pinned, 'damage'> {
   if (relative.some((path) => removed.has(path))) throw new Outdated();
   for (const path of relative) pins.set(path, (pins.get(path) ?? 0) + 1);
   let holds = true;

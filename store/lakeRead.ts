@@ -2,6 +2,8 @@
 // (DuckLake 1.0 specification, "Queries: Reading Data").
 import type { Column, ColumnType } from './columns.ts';
 import type { Database } from './database.ts';
+import type { LakeFile } from './fileProofs.ts';
+import type { Proof } from './proofTable.ts';
 import { newUuid } from './random.ts';
 
 interface ColumnRange {
@@ -19,7 +21,13 @@ export interface DataFile {
   /** Least and greatest value by column id, as the catalog's text. */
   readonly ranges: ReadonlyMap<number, ColumnRange>;
   /** The file of deleted positions in force, if any record of this file was deleted. */
-  readonly deletes: { readonly path: string; readonly records: number; readonly id: number } | null;
+  readonly deletes: DeleteFile | null;
+  readonly proof: Proof | undefined;
+}
+
+interface DeleteFile extends LakeFile {
+  readonly id: number;
+  readonly records: number;
 }
 
 export interface Table {
@@ -112,8 +120,12 @@ async function readFiles(
           is.or([is('del.end_snapshot', 'is', null), is('del.end_snapshot', '>', snapshot)]),
         ),
     )
+    .leftJoin('file_proof as p', 'p.file_id', 'data.data_file_id')
+    .leftJoin('file_proof as dp', 'dp.file_id', 'del.delete_file_id')
     .select(['data.data_file_id', 'data.path', 'data.record_count', 'data.file_size_bytes'])
+    .select(['p.sha256', 'p.seen', 'dp.sha256 as deleteSha256', 'dp.seen as deleteSeen'])
     .select(['del.delete_file_id', 'del.path as deletePath', 'del.delete_count'])
+    .select('del.file_size_bytes as deleteBytes')
     .where('data.table_id', '=', tableId)
     .where('data.begin_snapshot', '<=', snapshot)
     .where((is) =>
@@ -131,6 +143,8 @@ async function readFiles(
             id: row.delete_file_id,
             path: `${folder}${row.deletePath}`,
             records: row.delete_count ?? 0,
+            bytes: row.deleteBytes ?? 0,
+            proof: proofOf(row.delete_file_id, row.deleteSha256, row.deleteSeen),
           },
   }));
 }
@@ -142,7 +156,8 @@ export async function readEveryFile(
 ): Promise<readonly DataFile[]> {
   const rows = await database
     .selectFrom('ducklake_data_file')
-    .select(['data_file_id', 'path', 'record_count', 'file_size_bytes'])
+    .leftJoin('file_proof', 'file_id', 'data_file_id')
+    .select(['data_file_id', 'path', 'record_count', 'file_size_bytes', 'sha256', 'seen'])
     .where('table_id', '=', tableId)
     .orderBy('data_file_id')
     .execute();
@@ -155,7 +170,12 @@ interface DataFileRow {
   readonly path: string;
   readonly record_count: number;
   readonly file_size_bytes: number;
+  readonly sha256: string | null;
+  readonly seen: string | null;
 }
+
+const proofOf = (fileId: number, sha256: string | null, seen: string | null): Proof | undefined =>
+  sha256 === null ? undefined : { fileId, sha256, seen };
 
 /** A data file, without its deletes. */
 const wholeFile = (
@@ -169,6 +189,7 @@ const wholeFile = (
   bytes: row.file_size_bytes,
   ranges: ranges.get(row.data_file_id) ?? new Map(),
   deletes: null,
+  proof: proofOf(row.data_file_id, row.sha256, row.seen),
 });
 
 async function readRanges(

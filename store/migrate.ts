@@ -10,6 +10,7 @@ import { addHistoryFloors } from './history.ts';
 import { createLakeTables } from './lakeTables.ts';
 import { addNamedQueries } from './namedQueries.ts';
 import { addPending } from './pendingTable.ts';
+import { addFileProofs } from './proofTable.ts';
 import { addQueryCursors } from './queryCursors.ts';
 import { addSchedules } from './schedules.ts';
 import { createServiceTables } from './serviceTables.ts';
@@ -37,6 +38,7 @@ const STEPS: readonly Step[] = [
   },
   addContracts,
   addExports,
+  addFileProofs,
 ];
 
 /**

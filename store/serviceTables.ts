@@ -5,6 +5,7 @@ import type { CredentialTable, DataSourceTable } from './dataSources.ts';
 import type { SqlBoolean } from './database.ts';
 import type { ExportTable } from './exports.ts';
 import type { HistoryFloorTable } from './history.ts';
+import type { FileProofTable } from './proofTable.ts';
 import type { QueryTable } from './namedQueries.ts';
 import type { PendingTable } from './pendingTable.ts';
 import type { QuarantineTable } from './quarantine.ts';
@@ -180,6 +181,7 @@ export interface ServiceTables {
   readonly query_cursor: QueryCursorTable;
   readonly named_query: QueryTable;
   readonly history_floor: HistoryFloorTable;
+  readonly file_proof: FileProofTable;
   readonly quarantine: QuarantineTable;
   readonly credential: CredentialTable;
   readonly data_source: DataSourceTable;

@@ -52,6 +52,7 @@ export interface Settings {
   /** Undefined: no export writes files. */
   readonly exportFolder: string | undefined;
   readonly sourceBytesMax: number;
+  readonly fileCheckBytesPerSecond: number;
   readonly sourceTimeoutMs: number;
 }
 
@@ -77,6 +78,7 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
       /^[a-z][a-z0-9]{0,31}$/,
       'lower-case letters and digits',
     ),
+    fileCheckBytesPerSecond: whole('TAPEDECK_FILE_CHECK', 0, 1024 * GIGABYTE),
     ...engineSettings(text, whole),
     ...sqlSettings(text, whole),
     ...accountSettings(text, whole),
@@ -93,6 +95,7 @@ type EngineSettings = Omit<
   | 'host'
   | 'data'
   | 'brand'
+  | 'fileCheckBytesPerSecond'
   | keyof AccountSettings
   | keyof SqlSettings
   | keyof SourceSettings

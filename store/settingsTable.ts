@@ -225,6 +225,12 @@ export const SETTINGS = [
     help: 'Folder below which exports may write; empty: none.',
   },
   {
+    name: 'TAPEDECK_FILE_CHECK',
+    fallback: '8388608',
+    unit: 'bytes/s',
+    help: 'Pace at which stored files are read again and compared with their hashes; 0: not at all.',
+  },
+  {
     name: 'TAPEDECK_SOURCE_BYTES',
     fallback: String(64 * GIGABYTE),
     unit: 'bytes',

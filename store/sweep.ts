@@ -1,10 +1,11 @@
 // Orphans: what a crash left between a file and its commit. Swept at start, before anything runs: what
 // this catalog wrote and never committed, or had let go, is removed; what it does not know is put aside.
+import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isHeadFile, type Ownership } from './catalogCheck.ts';
+import { catalogHead, isHeadFile, type Ownership } from './catalogCheck.ts';
 import type { Clock } from './clock.ts';
-import type { Database } from './database.ts';
+import { type Database, openDatabase } from './database.ts';
 import type { Disk } from './disk.ts';
 import type { Files } from './files.ts';
 import type { Folder } from './folder.ts';
@@ -55,6 +56,31 @@ async function isOwn(path: string, { lake, proved, runs }: Ownership): Promise<b
   if (!proved) return false;
   const stamp = await readStamp(path);
   return stamp?.lake === lake && runs.includes(stamp.run);
+}
+
+/**
+ * Without a server, and for a catalog that is to go on whatever its files say: all that it does not name
+ * is put aside, and the files' own note goes with it.
+ * @returns the folder where they are
+ */
+export async function putUnnamedAside(folder: Folder, nowMs: number, disk: Disk): Promise<string> {
+  const named = existsSync(folder.catalog) ? await namedIn(folder.catalog) : new Set<string>();
+  const all = await disk.list(folder.lake);
+  return putAside(
+    all.filter((path) => !named.has(path)),
+    folder,
+    nowMs,
+    disk,
+  );
+}
+
+async function namedIn(catalog: string): Promise<ReadonlySet<string>> {
+  const database = openDatabase(catalog);
+  try {
+    return (await catalogHead(database)) === undefined ? new Set() : await namedPaths(database);
+  } finally {
+    await database.destroy();
+  }
 }
 
 /** Paths of every data and delete file of every version, relative to the lake's root. */

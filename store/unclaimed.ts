@@ -1,5 +1,5 @@
 // Files of the lake that the catalog does not know and can not have written: put aside for a named
-// time, by the day on which they were found, so that a wrong catalog costs nobody's data.
+// time, by the moment at which they were found, so that a wrong catalog costs nobody's data.
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isoTime } from './clock.ts';
@@ -9,16 +9,17 @@ import type { Folder } from './folder.ts';
 /** They are kept for so long, then removed. */
 export const UNCLAIMED_DAYS = 30;
 const DAY_MS = 86_400_000;
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
+/** `2026-01-31T120000.000Z`: one for each time that files are put aside. */
+const NAMED = /^\d{4}-\d{2}-\d{2}T\d{6}\.\d{3}Z$/;
 
-/** Moves files of the lake, by their paths below its root, into the folder of today; that folder. */
+/** Moves files of the lake, by their paths below its root, into a folder of this moment; that folder. */
 export async function putAside(
   paths: readonly string[],
   { lake, unclaimed }: Folder,
   nowMs: number,
   disk: Disk,
 ): Promise<string> {
-  const folder = join(unclaimed, isoTime(nowMs).slice(0, 10));
+  const folder = join(unclaimed, isoTime(nowMs).replaceAll(':', ''));
   const touched = new Set<string>();
   for (const path of paths) {
     const target = join(folder, path);
@@ -42,6 +43,6 @@ export async function endUnclaimed(
     throw error;
   });
   for (const name of names) {
-    if (DAY.test(name) && name < oldest) await disk.remove(join(unclaimed, name));
+    if (NAMED.test(name) && name < oldest) await disk.remove(join(unclaimed, name));
   }
 }

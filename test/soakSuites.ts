@@ -13,6 +13,7 @@ import { historyLaw } from './laws/histories.ts';
 import { limitsLaw } from './laws/limits.ts';
 import { memoryLaw } from './laws/memory.ts';
 import { meteringLaw } from './laws/metering.ts';
+import { rotLaw } from './laws/rot.ts';
 import { seriesPlansLaw } from './laws/seriesPlans.ts';
 import { seriesRequestsLaw } from './laws/seriesRequests.ts';
 import { tableOf, verdictOf } from './life/diary.ts';
@@ -57,6 +58,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'memory', fullCount: 10_000, partCount: 500, run: memoryPart },
   { name: 'series-plans', fullCount: 100_000, partCount: 20_000, run: plansPart },
   { name: 'series-requests', fullCount: 2_000, partCount: 200, run: answersPart },
+  { name: 'rot', fullCount: 1_000, partCount: 250, run: rotPart },
   { name: 'formats', fullCount: 2_000, partCount: 200, run: formatsPart },
   { name: 'sql-selects', fullCount: 10_000, partCount: 500, run: selectsPart },
   { name: 'sql-conditions', fullCount: 2_000, partCount: 200, run: conditionsPart },
@@ -140,6 +142,11 @@ async function formatsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   const { failures, requests, refused, rows } = await formatsLaw(count, seed);
   const told = `${requests} requests in every format, ${refused} refused, ${rows} records`;
   return { failures, notes: [told] };
+}
+
+async function rotPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  const { failures, ...told } = await rotLaw(count, seed);
+  return { failures, notes: [JSON.stringify(told)] };
 }
 
 async function filesPart(order: SoakOrder): Promise<SoakReport> {

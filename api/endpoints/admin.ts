@@ -2,6 +2,7 @@
 // the admin token reaches it; the command line goes through it too.
 import { type Static, Type } from 'typebox';
 import { makeBackup } from '../../jobs/backup.ts';
+import { healFiles } from '../../jobs/heal.ts';
 import { verifyLedger } from '../../jobs/verifyLedger.ts';
 import type { Account, AccountSettings } from '../../store/accountRows.ts';
 import { readAudit } from '../../store/audit.ts';
@@ -218,6 +219,33 @@ export const verify: Endpoint = {
   handle: async (_call, { journal, ledger }) => {
     await ledger.flush();
     return shown(await verifyLedger(journal));
+  },
+};
+
+export const verifyFiles: Endpoint = {
+  ...ROW,
+  id: 'verifyFiles',
+  method: 'GET',
+  path: '/admin/verify-files',
+  summary: 'Reads every file of the lake and tells those that are not what was written.',
+  handle: async (_call, { fileCheck }) => shown(await fileCheck.all()),
+};
+
+const HEAL = Type.Object(
+  { from: Type.String({ minLength: 1, maxLength: 4_096 }) },
+  { additionalProperties: false },
+);
+
+export const heal: Endpoint = {
+  ...ROW,
+  id: 'healFiles',
+  method: 'POST',
+  path: '/admin/heal',
+  summary: 'Puts the files of a backup in the place of damaged ones of the lake.',
+  body: { kind: 'json', schema: HEAL },
+  handle: async (call, { disk, fileCheck, folder }) => {
+    const { from } = call.json as Static<typeof HEAL>;
+    return shown(await healFiles(from, { fileCheck, disk, root: folder.lake }));
   },
 };
 

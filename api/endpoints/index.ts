@@ -16,9 +16,11 @@ import {
   getAccount,
   getAccountUsage,
   getAudit,
+  heal,
   listAccounts,
   rotateAccountToken,
   verify,
+  verifyFiles,
 } from './admin.ts';
 import { getAttribution } from './attribution.ts';
 import { getCalls } from './calls.ts';
@@ -187,5 +189,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   rotateAccountToken,
   getAudit,
   verify,
+  verifyFiles,
+  heal,
   backUp,
 ];

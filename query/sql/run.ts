@@ -133,7 +133,7 @@ export async function withTables<T>(
   work: (open: Open, place: Place) => Promise<T>,
 ): Promise<T> {
   const all = filesOf(tables);
-  return withOpenFiles(files, all, async (opened) => {
+  const answer = withOpenFiles(files, all, async (opened) => {
     const { deadlineMs } = limits;
     // Equal sets of files share a warm instance, whatever their order.
     const open = {
@@ -142,12 +142,12 @@ export async function withTables<T>(
       signal: caller.departure(),
       limits,
     };
-    try {
-      await shapes.learn(all, opened, (statements) => pool.rows({ ...open, statements }));
-      return await work(open, { pathOf: opened.pathOf, holds: shapes.holds });
-    } catch (error) {
-      throw told(error, limits, source);
-    }
+    await shapes.learn(all, opened, (statements) => pool.rows({ ...open, statements }));
+    return work(open, { pathOf: opened.pathOf, holds: shapes.holds });
+  });
+  // Last, since a file that is damaged is not the query's fault.
+  return answer.catch((error: unknown) => {
+    throw told(error, limits, source);
   });
 }
 

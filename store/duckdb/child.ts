@@ -2,6 +2,7 @@
 // It remembers nothing but a few warm instances; the parent may kill it at any moment.
 import { join } from 'node:path';
 import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from '@duckdb/node-api';
+import { contentOf } from '../contents.ts';
 import { Failure, reasonOf } from '../failure.ts';
 import { isBroken, whyBroken } from './chunks.ts';
 import { fileBody, keptBody, parquetBody } from './fileBody.ts';
@@ -77,6 +78,11 @@ function tellState(request: Request): void {
 }
 
 async function answer(request: Request): Promise<Answer> {
+  if (request.answer === 'contents') {
+    const contents = [];
+    for (const path of request.scope.files) contents.push({ ...(await contentOf(path)) });
+    return { kind: 'rows', rows: [contents] };
+  }
   if (request.scope.folder === undefined || request.scope.kept === true) {
     const instance = await warmInstance(request.scope);
     const connection = await instance.connect();
@@ -118,6 +124,7 @@ async function lastOn(
   if (answer === 'rows') {
     return { kind: 'rows', rows: [...before, await rowsOf(connection, last, parameters)] };
   }
+  if (answer === 'contents') throw new Failure('SystemError', 'contents are no statement');
   if (answer === 'page' || answer === 'columns') {
     const result = await connection.stream(last, [...parameters]);
     if (answer === 'page') return { kind: 'page', page: await renderPage(result) };

@@ -5,6 +5,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { Content } from '../contents.ts';
 import { Failure } from '../failure.ts';
 import type {
   Answer,
@@ -135,6 +136,13 @@ export class DuckDbPool {
   async columns(question: Question): Promise<readonly Row[]> {
     const answer = await this.#ask(question, 'columns');
     return answer.kind === 'rows' ? (answer.rows[0] ?? []) : [];
+  }
+
+  /** Answers length and SHA-256 of each file: a hash of many bytes would keep the event loop. */
+  async contents(files: readonly string[], deadlineMs: number): Promise<readonly Content[]> {
+    const answer = await this.#ask({ files, statements: [], deadlineMs }, 'contents');
+    const rows = answer.kind === 'rows' ? (answer.rows[0] ?? []) : [];
+    return rows.map((row) => ({ bytes: Number(row['bytes']), sha256: String(row['sha256']) }));
   }
 
   async close(): Promise<void> {

@@ -40,9 +40,10 @@ export interface Request {
   /**
    * Rows as plain JSON values (exact: 64-bit integers as text), or the last one's rendered body, or
    * that as a page, or its columns alone, name and type of each. Of a page the first column is no
-   * member, but the number that orders the records.
+   * member, but the number that orders the records. `contents`: no statement runs, a row says length and
+   * hash of each file of the scope.
    */
-  readonly answer: 'rows' | BodyFormat | 'page' | 'columns';
+  readonly answer: 'rows' | BodyFormat | 'page' | 'columns' | 'contents';
   /** The body as a file of the scope's folder. */
   readonly file?: BodyFile;
   /** Progress is told while the statement runs. */

@@ -303,6 +303,8 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   rotateAccountToken: OF_OPERATOR,
   getAudit: OF_OPERATOR,
   verifyLedger: OF_OPERATOR,
+  verifyFiles: OF_OPERATOR,
+  healFiles: { ...OF_OPERATOR, body: json(() => ({ from: 'relative' })), answers: 400 },
   makeBackup: { ...OF_OPERATOR, body: json(() => ({ target: 'relative' })), answers: 400 },
 };
 

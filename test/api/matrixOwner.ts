@@ -180,7 +180,7 @@ export function differences(
 function filesOf(folder: string): readonly string[] {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   return entries
-    .filter((entry) => entry.isFile() && !entry.name.startsWith('catalog.db'))
+    .filter((entry) => entry.isFile() && !entry.name.startsWith('catalog.'))
     .map((entry) => join(entry.parentPath, entry.name))
     .map((path) => `${path} ${statSync(path).size}`)
     .toSorted();

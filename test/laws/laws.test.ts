@@ -7,6 +7,7 @@ import { historyLaw } from './histories.ts';
 import { limitsLaw } from './limits.ts';
 import { memoryLaw } from './memory.ts';
 import { meteringLaw } from './metering.ts';
+import { rotLaw } from './rot.ts';
 
 /** Full count: 1,000,000 calls, by `npm run soak metering`. */
 const CALLS = 600;
@@ -53,4 +54,16 @@ const CONTRACTS = 6;
 
 test('whatever the contract, every record is accounted for, and what is read fits', async (t) => {
   for (const seed of seedsOf(t)) t.diagnostic(`${await contractsLaw(CONTRACTS, seed)} records`);
+});
+
+/** Full count: 1,000 flips, by `npm run soak rot`. */
+const FLIPS = 25;
+
+test('a bit that flips in a file is never answered for a value', async (t) => {
+  for (const seed of seedsOf(t)) {
+    const { failures, ...told } = await rotLaw(FLIPS, seed);
+    t.diagnostic(JSON.stringify(told));
+    assert.ok(failures.length === 0, failures.slice(0, 3).join('\n'));
+    assert.ok(told.damaged > 0 && told.right > 0, JSON.stringify(told));
+  }
 });

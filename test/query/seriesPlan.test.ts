@@ -27,6 +27,7 @@ const file = (id: number, ranges: readonly (readonly [number, string, string])[]
   bytes: 100,
   ranges: new Map(ranges.map(([at, min, max]) => [at, { min, max, nulls: 0 }])),
   deletes: null,
+  proof: undefined,
 });
 
 function context(dateType: 'date' | 'timestamp', files: readonly DataFile[] = []): SeriesContext {

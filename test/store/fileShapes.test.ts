@@ -26,12 +26,14 @@ const pathOf = (relative: string): string => join(folder, relative);
 const ask = (statements: readonly string[], files: readonly string[] = []) =>
   pool.rows({ files: files.map(pathOf), folder, statements, deadlineMs: 20_000 });
 
+const isDamaged = (): boolean => false;
+
 async function written(path: string, select: string, ids: string): Promise<DataFile> {
   const [rows] = await ask([
     `COPY (${select}) TO '${pathOf(path)}' (FORMAT parquet, FIELD_IDS {${ids}})`,
   ]);
   const records = Number(rows?.[0]?.['Count']);
-  return { id: 1, path, records, bytes: 1, ranges: new Map(), deletes: null };
+  return { id: 1, path, records, bytes: 1, ranges: new Map(), deletes: null, proof: undefined };
 }
 
 const column = (id: number, name: string, type: ColumnType): Column => ({
@@ -49,7 +51,7 @@ test('a file is as its table is, or is read by the ids of its columns', async ()
   const select = `SELECT 7::BIGINT AS a, 'x' AS b, '{"m":1}'::JSON AS j, DATE '2024-02-29' AS d`;
   const file = await written('one.parquet', select, 'a: 1, b: 2, j: 3, d: 4');
   assert.equal(shapes.holds(file, [A]), false, 'nothing is known of it yet');
-  await shapes.learn([file], { paths: [], pathOf }, ask);
+  await shapes.learn([file], { paths: [], pathOf, isDamaged }, ask);
   const cases: readonly (readonly [string, boolean, readonly Column[]])[] = [
     ['all', true, [A, B, column(3, 'j', 'json'), column(4, 'd', 'date')]],
     ['some, in another order', true, [B, A]],
@@ -77,7 +79,7 @@ test('a file is looked at once, beside files of other shapes', async () => {
   const other = await written('three.parquet', `SELECT 2.5::DOUBLE AS a`, 'a: 1');
   const asked: string[] = [];
   const learn = (files: readonly DataFile[]): Promise<void> =>
-    shapes.learn(files, { paths: [], pathOf }, (statements) => {
+    shapes.learn(files, { paths: [], pathOf, isDamaged }, (statements) => {
       asked.push(...statements);
       return ask(statements);
     });

@@ -135,7 +135,7 @@ test('what the catalog does not know is put aside; what it wrote and never commi
   assert.equal(rows.trim().split('\n').length, 3, rows);
   assert.deepEqual(await filesOf(at.folder), [own]);
   const [day = ''] = await readdir(join(at.folder, 'unclaimed'));
-  assert.match(day, /^\d{4}-\d{2}-\d{2}$/);
+  assert.match(day, /^\d{4}-\d{2}-\d{2}T\d{6}\.\d{3}Z$/);
   const aside = (await readdir(join(at.folder, 'unclaimed', day), { recursive: true })).sort();
   assert.deepEqual(aside, ['WS', 'WS/X', 'WS/X/ducklake-fork.parquet', 'notes.txt']);
 });
@@ -158,7 +158,7 @@ test('without the note beside the files nothing is taken for garbage', async () 
 test('what was put aside goes after its time', async () => {
   await using at = await place();
   await served(at.folder, async () => undefined);
-  const old = join(at.folder, 'unclaimed', '2020-01-01');
+  const old = join(at.folder, 'unclaimed', '2020-01-01T000000.000Z');
   await mkdir(old, { recursive: true });
   await writeFile(join(old, 'x.parquet'), 'x');
   await mkdir(join(at.folder, 'unclaimed', 'of mine'), { recursive: true });
