@@ -142,7 +142,7 @@ async function openParts(
   const accounts = await Accounts.open(database, secrets, clock);
   const first = await firstAccount(accounts, settings);
   const days = billingDays(settings.zone);
-  const ledger = await Ledger.open({ database, clock, days, at, onFault: told('ledger') });
+  const ledger = await openLedger({ database, clock, days, at }, settings, log);
   const pending = await Pending.open(database, clock, at);
   const held = { accounts, storage: makeStorage(database, lake) };
   const queries = await NamedQueries.open(database, clock);
@@ -170,6 +170,23 @@ async function openParts(
     unlock();
   };
   return { services, log, ...first, demoJobs, close };
+}
+
+async function openLedger(
+  parts: Omit<Parameters<typeof Ledger.open>[0], 'onFault' | 'believedMonth'>,
+  { billingMonth: believedMonth }: Settings,
+  log: Logger,
+): Promise<Ledger> {
+  const onFault = (reason: unknown): void => log.error({ reason: reasonOf(reason) }, 'ledger');
+  const ledger = await Ledger.open({ ...parts, believedMonth, onFault });
+  const present = parts.days.month(parts.clock());
+  if (ledger.month > present) {
+    const told =
+      'the clock is behind a month that was charged: calls go on being charged to it. ' +
+      'If the clock was wrong then, set TAPEDECK_BILLING_MONTH to the present month';
+    log.warn({ month: ledger.month, clock: present }, told);
+  }
+  return ledger;
 }
 
 type OpenServices = (parts: Opened, pools: Pools, files: Files, told: Told) => Promise<Services>;

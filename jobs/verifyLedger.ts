@@ -1,13 +1,15 @@
 // Recomputes what was charged from the journal, line by line, and holds it against the counters and
-// the balances: what disagrees is told by its line.
+// the balances: what disagrees is told by its line. What agrees and is too much is told as well.
 import { monthsBefore } from '../store/billingDays.ts';
 import { identifier } from '../store/duckdb/instance.ts';
 import type { Row } from '../store/duckdb/protocol.ts';
 import { type CallLine, linesOf, readJournal } from '../store/journal.ts';
+import type { Ledger } from '../store/ledger.ts';
 import { CALLS, SYSTEM_WORKSPACE } from '../store/systemTables.ts';
 import { withOpenFiles } from '../store/tableFiles.ts';
 import { visibleRows } from '../store/tableSql.ts';
 import type { JournalParts } from './journalRoll.ts';
+import { overQuota } from './overQuota.ts';
 
 export interface LedgerVerdict {
   /** Calls of the journal that were recomputed. */
@@ -37,18 +39,21 @@ interface Recomputed {
 
 const HOUR_MS = 3_600_000;
 
-/** What was charged must have been written before: flush the ledger first. */
-export async function verifyLedger(parts: JournalParts): Promise<LedgerVerdict> {
+/**
+ * What was charged must have been written before: flush the ledger first.
+ * @param ledger held against the books as well, when there is one
+ */
+export async function verifyLedger(parts: JournalParts, ledger?: Ledger): Promise<LedgerVerdict> {
   const sums: Recomputed = { balances: new Map(), counters: new Map(), faults: [] };
   for (const { sequence, text } of await readJournal(parts.database)) {
     for (const line of linesOf(text)) addLine(sums, line, `journal ${sequence}`);
   }
   await addRolled(sums, parts);
-  await compareBalances(sums, parts);
+  await compareBalances(sums, parts, ledger);
   await compareCounters(sums, parts);
   const total = { messages: 0, premium: 0, calls: 0 };
   for (const balance of sums.balances.values()) add(total, balance);
-  const { faults } = sums;
+  const faults = [...sums.faults, ...(await overQuota(parts.database, parts.days))];
   const more = faults.length - FAULTS_MAX;
   const told = more > 0 ? [...faults.slice(0, FAULTS_MAX), `${more} more`] : faults;
   return { ...total, faults: told };
@@ -122,8 +127,14 @@ const of = (row: Row): Sums => ({
   calls: Number(row['calls']),
 });
 
-async function compareBalances(sums: Recomputed, parts: JournalParts): Promise<void> {
+async function compareBalances(
+  sums: Recomputed,
+  parts: JournalParts,
+  ledger: Ledger | undefined,
+): Promise<void> {
   const known = await parts.database.selectFrom('balance').selectAll().execute();
+  // At once: calls that are charged now add to the memory first.
+  if (ledger !== undefined) sums.faults.push(...forgotten(known, ledger));
   const kept = keptMonths(parts);
   const seen = new Set<string>();
   for (const row of known) {
@@ -143,6 +154,20 @@ async function compareBalances(sums: Recomputed, parts: JournalParts): Promise<v
     if (!seen.has(key)) tell(sums, `${key}: the balance`, { messages: 0, premium: 0 }, journal);
   }
 }
+
+/** What the books have and the ledger's memory lacks could be spent again. */
+const forgotten = (
+  balances: readonly (Counted & { readonly account_id: string; readonly month: string })[],
+  ledger: Ledger,
+): readonly string[] =>
+  balances.flatMap(({ account_id, month, messages, premium }) => {
+    if (month !== ledger.month) return [];
+    const { used } = ledger.balance(account_id);
+    const usedPremium = ledger.premiumBalance(account_id).used;
+    if (used >= messages && usedPremium >= premium) return [];
+    const knows = `the ledger knows of ${used} messages and ${usedPremium} premium ones`;
+    return [`account ${account_id}, month ${month}: ${knows} of ${messages} and ${premium}`];
+  });
 
 async function compareCounters(sums: Recomputed, parts: JournalParts): Promise<void> {
   const { database, days } = parts;

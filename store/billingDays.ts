@@ -1,8 +1,8 @@
 // Days and months of the billing zone. A formatter call costs about 1 µs, and a hot read asks each
 // time, so the last quarter of an hour is remembered: every zone's days begin on one.
-import { isoTime } from './clock.ts';
 
 const QUARTER_MS = 900_000;
+const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 export interface BillingDays {
@@ -12,8 +12,8 @@ export interface BillingDays {
   month(ms: number): string;
   /** Epoch milliseconds at which the month of `ms` ends and the next one begins. */
   monthEnd(ms: number): number;
-  /** Epoch milliseconds before which the month of `ms` has certainly not begun. */
-  monthFloor(ms: number): number;
+  /** Epoch milliseconds of the first hour that lies wholly in the month of `ms`. */
+  monthStart(ms: number): number;
 }
 
 export function billingDays(zone: string): BillingDays {
@@ -33,24 +33,31 @@ export function billingDays(zone: string): BillingDays {
     return today;
   };
   const month = (ms: number): string => day(ms).slice(0, 6);
+  /** The quarter that begins the first month after `month(ms)` within 32 days. */
+  const nextMonth = (ms: number): number => {
+    let [before, after] = [Math.floor(ms / QUARTER_MS), Math.ceil((ms + 32 * DAY_MS) / QUARTER_MS)];
+    while (after - before > 1) {
+      const middle = Math.floor((before + after) / 2);
+      if (month(middle * QUARTER_MS) === month(ms)) before = middle;
+      else after = middle;
+    }
+    return after * QUARTER_MS;
+  };
   return {
     day,
     month,
-    monthEnd: (ms) => {
-      let [before, after] = [
-        Math.floor(ms / QUARTER_MS),
-        Math.ceil((ms + 32 * DAY_MS) / QUARTER_MS),
-      ];
-      while (after - before > 1) {
-        const middle = Math.floor((before + after) / 2);
-        if (month(middle * QUARTER_MS) === month(ms)) before = middle;
-        else after = middle;
-      }
-      return after * QUARTER_MS;
+    monthEnd: nextMonth,
+    monthStart: (ms) => {
+      const own = month(ms);
+      const before = Date.UTC(Number(own.slice(0, 4)), Number(own.slice(4)) - 1) - 2 * DAY_MS;
+      return Math.ceil(nextMonth(before) / HOUR_MS) * HOUR_MS;
     },
-    monthFloor: (ms) => Date.parse(`${isoTime(ms).slice(0, 7)}-01T00:00:00Z`) - 32 * 24 * 3_600_000,
   };
 }
+
+/** A moment in the middle of a `YYYYMM`, in any zone. */
+export const middleOf = (month: string): number =>
+  Date.UTC(Number(month.slice(0, 4)), Number(month.slice(4)) - 1, 15);
 
 /** `202601`, 1 -> `202512`. */
 export function monthsBefore(month: string, count: number): string {

@@ -4,14 +4,20 @@
 // A charge joins the group only once its headers were given to the socket. So without a crash the
 // headers, the ledger and the usage agree exactly; after a kill the ledger may lack at most the
 // group that was being gathered and the calls in flight, and never holds a charge nobody saw.
-import type { BillingDays } from './billingDays.ts';
+//
+// Months never go back, whatever the clock does: a charge goes to the newest month that was ever
+// charged, at its first hour, until the clock is there again. A call that began in a month ends in
+// it. So what can still be spent is all in memory from the start on: the newest month's balances,
+// and those of later months, which are there when an operator let the ledger go back. A month is
+// opened without a read, and no call waits for one.
+import { type BillingDays, middleOf } from './billingDays.ts';
 import type { Caller } from './callers.ts';
 import type { Clock } from './clock.ts';
 import type { AtCrashPoint } from './crashPoints.ts';
 import type { Database } from './database.ts';
 import { Failure, type FailureType } from './failure.ts';
 import { leftOf, type Purse, stoppedBy } from './quota.ts';
-import { addCharge, addCharges, monthByToken, newCharges, writeUsage } from './usage.ts';
+import { addCharge, addCharges, monthsByToken, newCharges, writeUsage } from './usage.ts';
 
 const SETTLE_WINDOW_MS = 50;
 const WINDOW_CHARGES = 1_000;
@@ -31,10 +37,9 @@ export interface Order {
 }
 
 /** Messages set aside for one call. */
-interface Hold {
+interface Hold extends Purses {
   readonly caller: Caller;
   readonly order: Order;
-  readonly month: string;
   readonly messages: number;
 }
 
@@ -51,10 +56,27 @@ export interface Charge {
 type Counter = { -readonly [K in keyof Purse]: Purse[K] };
 
 interface Balance {
-  month: string;
   readonly messages: Counter;
   readonly premium: Counter;
   readonly byToken: Map<string, Counter>;
+}
+
+/** Balances by account. */
+type Balances = Map<string, Balance>;
+
+interface Month {
+  /** `YYYYMM`. */
+  readonly name: string;
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly balances: Balances;
+}
+
+/** Of one call: they stay those of its month when another begins. */
+interface Purses {
+  readonly month: Month;
+  readonly own: Counter;
+  readonly token: Counter;
 }
 
 export class Ledger {
@@ -63,39 +85,45 @@ export class Ledger {
   readonly #days: BillingDays;
   readonly #at: AtCrashPoint;
   readonly #onFault: (reason: unknown) => void;
-  readonly #balances = new Map<string, Balance>();
+  /** Of months after the open one that have been charged before. */
+  readonly #later: Map<string, Balances>;
+  #month: Month;
   readonly #holds = new Set<Hold>();
   #waiting = newCharges();
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  private constructor(parts: LedgerParts) {
+  private constructor(parts: LedgerParts, name: string, charged: Map<string, Balances>) {
     this.#database = parts.database;
     this.#clock = parts.clock;
     this.#days = parts.days;
     this.#at = parts.at;
     this.#onFault = parts.onFault;
+    this.#later = charged;
+    this.#month = this.#opened(name);
   }
 
   static async open(parts: LedgerParts): Promise<Ledger> {
-    const ledger = new Ledger(parts);
-    const month = parts.days.month(parts.clock());
-    const rows = await parts.database
+    const { clock, database, days, believedMonth = NEVER } = parts;
+    const newest = await database
       .selectFrom('balance')
-      .selectAll()
-      .where('month', '=', month)
-      .execute();
-    for (const row of rows) {
-      const balance = newBalance(month);
-      balance.messages.used = row.messages;
-      balance.premium.used = row.premium;
-      ledger.#balances.set(row.account_id, balance);
-    }
-    for (const row of await monthByToken(parts.database, parts.days, parts.clock())) {
-      const balance = ledger.#balances.get(row.accountId);
-      balance?.byToken.set(row.tokenId, { used: row.messages, held: 0 });
-    }
-    return ledger;
+      .select((select) => select.fn.max('month').as('month'))
+      .where('month', '<=', believedMonth)
+      .executeTakeFirst();
+    const present = days.month(clock());
+    const name = String(newest?.month ?? '') > present ? String(newest?.month) : present;
+    const charged = await chargedMonths(database, days, name);
+    return new Ledger(parts, name, charged);
+  }
+
+  /** `YYYYMM` that calls are charged to; never an earlier one than before. */
+  get month(): string {
+    return this.#openMonth().name;
+  }
+
+  /** The time of the charges: the clock's, or the month's first hour while the clock is behind it. */
+  timeMs(): number {
+    return Math.max(this.#openMonth().startMs, this.#clock());
   }
 
   /**
@@ -105,7 +133,8 @@ export class Ledger {
    */
   hold(caller: Caller, order: Order, objects: number): Hold {
     const messages = objects * order.weight;
-    const { month, own, token } = this.#purses(caller, order.premium);
+    const purses = this.#purses(caller, order.premium);
+    const { own, token } = purses;
     const left = leftOf(caller, order.premium, own, token);
     const granted = Math.max(0, Math.min(messages, left.messages));
     if (messages > 0 && granted === 0) throw new Failure(left.type);
@@ -114,7 +143,7 @@ export class Ledger {
     }
     own.held += granted;
     token.held += granted;
-    const hold = { caller, order, month, messages: granted };
+    const hold = { caller, order, ...purses, messages: granted };
     this.#holds.add(hold);
     return hold;
   }
@@ -124,14 +153,12 @@ export class Ledger {
    * @throws Failure OverLimit or CircuitBreaker, with the hold released, when it is not covered.
    */
   settle(hold: Hold, objects: number): Charge {
-    const { caller, order } = hold;
+    const { caller, order, own, token } = hold;
     const messages = objects * order.weight;
     this.release(hold);
-    const { month, own, token } = this.#purses(caller, order.premium);
     const left = leftOf(caller, order.premium, own, token);
     if (messages > 0 && messages > left.messages) throw new Failure(left.type);
     const add = (count: number): void => {
-      if (month !== hold.month) return;
       own.used += count;
       token.used += count;
     };
@@ -152,10 +179,8 @@ export class Ledger {
   /** Gives a whole hold back: the call failed before its headers. Again it does nothing. */
   release(hold: Hold): void {
     if (!this.#holds.delete(hold)) return;
-    const { month, own, token } = this.#purses(hold.caller, hold.order.premium);
-    if (month !== hold.month) return;
-    own.held -= hold.messages;
-    token.held -= hold.messages;
+    hold.own.held -= hold.messages;
+    hold.token.held -= hold.messages;
   }
 
   /** Messages used by an account in the current month, and those set aside right now. */
@@ -186,34 +211,45 @@ export class Ledger {
     await this.#writing;
   }
 
-  #purses(
-    { accountId, tokenId }: Caller,
-    premium: boolean,
-  ): { readonly month: string; readonly own: Counter; readonly token: Counter } {
+  #purses({ accountId, tokenId }: Caller, premium: boolean): Purses {
     const balance = this.#balance(accountId);
     let token = balance.byToken.get(tokenId);
     if (token === undefined) {
       token = { used: 0, held: 0 };
       balance.byToken.set(tokenId, token);
     }
-    return { month: balance.month, own: premium ? balance.premium : balance.messages, token };
+    return { month: this.#month, own: premium ? balance.premium : balance.messages, token };
   }
 
   #balance(accountId: string): Balance {
-    const month = this.#days.month(this.#clock());
-    const known = this.#balances.get(accountId);
-    if (known?.month === month) return known;
-    const balance = newBalance(month);
-    this.#balances.set(accountId, balance);
+    const { balances } = this.#openMonth();
+    const known = balances.get(accountId);
+    if (known !== undefined) return known;
+    const balance = newBalance();
+    balances.set(accountId, balance);
     return balance;
+  }
+
+  #openMonth(): Month {
+    const nowMs = this.#clock();
+    if (nowMs >= this.#month.endMs) this.#month = this.#opened(this.#days.month(nowMs));
+    return this.#month;
+  }
+
+  #opened(name: string): Month {
+    const balances = this.#later.get(name) ?? new Map<string, Balance>();
+    for (const month of this.#later.keys()) if (month <= name) this.#later.delete(month);
+    const middle = middleOf(name);
+    const [startMs, endMs] = [this.#days.monthStart(middle), this.#days.monthEnd(middle)];
+    return { name, startMs, endMs, balances };
   }
 
   #enter({ caller, month, order }: Hold, objects: number, messages: number): void {
     const { requestId, endpoint, usageKey, weight, premium } = order;
     addCharge(this.#waiting, {
       requestId,
-      timeMs: this.#clock(),
-      month,
+      timeMs: Math.min(this.timeMs(), month.endMs - 1),
+      month: month.name,
       accountId: caller.accountId,
       tokenId: caller.tokenId,
       endpoint,
@@ -251,12 +287,40 @@ export class Ledger {
   }
 }
 
-const newBalance = (month: string): Balance => ({
-  month,
+const newBalance = (): Balance => ({
   messages: { used: 0, held: 0 },
   premium: { used: 0, held: 0 },
   byToken: new Map(),
 });
+
+/** What was charged to a month and to those after it, by month and account. */
+async function chargedMonths(
+  database: Database,
+  days: BillingDays,
+  from: string,
+): Promise<Map<string, Balances>> {
+  const months = new Map<string, Balances>();
+  const balanceOf = (month: string, accountId: string): Balance => {
+    const balances = months.get(month) ?? new Map<string, Balance>();
+    const balance = balances.get(accountId) ?? newBalance();
+    months.set(month, balances.set(accountId, balance));
+    return balance;
+  };
+  const rows = database.selectFrom('balance').selectAll().where('month', '>=', from);
+  for (const row of await rows.execute()) {
+    const balance = balanceOf(row.month, row.account_id);
+    balance.messages.used = row.messages;
+    balance.premium.used = row.premium;
+  }
+  for (const row of await monthsByToken(database, days, middleOf(from))) {
+    const balance = balanceOf(row.month, row.accountId);
+    balance.byToken.set(row.tokenId, { used: row.messages, held: 0 });
+  }
+  return months;
+}
+
+/** After every month. */
+const NEVER = '999912';
 
 interface LedgerParts {
   readonly database: Database;
@@ -265,4 +329,6 @@ interface LedgerParts {
   readonly at: AtCrashPoint;
   /** Told when a group could not be written; it stays and is tried again each second. */
   readonly onFault: (reason: unknown) => void;
+  /** `YYYYMM`; charges of later months do not make the ledger go on from them. All are believed. */
+  readonly believedMonth?: string | undefined;
 }

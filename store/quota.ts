@@ -36,6 +36,10 @@ function accountBound(account: Account): Bound {
   return bounds.reduce((lowest, one) => (one.most < lowest.most ? one : lowest), NO_BOUND);
 }
 
+/** The most messages of a kind that the account may spend in a month. */
+export const messagesMost = (account: Account, premium: boolean): number =>
+  premium ? account.premiumMessages : accountBound(account).most;
+
 /**
  * What is left for one more call.
  * @param own the account's purse of the kind of messages that the call costs

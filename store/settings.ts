@@ -40,6 +40,8 @@ export interface Settings {
   readonly adminToken: string;
   readonly metering: boolean;
   readonly journalMonths: number;
+  /** `YYYYMM`: later months that were charged are not believed. */
+  readonly billingMonth: string | undefined;
   readonly rateLimit: boolean;
   readonly trustedProxies: AddressRules;
   /** Undefined: there is no test environment. */
@@ -148,6 +150,7 @@ type AccountSettings = Pick<
   | 'adminToken'
   | 'metering'
   | 'journalMonths'
+  | 'billingMonth'
   | 'rateLimit'
   | 'trustedProxies'
   | 'sandboxPort'
@@ -182,6 +185,13 @@ function accountSettings(text: Text, whole: Whole): AccountSettings {
     ),
     metering: onOff('TAPEDECK_METERING', text('TAPEDECK_METERING')),
     journalMonths: whole('TAPEDECK_JOURNAL_MONTHS', 1, 1_200),
+    billingMonth:
+      matching(
+        'TAPEDECK_BILLING_MONTH',
+        text('TAPEDECK_BILLING_MONTH'),
+        /^(\d{4}(0[1-9]|1[0-2]))?$/,
+        'a month as YYYYMM',
+      ) || undefined,
     rateLimit: onOff('TAPEDECK_RATE_LIMIT', text('TAPEDECK_RATE_LIMIT')),
     trustedProxies: addresses('TAPEDECK_TRUSTED_PROXIES', text('TAPEDECK_TRUSTED_PROXIES')),
     sandboxPort:

@@ -183,6 +183,12 @@ export const SETTINGS = [
     help: 'Whole months for which the line of every charged call is kept.',
   },
   {
+    name: 'TAPEDECK_BILLING_MONTH',
+    fallback: '',
+    unit: 'YYYYMM',
+    help: 'Charges of later months are not gone on from at start: for after a clock that was far ahead.',
+  },
+  {
     name: 'TAPEDECK_RATE_LIMIT',
     fallback: 'on',
     unit: 'on|off',

@@ -141,13 +141,14 @@ async function addBalances(transaction: Database, groups: readonly Group[]): Pro
 
 interface TokenMonth {
   readonly accountId: string;
+  readonly month: string;
   readonly tokenId: string;
   /** Premium ones as well: a token's limit is on both. */
   readonly messages: number;
 }
 
-/** What each token used in the month of `nowMs`. */
-export async function monthByToken(
+/** What each token used in the month of `nowMs`, and in each later one that was charged. */
+export async function monthsByToken(
   database: Database,
   days: BillingDays,
   nowMs: number,
@@ -156,21 +157,21 @@ export async function monthByToken(
     .selectFrom('usage')
     .select(['account_id', 'token_id', 'hour'])
     .select((select) => select.fn.sum<number>(sql`messages + premium`).as('messages'))
-    .where('hour', '>=', Math.floor(days.monthFloor(nowMs) / HOUR_MS))
+    .where('hour', '>=', Math.floor(days.monthStart(nowMs) / HOUR_MS))
     .groupBy(['account_id', 'token_id', 'hour'])
     .execute();
-  const month = days.month(nowMs);
   const sums = new Map<string, TokenMonth>();
   for (const row of rows) {
-    if (days.month(row.hour * HOUR_MS) !== month) continue;
-    const known = sums.get(row.token_id)?.messages ?? 0;
-    const messages = known + Number(row.messages);
-    sums.set(row.token_id, { accountId: row.account_id, tokenId: row.token_id, messages });
+    const month = days.month(row.hour * HOUR_MS);
+    const key = `${row.token_id} ${month}`;
+    const messages = (sums.get(key)?.messages ?? 0) + Number(row.messages);
+    const ids = { accountId: row.account_id, tokenId: row.token_id };
+    sums.set(key, { ...ids, month, messages });
   }
   return [...sums.values()];
 }
 
-/** Usage of an account in the month of `nowMs`. */
+/** Usage of an account in the month of `nowMs`: ask with the ledger's time, which is never behind. */
 export async function readUsage(
   database: Database,
   accountId: string,
@@ -182,7 +183,7 @@ export async function readUsage(
     .selectFrom('usage')
     .selectAll()
     .where('account_id', '=', accountId)
-    .where('hour', '>=', Math.floor(days.monthFloor(nowMs) / HOUR_MS))
+    .where('hour', '>=', Math.floor(days.monthStart(nowMs) / HOUR_MS))
     .orderBy('hour')
     .execute();
   const mine = rows.filter((row) => days.month(row.hour * HOUR_MS) === month);

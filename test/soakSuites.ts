@@ -7,6 +7,7 @@ import { powerLossPrefixes } from './crash/powerLoss.ts';
 import { fuzzFiles } from './fuzz/files.ts';
 import { longLine } from './fuzz/longLine.ts';
 import { fuzzRequests } from './fuzz/requests.ts';
+import { clockLaw } from './laws/clock.ts';
 import { contractsLaw } from './laws/contracts.ts';
 import { formatsLaw } from './laws/formats.ts';
 import { historyLaw } from './laws/histories.ts';
@@ -53,6 +54,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'power-loss', fullCount: 1_000, partCount: 25, run: powerLossPrefixes },
   { name: 'metering', fullCount: 1_000_000, partCount: 100_000, run: meterPart },
   { name: 'limits', fullCount: 500, partCount: 50, run: limitsPart },
+  { name: 'clock', fullCount: 500, partCount: 25, run: clockPart },
   { name: 'histories', fullCount: 1_000, partCount: 10, run: historiesPart },
   { name: 'contracts', fullCount: 2_000, partCount: 50, run: contractsPart },
   { name: 'memory', fullCount: 10_000, partCount: 500, run: memoryPart },
@@ -109,6 +111,10 @@ async function meterPart({ count, seed }: SoakOrder): Promise<SoakReport> {
 async function limitsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   const passed = await limitsLaw(count, seed);
   return { failures: [], notes: [`${passed} calls passed, the others of 64 each were refused`] };
+}
+
+async function clockPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  return { failures: [], notes: [await clockLaw(count, seed)] };
 }
 
 async function historiesPart({ count, seed }: SoakOrder): Promise<SoakReport> {

@@ -64,10 +64,10 @@ const NO_USAGE: Static<typeof USAGE> = {
 
 async function usageOf(
   { accountId, tier }: Caller,
-  { accounts, clock, database, days, ledger }: Services,
+  { accounts, database, days, ledger }: Services,
 ): Promise<Static<typeof USAGE>> {
   await ledger.flush();
-  const usage = await readUsage(database, accountId, days, clock());
+  const usage = await readUsage(database, accountId, days, ledger.timeMs());
   return usageView(usage, await accounts.tokens(accountId), tier.messagesMonthly);
 }
 
@@ -113,12 +113,12 @@ export const getMetadata: Endpoint = {
     messageBudget: Type.Union([Type.Integer(), Type.Null()]),
     circuitBreaker: Type.Integer(),
   }),
-  handle: async (call, { clock, days, ledger }) => {
+  handle: async (call, { days, ledger }) => {
     const { account, accountId, tier } = managerOf(call.caller);
     const value = {
       payAsYouGoEnabled: account.payAsYouGo && tier.payAsYouGo,
       effectiveDate: account.createdMs,
-      endDateEffective: days.monthEnd(clock()),
+      endDateEffective: days.monthEnd(ledger.timeMs()),
       subscriptionTermType: 'monthly',
       tierName: tier.name,
       messageLimit: tier.messagesMonthly,

@@ -142,9 +142,9 @@ export const getAccountUsage: Endpoint = {
   summary: 'What an account used this month: in all, by day, by token id, by usage key.',
   handle: async (call, services) => {
     const { accountId } = accountOf(call, services);
-    const { clock, database, days, ledger } = services;
+    const { database, days, ledger } = services;
     await ledger.flush();
-    const usage = await readUsage(database, accountId, days, clock());
+    const usage = await readUsage(database, accountId, days, ledger.timeMs());
     return shown({
       messages: usage.month,
       premiumMessages: usage.premium,
@@ -218,7 +218,7 @@ export const verify: Endpoint = {
   summary: 'Recomputes every charge from the journal and tells what disagrees.',
   handle: async (_call, { journal, ledger }) => {
     await ledger.flush();
-    return shown(await verifyLedger(journal));
+    return shown(await verifyLedger(journal, ledger));
   },
 };
 

@@ -4,7 +4,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { rollJournal } from '../../jobs/journalRoll.ts';
 import { verifyLedger } from '../../jobs/verifyLedger.ts';
+import { survive } from '../../store/crashPoints.ts';
 import { linesOf } from '../../store/journal.ts';
+import { Ledger } from '../../store/ledger.ts';
 import { get, loaded } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 
@@ -172,6 +174,42 @@ test('the ledger adds up, and a planted error is found by its line', async () =>
     await change(-1);
     assert.deepEqual((await verifyLedger(journal)).faults, [], `${name} is mended`);
   }
+});
+
+test('a month that was opened twice is found, though every book agrees', async () => {
+  const { accounts, database, journal, ledger } = server.tapedeck.services;
+  const accountId = await accounts.createAccount('twice', 'free');
+  const { text } = await accounts.createToken(accountId, 'secret');
+  const order = { requestId: 'r', endpoint: 'e', usageKey: 'WS.PRICES', premium: false };
+  const spend = (from: Ledger): void => {
+    const all = { ...order, weight: 50_000 };
+    from.settle(from.hold(accounts.identify(text), all, 1), 1).delivered();
+  };
+  spend(ledger);
+  await ledger.flush();
+  assert.deepEqual((await verifyLedger(journal, ledger)).faults, []);
+  // A ledger that does not know what was charged.
+  const [at, onFault] = [survive, assert.ifError];
+  const { clock, days } = server.tapedeck.services;
+  const balances = await database.selectFrom('balance').selectAll().execute();
+  await database.deleteFrom('balance').execute();
+  const forgetful = await Ledger.open({ database, clock, days, at, onFault });
+  await database.insertInto('balance').values(balances).execute();
+  assert.match(
+    (await verifyLedger(journal, forgetful)).faults.join(),
+    new RegExp(`${accountId}, month 202602: the ledger knows of \\d+ messages .* of 50000`),
+  );
+  spend(forgetful);
+  await forgetful.flush();
+  const { faults } = await verifyLedger(journal, ledger);
+  const twice = 'month 202602: 100000 messages were charged, 50000 is the most it may spend';
+  assert.ok(
+    faults.some((fault) => fault.includes(`account ${accountId}, ${twice}`)),
+    faults.join(),
+  );
+  await database.deleteFrom('balance').where('account_id', '=', accountId).execute();
+  await database.deleteFrom('usage').where('account_id', '=', accountId).execute();
+  await database.deleteFrom('journal').execute();
 });
 
 test('months beyond those kept are let go, and the rest still adds up', async () => {

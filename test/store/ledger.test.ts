@@ -46,7 +46,7 @@ interface Fixture extends AsyncDisposable {
   readonly ledger: Ledger;
   readonly database: Database;
   readonly time: { nowMs: number };
-  reopen(): Promise<Ledger>;
+  reopen(believedMonth?: string): Promise<Ledger>;
 }
 
 const refuseFault = (reason: unknown): void => assert.fail(String(reason));
@@ -56,8 +56,8 @@ async function fixture({ at = survive, onFault = refuseFault } = {}): Promise<Fi
   await migrate(database);
   const time = { nowMs: Date.UTC(2026, 0, 31, 12) };
   const days = billingDays('America/New_York');
-  const open = (): Promise<Ledger> =>
-    Ledger.open({ database, clock: () => time.nowMs, days, at, onFault });
+  const open = (believedMonth?: string): Promise<Ledger> =>
+    Ledger.open({ database, clock: () => time.nowMs, days, at, onFault, believedMonth });
   const ledger = await open();
   const dispose = async (): Promise<void> => {
     await ledger.flush();
@@ -215,6 +215,67 @@ test('a new month begins in the billing zone, and a late settlement stays in its
       ['202602', 2],
     ],
   );
+});
+
+const spendAll = (ledger: Ledger, objects: number): void =>
+  ledger.settle(ledger.hold(caller, K, objects), objects).delivered();
+
+test('a clock that goes back over the end of a month gives nothing twice', async () => {
+  await using f = await fixture();
+  spendAll(f.ledger, QUOTA - 1);
+  f.time.nowMs += 86_400_000;
+  spendAll(f.ledger, QUOTA - 2);
+  for (const backMs of [86_400_000, 400 * 86_400_000]) {
+    f.time.nowMs -= backMs;
+    assert.equal(f.ledger.month, '202602');
+    assert.deepEqual(f.ledger.balance('a'), { used: QUOTA - 2, held: 0 });
+    assert.throws(() => spendAll(f.ledger, 3), { type: 'OverLimit' });
+  }
+  spendAll(f.ledger, 1);
+  await f.ledger.flush();
+  const reopened = await f.reopen();
+  assert.equal(reopened.month, '202602', 'also after a restart');
+  spendAll(reopened, 1);
+  assert.throws(() => spendAll(reopened, 1), { type: 'OverLimit' });
+  await reopened.flush();
+  const days = billingDays('America/New_York');
+  const usage = await readUsage(f.database, 'a', days, reopened.timeMs());
+  assert.deepEqual([usage.month, [...usage.byDay]], [QUOTA, [['20260201', QUOTA]]]);
+});
+
+test('an operator lets the ledger go back, and no month forgets what was spent', async () => {
+  await using f = await fixture();
+  spendAll(f.ledger, 900);
+  f.time.nowMs += 4_000 * 86_400_000;
+  spendAll(f.ledger, 800);
+  await f.ledger.flush();
+  f.time.nowMs -= 4_000 * 86_400_000;
+  assert.equal((await f.reopen()).month, '203701');
+  const back = await f.reopen('202601');
+  assert.deepEqual([back.month, back.balance('a').used], ['202601', 900]);
+  assert.throws(() => spendAll(back, 101), { type: 'OverLimit' });
+  f.time.nowMs += 4_000 * 86_400_000;
+  assert.deepEqual([back.month, back.balance('a').used], ['203701', 800]);
+  assert.throws(() => spendAll(back, 201), { type: 'OverLimit' });
+});
+
+test('a settlement after the end of its month is held against what is left of its month', async () => {
+  await using f = await fixture();
+  spendAll(f.ledger, QUOTA - 10);
+  const [greedy, late] = [f.ledger.hold(caller, K, 5), f.ledger.hold(caller, K, 5)];
+  f.time.nowMs += 86_400_000;
+  spendAll(f.ledger, QUOTA);
+  assert.throws(() => f.ledger.settle(greedy, 11), { type: 'OverLimit' });
+  f.ledger.settle(late, 10).delivered();
+  await f.ledger.flush();
+  const rows = await f.database.selectFrom('balance').selectAll().orderBy('month').execute();
+  assert.deepEqual(
+    rows.map(({ messages }) => messages),
+    [QUOTA, QUOTA],
+  );
+  const days = billingDays('America/New_York');
+  const february = await readUsage(f.database, 'a', days, f.time.nowMs);
+  assert.equal(february.month, QUOTA, 'the counters say so too');
 });
 
 test('law: nothing exceeds the quota, and all that is delivered is written', async (t) => {
