@@ -1,6 +1,7 @@
 // A dry run as its caller sees it: in the words of a job and of a dataset.
 import { Type } from 'typebox';
 import type { DryRun } from '../pipeline/dryRun.ts';
+import { redactedData } from '../store/redact.ts';
 import { ANY } from './rows.ts';
 
 const CHANGES = Type.Object({
@@ -49,13 +50,13 @@ export const dryRunView = (run: DryRun): object => ({
   recordsInvalid: run.records.invalid,
   recordsQuarantined: run.records.quarantined,
   recordsDuplicate: run.records.duplicates,
-  invalidRecords: run.rejects,
+  invalidRecords: redactedData(run.rejects),
   quarantinedRecords: run.quarantined.map(({ document, line, rule }) => ({
     line,
     rule,
     record: JSON.parse(document) as object,
   })),
-  log: run.log,
+  log: redactedData(run.log),
   sample: run.sample,
   bytes: run.bytesRead,
   storageBytes: run.bytesWritten,

@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import pino, { type Logger } from 'pino';
+import type { Logger } from 'pino';
 import { LruMap } from 'toad-cache';
 import { loadDemo } from '../jobs/demo.ts';
 import { makeFileCheck } from '../jobs/fileCheck.ts';
@@ -47,6 +47,7 @@ import type { Environment, Services } from './endpoint.ts';
 import { demoOnce, firstAccount } from './firstStart.ts';
 import { ENDPOINTS } from './endpoints/index.ts';
 import { openExports } from './exporting.ts';
+import { openLog } from './logging.ts';
 import { makeMetrics } from './metrics.ts';
 import { lakeFiles, openLake } from './openLake.ts';
 import { makeReplays } from './replays.ts';
@@ -124,7 +125,7 @@ async function openParts(
   database: Database,
   unlock: () => void,
 ): Promise<Core> {
-  const log = pino({ level: settings.logLevel }, pino.destination({ fd: 2, sync: true }));
+  const log = openLog(settings.logLevel);
   const told: Told =
     (what) =>
     (reason, jobId): void =>

@@ -10,6 +10,7 @@ import { addressOf, admit, type Door } from './admission.ts';
 import type { Answer, Call, Endpoint, Services } from './endpoint.ts';
 import { failureAnswer, type FailureStyle } from './failures.ts';
 import { checkBody, formOf, type JsonBody, readJson } from './jsonBody.ts';
+import { pathLogged } from './logging.ts';
 import { expandPath } from './openapi.ts';
 import { readParameters } from './parameters.ts';
 import { sendAnswer } from './reply.ts';
@@ -139,8 +140,7 @@ function addHooks(server: FastifyInstance, log: Logger, observe: Observe, door: 
     done();
     observe(request.routeOptions.url ?? 'none', reply.statusCode, reply.elapsedTime);
     if (!logged) return;
-    // The path without its query: a token must never reach a log.
-    const path = request.url.split('?', 1)[0]?.slice(0, 500);
+    const path = pathLogged(request.url);
     const ms = Math.round(reply.elapsedTime * 10) / 10;
     const { id: requestId, method } = request;
     log.info({ requestId, method, path, status: reply.statusCode, ms }, 'request');

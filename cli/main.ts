@@ -5,6 +5,7 @@ import { Command, Option } from 'commander';
 import { VERSION } from '../store/version.ts';
 
 import { reasonOf } from '../store/failure.ts';
+import { redacted } from '../store/redact.ts';
 import { environment, readSettings } from '../store/settings.ts';
 import { dateOrderOption, ingestFile, type IngestOptions } from './ingest.ts';
 import { addExport } from './export.ts';
@@ -27,6 +28,8 @@ const settings = (): ReturnType<typeof readSettings> => readSettings(environment
 
 function program(): Command {
   const root = new Command('tapedeck')
+    // Commands below take it over: what is wrong with a command line may be a token on it.
+    .configureOutput({ writeErr: (text) => void process.stderr.write(redacted(text)) })
     .description('Self-hosted financial data platform. Settings: TAPEDECK_… (docs/operating.md).')
     .version(VERSION);
   root

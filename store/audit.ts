@@ -1,5 +1,6 @@
 // Who changed what about accounts and tokens: written in the same transaction as the change.
 import type { Database } from './database.ts';
+import { redactedData } from './redact.ts';
 
 export interface AuditEntry {
   /** `admin`, `system`, or the id of the token that was used. */
@@ -28,7 +29,7 @@ export async function writeAudit(
     .executeTakeFirst();
   const sequence = Number(newest?.sequence ?? 0) + 1;
   const who = { sequence, time_ms: nowMs, actor, account_id: accountId };
-  const row = { ...who, action, detail_json: JSON.stringify(detail) };
+  const row = { ...who, action, detail_json: JSON.stringify(redactedData(detail)) };
   await transaction.insertInto('audit').values(row).execute();
   await transaction
     .deleteFrom('audit')

@@ -1,4 +1,6 @@
 // What can go wrong for a caller. Anything that is not a `Failure` is a bug and answers 500.
+// Sentences are made here and read everywhere, so that no token gets past here.
+import { redacted } from './redact.ts';
 
 /** SPEC.md "Errors", one word each, plus what a self-hosted server must be able to say. */
 export type FailureType =
@@ -44,23 +46,25 @@ export type FailureType =
 /**
  * A refusal meant for the caller.
  * `detail` is a sentence for a person; it names the parameter and the rule where there is one.
+ * A token that stands in it is hidden.
  */
 export class Failure extends Error {
   readonly type: FailureType;
   readonly detail: string | undefined;
 
   constructor(type: FailureType, detail?: string) {
-    super(detail === undefined ? type : `${type}: ${detail}`);
+    const told = detail === undefined ? undefined : redacted(detail);
+    super(told === undefined ? type : `${type}: ${told}`);
     this.name = 'Failure';
     this.type = type;
-    this.detail = detail;
+    this.detail = told;
   }
 }
 
 /** The sentence of any thrown thing, for logs and job reasons. */
 export function reasonOf(error: unknown): string {
   if (error instanceof Failure) return error.detail ?? error.type;
-  return error instanceof Error ? error.message : String(error);
+  return redacted(error instanceof Error ? error.message : String(error));
 }
 
 /** True when a write failed because the disk, or the user's share of it, is full. */

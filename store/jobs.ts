@@ -2,6 +2,7 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Database, Tables } from './database.ts';
 import { randomHex } from './random.ts';
+import { redacted } from './redact.ts';
 
 /** INTERFACE.md 3.7: created, VALIDATING, VALIDATED, INGESTING, INGESTED; or ERROR, CANCELLED. */
 export type JobStatus =
@@ -143,7 +144,7 @@ export async function insertRejects(
   for (const reject of rejects.slice(0, REJECTS_KEPT_MAX)) {
     await database
       .insertInto('job_reject')
-      .values({ job_id: jobId, ...reject })
+      .values({ job_id: jobId, line: reject.line, error: redacted(reject.error) })
       .execute();
   }
 }
@@ -188,7 +189,7 @@ export async function appendLog(
 ): Promise<void> {
   await database
     .insertInto('log')
-    .values({ ...line, log_id: randomHex(16) })
+    .values({ ...line, message: redacted(line.message), log_id: randomHex(16) })
     .execute();
 }
 
