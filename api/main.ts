@@ -130,6 +130,7 @@ async function openParts(
     (what) =>
     (reason, jobId): void =>
       log.error({ reason: reasonOf(reason), ...(jobId === undefined ? {} : { jobId }) }, what);
+  for (const path of folder.closed) log.warn({ path }, 'others could read it: closed to them');
   const pools = poolsOf(settings, folder);
   const storing = { database, folder, disk, clock, at, log };
   const hash = hashIn(pools.ingest);

@@ -32,8 +32,8 @@ interface Pattern {
 /**
  * Reads what an owner typed: patterns separated by blanks, each
  * `[http://|https://][*.]host[:port][/path][*]`. Without a scheme both are meant, without a port
- * any, and a path stands for everything that begins with it: `/app` also for `/apple`, `/app/`
- * only for what is below. `*.example.com` is not `example.com`, as in certificates and
+ * any. A path stands for itself and everything below it: `/app` for `/app/1` and not for `/apple`,
+ * `/app/` only for what is below, and `/app*` for whatever begins so. `*.example.com` is not `example.com`, as in certificates and
  * Content-Security-Policy: whoever wants both writes both. An IP address is a host.
  * Answers the patterns as they will be compared: host in lower case and Punycode, plain path.
  * None of them means that none is allowed: whether a token is restricted at all is the caller's.
@@ -62,8 +62,15 @@ export function allowsReferrer(patterns: readonly string[], referer: string | un
     if (pattern.scheme !== undefined && `${pattern.scheme}:` !== page.protocol) return false;
     if (pattern.port !== undefined && pattern.port !== portOf(page)) return false;
     const fits = pattern.wild ? host.endsWith(`.${pattern.host}`) : host === pattern.host;
-    return fits && path.startsWith(pattern.path);
+    return fits && isBelow(path, pattern.path);
   });
+}
+
+/** Whole names of a path: `/app` does not begin `/apple`. */
+function isBelow(path: string, pattern: string): boolean {
+  if (pattern.endsWith('*')) return path.startsWith(pattern.slice(0, -1));
+  if (!path.startsWith(pattern)) return false;
+  return pattern.endsWith('/') || path.length === pattern.length || path[pattern.length] === '/';
 }
 
 function split(text: string): Pattern | undefined {
@@ -90,6 +97,7 @@ function parsePattern(text: string): string {
     refuse(`${told} is not [http://|https://][*.]host[:port][/path]; blanks separate patterns`);
   }
   const path = pattern.path.replace(/\*$/, '');
+  const begins = path !== pattern.path && !path.endsWith('/');
   if (path.includes('*')) refuse(`${told} has a * that is neither *. before a host nor at the end`);
   const host = hostOf(pattern.host);
   if (host === undefined) refuse(`${told} names no host`);
@@ -103,7 +111,7 @@ function parsePattern(text: string): string {
     wild: pattern.wild,
     host,
     port: port?.toString(),
-    path: plainPath(path),
+    path: `${plainPath(path)}${begins ? '*' : ''}`,
   });
   // Escapes and Punycode count, so that what is answered can be sent again.
   if (printed.length <= PATTERN_CHARACTERS_MAX) return printed;

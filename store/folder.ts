@@ -3,6 +3,7 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Failure } from './failure.ts';
+import { closeToOthers } from './folderModes.ts';
 
 export interface Folder {
   readonly root: string;
@@ -23,14 +24,16 @@ export interface Folder {
   /** The token of the admin API, when it is not a setting. */
   readonly adminToken: string;
   readonly lock: string;
+  /** Paths that others could read until it was opened, to be told. */
+  readonly closed: readonly string[];
 }
 
 /** Where a restore works until it is whole: a folder that has it is not served. */
 export const RESTORING = 'restoring';
 
 /**
- * Makes the folder's parts, readable by this user alone.
- * @throws Failure Conflict when a restore into the folder did not end.
+ * Makes the folder's parts, readable by this user alone; closes those that are there and are not.
+ * @throws Failure Conflict when a restore into the folder did not end, or others may read it.
  */
 export function openFolder(root: string): Folder {
   if (existsSync(join(root, RESTORING))) {
@@ -38,7 +41,7 @@ export function openFolder(root: string): Folder {
     throw new Failure('Conflict', told);
   }
   const at = (name: string): string => join(resolve(root), name);
-  const folder: Folder = {
+  const folder = {
     root: resolve(root),
     catalog: at('catalog.db'),
     lake: at('lake'),
@@ -50,11 +53,12 @@ export function openFolder(root: string): Folder {
     adminToken: at('admin-token'),
     lock: at('lock.db'),
   };
-  for (const path of [folder.root, folder.lake, folder.spool, folder.exports, folder.temporary]) {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-  }
+  const folders = [folder.root, folder.lake, folder.spool, folder.exports, folder.temporary];
+  for (const path of folders) mkdirSync(path, { recursive: true, mode: 0o700 });
+  const secrets = [folder.key, folder.adminToken].filter((path) => existsSync(path));
+  const closed = [...folders, ...secrets].flatMap(closeToOthers);
   for (const path of [folder.root, dirname(folder.root)]) syncFolder(path);
-  return folder;
+  return { ...folder, closed };
 }
 
 /** The entries of a folder reach the disk; a parent that may not be read keeps its own pace. */
