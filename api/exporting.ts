@@ -6,7 +6,9 @@ import { newExport } from '../jobs/exportOrder.ts';
 import { type OpenedQuery, refuseOthers } from '../jobs/exportRun.ts';
 import { Exports } from '../jobs/exports.ts';
 import { PART_BYTES_MAX, type PartFormat, rowsOfPart, takeFile } from '../pipeline/exportParts.ts';
+import { folderOfAccount, isOfAnother } from '../pipeline/sources/accountFolder.ts';
 import { SourceFailure } from '../pipeline/sources/source.ts';
+import { makeFolder } from '../pipeline/targets/folder.ts';
 import { openTarget, type TargetRules } from '../pipeline/targets/open.ts';
 import type { TargetDefinition } from '../pipeline/targets/target.ts';
 import { dayIn } from '../query/dates.ts';
@@ -70,7 +72,7 @@ export async function exportAsked(call: Call, services: Services): Promise<Expor
   const how = partFormatOf(body);
   const { dataset, query } = whatOf(body);
   const target = targetOf(body, settings);
-  const exportFolder = await exportFolderOf(target, workspace, services);
+  const exportFolder = await exportFolderOf(target, { accountId, workspace }, services);
   const of = { account_id: accountId, workspace, created_ms: clock() };
   const asOf = readAsOf(body.asOf === undefined ? undefined : String(body.asOf), settings.zone);
   const exportId = newExportId();
@@ -238,17 +240,24 @@ async function flushed(
 /** Where exports may write now, without links; undefined for a store. @throws Failure InvalidBody. */
 async function exportFolderOf(
   target: TargetDefinition,
-  workspace: string,
-  { database, settings }: Services,
+  { accountId, workspace }: { readonly accountId: string; readonly workspace: string },
+  { accounts, database, disk, settings }: Services,
 ): Promise<string | undefined> {
   if (target.type === 'FILE') {
     const { exportFolder } = settings;
-    if (exportFolder !== undefined) {
-      return realpath(exportFolder).catch(() => {
-        throw new Failure('InvalidBody', 'TAPEDECK_EXPORT_FOLDER is not there');
-      });
+    if (exportFolder === undefined) {
+      throw new Failure('InvalidBody', 'TAPEDECK_EXPORT_FOLDER is not set: no export writes files');
     }
-    throw new Failure('InvalidBody', 'TAPEDECK_EXPORT_FOLDER is not set: no export writes files');
+    const opened = await realpath(exportFolder).catch(() => {
+      throw new Failure('InvalidBody', 'TAPEDECK_EXPORT_FOLDER is not there');
+    });
+    const folders = { firstAccountId: accounts.list()[0]?.accountId };
+    if (isOfAnother(target.path, accountId, folders)) {
+      throw new Failure('InvalidBody', 'target.path is in the folder of another account');
+    }
+    const own = folderOfAccount(opened, accountId, folders);
+    if (own !== opened) await makeFolder(own, disk);
+    return own;
   }
   const row = await findCredential(database, workspace, target.credentialId);
   if (row?.type === 'AWS-S3') return undefined;

@@ -202,7 +202,9 @@ const servicesOf: OpenServices = async (parts, pools, files, told) => {
     return late.services;
   };
   const dataset = datasetPull(now);
-  const work = await workOf(parts, pools, files, makePull({ ...settings, dataset }), told);
+  const firstAccountId = parts.accounts.list()[0]?.accountId;
+  const pull = makePull({ ...settings, dataset, firstAccountId });
+  const work = await workOf(parts, pools, files, pull, told);
   const token = adminToken(settings.adminToken, folder.adminToken);
   const exports = openExports(parts, pools.ingest, now, told('export'));
   late.services = { ...parts, ...work, exports, adminToken: token };

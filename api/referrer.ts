@@ -33,8 +33,9 @@ interface Pattern {
  * Reads what an owner typed: patterns separated by blanks, each
  * `[http://|https://][*.]host[:port][/path][*]`. Without a scheme both are meant, without a port
  * any. A path stands for itself and everything below it: `/app` for `/app/1` and not for `/apple`,
- * `/app/` only for what is below, and `/app*` for whatever begins so. `*.example.com` is not `example.com`, as in certificates and
- * Content-Security-Policy: whoever wants both writes both. An IP address is a host.
+ * `/app/` only for what is below, and `/app*` for whatever begins so. `*.example.com` is not
+ * `example.com`, as in certificates and Content-Security-Policy: whoever wants both writes both. An IP
+ * address is a host.
  * Answers the patterns as they will be compared: host in lower case and Punycode, plain path.
  * None of them means that none is allowed: whether a token is restricted at all is the caller's.
  * @throws Failure InvalidBody naming the pattern and the rule.

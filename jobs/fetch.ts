@@ -75,12 +75,19 @@ export async function* landed(
   parts: FetchParts,
 ): AsyncGenerator<Piece, void> {
   const { bytesMax, clock } = parts;
-  const landing = { folder, bytesMax, signal, nowMs: clock(), onBytes };
+  const notes: string[] = [];
+  const onNote = (note: string): void => void notes.push(note);
+  const landing = { folder, bytesMax, signal, nowMs: clock(), onBytes, onNote };
+  const tellNotes = async (): Promise<void> => {
+    for (const note of notes.splice(0)) await tellLog(jobId, order, note, parts, 'warn');
+  };
   const owner = { accountId: order.accountId, workspace: order.workspace };
   for await (const piece of parts.pull({ owner, definition, credential, since, landing })) {
+    await tellNotes();
     await tellLog(jobId, order, `${piece.name} has landed: ${piece.bytes} bytes`, parts);
     yield piece;
   }
+  await tellNotes();
 }
 
 /** Where files of a fetching job are worked on. */

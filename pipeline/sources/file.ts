@@ -1,9 +1,11 @@
-// Files of the folder that the operator opened to sources, and of nothing else: a link or a `..`
-// that leads out of it is refused.
+// Files of the account's part of the folder that the operator opened to sources, and of nothing else: a
+// link or a `..` that leads out of it is refused. A pattern leaves such a link out, and one that leads
+// nowhere, with a note: one link must not stop whatever else the pattern names.
 import { constants } from 'node:fs';
-import { copyFile, open, opendir, realpath, rm, stat } from 'node:fs/promises';
-import { isAbsolute, join, sep } from 'node:path';
-import { Failure } from '../../store/failure.ts';
+import { copyFile, lstat, open, opendir, realpath, rm, stat } from 'node:fs/promises';
+import { isAbsolute, join, relative } from 'node:path';
+import { Failure, reasonOf } from '../../store/failure.ts';
+import { type AccountFolders, folderOfAccount, isOfAnother, isWithin } from './accountFolder.ts';
 import { withDeadline } from './deadline.ts';
 import { land, landingPath, overLimit } from './landing.ts';
 import { type Listed, type Listing, openListing } from './newest.ts';
@@ -13,10 +15,11 @@ import {
   type Landing,
   type Piece,
   type Pull,
+  type PullOrder,
   SourceFailure,
 } from './source.ts';
 
-interface FileRules {
+interface FileRules extends AccountFolders {
   /** Undefined: no source reads files. */
   readonly sourceFolder: string | undefined;
   /** Of the listing, and of each file. */
@@ -29,8 +32,10 @@ interface ListedFile extends Listed {
 }
 
 interface Walk {
-  /** Without links. */
+  /** The account's folder, without links. */
   readonly root: string;
+  readonly isOthers: (path: string) => boolean;
+  readonly note: (note: string) => void;
   readonly signal: AbortSignal;
   /** Entries that were looked at. */
   entries: number;
@@ -38,6 +43,8 @@ interface Walk {
 
 /** Looking at them takes 2 s (measured: 0.17 s for 100,000). */
 const ENTRIES_MAX = 1_000_000;
+/** Notes of one listing; the rest is counted. */
+const NOTES_MAX = 20;
 /** Read at once: four times as fast as one call for each 32. */
 const ENTRIES_AT_ONCE = 1_000;
 /** Of a time in nanoseconds: as text it sorts like the number until the year 2286. */
@@ -49,7 +56,7 @@ export const filePull = (rules: FileRules): Pull<FileDefinition> =>
   async function* ({ definition, landing, sample, ...order }) {
     checkSourcePath(definition.path);
     const listing: Listing<ListedFile> = openListing({ definition, landing, ...order });
-    await list(rules, definition.path, listing, landing.signal);
+    await list(rules, definition.path, listing, { landing, owner: order.owner });
     const ofBytes = listing.bytes();
     let before = 0;
     for (const { item, position } of listing.fresh()) {
@@ -81,10 +88,16 @@ async function list(
   rules: FileRules,
   path: string,
   listing: Listing<ListedFile>,
-  stop: AbortSignal,
+  { landing, owner: { accountId } }: Pick<PullOrder, 'landing' | 'owner'>,
 ): Promise<void> {
-  using deadline = withDeadline(stop, rules.deadlineMs, `the listing of ${path}`);
-  const walk: Walk = { root: await rootOf(rules), signal: deadline.signal, entries: 0 };
+  using deadline = withDeadline(landing.signal, rules.deadlineMs, `the listing of ${path}`);
+  const walk: Walk = {
+    root: await rootOf(rules, accountId),
+    isOthers: (name) => isOfAnother(name, accountId, rules),
+    note: notesTo(landing),
+    signal: deadline.signal,
+    entries: 0,
+  };
   const parts = path.split('/');
   const literal = parts.findIndex(isPattern);
   if (literal < 0) {
@@ -101,16 +114,55 @@ async function list(
     names = next;
   }
   for (const name of names) {
-    const file = await fileAt(walk, name).catch(ifGone);
+    const file = await fileAt(walk, name).catch(leftOut(walk, name));
     if (file !== undefined) listing.add(file);
   }
 }
 
-async function rootOf({ sourceFolder }: FileRules): Promise<string> {
+async function rootOf(rules: FileRules, accountId: string): Promise<string> {
+  const { sourceFolder } = rules;
   if (sourceFolder === undefined) {
     return refuse('TAPEDECK_SOURCE_FOLDER is not set: no source reads files');
   }
-  return realpath(sourceFolder).catch(() => refuse('TAPEDECK_SOURCE_FOLDER is not there'));
+  const opened = await realpath(sourceFolder).catch(() =>
+    refuse('TAPEDECK_SOURCE_FOLDER is not there'),
+  );
+  const missing = `files of this account are those of ${accountId}/ in TAPEDECK_SOURCE_FOLDER`;
+  return realpath(folderOfAccount(opened, accountId, rules)).catch(() =>
+    refuse(`${missing}, which is not there`),
+  );
+}
+
+/** Tells the first ones, and that there were more. */
+function notesTo({ onNote }: PullOrder['landing']): (note: string) => void {
+  let told = 0;
+  return (note) => {
+    told += 1;
+    if (told <= NOTES_MAX) onNote?.(note);
+    else if (told === NOTES_MAX + 1) onNote?.('and more');
+  };
+}
+
+/** Of what a pattern named: links that can not be followed do not count, nor does what has gone. */
+const leftOut =
+  (walk: Walk, name: string) =>
+  async (error: unknown): Promise<undefined> => {
+    if (!(error instanceof SourceFailure)) throw error;
+    const isLinked = await hasLink(walk, name);
+    if (isLinked) walk.note(`${name} is left out: ${reasonOf(error)}`);
+    else ifGone(error);
+  };
+
+/** Whether a part of the path, or what it ends in, is a link. */
+async function hasLink({ root }: Walk, name: string): Promise<boolean> {
+  let path = root;
+  for (const part of name.split('/')) {
+    path = join(path, part);
+    const found = await lstat(path).catch(() => undefined);
+    if (found === undefined) return false;
+    if (found.isSymbolicLink()) return true;
+  }
+  return false;
 }
 
 async function below(walk: Walk, folder: string, part: string): Promise<readonly string[]> {
@@ -118,14 +170,14 @@ async function below(walk: Walk, folder: string, part: string): Promise<readonly
   walk.signal.throwIfAborted();
   if (!isPattern(part)) return [nameOf(part)];
   const matches = nameMatcher(part);
-  const path = await insideOf(walk, folder).catch(ifGone);
+  const path = await insideOf(walk, folder).catch(leftOut(walk, folder));
   const found: string[] = [];
   if (path === undefined || !(await stat(path)).isDirectory()) return found;
   for await (const { name } of await opendir(path, { bufferSize: ENTRIES_AT_ONCE })) {
     walk.entries += 1;
     if (walk.entries > ENTRIES_MAX) refuse(`a pattern looks at ${ENTRIES_MAX} entries at most`);
     if (walk.entries % 1_000 === 0) walk.signal.throwIfAborted();
-    if (matches(name)) found.push(nameOf(name));
+    if (matches(name) && !walk.isOthers(nameOf(name))) found.push(nameOf(name));
   }
   return found;
 }
@@ -143,14 +195,12 @@ async function fileAt(walk: Walk, name: string): Promise<ListedFile | undefined>
 }
 
 /** The path without links. */
-async function insideOf({ root }: Walk, name: string): Promise<string> {
+async function insideOf({ isOthers, root }: Walk, name: string): Promise<string> {
   const path = await realpath(join(root, name)).catch((error: unknown) => {
     throw told(error, name);
   });
-  const below = root.endsWith(sep) ? root : `${root}${sep}`;
-  if (path !== root && !path.startsWith(below)) {
-    refuse(`${name} leads out of TAPEDECK_SOURCE_FOLDER`);
-  }
+  if (!isWithin(path, root)) refuse(`${name} leads out of the account's TAPEDECK_SOURCE_FOLDER`);
+  if (isOthers(relative(root, path))) refuse(`${name} is in the folder of another account`);
   return path;
 }
 

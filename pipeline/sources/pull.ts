@@ -1,5 +1,6 @@
 // Every kind of source, by its definition.
 import type { Settings } from '../../store/settings.ts';
+import type { AccountFolders } from './accountFolder.ts';
 import { checkSourcePath, filePull } from './file.ts';
 import { checkUrl, systemResolve } from './guard.ts';
 import { checkHeaders } from './headers.ts';
@@ -15,14 +16,14 @@ import {
 } from './source.ts';
 
 /** The settings that a pull keeps to, and how other datasets of the account are read. */
-type PullParts = Pick<Settings, 'allowPrivateAddresses' | 'sourceFolder' | 'sourceTimeoutMs'> & {
-  readonly dataset: Pull<DatasetDefinition>;
-};
+type PullParts = Pick<Settings, 'allowPrivateAddresses' | 'sourceFolder' | 'sourceTimeoutMs'> &
+  AccountFolders & { readonly dataset: Pull<DatasetDefinition> };
 
 /** A pull of any definition. */
 export function makePull(parts: PullParts): Pull {
-  const { allowPrivateAddresses, sourceFolder, sourceTimeoutMs: deadlineMs } = parts;
-  const rules = { allowPrivateAddresses, sourceFolder, deadlineMs, resolve: systemResolve };
+  const { allowPrivateAddresses, firstAccountId, sourceFolder, sourceTimeoutMs } = parts;
+  const outgoing = { allowPrivateAddresses, deadlineMs: sourceTimeoutMs, resolve: systemResolve };
+  const rules = { ...outgoing, firstAccountId, sourceFolder };
   const [http, file, postgres] = [httpPull(rules), filePull(rules), postgresPull(rules)];
   // Its client is loaded with the first source that needs it.
   const s3: Pull<S3Definition> = async function* (order) {

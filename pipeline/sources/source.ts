@@ -102,6 +102,8 @@ export interface Landing {
   readonly nowMs: number;
   /** Bytes that have arrived of this pull, and of how many when that is known. */
   readonly onBytes: (bytes: number, ofBytes: number | undefined) => void;
+  /** What was left out and why, for the log of the job. */
+  readonly onNote?: (note: string) => void;
 }
 
 export interface PullOrder<Definition extends SourceDefinition = SourceDefinition> {

@@ -1,9 +1,10 @@
 // A folder below the one that the operator opened to exports: a link or a `..` that leads out of it is
 // refused. A part is renamed to its name once it is whole and on the disk.
 import { copyFile, lstat, mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
-import { dirname, join, sep } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Disk } from '../../store/disk.ts';
 import { Failure } from '../../store/failure.ts';
+import { isWithin } from '../sources/accountFolder.ts';
 import { SourceFailure } from '../sources/source.ts';
 import { digestOf } from './digest.ts';
 import { MANIFEST, type Part, type Target } from './target.ts';
@@ -115,9 +116,6 @@ async function folderAt(path: string, { data, exportFolder }: FolderRules): Prom
   return folder;
 }
 
-const isWithin = (inner: string, outer: string): boolean =>
-  inner === outer || inner.startsWith(outer.endsWith(sep) ? outer : `${outer}${sep}`);
-
 async function realPathOf(path: string): Promise<string> {
   try {
     return await realpath(path);
@@ -131,7 +129,7 @@ async function realPathOf(path: string): Promise<string> {
 }
 
 /** Readable as the process's umask says: who exports wants others to read. */
-async function makeFolder(folder: string, disk: Disk): Promise<void> {
+export async function makeFolder(folder: string, disk: Disk): Promise<void> {
   await mkdir(folder, { recursive: true });
   await disk.makeFolder(folder);
 }

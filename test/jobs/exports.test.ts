@@ -413,6 +413,30 @@ test('data of others are not exported', async () => {
   assert.equal(theirs.status, 404);
 });
 
+test('an account exports into its own folder, and into no other one', async () => {
+  await using world = await open();
+  const { out, server } = world;
+  const { accounts, lake } = server.tapedeck.services;
+  const other = await accounts.createAccount('other', 'scale');
+  await createWorkspace(lake, 'OTHER', other, 0);
+  const { text: secret } = await accounts.createToken(other, 'secret');
+  const post = async (path: string, body: string): Promise<Response> =>
+    fetch(`${server.base}/v1${path}?wait=true&token=${secret}`, { method: 'POST', body });
+  assert.equal((await post('/data/OTHER/P', 'symbol,v\nA,1\n')).status, 200);
+  const body = JSON.stringify({ dataset: 'P', format: 'csv', ...toFolder('x') });
+  assert.equal((await post('/exports/OTHER', body)).status, 200);
+  assert.equal((await readExport(join(out, other, 'x'))).rows, 1);
+  const own = await exported(world, 'x', { dataset: 'P', format: 'csv' });
+  assert.ok((await readExport(own)).rows > 1, 'the same path of the first account');
+  for (const path of [`${other}/y`, `${other.toUpperCase()}/y`, other]) {
+    const asked = { dataset: 'P', format: 'csv', ...toFolder(path) };
+    const { status, told } = await ask(server, 'POST', '/exports/WS', asked);
+    assert.equal(status, 400);
+    assert.match(String(told['message']), /in the folder of another account/);
+  }
+  assert.deepEqual(readdirSync(join(out, other)), ['x']);
+});
+
 test('without a folder of exports, and with one in the data folder, no file is written', async () => {
   await using none = await startServer();
   await load(none, 'P', 'symbol,v\nA,1\n');

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { checkSourcePath, filePull } from '../../../pipeline/sources/file.ts';
 import type { Pull } from '../../../pipeline/sources/source.ts';
-import { failing, pulled, recordsOf, type World } from './contract.ts';
+import { failing, OWNER, pulled, recordsOf, type World } from './contract.ts';
 import { runContract } from './contractCases.ts';
 
 interface FileWorld extends World {
@@ -16,6 +16,9 @@ interface FileWorld extends World {
   /** Writes a file, by default one second newer than the one before. */
   write(name: string, text: string, second?: number): Promise<string>;
 }
+
+/** Whose folder is the opened one itself. */
+const FIRST = { firstAccountId: OWNER.accountId };
 
 async function startWorld(path = 'prices/*.jsonl'): Promise<FileWorld> {
   const root = await mkdtemp(join(tmpdir(), 'tapedeck-files-'));
@@ -33,7 +36,7 @@ async function startWorld(path = 'prices/*.jsonl'): Promise<FileWorld> {
     return file;
   };
   const of = (asked: string) => ({ definition: { type: 'FILE', path: asked } }) as const;
-  const pull = filePull({ sourceFolder: folder, deadlineMs: 20_000 }) as Pull;
+  const pull = filePull({ sourceFolder: folder, deadlineMs: 20_000, ...FIRST }) as Pull;
   return {
     folder,
     write,
@@ -54,7 +57,6 @@ async function startWorld(path = 'prices/*.jsonl'): Promise<FileWorld> {
       'a folder that is not there': { order: of('none/*.jsonl'), why: /^none is not there/ },
       'a folder instead of a file': { order: of('prices'), why: /^prices is no file/ },
       'a link that leads out': { order: of('out.jsonl'), why: /out.jsonl leads out of/ },
-      'a pattern that names such a link': { order: of('*.jsonl'), why: /out.jsonl leads out of/ },
       'a folder that leads out': { order: of('up/secret.jsonl'), why: /leads out of/ },
       'a pattern behind it': { order: of('up/*'), why: /^up leads out of/ },
       'the folder above': { order: of('../secret.jsonl'), why: /without \. and \.\./ },
@@ -72,7 +74,7 @@ test('without its setting, no file is read', async () => {
     [undefined, /TAPEDECK_SOURCE_FOLDER is not set/],
     [join(world.folder, 'none'), /TAPEDECK_SOURCE_FOLDER is not there/],
   ] as const) {
-    const pull = filePull({ sourceFolder, deadlineMs: 1_000 }) as Pull;
+    const pull = filePull({ sourceFolder, deadlineMs: 1_000, ...FIRST }) as Pull;
     await assert.rejects(pulled(world, { pull }), failing(why, false));
   }
 });
@@ -85,9 +87,77 @@ test('the folder itself may be a link, and links within it are followed', async 
   await symlink(world.folder, link);
   // `up` leads out, and is refused wherever a pattern would pass it.
   await rm(join(world.folder, 'up'));
-  const pull = filePull({ sourceFolder: link, deadlineMs: 1_000 }) as Pull;
+  const pull = filePull({ sourceFolder: link, deadlineMs: 1_000, ...FIRST }) as Pull;
   const { names, texts } = await pulled(world, { pull });
   assert.deepEqual([names, texts], [['prices/latest.jsonl'], ['one']]);
+});
+
+test('a link that can not be followed stops nothing else, and is told', async () => {
+  await using world = await startWorld();
+  await world.write('prices/a.jsonl', 'a');
+  await world.write('top.jsonl', 'top');
+  const links = {
+    'prices/nowhere.jsonl': '/nowhere/at/all',
+    'prices/loop.jsonl': 'loop.jsonl',
+    'prices/out.jsonl': '../../secret.jsonl',
+    'prices/under.jsonl': '/etc/hosts/x',
+    'gone.jsonl': 'gone',
+    around: 'around',
+  };
+  for (const [name, to] of Object.entries(links)) await symlink(to, join(world.folder, name));
+  const ask = async (path: string): Promise<readonly [readonly string[], string]> => {
+    const notes: string[] = [];
+    const order = { definition: { type: 'FILE', path } } as const;
+    const landing = { onNote: (note: string): void => void notes.push(note) };
+    const { names } = await pulled(world, { order, landing });
+    return [names, notes.sort().join('\n')];
+  };
+  const [names, notes] = await ask('prices/*.jsonl');
+  assert.deepEqual(names, ['prices/a.jsonl']);
+  assert.equal(
+    notes,
+    [
+      'prices/loop.jsonl is left out: prices/loop.jsonl cannot be read: ELOOP',
+      'prices/nowhere.jsonl is left out: prices/nowhere.jsonl is not there',
+      "prices/out.jsonl is left out: prices/out.jsonl leads out of the account's TAPEDECK_SOURCE_FOLDER",
+      'prices/under.jsonl is left out: prices/under.jsonl is not there',
+    ].join('\n'),
+  );
+  assert.deepEqual((await ask('*/a.jsonl'))[0], ['prices/a.jsonl']);
+  assert.deepEqual((await ask('*.jsonl'))[0], ['top.jsonl']);
+  assert.deepEqual((await ask('*/*.jsonl'))[0], ['prices/a.jsonl']);
+  await assert.rejects(ask('prices/out.jsonl'), failing(/leads out of/, false));
+  await assert.rejects(ask('prices/nowhere.jsonl'), failing(/is not there/, false));
+  for (let at = 0; at < 30; at += 1) {
+    await symlink('/nowhere', join(world.folder, `prices/n${at}.jsonl`));
+  }
+  assert.equal((await ask('prices/*.jsonl'))[1].split('\n').length, 21, 'the first ones, and more');
+});
+
+test("an account reads its own folder, and the first one all that is nobody else's", async () => {
+  await using world = await startWorld();
+  const [second, third] = ['0123456789abcdef', 'fedcba9876543210'];
+  await world.write('x.csv', 'first');
+  await world.write('sub/x.csv', 'sub');
+  await world.write(`${second}/x.csv`, 'second');
+  await world.write(`${second}/sub/x.csv`, 'second sub');
+  await symlink('../x.csv', join(world.folder, second, 'up.csv'));
+  await symlink(`${second}/x.csv`, join(world.folder, 'into.csv'));
+  const ask = async (accountId: string, path: string): Promise<readonly string[]> => {
+    const owner = { ...OWNER, accountId };
+    return (await pulled(world, { order: { definition: { type: 'FILE', path }, owner } })).texts;
+  };
+  assert.deepEqual(await ask(second, 'x.csv'), ['second']);
+  assert.deepEqual(await ask(second, '*.csv'), ['second']);
+  assert.deepEqual(await ask(second, '*/*.csv'), ['second sub']);
+  await assert.rejects(ask(second, 'up.csv'), failing(/leads out of the account's/, false));
+  await assert.rejects(ask(third, '*'), failing(/those of fedcba9876543210\/ in/, false));
+  assert.deepEqual(await ask(OWNER.accountId, '*.csv'), ['first']);
+  assert.deepEqual(await ask(OWNER.accountId, '*/x.csv'), ['sub']);
+  for (const path of [`${second}/x.csv`, `${second}/*`, `${second.toUpperCase()}/*`, 'into.csv']) {
+    const rule = /is in the folder of another account|is not there/;
+    await assert.rejects(ask(OWNER.accountId, path), failing(rule, false), path);
+  }
 });
 
 test('what a pattern names: files, not folders, pipes, or what is being written', async () => {
@@ -182,7 +252,7 @@ test('progress is told of how much', async () => {
 test('a copy that takes too long ends', async () => {
   await using world = await startWorld();
   await world.write('prices/a.jsonl', 'a'.repeat(3_000_000));
-  const pull = filePull({ sourceFolder: world.folder, deadlineMs: 60 }) as Pull;
+  const pull = filePull({ sourceFolder: world.folder, deadlineMs: 60, ...FIRST }) as Pull;
   const slow = (): void => {
     const until = performance.now() + 100;
     while (performance.now() < until);

@@ -18,6 +18,7 @@ const pull = makePull({
   allowPrivateAddresses: false,
   sourceFolder: undefined,
   sourceTimeoutMs: 1_000,
+  firstAccountId: undefined,
   dataset,
 });
 
