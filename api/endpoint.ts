@@ -88,6 +88,8 @@ export interface Call {
   readonly stream: Readable;
   readonly contentLength: number | undefined;
   readonly accept: string;
+  /** A browser shows or saves the answer itself: no script asked for it. */
+  readonly navigates: boolean;
   /** Header If-None-Match: tags of answers that the caller has. */
   readonly ifNoneMatch: string;
   /** A signal that is aborted when the caller goes away, made when it is first asked for. */
@@ -165,7 +167,7 @@ export interface Endpoint {
   /** JSON schema of the 200 answer. */
   readonly answer: TSchema;
   /** Formats besides JSON that the endpoint answers in. */
-  readonly formats?: readonly BodyFormat[];
+  readonly formats?: readonly Exclude<BodyFormat, 'csvEscaped' | 'psvEscaped'>[];
   readonly failures: FailureStyle;
   readonly handle: (call: Call, services: Services) => Promise<Answer>;
 }

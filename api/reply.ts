@@ -11,7 +11,9 @@ const CONTENT_TYPES = {
   json: 'application/json; charset=utf-8',
   jsonl: 'application/x-ndjson; charset=utf-8',
   csv: 'text/csv; charset=utf-8',
+  csvEscaped: 'text/csv; charset=utf-8',
   psv: 'text/plain; charset=utf-8',
+  psvEscaped: 'text/plain; charset=utf-8',
   arrow: 'application/vnd.apache.arrow.stream',
   parquet: 'application/vnd.apache.parquet',
 } as const;
@@ -46,8 +48,11 @@ export function sendAnswer(reply: FastifyReply, answer: Answer, settings: Settin
   const { leftOut = [] } = answer;
   if (leftOut.length > 0) reply.header(`${brand}cloud-left-out`, leftOut.join(','));
   reply.header('content-type', answer.plain ? CONTENT_TYPES.psv : CONTENT_TYPES[format]);
-  if ((format === 'csv' && !answer.plain) || format === 'parquet')
-    reply.header('content-disposition', `attachment; filename=API.${format}`);
+  const isCsv = format === 'csv' || format === 'csvEscaped';
+  // What a browser opens is not what its scripts get.
+  if (isCsv || format.startsWith('psv')) reply.header('vary', 'Sec-Fetch-Mode, Sec-Fetch-Dest');
+  if ((isCsv && !answer.plain) || format === 'parquet')
+    reply.header('content-disposition', `attachment; filename=API.${isCsv ? 'csv' : format}`);
   // The caller who leaves while the body is on its way is charged; one who left before is not.
   onClose(reply, () => {
     if (reply.raw.headersSent) charge.delivered();

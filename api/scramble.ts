@@ -65,7 +65,7 @@ export function scrambleRecords(
   };
   const text = bytes.toString('utf8');
   if (format === 'json' || format === 'jsonl') return Buffer.from(newJson(scrambler, '', text));
-  return Buffer.from(newTable(scrambler, text, format === 'csv' ? ',' : '|', types));
+  return Buffer.from(newTable(scrambler, text, format.startsWith('csv') ? ',' : '|', types));
 }
 
 /** Valid JSON, or several texts of it, of the member `name`: only its texts and numbers change. */

@@ -16,9 +16,10 @@ import type { Order } from '../store/ledger.ts';
 import type { PendingRow } from '../store/pending.ts';
 import { findCursor, saveCursor } from '../store/queryCursors.ts';
 import { callerOf, paysPremium, visibilityOf } from './access.ts';
+import { escapedFormat } from './csvFormulas.ts';
 import type { Answer, Call, Services } from './endpoint.ts';
 import { metered } from './metering.ts';
-import { numberOf, refuse, textOf, truthOf, type Values } from './parameters.ts';
+import { numberOf, refuse, textOf, truthOf } from './parameters.ts';
 import { readSeries } from './seriesParameters.ts';
 
 /** How another door asks for the same records, and what it makes of them. */
@@ -207,7 +208,10 @@ export function refuseBeside({ environment, query }: Call, format: BodyFormat): 
 const FORMATS: readonly BodyFormat[] = ['json', 'jsonl', 'csv', 'psv', 'arrow', 'parquet'];
 
 /** `format`, else the Accept header (INTERFACE.md 3.5), else JSON. */
-export function formatOf({ query, accept }: { query: Values; accept: string }): BodyFormat {
+export const formatOf = (call: Pick<Call, 'query' | 'accept' | 'navigates'>): BodyFormat =>
+  escapedFormat(askedFormat(call), call.query, call.navigates);
+
+function askedFormat({ query, accept }: Pick<Call, 'query' | 'accept'>): BodyFormat {
   const format = textOf(query, 'format');
   if (format === 'text') return 'csv';
   const known = FORMATS.find((item) => item === format);

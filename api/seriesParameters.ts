@@ -5,6 +5,7 @@ import type { SeriesParameters } from '../query/seriesPlan.ts';
 import { isDated } from '../query/seriesRules.ts';
 import { parseSubattributes } from '../query/subattributes.ts';
 import { FOLDS, parseCollapse, PERIODS, TRANSFORMS } from '../query/transforms.ts';
+import { CSV_FORMULAS } from './csvFormulas.ts';
 import type { Call } from './endpoint.ts';
 import { METERING_PARAMETERS } from './metering.ts';
 import {
@@ -86,6 +87,7 @@ const ANSWER: readonly Parameter[] = [
     choices: ['json', 'jsonl', 'csv', 'psv', 'text', 'arrow', 'parquet'],
     help: 'Format of the answer; json by default. text is csv to look at, not to save.',
   },
+  CSV_FORMULAS,
   {
     kind: 'text',
     name: 'callback',

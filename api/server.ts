@@ -1,5 +1,5 @@
 // Fastify over the table of endpoints: every route, version and alias derives from a row.
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -250,12 +250,17 @@ async function answerOf(
     checkBody: signed,
     contentLength: length === undefined ? undefined : Number(length),
     accept: request.headers.accept ?? '',
+    navigates: isNavigation(request.headers),
     ifNoneMatch: request.headers['if-none-match'] ?? '',
     departure,
   };
   const answer = await handled(endpoint, call, services);
   return door.environment === 'test' ? scrambled(answer, caller) : answer;
 }
+
+/** As browsers say it (Fetch Metadata); a link or an address that is opened, or saved as a file. */
+const isNavigation = (headers: IncomingHttpHeaders): boolean =>
+  headers['sec-fetch-mode'] === 'navigate' || headers['sec-fetch-dest'] === 'document';
 
 /** A read whose version ended between its plan and its files is planned again, as of now. */
 async function handled(endpoint: Endpoint, call: Call, services: Services): Promise<Answer> {

@@ -1,4 +1,5 @@
 // The query parameters that every SQL answer has: how it is dressed, as of when, what it may cost.
+import { CSV_FORMULAS } from './csvFormulas.ts';
 import { METERING_PARAMETERS } from './metering.ts';
 import type { Parameter } from './parameters.ts';
 
@@ -11,6 +12,7 @@ export const SQL_PARAMETERS: readonly Parameter[] = [
     choices: ['json', 'jsonl', 'csv', 'psv', 'text', 'arrow', 'parquet'],
     help: 'Format of the answer; else the Accept header, else json.',
   },
+  CSV_FORMULAS,
   switched('schema', 'Only the columns of the answer, names and types; nothing is read.'),
   switched('explain', 'Only what the query would do: steps, files, and the most it could cost.'),
   switched(

@@ -4,6 +4,7 @@ import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { Failure } from '../failure.ts';
+import { escapedFormula, escapedFormulaSql, isEscaped } from './formulas.ts';
 import { identifier, literal } from './instance.ts';
 import type { Body, Bound, Compression, FileFormat, TextFormat } from './protocol.ts';
 import { BODY_BYTES_MAX, checkTypes, renderBody } from './render.ts';
@@ -148,19 +149,28 @@ async function copyStatement(
   const types = result.columnTypes();
   // By place: in the query itself two columns may have one name.
   const places = names.map((_, at) => `c${at}`);
-  const print = format === 'csv' || format === 'psv' ? cellSql : memberSql;
+  const escapes = isEscaped(format);
+  const print = format === 'json' || format === 'jsonl' ? memberSql : cellSql;
   const list = places.map((place, at) => {
-    const type = types[at];
-    return `${type === undefined ? place : print(type, place)} AS ${identifier(names[at] ?? '')}`;
+    const [name = '', type] = [names[at], types[at]];
+    if (type === undefined) return `${place} AS ${identifier(name)}`;
+    const cell = print(type, place);
+    if (!escapes) return `${cell} AS ${identifier(name)}`;
+    return `${escapedFormulaSql(type, place, cell)} AS ${identifier(escapedFormula(name))}`;
   });
   const rows = `SELECT ${list.join(', ')} FROM (${query}) AS answer(${places.join(', ')})`;
   return `COPY (${rows}) TO ${literal(path)} (${packed})`;
 }
 
+const CSV = `FORMAT csv, HEADER true, NULLSTR ''`;
+const PSV = `${CSV}, DELIMITER '|'`;
+
 const OPTIONS: Readonly<Record<FileFormat, string>> = {
   parquet: `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${ROW_GROUP_ROWS}`,
   json: 'FORMAT json, ARRAY true',
   jsonl: 'FORMAT json',
-  csv: `FORMAT csv, HEADER true, NULLSTR ''`,
-  psv: `FORMAT csv, HEADER true, NULLSTR '', DELIMITER '|'`,
+  csv: CSV,
+  psv: PSV,
+  csvEscaped: CSV,
+  psvEscaped: PSV,
 };

@@ -4,7 +4,8 @@ import type { FailureType } from '../failure.ts';
 /** A value bound to a `$n` of the statement. */
 export type Bound = string | number | boolean | null;
 
-export type TextFormat = 'json' | 'jsonl' | 'csv' | 'psv';
+/** Escaped: no text is a formula where a spreadsheet opens it. */
+export type TextFormat = 'json' | 'jsonl' | 'csv' | 'psv' | 'csvEscaped' | 'psvEscaped';
 
 export type BodyFormat = TextFormat | 'arrow' | 'parquet';
 

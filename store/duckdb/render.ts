@@ -13,6 +13,7 @@ import {
 } from '@duckdb/node-api';
 import { Failure } from '../failure.ts';
 import { nextChunk } from './chunks.ts';
+import { escapedFormula, isEscaped } from './formulas.ts';
 import type { Body, Page, Row, TextFormat } from './protocol.ts';
 
 /** Largest rendered body; a bigger one is refused with 413 and the advice to narrow the request. */
@@ -102,7 +103,7 @@ export async function renderPage(result: DuckDBResult): Promise<Page> {
 
 function shapeOf(result: DuckDBResult, format: TextFormat): Shape {
   if (format === 'json') return jsonShape(result);
-  if (format !== 'jsonl') return delimitedShape(result, format);
+  if (format !== 'jsonl') return delimitedShape(result, delimiterOf(format), isEscaped(format));
   const { row } = jsonShape(result);
   return { open: '', close: '', separator: '', row: (values) => `${row(values)}\n` };
 }
@@ -139,10 +140,19 @@ function jsonRow(columns: readonly string[], prints: readonly Print[]): Shape['r
   };
 }
 
-function delimitedShape(result: DuckDBResult, format: 'csv' | 'psv'): Shape {
-  const delimiter = format === 'csv' ? ',' : '|';
-  const prints = printersOf(result, (type) => cellPrinter(type, delimiter));
-  const header = uniqueNames(result.columnNames()).map((name) => quotedCell(name, delimiter));
+/** Of csv and psv. */
+const delimiterOf = (format: TextFormat): ',' | '|' =>
+  format === 'csv' || format === 'csvEscaped' ? ',' : '|';
+
+function delimitedShape(result: DuckDBResult, delimiter: ',' | '|', escapes: boolean): Shape {
+  const prints = printersOf(result, (type) => {
+    const print = cellPrinter(type, delimiter);
+    if (!escapes || type.typeId !== DuckDBTypeId.VARCHAR || type.alias === 'JSON') return print;
+    return (value) => print(escapedFormula(String(value)));
+  });
+  const header = uniqueNames(result.columnNames()).map((name) =>
+    quotedCell(escapes ? escapedFormula(name) : name, delimiter),
+  );
   return {
     open: `${header.join(delimiter)}\n`,
     close: '',
