@@ -91,7 +91,7 @@ function checkPlace({ token }: Caller, request: FastifyRequest, door: Door): voi
 }
 
 function checkSignature(
-  { token: { refuseReplays, signed } }: Caller,
+  { token: { fullSignatures, refuseReplays, signed } }: Caller,
   token: string,
   { method, raw, headers }: FastifyRequest,
   { accounts, clock, settings }: Services,
@@ -111,7 +111,7 @@ function checkSignature(
     authorization: headers.authorization,
     token,
   };
-  const verify = openSignature(request, secret, settings.brand, clock());
+  const verify = openSignature(request, secret, settings.brand, clock(), fullSignatures);
   return (bodyHash) => {
     const signature = verify(bodyHash);
     // Identical polls within one second have one signature: they change nothing (SPEC.md 6).

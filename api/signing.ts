@@ -1,6 +1,7 @@
 // Signed requests (SPEC.md "Authentication" 6): HMAC-SHA-256, each step's hex text the key of the
 // next. The token-only form of the canonical query does not cover the other parameters: whoever
-// sees a signed request can change them within the window. The full sorted query covers them.
+// sees a signed request can change them within the window. The full sorted query covers them, and a
+// token may demand it.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { Failure } from '../store/failure.ts';
 
@@ -35,6 +36,7 @@ export const bodyHashOf = (body: string | Uint8Array): string =>
 /**
  * Checks what can be told before the body is there; the returned function checks the rest with the
  * body's hash, and answers the signature.
+ * @param fullOnly the token alone is no canonical query
  * @throws Failure AuthorizationRequired without a signature, AuthorizationInvalid for one that is
  *   malformed or wrong, AuthorizationRestricted for a right one of another time or token.
  */
@@ -43,6 +45,7 @@ export function openSignature(
   secret: string,
   brand: string,
   nowMs: number,
+  fullOnly = false,
 ): (bodyHash: string) => string {
   const date = (request.date ?? '').trim();
   const authorization = (request.authorization ?? '').trim();
@@ -52,7 +55,8 @@ export function openSignature(
   const dateMs = readDate(date);
   if (claim === undefined || dateMs === undefined) throw new Failure('AuthorizationInvalid');
   return (bodyHash) => {
-    const queries = [`token=${request.token}`, sortedQuery(request.query)];
+    const full = sortedQuery(request.query);
+    const queries = fullOnly ? [full] : [`token=${request.token}`, full];
     const right = queries.some(
       (query) =>
         query !== undefined &&

@@ -32,6 +32,7 @@ const SETTINGS = {
   addresses: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 100 })),
   referrers: Type.Optional(Type.String({ maxLength: 13_000 })),
   refuseReplays: Type.Optional(Type.Boolean()),
+  fullSignatures: Type.Optional(Type.Boolean()),
 };
 
 export const CREATE_TOKEN = Type.Object(

@@ -25,6 +25,7 @@ export const tokenView = (
   addresses: token.addresses,
   referrers: token.referrers,
   refuseReplays: token.refuseReplays,
+  fullSignatures: token.fullSignatures,
   created: token.createdMs,
   lastUsed: token.lastUsedMs ?? null,
 });

@@ -74,6 +74,14 @@ const NEW_COLUMNS: Readonly<Partial<Record<keyof ServiceTables, readonly NewColu
 /** Publishable tokens of a folder of version 1 read every dataset of their account: they still do. */
 const READ_ALL = JSON.stringify([{ datasets: '*', rights: ['read'] }]);
 
+/** A folder of before: every token takes both forms of a signature, as it did. */
+export async function addFullSignatures(database: Kysely<unknown>): Promise<void> {
+  await database.schema
+    .alterTable('token')
+    .addColumn('full_signatures', 'boolean', (column) => column.defaultTo(sql.lit(false)))
+    .execute();
+}
+
 export async function addAccounts(database: Kysely<unknown>): Promise<void> {
   for (const [table, columns] of Object.entries(NEW_TABLES)) {
     await createTable(database, table, columns);

@@ -1,6 +1,6 @@
 // The one migration path of the data folder. A step never changes once it has been released.
 import { type Kysely, sql } from 'kysely';
-import { addAccounts } from './accountTables.ts';
+import { addAccounts, addFullSignatures } from './accountTables.ts';
 import { addDataSources } from './dataSources.ts';
 import { addContracts } from './contracts.ts';
 import type { Database } from './database.ts';
@@ -39,6 +39,7 @@ const STEPS: readonly Step[] = [
   addContracts,
   addExports,
   addFileProofs,
+  addFullSignatures,
 ];
 
 /**

@@ -59,6 +59,7 @@ interface TokenTable {
   /** Sealed; null: requests with this token need no signature. */
   readonly signing_secret: Added<string | null>;
   readonly refuse_replays: AddedBoolean;
+  readonly full_signatures: AddedBoolean;
   readonly last_used_ms: Added<number | null>;
 }
 

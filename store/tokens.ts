@@ -29,6 +29,8 @@ export interface TokenSettings {
   readonly referrers: readonly string[];
   /** A signature is taken once, except that of a GET. */
   readonly refuseReplays: boolean;
+  /** A signature covers the whole query; the token alone, as the original's clients sign, is refused. */
+  readonly fullSignatures: boolean;
 }
 
 export interface Token extends TokenSettings {
@@ -54,6 +56,7 @@ export const DEFAULT_SETTINGS: TokenSettings = {
   addresses: [],
   referrers: [],
   refuseReplays: false,
+  fullSignatures: false,
 };
 
 export const READ_ALL: readonly Grant[] = [{ datasets: '*', rights: ['read'] }];
@@ -89,6 +92,7 @@ export const tokenOf = (row: TokenRow): Token => ({
   addresses: JSON.parse(row.addresses_json) as string[],
   referrers: JSON.parse(row.referrers_json) as string[],
   refuseReplays: Boolean(row.refuse_replays),
+  fullSignatures: Boolean(row.full_signatures),
   signed: row.signing_secret !== null,
   createdMs: row.created_ms,
   lastUsedMs: row.last_used_ms ?? undefined,
@@ -102,6 +106,7 @@ type SettingColumns = Pick<
   readonly core: boolean;
   readonly premium: boolean;
   readonly refuse_replays: boolean;
+  readonly full_signatures: boolean;
 };
 
 export const settingColumns = (settings: TokenSettings): SettingColumns => ({
@@ -114,6 +119,7 @@ export const settingColumns = (settings: TokenSettings): SettingColumns => ({
   addresses_json: JSON.stringify(settings.addresses),
   referrers_json: JSON.stringify(settings.referrers),
   refuse_replays: settings.refuseReplays,
+  full_signatures: settings.fullSignatures,
 });
 
 /** When tokens were last used, in one transaction. */

@@ -6,7 +6,7 @@ const hmac = (key: string, text: string): string =>
 
 const sha = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Headers of a request signed with the token-only form of the query. */
+/** Headers of a request signed with the token-only form of the query, or with `query`. */
 export function signedHeaders(
   method: string,
   url: URL,
@@ -14,13 +14,14 @@ export function signedHeaders(
   token: string,
   secret: string,
   at: Date,
+  query = `token=${token}`,
 ): Record<string, string> {
   const date = at.toISOString().replaceAll(/[-:]|\.\d+/g, '');
   const day = date.slice(0, 8);
   const scope = `${day}/svc_request`;
   const headers = `host:${url.host}\nx-svc-date:${date}\n`;
   const names = 'host;x-svc-date';
-  const canonical = [method, url.pathname, `token=${token}`, headers, names, sha(body)].join('\n');
+  const canonical = [method, url.pathname, query, headers, names, sha(body)].join('\n');
   const toSign = ['SVC-HMAC-SHA256', date, scope, sha(canonical)].join('\n');
   const signature = hmac(hmac(hmac(secret, day), 'svc_request'), toSign);
   const credential = `Credential=${token}/${scope}`;
