@@ -19,7 +19,7 @@ import { makePull } from '../pipeline/sources/pull.ts';
 import type { Pull } from '../pipeline/sources/source.ts';
 import { SeriesCache } from '../query/seriesCache.ts';
 import type { SelectPlan } from '../query/sql/selectPlan.ts';
-import { Runner } from '../jobs/runner.ts';
+import { Runner, STARTS_MAX } from '../jobs/runner.ts';
 import { adminToken } from '../store/adminToken.ts';
 import { Accounts, type TokenShown } from '../store/accounts.ts';
 import { billingDays } from '../store/billingDays.ts';
@@ -82,6 +82,8 @@ export interface Seams {
   /** false: nothing happens by itself, such as flushes and compaction. */
   readonly watch?: boolean;
   readonly at?: AtCrashPoint;
+  /** Starts after which a job that ended with the server is not tried again. */
+  readonly startsMax?: number;
 }
 
 export interface Core {
@@ -120,7 +122,13 @@ export async function openCore(settings: Settings, seams: Seams = {}): Promise<C
 
 async function openParts(
   settings: Settings,
-  { clock = systemClock, disk = localDisk, at = survive, watch = true }: Seams,
+  {
+    clock = systemClock,
+    disk = localDisk,
+    at = survive,
+    watch = true,
+    startsMax = STARTS_MAX,
+  }: Seams,
   folder: Folder,
   database: Database,
   unlock: () => void,
@@ -152,7 +160,7 @@ async function openParts(
   // A purge may have been cut off before its end.
   await scrub();
   const opened = { settings, clock, database, folder, disk, at, lake, proofs, fileCheck, ...held };
-  const parts = { ...opened, ledger, pending, queries, scrub, days, secrets };
+  const parts = { ...opened, ledger, pending, queries, scrub, days, secrets, startsMax };
   const services = await servicesOf(parts, pools, files, told);
   const { deliveries, runner, scheduler } = services;
   await runner.resume(await readdir(folder.spool));
@@ -217,7 +225,9 @@ type Work = Pick<
 >;
 
 /** What is there before anything runs on it. */
-type Opened = Omit<Services, keyof Work | 'exports' | 'adminToken'>;
+type Opened = Omit<Services, keyof Work | 'exports' | 'adminToken'> & {
+  readonly startsMax: number;
+};
 
 type Told = (what: string) => (reason: unknown, jobId?: string) => void;
 
@@ -278,6 +288,7 @@ async function jobsOf(
   const runner: Runner = new Runner({
     ...fetching,
     jobsAtOnce: settings.jobsAtOnce,
+    startsMax: parts.startsMax,
     spool: folder.spool,
     removeFile: (path) => disk.remove(path),
     fetch: (run) => runPulling(run, fetching),

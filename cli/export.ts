@@ -101,7 +101,7 @@ async function bucketOf(
   { credential, endpoint, region, to }: ExportOptions,
   ask: AskValue,
 ): Promise<object> {
-  const [, awsbucketName = '', prefix = ''] = /^s3:\/\/([^/]*)\/?(.*)$/i.exec(to) ?? [];
+  const [, awsbucketName = '', prefix = ''] = /^s3:\/\/([^/]*)(?:\/(.*))?$/is.exec(to) ?? [];
   if (credential === undefined) {
     throw new Failure('InvalidParameter', '--credential says what opens a bucket');
   }

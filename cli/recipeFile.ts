@@ -99,7 +99,7 @@ export type Recipe = Static<typeof RECIPE>;
 export type RecipeParameter = Static<typeof PARAMETER>;
 
 /** Where a text of a recipe takes a parameter. */
-export const HOLES = /\$\{([^}]*)\}/g;
+export const HOLES = /\$\{([^{}]*)\}/g;
 
 /** @throws Failure InvalidBody naming the member and its rule. */
 export function checkRecipe(name: string, value: unknown): Recipe {

@@ -32,7 +32,7 @@ export async function withWorkspace(
     await withFirstAccount(settings, abort.signal, async (askData, where) => {
       const workspace = given ?? (await firstWorkspace(askData));
       const ask: AskValue = (method, path, body) => {
-        const [, route = '', rest = ''] = /^\/([^/?]+)(.*)$/.exec(path) ?? [];
+        const [, route = '', rest = ''] = /^\/([^/?]+)(.*)$/s.exec(path) ?? [];
         return valueOf(askData, method, `/${route}/${encodeURIComponent(workspace)}${rest}`, body);
       };
       await work(ask, workspace, askData, where);

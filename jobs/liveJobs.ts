@@ -17,6 +17,11 @@ export class LiveJobs {
     return abort.signal;
   }
 
+  /** Of those that run. */
+  ids(): readonly string[] {
+    return [...this.#live.keys()];
+  }
+
   /** 0 to 100; undefined for one that does not run. */
   progressOf(jobId: string): number | undefined {
     return this.#live.get(jobId)?.progress;

@@ -2,27 +2,28 @@
 // step is part of its commit's transaction, so a job that was killed either finished or changed
 // nothing; at the next start it runs again from its file, or from where its source stood.
 import { join } from 'node:path';
-import { ingest } from '../pipeline/ingest.ts';
 import type { Database } from '../store/database.ts';
 import { Failure, toldFull } from '../store/failure.ts';
 import {
   beginAttempt,
   findJob,
+  forgiveStarts,
   insertJob,
-  insertRejects,
   type Job,
   newestSequence,
   newJobId,
   trimLog,
   unfinishedJobs,
-  updateJob,
 } from '../store/jobs.ts';
-import { CANCELLED, endIngested, endInVain, eventsOf, type JobParts, tellLog } from './jobLife.ts';
+import { CANCELLED, endInVain, type JobParts, tellLog } from './jobLife.ts';
 import { LiveJobs } from './liveJobs.ts';
-import { type FetchOrder, type JobOrder, type LoadOrder, newJob, orderOf } from './order.ts';
+import { runLoad } from './load.ts';
+import { type FetchOrder, type JobOrder, newJob, orderOf } from './order.ts';
 
 interface RunnerParts extends JobParts {
   readonly jobsAtOnce: number;
+  /** `STARTS_MAX`, but where a test kills the server again and again. */
+  readonly startsMax: number;
   /** Folder of spooled bodies: what is in it and belongs to no job is removed at start. */
   readonly spool: string;
   readonly removeFile: (path: string) => Promise<void>;
@@ -46,8 +47,8 @@ export interface FetchRun {
 
 /** Jobs that may wait; one more is refused, and its body with it. */
 const WAITING_MAX = 10_000;
-/** Starts of one job: a body that ends the server each time must not end it for ever. */
-const ATTEMPTS_MAX = 10;
+/** Starts of one job that ended with the server: such a body must not end it for ever. */
+export const STARTS_MAX = 2;
 /** Sources that are fetched from at once; each may hold one landed file. */
 const FETCHES_AT_ONCE = 8;
 
@@ -77,6 +78,8 @@ export class Runner {
   readonly #live = new LiveJobs();
   /** Jobs that failed when the catalog could not be written: they end as soon as it can. */
   readonly #unended = new Map<string, { readonly order: JobOrder; readonly error: unknown }>();
+  /** Jobs that ran when the server ended: one of them at a time, so that none ends for another. */
+  readonly #suspects = new Set<string>();
   #sequence = 0;
   #stopping = false;
 
@@ -99,6 +102,7 @@ export class Runner {
     for (const { job, order } of orders) {
       const text = 'the server was stopped: the job begins again';
       await tellLog(job.job_id, order, text, this.#parts);
+      if (job.attempts > 0) this.#suspects.add(job.job_id);
       this.#wait(job.job_id, order);
     }
     this.#next();
@@ -239,6 +243,9 @@ export class Runner {
   async stop(): Promise<void> {
     this.#stopping = true;
     for (const jobId of this.#fetching.keys()) this.#live.abort(jobId, STOPPING);
+    // Whatever comes now, the server was told to end.
+    const { database, onFault } = this.#parts;
+    await forgiveStarts(database, this.#live.ids()).catch((error) => onFault(error, 'stop'));
     await Promise.all([...this.#running.values(), ...this.#fetching.values()]);
     await this.#endUnended();
   }
@@ -250,7 +257,10 @@ export class Runner {
     }
     const run = async (signal: AbortSignal): Promise<void> => {
       await told;
-      await this.#run(jobId, order, signal, () => this.#load(jobId, order, signal));
+      const onProgress = (percent: number): void => this.#live.progressed(jobId, percent);
+      await this.#run(jobId, order, signal, () =>
+        runLoad({ jobId, order, signal, onProgress }, this.#parts),
+      );
     };
     const { workspace, dataset } = order;
     this.#waiting.push({ turn: turnOf(workspace, dataset), workspace, dataset, jobId, run });
@@ -258,16 +268,25 @@ export class Runner {
 
   #next(): void {
     while (!this.#stopping && this.#running.size < this.#parts.jobsAtOnce) {
-      const at = this.#waiting.findIndex(({ turn }) => !this.#running.has(turn));
+      const mayRun = ({ jobId, turn }: Waiting): boolean =>
+        !this.#running.has(turn) && this.#isTurnOf(jobId);
+      const at = this.#waiting.findIndex(mayRun);
       const [item] = at < 0 ? [] : this.#waiting.splice(at, 1);
       if (item === undefined) break;
       this.#running.set(item.turn, this.#begin(item));
     }
     while (!this.#stopping && this.#fetching.size < FETCHES_AT_ONCE) {
-      const item = this.#waitingFetches.shift();
+      const at = this.#waitingFetches.findIndex(({ jobId }) => this.#isTurnOf(jobId));
+      const [item] = at < 0 ? [] : this.#waitingFetches.splice(at, 1);
       if (item === undefined) break;
       this.#fetching.set(item.jobId, this.#beginFetch(item));
     }
+  }
+
+  /** False for a suspect while another one runs. */
+  #isTurnOf(jobId: string | undefined): boolean {
+    if (jobId === undefined || !this.#suspects.has(jobId)) return true;
+    return !this.#live.ids().some((id) => this.#suspects.has(id));
   }
 
   async #begin({ turn, workspace, dataset, jobId, run }: Waiting): Promise<void> {
@@ -319,12 +338,10 @@ export class Runner {
     signal: AbortSignal,
     work: () => Promise<void>,
   ): Promise<void> {
-    const { database, clock } = this.#parts;
+    const { clock, database, startsMax } = this.#parts;
     try {
-      const attempts = await beginAttempt(database, jobId, clock());
-      if (attempts > ATTEMPTS_MAX) {
-        throw new Failure('InvalidBody', `the server ended ${ATTEMPTS_MAX} times while it ran`);
-      }
+      const starts = await beginAttempt(database, jobId, clock());
+      if (starts > startsMax) throw endedTooOften(startsMax);
       await tellLog(jobId, order, 'begin processing data job', this.#parts);
       await work();
       const text = 'file has ingested, changed job status to "INGESTED"';
@@ -336,30 +353,6 @@ export class Runner {
       return;
     }
     await this.#leaveBehind(jobId, order);
-  }
-
-  async #load(jobId: string, order: LoadOrder, signal: AbortSignal): Promise<void> {
-    const { services } = this.#parts;
-    await this.#parts.checkRoom(order.accountId, order.workspace);
-    const onProgress = (percent: number): void => this.#live.progressed(jobId, percent);
-    await ingest(
-      { ...order, jobId },
-      `${order.accountId} job ${jobId}`,
-      { ...services, signal },
-      eventsOf(jobId, order, this.#parts, onProgress),
-      async (tx, outcome, made) => {
-        await insertRejects(tx, jobId, outcome.rejects);
-        await updateJob(tx, jobId, {
-          records_validated: outcome.validated,
-          records_ingested: outcome.ingested,
-          records_invalid: outcome.invalid,
-          records_duplicate: outcome.duplicates,
-          records_quarantined: outcome.quarantined,
-          snapshot_id: made.snapshot,
-        });
-        await endIngested(tx, jobId, order, this.#parts);
-      },
-    );
   }
 
   /** Ends a job in vain. When the catalog can't be written it stays unended, and keeps its file. */
@@ -386,6 +379,12 @@ export class Runner {
       await this.#end(jobId, order, error);
     }
   }
+}
+
+function endedTooOften(starts: number): Failure {
+  const rule =
+    'it is not tried again by itself; find what is special about its file, or load it in parts';
+  return new Failure('InvalidBody', `the server ended ${starts} times while this job ran: ${rule}`);
 }
 
 /** Of work that is no job. */

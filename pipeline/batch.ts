@@ -192,8 +192,17 @@ async function oneCopy(
 const castMisfit = (row: Row): Misfit => ({
   column: String(row['column']),
   line: Number(row['line']),
-  value: /string "(.*?)" to /s.exec(String(row['message']))?.[1] ?? '',
+  value: castValue(String(row['message'])),
 });
+
+function castValue(message: string): string {
+  const from = message.indexOf(CAST_OPENS);
+  const end = from < 0 ? -1 : message.indexOf(CAST_CLOSES, from + CAST_OPENS.length);
+  return end < 0 ? '' : message.slice(from + CAST_OPENS.length, end);
+}
+
+const CAST_OPENS = 'string "';
+const CAST_CLOSES = '" to ';
 
 /** Every column with a misfit, by one pass over the file; the first line with one comes first. */
 export async function findMisfits(

@@ -44,7 +44,7 @@ export async function openRelation(opening: Opening, bench: Workbench): Promise<
   if (isPacked(content)) throw new Failure('InvalidBody', 'the body is packed twice');
   if (content === 'csv') {
     await refuseEndlessLine(path);
-    return csvRelation(path, head, dateOrder);
+    return await csvRelation(path, head, dateOrder);
   }
   if (content === 'parquet') return parquetRelation(path, await describe(path, bench));
   const framing = framingOf(head, jsonPath);

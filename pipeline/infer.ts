@@ -10,9 +10,12 @@ import {
 
 /** 18 digits always fit 64 bits; a leading zero means an identifier, such as a CIK. */
 const INTEGER = /^[+-]?(?:0|[1-9]\d{0,17})$/;
-const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?$/;
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?$/;
 const LEADING_ZERO = /^[+-]?0\d/;
 const BOOLEAN = /^(?:true|false)$/i;
+
+/** Characters of a value that is looked at; a longer one is a text, whatever it spells. */
+const LOOKED_AT_MAX = 1_000;
 
 export interface Inferred {
   readonly property: PropertyType;
@@ -22,9 +25,12 @@ export interface Inferred {
   readonly numeric: DateSpelling | undefined;
 }
 
+const TEXT: Inferred = { property: { type: 'string' }, spelling: undefined, numeric: undefined };
+
 /** The narrowest type of all values; empty ones say nothing; none at all is a string. */
 export function inferType(values: readonly string[], order?: DateOrder): Inferred {
   const told = values.filter((value) => value !== '');
+  if (told.some(({ length }) => length > LOOKED_AT_MAX)) return TEXT;
   const all = (pattern: RegExp): boolean => told.length > 0 && told.every((v) => pattern.test(v));
   const plain = (type: PropertyType['type']): Inferred => ({
     property: { type },

@@ -17,6 +17,8 @@ import {
 
 /** Records that are looked at for types; the rest corrects the guess. */
 const SAMPLE_RECORDS = 2_000;
+/** Of these, bytes: each is read whole, and the event loop waits for it. */
+const SAMPLE_BYTES = 512 * 1024;
 /** Steps of a path: the subset `$`, `.name`, `[*]` (INTERFACE.md 3.7). */
 const PATH = /^\$(?:\.[A-Za-z_][A-Za-z0-9_-]{0,127}|\[\*\]){0,20}$/;
 
@@ -37,12 +39,15 @@ export type JsonRelation = Extract<Relation, { kind: 'json' }>;
 
 /**
  * Rows of sampled records as `json`, with the `names` of their members where they are other ones
- * than those of the record before.
+ * than those of the record before. A record that is too large to be stored has neither.
  */
 export const sampleStatement = (relation: JsonRelation): string =>
-  `SELECT json, nullif(names, lag(names) OVER ()) AS names FROM
-    (SELECT json, json_keys(json) AS names FROM ${jsonRecords(relation)} WHERE ${IS_OBJECT}
-      LIMIT ${SAMPLE_RECORDS})`;
+  `SELECT json, nullif(names, lag(names) OVER ()) AS names, records FROM
+    (SELECT json, json_keys(json) AS names, count(*) OVER () AS records,
+      sum(strlen(json)) OVER (ROWS UNBOUNDED PRECEDING) AS bytes FROM
+        (SELECT CASE WHEN strlen(json) <= ${RECORD_BYTES_MAX} THEN json ELSE '{}' END AS json
+          FROM ${jsonRecords(relation)} WHERE ${IS_OBJECT} LIMIT ${SAMPLE_RECORDS}))
+    WHERE bytes <= ${SAMPLE_BYTES}`;
 
 /** What the first records tell. */
 interface JsonSample {
@@ -71,18 +76,31 @@ export function sampleOf(rows: readonly Row[], order?: DateOrder): JsonSample {
   );
   const names = [...new Set(lists.flat())];
   const known = new Map<string, Inferred>();
-  let records: readonly Readonly<Record<string, unknown>>[] | undefined;
-  const infer = (name: string): Inferred => {
-    records ??= rows.flatMap(recordOf);
-    const values = records.map((record) => (Object.hasOwn(record, name) ? record[name] : null));
-    return inferJsonType(values, order);
-  };
+  let values: ReadonlyMap<string, readonly unknown[]> | undefined;
   const inferred = (name: string): Inferred => {
-    const told = known.get(name) ?? infer(name);
+    values ??= valuesOf(rows.flatMap(recordOf));
+    const told = known.get(name) ?? inferJsonType(values.get(name) ?? [], order);
     known.set(name, told);
     return told;
   };
-  return { whole: rows.length < SAMPLE_RECORDS, lists, names, inferred };
+  const records = Number(rows[0]?.['records'] ?? 0);
+  const whole = records < SAMPLE_RECORDS && rows.length === records;
+  return { whole, lists, names, inferred };
+}
+
+/** Of each member the values that it has, in one pass: names times records may be many. */
+function valuesOf(
+  records: readonly Readonly<Record<string, unknown>>[],
+): ReadonlyMap<string, readonly unknown[]> {
+  const values = new Map<string, unknown[]>();
+  for (const record of records) {
+    for (const [name, value] of Object.entries(record)) {
+      const found = values.get(name);
+      if (found === undefined) values.set(name, [value]);
+      else found.push(value);
+    }
+  }
+  return values;
 }
 
 /**

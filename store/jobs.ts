@@ -52,7 +52,7 @@ export async function endJob(
   return result.numUpdatedRows > 0n;
 }
 
-/** Counts a start of the job; how many there have been. */
+/** Counts a start of the job; how many there have been that did not end it. */
 export async function beginAttempt(
   database: Database,
   jobId: string,
@@ -65,6 +65,16 @@ export async function beginAttempt(
     .returning('attempts')
     .executeTakeFirst();
   return row?.attempts ?? 0;
+}
+
+/** These did not end the server that is about to end. */
+export async function forgiveStarts(database: Database, jobIds: readonly string[]): Promise<void> {
+  if (jobIds.length === 0) return;
+  await database
+    .updateTable('job')
+    .set({ attempts: 0 })
+    .where('job_id', 'in', [...jobIds])
+    .execute();
 }
 
 export const findJob = (database: Database, jobId: string): Promise<Job | undefined> =>

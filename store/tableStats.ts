@@ -172,4 +172,4 @@ export function compareValues(type: ColumnType, a: string, b: string): number {
 
 /** `12:00:00.500` and `12:00:00.5` are one instant: DuckDB leaves the last zeros out. */
 const instantKey = (text: string): Buffer =>
-  Buffer.from(text.includes('.') ? text.replace(/\.?0+$/, '') : text);
+  Buffer.from(text.includes('.') ? text.replace(/\.?0{1,9}$/, '') : text);

@@ -4,13 +4,20 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { documentRules } from './house/documents.ts';
+import { expressionRules } from './house/expressions.ts';
 import { importRules } from './house/imports.ts';
 import { sizeRules } from './house/sizes.ts';
 import { repositoryTree, sampleTrees, type Rule, type Tree } from './house/tree.ts';
 import { wordRules } from './house/words.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const RULES: readonly Rule[] = [...importRules, ...sizeRules, ...wordRules, ...documentRules];
+const RULES: readonly Rule[] = [
+  ...importRules,
+  ...sizeRules,
+  ...wordRules,
+  ...documentRules,
+  ...expressionRules,
+];
 
 describe('the repository keeps the rules of the house', () => {
   const tree = repositoryTree(ROOT);

@@ -17,6 +17,7 @@ import {
   quoted,
   rowDigest,
   type RowDigest,
+  withoutTail,
 } from './postgresRows.ts';
 import {
   type Credential,
@@ -85,8 +86,26 @@ export function checkPostgres({ incrementalColumn, query, table }: PostgresDefin
     refuse(`"query" has at most ${QUERY_CHARACTERS_MAX} characters`);
   }
   // A first word only: that it is one statement, and reads, is the server's to enforce.
-  if (!/^(?:\s|\(|--[^\n]*\n|\/\*.*?\*\/)*(?:SELECT|VALUES|WITH|TABLE)\b/is.test(query)) {
+  if (!READS.test(query.slice(firstWordAt(query)))) {
     refuse('"query" must be one SELECT');
+  }
+}
+
+const READS = /^(?:SELECT|VALUES|WITH|TABLE)\b/i;
+
+/** Where the first word begins, behind spaces, parentheses and comments; each is read once. */
+function firstWordAt(query: string): number {
+  let at = 0;
+  for (;;) {
+    const closing = query.startsWith('--', at) ? '\n' : query.startsWith('/*', at) ? '*/' : '';
+    if (closing === '') {
+      if (!/^[\s(]$/.test(query.charAt(at))) return at;
+      at += 1;
+      continue;
+    }
+    const end = query.indexOf(closing, at + 2);
+    if (end < 0) return query.length;
+    at = end + closing.length;
   }
 }
 
@@ -200,7 +219,7 @@ interface Asked {
 
 /** The table's name is read by PostgreSQL's own rules, and comes back quoted. */
 async function relationOf(client: Client, { query, table }: PostgresDefinition): Promise<string> {
-  if (query !== undefined) return query.replace(/[;\s]+$/, '');
+  if (query !== undefined) return withoutTail(query, '; \t\r\n\f\v');
   const found = await client.query<{ name: string }>('SELECT $1::regclass::text AS name', [table]);
   return `SELECT * FROM ${found.rows[0]?.name ?? ''}`;
 }

@@ -39,7 +39,7 @@ const RENDERED: Readonly<Record<number, Render>> = {
   700: asNumber,
   701: asNumber,
   // What pads a char(n) is not part of its value.
-  1042: (text) => asText(text.replace(/ +$/, '')),
+  1042: (text) => asText(withoutTail(text, ' ')),
   1043: asText,
   1082: (text) => (/^-?infinity$/.test(text) ? 'null' : asText(text)),
   1083: asText,
@@ -51,6 +51,13 @@ const RENDERED: Readonly<Record<number, Render>> = {
   2950: asText,
   3802: asJson,
 };
+
+/** Without any of `characters` at its end. An expression would begin again at each of them. */
+export function withoutTail(text: string, characters: string): string {
+  let end = text.length;
+  while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
+}
 
 export const quoted = (name: string): string => escapeIdentifier(name);
 

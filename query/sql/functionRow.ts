@@ -35,7 +35,9 @@ export function functionsOf(
 
 function argumentsOf(signature: string): readonly [least: number, most: number] {
   const inside = signature.slice(signature.indexOf('(') + 1, -1);
-  const needed = inside.replace(/\[.*\]/, '');
+  const opens = inside.indexOf('[');
+  const needed =
+    opens < 0 ? inside : inside.slice(0, opens) + inside.slice(inside.lastIndexOf(']') + 1);
   const most = inside.includes('...') ? MANY : countOf(inside.replaceAll(/[[\]]/g, ''));
   return [countOf(needed), most];
 }

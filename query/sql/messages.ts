@@ -47,8 +47,9 @@ export function told(error: unknown, { memoryBytes, spillBytes }: Limits, source
   const isOfValues = VALUE_FAULTS.test(reason);
   const whole = reason
     .replace(QUERY_FAULTS, '')
-    // An excerpt of the statement that was printed, not written.
-    .replace(/\s*LINE \d+:[\s\S]*$/, '')
+    // An excerpt follows of the statement that was printed, not written.
+    .split(/LINE \d+:/, 1)
+    .join('')
     .trim();
   const text = isOfValues ? (whole.split('\n', 1)[0] ?? '') : whole.replaceAll('\n', ' ');
   // What a record holds is not told by a query that nobody paid for.

@@ -22,7 +22,9 @@ function at(point: string): void {
   process.kill(process.pid, 'SIGKILL');
 }
 
-const server = await startServer({ folder, seams: { at } });
+/** The driver kills on purpose, and asks of each job that it is done in the end. */
+const startsMax = 1_000;
+const server = await startServer({ folder, seams: { at, startsMax } });
 writeSync(STDOUT, `base ${server.base} ${server.publishable} ${server.secret}\n`);
 
 // The journal becomes Parquet all the time here, so that kills meet that too.

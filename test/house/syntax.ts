@@ -17,6 +17,15 @@ export interface Import {
   readonly names: readonly string[] | '*';
 }
 
+/** A regular expression: a literal, `new RegExp(…)`, or the text of a schema's `pattern`. */
+interface Expression {
+  readonly line: number;
+  readonly shown: string;
+  /** Undefined where the source alone does not tell it. */
+  readonly pattern: string | undefined;
+  readonly flags: string;
+}
+
 /** `lines` counts from the first line of the signature to the closing brace. */
 interface FunctionSize {
   readonly name: string;
@@ -33,6 +42,7 @@ export interface Source {
   readonly imports: readonly Import[];
   readonly exports: readonly { readonly name: string; readonly line: number }[];
   readonly functions: readonly FunctionSize[];
+  readonly expressions: readonly Expression[];
 }
 
 /** Path -> text, of one tree. */
@@ -68,15 +78,19 @@ interface Found {
   readonly imports: Import[];
   readonly exports: { name: string; line: number }[];
   readonly functions: FunctionSize[];
+  readonly expressions: Expression[];
 }
 
 function describeFile(path: string, file: ast.SourceFile): Source {
-  const found: Found = { literals: [], imports: [], exports: [], functions: [] };
+  const found: Found = {
+    ...{ literals: [], imports: [], exports: [], functions: [], expressions: [] },
+  };
   const lineOf = lineFinder(file.text);
   const visit = (node: ast.Node): void => {
     if (LITERALS.has(node.kind)) found.literals.push(node);
     collectImport(path, file, node, lineOf, found);
     collectFunction(file, node, lineOf, found);
+    collectExpression(file, node, lineOf, found);
     node.forEachChild((child) => { visit(child); });
   };
   visit(file);
@@ -84,8 +98,8 @@ function describeFile(path: string, file: ast.SourceFile): Source {
     const line = lineOf(statement.getStart(file));
     found.exports.push(...exportedNames(statement).map((name) => ({ name, line })));
   }
-  const { imports, exports, functions } = found;
-  return { path, text: file.text, code: mask(file, found.literals), imports, exports, functions };
+  const { literals, ...told } = found;
+  return { path, text: file.text, code: mask(file, literals), ...told };
 }
 
 /** Line numbers from 1 of character offsets. */
@@ -252,4 +266,70 @@ function isSuiteBody(node: ast.Node): boolean {
 function nameOf(node: ast.Node): string | undefined {
   const name = 'name' in node ? (node.name as ast.Node | undefined) : undefined;
   return name !== undefined && ast.isIdentifier(name) ? name.text : undefined;
+}
+
+function collectExpression(
+  file: ast.SourceFile, node: ast.Node, lineOf: LineOf, found: Found,
+): void {
+  const told = expressionOf(file, node);
+  if (told === undefined) return;
+  const line = lineOf(node.getStart(file));
+  found.expressions.push({ line, shown: node.getText(file).slice(0, 200), ...told });
+}
+
+function expressionOf(
+  file: ast.SourceFile, node: ast.Node,
+): Pick<Expression, 'pattern' | 'flags'> | undefined {
+  if (node.kind === ast.SyntaxKind.RegularExpressionLiteral) {
+    const text = node.getText(file);
+    const end = text.lastIndexOf('/');
+    return { pattern: text.slice(1, end), flags: text.slice(end + 1) };
+  }
+  if (ast.isPropertyAssignment(node)) {
+    const isPattern = node.name.getText(file) === 'pattern';
+    const isText = ast.isStringLiteral(node.initializer)
+      || node.initializer.kind === ast.SyntaxKind.TemplateExpression;
+    return isPattern && isText
+      ? { pattern: constantText(file, node.initializer), flags: 'u' }
+      : undefined;
+  }
+  const made = ast.isNewExpression(node) || ast.isCallExpression(node) ? node : undefined;
+  if (made === undefined || made.expression.getText(file) !== 'RegExp') return undefined;
+  const [pattern, flags] = made.arguments ?? [];
+  const texts = [pattern, flags].map((text) => text && constantText(file, text));
+  return { pattern: texts[0], flags: texts[1] ?? '' };
+}
+
+/** The text that a literal is, or a template of constants of the same file that are literals. */
+function constantText(file: ast.SourceFile, node: ast.Node): string | undefined {
+  if (ast.isStringLiteral(node) || ast.isNoSubstitutionTemplateLiteral(node)) return node.text;
+  if (ast.isTaggedTemplateExpression(node)) {
+    if (node.tag.getText(file) !== 'String.raw') return undefined;
+    const { template } = node;
+    return ast.isNoSubstitutionTemplateLiteral(template)
+      ? template.getText(file).slice(1, -1)
+      : undefined;
+  }
+  if (ast.isIdentifier(node)) {
+    const value = constantOf(file, node.text);
+    return value && constantText(file, value);
+  }
+  if (ast.isNumericLiteral(node)) return node.text;
+  if (!ast.isTemplateExpression(node)) return undefined;
+  const parts = node.templateSpans.map((span) => {
+    const hole = constantText(file, span.expression);
+    return hole === undefined ? undefined : hole + span.literal.text;
+  });
+  return parts.includes(undefined) ? undefined : node.head.text + parts.join('');
+}
+
+/** What a `const` at the top of the file is. */
+function constantOf(file: ast.SourceFile, name: string): ast.Node | undefined {
+  for (const statement of file.statements) {
+    if (!ast.isVariableStatement(statement)) continue;
+    for (const one of statement.declarationList.declarations) {
+      if (ast.isIdentifier(one.name) && one.name.text === name) return one.initializer;
+    }
+  }
+  return undefined;
 }

@@ -1,0 +1,39 @@
+// One load of a file that has come, as a job: its end is part of its commit's transaction.
+import { ingest } from '../pipeline/ingest.ts';
+import { insertRejects, updateJob } from '../store/jobs.ts';
+import { endIngested, eventsOf, type JobParts } from './jobLife.ts';
+import type { LoadOrder } from './order.ts';
+
+interface LoadRun {
+  readonly jobId: string;
+  readonly order: LoadOrder;
+  readonly signal: AbortSignal;
+  readonly onProgress: (percent: number) => void;
+}
+
+/** @throws Failure with the reason; then nothing of the load is visible. */
+export async function runLoad(
+  { jobId, onProgress, order, signal }: LoadRun,
+  parts: JobParts,
+): Promise<void> {
+  const { services } = parts;
+  await parts.checkRoom(order.accountId, order.workspace);
+  await ingest(
+    { ...order, jobId },
+    `${order.accountId} job ${jobId}`,
+    { ...services, signal },
+    eventsOf(jobId, order, parts, onProgress),
+    async (tx, outcome, made) => {
+      await insertRejects(tx, jobId, outcome.rejects);
+      await updateJob(tx, jobId, {
+        records_validated: outcome.validated,
+        records_ingested: outcome.ingested,
+        records_invalid: outcome.invalid,
+        records_duplicate: outcome.duplicates,
+        records_quarantined: outcome.quarantined,
+        snapshot_id: made.snapshot,
+      });
+      await endIngested(tx, jobId, order, parts);
+    },
+  );
+}
