@@ -8,6 +8,7 @@ import { fuzzFiles } from './fuzz/files.ts';
 import { longLine } from './fuzz/longLine.ts';
 import { fuzzRequests } from './fuzz/requests.ts';
 import { clockLaw } from './laws/clock.ts';
+import { stallsLaw } from './fuzz/stalls.ts';
 import { contractsLaw } from './laws/contracts.ts';
 import { formatsLaw } from './laws/formats.ts';
 import { historyLaw } from './laws/histories.ts';
@@ -69,6 +70,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'fuzz-files', fullCount: 10_000, partCount: 500, run: filesPart },
   { name: 'long-line', fullCount: 1_024, partCount: 1_024, run: linePart },
   { name: 'fuzz-requests', fullCount: 50_000, partCount: 5_000, run: requestsPart },
+  { name: 'stall', fullCount: 50_000, partCount: 5_000, run: stallsPart },
   { name: 'month', fullCount: 30, partCount: 30, run: monthPart },
   { name: 'schedules', fullCount: 500, partCount: 500, run: schedulesPart },
 ];
@@ -169,6 +171,12 @@ async function linePart(order: SoakOrder): Promise<SoakReport> {
 async function requestsPart(order: SoakOrder): Promise<SoakReport> {
   const { runs, failures } = await fuzzRequests(order);
   return { failures, notes: [`${runs} requests`] };
+}
+
+async function stallsPart(order: SoakOrder): Promise<SoakReport> {
+  const notes: string[] = [];
+  const { failures } = await stallsLaw({ ...order, log: (line) => notes.push(line) });
+  return { failures, notes };
 }
 
 const EVERY_DAYS = 3;

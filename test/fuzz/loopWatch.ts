@@ -1,0 +1,49 @@
+// The driver's side of a server that watches its event loop.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const START_MS = 30_000;
+
+export interface Watched extends AsyncDisposable {
+  readonly base: string;
+  readonly port: number;
+  readonly folder: string;
+  readonly secret: string;
+  readonly admin: string;
+  /** How long the loop stood still at most since it was last asked, in milliseconds. */
+  stoodStillMs(): Promise<number>;
+}
+
+export async function startWatched(): Promise<Watched> {
+  const folder = await mkdtemp(join(tmpdir(), 'tapedeck-stalls-'));
+  const script = join(import.meta.dirname, 'loopProcess.ts');
+  const flags = ['--disable-warning=ExperimentalWarning'];
+  const child = spawn(process.execPath, [...flags, script, folder], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const lines = createInterface({ input: child.stdout });
+  const next = async (): Promise<string> => {
+    const [line] = (await once(lines, 'line', { signal: AbortSignal.timeout(START_MS) })) as [
+      string,
+    ];
+    return line;
+  };
+  const [base = '', secret = '', admin = ''] = (await next()).split(' ');
+  const stoodStillMs = async (): Promise<number> => {
+    const answer = next();
+    child.stdin.write('look\n');
+    return Number(await answer);
+  };
+  const close = async (): Promise<void> => {
+    const ended = once(child, 'exit');
+    child.stdin.end();
+    await ended;
+    await rm(folder, { recursive: true, force: true });
+  };
+  const port = Number(new URL(base).port);
+  return { base, port, folder, secret, admin, stoodStillMs, [Symbol.asyncDispose]: close };
+}
