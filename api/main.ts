@@ -5,14 +5,11 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { LruMap } from 'toad-cache';
 import { loadDemo } from '../jobs/demo.ts';
-import { makeFileCheck } from '../jobs/fileCheck.ts';
-import { FLUSH_AGE_MS, FLUSH_ROWS, flushDataset } from '../jobs/flush.ts';
-import { rollWhenDue } from '../jobs/journalRoll.ts';
+import { flushDataset } from '../jobs/flush.ts';
 import { Deliveries } from '../jobs/deliveries.ts';
 import type { FetchParts } from '../jobs/fetch.ts';
 import { runPulling } from '../jobs/reingest.ts';
 import { Scheduler } from '../jobs/scheduler.ts';
-import { makeUpkeep } from '../jobs/upkeep.ts';
 import { systemResolve } from '../pipeline/sources/guard.ts';
 import type { IngestServices } from '../pipeline/ingest.ts';
 import { makePull } from '../pipeline/sources/pull.ts';
@@ -32,7 +29,6 @@ import { Failure, reasonOf } from '../store/failure.ts';
 import { FileShapes } from '../store/fileShapes.ts';
 import type { Files } from '../store/files.ts';
 import { type Folder, lockFolder, openFolder } from '../store/folder.ts';
-import { hashIn } from '../store/hashing.ts';
 import { settleKey } from '../store/keyRotation.ts';
 import { Ledger } from '../store/ledger.ts';
 import { NamedQueries } from '../store/namedQueries.ts';
@@ -55,6 +51,7 @@ import type { ServerState } from './operations.ts';
 import { type Pools, poolsOf } from './pools.ts';
 import { buildServer } from './server.ts';
 import { makeThrottle } from './throttle.ts';
+import { type Told, watchLake } from './watch.ts';
 import { keepRequestsYoung } from './youngObjects.ts';
 
 /** Plans of SQL texts that are kept. */
@@ -62,16 +59,6 @@ const SQL_PLANS = 1_000;
 
 /** A webhook answers within it, or is called again. */
 const CALL_DEADLINE_MS = 10_000;
-/** How often it is looked whether the journal is to become Parquet. */
-const ROLL_LOOK_MS = 60_000;
-/** How often datasets that changed are looked at. */
-const UPKEEP_LOOK_MS = 30_000;
-/** How often old versions are let go. */
-const THIN_LOOK_MS = 600_000;
-/** How often it is looked whether a file of the lake is to be checked. */
-const CHECK_LOOK_MS = 1_000;
-/** How often it is looked whether pushed records are to become a file. */
-const FLUSH_LOOK_MS = 1_000;
 
 /** What the crash tests replace; production takes the defaults. */
 export interface Seams {
@@ -141,11 +128,7 @@ async function openParts(
   for (const path of folder.closed) log.warn({ path }, 'others could read it: closed to them');
   const pools = poolsOf(settings, folder);
   const storing = { database, folder, disk, clock, at, log };
-  const hash = hashIn(pools.ingest);
-  const { files, proofs } = lakeFiles(storing, hash);
-  const { fileCheckBytesPerSecond: bytesPerSecond } = settings;
-  const checked = { database, files, proofs, hash, root: folder.lake, clock, bytesPerSecond };
-  const fileCheck = makeFileCheck(checked);
+  const { files, ...kept } = lakeFiles(storing, pools.ingest, settings);
   const lake = await openLake(storing, files);
   if (settings.encryptionKey === '') await settleKey(database, folder.key);
   const secrets = openSecrets(settings.encryptionKey, folder.key);
@@ -159,7 +142,7 @@ async function openParts(
   const scrub = makeScrub(database);
   // A purge may have been cut off before its end.
   await scrub();
-  const opened = { settings, clock, database, folder, disk, at, lake, proofs, fileCheck, ...held };
+  const opened = { settings, clock, database, folder, disk, at, lake, ...kept, ...held };
   const parts = { ...opened, ledger, pending, queries, scrub, days, secrets, startsMax };
   const services = await servicesOf(parts, pools, files, told);
   const { deliveries, runner, scheduler } = services;
@@ -228,8 +211,6 @@ type Work = Pick<
 type Opened = Omit<Services, keyof Work | 'exports' | 'adminToken'> & {
   readonly startsMax: number;
 };
-
-type Told = (what: string) => (reason: unknown, jobId?: string) => void;
 
 /** What runs on the children: loads, reads, and the journal's way into the lake. */
 async function workOf(
@@ -309,45 +290,6 @@ async function jobsOf(
     onFault: told('schedule'),
   });
   return { fetching, runner, scheduler, deliveries };
-}
-
-/** What happens by itself while the server runs; one thing of each kind at a time. */
-function watchLake(services: Services, told: Told): { stop(): Promise<void> } {
-  const { keepAllMs, keepHourlyMs, keepDailyMs } = services.settings;
-  const keep = { allMs: keepAllMs, hourlyMs: keepHourlyMs, dailyMs: keepDailyMs };
-  const upkeep = makeUpkeep({ ...services, keep });
-  const watches = [
-    { name: 'journal', everyMs: ROLL_LOOK_MS, look: () => rollWhenDue(services.journal) },
-    { name: 'flush', everyMs: FLUSH_LOOK_MS, look: () => flushDue(services) },
-    { name: 'upkeep', everyMs: UPKEEP_LOOK_MS, look: () => upkeep.look() },
-    { name: 'retention', everyMs: THIN_LOOK_MS, look: () => upkeep.thin() },
-    { name: 'file check', everyMs: CHECK_LOOK_MS, look: () => services.fileCheck.look() },
-  ];
-  const running = new Map<string, Promise<unknown>>();
-  const timers = watches.map(({ name, everyMs, look }) =>
-    setInterval(() => {
-      if (running.has(name)) return;
-      const work = look()
-        .catch(told(name))
-        .finally(() => running.delete(name));
-      running.set(name, work);
-    }, everyMs).unref(),
-  );
-  return {
-    stop: async () => {
-      for (const timer of timers) clearInterval(timer);
-      await Promise.all(running.values());
-    },
-  };
-}
-
-/** Every turn of a dataset begins with its flush: an empty one does nothing more. */
-async function flushDue({ lake, pending, runner }: Services): Promise<void> {
-  for (const tableId of pending.due(FLUSH_ROWS, FLUSH_AGE_MS)) {
-    const dataset = lake.catalogue.datasetById(tableId);
-    if (dataset === undefined) pending.dropped(tableId);
-    else await runner.inTurn(dataset.workspace, dataset.dataset, async () => undefined);
-  }
 }
 
 /** Opens everything and listens. */

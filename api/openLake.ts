@@ -1,6 +1,7 @@
 // The lake at start: first it is asked whether catalog and files belong together, then the catalog is
 // brought to this program's version, and only then is swept what the last run left.
 import type { Logger } from 'pino';
+import { type FileCheck, makeFileCheck } from '../jobs/fileCheck.ts';
 import {
   beginRun,
   catalogHead,
@@ -15,9 +16,11 @@ import { Failure, reasonOf } from '../store/failure.ts';
 import { FileProofs, type LakeFile } from '../store/fileProofs.ts';
 import { type Files, localFiles } from '../store/files.ts';
 import type { Folder } from '../store/folder.ts';
+import type { DuckDbPool } from '../store/duckdb/pool.ts';
+import type { Settings } from '../store/settings.ts';
 import { firstSnapshot, Lake, type LakeOwner } from '../store/lake.ts';
 import { writeHead } from '../store/lakeHead.ts';
-import type { HashFile } from '../store/hashing.ts';
+import { hashIn } from '../store/hashing.ts';
 import { migrate } from '../store/migrate.ts';
 import { type Compared, saveCompared } from '../store/proofTable.ts';
 import { sweepOrphans } from '../store/sweep.ts';
@@ -32,11 +35,19 @@ interface LakeFolder {
   readonly log: Logger;
 }
 
+interface LakeFiles {
+  readonly files: Files;
+  readonly proofs: FileProofs;
+  readonly fileCheck: FileCheck;
+}
+
 /** The files of the lake, read only while they are what was written. */
 export function lakeFiles(
   { at, clock, database, disk, folder: { lake: root }, log }: LakeFolder,
-  hash: HashFile,
-): { readonly files: Files; readonly proofs: FileProofs } {
+  pool: DuckDbPool,
+  { fileCheckBytesPerSecond: bytesPerSecond }: Settings,
+): LakeFiles {
+  const hash = hashIn(pool);
   const onCompared = ({ path }: LakeFile, found: Compared): void => {
     const { damage } = found;
     if (damage !== null) log.error({ file: `lake/${path}` }, `a file of the lake ${damage}`);
@@ -46,7 +57,9 @@ export function lakeFiles(
     );
   };
   const proofs = new FileProofs({ root, hash, monotonic: monotonicMs, onCompared });
-  return { files: localFiles(root, disk, at, { hash, proofs }), proofs };
+  const files = localFiles(root, disk, at, { hash, proofs });
+  const checking = { database, files, proofs, hash, root, clock, bytesPerSecond };
+  return { files, proofs, fileCheck: makeFileCheck(checking) };
 }
 
 /** @throws Failure Conflict when the files are another catalog's, or those of a newer one. */

@@ -2,19 +2,17 @@
 // failure, reject, job message and audit entry. Callers put tokens where none belongs, such as the
 // path, a statement or a cell, and what was made of them is read by others.
 
+/** What follows a prefix of ours; it is looked at from its underscore on, so that none hides the next. */
+const AFTER_PREFIX = /(?<=pk|sk|ak)_[0-9a-z]+/gi;
+/** Tokens that we made have 32 or 48 hex digits, wherever they stand. */
+const MADE = /^_[0-9a-f]{32,}/i;
 /**
- * A prefix of ours and letters or digits: made tokens have 32 or 48 hex digits wherever they stand;
- * given ones begin a word and have at least 8 characters, a digit among them unless they are long. So
+ * Given ones begin a word and have at least 8 characters, a digit among the first 16 or all of them. So
  * the column `pk_identifier` keeps its name.
  */
-const MADE = '[0-9a-f]{32,}';
-const GIVEN = '(?:(?=[a-z]{0,15}[0-9])[a-z0-9]{8,}|[a-z]{16}[a-z0-9]*)';
-/** No letter or digit before it; one that ends an escape of JSON, as in `\\n`, is none. */
-const BEGIN = '(?<!(?<!\\\\)[a-z0-9])';
-const TOKEN = new RegExp(
-  `(?:${BEGIN}T|)((?:pk|sk|ak)_)(?:${MADE}|(?<=${BEGIN}T?.k_)${GIVEN})`,
-  'gi',
-);
+const GIVEN = /^_(?:(?=[a-z]{0,15}[0-9])[a-z0-9]{8}|[a-z]{16})/i;
+/** A word begins where no letter or digit is before; one that ends an escape of JSON, as `\\n`, is none. */
+const WORD_BEGINS = /(?:^|[^a-z0-9]|\\[a-z])T?(?:pk|sk|ak)$/i;
 /** A signing secret or a data key has 64 hex digits; a hash, which may have as many, keeps its ends. */
 const SECRET = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/gi;
 /** What can be one word of a URL, however it is encoded. */
@@ -30,10 +28,13 @@ export function redacted(text: string): string {
 
 const hidden = (text: string): string =>
   text
-    .replaceAll(TOKEN, (token: string, prefix: string) => {
-      const begin = token.slice(0, token.indexOf(prefix) + prefix.length);
+    .replaceAll(AFTER_PREFIX, (found: string, at: number) => {
+      const made = MADE.exec(found)?.[0];
       // As tokens are shown to their owner; a short one would be told by half.
-      return `${begin}…${token.length >= 32 ? token.slice(-4) : ''}`;
+      if (made !== undefined) return `_…${made.slice(-4)}${found.slice(made.length)}`;
+      const given = GIVEN.test(found) && WORD_BEGINS.test(text.slice(Math.max(0, at - 5), at));
+      if (!given) return found;
+      return `_…${found.length > 32 ? found.slice(-4) : ''}`;
     })
     .replaceAll(SECRET, (secret: string) => `${secret.slice(0, 4)}…${secret.slice(-4)}`);
 
