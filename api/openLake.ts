@@ -80,14 +80,20 @@ async function ownLake({
   database,
   disk,
   folder,
+  log,
 }: LakeFolder): Promise<{ readonly owner: LakeOwner; readonly ownership: Ownership }> {
   const head = await catalogHead(database);
   if (head === undefined) throw new Failure('SystemError', 'the lake has no first snapshot');
   const ownership = await beginRun(database, folder, head.lake);
   const { lake, run } = ownership;
-  const moved = (snapshot: number, timeMs: number): Promise<void> =>
+  const write = (snapshot: number, timeMs: number): Promise<void> =>
     writeHead(folder.lake, { lake, snapshot, timeMs }, disk);
-  await moved(head.snapshot, clock());
+  await write(head.snapshot, clock());
+  // The commit stands: an older note only makes the next start less sure of what is garbage.
+  const moved = (snapshot: number, timeMs: number): Promise<void> =>
+    write(snapshot, timeMs).catch((error: unknown) =>
+      log.error({ reason: reasonOf(error) }, 'the note beside the files could not be written'),
+    );
   return { owner: { lake, run, moved }, ownership };
 }
 

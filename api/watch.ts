@@ -31,6 +31,12 @@ export function watchLake(services: Services, told: Told): { stop(): Promise<voi
     { name: 'file check', everyMs: CHECK_LOOK_MS, look: () => services.fileCheck.look() },
   ];
   const running = new Map<string, Promise<unknown>>();
+  // What was damaged before is known from the start on.
+  const first = services.fileCheck.again().catch(told('file check'));
+  running.set(
+    'file check',
+    first.finally(() => running.delete('file check')),
+  );
   const timers = watches.map(({ name, everyMs, look }) =>
     setInterval(() => {
       if (running.has(name)) return;

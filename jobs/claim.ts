@@ -3,12 +3,7 @@
 import { join } from 'node:path';
 import { publishFile } from '../pipeline/ingest.ts';
 import { copyTable, fileStats } from '../pipeline/parquetFile.ts';
-import {
-  type Column,
-  isSystemColumn,
-  propertyOf,
-  SQL_TYPES,
-} from '../store/columns.ts';
+import { type Column, isSystemColumn, propertyOf, SQL_TYPES } from '../store/columns.ts';
 import type { ColumnType, PropertyType } from '../store/columns.ts';
 import type { Edit } from '../store/commit.ts';
 import { createDataset, createWorkspace } from '../store/datasetEdits.ts';

@@ -1,8 +1,9 @@
 // Files that nobody reads rot unseen: each is read again from time to time, at a pace that nobody
 // notices, and all of them when the operator asks.
+import { join } from 'node:path';
 import type { Clock } from '../store/clock.ts';
 import type { Database } from '../store/database.ts';
-import type { FileProofs, LakeFile } from '../store/fileProofs.ts';
+import { type FileProofs, identityOf, type LakeFile } from '../store/fileProofs.ts';
 import type { Files } from '../store/files.ts';
 import { tableFolders } from '../store/lakeRead.ts';
 import type { HashFile } from '../store/hashing.ts';
@@ -40,6 +41,8 @@ export interface FileCheck {
   look(): Promise<void>;
   /** Checks every file of every version. */
   all(): Promise<FilesVerdict>;
+  /** Checks those that were damaged when they were checked last. */
+  again(): Promise<FilesVerdict>;
   state(): { readonly checkedFiles: number; readonly checkedBytes: number };
 }
 
@@ -47,6 +50,7 @@ export interface FileCheck {
 const CHECK_AFTER_MS = 7 * 86_400_000;
 /** Files that are listed for their turns at a time. */
 const LISTED_MAX = 1_000;
+const EVERY = Number.MAX_SAFE_INTEGER;
 
 interface Listed extends LakeFile {
   readonly fileId: number;
@@ -65,6 +69,15 @@ export function makeFileCheck(parts: FileCheckParts): FileCheck {
       ? undefined
       : { path: file.path, what, sha256: file.proof?.sha256 ?? '' };
   };
+  const checkEach = async (listed: readonly Listed[]): Promise<FilesVerdict> => {
+    const damaged: DamagedFile[] = [];
+    for (const file of listed) {
+      const found = await check(file);
+      if (found !== undefined) damaged.push(found);
+    }
+    const bytes = listed.reduce((sum, file) => sum + file.bytes, 0);
+    return { files: listed.length, bytes, damaged };
+  };
   return {
     look: async () => {
       const nowMs = clock();
@@ -81,15 +94,10 @@ export function makeFileCheck(parts: FileCheckParts): FileCheck {
       await check(file);
       restsUntilMs = clock() + (file.bytes / bytesPerSecond) * 1_000;
     },
-    all: async () => {
-      const listed = await listFiles(database, Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER);
-      const damaged: DamagedFile[] = [];
-      for (const file of listed) {
-        const found = await check(file);
-        if (found !== undefined) damaged.push(found);
-      }
-      const bytes = listed.reduce((sum, file) => sum + file.bytes, 0);
-      return { files: listed.length, bytes, damaged };
+    all: async () => checkEach(await listFiles(database, Number.POSITIVE_INFINITY, EVERY)),
+    again: async () => {
+      const listed = await listFiles(database, Number.POSITIVE_INFINITY, EVERY);
+      return checkEach(listed.filter(({ proof }) => proof?.seen === null));
     },
     state: () => ({ checkedFiles, checkedBytes }),
   };
@@ -111,8 +119,10 @@ async function checkFile(file: Listed, parts: FileCheckParts): Promise<string | 
     const what = await proofs.compare(file);
     if (file.proof === undefined && what === undefined) {
       // Of a time before there were hashes: what it is now is what it was.
-      const { sha256 } = await hash(`${root}/${file.path}`, file.bytes);
-      const found = { fileId: file.fileId, sha256, seen: null, damage: null };
+      const path = join(root, file.path);
+      const seen = identityOf(path) ?? null;
+      const { sha256 } = await hash(path, file.bytes);
+      const found = { fileId: file.fileId, sha256, seen, damage: null };
       await saveCompared(database, found, clock());
     }
     return what;

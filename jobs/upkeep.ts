@@ -47,6 +47,7 @@ export function makeUpkeep({ runner, ingestion, keep, clock, scrub }: UpkeepPart
     },
     thin: async () => {
       await lake.files.remove(unnamed);
+      await lake.forgetRemoved();
       unnamed = await lake.expire(keep);
       const limited = lake.catalogue.limitedInHistory();
       const ends = limited.map(({ historyDays, tableId }) => {

@@ -1,5 +1,6 @@
 // The lake's files: immutable once published, addressed by a path relative to the lake's root.
 // `open` pins local paths; a store behind a network would copy to a local cache there.
+import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { AtCrashPoint } from './crashPoints.ts';
@@ -33,6 +34,8 @@ export interface Files {
   /** Removes files: at once, or when the last one that pins them releases them. */
   remove(relative: readonly string[]): Promise<void>;
   list(): Promise<readonly string[]>;
+  /** Whether a file is there, though it may be removed already for new readers. */
+  has(relative: string): boolean;
 }
 
 /** How the bytes of files are known. */
@@ -83,6 +86,7 @@ export function localFiles(root: string, disk: Disk, at: AtCrashPoint, hashing: 
     },
     remove: (relative) => remove(held, relative, root, disk),
     list: () => disk.list(root),
+    has: (relative) => existsSync(join(root, relative)),
   };
 }
 

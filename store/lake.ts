@@ -6,7 +6,7 @@ import type { Clock } from './clock.ts';
 import type { AtCrashPoint } from './crashPoints.ts';
 import type { Database } from './database.ts';
 import { type Catalogue, loadCatalogue } from './datasets.ts';
-import { scheduleRemoval } from './endedFiles.ts';
+import { endedPaths, forgetEnded, scheduleRemoval } from './endedFiles.ts';
 import type { Files } from './files.ts';
 import {
   type AsOf,
@@ -265,6 +265,13 @@ export class Lake {
       this.#state += 1;
       return files;
     });
+  }
+
+  /** What versions let go and is removed by now need not be told at the next start. */
+  async forgetRemoved(): Promise<void> {
+    const ended = await endedPaths(this.#database);
+    const gone = [...ended].filter((path) => !this.files.has(path));
+    await forgetEnded(this.#database, gone);
   }
 
   /** The newest version before a snapshot that is still there. */

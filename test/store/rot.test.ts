@@ -119,7 +119,12 @@ test('damage is known after a restart too, where nothing but the bytes changed',
     await flip(file);
     assert.equal((await get(server, '/data/WS/D/A?last=1')).status, 500);
     await server.close();
-    server = await startServer({ folder, seams: { watch: false } });
+    server = await startServer({ folder });
+    const ready = async (): Promise<string> => (await fetch(`${server.base}/readyz`)).text();
+    for (let n = 0; n < 50 && (await ready()) === 'ready\n'; n += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    assert.match(await ready(), /ready, but 1 files of the lake are damaged/);
     assert.equal((await get(server, '/data/WS/D/A?last=1')).status, 500);
     await server.close();
   } finally {
