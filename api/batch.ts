@@ -6,12 +6,14 @@ import { runSeries } from '../query/series.ts';
 import type { Dataset } from '../store/datasets.ts';
 import type { Body, TextFormat } from '../store/duckdb/protocol.ts';
 import { Failure } from '../store/failure.ts';
+import type { Moment } from '../store/history.ts';
 import type { Charge } from '../store/ledger.ts';
 import { randomHex } from '../store/random.ts';
 import { callerOf, datasetOf } from './access.ts';
 import type { Answer, Call, Services } from './endpoint.ts';
 import { FAILURES } from './failures.ts';
 import { metered } from './metering.ts';
+import { lastMoment, momentNow } from './moments.ts';
 import { numberOf, refuse, truthOf } from './parameters.ts';
 import { formatOf, objectsMax, orderOf, readDataset, rowsOf } from './series.ts';
 import { QUERIES_MAX, readSeries } from './seriesParameters.ts';
@@ -34,22 +36,24 @@ export async function answerBatch(
   const caller = callerOf(call.caller);
   const parts: BodyPart[] = [];
   const failures: string[] = [];
+  const at = momentNow(services);
   return unchargedOnFailure(parts, async () => {
     for (const id of ids) {
       try {
         const dataset = datasetOf(caller, workspace, id, services.lake);
-        parts.push(await partOf(call, services, dataset, format, parts));
+        parts.push(await partOf(call, services, dataset, format, at, parts));
       } catch (error) {
         failures.push(told(error, id));
       }
     }
-    return answerOf(call, parts, format, joined(parts, failures, format));
+    return answerOf(call, parts, at, format, joined(parts, failures, format));
   });
 }
 
 /** What one dataset gave to an answer of several. */
 export interface Part {
   readonly snapshot: number;
+  readonly moment: Moment;
   /** Undefined when only the price was asked for. */
   readonly charge: Charge | undefined;
   readonly price: Price;
@@ -85,17 +89,19 @@ async function partOf(
   services: Services,
   dataset: Dataset,
   format: TextFormat,
+  at: Moment,
   before: readonly Part[],
 ): Promise<BodyPart> {
   const caller = callerOf(call.caller);
-  const { plan, remembered } = await readDataset(call, services, dataset, 'data');
+  const read = await readDataset(call, services, dataset, 'data', { at });
+  const { moment, plan, remembered } = read;
   const { snapshot } = plan.table;
   const run = (): Promise<Body> => runSeries(plan, format, services.series, call, remembered);
   const most = objectsMax(plan);
   const { result = NOTHING, ...paid } = await paidFor(call, services, dataset, most, before, run);
   const body =
     call.environment === 'test' ? scrambledBody(result, format, caller, dataset, snapshot) : result;
-  return { ...paid, body, snapshot };
+  return { ...paid, body, snapshot, moment };
 }
 
 interface Paid<T> extends Pick<Part, 'charge' | 'price'> {
@@ -147,10 +153,11 @@ function told(error: unknown, id: string): string {
   return `internal error occurred, code ${randomHex(7).toUpperCase()}`;
 }
 
-/** The answer of all parts, or what they cost. */
+/** The answer of all parts, or what they cost; `at` is the moment that it was begun at. */
 export function answerOf(
   call: Call,
   parts: readonly Part[],
+  at: Moment,
   format: TextFormat,
   bytes: Uint8Array,
   leftOut: readonly string[] = [],
@@ -162,6 +169,7 @@ export function answerOf(
     body: { objects, bytes },
     format,
     snapshot: Math.max(0, ...parts.map(({ snapshot }) => snapshot)),
+    moment: parts.length === 0 ? at : lastMoment(parts.map(({ moment }) => moment)),
     tag: undefined,
     charge: summed(charges),
     dataset: undefined,

@@ -29,7 +29,7 @@ export const datasetPull = (services: () => Services): Pull<DatasetDefinition> =
     const asking = { caller, query: {}, departure: () => landing.signal };
     const bound = await bindQuery(asking, all, question);
     refuseForeign(bound, owner.accountId, all, 'a source reads datasets of its own account');
-    const version = tagOf(bound, 'parquet', question, all) ?? null;
+    const version = tagOf(bound, 'parquet', question) ?? null;
     if (version !== null && since?.['version'] === version) return;
     const allowed = limitsOf(caller, all.settings);
     const limits = { ...allowed, rowsMax: ROWS_MAX, spillBytes: landing.bytesMax };

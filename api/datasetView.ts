@@ -9,7 +9,7 @@ import { identifier } from '../store/duckdb/instance.ts';
 import type { Bound } from '../store/duckdb/protocol.ts';
 import { Failure } from '../store/failure.ts';
 import type { Table } from '../store/lakeRead.ts';
-import type { PendingRow } from '../store/pending.ts';
+import type { PendingRow } from '../store/pendingRows.ts';
 import { withPending } from '../store/pendingSql.ts';
 import { withOpenFiles } from '../store/tableFiles.ts';
 import { visibleRows } from '../store/tableSql.ts';

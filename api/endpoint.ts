@@ -23,10 +23,13 @@ import type { Disk } from '../store/disk.ts';
 import type { Body, BodyFormat } from '../store/duckdb/protocol.ts';
 import type { FileProofs } from '../store/fileProofs.ts';
 import type { Folder } from '../store/folder.ts';
+import type { Moment } from '../store/history.ts';
 import type { Lake } from '../store/lake.ts';
+import type { LakeClock } from '../store/lakeClock.ts';
 import type { Charge, Ledger } from '../store/ledger.ts';
 import type { NamedQueries } from '../store/namedQueries.ts';
 import type { Pending } from '../store/pending.ts';
+import type { QueryCursors } from '../store/queryCursors.ts';
 import type { Scrub } from '../store/scrub.ts';
 import type { Secrets } from '../store/secrets.ts';
 import type { Settings } from '../store/settings.ts';
@@ -38,6 +41,7 @@ import type { Parameter, Values } from './parameters.ts';
 export interface Services {
   readonly settings: Settings;
   readonly clock: Clock;
+  readonly lakeClock: LakeClock;
   readonly database: Database;
   readonly folder: Folder;
   readonly disk: Disk;
@@ -49,6 +53,7 @@ export interface Services {
   readonly adminToken: string;
   readonly ledger: Ledger;
   readonly pending: Pending;
+  readonly cursors: QueryCursors;
   readonly scrub: Scrub;
   readonly storage: Storage;
   readonly days: BillingDays;
@@ -92,6 +97,8 @@ export interface Call {
   readonly navigates: boolean;
   /** Header If-None-Match: tags of answers that the caller has. */
   readonly ifNoneMatch: string;
+  /** Once, when the answer is over: whether all of it was handed to the network. */
+  readonly atEnd: (work: (whole: boolean) => void) => void;
   /** A signal that is aborted when the caller goes away, made when it is first asked for. */
   readonly departure: () => AbortSignal;
 }
@@ -99,7 +106,12 @@ export interface Call {
 export type Answer =
   | { readonly kind: 'json'; readonly value: unknown; readonly metering: 'free' | 'none' }
   /** The caller has this answer already: it costs nothing. */
-  | { readonly kind: 'unchanged'; readonly snapshot: number; readonly tag: string }
+  | {
+      readonly kind: 'unchanged';
+      readonly snapshot: number;
+      readonly moment: Moment;
+      readonly tag: string;
+    }
   /** Text that costs nothing. */
   | { readonly kind: 'text'; readonly text: string; readonly contentType: string }
   | {
@@ -111,6 +123,8 @@ export type Answer =
       /** JSONP function name; only with json. */
       readonly callback: string | undefined;
       readonly snapshot: number;
+      /** What was there to be read: `asOf` that answers the same again. */
+      readonly moment: Moment;
       /** Rows after which the answer was cut; undefined for a whole one. */
       readonly cutAt?: number | undefined;
       /** Seconds that a cache of the caller may keep it. */

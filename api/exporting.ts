@@ -2,7 +2,7 @@
 // of the lake before the export is recorded, and to datasets of the account.
 import { realpath } from 'node:fs/promises';
 import type { ExportOrder } from '../jobs/exportOrder.ts';
-import { newExport } from '../jobs/exportOrder.ts';
+import { exportedMoment, newExport } from '../jobs/exportOrder.ts';
 import { type OpenedQuery, refuseOthers } from '../jobs/exportRun.ts';
 import { Exports } from '../jobs/exports.ts';
 import { PART_BYTES_MAX, type PartFormat, rowsOfPart, takeFile } from '../pipeline/exportParts.ts';
@@ -20,13 +20,14 @@ import type { Dataset } from '../store/datasets.ts';
 import type { DuckDbPool } from '../store/duckdb/pool.ts';
 import { type ExportRow, newExportId } from '../store/exports.ts';
 import { Failure } from '../store/failure.ts';
-import type { AsOf } from '../store/history.ts';
+import { type AsOf, type Moment, momentText } from '../store/history.ts';
 import { callerOf, datasetOf, placeOf } from './access.ts';
 import { ownerOf, refuseForeign } from './datasetPull.ts';
 import type { Call, Services } from './endpoint.ts';
 import { type ExportBody, partFormatOf, targetOf, whatOf } from './exportBody.ts';
+import { pastOf } from './moments.ts';
 import { readAsOf } from './series.ts';
-import { bindQuery, limitsOf, snapshotOf } from './sql.ts';
+import { bindQuery, limitsOf, momentOf } from './sql.ts';
 
 /** Rows of one query, as many as one ingestion takes (INTERFACE.md 3.8). */
 const QUERY_ROWS_MAX = 20_000_000;
@@ -37,7 +38,7 @@ const FLUSH_WAIT_MS = 10_000;
 export const openExports = (
   parts: Pick<
     Services,
-    'at' | 'clock' | 'database' | 'folder' | 'lake' | 'secrets' | 'disk' | 'settings'
+    'at' | 'clock' | 'database' | 'folder' | 'lake' | 'pending' | 'secrets' | 'disk' | 'settings'
   >,
   pool: DuckDbPool,
   services: () => Services,
@@ -76,8 +77,8 @@ export async function exportAsked(call: Call, services: Services): Promise<Expor
   const of = { account_id: accountId, workspace, created_ms: clock() };
   const asOf = readAsOf(body.asOf === undefined ? undefined : String(body.asOf), settings.zone);
   const exportId = newExportId();
-  const make = (snapshot: number, read: Pick<ExportOrder, 'what' | 'tableIds'>): ExportRow => {
-    const order = { ...how, ...read, target, exportFolder };
+  const make: Make = ({ sequence, snapshot }, read) => {
+    const order = { ...how, ...read, sequence, target, exportFolder };
     return newExport(exportId, order, { ...of, snapshot_id: snapshot });
   };
   const row =
@@ -88,7 +89,7 @@ export async function exportAsked(call: Call, services: Services): Promise<Expor
   return row;
 }
 
-type Make = (snapshot: number, read: Pick<ExportOrder, 'what' | 'tableIds'>) => ExportRow;
+type Make = (moment: Moment, read: Pick<ExportOrder, 'what' | 'tableIds'>) => ExportRow;
 
 async function ofDataset(
   call: Call,
@@ -97,16 +98,16 @@ async function ofDataset(
   make: Make,
   services: Services,
 ): Promise<ExportRow> {
-  const { lake } = services;
   const dataset = ownDataset(call, given, services);
   const { tableId } = dataset;
-  const snapshot = asOf === undefined ? await flushed([dataset], services) : undefined;
-  const pinned = snapshot === undefined ? asOf : ({ kind: 'snapshot', snapshot } as const);
-  const table = await lake.table(tableId, pinned);
-  if (table === undefined) throw new Failure('InvalidBody', 'dataset was not there at asOf');
+  const newest = asOf === undefined ? await flushed([dataset], services) : undefined;
+  const pinned = asOf ?? ({ kind: 'snapshot', snapshot: newest ?? 0, sequence: 0 } as const);
+  const past = await pastOf(tableId, pinned, services);
+  if (past === undefined) throw new Failure('InvalidBody', 'dataset was not there at asOf');
+  const { moment, table } = past;
   const { rowsPerFile } = call.json as ExportBody;
   const name = `${dataset.workspace}.${dataset.dataset}`;
-  return make(table.snapshot, {
+  return make(moment, {
     what: { kind: 'dataset', tableId, name, rowsPerFile: rowsOfPart(table, rowsPerFile) },
     tableIds: [tableId],
   });
@@ -141,10 +142,11 @@ async function ofQuery(
   const text = given === undefined ? undefined : String(given);
   const bound = await named(() => bindOwn(call, query, text, services));
   const read = datasetsOf(bound.tables).map(({ dataset }) => dataset);
-  const newest = read.length === 0 ? lake.snapshot : snapshotOf(bound);
-  const snapshot = asOf === undefined ? await flushed(read, services) : newest;
+  const then = read.length === 0 ? { snapshot: lake.snapshot, sequence: 0 } : momentOf(bound);
+  const moment =
+    asOf === undefined ? { snapshot: await flushed(read, services), sequence: 0 } : then;
   const tableIds = [...new Set(read.map(({ tableId }) => tableId))];
-  const row = make(snapshot, { what: { kind: 'query', query }, tableIds });
+  const row = make(moment, { what: { kind: 'query', query }, tableIds });
   // What no part can hold is refused before anything is recorded.
   await named(() => openQuery(row, query, call.departure(), services));
   return row;
@@ -187,7 +189,11 @@ async function openQuery(
   const account = accounts.account(row.account_id);
   if (account === undefined) throw new SourceFailure('the account is not there', false);
   const caller = ownerOf(account, row.account_id);
-  const asking = { caller, query: { asOf: String(row.snapshot_id) }, departure: () => signal };
+  const asking = {
+    caller,
+    query: { asOf: momentText(exportedMoment(row)) },
+    departure: () => signal,
+  };
   const question = { workspace: row.workspace, text, parameters: {} };
   const bound: BoundPlan = {
     ...(await bindQuery(asking, services, question)),

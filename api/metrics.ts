@@ -51,7 +51,7 @@ export function makeMetrics(services: Services): Metrics {
 }
 
 function addGauges(
-  { fileCheck, lake, ledger, proofs, runner, series, sql, ingestion }: Services,
+  { fileCheck, lake, lakeClock, ledger, proofs, runner, series, sql, ingestion }: Services,
   registers: Registry[],
 ): void {
   const gauge = (name: string, help: string, read: () => number): void => {
@@ -81,4 +81,6 @@ function addGauges(
   gauge('files_checked', 'Files that were compared with their hash.', () => checked().checkedFiles);
   gauge('files_checked_bytes', 'Bytes of those.', () => checked().checkedBytes);
   gauge('lake_snapshot', 'Newest snapshot.', () => lake.snapshot);
+  const ahead = (): number => lakeClock.aheadMs;
+  gauge('lake_clock_ahead_ms', 'Time of commits ahead of the clock, which went back.', ahead);
 }

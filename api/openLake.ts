@@ -1,77 +1,52 @@
 // The lake at start: first it is asked whether catalog and files belong together, then the catalog is
-// brought to this program's version, and only then is swept what the last run left.
-import type { Logger } from 'pino';
-import { type FileCheck, makeFileCheck } from '../jobs/fileCheck.ts';
+// brought to this program's version, and only then is swept what the last run left. With it comes what
+// is pushed into it, and the clock that both go by.
 import {
   beginRun,
   catalogHead,
   type Ownership,
   refuseWrongCatalog,
 } from '../store/catalogCheck.ts';
-import { type Clock, monotonicMs } from '../store/clock.ts';
-import type { AtCrashPoint } from '../store/crashPoints.ts';
-import type { Database } from '../store/database.ts';
-import type { Disk } from '../store/disk.ts';
 import { Failure, reasonOf } from '../store/failure.ts';
-import { FileProofs, type LakeFile } from '../store/fileProofs.ts';
-import { type Files, localFiles } from '../store/files.ts';
-import type { Folder } from '../store/folder.ts';
-import type { DuckDbPool } from '../store/duckdb/pool.ts';
-import type { Settings } from '../store/settings.ts';
+import type { Files } from '../store/files.ts';
 import { firstSnapshot, Lake, type LakeOwner } from '../store/lake.ts';
+import { LakeClock } from '../store/lakeClock.ts';
 import { writeHead } from '../store/lakeHead.ts';
-import { hashIn } from '../store/hashing.ts';
 import { migrate } from '../store/migrate.ts';
-import { type Compared, saveCompared } from '../store/proofTable.ts';
+import { Pending } from '../store/pending.ts';
+import type { Settings } from '../store/settings.ts';
 import { sweepOrphans } from '../store/sweep.ts';
 import { UNCLAIMED_DAYS } from '../store/unclaimed.ts';
+import type { Services } from './endpoint.ts';
+import type { LakeFolder } from './lakeFiles.ts';
 
-interface LakeFolder {
-  readonly database: Database;
-  readonly folder: Folder;
-  readonly disk: Disk;
-  readonly clock: Clock;
-  readonly at: AtCrashPoint;
-  readonly log: Logger;
-}
-
-interface LakeFiles {
+interface Opening extends LakeFolder {
   readonly files: Files;
-  readonly proofs: FileProofs;
-  readonly fileCheck: FileCheck;
-}
-
-/** The files of the lake, read only while they are what was written. */
-export function lakeFiles(
-  { at, clock, database, disk, folder: { lake: root }, log }: LakeFolder,
-  pool: DuckDbPool,
-  { fileCheckBytesPerSecond: bytesPerSecond }: Settings,
-): LakeFiles {
-  const hash = hashIn(pool);
-  const onCompared = ({ path }: LakeFile, found: Compared): void => {
-    const { damage } = found;
-    if (damage !== null) log.error({ file: `lake/${path}` }, `a file of the lake ${damage}`);
-    // Known again at the next comparison.
-    saveCompared(database, found, clock()).catch((error: unknown) =>
-      log.error({ reason: reasonOf(error) }, 'what was found of a file could not be kept'),
-    );
-  };
-  const proofs = new FileProofs({ root, hash, monotonic: monotonicMs, onCompared });
-  const files = localFiles(root, disk, at, { hash, proofs });
-  const checking = { database, files, proofs, hash, root, clock, bytesPerSecond };
-  return { files, proofs, fileCheck: makeFileCheck(checking) };
+  readonly onBack: Settings['clockBack'];
 }
 
 /** @throws Failure Conflict when the files are another catalog's, or those of a newer one. */
-export async function openLake(parts: LakeFolder, files: Files): Promise<Lake> {
-  const { at, clock, database, folder } = parts;
+export async function openLake(
+  opening: Opening,
+): Promise<Pick<Services, 'lake' | 'lakeClock' | 'pending'>> {
+  const { at, clock, database, files, folder, log, onBack } = opening;
   await refuseWrongCatalog(database, folder);
   await migrate(database);
-  await firstSnapshot(database, clock());
-  const { owner, ownership } = await ownLake(parts);
-  const lake = await Lake.open({ database, files, clock, at, owner });
-  await sweep(parts, files, ownership);
-  return lake;
+  const lakeClock = await LakeClock.open(database, clock, {
+    onBack,
+    tell: (back) => log.warn(back, 'the clock went back: it is behind the newest commit'),
+  });
+  await firstSnapshot(database, lakeClock);
+  const { owner, ownership } = await ownLake(opening);
+  const lake = await Lake.open({ database, files, clock: lakeClock, at, owner });
+  await sweep(opening, ownership);
+  const pending = await Pending.open(database, lakeClock, at);
+  // A flush and its pushed records change places for readers in one step.
+  lake.onChange(({ snapshot, tableIds, touches }) => {
+    if (touches?.kind !== 'records') return;
+    for (const tableId of tableIds) pending.flushed(tableId, snapshot);
+  });
+  return { lake, lakeClock, pending };
 }
 
 /** Takes the lake for this run: its files carry the run's id, and its note follows the catalog. */
@@ -97,8 +72,8 @@ async function ownLake({
   return { owner: { lake, run, moved }, ownership };
 }
 
-async function sweep(parts: LakeFolder, files: Files, ownership: Ownership): Promise<void> {
-  const { aside, folder, removed } = await sweepOrphans({ ...parts, files, ownership });
+async function sweep(parts: Opening, ownership: Ownership): Promise<void> {
+  const { aside, folder, removed } = await sweepOrphans({ ...parts, ownership });
   const { log } = parts;
   if (removed > 0) log.info({ files: removed }, 'removed files that no commit had named');
   if (aside === 0) return;

@@ -2,6 +2,7 @@
 import { createReadStream, rm } from 'node:fs';
 import type { FastifyReply } from 'fastify';
 import type { Body } from '../store/duckdb/protocol.ts';
+import { momentText } from '../store/history.ts';
 import type { Charge } from '../store/ledger.ts';
 import type { Settings } from '../store/settings.ts';
 import type { Answer } from './endpoint.ts';
@@ -33,6 +34,7 @@ export function sendAnswer(reply: FastifyReply, answer: Answer, settings: Settin
   if (answer.kind === 'unchanged') {
     meter(reply, brand, FREE);
     reply.header(`${brand}cloud-snapshot`, String(answer.snapshot));
+    reply.header(`${brand}cloud-as-of`, momentText(answer.moment));
     void reply.code(304).header('etag', answer.tag).send();
     return;
   }
@@ -44,6 +46,7 @@ export function sendAnswer(reply: FastifyReply, answer: Answer, settings: Settin
   meter(reply, brand, charge);
   credit(reply, brand, answer.dataset?.source || attribution);
   reply.header(`${brand}cloud-snapshot`, String(answer.snapshot));
+  reply.header(`${brand}cloud-as-of`, momentText(answer.moment));
   if (answer.cutAt !== undefined) reply.header(`${brand}cloud-rows-cut`, String(answer.cutAt));
   const { leftOut = [] } = answer;
   if (leftOut.length > 0) reply.header(`${brand}cloud-left-out`, leftOut.join(','));

@@ -3,22 +3,29 @@
 import { dayIn, endOfDay, parseDay, parseInstant } from '../query/dates.ts';
 import { runSeries } from '../query/series.ts';
 import type { SeriesShape } from '../query/seriesMembers.ts';
-import { planSeries, type SeriesParameters, type SeriesPlan } from '../query/seriesPlan.ts';
+import {
+  planSeries,
+  type SeriesParameters,
+  type SeriesPlan,
+  type Since,
+} from '../query/seriesPlan.ts';
 import { isRelative } from '../query/seriesRules.ts';
 import { propertyOf } from '../store/columns.ts';
 import type { Caller } from '../store/callers.ts';
 import type { Dataset } from '../store/datasets.ts';
 import type { Body, BodyFormat } from '../store/duckdb/protocol.ts';
 import { Failure } from '../store/failure.ts';
-import type { AsOf } from '../store/history.ts';
+import type { AsOf, Moment } from '../store/history.ts';
+import type { Lake } from '../store/lake.ts';
 import type { Table } from '../store/lakeRead.ts';
 import type { Order } from '../store/ledger.ts';
-import type { PendingRow } from '../store/pending.ts';
-import { findCursor, saveCursor } from '../store/queryCursors.ts';
+import type { PendingRow } from '../store/pendingRows.ts';
+import type { QueryName } from '../store/queryCursors.ts';
 import { callerOf, paysPremium, visibilityOf } from './access.ts';
 import { escapedFormat } from './csvFormulas.ts';
 import type { Answer, Call, Services } from './endpoint.ts';
 import { metered } from './metering.ts';
+import { pastOf } from './moments.ts';
 import { numberOf, refuse, textOf, truthOf } from './parameters.ts';
 import { readSeries } from './seriesParameters.ts';
 
@@ -39,8 +46,31 @@ export async function answerSeries(
   const caller = callerOf(call.caller);
   const format = formatOf(call);
   if (format === 'arrow' || format === 'parquet') refuseBeside(call, format);
-  const planned = await readDataset(call, services, dataset, shape, door?.parameters);
-  const { plan, named, remembered, version } = planned;
+  const queryId = textOf(call.query, 'queryId');
+  if (queryId === undefined) return answered(call, services, dataset, shape, format, door);
+  const name = { accountId: caller.accountId, tableId: dataset.tableId, queryId };
+  const named = await namedQuery(call, name, services);
+  try {
+    return await answered(call, services, dataset, shape, format, door, named);
+  } catch (error) {
+    named.failed();
+    throw error;
+  }
+}
+
+async function answered(
+  call: Call,
+  services: Services,
+  dataset: Dataset,
+  shape: SeriesShape,
+  format: BodyFormat,
+  door: OtherDoor | undefined,
+  named?: NamedQuery,
+): Promise<Answer> {
+  const caller = callerOf(call.caller);
+  const own = door?.parameters;
+  const planned = await readDataset(call, services, dataset, shape, { own, named });
+  const { moment, plan, remembered, version } = planned;
   if (truthOf(call.query, 'schema')) {
     return { kind: 'json', value: describePlan(plan), metering: 'free' };
   }
@@ -48,7 +78,7 @@ export async function answerSeries(
   const tag = named === undefined ? `"${[...version, format].join('.')}"` : undefined;
   const priced = truthOf(call.query, 'estimate');
   if (tag !== undefined && !priced && has(call.ifNoneMatch, tag)) {
-    return { kind: 'unchanged', snapshot, tag };
+    return { kind: 'unchanged', snapshot, moment, tag };
   }
   const read = (): Promise<Body> => runSeries(plan, format, services.series, call, remembered);
   const run = door === undefined ? read : async () => door.dress(await read(), format);
@@ -57,9 +87,9 @@ export async function answerSeries(
   if (metering.kind === 'estimate') {
     return { kind: 'json', value: metering.price, metering: 'free' };
   }
-  await named?.save(snapshot);
+  named?.told(moment);
   const { result: body, charge } = metering;
-  return rowsOf(call, { body, format, snapshot, tag, charge, dataset });
+  return rowsOf(call, { body, format, snapshot, moment, tag, charge, dataset });
 }
 
 /** An answer of records, as the query wants it dressed. */
@@ -67,7 +97,7 @@ export function rowsOf(
   { query }: Call,
   rows: Omit<Extract<Answer, { kind: 'rows' }>, 'kind' | 'plain' | 'callback' | 'cacheSeconds'>,
 ): Answer {
-  const { body, format, snapshot, tag, charge, dataset, leftOut } = rows;
+  const { body, format, snapshot, moment, tag, charge, dataset, leftOut } = rows;
   return {
     kind: 'rows',
     body,
@@ -75,6 +105,7 @@ export function rowsOf(
     plain: textOf(query, 'format') === 'text',
     callback: format === 'json' ? textOf(query, 'callback') : undefined,
     snapshot,
+    moment,
     cacheSeconds: numberOf(query, 'cacheTTL'),
     tag,
     charge,
@@ -103,23 +134,30 @@ export const orderOf = (
 
 interface DatasetRead {
   readonly plan: SeriesPlan;
-  readonly named: NamedQuery | undefined;
+  readonly moment: Moment;
   /** Memory may answer. */
   readonly remembered: boolean;
   /** Tells this answer from that of another time. */
   readonly version: readonly (string | number)[];
 }
 
+interface ReadOptions {
+  /** What another door makes of its parameters; its days may be others tomorrow. */
+  readonly own?: SeriesParameters | undefined;
+  /** The moment of an answer that has several parts, where none is asked for. */
+  readonly at?: Moment | undefined;
+  readonly named?: NamedQuery | undefined;
+}
+
 /**
  * The plan of a request over one dataset.
- * @param own what another door makes of its parameters; its days may be others tomorrow
  */
 export async function readDataset(
   call: Call,
   services: Services,
   dataset: Dataset,
   shape: SeriesShape,
-  own?: SeriesParameters,
+  { at, named, own }: ReadOptions = {},
 ): Promise<DatasetRead> {
   const { clock, lake, settings } = services;
   const { zone } = settings;
@@ -127,15 +165,18 @@ export async function readDataset(
   const today = dayIn(clock(), zone);
   const parameters = own ?? readSeries(call, zone);
   const asOf = readAsOf(textOf(call.query, 'asOf'), zone);
-  const isNamed = call.query['queryId'] !== undefined;
-  const named = isNamed ? await namedQuery(call, caller, dataset, services) : undefined;
-  const table = await lake.table(dataset.tableId, asOf);
+  const { tableId } = dataset;
+  const past = asOf === undefined ? undefined : await pastOf(tableId, asOf, services);
+  const table = asOf === undefined ? await tableNow(tableId, at, lake) : past?.table;
   if (table === undefined) throw new Failure('NotFound');
   const visibility = visibilityOf(caller, dataset);
-  // What is known then is what snapshots held: pushed records join with their flush.
-  const now = asOf === undefined;
+  // No one else has a turn from here to the end of the plan: it is of one moment.
+  const moment = past?.moment ??
+    at ?? { snapshot: lake.versionOf(table), sequence: services.pending.sequence };
   const pending = (keys?: readonly string[]): readonly PendingRow[] =>
-    now ? services.pending.beside(dataset.tableId, table.snapshot, keys) : [];
+    past === undefined
+      ? services.pending.beside(tableId, table.snapshot, keys, moment.sequence)
+      : past.pending(keys);
   const plan = planSeries(parameters, {
     dataset,
     table,
@@ -147,44 +188,66 @@ export async function readDataset(
     zone,
     shape,
   });
-  const newest = now ? services.pending.newest(dataset.tableId) : 0;
+  const newest = past?.moment.sequence ?? services.pending.newest(tableId);
   const days = own !== undefined || isRelative(parameters) ? [today] : [];
-  const version = [dataset.tableId, table.snapshot, newest, dataset.updatedMs, ...days];
-  const remembered = now && call.query['cache'] !== false;
-  return { plan, named, remembered, version };
+  const version = [tableId, table.snapshot, newest, dataset.updatedMs, ...days];
+  const remembered = past === undefined && call.query['cache'] !== false;
+  return { plan, moment, remembered, version };
 }
+
+const tableNow = (
+  tableId: number,
+  at: Moment | undefined,
+  lake: Lake,
+): Promise<Table | undefined> =>
+  at === undefined ? lake.table(tableId) : lake.tableSeen(tableId, at.snapshot);
 
 /** Whether an If-None-Match names a tag; a weak one is good enough for a GET. */
 export const has = (ifNoneMatch: string, tag: string): boolean =>
   ifNoneMatch.split(',').some((item) => item.trim().replace(/^W\//, '') === tag);
 
 interface NamedQuery {
-  /** The version of its last answer; undefined on its first run. */
-  readonly since: Table | undefined;
-  readonly save: (snapshot: number) => Promise<void>;
+  /** What its last answer told; undefined on its first run. */
+  readonly since: Since | undefined;
+  /** The answer that is to be sent tells up to a moment. */
+  readonly told: (moment: Moment) => void;
+  readonly failed: () => void;
 }
 
-/**
- * A query with a name answers what is new or changed since its last run. What is pending becomes
- * a file first, so that a snapshot says exactly what was answered.
- */
+/** A query with a name answers what is new or changed since its last answer that arrived. */
 async function namedQuery(
-  { query }: Call,
-  { accountId }: Caller,
-  dataset: Dataset,
-  { clock, database, lake, pending, runner }: Services,
-): Promise<NamedQuery | undefined> {
-  const queryId = textOf(query, 'queryId');
-  if (queryId === undefined) return undefined;
-  const { tableId, workspace, dataset: name } = dataset;
-  if (pending.rows(tableId).length > 0) {
-    await runner.inTurn(workspace, name, async () => undefined);
+  { atEnd, bodiless }: Call,
+  name: QueryName,
+  { cursors, lake, pending }: Services,
+): Promise<NamedQuery> {
+  const { cursor, end } = await cursors.begin(name);
+  let told: Moment | undefined;
+  atEnd((whole) => end(whole && !bodiless ? told : undefined));
+  return {
+    since:
+      cursor === undefined ? undefined : await sinceOf(name.tableId, cursor, { lake, pending }),
+    told: (moment) => {
+      told = moment;
+    },
+    failed: () => end(undefined),
+  };
+}
+
+/** Undefined where it stood has ended: then it begins again. */
+async function sinceOf(
+  tableId: number,
+  { sequence, snapshot }: Moment,
+  { lake, pending }: Pick<Services, 'lake' | 'pending'>,
+): Promise<Since | undefined> {
+  const table = await lake.tableAt(tableId, snapshot);
+  if (table === undefined) return undefined;
+  try {
+    const told = await pending.past(tableId, snapshot, { kind: 'sequence', sequence });
+    return { table, told: told.rows };
+  } catch (error) {
+    if (error instanceof Failure && error.type === 'Gone') return undefined;
+    throw error;
   }
-  const key = { accountId, tableId, queryId };
-  const snapshot = await findCursor(database, key, clock());
-  // Where it stood may have ended: then it begins again.
-  const since = snapshot === undefined ? undefined : await lake.tableAt(tableId, snapshot);
-  return { since, save: (at) => saveCursor(database, key, at, clock()) };
 }
 
 /** Names and types of the answer's attributes, in the words of JSON schema. */
@@ -222,14 +285,26 @@ function askedFormat({ query, accept }: Pick<Call, 'query' | 'accept'>): BodyFor
   return accept.includes('text/csv') && !accept.includes('application/json') ? 'csv' : 'json';
 }
 
-/** Digits are a snapshot id; a date means the end of that day: what was known then. */
-export function readAsOf(text: string | undefined, zone: string): AsOf | undefined {
+/**
+ * Digits are a snapshot id, after a colon the sequence of the last push; a date means the end of that
+ * day: what was known then.
+ */
+export function readAsOf(
+  text: string | undefined,
+  zone: string,
+  parameter = 'asOf',
+): AsOf | undefined {
   if (text === undefined) return undefined;
-  if (/^\d{1,11}$/.test(text)) return { kind: 'snapshot', snapshot: Number(text) };
+  const [, snapshot, sequence = '0'] = /^(\d{1,11})(?::(\d{1,15}))?$/.exec(text) ?? [];
+  if (snapshot !== undefined) {
+    return { kind: 'snapshot', snapshot: Number(snapshot), sequence: Number(sequence) };
+  }
   if (/^\d{4}-\d{2}-\d{2}$/.test(text)) {
-    return { kind: 'time', ms: endOfDay(parseDay('asOf', text), zone) - 1 };
+    return { kind: 'time', ms: endOfDay(parseDay(parameter, text), zone) - 1 };
   }
   const ms = /^\d{12,14}$/.test(text) ? Number(text) : parseInstant(text);
   if (ms !== undefined) return { kind: 'time', ms };
-  return refuse('asOf', 'must be a snapshot id, a date, an ISO 8601 time or epoch milliseconds');
+  const rule =
+    'must be a snapshot id, what svccloud-as-of said, a date, an ISO 8601 time or epoch ms';
+  return refuse(parameter, rule);
 }

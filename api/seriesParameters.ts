@@ -99,7 +99,8 @@ const ANSWER: readonly Parameter[] = [
   switched('includeSystemRecordProperties', 'true: id, key, subkey, date, updated of each record.'),
   text(
     'asOf',
-    'The data as it was known: a snapshot id, or a time (ISO 8601, or a date: its end).',
+    'The data as it was known, pushed records included: what svccloud-as-of said, a time (ISO 8601, ' +
+      'epoch milliseconds, or a date: its end); a snapshot id is the version alone.',
   ),
   {
     kind: 'text',

@@ -187,7 +187,10 @@ async function serve(
     sendFailure(request, reply, toldFull(error), endpoint.failures);
   };
   try {
-    const answer = await answerOf(endpoint, request, routed, departureOf(request, reply));
+    const answer = await answerOf(endpoint, request, routed, {
+      departure: departureOf(request, reply),
+      atEnd: endOf(reply),
+    });
     atTurnEnd(() => {
       try {
         sendAnswer(reply, answer, services.settings);
@@ -219,12 +222,21 @@ function departureOf(request: FastifyRequest, reply: FastifyReply): () => AbortS
   };
 }
 
+/** An answer without a body, such as that of HEAD, is not one that was handed over. */
+const endOf =
+  ({ raw }: FastifyReply): Call['atEnd'] =>
+  (work) => {
+    const ended = (): void => work(raw.writableFinished && raw.statusCode === 200);
+    if (raw.closed || raw.destroyed) ended();
+    else raw.once('close', ended);
+  };
+
 /** admit -> validate -> handle. */
 async function answerOf(
   endpoint: Endpoint,
   request: FastifyRequest,
   { services, door }: Behind,
-  departure: () => AbortSignal,
+  ends: Pick<Call, 'atEnd' | 'departure'>,
 ): Promise<Answer> {
   const path = request.params as Readonly<Record<string, string>>;
   if (!isVersion(path['version'] ?? '')) throw new Failure('NotFound');
@@ -252,7 +264,7 @@ async function answerOf(
     accept: request.headers.accept ?? '',
     navigates: isNavigation(request.headers),
     ifNoneMatch: request.headers['if-none-match'] ?? '',
-    departure,
+    ...ends,
   };
   const answer = await handled(endpoint, call, services);
   return door.environment === 'test' ? scrambled(answer, caller) : answer;

@@ -13,12 +13,14 @@ import type { Caller } from '../store/callers.ts';
 import type { Dataset } from '../store/datasets.ts';
 import type { Body, BodyFormat } from '../store/duckdb/protocol.ts';
 import { Failure } from '../store/failure.ts';
+import type { Moment } from '../store/history.ts';
 import type { Order } from '../store/ledger.ts';
 import type { NamedTable, View } from '../store/namedQueries.ts';
 import type { Settings } from '../store/settings.ts';
 import { callerOf, paysPremium, readableWorkspace } from './access.ts';
 import type { Answer, Call, Services } from './endpoint.ts';
 import { metered } from './metering.ts';
+import { lastMoment, momentNow } from './moments.ts';
 import { numberOf, textOf, truthOf } from './parameters.ts';
 import { formatOf, has, readAsOf, refuseBeside, rowsOf } from './series.ts';
 import { bodyHashOf } from './signing.ts';
@@ -47,6 +49,7 @@ export async function answerSql(
 ): Promise<Answer> {
   const caller = callerOf(call.caller);
   const bound = await bindQuery(call, services, question);
+  const moment = momentOf(bound);
   const limits = limitsOf(caller, services.settings);
   const { settings, sql } = services;
   if (truthOf(call.query, 'schema')) {
@@ -67,9 +70,9 @@ export async function answerSql(
   const format = formatOf(call);
   if (format === 'arrow' || format === 'parquet') refuseBeside(call, format);
   const snapshot = snapshotOf(bound);
-  const tag = tagOf(bound, format, question, services);
+  const tag = tagOf(bound, format, question);
   if (tag !== undefined && has(call.ifNoneMatch, tag)) {
-    return { kind: 'unchanged', snapshot, tag };
+    return { kind: 'unchanged', snapshot, moment, tag };
   }
   const asFile = isLarge(rows, format, call);
   let made: Body['file'];
@@ -87,7 +90,7 @@ export async function answerSql(
     throw new Failure('SystemError', 'a query was run for its price');
   const { body } = metering.result;
   const dataset = call.environment === 'test' ? undefined : oneOf(bound);
-  const answer = { body, format, snapshot, tag, charge: metering.charge, dataset };
+  const answer = { body, format, snapshot, moment, tag, charge: metering.charge, dataset };
   const cutAt = body.objects < limits.rowsMax ? undefined : cutOf(bound, limits);
   return { ...rowsOf(call, answer), ...(cutAt === undefined ? {} : { cutAt }) };
 }
@@ -143,6 +146,10 @@ async function shown(
 export const snapshotOf = ({ tables }: BoundPlan): number =>
   Math.max(0, ...datasetsOf(tables).map(({ table }) => table.snapshot));
 
+/** The moment of all tables of a query. */
+export const momentOf = ({ tables }: BoundPlan): Moment =>
+  lastMoment(datasetsOf(tables).map(({ moment }) => moment));
+
 /** Who asks a query, what beside it, and until when. */
 type Asking = Pick<Call, 'caller' | 'query' | 'departure'>;
 
@@ -156,12 +163,14 @@ export async function bindQuery(
   const caller = callerOf(call.caller);
   const { workspace } = readableWorkspace(caller, question.workspace, lake);
   const asOf = readAsOf(textOf(call.query, 'asOf'), settings.zone);
+  const at = momentNow(services);
   const plan = await planSql(question.text, question.parameters, sql, call);
   const asked = {
     caller,
     workspace,
     source: question.text,
     asOf,
+    at,
     named: question.stored?.tables ?? [],
     within: [],
     owned: question.stored !== undefined,
@@ -225,12 +234,11 @@ export function tagOf(
   { plan, system, tables }: BoundPlan,
   format: BodyFormat,
   question: SqlQuestion,
-  { pending }: Services,
 ): string | undefined {
   if (isMomentary(plan, tables) || tables.length === 0) return undefined;
   const versions = datasetsOf(tables).map(
-    ({ dataset: { tableId, updatedMs }, table: { snapshot } }) =>
-      [tableId, snapshot, pending.newest(tableId), updatedMs].join('.'),
+    ({ dataset: { tableId, updatedMs }, newest, table: { snapshot } }) =>
+      [tableId, snapshot, newest, updatedMs].join('.'),
   );
   const views = viewsOf(tables).map(({ updatedMs }) => updatedMs);
   const asked = JSON.stringify([question.text, question.parameters, system]);

@@ -19,7 +19,11 @@ export const SQL_PARAMETERS: readonly Parameter[] = [
     'includeSystemRecordProperties',
     'Each table has a column _systemRecordProperties: id, key, subkey, date, updated.',
   ),
-  { kind: 'text', name: 'asOf', help: 'The data as they were: snapshot id, date or time.' },
+  {
+    kind: 'text',
+    name: 'asOf',
+    help: 'The data as they were: what svccloud-as-of said, a date or time, or a snapshot id.',
+  },
   {
     kind: 'text',
     name: 'callback',

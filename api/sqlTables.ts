@@ -8,12 +8,13 @@ import { refuseAt } from '../query/sql/tokens.ts';
 import type { Caller } from '../store/callers.ts';
 import type { Dataset } from '../store/datasets.ts';
 import { Failure } from '../store/failure.ts';
-import type { AsOf } from '../store/history.ts';
+import type { AsOf, Moment } from '../store/history.ts';
 import type { Lake } from '../store/lake.ts';
 import type { NamedTable, View } from '../store/namedQueries.ts';
-import type { PendingRow } from '../store/pending.ts';
+import type { PendingRow } from '../store/pendingRows.ts';
 import { CORE, datasetOf, visibilityOf } from './access.ts';
 import type { Call, Services } from './endpoint.ts';
+import { pastOf } from './moments.ts';
 import { isLogs, logRows, openLogs } from './systemLogs.ts';
 import { viewOf } from './viewAccess.ts';
 
@@ -24,6 +25,8 @@ interface Asked {
   /** The text that the places of the plan are of. */
   readonly source: string;
   readonly asOf: AsOf | undefined;
+  /** Where no other one is asked for: the moment of all tables. */
+  readonly at: Moment;
   /** What the tables were when the query was made; none of a query that was made now. */
   readonly named: readonly NamedTable[];
   /** Ids of the views that this query is part of, the outermost first. */
@@ -60,27 +63,33 @@ export async function bindTables(
 
 async function bindDataset(
   dataset: Dataset,
-  { asOf, caller }: Asked,
+  { asOf, at, caller }: Asked,
   services: Services,
 ): Promise<BoundTable> {
-  const table = await services.lake.table(dataset.tableId, asOf);
+  const bound = { kind: 'dataset', dataset, visibility: visibilityOf(caller, dataset) } as const;
+  const { tableId } = dataset;
+  if (asOf !== undefined) {
+    const past = await pastOf(tableId, asOf, services);
+    if (past === undefined) throw new Failure('NotFound');
+    const { moment, table } = past;
+    return { ...bound, table, pending: past.pending(), moment, newest: moment.sequence };
+  }
+  const table = await services.lake.tableSeen(tableId, at.snapshot);
   if (table === undefined) throw new Failure('NotFound');
-  return {
-    kind: 'dataset',
-    dataset,
-    table,
-    pending: asOf === undefined ? await besideFiles(dataset, table.snapshot, caller, services) : [],
-    visibility: visibilityOf(caller, dataset),
-  };
+  const newest = Math.min(at.sequence, services.pending.newest(tableId));
+  const pending = await besideFiles(dataset, table.snapshot, at.sequence, caller, services);
+  return { ...bound, table, pending, moment: at, newest };
 }
 
 async function besideFiles(
   dataset: Dataset,
   snapshot: number,
+  sequence: number,
   { accountId }: Caller,
   { database, pending }: Services,
 ): Promise<readonly PendingRow[]> {
-  return isLogs(dataset) ? logRows(database, accountId) : pending.beside(dataset.tableId, snapshot);
+  if (isLogs(dataset)) return logRows(database, accountId);
+  return pending.beside(dataset.tableId, snapshot, undefined, sequence);
 }
 
 /** @throws Failure InvalidParameter for a view that is part of itself. */

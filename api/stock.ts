@@ -4,10 +4,12 @@ import { dayIn } from '../query/dates.ts';
 import { runSeries } from '../query/series.ts';
 import type { Dataset } from '../store/datasets.ts';
 import type { Body } from '../store/duckdb/protocol.ts';
+import type { Moment } from '../store/history.ts';
 import { Failure, type FailureType } from '../store/failure.ts';
 import { callerOf, CORE, datasetOf, readableDatasets } from './access.ts';
 import { answerOf, paidFor, type Part, unchargedOnFailure } from './batch.ts';
 import type { Answer, Call, Services } from './endpoint.ts';
+import { lastMoment, momentNow } from './moments.ts';
 import { listOf, refuse } from './parameters.ts';
 import { answerSeries, formatOf, objectsMax, readDataset } from './series.ts';
 import { type Asking, recordsOf, refuseUseless, withPart } from './stockParameters.ts';
@@ -46,10 +48,11 @@ export async function answerStockBatch(call: Call, services: Services): Promise<
   const { asked, leftOut } = entitledTo(typesOf(call, services), call, services);
   refuseEmptyFilter(asked, call);
   const parts: StockPart[] = [];
+  const at = momentNow(services);
   return unchargedOnFailure(parts, async () => {
     for (const one of asked) {
       if (!filterLeaves(one, call)) continue;
-      parts.push(await partOf(call, services, one, symbols, parts));
+      parts.push(await partOf(call, services, one, symbols, at, parts));
     }
     const found = symbols.filter((_, at) => parts.some(({ bodies }) => hasRecords(bodies[at])));
     const silent = symbols.filter((symbol) => !found.includes(symbol));
@@ -61,7 +64,7 @@ export async function answerStockBatch(call: Call, services: Services): Promise<
     const [only = ''] = shown;
     const bytes = market ? asObject(shown.map((name) => [name, ofSymbol(name)])) : ofSymbol(only);
     const names = leftOut.map(({ name }) => name);
-    return answerOf(call, parts, 'json', bytes, names);
+    return answerOf(call, parts, at, 'json', bytes, names);
   });
 }
 
@@ -151,13 +154,17 @@ async function partOf(
   services: Services,
   asked: Readable,
   symbols: readonly string[],
+  at: Moment,
   before: readonly StockPart[],
 ): Promise<StockPart> {
   const { dataset, type } = asked;
   const records = recordsOf(type, dataset, askingOf(call, services, false));
   const reads = await Promise.all(
     symbols.map((symbol) =>
-      readDataset(call, services, dataset, 'data', { ...records, keys: [symbol] }),
+      readDataset(call, services, dataset, 'data', {
+        own: { ...records, keys: [symbol] },
+        at,
+      }),
     ),
   );
   const most = reads.reduce((sum, { plan }) => sum + objectsMax(plan), 0);
@@ -168,10 +175,12 @@ async function partOf(
   };
   const { charge, price } = await paidFor(call, services, dataset, most, before, run);
   const snapshot = Math.max(...reads.map(({ plan }) => plan.table.snapshot));
-  if (call.environment !== 'test') return { asked, bodies, charge, price, snapshot };
+  const moment = lastMoment(reads.map((read) => read.moment));
+  const paid = { asked, charge, price, snapshot, moment };
+  if (call.environment !== 'test') return { ...paid, bodies };
   const caller = callerOf(call.caller);
   const other = bodies.map((body) => scrambledBody(body, 'json', caller, dataset, snapshot));
-  return { asked, bodies: other, charge, price, snapshot };
+  return { ...paid, bodies: other };
 }
 
 type Read = Awaited<ReturnType<typeof readDataset>>;
@@ -221,7 +230,8 @@ async function knownOf(
   services: Services,
 ): Promise<ReadonlySet<string>> {
   const known = new Set<string>();
-  const bare = { ...call, path: {}, query: {} };
+  const { asOf } = call.query;
+  const bare = { ...call, path: {}, query: asOf === undefined ? {} : { asOf } };
   const readable =
     symbols.length === 0 ? [] : readableDatasets(callerOf(call.caller), services.lake, CORE);
   for (const dataset of readable.filter(({ dataset: id }) => SERVING.has(id.toUpperCase()))) {
@@ -229,7 +239,9 @@ async function knownOf(
     const keys = symbols.filter((symbol) => !known.has(symbol));
     if (key === undefined || keys.length === 0) continue;
     const wanted = { keys, last: 1, filter: [key] };
-    const { plan, remembered } = await readDataset(bare, services, dataset, 'data', wanted);
+    const { plan, remembered } = await readDataset(bare, services, dataset, 'data', {
+      own: wanted,
+    });
     const { bytes } = await runSeries(plan, 'json', services.series, call, remembered);
     const records = JSON.parse(Buffer.from(bytes).toString('utf8')) as readonly object[];
     for (const record of records) known.add(String(new Map(Object.entries(record)).get(key)));

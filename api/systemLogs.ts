@@ -6,7 +6,7 @@ import type { Database } from '../store/database.ts';
 import { createDataset, createSystemWorkspace } from '../store/datasetEdits.ts';
 import type { Dataset } from '../store/datasets.ts';
 import { LEVELS, newestLines } from '../store/jobs.ts';
-import type { PendingRow } from '../store/pending.ts';
+import type { PendingRow } from '../store/pendingRows.ts';
 import { LOGS, SYSTEM_WORKSPACE } from '../store/systemTables.ts';
 import type { Services } from './endpoint.ts';
 

@@ -10,10 +10,11 @@ import type { View } from '../store/namedQueries.ts';
 import { callerOf, ownWorkspaces } from './access.ts';
 import type { Answer, Call, Services } from './endpoint.ts';
 import { metered } from './metering.ts';
+import { momentNow } from './moments.ts';
 import { refuse, textOf, truthOf } from './parameters.ts';
 import { describePlan, formatOf, objectsMax, readAsOf, refuseBeside, rowsOf } from './series.ts';
 import { readSeries } from './seriesParameters.ts';
-import { limitsOf, snapshotOf, sqlOrderOf } from './sql.ts';
+import { limitsOf, momentOf, snapshotOf, sqlOrderOf } from './sql.ts';
 import { bindView } from './sqlTables.ts';
 import { viewOf } from './viewAccess.ts';
 
@@ -50,6 +51,7 @@ export async function answerView(
   if (format === 'arrow' || format === 'parquet') refuseBeside(call, format);
   const bound = await boundView(view, call, services);
   const snapshot = snapshotOf(bound);
+  const moment = momentOf(bound);
   const dataset = datasetOfView(view, weightOf(bound.tables));
   const plan = planSeries(readSeries(call, settings.zone), {
     dataset,
@@ -80,7 +82,8 @@ export async function answerView(
     return { kind: 'json', value: metering.price, metering: 'free' };
   }
   const { charge, result } = metering;
-  return rowsOf(call, { body: result.body, format, snapshot, tag: undefined, charge, dataset });
+  const { body } = result;
+  return rowsOf(call, { body, format, snapshot, moment, tag: undefined, charge, dataset });
 }
 
 /** The view's plan with the tables that its owner reads. */
@@ -93,6 +96,7 @@ export async function boundView(view: View, call: Call, services: Services): Pro
       workspace: view.workspace,
       source: view.query,
       asOf: readAsOf(textOf(call.query, 'asOf'), settings.zone),
+      at: momentNow(services),
       named: [],
       within: [],
       owned: true,

@@ -2,9 +2,12 @@
 import type { PartFormat } from '../pipeline/exportParts.ts';
 import type { Part, TargetDefinition, Upload } from '../pipeline/targets/target.ts';
 import type { ExportRow } from '../store/exports.ts';
+import type { Moment } from '../store/history.ts';
 
 export interface ExportOrder extends PartFormat {
   readonly what: ExportedDataset | ExportedQuery;
+  /** Of the last push that is exported beside the version's files; none when undefined. */
+  readonly sequence?: number;
   /** Ids of all tables that are read: a purge of one of them ends the export. */
   readonly tableIds: readonly number[];
   readonly target: TargetDefinition;
@@ -33,6 +36,11 @@ export interface Made {
 
 export const orderOf = ({ order_json }: ExportRow): ExportOrder =>
   JSON.parse(order_json) as ExportOrder;
+
+export const exportedMoment = (row: ExportRow): Moment => ({
+  snapshot: row.snapshot_id,
+  sequence: orderOf(row).sequence ?? 0,
+});
 
 export const partsOf = ({ parts_json }: ExportRow): readonly Part[] =>
   JSON.parse(parts_json) as readonly Part[];

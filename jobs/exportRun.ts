@@ -28,10 +28,13 @@ import type { Database } from '../store/database.ts';
 import type { DuckDbPool } from '../store/duckdb/pool.ts';
 import { type ExportRow, updateExport } from '../store/exports.ts';
 import { Failure } from '../store/failure.ts';
+import { momentText } from '../store/history.ts';
 import type { Lake } from '../store/lake.ts';
+import type { Pending } from '../store/pending.ts';
 import type { Secrets } from '../store/secrets.ts';
 import {
   type ExportedDataset,
+  exportedMoment,
   type ExportOrder,
   type Made,
   madeOf,
@@ -43,6 +46,7 @@ export interface ExportRunParts {
   readonly database: Database;
   readonly secrets: Secrets;
   readonly lake: Lake;
+  readonly pending: Pending;
   /** Makes parts of datasets: not the one of series, nor that of queries. */
   readonly pool: DuckDbPool;
   /** Where each export has a folder for what is made and not delivered. */
@@ -196,7 +200,7 @@ async function contentOf(
   const ranges = await rangesOf(of, what.rowsPerFile);
   return {
     schema: schemaOf(of.table),
-    rows: of.table.records,
+    rows: ranges.reduce((all, { rows }) => all + rows, 0),
     count: ranges.length,
     make: async (at, name, onPercent) => {
       const range = ranges[at];
@@ -213,15 +217,18 @@ async function datasetOf(
   { name, tableId }: ExportedDataset,
   { row, signal }: ExportRun,
   folder: string,
-  { deadlineMs, lake, pool }: ExportRunParts,
+  { deadlineMs, lake, pending, pool }: ExportRunParts,
 ): Promise<PartsOf> {
   const dataset = lake.catalogue.datasetById(tableId);
   if (dataset === undefined) throw new Failure('Gone', `${name} is not there any more`);
-  const table = await lake.tableAt(tableId, row.snapshot_id);
+  const { snapshot_id: snapshot } = row;
+  const table = await lake.tableAt(tableId, snapshot);
   if (table === undefined) {
-    throw new Failure('Gone', `version ${row.snapshot_id} of ${name} has ended: export it anew`);
+    throw new Failure('Gone', `version ${snapshot} of ${name} has ended: export it anew`);
   }
-  return { files: lake.files, pool, dataset, table, deadlineMs, signal, folder };
+  const cut = { kind: 'sequence', sequence: exportedMoment(row).sequence } as const;
+  const pushed = (await pending.past(tableId, snapshot, cut)).rows();
+  return { files: lake.files, pool, dataset, table, pushed, deadlineMs, signal, folder };
 }
 
 /** As they were found first: to find them takes a look at every key. */
@@ -341,6 +348,7 @@ function manifestOf({ content, order, row }: Work, parts: readonly Part[]): stri
     workspace: row.workspace,
     ...(what.kind === 'dataset' ? { dataset: what.name } : { query: what.query }),
     snapshot: row.snapshot_id,
+    asOf: momentText(exportedMoment(row)),
     created: row.created_ms,
     format,
     compression,

@@ -6,7 +6,9 @@ import { ingest, type IngestServices, silentEvents } from '../pipeline/ingest.ts
 import type { Relation } from '../pipeline/relation.ts';
 import { propertyOf } from '../store/columns.ts';
 import type { Dataset } from '../store/datasets.ts';
-import { documentOf, netOf, type Pending, type PendingRow } from '../store/pending.ts';
+import { type Pending } from '../store/pending.ts';
+import { documentOf, netOf, type PendingRow } from '../store/pendingRows.ts';
+import { logPushes, packRows } from '../store/pushLog.ts';
 import { inWorkFolder } from '../store/workFolder.ts';
 
 interface FlushParts {
@@ -68,6 +70,7 @@ async function writeRows(
       touches,
       accepted: true,
     } as const;
+    const packed = await packRows(taken);
     let snapshot = 0;
     await ingest(
       load,
@@ -76,10 +79,12 @@ async function writeRows(
       silentEvents,
       async (transaction, _outcome, committed) => {
         snapshot = committed.snapshot;
-        await pending.forget(transaction, taken);
+        await logPushes(transaction, tableId, packed, committed);
+        await pending.forget(transaction, tableId, taken, snapshot);
       },
     );
-    pending.flushed(tableId, taken, snapshot);
+    // A load that changed nothing is not announced.
+    pending.flushed(tableId, snapshot);
   });
 }
 

@@ -2,6 +2,7 @@
 // made, so that one which is made again is the one that it was.
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeBind } from '../query/binding.ts';
 import { mayHold } from '../query/pruning.ts';
 import { type Column, CREATED_COLUMN, SQL_TYPES, UPDATED_COLUMN } from '../store/columns.ts';
 import type { Dataset } from '../store/datasets.ts';
@@ -11,6 +12,8 @@ import type { Body, Bound, Compression } from '../store/duckdb/protocol.ts';
 import { Failure } from '../store/failure.ts';
 import type { Files } from '../store/files.ts';
 import type { DataFile, Table } from '../store/lakeRead.ts';
+import type { PendingRow } from '../store/pendingRows.ts';
+import { withPending } from '../store/pendingSql.ts';
 import { newUuid } from '../store/random.ts';
 import { withOpenFiles } from '../store/tableFiles.ts';
 import { FILE_COLUMN, type PathOf, POSITION_COLUMN, visibleRows } from '../store/tableSql.ts';
@@ -46,6 +49,8 @@ export interface PartsOf {
   readonly pool: DuckDbPool;
   readonly dataset: Dataset;
   readonly table: Table;
+  /** Records that were pushed by then and are no file of the version. */
+  readonly pushed: readonly PendingRow[];
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
   /** For what is unfinished; the part itself lands in it too. */
@@ -78,9 +83,9 @@ export function rowsOfPart({ bytes, records }: Table, asked: number | undefined)
 
 /** The parts of a table, in their order; one without records where it has none. */
 export async function planParts(parts: PartsOf, rows: number): Promise<readonly PartRange[]> {
-  const { records } = parts.table;
+  const records = await countOf(parts);
   if (records <= rows) return [{ after: undefined, upTo: undefined, rows: records }];
-  const edges = await edgesOf(parts, rows);
+  const edges = await edgesOf(parts, rows, records);
   const count = Math.ceil(records / rows);
   if (edges.length !== count - 1) throw unlike(parts);
   return Array.from({ length: count }, (_, at) => ({
@@ -88,6 +93,20 @@ export async function planParts(parts: PartsOf, rows: number): Promise<readonly 
     upTo: edges[at],
     rows: Math.min(rows, records - at * rows),
   }));
+}
+
+async function countOf(parts: PartsOf): Promise<number> {
+  if (parts.pushed.length === 0) return parts.table.records;
+  return withOpenFiles(parts.files, parts.table.files, async ({ paths, pathOf }) => {
+    const { bind, parameters } = makeBinding();
+    const statements = [`SELECT count(*) AS records FROM ${rowsOf(parts, [], pathOf, bind)}`];
+    const [found = []] = await parts.pool.rows({
+      ...questionOf(parts, paths),
+      statements,
+      parameters,
+    });
+    return Number(found[0]?.['records'] ?? 0);
+  });
 }
 
 const unlike = ({ dataset, table }: PartsOf): Failure => {
@@ -121,29 +140,38 @@ function orderOf({ dataset, table }: PartsOf): readonly Term[] {
   ];
 }
 
-function rowsOf({ dataset, table }: PartsOf, columns: readonly Column[], pathOf: PathOf): string {
+function rowsOf(
+  { dataset, pushed, table }: PartsOf,
+  columns: readonly Column[],
+  pathOf: PathOf,
+  bind: (value: Bound) => string,
+): string {
   const index = uniqueIndexOf(dataset, table).columns;
   const read = [...new Set([...columns, ...index])];
   // Of no column there are no rows.
   const some = read.length === 0 ? table.columns.slice(0, 1) : read;
-  return visibleRows(table.files, some, pathOf, index.length === 0);
+  const stored = visibleRows(table.files, some, pathOf, index.length === 0);
+  if (pushed.length === 0) return stored;
+  return withPending(stored, some, index, pushed, 'true', bind);
 }
 
 /** The last record of each part but the last one. */
-async function edgesOf(parts: PartsOf, rows: number): Promise<readonly Edge[]> {
+async function edgesOf(parts: PartsOf, rows: number, records: number): Promise<readonly Edge[]> {
   const { table } = parts;
   return withOpenFiles(parts.files, table.files, async ({ paths, pathOf }) => {
+    const { bind, parameters } = makeBinding();
     const terms = orderOf(parts);
     const values = terms.map(({ sql }, at) => `${sql} AS t${at}`).join(', ');
     const names = terms.map((_, at) => `t${at}`);
     const texts = names.map((name) => `CAST(${name} AS VARCHAR) AS ${name}`).join(', ');
     const numbered = `SELECT ${names.join(', ')}, row_number() OVER (ORDER BY ${names.join(', ')}) AS n
-      FROM (SELECT ${values} FROM ${rowsOf(parts, [], pathOf)})`;
+      FROM (SELECT ${values} FROM ${rowsOf(parts, [], pathOf, bind)})`;
     const statement = `SELECT ${texts} FROM (${numbered})
-      WHERE n % ${rows} = 0 AND n < ${table.records} ORDER BY n`;
+      WHERE n % ${rows} = 0 AND n < ${records} ORDER BY n`;
     const [found = []] = await parts.pool.rows({
       ...questionOf(parts, paths),
       statements: [statement],
+      parameters,
     });
     return found.map((row) => names.map((name) => String(row[name])));
   });
@@ -170,20 +198,17 @@ export async function makePart(
 ): Promise<string> {
   const files = parts.table.files.filter((file) => mayHaveSome(file, range, parts));
   return withOpenFiles(parts.files, files, async ({ paths, pathOf }) => {
-    const parameters: Bound[] = [];
-    const bind = (value: string, type: string): string => {
-      parameters.push(value);
-      return `CAST($${parameters.length} AS ${type})`;
-    };
+    const { bind, parameters } = makeBinding();
+    const typed: BindTyped = (value, type) => `CAST(${bind(value)} AS ${type})`;
     const columns = columnsOf(parts.table);
     const list = columns.map((column) => identifier(column.name)).join(', ');
     const terms = orderOf(parts);
     const table = { ...parts, table: { ...parts.table, files } };
     const where = [
-      ...beyond(terms, range.after, '>', bind),
-      ...beyond(terms, range.upTo, '<=', bind),
+      ...beyond(terms, range.after, '>', typed),
+      ...beyond(terms, range.upTo, '<=', typed),
     ];
-    const statement = `SELECT ${list} FROM ${rowsOf(table, columns, pathOf)}
+    const statement = `SELECT ${list} FROM ${rowsOf(table, columns, pathOf, bind)}
       ${where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`}
       ORDER BY ${terms.map(({ sql }) => sql).join(', ')}`;
     const file = { name: `${UNFINISHED}${newUuid()}`, bytesMax: PART_BYTES_MAX, compression };
@@ -203,6 +228,13 @@ export async function takeFile({ file }: Body, folder: string, name: string): Pr
   return path;
 }
 
+type BindTyped = (value: string, type: string) => string;
+
+function makeBinding(): { readonly parameters: Bound[]; readonly bind: (value: Bound) => string } {
+  const parameters: Bound[] = [];
+  return { parameters, bind: makeBind(parameters) };
+}
+
 /**
  * Conditions of the records behind an edge, or up to it. The first alone, of one column, lets whole row
  * groups be left out.
@@ -211,7 +243,7 @@ function beyond(
   terms: readonly Term[],
   edge: Edge | undefined,
   operator: '>' | '<=',
-  bind: (value: string, type: string) => string,
+  bind: BindTyped,
 ): readonly string[] {
   if (edge === undefined) return [];
   const strict = operator === '>' ? '>' : '<';

@@ -10,7 +10,7 @@ import {
 } from '../store/columns.ts';
 import type { Dataset } from '../store/datasets.ts';
 import type { Table } from '../store/lakeRead.ts';
-import type { Push } from '../store/pending.ts';
+import type { Push } from '../store/pendingRows.ts';
 import { INDEX_BYTES_MAX } from './relation.ts';
 
 /** Records of one push; more are a load. */

@@ -3,9 +3,13 @@
 import type { Column } from '../store/columns.ts';
 import { UPDATED_COLUMN } from '../store/columns.ts';
 import { identifier, literal } from '../store/duckdb/instance.ts';
+import type { Bound } from '../store/duckdb/protocol.ts';
 import type { DataFile, Table } from '../store/lakeRead.ts';
+import type { PendingRow } from '../store/pendingRows.ts';
+import { isPushed, withPending } from '../store/pendingSql.ts';
 import { FILE_COLUMN, type PathOf, POSITION_COLUMN, visibleRows } from '../store/tableSql.ts';
 import { withOpenFiles } from '../store/tableFiles.ts';
+import { type Bind, makeBind } from './binding.ts';
 import type { SeriesEngine } from './series.ts';
 
 /** Index values of one kind of change: key, subkey and date, as far as the dataset has them. */
@@ -18,11 +22,15 @@ interface Changes {
 /** Changes of one version that are told; more is told as a number only. */
 const CHANGES_MAX = 100_000;
 
-/** `index` are the columns of the unique index, at least one. */
+/**
+ * @param index the columns of the unique index, at least one
+ * @param known what was pushed and seen beside `before`, and is in files of `after`
+ */
 export async function changesBetween(
   before: Table,
   after: Table,
   index: readonly Column[],
+  known: readonly PendingRow[],
   engine: SeriesEngine,
 ): Promise<Changes> {
   const parts = {
@@ -34,11 +42,18 @@ export async function changesBetween(
   if (files.length === 0) return { inserted: [], replaced: [], deleted: [] };
   const old = holed.map(({ before: file }) => file);
   const rows = await withOpenFiles(engine.files, [...files, ...old], async ({ paths, pathOf }) => {
-    const columns = [...index, ...after.columns.filter(({ name }) => name === UPDATED_COLUMN)];
+    const updated = after.columns.filter(({ name }) => name === UPDATED_COLUMN);
+    const columns = [...new Set([...index, ...updated])];
+    const parameters: Bound[] = [];
+    const bind = makeBind(parameters);
     const gone = holed.map((pair) => newlyDeleted(pair, columns, pathOf));
     const ended = [visibleRows(parts.ended, columns, pathOf), ...gone];
-    const sql = changesSql(ended, visibleRows(parts.begun, columns, pathOf), index);
-    const question = { files: paths, statements: [sql], deadlineMs: engine.deadlineMs };
+    const union = `(${ended.map((rows) => `SELECT * FROM ${rows}`).join(' UNION ALL ')})`;
+    const seen = withPending(union, columns, index, known, 'true', bind);
+    const begun = visibleRows(parts.begun, columns, pathOf);
+    const sql = changesSql(seen, begun, index, isKnown(columns, known, bind));
+    const statements = [sql];
+    const question = { files: paths, statements, parameters, deadlineMs: engine.deadlineMs };
     return (await engine.pool.rows(question))[0] ?? [];
   });
   const of = (kind: string): readonly (readonly unknown[])[] =>
@@ -80,7 +95,18 @@ function newlyDeleted(
     WHERE gone.pos = r.${POSITION_COLUMN} AND parse_filename(gone.file_path) = r.${FILE_COLUMN}))`;
 }
 
-function changesSql(ended: readonly string[], begun: string, index: readonly Column[]): string {
+/** What was pushed and gave way at its flush to what is stored did not go: it was never there. */
+function isKnown(columns: readonly Column[], known: readonly PendingRow[], bind: Bind): string {
+  const given = known.filter(({ replaces }) => !replaces);
+  return given.length === 0 ? 'false' : isPushed('a', columns, given, bind);
+}
+
+function changesSql(
+  seen: string,
+  begun: string,
+  index: readonly Column[],
+  isKnown: string,
+): string {
   const same = index.map(({ name }) => `a.${identifier(name)} = b.${identifier(name)}`);
   const first = identifier(index[0]?.name ?? '');
   const values = index.map(({ name, type }, at) => {
@@ -89,10 +115,10 @@ function changesSql(ended: readonly string[], begun: string, index: readonly Col
     return `${plain ? value : `CAST(${value} AS VARCHAR)`} AS i${at}`;
   });
   const updated = identifier(UPDATED_COLUMN);
-  const union = ended.map((rows) => `SELECT * FROM ${rows}`).join(' UNION ALL ');
   return `SELECT CASE WHEN a.${first} IS NULL THEN 'inserted' WHEN b.${first} IS NULL THEN 'deleted'
       ELSE 'replaced' END AS kind, ${values.join(', ')}
-    FROM (${union}) AS a FULL JOIN ${begun} AS b ON ${same.join(' AND ')}
-    WHERE a.${updated} IS DISTINCT FROM b.${updated} OR a.${first} IS NULL OR b.${first} IS NULL
+    FROM ${seen} AS a FULL JOIN ${begun} AS b ON ${same.join(' AND ')}
+    WHERE (a.${updated} IS DISTINCT FROM b.${updated} OR a.${first} IS NULL OR b.${first} IS NULL)
+      AND NOT (b.${first} IS NULL AND ${isKnown})
     ORDER BY ALL LIMIT ${CHANGES_MAX}`;
 }

@@ -2,7 +2,7 @@
 // (store/duckdb/render.ts): the law "cache on = cache off" holds the two together.
 import { UPDATED_COLUMN } from '../store/columns.ts';
 import type { Table } from '../store/lakeRead.ts';
-import { documentOf, type PendingRow } from '../store/pending.ts';
+import { documentOf, type PendingRow } from '../store/pendingRows.ts';
 import { numberOfDay } from './days.ts';
 import type { Member } from './seriesMembers.ts';
 

@@ -4,7 +4,7 @@
 // reader can see it: it adds its records, leaves a series as it is, or ends it.
 import type { Touches } from '../store/commit.ts';
 import type { Body, Page } from '../store/duckdb/protocol.ts';
-import { keyOf, netOf, type PendingRow } from '../store/pending.ts';
+import { keyOf, netOf, type PendingRow } from '../store/pendingRows.ts';
 import { compareValues } from '../store/tableStats.ts';
 import { numberOfDay } from './days.ts';
 import { cutOf, type Cut, type LaidOver } from './overlay.ts';

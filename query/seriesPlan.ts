@@ -4,7 +4,7 @@ import { type Column, CREATED_COLUMN, isSystemColumn, UPDATED_COLUMN } from '../
 import type { Dataset } from '../store/datasets.ts';
 import { Failure } from '../store/failure.ts';
 import type { Table } from '../store/lakeRead.ts';
-import type { PendingRow } from '../store/pending.ts';
+import type { PendingRow } from '../store/pendingRows.ts';
 import { endOfDay, startOfDay } from './dates.ts';
 import type { Day } from './days.ts';
 import type { Days } from './ranges.ts';
@@ -76,8 +76,8 @@ export interface SeriesPlan extends Take {
   readonly table: Table;
   /** Records that are no file yet, beside the table's snapshot. */
   readonly pending: readonly PendingRow[];
-  /** Only records that were written or changed since this version. */
-  readonly since: Table | undefined;
+  /** Only records that were written or changed since this moment. */
+  readonly since: { readonly table: Table; readonly told: readonly PendingRow[] } | undefined;
   readonly visibility: Visibility;
   /** Equality on columns of the unique index: any of the spellings. */
   readonly equals: readonly { readonly column: Column; readonly values: readonly string[] }[];
@@ -103,13 +103,19 @@ export interface SeriesPlan extends Take {
   readonly members: readonly Member[];
 }
 
+/** A moment of the past: a version, and what was pushed beside it, of some keys or of all. */
+export interface Since {
+  readonly table: Table;
+  readonly told: (keys?: readonly string[]) => readonly PendingRow[];
+}
+
 export interface SeriesContext {
   readonly dataset: Dataset;
   readonly table: Table;
   readonly visibility: Visibility;
   /** Pending records, of these keys only when there are any. */
   readonly pending?: (keys?: readonly string[]) => readonly PendingRow[];
-  readonly since?: Table | undefined;
+  readonly since?: Since | undefined;
   /** Records of one answer at most. */
   readonly rowsMax: number;
   /** The day of the request in `zone`. */
@@ -135,11 +141,12 @@ export function planSeries(parameters: SeriesParameters, context: SeriesContext)
     ...subkeys.flatMap((value) => equalTo(subkey, spelled(subkey, value), 'subkey')),
     ...visibleKey(context),
   ];
-  const pending = wantedOf(equals, context);
+  const { since } = context;
+  const pending = wantedOf(equals, context, context.pending);
   return {
     table,
     pending,
-    since: context.since,
+    since: since && { table: since.table, told: wantedOf(equals, context, since.told) },
     visibility: context.visibility,
     equals,
     takes: keys !== undefined && keys.length > 1 ? keys : [],
@@ -166,7 +173,8 @@ const NONE: readonly PendingRow[] = [];
 /** Pending records that the plan's keys leave: the fewer go to DuckDB the better. */
 function wantedOf(
   equals: SeriesPlan['equals'],
-  { dataset, pending }: SeriesContext,
+  { dataset }: SeriesContext,
+  pending: SeriesContext['pending'],
 ): readonly PendingRow[] {
   const ofKey = equals.find(({ column }) => column.name === dataset.mapping.key);
   const rows = pending?.(ofKey?.column.type === 'varchar' ? ofKey.values : undefined) ?? NONE;
@@ -193,7 +201,7 @@ function limitOf(parameters: SeriesParameters, context: SeriesContext, pending: 
 }
 
 /** No more than this can be new: what is held for a call is not there for others meanwhile. */
-function changesMost(since: Table, { table }: SeriesContext): number {
+function changesMost({ table: since }: Since, { table }: SeriesContext): number {
   const known = new Set(since.files.map(({ id }) => id));
   const fresh = table.files.filter(({ id }) => !known.has(id));
   return fresh.reduce((sum, { records }) => sum + records, 0);

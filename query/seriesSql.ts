@@ -3,7 +3,7 @@ import { type Column, SQL_TYPES, UPDATED_COLUMN } from '../store/columns.ts';
 import { identifier, literal } from '../store/duckdb/instance.ts';
 import type { Bound } from '../store/duckdb/protocol.ts';
 import type { DataFile } from '../store/lakeRead.ts';
-import { withPending } from '../store/pendingSql.ts';
+import { withoutTold, withPending } from '../store/pendingSql.ts';
 import { FILE_COLUMN, type Place, POSITION_COLUMN, visibleRows } from '../store/tableSql.ts';
 import { type Bind, makeBind } from './binding.ts';
 import { type Condition, mayHold } from './pruning.ts';
@@ -125,19 +125,43 @@ export function printRecords(
   bind: Bind,
   relation?: PrintRelation,
 ): string {
-  const rows = relation?.(columns, bind) ?? rowsSince(plan, columns, place);
   const where = printConditions(plan, bind);
   const index = [...plan.ties, plan.indexDate];
+  if (plan.since !== undefined) return printSince(plan, plan.since, columns, place, where, bind);
+  const stored = visibleRows(prunedFiles(plan), columns, place.pathOf, plan.byPlace, place.holds);
+  const rows = relation?.(columns, bind) ?? stored;
   return withPending(rows, columns, index, plan.pending, where, bind);
 }
 
-/** The stored records; with `since` only those of newer files that its version did not hold. */
-function rowsSince(plan: SeriesPlan, columns: readonly Column[], { holds, pathOf }: Place): string {
-  const { since, byPlace } = plan;
-  const files = prunedFiles(plan);
-  if (since === undefined) return visibleRows(files, columns, pathOf, byPlace, holds);
-  const known = new Set(since.files.map(({ id }) => id));
-  const fresh = files.filter(({ id }) => !known.has(id));
+/** The records that are new or changed since a moment: without those that were told then. */
+function printSince(
+  plan: SeriesPlan,
+  since: NonNullable<SeriesPlan['since']>,
+  columns: readonly Column[],
+  place: Place,
+  where: string,
+  bind: Bind,
+): string {
+  const index = [...plan.ties, plan.indexDate];
+  const updated = plan.table.columns.filter(({ name }) => name === UPDATED_COLUMN);
+  const all = [...new Set([...columns, ...index, ...updated])];
+  const fresh = rowsSince(plan, since, all, place);
+  // A pushed record gives way to any that is stored, not to fresh ones only.
+  const stored = visibleRows(prunedFiles(plan), all, place.pathOf, false, place.holds);
+  const rows = withPending(fresh, all, index, plan.pending, where, bind, stored);
+  return withoutTold(rows, [...index, ...updated], since.told, bind);
+}
+
+/** The stored records of newer files that the earlier version did not hold. */
+function rowsSince(
+  plan: SeriesPlan,
+  { table }: NonNullable<SeriesPlan['since']>,
+  columns: readonly Column[],
+  { holds, pathOf }: Place,
+): string {
+  const { byPlace } = plan;
+  const known = new Set(table.files.map(({ id }) => id));
+  const fresh = prunedFiles(plan).filter(({ id }) => !known.has(id));
   const lost = lostFiles(plan);
   if (lost.length === 0) return visibleRows(fresh, columns, pathOf, byPlace, holds);
   // Files were put together: what they held before is no change.
@@ -154,7 +178,7 @@ function rowsSince(plan: SeriesPlan, columns: readonly Column[], { holds, pathOf
 /** Files of the earlier version that the plan's own has no more. */
 export function lostFiles({ since, table }: SeriesPlan): readonly DataFile[] {
   const kept = new Set(table.files.map(({ id }) => id));
-  return (since?.files ?? []).filter(({ id }) => !kept.has(id));
+  return (since?.table.files ?? []).filter(({ id }) => !kept.has(id));
 }
 
 /** The plan's conditions on the unique index as one; `print` makes a value's place in the text. */

@@ -1,11 +1,11 @@
 // One transaction makes a version: a snapshot row and what it changed. Before it, published files
 // are garbage to be swept; after it, they are the dataset (DESIGN.md idea 1; DuckLake 1.0
 // specification, "Queries: Writing Data").
-import { catalogTime, timeOfCatalog } from './catalogTime.ts';
+import { catalogTime } from './catalogTime.ts';
 import type { Column } from './columns.ts';
 import type { Database } from './database.ts';
 import { Failure } from './failure.ts';
-import type { PendingRow } from './pending.ts';
+import type { PendingRow } from './pendingRows.ts';
 import { insertProof, type Proof } from './proofTable.ts';
 import { newUuid } from './random.ts';
 import { columnRow, editTable, quoted } from './tableEdits.ts';
@@ -132,15 +132,14 @@ export interface Progress {
   readonly unnamed: string[];
 }
 
-/** Writes one snapshot inside `transaction`. Time moves on by at least 1 ms from commit to commit. */
+/** Writes one snapshot inside `transaction`, at a time after that of the one before. */
 export async function writeSnapshot(
   transaction: Database,
   edits: readonly Edit[],
   note: CommitNote,
-  nowMs: number,
+  timeMs: number,
 ): Promise<Committed> {
   const head = await readHead(transaction);
-  const timeMs = Math.max(nowMs, head.timeMs + 1);
   const progress: Progress = {
     snapshot: head.snapshot_id + 1,
     timeMs,
@@ -176,7 +175,7 @@ export async function writeSnapshot(
   return { snapshot, timeMs, created, unnamed };
 }
 
-async function readHead(transaction: Database): Promise<Head & { readonly timeMs: number }> {
+async function readHead(transaction: Database): Promise<Head> {
   const head = await transaction
     .selectFrom('ducklake_snapshot')
     .selectAll()
@@ -184,7 +183,7 @@ async function readHead(transaction: Database): Promise<Head & { readonly timeMs
     .limit(1)
     .executeTakeFirst();
   if (head === undefined) throw new Failure('SystemError', 'the lake has no first snapshot');
-  return { ...head, timeMs: timeOfCatalog(head.snapshot_time) };
+  return head;
 }
 
 async function apply(transaction: Database, edit: Edit, progress: Progress): Promise<void> {

@@ -7,11 +7,20 @@ import type { Database } from './database.ts';
 import { Failure } from './failure.ts';
 import { tableFolders } from './lakeRead.ts';
 import { createTable } from './lakeTables.ts';
+import { endPushes } from './pushLog.ts';
 
-/** A version to read: by snapshot id or by commit time. */
+/** What a reader sees at one time: the files of a version, and what was pushed up to a sequence. */
+export interface Moment {
+  readonly snapshot: number;
+  readonly sequence: number;
+}
+
+/** `412:1734`. */
+export const momentText = ({ sequence, snapshot }: Moment): string => `${snapshot}:${sequence}`;
+
+/** A moment to read: a version with what was pushed up to a sequence, or a time. */
 export type AsOf =
-  | { readonly kind: 'snapshot'; readonly snapshot: number }
-  | { readonly kind: 'time'; readonly ms: number };
+  (Moment & { readonly kind: 'snapshot' }) | { readonly kind: 'time'; readonly ms: number };
 
 /** Why there is nothing before a floor. */
 type EndReason = 'purged' | 'retention';
@@ -68,6 +77,7 @@ export async function writeFloor(
     .insertInto('history_floor')
     .values({ table_id: tableId, snapshot_id: snapshot, time_ms: timeMs, reason, records })
     .execute();
+  await endPushes(transaction, tableId, snapshot);
 }
 
 /** Rows with a life that belong to one table. */
@@ -202,12 +212,15 @@ async function lastOf(
   return found.length === 0 ? undefined : Math.max(...found);
 }
 
+/** 9999-12-31T23:59:59.999Z: later ones have another spelling. */
+const TIME_MAX_MS = 253_402_300_799_999;
+
 /** The newest snapshot that is left of those up to a time. */
-async function newestSnapshot(database: Database, ms: number): Promise<number | undefined> {
+export async function newestSnapshot(database: Database, ms: number): Promise<number | undefined> {
   const row = await database
     .selectFrom('ducklake_snapshot')
     .select('snapshot_id')
-    .where('snapshot_time', '<=', catalogTime(ms))
+    .where('snapshot_time', '<=', catalogTime(Math.min(ms, TIME_MAX_MS)))
     .orderBy('snapshot_id', 'desc')
     .limit(1)
     .executeTakeFirst();

@@ -2,21 +2,24 @@
 // Readers see a snapshot or none of it; nobody is told of a commit before it is on the disk.
 import { catalogTime } from './catalogTime.ts';
 import { type CommitNote, type Committed, type Edit, writeSnapshot } from './commit.ts';
-import type { Clock } from './clock.ts';
 import type { AtCrashPoint } from './crashPoints.ts';
 import type { Database } from './database.ts';
 import { type Catalogue, loadCatalogue } from './datasets.ts';
 import { endedPaths, forgetEnded, scheduleRemoval } from './endedFiles.ts';
-import type { Files } from './files.ts';
+import { Failure } from './failure.ts';
+import { type Files, Outdated } from './files.ts';
 import {
   type AsOf,
   checkSince,
   endOlder,
   type Floor,
+  newestSnapshot,
   readFloors,
   snapshotAsked,
 } from './history.ts';
+import type { LakeClock } from './lakeClock.ts';
 import { type DataFile, readEveryFile, readTable, type Table } from './lakeRead.ts';
+import { expirePushes } from './pushLog.ts';
 import { newUuid } from './random.ts';
 import type { Stamp } from './stamp.ts';
 import { expire, expiredSnapshots, type Keep, readSnapshots } from './retention.ts';
@@ -40,7 +43,7 @@ const OLD_TABLES_MAX = 64;
 interface LakeParts {
   readonly database: Database;
   readonly files: Files;
-  readonly clock: Clock;
+  readonly clock: LakeClock;
   readonly at: AtCrashPoint;
   readonly owner: LakeOwner;
 }
@@ -56,11 +59,13 @@ export interface LakeOwner {
 export class Lake {
   readonly files: Files;
   readonly #database: Database;
-  readonly #clock: Clock;
+  readonly #clock: LakeClock;
   readonly #at: AtCrashPoint;
   readonly #owner: LakeOwner;
   readonly #listeners = new Set<(change: Change) => void>();
   readonly #current = new Map<number, Promise<Table | undefined>>();
+  /** The version at which a table was last changed by this process. */
+  readonly #changed = new Map<number, number>();
   readonly #old = new Map<string, Promise<Table | undefined>>();
   #catalogue: Catalogue;
   #floors: ReadonlyMap<number, Floor>;
@@ -114,13 +119,18 @@ export class Lake {
       lake,
       run,
       snapshot: this.#snapshot,
-      writtenMs: this.#clock(),
+      writtenMs: this.#clock.now(),
       tableId,
       workspace: dataset?.workspace ?? '',
       dataset: dataset?.dataset ?? '',
       ...dataset?.mapping,
       ...rest,
     };
+  }
+
+  /** The newest version of the lake in which a table that was read is as it is now. */
+  versionOf({ snapshot, tableId }: Table): number {
+    return (this.#changed.get(tableId) ?? 0) <= snapshot ? this.#snapshot : snapshot;
   }
 
   /** Where the dataset's history begins; undefined while nothing of it was ended. */
@@ -142,8 +152,26 @@ export class Lake {
 
   async #askedTable(tableId: number, asOf: AsOf): Promise<Table | undefined> {
     const floor = this.#floors.get(tableId);
-    const snapshot = await snapshotAsked(this.#database, asOf, this.#snapshot, floor);
+    const lakeTime = this.inLakeTime(asOf);
+    const snapshot = await snapshotAsked(this.#database, lakeTime, this.#snapshot, floor);
     return this.#oldTable(tableId, snapshot);
+  }
+
+  /** A time of the machine's clock as one of the lake's. */
+  inLakeTime(asOf: AsOf): AsOf {
+    return asOf.kind === 'time' ? { ...asOf, ms: this.#clock.lakeTimeOf(asOf.ms) } : asOf;
+  }
+
+  /**
+   * The table at a version that was the newest a moment ago.
+   * @throws Outdated when it has ended since.
+   */
+  async tableSeen(tableId: number, snapshot: number): Promise<Table | undefined> {
+    const table = await this.#currentTable(tableId);
+    if ((this.#changed.get(tableId) ?? 0) <= snapshot) return table;
+    return this.#oldTable(tableId, snapshot).catch((error: unknown) => {
+      throw error instanceof Failure && error.type === 'Gone' ? new Outdated() : error;
+    });
   }
 
   /** The same for who goes on from a version; undefined also when it has ended. */
@@ -155,6 +183,13 @@ export class Lake {
       .where('snapshot_id', '=', snapshot)
       .executeTakeFirst();
     return kept === undefined ? undefined : this.#oldTable(tableId, snapshot);
+  }
+
+  /** The version that a moment is of, or the first one of all. */
+  async versionAt(asOf: AsOf): Promise<number> {
+    const inside = this.inLakeTime(asOf);
+    if (inside.kind === 'snapshot') return inside.snapshot;
+    return (await newestSnapshot(this.#database, inside.ms)) ?? 0;
   }
 
   /** @throws Failure Gone when changes since a version can't be told any more. */
@@ -186,7 +221,7 @@ export class Lake {
   #readOld(tableId: number, snapshot: number): Promise<Table | undefined> {
     return this.#database.transaction().execute(async (transaction) => {
       const floor = (await readFloors(transaction)).get(tableId);
-      const asOf = { kind: 'snapshot', snapshot } as const;
+      const asOf = { kind: 'snapshot', snapshot, sequence: 0 } as const;
       await snapshotAsked(transaction, asOf, this.#snapshot, floor);
       return readTable(transaction, tableId, snapshot);
     });
@@ -205,13 +240,17 @@ export class Lake {
     return this.#exclusively(async () => {
       check();
       if (edits.length === 0) return this.#noteOnly(alongside);
-      const committed = await this.#database.transaction().execute(async (transaction) => {
-        const written = await writeSnapshot(transaction, edits, note, this.#clock());
-        await alongside(transaction, written);
-        await scheduleRemoval(transaction, written.unnamed, written.timeMs);
-        this.#at('transaction-open');
-        return written;
-      });
+      const { marked, ...committed } = await this.#database
+        .transaction()
+        .execute(async (transaction) => {
+          const written = await writeSnapshot(transaction, edits, note, this.#clock.next());
+          const marked = await this.#clock.write(transaction);
+          await alongside(transaction, written);
+          await scheduleRemoval(transaction, written.unnamed, written.timeMs);
+          this.#at('transaction-open');
+          return { ...written, marked };
+        });
+      marked();
       this.#at('transaction-committed');
       await this.#announce(edits, committed, note.touches);
       return committed;
@@ -225,15 +264,17 @@ export class Lake {
   async expire(keep: Keep): Promise<readonly string[]> {
     return this.#exclusively(async () => {
       const snapshots = await readSnapshots(this.#database);
-      const expired = expiredSnapshots(snapshots, this.#clock(), keep);
-      if (expired.length === 0) return [];
+      const nowMs = this.#clock.now();
+      const expired = expiredSnapshots(snapshots, nowMs, keep);
       const files = await this.#database.transaction().execute(async (transaction) => {
-        const unnamed = await expire(transaction, expired);
-        await scheduleRemoval(transaction, unnamed, this.#clock());
+        await expirePushes(transaction, nowMs - keep.allMs);
+        const unnamed = expired.length === 0 ? [] : await expire(transaction, expired);
+        await scheduleRemoval(transaction, unnamed, nowMs);
         this.#at('retention-open');
         return unnamed;
       });
       this.#at('retention-committed');
+      if (expired.length === 0) return [];
       this.#old.clear();
       this.#state += 1;
       return files;
@@ -249,11 +290,12 @@ export class Lake {
     ends: readonly { readonly tableId: number; readonly ms: number }[],
   ): Promise<readonly string[]> {
     return this.#exclusively(async () => {
-      const nowMs = this.#clock();
+      const nowMs = this.#clock.now();
       const files = await this.#database.transaction().execute(async (transaction) => {
         const unnamed: string[] = [];
         for (const { tableId, ms } of ends) {
-          unnamed.push(...((await endOlder(transaction, tableId, ms, nowMs)) ?? []));
+          const lakeMs = this.#clock.lakeTimeOf(ms);
+          unnamed.push(...((await endOlder(transaction, tableId, lakeMs, nowMs)) ?? []));
         }
         await scheduleRemoval(transaction, unnamed, nowMs);
         this.#at('retention-open');
@@ -286,7 +328,12 @@ export class Lake {
 
   /** A load that changed nothing makes no version; what goes alongside still happens. */
   async #noteOnly(alongside: Alongside): Promise<Committed> {
-    const committed = { snapshot: this.#snapshot, timeMs: this.#clock(), created: [], unnamed: [] };
+    const committed = {
+      snapshot: this.#snapshot,
+      timeMs: this.#clock.now(),
+      created: [],
+      unnamed: [],
+    };
     await this.#database.transaction().execute((transaction) => alongside(transaction, committed));
     this.#catalogue = await loadCatalogue(this.#database);
     return committed;
@@ -311,11 +358,14 @@ export class Lake {
       this.#floors = await readFloors(this.#database);
       this.#old.clear();
     }
+    await this.#owner.moved(snapshot, timeMs);
     this.#catalogue = await loadCatalogue(this.#database);
     this.#snapshot = snapshot;
     this.#state += 1;
-    for (const tableId of tableIds) this.#current.delete(tableId);
-    await this.#owner.moved(snapshot, timeMs);
+    for (const tableId of tableIds) {
+      this.#current.delete(tableId);
+      this.#changed.set(tableId, snapshot);
+    }
     this.#at('change-announced');
     const change = { snapshot, timeMs, tableIds, touches };
     for (const listener of this.#listeners) listener(change);
@@ -336,7 +386,7 @@ async function headOf(database: Database): Promise<number> {
 }
 
 /** A new catalog gets its first snapshot, with the empty schema `main`. */
-export async function firstSnapshot(database: Database, nowMs: number): Promise<void> {
+export async function firstSnapshot(database: Database, clock: LakeClock): Promise<void> {
   const known = await database
     .selectFrom('ducklake_snapshot')
     .select('snapshot_id')
@@ -345,7 +395,7 @@ export async function firstSnapshot(database: Database, nowMs: number): Promise<
   if (known !== undefined) return;
   await database.transaction().execute(async (transaction) => {
     const catalog = { schema_version: 0, next_catalog_id: 1, next_file_id: 0 };
-    const snapshot = { snapshot_id: 0, snapshot_time: catalogTime(nowMs), ...catalog };
+    const snapshot = { snapshot_id: 0, snapshot_time: catalogTime(clock.next()), ...catalog };
     await transaction.insertInto('ducklake_snapshot').values(snapshot).execute();
     const note = { author: 'tapedeck', commit_message: 'first', commit_extra_info: null };
     const changes = { snapshot_id: 0, changes_made: 'created_schema:"main"', ...note };

@@ -7,11 +7,13 @@ import type { Database } from './database.ts';
 import { addExports } from './exports.ts';
 import { Failure } from './failure.ts';
 import { addHistoryFloors } from './history.ts';
+import { addClockMarks } from './lakeClock.ts';
 import { createLakeTables } from './lakeTables.ts';
 import { addNamedQueries } from './namedQueries.ts';
 import { addPending } from './pendingTable.ts';
 import { addFileProofs } from './proofTable.ts';
-import { addQueryCursors } from './queryCursors.ts';
+import { addPushLog } from './pushLog.ts';
+import { addCursorSequences, addQueryCursors } from './queryCursors.ts';
 import { addSchedules } from './schedules.ts';
 import { createServiceTables } from './serviceTables.ts';
 import { addWebhooks } from './webhooks.ts';
@@ -40,6 +42,11 @@ const STEPS: readonly Step[] = [
   addExports,
   addFileProofs,
   addFullSignatures,
+  async (database) => {
+    await addClockMarks(database);
+    await addPushLog(database);
+    await addCursorSequences(database);
+  },
 ];
 
 /**

@@ -1,10 +1,19 @@
 // Pushed records: durable rows of the catalog until they become a file, visible at once. One group
 // commit for all writers; memory mirrors the table, so that a read asks no database (DESIGN.md idea 4).
-import { type Clock, isoTime, monotonicMs } from './clock.ts';
-import { UPDATED_COLUMN } from './columns.ts';
+import { monotonicMs } from './clock.ts';
 import type { AtCrashPoint } from './crashPoints.ts';
 import type { Database } from './database.ts';
 import { Failure } from './failure.ts';
+import type { LakeClock } from './lakeClock.ts';
+import { addByKey, type Net, netByKey, ofKeys, type PendingRow, type Push } from './pendingRows.ts';
+import {
+  dropPushes,
+  endOfPushes,
+  type FlushedRow,
+  isWithin,
+  type PushCut,
+  readPushes,
+} from './pushLog.ts';
 
 /**
  * Writers of one group wait for each other as long as two commits take, within these bounds: a fast
@@ -23,20 +32,6 @@ const REMEMBERED_MS = 120_000;
 /** Rows of one statement: SQLite binds 32,766 values. */
 const ROWS_AT_ONCE = 200;
 
-/** A record to push, checked and spelled as its columns are. */
-export interface Push {
-  /** JSON text of the values of the unique index. */
-  readonly index: string;
-  readonly replaces: boolean;
-  readonly document: Readonly<Record<string, unknown>>;
-}
-
-/** A pending record, or what several of one index value come to. */
-export interface PendingRow extends Push {
-  readonly sequence: number;
-  readonly timeMs: number;
-}
-
 interface TableRows {
   /** Oldest first. */
   rows: PendingRow[];
@@ -50,6 +45,8 @@ interface TableRows {
   }[];
   /** What `rows` come to, kept as they come: a read between pushes must not add them all up. */
   net: Map<string, Net>;
+  /** Rows that a version which is not announced yet will hold. */
+  leaving: { readonly snapshot: number; readonly rows: readonly PendingRow[] } | undefined;
 }
 
 interface Writer {
@@ -59,9 +56,22 @@ interface Writer {
   readonly reject: (error: unknown) => void;
 }
 
+/** What was pending at a moment of the past. */
+export interface PastRows {
+  /** Of the last row before it that is no file of the version; 0 for none. */
+  readonly sequence: number;
+  /** Of these keys or of all: each index value once. */
+  readonly rows: (keys?: readonly string[]) => readonly PendingRow[];
+}
+
+const PAST_GONE = new Failure(
+  'Gone',
+  'what was pushed between versions is not known any more of that moment: ask a version',
+);
+
 export class Pending {
   readonly #database: Database;
-  readonly #clock: Clock;
+  readonly #clock: LakeClock;
   readonly #at: AtCrashPoint;
   readonly #tables = new Map<number, TableRows>();
   /** Tables whose schema is being changed. */
@@ -71,16 +81,20 @@ export class Pending {
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
   #sequence = 0;
+  /** Sequence of the last row that readers see. */
+  #seen = 0;
   #groupMs = GROUP_MS_LEAST;
 
-  private constructor(database: Database, clock: Clock, at: AtCrashPoint) {
+  private constructor(database: Database, clock: LakeClock, at: AtCrashPoint) {
     this.#database = database;
     this.#clock = clock;
     this.#at = at;
   }
 
-  static async open(database: Database, clock: Clock, at: AtCrashPoint): Promise<Pending> {
+  static async open(database: Database, clock: LakeClock, at: AtCrashPoint): Promise<Pending> {
     const pending = new Pending(database, clock, at);
+    pending.#sequence = await flushedSequence(database);
+    pending.#seen = pending.#sequence;
     const rows = await database.selectFrom('pending').selectAll().orderBy('sequence').execute();
     for (const row of rows) {
       pending.#add(row.table_id, [
@@ -92,9 +106,14 @@ export class Pending {
           timeMs: row.time_ms,
         },
       ]);
-      pending.#sequence = row.sequence;
+      pending.#sequence = Math.max(pending.#sequence, row.sequence);
     }
     return pending;
+  }
+
+  /** Of the last row that readers see, of all tables: with a snapshot it names what they see. */
+  get sequence(): number {
+    return this.#seen;
   }
 
   /**
@@ -116,19 +135,51 @@ export class Pending {
   }
 
   /**
-   * What is pending beside a snapshot's files, of some keys or of all: each index value once, those
-   * of a key in the order they came.
+   * What is pending beside a snapshot's files, of some keys or of all, up to a sequence: each index
+   * value once, those of a key in the order they came.
    */
-  beside(tableId: number, snapshot: number, keys?: readonly string[]): readonly PendingRow[] {
+  beside(
+    tableId: number,
+    snapshot: number,
+    keys?: readonly string[],
+    upTo = this.#seen,
+  ): readonly PendingRow[] {
     const table = this.#tables.get(tableId);
     if (table === undefined) return [];
     const later = table.flushed.filter((flush) => flush.snapshot > snapshot);
-    if (later.length === 0) {
-      const nets = keys === undefined ? table.net.values() : keys.map((key) => table.net.get(key));
-      return [...nets].flatMap((net) => (net === undefined ? [] : [...net.values()]));
-    }
+    if (later.length === 0 && table.newest <= upTo) return ofKeys(table.net, keys);
     const rows = [...later.flatMap((flush) => flush.rows), ...table.rows];
-    return netOf(keys === undefined ? rows : rows.filter((row) => keys.includes(keyOf(row))));
+    return ofKeys(netByKey(rows.filter(({ sequence }) => sequence <= upTo)), keys);
+  }
+
+  /**
+   * What was pending beside a snapshot's files at a moment of the past.
+   * @throws Failure Gone when a moment was named by its sequence and what was pushed is not known
+   */
+  async past(tableId: number, snapshot: number, cut: PushCut): Promise<PastRows> {
+    // Memory first: what it loses meanwhile is in the log by then.
+    const waiting = this.rows(tableId).filter((row) => isWithin(cut, row));
+    const logged = await this.flushedSince(tableId, snapshot, cut);
+    const known = new Set(logged.map(({ sequence }) => sequence));
+    const rows = [...logged, ...waiting.filter(({ sequence }) => !known.has(sequence))];
+    const sequence = rows.reduce((newest, row) => Math.max(newest, row.sequence), 0);
+    const net = netByKey(rows);
+    return { sequence, rows: (keys) => ofKeys(net, keys) };
+  }
+
+  /**
+   * Rows that versions after a snapshot hold and that were pushed by a moment of the past.
+   * @throws Failure as `past`.
+   */
+  async flushedSince(
+    tableId: number,
+    snapshot: number,
+    cut: PushCut,
+  ): Promise<readonly FlushedRow[]> {
+    if (cut.kind === 'sequence' && cut.sequence === 0) return [];
+    const end = cut.kind === 'time' ? undefined : await endOfPushes(this.#database, tableId);
+    if (end !== undefined && end > snapshot) throw PAST_GONE;
+    return readPushes(this.#database, tableId, snapshot, cut);
   }
 
   /** Tells two answers beside the same snapshot apart: it grows with each push. */
@@ -143,7 +194,7 @@ export class Pending {
 
   /** Tables with `least` rows, or with one that is older than `ageMs`. */
   due(least: number, ageMs: number): readonly number[] {
-    const before = this.#clock() - ageMs;
+    const before = this.#clock.now() - ageMs;
     return [...this.#tables].flatMap(([tableId, { rows }]) => {
       const oldest = rows[0];
       if (oldest === undefined) return [];
@@ -152,24 +203,36 @@ export class Pending {
   }
 
   /** In the transaction of the snapshot that holds them: the named rows are pending no more. */
-  async forget(transaction: Database, rows: readonly PendingRow[]): Promise<void> {
+  async forget(
+    transaction: Database,
+    tableId: number,
+    rows: readonly PendingRow[],
+    snapshot: number,
+  ): Promise<void> {
     for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
       const sequences = rows.slice(from, from + ROWS_AT_ONCE).map(({ sequence }) => sequence);
       await transaction.deleteFrom('pending').where('sequence', 'in', sequences).execute();
     }
+    await noteFlushed(transaction, rows.at(-1)?.sequence ?? 0);
+    const table = this.#tables.get(tableId);
+    if (table !== undefined) table.leaving = { snapshot, rows };
   }
 
-  /** After that transaction: readers of older snapshots still get the rows, those of newer do not. */
-  flushed(tableId: number, rows: readonly PendingRow[], snapshot: number): void {
+  /**
+   * When readers see that snapshot: those of older ones still get the rows, those of newer do not.
+   * Once: what did not come to its end is not pending any more, and the next flush says so anew.
+   */
+  flushed(tableId: number, snapshot: number): void {
     const table = this.#tables.get(tableId);
-    if (table === undefined) return;
+    if (table?.leaving?.snapshot !== snapshot) return;
+    const { rows } = table.leaving;
+    table.leaving = undefined;
     const gone = new Set(rows.map(({ sequence }) => sequence));
-    const atMs = this.#clock();
+    const atMs = monotonicMs();
     table.rows = table.rows.filter(({ sequence }) => !gone.has(sequence));
     table.flushed = table.flushed.filter((flush) => atMs - flush.atMs < REMEMBERED_MS);
     table.flushed.push({ snapshot, atMs, rows });
-    table.net = new Map();
-    for (const row of table.rows) addByKey(table.net, row);
+    table.net = netByKey(table.rows);
   }
 
   /** After a purge: nothing of what was flushed stays in memory. */
@@ -181,6 +244,7 @@ export class Pending {
   /** In the transaction that drops a table: what is pending for it goes with it. */
   async drop(transaction: Database, tableId: number): Promise<void> {
     await transaction.deleteFrom('pending').where('table_id', '=', tableId).execute();
+    await dropPushes(transaction, tableId);
   }
 
   /** After that transaction. */
@@ -225,14 +289,10 @@ export class Pending {
     if (writers.length === 0) return;
     this.#waiting = [];
     this.#waitingRecords = 0;
-    const timeMs = this.#clock();
-    const made = writers.map(({ tableId, pushes }) => ({
-      tableId,
-      rows: pushes.map((push) => ({ ...push, sequence: (this.#sequence += 1), timeMs })),
-    }));
     const startedMs = monotonicMs();
+    let made: readonly MadeRows[];
     try {
-      await this.#insert(made);
+      made = await this.#insert(writers);
       this.#at('pushes-committed');
     } catch (error) {
       for (const { reject } of writers) reject(error);
@@ -244,78 +304,75 @@ export class Pending {
     for (const { resolve } of writers) resolve();
   }
 
-  async #insert(
-    made: readonly { readonly tableId: number; readonly rows: readonly PendingRow[] }[],
-  ): Promise<void> {
-    const values = made.flatMap(({ tableId, rows }) =>
-      rows.map(({ sequence, index, replaces, document, timeMs }) => ({
-        sequence,
-        table_id: tableId,
-        index_json: index,
-        replaces: Number(replaces),
-        document: JSON.stringify(document),
-        time_ms: timeMs,
-      })),
-    );
-    await this.#database.transaction().execute(async (transaction) => {
-      for (let from = 0; from < values.length; from += ROWS_AT_ONCE) {
-        const some = values.slice(from, from + ROWS_AT_ONCE);
-        await transaction.insertInto('pending').values(some).execute();
-      }
+  async #insert(writers: readonly Writer[]): Promise<readonly MadeRows[]> {
+    const { groups, marked } = await this.#database.transaction().execute(async (transaction) => {
+      // Its time and its place are told when its turn has come: later ones are later.
+      const timeMs = this.#clock.next();
+      const made = writers.map(({ tableId, pushes }) => ({
+        tableId,
+        rows: pushes.map((push) => ({ ...push, sequence: (this.#sequence += 1), timeMs })),
+      }));
+      const done = await this.#clock.write(transaction);
+      await insertRows(transaction, made);
       this.#at('pushes-written');
+      return { groups: made, marked: done };
     });
+    marked();
+    return groups;
   }
 
   #add(tableId: number, rows: readonly PendingRow[]): void {
-    const none = { rows: [], newest: 0, flushed: [], net: new Map() };
+    const none = { rows: [], newest: 0, flushed: [], net: new Map(), leaving: undefined };
     const table: TableRows = this.#tables.get(tableId) ?? none;
     for (const row of rows) {
       table.rows.push(row);
       addByKey(table.net, row);
     }
     table.newest = rows.at(-1)?.sequence ?? table.newest;
+    this.#seen = Math.max(this.#seen, table.newest);
     this.#tables.set(tableId, table);
   }
 }
 
-let spelled = { ms: Number.NaN, text: '' };
-
-/** `2026-01-31 12:00:00.000`, as DuckDB spells a timestamp. Rows of one commit have one time. */
-function timeText(ms: number): string {
-  if (spelled.ms !== ms) spelled = { ms, text: isoTime(ms).replace('T', ' ').slice(0, -1) };
-  return spelled.text;
+interface MadeRows {
+  readonly tableId: number;
+  readonly rows: readonly PendingRow[];
 }
 
-/** The record of a pending row with when it was written. */
-export const documentOf = ({
-  document,
-  timeMs,
-}: PendingRow): Readonly<Record<string, unknown>> => ({
-  ...document,
-  [UPDATED_COLUMN]: timeText(timeMs),
-});
-
-/** One row for each index value, in the order that these came. */
-type Net = Map<string, PendingRow>;
-
-/** First value of the unique index: the key, where a dataset has one. */
-export const keyOf = ({ index }: PendingRow): string => String((JSON.parse(index) as unknown[])[0]);
-
-function addByKey(nets: Map<string, Net>, row: PendingRow): void {
-  const key = keyOf(row);
-  const net = nets.get(key) ?? new Map<string, PendingRow>();
-  nets.set(key, net);
-  addTo(net, row);
+async function insertRows(transaction: Database, made: readonly MadeRows[]): Promise<void> {
+  const values = made.flatMap(({ tableId, rows }) =>
+    rows.map(({ sequence, index, replaces, document, timeMs }) => ({
+      sequence,
+      table_id: tableId,
+      index_json: index,
+      replaces: Number(replaces),
+      document: JSON.stringify(document),
+      time_ms: timeMs,
+    })),
+  );
+  for (let from = 0; from < values.length; from += ROWS_AT_ONCE) {
+    const some = values.slice(from, from + ROWS_AT_ONCE);
+    await transaction.insertInto('pending').values(some).execute();
+  }
 }
 
-/** A row that replaces hides what is stored; another one is hidden by it. */
-function addTo(net: Net, row: PendingRow): void {
-  if (row.replaces || !net.has(row.index)) net.set(row.index, row);
+/** Key of the folder's row with the last sequence that was flushed: none is given twice. */
+const SEQUENCE = 'push sequence';
+
+async function flushedSequence(database: Database): Promise<number> {
+  const row = await database
+    .selectFrom('folder')
+    .select('value')
+    .where('key', '=', SEQUENCE)
+    .executeTakeFirst();
+  return Number(row?.value ?? 0);
 }
 
-/** One row for each index value: the last that replaces, or else the first. */
-export function netOf(rows: readonly PendingRow[]): readonly PendingRow[] {
-  const net: Net = new Map();
-  for (const row of rows) addTo(net, row);
-  return [...net.values()];
+async function noteFlushed(transaction: Database, sequence: number): Promise<void> {
+  const newest = Math.max(sequence, await flushedSequence(transaction));
+  await transaction.deleteFrom('folder').where('key', '=', SEQUENCE).execute();
+  await transaction
+    .insertInto('folder')
+    .values({ key: SEQUENCE, value: String(newest) })
+    .execute();
 }

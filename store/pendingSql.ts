@@ -2,7 +2,7 @@
 import { type Column, SQL_TYPES } from './columns.ts';
 import { identifier, literal } from './duckdb/instance.ts';
 import type { Bound } from './duckdb/protocol.ts';
-import { documentOf, type PendingRow } from './pending.ts';
+import { documentOf, type PendingRow } from './pendingRows.ts';
 
 const REPLACES = '_system_replaces';
 
@@ -10,6 +10,7 @@ const REPLACES = '_system_replaces';
  * A sub-select of stored and pending records. `rows` are the stored ones with `columns`; `index`
  * are the columns of the unique index, which must be among them; `where` is a condition on columns
  * that every record must meet.
+ * @param all the stored records that a pushed one may have to give way to, where `rows` are some
  */
 export function withPending(
   rows: string,
@@ -18,6 +19,7 @@ export function withPending(
   pending: readonly PendingRow[],
   where: string,
   bind: (value: Bound) => string,
+  all?: string,
 ): string {
   const stored = `(SELECT * FROM ${rows} WHERE ${where})`;
   if (pending.length === 0) return stored;
@@ -32,7 +34,8 @@ export function withPending(
     ? `WHERE NOT EXISTS (FROM pushed AS p WHERE p.${REPLACES} AND ${same})`
     : '';
   // The few stored records that pushed ones meet are found first: all of them need not fit memory.
-  const taken = `, taken AS MATERIALIZED (SELECT * FROM stored AS s
+  const met = all === undefined ? 'stored' : `(SELECT * FROM ${all} WHERE ${where})`;
+  const taken = `, taken AS MATERIALIZED (SELECT * FROM ${met} AS s
     WHERE EXISTS (FROM pushed AS p WHERE NOT p.${REPLACES} AND ${same}))`;
   const added = givingWay
     ? `WHERE p.${REPLACES} OR NOT EXISTS (FROM taken AS s WHERE ${same})`
@@ -40,6 +43,28 @@ export function withPending(
   return `(WITH stored AS NOT MATERIALIZED ${stored}, pushed AS MATERIALIZED ${pushed}
     ${givingWay ? taken : ''}
     SELECT ${list} FROM stored AS s ${kept} UNION ALL SELECT ${list} FROM pushed AS p ${added})`;
+}
+
+/** A sub-select of the rows but those that were told: `by` is what tells them, index and time. */
+export function withoutTold(
+  rows: string,
+  by: readonly Column[],
+  told: readonly PendingRow[],
+  bind: (value: Bound) => string,
+): string {
+  if (told.length === 0) return rows;
+  return `(SELECT * FROM ${rows} AS r WHERE NOT ${isPushed('r', by, told, bind)})`;
+}
+
+/** A condition: a row of `alias` is one of the pushed ones, by the columns that tell them apart. */
+export function isPushed(
+  alias: string,
+  by: readonly Column[],
+  pushed: readonly PendingRow[],
+  bind: (value: Bound) => string,
+): string {
+  const same = by.map(({ name }) => `t.${identifier(name)} = ${alias}.${identifier(name)}`);
+  return `EXISTS (FROM ${pendingRows(by, pushed, bind)} AS t WHERE ${same.join(' AND ')})`;
 }
 
 function pendingRows(

@@ -1,7 +1,10 @@
-// Where a caller's named query stood: the snapshot that its last answer was read from
+// Where a caller's named query stands: the moment up to which its last answer told
 // (INTERFACE.md 3.5 `queryId`).
 import type { Kysely } from 'kysely';
+import type { Clock } from './clock.ts';
 import type { Database } from './database.ts';
+import { Failure } from './failure.ts';
+import type { Moment } from './history.ts';
 import { createTable } from './lakeTables.ts';
 
 export interface QueryCursorTable {
@@ -9,6 +12,8 @@ export interface QueryCursorTable {
   readonly table_id: number;
   readonly query_id: string;
   readonly snapshot_id: number;
+  /** Of the last push that it told; null of a cursor of folder version 8. */
+  readonly sequence: number | null;
   readonly used_ms: number;
 }
 
@@ -24,21 +29,90 @@ export async function addQueryCursors(database: Kysely<unknown>): Promise<void> 
     .execute();
 }
 
+/** Folder version 9. A cursor of before stands behind its snapshot's files, and before every push. */
+export async function addCursorSequences(database: Kysely<unknown>): Promise<void> {
+  await database.schema.alterTable('query_cursor').addColumn('sequence', 'bigint').execute();
+}
+
 /** A query that was idle for so long begins anew. */
 const IDLE_MS = 86_400_000;
+/** How long a call waits for the answer of the one before; then it is refused. */
+const TURN_MS = 10_000;
 
-interface QueryName {
+export interface QueryName {
   readonly accountId: string;
   readonly tableId: number;
   readonly queryId: string;
 }
 
-/** The snapshot of the last answer; undefined for a query that is new or was idle too long. */
-export async function findCursor(
+/** A call of a named query, from its begin to the end of its answer. */
+interface QueryTurn {
+  /** What the last answer told up to; undefined for a query that is new or was idle too long. */
+  readonly cursor: Moment | undefined;
+  /** Its answer arrived, and told up to a moment; or nothing did, and it is told again. */
+  readonly end: (moment: Moment | undefined) => void;
+}
+
+/** One call of a named query at a time: what one was told is known before the next is answered. */
+export class QueryCursors {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #onFault: (reason: unknown) => void;
+  /** The newest turn of each query that has one. */
+  readonly #turns = new Map<string, Promise<void>>();
+
+  constructor(database: Database, clock: Clock, onFault: (reason: unknown) => void) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#onFault = onFault;
+  }
+
+  /** @throws Failure Busy when the answer before takes too long. */
+  async begin(name: QueryName): Promise<QueryTurn> {
+    const key = JSON.stringify([name.accountId, name.tableId, name.queryId]);
+    const before = this.#turns.get(key);
+    const { promise: over, resolve: end } = Promise.withResolvers<void>();
+    const mine = (before ?? Promise.resolve()).then(() => over);
+    this.#turns.set(key, mine);
+    void mine.then(() => {
+      if (this.#turns.get(key) === mine) this.#turns.delete(key);
+    });
+    try {
+      await within(before, TURN_MS);
+      const cursor = await findCursor(this.#database, name, this.#clock());
+      return { cursor, end: (moment) => void this.#end(name, moment).finally(end) };
+    } catch (error) {
+      end();
+      throw error;
+    }
+  }
+
+  async #end(name: QueryName, moment: Moment | undefined): Promise<void> {
+    if (moment === undefined) return;
+    // A cursor that can not be saved stays: its query tells again what it told.
+    await saveCursor(this.#database, name, moment, this.#clock()).catch(this.#onFault);
+  }
+}
+
+async function within(work: Promise<void> | undefined, ms: number): Promise<void> {
+  if (work === undefined) return;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const told = '"queryId": the answer of the last call is still on its way: try again shortly';
+    timer = setTimeout(() => reject(new Failure('Busy', told)), ms);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function findCursor(
   database: Database,
   { accountId, tableId, queryId }: QueryName,
   nowMs: number,
-): Promise<number | undefined> {
+): Promise<Moment | undefined> {
   const row = await database
     .selectFrom('query_cursor')
     .selectAll()
@@ -46,16 +120,18 @@ export async function findCursor(
     .where('table_id', '=', tableId)
     .where('query_id', '=', queryId)
     .executeTakeFirst();
-  return row === undefined || nowMs - row.used_ms >= IDLE_MS ? undefined : row.snapshot_id;
+  if (row === undefined || nowMs - row.used_ms >= IDLE_MS) return undefined;
+  return { snapshot: row.snapshot_id, sequence: row.sequence ?? 0 };
 }
 
-export async function saveCursor(
+async function saveCursor(
   database: Database,
   { accountId, tableId, queryId }: QueryName,
-  snapshot: number,
+  { sequence, snapshot }: Moment,
   nowMs: number,
 ): Promise<void> {
   const name = { account_id: accountId, table_id: tableId, query_id: queryId };
+  const stands = { snapshot_id: snapshot, sequence, used_ms: nowMs };
   await database.transaction().execute(async (transaction) => {
     await transaction
       .deleteFrom('query_cursor')
@@ -63,11 +139,9 @@ export async function saveCursor(
       .execute();
     await transaction
       .insertInto('query_cursor')
-      .values({ ...name, snapshot_id: snapshot, used_ms: nowMs })
+      .values({ ...name, ...stands })
       .onConflict((conflict) =>
-        conflict
-          .columns(['account_id', 'table_id', 'query_id'])
-          .doUpdateSet({ snapshot_id: snapshot, used_ms: nowMs }),
+        conflict.columns(['account_id', 'table_id', 'query_id']).doUpdateSet(stands),
       )
       .execute();
   });

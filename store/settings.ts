@@ -37,6 +37,8 @@ export interface Settings {
   readonly keepAllMs: number;
   readonly keepHourlyMs: number;
   readonly keepDailyMs: number;
+  /** What becomes of commits and pushes when the clock went back. */
+  readonly clockBack: 'mark' | 'refuse';
   readonly adminToken: string;
   readonly metering: boolean;
   readonly journalMonths: number;
@@ -139,6 +141,7 @@ function engineSettings(text: Text, whole: Whole): EngineSettings {
     keepAllMs: whole('TAPEDECK_KEEP_ALL', 1, 1_000_000) * 3_600_000,
     keepHourlyMs: whole('TAPEDECK_KEEP_HOURLY', 1, 36_500) * 86_400_000,
     keepDailyMs: whole('TAPEDECK_KEEP_DAILY', 1, 36_500) * 86_400_000,
+    clockBack: clockBack('TAPEDECK_CLOCK_BACK', text('TAPEDECK_CLOCK_BACK')),
   };
 }
 
@@ -279,6 +282,10 @@ function addresses(name: string, text: string): AddressRules {
     const rule = 'must be a comma list of addresses and CIDR ranges';
     throw new Failure('InvalidParameter', `setting ${name} ${rule}`);
   }
+}
+
+function clockBack(name: string, text: string): 'mark' | 'refuse' {
+  return matching(name, text, /^(mark|refuse)$/, 'mark or refuse') === 'mark' ? 'mark' : 'refuse';
 }
 
 function onOff(name: string, text: string): boolean {

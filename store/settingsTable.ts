@@ -165,6 +165,12 @@ export const SETTINGS = [
     help: 'Then the last version of each day, until it is so old.',
   },
   {
+    name: 'TAPEDECK_CLOCK_BACK',
+    fallback: 'mark',
+    unit: 'mark|refuse',
+    help: 'A clock over 5 s behind the newest commit: go on and mark it, or refuse what is written.',
+  },
+  {
     name: 'TAPEDECK_ADMIN_TOKEN',
     fallback: '',
     unit: 'token',

@@ -10,11 +10,13 @@ import { fuzzRequests } from './fuzz/requests.ts';
 import { clockLaw } from './laws/clock.ts';
 import { stallsLaw } from './fuzz/stalls.ts';
 import { contractsLaw } from './laws/contracts.ts';
+import { cursorsLaw } from './laws/cursors.ts';
 import { formatsLaw } from './laws/formats.ts';
 import { historyLaw } from './laws/histories.ts';
 import { limitsLaw } from './laws/limits.ts';
 import { memoryLaw } from './laws/memory.ts';
 import { meteringLaw } from './laws/metering.ts';
+import { momentsLaw } from './laws/moments.ts';
 import { rotLaw } from './laws/rot.ts';
 import { seriesPlansLaw } from './laws/seriesPlans.ts';
 import { seriesRequestsLaw } from './laws/seriesRequests.ts';
@@ -47,6 +49,7 @@ export interface SoakSuite {
 }
 
 const HISTORY_STEPS = 25;
+const MOMENT_STEPS = 40;
 
 export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'kill', fullCount: 200, partCount: 8, run: crashRounds },
@@ -57,6 +60,8 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'limits', fullCount: 500, partCount: 50, run: limitsPart },
   { name: 'clock', fullCount: 500, partCount: 25, run: clockPart },
   { name: 'histories', fullCount: 1_000, partCount: 10, run: historiesPart },
+  { name: 'moments', fullCount: 400, partCount: 10, run: momentsPart },
+  { name: 'cursors', fullCount: 400, partCount: 10, run: cursorsPart },
   { name: 'contracts', fullCount: 2_000, partCount: 50, run: contractsPart },
   { name: 'memory', fullCount: 10_000, partCount: 500, run: memoryPart },
   { name: 'series-plans', fullCount: 100_000, partCount: 20_000, run: plansPart },
@@ -127,6 +132,19 @@ async function historiesPart({ count, seed }: SoakOrder): Promise<SoakReport> {
     failures: [],
     notes: [`${count} histories of ${HISTORY_STEPS} steps, ${records} records`],
   };
+}
+
+async function momentsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  let answers = 0;
+  for (let at = 0; at < count; at += 1)
+    answers += await momentsLaw(MOMENT_STEPS, seed * 1_000 + at);
+  const told = `${count} histories of ${MOMENT_STEPS} steps, ${answers} answers asked again`;
+  return { failures: [], notes: [told] };
+}
+
+async function cursorsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  const records = await cursorsLaw(count, seed);
+  return { failures: [], notes: [`${count} rounds of 4 writers, ${records} records told`] };
 }
 
 async function contractsPart({ count, seed }: SoakOrder): Promise<SoakReport> {

@@ -2,11 +2,14 @@
 import { Type } from 'typebox';
 import { readVersions } from '../../store/versions.ts';
 import { changesBetween } from '../../query/changes.ts';
+import { netOf } from '../../store/pendingRows.ts';
 import { CREATED_COLUMN } from '../../store/columns.ts';
 import { Failure } from '../../store/failure.ts';
 import { callerOf, wholeDatasetOf } from '../access.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { numberOf, refuse } from '../parameters.ts';
+import { beginOf } from '../moments.ts';
+import { numberOf, refuse, textOf } from '../parameters.ts';
+import { readAsOf } from '../series.ts';
 
 const VERSIONS_DEFAULT = 100;
 const VERSIONS_MAX = 10_000;
@@ -74,11 +77,11 @@ export const listChanges: Endpoint = {
   weight: 'free',
   parameters: [
     {
-      kind: 'integer',
+      kind: 'text',
       name: 'since',
-      least: 0,
-      most: 99_999_999_999,
-      help: 'A snapshot; the versions after it are told, oldest first, at most 100.',
+      help:
+        'A moment as `asOf` takes it: a snapshot id, what `svccloud-as-of` said, a date or a time. ' +
+        'The versions after it are told, oldest first, at most 100.',
     },
   ],
   answer: Type.Array(
@@ -91,19 +94,21 @@ export const listChanges: Endpoint = {
     }),
   ),
   failures: 'workspace',
-  handle: async (call, { database, lake, series }) => {
+  handle: async (call, services) => {
+    const { database, lake, series, settings } = services;
     const { workspace = '', id = '' } = call.path;
     const { mapping, tableId } = wholeDatasetOf(callerOf(call.caller), workspace, id, lake);
-    const since = numberOf(call.query, 'since') ?? refuse('since', 'is required');
-    await lake.checkSince(tableId, since);
+    const asked = readAsOf(textOf(call.query, 'since'), settings.zone, 'since');
+    const since = asked ?? refuse('since', 'is required');
+    const begin = await beginOf(tableId, since, services);
     const { key, subkey, date = CREATED_COLUMN } = mapping;
     const names = [key, subkey, date].filter((name) => name !== undefined);
     if (key === undefined && mapping.date === undefined) {
       throw new Failure('InvalidBody', 'the dataset has no unique index');
     }
-    const versions = (await readVersions(database, tableId, VERSIONS_MAX, since)).toReversed();
+    const versions = await readVersions(database, tableId, VERSIONS_MAX, begin.snapshot);
     const value = [];
-    for (const { compaction, snapshot, timeMs } of versions) {
+    for (const { compaction, snapshot, timeMs } of versions.toReversed()) {
       if (value.length === CHANGED_VERSIONS_MAX) break;
       const earlier = await lake.snapshotBefore(snapshot);
       // Beside its predecessor it changes no record; else it also tells what was thinned out.
@@ -112,7 +117,8 @@ export const listChanges: Endpoint = {
       if (after === undefined) continue;
       const before = (await lake.tableAt(tableId, earlier)) ?? { ...after, files: [] };
       const index = names.flatMap((name) => after.columns.filter((one) => one.name === name));
-      const changes = await changesBetween(before, after, index, series);
+      const known = begin.known.filter((row) => row.snapshot > earlier && row.snapshot <= snapshot);
+      const changes = await changesBetween(before, after, index, netOf(known), series);
       if (compaction && isEmpty(changes)) continue;
       value.push({ snapshot, date: timeMs, ...changes });
     }

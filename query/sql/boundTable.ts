@@ -8,9 +8,10 @@ import {
 } from '../../store/columns.ts';
 import type { Dataset } from '../../store/datasets.ts';
 import { identifier, literal } from '../../store/duckdb/instance.ts';
+import type { Moment } from '../../store/history.ts';
 import type { DataFile, Table } from '../../store/lakeRead.ts';
 import type { View } from '../../store/namedQueries.ts';
-import type { PendingRow } from '../../store/pending.ts';
+import type { PendingRow } from '../../store/pendingRows.ts';
 import { withPending } from '../../store/pendingSql.ts';
 import { type Place, visibleRows } from '../../store/tableSql.ts';
 import type { Bind } from '../binding.ts';
@@ -25,6 +26,9 @@ interface BoundDataset {
   readonly dataset: Dataset;
   readonly table: Table;
   readonly pending: readonly PendingRow[];
+  readonly moment: Moment;
+  /** Sequence of the last row that was pushed into it by then: it tells two answers apart. */
+  readonly newest: number;
   readonly visibility: Visibility;
 }
 

@@ -148,6 +148,11 @@ async function changeDays(server: TestServer, historyDays: unknown): Promise<num
   return (await fetch(url, { method: 'PATCH', body })).status;
 }
 
+async function timeOf(server: TestServer, wanted: number): Promise<string> {
+  const all = await readSnapshots(server.tapedeck.services.database);
+  return new Date(all.find(({ snapshot }) => snapshot === wanted)?.timeMs ?? 0).toISOString();
+}
+
 test('a dataset keeps its own days of history, never more than the server', async () => {
   let nowMs = Date.UTC(2026, 0, 1);
   await using server = await startServer({ seams: { clock: () => nowMs, watch: false } });
@@ -172,13 +177,15 @@ test('a dataset keeps its own days of history, never more than the server', asyn
   const files = (await lake.files.list()).length;
   const days = 7;
   assert.equal(await change(days), 200);
+  nowMs += 60_000;
   await upkeep.thin();
   await upkeep.thin();
   const cutMs = nowMs - days * DAY_MS;
   const first: Made | undefined = made.findLast(({ ms }) => ms <= cutMs);
   assert.ok(first);
   // The lake's own version of that moment: what was newest then can be asked by it.
-  const [floor, time] = [first.snapshot + 1, new Date(cutMs).toISOString()];
+  const floor = first.snapshot + 1;
+  const time = await timeOf(server, floor);
   const why = 'is older than the history that this dataset keeps';
   const then = `the first version that can be asked is ${floor}, of ${time}`;
   for (const { snapshot, ms, text } of made) {

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seedsOf } from '../seeds.ts';
 import { contractsLaw } from './contracts.ts';
+import { cursorsLaw } from './cursors.ts';
 import { formatsLaw } from './formats.ts';
 import { historyLaw } from './histories.ts';
 import { limitsLaw } from './limits.ts';
 import { memoryLaw } from './memory.ts';
 import { meteringLaw } from './metering.ts';
+import { momentsLaw } from './moments.ts';
 import { rotLaw } from './rot.ts';
 
 /** Full count: 1,000,000 calls, by `npm run soak metering`. */
@@ -28,6 +30,20 @@ const STEPS = 15;
 
 test('any history answers as plain maps do', async (t) => {
   for (const seed of seedsOf(t)) t.diagnostic(`${await historyLaw(STEPS, seed)} records`);
+});
+
+/** Full count: 400 histories of 40 steps, by `npm run soak moments`. */
+const MOMENT_STEPS = 15;
+
+test('what a reader saw is answered again, byte for byte, on every door', async (t) => {
+  for (const seed of seedsOf(t)) t.diagnostic(`${await momentsLaw(MOMENT_STEPS, seed)} answers`);
+});
+
+/** Full count: 400 rounds, by `npm run soak cursors`. */
+const CURSOR_ROUNDS = 2;
+
+test('a named query tells what 4 writers pushed exactly once', async (t) => {
+  for (const seed of seedsOf(t)) t.diagnostic(`${await cursorsLaw(CURSOR_ROUNDS, seed)} records`);
 });
 
 /** Full count: 10,000 steps, by `npm run soak memory`. */
