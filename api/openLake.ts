@@ -9,7 +9,8 @@ import {
 } from '../store/catalogCheck.ts';
 import { Failure, reasonOf } from '../store/failure.ts';
 import type { Files } from '../store/files.ts';
-import { firstSnapshot, Lake, type LakeOwner } from '../store/lake.ts';
+import { firstSnapshot } from '../store/firstSnapshot.ts';
+import { Lake, type LakeOwner } from '../store/lake.ts';
 import { LakeClock } from '../store/lakeClock.ts';
 import { writeHead } from '../store/lakeHead.ts';
 import { migrate } from '../store/migrate.ts';
