@@ -209,6 +209,11 @@ export function seriesDataset(caller: Caller, id: string, lake: Lake): Dataset {
   return datasetOf(caller, first.workspace, id, lake);
 }
 
+/** Whether it is another account's. What the program writes of an account is that account's own. */
+export const isForeign = (caller: Caller, { workspace }: Dataset, lake: Lake): boolean =>
+  workspace !== SYSTEM_WORKSPACE &&
+  lake.catalogue.workspace(workspace)?.accountId !== caller.accountId;
+
 /** Whether its records cost the caller premium messages. The owner never pays them. */
 export const paysPremium = (caller: Caller, dataset: Dataset, lake: Lake): boolean =>
   dataset.access.level === 'premium' &&

@@ -12,10 +12,10 @@ import { randomHex } from '../store/random.ts';
 import { callerOf, datasetOf } from './access.ts';
 import type { Answer, Call, Services } from './endpoint.ts';
 import { FAILURES } from './failures.ts';
-import { metered } from './metering.ts';
+import { type Fare, metered, PaidFailure, paidFailure, summed } from './metering.ts';
 import { lastMoment, momentNow } from './moments.ts';
 import { numberOf, refuse, truthOf } from './parameters.ts';
-import { formatOf, objectsMax, orderOf, readDataset, rowsOf } from './series.ts';
+import { fareOf, formatOf, readDataset, rowsOf } from './series.ts';
 import { QUERIES_MAX, readSeries } from './seriesParameters.ts';
 import { scrambledBody } from './testEnvironment.ts';
 
@@ -37,13 +37,14 @@ export async function answerBatch(
   const parts: BodyPart[] = [];
   const failures: string[] = [];
   const at = momentNow(services);
-  return unchargedOnFailure(parts, async () => {
+  return unchargedOnFailure(call, services, parts, async () => {
     for (const id of ids) {
       try {
         const dataset = datasetOf(caller, workspace, id, services.lake);
         parts.push(await partOf(call, services, dataset, format, at, parts));
       } catch (error) {
         failures.push(told(error, id));
+        if (error instanceof PaidFailure) parts.push(failedPart(error, at));
       }
     }
     return answerOf(call, parts, at, format, joined(parts, failures, format));
@@ -57,6 +58,10 @@ export interface Part {
   /** Undefined when only the price was asked for. */
   readonly charge: Charge | undefined;
   readonly price: Price;
+  /** Undefined of a part that failed: its charge is all there is. */
+  readonly fare: Fare | undefined;
+  /** Messages that count against `maxMessages`: over data of others what the catalog tells. */
+  readonly messagesTold: number;
 }
 
 interface BodyPart extends Part {
@@ -69,8 +74,13 @@ interface Price {
   readonly objects: number;
 }
 
-/** Work that makes an answer of `parts` and fails as a whole: then none of them is charged. */
+/**
+ * Work that makes an answer of `parts` and fails as a whole: then none of them is charged, but for
+ * the least of those that read data of others.
+ */
 export async function unchargedOnFailure(
+  call: Call,
+  services: Services,
   parts: readonly Part[],
   work: () => Promise<Answer>,
 ): Promise<Answer> {
@@ -78,7 +88,11 @@ export async function unchargedOnFailure(
     return await work();
   } catch (error) {
     for (const { charge } of parts) charge?.undelivered();
-    throw error;
+    // What is asked wrongly is so whatever was read.
+    const isAsked = error instanceof Failure && error.type === 'InvalidParameter';
+    if (call.environment === 'test' || isAsked) throw error;
+    const fares = parts.flatMap(({ fare }) => (fare === undefined ? [] : [fare]));
+    throw paidFailure(error, services, callerOf(call.caller), fares);
   }
 }
 
@@ -97,14 +111,14 @@ async function partOf(
   const { moment, plan, remembered } = read;
   const { snapshot } = plan.table;
   const run = (): Promise<Body> => runSeries(plan, format, services.series, call, remembered);
-  const most = objectsMax(plan);
-  const { result = NOTHING, ...paid } = await paidFor(call, services, dataset, most, before, run);
+  const fare = fareOf(call, services, dataset, [read]);
+  const { result = NOTHING, ...paid } = await paidFor(call, services, fare, before, run);
   const body =
     call.environment === 'test' ? scrambledBody(result, format, caller, dataset, snapshot) : result;
   return { ...paid, body, snapshot, moment };
 }
 
-interface Paid<T> extends Pick<Part, 'charge' | 'price'> {
+interface Paid<T> extends Omit<Part, 'snapshot' | 'moment'> {
   /** Undefined when only the price was asked for. */
   readonly result?: T;
 }
@@ -117,8 +131,7 @@ interface Paid<T> extends Pick<Part, 'charge' | 'price'> {
 export async function paidFor<T extends { readonly objects: number }>(
   call: Call,
   services: Services,
-  dataset: Dataset,
-  objectsMost: number,
+  fare: Fare,
   before: readonly Part[],
   run: () => Promise<T>,
 ): Promise<Paid<T>> {
@@ -128,21 +141,43 @@ export async function paidFor<T extends { readonly objects: number }>(
   const within = { ...call, query: { ...call.query, ...left } };
   // A line of the journal is told by its request: those of one request must differ.
   const requestId = before.length === 0 ? call.requestId : `${call.requestId}.${before.length + 1}`;
-  const order = { ...orderOf(call, caller, dataset, services), requestId };
+  const own = { ...fare, order: { ...fare.order, requestId } };
+  const { least, most: objectsMost, told, order } = own;
+  const messagesTold =
+    told === undefined ? undefined : Math.min(objectsMost, told()) * order.weight;
+  const of = { fare: least === 0 ? undefined : own, charge: undefined };
   try {
-    const metering = await metered(within, services, caller, order, objectsMost, run);
-    if (metering.kind === 'estimate') return { charge: undefined, price: metering.price };
+    const metering = await metered(within, services, caller, own, run);
+    if (metering.kind === 'unread') return { ...of, price: FREE, messagesTold: 0 };
+    if (metering.kind === 'estimate') {
+      return { ...of, price: metering.price, messagesTold: 0 };
+    }
     const { charge, result } = metering;
     const { messages, premium: premiumMessages } = charge;
-    return { result, charge, price: { messages, premiumMessages, objects: result.objects } };
+    const price = { messages, premiumMessages, objects: result.objects };
+    return {
+      ...of,
+      ...{ result, charge, price },
+      messagesTold: messagesTold ?? messages + premiumMessages,
+    };
   } catch (error) {
     if (!(error instanceof Failure) || error.type !== 'PriceTooHigh') throw error;
     throw new Failure('PriceTooHigh', `"maxMessages" is ${most}, and the datasets cost more`);
   }
 }
 
+const FREE: Price = { messages: 0, premiumMessages: 0, objects: 0 };
+
 const costOf = (parts: readonly Part[]): number =>
-  parts.reduce((sum, { price }) => sum + price.messages + price.premiumMessages, 0);
+  parts.reduce((sum, { messagesTold }) => sum + messagesTold, 0);
+
+/** What failed for one dataset and costs: its charge goes with the rest of the answer. */
+function failedPart({ charge }: PaidFailure, moment: Moment): BodyPart {
+  const price = { messages: charge.messages, premiumMessages: charge.premium, objects: 0 };
+  const messagesTold = price.messages + price.premiumMessages;
+  const nothing = { body: NOTHING, snapshot: 0, moment, fare: undefined };
+  return { ...nothing, charge, price, messagesTold };
+}
 
 /** The sentence for one dataset that failed; what concerns the whole request is thrown again. */
 function told(error: unknown, id: string): string {
@@ -162,13 +197,17 @@ export function answerOf(
   bytes: Uint8Array,
   leftOut: readonly string[] = [],
 ): Answer {
+  const snapshot = Math.max(0, ...parts.map((part) => part.snapshot));
+  if (call.bodiless) {
+    return { kind: 'unread', format, snapshot, moment: at, tag: undefined, dataset: undefined };
+  }
   if (truthOf(call.query, 'estimate')) return priceOf(parts);
   const charges = parts.flatMap(({ charge }) => (charge === undefined ? [] : [charge]));
   const objects = parts.reduce((sum, { price }) => sum + price.objects, 0);
   return rowsOf(call, {
     body: { objects, bytes },
     format,
-    snapshot: Math.max(0, ...parts.map(({ snapshot }) => snapshot)),
+    snapshot,
     moment: parts.length === 0 ? at : lastMoment(parts.map(({ moment }) => moment)),
     tag: undefined,
     charge: summed(charges),
@@ -208,12 +247,3 @@ function joinArrays(arrays: readonly Uint8Array[], errors: readonly string[]): U
 
 const joinLines = (bodies: readonly Uint8Array[], errors: readonly string[]): Uint8Array =>
   Buffer.concat([...bodies, ...errors.map((text) => Buffer.from(`${text}\n`))]);
-
-function summed(charges: readonly Charge[]): Charge {
-  return {
-    messages: charges.reduce((sum, { messages }) => sum + messages, 0),
-    premium: charges.reduce((sum, { premium }) => sum + premium, 0),
-    delivered: () => charges.forEach((charge) => charge.delivered()),
-    undelivered: () => charges.forEach((charge) => charge.undelivered()),
-  };
-}

@@ -42,6 +42,7 @@ const MEMBERS = {
       {
         level: Type.Enum(['open', 'premium', 'restricted', 'enterprise']),
         tier: Type.Optional(Type.Enum([...TIER_NAMES])),
+        sqlPrice: Type.Optional(Type.Enum(['records', 'answer'])),
       },
       { additionalProperties: false },
     ),

@@ -76,7 +76,7 @@ export interface Call {
   /** Id of the row of the table that answers it. */
   readonly endpoint: string;
   readonly environment: Environment;
-  /** A HEAD request: its answer carries no records, so that it costs nothing. */
+  /** A HEAD request: its answer carries no records, so that nothing is read and it costs nothing. */
   readonly bodiless: boolean;
   /** Undefined where the endpoint needs no token, or the operator's. */
   readonly caller: Caller | undefined;
@@ -105,6 +105,15 @@ export interface Call {
 
 export type Answer =
   | { readonly kind: 'json'; readonly value: unknown; readonly metering: 'free' | 'none' }
+  /** The headers of an answer that was not read, for HEAD: it costs nothing and has no length. */
+  | {
+      readonly kind: 'unread';
+      readonly format: BodyFormat;
+      readonly snapshot: number;
+      readonly moment: Moment;
+      readonly tag: string | undefined;
+      readonly dataset: Dataset | undefined;
+    }
   /** The caller has this answer already: it costs nothing. */
   | {
       readonly kind: 'unchanged';

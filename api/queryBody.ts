@@ -1,7 +1,6 @@
 // The bodies that make views and published queries, and what is stored of them.
 import { type Static, Type } from 'typebox';
 import { describeSql } from '../query/sql/run.ts';
-import { checkFolds } from '../query/sql/price.ts';
 import type { ParameterValue, ParameterValues } from '../query/sql/spelling.ts';
 import { inheritedMapping, type Parent, schemaOf } from '../query/sql/viewSeries.ts';
 import type { BoundTable } from '../query/sql/boundTable.ts';
@@ -130,7 +129,6 @@ async function described(
 ) {
   const { settings, sql } = services;
   const bound = await bindQuery(call, services, { workspace, text, parameters });
-  if (!settings.sqlFolding) checkFolds(bound.plan, bound.tables);
   const limits = limitsOf(callerOf(call.caller), settings);
   const columns = await describeSql(bound, sql, limits, call);
   return { columns, tables: bound.tables, plan: bound.plan };

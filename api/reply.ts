@@ -1,5 +1,6 @@
 // An answer as HTTP: content type, metering headers, body, and the end of its charge.
 import { createReadStream, rm } from 'node:fs';
+import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { Body } from '../store/duckdb/protocol.ts';
 import { momentText } from '../store/history.ts';
@@ -38,6 +39,16 @@ export function sendAnswer(reply: FastifyReply, answer: Answer, settings: Settin
     void reply.code(304).header('etag', answer.tag).send();
     return;
   }
+  if (answer.kind === 'unread') {
+    meter(reply, brand, FREE);
+    if (answer.tag !== undefined) reply.header('etag', answer.tag);
+    reply.header(`${brand}cloud-snapshot`, String(answer.snapshot));
+    reply.header(`${brand}cloud-as-of`, momentText(answer.moment));
+    credit(reply, brand, answer.dataset?.source || attribution);
+    // As a stream it has no length: that of the answer is not known.
+    void reply.header('content-type', CONTENT_TYPES[answer.format]).send(Readable.from([]));
+    return;
+  }
   const { body, callback, charge, format } = answer;
   if (answer.tag !== undefined) reply.header('etag', answer.tag);
   if (answer.cacheSeconds !== undefined) {
@@ -56,11 +67,7 @@ export function sendAnswer(reply: FastifyReply, answer: Answer, settings: Settin
   if (isCsv || format.startsWith('psv')) reply.header('vary', 'Sec-Fetch-Mode, Sec-Fetch-Dest');
   if ((isCsv && !answer.plain) || format === 'parquet')
     reply.header('content-disposition', `attachment; filename=API.${isCsv ? 'csv' : format}`);
-  // The caller who leaves while the body is on its way is charged; one who left before is not.
-  onClose(reply, () => {
-    if (reply.raw.headersSent) charge.delivered();
-    else charge.undelivered();
-  });
+  settleAtEnd(reply, charge);
   if (body.file !== undefined) {
     sendFile(reply, body.file);
     return;
@@ -71,6 +78,20 @@ export function sendAnswer(reply: FastifyReply, answer: Answer, settings: Settin
     void reply
       .header('content-type', 'text/javascript; charset=utf-8')
       .send(jsonp(callback, bytes));
+}
+
+/** The caller who leaves while the body is on its way is charged; one who left before is not. */
+function settleAtEnd(reply: FastifyReply, charge: Charge): void {
+  onClose(reply, () => {
+    if (reply.raw.headersSent) charge.delivered();
+    else charge.undelivered();
+  });
+}
+
+/** A failure that costs all the same. */
+export function meterFailure(reply: FastifyReply, charge: Charge, { brand }: Settings): void {
+  meter(reply, brand, charge);
+  settleAtEnd(reply, charge);
 }
 
 /** At the end of the answer; at once when its caller has left before it began. */

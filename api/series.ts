@@ -1,7 +1,8 @@
 // A metered read of a dataset, whole: plan, hold, run, settle. The price is known before anything
 // is read (limit x weight), and only what was returned is charged.
 import { dayIn, endOfDay, parseDay, parseInstant } from '../query/dates.ts';
-import { runSeries } from '../query/series.ts';
+import { countRecords, runSeries } from '../query/series.ts';
+import { foldsRecords, recordsMost, testsValues } from '../query/seriesRecords.ts';
 import type { SeriesShape } from '../query/seriesMembers.ts';
 import {
   planSeries,
@@ -21,10 +22,10 @@ import type { Table } from '../store/lakeRead.ts';
 import type { Order } from '../store/ledger.ts';
 import type { PendingRow } from '../store/pendingRows.ts';
 import type { QueryName } from '../store/queryCursors.ts';
-import { callerOf, paysPremium, visibilityOf } from './access.ts';
+import { callerOf, isForeign, paysPremium, visibilityOf } from './access.ts';
 import { escapedFormat } from './csvFormulas.ts';
 import type { Answer, Call, Services } from './endpoint.ts';
-import { metered } from './metering.ts';
+import { type Fare, metered } from './metering.ts';
 import { pastOf } from './moments.ts';
 import { numberOf, refuse, textOf, truthOf } from './parameters.ts';
 import { readSeries } from './seriesParameters.ts';
@@ -82,8 +83,9 @@ async function answered(
   }
   const read = (): Promise<Body> => runSeries(plan, format, services.series, call, remembered);
   const run = door === undefined ? read : async () => door.dress(await read(), format);
-  const order = orderOf(call, caller, dataset, services);
-  const metering = await metered(call, services, caller, order, objectsMax(plan), run);
+  const fare = fareOf(call, services, dataset, [planned]);
+  const metering = await metered(call, services, caller, fare, run);
+  if (metering.kind === 'unread') return { ...metering, format, snapshot, moment, tag, dataset };
   if (metering.kind === 'estimate') {
     return { kind: 'json', value: metering.price, metering: 'free' };
   }
@@ -118,8 +120,40 @@ export function rowsOf(
 export const objectsMax = ({ limit, takes }: SeriesPlan): number =>
   limit * Math.max(1, takes.length);
 
+/**
+ * What reads of one dataset cost. Over data of others conditions on values are paid, though nothing
+ * meets them, and so are all records that an answer folds (DESIGN.md "Rules of price and ledger").
+ */
+export function fareOf(
+  call: Call,
+  services: Services,
+  dataset: Dataset,
+  reads: readonly Pick<DatasetRead, 'plan'>[],
+): Fare {
+  const caller = callerOf(call.caller);
+  const order = orderOf(call, caller, dataset, services);
+  const sum = (count: (plan: SeriesPlan) => number): number =>
+    reads.reduce((total, { plan }) => total + count(plan), 0);
+  if (!isForeign(caller, dataset, services.lake)) return { order, most: sum(objectsMax), least: 0 };
+  const folded = reads.filter(({ plan }) => foldsRecords(plan));
+  const most = (plan: SeriesPlan): number =>
+    foldsRecords(plan) ? recordsMost(plan) : objectsMax(plan);
+  const told = (): number =>
+    Math.max(
+      1,
+      sum((plan) => Math.min(most(plan), recordsMost(plan))),
+    );
+  const counts = async (): Promise<number> => {
+    let objects = 0;
+    for (const { plan } of folded) objects += await countRecords(plan, services.series, call);
+    return Math.max(1, objects);
+  };
+  const isCounted = folded.length > 0 || reads.some(({ plan }) => testsValues(plan));
+  return { order, most: sum(most), least: 1, told, counted: isCounted ? counts : undefined };
+}
+
 /** What a read of a dataset costs, and whom. */
-export const orderOf = (
+const orderOf = (
   { endpoint, requestId }: Call,
   caller: Caller,
   dataset: Dataset,

@@ -13,7 +13,8 @@ import { checkBody, formOf, type JsonBody, readJson } from './jsonBody.ts';
 import { pathLogged } from './logging.ts';
 import { expandPath } from './openapi.ts';
 import { readParameters } from './parameters.ts';
-import { sendAnswer } from './reply.ts';
+import { PaidFailure } from './metering.ts';
+import { meterFailure, sendAnswer } from './reply.ts';
 import { bodyHashOf } from './signing.ts';
 import { scrambled } from './testEnvironment.ts';
 import { TooFast } from './throttle.ts';
@@ -184,6 +185,7 @@ async function serve(
       const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
       log.error({ requestId: request.id, endpoint: endpoint.id, error: told }, 'unexpected');
     }
+    if (error instanceof PaidFailure) meterFailure(reply, error.charge, services.settings);
     sendFailure(request, reply, toldFull(error), endpoint.failures);
   };
   try {

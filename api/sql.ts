@@ -4,26 +4,32 @@ import { dayIn } from '../query/dates.ts';
 import { instantText } from '../query/seriesPlan.ts';
 import { explainPlan } from '../query/sql/explain.ts';
 import { type BoundTable, datasetsOf } from '../query/sql/boundTable.ts';
-import { checkFolds, objectsOf, weightOf } from '../query/sql/price.ts';
+import { objectsOfItems } from '../query/sql/price.ts';
 import { rowsMost } from '../query/sql/rowsMost.ts';
-import { type BoundPlan, describeSql, planSql, runSql, type SqlLimits } from '../query/sql/run.ts';
+import {
+  type BoundPlan,
+  countRecords,
+  describeSql,
+  planSql,
+  runSql,
+  type SqlLimits,
+} from '../query/sql/run.ts';
 import type { SelectPlan } from '../query/sql/selectPlan.ts';
 import type { ParameterValues } from '../query/sql/spelling.ts';
 import type { Caller } from '../store/callers.ts';
 import type { Dataset } from '../store/datasets.ts';
 import type { Body, BodyFormat } from '../store/duckdb/protocol.ts';
-import { Failure } from '../store/failure.ts';
 import type { Moment } from '../store/history.ts';
-import type { Order } from '../store/ledger.ts';
 import type { NamedTable, View } from '../store/namedQueries.ts';
 import type { Settings } from '../store/settings.ts';
-import { callerOf, paysPremium, readableWorkspace } from './access.ts';
+import { callerOf, readableWorkspace } from './access.ts';
 import type { Answer, Call, Services } from './endpoint.ts';
-import { metered } from './metering.ts';
+import { meteredTogether } from './metering.ts';
 import { lastMoment, momentNow } from './moments.ts';
 import { numberOf, textOf, truthOf } from './parameters.ts';
 import { formatOf, has, readAsOf, refuseBeside, rowsOf } from './series.ts';
 import { bodyHashOf } from './signing.ts';
+import { mostOf, refuseDear, sqlFareOf } from './sqlPrice.ts';
 import { bindTables } from './sqlTables.ts';
 import { isLogs } from './systemLogs.ts';
 import { dropFile } from './reply.ts';
@@ -51,22 +57,22 @@ export async function answerSql(
   const bound = await bindQuery(call, services, question);
   const moment = momentOf(bound);
   const limits = limitsOf(caller, services.settings);
-  const { settings, sql } = services;
+  const { sql } = services;
   if (truthOf(call.query, 'schema')) {
     const value = await describeSql(bound, sql, limits, call);
     return { kind: 'json', value, metering: 'free' };
   }
   const rows = Math.min(limits.rowsMax, rowsMost(bound));
-  const order = sqlOrderOf(call, caller, bound, services, question);
-  if (!settings.sqlFolding) checkFolds(bound.plan, bound.tables);
+  const fare = sqlFareOf(call, caller, bound, services, question, rows);
   const explains = truthOf(call.query, 'explain');
   if (explains || truthOf(call.query, 'estimate')) {
     const columns = await describeSql(bound, sql, limits, call);
-    const explained = explainPlan(bound, columns, rows, order.weight);
-    const value = explains ? explained : estimateOf(explained.estimate, order);
+    const price = (bytes: number) => mostOf(fare, rows, bytes);
+    const explained = explainPlan(bound, columns, rows, price);
+    const value = explains ? explained : price(explained.estimate.bytes);
     return { kind: 'json', value, metering: 'free' };
   }
-  refuseDear(rows, order, numberOf(call.query, 'maxMessages'));
+  refuseDear(fare, rows, numberOf(call.query, 'maxMessages'));
   const format = formatOf(call);
   if (format === 'arrow' || format === 'parquet') refuseBeside(call, format);
   const snapshot = snapshotOf(bound);
@@ -76,44 +82,24 @@ export async function answerSql(
   }
   const asFile = isLarge(rows, format, call);
   let made: Body['file'];
-  const run = async (): Promise<{ readonly objects: number; readonly body: Body }> => {
+  const run = async () => {
+    const counts = await countRecords(bound, fare.tariff.counted, sql, limits, call);
     const real = await runSql(bound, format, sql, limits, call, asFile ? 'if long' : 'never');
     made = real.file;
     const body = await shown(real, bound, format, call, services, limits);
-    return { objects: objectsOf(body.objects, lengthOf(body)), body };
+    const objects = objectsOfItems(fare.tariff, body.objects, lengthOf(body), counts);
+    return { result: body, objects };
   };
-  const metering = await metered(call, services, caller, order, rows, run).catch((error) => {
+  const metering = await meteredTogether(call, services, caller, fare.fares, run).catch((error) => {
     dropFile(made);
     throw error;
   });
-  if (metering.kind === 'estimate')
-    throw new Failure('SystemError', 'a query was run for its price');
-  const { body } = metering.result;
   const dataset = call.environment === 'test' ? undefined : oneOf(bound);
+  if (metering.kind === 'unread') return { ...metering, format, snapshot, moment, tag, dataset };
+  const body = metering.result;
   const answer = { body, format, snapshot, moment, tag, charge: metering.charge, dataset };
   const cutAt = body.objects < limits.rowsMax ? undefined : cutOf(bound, limits);
   return { ...rowsOf(call, answer), ...(cutAt === undefined ? {} : { cutAt }) };
-}
-
-/** As `estimate` tells it of records, but the most that it could be: what it is, records would tell. */
-function estimateOf(
-  { messages, weight }: ReturnType<typeof explainPlan>['estimate'],
-  { premium }: Order,
-): object {
-  const objects = weight === 0 ? 0 : messages / weight;
-  const [plain, dear] = premium ? [0, messages] : [messages, 0];
-  return { messages: plain, premiumMessages: dear, objects, weight };
-}
-
-/**
- * Before anything is read: how many rows there are would tell what they hold, for nothing.
- * @throws Failure PriceTooHigh.
- */
-function refuseDear(rows: number, { weight }: Order, most: number | undefined): void {
-  if (most === undefined || rows * weight <= most) return;
-  const price = `${rows * weight} messages: ${rows} rows of weight ${weight}`;
-  const rule = `is ${most}, and the query may cost ${price}; a LIMIT makes it less`;
-  throw new Failure('PriceTooHigh', `"maxMessages" ${rule}`);
 }
 
 /** Rows from which on DuckDB writes the body itself: below, that takes longer than it saves. */
@@ -203,30 +189,6 @@ function cutOf({ plan: { query } }: BoundPlan, { rowsMax }: SqlLimits): number |
 function oneOf({ tables }: BoundPlan): Dataset | undefined {
   const [first, ...rest] = datasetsOf(tables).map(({ dataset }) => dataset);
   return rest.every((dataset) => dataset === first) ? first : undefined;
-}
-
-/** Usage is told by the dataset that sets the price. */
-export function sqlOrderOf(
-  { endpoint, requestId }: Call,
-  caller: Caller,
-  { tables }: BoundPlan,
-  { lake }: Services,
-  { stored, workspace }: Pick<SqlQuestion, 'stored' | 'workspace'>,
-): Order {
-  const highest = weightOf(tables);
-  const datasets = datasetsOf(tables);
-  const dearest = datasets.find(({ dataset }) => dataset.weight === highest)?.dataset;
-  const told =
-    dearest === undefined ? `${workspace}.SQL` : `${dearest.workspace}.${dearest.dataset}`;
-  // The owner sets the price of what is its own; what it only reads costs what its owner says.
-  const account = lake.catalogue.workspace(workspace)?.accountId;
-  const foreign = datasets.filter(
-    ({ dataset }) => lake.catalogue.workspace(dataset.workspace)?.accountId !== account,
-  );
-  const weight = Math.max(stored?.weight ?? highest, weightOf(foreign));
-  const usageKey = stored?.usageKey ?? told;
-  const premium = datasets.some(({ dataset }) => paysPremium(caller, dataset, lake));
-  return { requestId, endpoint, usageKey, weight, premium };
 }
 
 /** Versions of the tables; undefined where the next answer is another one whatever they are. */

@@ -12,7 +12,7 @@ import type { AsOf, Moment } from '../store/history.ts';
 import type { Lake } from '../store/lake.ts';
 import type { NamedTable, View } from '../store/namedQueries.ts';
 import type { PendingRow } from '../store/pendingRows.ts';
-import { CORE, datasetOf, visibilityOf } from './access.ts';
+import { CORE, datasetOf, isForeign, visibilityOf } from './access.ts';
 import type { Call, Services } from './endpoint.ts';
 import { pastOf } from './moments.ts';
 import { isLogs, logRows, openLogs } from './systemLogs.ts';
@@ -66,7 +66,9 @@ async function bindDataset(
   { asOf, at, caller }: Asked,
   services: Services,
 ): Promise<BoundTable> {
-  const bound = { kind: 'dataset', dataset, visibility: visibilityOf(caller, dataset) } as const;
+  const foreign = isForeign(caller, dataset, services.lake);
+  const visibility = visibilityOf(caller, dataset);
+  const bound = { kind: 'dataset', dataset, foreign, visibility } as const;
   const { tableId } = dataset;
   if (asOf !== undefined) {
     const past = await pastOf(tableId, asOf, services);

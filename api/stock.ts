@@ -11,7 +11,7 @@ import { answerOf, paidFor, type Part, unchargedOnFailure } from './batch.ts';
 import type { Answer, Call, Services } from './endpoint.ts';
 import { lastMoment, momentNow } from './moments.ts';
 import { listOf, refuse } from './parameters.ts';
-import { answerSeries, formatOf, objectsMax, readDataset } from './series.ts';
+import { answerSeries, fareOf, formatOf, readDataset } from './series.ts';
 import { type Asking, recordsOf, refuseUseless, withPart } from './stockParameters.ts';
 import { servedType, STOCK_TYPES, type StockType } from './stockTypes.ts';
 import { scrambledBody } from './testEnvironment.ts';
@@ -49,11 +49,13 @@ export async function answerStockBatch(call: Call, services: Services): Promise<
   refuseEmptyFilter(asked, call);
   const parts: StockPart[] = [];
   const at = momentNow(services);
-  return unchargedOnFailure(parts, async () => {
+  return unchargedOnFailure(call, services, parts, async () => {
     for (const one of asked) {
       if (!filterLeaves(one, call)) continue;
       parts.push(await partOf(call, services, one, symbols, at, parts));
     }
+    // Nothing was read: nothing is known of any symbol.
+    if (call.bodiless) return answerOf(call, parts, at, 'json', NOTHING.bytes);
     const found = symbols.filter((_, at) => parts.some(({ bodies }) => hasRecords(bodies[at])));
     const silent = symbols.filter((symbol) => !found.includes(symbol));
     const known = await knownOf(silent, call, services);
@@ -167,20 +169,19 @@ async function partOf(
       }),
     ),
   );
-  const most = reads.reduce((sum, { plan }) => sum + objectsMax(plan), 0);
   let bodies: readonly Body[] = [];
   const run = async (): Promise<{ readonly objects: number }> => {
     bodies = await readAll(reads, call, services, lengthOf(before.flatMap((part) => part.bodies)));
     return { objects: bodies.reduce((sum, { objects }) => sum + objects, 0) };
   };
-  const { charge, price } = await paidFor(call, services, dataset, most, before, run);
+  const fare = fareOf(call, services, dataset, reads);
+  const { result: _counted, ...paid } = await paidFor(call, services, fare, before, run);
   const snapshot = Math.max(...reads.map(({ plan }) => plan.table.snapshot));
   const moment = lastMoment(reads.map((read) => read.moment));
-  const paid = { asked, charge, price, snapshot, moment };
-  if (call.environment !== 'test') return { ...paid, bodies };
+  if (call.environment !== 'test') return { ...paid, asked, bodies, snapshot, moment };
   const caller = callerOf(call.caller);
   const other = bodies.map((body) => scrambledBody(body, 'json', caller, dataset, snapshot));
-  return { ...paid, bodies: other };
+  return { ...paid, asked, bodies: other, snapshot, moment };
 }
 
 type Read = Awaited<ReturnType<typeof readDataset>>;

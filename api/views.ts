@@ -1,20 +1,29 @@
 // A view as the series doors answer it: its rows with all their parameters, metered as a query.
 import { dayIn } from '../query/dates.ts';
-import { instantText, planSeries } from '../query/seriesPlan.ts';
-import { objectsOf, weightOf } from '../query/sql/price.ts';
-import type { BoundPlan } from '../query/sql/run.ts';
-import { datasetOfView, runViewSeries, tableOfView } from '../query/sql/viewSeries.ts';
+import { instantText, planSeries, type SeriesPlan } from '../query/seriesPlan.ts';
+import { foldsRecords } from '../query/seriesRecords.ts';
+import { objectsOf, objectsOfItems, weightOf } from '../query/sql/price.ts';
+import { rowsMost } from '../query/sql/rowsMost.ts';
+import { type BoundPlan, countRecords } from '../query/sql/run.ts';
+import {
+  datasetOfView,
+  restrictionsOf,
+  runViewSeries,
+  tableOfView,
+} from '../query/sql/viewSeries.ts';
 import type { SeriesShape } from '../query/seriesMembers.ts';
-import type { Body } from '../store/duckdb/protocol.ts';
+
+import type { Body, BodyFormat } from '../store/duckdb/protocol.ts';
 import type { View } from '../store/namedQueries.ts';
 import { callerOf, ownWorkspaces } from './access.ts';
 import type { Answer, Call, Services } from './endpoint.ts';
-import { metered } from './metering.ts';
+import { type Metered, metered, meteredTogether } from './metering.ts';
 import { momentNow } from './moments.ts';
-import { refuse, textOf, truthOf } from './parameters.ts';
+import { numberOf, refuse, textOf, truthOf } from './parameters.ts';
 import { describePlan, formatOf, objectsMax, readAsOf, refuseBeside, rowsOf } from './series.ts';
 import { readSeries } from './seriesParameters.ts';
-import { limitsOf, momentOf, snapshotOf, sqlOrderOf } from './sql.ts';
+import { limitsOf, momentOf, snapshotOf } from './sql.ts';
+import { mostOf, refuseDear, sqlFareOf } from './sqlPrice.ts';
 import { bindView } from './sqlTables.ts';
 import { viewOf } from './viewAccess.ts';
 
@@ -44,7 +53,7 @@ export async function answerView(
   shape: SeriesShape,
 ): Promise<Answer> {
   const caller = callerOf(call.caller);
-  const { settings, sql } = services;
+  const { settings } = services;
   const given = ['queryId', 'updated'].find((name) => call.query[name] !== undefined);
   if (given !== undefined) refuse(given, 'is not allowed with a view: it keeps no records');
   const format = formatOf(call);
@@ -65,25 +74,50 @@ export async function answerView(
   if (truthOf(call.query, 'schema')) {
     return { kind: 'json', value: describePlan(plan), metering: 'free' };
   }
+  const paid = await paidView({ plan, bound, view, format }, call, services);
+  if (paid.kind === 'estimate') return { kind: 'json', value: paid.price, metering: 'free' };
+  const told = { format, snapshot, moment, tag: undefined, dataset };
+  if (paid.kind === 'unread') return { ...paid, ...told };
+  return rowsOf(call, { ...told, body: paid.result, charge: paid.charge });
+}
+
+interface PlannedView {
+  readonly plan: SeriesPlan;
+  readonly bound: BoundPlan;
+  readonly view: View;
+  readonly format: BodyFormat;
+}
+
+/** Its rows at their price: exact before it is paid over one's own data, else as of any query. */
+async function paidView(
+  { bound, format, plan, view }: PlannedView,
+  call: Call,
+  services: Services,
+): Promise<Metered<Body>> {
+  const caller = callerOf(call.caller);
+  const { settings, sql } = services;
   const limits = limitsOf(caller, settings);
-  const run = async (): Promise<{ readonly objects: number; readonly body: Body }> => {
-    const body = await runViewSeries(plan, bound, format, sql, limits, call);
-    return { objects: objectsOf(body.objects, body.bytes.length), body };
+  const stored = { weight: undefined, usageKey: `${view.workspace}.${view.name}` };
+  const asked = {
+    ...{ workspace: view.workspace, stored },
+    ...{ restrictions: restrictionsOf(plan), folds: foldsRecords(plan) },
   };
-  const stored = {
-    tables: view.tables,
-    weight: undefined,
-    usageKey: `${view.workspace}.${view.name}`,
-  };
-  const place = { workspace: view.workspace, stored };
-  const order = sqlOrderOf(call, caller, bound, services, place);
-  const metering = await metered(call, services, caller, order, objectsMax(plan), run);
-  if (metering.kind === 'estimate') {
-    return { kind: 'json', value: metering.price, metering: 'free' };
+  const rows = Math.min(objectsMax(plan), rowsMost(bound));
+  const fare = sqlFareOf(call, caller, bound, services, asked, rows);
+  const [own] = fare.fares;
+  if (own !== undefined && !fare.foreign) {
+    const read = (): Promise<Body> => runViewSeries(plan, bound, format, sql, limits, call);
+    const price = ({ bytes, objects }: Body): number => objectsOf(objects, bytes.length);
+    return metered(call, services, caller, { ...own, most: objectsMax(plan), price }, read);
   }
-  const { charge, result } = metering;
-  const { body } = result;
-  return rowsOf(call, { body, format, snapshot, moment, tag: undefined, charge, dataset });
+  if (truthOf(call.query, 'estimate')) return { kind: 'estimate', price: mostOf(fare, rows, 0) };
+  refuseDear(fare, rows, numberOf(call.query, 'maxMessages'));
+  return meteredTogether(call, services, caller, fare.fares, async () => {
+    const counts = await countRecords(bound, fare.tariff.counted, sql, limits, call);
+    const body = await runViewSeries(plan, bound, format, sql, limits, call);
+    const objects = objectsOfItems(fare.tariff, body.objects, body.bytes.length, counts);
+    return { result: body, objects };
+  });
 }
 
 /** The view's plan with the tables that its owner reads. */

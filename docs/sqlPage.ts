@@ -42,7 +42,26 @@ structs and subscripts, a share of \`LIMIT\`, DESCRIBE and SUMMARIZE, and every 
 below: those that read, that tell of the server, that differ from call to call, or that make much out
 of little.
 
-Functions marked *folds* make one value of many records: they are refused over datasets that cost.
+## What it costs
+
+- **Over one's own datasets**: the rows of the answer, or its bytes / 1,000 where they are more, times the
+  highest weight among them.
+- **Over data of others** (CORE): the records that the answer is made of, of each dataset by its own weight.
+  Each place that reads it counts, in views, published queries and \`WITH\` too, as often as it is named:
+  - where the query only filters, computes, orders, limits and joins: the rows of the answer, since each
+    holds one of its records (never more than the dataset can have given);
+  - where it folds (aggregates and groups, windows, DISTINCT, UNION, INTERSECT, EXCEPT, every sub-select of
+    an expression, EXISTS, IN, the right of SEMI and ANTI joins): the records that meet the conditions on
+    its key, subkey and date, as far as those are comparisons with constants, or equalities with columns of
+    other tables. Conditions on other columns, and LIMIT, narrow the answer and not what it tells. Of UNION
+    ALL each row is a record of one side.
+  - Each place costs at least one record, also where nothing is found, and where the query fails when it
+    runs: a cast that fails tells of a record too.
+- **Of both**: the sum. A dataset of CORE that its owner sells by the answer
+  (\`"access": {"sqlPrice": "answer"}\`) counts as one's own; so does what the owner of a published query owns
+  where the query has a weight.
+- \`estimate\`, \`explain\` and \`maxMessages\` go by the most that the catalog's statistics of key, subkey
+  and date leave. Nothing is read for them.
 `;
 
 /** The tables of functions, in the order of the page. */
@@ -89,13 +108,13 @@ export function sqlPage(): string {
 const featureText = ({ answer, example, what }: SqlFeature): string =>
   [`-- ${what}`, ...example, `-- ${answer}`].join('\n');
 
-type Row = Pick<SqlFunction, 'signature' | 'does' | 'example' | 'answer' | 'folds'>;
+type Row = Pick<SqlFunction, 'signature' | 'does' | 'example' | 'answer'>;
 
 function table(what: string, rows: readonly Row[]): readonly string[] {
-  const lines = rows.map(({ answer, does, example, folds, signature }) => {
-    const said = folds === true ? `${does} *folds*` : does;
-    return `| ${code(signature)} | ${escaped(said)} | ${code(example)} | ${code(answer)} |`;
-  });
+  const lines = rows.map(
+    ({ answer, does, example, signature }) =>
+      `| ${code(signature)} | ${escaped(does)} | ${code(example)} | ${code(answer)} |`,
+  );
   return [`| ${what} | what | example | answer |`, '|---|---|---|---|', ...lines, ''];
 }
 

@@ -10,7 +10,7 @@ import type { Place } from '../store/tableSql.ts';
 import { inWorkFolder } from '../store/workFolder.ts';
 import type { SeriesPlan } from './seriesPlan.ts';
 import type { SeriesCache } from './seriesCache.ts';
-import { lostFiles, printPage, printSeries } from './seriesSql.ts';
+import { lostFiles, printCount, printPage, printSeries } from './seriesSql.ts';
 
 export interface SeriesEngine {
   readonly files: Files;
@@ -54,6 +54,24 @@ export async function runSeries(
     const question = { files: paths, statements: [sql], parameters, deadlineMs, signal };
     if (!asFile) return pool.body(question, format);
     return inWorkFolder(temporary, (folder) => pool.body({ ...question, folder }, format));
+  });
+}
+
+/** The records that a plan's conditions on its unique index leave, in the version that it reads. */
+export async function countRecords(
+  plan: SeriesPlan,
+  engine: SeriesEngine,
+  caller: Waiting,
+): Promise<number> {
+  const { files } = plan.table;
+  return withOpenFiles(engine.files, files, async (open) => {
+    const { sql, parameters } = printCount(plan, await placeOf(files, open, engine));
+    const { deadlineMs, pool } = engine;
+    const signal = caller.departure();
+    const [[row] = []] = await pool.rows({
+      ...{ files: open.paths, statements: [sql], parameters, deadlineMs, signal },
+    });
+    return Number(row?.['records']);
   });
 }
 

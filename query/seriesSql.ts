@@ -57,6 +57,20 @@ export function printPage(plan: SeriesPlan, records: number, place: Place): Prin
   return printSeries(whole, place, { before });
 }
 
+/** The number of records that the conditions on the unique index leave. */
+export function printCount(plan: SeriesPlan, place: Place): Printed {
+  const parameters: Bound[] = [];
+  const bind = makeBind(parameters);
+  const columns = plan.table.columns.filter(
+    (column) =>
+      column === plan.indexDate ||
+      plan.ties.includes(column) ||
+      plan.equals.some((equal) => equal.column === column),
+  );
+  const rows = printRecords({ ...plan, byPlace: false }, columns, place, bind);
+  return { sql: `SELECT count(*) AS records FROM ${rows}`, parameters };
+}
+
 const ALL_DAYS = { kind: 'days', from: undefined, to: undefined } as const;
 const ORDER_COLUMN = '_system_order';
 
@@ -262,6 +276,15 @@ function conditionsOf(plan: SeriesPlan): readonly Condition[] {
     conditions.push({ column, operator: days ? '<=' : '<', values: [value] });
   }
   return conditions;
+}
+
+/** Conditions on columns that an answer's records meet, whatever the columns are. */
+export function knownConditions(plan: SeriesPlan): readonly Condition[] {
+  const ranged = plan.dateColumn === plan.indexDate ? [] : rangeConditions(plan);
+  return [...conditionsOf(plan), ...ranged].map(({ values, ...condition }) => ({
+    ...condition,
+    values: values.map((value) => unrounded(condition.column.type, value)),
+  }));
 }
 
 function rangeConditions({ dateColumn: column, range }: SeriesPlan): readonly Condition[] {

@@ -32,6 +32,11 @@ export interface Access {
   readonly level: 'open' | 'premium' | 'restricted' | 'enterprise';
   /** Least tier that may read it. */
   readonly tier?: string;
+  /**
+   * What a query of another account is charged by: the records that its answer is made of, or the
+   * answer's rows or bytes, as over one's own data. Records when absent.
+   */
+  readonly sqlPrice?: 'records' | 'answer';
 }
 
 /** A property that holds symbols of a known kind (INTERFACE.md 3.3). */

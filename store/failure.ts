@@ -61,6 +61,9 @@ export class Failure extends Error {
   }
 }
 
+/** A refusal that came before a record was read: it tells of none, and costs nothing. */
+export class NothingRead extends Failure {}
+
 /** The sentence of any thrown thing, for logs and job reasons. */
 export function reasonOf(error: unknown): string {
   if (error instanceof Failure) return error.detail ?? error.type;

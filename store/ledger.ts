@@ -129,15 +129,17 @@ export class Ledger {
   /**
    * Sets aside the messages of up to `objects`; fewer when less than that is left, none when the
    * call is free.
-   * @throws Failure OverLimit or CircuitBreaker when nothing is left.
+   * @param least objects that must be covered
+   * @throws Failure OverLimit or CircuitBreaker when nothing is left, or less than `least` costs.
    */
-  hold(caller: Caller, order: Order, objects: number): Hold {
-    const messages = objects * order.weight;
+  hold(caller: Caller, order: Order, objects: number, least = 0): Hold {
+    const messages = Math.max(objects, least) * order.weight;
     const purses = this.#purses(caller, order.premium);
     const { own, token } = purses;
     const left = leftOf(caller, order.premium, own, token);
     const granted = Math.max(0, Math.min(messages, left.messages));
-    if (messages > 0 && granted === 0) throw new Failure(left.type);
+    const isShort = granted < least * order.weight;
+    if (messages > 0 && (granted === 0 || isShort)) throw new Failure(left.type);
     if (this.waiting >= WAITING_MAX) {
       throw new Failure('Busy', 'the ledger can not be written: metered calls wait');
     }

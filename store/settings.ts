@@ -26,7 +26,6 @@ export interface Settings {
   readonly sqlSpillBytes: number;
   readonly sqlTimeoutMs: number;
   /** Functions that fold many records into one value are allowed over datasets that cost. */
-  readonly sqlFolding: boolean;
   readonly ingestMemoryBytes: number;
   readonly readTimeoutMs: number;
   readonly jobTimeoutMs: number;
@@ -84,7 +83,7 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
     ),
     fileCheckBytesPerSecond: whole('TAPEDECK_FILE_CHECK', 0, 1024 * GIGABYTE),
     ...engineSettings(text, whole),
-    ...sqlSettings(text, whole),
+    ...sqlSettings(whole),
     ...accountSettings(text, whole),
     ...sourceSettings(text, whole),
   };
@@ -107,15 +106,14 @@ type EngineSettings = Omit<
 
 type SqlSettings = Pick<
   Settings,
-  'sqlChildren' | 'sqlMemoryBytes' | 'sqlSpillBytes' | 'sqlTimeoutMs' | 'sqlFolding'
+  'sqlChildren' | 'sqlMemoryBytes' | 'sqlSpillBytes' | 'sqlTimeoutMs'
 >;
 
-const sqlSettings = (text: Text, whole: Whole): SqlSettings => ({
+const sqlSettings = (whole: Whole): SqlSettings => ({
   sqlChildren: whole('TAPEDECK_SQL_CHILDREN', 1, 64),
   sqlMemoryBytes: whole('TAPEDECK_SQL_MEMORY', 64 * 1024 ** 2, 1024 * GIGABYTE),
   sqlSpillBytes: whole('TAPEDECK_SQL_SPILL', 1024 ** 2, 1024 ** 2 * GIGABYTE),
   sqlTimeoutMs: whole('TAPEDECK_SQL_TIMEOUT', 100, 3_600_000),
-  sqlFolding: onOff('TAPEDECK_SQL_FOLDING', text('TAPEDECK_SQL_FOLDING')),
 });
 
 function engineSettings(text: Text, whole: Whole): EngineSettings {

@@ -109,12 +109,6 @@ export const SETTINGS = [
     help: 'Deadline of one SQL query; a tier may have less.',
   },
   {
-    name: 'TAPEDECK_SQL_FOLDING',
-    fallback: 'off',
-    unit: 'on|off',
-    help: 'Allow functions that fold many records into one value over datasets that cost.',
-  },
-  {
     name: 'TAPEDECK_INGEST_MEMORY',
     fallback: String(0.75 * GIGABYTE),
     unit: 'bytes',

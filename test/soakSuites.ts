@@ -6,6 +6,9 @@ import { pushRounds } from './crash/pushRounds.ts';
 import { powerLossPrefixes } from './crash/powerLoss.ts';
 import { fuzzFiles } from './fuzz/files.ts';
 import { longLine } from './fuzz/longLine.ts';
+import { exactnessLaw } from './fuzz/licence/exactness.ts';
+import { extractionLaw } from './fuzz/licence/extraction.ts';
+import { leaksLaw } from './fuzz/licence/leaks.ts';
 import { fuzzRequests } from './fuzz/requests.ts';
 import { clockLaw } from './laws/clock.ts';
 import { stallsLaw } from './fuzz/stalls.ts';
@@ -71,6 +74,9 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'sql-selects', fullCount: 10_000, partCount: 500, run: selectsPart },
   { name: 'sql-conditions', fullCount: 2_000, partCount: 200, run: conditionsPart },
   { name: 'sql-estimates', fullCount: 1_000, partCount: 200, run: estimatesPart },
+  { name: 'licence-programs', fullCount: 200, partCount: 100, run: lawPart(extractionLaw) },
+  { name: 'licence-leaks', fullCount: 1_000, partCount: 250, run: lawPart(leaksLaw) },
+  { name: 'licence-folds', fullCount: 1_000, partCount: 100, run: lawPart(exactnessLaw) },
   { name: 'fuzz-sql', fullCount: 100_000, partCount: 5_000, run: textsPart },
   { name: 'fuzz-files', fullCount: 10_000, partCount: 500, run: filesPart },
   { name: 'long-line', fullCount: 1_024, partCount: 1_024, run: linePart },
@@ -79,6 +85,16 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'month', fullCount: 30, partCount: 30, run: monthPart },
   { name: 'schedules', fullCount: 500, partCount: 500, run: schedulesPart },
 ];
+
+type Law = (count: number, seed: number) => Promise<{ readonly failures: readonly string[] }>;
+
+/** A law whose figures are its notes. */
+function lawPart(law: Law): SoakSuite['run'] {
+  return async ({ count, seed }) => {
+    const { failures, ...told } = await law(count, seed);
+    return { failures, notes: [JSON.stringify(told)] };
+  };
+}
 
 /** Schedules of a month of 30 days. */
 async function schedulesPart({ count, seed }: SoakOrder): Promise<SoakReport> {

@@ -94,7 +94,7 @@ export const callPublished: Endpoint = {
   token: 'publishable',
   summary: 'The rows of a published query; its own parameters stand in the query string.',
   weight:
-    'the weight of the endpoint, else the highest of its datasets, for each row or 1,000 bytes',
+    'the weight of the endpoint, else as of a query: by the answer, over data of others by records',
   parameters: SQL_PARAMETERS,
   openParameters: true,
   answer: Type.Array(ANY),

@@ -11,7 +11,7 @@ import { SQL_PARAMETERS } from '../sqlParameters.ts';
 const ROW = {
   path: '/sql-query/:workspace',
   token: 'publishable',
-  weight: 'the highest weight among the datasets, for each row or each 1,000 bytes',
+  weight: 'by rows or 1,000 bytes; over data of others by the records that the answer is made of',
   answer: Type.Array(Type.Object({}, { additionalProperties: true })),
   formats: ['jsonl', 'csv', 'psv', 'arrow', 'parquet'],
   failures: 'workspace',

@@ -21,9 +21,11 @@ import type { Hint } from './hints.ts';
 import type { SelectPlan } from './selectPlan.ts';
 
 /** A dataset as its caller sees it. */
-interface BoundDataset {
+export interface BoundDataset {
   readonly kind: 'dataset';
   readonly dataset: Dataset;
+  /** It is another account's: nothing that is free may depend on a value of it. */
+  readonly foreign: boolean;
   readonly table: Table;
   readonly pending: readonly PendingRow[];
   readonly moment: Moment;
@@ -45,6 +47,12 @@ export type BoundTable = BoundDataset | BoundView;
 /** The datasets of tables and of the views among them, however deep. */
 export const datasetsOf = (tables: readonly BoundTable[]): readonly BoundDataset[] =>
   tables.flatMap((table) => (table.kind === 'dataset' ? [table] : datasetsOf(table.tables)));
+
+/** The same columns without a record. */
+export function emptied(table: BoundTable): BoundTable {
+  if (table.kind === 'view') return { ...table, tables: table.tables.map(emptied) };
+  return { ...table, table: { ...table.table, files: [], records: 0 }, pending: [] };
+}
 
 /** What a record carries besides the owner's properties, as one JSON value. */
 const SYSTEM_COLUMN = '_systemRecordProperties';
@@ -76,7 +84,11 @@ export function printTable(
 const ownColumns = ({ table }: BoundDataset): readonly Column[] =>
   table.columns.filter(({ name }) => !isSystemColumn(name));
 
-const indexNames = ({ dataset: { mapping } }: BoundDataset): readonly string[] =>
+export const columnNames = (bound: BoundDataset): readonly string[] =>
+  ownColumns(bound).map(({ name }) => name);
+
+/** Columns of the unique index: key, subkey, date. */
+export const indexNames = ({ dataset: { mapping } }: BoundDataset): readonly string[] =>
   [mapping.key, mapping.subkey, mapping.date ?? CREATED_COLUMN].filter(
     (name) => name !== undefined,
   );
@@ -120,6 +132,13 @@ export function filesFor(bound: BoundDataset, hints: readonly Hint[]): readonly 
     return [{ column: known, operator, values: all } satisfies Condition];
   });
   return bound.table.files.filter((file) => conditions.every((item) => mayHold(file, item)));
+}
+
+/** The same as far as anyone may know: of data of others, by their index columns alone. */
+export function toldFiles(bound: BoundDataset, hints: readonly Hint[]): readonly DataFile[] {
+  const index = new Set(indexNames(bound).map((name) => name.toLowerCase()));
+  const known = hints.filter(({ column }) => !bound.foreign || index.has(column.toLowerCase()));
+  return filesFor(bound, known);
 }
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;

@@ -1,7 +1,6 @@
 // What a query would do, for `explain=true`: its steps, the files that it would open, and the most
 // that it could cost. Nothing is run.
-import { filesFor } from './boundTable.ts';
-import { objectsOf } from './price.ts';
+import { toldFiles } from './boundTable.ts';
 import type { Join, Query, Source } from './selectPlan.ts';
 import type { BoundPlan, SqlColumn } from './run.ts';
 import { BODY_BYTES_MAX } from '../../store/duckdb/render.ts';
@@ -32,22 +31,32 @@ interface Explained {
   };
 }
 
-/** @param rows the most that the answer can have */
+interface Price {
+  readonly messages: number;
+  readonly premiumMessages: number;
+  readonly weight: number;
+}
+
+/**
+ * @param rows the most that the answer can have
+ * @param price the most that an answer of so many bytes can cost
+ */
 export function explainPlan(
   bound: BoundPlan,
   columns: readonly SqlColumn[],
   rows: number,
-  weight: number,
+  price: (bytes: number) => Price,
 ): Explained {
   const names = columns.reduce((sum, { name }) => sum + Buffer.byteLength(name) + 4, 0);
   const values = columns.reduce((sum, { type }) => sum + (BYTES_OF[type] ?? Infinity), 0);
   // Two brackets, and two braces and a comma for each row.
   const bytes = rows === 0 ? 2 : Math.min(BODY_BYTES_MAX, rows * (names + values + 3) + 2);
+  const { messages, premiumMessages, weight } = price(bytes);
   return {
     steps: stepsOf(bound.plan.query, bound, ''),
     columns,
     tables: tablesOf(bound),
-    estimate: { rows, bytes, weight, messages: objectsOf(rows, bytes) * weight },
+    estimate: { rows, bytes, weight, messages: messages + premiumMessages },
   };
 }
 
@@ -65,7 +74,7 @@ function tablesOf({ plan, tables }: Bound): readonly object[] {
         records: table.table.records,
         pending: table.pending.length,
         files: table.table.files.length,
-        filesRead: filesFor(table, hints).length,
+        filesRead: toldFiles(table, hints).length,
       },
     ];
   });
@@ -115,7 +124,7 @@ function sourceSteps(source: Source, bound: Bound, indent: string): readonly str
     return [`${indent}view ${name}`, ...stepsOf(table.plan.query, table, `${indent}  `)];
   }
   const hints = bound.plan.hints.filter((hint) => hint.table === source.index);
-  const files = `${filesFor(table, hints).length} of ${table.table.files.length} files`;
+  const files = `${toldFiles(table, hints).length} of ${table.table.files.length} files`;
   return [`${indent}read ${table.dataset.workspace}.${table.dataset.dataset}: ${files}`];
 }
 

@@ -17,8 +17,6 @@ export interface SqlFunction {
   readonly kind: 'scalar' | 'aggregate' | 'window';
   /** Least and greatest number of arguments. */
   readonly arguments: readonly [least: number, most: number];
-  /** Folds many records into one value: refused over datasets that cost. */
-  readonly folds?: true;
   /** A macro of DuckDB that says an argument more than once: nested, it doubles with each level. */
   readonly copies?: true;
   /** Index of an argument that must be an integer literal, and its greatest value. */

@@ -43,8 +43,10 @@ export function partsOf(expression: Expression): readonly Expression[] {
 function expressionsIn(value: unknown): readonly Expression[] {
   if (Array.isArray(value)) return value.flatMap(expressionsIn);
   if (typeof value !== 'object' || value === null) return [];
-  const { kind } = value as { readonly kind?: unknown };
+  const { kind, query } = value as { readonly kind?: unknown; readonly query?: unknown };
   if (kind === 'select' || kind === 'set') return [];
+  // A scalar sub-select has the kind of a scalar function, but a query.
+  if (query !== undefined) return [value as Expression];
   // Orders, arms of CASE and bounds of frames have no kind, but expressions.
   if (kind === undefined) return Object.values(value).flatMap(expressionsIn);
   return KINDS_OF_NO_EXPRESSION.has(kind) ? [] : [value as Expression];

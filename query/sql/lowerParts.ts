@@ -35,7 +35,6 @@ export function checkedFunction(
     if (Number.isInteger(value) && value <= greatest) continue;
     to.refuse(at, `argument ${Number(place) + 1} of ${name} must be a number up to ${greatest}`);
   }
-  if (known.folds === true) to.folds.push({ name, at });
   return known;
 }
 

@@ -25,11 +25,10 @@ import {
 export function lowerPlan(json: string, spelled: Spelled): SelectPlan {
   const to = makeLowering(spelled, lowerQuery, lowerExpression);
   const query = to.query(statementOf(json, spelled)['node']);
-  const { folds, hints, tables } = to;
+  const { hints, tables } = to;
   return {
     query,
     tables,
-    folds,
     hints,
     doubtful: doubtfulOf(to),
     width: widthOf(query),

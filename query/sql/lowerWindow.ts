@@ -33,7 +33,6 @@ export function lowerWindow(node: unknown, _fields: Fields, to: Lowering): Expre
     partition: lowerAll(fields['partitions'], to),
     order: lowerOrders(fields['orders'], to),
     frame: frameOf(fields, to),
-    folds: known.folds === true,
     at,
   };
 }

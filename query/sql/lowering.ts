@@ -1,19 +1,14 @@
 // What lowering carries along: the user's text for places, the names in scope, and what it found.
 import type { Hint } from './hints.ts';
 import { placeOf, type Spelled } from './spelling.ts';
-import type {
-  CommonTable,
-  Expression,
-  Place,
-  Query,
-  SelectPlan,
-  Source,
-  TableName,
-} from './selectPlan.ts';
+import type { CommonTable, Expression, Place, Query, Source, TableName } from './selectPlan.ts';
 import type { Fields } from './tree.ts';
 import { refuseAt } from './tokens.ts';
 
-type NamedPlace = SelectPlan['folds'][number];
+interface NamedPlace {
+  readonly name: string;
+  readonly at: Place;
+}
 
 /** What a name in FROM stands for: a table of the plan, or columns that the query gives itself. */
 type NamedSource =
@@ -26,7 +21,6 @@ export const folded = (name: string): string =>
 
 export interface Lowering {
   readonly tables: TableName[];
-  readonly folds: NamedPlace[];
   readonly hints: Hint[];
   /** Columns that are named without their table. */
   readonly names: NamedPlace[];
@@ -64,7 +58,6 @@ export function makeLowering(
   lowerExpression: (node: unknown, to: Lowering) => Expression,
 ): Lowering {
   const tables: TableName[] = [];
-  const folds: NamedPlace[] = [];
   const hints: Hint[] = [];
   const names: NamedPlace[] = [];
   const sources = new Map<string, NamedSource[]>();
@@ -73,7 +66,6 @@ export function makeLowering(
   const refuse = (at: Place, rule: string): never => refuseAt(spelled.source, at, rule);
   const to: Lowering = {
     tables,
-    folds,
     hints,
     names,
     sources,

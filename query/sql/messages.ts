@@ -1,6 +1,6 @@
 // What DuckDB says of a query that it can not run, as its caller is told it: the sentence, without
 // our printed text, our paths and our own columns.
-import { Failure, reasonOf } from '../../store/failure.ts';
+import { Failure, NothingRead, reasonOf } from '../../store/failure.ts';
 import { refuseAt, type Token, tokensOf } from './tokens.ts';
 
 interface Limits {
@@ -27,12 +27,18 @@ const LATERAL_RULE =
 /**
  * A failure of the pool as the caller of a query is told it.
  * @param source the user's text, in which the name that a message is about has its place
+ * @param foreign whether it reads data of others: no value of them is told, guessed right or not
  */
-export function told(error: unknown, { memoryBytes, spillBytes }: Limits, source: string): unknown {
+export function told(
+  error: unknown,
+  { memoryBytes, spillBytes }: Limits,
+  source: string,
+  foreign: boolean,
+): unknown {
   if (!(error instanceof Failure)) return error;
   // Of a column that no answer can hold.
   if (error.type === 'InvalidParameter') {
-    return new Failure('InvalidParameter', `"sqlQuery": ${error.detail ?? ''}`);
+    return new NothingRead('InvalidParameter', `"sqlQuery": ${error.detail ?? ''}`);
   }
   if (error.type !== 'SystemError') return error;
   const reason = reasonOf(error);
@@ -53,13 +59,15 @@ export function told(error: unknown, { memoryBytes, spillBytes }: Limits, source
     .trim();
   const text = isOfValues ? (whole.split('\n', 1)[0] ?? '') : whole.replaceAll('\n', ' ');
   // What a record holds is not told by a query that nobody paid for.
-  if (isOfValues && !isSaid(text, source)) {
+  if (isOfValues && (foreign || !isSaid(text, source))) {
     const rule = 'a value of the data does not fit a cast or a function: TRY_CAST makes it null';
     return new Failure('InvalidParameter', `"sqlQuery": ${rule}`);
   }
   const isOurs = /_system_(?!RecordProperties)|read_parquet|\.parquet|\//i.test(text);
   const rule = isOurs ? 'the query can not be run as it is written' : text.slice(0, 500);
-  return refused(source, placeOfName(source, rule), rule);
+  const refusal = refused(source, placeOfName(source, rule), rule);
+  if (isOfValues || !(refusal instanceof Failure)) return refusal;
+  return new NothingRead(refusal.type, refusal.detail);
 }
 
 /** Whether all that a message quotes, and something, stands in the user's own text. */

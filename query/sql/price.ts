@@ -1,8 +1,10 @@
-// What a query costs (DESIGN.md "Rules of price and ledger"): its rows, or its bytes where they are
-// more, by the highest weight among its datasets.
-import { Failure } from '../../store/failure.ts';
-import { type BoundTable, datasetsOf } from './boundTable.ts';
-import type { SelectPlan } from './selectPlan.ts';
+// What a query costs (DESIGN.md "Rules of price and ledger"): datasets of others by the records that
+// the answer is made of, each by its own weight; all the rest by the answer's rows, or its bytes where
+// they are more, by the highest weight among them.
+import { type BoundDataset, type BoundTable, datasetsOf } from './boundTable.ts';
+import { countedOf, recordsMost, recordsOf, referencesOf } from './records.ts';
+import { type Reference, type Restriction, type Share, sharesOf } from './references.ts';
+import type { Level } from './leaves.ts';
 
 /** Bytes of an answer that cost as much as a row. */
 const OBJECT_BYTES = 1_000;
@@ -12,19 +14,89 @@ export const objectsOf = (rows: number, bytes: number): number =>
   Math.max(rows, Math.ceil(bytes / OBJECT_BYTES));
 
 /** The highest weight; 0 for a query that names no dataset. */
-export const weightOf = (tables: readonly BoundTable[]): number =>
-  datasetsOf(tables).reduce((most, { dataset }) => Math.max(most, dataset.weight), 0);
+export const weightOf = (tables: readonly BoundTable[]): number => highest(datasetsOf(tables));
 
-/**
- * Functions that fold many records into one value would take many records for the price of one.
- * @throws Failure InvalidParameter where a dataset costs, unless the operator allows them.
- */
-export function checkFolds({ folds }: SelectPlan, tables: readonly BoundTable[]): void {
-  if (weightOf(tables) === 0) return;
-  const [first] = folds;
-  if (first !== undefined) {
-    const rule = 'folds many records into one value: it is refused over datasets that cost';
-    throw new Failure('InvalidParameter', `"sqlQuery": ${first.name} ${rule}`);
-  }
-  for (const table of tables) if (table.kind === 'view') checkFolds(table.plan, table.tables);
+const highest = (datasets: readonly BoundDataset[]): number =>
+  datasets.reduce((most, { dataset }) => Math.max(most, dataset.weight), 0);
+
+/** A dataset, or all that is paid by the answer, with the messages of each of its objects. */
+interface Item {
+  /** The dearest of them is the first; none of the rest where it names no dataset. */
+  readonly bounds: readonly BoundDataset[];
+  readonly byRecords: boolean;
+  readonly weight: number;
+  /** Objects that it costs at least, also when the query fails. */
+  readonly least: number;
 }
+
+export interface Tariff {
+  readonly items: readonly Item[];
+  readonly shares: readonly Share[];
+  /** What has to be counted when the query is run. */
+  readonly counted: readonly Reference[];
+}
+
+interface Terms {
+  /** Of what its owner sells by the answer: messages for each object, instead of the weights. */
+  readonly weight: number | undefined;
+  /** Datasets that such a weight is for. */
+  readonly isSold: (bound: BoundDataset) => boolean;
+  /** What is known of the rows that are answered, and whether they are folded. */
+  readonly restrictions?: readonly Restriction[];
+  readonly folds?: boolean;
+}
+
+/** @throws Failure InvalidParameter for a query that reads too many tables. */
+export function tariffOf(level: Level, { folds, isSold, restrictions, weight }: Terms): Tariff {
+  const datasets = datasetsOf(level.tables);
+  const sold = (bound: BoundDataset): boolean => weight !== undefined && isSold(bound);
+  const byRecords = (bound: BoundDataset): boolean =>
+    bound.foreign && !sold(bound) && bound.dataset.access.sqlPrice !== 'answer';
+  const counts = (bound: BoundDataset): boolean => byRecords(bound) && bound.dataset.weight > 0;
+  const shares = datasets.some(counts) ? sharesOf(level, counts, restrictions, folds) : [];
+  const own = new Map(
+    referencesOf(shares).map(({ bound }) => [bound.dataset.tableId, bound] as const),
+  );
+  const least = recordsOf(shares, 0, () => 0);
+  const items = [...own.values()].map((bound): Item => {
+    const { tableId, weight } = bound.dataset;
+    return { bounds: [bound], byRecords: true, weight, least: least.get(tableId) ?? 1 };
+  });
+  const rest = datasets.filter((bound) => !counts(bound));
+  const isRestFree = rest.length === 0 && items.length > 0;
+  const counted = countedOf(shares);
+  if (isRestFree) return { items, shares, counted };
+  return { items: [...items, restOf(rest, weight, sold)], shares, counted };
+}
+
+/** The owner sets the price of what is its own; what it only reads costs what its owner says. */
+function restOf(
+  rest: readonly BoundDataset[],
+  set: number | undefined,
+  sold: (bound: BoundDataset) => boolean,
+): Item {
+  const others = highest(rest.filter((bound) => !sold(bound)));
+  const most = set === undefined ? others : Math.max(set, others);
+  const bounds = rest.toSorted((a, b) => b.dataset.weight - a.dataset.weight);
+  const isForeign = rest.some(({ foreign }) => foreign);
+  return { bounds, byRecords: false, weight: most, least: isForeign ? 1 : 0 };
+}
+
+/** Objects of each item, for an answer of so many rows and bytes. */
+export function objectsOfItems(
+  { counted, items, shares }: Tariff,
+  rows: number,
+  bytes: number,
+  counts: readonly number[],
+): readonly number[] {
+  const byReference = new Map(counted.map((one, at) => [one, counts[at] ?? 0]));
+  const records = recordsOf(shares, rows, (one) => byReference.get(one) ?? 0);
+  return items.map(({ bounds, byRecords, least }) => {
+    const id = bounds[0]?.dataset.tableId ?? 0;
+    return Math.max(least, byRecords ? (records.get(id) ?? 0) : objectsOf(rows, bytes));
+  });
+}
+
+/** The most that each item can cost, by the catalog's statistics of index columns. */
+export const objectsMost = (tariff: Tariff, rows: number, bytes: number): readonly number[] =>
+  objectsOfItems(tariff, rows, bytes, tariff.counted.map(recordsMost));

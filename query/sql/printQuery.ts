@@ -15,7 +15,7 @@ import type {
 } from './selectPlan.ts';
 import type { Writer } from './writer.ts';
 
-interface Moment {
+export interface Moment {
   /** `YYYY-MM-DD` in the zone of dates, and the moment in UTC as SQL reads it. */
   readonly today: string;
   readonly now: string;

@@ -4,16 +4,20 @@
 import type { LruMap } from 'toad-cache';
 import { BODY_PREFIX, type DuckDbPool } from '../../store/duckdb/pool.ts';
 import type { Body, BodyFormat, Compression } from '../../store/duckdb/protocol.ts';
+import { Failure } from '../../store/failure.ts';
 import type { FileShapes } from '../../store/fileShapes.ts';
 import type { Files } from '../../store/files.ts';
 import { newUuid } from '../../store/random.ts';
 import type { DataFile } from '../../store/lakeRead.ts';
 import { withOpenFiles } from '../../store/tableFiles.ts';
 import type { Place } from '../../store/tableSql.ts';
-import { type BoundTable, datasetsOf, printTable } from './boundTable.ts';
+import { type BoundTable, datasetsOf, emptied, printTable } from './boundTable.ts';
 import { lowerPlan } from './lowerQuery.ts';
 import { told } from './messages.ts';
 import { type Printed, printInner, printPlan, type PrintTable } from './printQuery.ts';
+import { printCounts, recordsKnown, recordsMost } from './records.ts';
+import type { Reference } from './references.ts';
+import type { Level } from './leaves.ts';
 import type { SelectPlan } from './selectPlan.ts';
 import { type ParameterValues, spell } from './spelling.ts';
 
@@ -103,17 +107,51 @@ export async function runSql(
   });
 }
 
-/** Name and DuckDB's type of each column of the answer; nothing is read. @throws as `runSql`. */
+/**
+ * Name and DuckDB's type of each column of the answer, from tables without records: nothing is read,
+ * whatever the query would do at once. @throws as `runSql`.
+ */
 export async function describeSql(
-  bound: BoundPlan,
+  given: BoundPlan,
   engine: SqlEngine,
   limits: SqlLimits,
   caller: Waiting,
 ): Promise<readonly SqlColumn[]> {
+  const bound = { ...given, tables: given.tables.map(emptied) };
   return withTables(bound, engine, limits, caller, async (open, place) => {
     const columns = await engine.pool.columns({ ...open, ...printBound(bound, place, 0) });
     return columns.map(({ name, type }) => ({ name: String(name), type: String(type) }));
   });
+}
+
+/**
+ * The number of records of each reference, in their order, in the version that the query reads.
+ * @throws Failure as `runSql`
+ */
+export async function countRecords(
+  bound: BoundPlan,
+  references: readonly Reference[],
+  engine: SqlEngine,
+  limits: SqlLimits,
+  caller: Waiting,
+): Promise<readonly number[]> {
+  const known = references.map(recordsKnown);
+  const open = references.filter((_, at) => known[at] === undefined);
+  if (open.length === 0) return known.map(Number);
+  const ask = (byTests: boolean): Promise<readonly number[]> =>
+    withTables(bound, engine, limits, caller, async (asked, place) => {
+      const tables = (level: Level): PrintTable =>
+        tablePrinter({ ...level, system: false, now: bound.now, today: bound.today }, place);
+      const { parameters, sql } = printCounts(open, place, tables, bound, byTests);
+      const [[row] = []] = await engine.pool.rows({ ...asked, statements: [sql], parameters });
+      return open.map((_, at) => Number(row?.[`n${at}`]));
+    });
+  // What a query outside of its place can not say is left out: more records are counted then.
+  const counted = await ask(false).catch((error: unknown) => {
+    if (error instanceof Failure && error.type === 'InvalidParameter') return ask(true);
+    throw error;
+  });
+  return references.map((one, at) => known[at] ?? counted[open.indexOf(one)] ?? recordsMost(one));
 }
 
 /** What a pool is asked besides the statement. */
@@ -147,7 +185,8 @@ export async function withTables<T>(
   });
   // Last, since a file that is damaged is not the query's fault.
   return answer.catch((error: unknown) => {
-    throw told(error, limits, source);
+    const isForeign = datasetsOf(tables).some(({ foreign }) => foreign);
+    throw told(error, limits, source, isForeign);
   });
 }
 

@@ -88,7 +88,6 @@ export interface Window {
   readonly partition: readonly Expression[];
   readonly order: readonly Order[];
   readonly frame: Frame | undefined;
-  readonly folds: boolean;
   readonly at: Place;
 }
 
@@ -212,8 +211,6 @@ export interface SelectPlan {
   readonly query: Query;
   /** In the order of their places; a table that is named twice is there twice. */
   readonly tables: readonly TableName[];
-  /** Functions that fold many records into one value, as far as the query has any. */
-  readonly folds: readonly { readonly name: string; readonly at: Place }[];
   /** Names of tables that stand as columns: of a whole record, unless the table has such a column. */
   readonly doubtful: readonly {
     readonly name: string;

@@ -20,8 +20,10 @@ import type { Table } from '../../store/lakeRead.ts';
 import type { View } from '../../store/namedQueries.ts';
 import type { Bind } from '../binding.ts';
 import type { SeriesPlan } from '../seriesPlan.ts';
-import { printSeries } from '../seriesSql.ts';
+import { knownConditions, printSeries } from '../seriesSql.ts';
+import { folded } from './lowering.ts';
 import { printInner } from './printQuery.ts';
+import type { Restriction } from './references.ts';
 import {
   type BoundPlan,
   type SqlColumn,
@@ -30,7 +32,7 @@ import {
   tablePrinter,
   withTables,
 } from './run.ts';
-import type { Item, Query, Source } from './selectPlan.ts';
+import type { Expression, Item, Query, Source } from './selectPlan.ts';
 
 /** The view as the series doors know datasets. */
 export function datasetOfView(view: View, weight: number): Dataset {
@@ -87,6 +89,22 @@ export async function runViewSeries(
     return engine.pool.body({ ...open, statements: [sql], parameters }, format);
   });
 }
+
+/** What the parameters of a series say of the rows of the view. */
+export const restrictionsOf = (plan: SeriesPlan): readonly Restriction[] =>
+  knownConditions(plan).map(({ column: { name, type }, operator, values }) => {
+    const column: Expression = { kind: 'column', path: [folded(name)], at: undefined };
+    const list = values.map((value): Expression => {
+      const text = { kind: 'text', value } as const;
+      if (type === 'varchar') return text;
+      return { kind: 'cast', operand: text, type: SQL_TYPES[type], attempt: true };
+    });
+    const [right = { kind: 'null' }] = list;
+    if (operator !== '=') {
+      return { kind: 'test', test: { kind: 'compare', operator, left: column, right } };
+    }
+    return { kind: 'test', test: { kind: 'in', negated: false, operand: column, list } };
+  });
 
 const SYSTEM_NAMES: ReadonlySet<string> = new Set([CREATED_COLUMN, UPDATED_COLUMN]);
 

@@ -29,9 +29,6 @@ function bodyOf(): string {
   return JSON.stringify(rows).replaceAll(/9007199254\d+/g, (digits) => digits);
 }
 
-/** Lists of many records. */
-const FOLDING = { TAPEDECK_SQL_FOLDING: 'on' };
-
 const SELECT = `SELECT *, price * 1.5 AS half, sum(size) OVER () AS total,
   CAST(price AS DECIMAL(18, 3)) AS exact,
   TIMESTAMP '2024-01-01 00:00:00.123456' AS fine, price / 0 AS never, symbol, 12345678901234567890 AS wide,
@@ -50,7 +47,7 @@ async function ask(server: TestServer, limit: number, format: string): Promise<R
 }
 
 test('what DuckDB writes is what is rendered', async () => {
-  await using server = await startServer({ settings: FOLDING });
+  await using server = await startServer();
   await loaded(server, 'TICKS', bodyOf(), INDEX);
   for (const format of ['json', 'jsonl', 'csv', 'psv']) {
     const read = async (limit: number): Promise<readonly unknown[]> => {
@@ -115,7 +112,7 @@ async function noBodies({ folder }: TestServer): Promise<void> {
 }
 
 test('the file of a long answer goes when nobody wants it', async () => {
-  await using server = await startServer({ settings: FOLDING });
+  await using server = await startServer();
   await loaded(server, 'TICKS', bodyOf(), INDEX);
   const url = `${server.base}/v1/sql-query/WS?token=${server.publishable}`;
   const dear = await fetch(`${url}&maxMessages=5`, { method: 'POST', body: SELECT });

@@ -146,8 +146,6 @@ test('what must stay out is out', () => {
     /^(read_|pg_|duckdb_|pragma_|list_|array_|struct_|map_|enum_|union_|current_|icu_|__)/;
   const members = FUNCTIONS.map(({ name }) => name).filter((name) => families.test(name));
   assert.deepEqual(members, ['array_agg']);
-  const folding = FUNCTIONS.filter(({ folds }) => folds === true).map(({ name }) => name);
-  assert.deepEqual(folding, ['string_agg', 'group_concat', 'listagg', 'list', 'array_agg']);
 });
 
 describe('operators', () => {

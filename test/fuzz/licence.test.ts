@@ -1,0 +1,46 @@
+// Licensed data cost what is learnt of them, and what nobody paid for tells nothing.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { seedsOf } from '../seeds.ts';
+import { exactnessLaw } from './licence/exactness.ts';
+import { extractionLaw } from './licence/extraction.ts';
+import { leaksLaw } from './licence/leaks.ts';
+
+const isNone = (failures: readonly string[]): void =>
+  assert.ok(failures.length === 0, `${failures.length}: ${failures.slice(0, 3).join('\n\n')}`);
+
+/** Full count: 200 programs, by `npm run soak licence-programs`. */
+const PROGRAMS = 60;
+
+test('no program learns licensed records below their price', async (t) => {
+  for (const seed of seedsOf(t)) {
+    const { failures, ...told } = await extractionLaw(PROGRAMS, seed);
+    t.diagnostic(JSON.stringify(told));
+    isNone(failures);
+    assert.ok(told.learnt > PROGRAMS, JSON.stringify(told));
+  }
+});
+
+/** Full count: 1,000 random requests beside the fixed ones, by `npm run soak licence-leaks`. */
+const REQUESTS = 40;
+
+test('an answer that is free or failed is the same whatever a licensed value is', async (t) => {
+  for (const seed of seedsOf(t)) {
+    const { failures, ...told } = await leaksLaw(REQUESTS, seed);
+    t.diagnostic(JSON.stringify(told));
+    isNone(failures);
+    assert.ok(told.compared > 250, JSON.stringify(told));
+  }
+});
+
+/** Full count: 1,000 queries, by `npm run soak licence-folds`. */
+const QUERIES = 20;
+
+test('under a fold every record that the answer depends on is paid', async (t) => {
+  for (const seed of seedsOf(t)) {
+    const { failures, ...told } = await exactnessLaw(QUERIES, seed);
+    t.diagnostic(JSON.stringify(told));
+    isNone(failures);
+    assert.ok(told.learnt > 0, JSON.stringify(told));
+  }
+});

@@ -1,0 +1,68 @@
+// Under a fold every record that the answer depends on is paid. What it depends on is found out: the
+// values of one record after the other are changed, and the query is asked again.
+import assert from 'node:assert/strict';
+import { seeded } from '../../crash/seeded.ts';
+import { foldedQuery } from './foldedQueries.ts';
+import { askSql, type Bar, openShop, type Shop, WEIGHTS } from './shop.ts';
+
+interface Exactness {
+  readonly failures: readonly string[];
+  readonly queries: number;
+  /** Messages paid, and those of the records that answers depend on. */
+  readonly paid: number;
+  readonly learnt: number;
+}
+
+interface Asked {
+  readonly sql: string;
+  readonly body: string;
+  readonly used: number;
+  readonly changed: Set<number>;
+}
+
+/** Records of the shop here: three symbols on three days, so that each can be changed. */
+const SYMBOLS = 3;
+const DAYS = 3;
+
+export async function exactnessLaw(count: number, seed: number): Promise<Exactness> {
+  await using shop = await openShop(seed, undefined, { TAPEDECK_SQL_CHILDREN: '2' }, [
+    SYMBOLS,
+    DAYS,
+  ]);
+  const asked: Asked[] = [];
+  const failures: string[] = [];
+  for (let at = 0; at < count; at += 1) {
+    const sql = foldedQuery(seeded(seed * 1_000_003 + at));
+    const { body, status, used } = await askSql(shop, sql);
+    if (status === 500) failures.push(`${body}\n${sql}`);
+    if (status === 200) asked.push({ sql, body, used, changed: new Set() });
+  }
+  for (const [at, bar] of shop.bars.entries()) {
+    // Beyond every bound that a query may have, and between them.
+    for (const close of [1, 399.5, 100_000]) {
+      await push(shop, { ...bar, close, up: !bar.up, note: `other ${close}`, volume: 1 });
+      for (const one of asked) {
+        if (one.changed.has(at)) continue;
+        const { body } = await askSql(shop, one.sql);
+        if (body !== one.body) one.changed.add(at);
+      }
+    }
+    await push(shop, bar);
+  }
+  let [paid, learnt] = [0, 0];
+  for (const { changed, sql, used } of asked) {
+    paid += used;
+    learnt += changed.size * WEIGHTS.BARS;
+    if (used >= changed.size * WEIGHTS.BARS) continue;
+    const which = [...changed].map((at) => `${shop.bars[at]?.symbol} ${shop.bars[at]?.date}`);
+    failures.push(`${used} messages for ${changed.size} records (${which.join(', ')})\n${sql}`);
+  }
+  return { failures, queries: asked.length, paid, learnt };
+}
+
+async function push({ server }: Shop, bar: Bar): Promise<void> {
+  const headers = { authorization: `Bearer ${server.secret}` };
+  const url = `${server.base}/v1/record/CORE/BARS?duplicateKeyHandling=replace`;
+  const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify([bar]) });
+  assert.equal(answer.status, 200, await answer.text());
+}

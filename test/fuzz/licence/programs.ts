@@ -1,0 +1,392 @@
+// Programs that try to learn licensed records for less than they cost: each packs, folds, guesses or
+// walks in a way of its own, over a relation that reads the records directly, by views or by WITH.
+// What a program learnt is read out of its answers, and what it paid out of their headers.
+import type { Seeded } from '../../crash/seeded.ts';
+import { ask, askSql, type Bar, type Shop, type Told } from './shop.ts';
+
+interface Program {
+  readonly name: string;
+  /** Answers the values that it learnt, in cents; each is one of a target's. */
+  readonly run: (shop: Shop, call: Asking) => Promise<readonly number[]>;
+}
+
+/** Asks and keeps what was paid. */
+interface Asking {
+  sql(text: string): Promise<Told>;
+  get(path: string): Promise<Told>;
+}
+
+export const centsOf = ({ close }: Bar): number => Math.round(close * 100);
+
+interface Aim {
+  /** A source that has symbol, date and close. */
+  readonly rel: string;
+  /** What stands before SELECT. */
+  readonly common: string;
+  /** The records that are wanted: of one symbol, in order of their days. */
+  readonly targets: readonly Bar[];
+  readonly where: string;
+}
+
+const CENTS = 'CAST(round(close * 100) AS BIGINT)';
+const centsIn = (alias: string): string => `CAST(round(${alias}.close * 100) AS BIGINT)`;
+
+/** Targets and the way to them, from a seed. */
+function aimOf(random: Seeded, bars: readonly Bar[]): Aim {
+  const symbol = random.pick(['AA', 'BB', 'CC', 'DD', 'EE'] as const);
+  const all = bars.filter((bar) => bar.symbol === symbol);
+  const targets = all.slice(random.between(0, 3), random.between(6, 10));
+  const [first, last] = [targets[0]?.date ?? '', targets.at(-1)?.date ?? ''];
+  const plain = 'SELECT symbol, date, close FROM CORE.BARS';
+  const rel = random.pick([
+    ...(['CORE.BARS', 'CORE.BARS', 'MINE', 'CORE.PLAIN'] as const),
+    ...([`(${plain})`, `(SELECT symbol, date, twice / 2 AS close FROM NESTED)`, 'w'] as const),
+  ] as const);
+  const common = rel === 'w' ? `WITH w AS (${plain}) ` : '';
+  return {
+    rel,
+    common,
+    targets,
+    where: `symbol = '${symbol}' AND date BETWEEN '${first}' AND '${last}'`,
+  };
+}
+
+type Text = (aim: Aim) => string;
+
+const each = (aim: Aim, text: (bar: Bar, at: number) => string, between = ', '): string =>
+  aim.targets.map(text).join(between);
+
+const one = ({ rel }: Aim, { date, symbol }: Bar): string =>
+  `${rel} b WHERE symbol = '${symbol}' AND date = '${date}'`;
+
+/** One statement, in whose answer the values stand as numbers. */
+const PACKING: Readonly<Record<string, Text>> = {
+  'a concat of lead': (aim) =>
+    `SELECT concat_ws('|', ${each(aim, (_, at) => `lead(${CENTS}, ${at}) OVER (ORDER BY date)`)}) AS v
+     FROM ${aim.rel} b WHERE ${aim.where} ORDER BY date LIMIT 1`,
+  'a concat of lag behind QUALIFY': (aim) =>
+    `SELECT concat_ws('|', ${each(aim, (_, at) => `lag(${CENTS}, ${at}) OVER (ORDER BY date)`)}) AS v
+     FROM ${aim.rel} b WHERE ${aim.where} QUALIFY row_number() OVER (ORDER BY date DESC) = 1`,
+  'the nth values of a window': (aim) =>
+    `SELECT ${each(aim, (_, at) => `nth_value(${CENTS}, ${at + 1}) OVER w AS v${at}`)} FROM ${aim.rel} b
+     WHERE ${aim.where} WINDOW w AS (ORDER BY date ROWS BETWEEN UNBOUNDED PRECEDING
+       AND UNBOUNDED FOLLOWING) LIMIT 1`,
+  string_agg: (aim) => `SELECT string_agg(${CENTS}, '|') AS v FROM ${aim.rel} b WHERE ${aim.where}`,
+  'string_agg by groups': (aim) =>
+    `SELECT symbol, string_agg(${CENTS}, '|') AS v FROM ${aim.rel} b WHERE ${aim.where} GROUP BY symbol`,
+  list: (aim) => `SELECT list(${CENTS}) AS v FROM ${aim.rel} b WHERE ${aim.where}`,
+  'a list as a text': (aim) =>
+    `SELECT CAST(array_agg(${CENTS} ORDER BY date) AS VARCHAR) AS v FROM ${aim.rel} b WHERE ${aim.where}`,
+  'JSON in one text': (aim) =>
+    `SELECT string_agg(concat('{"c":', ${CENTS}, '}')) AS v FROM ${aim.rel} b WHERE ${aim.where}`,
+  'a pivot by CASE': (aim) =>
+    `SELECT ${each(aim, ({ date }, at) => `max(CASE WHEN date = '${date}' THEN ${CENTS} END) AS v${at}`)}
+     FROM ${aim.rel} b WHERE ${aim.where}`,
+  'a pivot by FILTER': (aim) =>
+    `SELECT ${each(aim, ({ date }, at) => `min(${CENTS}) FILTER (WHERE date = '${date}') AS v${at}`)}
+     FROM ${aim.rel} b WHERE ${aim.where}`,
+  'scalar sub-selects in one row': (aim) =>
+    `SELECT ${each(aim, (bar, at) => `(SELECT ${CENTS} FROM ${one(aim, bar)}) AS v${at}`)}`,
+  'scalar sub-selects in one text': (aim) =>
+    each(
+      aim,
+      (bar) => `SELECT CAST((SELECT ${CENTS} FROM ${one(aim, bar)}) AS VARCHAR)`,
+      ` || '|' || `,
+    )
+      .replaceAll("'|' || SELECT", "'|' ||")
+      .concat(' AS v'),
+  'a self-join in one row': (aim) =>
+    `SELECT ${each(aim, (_, at) => `${centsIn(`b${at}`)} AS v${at}`)}
+      FROM ${each(aim, (_, at) => `${aim.rel} b${at}`)}
+     WHERE ${each(
+       aim,
+       ({ date, symbol }, at) => `b${at}.symbol = '${symbol}' AND b${at}.date = '${date}'`,
+       ' AND ',
+     )}`,
+  DISTINCT: (aim) => `SELECT DISTINCT ${CENTS} AS v FROM ${aim.rel} b WHERE ${aim.where}`,
+  'UNION with nothing': (aim) =>
+    `SELECT ${CENTS} AS v FROM ${aim.rel} b WHERE ${aim.where} UNION SELECT n FROM NUMS WHERE n < 0`,
+  'EXCEPT nothing': (aim) =>
+    `SELECT ${CENTS} AS v FROM ${aim.rel} b WHERE ${aim.where} EXCEPT SELECT n FROM NUMS WHERE n < 0`,
+  'INTERSECT with itself': (aim) =>
+    `SELECT ${CENTS} AS v FROM ${aim.rel} b WHERE ${aim.where}
+     INTERSECT SELECT ${CENTS} FROM ${aim.rel} b WHERE ${aim.where}`,
+  'UNION ALL of single records': (aim) =>
+    each(aim, (bar) => `SELECT ${CENTS} AS v FROM ${one(aim, bar)}`, ' UNION ALL '),
+  'string_agg over UNION ALL': (aim) =>
+    `SELECT string_agg(v, '|') AS v
+      FROM (${each(aim, (bar) => `SELECT ${CENTS} AS v FROM ${one(aim, bar)}`, ' UNION ALL ')})`,
+  'quantiles at every place': (aim) =>
+    `SELECT ${each(aim, (_, at) => `quantile_disc(${CENTS}, ${(at + 0.5) / aim.targets.length}) AS v${at}`)}
+     FROM ${aim.rel} b WHERE ${aim.where}`,
+  'firsts in many orders': (aim) =>
+    `SELECT ${each(aim, ({ date }, at) => `first(${CENTS} ORDER BY abs(date - DATE '${date}')) AS v${at}`)}
+     FROM ${aim.rel} b WHERE ${aim.where}`,
+  'arg_min of many distances': (aim) =>
+    `SELECT ${each(aim, ({ date }, at) => `arg_min(${CENTS}, abs(date - DATE '${date}')) AS v${at}`)}
+     FROM ${aim.rel} b WHERE ${aim.where}`,
+  'LATERAL packs': (aim) =>
+    `SELECT t.v FROM (SELECT DISTINCT symbol FROM KEYS LIMIT 1) k,
+      LATERAL (SELECT string_agg(${CENTS}, '|') AS v
+     FROM ${aim.rel} b WHERE ${aim.where}) t`,
+  'own rows that carry scalars': (aim) =>
+    `SELECT string_agg(v, '|') AS v FROM (SELECT n, (SELECT ${CENTS} FROM ${aim.rel} b WHERE ${aim.where}
+     AND date = DATE '2024-01-02' + CAST(n AS INTEGER)) AS v FROM NUMS WHERE n < 14)`,
+  'a histogram': (aim) =>
+    `SELECT ${CENTS} AS v, count(*) AS n FROM ${aim.rel} b WHERE ${aim.where} GROUP BY ALL`,
+  'ROLLUP of a value': (aim) =>
+    `SELECT ${CENTS} AS v, max(date) AS d FROM ${aim.rel} b WHERE ${aim.where} GROUP BY ROLLUP (${CENTS})`,
+  'a join with an own table as an oracle': (aim) =>
+    `SELECT string_agg(v, '|') AS v FROM (SELECT 300 * k.n + l.n AS v FROM NUMS k, NUMS l, ${aim.rel} b
+     WHERE ${aim.where} AND 300 * k.n + l.n = ${CENTS})`,
+  'EXISTS as an oracle': (aim) =>
+    `SELECT 300 * k.n + l.n AS v FROM NUMS k, NUMS l
+     WHERE EXISTS (SELECT 1 FROM ${aim.rel} b WHERE ${aim.where} AND ${CENTS} = 300 * k.n + l.n)`,
+  'IN as an oracle': (aim) =>
+    `SELECT 300 * k.n + l.n AS v FROM NUMS k, NUMS l
+     WHERE 300 * k.n + l.n IN (SELECT ${CENTS} FROM ${aim.rel} b WHERE ${aim.where})`,
+  'a SEMI join as an oracle': (aim) =>
+    `SELECT x.v AS v FROM (SELECT 300 * k.n + l.n AS v FROM NUMS k, NUMS l) x
+     SEMI JOIN (SELECT ${CENTS} AS c FROM ${aim.rel} b WHERE ${aim.where}) y ON y.c = x.v`,
+  'an own table that is folded with records': (aim) =>
+    `SELECT string_agg(k.n * 0 + ${centsIn('b')}, '|') AS v FROM NUMS k JOIN ${aim.rel} b ON k.n = 1
+      AND ${aim.where}`,
+  'a fold over a page': (aim) =>
+    `SELECT string_agg(v, '|') AS v FROM (SELECT ${CENTS} AS v FROM ${aim.rel} b WHERE ${aim.where}
+      ORDER BY date LIMIT 100)`,
+  'WITH that packs, named twice': (aim) =>
+    `SELECT a.v || b.v AS v FROM (SELECT string_agg(${CENTS}, '|') AS v FROM ${aim.rel} b
+      WHERE ${aim.where}) a,
+     (SELECT max(${CENTS})::VARCHAR AS v FROM ${aim.rel} b WHERE ${aim.where}) b`,
+  'a page in plain rows': (aim) =>
+    `SELECT ${CENTS} AS v FROM ${aim.rel} b WHERE ${aim.where} LIMIT 100`,
+  'an outer join that adds nothing': (aim) =>
+    `SELECT ${centsIn('b')} AS v FROM ${aim.rel} b LEFT JOIN NUMS k ON k.n < 0 WHERE ${aim.where}`,
+  'ASOF rows in one text': (aim) =>
+    `SELECT string_agg(${centsIn('b')}, '|') AS v
+      FROM (SELECT DATE '2024-01-01' + CAST(n AS INTEGER) AS day, '${aim.targets[0]?.symbol}' AS s
+     FROM NUMS WHERE n < 14) k ASOF JOIN ${aim.rel} b ON b.symbol = k.s AND k.day >= b.date`,
+};
+
+const numbersIn = (body: string): readonly number[] => (body.match(/\d+/g) ?? []).map(Number);
+
+/** The first statement of a relation's WITH stands before the program's own. */
+const packing = (name: string, text: Text, aim: Aim): Program => ({
+  name: `${name} of ${aim.rel}`,
+  run: async (_shop, call) => {
+    const { body, status } = await call.sql(`${aim.common}${text(aim)}`);
+    if (status !== 200) throw new Error(`${name}: ${body}\n${aim.common}${text(aim)}`);
+    const found = new Set(numbersIn(body));
+    return aim.targets.map(centsOf).filter((cents) => found.has(cents));
+  },
+});
+
+/** Values that are digits of one number. */
+const digits = (aim: Aim): Program => ({
+  name: `digits of one number of ${aim.rel}`,
+  run: async (_shop, call) => {
+    const first = aim.targets[0]?.date ?? '';
+    const place = `CAST(pow(100000, (date - DATE '${first}')) AS HUGEINT)`;
+    const few = `${aim.where} AND date < DATE '${first}' + 7`;
+    const text = `${aim.common}SELECT CAST(sum(CAST(${CENTS} AS HUGEINT) * ${place}) AS VARCHAR) AS v
+      FROM ${aim.rel} b WHERE ${few}`;
+    const { body, status } = await call.sql(text);
+    if (status !== 200) throw new Error(`${body}\n${text}`);
+    let rest = BigInt(/\d+/.exec(body)?.[0] ?? '0');
+    const found: number[] = [];
+    for (; rest > 0n; rest /= 100_000n) found.push(Number(rest % 100_000n));
+    return aim.targets.map(centsOf).filter((cents) => found.includes(cents));
+  },
+});
+
+/** Values as signs of one text. */
+const signs = (aim: Aim): Program => ({
+  name: `signs of one text of ${aim.rel}`,
+  run: async (_shop, call) => {
+    const sign = `chr(CAST(1000 + ${CENTS} // 300 AS INTEGER)) || chr(CAST(1000 + ${CENTS} % 300 AS
+      INTEGER))`;
+    const text = `${aim.common}SELECT string_agg(${sign}, '' ORDER BY date) AS v FROM ${aim.rel} b
+      WHERE ${aim.where}`;
+    const { body, status } = await call.sql(text);
+    if (status !== 200) throw new Error(`${body}\n${text}`);
+    const [row] = JSON.parse(body) as readonly { readonly v: string }[];
+    const codes = [...(row?.v ?? '')].map((one) => (one.codePointAt(0) ?? 0) - 1_000);
+    const found = codes.flatMap((code, at) =>
+      at % 2 === 0 ? [code * 300 + (codes[at + 1] ?? 0)] : [],
+    );
+    return aim.targets.map(centsOf).filter((cents) => found.includes(cents));
+  },
+});
+
+/** Whether a value is over a bound, by one call; the price of a bit is one object at least. */
+type Bit = (aim: Aim, bar: Bar, bound: number) => string;
+
+const BITS: Readonly<Record<string, readonly [text: Bit, isOver: (told: Told) => boolean]>> = {
+  'a row or none': [
+    (aim, bar, bound) => `SELECT 1 AS v FROM ${one(aim, bar)} AND ${CENTS} > ${bound}`,
+    ({ body }) => body !== '[]',
+  ],
+  'a count': [
+    (aim, bar, bound) => `SELECT count(*) AS v FROM ${one(aim, bar)} AND ${CENTS} > ${bound}`,
+    ({ body }) => body.includes('1'),
+  ],
+  'a cast that fails': [
+    (aim, bar, bound) =>
+      `SELECT CASE WHEN ${CENTS} > ${bound} THEN CAST(concat('x', symbol) AS INTEGER) ELSE 0 END AS v
+        FROM ${one(aim, bar)}`,
+    ({ status }) => status === 400,
+  ],
+  'a cast that fails in a filter that leaves nothing': [
+    (aim, bar, bound) =>
+      `SELECT 1 AS v FROM ${one(aim, bar)}
+        AND CASE WHEN ${CENTS} > ${bound} THEN CAST(concat('x', symbol) AS INTEGER) ELSE 0 END = 1`,
+    ({ status }) => status === 400,
+  ],
+  'a sub-select of two rows': [
+    (aim, bar, bound) =>
+      `SELECT (SELECT n FROM NUMS, ${one(aim, bar)} AND (n = 0 OR (n = 1 AND ${CENTS} > ${bound}))) AS v`,
+    ({ status }) => status === 400,
+  ],
+  'the own row that a join lets through': [
+    (aim, bar, bound) =>
+      `SELECT k.n AS v FROM NUMS k WHERE k.n = 7 AND NOT EXISTS (SELECT 1 FROM ${one(aim, bar)}
+        AND ${CENTS} > ${bound})`,
+    ({ body }) => body === '[]',
+  ],
+  'an order': [
+    (aim, bar, bound) =>
+      `SELECT n AS v FROM NUMS WHERE n < 2 ORDER BY (SELECT CASE WHEN ${CENTS} > ${bound} THEN 1
+        ELSE -1 END FROM ${one(aim, bar)}) * n LIMIT 1`,
+    ({ body }) => body.includes('0'),
+  ],
+};
+
+/** Learns one value bit by bit. */
+const bisection = (
+  name: string,
+  [text, isOver]: (typeof BITS)[string] & object,
+  aim: Aim,
+): Program => ({
+  name: `bits by ${name} of ${aim.rel}`,
+  run: async (_shop, call) => {
+    const [bar] = aim.targets;
+    if (bar === undefined) return [];
+    let [least, most] = [0, 131_071];
+    while (least < most) {
+      const middle = Math.floor((least + most) / 2);
+      const told = await call.sql(`${aim.common}${text(aim, bar, middle)}`);
+      if (told.used === 0) throw new Error(`a bit for nothing: ${told.status} ${told.body}`);
+      if (isOver(told)) least = middle + 1;
+      else most = middle;
+    }
+    return [least];
+  },
+});
+
+/** The doors of series: what they fold, and what they leave out. */
+const SERIES: Readonly<Record<string, (aim: Aim, call: Asking) => Promise<readonly number[]>>> = {
+  'page by page': async ({ targets }, call) => {
+    const found: number[] = [];
+    for (const { date, symbol } of targets) {
+      const { body } = await call.get(`/data/CORE/BARS/${symbol}?on=${date}&filter=close`);
+      found.push(...(JSON.parse(body) as readonly Bar[]).map(centsOf));
+    }
+    return found;
+  },
+  'sums that grow': async ({ targets }, call) => {
+    const found: number[] = [];
+    let before = 0;
+    const first = targets[0]?.date ?? '';
+    for (const { date, symbol } of targets) {
+      const range = `from=${first}&to=${date}`;
+      const { body } = await call.get(
+        `/data/CORE/BARS/${symbol}?${range}&transform=cumul&last=1&filter=close`,
+      );
+      const [row] = JSON.parse(body) as readonly Bar[];
+      const sum = row === undefined ? before : centsOf(row);
+      found.push(sum - before);
+      before = sum;
+    }
+    return found;
+  },
+  'a view that packs': async ({ targets }, call) => {
+    const { body } = await call.get(`/data/SHOP/PACKED/${targets[0]?.symbol}`);
+    return numbersIn(body);
+  },
+  'a view of a view that packs': async ({ targets }, call) => {
+    const { body } = await call.sql(
+      `SELECT notes FROM PACKED WHERE symbol = '${targets[0]?.symbol}'`,
+    );
+    return numbersIn(body);
+  },
+  'subattributes, one by one': async ({ targets }, call) => {
+    const [bar] = targets;
+    if (bar === undefined) return [];
+    for (let guess = centsOf(bar) - 3; ; guess += 1) {
+      const subattribute = encodeURIComponent(`close|${guess / 100}`);
+      const path = `/data/CORE/BARS/${bar.symbol}?on=${bar.date}&subattribute=${subattribute}`;
+      const { body, used } = await call.get(path);
+      if (used === 0) throw new Error('a guess for nothing');
+      if (body !== '[]') return [guess];
+    }
+  },
+  'a published query of weight 0': async ({ targets }, call) => {
+    const { body } = await call.get(`/endpoints/SHOP/ABOVE?symbol=${targets[0]?.symbol}`);
+    return (JSON.parse(body) as readonly Bar[]).map(centsOf);
+  },
+  'a batch': async ({ targets }, call) => {
+    const { body } = await call.get(
+      `/data/CORE/BARS,RATINGS/${targets[0]?.symbol}?last=12&filter=close,stars`,
+    );
+    return (JSON.parse(body) as readonly Bar[]).map(centsOf);
+  },
+};
+
+/** So many programs: each family in turn, each time at other records in another way. */
+export function programsOf(
+  count: number,
+  random: Seeded,
+  bars: readonly Bar[],
+): readonly Program[] {
+  const makers: ((aim: Aim) => Program)[] = [
+    ...Object.entries(PACKING).map(
+      ([name, text]) =>
+        (aim: Aim) =>
+          packing(name, text, aim),
+    ),
+    digits,
+    signs,
+    ...Object.entries(BITS).map(
+      ([name, bit]) =>
+        (aim: Aim) =>
+          bisection(name, bit, aim),
+    ),
+    ...Object.entries(SERIES).map(([name, run]) => (aim: Aim): Program => ({
+      name,
+      run: async (_shop, call) => {
+        const found = await run(aim, call);
+        const known = new Set(bars.map(centsOf));
+        return found.filter((cents) => known.has(cents));
+      },
+    })),
+  ];
+  return Array.from({ length: count }, (_, at) => {
+    const make = makers[at % makers.length];
+    if (make === undefined) throw new Error('there are families');
+    return make(aimOf(random, bars));
+  });
+}
+
+/** What programs ask with, and what that cost. */
+export function meterOf(shop: Shop): Asking & { readonly paid: () => number } {
+  let paid = 0;
+  const kept = (told: Told): Told => {
+    paid += told.used;
+    return told;
+  };
+  return {
+    sql: async (text) => kept(await askSql(shop, text)),
+    get: async (path) => kept(await ask(shop, path)),
+    paid: () => paid,
+  };
+}
