@@ -11,6 +11,7 @@ import { checkName } from '../store/columns.ts';
 import { Failure } from '../store/failure.ts';
 import { newUuid } from '../store/random.ts';
 import { DEFAULT_SETTINGS } from '../store/tokens.ts';
+import { servicesFor } from './accountServices.ts';
 import type { Services } from './endpoint.ts';
 import { bindQuery, limitsOf, tagOf } from './sql.ts';
 
@@ -20,7 +21,7 @@ const ROWS_MAX = 20_000_000;
 /** @param services are asked for when it is pulled: sources are part of what they are made of */
 export const datasetPull = (services: () => Services): Pull<DatasetDefinition> =>
   async function* ({ definition, landing, owner, since }) {
-    const all = services();
+    const all = servicesFor(services(), owner.accountId);
     const account = all.accounts.account(owner.accountId);
     if (account === undefined) throw new SourceFailure('the account is not there', false);
     const caller = ownerOf(account, owner.accountId);

@@ -34,6 +34,7 @@ import type { Scrub } from '../store/scrub.ts';
 import type { Secrets } from '../store/secrets.ts';
 import type { Settings } from '../store/settings.ts';
 import type { Storage } from '../store/storage.ts';
+import type { FailedTime } from './failedTime.ts';
 import type { FailureStyle } from './failures.ts';
 import type { Parameter, Values } from './parameters.ts';
 
@@ -68,6 +69,7 @@ export interface Services {
   readonly scheduler: Scheduler;
   readonly deliveries: Deliveries;
   readonly exports: Exports;
+  readonly failedTime: FailedTime;
 }
 
 /** One request, checked. */

@@ -22,6 +22,7 @@ import { type ExportRow, newExportId } from '../store/exports.ts';
 import { Failure } from '../store/failure.ts';
 import { type AsOf, type Moment, momentText } from '../store/history.ts';
 import { callerOf, datasetOf, placeOf } from './access.ts';
+import { servicesFor } from './accountServices.ts';
 import { ownerOf, refuseForeign } from './datasetPull.ts';
 import type { Call, Services } from './endpoint.ts';
 import { type ExportBody, partFormatOf, targetOf, whatOf } from './exportBody.ts';
@@ -50,7 +51,8 @@ export const openExports = (
     folder: parts.folder.exports,
     deadlineMs: parts.settings.jobTimeoutMs,
     targets: targetRules(parts),
-    openQuery: (row, query, signal) => openQuery(row, query, signal, services()),
+    openQuery: (row, query, signal) =>
+      openQuery(row, query, signal, servicesFor(services(), row.account_id)),
     onFault,
   });
 

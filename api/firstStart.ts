@@ -21,14 +21,27 @@ export async function demoOnce(
   return jobs;
 }
 
+interface First {
+  readonly accountId: string;
+  readonly madeTokens: readonly TokenShown[];
+  /** One sentence for each setting that changes nothing here. */
+  readonly warnings: readonly string[];
+}
+
 /** One account with a publishable and a secret token, made at the first start. */
-export async function firstAccount(
-  accounts: Accounts,
-  settings: Settings,
-): Promise<{ readonly accountId: string; readonly madeTokens: readonly TokenShown[] }> {
-  const { publishableToken: publishable, secretToken: secret } = settings;
+export async function firstAccount(accounts: Accounts, settings: Settings): Promise<First> {
+  const { data, publishableToken: publishable, secretToken: secret } = settings;
   const made = await accounts.createFirst({ publishable, secret });
-  if (made !== undefined) return { accountId: made.accountId, madeTokens: made.tokens };
-  const [known] = await accounts.tokens();
-  return { accountId: known?.accountId ?? '', madeTokens: [] };
+  if (made !== undefined)
+    return { accountId: made.accountId, madeTokens: made.tokens, warnings: [] };
+  const tokens = await accounts.tokens();
+  const known = new Set(tokens.map(({ text }) => text));
+  const given = { TAPEDECK_PUBLISHABLE_TOKEN: publishable, TAPEDECK_SECRET_TOKEN: secret };
+  const idle = Object.entries(given).filter(([, text]) => text !== '' && !known.has(text));
+  const warnings = idle.map(
+    ([name]) =>
+      `${name} is ignored: the data folder ${data} has tokens of its own ` +
+      '(tapedeck tokens list --show tells them, tapedeck tokens create makes more)',
+  );
+  return { accountId: tokens[0]?.accountId ?? '', madeTokens: [], warnings };
 }

@@ -32,6 +32,7 @@ import { type Folder, lockFolder, openFolder } from '../store/folder.ts';
 import { settleKey } from '../store/keyRotation.ts';
 import { Ledger } from '../store/ledger.ts';
 import { NamedQueries } from '../store/namedQueries.ts';
+import { checkOpenFiles, openFilesMax } from '../store/openFiles.ts';
 import { QueryCursors } from '../store/queryCursors.ts';
 import { randomShare } from '../store/random.ts';
 import { makeScrub } from '../store/scrub.ts';
@@ -46,11 +47,12 @@ import { openExports } from './exporting.ts';
 import { openLog } from './logging.ts';
 import { makeMetrics } from './metrics.ts';
 import { lakeFiles } from './lakeFiles.ts';
-import { openLake } from './openLake.ts';
+import { openLake, prepareCatalog } from './openLake.ts';
 import { makeReplays } from './replays.ts';
 import type { ServerState } from './operations.ts';
 import { type Pools, poolsOf } from './pools.ts';
 import { buildServer } from './server.ts';
+import { makeFailedTime } from './failedTime.ts';
 import { makeThrottle } from './throttle.ts';
 import { type Told, watchLake } from './watch.ts';
 import { keepRequestsYoung } from './youngObjects.ts';
@@ -80,6 +82,8 @@ export interface Core {
   /** Tokens that were made at this start, to be shown once. */
   readonly madeTokens: readonly TokenShown[];
   readonly accountId: string;
+  /** What the operator should know of this start, one sentence each. */
+  readonly warnings: readonly string[];
   /** Jobs that fill the demo workspace, when this start handed them in. */
   readonly demoJobs: readonly string[];
   close(): Promise<void>;
@@ -127,15 +131,17 @@ async function openParts(
     (reason, jobId): void =>
       log.error({ reason: reasonOf(reason), ...(jobId === undefined ? {} : { jobId }) }, what);
   for (const path of folder.closed) log.warn({ path }, 'others could read it: closed to them');
-  const pools = poolsOf(settings, folder);
-  const storing = { database, folder, disk, clock, at, log };
-  const { files, ...kept } = lakeFiles(storing, pools.ingest, settings);
-  const opening = { ...storing, files, onBack: settings.clockBack };
-  const { lake, lakeClock, pending } = await openLake(opening);
+  await prepareCatalog(database, folder);
   if (settings.encryptionKey === '') await settleKey(database, folder.key);
   const secrets = openSecrets(settings.encryptionKey, folder.key);
   const accounts = await Accounts.open(database, secrets, clock);
   const first = await firstAccount(accounts, settings);
+  const failedTime = makeFailedTime(monotonicMs, accounts);
+  const pools = poolsOf(settings, folder, failedTime.spent);
+  const storing = { database, folder, disk, clock, at, log };
+  const { files, ...kept } = lakeFiles(storing, pools.ingest, settings);
+  const opening = { ...storing, files, onBack: settings.clockBack };
+  const { lake, lakeClock, pending } = await openLake(opening);
   const days = billingDays(settings.zone);
   const ledger = await openLedger({ database, clock, days, at }, settings, log);
   const cursors = new QueryCursors(database, clock, told('query cursor'));
@@ -146,8 +152,8 @@ async function openParts(
   await scrub();
   const lakes = { lake, lakeClock, pending, cursors, ...kept };
   const opened = { settings, clock, database, folder, disk, at, ...lakes, ...held };
-  const parts = { ...opened, ledger, queries, scrub, days, secrets, startsMax };
-  const services = await servicesOf(parts, pools, files, told);
+  const made = { ledger, queries, scrub, days, secrets, startsMax, failedTime };
+  const services = await servicesOf({ ...opened, ...made }, pools, files, told);
   const { deliveries, runner, scheduler } = services;
   await runner.resume(await readdir(folder.spool));
   const demoJobs = await demoOnce(database, settings.demo, () =>
@@ -274,6 +280,7 @@ async function jobsOf(
     ...fetching,
     jobsAtOnce: settings.jobsAtOnce,
     startsMax: parts.startsMax,
+    accountOf: (workspace) => lake.catalogue.workspace(workspace)?.accountId ?? '',
     spool: folder.spool,
     removeFile: (path) => disk.remove(path),
     fetch: (run) => runPulling(run, fetching),
@@ -299,7 +306,12 @@ async function jobsOf(
 /** Opens everything and listens. */
 export async function startTapedeck(settings: Settings, seams: Seams = {}): Promise<Tapedeck> {
   keepRequestsYoung();
-  const core = await openCore(settings, seams);
+  const fewFiles = checkOpenFiles(openFilesMax());
+  const opened = await openCore(settings, seams);
+  const core = {
+    ...opened,
+    warnings: [...opened.warnings, ...(fewFiles === undefined ? [] : [fewFiles])],
+  };
   const { services } = core;
   services.series.pool.warm();
   const state = stateOf(core);

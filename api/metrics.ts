@@ -66,6 +66,9 @@ function addGauges(
   for (const [kind, pool] of Object.entries(pools)) {
     gauge(`${kind}_children_running`, 'Children with a request.', () => pool.load().running);
     gauge(`${kind}_children_waiting`, 'Requests before the children.', () => pool.load().waiting);
+    gauge(`${kind}_children_failing`, '1 while no process can be started.', () =>
+      Number(pool.load().failing),
+    );
     gauge(`${kind}_children_lost`, 'Children that ended.', () => pool.load().lost);
   }
   const { cache } = series;

@@ -7,8 +7,10 @@ import {
   type Ownership,
   refuseWrongCatalog,
 } from '../store/catalogCheck.ts';
+import type { Database } from '../store/database.ts';
 import { Failure, reasonOf } from '../store/failure.ts';
 import type { Files } from '../store/files.ts';
+import type { Folder } from '../store/folder.ts';
 import { firstSnapshot } from '../store/firstSnapshot.ts';
 import { Lake, type LakeOwner } from '../store/lake.ts';
 import { LakeClock } from '../store/lakeClock.ts';
@@ -26,13 +28,20 @@ interface Opening extends LakeFolder {
   readonly onBack: Settings['clockBack'];
 }
 
-/** @throws Failure Conflict when the files are another catalog's, or those of a newer one. */
+/**
+ * Before anything else is asked of the catalog.
+ * @throws Failure Conflict when the files are another catalog's, or those of a newer one.
+ */
+export async function prepareCatalog(database: Database, folder: Folder): Promise<void> {
+  await refuseWrongCatalog(database, folder);
+  await migrate(database);
+}
+
+/** Opens the lake of a catalog that was prepared. */
 export async function openLake(
   opening: Opening,
 ): Promise<Pick<Services, 'lake' | 'lakeClock' | 'pending'>> {
-  const { at, clock, database, files, folder, log, onBack } = opening;
-  await refuseWrongCatalog(database, folder);
-  await migrate(database);
+  const { at, clock, database, files, log, onBack } = opening;
   const lakeClock = await LakeClock.open(database, clock, {
     onBack,
     tell: (back) => log.warn(back, 'the clock went back: it is behind the newest commit'),

@@ -1,5 +1,6 @@
 // What an operator's tools ask: alive, ready, metrics. And how the server speaks TLS.
-import { readFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, readFile, statfs } from 'node:fs/promises';
 import { sql } from 'kysely';
 import type { FastifyInstance } from 'fastify';
 import { reasonOf } from '../store/failure.ts';
@@ -12,6 +13,9 @@ export interface ServerState {
   draining: boolean;
   readonly metrics: Metrics;
 }
+
+/** With less the catalog itself may not be written any more. */
+const FREE_BYTES_MIN = 4 * 1024 ** 2;
 
 /** `/healthz`, `/readyz` and `/metrics` stand outside the versions and need no token. */
 export function addOperations(
@@ -42,11 +46,23 @@ function readyText({ proofs }: Services): string {
 
 async function notReady(services: Services, state: ServerState): Promise<string | undefined> {
   if (state.draining) return 'draining';
+  const { database, folder, ingestion, series, sql: queries } = services;
+  const pools = { reads: series.pool, SQL: queries.pool, loads: ingestion.pool };
+  const without = Object.entries(pools).filter(([, pool]) => !pool.ready());
+  if (without.length > 0) {
+    const kinds = without.map(([kind]) => kind).join(' and ');
+    return `no process can be started for ${kinds}: look at the limits of open files and processes`;
+  }
   try {
-    await sql`select 1`.execute(services.database);
+    await sql`select 1`.execute(database);
+    await access(folder.root, constants.W_OK);
+    const { bavail, bsize } = await statfs(folder.root);
+    const free = bavail * bsize;
+    if (free < FREE_BYTES_MIN)
+      return `the disk is full: ${free} bytes are free, writes are refused`;
     return undefined;
   } catch (error) {
-    return reasonOf(error);
+    return reasonOf(error).replaceAll(folder.root, 'the data folder');
   }
 }
 

@@ -19,7 +19,11 @@ export interface Pools {
 }
 
 /** Reads, SQL and ingestion have children of their own: no load and no query stands before a read. */
-export function poolsOf(settings: Settings, folder: Folder): Pools {
+export function poolsOf(
+  settings: Settings,
+  folder: Folder,
+  onFailed: (accountId: string, ms: number) => void,
+): Pools {
   return {
     read: new DuckDbPool({
       children: settings.children,
@@ -33,6 +37,7 @@ export function poolsOf(settings: Settings, folder: Folder): Pools {
       spill: { folder: folder.temporary, bytes: settings.sqlSpillBytes },
       threads: SQL_THREADS,
       niceness: SQL_NICENESS,
+      onFailed,
     }),
     ingest: new DuckDbPool({
       children: settings.jobsAtOnce,

@@ -127,7 +127,8 @@ async function described(
   text: string,
   parameters: ParameterValues,
 ) {
-  const { settings, sql } = services;
+  const { failedTime, settings, sql } = services;
+  failedTime.check(callerOf(call.caller));
   const bound = await bindQuery(call, services, { workspace, text, parameters });
   const limits = limitsOf(callerOf(call.caller), settings);
   const columns = await describeSql(bound, sql, limits, call);

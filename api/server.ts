@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { Failure, toldFull } from '../store/failure.ts';
 import { Outdated } from '../store/files.ts';
 import { countedIds } from '../store/random.ts';
+import { accountServices } from './accountServices.ts';
 import { addressOf, admit, type Door } from './admission.ts';
 import type { Answer, Call, Endpoint, Services } from './endpoint.ts';
 import { failureAnswer, type FailureStyle } from './failures.ts';
@@ -85,7 +86,7 @@ export async function buildServer(
   server.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
   closeSilent(server);
   addHooks(server, log, state.metrics.observe, door);
-  const routed = { ...behind, atTurnEnd: makeTurn() };
+  const routed = { ...behind, atTurnEnd: makeTurn(), own: accountServices(services) };
   for (const endpoint of table) addRoutes(server, endpoint, routed);
   addOperations(server, services, state);
   server.options('/*', (_request, reply) => reply.code(204).send());
@@ -149,6 +150,8 @@ function addHooks(server: FastifyInstance, log: Logger, observe: Observe, door: 
 }
 
 interface Routed extends Behind {
+  /** The services as an account uses them. */
+  readonly own: (accountId: string) => Services;
   readonly atTurnEnd: AtTurnEnd;
 }
 
@@ -237,7 +240,7 @@ const endOf =
 async function answerOf(
   endpoint: Endpoint,
   request: FastifyRequest,
-  { services, door }: Behind,
+  { door, own, services }: Routed,
   ends: Pick<Call, 'atEnd' | 'departure'>,
 ): Promise<Answer> {
   const path = request.params as Readonly<Record<string, string>>;
@@ -268,7 +271,7 @@ async function answerOf(
     ifNoneMatch: request.headers['if-none-match'] ?? '',
     ...ends,
   };
-  const answer = await handled(endpoint, call, services);
+  const answer = await handled(endpoint, call, own(caller?.accountId ?? ''));
   return door.environment === 'test' ? scrambled(answer, caller) : answer;
 }
 

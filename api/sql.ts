@@ -54,6 +54,7 @@ export async function answerSql(
   question: SqlQuestion,
 ): Promise<Answer> {
   const caller = callerOf(call.caller);
+  services.failedTime.check(caller);
   const bound = await bindQuery(call, services, question);
   const moment = momentOf(bound);
   const limits = limitsOf(caller, services.settings);

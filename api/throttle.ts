@@ -12,8 +12,8 @@ const ADDRESS_RATE: Readonly<Record<Environment, number>> = { production: 100, t
 export class TooFast extends Failure {
   readonly waitMs: number;
 
-  constructor(waitMs: number) {
-    super('TooManyRequests');
+  constructor(waitMs: number, detail?: string) {
+    super('TooManyRequests', detail);
     this.waitMs = waitMs;
   }
 }

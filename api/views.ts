@@ -58,6 +58,7 @@ export async function answerView(
   if (given !== undefined) refuse(given, 'is not allowed with a view: it keeps no records');
   const format = formatOf(call);
   if (format === 'arrow' || format === 'parquet') refuseBeside(call, format);
+  services.failedTime.check(caller);
   const bound = await boundView(view, call, services);
   const snapshot = snapshotOf(bound);
   const moment = momentOf(bound);

@@ -21,6 +21,7 @@ export async function serve(settings: Settings): Promise<void> {
   const tapedeck = await startTapedeck(settings);
   await tellServer(settings.data, { base: tapedeck.base });
   endOnSignal(tapedeck);
+  for (const warning of tapedeck.warnings) process.stderr.write(`tapedeck: ${warning}\n`);
   say(`Tapedeck listens on ${tapedeck.base} after ${Math.round(monotonicMs() - started)} ms`);
   for (const { kind, text } of tapedeck.madeTokens) say(`  ${kind} token: ${text}`);
   await welcome(tapedeck, settings);

@@ -228,7 +228,8 @@ async function datasetOf(
   }
   const cut = { kind: 'sequence', sequence: exportedMoment(row).sequence } as const;
   const pushed = (await pending.past(tableId, snapshot, cut)).rows();
-  return { files: lake.files, pool, dataset, table, pushed, deadlineMs, signal, folder };
+  const from = { files: lake.files, pool: pool.of(row.account_id), dataset, table, pushed };
+  return { ...from, deadlineMs, signal, folder };
 }
 
 /** As they were found first: to find them takes a look at every key. */

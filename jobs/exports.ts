@@ -22,10 +22,15 @@ interface ExportParts extends ExportRunParts {
   readonly onFault: (reason: unknown, exportId: string) => void;
 }
 
-/** Exports that run at once: each holds one part on the disk, and now and then a child. */
+/**
+ * Exports of one account that run at once, of all there may be one more: each holds one part on the
+ * disk, and now and then a child.
+ */
 const AT_ONCE = 2;
 /** Exports that may wait; one more is refused. */
 const WAITING_MAX = 1_000;
+/** Those of one account that have not ended. */
+const ACCOUNT_MAX = 100;
 /** Starts without a part in between: what ends the server each time must not end it for ever. */
 const ATTEMPTS_MAX = 10;
 /** Waits before a fault that may pass is met again; after the last of them the export ends. */
@@ -36,6 +41,7 @@ const DROP_MS = 30_000;
 interface Live {
   readonly stop: AbortController;
   readonly ended: PromiseWithResolvers<void>;
+  readonly account: string;
   running: boolean;
   progress: number;
 }
@@ -69,7 +75,7 @@ export class Exports {
     }
     for (const row of left) {
       await this.#tell(row, 'the server was stopped: the export goes on');
-      this.#wait(row.export_id);
+      this.#wait(row);
     }
     this.#next();
   }
@@ -84,7 +90,7 @@ export class Exports {
       await this.#checkPlace(row);
       await insertExport(this.#parts.database, row);
       await this.#tell(row, 'has been created');
-      this.#wait(row.export_id);
+      this.#wait(row);
     });
     this.#next();
   }
@@ -102,7 +108,7 @@ export class Exports {
       const fresh = { state: 'CREATED', error: null, finished_ms: null, attempts: 0 } as const;
       await updateExport(database, exportId, fresh);
       await this.#tell(row, 'goes on');
-      this.#wait(exportId);
+      this.#wait(row);
     });
     this.#next();
   }
@@ -151,6 +157,11 @@ export class Exports {
     if (this.#live.size >= WAITING_MAX) {
       throw new Failure('Busy', `${WAITING_MAX} exports are waiting already: try again later`);
     }
+    const own = [...this.#live.values()].filter(({ account }) => account === row.account_id);
+    if (own.length >= ACCOUNT_MAX) {
+      const told = `${own.length} exports of this account have not ended: try again later`;
+      throw new Failure('Busy', told);
+    }
     const place = placeOf(row);
     const others = await unfinishedExports(this.#parts.database);
     const other = others.find(
@@ -160,18 +171,27 @@ export class Exports {
     throw new Failure('Conflict', 'another export that has not ended writes to the same target');
   }
 
-  #wait(exportId: string): Live {
+  #wait({ account_id: account, export_id: exportId }: ExportRow): Live {
     const ended = Promise.withResolvers<void>();
     const stop = new AbortController();
-    const live = { stop, ended, running: false, progress: 0 };
+    const live = { stop, ended, account, running: false, progress: 0 };
     this.#live.set(exportId, live);
     return live;
   }
 
+  /** The account of which the fewest run comes first. */
   #next(): void {
-    for (const [exportId, live] of this.#live) {
-      if (this.#stopping || this.load().running >= AT_ONCE) return;
-      if (live.running) continue;
+    for (;;) {
+      const all = [...this.#live];
+      const running = all.filter(([, live]) => live.running);
+      if (this.#stopping || running.length > AT_ONCE) return;
+      const countOf = (account: string): number =>
+        running.filter(([, live]) => live.account === account).length;
+      const [first] = all
+        .filter(([, live]) => !live.running && countOf(live.account) < AT_ONCE)
+        .sort(([, a], [, b]) => countOf(a.account) - countOf(b.account));
+      if (first === undefined) return;
+      const [exportId, live] = first;
       live.running = true;
       void this.#begin(exportId, live);
     }
@@ -274,8 +294,8 @@ export class Exports {
   /** One that another process left and nobody took up. */
   async #left(exportId: string): Promise<Live | undefined> {
     const left = await unfinishedExports(this.#parts.database);
-    if (!left.some(({ export_id }) => export_id === exportId)) return undefined;
-    return this.#live.get(exportId) ?? this.#wait(exportId);
+    const row = left.find(({ export_id }) => export_id === exportId);
+    return row === undefined ? undefined : (this.#live.get(exportId) ?? this.#wait(row));
   }
 
   async #endPurged(tableIds: readonly number[]): Promise<void> {

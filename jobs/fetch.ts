@@ -93,9 +93,9 @@ export async function* landed(
 /** Where files of a fetching job are worked on. */
 export const benchOf = (
   folder: string,
-  { onProgress, signal }: FetchRun,
+  { onProgress, order, signal }: FetchRun,
   { services: { deadlineMs, pool } }: FetchParts,
-): Workbench => ({ pool, folder, deadlineMs, onProgress, signal });
+): Workbench => ({ pool: pool.of(order.accountId), folder, deadlineMs, onProgress, signal });
 
 /** All pages of a list as one piece; where it stands is what the last of them says. */
 async function listOf(pages: readonly Piece[], bench: Workbench): Promise<Piece | undefined> {
@@ -131,7 +131,8 @@ async function store(
   const events = eventsOf(jobId, order, parts, onProgress);
   const author = `${order.accountId} job ${jobId}`;
   try {
-    await ingest(load, author, { ...services, signal }, events, async (tx, outcome, made) => {
+    const pool = services.pool.of(order.accountId);
+    await ingest(load, author, { ...services, pool, signal }, events, async (tx, outcome, made) => {
       await insertRejects(tx, jobId, rejectsOf(piece, outcome.rejects));
       await updateJob(tx, jobId, {
         bytes: (before?.bytes ?? 0) + piece.bytes,

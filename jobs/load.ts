@@ -17,11 +17,12 @@ export async function runLoad(
   parts: JobParts,
 ): Promise<void> {
   const { services } = parts;
+  const pool = services.pool.of(order.accountId);
   await parts.checkRoom(order.accountId, order.workspace);
   await ingest(
     { ...order, jobId },
     `${order.accountId} job ${jobId}`,
-    { ...services, signal },
+    { ...services, pool, signal },
     eventsOf(jobId, order, parts, onProgress),
     async (tx, outcome, made) => {
       await insertRejects(tx, jobId, outcome.rejects);

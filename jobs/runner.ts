@@ -19,9 +19,13 @@ import { CANCELLED, endInVain, type JobParts, tellLog } from './jobLife.ts';
 import { LiveJobs } from './liveJobs.ts';
 import { runLoad } from './load.ts';
 import { type FetchOrder, type JobOrder, newJob, orderOf } from './order.ts';
+import { type Begun, type Waiting, type WaitingFetch, WaitingJobs } from './waitingJobs.ts';
 
 interface RunnerParts extends JobParts {
+  /** Of one account; of all there may be one more, so that another need not wait for hours. */
   readonly jobsAtOnce: number;
+  /** Who owns a workspace; empty for none. */
+  readonly accountOf: (workspace: string) => string;
   /** `STARTS_MAX`, but where a test kills the server again and again. */
   readonly startsMax: number;
   /** Folder of spooled bodies: what is in it and belongs to no job is removed at start. */
@@ -45,36 +49,18 @@ export interface FetchRun {
   readonly onBytes: (bytes: number) => void;
 }
 
-/** Jobs that may wait; one more is refused, and its body with it. */
-const WAITING_MAX = 10_000;
 /** Starts of one job that ended with the server: such a body must not end it for ever. */
 export const STARTS_MAX = 2;
-/** Sources that are fetched from at once; each may hold one landed file. */
+/** Sources that are fetched from at once for one account; each may hold one landed file. */
 const FETCHES_AT_ONCE = 8;
-
-/** Something that waits for its dataset's turn. */
-interface Waiting {
-  readonly turn: string;
-  readonly workspace: string;
-  readonly dataset: string;
-  /** Undefined for work that is no job. */
-  readonly jobId: string | undefined;
-  readonly run: (signal: AbortSignal) => Promise<void>;
-}
-
-/** A fetching job that waits until it may begin. */
-interface WaitingFetch {
-  readonly jobId: string;
-  readonly order: FetchOrder;
-  readonly told: Promise<void> | undefined;
-}
 
 export class Runner {
   readonly #parts: RunnerParts;
-  readonly #waiting: Waiting[] = [];
-  readonly #running = new Map<string, Promise<void>>();
-  readonly #waitingFetches: WaitingFetch[] = [];
-  readonly #fetching = new Map<string, Promise<void>>();
+  readonly #waiting = new WaitingJobs();
+  /** By turn. */
+  readonly #running = new Map<string, Begun>();
+  /** By job. */
+  readonly #fetching = new Map<string, Begun>();
   readonly #live = new LiveJobs();
   /** Jobs that failed when the catalog could not be written: they end as soon as it can. */
   readonly #unended = new Map<string, { readonly order: JobOrder; readonly error: unknown }>();
@@ -118,9 +104,7 @@ export class Runner {
     alongside?: (transaction: Database, jobId: string) => Promise<void>,
   ): Promise<string> {
     if (this.#stopping) throw STOPPING;
-    if (this.#waiting.length + this.#waitingFetches.length >= WAITING_MAX) {
-      throw new Failure('Busy', `${WAITING_MAX} jobs are waiting already: try again later`);
-    }
+    this.#waiting.checkLength(this.#parts.accountOf(order.workspace));
     const jobId = newJobId();
     const { clock, database } = this.#parts;
     this.#sequence += 1;
@@ -163,12 +147,10 @@ export class Runner {
         }
       };
       const turn = turnOf(workspace, dataset);
-      const item = { turn, workspace, dataset, jobId: undefined, run };
+      const account = this.#parts.accountOf(workspace);
+      const item = { account, turn, workspace, dataset, jobId: undefined, run };
       const leave = (): void => {
-        const at = this.#waiting.indexOf(item);
-        if (at < 0) return;
-        this.#waiting.splice(at, 1);
-        reject(signal?.reason);
+        if (this.#waiting.remove(item)) reject(signal?.reason);
       };
       signal?.addEventListener('abort', leave, { once: true });
       this.#waiting.push(item);
@@ -182,7 +164,7 @@ export class Runner {
    */
   async cancel(job: Job): Promise<boolean> {
     if (job.finished_ms !== null) return false;
-    if (this.#leave(job.job_id)) {
+    if (this.#waiting.removeJob(job.job_id)) {
       const order = orderOf(job, this.#parts.spool);
       await this.#end(job.job_id, order, CANCELLED);
       this.#live.end(job.job_id);
@@ -191,22 +173,13 @@ export class Runner {
     return this.#live.abort(job.job_id, CANCELLED);
   }
 
-  /** Takes a job out of those that wait; false when it does not. */
-  #leave(id: string): boolean {
-    const at = this.#waiting.findIndex(({ jobId }) => jobId === id);
-    if (at >= 0) this.#waiting.splice(at, 1);
-    const fetch = this.#waitingFetches.findIndex(({ jobId }) => jobId === id);
-    if (fetch >= 0) this.#waitingFetches.splice(fetch, 1);
-    return at >= 0 || fetch >= 0;
-  }
-
   /**
    * Resolves when the job has ended, whichever way.
    * @throws Failure when it ended and the catalog could not be told.
    */
   async ended(jobId: string): Promise<Job> {
     const { database } = this.#parts;
-    const waits = [...this.#waiting, ...this.#waitingFetches].some((item) => item.jobId === jobId);
+    const waits = this.#waiting.has(jobId);
     if (waits || this.#live.progressOf(jobId) !== undefined) await this.#live.ended(jobId);
     const unended = this.#unended.get(jobId)?.error;
     if (unended !== undefined) {
@@ -231,7 +204,7 @@ export class Runner {
   load(): { readonly running: number; readonly waiting: number } {
     return {
       running: this.#running.size + this.#fetching.size,
-      waiting: this.#waiting.length + this.#waitingFetches.length,
+      waiting: this.#waiting.size,
     };
   }
 
@@ -246,13 +219,15 @@ export class Runner {
     // Whatever comes now, the server was told to end.
     const { database, onFault } = this.#parts;
     await forgiveStarts(database, this.#live.ids()).catch((error) => onFault(error, 'stop'));
-    await Promise.all([...this.#running.values(), ...this.#fetching.values()]);
+    const begun = [...this.#running.values(), ...this.#fetching.values()];
+    await Promise.all(begun.map(({ ended }) => ended));
     await this.#endUnended();
   }
 
   #wait(jobId: string, order: JobOrder, told?: Promise<void>): void {
+    const account = this.#parts.accountOf(order.workspace);
     if (order.fetch !== undefined) {
-      this.#waitingFetches.push({ jobId, order, told });
+      this.#waiting.pushFetch({ account, jobId, order, told });
       return;
     }
     const run = async (signal: AbortSignal): Promise<void> => {
@@ -263,23 +238,22 @@ export class Runner {
       );
     };
     const { workspace, dataset } = order;
-    this.#waiting.push({ turn: turnOf(workspace, dataset), workspace, dataset, jobId, run });
+    const turn = turnOf(workspace, dataset);
+    this.#waiting.push({ account, turn, workspace, dataset, jobId, run });
   }
 
   #next(): void {
-    while (!this.#stopping && this.#running.size < this.#parts.jobsAtOnce) {
-      const mayRun = ({ jobId, turn }: Waiting): boolean =>
-        !this.#running.has(turn) && this.#isTurnOf(jobId);
-      const at = this.#waiting.findIndex(mayRun);
-      const [item] = at < 0 ? [] : this.#waiting.splice(at, 1);
+    const { jobsAtOnce } = this.#parts;
+    const mayGo = (jobId: string | undefined): boolean => this.#isTurnOf(jobId);
+    while (!this.#stopping && this.#running.size <= jobsAtOnce) {
+      const item = this.#waiting.takeTurn(this.#running, jobsAtOnce, mayGo);
       if (item === undefined) break;
-      this.#running.set(item.turn, this.#begin(item));
+      this.#running.set(item.turn, { account: item.account, ended: this.#begin(item) });
     }
-    while (!this.#stopping && this.#fetching.size < FETCHES_AT_ONCE) {
-      const at = this.#waitingFetches.findIndex(({ jobId }) => this.#isTurnOf(jobId));
-      const [item] = at < 0 ? [] : this.#waitingFetches.splice(at, 1);
+    while (!this.#stopping && this.#fetching.size <= FETCHES_AT_ONCE) {
+      const item = this.#waiting.takeFetch(this.#fetching, FETCHES_AT_ONCE, mayGo);
       if (item === undefined) break;
-      this.#fetching.set(item.jobId, this.#beginFetch(item));
+      this.#fetching.set(item.jobId, { account: item.account, ended: this.#beginFetch(item) });
     }
   }
 

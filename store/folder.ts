@@ -1,8 +1,16 @@
 // The data folder: where everything is, who holds it, which version it has.
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Failure } from './failure.ts';
+import { Failure, reasonOf } from './failure.ts';
 import { closeToOthers } from './folderModes.ts';
 
 export interface Folder {
@@ -54,11 +62,28 @@ export function openFolder(root: string): Folder {
     lock: at('lock.db'),
   };
   const folders = [folder.root, folder.lake, folder.spool, folder.exports, folder.temporary];
-  for (const path of folders) mkdirSync(path, { recursive: true, mode: 0o700 });
-  const secrets = [folder.key, folder.adminToken].filter((path) => existsSync(path));
-  const closed = [...folders, ...secrets].flatMap(closeToOthers);
+  const closed = writing(folder.root, () => {
+    for (const path of folders) {
+      mkdirSync(path, { recursive: true, mode: 0o700 });
+      accessSync(path, constants.R_OK | constants.W_OK);
+    }
+    const secrets = [folder.key, folder.adminToken].filter((path) => existsSync(path));
+    return [...folders, ...secrets].flatMap(closeToOthers);
+  });
   for (const path of [folder.root, dirname(folder.root)]) syncFolder(path);
   return { ...folder, closed };
+}
+
+/** @throws Failure Conflict naming the folder and what to do, when it can not be written. */
+function writing<T>(root: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const { code } = error as { readonly code?: string };
+    const rule = 'make it a folder that this user may write, or name another in TAPEDECK_DATA';
+    const told = `the data folder ${root} can not be written (${code ?? reasonOf(error)}): ${rule}`;
+    throw new Failure('Conflict', told);
+  }
 }
 
 /** The entries of a folder reach the disk; a parent that may not be read keeps its own pace. */
@@ -78,7 +103,7 @@ function syncFolder(path: string): void {
  * @throws Failure Busy when another process holds it.
  */
 export function lockFolder(folder: Folder): () => void {
-  const unlock = holdFile(folder.lock);
+  const unlock = writing(folder.root, () => holdFile(folder.lock));
   if (unlock !== undefined) return unlock;
   throw new Failure('Busy', `another Tapedeck process holds the data folder ${folder.root}`);
 }

@@ -9,6 +9,8 @@ interface SqlAllowance {
   readonly deadlineMs: number;
   readonly memoryBytes: number;
   readonly spillBytes: number;
+  /** Time of queries that failed, within a minute, after which no more are taken (429). */
+  readonly failedMsPerMinute: number;
 }
 
 const SQL_SMALL: SqlAllowance = {
@@ -16,24 +18,28 @@ const SQL_SMALL: SqlAllowance = {
   deadlineMs: 10_000,
   memoryBytes: GIGABYTE / 4,
   spillBytes: GIGABYTE / 2,
+  failedMsPerMinute: 20_000,
 };
 const SQL_MIDDLE: SqlAllowance = {
   rowsMax: 10_000,
   deadlineMs: 30_000,
   memoryBytes: GIGABYTE / 2,
   spillBytes: 2 * GIGABYTE,
+  failedMsPerMinute: 60_000,
 };
 const SQL_LARGE: SqlAllowance = {
   rowsMax: 100_000,
   deadlineMs: 60_000,
   memoryBytes: GIGABYTE,
   spillBytes: 8 * GIGABYTE,
+  failedMsPerMinute: 120_000,
 };
 const SQL_LARGEST: SqlAllowance = {
   rowsMax: 5_000_000,
   deadlineMs: 300_000,
   memoryBytes: 4 * GIGABYTE,
   spillBytes: 64 * GIGABYTE,
+  failedMsPerMinute: 600_000,
 };
 
 export interface Tier {

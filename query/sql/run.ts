@@ -2,8 +2,9 @@
 // query run in children of their own, which may be interrupted and killed: neither a text nor a query
 // stands before another caller's series.
 import type { LruMap } from 'toad-cache';
-import { BODY_PREFIX, type DuckDbPool } from '../../store/duckdb/pool.ts';
+import type { DuckDbPool } from '../../store/duckdb/pool.ts';
 import type { Body, BodyFormat, Compression } from '../../store/duckdb/protocol.ts';
+import { BODY_PREFIX } from '../../store/duckdb/slot.ts';
 import { Failure } from '../../store/failure.ts';
 import type { FileShapes } from '../../store/fileShapes.ts';
 import type { Files } from '../../store/files.ts';

@@ -77,7 +77,11 @@ test('a full disk: reads go on, writes refuse with the reason, then all is well 
   assert.equal(refused.status, 507);
   assert.match(await refused.text(), /the disk is full: nothing was written/);
   assert.equal(await read(server, '/data/WS/KEPT?last=9'), before);
+  const full = await fetch(`${server.base}/readyz`);
+  assert.equal(full.status, 503);
+  assert.match(await full.text(), /^not ready: the disk is full: \d+ bytes are free/);
   await rm(join(folder, 'ballast'));
+  assert.equal(await (await fetch(`${server.base}/readyz`)).text(), 'ready\n');
   assert.equal((await loaded(server, 'KEPT', big)).recordsIngested, 60_000);
   assert.equal((await get(server, '/data/WS/KEPT/K59999')).status, 200);
 });

@@ -13,7 +13,7 @@ interface Verdict {
 const load = createRequire(import.meta.url);
 const { checkSync } = load('recheck/lib/browser.js') as { readonly checkSync: Check };
 
-/** Of one expression, on a busy machine too; undecided ones are listed below. */
+/** Of one expression: a busy machine takes ten times the second that the slowest takes. */
 const TIMEOUT_MS = 30_000;
 /** The attempts of what automata do not decide are seeded: a verdict is the same each time. */
 const OPTIONS = { timeout: TIMEOUT_MS, randomSeed: 20_260_131, incubationLimit: 5_000 };

@@ -1,0 +1,349 @@
+// DuckDB children: so many processes, one request each, a bounded queue before them in which accounts
+// take turns. A request that outlives its deadline or its memory is interrupted, then its child is
+// killed: a killed child costs one request, never the server (STACK.md 1.3, 1.4).
+import type { ChildProcess } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { monotonicMs } from '../clock.ts';
+import { FairQueue } from '../fairQueue.ts';
+import { Failure } from '../failure.ts';
+import type { Answer, BodyFile, Bound, FromChild, Request, Scope } from './protocol.ts';
+import { send, spillFolder, startChild } from './slot.ts';
+
+export interface PoolOptions {
+  /** Those that one account may have at a time; there is one more, so that another need not wait. */
+  readonly children: number;
+  /** DuckDB's memory for each child; when `shared`, for all that run, in equal parts. */
+  readonly memoryBytes: number;
+  readonly shared?: boolean;
+  readonly threads: number;
+  /**
+   * A child may read the whole folders of a question's files: what it has open serves the next
+   * version of a dataset too. Only where no statement is a caller's.
+   */
+  readonly byFolder?: boolean;
+  /** Where a child may spill, each in a folder of its own, and how much at most. */
+  readonly spill?: { readonly folder: string; readonly bytes: number };
+  /** Unix niceness, 0 to 19: a child with more of it gives way to the server and to readers. */
+  readonly niceness?: number;
+  /** Told how long a request took that failed by what its account asked for. */
+  readonly onFailed?: (account: string, ms: number) => void;
+}
+
+export interface Question {
+  readonly account: string;
+  readonly files: readonly string[];
+  readonly folder?: string;
+  /** Run in order on one connection; `parameters` are bound to the last. */
+  readonly statements: readonly string[];
+  readonly parameters?: readonly Bound[];
+  readonly deadlineMs: number;
+  /** Of DuckDB and of the disk, when less than the pool's own. */
+  readonly limits?: { readonly memoryBytes: number; readonly spillBytes: number };
+  /** The caller went away: the statement is interrupted. */
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (percent: number) => void;
+  /** The body is to be a file of the pool's spill, or of `folder`: its caller removes it. */
+  readonly file?: BodyFile;
+}
+
+/** Requests that may wait for a child; one more is refused with 503, so that memory is bounded. */
+const WAITING_MAX = 1_000;
+/** Those of one account; the server's own are not counted. */
+const ACCOUNT_WAITING_MAX = 100;
+/** How often it is tried to start a process where the last try failed. */
+const RETRY_MS = 1_000;
+/** After an interrupt a healthy child answers within milliseconds (STACK.md 1.2: 2 ms). */
+const INTERRUPT_GRACE_MS = 1_000;
+/**
+ * DuckDB's buffers are under its own limit; Node, rendering and what DuckDB takes besides fit in
+ * this: a sort of 5 M rows has about 400 MB resident beyond a limit of 384 or 768 MB.
+ */
+const CHILD_OVERHEAD_BYTES = 512 * 1024 ** 2;
+
+type Wanted = Request['answer'];
+
+interface Running {
+  readonly id: number;
+  readonly memoryBytes: number;
+  readonly question: Question;
+  readonly answered: (answer: Answer) => void;
+  readonly failed: (failure: Failure) => void;
+  /** Why it was interrupted, once it was. */
+  stopped: Failure | undefined;
+}
+
+/** Whoever waits for a slot. */
+interface Waiting {
+  readonly account: string;
+  readonly given: (slot: Slot) => void;
+}
+
+interface Slot {
+  readonly place: number;
+  child: ChildProcess | undefined;
+  /** Resident bytes that the child told last. */
+  bytes: number;
+  running: Running | undefined;
+}
+
+/** How the processes of a pool are. */
+export interface PoolLoad {
+  readonly running: number;
+  readonly waiting: number;
+  /** Processes that ended by themselves, or had to be killed. */
+  readonly lost: number;
+  /** The last process that was to start could not. */
+  readonly failing: boolean;
+}
+
+export class Children {
+  readonly #options: PoolOptions;
+  readonly #slots: readonly Slot[];
+  readonly #waiting = new FairQueue<Waiting>();
+  #nextId = 1;
+  #closed = false;
+  #lost = 0;
+  /** When a process could not be started, while none was since. */
+  #failedMs: number | undefined;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    const slots = Array.from({ length: options.children + 1 }, (_, place) => place);
+    const empty = { child: undefined, bytes: 0, running: undefined };
+    this.#slots = slots.map((place) => ({ place, ...empty }));
+  }
+
+  load(): PoolLoad {
+    const running = this.#slots.filter((slot) => slot.running !== undefined).length;
+    const failing = this.#failedMs !== undefined;
+    return { running, waiting: this.#waiting.size, lost: this.#lost, failing };
+  }
+
+  /** Starts the children ahead of the first request. */
+  warm(): void {
+    for (const slot of this.#slots.slice(0, -1)) {
+      try {
+        slot.child ??= this.#start(slot);
+      } catch {
+        // A request tries again, and so does whoever asks whether the pool is ready.
+        return;
+      }
+    }
+  }
+
+  /** True when processes can be started, as far as the last try tells; a failed one is repeated. */
+  ready(): boolean {
+    if (this.#failedMs === undefined) return true;
+    if (monotonicMs() - this.#failedMs >= RETRY_MS) this.warm();
+    return this.#failedMs === undefined;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const children = this.#slots.flatMap((slot) => (slot.child ? [slot.child] : []));
+    const ended = children.map((child) => new Promise((resolve) => child.once('exit', resolve)));
+    for (const child of children) child.kill('SIGKILL');
+    await Promise.all(ended);
+  }
+
+  /** @throws Failure TimedOut, ChildLost, Busy, TooLarge; SystemError with DuckDB's sentence. */
+  async ask(question: Question, answer: Wanted): Promise<Answer> {
+    const slot = await this.#take(question);
+    const began = monotonicMs();
+    try {
+      return await this.#run(slot, question, answer);
+    } catch (error) {
+      this.#dropBody(slot, question);
+      const isOurs = error instanceof Failure && error.type === 'Busy';
+      if (!isOurs) this.#options.onFailed?.(question.account, monotonicMs() - began);
+      throw error;
+    } finally {
+      slot.running = undefined;
+      this.#refresh(slot);
+      this.#next();
+    }
+  }
+
+  /**
+   * Memory that a child was given it seldom gives back: after a large request the next one would
+   * be weighed with it. So a child that grew beyond half of its overhead gives way to a new one.
+   */
+  #refresh(slot: Slot): void {
+    const { child } = slot;
+    const most = this.#options.memoryBytes + CHILD_OVERHEAD_BYTES / 2;
+    if (child === undefined || slot.bytes <= most) return;
+    slot.child = undefined;
+    child.removeAllListeners('exit');
+    child.kill('SIGKILL');
+  }
+
+  async #take(question: Question): Promise<Slot> {
+    const { account, signal } = question;
+    if (this.#closed) throw new Failure('Busy', 'the server is stopping');
+    const free = this.#waiting.size === 0 && this.#mayTake(account) ? this.#free() : undefined;
+    if (free !== undefined) return reserve(free, question);
+    const own = account === '' ? 0 : this.#waiting.sizeOf(account);
+    if (own >= ACCOUNT_WAITING_MAX) {
+      throw new Failure('Busy', `${own} requests of this account are waiting: try again later`);
+    }
+    if (this.#waiting.size >= WAITING_MAX) {
+      throw new Failure('Busy', `${WAITING_MAX} requests are waiting already: try again later`);
+    }
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        if (this.#waiting.remove((item) => item === waiting)) reject(gone());
+      };
+      const waiting: Waiting = {
+        account,
+        given: (slot) => {
+          signal?.removeEventListener('abort', leave);
+          resolve(reserve(slot, question));
+        },
+      };
+      this.#waiting.push(account, waiting);
+      signal?.addEventListener('abort', leave, { once: true });
+      // A slot may be free that the others who wait may not take.
+      this.#next();
+    });
+  }
+
+  #free(): Slot | undefined {
+    return this.#slots.find((slot) => slot.running === undefined);
+  }
+
+  /** No account takes the last slot. */
+  #mayTake(account: string): boolean {
+    const taken = this.#slots.filter(({ running }) => running?.question.account === account);
+    return taken.length < this.#slots.length - 1;
+  }
+
+  #next(): void {
+    for (;;) {
+      const free = this.#free();
+      if (free === undefined) return;
+      const waiting = this.#waiting.take(({ account }) => this.#mayTake(account));
+      if (waiting === undefined) return;
+      waiting.given(free);
+    }
+  }
+
+  #run(slot: Slot, question: Question, answer: Wanted): Promise<Answer> {
+    const id = this.#nextId++;
+    const scope = this.#scope(slot, question);
+    const child = slot.child ?? this.#start(slot);
+    slot.child = child;
+    return new Promise<Answer>((answered, failed) => {
+      const { memoryBytes } = scope;
+      const running: Running = { id, memoryBytes, question, answered, failed, stopped: undefined };
+      slot.running = running;
+      const parameters = question.parameters ?? [];
+      const progress = question.onProgress !== undefined;
+      const { statements } = question;
+      const request = { id, scope, statements, parameters, answer, progress };
+      const { file } = question;
+      const whole = file === undefined ? request : { ...request, file };
+      send(child, { kind: 'request', request: whole });
+    }).finally(this.#watch(slot, question));
+  }
+
+  /** Sets the deadline and the caller's signal; the returned function lifts both. */
+  #watch(slot: Slot, question: Question): () => void {
+    const stop = (detail: string): void => this.#stop(slot, new Failure('TimedOut', detail));
+    const late = `the ${question.deadlineMs} ms time limit was reached`;
+    const timer = setTimeout(stop, question.deadlineMs, late);
+    const leave = (): void => this.#stop(slot, gone());
+    question.signal?.addEventListener('abort', leave, { once: true });
+    if (question.signal?.aborted === true) leave();
+    return () => {
+      clearTimeout(timer);
+      question.signal?.removeEventListener('abort', leave);
+    };
+  }
+
+  #stop(slot: Slot, reason: Failure): void {
+    const { running, child } = slot;
+    if (running === undefined || child === undefined || running.stopped !== undefined) return;
+    running.stopped = reason;
+    send(child, { kind: 'interrupt', id: running.id });
+    setTimeout(() => {
+      if (slot.running === running) child.kill('SIGKILL');
+    }, INTERRUPT_GRACE_MS).unref();
+  }
+
+  #scope(slot: Slot, question: Question): Scope {
+    const { byFolder, shared, spill, threads } = this.#options;
+    const sharing = shared === true ? Math.max(1, this.load().running) : 1;
+    const most = question.limits?.memoryBytes ?? Infinity;
+    const memoryBytes = Math.min(most, Math.floor(this.#options.memoryBytes / sharing));
+    const scope = { files: question.files, memoryBytes, threads };
+    if (spill !== undefined) {
+      const spillBytes = Math.min(question.limits?.spillBytes ?? Infinity, spill.bytes);
+      return { ...scope, folder: spillFolder(spill.folder, slot.place), spillBytes, kept: true };
+    }
+    if (question.folder !== undefined) return { ...scope, folder: question.folder };
+    return byFolder === true ? { ...scope, folders: foldersOf(question.files) } : scope;
+  }
+
+  /** @throws Failure Busy when no process can be started; the slot is as it was. */
+  #start(slot: Slot): ChildProcess {
+    if (this.#closed) throw new Failure('Busy', 'the server is stopping');
+    slot.bytes = 0;
+    let child: ChildProcess;
+    try {
+      child = startChild(this.#options, slot.place);
+    } catch (error) {
+      this.#failedMs = monotonicMs();
+      throw error;
+    }
+    this.#failedMs = undefined;
+    child.on('message', (message: FromChild) => this.#hear(slot, message));
+    child.once('exit', (code, signal) => {
+      if (slot.child === child) slot.child = undefined;
+      if (!this.#closed) this.#lost += 1;
+      const how = signal ?? `code ${code}`;
+      const lost = new Failure('ChildLost', `the query process ended (${how}); try again`);
+      slot.running?.failed(slot.running.stopped ?? lost);
+    });
+    return child;
+  }
+
+  /** What a failed request had written of its body is nobody's. */
+  #dropBody(slot: Slot, { file }: Question): void {
+    const { spill } = this.#options;
+    if (spill === undefined || file === undefined) return;
+    rmSync(join(spillFolder(spill.folder, slot.place), file.name), { force: true });
+  }
+
+  #hear(slot: Slot, message: FromChild): void {
+    const { running } = slot;
+    if (message.kind === 'memory') return this.#weigh(slot, message.bytes);
+    if (running === undefined || message.id !== running.id) return;
+    if (message.kind === 'progress') running.question.onProgress?.(message.percent);
+    else if (running.stopped !== undefined) running.failed(running.stopped);
+    else if (message.kind === 'answer') running.answered(message.answer);
+    else running.failed(new Failure(message.type, message.detail));
+  }
+
+  #weigh(slot: Slot, bytes: number): void {
+    slot.bytes = bytes;
+    if (slot.running === undefined) return;
+    const most = slot.running.memoryBytes + CHILD_OVERHEAD_BYTES;
+    if (bytes <= most) return;
+    slot.running.stopped ??= new Failure('TooLarge', `the ${most} byte memory limit was reached`);
+    slot.child?.kill('SIGKILL');
+  }
+}
+
+const foldersOf = (files: readonly string[]): readonly string[] =>
+  [...new Set(files.map((path) => dirname(path)))].sort();
+
+/** Marks a slot as taken before its request exists, so that no one else takes it. */
+function reserve(slot: Slot, question: Question): Slot {
+  const ignore = (): void => undefined;
+  const nothing = { id: 0, memoryBytes: Number.MAX_SAFE_INTEGER, stopped: undefined };
+  slot.running = { ...nothing, question, answered: ignore, failed: ignore };
+  return slot;
+}
+
+const gone = (): Failure => new Failure('TimedOut', 'the caller went away');

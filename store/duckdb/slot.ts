@@ -1,0 +1,69 @@
+// A place for one child process, and what it leaves on the disk.
+import { type ChildProcess, fork } from 'node:child_process';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { join } from 'node:path';
+import { Failure, reasonOf } from '../failure.ts';
+import type { ToChild } from './protocol.ts';
+
+/** Names of files that hold bodies begin with it. */
+export const BODY_PREFIX = 'body-';
+
+interface SlotOptions {
+  readonly spill?: { readonly folder: string; readonly bytes: number };
+  readonly niceness?: number;
+}
+
+export const spillFolder = (folder: string, place: number): string => join(folder, `sql-${place}`);
+
+/**
+ * Starts a process that is there when this returns.
+ * @throws Failure Busy when the machine has no room for one: no file, no process, no memory.
+ */
+export function startChild({ niceness = 0, spill }: SlotOptions, place: number): ChildProcess {
+  try {
+    if (spill !== undefined) clearSpill(spillFolder(spill.folder, place));
+    // No environment: a child knows no setting and no secret.
+    const child = fork(new URL('./child.ts', import.meta.url), [], {
+      serialization: 'advanced',
+      execArgv: [],
+      env: { UV_THREADPOOL_SIZE: '4' },
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    // What failed is told by an event; that there is no process can be seen at once.
+    child.on('error', () => undefined);
+    if (child.pid === undefined) throw new Error('the system started no process');
+    renice(child.pid, niceness);
+    return child;
+  } catch (error) {
+    const told = 'a query process could not be started: try again later';
+    throw new Failure('Busy', `${told} (${codeOf(error) ?? reasonOf(error)})`);
+  }
+}
+
+const codeOf = (error: unknown): string | undefined => (error as { readonly code?: string }).code;
+
+/** At once: the threads that it starts inherit it, those that run already would not change. */
+function renice(pid: number, niceness: number): void {
+  try {
+    setPriority(pid, niceness);
+  } catch (error) {
+    // One that has ended already is told by its exit.
+    if ((error as { readonly info?: { readonly code?: string } }).info?.code !== 'ESRCH')
+      throw error;
+  }
+}
+
+/** What a killed child had spilled is nobody's. */
+function clearSpill(folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  // Bodies are on their way to somebody yet.
+  for (const name of readdirSync(folder)) {
+    if (!name.startsWith(BODY_PREFIX)) rmSync(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+export const send = (child: ChildProcess, message: ToChild): void => {
+  // A failed send shows as the child's exit, which fails the request.
+  child.send(message, () => undefined);
+};
