@@ -1,7 +1,7 @@
 // A view as the series doors answer it: its rows with all their parameters, metered as a query.
 import { dayIn } from '../query/dates.ts';
 import { instantText, planSeries, type SeriesPlan } from '../query/seriesPlan.ts';
-import { foldsRecords } from '../query/seriesRecords.ts';
+import { foldsRows } from '../query/seriesRecords.ts';
 import { objectsOf, objectsOfItems, weightOf } from '../query/sql/price.ts';
 import { rowsMost } from '../query/sql/rowsMost.ts';
 import { type BoundPlan, countRecords } from '../query/sql/run.ts';
@@ -101,7 +101,7 @@ async function paidView(
   const stored = { weight: undefined, usageKey: `${view.workspace}.${view.name}` };
   const asked = {
     ...{ workspace: view.workspace, stored },
-    ...{ restrictions: restrictionsOf(plan), folds: foldsRecords(plan) },
+    ...{ restrictions: restrictionsOf(plan), folds: foldsRows(plan) },
   };
   const rows = Math.min(objectsMax(plan), rowsMost(bound));
   const fare = sqlFareOf(call, caller, bound, services, asked, rows);

@@ -50,11 +50,15 @@ of little.
   Each place that reads it counts, in views, published queries and \`WITH\` too, as often as it is named:
   - where the query only filters, computes, orders, limits and joins: the rows of the answer, since each
     holds one of its records (never more than the dataset can have given);
-  - where it folds (aggregates and groups, windows, DISTINCT, UNION, INTERSECT, EXCEPT, every sub-select of
-    an expression, EXISTS, IN, the right of SEMI and ANTI joins): the records that meet the conditions on
+  - where it folds: the records that meet the conditions on
     its key, subkey and date, as far as those are comparisons with constants, or equalities with columns of
     other tables. Conditions on other columns, and LIMIT, narrow the answer and not what it tells. Of UNION
     ALL each row is a record of one side.
+  - It folds by aggregates and groups, windows, DISTINCT, UNION, INTERSECT, EXCEPT, by every sub-select of an
+    expression, EXISTS and IN, and on the right of SEMI and ANTI joins. So it does where a row tells of
+    records that are not there, or how many there are: on the side of an outer join that may have none, on
+    the right of an ASOF join, by OFFSET, and by a LIMIT within; but not where these choose by key, subkey
+    and date alone, as in \`LEFT JOIN x ON x.symbol = k.symbol\` or the latest record of LATERAL.
   - Each place costs at least one record, also where nothing is found, and where the query fails when it
     runs: a cast that fails tells of a record too.
 - **Of both**: the sum. A dataset of CORE that its owner sells by the answer

@@ -10,6 +10,13 @@ export const foldsRecords = ({ collapse, transform }: SeriesPlan): boolean =>
   transform === 'cumul' ||
   (collapse !== undefined && collapse.fold !== 'first' && collapse.fold !== 'last');
 
+/**
+ * The same of the rows of a view, each of which may be made of many records: there the rows before the
+ * first one tell how many they are, and the first of each key what the others are not.
+ */
+export const foldsRows = (plan: SeriesPlan): boolean =>
+  foldsRecords(plan) || plan.offset > 0 || plan.interval > 1 || plan.takes.length > 0;
+
 /** Whether it leaves out records by more than their places in the unique index: none tells of all. */
 export const testsValues = ({ dateColumn, indexDate, range, tests }: SeriesPlan): boolean =>
   tests.length > 0 ||

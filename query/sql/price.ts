@@ -2,7 +2,7 @@
 // the answer is made of, each by its own weight; all the rest by the answer's rows, or its bytes where
 // they are more, by the highest weight among them.
 import { type BoundDataset, type BoundTable, datasetsOf } from './boundTable.ts';
-import { countedOf, recordsMost, recordsOf, referencesOf } from './records.ts';
+import { countedOf, recordsMost, recordsOf } from './records.ts';
 import { type Reference, type Restriction, type Share, sharesOf } from './references.ts';
 import type { Level } from './leaves.ts';
 
@@ -53,9 +53,10 @@ export function tariffOf(level: Level, { folds, isSold, restrictions, weight }: 
   const byRecords = (bound: BoundDataset): boolean =>
     bound.foreign && !sold(bound) && bound.dataset.access.sqlPrice !== 'answer';
   const counts = (bound: BoundDataset): boolean => byRecords(bound) && bound.dataset.weight > 0;
-  const shares = datasets.some(counts) ? sharesOf(level, counts, restrictions, folds) : [];
+  const shares = datasets.some(counts) ? sharesOf(level, counts, restrictions, folds === true) : [];
+  // Also one that only a common table names which nobody reads: DuckDB may read it all the same.
   const own = new Map(
-    referencesOf(shares).map(({ bound }) => [bound.dataset.tableId, bound] as const),
+    datasets.filter(counts).map((bound) => [bound.dataset.tableId, bound] as const),
   );
   const least = recordsOf(shares, 0, () => 0);
   const items = [...own.values()].map((bound): Item => {

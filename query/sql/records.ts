@@ -202,7 +202,7 @@ function messagesOf(entries: Entries, shares: readonly Share[]): number {
 }
 
 /** All references, each as often as it counts. */
-export const referencesOf = (shares: readonly Share[]): readonly Reference[] =>
+const referencesOf = (shares: readonly Share[]): readonly Reference[] =>
   shares.flatMap((share) =>
     share.kind === 'either' ? referencesOf([...share.left, ...share.right]) : [share.reference],
   );

@@ -15,6 +15,7 @@ import {
   type SubSelect,
   subSelectsIn,
 } from './expressionParts.ts';
+import { choosesByIndex } from './choices.ts';
 import { isClosed } from './closed.ts';
 import { folded } from './lowering.ts';
 import {
@@ -55,6 +56,12 @@ export type Share =
   /** UNION ALL: each row is of one of both sides. */
   | { readonly kind: 'either'; readonly left: readonly Share[]; readonly right: readonly Share[] };
 
+/** What reads a query: whether it folds the rows, and whether it may choose among them. */
+interface Reader {
+  readonly folds: boolean;
+  readonly nested: boolean;
+}
+
 interface Walk {
   readonly counts: (bound: BoundDataset) => boolean;
   visited: number;
@@ -65,46 +72,54 @@ const SOURCES_MAX = 1_000;
 
 /**
  * @param counts which datasets are counted by their records
+ * @param restrictions what is known of its rows where it is read by another door; undefined of a query
  * @param folds the rows of the query are folded by who reads them
  * @throws Failure InvalidParameter past the number of sources.
  */
 export function sharesOf(
   level: Level,
   counts: (bound: BoundDataset) => boolean,
-  restrictions: readonly Restriction[] = [],
-  folds = false,
+  restrictions: readonly Restriction[] | undefined,
+  folds: boolean,
 ): readonly Share[] {
   const place = { level, common: [], outer: undefined, names: new Map() };
-  return ofQuery(level.plan.query, place, restrictions, folds, { counts, visited: 0 });
+  const walk = { counts, visited: 0 };
+  const within = { folds, nested: restrictions !== undefined };
+  return ofQuery(level.plan.query, place, restrictions ?? [], within, walk);
 }
 
 function ofQuery(
   query: Query,
   place: Place,
   restrictions: readonly Restriction[],
-  folds: boolean,
+  reader: Reader,
   walk: Walk,
 ): readonly Share[] {
-  if (query.kind === 'select') return ofSelect(query, place, restrictions, folds, walk);
+  if (query.kind === 'select') return ofSelect(query, place, restrictions, reader, walk);
   const { all, how, left, right } = query;
   const within = { ...place, common: [...place.common, ...query.common] };
+  const folds = reader.folds || isCutWithin(query, reader);
   const isEither = how === 'UNION' && all;
+  const side = { folds: folds || !isEither, nested: true };
   const isCut = query.limit !== undefined || query.offset !== undefined;
   const passed = isCut || how === 'UNION BY NAME' ? [] : restrictions;
   const sides = [
-    ofQuery(left, within, passed, folds || !isEither, walk),
-    ofQuery(
-      right,
-      within,
-      renamedBy(passed, namesOfSides(left, right, within)),
-      folds || !isEither,
-      walk,
-    ),
+    ofQuery(left, within, passed, side, walk),
+    ofQuery(right, within, renamedBy(passed, namesOfSides(left, right, within)), side, walk),
   ] as const;
   const looked = expressionsOf(query).flatMap(subSelectsIn);
-  const inOrder = looked.flatMap((one) => ofQuery(one.query, within, [], true, walk));
+  const inOrder = looked.flatMap((one) => ofQuery(one.query, within, [], FOLDED, walk));
   return [...(folds || !isEither ? sides.flat() : eitherOf(...sides)), ...inOrder];
 }
+
+const FOLDED: Reader = { folds: true, nested: true };
+
+/**
+ * Whether it leaves out rows by their number: what is behind OFFSET is told by how many rows there are
+ * before it, and of a LIMIT within by what is done with the rows that it leaves.
+ */
+const isCutWithin = ({ limit, offset }: Query, { nested }: Reader): boolean =>
+  (offset ?? 0) > 0 || (nested && limit !== undefined);
 
 /** Records that were folded within a side count as they are. */
 function eitherOf(left: readonly Share[], right: readonly Share[]): readonly Share[] {
@@ -143,15 +158,22 @@ function ofSelect(
   query: SelectQuery,
   place: Place,
   restrictions: readonly Restriction[],
-  folds: boolean,
+  reader: Reader,
   walk: Walk,
 ): readonly Share[] {
   const scope = openScope(query, place);
   const given = new Map<Leaf, Restriction[]>();
   if (isTransparent(query)) passOn(restrictions, query, scope, given);
-  const isFold = folds || foldsRecords(query);
+  const isCut = isCutWithin(query, reader) && !choosesByIndex(query, scope);
+  const isFold = reader.folds || foldsRecords(query) || isCut;
   const ofSources = scope.leaves.flatMap((leaf) =>
-    ofLeaf(leaf, scope, given.get(leaf) ?? [], isFold || leaf.looked, walk),
+    ofLeaf(
+      leaf,
+      scope,
+      given.get(leaf) ?? [],
+      isFold || leaf.looked || scope.chosen.has(leaf),
+      walk,
+    ),
   );
   const looked = expressionsOf(query).flatMap(subSelectsIn);
   return [...ofSources, ...looked.flatMap((one) => ofSubSelect(one, scope, walk))];
@@ -221,7 +243,7 @@ function renamedBy(
 
 /** A sub-select of an expression folds what it reads into a value or a truth. */
 function ofSubSelect(one: SubSelect, scope: Scope, walk: Walk): readonly Share[] {
-  return ofQuery(one.query, { ...scope, outer: scope }, soughtIn(one, scope), true, walk);
+  return ofQuery(one.query, { ...scope, outer: scope }, soughtIn(one, scope), FOLDED, walk);
 }
 
 /** `x IN (SELECT key …)`: records of other keys than x do not matter. */
@@ -292,12 +314,13 @@ function ofLeaf(
     throw new Failure('InvalidParameter', `"sqlQuery": the query reads ${told}`);
   }
   const { columns, source } = leaf;
+  const reader = { folds, nested: true };
   if (source.kind === 'values') return [];
   const inner = innerNames(source, scope);
   const names = renames(columns ?? [], inner ?? []);
   const restrictions = renamedBy([...restrictionsOf(leaf), ...given], names);
   if (source.kind === 'query') {
-    return ofQuery(source.query, { ...scope, outer: scope }, restrictions, folds, walk);
+    return ofQuery(source.query, { ...scope, outer: scope }, restrictions, reader, walk);
   }
   if (source.kind === 'common') {
     const at = scope.common.findIndex(({ id }) => id === source.id);
@@ -306,13 +329,13 @@ function ofLeaf(
     const before = { ...scope, common: scope.common.slice(0, at), outer: undefined };
     const own = innerNames({ ...source, kind: 'query', query: known.query }, before);
     const passed = renamedBy(restrictions, renames(inner ?? [], own ?? []));
-    return ofQuery(known.query, before, passed, folds, walk);
+    return ofQuery(known.query, before, passed, reader, walk);
   }
   const table = scope.level.tables[source.index];
   if (table === undefined) return [];
   if (table.kind === 'view') {
     const within = { ...scope, level: table, common: [], outer: undefined };
-    return ofQuery(table.plan.query, within, restrictions, folds, walk);
+    return ofQuery(table.plan.query, within, restrictions, reader, walk);
   }
   if (!walk.counts(table)) return [];
   return [{ kind: folds ? 'records' : 'rows', reference: { bound: table, restrictions } }];

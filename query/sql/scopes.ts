@@ -1,5 +1,6 @@
 // Which conditions of a SELECT hold for every row of a source that takes part in its answer. What is
 // not sure is left out: then a source counts as if the condition were not there.
+import { joinsByIndex } from './choices.ts';
 import { isClosed } from './closed.ts';
 import { columnsIn, conjunctsOf, renamed } from './expressionParts.ts';
 import {
@@ -24,8 +25,14 @@ import type { Expression, Join, SelectQuery, Source } from './selectPlan.ts';
 type Reach = 'any' | 'strict';
 export type Reaches = ReadonlyMap<Leaf, Reach>;
 
+interface OpenScope extends Scope {
+  readonly reaches: Reaches;
+  /** Sources of which a row tells by what is not there, or by what stands behind it. */
+  readonly chosen: ReadonlySet<Leaf>;
+}
+
 /** The sources of a SELECT, with what its joins and its WHERE say of each. */
-export function openScope(query: SelectQuery, place: Place): Scope & { readonly reaches: Reaches } {
+export function openScope(query: SelectQuery, place: Place): OpenScope {
   const level = { ...place, common: [...place.common, ...query.common] };
   const leaves = new Map<LeafSource, Leaf>();
   addLeaves(query.from, false, level, leaves);
@@ -35,11 +42,12 @@ export function openScope(query: SelectQuery, place: Place): Scope & { readonly 
   const all = [...leaves.values()];
   const scope: Scope = { ...level, leaves: all, merged: new Map(), aliases: new Set(aliases) };
   const state = new Map<Leaf, Reach | 'none'>();
-  joined(query.from, leaves, scope, state);
+  const chosen = new Set<Leaf>();
+  joined(query.from, leaves, scope, { state, chosen });
   const seen = all.filter(({ looked }) => !looked);
   const reaches = reachesOf(seen, state);
   for (const condition of conjunctsOf(query.where)) restrict(condition, seen, reaches, scope);
-  return { ...scope, reaches };
+  return { ...scope, reaches, chosen };
 }
 
 const reachesOf = (leaves: readonly Leaf[], state: ReadonlyMap<Leaf, Reach | 'none'>): Reaches =>
@@ -50,13 +58,19 @@ const reachesOf = (leaves: readonly Leaf[], state: ReadonlyMap<Leaf, Reach | 'no
     }),
   );
 
+interface Joined {
+  readonly state: Map<Leaf, Reach | 'none'>;
+  readonly chosen: Set<Leaf>;
+}
+
 /** The leaves of a source, with what its joins say of them. */
 function joined(
   source: Source,
   leaves: ReadonlyMap<LeafSource, Leaf>,
   scope: Scope,
-  state: Map<Leaf, Reach | 'none'>,
+  found: Joined,
 ): readonly Leaf[] {
+  const { state } = found;
   if (source.kind === 'nothing') return [];
   if (source.kind !== 'join') {
     const leaf = leaves.get(source);
@@ -64,8 +78,8 @@ function joined(
     state.set(leaf, 'any');
     return [leaf];
   }
-  const left = joined(source.left, leaves, scope, state);
-  const right = joined(source.right, leaves, scope, state);
+  const left = joined(source.left, leaves, scope, found);
+  const right = joined(source.right, leaves, scope, found);
   const both = [...left, ...right];
   const reaches = reachesOf(restrictedBy(source, left, right), state);
   for (const condition of conjunctsOf(source.on)) {
@@ -75,6 +89,14 @@ function joined(
   }
   joinUsing(source, left, right, reaches, scope);
   const { asOf, how } = source;
+  const optional = {
+    left: how === 'RIGHT' || how === 'FULL' ? left : [],
+    right: asOf || how === 'LEFT' || how === 'FULL' ? right : [],
+  };
+  for (const side of [optional.left, optional.right]) {
+    if (joinsByIndex(source, side, both, scope)) continue;
+    for (const leaf of side) found.chosen.add(leaf);
+  }
   if (how === 'LEFT' || how === 'FULL') for (const leaf of right) weaken(leaf, state);
   if (how === 'RIGHT' || how === 'FULL') for (const leaf of left) weaken(leaf, state);
   if (asOf || how === 'SEMI' || how === 'ANTI') for (const leaf of right) state.set(leaf, 'none');

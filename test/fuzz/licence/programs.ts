@@ -283,6 +283,91 @@ const bisection = (
   },
 });
 
+/** Three values at once as the digits of one number, base 5: a row of NUMS is a guess at all of them. */
+const DIGITS = 3;
+const guesses = ({ targets }: Aim, n: string): string => {
+  const places = targets.slice(0, DIGITS).map(({ date }, at) => {
+    const digit = `(${n} // ${5 ** at}) % 5`;
+    return `WHEN DATE '${date}' THEN ${digit}`;
+  });
+  return `CASE b.date ${places.join(' ')} END`;
+};
+const placed = ({ targets }: Aim): string =>
+  targets
+    .slice(0, DIGITS)
+    .map(({ date }, at) => `WHEN DATE '${date}' THEN ${5 ** at}`)
+    .join(' ');
+const few = ({ targets }: Aim): string =>
+  `b.symbol = '${targets[0]?.symbol}' AND b.date <= '${targets[DIGITS - 1]?.date}'
+   AND b.date >= '${targets[0]?.date}'`;
+const wrong = (aim: Aim, n: string): string => `b.volume % 5 <> ${guesses(aim, n)}`;
+
+/** As many rows as the number that the digits make, before those of NUMS. */
+const counting = (aim: Aim): string =>
+  `(SELECT 0 AS kind, 0 AS n FROM CORE.BARS b, NUMS x
+    WHERE ${few(aim)} AND x.n < (b.volume % 5) * CASE b.date ${placed(aim)} END
+    UNION ALL SELECT 1 AS kind, n FROM NUMS)`;
+
+/** Answers one row, from which `decode` makes the number. */
+const JOINT: Readonly<Record<string, readonly [text: Text, decode: (row: number) => number]>> = {
+  'an outer join that finds no wrong digit': [
+    (
+      aim,
+    ) => `SELECT k.n AS v FROM NUMS k LEFT JOIN CORE.BARS b ON ${few(aim)} AND ${wrong(aim, 'k.n')}
+      WHERE b.symbol IS NULL AND k.n < 125 LIMIT 1`,
+    (row) => row,
+  ],
+  'an outer join from the right': [
+    (aim) => `SELECT k.n AS v FROM MINE b RIGHT JOIN NUMS k ON ${few(aim)} AND ${wrong(aim, 'k.n')}
+      WHERE b.symbol IS NULL AND k.n < 125 LIMIT 1`,
+    (row) => row,
+  ],
+  'the worst record of LATERAL': [
+    (
+      aim,
+    ) => `SELECT k.n AS v FROM NUMS k, LATERAL (SELECT CASE WHEN ${wrong(aim, 'k.n')} THEN 1 ELSE 0 END
+      AS x FROM CORE.BARS b WHERE ${few(aim)} ORDER BY x DESC LIMIT 1) t WHERE t.x = 0 AND k.n < 125 LIMIT 1`,
+    (row) => row,
+  ],
+  'the worst record of an ASOF join': [
+    (aim) => `SELECT k.n AS v FROM (SELECT n, 100 AS h FROM NUMS WHERE n < 125) k
+      ASOF JOIN (SELECT m.n AS id, CASE WHEN ${wrong(aim, 'm.n')} THEN 1 ELSE 0 END AS x
+      FROM NUMS m, CORE.BARS b WHERE ${few(aim)} AND m.n < 125) r ON k.n = r.id AND k.h >= r.x
+      WHERE r.x = 0 LIMIT 1`,
+    (row) => row,
+  ],
+  'the rows before OFFSET': [
+    (aim) => `SELECT n AS v FROM ${counting(aim)} u ORDER BY kind, n LIMIT 1 OFFSET 200`,
+    (row) => 200 - row,
+  ],
+  'the rows that an inner LIMIT leaves': [
+    (
+      aim,
+    ) => `SELECT n AS v FROM (SELECT kind, n FROM ${counting(aim)} u ORDER BY kind, n LIMIT 200) w
+      WHERE kind = 1 ORDER BY n DESC LIMIT 1`,
+    (row) => 199 - row,
+  ],
+};
+
+const joint = (
+  name: string,
+  [text, decode]: (typeof JOINT)[string] & object,
+  aim: Aim,
+): Program => ({
+  name: `digits by ${name}`,
+  run: async (_shop, call) => {
+    const { body, status } = await call.sql(text(aim));
+    if (status !== 200) throw new Error(`${body}\n${text(aim)}`);
+    const [row] = JSON.parse(body) as readonly { readonly v: number }[];
+    const number = decode(row?.v ?? -1);
+    const guessed = aim.targets.slice(0, DIGITS);
+    const isRight = guessed.every(
+      ({ volume }, at) => Math.floor(number / 5 ** at) % 5 === volume % 5,
+    );
+    return isRight ? guessed.map(centsOf) : [];
+  },
+});
+
 /** The doors of series: what they fold, and what they leave out. */
 const SERIES: Readonly<Record<string, (aim: Aim, call: Asking) => Promise<readonly number[]>>> = {
   'page by page': async ({ targets }, call) => {
@@ -360,6 +445,11 @@ export function programsOf(
       ([name, bit]) =>
         (aim: Aim) =>
           bisection(name, bit, aim),
+    ),
+    ...Object.entries(JOINT).map(
+      ([name, one]) =>
+        (aim: Aim) =>
+          joint(name, one, aim),
     ),
     ...Object.entries(SERIES).map(([name, run]) => (aim: Aim): Program => ({
       name,
