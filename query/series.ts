@@ -2,6 +2,7 @@
 // memory. Cold path: DuckDB over the pinned files of the plan's snapshot.
 import type { DuckDbPool } from '../store/duckdb/pool.ts';
 import type { Body, BodyFormat, Page } from '../store/duckdb/protocol.ts';
+import { Failure, reasonOf } from '../store/failure.ts';
 import type { FileShapes } from '../store/fileShapes.ts';
 import type { Files } from '../store/files.ts';
 import type { DataFile } from '../store/lakeRead.ts';
@@ -52,8 +53,12 @@ export async function runSeries(
     const { paths } = open;
     const signal = caller.departure();
     const question = { files: paths, statements: [sql], parameters, deadlineMs, signal };
-    if (!asFile) return pool.body(question, format);
-    return inWorkFolder(temporary, (folder) => pool.body({ ...question, folder }, format));
+    const body = asFile
+      ? inWorkFolder(temporary, (folder) => pool.body({ ...question, folder }, format))
+      : pool.body(question, format);
+    return body.catch((error: unknown) => {
+      throw told(error);
+    });
   });
 }
 
@@ -73,6 +78,14 @@ export async function countRecords(
     });
     return Number(row?.['records']);
   });
+}
+
+/** What does not fit the memory of a read is the caller's to narrow, and no bug. */
+function told(error: unknown): unknown {
+  const isOver = error instanceof Failure && /^Out of Memory Error/i.test(reasonOf(error));
+  if (!isOver) return error;
+  const rule = 'ask for fewer of them, or for fewer attributes with "filter"';
+  return new Failure('TooLarge', `the records need more memory than a read has: ${rule}`);
 }
 
 /** Without a caller's signal: several may wait for it. */

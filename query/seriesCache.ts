@@ -13,6 +13,7 @@ import { orderOf, recordText } from './recordText.ts';
 import { type Asked, makePopularity } from './popularity.ts';
 import type { Member } from './seriesMembers.ts';
 import type { SeriesPlan } from './seriesPlan.ts';
+import { WIDE_COLUMNS } from './seriesSql.ts';
 
 /** Records of a load: for who asks for the last ones, for a year of days and more, for further back. */
 const DEPTHS = [128, 1_024, 8_192] as const;
@@ -265,6 +266,7 @@ function idOf(plan: SeriesPlan): string | undefined {
     transform === undefined &&
     interval === 1 &&
     takes.length === 0 &&
+    plan.table.columns.length <= WIDE_COLUMNS &&
     tests.length === 0 &&
     plan.dateColumn === plan.indexDate &&
     !plan.byPlace;

@@ -39,8 +39,11 @@ export const CREATED_COLUMN = '_system_date';
 export const isSystemColumn = (name: string): boolean =>
   name === UPDATED_COLUMN || name === CREATED_COLUMN;
 
-/** Properties of a record. A wider one is refused: past it, Parquet footers cost more than rows. */
-export const PROPERTIES_MAX = 10_000;
+/**
+ * Properties of a record. A wider one is refused: each step of a read holds 16 to 32 KiB a column, so that
+ * 1,600 did not fit the memory of a read process, and 5,000 not that of any.
+ */
+export const PROPERTIES_MAX = 1_000;
 const NAME = /^[A-Za-z0-9_]{1,128}$/;
 
 export function columnTypeOf(property: PropertyType): ColumnType {
@@ -92,7 +95,8 @@ const PROPERTY_NAME_MAX = 256;
 export function checkPropertyNames(what: string, names: readonly string[]): void {
   if (names.length === 0) throw new Failure('InvalidBody', `${what} names no column`);
   if (names.length > PROPERTIES_MAX) {
-    throw new Failure('InvalidBody', `${what} has over ${PROPERTIES_MAX} columns`);
+    const rule = `at most ${PROPERTIES_MAX} (PROPERTIES_MAX): what is wider could not be read`;
+    throw new Failure('InvalidBody', `${what} has over ${PROPERTIES_MAX} columns, ${rule}`);
   }
   const seen = new Set<string>();
   for (const name of names) {
