@@ -245,6 +245,8 @@ export class Pending {
   async drop(transaction: Database, tableId: number): Promise<void> {
     await transaction.deleteFrom('pending').where('table_id', '=', tableId).execute();
     await dropPushes(transaction, tableId);
+    // What was named by them is not named by later ones.
+    await noteFlushed(transaction, this.#seen);
   }
 
   /** After that transaction. */

@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { expirePushes } from '../../store/pushLog.ts';
+import { endOfPushes, expirePushes, logPushes, readPushes } from '../../store/pushLog.ts';
 import { loaded, send } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 
@@ -199,6 +199,39 @@ test('a moment whose pushes are not known any more is 410, its version is not', 
   assert.equal((await ask(server, `${READ}&asOf=${snapshot}`)).answer.status, 200);
   for (const wrong of ['1:', ':1', '1:x', '1:2:3', `${'1'.repeat(12)}:1`]) {
     assert.equal((await ask(server, `${READ}&asOf=${wrong}`)).answer.status, 400, wrong);
+  }
+});
+
+test('what was pushed into a dataset is kept up to a size: the oldest flushes go', async () => {
+  await using server = await start();
+  const { database } = server.tapedeck.services;
+  const none = { first_sequence: 1, last_sequence: 1, first_ms: 1, last_ms: 1, body: '' };
+  const third = [{ ...none, bytes: 22 * 1024 ** 2 }];
+  for (const snapshot of [11, 12, 13]) {
+    await logPushes(database, 7, third, { snapshot, timeMs: snapshot });
+  }
+  const left = database.selectFrom('push_log').select('snapshot_id').where('table_id', '=', 7);
+  const ids = (await left.execute()).map(({ snapshot_id }) => snapshot_id);
+  assert.deepEqual([ids, await endOfPushes(database, 7)], [[12, 13], 11]);
+  assert.deepEqual(await readPushes(database, 7, 13, { kind: 'time', ms: 99 }), []);
+});
+
+test('a moment stays what it was when what named it was deleted before a restart', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tapedeck-moment-'));
+  let server = await start(folder);
+  try {
+    await loaded(server, 'OTHER', FIRST, { key: 'symbol', date: 'date' });
+    const row = { symbol: 'A', date: '2020-01-02', v: 1 };
+    assert.equal((await send(server, 'POST', '/record/WS/OTHER', row)).status, 200);
+    const { moment, text } = await ask(server, READ);
+    assert.equal((await send(server, 'DELETE', '/datasets/WS/OTHER')).status, 200);
+    await server.close();
+    server = await start(folder);
+    await push(server, 5);
+    assert.equal((await ask(server, `${READ}&asOf=${moment}`)).text, text);
+  } finally {
+    await server.close();
+    await rm(folder, { recursive: true, force: true });
   }
 });
 

@@ -192,6 +192,11 @@ const age: Step = async ({ server, model, random, clock }) => {
   const left = (await readSnapshots(services.database)).map(({ snapshot }) => snapshot);
   const wanted = model.versions.map(({ snapshot }) => snapshot);
   assert.deepEqual(left, wanted, `versions left at ${clock.ms}`);
+  const old = services.database
+    .selectFrom('push_log')
+    .select('log_id')
+    .where('flushed_ms', '<', clock.ms - KEEP.allMs);
+  assert.deepEqual(await old.execute(), [], `pushes of versions that were thinned at ${clock.ms}`);
   return `thinned at ${new Date(clock.ms).toISOString()}`;
 };
 
