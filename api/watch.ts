@@ -55,8 +55,8 @@ export function watchLake(services: Services, told: Told): { stop(): Promise<voi
 }
 
 /** Every turn of a dataset begins with its flush: an empty one does nothing more. */
-async function flushDue({ lake, lakeClock, pending, runner }: Services): Promise<void> {
-  lakeClock.look();
+async function flushDue({ database, lake, lakeClock, pending, runner }: Services): Promise<void> {
+  await lakeClock.meet(database);
   for (const tableId of pending.due(FLUSH_ROWS, FLUSH_AGE_MS)) {
     const dataset = lake.catalogue.datasetById(tableId);
     if (dataset === undefined) pending.dropped(tableId);

@@ -73,7 +73,7 @@ export class LakeClock {
     const marks = rows.map((row) => ({ wallMs: row.wall_ms, offsetMs: row.offset_ms }));
     const nextId = Number(rows.at(-1)?.mark_id ?? 0) + 1;
     const clock = new LakeClock(wall, rules, { marks, nextId, lastMs: await lastOf(database) });
-    clock.look();
+    await clock.meet(database);
     return clock;
   }
 
@@ -92,18 +92,25 @@ export class LakeClock {
    * @throws Failure Busy when the clock went back and that is to be refused.
    */
   next(): number {
-    const back = this.look();
+    const back = this.#look();
     if (back !== undefined) throw refused(back);
     this.#lastMs = Math.max(this.#wall() + this.#offsetMs(), this.#lastMs + 1);
     return this.#lastMs;
   }
 
   /**
-   * Meets a clock that went back, or that is right again. A mark is of the time when it was met: the
-   * sooner, the fewer times have two meanings.
-   * @returns how far it is behind, where that is to be refused
+   * Meets a clock that went back, or that is right again, and keeps its mark. That is of the time when
+   * it was met: the sooner, the fewer times have two meanings.
    */
-  look(): ClockBack | undefined {
+  async meet(database: Database): Promise<void> {
+    this.#look();
+    if (this.#unwritten.length === 0) return;
+    const marked = await database.transaction().execute((inside) => this.write(inside));
+    marked();
+  }
+
+  /** How far the clock is behind, where that is to be refused; else it is marked. */
+  #look(): ClockBack | undefined {
     const back = this.#back();
     const wallMs = this.#wall();
     if (back === undefined) {

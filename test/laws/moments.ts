@@ -2,6 +2,7 @@
 // is the same byte for byte, whatever was pushed, loaded, deleted, flushed, compacted or edited since,
 // whatever the clock did, and after restarts; likewise as of the time at which it was read.
 import assert from 'node:assert/strict';
+import { cpSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +23,7 @@ type Id = (typeof IDS)[number];
 
 interface Play {
   server: TestServer;
-  readonly folder: string;
+  folder: string;
   readonly random: Seeded;
   readonly clock: { ms: number };
   kept: readonly Kept[];
@@ -151,7 +152,8 @@ const jump: Step = async (play) => {
   const { clock, random, server } = play;
   clock.ms += random.pick([40 * HOUR_MS, HOUR_MS, 3_000, -3_000, -HOUR_MS, -30 * HOUR_MS]);
   // As a server does every second.
-  server.tapedeck.services.lakeClock.look();
+  const { database, lakeClock } = server.tapedeck.services;
+  await lakeClock.meet(database);
   play.kept = play.kept.map((one) =>
     one.ms !== undefined && one.ms >= clock.ms ? { ...one, ms: undefined } : one,
   );
@@ -170,6 +172,23 @@ const restart: Step = async (play) => {
   return 'restart';
 };
 
+/** What a kill leaves: the folder as it is in the middle of a push or a flush. */
+const kill: Step = async (play, id) => {
+  const { folder, random, server } = play;
+  const left = await mkdtemp(join(tmpdir(), 'tapedeck-moments-'));
+  const cut = random
+    .pick([push, flush, load])(play, id)
+    .catch(() => 'cut off');
+  await new Promise((resolve) => setTimeout(resolve, random.between(0, 40)));
+  cpSync(folder, left, { recursive: true, filter: (path) => !path.includes('lock.db') });
+  await cut;
+  await server.close();
+  await rm(folder, { recursive: true, force: true });
+  play.folder = left;
+  play.server = await open(left, play.clock);
+  return 'kill';
+};
+
 /** How often each step comes. */
 const STEPS: readonly (readonly [Step, number])[] = [
   [push, 24],
@@ -182,6 +201,7 @@ const STEPS: readonly (readonly [Step, number])[] = [
   [jump, 3],
   [thin, 1],
   [restart, 2],
+  [kill, 2],
 ];
 
 const DICE: readonly Step[] = STEPS.flatMap(([step, times]) => Array<Step>(times).fill(step));
@@ -284,7 +304,8 @@ export async function momentsLaw(steps: number, seed: number): Promise<number> {
       const step = DICE[random.between(0, DICE.length - 1)] ?? flush;
       const id = random.pick(IDS);
       // A purge and a restart end what is read beside them.
-      const beside = step !== purge && step !== restart && step !== jump && random.chance(0.3);
+      const beside =
+        step !== purge && step !== restart && step !== kill && step !== jump && random.chance(0.3);
       const told = `seed ${seed}, step ${at}`;
       const reading = beside ? readSome(play, `${told}, beside it`, false) : undefined;
       const what = `${told}: ${await step(play, id)}`;
@@ -295,6 +316,6 @@ export async function momentsLaw(steps: number, seed: number): Promise<number> {
     return compared + (await askAgain(play, `seed ${seed}, at the end`));
   } finally {
     await play.server.close();
-    await rm(folder, { recursive: true, force: true });
+    await rm(play.folder, { recursive: true, force: true });
   }
 }
