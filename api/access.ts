@@ -133,6 +133,8 @@ function ownsOrReads(caller: Caller, name: string, right: Right, lake: Lake): Wo
   const workspace = lake.catalogue.workspace(name);
   if (workspace?.workspace === CORE && right === 'read') return workspace;
   if (workspace?.workspace === SYSTEM_WORKSPACE && right === 'read') {
+    // What production logged and charged is no part of the test environment.
+    if (caller.token.test) throw new Failure('NotFound');
     checkManages(caller);
     return workspace;
   }
@@ -231,6 +233,11 @@ export function wholeDatasetOf(caller: Caller, workspace: string, id: string, la
 
 /** Which records of a dataset that it reads a caller sees. */
 export function visibilityOf(caller: Caller, dataset: Dataset): Visibility {
-  if (dataset.workspace !== SYSTEM_WORKSPACE) return { kind: 'all' };
-  return { kind: 'key', key: caller.accountId };
+  const { accountId, scrambleSeed, token } = caller;
+  // A test token that has no seed must not see what is real.
+  if (token.test && scrambleSeed === undefined) throw new Failure('SystemError');
+  const scramble =
+    scrambleSeed === undefined ? {} : { scramble: { seed: `${scrambleSeed} ${dataset.tableId}` } };
+  if (dataset.workspace !== SYSTEM_WORKSPACE) return { kind: 'all', ...scramble };
+  return { kind: 'key', key: accountId, ...scramble };
 }

@@ -60,10 +60,15 @@ export function admit(
   return { caller, actor: caller.tokenId, checkBody };
 }
 
+const DATA_ALONE =
+  'The test environment answers data, and nothing of how production is set up or used';
+
 function checkEnvironment({ token }: Caller, endpoint: Endpoint, environment: Environment): void {
   if (token.test && environment === 'production') throw new Failure('TestTokenInProduction');
   if (!token.test && environment === 'test') throw new Failure('ProductionTokenInSandbox');
-  if (environment === 'test' && endpoint.method !== 'GET') throw new Failure('TestReadOnly');
+  if (environment !== 'test') return;
+  if (endpoint.method !== 'GET') throw new Failure('TestReadOnly');
+  if (endpoint.inTest !== true) throw new Failure('TestReadOnly', DATA_ALONE);
 }
 
 /** Rules of one version of a token's settings, made ready once. */

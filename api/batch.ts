@@ -17,7 +17,6 @@ import { lastMoment, momentNow } from './moments.ts';
 import { numberOf, refuse, truthOf } from './parameters.ts';
 import { fareOf, formatOf, readDataset, rowsOf } from './series.ts';
 import { QUERIES_MAX, readSeries } from './seriesParameters.ts';
-import { scrambledBody } from './testEnvironment.ts';
 
 export async function answerBatch(
   call: Call,
@@ -106,16 +105,13 @@ async function partOf(
   at: Moment,
   before: readonly Part[],
 ): Promise<BodyPart> {
-  const caller = callerOf(call.caller);
   const read = await readDataset(call, services, dataset, 'data', { at });
   const { moment, plan, remembered } = read;
   const { snapshot } = plan.table;
   const run = (): Promise<Body> => runSeries(plan, format, services.series, call, remembered);
   const fare = fareOf(call, services, dataset, [read]);
   const { result = NOTHING, ...paid } = await paidFor(call, services, fare, before, run);
-  const body =
-    call.environment === 'test' ? scrambledBody(result, format, caller, dataset, snapshot) : result;
-  return { ...paid, body, snapshot, moment };
+  return { ...paid, body: result, snapshot, moment };
 }
 
 interface Paid<T> extends Omit<Part, 'snapshot' | 'moment'> {

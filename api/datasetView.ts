@@ -16,6 +16,13 @@ import { visibleRows } from '../store/tableSql.ts';
 import type { Services } from './endpoint.ts';
 
 /** What needs no look at the records. */
+/** What is needed to ask for records: not who may, nor what is expected of them. */
+export function askingView(dataset: Dataset): Readonly<Record<string, unknown>> {
+  const { columnMapping, datasetId, description, schema, source, title, weight, workspace } =
+    schemaView(dataset);
+  return { workspace, datasetId, title, description, source, weight, columnMapping, schema };
+}
+
 export const schemaView = (dataset: Dataset): Readonly<Record<string, unknown>> => ({
   workspace: dataset.workspace,
   datasetId: dataset.dataset,

@@ -37,6 +37,7 @@ import type { Storage } from '../store/storage.ts';
 import type { FailedTime } from './failedTime.ts';
 import type { FailureStyle } from './failures.ts';
 import type { Parameter, Values } from './parameters.ts';
+import type { TestCursors } from './testCursors.ts';
 
 /** Everything an endpoint may use. Made once, in main.ts. */
 export interface Services {
@@ -101,6 +102,8 @@ export interface Call {
   readonly ifNoneMatch: string;
   /** Once, when the answer is over: whether all of it was handed to the network. */
   readonly atEnd: (work: (whole: boolean) => void) => void;
+  /** Where named queries stand in the test environment; undefined in production. */
+  readonly testCursors: TestCursors | undefined;
   /** A signal that is aborted when the caller goes away, made when it is first asked for. */
   readonly departure: () => AbortSignal;
 }
@@ -144,8 +147,7 @@ export type Answer =
       readonly tag: string | undefined;
       readonly charge: Charge;
       /**
-       * Where the records are from: to be credited, and scrambled in the test environment; undefined
-       * when they are of several and that is done.
+       * Where the records are from, to be credited; undefined when they are of several.
        */
       readonly dataset: Dataset | undefined;
       /** What was asked for and the caller may not read, where the rest is answered without it. */
@@ -193,6 +195,11 @@ export interface Endpoint {
   readonly answer: TSchema;
   /** Formats besides JSON that the endpoint answers in. */
   readonly formats?: readonly Exclude<BodyFormat, 'csvEscaped' | 'psvEscaped'>[];
+  /**
+   * The test environment has it as well: it answers data, or what is needed to ask for them, and shows
+   * nothing of how production is set up or used.
+   */
+  readonly inTest?: true;
   readonly failures: FailureStyle;
   readonly handle: (call: Call, services: Services) => Promise<Answer>;
 }

@@ -250,11 +250,11 @@ interface NamedQuery {
 
 /** A query with a name answers what is new or changed since its last answer that arrived. */
 async function namedQuery(
-  { atEnd, bodiless }: Call,
+  { atEnd, bodiless, testCursors }: Call,
   name: QueryName,
   { cursors, lake, pending }: Services,
 ): Promise<NamedQuery> {
-  const { cursor, end } = await cursors.begin(name);
+  const { cursor, end } = await (testCursors ?? cursors).begin(name);
   let told: Moment | undefined;
   atEnd((whole) => end(whole && !bodiless ? told : undefined));
   return {
@@ -296,9 +296,7 @@ export function describePlan({ members, table }: SeriesPlan): readonly object[] 
 }
 
 /** @throws Failure InvalidParameter when bytes are asked for where only text can be answered. */
-export function refuseBeside({ environment, query }: Call, format: BodyFormat): void {
-  if (environment === 'test')
-    refuse('format', `${format} is not available in the test environment`);
+export function refuseBeside({ query }: Call, format: BodyFormat): void {
   if (query['callback'] !== undefined) refuse('callback', `is not allowed with format ${format}`);
 }
 

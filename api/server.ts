@@ -17,7 +17,7 @@ import { readParameters } from './parameters.ts';
 import { PaidFailure } from './metering.ts';
 import { meterFailure, sendAnswer } from './reply.ts';
 import { bodyHashOf } from './signing.ts';
-import { scrambled } from './testEnvironment.ts';
+import { makeTestCursors, type TestCursors } from './testCursors.ts';
 import { TooFast } from './throttle.ts';
 import { tokenOf, withoutToken } from './token.ts';
 import { type AtTurnEnd, makeTurn } from './turn.ts';
@@ -86,7 +86,9 @@ export async function buildServer(
   server.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
   closeSilent(server);
   addHooks(server, log, state.metrics.observe, door);
-  const routed = { ...behind, atTurnEnd: makeTurn(), own: accountServices(services) };
+  const testCursors = door.environment === 'test' ? makeTestCursors() : undefined;
+  const own = accountServices(services);
+  const routed = { ...behind, atTurnEnd: makeTurn(), own, testCursors };
   for (const endpoint of table) addRoutes(server, endpoint, routed);
   addOperations(server, services, state);
   server.options('/*', (_request, reply) => reply.code(204).send());
@@ -153,6 +155,7 @@ interface Routed extends Behind {
   /** The services as an account uses them. */
   readonly own: (accountId: string) => Services;
   readonly atTurnEnd: AtTurnEnd;
+  readonly testCursors: TestCursors | undefined;
 }
 
 function addRoutes(server: FastifyInstance, endpoint: Endpoint, routed: Routed): void {
@@ -240,7 +243,7 @@ const endOf =
 async function answerOf(
   endpoint: Endpoint,
   request: FastifyRequest,
-  { door, own, services }: Routed,
+  { door, own, services, testCursors }: Routed,
   ends: Pick<Call, 'atEnd' | 'departure'>,
 ): Promise<Answer> {
   const path = request.params as Readonly<Record<string, string>>;
@@ -269,10 +272,10 @@ async function answerOf(
     accept: request.headers.accept ?? '',
     navigates: isNavigation(request.headers),
     ifNoneMatch: request.headers['if-none-match'] ?? '',
+    testCursors,
     ...ends,
   };
-  const answer = await handled(endpoint, call, own(caller?.accountId ?? ''));
-  return door.environment === 'test' ? scrambled(answer, caller) : answer;
+  return handled(endpoint, call, own(caller?.accountId ?? ''));
 }
 
 /** As browsers say it (Fetch Metadata); a link or an address that is opened, or saved as a file. */

@@ -26,7 +26,7 @@ export const INTERFACE: readonly CoverageRow[] = [
     ['no metering headers on /status', 'failures#status needs no token and is not metered'],
     ['callback', 'read#JSONP'],
     ['slashes', 'read#doubled and trailing slashes, an alias of the version, a cache-buster'],
-    ['scrambling', 'test/api/scramble.test.ts'],
+    ['scrambling', 'test/query/scramble.test.ts'],
   ]),
   ...rows('INTERFACE 1', [
     ['batch', 'stock#a batch of one symbol: range for the chart, last for the news'],

@@ -39,7 +39,8 @@ export async function runSeries(
   caller: Waiting,
   remembered = false,
 ): Promise<Body> {
-  if (remembered && format === 'json') {
+  // Memory has the records as they are.
+  if (remembered && format === 'json' && plan.visibility.scramble === undefined) {
     const known = await engine.cache.read(plan, (wanted, records) =>
       loadPage(wanted, records, engine),
     );

@@ -6,6 +6,7 @@ import { Failure } from '../store/failure.ts';
 import type { Table } from '../store/lakeRead.ts';
 import type { PendingRow } from '../store/pendingRows.ts';
 import { endOfDay, startOfDay } from './dates.ts';
+import type { Scramble } from './scramble.ts';
 import type { Day } from './days.ts';
 import type { Days } from './ranges.ts';
 import { columnOf, knownMembers, knownOf, type Member, type SeriesShape } from './seriesMembers.ts';
@@ -13,13 +14,20 @@ import { daysOf, isDated, refuseConflicts, type Take, takeOf } from './seriesRul
 import type { Subattribute } from './subattributes.ts';
 import { checkCollapse, type Collapse, type Transform } from './transforms.ts';
 
-/** Who may see which records. It is part of every plan, so that no door can forget it. */
-export type Visibility =
+/**
+ * Who may see which records, and whether as they are. It is part of every plan, so that no door can
+ * forget it.
+ */
+export type Visibility = (
   | { readonly kind: 'all' }
   /** Records dated before an instant only: delayed data. */
   | { readonly kind: 'before'; readonly ms: number }
   /** Records of one key only. */
-  | { readonly kind: 'key'; readonly key: string };
+  | { readonly kind: 'key'; readonly key: string }
+) & {
+  /** With other values than they have; undefined: as they are. */
+  readonly scramble?: Scramble | undefined;
+};
 
 export interface SeriesParameters {
   readonly key?: string | undefined;

@@ -7,6 +7,7 @@ import { withoutTold, withPending } from '../store/pendingSql.ts';
 import { FILE_COLUMN, type Place, POSITION_COLUMN, visibleRows } from '../store/tableSql.ts';
 import { type Bind, makeBind } from './binding.ts';
 import { type Condition, mayHold } from './pruning.ts';
+import { scrambledRows } from './scramble.ts';
 import type { Member } from './seriesMembers.ts';
 import { instantText, type SeriesPlan } from './seriesPlan.ts';
 import { isSummed, printCollapse, printTransform } from './transforms.ts';
@@ -174,10 +175,16 @@ export function printRecords(
 ): string {
   const where = printConditions(plan, bind);
   const index = [...plan.ties, plan.indexDate];
-  if (plan.since !== undefined) return printSince(plan, plan.since, columns, place, where, bind);
+  if (plan.since !== undefined) {
+    const fresh = printSince(plan, plan.since, columns, place, where, bind);
+    return scrambledRows(fresh, columns, index, plan.visibility.scramble);
+  }
   const stored = visibleRows(prunedFiles(plan), columns, place.pathOf, plan.byPlace, place.holds);
   const rows = relation?.(columns, bind) ?? stored;
-  return withPending(rows, columns, index, plan.pending, where, bind);
+  const records = withPending(rows, columns, index, plan.pending, where, bind);
+  // Of a view its tables' values are other ones already.
+  if (relation !== undefined) return records;
+  return scrambledRows(records, columns, index, plan.visibility.scramble);
 }
 
 /** The records that are new or changed since a moment: without those that were told then. */

@@ -14,6 +14,8 @@ export interface Caller {
   readonly tier: Tier;
   readonly account: Account;
   readonly token: Token;
+  /** Of a test token: what its records' values are scrambled by. */
+  readonly scrambleSeed?: string;
 }
 
 export interface KnownToken {
@@ -40,7 +42,11 @@ export async function loadCallers(database: Database, secrets: Secrets): Promise
     if (account === undefined) throw new Failure('SystemError', 'a token has no account');
     const token = tokenOf(row);
     const { accountId, tokenId, kind } = token;
-    const caller = { accountId, tokenId, kind, tier: account.tier, account, token };
+    const who = { accountId, tokenId, kind, tier: account.tier, account, token };
+    // Of the account: both of its test tokens see the same records.
+    const caller = token.test
+      ? { ...who, scrambleSeed: secrets.hash(`scramble ${accountId}`) }
+      : who;
     const sealed = row.signing_secret;
     const signingSecret = sealed === null ? undefined : secrets.unseal(sealed);
     const known = { caller, retired: false, signingSecret };

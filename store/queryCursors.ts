@@ -46,7 +46,7 @@ export interface QueryName {
 }
 
 /** A call of a named query, from its begin to the end of its answer. */
-interface QueryTurn {
+export interface QueryTurn {
   /** What the last answer told up to; undefined for a query that is new or was idle too long. */
   readonly cursor: Moment | undefined;
   /** Its answer arrived, and told up to a moment; or nothing did, and it is told again. */

@@ -18,6 +18,7 @@ export const getAttribution: Endpoint = {
   path: '/attribution',
   token: 'publishable',
   always: true,
+  inTest: true,
   summary: 'Whom the readable datasets are credited to, and the disclaimers that must be shown.',
   weight: 'free',
   parameters: [],

@@ -92,6 +92,7 @@ export const callPublished: Endpoint = {
   method: 'GET',
   path: '/endpoints/:workspace/:id',
   token: 'publishable',
+  inTest: true,
   summary: 'The rows of a published query; its own parameters stand in the query string.',
   weight:
     'the weight of the endpoint, else as of a query: by the answer, over data of others by records',

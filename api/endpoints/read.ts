@@ -35,6 +35,7 @@ export const queryData: Endpoint = {
   ...ROW,
   id: 'queryData',
   path: '/data/:workspace/:id/:key?/:subkey?',
+  inTest: true,
   summary: "Records of a dataset with the owner's own properties, newest first.",
   handle: (call, services) => {
     const { workspace = '', id = '' } = call.path;
@@ -54,6 +55,7 @@ export const timeSeries: Endpoint = {
   ...ROW,
   id: 'getTimeSeries',
   path: '/time-series/:id/:key?/:subkey?',
+  inTest: true,
   summary: 'Records of a time series with id, key, subkey, date and updated, newest first.',
   handle: (call, services) => {
     const { id = '' } = call.path;
@@ -81,6 +83,7 @@ export const timeSeriesInventory: Endpoint = {
   method: 'GET',
   path: '/time-series',
   token: 'publishable',
+  inTest: true,
   summary: "The datasets that the caller's token reaches, with their schema and weight.",
   weight: 'free',
   parameters: JSON_PARAMETERS,

@@ -21,6 +21,7 @@ export const sqlQuery: Endpoint = {
   ...ROW,
   id: 'sqlQuery',
   method: 'GET',
+  inTest: true,
   summary: 'The rows of a SELECT over the datasets of a workspace.',
   parameters: [
     {

@@ -19,6 +19,7 @@ export const stockBatch: Endpoint = {
   path: '/stock/:symbol/batch',
   // As a client library of the original asks (INTERFACE.md 6).
   aliases: ['/stock/:symbol/batch/batch'],
+  inTest: true,
   summary:
     'Several types of a symbol; with the word market in its place, of all `symbols`, by symbol.',
   parameters: [
@@ -40,6 +41,7 @@ export const stock: Endpoint = {
   id: 'getStock',
   path: '/stock/:symbol/:type/:part?',
   aliases: ['/stock/:symbol/:type/last/:part'],
+  inTest: true,
   summary: 'One type of a symbol, such as quote, chart or earnings; `part` is its range or count.',
   parameters: STOCK_PARAMETERS,
   answer: Type.Union([RECORD, Type.Array(RECORD)]),

@@ -28,6 +28,7 @@ export const listTokens: Endpoint = {
   id: 'listTokens',
   method: 'GET',
   path: '/account/tokens',
+  inTest: true,
   summary: 'The tokens of the account; secret ones by their last four characters.',
   answer: Type.Array(TOKEN),
   handle: async (call, { accounts }) => {

@@ -24,6 +24,7 @@ export const listWorkspaces: Endpoint = {
   method: 'GET',
   path: '/workspaces',
   token: 'secret',
+  inTest: true,
   summary:
     "The account's workspaces with the bytes they keep; the default one of /time-series first.",
   weight: 'free',

@@ -16,6 +16,7 @@ import { withPending } from '../../store/pendingSql.ts';
 import { type Place, visibleRows } from '../../store/tableSql.ts';
 import type { Bind } from '../binding.ts';
 import { type Condition, mayHold } from '../pruning.ts';
+import { scrambledRows } from '../scramble.ts';
 import { instantText, type Visibility } from '../seriesPlan.ts';
 import type { Hint } from './hints.ts';
 import type { SelectPlan } from './selectPlan.ts';
@@ -74,7 +75,8 @@ export function printTable(
   const updated = table.columns.filter(({ name }) => system && name === UPDATED_COLUMN);
   const read = [...new Set([...columns, ...index, ...updated])];
   const stored = visibleRows(filesFor(bound, hints), read, pathOf, false, holds);
-  const rows = withPending(stored, read, index, pending, 'true', bind);
+  const real = withPending(stored, read, index, pending, 'true', bind);
+  const rows = scrambledRows(real, read, index, bound.visibility.scramble);
   const list = columns.map(({ name }) => identifier(name));
   if (system) list.push(`${systemValue(bound)} AS ${identifier(SYSTEM_COLUMN)}`);
   return `(SELECT ${list.join(', ')} FROM ${rows}${visible(bound, bind)})`;
@@ -122,7 +124,10 @@ function visible(bound: BoundDataset, bind: Bind): string {
 
 /** Files that may hold a record of the query, by the catalog's least and greatest values. */
 export function filesFor(bound: BoundDataset, hints: readonly Hint[]): readonly DataFile[] {
-  const columns = new Map(bound.table.columns.map((column) => [column.name.toLowerCase(), column]));
+  // Of scrambled records only the index is as the statistics say, and what those rule out tells of them.
+  const { scramble } = bound.visibility;
+  const known = scramble === undefined ? bound.table.columns : indexColumns(bound);
+  const columns = new Map(known.map((column) => [column.name.toLowerCase(), column]));
   const conditions = hints.flatMap(({ column, numeric, operator, values }) => {
     const known = columns.get(column.toLowerCase());
     const exact = known === undefined ? [] : values.map((value) => comparable(known, value));

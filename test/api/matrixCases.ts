@@ -54,8 +54,6 @@ export interface Case {
   readonly whole?: true;
   /** Needs a secret token, though the row takes others too. */
   readonly secret?: true;
-  /** Changes something although it is a GET. */
-  readonly changes?: true;
   /** Path segments that are not those of the target. */
   readonly path?: (target: Target) => Partial<Target>;
   readonly query?: (target: Target) => string;
@@ -258,11 +256,11 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   listJobs: [
     OF_WORKSPACE,
     // With a job where its type should stand it cancels it: the job has ended.
-    { ...OF_WORKSPACE, path: ({ jobId }) => ({ type: jobId }), changes: true, answers: 409 },
+    { ...OF_WORKSPACE, path: ({ jobId }) => ({ type: jobId }), answers: 409 },
   ],
   getJob: OF_WORKSPACE,
   getInvalidRecords: OF_WORKSPACE,
-  cancelJob: { ...OF_WORKSPACE, changes: true, answers: 409 },
+  cancelJob: { ...OF_WORKSPACE, answers: 409 },
   getLogs: OF_WORKSPACE,
   getMeta: [OF_WORKSPACE, { ...OF_WORKSPACE, path: () => ({ id: '*' }), query: () => 'schema=1' }],
   getIndex: { reach: 'inspect' },

@@ -122,7 +122,7 @@ test('a token in an odd place is told to nobody', async (t) => {
     }
     for (const body of BODIES) {
       const path = '/v1/data/WS/PRICES?wait=true';
-      for (const more of ['', '&dryRun=true', '&maxErrors=5']) {
+      for (const more of ['', '&dryRun=true', '&maximumValidationErrors=5']) {
         await send('POST', `${path}${more}`, bearer, body(token));
       }
     }
