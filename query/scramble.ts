@@ -86,12 +86,16 @@ function decimalNumber(printed: Printed): string {
   const after = `length(${text}) - strpos(${text}, '.')`;
   const decimals = `CAST(CASE WHEN ${x} = trunc(${x}) THEN 0 ELSE ${after} END AS INTEGER)`;
   const moved = `${x} * (1 + ${sign(printed)} * ${share})`;
-  const rounded = `round(${moved}, ${decimals})`;
-  const neighbour = `round(${x} + ${sign(printed)} * pow(10, -(${decimals})), ${decimals})`;
+  const step = `${sign(printed)} * pow(10, -(${decimals}))`;
+  const near = `round(${moved}, ${decimals})`;
+  // A last decimal of 0 would be lost to who reads it: 12.5 stays a number with a decimal.
+  const isShort = `${x} <> trunc(${x}) AND ${near} = round(${near}, ${decimals} - 1)`;
+  const rounded = `CASE WHEN ${isShort} THEN round(${near} - ${step}, ${decimals}) ELSE ${near} END`;
+  const neighbour = `round(${x} + ${step}, ${decimals})`;
   return `CASE WHEN NOT isfinite(${x}) OR ${x} = 0 THEN ${x}
     WHEN abs(${x}) > 1e300 THEN ${x} * (1 - ${share})
     WHEN contains(${text}, 'e') THEN ${moved}
-    WHEN ${rounded} <> ${x} THEN ${rounded} ELSE ${neighbour} END`;
+    WHEN (${rounded}) <> ${x} THEN ${rounded} ELSE ${neighbour} END`;
 }
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';

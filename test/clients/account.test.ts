@@ -12,8 +12,6 @@ const OVER_LIMIT =
   'Please enable pay-as-you-go to regain access';
 const CSV = 'symbol,date,price\nAUDI,2024-01-01,10.5\nAUDI,2024-01-02,11\nBMW,2024-01-01,20\n';
 
-const DAY_MS = 86_400_000;
-
 interface Usage {
   readonly monthlyUsage: number;
   readonly monthlyPayAsYouGo: number;
@@ -161,11 +159,8 @@ test('test tokens belong to the test environment, others do not', async () => {
         ['CARS', 'AUDI'],
       ],
     );
-    const days = [2, 1].map(
-      (day, at) => (Number(rows[at]?.['date']) - Date.UTC(2024, 0, day)) / DAY_MS,
-    );
-    assert.equal(days[0], days[1], 'dates move alike');
-    assert.ok(Number.isInteger(days[0]) && days[0] !== 0, `${days}`);
+    const days = rows.map((row) => Number(row['date']));
+    assert.deepEqual(days, [Date.UTC(2024, 0, 2), Date.UTC(2024, 0, 1)], 'what is asked by stays');
     const inSandbox = 'Response 403 - Production tokens cannot be used in the sandbox environment.';
     assert.equal(await refusal(series(client, 1)), inSandbox);
   });

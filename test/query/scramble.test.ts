@@ -57,6 +57,14 @@ test('decimal numbers keep their decimals, and what is no number stays none', as
     if (!text.includes('e')) assert.equal(Number(other.toFixed(decimals)), other, text);
   }
   assert.deepEqual(others.slice(values.length), [0, 'NaN', 'Infinity', null]);
+  const prices = Array.from({ length: 500 }, (_, at) => `${100 + at}.${at % 9}${1 + (at % 9)}`);
+  const lengths = (await scrambled('float64', prices)).map(
+    (price) => String(price).split('.')[1]?.length,
+  );
+  assert.ok(
+    lengths.every((length) => length === 2),
+    'none loses its last decimal',
+  );
 });
 
 const letters = (text: string): string => [...text].toSorted().join('');
