@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import type { TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { Failure } from '../store/failure.ts';
+import { SENDING, slowBody, watchPace } from './pace.ts';
 import { refuse } from './parameters.ts';
 
 /** Largest JSON body: a schema of 10,000 properties has about 0.6 MB. */
@@ -17,9 +18,14 @@ export interface JsonBody {
 }
 
 /** @throws Failure TooLarge; InvalidBody when its sender went away before its end. */
-export async function readJson(body: Readable): Promise<JsonBody> {
+export async function readJson(body: Readable, pace = SENDING): Promise<JsonBody> {
   const pieces: Buffer[] = [];
   let length = 0;
+  const end = watchPace(
+    pace,
+    () => length,
+    () => body.destroy(slowBody(pace)),
+  );
   try {
     for await (const piece of body) {
       length += (piece as Buffer).length;
@@ -30,6 +36,8 @@ export async function readJson(body: Readable): Promise<JsonBody> {
     }
   } catch (error) {
     throw error instanceof Failure ? error : new Failure('InvalidBody', 'the body was cut short');
+  } finally {
+    end();
   }
   const bytes = Buffer.concat(pieces);
   try {

@@ -40,16 +40,17 @@ import { openSecrets } from '../store/secrets.ts';
 import type { Settings } from '../store/settings.ts';
 import { checkStorage, makeStorage } from '../store/storage.ts';
 import { datasetPull } from './datasetPull.ts';
+import { ANSWERS_SHARE, closeDoors, JOBS_SHARE } from './drain.ts';
 import type { Environment, Services } from './endpoint.ts';
 import { demoOnce, firstAccount } from './firstStart.ts';
 import { ENDPOINTS } from './endpoints/index.ts';
 import { openExports } from './exporting.ts';
 import { openLog } from './logging.ts';
-import { makeMetrics } from './metrics.ts';
 import { lakeFiles } from './lakeFiles.ts';
 import { openLake, prepareCatalog } from './openLake.ts';
 import { makeReplays } from './replays.ts';
-import type { ServerState } from './operations.ts';
+import { makeState, type ServerState } from './operations.ts';
+import type { Pace } from './pace.ts';
 import { type Pools, poolsOf } from './pools.ts';
 import { buildServer } from './server.ts';
 import { makeFailedTime } from './failedTime.ts';
@@ -74,6 +75,8 @@ export interface Seams {
   readonly at?: AtCrashPoint;
   /** Starts after which a job that ended with the server is not tried again. */
   readonly startsMax?: number;
+  /** How slowly answers may be read. */
+  readonly pace?: Pace;
 }
 
 export interface Core {
@@ -164,7 +167,7 @@ async function openParts(
     await Promise.all([scheduler.stop(), deliveries.stop(), services.exports.stop()]);
     await watched?.stop();
     await pending.settle();
-    await runner.stop();
+    await runner.stop(settings.drainMs * JOBS_SHARE);
     await ledger.flush();
     await accounts.saveUses();
     await Promise.all([pools.read.close(), pools.sql.close(), pools.ingest.close()]);
@@ -314,7 +317,7 @@ export async function startTapedeck(settings: Settings, seams: Seams = {}): Prom
   };
   const { services } = core;
   services.series.pool.warm();
-  const state = stateOf(core);
+  const state = makeState(services, seams.pace);
   const servers: FastifyInstance[] = [];
   const open = async (environment: Environment, port: number): Promise<string> => {
     const server = await openDoor(core, environment, state, seams);
@@ -324,7 +327,7 @@ export async function startTapedeck(settings: Settings, seams: Seams = {}): Prom
   };
   const close = async (): Promise<void> => {
     state.draining = true;
-    await Promise.all(servers.map((server) => server.close()));
+    await closeDoors(servers, settings.drainMs * ANSWERS_SHARE);
     await core.close();
   };
   try {
@@ -360,12 +363,7 @@ function openDoor(
 
 /** The same routes without a port, for the command line. */
 export const openUnlistened = (core: Core): Promise<FastifyInstance> =>
-  openDoor(core, 'production', stateOf(core), {});
-
-const stateOf = ({ services }: Core): ServerState => ({
-  draining: false,
-  metrics: makeMetrics(services),
-});
+  openDoor(core, 'production', makeState(core.services), {});
 
 function addressOf({ host, tlsCert }: Settings, port: number): string {
   const name = host.includes(':') ? `[${host}]` : host;

@@ -6,13 +6,23 @@ import type { FastifyInstance } from 'fastify';
 import { reasonOf } from '../store/failure.ts';
 import type { Settings } from '../store/settings.ts';
 import type { Services } from './endpoint.ts';
-import type { Metrics } from './metrics.ts';
+import { type HeldAnswers, makeHeldAnswers } from './heldAnswers.ts';
+import { makeMetrics, type Metrics } from './metrics.ts';
+import { type Pace, READING } from './pace.ts';
 
 export interface ServerState {
   /** The server takes no new work and ends soon. */
   draining: boolean;
   readonly metrics: Metrics;
+  /** Answers that wait for their readers. */
+  readonly held: HeldAnswers;
 }
+
+export const makeState = (services: Services, pace: Pace = READING): ServerState => ({
+  draining: false,
+  metrics: makeMetrics(services),
+  held: makeHeldAnswers(services.settings.answerDiskBytes, pace),
+});
 
 /** With less the catalog itself may not be written any more. */
 const FREE_BYTES_MIN = 4 * 1024 ** 2;

@@ -8,6 +8,8 @@ import { Outdated } from '../store/files.ts';
 import { countedIds } from '../store/random.ts';
 import { accountServices } from './accountServices.ts';
 import { addressOf, admit, type Door } from './admission.ts';
+import type { Body } from '../store/duckdb/protocol.ts';
+import type { HeldAnswers } from './heldAnswers.ts';
 import type { Answer, Call, Endpoint, Services } from './endpoint.ts';
 import { failureAnswer, type FailureStyle } from './failures.ts';
 import { checkBody, formOf, type JsonBody, readJson } from './jsonBody.ts';
@@ -30,7 +32,9 @@ const HEADER_BYTES_MAX = 64 * 1024;
 /** One path segment: 2,000 keys of 24 characters, or an index value of 1,500 bytes, encoded. */
 const SEGMENT_CHARACTERS_MAX = 48_000;
 /** Headers must be complete after this long; slower clients are cut off. */
-const HEADERS_TIMEOUT_MS = 30_000;
+const HEADERS_TIMEOUT_MS = 20_000;
+/** How often it is looked who is late. */
+const LATE_LOOK_MS = 5_000;
 /** A request must have come whole after this long: a body of 4 GB at 10 Mbit/s takes 54 minutes. */
 const REQUEST_TIMEOUT_MS = 3_600_000;
 
@@ -61,6 +65,7 @@ export async function buildServer(
   state: ServerState,
 ): Promise<FastifyInstance> {
   const { services, log, door } = behind;
+  const { held } = state;
   const server = Fastify({
     ...(await tlsOf(services.settings)),
     logger: false,
@@ -78,7 +83,11 @@ export async function buildServer(
     bodyLimit: Number.MAX_SAFE_INTEGER,
     requestTimeout: REQUEST_TIMEOUT_MS,
     forceCloseConnections: 'idle',
-    http: { maxHeaderSize: HEADER_BYTES_MAX, headersTimeout: HEADERS_TIMEOUT_MS },
+    http: {
+      maxHeaderSize: HEADER_BYTES_MAX,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: LATE_LOOK_MS,
+    },
   });
   // Bodies are read by their endpoint: clients send wrong and impossible content types
   // (INTERFACE.md 6), so no parser may decide by them.
@@ -88,7 +97,7 @@ export async function buildServer(
   addHooks(server, log, state.metrics.observe, door);
   const testCursors = door.environment === 'test' ? makeTestCursors() : undefined;
   const own = accountServices(services);
-  const routed = { ...behind, atTurnEnd: makeTurn(), own, testCursors };
+  const routed = { ...behind, atTurnEnd: makeTurn(), own, testCursors, held };
   for (const endpoint of table) addRoutes(server, endpoint, routed);
   addOperations(server, services, state);
   server.options('/*', (_request, reply) => reply.code(204).send());
@@ -154,6 +163,7 @@ function addHooks(server: FastifyInstance, log: Logger, observe: Observe, door: 
 interface Routed extends Behind {
   /** The services as an account uses them. */
   readonly own: (accountId: string) => Services;
+  readonly held: HeldAnswers;
   readonly atTurnEnd: AtTurnEnd;
   readonly testCursors: TestCursors | undefined;
 }
@@ -185,7 +195,7 @@ async function serve(
   reply: FastifyReply,
   routed: Routed,
 ): Promise<void> {
-  const { services, log, atTurnEnd } = routed;
+  const { services, log, atTurnEnd, held } = routed;
   const fail = (error: unknown): void => {
     if (!(error instanceof Failure) || error.type === 'SystemError') {
       const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -195,13 +205,14 @@ async function serve(
     sendFailure(request, reply, toldFull(error), endpoint.failures);
   };
   try {
-    const answer = await answerOf(endpoint, request, routed, {
+    const { account, answer } = await answerOf(endpoint, request, routed, {
       departure: departureOf(request, reply),
       atEnd: endOf(reply),
     });
+    const hold = (body: Body): void => held.hold(account, body, reply.raw);
     atTurnEnd(() => {
       try {
-        sendAnswer(reply, answer, services.settings);
+        sendAnswer(reply, answer, services.settings, hold);
       } catch (error) {
         fail(error);
       }
@@ -245,7 +256,7 @@ async function answerOf(
   request: FastifyRequest,
   { door, own, services, testCursors }: Routed,
   ends: Pick<Call, 'atEnd' | 'departure'>,
-): Promise<Answer> {
+): Promise<{ readonly account: string; readonly answer: Answer }> {
   const path = request.params as Readonly<Record<string, string>>;
   if (!isVersion(path['version'] ?? '')) throw new Failure('NotFound');
   const query = request.query as Record<string, unknown>;
@@ -275,7 +286,8 @@ async function answerOf(
     testCursors,
     ...ends,
   };
-  return handled(endpoint, call, own(caller?.accountId ?? ''));
+  const account = caller?.accountId ?? '';
+  return { account, answer: await handled(endpoint, call, own(account)) };
 }
 
 /** As browsers say it (Fetch Metadata); a link or an address that is opened, or saved as a file. */

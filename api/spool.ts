@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { Failure, isDiskFull, reasonOf, toldFull } from '../store/failure.ts';
 import { newUuid } from '../store/random.ts';
 import type { Call, Services } from './endpoint.ts';
+import { SENDING, slowBody, watchPace } from './pace.ts';
 
 /** @throws Failure TooLarge past TAPEDECK_BODY_BYTES; InvalidBody when it is empty or cut short. */
 export async function spoolBody(
@@ -27,6 +28,11 @@ export async function spoolBody(
     },
   });
   const signal = call.departure();
+  const end = watchPace(
+    SENDING,
+    () => bytes,
+    () => call.stream.destroy(slowBody(SENDING)),
+  );
   try {
     await pipeline(call.stream, count, createWriteStream(path, { mode: 0o600 }));
     call.checkBody?.(hash.digest('hex'));
@@ -39,6 +45,8 @@ export async function spoolBody(
     if (isDiskFull(error)) throw toldFull(error);
     if (signal.aborted) throw new Failure('InvalidBody', 'the body was cut short');
     throw new Failure('SystemError', `the body could not be kept: ${reasonOf(error)}`);
+  } finally {
+    end();
   }
   at('spool-written');
   return { path, bytes };

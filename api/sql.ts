@@ -33,7 +33,7 @@ import { bodyHashOf } from './signing.ts';
 import { mostOf, refuseDear, sqlFareOf } from './sqlPrice.ts';
 import { bindTables } from './sqlTables.ts';
 import { isLogs } from './systemLogs.ts';
-import { dropFile } from './reply.ts';
+import { dropFile } from './heldAnswers.ts';
 
 export interface SqlQuestion {
   readonly workspace: string;

@@ -13,14 +13,12 @@ const say = (text: string): void => {
 
 /** How often the state of a background job is looked at. */
 const LOOK_MS = 250;
-/** A drain that takes longer ends anyway: unfinished jobs begin again at the next start. */
-const DRAIN_MS = 20_000;
 
 export async function serve(settings: Settings): Promise<void> {
   const started = monotonicMs();
   const tapedeck = await startTapedeck(settings);
   await tellServer(settings.data, { base: tapedeck.base });
-  endOnSignal(tapedeck);
+  endOnSignal(tapedeck, settings.drainMs);
   for (const warning of tapedeck.warnings) process.stderr.write(`tapedeck: ${warning}\n`);
   say(`Tapedeck listens on ${tapedeck.base} after ${Math.round(monotonicMs() - started)} ms`);
   for (const { kind, text } of tapedeck.madeTokens) say(`  ${kind} token: ${text}`);
@@ -60,15 +58,16 @@ async function follow({ services }: Tapedeck, jobId: string): Promise<void> {
   shown.end();
 }
 
-function endOnSignal(tapedeck: Tapedeck): void {
+/** Whatever still runs after so long begins again at the next start. */
+function endOnSignal(tapedeck: Tapedeck, drainMs: number): void {
   let ending = false;
   const end = (signal: string): void => {
     if (ending) return;
     ending = true;
     say(`${signal}: draining`);
-    setTimeout(() => process.exit(0), DRAIN_MS).unref();
+    setTimeout(() => process.exit(0), drainMs).unref();
     void tapedeck.close().then(() => process.exit(0));
   };
-  process.on('SIGTERM', end);
-  process.on('SIGINT', end);
+  // A terminal that closes ends what it started; the drain is the same.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, end);
 }

@@ -1,7 +1,8 @@
 // One load of a file that has come, as a job: its end is part of its commit's transaction.
 import { ingest } from '../pipeline/ingest.ts';
+import { isLost } from '../store/failure.ts';
 import { insertRejects, updateJob } from '../store/jobs.ts';
-import { endIngested, eventsOf, type JobParts } from './jobLife.ts';
+import { endIngested, eventsOf, type JobParts, tellLog } from './jobLife.ts';
 import type { LoadOrder } from './order.ts';
 
 interface LoadRun {
@@ -11,8 +12,21 @@ interface LoadRun {
   readonly onProgress: (percent: number) => void;
 }
 
-/** @throws Failure with the reason; then nothing of the load is visible. */
-export async function runLoad(
+/**
+ * A child that was killed takes the load along, by no fault of its own: it is tried once more.
+ * @throws Failure with the reason; then nothing of the load is visible.
+ */
+export async function runLoad(run: LoadRun, parts: JobParts): Promise<void> {
+  try {
+    await loadOnce(run, parts);
+  } catch (error) {
+    if (!isLost(error) || run.signal.aborted) throw error;
+    await tellLog(run.jobId, run.order, 'its process was lost: it begins again', parts, 'warn');
+    await loadOnce(run, parts);
+  }
+}
+
+async function loadOnce(
   { jobId, onProgress, order, signal }: LoadRun,
   parts: JobParts,
 ): Promise<void> {

@@ -2,8 +2,9 @@
 // step is part of its commit's transaction, so a job that was killed either finished or changed
 // nothing; at the next start it runs again from its file, or from where its source stood.
 import { join } from 'node:path';
+import { LruMap } from 'toad-cache';
 import type { Database } from '../store/database.ts';
-import { Failure, toldFull } from '../store/failure.ts';
+import { Failure, isLost, reasonOf, toldFull } from '../store/failure.ts';
 import {
   beginAttempt,
   findJob,
@@ -51,6 +52,8 @@ export interface FetchRun {
 
 /** Starts of one job that ended with the server: such a body must not end it for ever. */
 export const STARTS_MAX = 2;
+/** Jobs of which it is remembered that their process was killed. */
+const LOST_MAX = 1_000;
 /** Sources that are fetched from at once for one account; each may hold one landed file. */
 const FETCHES_AT_ONCE = 8;
 
@@ -64,6 +67,8 @@ export class Runner {
   readonly #live = new LiveJobs();
   /** Jobs that failed when the catalog could not be written: they end as soon as it can. */
   readonly #unended = new Map<string, { readonly order: JobOrder; readonly error: unknown }>();
+  /** Why jobs ended whose processes were killed, for those who wait for them. */
+  readonly #lost = new LruMap<Failure>(LOST_MAX);
   /** Jobs that ran when the server ended: one of them at a time, so that none ends for another. */
   readonly #suspects = new Set<string>();
   #sequence = 0;
@@ -175,12 +180,15 @@ export class Runner {
 
   /**
    * Resolves when the job has ended, whichever way.
-   * @throws Failure when it ended and the catalog could not be told.
+   * @throws Failure when it ended and the catalog could not be told; ChildLost when its process was
+   * killed: the same body may go well.
    */
   async ended(jobId: string): Promise<Job> {
     const { database } = this.#parts;
     const waits = this.#waiting.has(jobId);
     if (waits || this.#live.progressOf(jobId) !== undefined) await this.#live.ended(jobId);
+    const lost = this.#lost.get(jobId);
+    if (lost !== undefined) throw lost;
     const unended = this.#unended.get(jobId)?.error;
     if (unended !== undefined) {
       throw unended instanceof Failure ? unended : new Failure('SystemError');
@@ -212,15 +220,23 @@ export class Runner {
     return this.#stopping;
   }
 
-  /** Starts nothing more and waits for what runs; the rest resumes at the next start. */
-  async stop(): Promise<void> {
+  /**
+   * Starts nothing more and waits for what runs, so long; what runs still is stopped. It begins again
+   * at the next start, as does what waits.
+   */
+  async stop(graceMs: number): Promise<void> {
     this.#stopping = true;
     for (const jobId of this.#fetching.keys()) this.#live.abort(jobId, STOPPING);
     // Whatever comes now, the server was told to end.
     const { database, onFault } = this.#parts;
     await forgiveStarts(database, this.#live.ids()).catch((error) => onFault(error, 'stop'));
     const begun = [...this.#running.values(), ...this.#fetching.values()];
+    const stopAll = (): void => {
+      for (const jobId of this.#live.ids()) this.#live.abort(jobId, STOPPING);
+    };
+    const timer = setTimeout(stopAll, graceMs);
     await Promise.all(begun.map(({ ended }) => ended));
+    clearTimeout(timer);
     await this.#endUnended();
   }
 
@@ -331,6 +347,10 @@ export class Runner {
 
   /** Ends a job in vain. When the catalog can't be written it stays unended, and keeps its file. */
   async #end(jobId: string, order: JobOrder, error: unknown): Promise<void> {
+    if (isLost(error)) {
+      const told = `job ${jobId} ended in ERROR, its process was killed: ${reasonOf(error)}`;
+      this.#lost.set(jobId, new Failure('ChildLost', told));
+    }
     try {
       await endInVain(jobId, order, error, this.#parts);
     } catch (fault) {

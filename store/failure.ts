@@ -64,6 +64,17 @@ export class Failure extends Error {
 /** A refusal that came before a record was read: it tells of none, and costs nothing. */
 export class NothingRead extends Failure {}
 
+/** A process took more memory than it may, of which others may have had a part. */
+export class OverMemory extends Failure {
+  constructor(bytes: number) {
+    super('TooLarge', `the ${bytes} byte memory limit was reached`);
+  }
+}
+
+/** The process that worked was killed, from outside or for its memory: another try may go well. */
+export const isLost = (error: unknown): boolean =>
+  error instanceof OverMemory || (error instanceof Failure && error.type === 'ChildLost');
+
 /** The sentence of any thrown thing, for logs and job reasons. */
 export function reasonOf(error: unknown): string {
   if (error instanceof Failure) return error.detail ?? error.type;

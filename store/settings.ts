@@ -25,7 +25,9 @@ export interface Settings {
   readonly sqlMemoryBytes: number;
   readonly sqlSpillBytes: number;
   readonly sqlTimeoutMs: number;
-  /** Functions that fold many records into one value are allowed over datasets that cost. */
+  /** Disk of answers that one account has not read yet. */
+  readonly answerDiskBytes: number;
+  readonly drainMs: number;
   readonly ingestMemoryBytes: number;
   readonly readTimeoutMs: number;
   readonly jobTimeoutMs: number;
@@ -106,7 +108,12 @@ type EngineSettings = Omit<
 
 type SqlSettings = Pick<
   Settings,
-  'sqlChildren' | 'sqlMemoryBytes' | 'sqlSpillBytes' | 'sqlTimeoutMs'
+  | 'sqlChildren'
+  | 'sqlMemoryBytes'
+  | 'sqlSpillBytes'
+  | 'sqlTimeoutMs'
+  | 'answerDiskBytes'
+  | 'drainMs'
 >;
 
 const sqlSettings = (whole: Whole): SqlSettings => ({
@@ -114,6 +121,8 @@ const sqlSettings = (whole: Whole): SqlSettings => ({
   sqlMemoryBytes: whole('TAPEDECK_SQL_MEMORY', 64 * 1024 ** 2, 1024 * GIGABYTE),
   sqlSpillBytes: whole('TAPEDECK_SQL_SPILL', 1024 ** 2, 1024 ** 2 * GIGABYTE),
   sqlTimeoutMs: whole('TAPEDECK_SQL_TIMEOUT', 100, 3_600_000),
+  answerDiskBytes: whole('TAPEDECK_ANSWER_DISK', 1024 ** 2, 1024 ** 2 * GIGABYTE),
+  drainMs: whole('TAPEDECK_DRAIN', 1_000, 3_600_000),
 });
 
 function engineSettings(text: Text, whole: Whole): EngineSettings {

@@ -109,6 +109,18 @@ export const SETTINGS = [
     help: 'Deadline of one SQL query; a tier may have less.',
   },
   {
+    name: 'TAPEDECK_ANSWER_DISK',
+    fallback: String(2 * GIGABYTE),
+    unit: 'bytes',
+    help: 'Disk that answers of one account may take until they are read; then 503.',
+  },
+  {
+    name: 'TAPEDECK_DRAIN',
+    fallback: '20000',
+    unit: 'ms',
+    help: 'Time from SIGTERM, SIGINT or SIGHUP to the end, whatever still runs.',
+  },
+  {
     name: 'TAPEDECK_INGEST_MEMORY',
     fallback: String(0.75 * GIGABYTE),
     unit: 'bytes',

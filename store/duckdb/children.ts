@@ -6,7 +6,7 @@ import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { monotonicMs } from '../clock.ts';
 import { FairQueue } from '../fairQueue.ts';
-import { Failure } from '../failure.ts';
+import { Failure, OverMemory } from '../failure.ts';
 import type { Answer, BodyFile, Bound, FromChild, Request, Scope } from './protocol.ts';
 import { send, spillFolder, startChild } from './slot.ts';
 
@@ -330,7 +330,7 @@ export class Children {
     if (slot.running === undefined) return;
     const most = slot.running.memoryBytes + CHILD_OVERHEAD_BYTES;
     if (bytes <= most) return;
-    slot.running.stopped ??= new Failure('TooLarge', `the ${most} byte memory limit was reached`);
+    slot.running.stopped ??= new OverMemory(most);
     slot.child?.kill('SIGKILL');
   }
 }

@@ -1,0 +1,67 @@
+// A load whose process is killed: once it begins again by itself, then it is nobody's bad request.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { load } from '../client.ts';
+import { startServer } from '../server.ts';
+
+const rows = Array.from({ length: 400_000 }, (_, at) => `K${at},2024-01-01,${at}`).join('\n');
+const body = `symbol,date,v\n${rows}\n`;
+
+/** Our own children, as Linux tells them. */
+function childrenOf(pid: number): readonly number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => {
+      try {
+        const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+        return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === pid;
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+/** Kills each new child, as often as is said, while the work runs. */
+async function killing(kills: number, work: Promise<Response>): Promise<number> {
+  const known = new Set(childrenOf(process.pid));
+  const over = work.then(() => true);
+  let killed = 0;
+  while (killed < kills) {
+    const [next] = childrenOf(process.pid).filter((pid) => !known.has(pid));
+    if (next !== undefined) {
+      known.add(next);
+      await sleep(100);
+      process.kill(next, 'SIGKILL');
+      killed += 1;
+    }
+    if (await Promise.race([over, sleep(5, false)])) break;
+  }
+  return killed;
+}
+
+const skip = process.platform !== 'linux';
+
+test('a load whose process is killed once is tried again, and is loaded', { skip }, async () => {
+  await using server = await startServer();
+  const work = load(server, 'ONCE', body);
+  assert.equal(await killing(1, work), 1);
+  const answer = await work;
+  assert.equal(answer.status, 200, await answer.text());
+});
+
+test(
+  'a load whose process is killed twice is 503, not the fault of its body',
+  { skip },
+  async () => {
+    await using server = await startServer();
+    const work = load(server, 'TWICE', body);
+    assert.equal(await killing(2, work), 2);
+    const answer = await work;
+    assert.equal(answer.status, 503);
+    assert.match(await answer.text(), /job \w+ ended in ERROR, its process was killed/);
+    assert.equal((await load(server, 'TWICE', body)).status, 200);
+  },
+);
