@@ -32,7 +32,7 @@ const WAITING_MAX = 1_000;
 /** Those of one account that have not ended. */
 const ACCOUNT_MAX = 100;
 /** Starts without a part in between: what ends the server each time must not end it for ever. */
-const ATTEMPTS_MAX = 10;
+const ATTEMPTS_MAX = 2;
 /** Waits before a fault that may pass is met again; after the last of them the export ends. */
 const WAITS_MS = [1, 5, 30, 120].map((s) => s * 1_000);
 /** What is left of a cancelled export is taken away within it. */

@@ -1,5 +1,6 @@
 // The lake in one hand: what there is now, what there was, and the one committer.
 // Readers see a snapshot or none of it; nobody is told of a commit before it is on the disk.
+import { setImmediate as othersTurn } from 'node:timers/promises';
 import { type CommitNote, type Committed, type Edit, writeSnapshot } from './commit.ts';
 import type { AtCrashPoint } from './crashPoints.ts';
 import type { Database } from './database.ts';
@@ -17,7 +18,7 @@ import {
   snapshotAsked,
 } from './history.ts';
 import type { LakeClock } from './lakeClock.ts';
-import { type DataFile, readEveryFile, readTable, type Table } from './lakeRead.ts';
+import { type DataFile, readEveryFile, readTable, readTables, type Table } from './lakeRead.ts';
 import { expirePushes } from './pushLog.ts';
 import type { Stamp } from './stamp.ts';
 import { expire, expiredSnapshots, type Keep, readSnapshots } from './retention.ts';
@@ -53,6 +54,9 @@ export interface LakeOwner {
   /** A commit is durable: the lake's own note follows before anyone is told. */
   moved(snapshot: number, timeMs: number): Promise<void>;
 }
+
+/** Tables that are read in one turn of the event loop: some 10 ms. */
+const TABLES_AT_ONCE = 100;
 
 export class Lake {
   readonly files: Files;
@@ -146,6 +150,22 @@ export class Lake {
    */
   table(tableId: number, asOf?: AsOf): Promise<Table | undefined> {
     return asOf === undefined ? this.#currentTable(tableId) : this.#askedTable(tableId, asOf);
+  }
+
+  /** Reads tables that are asked for next, many by one statement; what is known is not read again. */
+  async expectTables(tableIds: readonly number[]): Promise<void> {
+    const unknown = tableIds.filter((tableId) => !this.#current.has(tableId));
+    for (let at = 0; at < unknown.length; at += TABLES_AT_ONCE) {
+      const some = unknown.slice(at, at + TABLES_AT_ONCE);
+      const loading = readTables(this.#database, some, this.#snapshot);
+      for (const tableId of some) {
+        const table = loading.then((tables) => tables.get(tableId));
+        this.#current.set(tableId, table);
+        table.catch(() => this.#current.delete(tableId));
+      }
+      await loading;
+      await othersTurn();
+    }
   }
 
   async #askedTable(tableId: number, asOf: AsOf): Promise<Table | undefined> {

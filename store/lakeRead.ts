@@ -48,55 +48,68 @@ export async function readTable(
   tableId: number,
   snapshot: number,
 ): Promise<Table | undefined> {
-  const folder = await tableFolder(database, tableId, snapshot);
-  if (folder === undefined) return undefined;
-  const [columns, files] = await Promise.all([
-    readColumns(database, tableId, snapshot),
-    readFiles(database, tableId, snapshot, folder),
-  ]);
-  return {
-    tableId,
-    snapshot,
-    folder,
-    columns,
-    files,
-    records: files.reduce((sum, file) => sum + file.records - (file.deletes?.records ?? 0), 0),
-    bytes: files.reduce((sum, file) => sum + file.bytes, 0),
-  };
+  return (await readTables(database, [tableId], snapshot)).get(tableId);
 }
 
-/** Folder of the table's files, relative to the lake's root, with its closing slash. */
-async function tableFolder(
+/** The same of some tables by their ids, by as many statements as of one. */
+export async function readTables(
   database: Database,
-  tableId: number,
+  tableIds: readonly number[],
   snapshot: number,
-): Promise<string | undefined> {
-  const row = await database
+): Promise<ReadonlyMap<number, Table>> {
+  const folders = await foldersAt(database, tableIds, snapshot);
+  const [columns, files] = await Promise.all([
+    readColumns(database, tableIds, snapshot),
+    readFiles(database, tableIds, snapshot, folders),
+  ]);
+  const tables = [...folders].map(([tableId, folder]): Table => {
+    const own = files.get(tableId) ?? [];
+    return {
+      tableId,
+      snapshot,
+      folder,
+      columns: columns.get(tableId) ?? [],
+      files: own,
+      records: own.reduce((sum, file) => sum + file.records - (file.deletes?.records ?? 0), 0),
+      bytes: own.reduce((sum, file) => sum + file.bytes, 0),
+    };
+  });
+  return new Map(tables.map((table) => [table.tableId, table]));
+}
+
+/** Folders of the tables' files, relative to the lake's root, with their closing slash. */
+async function foldersAt(
+  database: Database,
+  tableIds: readonly number[],
+  snapshot: number,
+): Promise<ReadonlyMap<number, string>> {
+  const rows = await database
     .selectFrom('ducklake_table as t')
     .innerJoin('ducklake_schema as s', 's.schema_id', 't.schema_id')
-    .select(['t.path as tablePath', 's.path as schemaPath'])
-    .where('t.table_id', '=', tableId)
+    .select(['t.table_id', 't.path as tablePath', 's.path as schemaPath'])
+    .where('t.table_id', 'in', [...tableIds])
     .where('t.begin_snapshot', '<=', snapshot)
     .where((is) => is.or([is('t.end_snapshot', 'is', null), is('t.end_snapshot', '>', snapshot)]))
-    .executeTakeFirst();
-  return row === undefined ? undefined : `${row.schemaPath}${row.tablePath}`;
+    .execute();
+  return new Map(rows.map((row) => [row.table_id, `${row.schemaPath}${row.tablePath}`]));
 }
 
 async function readColumns(
   database: Database,
-  tableId: number,
+  tableIds: readonly number[],
   snapshot: number,
-): Promise<readonly Column[]> {
+): Promise<ReadonlyMap<number, readonly Column[]>> {
   const rows = await database
     .selectFrom('ducklake_column')
-    .select(['column_id', 'column_name', 'column_type', 'nulls_allowed'])
-    .where('table_id', '=', tableId)
+    .select(['table_id', 'column_id', 'column_name', 'column_type', 'nulls_allowed'])
+    .where('table_id', 'in', [...tableIds])
     .where('parent_column', 'is', null)
     .where('begin_snapshot', '<=', snapshot)
     .where((is) => is.or([is('end_snapshot', 'is', null), is('end_snapshot', '>', snapshot)]))
+    .orderBy('table_id')
     .orderBy('column_order')
     .execute();
-  return rows.map((row) => ({
+  return byTable(rows, (row) => ({
     id: row.column_id,
     name: row.column_name,
     type: row.column_type as ColumnType,
@@ -104,12 +117,25 @@ async function readColumns(
   }));
 }
 
+function byTable<Row extends { readonly table_id: number }, Item>(
+  rows: readonly Row[],
+  itemOf: (row: Row) => Item,
+): ReadonlyMap<number, readonly Item[]> {
+  const items = new Map<number, Item[]>();
+  for (const row of rows) {
+    const own = items.get(row.table_id);
+    if (own === undefined) items.set(row.table_id, [itemOf(row)]);
+    else own.push(itemOf(row));
+  }
+  return items;
+}
+
 async function readFiles(
   database: Database,
-  tableId: number,
+  tableIds: readonly number[],
   snapshot: number,
-  folder: string,
-): Promise<readonly DataFile[]> {
+  folders: ReadonlyMap<number, string>,
+): Promise<ReadonlyMap<number, readonly DataFile[]>> {
   const rows = await database
     .selectFrom('ducklake_data_file as data')
     .leftJoin('ducklake_delete_file as del', (join) =>
@@ -122,31 +148,40 @@ async function readFiles(
     )
     .leftJoin('file_proof as p', 'p.file_id', 'data.data_file_id')
     .leftJoin('file_proof as dp', 'dp.file_id', 'del.delete_file_id')
-    .select(['data.data_file_id', 'data.path', 'data.record_count', 'data.file_size_bytes'])
+    .select([
+      'data.table_id',
+      'data.data_file_id',
+      'data.path',
+      'data.record_count',
+      'data.file_size_bytes',
+    ])
     .select(['p.sha256', 'p.seen', 'dp.sha256 as deleteSha256', 'dp.seen as deleteSeen'])
     .select(['del.delete_file_id', 'del.path as deletePath', 'del.delete_count'])
     .select('del.file_size_bytes as deleteBytes')
-    .where('data.table_id', '=', tableId)
+    .where('data.table_id', 'in', [...tableIds])
     .where('data.begin_snapshot', '<=', snapshot)
     .where((is) =>
       is.or([is('data.end_snapshot', 'is', null), is('data.end_snapshot', '>', snapshot)]),
     )
     .orderBy('data.data_file_id')
     .execute();
-  const ranges = await readRanges(database, tableId);
-  return rows.map((row) => ({
-    ...wholeFile(row, folder, ranges),
-    deletes:
-      row.delete_file_id === null
-        ? null
-        : {
-            id: row.delete_file_id,
-            path: `${folder}${row.deletePath}`,
-            records: row.delete_count ?? 0,
-            bytes: row.deleteBytes ?? 0,
-            proof: proofOf(row.delete_file_id, row.deleteSha256, row.deleteSeen),
-          },
-  }));
+  const ranges = await readRanges(database, tableIds);
+  return byTable(rows, (row) => {
+    const folder = folders.get(row.table_id) ?? '';
+    return {
+      ...wholeFile(row, folder, ranges),
+      deletes:
+        row.delete_file_id === null
+          ? null
+          : {
+              id: row.delete_file_id,
+              path: `${folder}${row.deletePath}`,
+              records: row.delete_count ?? 0,
+              bytes: row.deleteBytes ?? 0,
+              proof: proofOf(row.delete_file_id, row.deleteSha256, row.deleteSeen),
+            },
+    };
+  });
 }
 
 /** Data files of every version of a table that is left, each without its deletes. */
@@ -161,7 +196,7 @@ export async function readEveryFile(
     .where('table_id', '=', tableId)
     .orderBy('data_file_id')
     .execute();
-  const ranges = await readRanges(database, tableId);
+  const ranges = await readRanges(database, [tableId]);
   return rows.map((row) => wholeFile(row, folder, ranges));
 }
 
@@ -194,12 +229,12 @@ const wholeFile = (
 
 async function readRanges(
   database: Database,
-  tableId: number,
+  tableIds: readonly number[],
 ): Promise<ReadonlyMap<number, ReadonlyMap<number, ColumnRange>>> {
   const rows = await database
     .selectFrom('ducklake_file_column_stats')
     .select(['data_file_id', 'column_id', 'min_value', 'max_value', 'null_count'])
-    .where('table_id', '=', tableId)
+    .where('table_id', 'in', [...tableIds])
     .execute();
   const byFile = new Map<number, Map<number, ColumnRange>>();
   for (const row of rows) {

@@ -9,6 +9,7 @@ import { Failure } from './failure.ts';
 import { addHistoryFloors } from './history.ts';
 import { addClockMarks } from './lakeClock.ts';
 import { createLakeTables } from './lakeTables.ts';
+import { addLookupIndexes } from './lookupIndexes.ts';
 import { addNamedQueries } from './namedQueries.ts';
 import { addPending } from './pendingTable.ts';
 import { addFileProofs } from './proofTable.ts';
@@ -47,6 +48,7 @@ const STEPS: readonly Step[] = [
     await addPushLog(database);
     await addCursorSequences(database);
   },
+  addLookupIndexes,
 ];
 
 /**

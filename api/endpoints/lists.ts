@@ -75,10 +75,9 @@ export const getMeta: Endpoint = {
     if (id !== undefined && id !== '*') {
       return { kind: 'json', value: await view(owned, id), metering: 'free' };
     }
-    const names = lake.catalogue.datasets(owned).map(({ dataset }) => dataset);
-    const value = await Promise.all(
-      names.slice(offset, end).map((dataset) => view(owned, dataset)),
-    );
+    const listed = lake.catalogue.datasets(owned).slice(offset, end);
+    await lake.expectTables(listed.map(({ tableId }) => tableId));
+    const value = await Promise.all(listed.map(({ dataset }) => view(owned, dataset)));
     return { kind: 'json', value, metering: 'free' };
   },
 };

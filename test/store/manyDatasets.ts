@@ -1,0 +1,74 @@
+// A lake of thousands of datasets, each with a file in the catalog, made in a few transactions.
+import { createWorkspace } from '../../store/datasetEdits.ts';
+import type { Tapedeck } from '../../api/main.ts';
+import type { Database } from '../../store/database.ts';
+
+const SCHEMA = {
+  type: 'object',
+  properties: Object.fromEntries(
+    ['date', 'a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => [
+      name,
+      name === 'date' ? { type: 'string', format: 'date' } : { type: 'number' },
+    ]),
+  ),
+  required: ['date'],
+};
+const COLUMNS = Object.keys(SCHEMA.properties);
+
+/** Datasets M0 … of a new workspace MANY; the server is to be started again then. */
+export async function makeMany({ services, accountId }: Tapedeck, count: number): Promise<void> {
+  const { lake } = services;
+  const { schemaId } = await createWorkspace(lake, 'MANY', accountId, 0);
+  const names = Array.from({ length: count }, (_, at) => `M${at}`);
+  const columns = COLUMNS.map((name, at) => ({
+    ...{ id: at + 1, name, nullable: at > 0 },
+    type: at === 0 ? ('date' as const) : ('float64' as const),
+  }));
+  const edits = names.map((name) => ({
+    ...{ kind: 'create-table' as const, schemaId, schemaName: 'MANY', name, columns },
+  }));
+  const note = { author: 'test', message: 'many' };
+  await lake.commit(edits, note, async (transaction, { created, snapshot }) => {
+    for (const [at, tableId] of created.entries()) {
+      await insertDataset(transaction, names[at] ?? '', tableId);
+      await insertFile(transaction, tableId, 10_000_000 + at, snapshot);
+    }
+  });
+}
+
+const insertDataset = (transaction: Database, name: string, tableId: number): Promise<unknown> =>
+  transaction
+    .insertInto('dataset')
+    .values({
+      ...{ table_id: tableId, workspace: 'MANY', dataset: name, title: '' },
+      ...{ description: '', source: '', weight: 1, schema_json: JSON.stringify(SCHEMA) },
+      ...{ mapping_json: '{"date":"date"}', access_json: '{"level":"open"}' },
+      ...{ smart_links_json: '[]', history_days: null, contract_json: null },
+      ...{ expectations_json: null, created_ms: 0, updated_ms: 0 },
+    })
+    .execute();
+
+/** Only the catalog knows it: nothing reads it. */
+async function insertFile(
+  transaction: Database,
+  tableId: number,
+  fileId: number,
+  snapshot: number,
+): Promise<void> {
+  const own = { data_file_id: fileId, table_id: tableId };
+  await transaction
+    .insertInto('ducklake_data_file')
+    .values({
+      ...{ ...own, begin_snapshot: snapshot, end_snapshot: null },
+      ...{ file_order: null, path: `x${fileId}.parquet`, path_is_relative: true },
+      ...{ file_format: 'parquet', record_count: 7, file_size_bytes: 100, footer_size: 10 },
+      ...{ row_id_start: 0, partition_id: null, encryption_key: null, mapping_id: null },
+      partial_max: null,
+    })
+    .execute();
+  const stats = COLUMNS.map((_, at) => ({
+    ...{ ...own, column_id: at + 1, column_size_bytes: 10, value_count: 7, null_count: 0 },
+    ...{ min_value: '1', max_value: '2', contains_nan: false, extra_stats: null },
+  }));
+  await transaction.insertInto('ducklake_file_column_stats').values(stats).execute();
+}
