@@ -94,7 +94,7 @@ function namedRequests({ secret }: Watched): readonly RawRequest[] {
   const source = { type: 'POSTGRES', query };
   const digits = '9'.repeat(50_000);
   const wide = Array.from({ length: 150_000 }, (_, at) => `c${at}`).join(',');
-  const members = Array.from({ length: 100 }, (_, record) =>
+  const members = Array.from({ length: 40 }, (_, record) =>
     Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`m${record}x${at}`, 1])),
   );
   return [
