@@ -143,19 +143,18 @@ async function openParts(
   const pools = poolsOf(settings, folder, failedTime.spent);
   const storing = { database, folder, disk, clock, at, log };
   const { files, ...kept } = lakeFiles(storing, pools.ingest, settings);
-  const opening = { ...storing, files, onBack: settings.clockBack };
-  const { lake, lakeClock, pending } = await openLake(opening);
+  const onBack = settings.clockBack;
+  const { lake, lakeClock, pending } = await openLake({ ...storing, files, onBack });
   const days = billingDays(settings.zone);
   const ledger = await openLedger({ database, clock, days, at }, settings, log);
   const cursors = new QueryCursors(database, clock, told('query cursor'));
-  const held = { accounts, storage: makeStorage(database, lake) };
   const queries = await NamedQueries.open(database, clock);
   const scrub = makeScrub(database);
   // A purge may have been cut off before its end.
   await scrub();
-  const lakes = { lake, lakeClock, pending, cursors, ...kept };
-  const opened = { settings, clock, database, folder, disk, at, ...lakes, ...held };
-  const made = { ledger, queries, scrub, days, secrets, startsMax, failedTime };
+  const opened = { settings, ...storing, lake, lakeClock, pending, cursors, ...kept, accounts };
+  const storage = makeStorage(database, lake);
+  const made = { storage, ledger, queries, scrub, days, secrets, startsMax, failedTime };
   const services = await servicesOf({ ...opened, ...made }, pools, files, told);
   const { deliveries, runner, scheduler } = services;
   await runner.resume(await readdir(folder.spool));

@@ -41,16 +41,14 @@ export function sendAnswer(
   }
   if (answer.kind === 'unchanged') {
     meter(reply, brand, FREE);
-    reply.header(`${brand}cloud-snapshot`, String(answer.snapshot));
-    reply.header(`${brand}cloud-as-of`, momentText(answer.moment));
+    tellVersion(reply, brand, answer);
     void reply.code(304).header('etag', answer.tag).send();
     return;
   }
   if (answer.kind === 'unread') {
     meter(reply, brand, FREE);
     if (answer.tag !== undefined) reply.header('etag', answer.tag);
-    reply.header(`${brand}cloud-snapshot`, String(answer.snapshot));
-    reply.header(`${brand}cloud-as-of`, momentText(answer.moment));
+    tellVersion(reply, brand, answer);
     credit(reply, brand, answer.dataset?.source || attribution);
     // As a stream it has no length: that of the answer is not known.
     void reply.header('content-type', CONTENT_TYPES[answer.format]).send(Readable.from([]));
@@ -69,8 +67,7 @@ export function sendAnswer(
   }
   meter(reply, brand, charge);
   credit(reply, brand, answer.dataset?.source || attribution);
-  reply.header(`${brand}cloud-snapshot`, String(answer.snapshot));
-  reply.header(`${brand}cloud-as-of`, momentText(answer.moment));
+  tellVersion(reply, brand, answer);
   if (answer.cutAt !== undefined) reply.header(`${brand}cloud-rows-cut`, String(answer.cutAt));
   const { leftOut = [] } = answer;
   if (leftOut.length > 0) reply.header(`${brand}cloud-left-out`, leftOut.join(','));
@@ -82,6 +79,16 @@ export function sendAnswer(
     reply.header('content-disposition', `attachment; filename=API.${isCsv ? 'csv' : format}`);
   settleAtEnd(reply, charge);
   sendBody(reply, body, callback);
+}
+
+/** What was read, and what to ask for to read the same again. */
+function tellVersion(
+  reply: FastifyReply,
+  brand: string,
+  { moment, snapshot }: Pick<Extract<Answer, { kind: 'rows' }>, 'moment' | 'snapshot'>,
+): void {
+  reply.header(`${brand}cloud-snapshot`, String(snapshot));
+  reply.header(`${brand}cloud-as-of`, momentText(moment));
 }
 
 function sendBody(reply: FastifyReply, { bytes, file }: Body, callback: string | undefined): void {

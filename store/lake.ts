@@ -18,6 +18,7 @@ import {
   snapshotAsked,
 } from './history.ts';
 import type { LakeClock } from './lakeClock.ts';
+import type { LakeOwner } from './lakeHead.ts';
 import { type DataFile, readEveryFile, readTable, readTables, type Table } from './lakeRead.ts';
 import { expirePushes } from './pushLog.ts';
 import type { Stamp } from './stamp.ts';
@@ -45,14 +46,6 @@ interface LakeParts {
   readonly clock: LakeClock;
   readonly at: AtCrashPoint;
   readonly owner: LakeOwner;
-}
-
-/** Whose files the lake's are, as they say themselves. */
-export interface LakeOwner {
-  readonly lake: string;
-  readonly run: string;
-  /** A commit is durable: the lake's own note follows before anyone is told. */
-  moved(snapshot: number, timeMs: number): Promise<void>;
 }
 
 /** Tables that are read in one turn of the event loop: some 10 ms. */

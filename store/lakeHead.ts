@@ -11,6 +11,14 @@ export interface Head {
   readonly timeMs: number;
 }
 
+/** Whose files the lake's are, as they say themselves. */
+export interface LakeOwner {
+  readonly lake: string;
+  readonly run: string;
+  /** A commit is durable: the lake's own note follows before anyone is told. */
+  moved(snapshot: number, timeMs: number): Promise<void>;
+}
+
 /** In the lake's folder; no catalog names it. */
 export const HEAD_FILE = 'catalog.json';
 

@@ -63,11 +63,13 @@ export function parseTrees(trees: readonly Texts[]): readonly (readonly Source[]
   try {
     const snapshot = api.updateSnapshot({ openProjects: ['/tsconfig.json'] });
     const program = snapshot.getProjects()[0]?.program;
-    return trees.map((tree, index) => [...tree.keys()].map((path) => {
-      const file = program?.getSourceFile(`/${index}/${path}`);
-      if (file === undefined) throw new Error(`${path} could not be parsed`);
-      return describeFile(path, file);
-    }));
+    return trees.map((tree, index) =>
+      [...tree.keys()].map((path) => {
+        const file = program?.getSourceFile(`/${index}/${path}`);
+        if (file === undefined) throw new Error(`${path} could not be parsed`);
+        return describeFile(path, file);
+      }),
+    );
   } finally {
     api.close();
   }
@@ -91,7 +93,9 @@ function describeFile(path: string, file: ast.SourceFile): Source {
     collectImport(path, file, node, lineOf, found);
     collectFunction(file, node, lineOf, found);
     collectExpression(file, node, lineOf, found);
-    node.forEachChild((child) => { visit(child); });
+    node.forEachChild((child) => {
+      visit(child);
+    });
   };
   visit(file);
   for (const statement of file.statements) {
@@ -119,8 +123,11 @@ function lineFinder(text: string): (offset: number) => number {
 }
 
 const LITERALS: ReadonlySet<ast.SyntaxKind> = new Set([
-  ast.SyntaxKind.StringLiteral, ast.SyntaxKind.NoSubstitutionTemplateLiteral,
-  ast.SyntaxKind.TemplateHead, ast.SyntaxKind.TemplateMiddle, ast.SyntaxKind.TemplateTail,
+  ast.SyntaxKind.StringLiteral,
+  ast.SyntaxKind.NoSubstitutionTemplateLiteral,
+  ast.SyntaxKind.TemplateHead,
+  ast.SyntaxKind.TemplateMiddle,
+  ast.SyntaxKind.TemplateTail,
   ast.SyntaxKind.RegularExpressionLiteral,
 ]);
 
@@ -153,7 +160,11 @@ function commentEnd(text: string, at: number): number | undefined {
 type LineOf = (offset: number) => number;
 
 function collectImport(
-  path: string, file: ast.SourceFile, node: ast.Node, lineOf: LineOf, found: Found,
+  path: string,
+  file: ast.SourceFile,
+  node: ast.Node,
+  lineOf: LineOf,
+  found: Found,
 ): void {
   const taken = importedNames(node);
   if (taken === undefined) return;
@@ -201,9 +212,10 @@ function reExported(node: ast.ExportDeclaration): Taken | undefined {
     return undefined;
   }
   const clause = node.exportClause;
-  const names = clause !== undefined && ast.isNamedExports(clause)
-    ? clause.elements.map((element) => (element.propertyName ?? element.name).text)
-    : '*';
+  const names =
+    clause !== undefined && ast.isNamedExports(clause)
+      ? clause.elements.map((element) => (element.propertyName ?? element.name).text)
+      : '*';
   const specifier = node.moduleSpecifier.text;
   return { specifier, typeOnly: node.isTypeOnly, reExport: true, names };
 }
@@ -243,14 +255,16 @@ function boundNames(name: ast.Node): readonly string[] {
 }
 
 const FUNCTIONS: ReadonlySet<ast.SyntaxKind> = new Set([
-  ast.SyntaxKind.FunctionDeclaration, ast.SyntaxKind.FunctionExpression,
-  ast.SyntaxKind.ArrowFunction, ast.SyntaxKind.MethodDeclaration, ast.SyntaxKind.Constructor,
-  ast.SyntaxKind.GetAccessor, ast.SyntaxKind.SetAccessor,
+  ast.SyntaxKind.FunctionDeclaration,
+  ast.SyntaxKind.FunctionExpression,
+  ast.SyntaxKind.ArrowFunction,
+  ast.SyntaxKind.MethodDeclaration,
+  ast.SyntaxKind.Constructor,
+  ast.SyntaxKind.GetAccessor,
+  ast.SyntaxKind.SetAccessor,
 ]);
 
-function collectFunction(
-  file: ast.SourceFile, node: ast.Node, lineOf: LineOf, found: Found,
-): void {
+function collectFunction(file: ast.SourceFile, node: ast.Node, lineOf: LineOf, found: Found): void {
   if (!FUNCTIONS.has(node.kind) || isSuiteBody(node)) return;
   const line = lineOf(node.getStart(file));
   const named = [node, node.parent].map(nameOf).find((name) => name !== undefined);
@@ -269,7 +283,10 @@ function nameOf(node: ast.Node): string | undefined {
 }
 
 function collectExpression(
-  file: ast.SourceFile, node: ast.Node, lineOf: LineOf, found: Found,
+  file: ast.SourceFile,
+  node: ast.Node,
+  lineOf: LineOf,
+  found: Found,
 ): void {
   const told = expressionOf(file, node);
   if (told === undefined) return;
@@ -278,7 +295,8 @@ function collectExpression(
 }
 
 function expressionOf(
-  file: ast.SourceFile, node: ast.Node,
+  file: ast.SourceFile,
+  node: ast.Node,
 ): Pick<Expression, 'pattern' | 'flags'> | undefined {
   if (node.kind === ast.SyntaxKind.RegularExpressionLiteral) {
     const text = node.getText(file);
@@ -287,8 +305,9 @@ function expressionOf(
   }
   if (ast.isPropertyAssignment(node)) {
     const isPattern = node.name.getText(file) === 'pattern';
-    const isText = ast.isStringLiteral(node.initializer)
-      || node.initializer.kind === ast.SyntaxKind.TemplateExpression;
+    const isText =
+      ast.isStringLiteral(node.initializer) ||
+      node.initializer.kind === ast.SyntaxKind.TemplateExpression;
     return isPattern && isText
       ? { pattern: constantText(file, node.initializer), flags: 'u' }
       : undefined;
