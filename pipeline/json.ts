@@ -12,6 +12,7 @@ import {
   type JsonFraming,
   jsonRecords,
   RECORD_BYTES_MAX,
+  RECORD_TOO_LARGE,
   type Relation,
 } from './relation.ts';
 
@@ -42,10 +43,12 @@ export type JsonRelation = Extract<Relation, { kind: 'json' }>;
  * than those of the record before. A record that is too large to be stored has neither.
  */
 export const sampleStatement = (relation: JsonRelation): string =>
-  `SELECT json, nullif(names, lag(names) OVER ()) AS names, records FROM
+  `SELECT json, nullif(names, lag(names) OVER ()) AS names, records, large FROM
     (SELECT json, json_keys(json) AS names, count(*) OVER () AS records,
+      min(n) FILTER (WHERE large) OVER () AS large,
       sum(strlen(json)) OVER (ROWS UNBOUNDED PRECEDING) AS bytes FROM
-        (SELECT CASE WHEN strlen(json) <= ${RECORD_BYTES_MAX} THEN json ELSE '{}' END AS json
+        (SELECT row_number() OVER () AS n, strlen(json) > ${RECORD_BYTES_MAX} AS large,
+            CASE WHEN strlen(json) <= ${RECORD_BYTES_MAX} THEN json ELSE '{}' END AS json
           FROM ${jsonRecords(relation)} WHERE ${IS_OBJECT} LIMIT ${SAMPLE_RECORDS}))
     WHERE bytes <= ${SAMPLE_BYTES}`;
 
@@ -58,6 +61,8 @@ interface JsonSample {
   /** All of them in the order in which they appear. */
   readonly names: readonly string[];
   readonly inferred: (name: string) => Inferred;
+  /** The first record that is too large to be stored. */
+  readonly tooLarge: number | undefined;
 }
 
 /** None where only DuckDB takes the text for JSON (a last comma, NaN): other records tell the types. */
@@ -85,7 +90,8 @@ export function sampleOf(rows: readonly Row[], order?: DateOrder): JsonSample {
   };
   const records = Number(rows[0]?.['records'] ?? 0);
   const whole = records < SAMPLE_RECORDS && rows.length === records;
-  return { whole, lists, names, inferred };
+  const large = rows[0]?.['large'] ?? undefined;
+  return { whole, lists, names, inferred, tooLarge: large === undefined ? large : Number(large) };
 }
 
 /** Of each member the values that it has, in one pass: names times records may be many. */
@@ -147,11 +153,14 @@ export function patternOf({ framing }: JsonRelation, sample: JsonSample): string
  */
 export function jsonRelation(
   empty: JsonRelation,
-  { inferred }: JsonSample,
+  { inferred, tooLarge }: JsonSample,
   names: readonly string[],
   like: boolean,
 ): Relation {
-  if (names.length === 0) throw new Failure('InvalidBody', 'the body has no JSON object');
+  if (names.length === 0) {
+    const none = tooLarge === undefined ? undefined : `line ${tooLarge}: ${RECORD_TOO_LARGE}`;
+    throw new Failure('InvalidBody', none ?? 'the body has no JSON object');
+  }
   checkPropertyNames('the body', names);
   const columns = names.map((name) => ({ name, inferred: inferred(name) }));
   if (!like) return { ...empty, columns };

@@ -145,7 +145,9 @@ async function burst(state: Walk): Promise<number> {
       .map((name) => Number(answer.headers.get(`svccloud-${name}-used`) ?? 0))
       .reduce((sum, count) => sum + count, 0);
     assert.ok([200, 402].includes(answer.status), `${answer.status}`);
-    assert.equal(used, answer.status === 200 ? last * WEIGHT : 0);
+    // A call that read and whose quota did not cover the answer costs its least.
+    const costs = answer.status === 200 ? [last * WEIGHT] : [0, WEIGHT];
+    assert.ok(costs.includes(used), `${used} messages for ${answer.status}`);
     state.headers.set(token, (state.headers.get(token) ?? 0) + used);
     return answer.status === 200 ? 0 : 1;
   });

@@ -35,12 +35,15 @@ interface SeriesTold {
   readonly fromMemory: number;
 }
 
+/** Nothing is written before. */
+const BEGUN_BEFORE_MS = 30 * 86_400_000;
+
 export async function seriesRequestsLaw(requests: number, seed: number): Promise<SeriesTold> {
   const random = seeded(seed);
   const total = { failures: [] as string[], requests: 0, refused: 0, rows: 0, fromMemory: 0 };
   while (total.requests < requests) {
     const now = random.pick(MOMENTS);
-    let clock = Date.parse(now);
+    let clock = Date.parse(now) - BEGUN_BEFORE_MS;
     await using server = await startServer({ seams: { clock: () => clock, watch: false } });
     const held = new Map(SHELVES.map((shelf) => [shelf, new Map<string, Held>()]));
     const setClock = (iso: string): void => void (clock = Date.parse(iso));
@@ -61,16 +64,24 @@ export async function seriesRequestsLaw(requests: number, seed: number): Promise
   return total;
 }
 
-/** Two loads at different times, then some pushes. */
+/** Two loads at different times, then some pushes; each a second after the one before, as time goes. */
 async function fill(world: World): Promise<void> {
   const { random, server, now, setClock } = world;
+  const nowMs = Date.parse(now);
+  let ms = nowMs - random.pick([3_600_000, 5 * 86_400_000]);
+  const next = (): string => {
+    ms += 1_000;
+    const time = new Date(ms).toISOString();
+    setClock(time);
+    return time;
+  };
+  next();
   for (const shelf of SHELVES) await create(server, shelf);
-  const before = new Date(Date.parse(now) - random.pick([3_600_000, 5 * 86_400_000])).toISOString();
-  setClock(before);
-  for (const shelf of SHELVES) await write(world, shelf, before, 'load', random.between(30, 90));
+  for (const shelf of SHELVES) await write(world, shelf, next(), 'load', random.between(30, 90));
+  ms = nowMs - 60_000;
+  for (const shelf of SHELVES) await write(world, shelf, next(), 'load', random.between(1, 30));
+  for (const shelf of SHELVES) await write(world, shelf, next(), 'push', random.between(0, 12));
   setClock(now);
-  for (const shelf of SHELVES) await write(world, shelf, now, 'load', random.between(1, 30));
-  for (const shelf of SHELVES) await write(world, shelf, now, 'push', random.between(0, 12));
 }
 
 const TYPES: Readonly<Record<Kind, object>> = {
