@@ -117,15 +117,13 @@ async function checkFile(file: Listed, parts: FileCheckParts): Promise<string | 
   }
   try {
     const what = await proofs.compare(file);
-    if (file.proof === undefined && what === undefined) {
-      // Of a time before there were hashes: what it is now is what it was.
-      const path = join(root, file.path);
-      const seen = identityOf(path) ?? null;
-      const { sha256 } = await hash(path, file.bytes);
-      const found = { fileId: file.fileId, sha256, seen, damage: null };
-      await saveCompared(database, found, clock());
-    }
-    return what;
+    if (what !== undefined) return what;
+    const path = join(root, file.path);
+    const seen = identityOf(path) ?? null;
+    // Of a time before there were hashes: what it is now is what it was.
+    const { sha256 } = file.proof ?? (await hash(path, file.bytes));
+    await saveCompared(database, { fileId: file.fileId, sha256, seen, damage: null }, clock());
+    return undefined;
   } finally {
     pinned.release();
   }

@@ -21,7 +21,7 @@ interface ProofParts {
   readonly hash: HashFile;
   /** Milliseconds that never go back. */
   readonly monotonic: () => number;
-  /** What was found is to be kept; told once for each comparison. */
+  /** What was found is to be kept: damage, or another identity of right bytes. */
   readonly onCompared: (file: LakeFile, found: Compared) => void;
 }
 
@@ -145,7 +145,8 @@ export class FileProofs {
     if (proof !== undefined && sha256 !== undefined) {
       const { fileId } = proof;
       const kept = damage === undefined ? (seen ?? null) : null;
-      onCompared(file, { fileId, sha256, seen: kept, damage: damage ?? null });
+      const isNew = kept === null || kept !== proof.seen;
+      if (isNew) onCompared(file, { fileId, sha256, seen: kept, damage: damage ?? null });
     }
     return damage;
   }

@@ -66,7 +66,9 @@ const FILE_FAULT =
 /** A failed read of damaged files is told as such: neither the caller nor the query is to blame. */
 async function blamed(error: unknown, files: Files, read: readonly LakeFile[]): Promise<unknown> {
   if (!(error instanceof Failure) || error.type === 'Damaged') return error;
-  if (error.type !== 'ChildLost' && !FILE_FAULT.test(reasonOf(error))) return error;
+  // The first line: behind it is an excerpt of the statement, which names files.
+  const [reason = ''] = reasonOf(error).split('\n', 1);
+  if (error.type !== 'ChildLost' && !FILE_FAULT.test(reason)) return error;
   for (const [path, what] of await files.examine(read)) return damaged(path, what);
   return error;
 }
