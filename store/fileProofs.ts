@@ -40,6 +40,8 @@ const LOOKED_ALWAYS_MAX = 100;
 const LOOK_MS = 1_000;
 /** Whoever meets an error in a file has it compared again, at most so often. */
 const COMPARE_AGAIN_MS = 60_000;
+/** Also in the first minute of a process, whose clock begins at 0. */
+const NEVER = Number.NEGATIVE_INFINITY;
 /** Files that are remembered; one that was forgotten is looked at again. */
 const KNOWN_MAX = 200_000;
 
@@ -87,7 +89,7 @@ export class FileProofs {
   /** After an error in a read of these: the same, of those that were not just compared. */
   async compareAgain(files: readonly LakeFile[]): Promise<ReadonlyMap<string, string>> {
     const before = this.#parts.monotonic() - COMPARE_AGAIN_MS;
-    const due = files.filter(({ path }) => (this.#known.get(path)?.comparedMs ?? -1) <= before);
+    const due = files.filter(({ path }) => (this.#known.get(path)?.comparedMs ?? NEVER) <= before);
     for (const file of due) await this.compare(file);
     return this.damageOf(files);
   }
@@ -130,7 +132,7 @@ export class FileProofs {
     }
     const right = known === undefined && seen !== undefined && seen === file.proof?.seen;
     if (!compare && (right || (seen !== undefined && file.proof === undefined))) {
-      return this.#keep(file.path, { seen, damage: undefined, lookedMs, comparedMs: -1 });
+      return this.#keep(file.path, { seen, damage: undefined, lookedMs, comparedMs: NEVER });
     }
     const damage = await this.#damage(file, seen);
     return this.#keep(file.path, { seen, damage, lookedMs, comparedMs: lookedMs });

@@ -55,3 +55,12 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const { base } = tapedeck;
   return { base, ...TEST_TOKENS, folder, tapedeck, close, [Symbol.asyncDispose]: close };
 }
+
+/** Work with a server on a folder that stays, where nothing happens by itself. */
+export async function served<T>(
+  folder: string,
+  work: (server: TestServer) => Promise<T>,
+): Promise<T> {
+  await using server = await startServer({ folder, seams: { watch: false } });
+  return await work(server);
+}

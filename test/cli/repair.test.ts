@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { compactDataset } from '../../jobs/compaction.ts';
 import { loaded, read, send } from '../client.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { served, startServer } from '../server.ts';
 import { type Ran, startCommand } from './command.ts';
 
 const children: ChildProcess[] = [];
@@ -28,15 +28,6 @@ function run(folder: string, ...args: readonly string[]): Promise<Ran> {
   const { PATH = '' } = process.env;
   const env = { PATH, TAPEDECK_DATA: folder, TAPEDECK_LOG: 'error', TAPEDECK_DEMO: 'off' };
   return startCommand(args, { env }, children).ended;
-}
-
-async function served<T>(folder: string, work: (server: TestServer) => Promise<T>): Promise<T> {
-  const server = await startServer({ folder, seams: { watch: false } });
-  try {
-    return await work(server);
-  } finally {
-    await server.close();
-  }
 }
 
 const INDEX = { key: 'symbol', date: 'date' };

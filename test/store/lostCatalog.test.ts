@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { Failure } from '../../store/failure.ts';
 import { readStamp } from '../../store/stamp.ts';
 import { loaded, read } from '../client.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { served, startServer } from '../server.ts';
 
 interface Place extends AsyncDisposable {
   readonly folder: string;
@@ -24,15 +24,6 @@ async function place(): Promise<Place> {
 
 const CSV = 'symbol,date,price\nA,2020-01-01,1\nB,2020-01-01,2\n';
 const MORE = 'symbol,date,price\nC,2020-01-01,3\n';
-
-async function served<T>(folder: string, work: (server: TestServer) => Promise<T>): Promise<T> {
-  const server = await startServer({ folder, seams: { watch: false } });
-  try {
-    return await work(server);
-  } finally {
-    await server.close();
-  }
-}
 
 const filesOf = async (folder: string): Promise<readonly string[]> =>
   (await readdir(join(folder, 'lake'), { recursive: true }))
