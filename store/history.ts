@@ -227,6 +227,14 @@ export async function newestSnapshot(database: Database, ms: number): Promise<nu
   return row?.snapshot_id;
 }
 
+/** The newest snapshot of all; 0 is the first. */
+export async function headOf(database: Database): Promise<number> {
+  const newest = database
+    .selectFrom('ducklake_snapshot')
+    .select((select) => [select.fn.max('snapshot_id').as('snapshot')]);
+  return (await newest.executeTakeFirst())?.snapshot ?? 0;
+}
+
 /**
  * The snapshot that a question means.
  * @throws Failure InvalidParameter when there never was one, Gone when it has ended.

@@ -13,6 +13,7 @@ import {
   checkSince,
   endOlder,
   type Floor,
+  headOf,
   newestSnapshot,
   readFloors,
   snapshotAsked,
@@ -67,6 +68,8 @@ export class Lake {
   #snapshot: number;
   #state = 0;
   #queue: Promise<unknown> = Promise.resolve();
+  /** What has its turn now, or had the last one. */
+  #working: Promise<unknown> = Promise.resolve();
 
   private constructor(
     parts: LakeParts,
@@ -126,6 +129,11 @@ export class Lake {
   /** The newest version of the lake in which a table that was read is as it is now. */
   versionOf({ snapshot, tableId }: Table): number {
     return (this.#changed.get(tableId) ?? 0) <= snapshot ? this.#snapshot : snapshot;
+  }
+
+  /** Resolves when readers see a version; a commit is durable a moment before they do. */
+  async seen(snapshot: number): Promise<void> {
+    if (snapshot > this.#snapshot) await this.#working;
   }
 
   /** Where the dataset's history begins; undefined while nothing of it was ended. */
@@ -339,12 +347,8 @@ export class Lake {
 
   /** A load that changed nothing makes no version; what goes alongside still happens. */
   async #noteOnly(alongside: Alongside): Promise<Committed> {
-    const committed = {
-      snapshot: this.#snapshot,
-      timeMs: this.#clock.now(),
-      created: [],
-      unnamed: [],
-    };
+    const timeMs = this.#clock.now();
+    const committed = { snapshot: this.#snapshot, timeMs, created: [], unnamed: [] };
     await this.#database.transaction().execute((transaction) => alongside(transaction, committed));
     this.#catalogue = await loadCatalogue(this.#database);
     return committed;
@@ -383,15 +387,12 @@ export class Lake {
   }
 
   async #exclusively<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#queue.then(work);
+    const turn = this.#queue.then(() => {
+      const working = work();
+      this.#working = working.catch(() => undefined);
+      return working;
+    });
     this.#queue = turn.catch(() => undefined);
     return turn;
   }
-}
-
-async function headOf(database: Database): Promise<number> {
-  const newest = database
-    .selectFrom('ducklake_snapshot')
-    .select((select) => [select.fn.max('snapshot_id').as('snapshot')]);
-  return (await newest.executeTakeFirst())?.snapshot ?? 0;
 }

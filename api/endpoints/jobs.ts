@@ -79,6 +79,7 @@ export const listJobsOf: Endpoint = {
     checkType(call);
     const range = listRange(call.query, services.settings.zone);
     const jobs = await listJobs(services.database, workspace, range);
+    await services.lake.seen(Math.max(0, ...jobs.map((job) => job.snapshot_id ?? 0)));
     return freely(jobs.map((job) => jobView(job, services)));
   },
 };
@@ -271,9 +272,11 @@ async function jobOf(call: Call, services: Services): Promise<Job> {
   return jobNamed(workspace, call.path['jobId'] ?? '', services);
 }
 
-async function jobNamed(workspace: string, jobId: string, { database }: Services): Promise<Job> {
-  const job = await findJob(database, jobId);
+async function jobNamed(workspace: string, jobId: string, services: Services): Promise<Job> {
+  const job = await findJob(services.database, jobId);
   if (job === undefined || job.workspace !== workspace) throw new Failure('NotFound');
+  // Who is told that it was ingested reads what it ingested.
+  await services.lake.seen(job.snapshot_id ?? 0);
   return job;
 }
 

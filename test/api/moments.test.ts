@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { endOfPushes, expirePushes, logPushes, readPushes } from '../../store/pushLog.ts';
-import { loaded, send } from '../client.ts';
+import { load, loaded, read, send } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 
 const FIRST = '{"symbol":"A","date":"2020-01-01","v":1}';
@@ -248,4 +248,27 @@ test('a purge leaves nothing of what was pushed, also not of what was replaced m
   assert.equal(status, 200, text);
   assert.deepEqual(await logged(), []);
   assert.equal((await ask(server, `${READ}&asOf=${moment}`)).answer.status, 410);
+});
+
+test('who is told that a load was ingested reads what it loaded', async () => {
+  await using server = await startServer();
+  for (let version = 1; version <= 6; version += 1) {
+    const body = `symbol,date,version\nX,2020-01-01,${version}\n`;
+    const query = { wait: 'false', duplicateKeyHandling: 'replace' };
+    const answer = await load(server, 'A', body, query);
+    const { jobUrl } = (await answer.json()) as { readonly jobUrl: string };
+    const path = jobUrl.replace('/v1', '');
+    const list = path.slice(0, path.lastIndexOf('/'));
+    const looks = Array.from({ length: 3 }, async (_, at) => {
+      const place = at === 0 ? `${list}?limit=1` : path;
+      for (;;) {
+        const { text } = await send(server, 'GET', place);
+        if (text.includes('"status":"INGESTED"')) return read(server, '/data/WS/A/X');
+        assert.doesNotMatch(text, /"status":"ERROR"/);
+      }
+    });
+    for (const text of await Promise.all(looks)) {
+      assert.equal(text, `[{"symbol":"X","date":"2020-01-01","version":${version}}]`);
+    }
+  }
 });

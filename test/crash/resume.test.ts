@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Seams } from '../../api/main.ts';
-import { load, read } from '../client.ts';
+import { load, read, send } from '../client.ts';
 import { startServer } from '../server.ts';
 import { waitForJobs } from './aftermath.ts';
 
@@ -42,6 +42,10 @@ async function dieWithLoadsWaiting(seams: Seams): Promise<Died> {
 async function expectNewest(folder: string): Promise<void> {
   await using server = await startServer({ folder });
   assert.deepEqual(await waitForJobs(folder), []);
+  // The catalog knows of a commit a moment before readers do: whoever asks the server waits for them.
+  const { text } = await send(server, 'GET', '/jobs/WS/ingest');
+  const jobs = JSON.parse(text) as readonly { readonly status: string }[];
+  assert.deepEqual(new Set(jobs.map(({ status }) => status)), new Set(['INGESTED']));
   assert.equal(
     await read(server, '/data/WS/A/X'),
     `[{"symbol":"X","date":"2020-01-01","version":${LOADS}}]`,
