@@ -86,6 +86,7 @@ export const CREATE_DATASET = Type.Object({
     schema: SCHEMA,
     existing: Type.Optional(EXISTING),
     columnMapping: Type.Optional(COLUMN_MAPPING),
+    uniqueIndex: Type.Optional(Type.Boolean()),
   }),
 });
 
@@ -122,17 +123,31 @@ export function draftOf(
   const properties = schema.properties as Properties;
   checkPropertyNames('schema.properties', Object.keys(properties));
   checkMapping(properties, columnMapping);
+  const isMapped = columnMapping.key !== undefined || columnMapping.date !== undefined;
+  if (dataset.uniqueIndex === true && !isMapped) throw unmapped;
   checkSmartLinks(dataset.smartLinkAttributes ?? [], Object.keys(properties));
   const described = describedBy(dataset, UNSAID);
   checkExpectations(described.expectations, { properties, mapping: columnMapping });
+  // Without key and date nothing else tells records apart.
+  const numbered = !(dataset.uniqueIndex ?? isMapped);
   return {
     workspace,
     dataset: datasetId,
     ...described,
-    schema: { type: 'object', properties, required: Object.values(columnMapping) },
+    schema: { type: 'object', properties, required: requiredOf(columnMapping, numbered) },
     mapping: columnMapping,
+    numbered,
   };
 }
+
+/** Key and subkey of numbered records may be blank. */
+const requiredOf = (mapping: ColumnMapping, numbered: boolean): readonly string[] =>
+  numbered ? [mapping.date].filter((name) => name !== undefined) : Object.values(mapping);
+
+const unmapped = new Failure(
+  'InvalidBody',
+  'uniqueIndex must stand beside a columnMapping with key or date',
+);
 
 type Described = Pick<
   DatasetDraft,

@@ -18,9 +18,14 @@ import type { Services } from './endpoint.ts';
 /** What needs no look at the records. */
 /** What is needed to ask for records: not who may, nor what is expected of them. */
 export function askingView(dataset: Dataset): Readonly<Record<string, unknown>> {
-  const { columnMapping, datasetId, description, schema, source, title, weight, workspace } =
-    schemaView(dataset);
-  return { workspace, datasetId, title, description, source, weight, columnMapping, schema };
+  const shown = [
+    ...['workspace', 'datasetId', 'title', 'description', 'source', 'weight'],
+    ...['columnMapping', 'uniqueIndex', 'schema'],
+  ];
+  const view = schemaView(dataset);
+  return Object.fromEntries(
+    shown.flatMap((name) => (Object.hasOwn(view, name) ? [[name, view[name]]] : [])),
+  );
 }
 
 export const schemaView = (dataset: Dataset): Readonly<Record<string, unknown>> => ({
@@ -31,6 +36,7 @@ export const schemaView = (dataset: Dataset): Readonly<Record<string, unknown>> 
   source: dataset.source,
   weight: dataset.weight,
   columnMapping: dataset.mapping,
+  ...(dataset.numbered ? { uniqueIndex: false } : {}),
   access: dataset.access,
   smartLinkAttributes: dataset.smartLinks,
   ...(dataset.historyDays === null ? {} : { historyDays: dataset.historyDays }),

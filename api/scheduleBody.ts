@@ -19,6 +19,7 @@ export const LOADING = {
   overwrite: Type.Optional(Type.Boolean()),
   maximumValidationErrors: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })),
   columnMapping: Type.Optional(COLUMN_MAPPING),
+  uniqueIndex: Type.Optional(Type.Boolean()),
   dateOrder: Type.Optional(Type.Enum(['MDY', 'DMY'])),
 };
 
@@ -65,6 +66,7 @@ export function scheduleBodyOf(given: Static<typeof SCHEDULE_BODY>, nowMs: numbe
     attemptsMax: given.attempts ?? 3,
     retryMs: (given.retryWaitSeconds ?? 60) * 1_000,
     mapping: given.columnMapping ?? null,
+    ...(given.uniqueIndex === false ? { numbered: true } : {}),
     ...(given.dateOrder === undefined ? {} : { dateOrder: given.dateOrder }),
   };
 }

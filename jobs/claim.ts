@@ -3,7 +3,13 @@
 import { join } from 'node:path';
 import { publishFile } from '../pipeline/ingest.ts';
 import { copyTable, fileStats } from '../pipeline/parquetFile.ts';
-import { type Column, isSystemColumn, propertyOf, SQL_TYPES } from '../store/columns.ts';
+import {
+  type Column,
+  isSystemColumn,
+  propertyOf,
+  ROW_COLUMN,
+  SQL_TYPES,
+} from '../store/columns.ts';
 import type { ColumnType, PropertyType } from '../store/columns.ts';
 import type { Edit } from '../store/commit.ts';
 import { createDataset, createWorkspace } from '../store/datasetEdits.ts';
@@ -115,10 +121,11 @@ async function target(
   };
   const properties: Record<string, PropertyType> = {};
   for (const { name, type } of own) properties[name] = propertyOf(type);
-  const required = Object.values(mapping);
+  const numbered = columns.some(({ name }) => name === ROW_COLUMN);
+  const required = numbered ? [date].filter((name) => name !== undefined) : Object.values(mapping);
   const schema = { type: 'object', properties, required } as const;
   const place = { ...UNSAID, workspace, dataset: freeName(lake, workspace, dataset) };
-  const made = await createDataset(lake, { ...place, schema, mapping }, AUTHOR);
+  const made = await createDataset(lake, { ...place, schema, mapping, numbered }, AUTHOR);
   const table = await lake.table(made.tableId);
   if (table === undefined) throw new Failure('NotFound');
   return { dataset: made, table };

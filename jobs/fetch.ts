@@ -20,7 +20,7 @@ import {
 } from '../store/dataSources.ts';
 import type { Database } from '../store/database.ts';
 import { Failure, reasonOf } from '../store/failure.ts';
-import { findJob, insertRejects, type Reject, updateJob } from '../store/jobs.ts';
+import { findJob, insertRejects, type Job, type Reject, updateJob } from '../store/jobs.ts';
 import type { Pending } from '../store/pending.ts';
 import { positionOf, savePosition } from '../store/schedules.ts';
 import type { Secrets } from '../store/secrets.ts';
@@ -142,6 +142,7 @@ async function store(
         records_duplicate: (before?.records_duplicate ?? 0) + outcome.duplicates,
         records_quarantined: (before?.records_quarantined ?? 0) + outcome.quarantined,
         snapshot_id: made.snapshot,
+        notes_json: JSON.stringify(notesOf(before, outcome.notes)),
       });
       const { run } = order.fetch;
       if (run !== undefined) await savePosition(tx, run.scheduleId, piece.position);
@@ -150,6 +151,14 @@ async function store(
     throw named(error, piece.name);
   }
 }
+
+/** Of all its files the first ones, each once. */
+const NOTES_MAX = 50;
+
+const notesOf = (before: Job | undefined, notes: readonly string[]): readonly string[] => {
+  const told = JSON.parse(before?.notes_json ?? '[]') as readonly string[];
+  return [...new Set([...told, ...notes])].slice(0, NOTES_MAX);
+};
 
 /** So that a line is known to be of which file. */
 export const rejectsOf = ({ name }: Piece, rejects: readonly Reject[]): readonly Reject[] =>

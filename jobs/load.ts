@@ -47,6 +47,7 @@ async function loadOnce(
         records_duplicate: outcome.duplicates,
         records_quarantined: outcome.quarantined,
         snapshot_id: made.snapshot,
+        notes_json: JSON.stringify(outcome.notes),
       });
       await endIngested(tx, jobId, order, parts);
     },

@@ -81,4 +81,5 @@ export const newJob = (jobId: string, sequence: number, order: JobOrder, nowMs: 
   created_ms: nowMs,
   started_ms: null,
   finished_ms: null,
+  notes_json: null,
 });

@@ -265,6 +265,7 @@ export class Scheduler {
       overwrite: body.overwrite,
       rejectsMax: body.rejectsMax ?? Number.MAX_SAFE_INTEGER,
       ...(body.mapping === null ? {} : { mapping: body.mapping }),
+      ...(body.numbered === true ? { numbered: true } : {}),
       ...(body.dateOrder === undefined ? {} : { dateOrder: body.dateOrder }),
       fetch: { sourceId, sourceType: source?.type ?? '', run },
     };

@@ -27,7 +27,14 @@ import {
   typedRelation,
 } from './relation.ts';
 import { REPEATS_SHARE_MAX, withoutRepeats } from './repeats.ts';
-import { lacksIndex, orderBy, repeatsStatement, type UniqueIndex } from './uniqueIndex.ts';
+import {
+  isNumbered,
+  lacksIndex,
+  orderBy,
+  repeatsShown,
+  repeatsStatement,
+  type UniqueIndex,
+} from './uniqueIndex.ts';
 
 export interface BatchRequest {
   readonly relation: Relation;
@@ -40,6 +47,10 @@ export interface BatchRequest {
   /** Columns of the file, a value in which refuses its record. */
   readonly refused: readonly string[];
   readonly checks: Checks;
+  /** Number of the batch's first record, where records are numbered. */
+  readonly firstRow: number;
+  /** Records that repeat an index value: all but one are left out, or that they are there is told. */
+  readonly repeats: 'drop' | 'tell';
 }
 
 /** Where a batch is made: a child, a folder of its own, and who is told of progress. */
@@ -60,11 +71,20 @@ export interface Batch {
   readonly rejects: readonly Reject[];
   /** Records of the batch that another one of the batch took the place of. */
   readonly duplicates: number;
+  /** Of these the first, where they were counted. */
+  readonly repeated?: Repeated | undefined;
   /** Records that are kept aside for an expectation that they did not keep. */
   readonly quarantined: readonly Aside[];
   readonly warnings: readonly Breach[];
   /** What ends the load; undefined where nothing does. */
   readonly failed: Breach | undefined;
+}
+
+/** Records that repeat the index value of another one. */
+interface Repeated {
+  readonly records: number;
+  /** The first values, for a person. */
+  readonly examples: readonly string[];
 }
 
 /** How many records did not keep an expectation. */
@@ -75,9 +95,10 @@ export interface Breach {
   readonly line: number | undefined;
 }
 
-/** The batch, or the names of columns whose values do not fit the types that were guessed. */
+/** The batch, or the columns whose values do not fit the types, or that the index is none. */
 type Attempt =
   | { readonly kind: 'batch'; readonly batch: Batch }
+  | { readonly kind: 'unproved' }
   | { readonly kind: 'misfit'; readonly misfits: readonly Misfit[] };
 
 /** A column whose guessed type a value does not fit, and the first record that shows it. */
@@ -101,6 +122,9 @@ export async function makeBatch(
   const fast = await fastBatch(request, bench, guessed);
   if (guessed && fast.misfits.length > 0) return { kind: 'misfit', misfits: fast.misfits };
   const { batch, relation, repeats } = fast;
+  if (request.repeats === 'tell' && (batch === undefined || repeats > 0)) {
+    return { kind: 'unproved' };
+  }
   if (batch === undefined || exactly) {
     return { kind: 'batch', batch: await exactBatch(request, bench) };
   }
@@ -109,7 +133,24 @@ export async function makeBatch(
   const once = few
     ? dropRepeats({ ...request, relation }, batch, bench)
     : exactBatch(request, bench);
-  return { kind: 'batch', batch: await once };
+  const examples = await repeatsOf(request, batch, bench);
+  return { kind: 'batch', batch: { ...(await once), repeated: { records: repeats, examples } } };
+}
+
+/** Index values that are shown of those that records repeat. */
+const EXAMPLES_MAX = 3;
+const EXAMPLE_CHARACTERS = 60;
+
+async function repeatsOf(
+  { index, relation }: BatchRequest,
+  { path }: Batch,
+  bench: Workbench,
+): Promise<readonly string[]> {
+  const [rows = []] = await ask(bench, relation, [repeatsShown(path, index, EXAMPLES_MAX)]);
+  return rows.map((row) => {
+    const values = index.terms.map((_, at) => String(row[`t${at}`]).slice(0, EXAMPLE_CHARACTERS));
+    return `(${values.join(', ')})`;
+  });
 }
 
 /** Only for a batch without invalid records: reading it again must meet the same ones. */
@@ -158,7 +199,8 @@ async function oneCopy(
   const query = `SELECT ${selection({ ...request, relation }, true)}
     FROM ${fromClause(relation, columns, true)}${orderBy(index)}`;
   const rejecting = relation.kind === 'csv' ? rejectStatements(REJECTS_KEPT_MAX) : [];
-  const repeats = index.columns.length === 0 ? [] : [repeatsStatement(path, index)];
+  const repeats =
+    index.columns.length === 0 || isNumbered({ columns }) ? [] : [repeatsStatement(path, index)];
   const asked = breachStatements(checks, path);
   try {
     const copy = copyTable(query, path, columns);

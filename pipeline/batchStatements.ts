@@ -1,7 +1,7 @@
 // The statements that a batch's ways share: what is selected of a file, how it is asked, and what the
 // answers mean.
 import { isoTime } from '../store/clock.ts';
-import { type ColumnType, CREATED_COLUMN, UPDATED_COLUMN } from '../store/columns.ts';
+import { type ColumnType, isSystemColumn, ROW_COLUMN } from '../store/columns.ts';
 import { identifier, literal } from '../store/duckdb/instance.ts';
 import type { Row } from '../store/duckdb/protocol.ts';
 import { Failure, isDiskFull, reasonOf, toldFull } from '../store/failure.ts';
@@ -35,17 +35,18 @@ const TYPE_WORDS: Readonly<Record<ColumnType, string>> = {
 
 /** The select list: the owner's properties from the file, the system's from this run. */
 export function selection(
-  { relation, columns, index, lenient, nowMs }: BatchRequest,
+  { relation, columns, firstRow, index, lenient, nowMs }: BatchRequest,
   strict: boolean,
 ): string {
   // Pushed records bring the time at which they were written.
   const told = new Set(relation.columns.map(({ name }) => name));
   const now = `TIMESTAMP ${literal(isoTime(nowMs).slice(0, -1))}`;
-  const system = new Set<string>([UPDATED_COLUMN, CREATED_COLUMN]);
+  const number = `row_number() OVER () + ${firstRow - 1}`;
   return columns
     .map((column) => {
-      const own = !system.has(column.name) || told.has(column.name);
-      const value = own ? valueOf(relation, column, strict && !lenient.has(column.name)) : now;
+      const own = !isSystemColumn(column.name) || told.has(column.name);
+      const made = column.name === ROW_COLUMN ? number : now;
+      const value = own ? valueOf(relation, column, strict && !lenient.has(column.name)) : made;
       const indexed = strict && column.type === 'varchar' && index.columns.includes(column);
       return `${indexed ? shortText(value) : value} AS ${identifier(column.name)}`;
     })

@@ -4,12 +4,12 @@ import {
   checkPropertyNames,
   type Column,
   columnTypeOf,
+  isSystemColumn,
   type PropertyType,
-  UPDATED_COLUMN,
 } from '../store/columns.ts';
 import { USUAL_CONTRACT } from '../store/contracts.ts';
-import { type Dataset, type RecordSchema, UNSAID } from '../store/datasets.ts';
-import { columnsOf, type DatasetDraft } from '../store/datasetEdits.ts';
+import type { Dataset, RecordSchema } from '../store/datasets.ts';
+import type { DatasetDraft } from '../store/datasetEdits.ts';
 import { Failure } from '../store/failure.ts';
 import type { Lake } from '../store/lake.ts';
 import type { Table } from '../store/lakeRead.ts';
@@ -23,17 +23,20 @@ import {
   type Misfit,
   type Workbench,
 } from './batch.ts';
-import { askedOf, checksOf, looksBack, NO_CHECKS } from './expectations.ts';
-import { guessMapping, schemaOf, wantedDates, widen } from './infer.ts';
+import { askedOf, checksOf, looksBack } from './expectations.ts';
+import { wantedDates, widen } from './infer.ts';
+import { firstLoad } from './firstLoad.ts';
+import { indexTold } from './indexGuess.ts';
 import type { IngestEvents, IngestServices, Load } from './ingest.ts';
-import { type Relation, saidOrder } from './relation.ts';
-import { uniqueIndexOf } from './uniqueIndex.ts';
+import { checkColumns, ownOf, widenFor, wordOf } from './misfits.ts';
+import type { Relation } from './relation.ts';
+import { nextRow, uniqueIndexOf } from './uniqueIndex.ts';
 import { refuseUnknown } from './unknownColumns.ts';
 
 type Properties = Readonly<Record<string, PropertyType>>;
 
 /** One load while it is looked at. */
-interface Looking {
+export interface Looking {
   readonly load: Load;
   readonly services: Pick<IngestServices, 'lake' | 'clock'>;
   readonly bench: Workbench;
@@ -54,6 +57,8 @@ export type Conformed = {
   readonly batch: Batch;
   /** Columns of the file that the schema does not have and that stay out. */
   readonly leftOut: readonly string[];
+  /** Which index the dataset has, and why. */
+  readonly index: string;
 } & (
   | { readonly kind: 'known'; readonly dataset: Dataset; readonly change: SchemaChange | undefined }
   | { readonly kind: 'new'; readonly draft: DatasetDraft }
@@ -63,13 +68,15 @@ export type Conformed = {
 export async function conform(run: Looking, relation: Relation): Promise<Conformed> {
   const { load, services } = run;
   const known = services.lake.catalogue.dataset(load.workspace, load.dataset);
-  if (known === undefined) return inferNew(run, relation);
+  if (known === undefined) return firstLoad(run, relation);
   const dataset =
     load.accepted === true ? { ...known, contract: USUAL_CONTRACT, expectations: [] } : known;
   const table = await tableOf(services.lake, known);
   const against = { dataset, table };
+  const index = indexTold(known, 'as the dataset has it');
   if (!looksBack(dataset) || table.files.length === 0) {
-    return { kind: 'known', ...(await conformTo(run, relation, against)), dataset: known };
+    const fitted = await conformTo(run, relation, against);
+    return { kind: 'known', ...fitted, dataset: known, index };
   }
   const { columns } = uniqueIndexOf(known, table);
   const conformed = await withOpenFiles(services.lake.files, table.files, ({ paths, pathOf }) => {
@@ -77,7 +84,7 @@ export async function conform(run: Looking, relation: Relation): Promise<Conform
     const bench = { ...run.bench, files: paths };
     return conformTo({ ...run, bench }, relation, against, stored);
   });
-  return { kind: 'known', ...conformed, dataset: known };
+  return { kind: 'known', ...conformed, dataset: known, index };
 }
 
 /**
@@ -93,7 +100,7 @@ export async function conformTo(
 ): Promise<Fitted & Pick<Conformed, 'leftOut'>> {
   checkColumns(dataset, relation);
   const unknown = relation.columns.filter(
-    ({ name }) => !Object.hasOwn(dataset.schema.properties, name) && name !== UPDATED_COLUMN,
+    ({ name }) => !Object.hasOwn(dataset.schema.properties, name) && !isSystemColumn(name),
   );
   const found = { run, relation: lenientRelation(relation, dataset), dataset, table, unknown };
   const leftOut = await leftOutOf(found);
@@ -151,6 +158,7 @@ async function conformKnown(found: Found, stored: string | undefined): Promise<F
     const columns = columnsAfter(table.columns, added, widened, firstId);
     const request = requestFor(found, columns, stored);
     const attempt = await makeBatch(request, found.run.bench, guessed);
+    if (attempt.kind === 'unproved') throw new Failure('SystemError', 'an index was not asked for');
     if (attempt.kind === 'batch') {
       await tellDiscarded(found, request);
       return { batch: attempt.batch, change: changeOf(dataset, columns, added, widened) };
@@ -178,9 +186,6 @@ async function firstIdOf({ dataset, run, table }: Found, added: Properties): Pro
   return Math.max(newest + 1, await run.services.lake.nextColumnId(table.tableId));
 }
 
-const ownOf = (properties: Properties, name: string): PropertyType | undefined =>
-  Object.hasOwn(properties, name) ? properties[name] : undefined;
-
 /** Never an indexed property, and none into what an expectation could not compare any more. */
 function mayWiden(
   { contract, expectations, mapping }: Dataset,
@@ -190,29 +195,6 @@ function mayWiden(
   if (contract.types !== 'evolve' || Object.values(mapping).includes(name)) return false;
   return !askedOf(expectations).has(name) || widen(property).type === 'number';
 }
-
-async function widenFor(
-  misfit: Misfit,
-  guessed: PropertyType,
-  { relation, run }: Pick<Found, 'relation' | 'run'>,
-): Promise<PropertyType> {
-  const { column, line, value } = misfit;
-  const wider = widen(guessed);
-  const was = wordOf(column, guessed, relation);
-  const shown = JSON.stringify(value.slice(0, 100));
-  await run.events.log(`${column} becomes ${wider.type}: line ${line} has ${shown}, no ${was}`);
-  return wider;
-}
-
-/** What a value should have been. */
-function wordOf(name: string, property: PropertyType, relation: Relation): string {
-  const order = saidOrder(relation, { name, type: columnTypeOf(property) });
-  const word = property.format ?? property.type;
-  return order === undefined ? word : `${word} in the order ${order}`;
-}
-
-const noDate = (name: string, why: string): Failure =>
-  new Failure('InvalidBody', `property '${name}' can not be the date: ${why}`);
 
 function frozen(misfit: Misfit, property: PropertyType, relation: Relation): Failure {
   const { column, line, value } = misfit;
@@ -270,6 +252,8 @@ function requestFor(
     lenient: new Set(lenient),
     refused: contract.columns === 'discard_record' ? unknown.map(({ name }) => name) : [],
     checks: checksOf(dataset, columns, stored),
+    firstRow: nextRow(table),
+    repeats: 'drop',
   };
 }
 
@@ -282,75 +266,6 @@ async function tellDiscarded({ run }: Found, request: BatchRequest): Promise<voi
   for (const { column, line, records, value } of some) {
     const first = `line ${line} has ${JSON.stringify(value.slice(0, 100))}`;
     await run.events.log(`${records} values of ${column} did not fit and are null: ${first}`);
-  }
-}
-
-/** The dataset that a file makes: types guessed from its head are widened until all of it fits. */
-async function inferNew(run: Looking, relation: Relation): Promise<Conformed> {
-  const { load, services, bench } = run;
-  const properties: Record<string, PropertyType> = {
-    ...wantedDates(relation.columns, load.mapping),
-  };
-  for (;;) {
-    const draft = draftOf(load, properties);
-    checkColumns(draft, relation);
-    const table = { tableId: 0, snapshot: 0, folder: '', columns: columnsOf(draft), files: [] };
-    const dataset = { ...draft, tableId: 0, createdMs: 0, updatedMs: 0 };
-    const request = {
-      relation,
-      columns: table.columns,
-      index: uniqueIndexOf(dataset, { ...table, records: 0, bytes: 0 }),
-      duplicates: load.duplicates,
-      nowMs: services.clock(),
-      lenient: new Set<string>(),
-      refused: [],
-      checks: NO_CHECKS,
-    };
-    const attempt = await makeBatch(request, bench, true);
-    if (attempt.kind === 'batch') return { kind: 'new', batch: attempt.batch, draft, leftOut: [] };
-    for (const misfit of attempt.misfits) {
-      const { column, line, value } = misfit;
-      const guessed = ownOf(properties, column) ?? { type: 'string' };
-      if (load.mapping?.date === column && guessed.format !== undefined) {
-        const shown = JSON.stringify(value.slice(0, 100));
-        const was = wordOf(column, guessed, relation);
-        throw noDate(column, `line ${line} has ${shown}, no ${was}`);
-      }
-      properties[column] = await widenFor(misfit, guessed, { relation, run });
-    }
-  }
-}
-
-function draftOf(load: Load, properties: Properties): DatasetDraft {
-  const mapping = load.mapping ?? guessMapping(properties);
-  return {
-    workspace: load.workspace,
-    dataset: load.dataset,
-    ...UNSAID,
-    source: load.source ?? '',
-    schema: schemaOf(properties, mapping),
-    mapping,
-  };
-}
-
-/** @throws Failure InvalidBody when an indexed property is not in the file or can't be one. */
-function checkColumns(dataset: DatasetDraft, relation: Relation): void {
-  const names = new Set(relation.columns.map(({ name }) => name));
-  for (const [part, name] of Object.entries(dataset.mapping)) {
-    const property = dataset.schema.properties[name];
-    if (!names.has(name) || property === undefined) {
-      throw new Failure(
-        'InvalidBody',
-        `validation failed: should have required property '${name}'`,
-      );
-    }
-    const date = property.format !== undefined;
-    if (part === 'date' && !date) {
-      throw noDate(name, 'it holds no dates');
-    }
-    if (columnTypeOf(property) === 'json') {
-      throw new Failure('InvalidBody', `property '${name}' can not be indexed: it is no scalar`);
-    }
   }
 }
 

@@ -11,6 +11,7 @@ import type { Batch, Workbench } from './batch.ts';
 import { conform, type Conformed, tableOf } from './conform.ts';
 import { openRelation } from './decode.ts';
 import { type IngestServices, type Load, refuseBatch, tellBreaches } from './ingest.ts';
+import { notesOf } from './loadNotes.ts';
 import { meet, type Meeting } from './meeting.ts';
 import { uniqueIndexOf } from './uniqueIndex.ts';
 
@@ -40,6 +41,9 @@ export interface DryRun {
   readonly rejects: readonly Reject[];
   readonly quarantined: readonly Aside[];
   readonly log: readonly string[];
+  /** As the job would tell them. */
+  readonly notes: readonly string[];
+  readonly isUnique: boolean;
   /** Of what would be ingested, as answers have records. */
   readonly sample: readonly object[];
   /** Of the file as it came. */
@@ -116,6 +120,8 @@ const toldOf = (
   records: NO_RECORDS,
   rejects: [],
   quarantined: [],
+  notes: [],
+  isUnique: known?.numbered !== true,
   sample: [],
   bytesWritten: 0,
 });
@@ -128,10 +134,12 @@ async function outcomeOf(
 ): Promise<Partial<DryRun>> {
   const { batch, leftOut } = conformed;
   const change = conformed.kind === 'known' ? conformed.change : undefined;
-  const { mapping, schema } = conformed.kind === 'known' ? conformed.dataset : conformed.draft;
+  const made = conformed.kind === 'known' ? conformed.dataset : conformed.draft;
+  const { mapping, numbered, schema } = made;
   const told = {
     schema: change?.schema ?? schema,
     mapping,
+    isUnique: !numbered,
     added: change?.added ?? {},
     widened: change?.widened ?? {},
     leftOut,
@@ -147,13 +155,12 @@ async function outcomeOf(
     return { ...told, records: counts, error: reasonOf(error) };
   }
   const met = await meeting(load, conformed, services, bench);
+  const duplicates = batch.duplicates + met.ignored + met.replaced;
+  const records = { ...counts, ingested: met.stats.records, duplicates };
   return {
     ...told,
-    records: {
-      ...counts,
-      ingested: met.stats.records,
-      duplicates: batch.duplicates + met.ignored + met.replaced,
-    },
+    records,
+    notes: notesOf(conformed, records, load),
     sample: await sampleOf(met, told.schema, bench),
     bytesWritten: bytesOf(met),
   };

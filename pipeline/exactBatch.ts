@@ -18,6 +18,7 @@ import {
 } from './batchStatements.ts';
 import { judge } from './judge.ts';
 import { copyTable, fileStats } from './parquetFile.ts';
+import { isNumbered, requiredOf } from './uniqueIndex.ts';
 import {
   fromClause,
   given,
@@ -77,9 +78,12 @@ export async function exactBatch(request: BatchRequest, bench: Workbench): Promi
 const STAGED = 'FORMAT parquet, COMPRESSION lz4_raw';
 
 /** The valid records in the order of the index; of equal ones, the one to keep comes first. */
-function sortedRecords({ index, duplicates }: BatchRequest, read: string): string {
+function sortedRecords({ columns, index, duplicates }: BatchRequest, read: string): string {
   const order = duplicates === 'ignore' ? 'ASC' : 'DESC';
-  const terms = [...index.terms, `${NUMBER} ${order}`];
+  const own = isNumbered({ columns })
+    ? index.columns.map(({ name }) => identifier(name))
+    : index.terms;
+  const terms = [...own, `${NUMBER} ${order}`];
   return `SELECT * FROM ${read} WHERE ${FAULT} IS NULL ORDER BY ${terms.join(', ')}`;
 }
 
@@ -96,7 +100,7 @@ function survivors({ columns, index }: BatchRequest, read: string): string {
 /** Why a record is refused, as an expression; null for a good one. */
 function faultOf({ relation, columns, index, lenient, refused }: BatchRequest): string {
   const known = new Set(relation.columns.map(({ name }) => name));
-  const required = index.columns.filter(({ name }) => known.has(name));
+  const required = requiredOf(index).filter(({ name }) => known.has(name));
   const absent = required.map(({ name, type }) => {
     const empty = type === 'varchar' ? ` OR ${identifier(name)} = ''` : '';
     const text =

@@ -4,7 +4,7 @@ import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeBind } from '../query/binding.ts';
 import { mayHold } from '../query/pruning.ts';
-import { type Column, CREATED_COLUMN, SQL_TYPES, UPDATED_COLUMN } from '../store/columns.ts';
+import { type Column, isSystemColumn, ROW_COLUMN, SQL_TYPES } from '../store/columns.ts';
 import type { Dataset } from '../store/datasets.ts';
 import { identifier, literal } from '../store/duckdb/instance.ts';
 import type { DuckDbPool } from '../store/duckdb/pool.ts';
@@ -17,7 +17,7 @@ import { withPending } from '../store/pendingSql.ts';
 import { newUuid } from '../store/random.ts';
 import { withOpenFiles } from '../store/tableFiles.ts';
 import { FILE_COLUMN, type PathOf, POSITION_COLUMN, visibleRows } from '../store/tableSql.ts';
-import { uniqueIndexOf } from './uniqueIndex.ts';
+import { isNumbered, uniqueIndexOf } from './uniqueIndex.ts';
 
 export const EXPORT_FORMATS = ['csv', 'jsonl', 'parquet', 'arrow'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
@@ -116,7 +116,7 @@ const unlike = ({ dataset, table }: PartsOf): Failure => {
 
 /** The owner's properties, as they were in this version. */
 const columnsOf = ({ columns }: Table): readonly Column[] =>
-  columns.filter(({ name }) => name !== CREATED_COLUMN && name !== UPDATED_COLUMN);
+  columns.filter(({ name }) => !isSystemColumn(name));
 
 export const schemaOf = (table: Table): PartSchema =>
   columnsOf(table).map(({ name, type }) => ({ name, type: SQL_TYPES[type] }));
@@ -127,9 +127,15 @@ interface Term {
   readonly type: string;
 }
 
-/** Key, subkey and date; without an index the files as they were loaded, each from its begin. */
-function orderOf({ dataset, table }: PartsOf): readonly Term[] {
+/** What tells records apart, and orders them: none of these is ever null. */
+function telling(dataset: Dataset, table: Table): readonly Column[] {
   const { columns } = uniqueIndexOf(dataset, table);
+  return isNumbered(table) ? columns.filter(({ name }) => name === ROW_COLUMN) : columns;
+}
+
+/** Key, subkey and date, or the number; of old datasets without an index the files, each from its begin. */
+function orderOf({ dataset, table }: PartsOf): readonly Term[] {
+  const columns = telling(dataset, table);
   if (columns.length > 0) {
     return columns.map(({ name, type }) => ({ sql: identifier(name), type: SQL_TYPES[type] }));
   }
@@ -146,7 +152,7 @@ function rowsOf(
   pathOf: PathOf,
   bind: (value: Bound) => string,
 ): string {
-  const index = uniqueIndexOf(dataset, table).columns;
+  const index = telling(dataset, table);
   const read = [...new Set([...columns, ...index])];
   // Of no column there are no rows.
   const some = read.length === 0 ? table.columns.slice(0, 1) : read;
@@ -263,7 +269,7 @@ const PRUNED = ['varchar', 'date', 'int64'];
 
 /** By the least and greatest key of the file, as the catalog has them. */
 function mayHaveSome(file: DataFile, { after, upTo }: PartRange, parts: PartsOf): boolean {
-  const [column] = uniqueIndexOf(parts.dataset, parts.table).columns;
+  const [column] = telling(parts.dataset, parts.table);
   if (column === undefined || !PRUNED.includes(column.type)) return true;
   const holds = (operator: '>=' | '<=', edge: Edge | undefined): boolean =>
     edge === undefined || mayHold(file, { column, operator, values: [edge[0] ?? ''] });

@@ -88,25 +88,8 @@ export function widen(property: PropertyType): PropertyType {
   return property.type === 'integer' ? { type: 'number' } : { type: 'string' };
 }
 
-const KEY_NAMES = ['symbol', 'ticker', 'key', 'act symbol', 'isin', 'figi', 'cusip', 'country'];
-const DATE_NAMES = ['date', 'datetime', 'timestamp', 'time', 'month', 'day'];
-
-/**
- * The part each property plays when its owner does not say: by its name. A date of another name is
- * taken only where nothing else tells records apart: `Date added` beside a key is no index.
- */
-export function guessMapping(properties: Readonly<Record<string, PropertyType>>): ColumnMapping {
-  const names = Object.keys(properties);
-  const named = (wanted: readonly string[], allowed: readonly string[]): string | undefined =>
-    wanted.flatMap((word) => allowed.filter((name) => name.toLowerCase() === word))[0];
-  const dates = names.filter((name) => properties[name]?.format !== undefined);
-  const key = named(
-    KEY_NAMES,
-    names.filter((name) => properties[name]?.type === 'string'),
-  );
-  const date = named(DATE_NAMES, dates) ?? (key === undefined ? dates[0] : undefined);
-  return { ...(key === undefined ? {} : { key }), ...(date === undefined ? {} : { date }) };
-}
+/** Names of properties that are likely to be the date of a record. */
+export const DATE_NAMES = ['date', 'datetime', 'timestamp', 'time', 'month', 'day'];
 
 /** A schema whose indexed properties are required and all others may be null (SPEC.md). */
 export function schemaOf(

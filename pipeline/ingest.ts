@@ -20,6 +20,7 @@ import type { Batch, Workbench } from './batch.ts';
 import { conform, type Conformed, type SchemaChange, tableOf } from './conform.ts';
 import type { DateOrder } from './dateFormats.ts';
 import { openRelation } from './decode.ts';
+import { notesOf } from './loadNotes.ts';
 import { meet, schemaEdits } from './meeting.ts';
 import { type FileStats, writtenFile } from './parquetFile.ts';
 import type { Relation } from './relation.ts';
@@ -39,6 +40,10 @@ export interface Load {
   readonly rejectsMax: number;
   /** Parts of the unique index when the dataset is made by this load; guessed when undefined. */
   readonly mapping?: ColumnMapping;
+  /** The dataset that it makes has no unique index: every record is kept. */
+  readonly numbered?: boolean;
+  /** It ends where it makes a dataset and its file repeats a value of the index that was asked for. */
+  readonly refusesRepeats?: boolean;
   /** Where the records of a JSON document are; `$[*]` or one a line when undefined. */
   readonly jsonPath?: string;
   /** What comes first in dates like 01/02/2024; told by the values when undefined. */
@@ -95,6 +100,8 @@ interface Ingested {
   /** Records left out, or stored records replaced, because the index value was taken. */
   readonly duplicates: number;
   readonly rejects: readonly Reject[];
+  /** Which index and which properties it was read by, and what of it a person should look at. */
+  readonly notes: readonly string[];
 }
 
 /** Runs in the commit's transaction: the job is finished exactly when its records are visible. */
@@ -208,14 +215,16 @@ async function store(
   const index = uniqueIndexOf(dataset, table);
   const place = { bench, files: lake.files, table, index };
   const met = await meet(batch, load, change, place);
-  const outcome = {
+  const counts = {
     validated: batch.stats.records + batch.duplicates,
     ingested: met.stats.records,
     invalid: batch.invalid,
     quarantined: batch.quarantined.length,
     duplicates: batch.duplicates + met.ignored + met.replaced,
-    rejects: batch.rejects,
   };
+  const notes = notesOf(conformed, counts, load);
+  const outcome = { ...counts, rejects: batch.rejects, notes };
+  for (const note of notes) await run.events.log(note);
   services.signal?.throwIfAborted();
   const wider = change === undefined ? table : { ...table, columns: change.columns };
   const edits: Edit[] = schemaEdits(table, change);

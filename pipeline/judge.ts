@@ -1,7 +1,7 @@
 // What becomes of staged records that do not keep an expectation: each is judged once, by the
 // gravest one, and what is kept aside is taken along whole.
 import { join } from 'node:path';
-import { type Column, CREATED_COLUMN, UPDATED_COLUMN } from '../store/columns.ts';
+import { type Column, isSystemColumn } from '../store/columns.ts';
 import type { Action } from '../store/contracts.ts';
 import { identifier, literal } from '../store/duckdb/instance.ts';
 import { Failure } from '../store/failure.ts';
@@ -170,7 +170,7 @@ const EXACT_MAX = 9_007_199_254_740_992n;
 /** A record as JSON that a load reads again without a loss. */
 function documentOf(columns: readonly Column[]): string {
   const members = columns
-    .filter(({ name }) => name !== UPDATED_COLUMN && name !== CREATED_COLUMN)
+    .filter(({ name }) => !isSystemColumn(name))
     .map((column) => `${literal(column.name)}, ${memberOf(column)}`);
   return `CAST(json_object(${members.join(', ')}) AS VARCHAR)`;
 }

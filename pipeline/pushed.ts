@@ -39,7 +39,7 @@ const REWRITTEN = /(?:\d\.?){16}|\d[eE]|-0/;
 
 /**
  * The records of a body, an object or an array of them; undefined when one of them needs the exact
- * way, or the dataset has no date of its own.
+ * way, or the dataset has no date of its own or no unique index: such records come by a load, in its turn.
  */
 export function pushesOf(
   { bytes, value }: PushedBody,
@@ -47,7 +47,7 @@ export function pushesOf(
   dataset: Dataset,
   table: Table,
 ): readonly Push[] | undefined {
-  if (dataset.mapping.date === undefined) return undefined;
+  if (dataset.mapping.date === undefined || dataset.numbered) return undefined;
   const nested = table.columns.some(({ type }) => type === 'json');
   if (nested && REWRITTEN.test(bytes.toString('latin1'))) return undefined;
   const records: readonly unknown[] = Array.isArray(value) ? value : [value];

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import {
   type Column,
   columnTypeOf,
-  CREATED_COLUMN,
   isSystemColumn,
+  ROW_COLUMN,
   SQL_TYPES,
 } from '../store/columns.ts';
 import type { Edit } from '../store/commit.ts';
@@ -32,7 +32,7 @@ import {
 } from './ingest.ts';
 import { copyTable, fileStats } from './parquetFile.ts';
 import type { Rewritten } from './rewrite.ts';
-import { uniqueIndexOf } from './uniqueIndex.ts';
+import { isNumbered, orderBy, uniqueIndexOf } from './uniqueIndex.ts';
 
 /** Records of one re-ingestion (INTERFACE.md 3.7, 3.8). */
 const REINGESTED_MAX = 1_000_000;
@@ -149,11 +149,12 @@ export async function putTogether(
     (
       await pool.rows({ files: [...files, ...more], folder, statements: [statement], deadlineMs })
     )[0] ?? [];
-  if (index.terms.length === 0) {
-    return {
-      path,
-      stats: fileStats(await ask(copyTable(`SELECT ${list} FROM ${all}`, path, columns))),
-    };
+  if (index.terms.length === 0 || isNumbered(table)) {
+    const numbered = columns.map(({ name }) =>
+      name === ROW_COLUMN ? `row_number() OVER () AS ${identifier(name)}` : identifier(name),
+    );
+    const query = `SELECT ${numbered.join(', ')} FROM ${all}${orderBy(index)}`;
+    return { path, stats: fileStats(await ask(copyTable(query, path, columns))) };
   }
   const sorted = join(folder, `${newUuid()}.parquet`);
   const order = [...index.terms, `${RANK} DESC`].join(', ');
@@ -192,7 +193,7 @@ function selected(
  */
 export async function refuseLost(read: Rewritten | undefined, place: Place): Promise<void> {
   const { bench, files, index, table } = place;
-  const own = index.columns.filter(({ name }) => name !== CREATED_COLUMN);
+  const own = index.columns.filter(({ name }) => !isSystemColumn(name));
   const told = (lost: number, first: string): Failure => {
     const what = `${lost} of ${table.records} stored records`;
     return new Failure('InvalidBody', `${what} are not in what the sources have now${first}`);

@@ -1,34 +1,45 @@
 // A look at a file before anything is made of it: its first records as its own head suggests them.
+import type { Clock } from '../store/clock.ts';
 import { columnTypeOf } from '../store/columns.ts';
 import type { ColumnMapping, RecordSchema } from '../store/datasets.ts';
 import { identifier } from '../store/duckdb/instance.ts';
 import type { Workbench } from './batch.ts';
 import { openRelation } from './decode.ts';
-import { guessMapping, schemaOf, wantedDates } from './infer.ts';
-import { fromClause, type Relation, valueOf } from './relation.ts';
+import { firstLoad } from './firstLoad.ts';
+import { wantedDates } from './infer.ts';
+import { silentEvents } from './ingest.ts';
+import { fromClause, valueOf } from './relation.ts';
 
 interface Suggestion {
   readonly schema: RecordSchema;
   readonly mapping: ColumnMapping;
+  readonly numbered: boolean;
 }
 
-/** The schema that the head of a file suggests. @throws Failure InvalidBody for no readable file. */
+/** The schema that a file suggests, and the index that its records prove. @throws Failure InvalidBody. */
 export async function suggestSchema(
   path: string,
   jsonPath: string | undefined,
+  clock: Clock,
   bench: Workbench,
 ): Promise<Suggestion> {
-  return suggested(await openRelation(openingOf(path, jsonPath), bench));
+  const opening = openingOf(path, jsonPath);
+  const relation = await openRelation(opening, bench);
+  const rejectsMax = Number.MAX_SAFE_INTEGER;
+  const load = {
+    ...opening,
+    workspace: '',
+    dataset: '',
+    duplicates: 'ignore',
+    rejectsMax,
+  } as const;
+  const run = { load, services: { clock }, bench, events: silentEvents };
+  const { draft } = await firstLoad(run, relation);
+  return { schema: draft.schema, mapping: draft.mapping, numbered: draft.numbered };
 }
 
 const openingOf = (path: string, jsonPath: string | undefined) =>
   jsonPath === undefined ? { path } : { path, jsonPath };
-
-function suggested({ columns }: Relation): Suggestion {
-  const properties = wantedDates(columns, undefined);
-  const mapping = guessMapping(properties);
-  return { schema: schemaOf(properties, mapping), mapping };
-}
 
 /** The first records of a file, at most `most`, as a JSON array. @throws as `suggestSchema`. */
 export async function sampleRecords(
@@ -38,13 +49,14 @@ export async function sampleRecords(
   bench: Workbench,
 ): Promise<string> {
   const relation = await openRelation(openingOf(path, jsonPath), bench);
-  const { schema } = suggested(relation);
-  const columns = Object.entries(schema.properties).map(([name, property], at) => ({
-    id: at + 1,
-    name,
-    type: columnTypeOf(property),
-    nullable: true,
-  }));
+  const columns = Object.entries(wantedDates(relation.columns, undefined)).map(
+    ([name, property], at) => ({
+      id: at + 1,
+      name,
+      type: columnTypeOf(property),
+      nullable: true,
+    }),
+  );
   const values = columns.map(
     (column) => `${valueOf(relation, column, false)} AS ${identifier(column.name)}`,
   );

@@ -1,7 +1,8 @@
 // The unique index of a dataset: key, subkey, date (INTERFACE.md 3.4). Without a date property the
-// day of creation takes its place; without key and date every record stands for itself.
+// day of creation takes its place. Records of a dataset that has none are numbered as they come: their
+// number comes after key, subkey and date, so that equal records are all kept, in their order.
 import type { Column } from '../store/columns.ts';
-import { CREATED_COLUMN } from '../store/columns.ts';
+import { CREATED_COLUMN, ROW_COLUMN } from '../store/columns.ts';
 import type { Dataset } from '../store/datasets.ts';
 import { identifier, literal } from '../store/duckdb/instance.ts';
 import type { DataFile, Table } from '../store/lakeRead.ts';
@@ -17,13 +18,28 @@ export interface UniqueIndex {
 
 export function uniqueIndexOf(dataset: Dataset, table: Table): UniqueIndex {
   const { key, subkey, date } = dataset.mapping;
-  if (key === undefined && date === undefined) return { columns: [], terms: [] };
-  const names = [key, subkey, date ?? CREATED_COLUMN].filter((name) => name !== undefined);
+  const numbered = isNumbered(table);
+  // As datasets without an index were made before their records had numbers.
+  if (key === undefined && date === undefined && !numbered) return { columns: [], terms: [] };
+  const names = [key, subkey, date ?? CREATED_COLUMN, numbered ? ROW_COLUMN : undefined];
   const columns = names.flatMap((name) => table.columns.filter((column) => column.name === name));
+  if (numbered) return { columns, terms: [identifier(ROW_COLUMN)] };
   const terms = columns.map(({ name }) =>
     name === CREATED_COLUMN ? `CAST(${identifier(name)} AS DATE)` : identifier(name),
   );
   return { columns, terms };
+}
+
+/** Whether its records are told apart by their numbers. */
+export const isNumbered = ({ columns }: Pick<Table, 'columns'>): boolean =>
+  columns.some(({ name }) => name === ROW_COLUMN);
+
+/** The number of the next record of a table; 1 is the first. */
+export function nextRow({ columns, files }: Pick<Table, 'columns' | 'files'>): number {
+  const id = columns.find(({ name }) => name === ROW_COLUMN)?.id;
+  if (id === undefined) return 1;
+  const numbers = files.map((file) => Number(file.ranges.get(id)?.max ?? 0));
+  return numbers.reduce((most, one) => Math.max(most, one), 0) + 1;
 }
 
 export const orderBy = (index: UniqueIndex): string =>
@@ -35,6 +51,12 @@ export const orderBy = (index: UniqueIndex): string =>
  * Whether a freshly sorted file repeats an index value: equal ones are neighbours, and `lag` over
  * the file's order streams, so this costs one pass over the index columns.
  */
+/** The first index values that a sorted file repeats, as texts `t0`, `t1` … */
+export function repeatsShown(path: string, index: UniqueIndex, most: number): string {
+  const texts = index.terms.map((_, at) => `CAST(t${at} AS VARCHAR) AS t${at}`);
+  return `SELECT ${texts.join(', ')} FROM (${repeatedValues(path, index)}) ORDER BY ALL LIMIT ${most}`;
+}
+
 export const repeatsStatement = (path: string, index: UniqueIndex): string =>
   `SELECT count(*) AS repeats FROM (${repeatedValues(path, index, 'ALL')})`;
 
@@ -51,13 +73,21 @@ export function repeatedValues(
     (SELECT ${terms.join(', ')} FROM read_parquet(${literal(path)})) WHERE ${same}`;
 }
 
+/** Columns that have a value in every record; of numbered ones key and subkey may be blank. */
+export const requiredOf = ({ columns }: UniqueIndex): readonly Column[] =>
+  isNumbered({ columns }) ? columns.filter(({ type }) => DATES.has(type)) : columns;
+
+const DATES: ReadonlySet<string> = new Set(['date', 'timestamp']);
+
 /** Required values that are missing: null, or empty where the index is text. */
 export function lacksIndex(stats: FileStats, index: UniqueIndex): boolean {
-  return index.columns.some((column) => {
-    const told = stats.columns.get(column.name);
-    const empty = column.type === 'varchar' && told?.get('min') === '';
-    return Number(told?.get('null_count') ?? 0) > 0 || empty;
-  });
+  return requiredOf(index).some(({ name }) => isBlank(stats, name));
+}
+
+/** Some record has no value there; of a text, or an empty one. */
+export function isBlank(stats: FileStats, name: string): boolean {
+  const told = stats.columns.get(name);
+  return Number(told?.get('null_count') ?? 0) > 0 || told?.get('min') === '';
 }
 
 /** Files of the dataset that may hold an index value of the new file, by catalog statistics. */

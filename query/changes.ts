@@ -107,18 +107,21 @@ function changesSql(
   index: readonly Column[],
   isKnown: string,
 ): string {
-  const same = index.map(({ name }) => `a.${identifier(name)} = b.${identifier(name)}`);
-  const first = identifier(index[0]?.name ?? '');
+  // Keys of numbered records may be blank; the last column, date or number, never is.
+  const same = index.map(
+    ({ name }) => `a.${identifier(name)} IS NOT DISTINCT FROM b.${identifier(name)}`,
+  );
+  const last = identifier(index.at(-1)?.name ?? '');
   const values = index.map(({ name, type }, at) => {
     const value = `coalesce(b.${identifier(name)}, a.${identifier(name)})`;
     const plain = type === 'int64' || type === 'float64' || type === 'boolean';
     return `${plain ? value : `CAST(${value} AS VARCHAR)`} AS i${at}`;
   });
   const updated = identifier(UPDATED_COLUMN);
-  return `SELECT CASE WHEN a.${first} IS NULL THEN 'inserted' WHEN b.${first} IS NULL THEN 'deleted'
+  return `SELECT CASE WHEN a.${last} IS NULL THEN 'inserted' WHEN b.${last} IS NULL THEN 'deleted'
       ELSE 'replaced' END AS kind, ${values.join(', ')}
     FROM ${seen} AS a FULL JOIN ${begun} AS b ON ${same.join(' AND ')}
-    WHERE (a.${updated} IS DISTINCT FROM b.${updated} OR a.${first} IS NULL OR b.${first} IS NULL)
-      AND NOT (b.${first} IS NULL AND ${isKnown})
+    WHERE (a.${updated} IS DISTINCT FROM b.${updated} OR a.${last} IS NULL OR b.${last} IS NULL)
+      AND NOT (b.${last} IS NULL AND ${isKnown})
     ORDER BY ALL LIMIT ${CHANGES_MAX}`;
 }

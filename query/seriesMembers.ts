@@ -1,6 +1,12 @@
 // What an answered record has in it, by the version of the dataset and the way it is asked for, and
 // the columns of a version that every plan goes by: both made once for each version.
-import { type Column, CREATED_COLUMN, isSystemColumn, UPDATED_COLUMN } from '../store/columns.ts';
+import {
+  type Column,
+  CREATED_COLUMN,
+  isSystemColumn,
+  ROW_COLUMN,
+  UPDATED_COLUMN,
+} from '../store/columns.ts';
 import type { Dataset } from '../store/datasets.ts';
 import { Failure } from '../store/failure.ts';
 import type { Table } from '../store/lakeRead.ts';
@@ -66,12 +72,13 @@ function columnsOf({ mapping }: Dataset, table: Table): Known {
   const [key, subkey] = [mapping.key, mapping.subkey].map((name) =>
     name === undefined ? undefined : columnOf(table, name),
   );
+  const row = table.columns.find(({ name }) => name === ROW_COLUMN);
   return {
     key,
     subkey,
     date: columnOf(table, mapping.date ?? CREATED_COLUMN),
-    ties: [key, subkey].filter((column) => column !== undefined),
-    isIndexed: mapping.key !== undefined || mapping.date !== undefined,
+    ties: [key, subkey, row].filter((column) => column !== undefined),
+    isIndexed: mapping.key !== undefined || mapping.date !== undefined || row !== undefined,
     membersKnown: new Map(),
   };
 }

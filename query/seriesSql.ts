@@ -125,7 +125,8 @@ function printTakeOfWide(
   const index = byPlace
     ? [FILE_COLUMN, POSITION_COLUMN]
     : [...ties, indexDate].map(({ name }) => identifier(name));
-  const same = index.map((name) => `found.${name} = wide.${name}`).join(' AND ');
+  // Keys of numbered records may be blank.
+  const same = index.map((name) => `found.${name} IS NOT DISTINCT FROM wide.${name}`).join(' AND ');
   const found = printTake(plan, records(narrow), bind);
   return `(SELECT * FROM ${records(columns)} AS wide WHERE EXISTS (FROM ${found} AS found WHERE ${same}))`;
 }
@@ -223,7 +224,7 @@ function rowsSince(
   const all = [...new Set([...columns, ...updated])];
   const list = columns.map(({ name }) => identifier(name)).join(', ');
   const same = [...plan.ties, plan.indexDate, ...updated].map(
-    ({ name }) => `old.${identifier(name)} = fresh.${identifier(name)}`,
+    ({ name }) => `old.${identifier(name)} IS NOT DISTINCT FROM fresh.${identifier(name)}`,
   );
   return `(SELECT ${list} FROM ${visibleRows(fresh, all, pathOf)} AS fresh
     WHERE NOT EXISTS (FROM ${visibleRows(lost, all, pathOf)} AS old WHERE ${same.join(' AND ')}))`;

@@ -35,9 +35,12 @@ export const UPDATED_COLUMN = '_system_updated';
 /** Creation time: the date of the unique index where the owner maps no date. */
 export const CREATED_COLUMN = '_system_date';
 
+/** Number of a record in its dataset, in the order of coming: it tells records apart that no index does. */
+export const ROW_COLUMN = '_system_row';
+
 /** Every other column is the owner's. */
 export const isSystemColumn = (name: string): boolean =>
-  name === UPDATED_COLUMN || name === CREATED_COLUMN;
+  name === UPDATED_COLUMN || name === CREATED_COLUMN || name === ROW_COLUMN;
 
 /**
  * Properties of a record. A wider one is refused: each step of a read holds 16 to 32 KiB a column, so that

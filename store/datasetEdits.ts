@@ -1,7 +1,14 @@
 // Making, changing, renaming and dropping what owners see: each one commit of the lake together
 // with its row beside it.
 import type { Insertable } from 'kysely';
-import { type Column, checkName, columnTypeOf, CREATED_COLUMN, UPDATED_COLUMN } from './columns.ts';
+import {
+  type Column,
+  checkName,
+  columnTypeOf,
+  CREATED_COLUMN,
+  ROW_COLUMN,
+  UPDATED_COLUMN,
+} from './columns.ts';
 import type { Committed, Edit } from './commit.ts';
 import type { Expectation, SchemaContract } from './contracts.ts';
 import type { Database, Tables } from './database.ts';
@@ -186,8 +193,10 @@ export function columnsOf(draft: DatasetDraft): readonly Column[] {
     nullable: !required.has(name),
   }));
   const created = { name: CREATED_COLUMN, type: 'timestamp', nullable: false } as const;
+  const row = { name: ROW_COLUMN, type: 'int64', nullable: false } as const;
   const updated = { name: UPDATED_COLUMN, type: 'timestamp', nullable: false } as const;
-  const columns = [...own, ...(draft.mapping.date === undefined ? [created] : []), updated];
+  const dated = draft.mapping.date === undefined ? [created] : [];
+  const columns = [...own, ...dated, ...(draft.numbered ? [row] : []), updated];
   return columns.map((column, index) => ({ ...column, id: index + 1 }));
 }
 
@@ -219,6 +228,7 @@ async function insertDataset(
       weight: draft.weight,
       schema_json: JSON.stringify(draft.schema),
       mapping_json: JSON.stringify(draft.mapping),
+      is_numbered: draft.numbered ? 1 : 0,
       ...rowOf(draft),
       created_ms: timeMs,
       updated_ms: timeMs,

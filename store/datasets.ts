@@ -1,4 +1,5 @@
 // Datasets and workspaces as their owners know them, held in memory: the hot path asks no database.
+import type { Kysely } from 'kysely';
 import type { PropertyType } from './columns.ts';
 import { type Expectation, type SchemaContract, USUAL_CONTRACT } from './contracts.ts';
 import type { Database } from './database.ts';
@@ -56,6 +57,8 @@ export interface Dataset {
   readonly weight: number;
   readonly schema: RecordSchema;
   readonly mapping: ColumnMapping;
+  /** It has no unique index: its records are numbered, and equal ones are all kept. */
+  readonly numbered: boolean;
   readonly access: Access;
   readonly smartLinks: readonly SmartLink[];
   /** Days for which its versions are kept; null: as the server keeps them. */
@@ -72,12 +75,22 @@ export const UNSAID = {
   description: '',
   source: '',
   weight: 1,
+  numbered: false,
   access: { level: 'open' },
   smartLinks: [],
   historyDays: null,
   contract: USUAL_CONTRACT,
   expectations: [],
 } as const satisfies Partial<Dataset>;
+
+/** Whether the records of a dataset are numbered, and what a job tells of its load. */
+export async function addNumberedDatasets(database: Kysely<unknown>): Promise<void> {
+  await database.schema
+    .alterTable('dataset')
+    .addColumn('is_numbered', 'bigint', (column) => column.notNull().defaultTo(0))
+    .execute();
+  await database.schema.alterTable('job').addColumn('notes_json', 'text').execute();
+}
 
 export interface Catalogue {
   workspaces(accountId: string): readonly Workspace[];
@@ -111,6 +124,7 @@ export async function loadCatalogue(database: Database): Promise<Catalogue> {
       weight: row.weight,
       schema: JSON.parse(row.schema_json) as RecordSchema,
       mapping: JSON.parse(row.mapping_json) as ColumnMapping,
+      numbered: row.is_numbered === 1,
       access: JSON.parse(row.access_json) as Access,
       smartLinks: JSON.parse(row.smart_links_json) as SmartLink[],
       historyDays: row.history_days,

@@ -184,7 +184,8 @@ export async function clearTexts(
   for (const job of rows.filter((row) => row.dataset.toUpperCase() === dataset.toUpperCase())) {
     await transaction.deleteFrom('job_reject').where('job_id', '=', job.job_id).execute();
     await transaction.deleteFrom('log').where('job_id', '=', job.job_id).execute();
-    if (job.error !== null) await updateJob(transaction, job.job_id, { error: PURGED });
+    const error = job.error === null ? {} : { error: PURGED };
+    await updateJob(transaction, job.job_id, { ...error, notes_json: null });
   }
 }
 

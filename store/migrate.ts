@@ -4,6 +4,7 @@ import { addAccounts, addFullSignatures } from './accountTables.ts';
 import { addDataSources } from './dataSources.ts';
 import { addContracts } from './contracts.ts';
 import type { Database } from './database.ts';
+import { addNumberedDatasets } from './datasets.ts';
 import { addExports } from './exports.ts';
 import { Failure } from './failure.ts';
 import { addHistoryFloors } from './history.ts';
@@ -49,6 +50,7 @@ const STEPS: readonly Step[] = [
     await addCursorSequences(database);
   },
   addLookupIndexes,
+  addNumberedDatasets,
 ];
 
 /**

@@ -91,6 +91,7 @@ export interface ScheduleBody {
     readonly subkey?: string;
     readonly date?: string;
   } | null;
+  readonly numbered?: boolean;
   readonly dateOrder?: 'MDY' | 'DMY';
 }
 

@@ -96,6 +96,8 @@ interface DatasetTable {
   readonly contract_json: Added<string | null>;
   /** JSON: what is expected of records; null: nothing. */
   readonly expectations_json: Added<string | null>;
+  /** 1: its records are numbered, and have no unique index. */
+  readonly is_numbered: Added<number>;
 }
 
 interface JobTable {
@@ -125,6 +127,8 @@ interface JobTable {
   readonly created_ms: number;
   readonly started_ms: number | null;
   readonly finished_ms: number | null;
+  /** JSON: index, properties and warnings of its load, for its owner. */
+  readonly notes_json: Added<string | null>;
 }
 
 interface JobRejectTable {

@@ -7,6 +7,7 @@ import { checkName } from '../../store/columns.ts';
 import { findSource } from '../../store/dataSources.ts';
 import { Failure } from '../../store/failure.ts';
 import { findJob, findRejects, type Job, listJobs } from '../../store/jobs.ts';
+import { redacted } from '../../store/redact.ts';
 import { callerOf, checkDatasetRoom, placeOf } from '../access.ts';
 import type { Answer, Call, Endpoint, Services } from '../endpoint.ts';
 import { LIST_PARAMETERS, listRange } from '../listRange.ts';
@@ -38,6 +39,7 @@ const JOB = Type.Object({
   dataSourceId: TEXT,
   ingestionScheduleId: TEXT,
   error: TEXT,
+  notes: Type.Array(Type.String()),
   created: Type.Integer(),
   started: COUNT,
   finished: COUNT,
@@ -100,6 +102,8 @@ export const JOB_MADE = Type.Object({
   message: Type.String(),
   jobId: Type.String(),
   jobUrl: Type.String(),
+  /** Of a load that was waited for. */
+  notes: Type.Optional(Type.Array(Type.String())),
 });
 
 export const WAIT: Parameter = {
@@ -116,14 +120,15 @@ export async function jobMade(
   call: Call,
   { runner }: Services,
 ): Promise<Answer> {
-  if (truthOf(call.query, 'wait')) {
-    const job = await runner.ended(jobId);
-    if (job.status !== 'INGESTED') {
-      throw new Failure('InvalidBody', `job ${jobId} ended in ${job.status}: ${job.error}`);
-    }
-  }
   const message = `${what}, jobId: ${jobId} has been created`;
-  return freely({ success: true, message, jobId, jobUrl: `/v1/jobs/${workspace}/ingest/${jobId}` });
+  const told = { success: true, message, jobId, jobUrl: `/v1/jobs/${workspace}/ingest/${jobId}` };
+  if (!truthOf(call.query, 'wait')) return freely(told);
+  const job = await runner.ended(jobId);
+  if (job.status !== 'INGESTED') {
+    throw new Failure('InvalidBody', `job ${jobId} ended in ${job.status}: ${job.error}`);
+  }
+  const notes = notesOf(job);
+  return freely({ ...told, ...(notes.length === 0 ? {} : { notes }) });
 }
 
 export const createJob: Endpoint = {
@@ -158,7 +163,7 @@ export const createJob: Endpoint = {
     const caller = callerOf(call.caller);
     const known = lake.catalogue.dataset(workspace, body.datasetId);
     if (known === undefined) checkDatasetRoom(caller, place, body.datasetId, services);
-    const { columnMapping, credentialId, dateOrder, jsonPath } = body;
+    const { columnMapping, credentialId, dateOrder, jsonPath, uniqueIndex } = body;
     const order: FetchOrder = {
       accountId: caller.accountId,
       workspace,
@@ -170,6 +175,7 @@ export const createJob: Endpoint = {
       overwrite: body.overwrite ?? false,
       rejectsMax: body.maximumValidationErrors ?? Number.MAX_SAFE_INTEGER,
       ...(columnMapping === undefined ? {} : { mapping: columnMapping }),
+      ...(uniqueIndex === false ? { numbered: true } : {}),
       ...(jsonPath === undefined ? {} : { jsonPath: checkJsonPath(jsonPath) }),
       ...(dateOrder === undefined ? {} : { dateOrder }),
       fetch: {
@@ -280,6 +286,9 @@ async function jobNamed(workspace: string, jobId: string, services: Services): P
   return job;
 }
 
+const notesOf = ({ notes_json }: Job): readonly string[] =>
+  (JSON.parse(notes_json ?? '[]') as readonly string[]).map(redacted);
+
 /** Loads are the only type of job so far. */
 function checkType({ path }: Call): void {
   if (path['type'] !== 'ingest') throw new Failure('NotFound');
@@ -308,6 +317,7 @@ function jobView(job: Job, { clock, folder, runner }: Services): object {
     dataSourceId: fetch?.sourceId || null,
     ingestionScheduleId: fetch?.run?.scheduleId ?? null,
     error: job.error,
+    notes: notesOf(job),
     created: job.created_ms,
     started: started_ms,
     finished: finished_ms,

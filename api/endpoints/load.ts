@@ -9,7 +9,14 @@ import { checkStorage } from '../../store/storage.ts';
 import { callerOf, changeableIn, checkDatasetRoom, checkKind } from '../access.ts';
 import { DRY_RUN, dryRunView } from '../dryRunView.ts';
 import type { Answer, Call, Endpoint, Services } from '../endpoint.ts';
-import { DATE_ORDER, dateOrderOf, DUPLICATES, duplicatesOf } from '../loading.ts';
+import {
+  DATE_ORDER,
+  dateOrderOf,
+  duplicatesOf,
+  FILE_DUPLICATES,
+  repeatsOf,
+  uniquenessOf,
+} from '../loading.ts';
 import { numberOf, type Parameter, textOf, truthOf, type Values } from '../parameters.ts';
 import { freely } from '../rows.ts';
 import { spoolBody } from '../spool.ts';
@@ -18,7 +25,7 @@ import { JOB_MADE, jobMade, WAIT } from './jobs.ts';
 const name = (part: string): Parameter => ({
   kind: 'text',
   name: part,
-  help: `Property that is the ${part}, when this load makes the dataset; guessed by its name.`,
+  help: `Property that is the ${part}, when this load makes the dataset; told by its records when left out.`,
 });
 
 export const loadData: Endpoint = {
@@ -31,7 +38,7 @@ export const loadData: Endpoint = {
   weight: 'free',
   parameters: [
     WAIT,
-    DUPLICATES,
+    FILE_DUPLICATES,
     {
       kind: 'boolean',
       name: 'overwrite',
@@ -58,6 +65,11 @@ export const loadData: Endpoint = {
     name('key'),
     name('subkey'),
     name('date'),
+    {
+      kind: 'boolean',
+      name: 'uniqueIndex',
+      help: 'false: the dataset that this load makes keeps records that are equal, in the order of coming.',
+    },
   ],
   body: { kind: 'file' },
   answer: Type.Union([JOB_MADE, DRY_RUN]),
@@ -85,9 +97,11 @@ export const loadData: Endpoint = {
       workspace,
       dataset,
       duplicates: duplicatesOf(call.query),
+      ...repeatsOf(call.query),
       overwrite: truthOf(call.query, 'overwrite'),
       rejectsMax: numberOf(call.query, 'maximumValidationErrors') ?? Number.MAX_SAFE_INTEGER,
       ...(mapping === undefined ? {} : { mapping }),
+      ...uniquenessOf(call.query, mapping),
       ...(jsonPath === undefined ? {} : { jsonPath }),
       ...dateOrderOf(call.query),
     };

@@ -57,12 +57,12 @@ export const schemaOfSource: Endpoint = {
 const schemaFrom = async (row: DataSourceRow, call: Call, services: Services): Promise<Answer> =>
   told(
     await look(row, credentialOf(call), call, services, (piece, bench) =>
-      suggestSchema(piece.path, piece.jsonPath, bench),
+      suggestSchema(piece.path, piece.jsonPath, services.clock, bench),
     ),
   );
 
-const told = ({ mapping, schema }: Awaited<ReturnType<typeof suggestSchema>>): Answer =>
-  freely({ ...schema, columnMapping: mapping });
+const told = ({ mapping, numbered, schema }: Awaited<ReturnType<typeof suggestSchema>>): Answer =>
+  freely({ ...schema, columnMapping: mapping, uniqueIndex: !numbered });
 
 export const generateSchema: Endpoint = {
   ...OWNERS_ROW,
@@ -87,7 +87,9 @@ export const generateSchema: Endpoint = {
         const row = await newSource(definition, workspace, true, services);
         return await schemaFrom({ ...row, generated: 1 }, call, services);
       }
-      const schema = await onBench(services, (bench) => suggestSchema(path, jsonPath, bench));
+      const schema = await onBench(services, (bench) =>
+        suggestSchema(path, jsonPath, services.clock, bench),
+      );
       return told(schema);
     } finally {
       await services.disk.remove(path);

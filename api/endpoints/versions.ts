@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { readVersions } from '../../store/versions.ts';
 import { changesBetween } from '../../query/changes.ts';
 import { netOf } from '../../store/pendingRows.ts';
-import { CREATED_COLUMN } from '../../store/columns.ts';
+import { CREATED_COLUMN, ROW_COLUMN } from '../../store/columns.ts';
 import { Failure } from '../../store/failure.ts';
 import { callerOf, wholeDatasetOf } from '../access.ts';
 import type { Endpoint } from '../endpoint.ts';
@@ -97,13 +97,19 @@ export const listChanges: Endpoint = {
   handle: async (call, services) => {
     const { database, lake, series, settings } = services;
     const { workspace = '', id = '' } = call.path;
-    const { mapping, tableId } = wholeDatasetOf(callerOf(call.caller), workspace, id, lake);
+    const { mapping, numbered, tableId } = wholeDatasetOf(
+      callerOf(call.caller),
+      workspace,
+      id,
+      lake,
+    );
     const asked = readAsOf(textOf(call.query, 'since'), settings.zone, 'since');
     const since = asked ?? refuse('since', 'is required');
     const begin = await beginOf(tableId, since, services);
     const { key, subkey, date = CREATED_COLUMN } = mapping;
-    const names = [key, subkey, date].filter((name) => name !== undefined);
-    if (key === undefined && mapping.date === undefined) {
+    const row = numbered ? ROW_COLUMN : undefined;
+    const names = [key, subkey, date, row].filter((name) => name !== undefined);
+    if (key === undefined && mapping.date === undefined && !numbered) {
       throw new Failure('InvalidBody', 'the dataset has no unique index');
     }
     const versions = await readVersions(database, tableId, VERSIONS_MAX, begin.snapshot);

@@ -4,6 +4,7 @@ import {
   type Column,
   CREATED_COLUMN,
   isSystemColumn,
+  ROW_COLUMN,
   UPDATED_COLUMN,
 } from '../../store/columns.ts';
 import type { Dataset } from '../../store/datasets.ts';
@@ -89,11 +90,12 @@ const ownColumns = ({ table }: BoundDataset): readonly Column[] =>
 export const columnNames = (bound: BoundDataset): readonly string[] =>
   ownColumns(bound).map(({ name }) => name);
 
-/** Columns of the unique index: key, subkey, date. */
-export const indexNames = ({ dataset: { mapping } }: BoundDataset): readonly string[] =>
-  [mapping.key, mapping.subkey, mapping.date ?? CREATED_COLUMN].filter(
-    (name) => name !== undefined,
-  );
+/** Columns of the unique index: key, subkey, date; the number of a record that has none. */
+export const indexNames = ({ dataset: { mapping, numbered } }: BoundDataset): readonly string[] =>
+  [
+    ...[mapping.key, mapping.subkey, mapping.date ?? CREATED_COLUMN],
+    numbered ? ROW_COLUMN : undefined,
+  ].filter((name) => name !== undefined);
 
 function indexColumns(bound: BoundDataset): readonly Column[] {
   const names = indexNames(bound);

@@ -44,7 +44,8 @@ const counts = (told: Told): readonly unknown[] => [
 test('of a dataset that there is not: what it would be', async () => {
   const csv = 'symbol,date,v\nA,2020-01-01,1\nA,2020-01-01,2\nB,2020-01-02,3.5\nC,2020-01-02\n';
   const before = await stored(server);
-  const told = await tried('MADE', csv);
+  const index = { key: 'symbol', date: 'date' };
+  const told = await tried('MADE', csv, index);
   assert.deepEqual(await stored(server), before);
   assert.deepEqual(await readdir(join(server.folder, 'spool')), []);
   assert.equal((await get(server, '/data/WS/MADE')).status, 404);
@@ -57,7 +58,7 @@ test('of a dataset that there is not: what it would be', async () => {
   assert.deepEqual(told['invalidRecords'], [
     { line: 5, error: 'validation failed: Expected Number of Columns: 3 Found: 2' },
   ]);
-  const job = await loaded(server, 'MADE', csv);
+  const job = await loaded(server, 'MADE', csv, index);
   assert.deepEqual(counts(job as unknown as Told), counts(told));
   const view = await fetch(`${server.base}/v1/datasets/WS/MADE?token=${server.secret}`);
   const { columnMapping, schema } = (await view.json()) as Told;

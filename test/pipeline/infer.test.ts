@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { dateSpellingOf } from '../../pipeline/dateFormats.ts';
-import { guessMapping, inferType, widen } from '../../pipeline/infer.ts';
+import { likeliestIndex } from '../../pipeline/indexGuess.ts';
+import { inferType, widen } from '../../pipeline/infer.ts';
 import { seedsOf } from '../seeds.ts';
 
 const TYPES: readonly (readonly [readonly string[], string])[] = [
@@ -49,13 +50,14 @@ test('only an unambiguous order of day and month is taken', () => {
 test('the parts of the index are guessed by name, the date also by type', () => {
   const date = { type: 'string', format: 'date' } as const;
   const text = { type: 'string' } as const;
-  assert.deepEqual(guessMapping({ a: text, Symbol: text, Date: date }), {
+  assert.deepEqual(likeliestIndex({ a: text, Symbol: text, Date: date }), {
     key: 'Symbol',
     date: 'Date',
   });
-  assert.deepEqual(guessMapping({ country: text, ticker: text }), { key: 'ticker' });
-  assert.deepEqual(guessMapping({ x: { type: 'number' }, settled: date }), { date: 'settled' });
-  assert.deepEqual(guessMapping({ symbol: { type: 'integer' } }), {});
+  assert.deepEqual(likeliestIndex({ country: text, ticker: text }), { key: 'ticker' });
+  assert.deepEqual(likeliestIndex({ x: { type: 'number' }, settled: date }), { date: 'settled' });
+  assert.deepEqual(likeliestIndex({ symbol: { type: 'integer' } }), { key: 'symbol' });
+  assert.deepEqual(likeliestIndex({ symbol: { type: 'number' } }), {});
 });
 
 const WIDTH = ['boolean', 'integer', 'number', 'string:date', 'string:date-time', 'string'];

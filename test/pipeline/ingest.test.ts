@@ -126,11 +126,12 @@ test('a record over 64 KB is rejected by its line, in every format; one below it
 
 test('equal index values: the first of the file stays, or the last replaces', async () => {
   const csv = 'symbol,date,price\nA,2020-01-01,1\nB,2020-01-01,2\nA,2020-01-01,3\nA,2020-01-01,4\n';
-  const first = await loaded(server, 'FIRST', csv);
+  const index = { key: 'symbol', date: 'date' };
+  const first = await loaded(server, 'FIRST', csv, index);
   assert.equal(first.recordsIngested, 2);
   assert.equal(first.recordsDuplicate, 2);
   assert.match(await read(server, '/data/WS/FIRST/A'), /"price":1/);
-  await loaded(server, 'LAST', csv, { duplicateKeyHandling: 'replace' });
+  await loaded(server, 'LAST', csv, { ...index, duplicateKeyHandling: 'replace' });
   assert.match(await read(server, '/data/WS/LAST/A'), /"price":4/);
 });
 
