@@ -6,6 +6,7 @@ import {
   PROPERTIES_MAX,
   type PropertyType,
 } from '../store/columns.ts';
+import type { IndexEdit } from '../pipeline/indexEdit.ts';
 import type { DatasetDraft } from '../store/datasetEdits.ts';
 import {
   type Access,
@@ -101,6 +102,9 @@ const CHANGES = {
   ...MEMBERS,
   schema: Type.Optional(CHANGED_SCHEMA),
   existing: Type.Optional(EXISTING),
+  columnMapping: Type.Optional(COLUMN_MAPPING),
+  uniqueIndex: Type.Optional(Type.Boolean()),
+  duplicateKeyHandling: Type.Optional(Type.Enum(['ignore', 'replace'])),
 };
 
 /** Body of a change: its members under `dataset`, or by themselves. */
@@ -141,7 +145,7 @@ export function draftOf(
 }
 
 /** Key and subkey of numbered records may be blank. */
-const requiredOf = (mapping: ColumnMapping, numbered: boolean): readonly string[] =>
+export const requiredOf = (mapping: ColumnMapping, numbered: boolean): readonly string[] =>
   numbered ? [mapping.date].filter((name) => name !== undefined) : Object.values(mapping);
 
 const unmapped = new Failure(
@@ -229,6 +233,30 @@ export function editOf(
 
 const unknownProperty = (name: string): Failure =>
   new Failure('InvalidBody', `schema.properties.${name} is null, and no property`);
+
+/** What a body makes of the index of a dataset; undefined: it stays. @throws as `draftOf`. */
+export function indexEditOf(
+  {
+    columnMapping,
+    duplicateKeyHandling,
+    uniqueIndex,
+  }: Omit<Static<typeof CHANGE_DATASET>, 'dataset'>,
+  { mapping: was, numbered: wasNumbered, schema }: Dataset,
+): IndexEdit | undefined {
+  if (columnMapping === undefined && uniqueIndex === undefined) {
+    if (duplicateKeyHandling === undefined) return undefined;
+    const rule = 'duplicateKeyHandling must stand beside columnMapping or uniqueIndex';
+    throw new Failure('InvalidBody', rule);
+  }
+  const mapping = columnMapping ?? was;
+  checkMapping(schema.properties, mapping);
+  const isMapped = mapping.key !== undefined || mapping.date !== undefined;
+  if (uniqueIndex === true && !isMapped) throw unmapped;
+  const numbered = !(uniqueIndex ?? (isMapped && !wasNumbered));
+  const parts = ['key', 'subkey', 'date'] as const;
+  const same = numbered === wasNumbered && parts.every((part) => mapping[part] === was[part]);
+  return same ? undefined : { mapping, numbered, duplicates: duplicateKeyHandling };
+}
 
 function checkMapping(properties: Properties, mapping: ColumnMapping): void {
   for (const [part, name] of Object.entries(mapping)) {

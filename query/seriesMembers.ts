@@ -1,14 +1,9 @@
 // What an answered record has in it, by the version of the dataset and the way it is asked for, and
 // the columns of a version that every plan goes by: both made once for each version.
-import {
-  type Column,
-  CREATED_COLUMN,
-  isSystemColumn,
-  ROW_COLUMN,
-  UPDATED_COLUMN,
-} from '../store/columns.ts';
+import { type Column, isSystemColumn, UPDATED_COLUMN } from '../store/columns.ts';
 import type { Dataset } from '../store/datasets.ts';
 import { Failure } from '../store/failure.ts';
+import { indexNamesOf } from '../store/indexColumns.ts';
 import type { Table } from '../store/lakeRead.ts';
 
 /** Where a member's value comes from. */
@@ -69,14 +64,14 @@ export function knownOf({ dataset, table }: Version): Known {
 }
 
 function columnsOf({ mapping }: Dataset, table: Table): Known {
-  const [key, subkey] = [mapping.key, mapping.subkey].map((name) =>
+  const names = indexNamesOf(mapping, table);
+  const [key, subkey, row] = [names.key, names.subkey, names.row].map((name) =>
     name === undefined ? undefined : columnOf(table, name),
   );
-  const row = table.columns.find(({ name }) => name === ROW_COLUMN);
   return {
     key,
     subkey,
-    date: columnOf(table, mapping.date ?? CREATED_COLUMN),
+    date: columnOf(table, names.date),
     ties: [key, subkey, row].filter((column) => column !== undefined),
     isIndexed: mapping.key !== undefined || mapping.date !== undefined || row !== undefined,
     membersKnown: new Map(),
@@ -106,7 +101,7 @@ function membersOf(context: Shaped, systemProperties: boolean): readonly Member[
   // Of the version: an old one has properties that the schema may have no more.
   const properties = table.columns.filter(({ name }) => !isSystemColumn(name));
   const own = properties.map(({ name }): Member => ({ kind: 'column', name, column: name }));
-  const system = systemMembers(dataset);
+  const system = systemMembers(dataset, table);
   if (shape === 'data') {
     const nested = { kind: 'object', name: '_systemRecordProperties', members: system } as const;
     return systemProperties ? [...own, nested] : own;
@@ -120,13 +115,16 @@ function membersOf(context: Shaped, systemProperties: boolean): readonly Member[
 }
 
 /** id, key, subkey, date and updated (INTERFACE.md 3.5). */
-function systemMembers(dataset: Dataset): readonly (Source & { readonly name: string })[] {
-  const { key, subkey, date } = dataset.mapping;
+function systemMembers(
+  dataset: Dataset,
+  table: Table,
+): readonly (Source & { readonly name: string })[] {
+  const { key, subkey, date } = indexNamesOf(dataset.mapping, table);
   return [
     { kind: 'text', name: 'id', text: dataset.dataset },
     indexMember('key', key),
     indexMember('subkey', subkey),
-    { kind: 'epoch', name: 'date', column: date ?? CREATED_COLUMN },
+    { kind: 'epoch', name: 'date', column: date },
     { kind: 'epoch', name: 'updated', column: UPDATED_COLUMN },
   ];
 }

@@ -1,8 +1,9 @@
 // The time-series door as data: what a request may see and in which order, decided before anything
 // is read. Planning is pure; a plan says everything that an engine needs (DESIGN.md idea 7).
-import { type Column, CREATED_COLUMN, isSystemColumn, UPDATED_COLUMN } from '../store/columns.ts';
+import { type Column, isSystemColumn, UPDATED_COLUMN } from '../store/columns.ts';
 import type { Dataset } from '../store/datasets.ts';
 import { Failure } from '../store/failure.ts';
+import { indexNamesOf } from '../store/indexColumns.ts';
 import type { Table } from '../store/lakeRead.ts';
 import type { PendingRow } from '../store/pendingRows.ts';
 import { endOfDay, startOfDay } from './dates.ts';
@@ -242,11 +243,11 @@ function testsOf(parameters: SeriesParameters, context: SeriesContext): readonly
 
 /** The column behind an attribute's name: a property, or a system member that it does not hide. */
 function attributeOf(name: string, { dataset, table }: SeriesContext): Column | undefined {
-  const { key, subkey, date } = dataset.mapping;
+  const { key, subkey, date } = indexNamesOf(dataset.mapping, table);
   const system: Readonly<Record<string, string | undefined>> = {
     key,
     subkey,
-    date: date ?? CREATED_COLUMN,
+    date,
     updated: UPDATED_COLUMN,
   };
   const own = table.columns.some((item) => item.name === name && !isSystemColumn(name));

@@ -184,6 +184,16 @@ export async function changeDataset(
   });
 }
 
+/** In the transaction that gives a dataset another index. */
+export async function storeIndex(
+  transaction: Database,
+  { tableId }: Dataset,
+  { mapping, numbered }: Pick<Dataset, 'mapping' | 'numbered'>,
+): Promise<void> {
+  const values = { mapping_json: JSON.stringify(mapping), is_numbered: numbered ? 1 : 0 };
+  await transaction.updateTable('dataset').set(values).where('table_id', '=', tableId).execute();
+}
+
 /** The dataset's physical columns: the owner's properties, then the system's, ids from 1. */
 export function columnsOf(draft: DatasetDraft): readonly Column[] {
   const required = new Set(draft.schema.required);

@@ -20,6 +20,7 @@ import { limitsLaw } from './laws/limits.ts';
 import { memoryLaw } from './laws/memory.ts';
 import { meteringLaw } from './laws/metering.ts';
 import { momentsLaw } from './laws/moments.ts';
+import { tablesLaw } from './laws/tables.ts';
 import { rotLaw } from './laws/rot.ts';
 import { seriesPlansLaw } from './laws/seriesPlans.ts';
 import { seriesRequestsLaw } from './laws/seriesRequests.ts';
@@ -65,6 +66,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'histories', fullCount: 1_000, partCount: 10, run: historiesPart },
   { name: 'moments', fullCount: 400, partCount: 10, run: momentsPart },
   { name: 'cursors', fullCount: 400, partCount: 10, run: cursorsPart },
+  { name: 'tables', fullCount: 5_000, partCount: 250, run: tablesPart },
   { name: 'contracts', fullCount: 2_000, partCount: 50, run: contractsPart },
   { name: 'memory', fullCount: 10_000, partCount: 500, run: memoryPart },
   { name: 'series-plans', fullCount: 100_000, partCount: 20_000, run: plansPart },
@@ -161,6 +163,10 @@ async function momentsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
 async function cursorsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   const records = await cursorsLaw(count, seed);
   return { failures: [], notes: [`${count} rounds of 4 writers, ${records} records told`] };
+}
+
+async function tablesPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  return { failures: [], notes: [JSON.stringify(await tablesLaw(count, seed))] };
 }
 
 async function contractsPart({ count, seed }: SoakOrder): Promise<SoakReport> {

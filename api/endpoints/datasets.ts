@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import { flushDataset } from '../../jobs/flush.ts';
 import type { FetchOrder } from '../../jobs/order.ts';
 import { planReingest } from '../../jobs/reingest.ts';
+import { editIndex, type IndexEdit } from '../../pipeline/indexEdit.ts';
 import { editSchema, type Existing } from '../../pipeline/schemaEdit.ts';
 import {
   changeDataset as storeChanges,
@@ -10,6 +11,7 @@ import {
   createDataset as makeDataset,
   dropDataset,
   renameDataset as storeName,
+  storeIndex,
 } from '../../store/datasetEdits.ts';
 import type { Dataset } from '../../store/datasets.ts';
 import { Failure } from '../../store/failure.ts';
@@ -25,6 +27,8 @@ import {
   describedBy,
   draftOf,
   editOf,
+  indexEditOf,
+  requiredOf,
 } from '../datasetBody.ts';
 import { checkExpectations, checkPatterns } from '../contractBody.ts';
 import { datasetView } from '../datasetView.ts';
@@ -162,7 +166,8 @@ async function changeOwn(call: Call, body: Changes, services: Services): Promise
   if (body.existing === 're-ingest') return reingest(call, body, services);
   await runner.inTurn(workspace, name, async () => {
     const { tableId } = ownDataset(call, lake);
-    if (body.schema === undefined) return changeInTurn(call, body, services);
+    const isIndexed = body.columnMapping !== undefined || body.uniqueIndex !== undefined;
+    if (body.schema === undefined && !isIndexed) return changeInTurn(call, body, services);
     // What is pushed meanwhile waits for its turn: it was checked by the schema as it was.
     await pending.holding(tableId, async () => {
       await flushDataset(ownDataset(call, lake), services);
@@ -192,10 +197,39 @@ async function changeInTurn(call: Call, body: Changes, services: Services): Prom
   const { accountId } = callerOf(call.caller);
   const dataset = ownDataset(call, lake);
   const { changes, edit } = await changesOf(dataset, body, services);
+  const index = indexEditOf(body, dataset);
+  if (index !== undefined) return changeIndex(call, dataset, index, body, services);
   const existing = (body.existing ?? 'leave') as Existing;
   const discardsValues = changes.contract.types === 'discard_value';
   await editSchema(dataset, { ...edit, existing, discardsValues }, ingestion, (edits) =>
     storeChanges(lake, dataset, changes, edits, accountId, clock()),
+  );
+}
+
+/** @throws Failure InvalidBody beside a change of the schema: each rewrites all records in its own way. */
+async function changeIndex(
+  call: Call,
+  dataset: Dataset,
+  index: IndexEdit,
+  body: Changes,
+  services: Services,
+): Promise<void> {
+  const { clock, ingestion, lake } = services;
+  if (body.schema !== undefined) {
+    throw new Failure(
+      'InvalidBody',
+      'columnMapping and schema must be changed one after the other',
+    );
+  }
+  const { mapping, numbered } = index;
+  const { accountId } = callerOf(call.caller);
+  const { changes } = await changesOf({ ...dataset, mapping }, body, services);
+  const schema = { ...changes.schema, required: requiredOf(mapping, numbered) };
+  const becoming = { ...changes, schema };
+  await editIndex(dataset, index, ingestion, (edits) =>
+    storeChanges(lake, dataset, becoming, edits, accountId, clock(), (transaction) =>
+      storeIndex(transaction, dataset, index),
+    ),
   );
 }
 

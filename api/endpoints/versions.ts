@@ -3,8 +3,8 @@ import { Type } from 'typebox';
 import { readVersions } from '../../store/versions.ts';
 import { changesBetween } from '../../query/changes.ts';
 import { netOf } from '../../store/pendingRows.ts';
-import { CREATED_COLUMN, ROW_COLUMN } from '../../store/columns.ts';
 import { Failure } from '../../store/failure.ts';
+import { indexNamesOf } from '../../store/indexColumns.ts';
 import { callerOf, wholeDatasetOf } from '../access.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { beginOf } from '../moments.ts';
@@ -106,10 +106,7 @@ export const listChanges: Endpoint = {
     const asked = readAsOf(textOf(call.query, 'since'), settings.zone, 'since');
     const since = asked ?? refuse('since', 'is required');
     const begin = await beginOf(tableId, since, services);
-    const { key, subkey, date = CREATED_COLUMN } = mapping;
-    const row = numbered ? ROW_COLUMN : undefined;
-    const names = [key, subkey, date, row].filter((name) => name !== undefined);
-    if (key === undefined && mapping.date === undefined && !numbered) {
+    if (mapping.key === undefined && mapping.date === undefined && !numbered) {
       throw new Failure('InvalidBody', 'the dataset has no unique index');
     }
     const versions = await readVersions(database, tableId, VERSIONS_MAX, begin.snapshot);
@@ -122,7 +119,12 @@ export const listChanges: Endpoint = {
       const after = await lake.tableAt(tableId, snapshot);
       if (after === undefined) continue;
       const before = (await lake.tableAt(tableId, earlier)) ?? { ...after, files: [] };
-      const index = names.flatMap((name) => after.columns.filter((one) => one.name === name));
+      const { date, key, row, subkey } = indexNamesOf(mapping, after);
+      const names = [key, subkey, date, row].filter((name) => name !== undefined);
+      // Where the index became another one, by what both versions have of it; nothing else changed then.
+      const both = after.columns.filter(({ id }) => before.columns.some((one) => one.id === id));
+      const index = names.flatMap((name) => both.filter((one) => one.name === name));
+      if (index.length < names.length && before.records === after.records) continue;
       const known = begin.known.filter((row) => row.snapshot > earlier && row.snapshot <= snapshot);
       const changes = await changesBetween(before, after, index, netOf(known), series);
       if (compaction && isEmpty(changes)) continue;

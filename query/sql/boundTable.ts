@@ -1,15 +1,10 @@
 // A table of a query, bound: the records of a dataset that its caller sees, as a sub-select over its
 // files and what is pending. Who may see what is part of it, so that no query can leave it out.
-import {
-  type Column,
-  CREATED_COLUMN,
-  isSystemColumn,
-  ROW_COLUMN,
-  UPDATED_COLUMN,
-} from '../../store/columns.ts';
+import { type Column, isSystemColumn, UPDATED_COLUMN } from '../../store/columns.ts';
 import type { Dataset } from '../../store/datasets.ts';
 import { identifier, literal } from '../../store/duckdb/instance.ts';
 import type { Moment } from '../../store/history.ts';
+import { indexNamesOf } from '../../store/indexColumns.ts';
 import type { DataFile, Table } from '../../store/lakeRead.ts';
 import type { View } from '../../store/namedQueries.ts';
 import type { PendingRow } from '../../store/pendingRows.ts';
@@ -91,37 +86,36 @@ export const columnNames = (bound: BoundDataset): readonly string[] =>
   ownColumns(bound).map(({ name }) => name);
 
 /** Columns of the unique index: key, subkey, date; the number of a record that has none. */
-export const indexNames = ({ dataset: { mapping, numbered } }: BoundDataset): readonly string[] =>
-  [
-    ...[mapping.key, mapping.subkey, mapping.date ?? CREATED_COLUMN],
-    numbered ? ROW_COLUMN : undefined,
-  ].filter((name) => name !== undefined);
+export function indexNames({ dataset: { mapping }, table }: BoundDataset): readonly string[] {
+  const { date, key, row, subkey } = indexNamesOf(mapping, table);
+  return [key, subkey, date, row].filter((name) => name !== undefined);
+}
 
 function indexColumns(bound: BoundDataset): readonly Column[] {
   const names = indexNames(bound);
   return bound.table.columns.filter(({ name }) => names.includes(name));
 }
 
-function systemValue({ dataset }: BoundDataset): string {
-  const { key, subkey, date } = dataset.mapping;
+function systemValue({ dataset, table }: BoundDataset): string {
+  const { key, subkey, date } = indexNamesOf(dataset.mapping, table);
   const epoch = (name: string): string => `epoch_ms(CAST(${identifier(name)} AS TIMESTAMP))`;
   const parts = [
     ["'id'", literal(dataset.dataset)],
     ["'key'", key === undefined ? "''" : identifier(key)],
     ["'subkey'", subkey === undefined ? "''" : identifier(subkey)],
-    ["'date'", epoch(date ?? CREATED_COLUMN)],
+    ["'date'", epoch(date)],
     ["'updated'", epoch(UPDATED_COLUMN)],
   ];
   return `json_object(${parts.flat().join(', ')})`;
 }
 
 function visible(bound: BoundDataset, bind: Bind): string {
-  const { dataset, visibility } = bound;
+  const { dataset, table, visibility } = bound;
   if (visibility.kind === 'all') return '';
-  const { key, date } = dataset.mapping;
+  const { key, date } = indexNamesOf(dataset.mapping, table);
   if (visibility.kind === 'key') return ` WHERE ${identifier(key ?? '')} = ${bind(visibility.key)}`;
   const moment = bind(instantText(visibility.ms));
-  return ` WHERE ${identifier(date ?? CREATED_COLUMN)} < CAST(${moment} AS TIMESTAMP)`;
+  return ` WHERE ${identifier(date)} < CAST(${moment} AS TIMESTAMP)`;
 }
 
 /** Files that may hold a record of the query, by the catalog's least and greatest values. */

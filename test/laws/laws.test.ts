@@ -9,6 +9,7 @@ import { limitsLaw } from './limits.ts';
 import { memoryLaw } from './memory.ts';
 import { meteringLaw } from './metering.ts';
 import { momentsLaw } from './moments.ts';
+import { tablesLaw } from './tables.ts';
 import { rotLaw } from './rot.ts';
 
 /** Full count: 1,000,000 calls, by `npm run soak metering`. */
@@ -30,6 +31,13 @@ const STEPS = 15;
 
 test('any history answers as plain maps do', async (t) => {
   for (const seed of seedsOf(t)) t.diagnostic(`${await historyLaw(STEPS, seed)} records`);
+});
+
+/** Full count: 5,000 tables, by `npm run soak tables`. */
+const TABLES = 20;
+
+test('a table that is loaded without a word comes out of every door whole', async (t) => {
+  for (const seed of seedsOf(t)) t.diagnostic(JSON.stringify(await tablesLaw(TABLES, seed)));
 });
 
 /** Full count: 400 histories of 40 steps, by `npm run soak moments`. */

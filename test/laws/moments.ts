@@ -12,7 +12,8 @@ import { loaded } from '../client.ts';
 import { type Seeded, seeded } from '../crash/seeded.ts';
 import { startServer, type TestServer } from '../server.ts';
 
-const IDS = ['D', 'K'] as const;
+/** N has no unique index: equal records are all kept. */
+const IDS = ['D', 'K', 'N'] as const;
 const SYMBOLS = ['A', 'B', 'C'] as const;
 const HOUR_MS = 3_600_000;
 const BEGIN_MS = Date.UTC(2026, 0, 1);
@@ -116,8 +117,7 @@ const purge: Step = async (play, id) => {
 };
 
 const reads = ({ path }: Kept, id: Id): boolean =>
-  path.includes('D,K') ||
-  path.includes('JOIN') ||
+  (id !== 'N' && (path.includes('D,K') || path.includes('JOIN'))) ||
   path.includes(`WS/${id}`) ||
   path.includes(`WS.${id}`) ||
   (id === 'D' && path.includes('WS/V')) ||
@@ -221,6 +221,10 @@ const PATHS: readonly [string, ...string[]] = [
   '/data/WS/D,K/A?last=5',
   '/time-series/WS.D/C?last=4',
   '/time-series/WS.K/A?first=2',
+  '/data/WS/N?limit=1000',
+  '/data/WS/N/A?last=5&format=csv',
+  '/time-series/WS.N/B?first=3',
+  sql('SELECT symbol, date, v, note FROM N ORDER BY symbol, date, v, note'),
   '/data/WS/V?limit=100',
   '/data/WS/V/B?last=2&format=csv',
   sql('SELECT * FROM D ORDER BY symbol, date'),
@@ -280,7 +284,8 @@ const open = (folder: string, clock: { readonly ms: number }): Promise<TestServe
 async function makeDatasets(server: TestServer): Promise<void> {
   const first = { symbol: 'A', date: '2020-01-01', v: 0.5, note: 'x' };
   for (const id of IDS) {
-    await loaded(server, id, JSON.stringify(first), { key: 'symbol', date: 'date' });
+    const index = { key: 'symbol', date: 'date', ...(id === 'N' ? { uniqueIndex: 'false' } : {}) };
+    await loaded(server, id, JSON.stringify(first), index);
   }
   const query = 'SELECT symbol, date, max(v) AS v FROM D GROUP BY symbol, date';
   const view = { query, columnMapping: { key: 'symbol', date: 'date' } };

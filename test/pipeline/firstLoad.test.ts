@@ -2,7 +2,7 @@
 // leaves out it tells.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { load, read, send } from '../client.ts';
+import { load, loaded, read, send } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 
 interface Loaded {
@@ -136,4 +136,23 @@ test('a key with blanks tells no records apart, one longer than an index may be 
   const long = csv('symbol,v', `${'x'.repeat(2_000)},1`, 'y,2', 'y,2');
   const kept = await first(server, 'B', long);
   assert.deepEqual([kept.mapping, kept.records, kept.isUnique], [{}, 3, false]);
+});
+
+test('who may only write is not told what is stored', async () => {
+  await using server = await startServer();
+  await loaded(server, 'A', 'symbol,date,v\nA,2020-01-01,1\n');
+  const grants = [{ datasets: 'WS.A', rights: ['write'] }];
+  const made = await send(server, 'POST', '/account/tokens', { kind: 'publishable', grants });
+  assert.equal(made.status, 200, made.text);
+  const { token } = JSON.parse(made.text) as { readonly token: string };
+  const url = `${server.base}/v1/data/WS/A?wait=true&token=${token}`;
+  const answer = await fetch(url, { method: 'POST', body: 'symbol,date,v\nA,2020-01-01,2\n' });
+  const text = await answer.text();
+  assert.equal(answer.status, 200, text);
+  assert.deepEqual(Object.keys(JSON.parse(text) as object), [
+    'success',
+    'message',
+    'jobId',
+    'jobUrl',
+  ]);
 });
