@@ -32,9 +32,11 @@ export const DATASETS = {
   A: { key: 'owner', date: 'day' },
   B: { key: 'owner', subkey: 'item', date: 'day' },
   C: { key: 'owner', date: 'day' },
+  // No unique index: what is loaded twice is there twice.
+  N: { key: 'owner', date: 'day', uniqueIndex: 'false' },
 } as const;
 
-export const DATASET_NAMES = ['A', 'B', 'C'] as const;
+export const DATASET_NAMES = ['A', 'B', 'C', 'N'] as const;
 
 const HEADER = 'owner,item,day,version,origin,note';
 const DAY_MS = 86_400_000;
