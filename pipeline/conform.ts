@@ -27,6 +27,7 @@ import { askedOf, checksOf, looksBack, NO_CHECKS } from './expectations.ts';
 import { guessMapping, schemaOf, wantedDates, widen } from './infer.ts';
 import type { IngestEvents, IngestServices, Load } from './ingest.ts';
 import { type Relation, saidOrder } from './relation.ts';
+import { settle, settleMisfits, settleRejected } from './settle.ts';
 import { uniqueIndexOf } from './uniqueIndex.ts';
 import { refuseUnknown } from './unknownColumns.ts';
 
@@ -60,9 +61,10 @@ export type Conformed = {
 );
 
 /** @throws Failure InvalidBody for what the contract, or the index, does not let in. */
-export async function conform(run: Looking, relation: Relation): Promise<Conformed> {
+export async function conform(run: Looking, opened: Relation): Promise<Conformed> {
   const { load, services } = run;
   const known = services.lake.catalogue.dataset(load.workspace, load.dataset);
+  const relation = await settle(settling(run), opened, known);
   if (known === undefined) return inferNew(run, relation);
   const dataset =
     load.accepted === true ? { ...known, contract: USUAL_CONTRACT, expectations: [] } : known;
@@ -139,7 +141,8 @@ interface Fitted {
  * known ones too, where the contract says so.
  * @param stored a sub-select of the stored records' index, where it matters
  */
-async function conformKnown(found: Found, stored: string | undefined): Promise<Fitted> {
+async function conformKnown(asked: Found, stored: string | undefined): Promise<Fitted> {
+  let found = asked;
   const { dataset, table, unknown } = found;
   const { contract, schema } = dataset;
   const added: Record<string, PropertyType> =
@@ -152,11 +155,23 @@ async function conformKnown(found: Found, stored: string | undefined): Promise<F
     const request = requestFor(found, columns, stored);
     const attempt = await makeBatch(request, found.run.bench, guessed);
     if (attempt.kind === 'batch') {
+      const { run } = found;
+      const again = await settleRejected(settling(run), found.relation, dataset, attempt.batch);
+      if (again !== undefined) {
+        found = { ...found, relation: again };
+        continue;
+      }
       await tellDiscarded(found, request);
       return { batch: attempt.batch, change: changeOf(dataset, columns, added, widened) };
     }
     const before = JSON.stringify([added, widened]);
-    for (const misfit of attempt.misfits) {
+    const { misfits } = attempt;
+    const how = settling(found.run);
+    const settled = await settleMisfits(how, found.relation, added, misfits, schema.properties);
+    const readOtherwise = settled.relation !== found.relation;
+    found = { ...found, relation: settled.relation };
+    Object.assign(added, settled.properties);
+    for (const misfit of settled.rest) {
       const { column } = misfit;
       const into = Object.hasOwn(added, column) ? added : widened;
       const was = ownOf(into, column) ?? ownOf(schema.properties, column) ?? { type: 'string' };
@@ -165,7 +180,7 @@ async function conformKnown(found: Found, stored: string | undefined): Promise<F
       if (into === widened && !mayWiden(dataset, column, was)) continue;
       into[column] = await widenFor(misfit, was, found);
     }
-    guessed = JSON.stringify([added, widened]) !== before;
+    guessed = readOtherwise || JSON.stringify([added, widened]) !== before;
   }
 }
 
@@ -285,9 +300,12 @@ async function tellDiscarded({ run }: Found, request: BatchRequest): Promise<voi
   }
 }
 
+const settling = ({ bench, events, load }: Looking) => ({ bench, events, order: load.dateOrder });
+
 /** The dataset that a file makes: types guessed from its head are widened until all of it fits. */
-async function inferNew(run: Looking, relation: Relation): Promise<Conformed> {
+async function inferNew(run: Looking, opened: Relation): Promise<Conformed> {
   const { load, services, bench } = run;
+  let relation = opened;
   const properties: Record<string, PropertyType> = {
     ...wantedDates(relation.columns, load.mapping),
   };
@@ -308,7 +326,10 @@ async function inferNew(run: Looking, relation: Relation): Promise<Conformed> {
     };
     const attempt = await makeBatch(request, bench, true);
     if (attempt.kind === 'batch') return { kind: 'new', batch: attempt.batch, draft, leftOut: [] };
-    for (const misfit of attempt.misfits) {
+    const settled = await settleMisfits(settling(run), relation, properties, attempt.misfits);
+    relation = settled.relation;
+    Object.assign(properties, settled.properties);
+    for (const misfit of settled.rest) {
       const { column, line, value } = misfit;
       const guessed = ownOf(properties, column) ?? { type: 'string' };
       if (load.mapping?.date === column && guessed.format !== undefined) {
