@@ -137,12 +137,46 @@ function clockOf(plain: string): string {
   return `regexp_replace(${zoned}, ${literal(MINUTES)}, ${literal(String.raw`\1:00\2`)})`;
 }
 
+/** Spellings that try_strptime reads alone, once they are matched: in a twentieth of the time. */
+const QUICK: readonly { readonly guard: string; readonly format: (order: DateOrder) => string }[] =
+  [
+    ...['/', '-'].map((sign) => ({
+      guard: String.raw`\d{1,2}${sign}\d{1,2}${sign}\d{4}`,
+      format: (order: DateOrder) =>
+        order === 'DMY' ? `%d${sign}%m${sign}%Y` : `%m${sign}%d${sign}%Y`,
+    })),
+    ...[
+      [String.raw`\d{1,2}\.\d{1,2}\.\d{4}`, '%d.%m.%Y'],
+      [String.raw`\d{4}/\d{1,2}/\d{1,2}`, '%Y/%m/%d'],
+      [String.raw`[A-Za-z]{3} \d{1,2} \d{4}`, '%b %d %Y'],
+      [String.raw`[A-Za-z]{3} \d{1,2}, \d{4}`, '%b %d, %Y'],
+      [String.raw`\d{1,2} [A-Za-z]{3} \d{4}`, '%d %b %Y'],
+      [String.raw`\d{1,2}-[A-Za-z]{3}-\d{4}`, '%d-%b-%Y'],
+    ].map(([guard = '', format = '']) => ({ guard, format: () => format })),
+  ];
+
+/** Null where it is not spelled so: then it may be spelled otherwise. */
+function quickDay(text: string, { first = [], order }: Written): string | undefined {
+  const seen = first.map((at) => SHAPES[at]);
+  const named = seen.some((shape) => shape?.spelled.includes('jan'));
+  const plain = seen.some((shape) => shape !== undefined && !shape.spelled.includes('jan'));
+  const cases = QUICK.flatMap(({ guard, format }, at) => {
+    if (guard.includes('A-Z') ? !named : !plain) return [];
+    if (at < 2 && order === undefined) return [];
+    const parsed = `try_strptime(${text}, ${literal(format(order ?? 'DMY'))})`;
+    return [`WHEN ${matches(text, guard)} THEN ${parsed}`];
+  });
+  return cases.length === 0 ? undefined : `CASE ${cases.join(' ')} END`;
+}
+
 type DateRead = Exclude<DateSpelling['read'], { readonly kind: 'cast' }>;
 
 /** A text in the file's own spelling as a date or a timestamp; null where it is none. */
 export function dateOf(text: string, read: DateRead, type: 'date' | 'timestamp'): string {
   if (read.kind === 'written') {
-    return type === 'date' ? writtenDay(text, read) : writtenInstant(text, read);
+    const written = type === 'date' ? writtenDay(text, read) : writtenInstant(text, read);
+    const quick = quickDay(text, read);
+    return quick === undefined ? written : `coalesce(CAST(${quick} AS ${type}), ${written})`;
   }
   return `TRY_CAST(${digitsOf(text, read)} AS ${type})`;
 }
