@@ -57,6 +57,8 @@ export interface NumberTally {
   readonly told: number;
   /** Numbers in neither style, or of more digits than a number keeps. */
   readonly neither: number;
+  /** Such as casts read. */
+  readonly plain: number;
   readonly pointOnly: number;
   readonly commaOnly: number;
   /** Such as 1,234 and 1.234: another number in the other style. */
@@ -90,6 +92,8 @@ export function numberVerdict(
 ): NumberSpelling | 'ambiguous' | undefined {
   const { commaOnly, currencies, openComma, openPoint, percents, pointOnly, told } = tally;
   if (told === 0 || tally.neither > 0 || (pointOnly > 0 && commaOnly > 0)) return undefined;
+  // As in a sample: nobody need ask whether a plain 1.234 is a thousand.
+  if (tally.plain === told) return { style: 'point', whole: tally.decimalPoints === 0 };
   // 5 % beside 5, and dollars beside euros, are other numbers than they seem.
   if (percents > 0 && percents < told) return undefined;
   if (tally.leastCurrency !== tally.mostCurrency) return undefined;
@@ -143,6 +147,7 @@ export const isNumberText = (value: string): boolean =>
 /** Undefined as soon as one is no number. */
 export function numberTallyOf(values: readonly string[]): NumberTally | undefined {
   const tally = {
+    plain: 0,
     pointOnly: 0,
     commaOnly: 0,
     openComma: 0,
@@ -160,6 +165,7 @@ export function numberTallyOf(values: readonly string[]): NumberTally | undefine
     const reading = readingOf(value);
     if (reading === undefined) return undefined;
     const { comma, point } = reading;
+    if (PLAIN_POINT.test(value)) tally.plain += 1;
     if (!comma) tally.pointOnly += 1;
     if (!point) tally.commaOnly += 1;
     if (comma && point && value.includes(',')) tally.openComma += 1;
@@ -208,6 +214,7 @@ export function numberTallyTerms(text: string, told: string): Readonly<Record<st
     len(regexp_extract_all(${text}, ${literal(groups)})) END`;
   return {
     neither: count(`NOT ${point} AND NOT ${comma}`),
+    plain: count(matches(text, PLAIN.point)),
     pointOnly: count(`${point} AND NOT ${comma}`),
     commaOnly: count(`NOT ${point} AND ${comma}`),
     openComma: count(`contains(${text}, ',') AND ${point} AND ${comma}`),

@@ -94,6 +94,17 @@ test('a value at line 50,000 tells how the whole column is read', async () => {
   }
 });
 
+test('a plain 1.234 stays what it is between semicolons and tabs, whatever is missing', async () => {
+  for (const [at, delimiter] of [',', ';', '\t'].entries()) {
+    const id = `PLAIN_${at}`;
+    await loaded(server, id, await fileOf('csv', late('1.234', 'NA'), delimiter), { key: 'k' });
+    assert.deepEqual([typeOf(server, id), (await valuesOf(server, id))[0]], ['number', 1.234]);
+    const more = await loaded(server, id, `k${delimiter}v\na${delimiter}2.345\nb${delimiter}x\n`);
+    assert.deepEqual([more.recordsIngested, more.recordsInvalid], [1, 1]);
+    assert.equal((await valuesOf(server, id))[0], 2.345);
+  }
+});
+
 test('texts of JSON stay texts, and numbers beside a mark of none are numbers', async () => {
   const texts = await fileOf('json', ['1,234.5', '12%']);
   assert.deepEqual(await taken(server, 'JSON_TEXTS', texts), ['string', ['1,234.5', '12%']]);
