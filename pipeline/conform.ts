@@ -30,6 +30,7 @@ import { indexTold } from './indexGuess.ts';
 import type { IngestEvents, IngestServices, Load } from './ingest.ts';
 import { checkColumns, ownOf, widenFor, wordOf } from './misfits.ts';
 import type { Relation } from './relation.ts';
+import { settle, settleMisfits, settleRejected, settling } from './settle.ts';
 import { nextRow, uniqueIndexOf } from './uniqueIndex.ts';
 import { refuseUnknown } from './unknownColumns.ts';
 
@@ -65,9 +66,10 @@ export type Conformed = {
 );
 
 /** @throws Failure InvalidBody for what the contract, or the index, does not let in. */
-export async function conform(run: Looking, relation: Relation): Promise<Conformed> {
+export async function conform(run: Looking, opened: Relation): Promise<Conformed> {
   const { load, services } = run;
   const known = services.lake.catalogue.dataset(load.workspace, load.dataset);
+  const relation = await settle(settling(run), opened, known);
   if (known === undefined) return firstLoad(run, relation);
   const dataset =
     load.accepted === true ? { ...known, contract: USUAL_CONTRACT, expectations: [] } : known;
@@ -146,7 +148,8 @@ interface Fitted {
  * known ones too, where the contract says so.
  * @param stored a sub-select of the stored records' index, where it matters
  */
-async function conformKnown(found: Found, stored: string | undefined): Promise<Fitted> {
+async function conformKnown(asked: Found, stored: string | undefined): Promise<Fitted> {
+  let found = asked;
   const { dataset, table, unknown } = found;
   const { contract, schema } = dataset;
   const added: Record<string, PropertyType> =
@@ -160,11 +163,23 @@ async function conformKnown(found: Found, stored: string | undefined): Promise<F
     const attempt = await makeBatch(request, found.run.bench, guessed);
     if (attempt.kind === 'unproved') throw new Failure('SystemError', 'an index was not asked for');
     if (attempt.kind === 'batch') {
+      const { run } = found;
+      const again = await settleRejected(settling(run), found.relation, dataset, attempt.batch);
+      if (again !== undefined) {
+        found = { ...found, relation: again };
+        continue;
+      }
       await tellDiscarded(found, request);
       return { batch: attempt.batch, change: changeOf(dataset, columns, added, widened) };
     }
     const before = JSON.stringify([added, widened]);
-    for (const misfit of attempt.misfits) {
+    const { misfits } = attempt;
+    const how = settling(found.run);
+    const settled = await settleMisfits(how, found.relation, added, misfits, schema.properties);
+    const readOtherwise = settled.relation !== found.relation;
+    found = { ...found, relation: settled.relation };
+    Object.assign(added, settled.properties);
+    for (const misfit of settled.rest) {
       const { column } = misfit;
       const into = Object.hasOwn(added, column) ? added : widened;
       const was = ownOf(into, column) ?? ownOf(schema.properties, column) ?? { type: 'string' };
@@ -173,7 +188,7 @@ async function conformKnown(found: Found, stored: string | undefined): Promise<F
       if (into === widened && !mayWiden(dataset, column, was)) continue;
       into[column] = await widenFor(misfit, was, found);
     }
-    guessed = JSON.stringify([added, widened]) !== before;
+    guessed = readOtherwise || JSON.stringify([added, widened]) !== before;
   }
 }
 

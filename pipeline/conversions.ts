@@ -1,7 +1,8 @@
 // A stored value as another type, without losing a part of it: null where that can't be.
-import { type ColumnType, SQL_TYPES } from '../store/columns.ts';
+import type { ColumnType } from '../store/columns.ts';
 import type { DateSpelling } from './dateFormats.ts';
-import { castText, dateOf } from './relation.ts';
+import { dateOf } from './dateReading.ts';
+import { castText } from './relation.ts';
 
 /** Which type a column may become of which. Texts are spelled as answers spell their values. */
 const INTO: Readonly<Record<ColumnType, readonly ColumnType[]>> = {
@@ -30,8 +31,10 @@ export function conversionOf(
   if (from === to) return value;
   if (to === 'varchar') return textOf(value, from);
   if (from === 'varchar') {
-    if (read === undefined || read.kind === 'cast') return castText(value, to);
-    return `TRY_CAST(${dateOf(value, read)} AS ${SQL_TYPES[to]})`;
+    if (to !== 'date' && to !== 'timestamp') return castText(value, to);
+    return read === undefined || read.kind === 'cast'
+      ? castText(value, to)
+      : dateOf(value, read, to);
   }
   if (to === 'float64') return `CAST(${value} AS DOUBLE)`;
   if (to === 'timestamp') return `CAST(${value} AS TIMESTAMP)`;

@@ -1,4 +1,7 @@
-// How real files spell dates. A spelling is taken only when every value has it.
+// How people write dates, and what a column of them tells: of each value whether it can be read with
+// the day first, with the month first, or both ways. What reads a whole file (dateReading.ts) is made
+// of the same shapes.
+import { withoutSpaces } from './missing.ts';
 
 /** What comes first in dates like 01/02/2024: the month, or the day. */
 export type DateOrder = 'MDY' | 'DMY';
@@ -8,6 +11,13 @@ export interface DateSpelling {
   readonly time: boolean;
   readonly read:
     | { readonly kind: 'cast' }
+    /** As people write it, each value for itself; without an order what depends on it is not read. */
+    | {
+        readonly kind: 'written';
+        readonly order?: DateOrder;
+        /** Places in `SHAPES` of those that were seen. */
+        readonly first?: readonly number[];
+      }
     | { readonly kind: 'strptime'; readonly format: string }
     /** Counts since 1970: of seconds (1), milliseconds (1,000) … */
     | { readonly kind: 'epoch'; readonly perSecond: 1 | 1_000 | 1_000_000 | 1_000_000_000 };
@@ -15,48 +25,249 @@ export interface DateSpelling {
   readonly order?: DateOrder;
 }
 
-interface DateFormat extends DateSpelling {
-  readonly pattern: RegExp;
-  /** Which group is the month and which the day, where digits alone must be checked. */
-  readonly month?: number;
-  readonly day?: number;
+/** A date as people write it, in lower case and without a weekday; regular expressions of RE2 too. */
+export interface DateShape {
+  readonly spelled: string;
+  /** Groups of the pattern; no month or day: the first one. `a` and `b` change with the order. */
+  readonly year: number;
+  readonly month?: number | 'a' | 'b';
+  readonly day?: number | 'a' | 'b';
+  readonly quarter?: number;
+  readonly week?: number;
+  /** The year has two digits. */
+  readonly short?: true;
+  /** No clock follows: it is a month, a quarter or a week. */
+  readonly period?: true;
 }
 
-const MONTH = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)';
-const CLOCK = String.raw`\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?`;
-const ZONE = String.raw`(?:Z|[+-]\d{2}(?::?\d{2})?)?`;
+const DAY = String.raw`(\d{1,2})`;
+const ORDINAL = String.raw`(\d{1,2})(?:st|nd|rd|th)?`;
+const YEAR = String.raw`(\d{4})`;
+const MONTH_DIGITS = '(0[1-9]|1[0-2])';
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const NAME = `(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?|\
+september|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)`;
 
-const strptime = (format: string): DateSpelling => ({
-  time: false,
-  read: { kind: 'strptime', format },
-});
-const cast = (time: boolean): DateSpelling => ({ time, read: { kind: 'cast' } });
-const iso = `^\\d{4}-(\\d{2})-(\\d{2})`;
+/** Places in `MONTH_LETTERS` are three times the month, less one. */
+export const MONTH_LETTERS = MONTHS.join('');
 
-const FORMATS: readonly DateFormat[] = [
-  { pattern: new RegExp(`${iso}$`), ...cast(false), month: 1, day: 2 },
-  { pattern: new RegExp(`${iso}[ T]${CLOCK}${ZONE}$`), ...cast(true), month: 1, day: 2 },
-  { pattern: /^\d{4}\/(\d{2})\/(\d{2})$/, ...strptime('%Y/%m/%d'), month: 1, day: 2 },
-  { pattern: new RegExp(`^${MONTH} \\d{1,2} \\d{4}$`, 'i'), ...strptime('%b %d %Y') },
-  { pattern: new RegExp(`^${MONTH} \\d{1,2}, \\d{4}$`, 'i'), ...strptime('%b %d, %Y') },
-  { pattern: new RegExp(`^\\d{1,2} ${MONTH} \\d{4}$`, 'i'), ...strptime('%d %b %Y') },
-  { pattern: new RegExp(`^\\d{1,2}-${MONTH}-\\d{4}$`, 'i'), ...strptime('%d-%b-%Y') },
+/** Longer than any date is written; what is longer is not looked at. */
+export const DATE_CHARACTERS_MAX = 60;
+
+const DAY_FIRST = { month: 'b', day: 'a' } as const;
+const NAMED_DAY = { day: 1, month: 2, year: 3 } as const;
+
+/** Exclusive: at most one matches. */
+export const SHAPES: readonly DateShape[] = [
+  ...['-', '/', String.raw`\.`].map((sign) => ({
+    spelled: `${YEAR}${sign}${DAY}${sign}${DAY}`,
+    year: 1,
+    month: 2,
+    day: 3,
+  })),
+  { spelled: String.raw`((?:19|20)\d{2})(\d{2})(\d{2})`, year: 1, month: 2, day: 3 },
+  // With dots the day is first. Two digits each, where the year has two: 1.2.10 is a version.
+  { spelled: String.raw`${DAY}\.${DAY}\.${YEAR}`, day: 1, month: 2, year: 3 },
+  { spelled: String.raw`(\d{2})\.(\d{2})\.(\d{2})`, day: 1, month: 2, year: 3, short: true },
+  { spelled: `${DAY}/${DAY}/${YEAR}`, ...DAY_FIRST, year: 3 },
+  { spelled: String.raw`${DAY}/${DAY}/(\d{2})`, ...DAY_FIRST, year: 3, short: true },
+  { spelled: `${DAY}-${DAY}-${YEAR}`, ...DAY_FIRST, year: 3 },
+  { spelled: String.raw`(\d{2})-(\d{2})-(\d{2})`, ...DAY_FIRST, year: 3, short: true },
+  { spelled: `${ORDINAL}\\.?[-/ ]?${NAME}\\.?,?[-/ ]?${YEAR}`, ...NAMED_DAY },
+  { spelled: `${ORDINAL}[-/ ]${NAME}\\.?[-/ ](\\d{2})`, ...NAMED_DAY, short: true },
+  { spelled: `${NAME}\\.?[- ]${ORDINAL}(?:,? ?|-)${YEAR}`, month: 1, day: 2, year: 3 },
+  { spelled: `${YEAR}[-/ ]${NAME}[-/ ]${DAY}`, year: 1, month: 2, day: 3 },
+  { spelled: `${YEAR}[-/]${MONTH_DIGITS}`, year: 1, month: 2, period: true },
+  { spelled: `(0?[1-9]|1[0-2])/${YEAR}`, month: 1, year: 2, period: true },
+  { spelled: `${MONTH_DIGITS}-${YEAR}`, month: 1, year: 2, period: true },
+  { spelled: `${NAME}\\.?(?:, | |-)${YEAR}`, month: 1, year: 2, period: true },
+  { spelled: `${YEAR}[- ]${NAME}`, year: 1, month: 2, period: true },
+  { spelled: `q([1-4])[-/ ]?${YEAR}`, quarter: 1, year: 2, period: true },
+  { spelled: `([1-4])q[-/ ]?${YEAR}`, quarter: 1, year: 2, period: true },
+  { spelled: `${YEAR}[-/ ]?q([1-4])`, year: 1, quarter: 2, period: true },
+  {
+    spelled: String.raw`${YEAR}-?w(0[1-9]|[1-4]\d|5[0-3])(?:-?([1-7]))?`,
+    year: 1,
+    week: 2,
+    day: 3,
+    period: true,
+  },
 ];
 
-const SLASHED_PATTERN = /^(\d{1,2})\/(\d{1,2})\/\d{4}$/;
-/** Unless one is said, an order of day and month is taken only when the values rule out the other. */
-const SLASHED: Readonly<Record<DateOrder, DateFormat>> = {
-  MDY: { pattern: SLASHED_PATTERN, ...strptime('%m/%d/%Y'), month: 1, day: 2 },
-  DMY: { pattern: SLASHED_PATTERN, ...strptime('%d/%m/%Y'), month: 2, day: 1 },
-};
+/** A weekday in front says nothing more. */
+export const WEEKDAY =
+  '^(?:mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:r(?:s(?:day)?)?)?|fri(?:day)?|' +
+  'sat(?:urday)?|sun(?:day)?)[.,]{0,2} +';
+const SECONDS = String.raw`(?::[0-5]\d(?:[.,]\d{1,9})?)?`;
+const CLOCK = String.raw`(?:[01]?\d|2[0-3]):[0-5]\d${SECONDS}`;
+const HALVES = String.raw`(?:0?[1-9]|1[0-2])(?::[0-5]\d${SECONDS})? ?[ap]\.?m\.?`;
+const ZONE = String.raw`(?: ?(?:z|utc|gmt|[+-](?:0\d|1[0-5])(?::?[0-5]\d)?))?`;
+const TAIL = `(?:(?:t|,? +)(?:${CLOCK}|${HALVES})${ZONE})?`;
+
+/** Of a whole value in lower case, without spaces around it and a weekday in front. */
+export const wholePattern = ({ period, spelled }: DateShape): string =>
+  `^${spelled}${period === true ? '' : TAIL}$`;
+
+const WEEKDAY_IN_FRONT = new RegExp(WEEKDAY);
+const COMPILED = SHAPES.map((shape) => ({ shape, whole: new RegExp(wholePattern(shape)) }));
+const HAS_CLOCK = /:|[ap]\.?m\.?/;
+
+interface Reading {
+  readonly dayFirst: boolean;
+  readonly monthFirst: boolean;
+  /** Both readings are dates, other ones. */
+  readonly differs: boolean;
+  /** Digits of which the order decides. */
+  readonly ordered: boolean;
+  readonly clock: boolean;
+  /** The place of its shape in `SHAPES`. */
+  readonly at: number;
+}
+
+/** Undefined: no shape of a date. */
+function readingOf(value: string): Reading | undefined {
+  if (value.length > DATE_CHARACTERS_MAX) return undefined;
+  const text = withoutSpaces(value).toLowerCase().replace(WEEKDAY_IN_FRONT, '');
+  for (const [at, { shape, whole }] of COMPILED.entries()) {
+    const match = whole.exec(text);
+    if (match === null) continue;
+    const ordered = shape.month === 'b';
+    const dayFirst = isDay(shape, match, 'DMY');
+    const monthFirst = ordered ? isDay(shape, match, 'MDY') : dayFirst;
+    const differs = ordered && dayFirst && monthFirst && Number(match[1]) !== Number(match[2]);
+    const clock = shape.period !== true && HAS_CLOCK.test(text);
+    return { dayFirst, monthFirst, differs, ordered, clock, at };
+  }
+  return undefined;
+}
+
+function isDay(shape: DateShape, match: RegExpExecArray, order: DateOrder): boolean {
+  const year = yearOf(match[shape.year] ?? '');
+  if (shape.week !== undefined) return Number(match[shape.week]) <= weeksOf(year);
+  if (shape.quarter !== undefined) return true;
+  const month = groupOf(shape.month, order);
+  const day = groupOf(shape.day, order);
+  const name = month === undefined ? '' : (match[month] ?? '');
+  const number = /^\d/.test(name) ? Number(name) : MONTHS.indexOf(name.slice(0, 3)) + 1;
+  if (number < 1 || number > 12) return false;
+  const at = day === undefined ? 1 : Number(match[day]);
+  return at >= 1 && at <= new Date(Date.UTC(2000 + (year % 400), number, 0)).getUTCDate();
+}
+
+/** Which group of the pattern it is, in that order. */
+export function groupOf(part: DateShape['month'], order: DateOrder): number | undefined {
+  if (part === 'a') return order === 'DMY' ? 1 : 2;
+  if (part === 'b') return order === 'DMY' ? 2 : 1;
+  return part;
+}
+
+/** Two digits as POSIX has them. */
+const yearOf = (digits: string): number =>
+  digits.length > 2 ? Number(digits) : Number(digits) + (Number(digits) >= 69 ? 1900 : 2000);
+
+/** A year has 53 weeks when it begins on a Thursday, or on a Wednesday and is a leap year. */
+function weeksOf(year: number): number {
+  const same = 2000 + (year % 400);
+  const first = new Date(Date.UTC(same, 0, 1)).getUTCDay();
+  const isLeap = new Date(Date.UTC(same, 2, 0)).getUTCDate() === 29;
+  return first === 4 || (first === 3 && isLeap) ? 53 : 52;
+}
+
+/** What a column's values tell of its dates: how many of them there are of each kind. */
+export interface DateTally {
+  readonly told: number;
+  /** No dates, in whatever order. */
+  readonly neither: number;
+  readonly dayFirstOnly: number;
+  readonly monthFirstOnly: number;
+  /** Other dates in the other order. */
+  readonly differ: number;
+  /** Spelled in digits that have an order. */
+  readonly ordered: number;
+  readonly clocks: number;
+  /** Places in `SHAPES`. */
+  readonly first: readonly number[];
+}
+
+/** `contradiction`: some values say that the day is first, others that the month is. */
+type DateVerdict = DateSpelling | 'ambiguous' | 'contradiction' | undefined;
+
+/**
+ * How a column is read.
+ * @param order of day and month, where it is said: then values that contradict it are misfits, as
+ *   any others are
+ */
+export function dateVerdict(tally: DateTally, order?: DateOrder): DateVerdict {
+  const { clocks, dayFirstOnly, first, differ, monthFirstOnly, neither, ordered, told } = tally;
+  if (told === 0 || neither > 0) return undefined;
+  const time = clocks > 0;
+  const written = { kind: 'written', first } as const;
+  if (ordered === 0) return { time, read: written };
+  if (order !== undefined) return { time, read: { ...written, order }, order };
+  if (dayFirstOnly > 0 && monthFirstOnly > 0) return 'contradiction';
+  if (dayFirstOnly > 0) return { time, read: { ...written, order: 'DMY' } };
+  if (monthFirstOnly > 0) return { time, read: { ...written, order: 'MDY' } };
+  return differ > 0 ? 'ambiguous' : { time, read: written };
+}
+
+/** Undefined as soon as a value is no date: most columns hold none, and that is to be known fast. */
+function tallyOf(values: readonly string[]): DateTally | undefined {
+  const tally = { dayFirstOnly: 0, monthFirstOnly: 0, differ: 0, ordered: 0, clocks: 0 };
+  const seen = new Set<number>();
+  for (const value of values) {
+    const reading = readingOf(value);
+    if (reading === undefined || !(reading.dayFirst || reading.monthFirst)) return undefined;
+    seen.add(reading.at);
+    if (!reading.monthFirst) tally.dayFirstOnly += 1;
+    if (!reading.dayFirst) tally.monthFirstOnly += 1;
+    if (reading.differs) tally.differ += 1;
+    if (reading.ordered) tally.ordered += 1;
+    if (reading.clock) tally.clocks += 1;
+  }
+  return { told: values.length, neither: 0, ...tally, first: [...seen] };
+}
+
+/** True where a value is a date, in one order of day and month at least. */
+export const isDateText = (value: string): boolean => tallyOf([value]) !== undefined;
+
+const ISO_DAY = /^\d{4}-\d{2}-\d{2}$/;
+const ISO_INSTANT =
+  /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?$/;
+
+/** Days and instants as ISO 8601 has them: DuckDB's casts read them, and nobody need ask how. */
+function isoSpelling(values: readonly string[]): DateSpelling | undefined {
+  let time = false;
+  for (const value of values) {
+    const day = ISO_DAY.test(value);
+    if (!day && !ISO_INSTANT.test(value)) return undefined;
+    if (!day) time = true;
+  }
+  return { time, read: { kind: 'cast' } };
+}
+
+/** How `values` (none empty) spell dates; undefined where one of them is none. */
+export function datesOf(values: readonly string[], order?: DateOrder): DateVerdict {
+  if (values.length === 0) return undefined;
+  const tally = tallyOf(values);
+  if (tally === undefined) return undefined;
+  return isoSpelling(values) ?? dateVerdict(tally, order);
+}
+
+/** The same where only a reading will do. */
+export function dateSpellingOf(
+  values: readonly string[],
+  order?: DateOrder,
+): DateSpelling | undefined {
+  const verdict = datesOf(values, order);
+  return typeof verdict === 'string' ? undefined : verdict;
+}
 
 /** Digits alone are a date only where a date is wanted: elsewhere they are numbers. */
-const NUMERIC: readonly DateFormat[] = [
+const NUMERIC: readonly (DateSpelling & { readonly pattern: RegExp })[] = [
   {
-    pattern: /^(?:19|20)\d{2}(\d{2})(\d{2})$/,
-    ...strptime('%Y%m%d'),
-    month: 1,
-    day: 2,
+    pattern: /^(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$/,
+    time: false,
+    read: { kind: 'strptime', format: '%Y%m%d' },
   },
   { pattern: /^\d{9,10}$/, time: true, read: { kind: 'epoch', perSecond: 1 } },
   { pattern: /^\d{12,13}$/, time: true, read: { kind: 'epoch', perSecond: 1_000 } },
@@ -64,38 +275,8 @@ const NUMERIC: readonly DateFormat[] = [
   { pattern: /^\d{18,19}$/, time: true, read: { kind: 'epoch', perSecond: 1_000_000_000 } },
 ];
 
-/**
- * The one spelling that all of `values` (none empty) share, or undefined.
- * @param order of day and month, where it is said: then values that contradict it are misfits, as
- *   any others are
- */
-export function dateSpellingOf(
-  values: readonly string[],
-  order?: DateOrder,
-): DateSpelling | undefined {
-  if (values.length === 0) return undefined;
-  const plain = shared(FORMATS, values);
-  if (plain.length > 0) return plain[0];
-  if (order !== undefined) {
-    const slashed = values.every((value) => SLASHED_PATTERN.test(value));
-    return slashed ? { ...SLASHED[order], order } : undefined;
-  }
-  const slashed = shared(Object.values(SLASHED), values);
-  return slashed.length === 1 ? slashed[0] : undefined;
-}
-
-/** The same for values that are digits alone: `20200131`, or a count since 1970. */
+/** How digits alone spell dates: `20200131`, or a count since 1970. */
 export const numericSpellingOf = (values: readonly string[]): DateSpelling | undefined =>
-  values.length === 0 ? undefined : shared(NUMERIC, values)[0];
-
-const shared = (formats: readonly DateFormat[], values: readonly string[]): readonly DateFormat[] =>
-  formats.filter((format) => values.every((value) => fits(format, value)));
-
-function fits(format: DateFormat, value: string): boolean {
-  const match = format.pattern.exec(value);
-  if (match === null) return false;
-  if (format.month === undefined || format.day === undefined) return true;
-  const month = Number(match[format.month]);
-  const day = Number(match[format.day]);
-  return month >= 1 && month <= 12 && day >= 1 && day <= 31;
-}
+  values.length === 0
+    ? undefined
+    : NUMERIC.find(({ pattern }) => values.every((value) => pattern.test(value)));

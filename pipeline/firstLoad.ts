@@ -14,6 +14,7 @@ import { schemaOf, wantedDates } from './infer.ts';
 import type { IngestServices } from './ingest.ts';
 import { checkColumns, noDate, ownOf, widenFor, wordOf } from './misfits.ts';
 import type { Relation } from './relation.ts';
+import { settleMisfits, settling } from './settle.ts';
 import { isBlank, uniqueIndexOf } from './uniqueIndex.ts';
 
 type Properties = Readonly<Record<string, PropertyType>>;
@@ -39,13 +40,13 @@ type MadeNew = Extract<Conformed, { readonly kind: 'new' }>;
 /** @throws Failure InvalidBody for what can not be its index. */
 export async function firstLoad(run: FirstLooking, relation: Relation): Promise<MadeNew> {
   const { load } = run;
-  const first = { run, relation };
+  let first: First = { run, relation };
   let properties: Properties = { ...wantedDates(relation.columns, load.mapping) };
   for (;;) {
     const asked = askedIndex(first);
     const index = asked ?? { mapping: likeliestIndex(properties), numbered: false };
     const draft = draftOf(first, properties, index);
-    checkColumns(draft, relation);
+    checkColumns(draft, first.relation);
     const repeats = asked === undefined ? 'tell' : 'drop';
     const attempt = await makeBatch(requestFor(first, draft, repeats), run.bench, true);
     if (attempt.kind === 'batch') {
@@ -56,7 +57,10 @@ export async function firstLoad(run: FirstLooking, relation: Relation): Promise<
       return { kind: 'new', batch: attempt.batch, draft, leftOut: [], index: told(draft, first) };
     }
     if (attempt.kind === 'unproved') return proved(first, properties);
-    properties = await widened(attempt.misfits, properties, first);
+    const { misfits } = attempt;
+    const settled = await settleMisfits(settling(run), first.relation, properties, misfits);
+    first = { run, relation: settled.relation };
+    properties = await widened(settled.rest, { ...properties, ...settled.properties }, first);
   }
 }
 

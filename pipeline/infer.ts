@@ -1,12 +1,9 @@
 // Types from values. Inference is monotone: more values can only widen a type, never narrow it.
 import type { PropertyType } from '../store/columns.ts';
 import type { ColumnMapping, RecordSchema } from '../store/datasets.ts';
-import {
-  type DateOrder,
-  type DateSpelling,
-  dateSpellingOf,
-  numericSpellingOf,
-} from './dateFormats.ts';
+import { type DateOrder, type DateSpelling, datesOf, numericSpellingOf } from './dateFormats.ts';
+import { isMissing } from './missing.ts';
+import { type NumberSpelling, numberTallyOf, numberVerdict } from './numberFormats.ts';
 
 /** 18 digits always fit 64 bits; a leading zero means an identifier, such as a CIK. */
 const INTEGER = /^[+-]?(?:0|[1-9]\d{0,17})$/;
@@ -23,44 +20,82 @@ export interface Inferred {
   readonly spelling: DateSpelling | undefined;
   /** How its digits spell a date, should one be wanted there. */
   readonly numeric: DateSpelling | undefined;
+  /** How people wrote its numbers, where a cast would not read them. */
+  readonly number?: NumberSpelling;
+  /** Some of the texts say that there is no value (missing.ts). */
+  readonly missing?: true;
+  /** The values can be read in two ways, and these do not tell in which: the whole file may. */
+  readonly open?: 'order' | 'number';
 }
 
 const TEXT: Inferred = { property: { type: 'string' }, spelling: undefined, numeric: undefined };
+
+const plain = (type: PropertyType['type']): Inferred => ({ ...TEXT, property: { type } });
 
 /** The narrowest type of all values; empty ones say nothing; none at all is a string. */
 export function inferType(values: readonly string[], order?: DateOrder): Inferred {
   const told = values.filter((value) => value !== '');
   if (told.some(({ length }) => length > LOOKED_AT_MAX)) return TEXT;
-  const all = (pattern: RegExp): boolean => told.length > 0 && told.every((v) => pattern.test(v));
-  const plain = (type: PropertyType['type']): Inferred => ({
-    property: { type },
-    spelling: undefined,
-    numeric: undefined,
-  });
-  if (all(BOOLEAN)) return plain('boolean');
-  if (all(INTEGER)) return { ...plain('integer'), numeric: numericSpellingOf(told) };
-  if (all(NUMBER) && !told.some((value) => LEADING_ZERO.test(value))) {
-    return { ...plain('number'), numeric: numericSpellingOf(told) };
-  }
-  const spelling = dateSpellingOf(told, order);
-  if (spelling === undefined) return plain('string');
-  const format = spelling.time ? 'date-time' : 'date';
-  return { property: { type: 'string', format }, spelling, numeric: undefined };
+  if (told.length > 0 && told.every((value) => BOOLEAN.test(value))) return plain('boolean');
+  const cast = castable(told) ?? inferDates(told, order);
+  if (cast !== undefined) return cast;
+  const present = told.filter((value) => !isMissing(value));
+  if (present.length === told.length) return inferNumbers(told) ?? TEXT;
+  const inferred = castable(present) ?? inferDates(present, order) ?? inferNumbers(present);
+  return inferred === undefined ? TEXT : { ...inferred, missing: true };
 }
+
+/** Numbers that DuckDB's casts read. */
+function castable(values: readonly string[]): Inferred | undefined {
+  if (values.length === 0) return undefined;
+  const type = isEach(values, INTEGER) ? 'integer' : 'number';
+  if (type === 'number' && !isEach(values, NUMBER)) return undefined;
+  if (values.some((value) => LEADING_ZERO.test(value))) return undefined;
+  return { ...plain(type), numeric: numericSpellingOf(values) };
+}
+
+const isEach = (values: readonly string[], pattern: RegExp): boolean =>
+  values.every((value) => pattern.test(value));
+
+function inferDates(values: readonly string[], order: DateOrder | undefined): Inferred | undefined {
+  const verdict = datesOf(values, order);
+  if (verdict === undefined) return undefined;
+  return typeof verdict === 'string' ? { ...TEXT, open: 'order' } : datesSpelled(verdict);
+}
+
+export const datesSpelled = (spelling: DateSpelling): Inferred => ({
+  property: { type: 'string', format: spelling.time ? 'date-time' : 'date' },
+  spelling,
+  numeric: undefined,
+});
+
+function inferNumbers(values: readonly string[]): Inferred | undefined {
+  const tally = values.length === 0 ? undefined : numberTallyOf(values);
+  const verdict = tally === undefined ? undefined : numberVerdict(tally);
+  if (verdict === 'ambiguous') return { ...TEXT, open: 'number' };
+  return verdict === undefined ? undefined : numbersSpelled(verdict);
+}
+
+export const numbersSpelled = (number: NumberSpelling): Inferred => ({
+  ...plain(number.whole ? 'integer' : 'number'),
+  number,
+});
 
 /** The type of JSON values: their own, or what their texts spell. */
 export function inferJsonType(values: readonly unknown[], order?: DateOrder): Inferred {
   const told = values.filter((value) => value !== null && value !== undefined && value !== '');
   if (told.some((value) => typeof value === 'object')) {
     const arrays = told.every((value) => Array.isArray(value));
-    const property: PropertyType = { type: arrays ? 'array' : 'object' };
-    return { property, spelling: undefined, numeric: undefined };
+    return plain(arrays ? 'array' : 'object');
   }
   const inferred = inferType(told.map(String), order);
   // Texts that look like numbers stay texts: whoever writes JSON says which is which.
-  const texts = told.some((value) => typeof value === 'string');
-  if (!texts || inferred.spelling !== undefined) return inferred;
-  return { ...inferred, property: { type: 'string' } };
+  const texts = told.filter((value) => typeof value === 'string');
+  if (texts.length === 0 || inferred.spelling !== undefined || inferred.open === 'order') {
+    return inferred;
+  }
+  const numbers = texts.length < told.length && texts.every(isMissing);
+  return numbers && inferred.number === undefined ? inferred : TEXT;
 }
 
 /**

@@ -2,8 +2,11 @@
 import { type Column, type ColumnType, SQL_TYPES } from '../store/columns.ts';
 import { identifier, literal } from '../store/duckdb/instance.ts';
 import type { DateOrder, DateSpelling } from './dateFormats.ts';
+import { dateOf } from './dateReading.ts';
 import type { Inferred } from './infer.ts';
 import type { Spelled } from './jsonSpelling.ts';
+import { missingTest } from './missing.ts';
+import { plainNumber } from './numberFormats.ts';
 
 /** A column of the file as it is read. */
 interface SourceColumn {
@@ -11,6 +14,8 @@ interface SourceColumn {
   readonly inferred: Inferred;
   /** Set where every value of the file is known to be null or spelled so, and no record has two. */
   readonly spelled?: Spelled | undefined;
+  /** All values of the file were looked at for what the sample left open, or got wrong. */
+  readonly settled?: true;
 }
 
 /** Where the records of a JSON file are: one on each line, in an array, or below a path. */
@@ -228,11 +233,13 @@ export function saidOrder(
 
 type DateRead = Exclude<DateSpelling['read'], { readonly kind: 'cast' }>;
 
-/** How the file spells a date that goes into `target`; undefined: DuckDB's own cast reads it. */
-function spellingOf(inferred: Inferred, target: Column): DateRead | undefined {
-  if (target.type !== 'date' && target.type !== 'timestamp') return undefined;
-  const read = (inferred.spelling ?? inferred.numeric)?.read;
-  return read === undefined || read.kind === 'cast' ? undefined : read;
+/** How the file spells dates; undefined: DuckDB's own cast reads them. */
+function spellingOf({ numeric, property, spelling }: Inferred): DateRead | undefined {
+  const read = (spelling ?? numeric)?.read;
+  if (read !== undefined) return read.kind === 'cast' ? undefined : read;
+  // Where a date is wanted, each text that can be read in one way only is read.
+  const text = property.type === 'string' && property.format === undefined;
+  return text ? { kind: 'written' } : undefined;
 }
 
 /**
@@ -243,17 +250,30 @@ export function valueOf(relation: Relation, target: Column, strict: boolean): st
   const source = relation.columns.find(({ name }) => name === target.name);
   if (source === undefined) return `CAST(NULL AS ${SQL_TYPES[target.type]})`;
   const cast = castOf(relation, source, target);
-  if (cast === undefined) return identifier(target.name);
+  if (cast === undefined) return nativeValue(relation, target);
   if (!strict) return `(${cast})`;
   const failed = `error(${literal(`${MISFIT_MARK}${target.name}`)})`;
-  return `CASE WHEN ${given(relation, target.name)} THEN coalesce(${cast}, ${failed}) END`;
+  return `CASE WHEN ${valued(relation, source, target)} THEN coalesce(${cast}, ${failed}) END`;
+}
+
+/** DuckDB's cast makes a number of NaN, which is what people write where there is none. */
+function nativeValue({ kind }: Relation, { name, type }: Column): string {
+  const value = identifier(name);
+  return kind === 'csv' && type === 'float64' ? `nullif(${value}, 'nan'::DOUBLE)` : value;
 }
 
 /** True where the property has a value in the file that does not fit; undefined when none can. */
 export function misfit(relation: Relation, target: Column): string | undefined {
   const source = relation.columns.find(({ name }) => name === target.name);
-  const cast = source === undefined ? undefined : castOf(relation, source, target);
-  return cast === undefined ? undefined : `${given(relation, target.name)} AND ${cast} IS NULL`;
+  if (source === undefined) return undefined;
+  const cast = castOf(relation, source, target);
+  return cast === undefined ? undefined : `${valued(relation, source, target)} AND ${cast} IS NULL`;
+}
+
+/** The file has a value there, and does not say by a text that there is none. */
+function valued(relation: Relation, { inferred }: SourceColumn, { name }: Column): string {
+  const has = given(relation, name);
+  return inferred.missing === true ? `${has} AND NOT ${missingTest(identifier(name))}` : has;
 }
 
 /** The file has a value there: empty text is none, unless the property is text itself. */
@@ -264,20 +284,33 @@ export function given(relation: Relation, column: string): string {
 
 /** How the value is made; undefined: DuckDB reads the column typed, and rejects what does not fit. */
 function castOf(relation: Relation, source: SourceColumn, target: Column): string | undefined {
-  const name = identifier(target.name);
+  const { missing, number } = source.inferred;
+  const cell = identifier(target.name);
+  const marked = missing === true && target.type !== 'varchar' && target.type !== 'json';
+  const name = marked ? `CASE WHEN NOT ${missingTest(cell)} THEN ${cell} END` : cell;
   if (relation.kind === 'parquet') return castValue(name, source, target);
   if (relation.kind === 'json' && relation.typed === true && source.spelled !== undefined) {
     if (READ_TYPED[source.spelled].includes(target.type)) return undefined;
   }
-  const read = spellingOf(source.inferred, target);
-  if (read !== undefined) return `TRY_CAST(${dateOf(name, read)} AS ${SQL_TYPES[target.type]})`;
+  if (target.type === 'date' || target.type === 'timestamp') {
+    return castDate(name, source.inferred, target.type);
+  }
   if (target.type === 'varchar') return undefined;
   if (target.type === 'json') {
     return relation.kind === 'json' ? undefined : `TRY_CAST(nullif(${name}, '') AS JSON)`;
   }
+  const numeric = target.type === 'float64' || target.type === 'int64';
+  if (numeric && number !== undefined) {
+    return castText(`(${plainNumber(name, number.style)})`, target.type);
+  }
   const native = target.type === 'float64' || target.type === 'boolean';
-  const typed = relation.kind === 'csv' && relation.texts !== true;
+  const typed = relation.kind === 'csv' && relation.texts !== true && !marked;
   return typed && native ? undefined : castText(name, target.type);
+}
+
+function castDate(text: string, inferred: Inferred, type: 'date' | 'timestamp'): string {
+  const read = spellingOf(inferred);
+  return read === undefined ? castText(text, type) : dateOf(text, read, type);
 }
 
 /**
@@ -302,19 +335,15 @@ export function castText(text: string, type: ColumnType): string {
 function castValue(value: string, { inferred }: SourceColumn, target: Column): string {
   if (target.type === 'json') return `to_json(${value})`;
   const { type, format } = inferred.property;
-  const text = type === 'string' && format === undefined;
-  if (text && target.type !== 'varchar') return castText(value, target.type);
+  const text = type === 'string' && (format === undefined || inferred.spelling !== undefined);
+  if (text && target.type !== 'varchar') {
+    return target.type === 'date' || target.type === 'timestamp'
+      ? castDate(value, inferred, target.type)
+      : castText(value, target.type);
+  }
   const cast = `TRY_CAST(${value} AS ${SQL_TYPES[target.type]})`;
   const narrows =
     (target.type === 'int64' && type === 'number') ||
     (target.type === 'date' && format === 'date-time');
   return narrows ? `CASE WHEN ${cast} = ${value} THEN ${cast} END` : cast;
-}
-
-/** A text in the file's own spelling as a date or an instant. */
-export function dateOf(name: string, read: DateRead): string {
-  if (read.kind === 'strptime') return `try_strptime(${name}, ${literal(read.format)})`;
-  const count = `TRY_CAST(${name} AS BIGINT)`;
-  if (read.perSecond === 1_000_000_000) return `make_timestamp(${count} // 1000)`;
-  return `make_timestamp(${count} * ${1_000_000 / read.perSecond})`;
 }

@@ -4,10 +4,12 @@ import { columnTypeOf } from '../store/columns.ts';
 import type { ColumnMapping, RecordSchema } from '../store/datasets.ts';
 import { identifier } from '../store/duckdb/instance.ts';
 import type { Workbench } from './batch.ts';
+import type { DateOrder } from './dateFormats.ts';
 import { openRelation } from './decode.ts';
 import { firstLoad } from './firstLoad.ts';
 import { wantedDates } from './infer.ts';
 import { silentEvents } from './ingest.ts';
+import { settle, settling } from './settle.ts';
 import { fromClause, valueOf } from './relation.ts';
 
 interface Suggestion {
@@ -19,12 +21,14 @@ interface Suggestion {
 /** The schema that a file suggests, and the index that its records prove. @throws Failure InvalidBody. */
 export async function suggestSchema(
   path: string,
-  jsonPath: string | undefined,
+  said: { readonly jsonPath?: string | undefined; readonly dateOrder?: DateOrder },
   clock: Clock,
   bench: Workbench,
 ): Promise<Suggestion> {
-  const opening = openingOf(path, jsonPath);
-  const relation = await openRelation(opening, bench);
+  const { dateOrder, jsonPath } = said;
+  const order = dateOrder === undefined ? {} : { dateOrder };
+  const opening = { ...openingOf(path, jsonPath), ...order };
+  const opened = await openRelation(opening, bench);
   const rejectsMax = Number.MAX_SAFE_INTEGER;
   const load = {
     ...opening,
@@ -34,7 +38,7 @@ export async function suggestSchema(
     rejectsMax,
   } as const;
   const run = { load, services: { clock }, bench, events: silentEvents };
-  const { draft } = await firstLoad(run, relation);
+  const { draft } = await firstLoad(run, await settle(settling(run), opened, undefined));
   return { schema: draft.schema, mapping: draft.mapping, numbered: draft.numbered };
 }
 

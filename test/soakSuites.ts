@@ -24,6 +24,7 @@ import { tablesLaw } from './laws/tables.ts';
 import { rotLaw } from './laws/rot.ts';
 import { seriesPlansLaw } from './laws/seriesPlans.ts';
 import { seriesRequestsLaw } from './laws/seriesRequests.ts';
+import { writtenDatesLaw } from './laws/writtenDates.ts';
 import { tableOf, verdictOf } from './life/diary.ts';
 import { liveMonth } from './life/month.ts';
 import { scheduledMonth } from './life/scheduledMonth.ts';
@@ -73,6 +74,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'series-requests', fullCount: 2_000, partCount: 200, run: answersPart },
   { name: 'rot', fullCount: 1_000, partCount: 250, run: rotPart },
   { name: 'formats', fullCount: 2_000, partCount: 200, run: formatsPart },
+  { name: 'written-dates', fullCount: 2_000, partCount: 200, run: lawPart(writtenDatesLaw) },
   { name: 'sql-selects', fullCount: 10_000, partCount: 500, run: selectsPart },
   { name: 'sql-conditions', fullCount: 2_000, partCount: 200, run: conditionsPart },
   { name: 'sql-estimates', fullCount: 1_000, partCount: 200, run: estimatesPart },

@@ -8,6 +8,7 @@ import type { DataSourceRow } from '../../store/dataSources.ts';
 import { placeOf } from '../access.ts';
 import type { Answer, Call, Endpoint, Services } from '../endpoint.ts';
 import { checkBody } from '../jsonBody.ts';
+import { DATE_ORDER, dateOrderOf } from '../loading.ts';
 import { type Parameter, textOf } from '../parameters.ts';
 import { ANY, freely, OWNERS_ROW } from '../rows.ts';
 import { SOURCE_BODY, SOURCE_TYPES } from '../sourceBody.ts';
@@ -49,7 +50,7 @@ export const schemaOfSource: Endpoint = {
   method: 'GET',
   path: '/generate-schema/:workspace/:id',
   summary: 'The schema that a data source suggests; of several files, the oldest.',
-  parameters: [CREDENTIAL],
+  parameters: [CREDENTIAL, DATE_ORDER],
   answer: ANY,
   handle: async (call, services) => schemaFrom(await ownSource(call, services), call, services),
 };
@@ -57,7 +58,12 @@ export const schemaOfSource: Endpoint = {
 const schemaFrom = async (row: DataSourceRow, call: Call, services: Services): Promise<Answer> =>
   told(
     await look(row, credentialOf(call), call, services, (piece, bench) =>
-      suggestSchema(piece.path, piece.jsonPath, services.clock, bench),
+      suggestSchema(
+        piece.path,
+        { jsonPath: piece.jsonPath, ...dateOrderOf(call.query) },
+        services.clock,
+        bench,
+      ),
     ),
   );
 
@@ -73,6 +79,7 @@ export const generateSchema: Endpoint = {
     'The schema that a body suggests, or, when it is the definition of a data source, that source.',
   parameters: [
     { kind: 'text', name: 'jsonPath', help: 'Where the array of records stands in the document.' },
+    DATE_ORDER,
   ],
   body: { kind: 'file' },
   answer: ANY,
@@ -88,7 +95,7 @@ export const generateSchema: Endpoint = {
         return await schemaFrom({ ...row, generated: 1 }, call, services);
       }
       const schema = await onBench(services, (bench) =>
-        suggestSchema(path, jsonPath, services.clock, bench),
+        suggestSchema(path, { jsonPath, ...dateOrderOf(call.query) }, services.clock, bench),
       );
       return told(schema);
     } finally {

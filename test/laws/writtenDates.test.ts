@@ -1,0 +1,12 @@
+// Dates in random spellings, a few columns; `npm run soak written-dates` runs the full count.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { seedsOf } from '../seeds.ts';
+import { writtenDatesLaw } from './writtenDates.ts';
+
+test('law: a day in any spelling comes back as itself, or is asked for', async (t) => {
+  for (const seed of seedsOf(t)) {
+    const { failures } = await writtenDatesLaw(60, seed);
+    assert.deepEqual(failures, []);
+  }
+});
