@@ -4,6 +4,7 @@ import { checkCron } from '../jobs/cron.ts';
 import { checkName } from '../store/columns.ts';
 import { Failure } from '../store/failure.ts';
 import type { ScheduleBody } from '../store/schedules.ts';
+import { READING } from './loading.ts';
 import { COLUMN_MAPPING } from './datasetBody.ts';
 import { SOURCE_BODY } from './sourceBody.ts';
 
@@ -20,6 +21,7 @@ export const LOADING = {
   maximumValidationErrors: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })),
   columnMapping: Type.Optional(COLUMN_MAPPING),
   dateOrder: Type.Optional(Type.Enum(['MDY', 'DMY'])),
+  reading: Type.Optional(READING),
 };
 
 export const SCHEDULE_BODY = Type.Object(
@@ -66,6 +68,7 @@ export function scheduleBodyOf(given: Static<typeof SCHEDULE_BODY>, nowMs: numbe
     retryMs: (given.retryWaitSeconds ?? 60) * 1_000,
     mapping: given.columnMapping ?? null,
     ...(given.dateOrder === undefined ? {} : { dateOrder: given.dateOrder }),
+    ...(given.reading === undefined ? {} : { reading: given.reading }),
   };
 }
 

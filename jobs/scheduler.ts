@@ -266,6 +266,7 @@ export class Scheduler {
       rejectsMax: body.rejectsMax ?? Number.MAX_SAFE_INTEGER,
       ...(body.mapping === null ? {} : { mapping: body.mapping }),
       ...(body.dateOrder === undefined ? {} : { dateOrder: body.dateOrder }),
+      ...(body.reading === undefined ? {} : { reading: body.reading }),
       fetch: { sourceId, sourceType: source?.type ?? '', run },
     };
   }

@@ -92,6 +92,8 @@ export interface ScheduleBody {
     readonly date?: string;
   } | null;
   readonly dateOrder?: 'MDY' | 'DMY';
+  /** As the pipeline knows it. */
+  readonly reading?: object;
 }
 
 type ScheduleRow = Selectable<ScheduleTable>;

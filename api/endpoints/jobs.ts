@@ -158,7 +158,7 @@ export const createJob: Endpoint = {
     const caller = callerOf(call.caller);
     const known = lake.catalogue.dataset(workspace, body.datasetId);
     if (known === undefined) checkDatasetRoom(caller, place, body.datasetId, services);
-    const { columnMapping, credentialId, dateOrder, jsonPath } = body;
+    const { columnMapping, credentialId, dateOrder, jsonPath, reading } = body;
     const order: FetchOrder = {
       accountId: caller.accountId,
       workspace,
@@ -172,6 +172,7 @@ export const createJob: Endpoint = {
       ...(columnMapping === undefined ? {} : { mapping: columnMapping }),
       ...(jsonPath === undefined ? {} : { jsonPath: checkJsonPath(jsonPath) }),
       ...(dateOrder === undefined ? {} : { dateOrder }),
+      ...(reading === undefined ? {} : { reading }),
       fetch: {
         sourceId: source.source_id,
         sourceType: source.type,

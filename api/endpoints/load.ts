@@ -9,7 +9,14 @@ import { checkStorage } from '../../store/storage.ts';
 import { callerOf, changeableIn, checkDatasetRoom, checkKind } from '../access.ts';
 import { DRY_RUN, dryRunView } from '../dryRunView.ts';
 import type { Answer, Call, Endpoint, Services } from '../endpoint.ts';
-import { DATE_ORDER, dateOrderOf, DUPLICATES, duplicatesOf } from '../loading.ts';
+import {
+  DATE_ORDER,
+  dateOrderOf,
+  DUPLICATES,
+  duplicatesOf,
+  READING_PARAMETERS,
+  readingOf,
+} from '../loading.ts';
 import { numberOf, type Parameter, textOf, truthOf, type Values } from '../parameters.ts';
 import { freely } from '../rows.ts';
 import { spoolBody } from '../spool.ts';
@@ -27,7 +34,7 @@ export const loadData: Endpoint = {
   path: '/data/:workspace/:id',
   token: 'granted',
   summary:
-    'Loads CSV, JSON, JSON lines or Parquet, also packed; makes the dataset when there is none.',
+    'Loads CSV, JSON, JSON lines, Parquet or Arrow, also packed; makes the dataset when there is none.',
   weight: 'free',
   parameters: [
     WAIT,
@@ -50,6 +57,7 @@ export const loadData: Endpoint = {
       help: 'Where the array of records stands in a JSON document: $ with steps .name and [*].',
     },
     DATE_ORDER,
+    ...READING_PARAMETERS,
     {
       kind: 'boolean',
       name: 'dryRun',
@@ -90,6 +98,7 @@ export const loadData: Endpoint = {
       ...(mapping === undefined ? {} : { mapping }),
       ...(jsonPath === undefined ? {} : { jsonPath }),
       ...dateOrderOf(call.query),
+      ...readingOf(call.query),
     };
     if (dry) return tried(load, call, services);
     const { accountId } = caller;
