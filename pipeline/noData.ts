@@ -129,6 +129,12 @@ const PAGE_TAGS = new Set(
   ].flatMap((tags) => tags.split(' ')),
 );
 
+/** A page without a word is told by nothing else. */
+function told(what: string, text: string): string {
+  const excerpt = excerptOf(text);
+  return excerpt === '""' ? what : `${what} (${excerpt})`;
+}
+
 /** Web pages and fragments of them, XML, SVG: `<TICKER>,<DATE>` is a header of CSV. */
 function markupIn(text: string): string | undefined {
   let rest = text;
@@ -138,7 +144,7 @@ function markupIn(text: string): string | undefined {
       rest,
     );
     if (skipped === null) break;
-    if (/^<!doctype\s+html/i.test(rest)) return `a web page (${excerptOf(text)})`;
+    if (/^<!doctype\s+html/i.test(rest)) return told('a web page', text);
     isXml ||= /^<[?]|^<!doctype/i.test(rest);
     rest = rest.slice(skipped[0].length);
   }
@@ -147,8 +153,8 @@ function markupIn(text: string): string | undefined {
   const [, name = '', closed, next = ''] = tag ?? [];
   const lower = name.toLowerCase();
   if (tag === null) {
-    if (isXml) return `XML (${excerptOf(text)})`;
-    return wasComment && rest.startsWith('<') ? `a web page (${excerptOf(text)})` : undefined;
+    if (isXml) return told('XML', text);
+    return wasComment && rest.startsWith('<') ? told('a web page', text) : undefined;
   }
   if (/[,;|\t]/.test(next) && !isXml) return undefined;
   if (lower === 'svg') return 'an image (SVG)';
@@ -156,9 +162,9 @@ function markupIn(text: string): string | undefined {
   const isPage = PAGE_TAGS.has(lower);
   const tags = rest.match(/<\/?[a-z][^<>]*>/gi)?.length ?? 0;
   if (isPage && (ends || tags > 1 || /^(?:html|head|body|meta|script)$/.test(lower))) {
-    return `a web page (${excerptOf(text)})`;
+    return told('a web page', text);
   }
-  return isXml || ends ? `XML (${excerptOf(text)})` : undefined;
+  return isXml || ends ? told('XML', text) : undefined;
 }
 
 const SQL = /^(?:CREATE (?:TABLE|DATABASE)|INSERT INTO|DROP TABLE|BEGIN TRANSACTION|SET \w+ ?=) /i;

@@ -164,7 +164,7 @@ export const ODD_FILES: readonly OddFile[] = [
   { file: 'html-bom-comment.csv', refused: /a web page \("404 Not Found"\)/ },
   { file: 'html-fragment.csv', refused: /a web page \("Service unavailable, try later"\)/ },
   { file: 'xhtml.csv', refused: /a web page \("Maintenance"\)/ },
-  { file: 'login-form.csv', refused: /a web page \(""\)/ },
+  { file: 'login-form.csv', refused: /the body is a web page/ },
   { file: 'html-utf16.csv', refused: /a web page \("Wide page"\)/ },
   { file: 'page.html.gz', refused: /a web page \("Packed page"\)/ },
   { file: 'error.xml', refused: /the body is XML \("Access Denied"\)/ },
