@@ -1,7 +1,15 @@
 // What the loading doors share.
+import { type Static, Type } from 'typebox';
 import type { DateOrder } from '../pipeline/dateFormats.ts';
+import {
+  DELIMITERS,
+  ENCODINGS,
+  HEADER_LINES_MAX,
+  type Reading,
+  SKIP_LINES_MAX,
+} from '../pipeline/reading.ts';
 import type { ColumnMapping } from '../store/datasets.ts';
-import { type Parameter, refuse, textOf, type Values } from './parameters.ts';
+import { numberOf, type Parameter, refuse, textOf, type Values } from './parameters.ts';
 
 export const DUPLICATES = {
   kind: 'choice',
@@ -47,4 +55,81 @@ export const DATE_ORDER: Parameter = {
 export function dateOrderOf(query: Values): { readonly dateOrder?: DateOrder } {
   const given = textOf(query, 'dateOrder') as DateOrder | undefined;
   return given === undefined ? {} : { dateOrder: given };
+}
+
+const NAMES = Object.keys(DELIMITERS) as readonly (keyof typeof DELIMITERS)[];
+
+/** What may be said of how a file is to be read, in the body of a schedule or a job. */
+export const READING = Type.Object(
+  {
+    as: Type.Optional(Type.Enum(['csv', 'json'])),
+    header: Type.Optional(
+      Type.Union([Type.Boolean(), Type.Integer({ minimum: 0, maximum: HEADER_LINES_MAX })]),
+    ),
+    skipLines: Type.Optional(Type.Integer({ minimum: 0, maximum: SKIP_LINES_MAX })),
+    skipLast: Type.Optional(Type.Integer({ minimum: 0, maximum: SKIP_LINES_MAX })),
+    delimiter: Type.Optional(Type.Enum([...NAMES])),
+    encoding: Type.Optional(Type.Enum([...ENCODINGS])),
+  },
+  { additionalProperties: false },
+);
+
+/** The same as parameters. */
+export const READING_PARAMETERS: readonly Parameter[] = [
+  {
+    kind: 'choice',
+    name: 'as',
+    choices: ['csv', 'json'],
+    help: 'What the body is, whatever it looks like: nothing is refused for being a page or an error.',
+  },
+  {
+    kind: 'choice',
+    name: 'header',
+    choices: ['true', 'false', '0', '1', '2', '3'],
+    help: 'Lines of the header of a CSV; true is 1, false 0: columns are column1, column2 then.',
+  },
+  {
+    kind: 'integer',
+    name: 'skipLines',
+    least: 0,
+    most: SKIP_LINES_MAX,
+    help: 'Lines above the header of a CSV.',
+  },
+  {
+    kind: 'integer',
+    name: 'skipLast',
+    least: 0,
+    most: SKIP_LINES_MAX,
+    help: 'Lines at the end of a CSV that are no records; 0: the last line is one.',
+  },
+  {
+    kind: 'choice',
+    name: 'delimiter',
+    choices: NAMES,
+    help: 'What stands between the cells of a CSV; told by its lines.',
+  },
+  {
+    kind: 'choice',
+    name: 'encoding',
+    choices: ENCODINGS,
+    help: 'Of CSV and JSON; told by the bytes: UTF-8, UTF-16 or windows-1252.',
+  },
+];
+
+const HEADERS: Readonly<Record<string, boolean>> = { true: true, false: false };
+
+/** The member of a load, where the query has a part of it. */
+export function readingOf(query: Values): { readonly reading?: Reading } {
+  const header = textOf(query, 'header');
+  const told = {
+    as: textOf(query, 'as'),
+    header: header === undefined ? undefined : (HEADERS[header] ?? Number(header)),
+    skipLines: numberOf(query, 'skipLines'),
+    skipLast: numberOf(query, 'skipLast'),
+    delimiter: textOf(query, 'delimiter'),
+    encoding: textOf(query, 'encoding'),
+  };
+  const given = Object.entries(told).filter(([, value]) => value !== undefined);
+  // Each was checked against its choices.
+  return given.length === 0 ? {} : { reading: Object.fromEntries(given) as Static<typeof READING> };
 }

@@ -4,6 +4,7 @@ import { checkCron } from '../jobs/cron.ts';
 import { checkName } from '../store/columns.ts';
 import { Failure } from '../store/failure.ts';
 import type { ScheduleBody } from '../store/schedules.ts';
+import { READING } from './loading.ts';
 import { COLUMN_MAPPING } from './datasetBody.ts';
 import { SOURCE_BODY } from './sourceBody.ts';
 
@@ -21,6 +22,7 @@ export const LOADING = {
   columnMapping: Type.Optional(COLUMN_MAPPING),
   uniqueIndex: Type.Optional(Type.Boolean()),
   dateOrder: Type.Optional(Type.Enum(['MDY', 'DMY'])),
+  reading: Type.Optional(READING),
 };
 
 export const SCHEDULE_BODY = Type.Object(
@@ -68,6 +70,7 @@ export function scheduleBodyOf(given: Static<typeof SCHEDULE_BODY>, nowMs: numbe
     mapping: given.columnMapping ?? null,
     ...(given.uniqueIndex === false ? { numbered: true } : {}),
     ...(given.dateOrder === undefined ? {} : { dateOrder: given.dateOrder }),
+    ...(given.reading === undefined ? {} : { reading: given.reading }),
   };
 }
 

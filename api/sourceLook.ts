@@ -1,6 +1,7 @@
 // A look at the first file of a data source, of which nothing is kept.
 import { openSource } from '../jobs/fetch.ts';
 import type { Workbench } from '../pipeline/batch.ts';
+import { NoDataFailure } from '../pipeline/noData.ts';
 import { type Piece, SourceFailure } from '../pipeline/sources/source.ts';
 import type { DataSourceRow } from '../store/dataSources.ts';
 import { inWorkFolder } from '../store/workFolder.ts';
@@ -32,7 +33,13 @@ export async function look<T>(
     const owner = { accountId, workspace: row.workspace };
     const asked = { owner, definition, credential, landing };
     const order = { ...asked, since: undefined, sample: true } as const;
-    for await (const piece of fetching.pull(order)) return work(piece, bench);
+    for await (const piece of fetching.pull(order)) {
+      try {
+        return await work(piece, bench);
+      } catch (error) {
+        throw error instanceof NoDataFailure ? error.ofSource() : error;
+      }
+    }
     throw new SourceFailure('the data source has nothing', false);
   });
 }

@@ -1,5 +1,6 @@
 // A job as it goes on, until it has ended.
 import { progress } from './progress.ts';
+import { harmless } from './terminalText.ts';
 import type { AskValue } from './workspaceApi.ts';
 
 const LOOK_MS = 200;
@@ -17,6 +18,7 @@ export interface JobView {
   readonly recordsIngested: number;
   readonly recordsDuplicate: number;
   readonly recordsInvalid: number;
+  readonly notes: readonly string[];
 }
 
 /** Shows it on standard error and its end on standard output; an end in vain is exit code 1. */
@@ -46,6 +48,7 @@ function tell(job: JobView, json: boolean): void {
   const counts =
     `${recordsIngested} records ingested, ${recordsDuplicate} duplicates, ` +
     `${recordsInvalid} invalid`;
-  const line = json ? JSON.stringify(job) : `${job.datasetId}: ${job.error ?? counts}`;
+  if (!json) for (const note of job.notes) process.stdout.write(`${harmless(note)}\n`);
+  const line = json ? JSON.stringify(job) : `${job.datasetId}: ${harmless(job.error ?? counts)}`;
   process.stdout.write(`${line}\n`);
 }

@@ -8,6 +8,7 @@ import { reasonOf } from '../store/failure.ts';
 import { redacted } from '../store/redact.ts';
 import { environment, readSettings } from '../store/settings.ts';
 import { dateOrderOption, ingestFile, type IngestOptions } from './ingest.ts';
+import { readingOptions } from './readingOptions.ts';
 import { addExport } from './export.ts';
 import { addKeyRotation } from './rotateKey.ts';
 import { serve } from './serve.ts';
@@ -36,23 +37,30 @@ function program(): Command {
     .command('serve')
     .description('run the server until SIGTERM or SIGINT')
     .action(() => serve(settings()));
-  root
+  const ingest = root
     .command('ingest <file>')
-    .description('load CSV or Parquet, also gzipped, into a dataset; makes it when there is none')
+    .description(
+      'load CSV, JSON, Parquet or Arrow, also packed, into a dataset; - is the standard input',
+    )
     .requiredOption('--dataset <name>', 'dataset to load into')
     .option('--workspace <name>', 'workspace; the first one of the account by default')
     .option('--key <property>', 'key of the unique index, for a new dataset')
     .option('--subkey <property>', 'subkey of the unique index, for a new dataset')
     .option('--date <property>', 'date of the unique index, for a new dataset')
+    .option('--no-index', 'a new dataset keeps every record, also equal ones')
     .addOption(
-      new Option('--duplicates <how>', 'records whose index value is stored')
-        .choices(['ignore', 'replace'])
-        .default('ignore'),
+      new Option(
+        '--duplicates <how>',
+        'records whose index value is stored: ignored, or they replace; a first load asks',
+      ).choices(['ignore', 'replace']),
     )
     .addOption(dateOrderOption())
     .option('--max-errors <n>', 'invalid records after which nothing is ingested')
-    .option('--json', 'answer JSON lines')
-    .action((file: string, options: IngestOptions) => ingestFile(file, options, settings()));
+    .option('--json-path <path>', 'where the records of a JSON document are, as $.data.items[*]')
+    .option('--json', 'answer JSON lines');
+  readingOptions(ingest).action((file: string, options: IngestOptions) =>
+    ingestFile(file, options, settings()),
+  );
   addSql(root, settings);
   addExport(root, settings);
   addPipeline(root, settings);

@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander';
 import type { readSettings } from '../store/settings.ts';
 import { dateOrderOption } from './ingest.ts';
+import { readingOptions } from './readingOptions.ts';
 import {
   addSchedule,
   listSchedules,
@@ -82,7 +83,11 @@ function addCredentials(root: Command, settings: ReadSettings): void {
 
 function addSchedules(root: Command, settings: ReadSettings): void {
   const schedule = root.command('schedule').description('when sources are taken into datasets');
-  placed(schedule, 'add <source>', 'take from a source by the clock; the first time at once')
+  const add = placed(
+    schedule,
+    'add <source>',
+    'take from a source by the clock; the first time at once',
+  )
     .requiredOption('--dataset <name>', 'dataset to load into; made when there is none')
     .option('--name <name>', 'name by which commands know it; the dataset by default')
     .addOption(
@@ -105,8 +110,11 @@ function addSchedules(root: Command, settings: ReadSettings): void {
     .option('--key <property>', 'key of the unique index, for a new dataset')
     .option('--subkey <property>', 'subkey of the unique index, for a new dataset')
     .option('--date <property>', 'date of the unique index, for a new dataset')
-    .addOption(dateOrderOption())
-    .action((source: string, options: ScheduleOptions) => addSchedule(source, options, settings()));
+    .option('--no-index', 'a new dataset keeps every record, also equal ones')
+    .addOption(dateOrderOption());
+  readingOptions(add).action((source: string, options: ScheduleOptions) =>
+    addSchedule(source, options, settings()),
+  );
   placed(schedule, 'list', 'list schedules, their last and next runs').action(
     (options: PlaceOptions) => listSchedules(options, settings()),
   );

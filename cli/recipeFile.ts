@@ -87,6 +87,7 @@ const RECIPE = Type.Object(
         duplicateKeyHandling: Type.Optional(Type.Enum(['ignore', 'replace'])),
         maximumValidationErrors: Type.Optional(Type.Integer({ minimum: 0 })),
         dateOrder: Type.Optional(Type.Enum(['MDY', 'DMY'])),
+        reading: Type.Optional(judgedLater),
       },
       closed,
     ),

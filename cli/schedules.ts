@@ -4,10 +4,11 @@ import { Failure } from '../store/failure.ts';
 import type { Settings } from '../store/settings.ts';
 import { listAnswer, tableAnswer } from './answerLists.ts';
 import { followJob } from './followJob.ts';
+import { type ReadingOptions, readingOf } from './readingOptions.ts';
 import { oneOf, type PlaceOptions, sourceNamed } from './sources.ts';
 import { type AskValue, withWorkspace } from './workspaceApi.ts';
 
-export interface ScheduleOptions extends PlaceOptions {
+export interface ScheduleOptions extends PlaceOptions, ReadingOptions {
   readonly dataset: string;
   readonly name?: string;
   readonly every?: string;
@@ -19,6 +20,8 @@ export interface ScheduleOptions extends PlaceOptions {
   readonly key?: string;
   readonly subkey?: string;
   readonly date?: string;
+  /** False: a new dataset has no unique index. */
+  readonly index: boolean;
   readonly dateOrder?: string;
 }
 
@@ -52,6 +55,7 @@ export const addSchedule = (
       ...(cron === undefined && every === undefined ? { every: 'day' } : {}),
       ...given({ cron, every, name, overwrite, startTime: start, missedRuns: missed }),
       ...given({ duplicateKeyHandling: duplicates, dateOrder: options.dateOrder }),
+      ...given({ reading: readingOf(options), uniqueIndex: options.index ? undefined : false }),
       ...(parts.length === 0 ? {} : { columnMapping: Object.fromEntries(parts) }),
     };
     const made = await ask('POST', '/ingestion-schedules', body);
@@ -114,7 +118,7 @@ function bodyOf(schedule: Schedule): object {
   const members = [
     ...['name', 'description', 'dataSourceId', 'datasetId', 'cron', 'startTime', 'missedRuns'],
     ...['duplicateKeyHandling', 'overwrite', 'maximumValidationErrors', 'columnMapping'],
-    ...['dateOrder', 'attempts', 'retryWaitSeconds'],
+    ...['dateOrder', 'reading', 'attempts', 'retryWaitSeconds'],
   ];
   return Object.fromEntries(
     members.flatMap((name) => (view[name] === null ? [] : [[name, view[name]]])),

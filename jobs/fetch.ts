@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises';
 import type { Workbench } from '../pipeline/batch.ts';
 import { type Load, ingest } from '../pipeline/ingest.ts';
 import { joinPages } from '../pipeline/joinedPages.ts';
+import { NoDataFailure } from '../pipeline/noData.ts';
 import {
   type Credential,
   type Piece,
@@ -166,6 +167,7 @@ export const rejectsOf = ({ name }: Piece, rejects: readonly Reject[]): readonly
 
 /** The reason says which file it was. */
 export function named(error: unknown, name: string): unknown {
+  if (error instanceof NoDataFailure) return named(error.ofSource(), name);
   if (!(error instanceof Failure) || error.constructor !== Failure) return error;
   return new Failure(error.type, `${name}: ${reasonOf(error)}`);
 }

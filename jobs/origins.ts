@@ -3,6 +3,7 @@
 import type { DateOrder } from '../pipeline/dateFormats.ts';
 import { storedTimes } from '../pipeline/storedTimes.ts';
 import type { IngestServices } from '../pipeline/ingest.ts';
+import type { Reading } from '../pipeline/reading.ts';
 import type { Dataset } from '../store/datasets.ts';
 import type { Database } from '../store/database.ts';
 import { type Job, jobsOf } from '../store/jobs.ts';
@@ -16,6 +17,7 @@ export interface Repeat {
   readonly rejectsMax: number;
   readonly jsonPath?: string;
   readonly dateOrder?: DateOrder;
+  readonly reading?: Reading;
 }
 
 interface Origins {
@@ -74,13 +76,14 @@ function pullsOf(order: JobOrder): readonly Repeat[] {
   if (order.fetch === undefined) return [];
   const { again, credentialId, sourceId } = order.fetch;
   if (again !== undefined) return again.pulls;
-  const { dateOrder, duplicates, jsonPath, rejectsMax } = order;
+  const { dateOrder, duplicates, jsonPath, reading, rejectsMax } = order;
   return [
     {
       ...{ sourceId, duplicates, rejectsMax },
       ...(credentialId === undefined ? {} : { credentialId }),
       ...(jsonPath === undefined ? {} : { jsonPath }),
       ...(dateOrder === undefined ? {} : { dateOrder }),
+      ...(reading === undefined ? {} : { reading }),
     },
   ];
 }

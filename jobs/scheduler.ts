@@ -267,6 +267,7 @@ export class Scheduler {
       ...(body.mapping === null ? {} : { mapping: body.mapping }),
       ...(body.numbered === true ? { numbered: true } : {}),
       ...(body.dateOrder === undefined ? {} : { dateOrder: body.dateOrder }),
+      ...(body.reading === undefined ? {} : { reading: body.reading }),
       fetch: { sourceId, sourceType: source?.type ?? '', run },
     };
   }

@@ -74,7 +74,8 @@ export function lineReject(row: Row, { columns }: BatchRequest): Reject {
  */
 export function lineOf(n: number, relation: Relation, unread: readonly Reject[]): number {
   if (relation.kind !== 'csv') return n;
-  return unread.reduce((line, reject) => (reject.line <= line ? line + 1 : line), n + 1);
+  const above = (relation.skip ?? 0) + (relation.headerless === true ? 0 : 1);
+  return unread.reduce((line, reject) => (reject.line <= line ? line + 1 : line), n + above);
 }
 
 /** Each statement on an instance of its own: the memory of one is gone before the next begins. */

@@ -3,7 +3,7 @@
 import { open } from 'node:fs/promises';
 import { Failure } from '../store/failure.ts';
 
-type Content = 'gzip' | 'zstd' | 'zip' | 'parquet' | 'json' | 'csv';
+type Content = 'gzip' | 'zstd' | 'zip' | 'parquet' | 'arrow-file' | 'arrow-stream' | 'text';
 
 /** Bytes looked at: enough rows for a delimiter and a first guess at types. */
 export const HEAD_BYTES = 1024 ** 2;
@@ -24,7 +24,7 @@ export async function readHead(path: string): Promise<Buffer> {
   }
 }
 
-/** @throws Failure InvalidBody when the bytes are none of the formats that can be loaded. */
+/** @throws Failure InvalidBody for an empty body. */
 export function contentOf(head: Buffer): Content {
   if (head.length === 0) throw new Failure('InvalidBody', 'the body is empty');
   const magic = head.subarray(0, 4).toString('hex');
@@ -32,10 +32,12 @@ export function contentOf(head: Buffer): Content {
   if (magic === '28b52ffd') return 'zstd';
   if (magic === '504b0304') return 'zip';
   if (magic === '50415231') return 'parquet';
-  if (head.includes(0)) {
-    const known = 'CSV, JSON, Parquet, gzip, zstd nor zip';
-    throw new Failure('InvalidBody', `the body is neither ${known}: it holds NUL bytes`);
-  }
+  if (head.toString('latin1', 0, 6) === 'ARROW1') return 'arrow-file';
+  return magic === 'ffffffff' ? 'arrow-stream' : 'text';
+}
+
+/** @param head of a text in UTF-8 */
+export function textContentOf(head: Buffer): 'csv' | 'json' {
   const first = head
     .toString('utf8')
     .replace(/^\uFEFF/, '')

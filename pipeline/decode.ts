@@ -1,11 +1,16 @@
 // A file as it came, opened: unpacked, told by its content, its columns and first types known.
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Row } from '../store/duckdb/protocol.ts';
 import { Failure, reasonOf } from '../store/failure.ts';
+import { newUuid } from '../store/random.ts';
 import type { Workbench } from './batch.ts';
-import { contentOf, readHead } from './content.ts';
+import { arrowRelation } from './arrow.ts';
+import { contentOf, readHead, textContentOf } from './content.ts';
 import { csvRelation } from './csv.ts';
 import type { DateOrder } from './dateFormats.ts';
+import { narrowEncodingOf, scanText, tellNul, wideEncodingOf, writeUtf8 } from './encoding.ts';
+import { errorIn } from './errorDocument.ts';
 import {
   framingOf,
   jsonRelation,
@@ -16,8 +21,11 @@ import {
   sampleStatement,
   unlikeStatement,
 } from './json.ts';
+import { isAlone, listsStatement, refuseDocument } from './jsonDocument.ts';
 import { refuseEndlessLine } from './lineScan.ts';
+import { NoDataFailure, noDataIn } from './noData.ts';
 import { describeParquet, parquetRelation } from './parquet.ts';
+import type { Encoding, Reading } from './reading.ts';
 import type { Relation } from './relation.ts';
 import { type Packing, unpack } from './unpack.ts';
 
@@ -26,11 +34,14 @@ interface Opening {
   readonly path: string;
   readonly jsonPath?: string;
   readonly dateOrder?: DateOrder;
+  readonly reading?: Reading;
 }
 
-/** The file as a relation, by its content; a packed one is unpacked first. */
+/**
+ * The file as a relation, by its content; a packed one is unpacked first.
+ * @throws NoDataFailure for what is none, Failure InvalidBody for what needs a word more.
+ */
 export async function openRelation(opening: Opening, bench: Workbench): Promise<Relation> {
-  const { dateOrder, jsonPath } = opening;
   let { path } = opening;
   let head = await readHead(path);
   let content = contentOf(head);
@@ -42,15 +53,58 @@ export async function openRelation(opening: Opening, bench: Workbench): Promise<
     content = contentOf(head);
   }
   if (isPacked(content)) throw new Failure('InvalidBody', 'the body is packed twice');
+  if (content === 'parquet') return parquetRelation(path, await describe(path, bench));
+  if (content === 'arrow-file' || content === 'arrow-stream') {
+    return arrowRelation(path, content === 'arrow-file', bench);
+  }
+  return openText({ ...opening, path }, head, bench);
+}
+
+async function openText(opening: Opening, head: Buffer, bench: Workbench): Promise<Relation> {
+  const { dateOrder, jsonPath, reading = {} } = opening;
+  const text = await inUtf8(opening.path, head, reading, bench);
+  const { path } = text;
+  const insists = reading.as !== undefined;
+  const content = reading.as ?? (jsonPath === undefined ? textContentOf(text.head) : 'json');
+  if (text.scan.hasNul) throw new Failure('InvalidBody', await tellNul(path));
   if (content === 'csv') {
     await refuseEndlessLine(path);
-    return await csvRelation(path, head, dateOrder);
+    return csvRelation({ ...text, reading, folder: bench.folder, dateOrder });
   }
-  if (content === 'parquet') return parquetRelation(path, await describe(path, bench));
-  const framing = framingOf(head, jsonPath);
+  const error = insists ? undefined : errorIn(text.head);
+  if (error !== undefined) throw new NoDataFailure(error);
+  const framing = framingOf(text.head, jsonPath);
   const below = jsonPath ?? '$[*]';
   const empty = { kind: 'json', path, framing, jsonPath: below, columns: [] } as const;
+  if (!insists && isAlone(text.head, framing)) {
+    const found = await readJson(empty, listsStatement(path), bench);
+    refuseDocument(found, (await stat(path)).size);
+  }
   return openJson(empty, bench, dateOrder);
+}
+
+/** The text in UTF-8: as it came, or written again. */
+async function inUtf8(path: string, head: Buffer, reading: Reading, bench: Workbench) {
+  const asUtf8 = async (encoding: Encoding) => {
+    const to = join(bench.folder, newUuid());
+    await writeUtf8(path, encoding, to);
+    return { path: to, head: await readHead(to), scan: await scanText(to) };
+  };
+  const refuse = (bytes: Buffer): void => {
+    const what = reading.as === undefined ? noDataIn(bytes) : undefined;
+    if (what !== undefined) throw new NoDataFailure(what);
+  };
+  refuse(head);
+  const said = reading.encoding;
+  const wide = said ?? wideEncodingOf(head);
+  if (wide !== undefined && wide !== 'utf-8') {
+    const text = await asUtf8(wide);
+    refuse(text.head);
+    return text;
+  }
+  const scan = await scanText(path);
+  if (scan.isUtf8 || scan.hasNul || said === 'utf-8') return { path, head, scan };
+  return asUtf8(await narrowEncodingOf(path));
 }
 
 /** The sample says how records are spelled; the file is read for those that are spelled otherwise. */

@@ -9,8 +9,7 @@ import type { Aside } from '../store/quarantine.ts';
 import { inWorkFolder } from '../store/workFolder.ts';
 import type { Batch, Workbench } from './batch.ts';
 import { conform, type Conformed, tableOf } from './conform.ts';
-import { openRelation } from './decode.ts';
-import { type IngestServices, type Load, refuseBatch, tellBreaches } from './ingest.ts';
+import { type IngestServices, type Load, openLoad, refuseBatch, tellBreaches } from './ingest.ts';
 import { notesOf } from './loadNotes.ts';
 import { meet, type Meeting } from './meeting.ts';
 import { uniqueIndexOf } from './uniqueIndex.ts';
@@ -78,13 +77,13 @@ export async function dryRun(load: Load, services: IngestServices): Promise<DryR
   const abort = signal === undefined ? {} : { signal };
   return inWorkFolder(services.temporary, async (folder) => {
     const bench = { pool, folder, deadlineMs, onProgress: () => undefined, ...abort };
-    const relation = load.relation ?? (await openRelation(load, bench));
     const { size } = await stat(load.path);
     const lines: string[] = [];
     const log = async (line: string): Promise<void> => {
       if (lines.length < LOG_MAX) lines.push(line);
     };
     const run = { load, services, bench, events: { log } };
+    const relation = await openLoad(load, run);
     const known = services.lake.catalogue.dataset(load.workspace, load.dataset);
     try {
       const conformed = await conform(run, relation);

@@ -20,9 +20,11 @@ import type { Batch, Workbench } from './batch.ts';
 import { conform, type Conformed, type SchemaChange, tableOf } from './conform.ts';
 import type { DateOrder } from './dateFormats.ts';
 import { openRelation } from './decode.ts';
+import { quoted } from './excerpt.ts';
 import { notesOf } from './loadNotes.ts';
 import { meet, schemaEdits } from './meeting.ts';
 import { type FileStats, writtenFile } from './parquetFile.ts';
+import type { Reading } from './reading.ts';
 import type { Relation } from './relation.ts';
 import { type UniqueIndex, uniqueIndexOf } from './uniqueIndex.ts';
 
@@ -48,6 +50,8 @@ export interface Load {
   readonly jsonPath?: string;
   /** What comes first in dates like 01/02/2024; told by the values when undefined. */
   readonly dateOrder?: DateOrder;
+  /** What is said of how the file is to be read. */
+  readonly reading?: Reading;
   readonly source?: string;
   /** The file's columns when its maker told them: nothing is guessed. */
   readonly relation?: Relation;
@@ -116,6 +120,28 @@ interface Run {
   readonly events: IngestEvents;
 }
 
+/**
+ * The file of a load as a relation; how it was read where it could be read otherwise is logged.
+ * @throws Failure InvalidBody for what can not be read, or would make a dataset without types.
+ */
+export async function openLoad(
+  load: Load,
+  {
+    bench,
+    events,
+    services,
+  }: Pick<Run, 'bench' | 'services'> & { events: Pick<IngestEvents, 'log'> },
+): Promise<Relation> {
+  const relation = load.relation ?? (await openRelation(load, bench));
+  for (const note of relation.notes ?? []) await events.log(note);
+  const known = services.lake.catalogue.dataset(load.workspace, load.dataset);
+  if (relation.empty !== true || known !== undefined) return relation;
+  const header = quoted(relation.columns.map(({ name }) => name).join(','));
+  const told = `the body has a header (${header}) and no record`;
+  const rule = 'nothing tells the types of a new dataset: add a record, or make the dataset first';
+  throw new Failure('InvalidBody', `${told}; ${rule}`);
+}
+
 /** @throws Failure with the reason; then nothing of the load is visible. */
 export async function ingest(
   load: Load,
@@ -130,7 +156,7 @@ export async function ingest(
     const bench = { pool, folder, deadlineMs, onProgress: events.progress, ...abort };
     const run = { load, author, services, bench, events };
     await events.validating();
-    const relation = load.relation ?? (await openRelation(load, bench));
+    const relation = await openLoad(load, { services, bench, events });
     const conformed = await conform(run, relation);
     await tellBreaches(conformed.batch, events);
     refuseBatch(conformed.batch, load);

@@ -4,6 +4,7 @@ import { checkPropertyNames, PROPERTIES_MAX } from '../store/columns.ts';
 import { literal } from '../store/duckdb/instance.ts';
 import type { Row } from '../store/duckdb/protocol.ts';
 import { Failure } from '../store/failure.ts';
+import { HEAD_BYTES } from './content.ts';
 import type { DateOrder } from './dateFormats.ts';
 import { inferJsonType, type Inferred } from './infer.ts';
 import { MEMBERS_MAX, spelledAs, spellingPattern } from './jsonSpelling.ts';
@@ -31,9 +32,30 @@ export function checkJsonPath(path: string): string {
   return path.endsWith('[*]') ? path : `${path}[*]`;
 }
 
+export const isJsonPath = (path: string): boolean => PATH.test(path);
+
 export function framingOf(head: Buffer, jsonPath: string | undefined): JsonFraming {
   if (jsonPath !== undefined) return 'document';
-  return head.toString('utf8').trimStart().startsWith('[') ? 'array' : 'lines';
+  const text = head
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+    .trimStart();
+  if (text.startsWith('[')) return 'array';
+  // An object over several lines: the first is none, and goes on in a second that begins none.
+  const [first = '', second] = text.split('\n').filter((line) => line.trim() !== '');
+  if (second === undefined) return head.length === HEAD_BYTES ? 'objects' : 'lines';
+  if (isObject(first)) return 'lines';
+  const goesOn = /[,:[{]$/.test(first.trimEnd());
+  return second.trimStart().startsWith('{') && !goesOn ? 'lines' : 'objects';
+}
+
+function isObject(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export type JsonRelation = Extract<Relation, { kind: 'json' }>;

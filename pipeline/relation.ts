@@ -18,16 +18,24 @@ interface SourceColumn {
   readonly settled?: true;
 }
 
-/** Where the records of a JSON file are: one on each line, in an array, or below a path. */
-export type JsonFraming = 'lines' | 'array' | 'document';
+/** Where the records of a JSON file are: one a line, in an array, one after the other, below a path. */
+export type JsonFraming = 'lines' | 'array' | 'objects' | 'document';
 
 export type Relation = {
   readonly path: string;
   readonly columns: readonly SourceColumn[];
+  /** How the file was read where it could be read in another way, for the log of its load. */
+  readonly notes?: readonly string[];
+  /** The file has a header and nothing else. */
+  readonly empty?: true;
 } & (
   | {
       readonly kind: 'csv';
       readonly delimiter: string;
+      /** Lines above the header, or above the first record; none when undefined. */
+      readonly skip?: number;
+      /** The first line is a record. */
+      readonly headerless?: true;
       /** Every column is read as text, so that no line is refused for a value. */
       readonly texts?: true;
     }
@@ -54,9 +62,19 @@ const CSV_BUFFER_BYTES = 32_000_000;
 export const INDEX_BYTES_MAX = 1_500;
 
 /** Largest JSON value that is read at all; DuckDB takes twice as much memory for each thread. */
-const JSON_BYTES_MAX = { lines: 4 * 1024 ** 2, array: 4 * 1024 ** 2, document: 64 * 1024 ** 2 };
+const JSON_BYTES_MAX = {
+  lines: 4 * 1024 ** 2,
+  array: 4 * 1024 ** 2,
+  objects: 64 * 1024 ** 2,
+  document: 64 * 1024 ** 2,
+};
 
-const FORMATS = { lines: 'newline_delimited', array: 'array', document: 'unstructured' } as const;
+const FORMATS = {
+  lines: 'newline_delimited',
+  array: 'array',
+  objects: 'unstructured',
+  document: 'unstructured',
+} as const;
 
 /** Tables in which read_csv leaves the lines that it could not read. */
 const REJECT_TABLES = `rejects_table = 'rejected', rejects_scan = 'rejected_scan'`;
@@ -114,7 +132,8 @@ export function fromClause(
   });
   const typed = columns.map(({ name, type }) => `${literal(name)}: '${type}'`);
   const texts = columns.filter(({ type }) => type === 'VARCHAR').map(({ name }) => literal(name));
-  const read = `read_csv(${literal(relation.path)}, auto_detect = false, header = true,
+  const read = `read_csv(${literal(relation.path)}, auto_detect = false,
+    header = ${relation.headerless !== true}, skip = ${relation.skip ?? 0},
     delim = ${literal(relation.delimiter)}, quote = '"', escape = '"', columns = {${typed.join(', ')}},
     force_not_null = [${texts.join(', ')}], store_rejects = true, rejects_limit = 0,
     max_line_size = ${RECORD_BYTES_MAX}, buffer_size = ${CSV_BUFFER_BYTES}, ${REJECT_TABLES})`;

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { type Entry, openPromise } from 'yauzl';
 import { Failure, reasonOf } from '../store/failure.ts';
+import { NoDataFailure } from './noData.ts';
 
 export type Packing = 'gzip' | 'zstd' | 'zip';
 
@@ -45,14 +46,24 @@ function limited(packing: Packing, most: number): Transform {
   });
 }
 
+/** A workbook or a document is a zip of many files, these among the first. */
+const OFFICE_ENTRY = /^(?:\[Content_Types\]\.xml|(?:xl|word|ppt)\/.*|mimetype)$/;
+const OFFICE = 'an office file (such as xlsx): export it as CSV';
+/** What a Mac packs besides. */
+const BESIDE_ENTRY = /^__MACOSX\/|(?:^|\/)\.DS_Store$/;
+/** Files of a zip that are looked at for that. */
+const ENTRIES_LOOKED_AT = 20;
+
 async function unpackZip(from: string, to: string, most: number): Promise<void> {
   const zip = await openPromise(from, { lazyEntries: true, autoClose: false });
   try {
     const entries: Entry[] = [];
     for await (const entry of zip.eachEntry()) {
-      if (entry.fileName.endsWith('/')) continue;
+      const { fileName } = entry;
+      if (OFFICE_ENTRY.test(fileName)) throw new NoDataFailure(OFFICE);
+      if (fileName.endsWith('/') || BESIDE_ENTRY.test(fileName)) continue;
       entries.push(entry);
-      if (entries.length > 1) break;
+      if (entries.length > ENTRIES_LOOKED_AT) break;
     }
     const [entry] = entries;
     if (entry === undefined || entries.length !== 1) {

@@ -93,6 +93,8 @@ export interface ScheduleBody {
   } | null;
   readonly numbered?: boolean;
   readonly dateOrder?: 'MDY' | 'DMY';
+  /** As the pipeline knows it. */
+  readonly reading?: object;
 }
 
 type ScheduleRow = Selectable<ScheduleTable>;

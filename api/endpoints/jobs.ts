@@ -164,7 +164,7 @@ export const createJob: Endpoint = {
     const caller = callerOf(call.caller);
     const known = lake.catalogue.dataset(workspace, body.datasetId);
     if (known === undefined) checkDatasetRoom(caller, place, body.datasetId, services);
-    const { columnMapping, credentialId, dateOrder, jsonPath, uniqueIndex } = body;
+    const { columnMapping, credentialId, dateOrder, jsonPath, reading, uniqueIndex } = body;
     const order: FetchOrder = {
       accountId: caller.accountId,
       workspace,
@@ -179,6 +179,7 @@ export const createJob: Endpoint = {
       ...(uniqueIndex === false ? { numbered: true } : {}),
       ...(jsonPath === undefined ? {} : { jsonPath: checkJsonPath(jsonPath) }),
       ...(dateOrder === undefined ? {} : { dateOrder }),
+      ...(reading === undefined ? {} : { reading }),
       fetch: {
         sourceId: source.source_id,
         sourceType: source.type,

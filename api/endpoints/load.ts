@@ -14,6 +14,8 @@ import {
   dateOrderOf,
   duplicatesOf,
   FILE_DUPLICATES,
+  READING_PARAMETERS,
+  readingOf,
   repeatsOf,
   uniquenessOf,
 } from '../loading.ts';
@@ -34,7 +36,7 @@ export const loadData: Endpoint = {
   path: '/data/:workspace/:id',
   token: 'granted',
   summary:
-    'Loads CSV, JSON, JSON lines or Parquet, also packed; makes the dataset when there is none.',
+    'Loads CSV, JSON, JSON lines, Parquet or Arrow, also packed; makes the dataset when there is none.',
   weight: 'free',
   parameters: [
     WAIT,
@@ -57,6 +59,7 @@ export const loadData: Endpoint = {
       help: 'Where the array of records stands in a JSON document: $ with steps .name and [*].',
     },
     DATE_ORDER,
+    ...READING_PARAMETERS,
     {
       kind: 'boolean',
       name: 'dryRun',
@@ -104,6 +107,7 @@ export const loadData: Endpoint = {
       ...uniquenessOf(call.query, mapping),
       ...(jsonPath === undefined ? {} : { jsonPath }),
       ...dateOrderOf(call.query),
+      ...readingOf(call.query),
     };
     if (dry) return tried(load, call, services);
     const { accountId } = caller;

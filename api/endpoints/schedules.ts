@@ -217,6 +217,7 @@ async function view(schedule: Schedule, { clock, database, scheduler }: Services
     maximumValidationErrors: body.rejectsMax,
     columnMapping: body.mapping,
     dateOrder: body.dateOrder ?? null,
+    reading: body.reading ?? null,
     attempts: body.attemptsMax,
     retryWaitSeconds: body.retryMs / 1_000,
     created: schedule.createdMs,

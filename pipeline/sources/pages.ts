@@ -1,6 +1,7 @@
 // Lists that come in pages: what a page says about the next one.
 import { reasonOf } from '../../store/failure.ts';
 import { checkJsonPath } from '../json.ts';
+import { noDataIn } from '../noData.ts';
 import { type Pages, SourceFailure } from './source.ts';
 
 /** A list that is longer is read by a server's own export, or has no end. */
@@ -42,6 +43,8 @@ export function readPage(body: Buffer, pages: Pages, jsonPath: string | undefine
   try {
     document = JSON.parse(body.toString('utf8').replace(/^\uFEFF/, ''));
   } catch (error) {
+    const what = noDataIn(body);
+    if (what !== undefined) return refuse(`the source answered ${what}`);
     return refuse(`a page is not JSON: ${reasonOf(error).slice(0, 200)}`);
   }
   const found = jsonPath === undefined ? [document].flat() : valuesAt(document, jsonPath);

@@ -111,7 +111,7 @@ test('ingest without a server, then through one', async () => {
   assert.equal(plain.code, 0, plain.stderr);
   assert.match(
     plain.stdout,
-    /^rejected line 4: .*'symbol'\nP: 2 records ingested, 0 duplicates, 1 invalid\n$/,
+    /^rejected line 4: .*'symbol'\nunique index: key symbol.*\nproperties: .*\nP: 2 records ingested, 0 duplicates, 1 invalid\n$/,
   );
   const json = await run(['ingest', csv, '--dataset', 'P', '--json', '--max-errors', '5'], env);
   const told = JSON.parse(json.stdout) as Record<string, unknown>;

@@ -17,7 +17,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Product files that a process starts with, so that no other file imports them. */
-const ENTRY_POINTS = ['cli/main.ts', 'store/duckdb/child.ts'];
+const ENTRY_POINTS = ['cli/main.ts', 'store/duckdb/child.ts', 'pipeline/arrowWorker.ts'];
 
 /** Whole and tested before its first user: no range code counts sessions of the exchanges. */
 const WITHOUT_USER = ['query/calendar.ts'];
@@ -31,10 +31,16 @@ const USED_BY_PATH = ['docs/generate.ts#generate'];
 export const importRules: readonly Rule[] = [
   {
     name: 'imports point downwards: api, cli -> jobs -> pipeline, market -> query -> store',
-    check: ({ sources }) => sources.flatMap((source) => source.imports
-      .filter((one) => !mayImport(source.path, one.target))
-      .map((one) => `${source.path}:${one.line} imports ${one.target}; ${topOf(source.path)} may`
-        + ` import ${['itself', ...allowed(source.path)].join(', ')}: pass it as an argument`)),
+    check: ({ sources }) =>
+      sources.flatMap((source) =>
+        source.imports
+          .filter((one) => !mayImport(source.path, one.target))
+          .map(
+            (one) =>
+              `${source.path}:${one.line} imports ${one.target}; ${topOf(source.path)} may` +
+              ` import ${['itself', ...allowed(source.path)].join(', ')}: pass it as an argument`,
+          ),
+      ),
     wrong: [
       { 'store/a.ts': "import { q } from '../query/a.ts';" },
       { 'store/a.ts': "import type { q } from '../query/a.ts';" },
@@ -53,8 +59,10 @@ export const importRules: readonly Rule[] = [
   },
   {
     name: 'no import cycles',
-    check: ({ sources }) => cycles(sources).map((cycle) =>
-      `${cycle[0]}:1 imports itself: ${cycle.join(' -> ')}; cut it by an argument`),
+    check: ({ sources }) =>
+      cycles(sources).map(
+        (cycle) => `${cycle[0]}:1 imports itself: ${cycle.join(' -> ')}; cut it by an argument`,
+      ),
     wrong: [
       { 'store/a.ts': "import './b.ts';", 'store/b.ts': "import { type A } from './a.ts';" },
       {
@@ -65,16 +73,26 @@ export const importRules: readonly Rule[] = [
     ],
     right: [
       { 'store/a.ts': "import './b.ts';", 'store/b.ts': "import type { A } from './a.ts';" },
-      { 'store/a.ts': "import './b.ts'; import './c.ts';", 'store/b.ts': "import './c.ts';",
-        'store/c.ts': '' },
+      {
+        'store/a.ts': "import './b.ts'; import './c.ts';",
+        'store/b.ts': "import './c.ts';",
+        'store/c.ts': '',
+      },
     ],
   },
   {
     name: `no barrels: only ${TABLE_OF_ENDPOINTS} re-exports`,
-    check: ({ sources }) => sources
-      .filter(({ path }) => path !== TABLE_OF_ENDPOINTS)
-      .flatMap(({ path, imports }) => imports.filter((one) => one.reExport).map((one) =>
-        `${path}:${one.line} re-exports ${one.specifier}; import from the file that has it`)),
+    check: ({ sources }) =>
+      sources
+        .filter(({ path }) => path !== TABLE_OF_ENDPOINTS)
+        .flatMap(({ path, imports }) =>
+          imports
+            .filter((one) => one.reExport)
+            .map(
+              (one) =>
+                `${path}:${one.line} re-exports ${one.specifier}; import from the file that has it`,
+            ),
+        ),
     wrong: [
       { 'store/a.ts': "export * from './b.ts';" },
       { 'store/a.ts': "export type { B } from './b.ts';" },
@@ -95,15 +113,19 @@ export const importRules: readonly Rule[] = [
     name: 'every exported name is used in another file',
     check: deadExports,
     wrong: [
-      { 'store/a.ts': 'export const { a, b: [c] } = q;',
-        'store/b.ts': "import { c } from './a.ts';" },
+      {
+        'store/a.ts': 'export const { a, b: [c] } = q;',
+        'store/b.ts': "import { c } from './a.ts';",
+      },
       { 'store/a.ts': 'export interface A {}\nconst a: A = {};' },
       { 'store/a.ts': 'export class A {}', 'store/b.ts': "import { A } from './c.ts';" },
       { 'store/a.ts': 'export const a = 1;', 'store/b.ts': "import * as x from './a.ts'; x.b();" },
     ],
     right: [
-      { 'store/a.ts': 'const b = 1;\nexport { b as a };',
-        'test/b.ts': "import { a as c } from '../store/a.ts';" },
+      {
+        'store/a.ts': 'const b = 1;\nexport { b as a };',
+        'test/b.ts': "import { a as c } from '../store/a.ts';",
+      },
       { 'store/a.ts': 'export const a = 1;', 'store/b.ts': "import * as x from './a.ts'; x.a();" },
       { 'store/a.ts': 'export type A = 1;', 'store/b.ts': "let a: import('./a.ts').A;" },
       { 'docs/generate.ts': '{}' },
@@ -122,8 +144,12 @@ function mayImport(path: string, target: string | undefined): boolean {
 
 /** One shortest cycle for each file that is not already on a reported one; ends where it began. */
 function cycles(sources: readonly Source[]): readonly (readonly string[])[] {
-  const edges = new Map(sources.map(({ path, imports }) => [path, imports
-    .filter((one) => !one.typeOnly).flatMap(({ target }) => target ?? [])]));
+  const edges = new Map(
+    sources.map(({ path, imports }) => [
+      path,
+      imports.filter((one) => !one.typeOnly).flatMap(({ target }) => target ?? []),
+    ]),
+  );
   const reported = new Set<string>();
   const found: (readonly string[])[] = [];
   for (const path of edges.keys()) {
@@ -136,13 +162,15 @@ function cycles(sources: readonly Source[]): readonly (readonly string[])[] {
 }
 
 function wayBack(
-  start: string, edges: ReadonlyMap<string, readonly string[]>,
+  start: string,
+  edges: ReadonlyMap<string, readonly string[]>,
 ): readonly string[] | undefined {
   const seen = new Set<string>();
   let ways: readonly (readonly string[])[] = [[start]];
   while (ways.length > 0) {
     const longer = ways.flatMap((way) =>
-      (edges.get(way.at(-1) ?? '') ?? []).map((next) => [...way, next]));
+      (edges.get(way.at(-1) ?? '') ?? []).map((next) => [...way, next]),
+    );
     const closed = longer.find((way) => way.at(-1) === start);
     if (closed !== undefined) return closed;
     ways = longer.filter((way) => isNew(way.at(-1) ?? '', seen));
@@ -165,8 +193,11 @@ function orphans({ sources }: Tree): readonly string[] {
   }
   return sources
     .filter(({ path }) => isIn(path, PRODUCT) && !used.has(path))
-    .map(({ path }) => `${path}:1 is imported by no file outside test; use it, delete it, or`
-      + ' add it to ENTRY_POINTS in test/house/imports.ts');
+    .map(
+      ({ path }) =>
+        `${path}:1 is imported by no file outside test; use it, delete it, or` +
+        ' add it to ENTRY_POINTS in test/house/imports.ts',
+    );
 }
 
 function deadExports({ sources }: Tree): readonly string[] {
@@ -176,10 +207,15 @@ function deadExports({ sources }: Tree): readonly string[] {
       for (const name of namesTaken(one, source)) used.add(`${one.target}#${name}`);
     }
   }
-  return sources.flatMap(({ path, exports }) => exports
-    .filter(({ name }) => !used.has(`${path}#${name}`))
-    .map(({ name, line }) => `${path}:${line} exports ${name}, which no other file imports;`
-      + ' delete it or drop the export'));
+  return sources.flatMap(({ path, exports }) =>
+    exports
+      .filter(({ name }) => !used.has(`${path}#${name}`))
+      .map(
+        ({ name, line }) =>
+          `${path}:${line} exports ${name}, which no other file imports;` +
+          ' delete it or drop the export',
+      ),
+  );
 }
 
 /** Of a module taken whole, every word of the importer may be one of its names. */

@@ -320,7 +320,7 @@ describe('pages', () => {
       /same cursor/,
     ],
     ['a server that knows no pages', byPage, ['[1]', '[1]'], /page 2 is the page before once more/],
-    ['HTML', byPage, ['<html>'], /not JSON/],
+    ['HTML', byPage, ['<html>'], /the source answered a web page/],
     ['half a page', byPage, ['[1,'], /not JSON/],
     ['nothing at the path', byPage, ['{"dat":[1]}'], /page 1 has nothing at "jsonPath"/],
     ['an object as cursor', byCursor, ['{"next":{"a":1}}'], /cursor must be a text/],

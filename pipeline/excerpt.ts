@@ -1,0 +1,75 @@
+// The few words by which a person recognises a page or a message: plain text, cut.
+
+/** Characters of an excerpt. */
+const EXCERPT_MAX = 80;
+/** Characters of a page that are looked through for a title. */
+const PAGE_MAX = 64 * 1024;
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+};
+
+/** One line without control characters, with at most `EXCERPT_MAX` characters, in quotes. */
+export function quoted(text: string): string {
+  const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
+  const characters = [...line];
+  const cut = characters.length > EXCERPT_MAX;
+  return `"${characters.slice(0, EXCERPT_MAX).join('').trim()}${cut ? ' …' : ''}"`;
+}
+
+/** The title of a page or document, else its first words, in quotes. */
+export function excerptOf(markup: string): string {
+  const page = markup.slice(0, PAGE_MAX);
+  for (const tag of ['title', 'h1', 'h2', 'message']) {
+    const inner = plain(between(page, tag));
+    if (inner !== '') return quoted(inner);
+  }
+  return quoted(plain(page));
+}
+
+/** What stands between the first `<tag …>` and its end; empty where there is none. */
+function between(page: string, tag: string): string {
+  const lower = page.toLowerCase();
+  const open = openingOf(lower, tag, 0);
+  const from = open < 0 ? -1 : lower.indexOf('>', open);
+  const end = from < 0 ? -1 : lower.indexOf(`</${tag}`, from);
+  return end < 0 ? '' : page.slice(from + 1, end);
+}
+
+/** Where `<tag` begins that is no longer name. */
+function openingOf(lower: string, tag: string, from: number): number {
+  for (let at = lower.indexOf(`<${tag}`, from); at >= 0; at = lower.indexOf(`<${tag}`, at + 1)) {
+    if (!/[a-z0-9]/.test(lower[at + tag.length + 1] ?? '')) return at;
+  }
+  return -1;
+}
+
+function withoutElement(page: string, tag: string): string {
+  const lower = page.toLowerCase();
+  let kept = '';
+  let from = 0;
+  for (let at = openingOf(lower, tag, 0); at >= 0; at = openingOf(lower, tag, from)) {
+    kept += `${page.slice(from, at)} `;
+    const end = lower.indexOf(`</${tag}`, at);
+    const close = end < 0 ? -1 : lower.indexOf('>', end);
+    if (close < 0) return kept;
+    from = close + 1;
+  }
+  return kept + page.slice(from);
+}
+
+/** Text without tags, and without what scripts, styles and comments say. */
+function plain(page: string): string {
+  return ['head', 'script', 'style']
+    .reduce(withoutElement, page)
+    .replace(/<[^>]*>?/g, ' ')
+    .replace(/&(?:#(\d{1,6})|(\w{2,6}));/g, (whole, code: string | undefined, name: string) =>
+      code === undefined ? (ENTITIES[name] ?? whole) : String.fromCodePoint(Number(code)),
+    )
+    .trim();
+}

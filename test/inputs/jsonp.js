@@ -1,0 +1,1 @@
+callback({"items":[{"a":1}]});
