@@ -14,7 +14,15 @@ import { Failure, reasonOf } from '../store/failure.ts';
 import { type Reject, REJECTS_KEPT_MAX } from '../store/jobs.ts';
 import type { Aside } from '../store/quarantine.ts';
 import { newUuid } from '../store/random.ts';
-import { ask, askEach, lineOf, lineReject, NUMBER, selection } from './batchStatements.ts';
+import {
+  ask,
+  askEach,
+  lineOf,
+  lineReject,
+  NUMBER,
+  selection,
+  valueRefused,
+} from './batchStatements.ts';
 import { exactBatch } from './exactBatch.ts';
 import { breachesOf, breachStatements, type Checks } from './expectations.ts';
 import { copyTable, type FileStats, fileStats } from './parquetFile.ts';
@@ -234,17 +242,8 @@ async function oneCopy(
 const castMisfit = (row: Row): Misfit => ({
   column: String(row['column']),
   line: Number(row['line']),
-  value: castValue(String(row['message'])),
+  value: valueRefused(String(row['message'])),
 });
-
-function castValue(message: string): string {
-  const from = message.indexOf(CAST_OPENS);
-  const end = from < 0 ? -1 : message.indexOf(CAST_CLOSES, from + CAST_OPENS.length);
-  return end < 0 ? '' : message.slice(from + CAST_OPENS.length, end);
-}
-
-const CAST_OPENS = 'string "';
-const CAST_CLOSES = '" to ';
 
 /** Every column with a misfit, by one pass over the file; the first line with one comes first. */
 export async function findMisfits(

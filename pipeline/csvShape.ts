@@ -194,6 +194,8 @@ export function refuseFooter(last: readonly string[], rows: Rows, delimiter: str
   if (width < 2 || rows.length < 3) return;
   const firsts = new Set(rows.slice(1, -2).map(([first = '']) => first.trim().toLowerCase()));
   const isFooter = (line: string): boolean => {
+    // The end of a cell with line breaks in it.
+    if (line.split('"').length % 2 === 0) return false;
     const cells = line.split(delimiter).map((cell) => cell.replace(/^"|"$/g, '').trim());
     const [first = ''] = cells.filter((cell) => cell !== '');
     if (TOTALS.test(first)) return !firsts.has(first.toLowerCase());

@@ -14,6 +14,7 @@ import {
   lineReject,
   NUMBER,
   selection,
+  shownValue,
   typeError,
 } from './batchStatements.ts';
 import { judge } from './judge.ts';
@@ -122,7 +123,9 @@ function faultOf({ relation, columns, index, lenient, refused }: BatchRequest): 
     const condition = lenient.has(column.name) ? undefined : misfit(relation, column);
     return condition === undefined
       ? []
-      : [`WHEN ${condition} THEN ${literal(misfitError(column))}`];
+      : [
+          `WHEN ${condition} THEN ${literal(`${misfitError(column)}, not `)} || ${shownValue(column.name)}`,
+        ];
   });
   const cases = [...recordFaults(relation, columns), ...unknown, ...misfits, ...absent];
   return cases.length === 0 ? 'CAST(NULL AS VARCHAR)' : `CASE ${cases.join(' ')} END`;

@@ -182,7 +182,7 @@ test('types: discard_value makes null of what does not fit, but not in an index'
   const job = await loaded(server, 'NULLED', csv);
   assert.deepEqual([job.recordsIngested, job.recordsInvalid], [3, 1]);
   assert.deepEqual(await rejectsOf(job.jobId), [
-    "4: validation failed: property 'date' should be date",
+    `4: validation failed: property 'date' should be date, not "never"`,
   ]);
   assert.deepEqual(await records('NULLED'), [
     { symbol: 'A', date: '2020-01-01', v: null, live: true },

@@ -156,7 +156,7 @@ test('each action does what it says, the gravest first', async () => {
   assert.deepEqual([recordsIngested, recordsInvalid, recordsQuarantined], [3, 2, 1]);
   assert.deepEqual(await rejectsOf(job.jobId), [
     '4: expectation failed: traded (volume at least 0)',
-    "6: validation failed: property 'date' should be date",
+    `6: validation failed: property 'date' should be date, not "soon"`,
   ]);
   assert.deepEqual(await told('ACTIONS'), ['5: volume not null']);
   const { database } = server.tapedeck.services;

@@ -73,8 +73,8 @@ test('records that do not fit a known schema are rejected with line and reason',
   assert.equal(job.recordsIngested, 2);
   assert.equal(job.recordsInvalid, 5);
   assert.deepEqual(await rejectsOf(job.jobId), [
-    "3: validation failed: property 'date' should be date",
-    "4: validation failed: property 'price' should be integer",
+    `3: validation failed: property 'date' should be date, not "2020-13-01"`,
+    `4: validation failed: property 'price' should be integer, not "many"`,
     "5: validation failed: should have required property 'symbol'",
     "6: validation failed: should have required property 'date'",
     '7: validation failed: Expected Number of Columns: 3 Found: 4',
@@ -198,7 +198,7 @@ test('JSON lines that are no records are rejected with line and reason', async (
     '2: validation failed: should be JSON',
     '3: validation failed: should be object',
     "4: validation failed: should have required property 'date'",
-    "5: validation failed: property 'n' should be integer",
+    `5: validation failed: property 'n' should be integer, not "many"`,
   ]);
 });
 
@@ -243,9 +243,9 @@ test('no value is rounded, cut or shifted to fit', async () => {
     'G,2020-01-02,1.5E1,2020-01-01 10:00\n';
   const job = await loaded(server, 'EXACT', csv);
   assert.deepEqual(await rejectsOf(job.jobId), [
-    "2: validation failed: property 'n' should be integer",
-    "3: validation failed: property 'date' should be date",
-    "6: validation failed: property 'n' should be integer",
+    `2: validation failed: property 'n' should be integer, not "12.75"`,
+    `3: validation failed: property 'date' should be date, not "2020-01-02 10:00:00"`,
+    `6: validation failed: property 'n' should be integer, not "1e-7"`,
   ]);
   assert.equal(
     await read(server, '/data/WS/EXACT?on=2020-01-02&filter=symbol,date,n,at'),

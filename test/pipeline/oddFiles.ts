@@ -12,8 +12,6 @@ export interface OddFile {
   readonly refused?: RegExp;
   /** What the sentence says to add; with it the file loads. */
   readonly query?: Readonly<Record<string, string>>;
-  /** Not true yet: what it waits for. */
-  readonly waits?: 'values' | 'index';
 }
 
 const PRICES = { types: 'symbol:s date:d price:n', records: 3 } as const;
@@ -21,6 +19,7 @@ const PRICES = { types: 'symbol:s date:d price:n', records: 3 } as const;
 export const ODD_FILES: readonly OddFile[] = [
   // What stands around the records.
   { file: 'plain.csv', ...PRICES },
+  { file: 'last-cell-of-lines.csv', types: 'symbol:s close:n note:s', records: 2 },
   { file: 'bom.csv', ...PRICES },
   { file: 'crlf.csv', ...PRICES },
   { file: 'cr.csv', ...PRICES },
@@ -96,7 +95,7 @@ export const ODD_FILES: readonly OddFile[] = [
     query: { header: '2' },
     ...PRICES,
   },
-  { file: 'first-absent.csv', types: 'symbol:s price:s', records: 3 },
+  { file: 'first-absent.csv', types: 'symbol:s price:n', records: 3 },
   {
     file: 'title.csv',
     refused: /say skipLines=1 \(--skip-lines 1\)/,
@@ -155,10 +154,10 @@ export const ODD_FILES: readonly OddFile[] = [
   { file: 'quoted-all.csv', types: 'symbol:s date:d price:n', records: 2 },
   { file: 'angle-header.csv', types: '<TICKER>:s <DATE>:d <CLOSE>:n', records: 2 },
   { file: 'angle-values.csv', types: 'id:i html:s', records: 2 },
-  { file: 'blank-keys.csv', types: 'symbol:s price:n', records: 3, waits: 'index' },
-  { file: 'dates-german.csv', types: 'symbol:s datum:d kurs:n', records: 2, waits: 'values' },
-  { file: 'money.csv', types: 'item:s amount:n', records: 2, waits: 'values' },
-  { file: 'percent.csv', types: 'item:s share:n', records: 2, waits: 'values' },
+  { file: 'blank-keys.csv', types: 'symbol:s price:n', records: 3 },
+  { file: 'dates-german.csv', types: 'symbol:s datum:d kurs:n', records: 2 },
+  { file: 'money.csv', types: 'item:s amount:n', records: 2 },
+  { file: 'percent.csv', types: 'item:s share:n', records: 2 },
   // What is no data.
   { file: 'html.csv', refused: /the body is a web page \("Please log in & wait"\)/ },
   { file: 'html-bom-comment.csv', refused: /a web page \("404 Not Found"\)/ },

@@ -129,7 +129,7 @@ test('where the type is known such a value is rejected, and the others are read'
   const rejects = await findRejects(server.tapedeck.services.database, job.jobId);
   assert.deepEqual(
     rejects.map(({ line, error }) => `${line}: ${error}`),
-    ["3: validation failed: property 'v' should be date"],
+    [`3: validation failed: property 'v' should be date, not "2024-02-30"`],
   );
   const days = ['2020-01-01', '2023-12-31', '2024-01-01', '2024-02-13', '2024-02-01'];
   assert.deepEqual(await valuesOf(server, 'KNOWN'), days);
