@@ -33,6 +33,8 @@ export interface Files {
   publish(temporary: string, relative: string): Promise<Omit<Proof, 'fileId'>>;
   /** Removes files: at once, or when the last one that pins them releases them. */
   remove(relative: readonly string[]): Promise<void>;
+  /** Removed files stay so after a loss of power: only then may they be forgotten. */
+  settle(relative: readonly string[]): Promise<void>;
   list(): Promise<readonly string[]>;
   /** Whether a file is there, though it may be removed already for new readers. */
   has(relative: string): boolean;
@@ -85,6 +87,10 @@ export function localFiles(root: string, disk: Disk, at: AtCrashPoint, hashing: 
       return { sha256, seen: identityOf(target) ?? null };
     },
     remove: (relative) => remove(held, relative, root, disk),
+    settle: async (relative) => {
+      const folders = new Set(relative.map((path) => dirname(join(root, path))));
+      for (const folder of folders) if (existsSync(folder)) await disk.syncFolder(folder);
+    },
     list: () => disk.list(root),
     has: (relative) => existsSync(join(root, relative)),
   };

@@ -332,6 +332,7 @@ export class Lake {
   async forgetRemoved(): Promise<void> {
     const ended = await endedPaths(this.#database);
     const gone = [...ended].filter((path) => !this.files.has(path));
+    await this.files.settle(gone);
     await forgetEnded(this.#database, gone);
   }
 

@@ -45,6 +45,7 @@ export async function sweepOrphans(parts: SweepParts): Promise<Swept> {
     (own ? garbage : unknown).push(path);
   }
   await files.remove(garbage);
+  await files.settle(garbage);
   await forgetEnded(database, [...ended]);
   await endUnclaimed(folder, clock(), disk);
   const aside = unknown.length === 0 ? '' : await putAside(unknown, folder, clock(), disk);
