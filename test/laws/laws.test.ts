@@ -27,7 +27,7 @@ test('64 callers at a limit: as many calls pass as it covers, not one more', asy
 });
 
 /** Full count: 1,000 histories, by `npm run soak histories`. */
-const STEPS = 15;
+const STEPS = 12;
 
 test('any history answers as plain maps do', async (t) => {
   for (const seed of seedsOf(t)) t.diagnostic(`${await historyLaw(STEPS, seed)} records`);
@@ -41,7 +41,7 @@ test('a table that is loaded without a word comes out of every door whole', asyn
 });
 
 /** Full count: 400 histories of 40 steps, by `npm run soak moments`. */
-const MOMENT_STEPS = 15;
+const MOMENT_STEPS = 10;
 
 test('what a reader saw is answered again, byte for byte, on every door', async (t) => {
   for (const seed of seedsOf(t)) t.diagnostic(`${await momentsLaw(MOMENT_STEPS, seed)} answers`);
@@ -55,7 +55,7 @@ test('a named query tells what 4 writers pushed exactly once', async (t) => {
 });
 
 /** Full count: 10,000 steps, by `npm run soak memory`. */
-const INTERLEAVINGS = 100;
+const INTERLEAVINGS = 60;
 
 test('memory answers as the files do, byte for byte, and never less than was acknowledged', async (t) => {
   for (const seed of seedsOf(t)) t.diagnostic(await memoryLaw(INTERLEAVINGS, seed));
