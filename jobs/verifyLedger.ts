@@ -3,6 +3,8 @@
 import { monthsBefore } from '../store/billingDays.ts';
 import { identifier } from '../store/duckdb/instance.ts';
 import type { Row } from '../store/duckdb/protocol.ts';
+import type { Database } from '../store/database.ts';
+import { headOf } from '../store/history.ts';
 import { type CallLine, linesOf, readJournal } from '../store/journal.ts';
 import type { Ledger } from '../store/ledger.ts';
 import { CALLS, SYSTEM_WORKSPACE } from '../store/systemTables.ts';
@@ -45,12 +47,15 @@ const HOUR_MS = 3_600_000;
  */
 export async function verifyLedger(parts: JournalParts, ledger?: Ledger): Promise<LedgerVerdict> {
   const sums: Recomputed = { balances: new Map(), counters: new Map(), faults: [] };
-  for (const { sequence, text } of await readJournal(parts.database)) {
+  const books = await readBooks(parts.database);
+  // Calls that are charged since add to the memory first.
+  if (ledger !== undefined) sums.faults.push(...forgotten(books.balances, ledger));
+  for (const { sequence, text } of books.journal) {
     for (const line of linesOf(text)) addLine(sums, line, `journal ${sequence}`);
   }
-  await addRolled(sums, parts);
-  await compareBalances(sums, parts, ledger);
-  await compareCounters(sums, parts);
+  await addRolled(sums, books.snapshot, parts);
+  compareBalances(sums, books.balances, parts);
+  compareCounters(sums, books.counters, parts);
   const total = { messages: 0, premium: 0, calls: 0 };
   for (const balance of sums.balances.values()) add(total, balance);
   const faults = [...sums.faults, ...(await overQuota(parts.database, parts.days))];
@@ -58,6 +63,17 @@ export async function verifyLedger(parts: JournalParts, ledger?: Ledger): Promis
   const told = more > 0 ? [...faults.slice(0, FAULTS_MAX), `${more} more`] : faults;
   return { ...total, faults: told };
 }
+
+/** All of one moment: a call that is charged meanwhile is in none of them, or in each. */
+const readBooks = (database: Database) =>
+  database.transaction().execute(async (transaction) => ({
+    journal: await readJournal(transaction),
+    balances: await transaction.selectFrom('balance').selectAll().execute(),
+    counters: await transaction.selectFrom('usage').selectAll().execute(),
+    snapshot: await headOf(transaction),
+  }));
+
+type Books = Awaited<ReturnType<typeof readBooks>>;
 
 function addLine(sums: Recomputed, line: CallLine, place: string): void {
   const { accountId, tokenId, usageKey, month, timeMs, messages, premium } = line;
@@ -85,10 +101,11 @@ function add(to: Sums, sums: Sums): void {
 }
 
 /** Lines that are Parquet: DuckDB sums them, and finds those that contradict themselves. */
-async function addRolled(sums: Recomputed, parts: JournalParts): Promise<void> {
+async function addRolled(sums: Recomputed, snapshot: number, parts: JournalParts): Promise<void> {
   const { lake, pool, deadlineMs } = parts;
+  await lake.seen(snapshot);
   const dataset = lake.catalogue.dataset(SYSTEM_WORKSPACE, CALLS.dataset);
-  const table = dataset === undefined ? undefined : await lake.table(dataset.tableId);
+  const table = dataset === undefined ? undefined : await lake.tableSeen(dataset.tableId, snapshot);
   if (table === undefined || table.files.length === 0) return;
   const answers = await withOpenFiles(lake.files, table.files, ({ paths, pathOf }) => {
     const rows = visibleRows(table.files, table.columns, pathOf);
@@ -127,14 +144,7 @@ const of = (row: Row): Sums => ({
   calls: Number(row['calls']),
 });
 
-async function compareBalances(
-  sums: Recomputed,
-  parts: JournalParts,
-  ledger: Ledger | undefined,
-): Promise<void> {
-  const known = await parts.database.selectFrom('balance').selectAll().execute();
-  // At once: calls that are charged now add to the memory first.
-  if (ledger !== undefined) sums.faults.push(...forgotten(known, ledger));
+function compareBalances(sums: Recomputed, known: Books['balances'], parts: JournalParts): void {
   const kept = keptMonths(parts);
   const seen = new Set<string>();
   for (const row of known) {
@@ -169,9 +179,8 @@ const forgotten = (
     return [`account ${account_id}, month ${month}: ${knows} of ${messages} and ${premium}`];
   });
 
-async function compareCounters(sums: Recomputed, parts: JournalParts): Promise<void> {
-  const { database, days } = parts;
-  const known = await database.selectFrom('usage').selectAll().execute();
+function compareCounters(sums: Recomputed, known: Books['counters'], parts: JournalParts): void {
+  const { days } = parts;
   const kept = keptMonths(parts);
   const seen = new Set<string>();
   for (const row of known) {

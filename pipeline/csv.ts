@@ -48,11 +48,13 @@ interface CsvFile {
   /** For what must be written again. */
   readonly folder: string;
   readonly dateOrder: DateOrder | undefined;
+  /** Properties of the dataset that it goes into, where there is one. */
+  readonly known: readonly string[] | undefined;
 }
 
 /** @throws Failure InvalidBody in a sentence that says what to add. */
 export async function csvRelation(file: CsvFile): Promise<Relation> {
-  const { dateOrder, folder, reading, scan } = file;
+  const { dateOrder, folder, known, reading, scan } = file;
   const text = wholeLines(file.head);
   const opening = openingLines(text, reading);
   const body = opening.text;
@@ -60,11 +62,14 @@ export async function csvRelation(file: CsvFile): Promise<Relation> {
   const rows = await rowsOf(body, delimiter, SAMPLE_ROWS + 1);
   const lines = body.split(/\r\n|\n|\r/);
   const headerLines = Number(reading.header ?? 1);
-  if (reading.header === undefined) {
+  // A file of known names needs no second look, and a last line that fits no schema is rejected.
+  const isKnown = rows[0]?.every((name) => known?.includes(name.trim()) === true) === true;
+  if (reading.header === undefined && !isKnown) {
     if (reading.skipLines === undefined && delimiter !== ' ') refuseTitles(rows, lines, delimiter);
     refuseHeader(rows);
   }
-  if (reading.skipLast === undefined) refuseFooter(await lastLinesOf(file.path), rows, delimiter);
+  if (reading.skipLast === undefined && known === undefined)
+    refuseFooter(await lastLinesOf(file.path), rows, delimiter);
   const first = rows[0] ?? [];
   const trailing = trailingOf(rows);
   const header = trailing === undefined ? first : first.slice(0, trailing - 1);

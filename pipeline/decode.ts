@@ -35,6 +35,8 @@ interface Opening {
   readonly jsonPath?: string;
   readonly dateOrder?: DateOrder;
   readonly reading?: Reading;
+  /** Properties of the dataset that it goes into, where there is one: what does not fit is rejected. */
+  readonly known?: readonly string[];
 }
 
 /**
@@ -61,7 +63,7 @@ export async function openRelation(opening: Opening, bench: Workbench): Promise<
 }
 
 async function openText(opening: Opening, head: Buffer, bench: Workbench): Promise<Relation> {
-  const { dateOrder, jsonPath, reading = {} } = opening;
+  const { dateOrder, jsonPath, known, reading = {} } = opening;
   const text = await inUtf8(opening.path, head, reading, bench);
   const { path } = text;
   const insists = reading.as !== undefined;
@@ -69,7 +71,7 @@ async function openText(opening: Opening, head: Buffer, bench: Workbench): Promi
   if (text.scan.hasNul) throw new Failure('InvalidBody', await tellNul(path));
   if (content === 'csv') {
     await refuseEndlessLine(path);
-    return csvRelation({ ...text, reading, folder: bench.folder, dateOrder });
+    return csvRelation({ ...text, reading, folder: bench.folder, dateOrder, known });
   }
   const error = insists ? undefined : errorIn(text.head);
   if (error !== undefined) throw new NoDataFailure(error);

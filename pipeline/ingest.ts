@@ -132,9 +132,10 @@ export async function openLoad(
     services,
   }: Pick<Run, 'bench' | 'services'> & { events: Pick<IngestEvents, 'log'> },
 ): Promise<Relation> {
-  const relation = load.relation ?? (await openRelation(load, bench));
-  for (const note of relation.notes ?? []) await events.log(note);
   const known = services.lake.catalogue.dataset(load.workspace, load.dataset);
+  const names = known === undefined ? {} : { known: Object.keys(known.schema.properties) };
+  const relation = load.relation ?? (await openRelation({ ...load, ...names }, bench));
+  for (const note of relation.notes ?? []) await events.log(note);
   if (relation.empty !== true || known !== undefined) return relation;
   const header = quoted(relation.columns.map(({ name }) => name).join(','));
   const told = `the body has a header (${header}) and no record`;

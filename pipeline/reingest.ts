@@ -103,7 +103,8 @@ export async function readAgain(
   await mkdir(folder);
   const files = before.map(({ batch }) => batch.path);
   const own = { ...bench, folder, files };
-  const relation = await openRelation(load, own);
+  const known = Object.keys(becoming.dataset.schema.properties);
+  const relation = await openRelation({ ...load, known }, own);
   const { batch, change } = await conformTo(
     { load, services, bench: own, events },
     relation,

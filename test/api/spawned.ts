@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { withModules } from '../cli/command.ts';
 
 const LAUNCHER = join(import.meta.dirname, '..', '..', 'bin', 'tapedeck.mjs');
 export const PLANTED = {
@@ -28,8 +29,8 @@ export async function spawnServer(
 ): Promise<Spawned> {
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-secrets-'));
   const child = spawn(process.execPath, [LAUNCHER, 'serve'], {
-    env: {
-      PATH: process.env['PATH'],
+    env: withModules({
+      PATH: process.env['PATH'] ?? '',
       TAPEDECK_DATA: folder,
       TAPEDECK_PORT: '0',
       TAPEDECK_DEMO: 'off',
@@ -40,7 +41,7 @@ export async function spawnServer(
       TAPEDECK_ADMIN_TOKEN: PLANTED.admin,
       TAPEDECK_ENCRYPTION_KEY: PLANTED.key,
       ...settings,
-    },
+    }),
   });
   let [stdout, stderr] = ['', ''];
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));

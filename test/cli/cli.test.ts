@@ -5,6 +5,7 @@ import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { withModules } from './command.ts';
 
 const MAIN = new URL('../../cli/main.ts', import.meta.url).pathname;
 let folder = '';
@@ -36,9 +37,14 @@ interface Ran {
 
 function run(args: readonly string[], env: Record<string, string>): Promise<Ran> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [MAIN, ...args], { env }, (error, stdout, stderr) => {
-      resolve({ code: Number(error?.code ?? 0), stdout, stderr });
-    });
+    execFile(
+      process.execPath,
+      [MAIN, ...args],
+      { env: withModules(env) },
+      (error, stdout, stderr) => {
+        resolve({ code: Number(error?.code ?? 0), stdout, stderr });
+      },
+    );
   });
 }
 
@@ -52,7 +58,7 @@ interface Served {
 
 function serve(env: Record<string, string>): Served {
   const child = spawn(process.execPath, [MAIN, 'serve'], {
-    env,
+    env: withModules(env),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   children.push(child);

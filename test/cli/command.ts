@@ -21,13 +21,19 @@ interface Where {
   readonly cwd?: string;
 }
 
+/** With the modules as they were read before: reading them anew takes a process 1.5 s. */
+export const withModules = (env: Readonly<Record<string, string>>): Record<string, string> => {
+  const folder = process.env['NODE_COMPILE_CACHE'];
+  return folder === undefined ? env : { NODE_COMPILE_CACHE: folder, ...env };
+};
+
 /** @param children gets the process, to be killed at the end of the tests */
 export function startCommand(
   args: readonly string[],
   where: Where,
   children: ChildProcess[],
 ): Started {
-  const child = spawn(process.execPath, [MAIN, ...args], where);
+  const child = spawn(process.execPath, [MAIN, ...args], { ...where, env: withModules(where.env) });
   children.push(child);
   const told = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (piece: string) => (told.stdout += piece));

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startHttp } from '../servers/http.ts';
+import { withModules } from './command.ts';
 
 const MAIN = new URL('../../cli/main.ts', import.meta.url).pathname;
 const CSV = 'symbol,date,price\nA,2024-02-01,1.5\nB,2024-02-01,\nC,2024-02-01,soon\n';
@@ -39,7 +40,7 @@ function place(name: string) {
     TAPEDECK_SOURCE_FOLDER: folder,
   };
   const start = (args: readonly string[]): ChildProcess => {
-    const child = spawn(process.execPath, [MAIN, ...args], { env });
+    const child = spawn(process.execPath, [MAIN, ...args], { env: withModules(env) });
     children.push(child);
     return child;
   };

@@ -88,6 +88,10 @@ function usage(server: TestServer): {
     repeat(async (round) => {
       await loaded(server, 'A', csv(round % 40, 30, round), { duplicateKeyHandling: 'replace' });
     }),
+    // Without a unique index: what comes again is there again.
+    repeat(async () => {
+      await loaded(server, 'N', csv(0, 7, 1));
+    }),
     // Jobs that nobody waits for: some are unfinished at any moment.
     repeat(async (round) => {
       await asked('POST', `/data/WS/B${round % 3}`, csv(round * 5, 5, round));
@@ -139,6 +143,7 @@ test('a backup of a server in use restores to the same answers, charges and jobs
   await using server = await startServer();
   await loaded(server, 'A', csv(0, 50, 1), { key: 'symbol', date: 'date' });
   for (const at of [0, 1, 2]) await loaded(server, `B${at}`, csv(0, 5, 1));
+  await loaded(server, 'N', csv(0, 7, 1), { uniqueIndex: 'false' });
   const early = server.tapedeck.services.lake.snapshot;
   const users = usage(server);
   await new Promise((resolve) => setTimeout(resolve, 1_500));
@@ -161,7 +166,7 @@ test('a backup of a server in use restores to the same answers, charges and jobs
     assert.deepEqual(theirs, await tablesAt(server.folder, made.snapshot));
     await using restored = await startServer({ folder: data });
     const jobs = await unended(restored);
-    for (const dataset of ['A', 'B0', 'B1', 'B2']) {
+    for (const dataset of ['A', 'B0', 'B1', 'B2', 'N']) {
       for (const asOf of [made.snapshot, early]) {
         const path = csvOf(dataset, asOf);
         assert.equal(await read(restored, path), await read(server, path), path);

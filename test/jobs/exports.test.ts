@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createWorkspace } from '../../store/datasetEdits.ts';
-import { load, loaded } from '../client.ts';
+import { load, loaded, read } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 import { killExport } from './exportKill.ts';
 import { ask, lasting, readExport, recordsOf } from './exportReading.ts';
@@ -146,6 +146,27 @@ test('a dataset without an index goes out in the order in which it came', async 
   const values = (await Promise.all(parts)).flatMap((text) => text.trim().split('\n').slice(1));
   const sent = [csv(7), csv(11)].flatMap((text) => text.trim().split('\n').slice(1));
   assert.deepEqual(values, sent);
+});
+
+test('records without a unique index go out and come back in, record for record', async () => {
+  await using world = await open();
+  const { server } = world;
+  const lines = Array.from({ length: 60 }, (_, at) => {
+    const key = at % 9 === 0 ? '' : `K${at % 5}`;
+    return `${key},2024-01-0${1 + (at % 3)},${at % 4}`;
+  });
+  await loaded(server, 'TWICE', `symbol,date,v\n${[...lines, ...lines].join('\n')}\n`);
+  const sent = await read(server, '/data/WS/TWICE?limit=500&format=csv');
+  for (const [at, format] of (['csv', 'jsonl', 'parquet', 'arrow'] as const).entries()) {
+    const folder = await exported(world, `twice-${format}`, { dataset: 'TWICE', format });
+    const { parts, rows } = await readExport(folder);
+    assert.equal(rows, 120, format);
+    const body = await readFile(join(folder, parts[0]?.name ?? ''));
+    const job = await loaded(server, `BACK${at}`, body);
+    assert.deepEqual([job.recordsIngested, job.recordsDuplicate], [120, 0], format);
+    const back = await read(server, `/data/WS/BACK${at}?limit=500&format=csv`);
+    assert.equal(back, sent, format);
+  }
 });
 
 test('an empty dataset is one part without records', async () => {
