@@ -163,10 +163,10 @@ function draftOf(
 }
 
 /** @throws Failure InvalidBody where the load is not to leave out what repeats an index value. */
-function refuseRepeats({ repeated }: Batch, { run: { load } }: First): void {
-  if (load.refusesRepeats !== true || repeated === undefined) return;
-  const { examples, records } = repeated;
-  const what = `${records} records repeat an index value, such as ${examples.join(', ')}`;
+function refuseRepeats({ duplicates, repeated }: Batch, { run: { load } }: First): void {
+  if (load.refusesRepeats !== true || duplicates === 0) return;
+  const shown = repeated === undefined ? '' : `, such as ${repeated.examples.join(', ')}`;
+  const what = `${duplicates} records repeat an index value${shown}`;
   const ways = 'name more of its parts (subkey, date), keep all (uniqueIndex=false, --no-index)';
   const drop = 'or say which one stays (duplicateKeyHandling, --duplicates ignore or replace)';
   throw new Failure('InvalidBody', `${what}: ${ways} ${drop}`);

@@ -118,6 +118,11 @@ test('an asked index leaves out what repeats it, and tells how many and which', 
   const text = await refused.text();
   assert.equal(refused.status, 400, text);
   assert.match(text, /1 records repeat an index value, such as \(A, 2020-01-01\): name more/);
+  const blank = await load(server, 'E', `${body},2020-01-03,1\n`, {
+    ...asked,
+    duplicateKeyHandling: 'refuse',
+  });
+  assert.match(await blank.text(), /1 records repeat an index value: name more/);
   const all = await first(server, 'C', body, { ...asked, uniqueIndex: 'false' });
   assert.deepEqual([all.records, all.isUnique], [3, false]);
   const again = await first(server, 'A', body);
