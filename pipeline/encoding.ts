@@ -2,12 +2,14 @@
 // what can not be told is refused with the byte and the line.
 import { isAscii, isUtf8 } from 'node:buffer';
 import { createReadStream, createWriteStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Failure, toldFull } from '../store/failure.ts';
 import type { Encoding } from './reading.ts';
 
-const PIECE_BYTES = 256 * 1024;
+/** Read at once: 45 MB are looked through in 20 ms so, in 50 by a stream of 256 kB. */
+const PIECE_BYTES = 1024 ** 2;
 /** Bytes of the head that tell UTF-16 without a mark. */
 const TELLING_BYTES = 4096;
 
@@ -49,7 +51,7 @@ export async function scanText(path: string): Promise<TextScan> {
       const bytes = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
       const whole = wholeCharacters(bytes);
       valid = isUtf8(bytes.subarray(0, whole));
-      rest = bytes.subarray(whole);
+      rest = Buffer.from(bytes.subarray(whole));
     }
     if (returns > 0 || piece.includes(RETURN)) {
       const ends = endsIn(piece, last);
@@ -66,9 +68,18 @@ export async function scanText(path: string): Promise<TextScan> {
 const BREAK = 10;
 const RETURN = 13;
 
+/** One after the other in the same bytes: who keeps one copies it. */
 async function* pieces(path: string): AsyncGenerator<Buffer> {
-  for await (const piece of createReadStream(path, { highWaterMark: PIECE_BYTES })) {
-    yield piece as Buffer;
+  const file = await open(path);
+  try {
+    const buffer = Buffer.allocUnsafe(PIECE_BYTES);
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, 0, PIECE_BYTES, null);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
   }
 }
 
