@@ -9,7 +9,14 @@ import { type BatchRequest, type Batch, makeBatch, type Misfit } from './batch.t
 import type { Conformed, Looking } from './conform.ts';
 import { NO_CHECKS } from './expectations.ts';
 import { indexTold, likeliestIndex, otherIndexes, seriesOf } from './indexGuess.ts';
-import { longTexts, possible, provedBy, type Proving, withoutEmpty } from './indexProof.ts';
+import {
+  longTexts,
+  possible,
+  provedBy,
+  type Proving,
+  repeatingTexts,
+  withoutEmpty,
+} from './indexProof.ts';
 import { schemaOf, wantedDates } from './infer.ts';
 import type { IngestServices } from './ingest.ts';
 import { checkColumns, noDate, ownOf, widenFor, wordOf } from './misfits.ts';
@@ -105,7 +112,8 @@ async function proved(first: First, properties: Properties): Promise<MadeNew> {
   const texts = names.filter((name) => isText(properties[name]));
   const long = await longTexts(texts, proving);
   const whole = (name: string): boolean => !isBlank(batch.stats, name) && !long.has(name);
-  const candidates = otherIndexes(properties, whole);
+  const repeating = await repeatingTexts(texts, proving);
+  const candidates = otherIndexes(properties, whole, (name) => repeating.has(name));
   for (const mapping of await possible(candidates, proving)) {
     const draft = draftOf(first, properties, { mapping, numbered: false });
     const sorted = await provedBy(tableOf(draft), proving);

@@ -78,10 +78,12 @@ const mappingOf = (
 /**
  * Other indexes that records may have, the smallest and likeliest first.
  * @param whole has a value in every record
+ * @param repeats a text whose values come again, as free texts do not
  */
 export function otherIndexes(
   properties: Properties,
   whole: (name: string) => boolean,
+  repeats: (name: string) => boolean,
 ): readonly ColumnMapping[] {
   const parts = partsOf(properties);
   const key = parts.key !== undefined && whole(parts.key) ? parts.key : undefined;
@@ -89,7 +91,7 @@ export function otherIndexes(
     names.filter(whole).slice(0, PARTS_MAX);
   const dates = some([...parts.dates, ...parts.otherDates]);
   const identifying = some(parts.identifying);
-  const texts = some(parts.texts);
+  const texts = some(parts.texts.filter(repeats));
   const beside = some([...parts.parting, ...texts]);
   const keys = key === undefined ? [...new Set([...identifying, ...texts])] : [key];
   const made: ColumnMapping[] = [];

@@ -71,6 +71,23 @@ export async function longTexts(
   return new Set(names.filter((_, at) => Number(rows?.[0]?.[`m${at}`] ?? 0) > INDEX_BYTES_MAX));
 }
 
+/**
+ * Texts whose values come again, as those of a key beside a date do: three records of two values, or more
+ * of fewer. Free texts differ, and tell records apart by chance.
+ */
+export async function repeatingTexts(
+  names: readonly string[],
+  { batch, bench, relation }: Proving,
+): Promise<ReadonlySet<string>> {
+  if (names.length === 0) return new Set();
+  const counts = names.map((name, at) => `count(DISTINCT ${identifier(name)}) AS d${at}`);
+  const first = `(SELECT * FROM read_parquet(${literal(batch.path)}) LIMIT ${LOOKED_AT})`;
+  const statement = `SELECT count(*) AS records, ${counts.join(', ')} FROM ${first}`;
+  const [rows] = await ask(bench, relation, [statement]);
+  const records = Number(rows?.[0]?.['records'] ?? 0);
+  return new Set(names.filter((_, at) => Number(rows?.[0]?.[`d${at}`]) * 3 <= records * 2));
+}
+
 /** Those candidates that the first records do not rule out, in their order. */
 export async function possible(
   candidates: readonly ColumnMapping[],

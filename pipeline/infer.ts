@@ -51,7 +51,8 @@ function castable(values: readonly string[]): Inferred | undefined {
   const type = isEach(values, INTEGER) ? 'integer' : 'number';
   if (type === 'number' && !isEach(values, NUMBER)) return undefined;
   if (values.some((value) => LEADING_ZERO.test(value))) return undefined;
-  return { ...plain(type), numeric: numericSpellingOf(values) };
+  const held = values.some((value) => isLongNumber(value)) ? 'string' : type;
+  return { ...plain(held), numeric: numericSpellingOf(values) };
 }
 
 const isEach = (values: readonly string[], pattern: RegExp): boolean =>
@@ -116,6 +117,9 @@ export function wantedDates(
     }),
   );
 }
+
+/** Digits that no number holds: an identifier, which must come back as it was. */
+export const isLongNumber = (value: string): boolean => /^[+-]?\d{19,400}$/.test(value);
 
 /** The next wider type, for a value further down that does not fit: nothing is wider than text. */
 export function widen(property: PropertyType): PropertyType {

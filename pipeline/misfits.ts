@@ -5,7 +5,7 @@ import type { DatasetDraft } from '../store/datasetEdits.ts';
 import { Failure } from '../store/failure.ts';
 import type { Misfit } from './batch.ts';
 import type { Looking } from './conform.ts';
-import { widen } from './infer.ts';
+import { isLongNumber, widen } from './infer.ts';
 import { type Relation, saidOrder } from './relation.ts';
 
 type Properties = Readonly<Record<string, PropertyType>>;
@@ -19,7 +19,7 @@ export async function widenFor(
   { relation, run }: { readonly relation: Relation; readonly run: Pick<Looking, 'events'> },
 ): Promise<PropertyType> {
   const { column, line, value } = misfit;
-  const wider = widen(guessed);
+  const wider = isLongNumber(value) ? ({ type: 'string' } as const) : widen(guessed);
   const was = wordOf(column, guessed, relation);
   const shown = JSON.stringify(value.slice(0, 100));
   await run.events.log(`${column} becomes ${wider.type}: line ${line} has ${shown}, no ${was}`);

@@ -58,6 +58,22 @@ test('a key that repeats takes what parts its records beside it', async () => {
   assert.deepEqual(three.mapping, { key: 'symbol', subkey: 'venue', date: 'date' });
 });
 
+test('free texts that differ are no key, and digits that no number holds are a text', async () => {
+  await using server = await startServer();
+  const bank = csv(
+    'day,amount,text',
+    '2024-03-01,-3,Bread',
+    '2024-03-01,-2,Milk',
+    '2024-03-02,5,Pay',
+  );
+  const { isUnique, mapping } = await first(server, 'BANK', bank);
+  assert.deepEqual([mapping, isUnique], [{ date: 'day' }, false]);
+  const long = ['1', '2', '12345678901234567890', '12345678901234567891'];
+  const ids = await first(server, 'IDS', csv('id,v', ...long.map((id) => `${id},1`)));
+  assert.deepEqual([ids.mapping, ids.isUnique], [{ key: 'id' }, true]);
+  assert.match(await read(server, '/data/WS/IDS?limit=9&format=csv'), /^12345678901234567891,1$/m);
+});
+
 test('where nothing tells records apart every one is kept, in the order of the file', async () => {
   await using server = await startServer();
   const lines = ['B,2020-01-01,1', 'A,2020-01-02,2', 'A,2020-01-02,2', 'A,2020-01-01,3'];
