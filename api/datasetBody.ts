@@ -12,7 +12,9 @@ import {
   type Access,
   type ColumnMapping,
   type Dataset,
+  isMapped,
   type RecordSchema,
+  requiredOf,
   type SmartLink,
   UNSAID,
 } from '../store/datasets.ts';
@@ -127,13 +129,10 @@ export function draftOf(
   const properties = schema.properties as Properties;
   checkPropertyNames('schema.properties', Object.keys(properties));
   checkMapping(properties, columnMapping);
-  const isMapped = columnMapping.key !== undefined || columnMapping.date !== undefined;
-  if (dataset.uniqueIndex === true && !isMapped) throw unmapped;
   checkSmartLinks(dataset.smartLinkAttributes ?? [], Object.keys(properties));
   const described = describedBy(dataset, UNSAID);
   checkExpectations(described.expectations, { properties, mapping: columnMapping });
-  // Without key and date nothing else tells records apart.
-  const numbered = !(dataset.uniqueIndex ?? isMapped);
+  const numbered = isNumbered(columnMapping, dataset.uniqueIndex, false);
   return {
     workspace,
     dataset: datasetId,
@@ -144,14 +143,16 @@ export function draftOf(
   };
 }
 
-/** Key and subkey of numbered records may be blank. */
-export const requiredOf = (mapping: ColumnMapping, numbered: boolean): readonly string[] =>
-  numbered ? [mapping.date].filter((name) => name !== undefined) : Object.values(mapping);
-
-const unmapped = new Failure(
-  'InvalidBody',
-  'uniqueIndex must stand beside a columnMapping with key or date',
-);
+/** Without key and date nothing but numbers tells records apart. @throws Failure InvalidBody */
+function isNumbered(mapping: ColumnMapping, asked: boolean | undefined, was: boolean): boolean {
+  if (asked === true && !isMapped(mapping)) {
+    throw new Failure(
+      'InvalidBody',
+      'uniqueIndex must stand beside a columnMapping with key or date',
+    );
+  }
+  return !(asked ?? (isMapped(mapping) && !was));
+}
 
 type Described = Pick<
   DatasetDraft,
@@ -250,9 +251,7 @@ export function indexEditOf(
   }
   const mapping = columnMapping ?? was;
   checkMapping(schema.properties, mapping);
-  const isMapped = mapping.key !== undefined || mapping.date !== undefined;
-  if (uniqueIndex === true && !isMapped) throw unmapped;
-  const numbered = !(uniqueIndex ?? (isMapped && !wasNumbered));
+  const numbered = isNumbered(mapping, uniqueIndex, wasNumbered);
   const parts = ['key', 'subkey', 'date'] as const;
   const same = numbered === wasNumbered && parts.every((part) => mapping[part] === was[part]);
   return same ? undefined : { mapping, numbered, duplicates: duplicateKeyHandling };

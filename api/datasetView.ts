@@ -15,19 +15,16 @@ import { withOpenFiles } from '../store/tableFiles.ts';
 import { visibleRows } from '../store/tableSql.ts';
 import type { Services } from './endpoint.ts';
 
-/** What needs no look at the records. */
-/** What is needed to ask for records: not who may, nor what is expected of them. */
-export function askingView(dataset: Dataset): Readonly<Record<string, unknown>> {
-  const shown = [
-    ...['workspace', 'datasetId', 'title', 'description', 'source', 'weight'],
-    ...['columnMapping', 'uniqueIndex', 'schema'],
-  ];
-  const view = schemaView(dataset);
-  return Object.fromEntries(
-    shown.flatMap((name) => (Object.hasOwn(view, name) ? [[name, view[name]]] : [])),
-  );
-}
+const ASKING = [
+  ...['workspace', 'datasetId', 'title', 'description', 'source', 'weight'],
+  ...['columnMapping', 'uniqueIndex', 'schema'],
+];
 
+/** What is needed to ask for records: not who may, nor what is expected of them. */
+export const askingView = (dataset: Dataset): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(schemaView(dataset)).filter(([name]) => ASKING.includes(name)));
+
+/** What needs no look at the records. */
 export const schemaView = (dataset: Dataset): Readonly<Record<string, unknown>> => ({
   workspace: dataset.workspace,
   datasetId: dataset.dataset,

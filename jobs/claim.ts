@@ -3,17 +3,12 @@
 import { join } from 'node:path';
 import { publishFile } from '../pipeline/ingest.ts';
 import { copyTable, fileStats } from '../pipeline/parquetFile.ts';
-import {
-  type Column,
-  isSystemColumn,
-  propertyOf,
-  ROW_COLUMN,
-  SQL_TYPES,
-} from '../store/columns.ts';
+import { isNumbered } from '../pipeline/uniqueIndex.ts';
+import { type Column, isSystemColumn, propertyOf, SQL_TYPES } from '../store/columns.ts';
 import type { ColumnType, PropertyType } from '../store/columns.ts';
 import type { Edit } from '../store/commit.ts';
 import { createDataset, createWorkspace } from '../store/datasetEdits.ts';
-import { type Dataset, UNSAID } from '../store/datasets.ts';
+import { type Dataset, requiredOf, UNSAID } from '../store/datasets.ts';
 import { identifier, literal } from '../store/duckdb/instance.ts';
 import { Failure } from '../store/failure.ts';
 import type { DataFile, Table } from '../store/lakeRead.ts';
@@ -121,8 +116,8 @@ async function target(
   };
   const properties: Record<string, PropertyType> = {};
   for (const { name, type } of own) properties[name] = propertyOf(type);
-  const numbered = columns.some(({ name }) => name === ROW_COLUMN);
-  const required = numbered ? [date].filter((name) => name !== undefined) : Object.values(mapping);
+  const numbered = isNumbered({ columns });
+  const required = requiredOf(mapping, numbered);
   const schema = { type: 'object', properties, required } as const;
   const place = { ...UNSAID, workspace, dataset: freeName(lake, workspace, dataset) };
   const made = await createDataset(lake, { ...place, schema, mapping, numbered }, AUTHOR);

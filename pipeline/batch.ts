@@ -41,6 +41,7 @@ import {
   orderBy,
   repeatsShown,
   repeatsStatement,
+  repeatsTold,
   type UniqueIndex,
 } from './uniqueIndex.ts';
 
@@ -141,24 +142,9 @@ export async function makeBatch(
   const once = few
     ? dropRepeats({ ...request, relation }, batch, bench)
     : exactBatch(request, bench);
-  const examples = await repeatsOf(request, batch, bench);
-  return { kind: 'batch', batch: { ...(await once), repeated: { records: repeats, examples } } };
-}
-
-/** Index values that are shown of those that records repeat. */
-const EXAMPLES_MAX = 3;
-const EXAMPLE_CHARACTERS = 60;
-
-async function repeatsOf(
-  { index, relation }: BatchRequest,
-  { path }: Batch,
-  bench: Workbench,
-): Promise<readonly string[]> {
-  const [rows = []] = await ask(bench, relation, [repeatsShown(path, index, EXAMPLES_MAX)]);
-  return rows.map((row) => {
-    const values = index.terms.map((_, at) => String(row[`t${at}`]).slice(0, EXAMPLE_CHARACTERS));
-    return `(${values.join(', ')})`;
-  });
+  const [shown = []] = await ask(bench, relation, [repeatsShown(batch.path, request.index)]);
+  const repeated = { records: repeats, examples: repeatsTold(shown) };
+  return { kind: 'batch', batch: { ...(await once), repeated } };
 }
 
 /** Only for a batch without invalid records: reading it again must meet the same ones. */

@@ -2,7 +2,13 @@
 // index is what its owner says, or what is proved to tell all of its records apart. Where nothing does
 // there is no unique index, and every record is kept.
 import type { PropertyType } from '../store/columns.ts';
-import { type ColumnMapping, type Dataset, UNSAID } from '../store/datasets.ts';
+import {
+  type ColumnMapping,
+  type Dataset,
+  isMapped,
+  requiredOf,
+  UNSAID,
+} from '../store/datasets.ts';
 import { columnsOf, type DatasetDraft } from '../store/datasetEdits.ts';
 import { Failure } from '../store/failure.ts';
 import { type BatchRequest, type Batch, makeBatch, type Misfit } from './batch.ts';
@@ -17,7 +23,7 @@ import {
   repeatingTexts,
   withoutEmpty,
 } from './indexProof.ts';
-import { schemaOf, wantedDates } from './infer.ts';
+import { wantedDates } from './infer.ts';
 import type { IngestServices } from './ingest.ts';
 import { checkColumns, noDate, ownOf, widenFor, wordOf } from './misfits.ts';
 import type { Relation } from './relation.ts';
@@ -57,9 +63,7 @@ export async function firstLoad(run: FirstLooking, relation: Relation): Promise<
     const repeats = asked === undefined ? 'tell' : 'drop';
     const attempt = await makeBatch(requestFor(first, draft, repeats), run.bench, true);
     if (attempt.kind === 'batch') {
-      const { mapping } = draft;
-      const isIndexed = mapping.key !== undefined || mapping.date !== undefined;
-      if (asked === undefined && !isIndexed) return proved(first, properties);
+      if (asked === undefined && !isMapped(draft.mapping)) return proved(first, properties);
       refuseRepeats(attempt.batch, first);
       return { kind: 'new', batch: attempt.batch, draft, leftOut: [], index: told(draft, first) };
     }
@@ -164,7 +168,7 @@ function draftOf(
     dataset: load.dataset,
     ...UNSAID,
     source: load.source ?? '',
-    schema: schemaOf(properties, numbered ? dateOf(mapping) : mapping),
+    schema: { type: 'object', properties, required: requiredOf(mapping, numbered) },
     mapping,
     numbered,
   };
@@ -179,9 +183,6 @@ function refuseRepeats({ duplicates, repeated }: Batch, { run: { load } }: First
   const drop = 'or say which one stays (duplicateKeyHandling, --duplicates ignore or replace)';
   throw new Failure('InvalidBody', `${what}: ${ways} ${drop}`);
 }
-
-/** Key and subkey of numbered records may be blank. */
-const dateOf = ({ date }: ColumnMapping): ColumnMapping => (date === undefined ? {} : { date });
 
 /** Which index the dataset has and why, for who loads. */
 function told(draft: DatasetDraft, { run: { load } }: First): string {

@@ -22,6 +22,7 @@ import {
   orderBy,
   repeatsShown,
   repeatsStatement,
+  repeatsTold,
   requiredOf,
   type UniqueIndex,
   uniqueIndexOf,
@@ -36,9 +37,6 @@ export interface IndexEdit {
 
 /** How many records gave way to another one of their index value. */
 type Commit = (edits: readonly Edit[], left: number) => Promise<void>;
-
-/** Index values that are shown of those that records repeat. */
-const EXAMPLES_MAX = 3;
 
 /**
  * In the dataset's turn, with nothing pending. The work folder is there while `commit` runs.
@@ -165,11 +163,8 @@ async function sortedOnce(
   const repeats = Number(repeated?.[0]?.['repeats'] ?? 0);
   if (repeats === 0) return { path, stats: fileStats(copied) };
   if (edit.duplicates === undefined) {
-    const [rows = []] = await ask(bench, [], [repeatsShown(path, index, EXAMPLES_MAX)]);
-    throw repeating(
-      repeats,
-      rows.map((row) => `(${Object.values(row).map(String).join(', ')})`),
-    );
+    const [rows = []] = await ask(bench, [], [repeatsShown(path, index)]);
+    throw repeating(repeats, repeatsTold(rows));
   }
   const order = edit.duplicates === 'ignore' ? 'ASC' : 'DESC';
   const once = `SELECT ${list} FROM read_parquet(${literal(staged)})

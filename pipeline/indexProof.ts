@@ -16,6 +16,8 @@ import { isBlank, isNumbered, orderBy, repeatsStatement, type UniqueIndex } from
 const LOOKED_AT = 50_000;
 /** Candidates that are proved by a sort of all records. */
 const PROVED_MAX = 4;
+/** Texts that are looked at as parts of an index, the first ones. */
+const TEXTS_MAX = 24;
 
 /** Where a batch is sorted anew. */
 export interface Proving {
@@ -77,33 +79,45 @@ export async function longTexts(
  */
 export async function repeatingTexts(
   names: readonly string[],
-  { batch, bench, relation }: Proving,
+  proving: Proving,
 ): Promise<ReadonlySet<string>> {
-  if (names.length === 0) return new Set();
-  const counts = names.map((name, at) => `count(DISTINCT ${identifier(name)}) AS d${at}`);
-  const first = `(SELECT * FROM read_parquet(${literal(batch.path)}) LIMIT ${LOOKED_AT})`;
+  const some = names.slice(0, TEXTS_MAX);
+  const { distinct, records } = await countFirst(
+    some.map((name) => [name]),
+    proving,
+  );
+  return new Set(some.filter((_, at) => (distinct[at] ?? 0) * 3 <= records * 2));
+}
+
+/**
+ * Of the first records: how many there are, and how many values each of some lists of columns has.
+ * Hashes are counted: 50,000 texts of a kilobyte in 40 counts did not fit the memory of a load. Two
+ * values of one hash only rule a candidate out.
+ */
+async function countFirst(
+  lists: readonly (readonly string[])[],
+  { batch, bench, relation }: Proving,
+): Promise<{ readonly records: number; readonly distinct: readonly number[] }> {
+  if (lists.length === 0) return { records: 0, distinct: [] };
+  const names = [...new Set(lists.flat())].map(identifier).join(', ');
+  const counts = lists.map(
+    (list, at) => `count(DISTINCT hash(${list.map(identifier).join(', ')})) AS d${at}`,
+  );
+  const first = `(SELECT ${names} FROM read_parquet(${literal(batch.path)}) LIMIT ${LOOKED_AT})`;
   const statement = `SELECT count(*) AS records, ${counts.join(', ')} FROM ${first}`;
-  const [rows] = await ask(bench, relation, [statement]);
-  const records = Number(rows?.[0]?.['records'] ?? 0);
-  return new Set(names.filter((_, at) => Number(rows?.[0]?.[`d${at}`]) * 3 <= records * 2));
+  const [[row] = []] = await ask(bench, relation, [statement]);
+  const distinct = lists.map((_, at) => Number(row?.[`d${at}`] ?? 0));
+  return { records: Number(row?.['records'] ?? 0), distinct };
 }
 
 /** Those candidates that the first records do not rule out, in their order. */
 export async function possible(
   candidates: readonly ColumnMapping[],
-  { batch, bench, relation }: Proving,
+  proving: Proving,
 ): Promise<readonly ColumnMapping[]> {
-  if (candidates.length === 0) return [];
-  const counts = candidates.map((mapping, at) => {
-    const names = Object.values(mapping).map((name) => identifier(String(name)));
-    return `count(DISTINCT (${names.join(', ')})) AS c${at}`;
-  });
-  const first = `(SELECT * FROM read_parquet(${literal(batch.path)}) LIMIT ${LOOKED_AT})`;
-  const statement = `SELECT count(*) AS records, ${counts.join(', ')} FROM ${first}`;
-  const [rows] = await ask(bench, relation, [statement]);
-  const row = rows?.[0] ?? {};
-  const records = Number(row['records']);
-  return candidates.filter((_, at) => Number(row[`c${at}`]) === records).slice(0, PROVED_MAX);
+  const lists = candidates.map((mapping) => Object.values(mapping).map(String));
+  const { distinct, records } = await countFirst(lists, proving);
+  return candidates.filter((_, at) => distinct[at] === records).slice(0, PROVED_MAX);
 }
 
 /** The batch sorted by an index, where no record repeats another's value; undefined where one does. */

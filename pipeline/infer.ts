@@ -1,6 +1,6 @@
 // Types from values. Inference is monotone: more values can only widen a type, never narrow it.
 import type { PropertyType } from '../store/columns.ts';
-import type { ColumnMapping, RecordSchema } from '../store/datasets.ts';
+import type { ColumnMapping } from '../store/datasets.ts';
 import { type DateOrder, type DateSpelling, datesOf, numericSpellingOf } from './dateFormats.ts';
 import { isMissing } from './missing.ts';
 import { type NumberSpelling, numberTallyOf, numberVerdict } from './numberFormats.ts';
@@ -129,12 +129,3 @@ export function widen(property: PropertyType): PropertyType {
 
 /** Names of properties that are likely to be the date of a record. */
 export const DATE_NAMES = ['date', 'datetime', 'timestamp', 'time', 'month', 'day'];
-
-/** A schema whose indexed properties are required and all others may be null (SPEC.md). */
-export function schemaOf(
-  properties: Readonly<Record<string, PropertyType>>,
-  mapping: ColumnMapping,
-): RecordSchema {
-  const required = [mapping.key, mapping.subkey, mapping.date].filter((name) => name !== undefined);
-  return { type: 'object', properties, required };
-}

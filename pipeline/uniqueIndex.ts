@@ -5,6 +5,7 @@ import type { Column } from '../store/columns.ts';
 import { CREATED_COLUMN, ROW_COLUMN } from '../store/columns.ts';
 import type { Dataset } from '../store/datasets.ts';
 import { identifier, literal } from '../store/duckdb/instance.ts';
+import type { Row } from '../store/duckdb/protocol.ts';
 import type { DataFile, Table } from '../store/lakeRead.ts';
 import { compareValues } from '../store/tableStats.ts';
 import type { FileStats } from './parquetFile.ts';
@@ -47,16 +48,27 @@ export const orderBy = (index: UniqueIndex): string =>
     ? ''
     : ` ORDER BY ${index.columns.map(({ name }) => identifier(name)).join(', ')}`;
 
-/**
- * Whether a freshly sorted file repeats an index value: equal ones are neighbours, and `lag` over
- * the file's order streams, so this costs one pass over the index columns.
- */
-/** The first index values that a sorted file repeats, as texts `t0`, `t1` … */
-export function repeatsShown(path: string, index: UniqueIndex, most: number): string {
-  const texts = index.terms.map((_, at) => `CAST(t${at} AS VARCHAR) AS t${at}`);
-  return `SELECT ${texts.join(', ')} FROM (${repeatedValues(path, index)}) ORDER BY ALL LIMIT ${most}`;
+/** Index values that are shown of those that records repeat. */
+const EXAMPLES_MAX = 3;
+const EXAMPLE_CHARACTERS = 60;
+
+/** The first index values that a sorted file repeats, a row each, for `repeatsTold`. */
+export function repeatsShown(path: string, index: UniqueIndex): string {
+  const texts = index.terms.map(
+    (_, at) => `left(CAST(t${at} AS VARCHAR), ${EXAMPLE_CHARACTERS}) AS t${at}`,
+  );
+  const repeated = repeatedValues(path, index);
+  return `SELECT ${texts.join(', ')} FROM (${repeated}) ORDER BY ALL LIMIT ${EXAMPLES_MAX}`;
 }
 
+/** @param rows of `repeatsShown` */
+export const repeatsTold = (rows: readonly Row[]): readonly string[] =>
+  rows.map((row) => `(${Object.values(row).map(String).join(', ')})`);
+
+/**
+ * How many records of a freshly sorted file repeat an index value: equal ones are neighbours, and `lag`
+ * over the file's order streams, so this costs one pass over the index columns.
+ */
 export const repeatsStatement = (path: string, index: UniqueIndex): string =>
   `SELECT count(*) AS repeats FROM (${repeatedValues(path, index, 'ALL')})`;
 

@@ -17,6 +17,17 @@ export interface ColumnMapping {
   readonly date?: string;
 }
 
+/** Whether key or date name what an index can be made of. */
+export const isMapped = ({ key, date }: ColumnMapping): boolean =>
+  key !== undefined || date !== undefined;
+
+/** Properties that every record must have; key and subkey of numbered records may be blank. */
+export const requiredOf = (
+  { key, subkey, date }: ColumnMapping,
+  numbered: boolean,
+): readonly string[] =>
+  (numbered ? [date] : [key, subkey, date]).filter((name) => name !== undefined);
+
 /** The schema of a record, as JSON schema spells it (INTERFACE.md 3.3). */
 export interface RecordSchema {
   readonly type: 'object';

@@ -15,6 +15,12 @@ interface IndexNames {
   readonly row: string | undefined;
 }
 
+/** Columns of the unique index: key, subkey, date; the number of a record that has none. */
+export function indexOf(mapping: ColumnMapping, version: Version): readonly string[] {
+  const { date, key, row, subkey } = indexNamesOf(mapping, version);
+  return [key, subkey, date, row].filter((name) => name !== undefined);
+}
+
 export function indexNamesOf(mapping: ColumnMapping, { columns }: Version): IndexNames {
   const known = (name: string | undefined): string | undefined =>
     columns.some((column) => column.name === name) ? name : undefined;

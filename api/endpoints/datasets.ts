@@ -13,7 +13,7 @@ import {
   renameDataset as storeName,
   storeIndex,
 } from '../../store/datasetEdits.ts';
-import type { Dataset } from '../../store/datasets.ts';
+import { type Dataset, requiredOf } from '../../store/datasets.ts';
 import { Failure } from '../../store/failure.ts';
 import { clearTexts } from '../../store/jobs.ts';
 import type { Lake } from '../../store/lake.ts';
@@ -28,7 +28,6 @@ import {
   draftOf,
   editOf,
   indexEditOf,
-  requiredOf,
 } from '../datasetBody.ts';
 import { checkExpectations, checkPatterns } from '../contractBody.ts';
 import { datasetView } from '../datasetView.ts';

@@ -4,7 +4,7 @@ import { readVersions } from '../../store/versions.ts';
 import { changesBetween } from '../../query/changes.ts';
 import { netOf } from '../../store/pendingRows.ts';
 import { Failure } from '../../store/failure.ts';
-import { indexNamesOf } from '../../store/indexColumns.ts';
+import { indexOf } from '../../store/indexColumns.ts';
 import { callerOf, wholeDatasetOf } from '../access.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { beginOf } from '../moments.ts';
@@ -119,8 +119,7 @@ export const listChanges: Endpoint = {
       const after = await lake.tableAt(tableId, snapshot);
       if (after === undefined) continue;
       const before = (await lake.tableAt(tableId, earlier)) ?? { ...after, files: [] };
-      const { date, key, row, subkey } = indexNamesOf(mapping, after);
-      const names = [key, subkey, date, row].filter((name) => name !== undefined);
+      const names = indexOf(mapping, after);
       // Where the index became another one, by what both versions have of it; nothing else changed then.
       const both = after.columns.filter(({ id }) => before.columns.some((one) => one.id === id));
       const index = names.flatMap((name) => both.filter((one) => one.name === name));

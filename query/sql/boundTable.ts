@@ -4,7 +4,7 @@ import { type Column, isSystemColumn, UPDATED_COLUMN } from '../../store/columns
 import type { Dataset } from '../../store/datasets.ts';
 import { identifier, literal } from '../../store/duckdb/instance.ts';
 import type { Moment } from '../../store/history.ts';
-import { indexNamesOf } from '../../store/indexColumns.ts';
+import { indexNamesOf, indexOf } from '../../store/indexColumns.ts';
 import type { DataFile, Table } from '../../store/lakeRead.ts';
 import type { View } from '../../store/namedQueries.ts';
 import type { PendingRow } from '../../store/pendingRows.ts';
@@ -85,11 +85,8 @@ const ownColumns = ({ table }: BoundDataset): readonly Column[] =>
 export const columnNames = (bound: BoundDataset): readonly string[] =>
   ownColumns(bound).map(({ name }) => name);
 
-/** Columns of the unique index: key, subkey, date; the number of a record that has none. */
-export function indexNames({ dataset: { mapping }, table }: BoundDataset): readonly string[] {
-  const { date, key, row, subkey } = indexNamesOf(mapping, table);
-  return [key, subkey, date, row].filter((name) => name !== undefined);
-}
+export const indexNames = ({ dataset: { mapping }, table }: BoundDataset): readonly string[] =>
+  indexOf(mapping, table);
 
 function indexColumns(bound: BoundDataset): readonly Column[] {
   const names = indexNames(bound);

@@ -177,3 +177,12 @@ test('who may only write is not told what is stored', async () => {
     'jobUrl',
   ]);
 });
+
+test('an index is looked for in the memory that loads have, however wide the texts are', async () => {
+  await using server = await startServer({ settings: { TAPEDECK_INGEST_MEMORY: '150000000' } });
+  const names = Array.from({ length: 40 }, (_, at) => `c${at}`);
+  const line = (row: number): string => names.map((name) => `${name} ${row} of many`).join(',');
+  const rows = Array.from({ length: 50_000 }, (_, row) => line(row >> 1));
+  const { isUnique, records } = await first(server, 'WIDE', csv(names.join(','), ...rows));
+  assert.deepEqual([isUnique, records], [false, 50_000]);
+});
