@@ -11,11 +11,11 @@ import {
   clientAddress,
   parseAddresses,
 } from '../store/addresses.ts';
-import type { Endpoint, Environment, Services } from './endpoint.ts';
+import type { Endpoint, Services } from './endpoint.ts';
 import { allowsReferrer } from './referrer.ts';
 import type { Replays } from './replays.ts';
 import { openSignature } from './signing.ts';
-import type { Throttle } from './throttle.ts';
+import type { Throttle, Environment } from './throttle.ts';
 
 /** What one listening port has of its own. */
 export interface Door {

@@ -9,9 +9,9 @@ import {
   USUAL_CONTRACT,
 } from '../store/contracts.ts';
 import type { ColumnMapping } from '../store/datasets.ts';
-import { literal } from '../store/duckdb/instance.ts';
 import type { DuckDbPool } from '../store/duckdb/pool.ts';
 import { Failure } from '../store/failure.ts';
+import { literal } from '../store/duckdb/sqlText.ts';
 
 const FATES = ['evolve', 'freeze', 'discard_record', 'discard_value'] as const;
 const ACTIONS = ['quarantine', 'reject', 'fail', 'warn'] as const;

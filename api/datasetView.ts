@@ -5,7 +5,6 @@ import { planSeries } from '../query/seriesPlan.ts';
 import { printRecords } from '../query/seriesSql.ts';
 import { isUsual } from '../store/contracts.ts';
 import type { Dataset } from '../store/datasets.ts';
-import { identifier } from '../store/duckdb/instance.ts';
 import type { Bound } from '../store/duckdb/protocol.ts';
 import { Failure } from '../store/failure.ts';
 import type { Table } from '../store/lakeRead.ts';
@@ -14,6 +13,7 @@ import { withPending } from '../store/pendingSql.ts';
 import { withOpenFiles } from '../store/tableFiles.ts';
 import { visibleRows } from '../store/tableSql.ts';
 import type { Services } from './endpoint.ts';
+import { identifier } from '../store/duckdb/sqlText.ts';
 
 const ASKING = [
   ...['workspace', 'datasetId', 'title', 'description', 'source', 'weight'],

@@ -9,7 +9,6 @@ import type { FileCheck } from '../jobs/fileCheck.ts';
 import type { FetchParts } from '../jobs/fetch.ts';
 import type { Runner } from '../jobs/runner.ts';
 import type { Scheduler } from '../jobs/scheduler.ts';
-import type { IngestServices } from '../pipeline/ingest.ts';
 import type { SeriesEngine } from '../query/series.ts';
 import type { SqlEngine } from '../query/sql/run.ts';
 import type { Accounts } from '../store/accounts.ts';
@@ -38,6 +37,8 @@ import type { FailedTime } from './failedTime.ts';
 import type { FailureStyle } from './failures.ts';
 import type { Parameter, Values } from './parameters.ts';
 import type { TestCursors } from './testCursors.ts';
+import type { IngestServices } from '../pipeline/load.ts';
+import type { Environment } from './throttle.ts';
 
 /** Everything an endpoint may use. Made once, in main.ts. */
 export interface Services {
@@ -159,9 +160,6 @@ export type Answer =
  * takes one with the right to change it, `admin` is the operator's own.
  */
 export type TokenNeed = 'none' | 'publishable' | 'granted' | 'secret' | 'admin';
-
-/** Production, or the test environment with its own port and tokens (SPEC.md "Authentication" 3). */
-export type Environment = 'production' | 'test';
 
 export interface Endpoint {
   /** OpenAPI operation id. */

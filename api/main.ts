@@ -11,7 +11,6 @@ import type { FetchParts } from '../jobs/fetch.ts';
 import { runPulling } from '../jobs/reingest.ts';
 import { Scheduler } from '../jobs/scheduler.ts';
 import { systemResolve } from '../pipeline/sources/guard.ts';
-import type { IngestServices } from '../pipeline/ingest.ts';
 import { makePull } from '../pipeline/sources/pull.ts';
 import type { Pull } from '../pipeline/sources/source.ts';
 import { SeriesCache } from '../query/seriesCache.ts';
@@ -41,7 +40,7 @@ import type { Settings } from '../store/settings.ts';
 import { checkStorage, makeStorage } from '../store/storage.ts';
 import { datasetPull } from './datasetPull.ts';
 import { ANSWERS_SHARE, closeDoors, JOBS_SHARE } from './drain.ts';
-import type { Environment, Services } from './endpoint.ts';
+import type { Services } from './endpoint.ts';
 import { demoOnce, firstAccount } from './firstStart.ts';
 import { ENDPOINTS } from './endpoints/index.ts';
 import { openExports } from './exporting.ts';
@@ -54,9 +53,10 @@ import type { Pace } from './pace.ts';
 import { type Pools, poolsOf } from './pools.ts';
 import { buildServer } from './server.ts';
 import { makeFailedTime } from './failedTime.ts';
-import { makeThrottle } from './throttle.ts';
+import { makeThrottle, type Environment } from './throttle.ts';
 import { type Told, watchLake } from './watch.ts';
 import { keepRequestsYoung } from './youngObjects.ts';
+import type { IngestServices } from '../pipeline/load.ts';
 
 /** Plans of SQL texts that are kept. */
 const SQL_PLANS = 1_000;

@@ -4,12 +4,7 @@ import { dayIn, endOfDay, parseDay, parseInstant } from '../query/dates.ts';
 import { countRecords, runSeries } from '../query/series.ts';
 import { foldsRecords, recordsMost, testsValues } from '../query/seriesRecords.ts';
 import type { SeriesShape } from '../query/seriesMembers.ts';
-import {
-  planSeries,
-  type SeriesParameters,
-  type SeriesPlan,
-  type Since,
-} from '../query/seriesPlan.ts';
+import { planSeries, type SeriesPlan, type Since } from '../query/seriesPlan.ts';
 import { isRelative } from '../query/seriesRules.ts';
 import { propertyOf } from '../store/columns.ts';
 import type { Caller } from '../store/callers.ts';
@@ -29,6 +24,7 @@ import { type Fare, metered } from './metering.ts';
 import { pastOf } from './moments.ts';
 import { numberOf, refuse, textOf, truthOf } from './parameters.ts';
 import { readSeries } from './seriesParameters.ts';
+import type { SeriesParameters } from '../query/seriesParameters.ts';
 
 /** How another door asks for the same records, and what it makes of them. */
 interface OtherDoor {

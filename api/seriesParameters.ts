@@ -1,7 +1,6 @@
 // The query parameters of both series doors: declared once, and read into what a plan is made from.
 import { parseDay, parseInstant, startOfDay } from '../query/dates.ts';
 import type { Day } from '../query/days.ts';
-import type { SeriesParameters } from '../query/seriesPlan.ts';
 import { isDated } from '../query/seriesRules.ts';
 import { parseSubattributes } from '../query/subattributes.ts';
 import { FOLDS, parseCollapse, PERIODS, TRANSFORMS } from '../query/transforms.ts';
@@ -18,6 +17,7 @@ import {
   truthOf,
   type Values,
 } from './parameters.ts';
+import type { SeriesParameters } from '../query/seriesParameters.ts';
 
 const COUNT_MAX = 1_000_000_000;
 const count = (name: string, help: string): Parameter => ({

@@ -1,12 +1,12 @@
 // A look at the first file of a data source, of which nothing is kept.
 import { openSource } from '../jobs/fetch.ts';
-import type { Workbench } from '../pipeline/batch.ts';
 import { NoDataFailure } from '../pipeline/noData.ts';
 import { type Piece, SourceFailure } from '../pipeline/sources/source.ts';
 import type { DataSourceRow } from '../store/dataSources.ts';
 import { inWorkFolder } from '../store/workFolder.ts';
 import { callerOf } from './access.ts';
 import type { Call, Services } from './endpoint.ts';
+import type { Workbench } from '../pipeline/batchRequest.ts';
 
 /** A file that is looked at: its caller waits for all of it. */
 const SAMPLE_BYTES_MAX = 256 * 1024 ** 2;

@@ -2,13 +2,13 @@
 // serves several types, so each takes what it is known for: charts take a range, news a count
 // (SPEC.md "Batch"). Asked alone, a type takes both.
 import { addDays, type Day } from '../query/days.ts';
-import type { SeriesParameters } from '../query/seriesPlan.ts';
 import { isDated } from '../query/seriesRules.ts';
 import type { Dataset } from '../store/datasets.ts';
 import { Failure } from '../store/failure.ts';
 import { numberOf, type Parameter, refuse, textOf, type Values } from './parameters.ts';
 import { readSeries, SERIES_PARAMETERS } from './seriesParameters.ts';
 import type { StockType } from './stockTypes.ts';
+import type { SeriesParameters } from '../query/seriesParameters.ts';
 
 /** Values of `period` as the subkeys of statements spell them (INTERFACE.md 1). */
 const PERIODS: ReadonlyMap<string, string> = new Map([

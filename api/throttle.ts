@@ -2,8 +2,10 @@
 import { isIPv6 } from 'node:net';
 import type { Caller } from '../store/callers.ts';
 import { Failure } from '../store/failure.ts';
-import type { Environment } from './endpoint.ts';
 import { makeRateLimiter } from './rateLimit.ts';
+
+/** Production, or the test environment with its own port and tokens (SPEC.md "Authentication" 3). */
+export type Environment = 'production' | 'test';
 
 /** Requests of one address in a second, and as many at once. */
 const ADDRESS_RATE: Readonly<Record<Environment, number>> = { production: 100, test: 10 };

@@ -2,9 +2,10 @@
 // views of the same files and tells its own milliseconds, without the way to it. It is forked by sqlBare.ts.
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { identifier, literal, lockedInstance } from '../store/duckdb/instance.ts';
+import { lockedInstance } from '../store/duckdb/instance.ts';
 import { renderBody } from '../store/duckdb/render.ts';
 import { type Rows, rowsIn } from './sqlRows.ts';
+import { identifier, literal } from '../store/duckdb/sqlText.ts';
 
 interface BareOpen {
   readonly kind: 'open';

@@ -1,6 +1,5 @@
 // docs/sql.md: what a SELECT may have, from the tables that decide it.
 import { AGGREGATES } from '../query/sql/aggregates.ts';
-import type { SqlFunction } from '../query/sql/functions.ts';
 import { DATE_FUNCTIONS } from '../query/sql/functionsOfDates.ts';
 import { JSON_FUNCTIONS } from '../query/sql/functionsOfJson.ts';
 import { NUMBER_FUNCTIONS } from '../query/sql/functionsOfNumbers.ts';
@@ -9,6 +8,7 @@ import { OPERATORS } from '../query/sql/operators.ts';
 import { STATISTICS } from '../query/sql/statistics.ts';
 import { WINDOW_FUNCTIONS } from '../query/sql/windowFunctions.ts';
 import { type SqlFeature, SUBSET } from './sqlSubset.ts';
+import type { SqlFunction } from '../query/sql/functionRow.ts';
 
 const INTRODUCTION = `# SQL
 

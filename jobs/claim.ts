@@ -6,17 +6,17 @@ import { copyTable, fileStats } from '../pipeline/parquetFile.ts';
 import { isNumbered } from '../pipeline/uniqueIndex.ts';
 import { type Column, isSystemColumn, propertyOf, SQL_TYPES } from '../store/columns.ts';
 import type { ColumnType, PropertyType } from '../store/columns.ts';
-import type { Edit } from '../store/commit.ts';
 import { createDataset, createWorkspace } from '../store/datasetEdits.ts';
 import { type Dataset, requiredOf, UNSAID } from '../store/datasets.ts';
-import { identifier, literal } from '../store/duckdb/instance.ts';
 import { Failure } from '../store/failure.ts';
 import type { DataFile, Table } from '../store/lakeRead.ts';
 import { newUuid } from '../store/random.ts';
 import { visibleRows } from '../store/tableSql.ts';
 import { inWorkFolder } from '../store/workFolder.ts';
-import type { IngestServices } from '../pipeline/ingest.ts';
 import { type FoundTable, inForce, type StampedFile } from './foundFiles.ts';
+import type { Edit } from '../store/edit.ts';
+import type { IngestServices } from '../pipeline/load.ts';
+import { identifier, literal } from '../store/duckdb/sqlText.ts';
 
 interface ClaimParts {
   readonly ingestion: IngestServices;

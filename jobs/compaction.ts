@@ -1,17 +1,18 @@
 // Many small files become few, and deleted records are left out: a new file in the place of the old
 // ones, in one commit. No record changes, old versions keep their files, readers meet either side.
 import { join } from 'node:path';
-import { type IngestServices, publishFile } from '../pipeline/ingest.ts';
+import { publishFile } from '../pipeline/ingest.ts';
 import { copyTable, fileStats } from '../pipeline/parquetFile.ts';
 import { orderBy, uniqueIndexOf } from '../pipeline/uniqueIndex.ts';
-import type { Edit } from '../store/commit.ts';
 import type { Dataset } from '../store/datasets.ts';
-import { identifier } from '../store/duckdb/instance.ts';
 import type { DataFile, Table } from '../store/lakeRead.ts';
 import { withProvedFiles } from '../store/tableFiles.ts';
 import { visibleRows } from '../store/tableSql.ts';
 import { inWorkFolder } from '../store/workFolder.ts';
 import { COMPACTION_AUTHOR } from '../store/versions.ts';
+import type { IngestServices } from '../pipeline/load.ts';
+import type { Edit } from '../store/edit.ts';
+import { identifier } from '../store/duckdb/sqlText.ts';
 
 /** Files below this many records are put together. */
 const SMALL_RECORDS = 1_000_000;

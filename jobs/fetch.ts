@@ -1,8 +1,7 @@
 // A job that fetches: what its source has lands outside the dataset's turn, each file is stored in
 // it, and where the source stood is saved with the records, so that none comes twice or not at all.
 import { rm } from 'node:fs/promises';
-import type { Workbench } from '../pipeline/batch.ts';
-import { type Load, ingest } from '../pipeline/ingest.ts';
+import { ingest } from '../pipeline/ingest.ts';
 import { joinPages } from '../pipeline/joinedPages.ts';
 import { NoDataFailure } from '../pipeline/noData.ts';
 import {
@@ -29,6 +28,8 @@ import { inWorkFolder } from '../store/workFolder.ts';
 import { endIngested, eventsOf, type JobParts, tellLog } from './jobLife.ts';
 import type { FetchOrder } from './order.ts';
 import type { FetchRun } from './runner.ts';
+import type { Workbench } from '../pipeline/batchRequest.ts';
+import type { Load } from '../pipeline/load.ts';
 
 export interface FetchParts extends JobParts {
   readonly secrets: Secrets;

@@ -2,7 +2,7 @@
 // in one transaction with the end of their pending rows.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ingest, type IngestServices, silentEvents } from '../pipeline/ingest.ts';
+import { ingest } from '../pipeline/ingest.ts';
 import type { Relation } from '../pipeline/relation.ts';
 import { propertyOf } from '../store/columns.ts';
 import type { Dataset } from '../store/datasets.ts';
@@ -10,6 +10,7 @@ import { type Pending } from '../store/pending.ts';
 import { documentOf, netOf, type PendingRow } from '../store/pendingRows.ts';
 import { logPushes, packRows } from '../store/pushLog.ts';
 import { inWorkFolder } from '../store/workFolder.ts';
+import { type IngestServices, silentEvents } from '../pipeline/load.ts';
 
 interface FlushParts {
   readonly pending: Pending;

@@ -1,12 +1,13 @@
 // The life of one job in the catalog: what it became, what its log says, how it ended. Its end is
 // one transaction with what follows from it.
-import { type IngestEvents, type IngestServices, RejectedFailure } from '../pipeline/ingest.ts';
+import { RejectedFailure } from '../pipeline/ingest.ts';
 import { SourceFailure } from '../pipeline/sources/source.ts';
 import type { Clock } from '../store/clock.ts';
 import type { Database } from '../store/database.ts';
 import { Failure, type FailureType, reasonOf, toldFull } from '../store/failure.ts';
 import { appendLog, endJob, insertRejects, type JobStatus, updateJob } from '../store/jobs.ts';
 import type { JobOrder } from './order.ts';
+import type { IngestEvents, IngestServices } from '../pipeline/load.ts';
 
 export interface JobParts {
   readonly database: Database;

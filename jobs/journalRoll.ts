@@ -8,11 +8,9 @@ import { orderBy, uniqueIndexOf } from '../pipeline/uniqueIndex.ts';
 import { type BillingDays, monthsBefore } from '../store/billingDays.ts';
 import { type Clock, isoTime } from '../store/clock.ts';
 import { type Column, SQL_TYPES, UPDATED_COLUMN } from '../store/columns.ts';
-import type { Edit } from '../store/commit.ts';
 import { createDataset, createSystemWorkspace } from '../store/datasetEdits.ts';
 import type { Dataset } from '../store/datasets.ts';
 import type { Database } from '../store/database.ts';
-import { identifier, literal } from '../store/duckdb/instance.ts';
 import type { DuckDbPool } from '../store/duckdb/pool.ts';
 import { Failure } from '../store/failure.ts';
 import { forgetJournal, readJournal } from '../store/journal.ts';
@@ -20,6 +18,8 @@ import type { Lake } from '../store/lake.ts';
 import type { Table } from '../store/lakeRead.ts';
 import { CALLS, SYSTEM_WORKSPACE } from '../store/systemTables.ts';
 import { inWorkFolder } from '../store/workFolder.ts';
+import type { Edit } from '../store/edit.ts';
+import { identifier, literal } from '../store/duckdb/sqlText.ts';
 
 export interface JournalParts {
   readonly database: Database;

@@ -1,10 +1,11 @@
 // What a job is to do, as it is recorded with it: a load of a file that came, or of what a source
 // has. And the row it begins with.
 import { basename, join } from 'node:path';
-import type { Load } from '../pipeline/ingest.ts';
 import type { DatasetChanges } from '../store/datasetEdits.ts';
 import type { Job } from '../store/jobs.ts';
-import type { Repeat } from './origins.ts';
+import type { Load } from '../pipeline/load.ts';
+import type { DateOrder } from '../pipeline/dateFormats.ts';
+import type { Reading } from '../pipeline/reading.ts';
 
 interface Ordered {
   readonly accountId: string;
@@ -33,6 +34,17 @@ interface Fetch {
   readonly run?: ScheduledRun;
   /** Everything of the dataset is read again. */
   readonly again?: Again;
+}
+
+/** A pull from a source, to be done once more from its beginning. */
+export interface Repeat {
+  readonly sourceId: string;
+  readonly credentialId?: string;
+  readonly duplicates: 'ignore' | 'replace';
+  readonly rejectsMax: number;
+  readonly jsonPath?: string;
+  readonly dateOrder?: DateOrder;
+  readonly reading?: Reading;
 }
 
 /** What is read again, and what the dataset becomes with it. */

@@ -1,24 +1,11 @@
 // Where the records of a dataset came from, as its jobs tell it: each record bears the time at which it
 // was stored, and each pull from a source had its time. What was stored at no such time came as a body.
-import type { DateOrder } from '../pipeline/dateFormats.ts';
 import { storedTimes } from '../pipeline/storedTimes.ts';
-import type { IngestServices } from '../pipeline/ingest.ts';
-import type { Reading } from '../pipeline/reading.ts';
 import type { Dataset } from '../store/datasets.ts';
 import type { Database } from '../store/database.ts';
 import { type Job, jobsOf } from '../store/jobs.ts';
-import type { JobOrder } from './order.ts';
-
-/** A pull from a source, to be done once more from its beginning. */
-export interface Repeat {
-  readonly sourceId: string;
-  readonly credentialId?: string;
-  readonly duplicates: 'ignore' | 'replace';
-  readonly rejectsMax: number;
-  readonly jsonPath?: string;
-  readonly dateOrder?: DateOrder;
-  readonly reading?: Reading;
-}
+import type { JobOrder, Repeat } from './order.ts';
+import type { IngestServices } from '../pipeline/load.ts';
 
 interface Origins {
   /** What stored records came from, in the order in which they are to be done. */

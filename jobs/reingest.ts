@@ -3,7 +3,7 @@
 // or nothing changes.
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { type IngestEvents, publishFile } from '../pipeline/ingest.ts';
+import { publishFile } from '../pipeline/ingest.ts';
 import {
   type Becoming,
   becomingOf,
@@ -17,7 +17,7 @@ import {
 import type { Piece, Position } from '../pipeline/sources/source.ts';
 import { tableOf } from '../pipeline/conform.ts';
 import { uniqueIndexOf } from '../pipeline/uniqueIndex.ts';
-import type { Committed, Edit } from '../store/commit.ts';
+import type { Committed } from '../store/commit.ts';
 import type { Database } from '../store/database.ts';
 import { changeDataset, type DatasetChanges } from '../store/datasetEdits.ts';
 import type { Dataset } from '../store/datasets.ts';
@@ -38,9 +38,11 @@ import {
 } from './fetch.ts';
 import { flushDataset } from './flush.ts';
 import { endIngested, eventsOf } from './jobLife.ts';
-import type { Again, FetchOrder } from './order.ts';
-import { originsOf, type Repeat } from './origins.ts';
+import type { Again, FetchOrder, Repeat } from './order.ts';
+import { originsOf } from './origins.ts';
 import type { FetchRun } from './runner.ts';
+import type { IngestEvents } from '../pipeline/load.ts';
+import type { Edit } from '../store/edit.ts';
 
 type Parts = Pick<FetchParts, 'database' | 'services'>;
 

@@ -1,10 +1,10 @@
 // What datasets need by themselves: looked at when they changed, done in their turn.
-import type { IngestServices } from '../pipeline/ingest.ts';
 import type { Clock } from '../store/clock.ts';
 import type { Keep } from '../store/retention.ts';
 import type { Scrub } from '../store/scrub.ts';
 import type { Runner } from './runner.ts';
 import { compactDataset } from './compaction.ts';
+import type { IngestServices } from '../pipeline/load.ts';
 
 interface UpkeepParts {
   readonly runner: Runner;

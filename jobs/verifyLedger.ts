@@ -1,7 +1,6 @@
 // Recomputes what was charged from the journal, line by line, and holds it against the counters and
 // the balances: what disagrees is told by its line. What agrees and is too much is told as well.
 import { monthsBefore } from '../store/billingDays.ts';
-import { identifier } from '../store/duckdb/instance.ts';
 import type { Row } from '../store/duckdb/protocol.ts';
 import type { Database } from '../store/database.ts';
 import { headOf } from '../store/history.ts';
@@ -12,6 +11,7 @@ import { withOpenFiles } from '../store/tableFiles.ts';
 import { visibleRows } from '../store/tableSql.ts';
 import type { JournalParts } from './journalRoll.ts';
 import { overQuota } from './overQuota.ts';
+import { identifier } from '../store/duckdb/sqlText.ts';
 
 export interface LedgerVerdict {
   /** Calls of the journal that were recomputed. */

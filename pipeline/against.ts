@@ -2,17 +2,17 @@
 // records give way by positional deletes. No big file is rewritten, and history stays as it was.
 import { join } from 'node:path';
 import type { Column } from '../store/columns.ts';
-import type { WrittenDeletes } from '../store/commit.ts';
-import { identifier, literal } from '../store/duckdb/instance.ts';
 import type { Row } from '../store/duckdb/protocol.ts';
 import type { Files } from '../store/files.ts';
 import type { DataFile, Table } from '../store/lakeRead.ts';
 import { newUuid } from '../store/random.ts';
 import { type OpenFiles, withOpenFiles } from '../store/tableFiles.ts';
 import { FILE_COLUMN, POSITION_COLUMN, visibleRows } from '../store/tableSql.ts';
-import type { Batch, Workbench } from './batch.ts';
 import { copyDeletes, copyTable, type FileStats, fileStats, writtenFile } from './parquetFile.ts';
 import { orderBy, overlapping, type UniqueIndex } from './uniqueIndex.ts';
+import type { WrittenDeletes } from '../store/edit.ts';
+import type { Batch, Workbench } from './batchRequest.ts';
+import { identifier, literal } from '../store/duckdb/sqlText.ts';
 
 /** A delete file that waits to be published. */
 interface PendingDeletes {

@@ -5,8 +5,8 @@ import { Worker } from 'node:worker_threads';
 import { checkPropertyNames, type PropertyType } from '../store/columns.ts';
 import { Failure, toldFull } from '../store/failure.ts';
 import { newUuid } from '../store/random.ts';
-import type { Workbench } from './batch.ts';
 import type { Relation } from './relation.ts';
+import type { Workbench } from './batchRequest.ts';
 
 /** Memory of the worker beside the batch that it reads, in MiB. */
 const HEAP_MIB = 512;

@@ -6,13 +6,9 @@
 // first from last and names the record that is at fault. JSON takes the fast way too: typed where its
 // spelling lets it (jsonSpelling.ts), as text and cast otherwise.
 import { join } from 'node:path';
-import type { Column } from '../store/columns.ts';
-import { identifier } from '../store/duckdb/instance.ts';
-import type { DuckDbPool } from '../store/duckdb/pool.ts';
 import type { Row } from '../store/duckdb/protocol.ts';
 import { Failure, reasonOf } from '../store/failure.ts';
-import { type Reject, REJECTS_KEPT_MAX } from '../store/jobs.ts';
-import type { Aside } from '../store/quarantine.ts';
+import { REJECTS_KEPT_MAX } from '../store/jobs.ts';
 import { newUuid } from '../store/random.ts';
 import {
   ask,
@@ -24,8 +20,8 @@ import {
   valueRefused,
 } from './batchStatements.ts';
 import { exactBatch } from './exactBatch.ts';
-import { breachesOf, breachStatements, type Checks } from './expectations.ts';
-import { copyTable, type FileStats, fileStats } from './parquetFile.ts';
+import { breachesOf, breachStatements } from './expectations.ts';
+import { copyTable, fileStats } from './parquetFile.ts';
 import {
   fromClause,
   misfit,
@@ -42,82 +38,15 @@ import {
   repeatsShown,
   repeatsStatement,
   repeatsTold,
-  type UniqueIndex,
 } from './uniqueIndex.ts';
-
-export interface BatchRequest {
-  readonly relation: Relation;
-  readonly columns: readonly Column[];
-  readonly index: UniqueIndex;
-  readonly duplicates: 'ignore' | 'replace';
-  readonly nowMs: number;
-  /** Properties whose values become null where they do not fit. */
-  readonly lenient: ReadonlySet<string>;
-  /** Columns of the file, a value in which refuses its record. */
-  readonly refused: readonly string[];
-  readonly checks: Checks;
-  /** Number of the batch's first record, where records are numbered. */
-  readonly firstRow: number;
-  /** Records that repeat an index value: all but one are left out, or that they are there is told. */
-  readonly repeats: 'drop' | 'tell';
-}
-
-/** Where a batch is made: a child, a folder of its own, and who is told of progress. */
-export interface Workbench {
-  readonly pool: DuckDbPool;
-  readonly folder: string;
-  /** Files that statements read besides the body. */
-  readonly files?: readonly string[];
-  readonly deadlineMs: number;
-  readonly onProgress: (percent: number) => void;
-  readonly signal?: AbortSignal;
-}
-
-export interface Batch {
-  readonly path: string;
-  readonly stats: FileStats;
-  readonly invalid: number;
-  readonly rejects: readonly Reject[];
-  /** Records of the batch that another one of the batch took the place of. */
-  readonly duplicates: number;
-  /** Of these the first, where they were counted. */
-  readonly repeated?: Repeated | undefined;
-  /** Records that are kept aside for an expectation that they did not keep. */
-  readonly quarantined: readonly Aside[];
-  readonly warnings: readonly Breach[];
-  /** What ends the load; undefined where nothing does. */
-  readonly failed: Breach | undefined;
-}
-
-/** Records that repeat the index value of another one. */
-interface Repeated {
-  readonly records: number;
-  /** The first values, for a person. */
-  readonly examples: readonly string[];
-}
-
-/** How many records did not keep an expectation. */
-export interface Breach {
-  readonly rule: string;
-  readonly records: number;
-  /** Of the first of them, where it is known. */
-  readonly line: number | undefined;
-}
+import type { Batch, Misfit, BatchRequest, Workbench } from './batchRequest.ts';
+import { identifier } from '../store/duckdb/sqlText.ts';
 
 /** The batch, or the columns whose values do not fit the types, or that the index is none. */
 type Attempt =
   | { readonly kind: 'batch'; readonly batch: Batch }
   | { readonly kind: 'unproved' }
   | { readonly kind: 'misfit'; readonly misfits: readonly Misfit[] };
-
-/** A column whose guessed type a value does not fit, and the first record that shows it. */
-export interface Misfit {
-  readonly column: string;
-  readonly line: number;
-  readonly value: string;
-  /** Records with such a value in the column, where they were counted. */
-  readonly records?: number;
-}
 
 /** With `guessed` types a misfit is told, to be widened; otherwise it rejects its record. */
 export async function makeBatch(

@@ -2,13 +2,13 @@
 // answers mean.
 import { isoTime } from '../store/clock.ts';
 import { type ColumnType, isSystemColumn, ROW_COLUMN } from '../store/columns.ts';
-import { identifier, literal } from '../store/duckdb/instance.ts';
 import type { Row } from '../store/duckdb/protocol.ts';
 import { Failure, isDiskFull, reasonOf, toldFull } from '../store/failure.ts';
 import type { Reject } from '../store/jobs.ts';
-import type { BatchRequest, Workbench } from './batch.ts';
 import type { DateOrder } from './dateFormats.ts';
 import { INDEX_BYTES_MAX, MISFIT, RECORD_TOO_LARGE, type Relation, valueOf } from './relation.ts';
+import type { BatchRequest, Workbench } from './batchRequest.ts';
+import { identifier, literal } from '../store/duckdb/sqlText.ts';
 
 /** The place of a record in its file, from 1. */
 export const NUMBER = '_system_number';

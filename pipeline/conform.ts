@@ -8,62 +8,26 @@ import {
   type PropertyType,
 } from '../store/columns.ts';
 import { USUAL_CONTRACT } from '../store/contracts.ts';
-import type { Dataset, RecordSchema } from '../store/datasets.ts';
-import type { DatasetDraft } from '../store/datasetEdits.ts';
+import type { Dataset } from '../store/datasets.ts';
 import { Failure } from '../store/failure.ts';
 import type { Lake } from '../store/lake.ts';
 import type { Table } from '../store/lakeRead.ts';
 import { withOpenFiles } from '../store/tableFiles.ts';
 import { visibleRows } from '../store/tableSql.ts';
-import {
-  type Batch,
-  type BatchRequest,
-  findMisfits,
-  makeBatch,
-  type Misfit,
-  type Workbench,
-} from './batch.ts';
+import { findMisfits, makeBatch } from './batch.ts';
 import { askedOf, checksOf, looksBack } from './expectations.ts';
 import { wantedDates, widen } from './infer.ts';
 import { firstLoad } from './firstLoad.ts';
 import { indexTold } from './indexGuess.ts';
-import type { IngestEvents, IngestServices, Load } from './ingest.ts';
 import { checkColumns, ownOf, widenFor, wordOf } from './misfits.ts';
 import type { Relation } from './relation.ts';
 import { settle, settleMisfits, settleRejected, settling } from './settle.ts';
 import { nextRow, uniqueIndexOf } from './uniqueIndex.ts';
 import { refuseUnknown } from './unknownColumns.ts';
+import type { Batch, BatchRequest, Misfit } from './batchRequest.ts';
+import type { Looking, Conformed, SchemaChange } from './load.ts';
 
 type Properties = Readonly<Record<string, PropertyType>>;
-
-/** One load while it is looked at. */
-export interface Looking {
-  readonly load: Load;
-  readonly services: Pick<IngestServices, 'lake' | 'clock'>;
-  readonly bench: Workbench;
-  readonly events: Pick<IngestEvents, 'log'>;
-}
-
-/** How the schema of a dataset becomes wider with a load. */
-export interface SchemaChange {
-  readonly schema: RecordSchema;
-  /** All columns of the table afterwards. */
-  readonly columns: readonly Column[];
-  readonly added: Properties;
-  readonly widened: Properties;
-}
-
-/** A batch, and the dataset that it is for: one that is there, or one to be made. */
-export type Conformed = {
-  readonly batch: Batch;
-  /** Columns of the file that the schema does not have and that stay out. */
-  readonly leftOut: readonly string[];
-  /** Which index the dataset has, and why. */
-  readonly index: string;
-} & (
-  | { readonly kind: 'known'; readonly dataset: Dataset; readonly change: SchemaChange | undefined }
-  | { readonly kind: 'new'; readonly draft: DatasetDraft }
-);
 
 /** @throws Failure InvalidBody for what the contract, or the index, does not let in. */
 export async function conform(run: Looking, opened: Relation): Promise<Conformed> {

@@ -1,6 +1,5 @@
 // Dates as people write them, read by DuckDB: SQL made of the shapes of dateFormats.ts. Each value is
 // matched whole before anything is taken from it, since try_strptime passes over what follows.
-import { literal } from '../store/duckdb/instance.ts';
 import {
   DATE_CHARACTERS_MAX,
   type DateOrder,
@@ -12,6 +11,7 @@ import {
   WEEKDAY,
   wholePattern,
 } from './dateFormats.ts';
+import { literal } from '../store/duckdb/sqlText.ts';
 
 /** What is matched: in lower case, without spaces around it. */
 export const loweredText = (text: string): string =>

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { Row } from '../store/duckdb/protocol.ts';
 import { Failure, reasonOf } from '../store/failure.ts';
 import { newUuid } from '../store/random.ts';
-import type { Workbench } from './batch.ts';
 import { arrowRelation } from './arrow.ts';
 import { contentOf, readHead, textContentOf } from './content.ts';
 import { csvRelation } from './csv.ts';
@@ -28,6 +27,7 @@ import { describeParquet, parquetRelation } from './parquet.ts';
 import type { Encoding, Reading } from './reading.ts';
 import type { Relation } from './relation.ts';
 import { type Packing, unpack } from './unpack.ts';
+import type { Workbench } from './batchRequest.ts';
 
 /** A file, and what is said of how it is to be read. */
 interface Opening {

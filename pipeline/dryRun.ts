@@ -2,17 +2,18 @@
 import { stat } from 'node:fs/promises';
 import type { PropertyType } from '../store/columns.ts';
 import type { ColumnMapping, Dataset, RecordSchema } from '../store/datasets.ts';
-import { identifier, literal } from '../store/duckdb/instance.ts';
 import { Failure, reasonOf } from '../store/failure.ts';
 import type { Reject } from '../store/jobs.ts';
 import type { Aside } from '../store/quarantine.ts';
 import { inWorkFolder } from '../store/workFolder.ts';
-import type { Batch, Workbench } from './batch.ts';
-import { conform, type Conformed, tableOf } from './conform.ts';
-import { type IngestServices, type Load, openLoad, refuseBatch, tellBreaches } from './ingest.ts';
+import { conform, tableOf } from './conform.ts';
+import { openLoad, refuseBatch, tellBreaches } from './ingest.ts';
 import { notesOf } from './loadNotes.ts';
 import { meet, type Meeting } from './meeting.ts';
 import { uniqueIndexOf } from './uniqueIndex.ts';
+import type { Batch, Workbench } from './batchRequest.ts';
+import type { Conformed, IngestServices, Load } from './load.ts';
+import { identifier, literal } from '../store/duckdb/sqlText.ts';
 
 /** Records that are shown of what would be rejected, and of what would be kept aside. */
 const TOLD_MAX = 100;

@@ -2,11 +2,12 @@
 import type { SeriesPlan } from '../query/seriesPlan.ts';
 import { printConditions, prunedFiles } from '../query/seriesSql.ts';
 import type { Dataset } from '../store/datasets.ts';
-import { literal } from '../store/duckdb/instance.ts';
 import { inWorkFolder } from '../store/workFolder.ts';
 import { deletesWhere } from './against.ts';
-import { type IngestServices, publishDeletes } from './ingest.ts';
+import { publishDeletes } from './ingest.ts';
 import { uniqueIndexOf } from './uniqueIndex.ts';
+import type { IngestServices } from './load.ts';
+import { literal } from '../store/duckdb/sqlText.ts';
 
 /** Deletes what the plan's key, subkey and dates find; how many records that were. */
 export async function eraseRecords(

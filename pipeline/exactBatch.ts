@@ -2,10 +2,8 @@
 // equal ones is told from the last, and what does not keep an expectation is found again.
 import { join } from 'node:path';
 import type { Column } from '../store/columns.ts';
-import { identifier, literal } from '../store/duckdb/instance.ts';
 import { REJECTS_KEPT_MAX } from '../store/jobs.ts';
 import { newUuid } from '../store/random.ts';
-import type { Batch, BatchRequest, Workbench } from './batch.ts';
 import {
   ask,
   askEach,
@@ -31,6 +29,8 @@ import {
   saidOrder,
   valueOf,
 } from './relation.ts';
+import type { Batch, BatchRequest, Workbench } from './batchRequest.ts';
+import { identifier, literal } from '../store/duckdb/sqlText.ts';
 
 /** Numbers the records, then drops the faulty ones and all but one of each index value. */
 export async function exactBatch(request: BatchRequest, bench: Workbench): Promise<Batch> {

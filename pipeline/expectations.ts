@@ -3,9 +3,16 @@
 import type { Column } from '../store/columns.ts';
 import type { Action, Comparison, Expectation, Rule } from '../store/contracts.ts';
 import type { ColumnMapping } from '../store/datasets.ts';
-import { identifier, literal } from '../store/duckdb/instance.ts';
 import type { Row } from '../store/duckdb/protocol.ts';
-import type { Breach } from './batch.ts';
+import { identifier, literal } from '../store/duckdb/sqlText.ts';
+
+/** How many records did not keep an expectation. */
+export interface Breach {
+  readonly rule: string;
+  readonly records: number;
+  /** Of the first of them, where it is known. */
+  readonly line: number | undefined;
+}
 
 export interface Check {
   readonly action: Action;

@@ -11,8 +11,7 @@ import {
 } from '../store/datasets.ts';
 import { columnsOf, type DatasetDraft } from '../store/datasetEdits.ts';
 import { Failure } from '../store/failure.ts';
-import { type BatchRequest, type Batch, makeBatch, type Misfit } from './batch.ts';
-import type { Conformed, Looking } from './conform.ts';
+import { makeBatch } from './batch.ts';
 import { NO_CHECKS } from './expectations.ts';
 import { indexTold, likeliestIndex, otherIndexes, seriesOf } from './indexGuess.ts';
 import {
@@ -24,11 +23,12 @@ import {
   withoutEmpty,
 } from './indexProof.ts';
 import { wantedDates } from './infer.ts';
-import type { IngestServices } from './ingest.ts';
 import { checkColumns, noDate, ownOf, widenFor, wordOf } from './misfits.ts';
 import type { Relation } from './relation.ts';
 import { settleMisfits, settling } from './settle.ts';
 import { isBlank, uniqueIndexOf } from './uniqueIndex.ts';
+import type { BatchRequest, Batch, Misfit } from './batchRequest.ts';
+import type { Conformed, Looking, IngestServices } from './load.ts';
 
 type Properties = Readonly<Record<string, PropertyType>>;
 

@@ -2,19 +2,16 @@
 // order, proved, and take the place of the old ones in one commit. Old versions answer as they did.
 import { join } from 'node:path';
 import { type Column, CREATED_COLUMN, ROW_COLUMN, UPDATED_COLUMN } from '../store/columns.ts';
-import type { Edit } from '../store/commit.ts';
 import type { ColumnMapping, Dataset } from '../store/datasets.ts';
 import { columnsOf } from '../store/datasetEdits.ts';
-import { identifier, literal } from '../store/duckdb/instance.ts';
 import { Failure } from '../store/failure.ts';
 import type { Table } from '../store/lakeRead.ts';
 import { newUuid } from '../store/random.ts';
 import { withProvedFiles } from '../store/tableFiles.ts';
 import { FILE_COLUMN, POSITION_COLUMN, visibleRows } from '../store/tableSql.ts';
 import { inWorkFolder } from '../store/workFolder.ts';
-import type { Workbench } from './batch.ts';
 import { tableOf } from './conform.ts';
-import { type IngestServices, publishFile } from './ingest.ts';
+import { publishFile } from './ingest.ts';
 import { copyTable, fileStats, type FileStats } from './parquetFile.ts';
 import { replacingEdits } from './reingest.ts';
 import { checkRewritable } from './rewrite.ts';
@@ -27,6 +24,10 @@ import {
   type UniqueIndex,
   uniqueIndexOf,
 } from './uniqueIndex.ts';
+import type { Edit } from '../store/edit.ts';
+import type { Workbench } from './batchRequest.ts';
+import type { IngestServices } from './load.ts';
+import { identifier, literal } from '../store/duckdb/sqlText.ts';
 
 export interface IndexEdit {
   readonly mapping: ColumnMapping;

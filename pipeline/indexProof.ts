@@ -3,14 +3,14 @@
 import { join } from 'node:path';
 import { type Column, ROW_COLUMN } from '../store/columns.ts';
 import type { ColumnMapping } from '../store/datasets.ts';
-import { identifier, literal } from '../store/duckdb/instance.ts';
 import { REJECTS_KEPT_MAX } from '../store/jobs.ts';
 import { newUuid } from '../store/random.ts';
-import type { Batch, Workbench } from './batch.ts';
 import { ask, lineOf } from './batchStatements.ts';
 import { copyTable, fileStats } from './parquetFile.ts';
 import { INDEX_BYTES_MAX, type Relation } from './relation.ts';
 import { isBlank, isNumbered, orderBy, repeatsStatement, type UniqueIndex } from './uniqueIndex.ts';
+import type { Batch, Workbench } from './batchRequest.ts';
+import { identifier, literal } from '../store/duckdb/sqlText.ts';
 
 /** Records of a first look at all candidates. */
 const LOOKED_AT = 50_000;

@@ -1,12 +1,9 @@
 // One ingestion: file -> decode -> infer or check -> conform -> duplicates -> sorted Parquet ->
 // one commit (DESIGN.md "Flows"). Until the commit nothing is visible; the files it leaves when it
 // dies are swept at the next start.
-import type { Clock } from '../store/clock.ts';
-import type { CommitNote, Committed, Edit, Touches } from '../store/commit.ts';
-import type { AtCrashPoint } from '../store/crashPoints.ts';
+import type { CommitNote, Committed, Touches } from '../store/commit.ts';
 import type { Database } from '../store/database.ts';
-import type { ColumnMapping, Dataset } from '../store/datasets.ts';
-import type { DuckDbPool } from '../store/duckdb/pool.ts';
+import type { Dataset } from '../store/datasets.ts';
 import { Failure } from '../store/failure.ts';
 import type { Reject } from '../store/jobs.ts';
 import { createDataset } from '../store/datasetEdits.ts';
@@ -16,84 +13,17 @@ import { quarantine } from '../store/quarantine.ts';
 import { shortName, stampFile } from '../store/stamp.ts';
 import { inWorkFolder } from '../store/workFolder.ts';
 import { type Reconciled, writtenDeletes } from './against.ts';
-import type { Batch, Workbench } from './batch.ts';
-import { conform, type Conformed, type SchemaChange, tableOf } from './conform.ts';
-import type { DateOrder } from './dateFormats.ts';
+import { conform, tableOf } from './conform.ts';
 import { openRelation } from './decode.ts';
 import { quoted } from './excerpt.ts';
 import { notesOf } from './loadNotes.ts';
 import { meet, schemaEdits } from './meeting.ts';
 import { type FileStats, writtenFile } from './parquetFile.ts';
-import type { Reading } from './reading.ts';
 import type { Relation } from './relation.ts';
 import { type UniqueIndex, uniqueIndexOf } from './uniqueIndex.ts';
-
-type DuplicateHandling = 'ignore' | 'replace';
-
-/** What to load, and into what. */
-export interface Load {
-  readonly path: string;
-  readonly workspace: string;
-  readonly dataset: string;
-  readonly duplicates: DuplicateHandling;
-  /** The load takes the place of every record that is stored. */
-  readonly overwrite?: boolean;
-  /** Rejected records after which nothing is ingested. */
-  readonly rejectsMax: number;
-  /** Parts of the unique index when the dataset is made by this load; guessed when undefined. */
-  readonly mapping?: ColumnMapping;
-  /** The dataset that it makes has no unique index: every record is kept. */
-  readonly numbered?: boolean;
-  /** It ends where it makes a dataset and its file repeats a value of the index that was asked for. */
-  readonly refusesRepeats?: boolean;
-  /** Where the records of a JSON document are; `$[*]` or one a line when undefined. */
-  readonly jsonPath?: string;
-  /** What comes first in dates like 01/02/2024; told by the values when undefined. */
-  readonly dateOrder?: DateOrder;
-  /** What is said of how the file is to be read. */
-  readonly reading?: Reading;
-  readonly source?: string;
-  /** The file's columns when its maker told them: nothing is guessed. */
-  readonly relation?: Relation;
-  /** What it changes for who has records in memory. */
-  readonly touches?: Touches;
-  /** Its records were let in before: neither contract nor expectation is asked again. */
-  readonly accepted?: boolean;
-  /** The job that it is, for records that are kept aside. */
-  readonly jobId?: string;
-}
-
-export interface IngestServices {
-  readonly lake: Lake;
-  readonly pool: DuckDbPool;
-  readonly temporary: string;
-  readonly clock: Clock;
-  readonly at: AtCrashPoint;
-  readonly deadlineMs: number;
-  /** Aborted when the load is to end without a trace. */
-  readonly signal?: AbortSignal;
-}
-
-/** Told while it runs. */
-export interface IngestEvents {
-  readonly validating: () => Promise<void>;
-  /** With how many records of the file were read and found good. */
-  readonly validated: (records: number) => Promise<void>;
-  readonly ingesting: () => Promise<void>;
-  readonly progress: (percent: number) => void;
-  readonly log: (message: string) => Promise<void>;
-}
-
-const nothing = async (): Promise<void> => undefined;
-
-/** A load that nobody follows: single records are not logged (INTERFACE.md 3.7). */
-export const silentEvents: IngestEvents = {
-  validating: nothing,
-  validated: nothing,
-  ingesting: nothing,
-  progress: () => undefined,
-  log: nothing,
-};
+import type { Edit } from '../store/edit.ts';
+import type { Batch, Workbench } from './batchRequest.ts';
+import type { Conformed, SchemaChange, Load, IngestServices, IngestEvents } from './load.ts';
 
 interface Ingested {
   readonly validated: number;

@@ -4,13 +4,13 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { literal } from '../store/duckdb/instance.ts';
 import { Failure, toldFull } from '../store/failure.ts';
 import { newUuid } from '../store/random.ts';
-import type { Workbench } from './batch.ts';
 import { openRelation } from './decode.ts';
 import { jsonRecords } from './relation.ts';
 import type { Piece } from './sources/source.ts';
+import type { Workbench } from './batchRequest.ts';
+import { literal } from '../store/duckdb/sqlText.ts';
 
 /** @throws Failure when a page is no JSON, or the disk is full. */
 export async function joinPages(

@@ -1,7 +1,6 @@
 // JSON: an array of objects, objects on lines, or an array below a path. A sample tells the types;
 // names of members are taken from every record, since a rare member may come late.
 import { checkPropertyNames, PROPERTIES_MAX } from '../store/columns.ts';
-import { literal } from '../store/duckdb/instance.ts';
 import type { Row } from '../store/duckdb/protocol.ts';
 import { Failure } from '../store/failure.ts';
 import { HEAD_BYTES } from './content.ts';
@@ -16,6 +15,7 @@ import {
   RECORD_TOO_LARGE,
   type Relation,
 } from './relation.ts';
+import { literal } from '../store/duckdb/sqlText.ts';
 
 /** Records that are looked at for types; the rest corrects the guess. */
 const SAMPLE_RECORDS = 2_000;

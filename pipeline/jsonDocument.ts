@@ -1,9 +1,9 @@
 // A JSON document that holds its records somewhere inside: which of its lists they may be.
-import { literal } from '../store/duckdb/instance.ts';
 import type { Row } from '../store/duckdb/protocol.ts';
 import { Failure } from '../store/failure.ts';
 import { isJsonPath } from './json.ts';
 import { type JsonFraming, RECORD_BYTES_MAX } from './relation.ts';
+import { literal } from '../store/duckdb/sqlText.ts';
 
 /** Bytes of a document that is looked through. */
 const DOCUMENT_BYTES_MAX = 64 * 1024 ** 2;

@@ -3,14 +3,14 @@
 import { join } from 'node:path';
 import { type Column, isSystemColumn } from '../store/columns.ts';
 import type { Action } from '../store/contracts.ts';
-import { identifier, literal } from '../store/duckdb/instance.ts';
 import { Failure } from '../store/failure.ts';
 import { type Reject, REJECTS_KEPT_MAX } from '../store/jobs.ts';
 import { type Aside, QUARANTINE_BYTES_MAX, QUARANTINE_MAX } from '../store/quarantine.ts';
 import { newUuid } from '../store/random.ts';
-import type { Batch, BatchRequest, Breach, Workbench } from './batch.ts';
 import { askEach, FAULT, NUMBER } from './batchStatements.ts';
-import type { Check } from './expectations.ts';
+import type { Check, Breach } from './expectations.ts';
+import type { Batch, BatchRequest, Workbench } from './batchRequest.ts';
+import { identifier, literal } from '../store/duckdb/sqlText.ts';
 
 interface Judged extends Pick<Batch, 'quarantined' | 'warnings' | 'failed'> {
   /** A sub-select of the staged records without those that were judged. */

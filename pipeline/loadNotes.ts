@@ -1,7 +1,6 @@
 // What a load tells its owner: the index and the properties it was read by, and what was left out.
 import type { PropertyType } from '../store/columns.ts';
-import type { Conformed } from './conform.ts';
-import type { Load } from './ingest.ts';
+import type { Conformed, Load } from './load.ts';
 
 /** Properties that are told. */
 const PROPERTIES_TOLD = 50;

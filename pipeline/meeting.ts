@@ -1,12 +1,11 @@
 // How a batch meets the records that are stored: what stays out, what gives way, and what must be
 // written again because the schema becomes wider. Files of the work folder only.
 import { columnTypeOf } from '../store/columns.ts';
-import type { Edit } from '../store/commit.ts';
 import { type Place, type Reconciled, reconcile } from './against.ts';
-import type { Batch } from './batch.ts';
-import type { SchemaChange } from './conform.ts';
-import type { Load } from './ingest.ts';
 import { type Rewritten, rewriteStored } from './rewrite.ts';
+import type { Edit } from '../store/edit.ts';
+import type { Batch } from './batchRequest.ts';
+import type { SchemaChange, Load } from './load.ts';
 
 export interface Meeting extends Reconciled {
   /** What ends all stored files, where all of them go. */

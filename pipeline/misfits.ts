@@ -3,10 +3,10 @@
 import { columnTypeOf, type PropertyType } from '../store/columns.ts';
 import type { DatasetDraft } from '../store/datasetEdits.ts';
 import { Failure } from '../store/failure.ts';
-import type { Misfit } from './batch.ts';
-import type { Looking } from './conform.ts';
 import { isLongNumber, widen } from './infer.ts';
 import { type Relation, saidOrder } from './relation.ts';
+import type { Misfit } from './batchRequest.ts';
+import type { Looking } from './load.ts';
 
 type Properties = Readonly<Record<string, PropertyType>>;
 

@@ -1,6 +1,6 @@
 // What people write where a number or a date is missing. Among texts the same is a text: NA is a
 // symbol, `-` an answer.
-import { literal } from '../store/duckdb/instance.ts';
+import { literal } from '../store/duckdb/sqlText.ts';
 
 /** In lower case. */
 const MARKS: readonly string[] = ['na', 'n/a', '#n/a', 'null', 'nan', '-', '–', '—', '.'];

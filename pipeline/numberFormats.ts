@@ -1,7 +1,7 @@
 // How people write numbers in tables: 1,234.50 and 1.234,50, $ and %, (12) for -12. A column is read in
 // one style, which all of its values must have; what leaves the style open stays text.
-import { literal } from '../store/duckdb/instance.ts';
 import { withoutSpaces } from './missing.ts';
+import { literal } from '../store/duckdb/sqlText.ts';
 
 /** What stands before decimals: 1,234.5 or 1.234,5. */
 type NumberStyle = 'point' | 'comma';

@@ -1,9 +1,9 @@
 // Parquet brings its own types; ours are chosen from them.
 import { checkPropertyNames, type PropertyType } from '../store/columns.ts';
-import { literal } from '../store/duckdb/instance.ts';
 import { Failure } from '../store/failure.ts';
 import type { Row } from '../store/duckdb/protocol.ts';
 import type { Relation } from './relation.ts';
+import { literal } from '../store/duckdb/sqlText.ts';
 
 export const describeParquet = (path: string): string =>
   `DESCRIBE SELECT * FROM read_parquet(${literal(path)})`;

@@ -1,11 +1,11 @@
 // Writing Parquet for the lake: sorted, with field ids, and with the statistics that the catalog
 // keeps so that later reads can leave a file alone.
 import type { Column } from '../store/columns.ts';
-import type { WrittenColumn, WrittenFile } from '../store/commit.ts';
-import { identifier, literal } from '../store/duckdb/instance.ts';
 import type { Row } from '../store/duckdb/protocol.ts';
 import { Failure } from '../store/failure.ts';
 import { STAMP_OPTION } from '../store/stamp.ts';
+import type { WrittenColumn, WrittenFile } from '../store/edit.ts';
+import { identifier, literal } from '../store/duckdb/sqlText.ts';
 
 /** Rows of a row group: 122,880 read 5x faster for one key than 10,000 (STACK.md 2). */
 const ROW_GROUP_ROWS = 122_880;

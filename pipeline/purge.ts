@@ -3,19 +3,20 @@
 import { join } from 'node:path';
 import type { SeriesPlan } from '../query/seriesPlan.ts';
 import { printConditions, prunedFiles } from '../query/seriesSql.ts';
-import type { Edit } from '../store/commit.ts';
 import type { Database } from '../store/database.ts';
 import type { Dataset } from '../store/datasets.ts';
-import { identifier, literal } from '../store/duckdb/instance.ts';
 import { type DataFile, fileName } from '../store/lakeRead.ts';
 import { newUuid } from '../store/random.ts';
 import { askScrub } from '../store/scrub.ts';
 import { withOpenFiles, withProvedFiles } from '../store/tableFiles.ts';
 import { FILE_COLUMN, visibleRows } from '../store/tableSql.ts';
 import { inWorkFolder } from '../store/workFolder.ts';
-import { type IngestServices, publishFile } from './ingest.ts';
+import { publishFile } from './ingest.ts';
 import { copyTable, fileStats } from './parquetFile.ts';
 import { orderBy, uniqueIndexOf } from './uniqueIndex.ts';
+import type { Edit } from '../store/edit.ts';
+import type { IngestServices } from './load.ts';
+import { identifier, literal } from '../store/duckdb/sqlText.ts';
 
 /** Runs in the purge's transaction: what else quotes records of the dataset goes with them. */
 type Alongside = (transaction: Database) => Promise<void>;

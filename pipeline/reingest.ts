@@ -9,9 +9,7 @@ import {
   ROW_COLUMN,
   SQL_TYPES,
 } from '../store/columns.ts';
-import type { Edit } from '../store/commit.ts';
 import type { Dataset, RecordSchema } from '../store/datasets.ts';
-import { identifier, literal } from '../store/duckdb/instance.ts';
 import { Failure } from '../store/failure.ts';
 import type { Lake } from '../store/lake.ts';
 import type { Table } from '../store/lakeRead.ts';
@@ -19,20 +17,17 @@ import { newUuid } from '../store/random.ts';
 import { withOpenFiles } from '../store/tableFiles.ts';
 import { visibleRows } from '../store/tableSql.ts';
 import type { Place } from './against.ts';
-import type { Batch, Workbench } from './batch.ts';
 import { conformTo } from './conform.ts';
 import { conversionOf } from './conversions.ts';
 import { openRelation } from './decode.ts';
-import {
-  type IngestEvents,
-  type IngestServices,
-  type Load,
-  refuseBatch,
-  tellBreaches,
-} from './ingest.ts';
+import { refuseBatch, tellBreaches } from './ingest.ts';
 import { copyTable, fileStats } from './parquetFile.ts';
 import type { Rewritten } from './rewrite.ts';
 import { isNumbered, orderBy, uniqueIndexOf } from './uniqueIndex.ts';
+import type { Edit } from '../store/edit.ts';
+import type { Batch, Workbench } from './batchRequest.ts';
+import type { IngestEvents, IngestServices, Load } from './load.ts';
+import { identifier, literal } from '../store/duckdb/sqlText.ts';
 
 /** Records of one re-ingestion (INTERFACE.md 3.7, 3.8). */
 const REINGESTED_MAX = 1_000_000;

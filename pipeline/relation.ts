@@ -1,12 +1,12 @@
 // A file as a relation: what DuckDB reads, and how each dataset property comes out of it.
 import { type Column, type ColumnType, SQL_TYPES } from '../store/columns.ts';
-import { identifier, literal } from '../store/duckdb/instance.ts';
 import type { DateOrder, DateSpelling } from './dateFormats.ts';
 import { dateOf } from './dateReading.ts';
 import type { Inferred } from './infer.ts';
 import type { Spelled } from './jsonSpelling.ts';
 import { missingTest } from './missing.ts';
 import { plainNumber } from './numberFormats.ts';
+import { identifier, literal } from '../store/duckdb/sqlText.ts';
 
 /** A column of the file as it is read. */
 interface SourceColumn {

@@ -6,8 +6,9 @@ import type { Dataset } from '../store/datasets.ts';
 import { Failure } from '../store/failure.ts';
 import { forgetQuarantined, type Quarantined } from '../store/quarantine.ts';
 import { inWorkFolder } from '../store/workFolder.ts';
-import { ingest, type IngestServices, type Load, silentEvents } from './ingest.ts';
+import { ingest } from './ingest.ts';
 import type { Relation } from './relation.ts';
+import { type IngestServices, type Load, silentEvents } from './load.ts';
 
 interface Released {
   readonly ingested: number;

@@ -3,10 +3,10 @@
 // keep DuckDB's sort from running in parallel (docs/performance.md).
 import { join } from 'node:path';
 import type { Column } from '../store/columns.ts';
-import { identifier, literal } from '../store/duckdb/instance.ts';
 import { newUuid } from '../store/random.ts';
 import { copyTable } from './parquetFile.ts';
 import { orderBy, repeatedValues, type UniqueIndex } from './uniqueIndex.ts';
+import { identifier, literal } from '../store/duckdb/sqlText.ts';
 
 /** Share of repeats up to which reading only them again is the shorter way. */
 export const REPEATS_SHARE_MAX = 0.2;

@@ -2,7 +2,6 @@
 // versions keep theirs, with the columns that they had.
 import { join } from 'node:path';
 import { type Column, SQL_TYPES } from '../store/columns.ts';
-import { identifier, literal } from '../store/duckdb/instance.ts';
 import { Failure } from '../store/failure.ts';
 import type { Table } from '../store/lakeRead.ts';
 import { newUuid } from '../store/random.ts';
@@ -12,6 +11,7 @@ import { type Place, same, withTerms } from './against.ts';
 import { conversionOf } from './conversions.ts';
 import { copyTable, type FileStats, fileStats } from './parquetFile.ts';
 import { orderBy, type UniqueIndex } from './uniqueIndex.ts';
+import { identifier, literal } from '../store/duckdb/sqlText.ts';
 
 /**
  * Stored records that one change of the schema may write again: as many as one ingestion of stored

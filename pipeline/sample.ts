@@ -2,15 +2,15 @@
 import type { Clock } from '../store/clock.ts';
 import { columnTypeOf } from '../store/columns.ts';
 import type { ColumnMapping, RecordSchema } from '../store/datasets.ts';
-import { identifier } from '../store/duckdb/instance.ts';
-import type { Workbench } from './batch.ts';
 import type { DateOrder } from './dateFormats.ts';
 import { openRelation } from './decode.ts';
 import { firstLoad } from './firstLoad.ts';
 import { wantedDates } from './infer.ts';
-import { silentEvents } from './ingest.ts';
 import { settle, settling } from './settle.ts';
 import { fromClause, valueOf } from './relation.ts';
+import type { Workbench } from './batchRequest.ts';
+import { silentEvents } from './load.ts';
+import { identifier } from '../store/duckdb/sqlText.ts';
 
 interface Suggestion {
   readonly schema: RecordSchema;

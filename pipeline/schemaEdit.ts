@@ -1,9 +1,7 @@
 // An edit of a dataset's schema with the records that it holds: they are left as they are, written
 // again with the new types, or let go. One version; old ones answer as they did (INTERFACE.md 3.7).
 import { type Column, columnTypeOf, type PropertyType } from '../store/columns.ts';
-import type { Edit } from '../store/commit.ts';
 import type { Dataset } from '../store/datasets.ts';
-import { identifier } from '../store/duckdb/instance.ts';
 import type { Row } from '../store/duckdb/protocol.ts';
 import { Failure } from '../store/failure.ts';
 import { withOpenFiles } from '../store/tableFiles.ts';
@@ -13,9 +11,12 @@ import type { Place } from './against.ts';
 import { tableOf } from './conform.ts';
 import { conversionOf, converts } from './conversions.ts';
 import { inferType } from './infer.ts';
-import { type IngestServices, publishFile } from './ingest.ts';
+import { publishFile } from './ingest.ts';
 import { checkRewritable, type Conversions, rewriteStored } from './rewrite.ts';
 import { uniqueIndexOf } from './uniqueIndex.ts';
+import type { Edit } from '../store/edit.ts';
+import type { IngestServices } from './load.ts';
+import { identifier } from '../store/duckdb/sqlText.ts';
 
 /** What becomes of stored records: left as they are, written again, or let go. */
 export type Existing = 'leave' | 'update' | 'delete';

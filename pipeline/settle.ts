@@ -3,15 +3,12 @@
 // spelled as people write dates and numbers. Files of plain values are not read once more.
 import { type PropertyType } from '../store/columns.ts';
 import type { Dataset } from '../store/datasets.ts';
-import { identifier, literal } from '../store/duckdb/instance.ts';
 import type { Row } from '../store/duckdb/protocol.ts';
 import { Failure } from '../store/failure.ts';
-import type { Batch, Misfit, Workbench } from './batch.ts';
 import { ask } from './batchStatements.ts';
 import { type DateOrder, type DateTally, dateVerdict, isDateText } from './dateFormats.ts';
 import { clocked, isOrdered, loweredText, writtenInstant } from './dateReading.ts';
 import { datesSpelled, type Inferred, inferJsonType, numbersSpelled } from './infer.ts';
-import type { IngestEvents } from './ingest.ts';
 import { isMissing, missingTest } from './missing.ts';
 import {
   isNumberText,
@@ -20,6 +17,9 @@ import {
   numberVerdict,
 } from './numberFormats.ts';
 import { fromClause, type Relation } from './relation.ts';
+import type { Batch, Misfit, Workbench } from './batchRequest.ts';
+import type { IngestEvents } from './load.ts';
+import { identifier, literal } from '../store/duckdb/sqlText.ts';
 
 interface Settling {
   readonly bench: Workbench;

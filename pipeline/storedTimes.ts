@@ -1,13 +1,13 @@
 // When the records of a dataset were stored: the load that brought one is told by its time.
 import { UPDATED_COLUMN } from '../store/columns.ts';
 import type { Dataset } from '../store/datasets.ts';
-import { identifier } from '../store/duckdb/instance.ts';
 import { Failure } from '../store/failure.ts';
 import { withOpenFiles } from '../store/tableFiles.ts';
 import { visibleRows } from '../store/tableSql.ts';
 import { inWorkFolder } from '../store/workFolder.ts';
 import { tableOf } from './conform.ts';
-import type { IngestServices } from './ingest.ts';
+import type { IngestServices } from './load.ts';
+import { identifier } from '../store/duckdb/sqlText.ts';
 
 /** Loads have one time each, pushed records one of their own. */
 const TIMES_MAX = 100_000;

@@ -4,11 +4,11 @@
 import type { Column } from '../store/columns.ts';
 import { CREATED_COLUMN, ROW_COLUMN } from '../store/columns.ts';
 import type { Dataset } from '../store/datasets.ts';
-import { identifier, literal } from '../store/duckdb/instance.ts';
 import type { Row } from '../store/duckdb/protocol.ts';
 import type { DataFile, Table } from '../store/lakeRead.ts';
 import { compareValues } from '../store/tableStats.ts';
 import type { FileStats } from './parquetFile.ts';
+import { identifier, literal } from '../store/duckdb/sqlText.ts';
 
 export interface UniqueIndex {
   /** Columns that files are sorted by; empty when there is no index. */

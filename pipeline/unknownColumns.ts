@@ -1,10 +1,10 @@
 // Columns that a frozen schema does not have, with the first value of one, so that who sent it
 // finds it.
-import { identifier } from '../store/duckdb/instance.ts';
 import { Failure } from '../store/failure.ts';
-import type { Workbench } from './batch.ts';
 import { ask, lineOf, NUMBER } from './batchStatements.ts';
 import { fromClause, given, type Relation } from './relation.ts';
+import type { Workbench } from './batchRequest.ts';
+import { identifier } from '../store/duckdb/sqlText.ts';
 
 /** Columns that are looked for and told. */
 const COLUMNS_TOLD = 20;

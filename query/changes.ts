@@ -2,15 +2,16 @@
 // versions do not share are read.
 import type { Column } from '../store/columns.ts';
 import { UPDATED_COLUMN } from '../store/columns.ts';
-import { identifier, literal } from '../store/duckdb/instance.ts';
 import type { Bound } from '../store/duckdb/protocol.ts';
 import type { DataFile, Table } from '../store/lakeRead.ts';
 import type { PendingRow } from '../store/pendingRows.ts';
 import { isPushed, withPending } from '../store/pendingSql.ts';
-import { FILE_COLUMN, type PathOf, POSITION_COLUMN, visibleRows } from '../store/tableSql.ts';
+import { FILE_COLUMN, POSITION_COLUMN, visibleRows } from '../store/tableSql.ts';
 import { withOpenFiles } from '../store/tableFiles.ts';
 import { type Bind, makeBind } from './binding.ts';
 import type { SeriesEngine } from './series.ts';
+import type { PathOf } from '../store/openFile.ts';
+import { identifier, literal } from '../store/duckdb/sqlText.ts';
 
 /** Index values of one kind of change: key, subkey and date, as far as the dataset has them. */
 interface Changes {

@@ -7,7 +7,7 @@
 // together: test data that nobody takes for the market's, and no encryption.
 import { hash } from 'node:crypto';
 import { type Column, type ColumnType, isSystemColumn, SQL_TYPES } from '../store/columns.ts';
-import { identifier, literal } from '../store/duckdb/instance.ts';
+import { identifier, literal } from '../store/duckdb/sqlText.ts';
 
 /** Whose values, of which dataset: a secret of the server, so that nobody can undo it by trying. */
 export interface Scramble {

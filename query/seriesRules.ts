@@ -3,7 +3,7 @@
 import { Failure } from '../store/failure.ts';
 import { addDays, type Day } from './days.ts';
 import { type Days, daysOfRange } from './ranges.ts';
-import type { SeriesParameters } from './seriesPlan.ts';
+import type { SeriesParameters } from './seriesParameters.ts';
 
 type Name = keyof SeriesParameters;
 

@@ -1,6 +1,5 @@
 // A SeriesPlan as SQL: every identifier quoted, every value bound.
 import { type Column, SQL_TYPES, UPDATED_COLUMN } from '../store/columns.ts';
-import { identifier, literal } from '../store/duckdb/instance.ts';
 import type { Bound } from '../store/duckdb/protocol.ts';
 import type { DataFile } from '../store/lakeRead.ts';
 import { withoutTold, withPending } from '../store/pendingSql.ts';
@@ -11,6 +10,7 @@ import { scrambledRows } from './scramble.ts';
 import type { Member } from './seriesMembers.ts';
 import { instantText, type SeriesPlan } from './seriesPlan.ts';
 import { isSummed, printCollapse, printTransform } from './transforms.ts';
+import { identifier, literal } from '../store/duckdb/sqlText.ts';
 
 interface Printed {
   readonly sql: string;

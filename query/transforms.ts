@@ -2,8 +2,8 @@
 // `collapse=monthly|ohlc`, `transform=rdiff`. In SQL over the records of a plan; each key and subkey
 // is a series of its own. Collapse comes first, both before the newest or oldest are taken.
 import type { Column } from '../store/columns.ts';
-import { identifier, literal } from '../store/duckdb/instance.ts';
 import { Failure } from '../store/failure.ts';
+import { identifier, literal } from '../store/duckdb/sqlText.ts';
 
 export const PERIODS = ['daily', 'weekly', 'monthly', 'quarterly', 'annual'] as const;
 export const FOLDS = ['last', 'first', 'min', 'max', 'sum', 'ohlc'] as const;

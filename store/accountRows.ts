@@ -1,7 +1,7 @@
 // What an account is allowed, as an operator sets it, and how it is kept.
 import type { Selectable } from 'kysely';
 import { Failure } from './failure.ts';
-import type { ServiceTables } from './serviceTables.ts';
+import type { ServiceTables } from './catalog/tables/service.ts';
 import { type Tier, TIER_NAMES, tierOf } from './tiers.ts';
 
 /** What an operator may set of an account. */

@@ -15,7 +15,7 @@ import type { Database } from './database.ts';
 import { Failure } from './failure.ts';
 import { randomHex } from './random.ts';
 import type { Secrets } from './secrets.ts';
-import type { ServiceTables } from './serviceTables.ts';
+import type { ServiceTables } from './catalog/tables/service.ts';
 import {
   DEFAULT_SETTINGS,
   PREFIXES,

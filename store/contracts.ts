@@ -1,7 +1,5 @@
 // What a dataset makes of records that do not fit it: the contract of its schema, and what its
 // owner expects of records besides their types.
-import type { Kysely } from 'kysely';
-import { addQuarantine } from './quarantine.ts';
 
 /**
  * What follows from what does not fit. evolve: the schema becomes wider. freeze: the load ends,
@@ -65,15 +63,3 @@ export const isGoverned = ({
   readonly contract: SchemaContract;
   readonly expectations: readonly Expectation[];
 }): boolean => expectations.length > 0 || !isUsual(contract);
-
-/** The folder version that knows contracts, expectations and quarantined records. */
-export async function addContracts(database: Kysely<unknown>): Promise<void> {
-  const { schema } = database;
-  await schema.alterTable('dataset').addColumn('contract_json', 'text').execute();
-  await schema.alterTable('dataset').addColumn('expectations_json', 'text').execute();
-  await schema
-    .alterTable('job')
-    .addColumn('records_quarantined', 'bigint', (column) => column.defaultTo(0))
-    .execute();
-  await addQuarantine(database);
-}

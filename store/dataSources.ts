@@ -1,50 +1,11 @@
 // Data sources and the credentials that open them, by workspace. What a definition says is the
 // pipeline's business: here it is JSON.
-import type { Insertable, Kysely, Selectable } from 'kysely';
-import type { Database, SqlBoolean } from './database.ts';
+import type { Insertable, Selectable } from 'kysely';
+import type { Database } from './database.ts';
 import { Failure } from './failure.ts';
-import { createTable } from './lakeTables.ts';
 import { randomHex } from './random.ts';
 import type { Secrets } from './secrets.ts';
-
-export interface CredentialTable {
-  readonly credential_id: string;
-  readonly workspace: string;
-  readonly name: string;
-  readonly type: string;
-  /** The credential as JSON, sealed under the data key. */
-  readonly sealed: string;
-  readonly created_ms: number;
-  readonly updated_ms: number;
-}
-
-export interface DataSourceTable {
-  readonly source_id: string;
-  readonly workspace: string;
-  readonly name: string;
-  readonly description: string;
-  readonly type: string;
-  readonly definition_json: string;
-  readonly credential_id: string | null;
-  /** Made together with a schedule, by the server: it makes no dataset (SPEC.md). */
-  readonly generated: SqlBoolean;
-  readonly created_ms: number;
-  readonly updated_ms: number;
-}
-
-export async function addDataSources(database: Kysely<unknown>): Promise<void> {
-  const times = 'created_ms bigint, updated_ms bigint';
-  const credential = 'credential_id! text, workspace text, name text, type text, sealed text';
-  await createTable(database, 'credential', `${credential}, ${times}`);
-  const source =
-    'source_id! text, workspace text, name text, description text, type text, ' +
-    'definition_json text, credential_id text, generated boolean';
-  await createTable(database, 'data_source', `${source}, ${times}`);
-  for (const table of ['credential', 'data_source']) {
-    const index = database.schema.createIndex(`${table}_by_workspace`).on(table);
-    await index.columns(['workspace', 'created_ms']).execute();
-  }
-}
+import type { CredentialTable, DataSourceTable } from './catalog/tables/sources.ts';
 
 export type CredentialRow = Selectable<CredentialTable>;
 export type DataSourceRow = Selectable<DataSourceTable>;

@@ -1,12 +1,9 @@
 // The catalog database: node:sqlite behind Kysely's asynchronous interface, so that PostgreSQL can
 // take its place. Only SQL that both speak; one connection, so transactions never interleave.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { Kysely, SqliteDialect, type ColumnType, type SqliteStatement } from 'kysely';
-import type { LakeTables } from './lakeTables.ts';
-import type { ServiceTables } from './serviceTables.ts';
-
-/** A boolean column: SQLite answers 0 or 1, PostgreSQL true or false; read it by truth. */
-export type SqlBoolean = ColumnType<boolean | number, boolean, boolean>;
+import { Kysely, SqliteDialect, type SqliteStatement } from 'kysely';
+import type { LakeTables } from './catalog/tables/lake.ts';
+import type { ServiceTables } from './catalog/tables/service.ts';
 
 export interface Tables extends LakeTables, ServiceTables {}
 

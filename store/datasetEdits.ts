@@ -9,12 +9,13 @@ import {
   ROW_COLUMN,
   UPDATED_COLUMN,
 } from './columns.ts';
-import type { Committed, Edit } from './commit.ts';
+import type { Committed } from './commit.ts';
 import type { Expectation, SchemaContract } from './contracts.ts';
 import type { Database, Tables } from './database.ts';
 import type { Access, Dataset, RecordSchema, SmartLink, Workspace } from './datasets.ts';
 import { Failure } from './failure.ts';
 import type { Lake } from './lake.ts';
+import type { Edit } from './edit.ts';
 
 export type DatasetDraft = Omit<Dataset, 'tableId' | 'createdMs' | 'updatedMs'>;
 

@@ -1,5 +1,4 @@
 // Datasets and workspaces as their owners know them, held in memory: the hot path asks no database.
-import type { Kysely } from 'kysely';
 import type { PropertyType } from './columns.ts';
 import { type Expectation, type SchemaContract, USUAL_CONTRACT } from './contracts.ts';
 import type { Database } from './database.ts';
@@ -93,15 +92,6 @@ export const UNSAID = {
   contract: USUAL_CONTRACT,
   expectations: [],
 } as const satisfies Partial<Dataset>;
-
-/** Whether the records of a dataset are numbered, and what a job tells of its load. */
-export async function addNumberedDatasets(database: Kysely<unknown>): Promise<void> {
-  await database.schema
-    .alterTable('dataset')
-    .addColumn('is_numbered', 'bigint', (column) => column.notNull().defaultTo(0))
-    .execute();
-  await database.schema.alterTable('job').addColumn('notes_json', 'text').execute();
-}
 
 export interface Catalogue {
   workspaces(accountId: string): readonly Workspace[];

@@ -3,13 +3,11 @@
 // GROUP BY over 3 M records took 1.8 to 80 times as long.
 import { LruMap } from 'toad-cache';
 import { type Column, SQL_TYPES } from './columns.ts';
-import { literal } from './duckdb/instance.ts';
 import type { Row } from './duckdb/protocol.ts';
 import type { DataFile } from './lakeRead.ts';
 import type { OpenFiles } from './tableFiles.ts';
-
-/** Whether a file has each of the columns under its present name, id and type. */
-export type Holds = (file: DataFile, columns: readonly Column[]) => boolean;
+import type { Holds } from './openFile.ts';
+import { literal } from './duckdb/sqlText.ts';
 
 /** Answers the rows of each statement, from a child that may read the files. */
 type Ask = (statements: readonly string[]) => Promise<readonly (readonly Row[])[]>;

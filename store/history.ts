@@ -1,12 +1,10 @@
 // Where the history of a dataset begins. A purge, or the owner's retention, ends what was before a
 // version: for us by a row that says so, for every other reader of the lake because the table
 // begins there.
-import type { Kysely } from 'kysely';
 import { catalogTime, timeOfCatalog } from './catalogTime.ts';
 import type { Database } from './database.ts';
 import { Failure } from './failure.ts';
 import { tableFolders } from './lakeRead.ts';
-import { createTable } from './lakeTables.ts';
 import { endPushes } from './pushLog.ts';
 
 /** What a reader sees at one time: the files of a version, and what was pushed up to a sequence. */
@@ -25,30 +23,11 @@ export type AsOf =
 /** Why there is nothing before a floor. */
 type EndReason = 'purged' | 'retention';
 
-export interface HistoryFloorTable {
-  readonly table_id: number;
-  /** The first snapshot that can be asked. */
-  readonly snapshot_id: number;
-  /** When the history before it ended. */
-  readonly time_ms: number;
-  readonly reason: string;
-  /** Records that a purge took out of all versions. */
-  readonly records: number;
-}
-
 export interface Floor {
   readonly snapshot: number;
   readonly timeMs: number;
   readonly reason: EndReason;
   readonly records: number;
-}
-
-/** Folder version 4. */
-export async function addHistoryFloors(database: Kysely<unknown>): Promise<void> {
-  const columns =
-    'table_id! bigint, snapshot_id bigint, time_ms bigint, reason text, records bigint';
-  await createTable(database, 'history_floor', columns);
-  await database.schema.alterTable('dataset').addColumn('history_days', 'bigint').execute();
 }
 
 /** The floors of all tables that have one, by table id. */

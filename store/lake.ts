@@ -1,7 +1,7 @@
 // The lake in one hand: what there is now, what there was, and the one committer.
 // Readers see a snapshot or none of it; nobody is told of a commit before it is on the disk.
 import { setImmediate as othersTurn } from 'node:timers/promises';
-import { type CommitNote, type Committed, type Edit, writeSnapshot } from './commit.ts';
+import { type CommitNote, type Committed, writeSnapshot } from './commit.ts';
 import type { AtCrashPoint } from './crashPoints.ts';
 import type { Database } from './database.ts';
 import { type Catalogue, loadCatalogue } from './datasets.ts';
@@ -25,6 +25,7 @@ import { expirePushes } from './pushLog.ts';
 import type { Stamp } from './stamp.ts';
 import { expire, expiredSnapshots, type Keep, readSnapshots } from './retention.ts';
 import { nextColumnId } from './tableEdits.ts';
+import type { Edit } from './edit.ts';
 
 /** What a commit announces, after it is durable. */
 interface Change {

@@ -1,12 +1,10 @@
 // The lake's time: one clock for versions and pushed records, which only goes on. Where the machine's
 // clock goes back it goes on at the same pace, ahead of it, and a mark says since when and by how much:
 // a time that a person asks for is one of the machine's.
-import type { Kysely } from 'kysely';
 import { timeOfCatalog } from './catalogTime.ts';
 import { type Clock, isoTime } from './clock.ts';
 import type { Database } from './database.ts';
 import { Failure } from './failure.ts';
-import { createTable } from './lakeTables.ts';
 
 /** A clock that is so far behind what was committed has gone back; less is a correction. */
 export const CLOCK_BEHIND_MS = 5_000;
@@ -17,16 +15,6 @@ const MARKS_MAX = 1_000;
 interface Mark {
   readonly wallMs: number;
   readonly offsetMs: number;
-}
-
-export interface ClockMarkTable {
-  readonly mark_id: number;
-  readonly wall_ms: number;
-  readonly offset_ms: number;
-}
-
-export async function addClockMarks(database: Kysely<unknown>): Promise<void> {
-  await createTable(database, 'clock_mark', 'mark_id! bigint, wall_ms bigint, offset_ms bigint');
 }
 
 /** The machine's clock is behind the newest commit. */

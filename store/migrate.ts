@@ -1,24 +1,23 @@
 // The one migration path of the data folder. A step never changes once it has been released.
 import { type Kysely, sql } from 'kysely';
-import { addAccounts, addFullSignatures } from './accountTables.ts';
-import { addDataSources } from './dataSources.ts';
-import { addContracts } from './contracts.ts';
+import { addAccounts, addFullSignatures } from './catalog/tables/accounts.ts';
 import type { Database } from './database.ts';
-import { addNumberedDatasets } from './datasets.ts';
-import { addExports } from './exports.ts';
 import { Failure } from './failure.ts';
-import { addHistoryFloors } from './history.ts';
-import { addClockMarks } from './lakeClock.ts';
-import { createLakeTables } from './lakeTables.ts';
-import { addLookupIndexes } from './lookupIndexes.ts';
-import { addNamedQueries } from './namedQueries.ts';
-import { addPending } from './pendingTable.ts';
-import { addFileProofs } from './proofTable.ts';
-import { addPushLog } from './pushLog.ts';
-import { addCursorSequences, addQueryCursors } from './queryCursors.ts';
-import { addSchedules } from './schedules.ts';
-import { createServiceTables } from './serviceTables.ts';
-import { addWebhooks } from './webhooks.ts';
+import { createLakeTables } from './catalog/tables/lake.ts';
+import { addLookupIndexes } from './catalog/tables/lookupIndexes.ts';
+import { addPending } from './catalog/tables/pending.ts';
+import { createServiceTables } from './catalog/tables/service.ts';
+import { addDataSources } from './catalog/tables/sources.ts';
+import { addContracts, addNumberedDatasets } from './catalog/tables/datasets.ts';
+import { addExports } from './catalog/tables/exports.ts';
+import { addHistoryFloors } from './catalog/tables/history.ts';
+import { addClockMarks } from './catalog/tables/clockMarks.ts';
+import { addNamedQueries } from './catalog/tables/views.ts';
+import { addFileProofs } from './catalog/tables/fileProofs.ts';
+import { addPushLog } from './catalog/tables/pushLog.ts';
+import { addCursorSequences, addQueryCursors } from './catalog/tables/cursors.ts';
+import { addSchedules } from './catalog/tables/schedules.ts';
+import { addWebhooks } from './catalog/tables/webhooks.ts';
 
 type Step = (database: Kysely<unknown>) => Promise<void>;
 

@@ -1,38 +1,13 @@
 // Named queries of a workspace: views, which are read as datasets, and endpoints, which are called
 // with parameters. Held in memory; few are made and many read.
-import type { Kysely, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { Clock } from './clock.ts';
 import { checkName } from './columns.ts';
 import type { Database } from './database.ts';
 import type { ColumnMapping, RecordSchema } from './datasets.ts';
 import { Failure } from './failure.ts';
-import { createTable } from './lakeTables.ts';
 import { newUuid } from './random.ts';
-
-export interface QueryTable {
-  readonly query_id: string;
-  /** `view` or `endpoint`. */
-  readonly kind: string;
-  readonly workspace: string;
-  readonly name: string;
-  /** JSON: a `NamedQuery` without what stands in columns of its own. */
-  readonly body_json: string;
-  readonly created_ms: number;
-  readonly updated_ms: number;
-}
-
-export async function addNamedQueries(database: Kysely<unknown>): Promise<void> {
-  const columns =
-    'query_id text, kind text, workspace text, name text, body_json text, ' +
-    'created_ms bigint, updated_ms bigint';
-  await createTable(database, 'named_query', columns);
-  await database.schema
-    .createIndex('named_query_by_id')
-    .on('named_query')
-    .column('query_id')
-    .unique()
-    .execute();
-}
+import type { QueryTable } from './catalog/tables/views.ts';
 
 /** A table that a query names, and what it was when the query was made: it may be renamed since. */
 export interface NamedTable {

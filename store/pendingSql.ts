@@ -1,8 +1,8 @@
 // Pending records as SQL: one bound parameter beside the files.
 import { type Column, SQL_TYPES } from './columns.ts';
-import { identifier, literal } from './duckdb/instance.ts';
 import type { Bound } from './duckdb/protocol.ts';
 import { documentOf, type PendingRow } from './pendingRows.ts';
+import { identifier, literal } from './duckdb/sqlText.ts';
 
 const REPLACES = '_system_replaces';
 

@@ -1,30 +1,11 @@
 // The hash of each lake file, beside the format's own tables, which have no place for it.
-import type { Kysely } from 'kysely';
 import type { Database } from './database.ts';
-import { createTable } from './lakeTables.ts';
-
-export interface FileProofTable {
-  /** `data_file_id` or `delete_file_id`: the format takes both from one sequence. */
-  readonly file_id: number;
-  readonly sha256: string;
-  /** The file's identity when its bytes were right last; null where they are not. */
-  readonly seen: string | null;
-  /** When they were compared last. */
-  readonly checked_ms: number;
-  /** What is wrong with it; null where nothing is known to be. */
-  readonly damage: string | null;
-}
 
 /** What is known of the bytes of a file. */
 export interface Proof {
   readonly fileId: number;
   readonly sha256: string;
   readonly seen: string | null;
-}
-
-export async function addFileProofs(database: Kysely<unknown>): Promise<void> {
-  const columns = 'file_id! bigint, sha256 text, seen text, checked_ms bigint, damage text';
-  await createTable(database, 'file_proof', columns);
 }
 
 /** In the transaction of the commit that names the file. */

@@ -2,53 +2,15 @@
 // versions can be asked again. Kept as long as all versions are, of a dataset up to a size.
 import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress } from 'node:zlib';
-import type { Kysely } from 'kysely';
 import type { Database } from './database.ts';
-import { createTable } from './lakeTables.ts';
 import type { PendingRow } from './pendingRows.ts';
+import type { PushLogTable } from './catalog/tables/pushLog.ts';
 
 /** Packed bytes of one dataset; past it its oldest flushes go. */
 const TABLE_BYTES_MAX = 64 * 1024 ** 2;
 /** Rows of one piece, or fewer with so many characters: a piece is parsed in one go. */
 const PIECE_ROWS_MAX = 500;
 const PIECE_CHARACTERS_MAX = 1024 ** 2;
-
-export interface PushLogTable {
-  readonly log_id: number;
-  readonly table_id: number;
-  /** The version that holds the rows. */
-  readonly snapshot_id: number;
-  readonly flushed_ms: number;
-  readonly first_sequence: number;
-  readonly first_ms: number;
-  readonly last_ms: number;
-  readonly bytes: number;
-  /** Base64 of zstd of JSON lines. */
-  readonly body: string;
-}
-
-/** Up to which version the flushes of a dataset are not known any more. */
-export interface PushEndTable {
-  readonly table_id: number;
-  readonly snapshot_id: number;
-}
-
-export async function addPushLog(database: Kysely<unknown>): Promise<void> {
-  const columns = `log_id! bigint, table_id bigint, snapshot_id bigint, flushed_ms bigint,
-    first_sequence bigint, first_ms bigint, last_ms bigint, bytes bigint, body text`;
-  await createTable(database, 'push_log', columns);
-  await createTable(database, 'push_end', 'table_id! bigint, snapshot_id bigint');
-  await database.schema
-    .createIndex('push_log_by_table')
-    .on('push_log')
-    .columns(['table_id', 'snapshot_id'])
-    .execute();
-  await database.schema
-    .createIndex('push_log_by_time')
-    .on('push_log')
-    .columns(['flushed_ms'])
-    .execute();
-}
 
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);

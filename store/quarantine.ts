@@ -2,27 +2,11 @@
 // releases or discards them. Rows of the catalog: few and small by their limits, they come and go
 // with the commit of the load that met them.
 import { createHash } from 'node:crypto';
-import type { Kysely } from 'kysely';
 import type { Database } from './database.ts';
 import type { Dataset } from './datasets.ts';
 import { Failure } from './failure.ts';
-import { createTable } from './lakeTables.ts';
 import { newUuid } from './random.ts';
 import { askScrub } from './scrub.ts';
-
-export interface QuarantineTable {
-  readonly quarantine_id: string;
-  readonly table_id: number;
-  /** Of rule and record: what comes again is not kept twice. */
-  readonly digest: string;
-  /** Null: a single record that was written. */
-  readonly job_id: string | null;
-  readonly line: number;
-  readonly rule: string;
-  /** JSON: the record by its column names, as a load reads them. */
-  readonly document: string;
-  readonly time_ms: number;
-}
 
 /** A record as it is about to be kept aside. */
 export interface Aside {
@@ -51,19 +35,6 @@ export const QUARANTINE_MAX = 10_000;
 export const QUARANTINE_BYTES_MAX = 32 * 1024 ** 2;
 /** Rows of one statement: SQLite binds 32,766 values. */
 const ROWS_AT_ONCE = 200;
-
-const COLUMNS = `quarantine_id! text, table_id bigint, digest text, job_id text, line bigint, rule text,
-  document text, time_ms bigint`;
-
-export async function addQuarantine(database: Kysely<unknown>): Promise<void> {
-  await createTable(database, 'quarantine', COLUMNS);
-  await database.schema
-    .createIndex('quarantine_by_table')
-    .on('quarantine')
-    .columns(['table_id', 'digest'])
-    .unique()
-    .execute();
-}
 
 /**
  * Keeps records aside, in the transaction of their load.

@@ -1,38 +1,9 @@
 // Where a caller's named query stands: the moment up to which its last answer told
 // (INTERFACE.md 3.5 `queryId`).
-import type { Kysely } from 'kysely';
 import type { Clock } from './clock.ts';
 import type { Database } from './database.ts';
 import { Failure } from './failure.ts';
 import type { Moment } from './history.ts';
-import { createTable } from './lakeTables.ts';
-
-export interface QueryCursorTable {
-  readonly account_id: string;
-  readonly table_id: number;
-  readonly query_id: string;
-  readonly snapshot_id: number;
-  /** Of the last push that it told; null of a cursor of folder version 8. */
-  readonly sequence: number | null;
-  readonly used_ms: number;
-}
-
-export async function addQueryCursors(database: Kysely<unknown>): Promise<void> {
-  const columns =
-    'account_id text, table_id bigint, query_id text, snapshot_id bigint, used_ms bigint';
-  await createTable(database, 'query_cursor', columns);
-  await database.schema
-    .createIndex('query_cursor_by_id')
-    .on('query_cursor')
-    .columns(['account_id', 'table_id', 'query_id'])
-    .unique()
-    .execute();
-}
-
-/** Folder version 9. A cursor of before stands behind its snapshot's files, and before every push. */
-export async function addCursorSequences(database: Kysely<unknown>): Promise<void> {
-  await database.schema.alterTable('query_cursor').addColumn('sequence', 'bigint').execute();
-}
 
 /** A query that was idle for so long begins anew. */
 const IDLE_MS = 86_400_000;

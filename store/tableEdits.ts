@@ -2,11 +2,11 @@
 // overwritten (DuckLake 1.0 specification, "Queries: Writing Data").
 import type { Insertable } from 'kysely';
 import type { Column } from './columns.ts';
-import type { Edit, Progress } from './commit.ts';
 import type { Database, Tables } from './database.ts';
 import { Failure } from './failure.ts';
 import { beginTable, writeFloor } from './history.ts';
 import { restateTable } from './tableStats.ts';
+import type { Edit, Progress } from './edit.ts';
 
 type TableEdit = Extract<
   Edit,

@@ -4,7 +4,7 @@ import { Failure, reasonOf } from './failure.ts';
 import type { LakeFile } from './fileProofs.ts';
 import type { Files } from './files.ts';
 import { type DataFile, fileName } from './lakeRead.ts';
-import type { PathOf } from './tableSql.ts';
+import type { PathOf } from './openFile.ts';
 
 export interface OpenFiles {
   /** Local paths of the data files and their delete files. */

@@ -1,11 +1,8 @@
 // A table as SQL: its files by field id, without the positions that were deleted.
 import { type Column, SQL_TYPES } from './columns.ts';
-import { identifier, literal } from './duckdb/instance.ts';
-import type { Holds } from './fileShapes.ts';
 import type { DataFile } from './lakeRead.ts';
-
-/** Local path of a lake file, pinned by the caller. */
-export type PathOf = (relative: string) => string;
+import type { Holds, PathOf } from './openFile.ts';
+import { identifier, literal } from './duckdb/sqlText.ts';
 
 /** Where the files of tables are, and which of them are as their table is. */
 export interface Place {

@@ -1,8 +1,8 @@
 // Running totals of a table: record and row-id counts, and the least and greatest value of each
 // column over all files, merged by the column's type.
 import type { ColumnType } from './columns.ts';
-import type { WrittenColumn, WrittenFile } from './commit.ts';
 import type { Database } from './database.ts';
+import type { WrittenColumn, WrittenFile } from './edit.ts';
 
 /** Adds a file to its table's totals; returns the first row id of its records. */
 export async function addToTableStats(

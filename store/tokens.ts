@@ -1,7 +1,7 @@
 // A token: whose it is, what it reaches, from where it may be used. Its text is not part of it.
 import type { Selectable } from 'kysely';
 import type { Database } from './database.ts';
-import type { ServiceTables } from './serviceTables.ts';
+import type { ServiceTables } from './catalog/tables/service.ts';
 
 export type TokenKind = 'publishable' | 'secret';
 export type Right = 'read' | 'write' | 'delete';

@@ -1,7 +1,6 @@
 // Loading data: the body goes to a durable spool file, then a job takes it from there.
 import { Type } from 'typebox';
 import { dryRun } from '../../pipeline/dryRun.ts';
-import type { Load } from '../../pipeline/ingest.ts';
 import { checkJsonPath } from '../../pipeline/json.ts';
 import { checkName } from '../../store/columns.ts';
 import type { ColumnMapping } from '../../store/datasets.ts';
@@ -23,6 +22,7 @@ import { numberOf, type Parameter, textOf, truthOf, type Values } from '../param
 import { freely } from '../rows.ts';
 import { spoolBody } from '../spool.ts';
 import { JOB_MADE, jobMade, WAIT } from './jobs.ts';
+import type { Load } from '../../pipeline/load.ts';
 
 const name = (part: string): Parameter => ({
   kind: 'text',

@@ -1,7 +1,7 @@
 // Single records, written by `POST /record` (once `/write`).
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
-import { ingest, silentEvents } from '../../pipeline/ingest.ts';
+import { ingest } from '../../pipeline/ingest.ts';
 import { isOf, pushesOf } from '../../pipeline/pushed.ts';
 import { checkName } from '../../store/columns.ts';
 import { isGoverned } from '../../store/contracts.ts';
@@ -15,6 +15,7 @@ import { DUPLICATES, duplicatesOf } from '../loading.ts';
 import type { Parameter } from '../parameters.ts';
 import { bodyHashOf } from '../signing.ts';
 import { spoolBody } from '../spool.ts';
+import { silentEvents } from '../../pipeline/load.ts';
 
 const switched = (name: string, help: string): Parameter => ({ kind: 'boolean', name, help });
 

@@ -1,6 +1,5 @@
 // Functions of many records; each but the macros of DuckDB is a window function too.
-import { functionsOf } from './functionRow.ts';
-import type { SqlFunction } from './functions.ts';
+import { functionsOf, type SqlFunction } from './functionRow.ts';
 
 export const AGGREGATES: readonly SqlFunction[] = functionsOf('aggregate', [
   [

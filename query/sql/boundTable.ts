@@ -2,7 +2,6 @@
 // files and what is pending. Who may see what is part of it, so that no query can leave it out.
 import { type Column, isSystemColumn, UPDATED_COLUMN } from '../../store/columns.ts';
 import type { Dataset } from '../../store/datasets.ts';
-import { identifier, literal } from '../../store/duckdb/instance.ts';
 import type { Moment } from '../../store/history.ts';
 import { indexNamesOf, indexOf } from '../../store/indexColumns.ts';
 import type { DataFile, Table } from '../../store/lakeRead.ts';
@@ -14,8 +13,8 @@ import type { Bind } from '../binding.ts';
 import { type Condition, mayHold } from '../pruning.ts';
 import { scrambledRows } from '../scramble.ts';
 import { instantText, type Visibility } from '../seriesPlan.ts';
-import type { Hint } from './hints.ts';
-import type { SelectPlan } from './selectPlan.ts';
+import type { SelectPlan, Hint } from './selectPlan.ts';
+import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
 /** A dataset as its caller sees it. */
 export interface BoundDataset {

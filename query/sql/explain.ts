@@ -3,7 +3,7 @@
 import { toldFiles } from './boundTable.ts';
 import type { Join, Query, Source } from './selectPlan.ts';
 import type { BoundPlan, SqlColumn } from './run.ts';
-import { BODY_BYTES_MAX } from '../../store/duckdb/render.ts';
+import { BODY_BYTES_MAX } from '../../store/duckdb/protocol.ts';
 
 /** Most bytes of a value in JSON, its comma and quotes included; a text may be as long as it is. */
 const BYTES_OF: Readonly<Record<string, number>> = {

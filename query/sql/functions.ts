@@ -9,29 +9,7 @@ import { NUMBER_FUNCTIONS } from './functionsOfNumbers.ts';
 import { TEXT_FUNCTIONS } from './functionsOfTexts.ts';
 import { STATISTICS } from './statistics.ts';
 import { WINDOW_FUNCTIONS } from './windowFunctions.ts';
-
-export interface SqlFunction {
-  /** Lower case; DuckDB's name as it stands in the serialized AST. */
-  readonly name: string;
-  /** A scalar, an aggregate, which is a window function too, or a window function only. */
-  readonly kind: 'scalar' | 'aggregate' | 'window';
-  /** Least and greatest number of arguments. */
-  readonly arguments: readonly [least: number, most: number];
-  /** A macro of DuckDB that says an argument more than once: nested, it doubles with each level. */
-  readonly copies?: true;
-  /** Index of an argument that must be an integer literal, and its greatest value. */
-  readonly literalMax?: Readonly<Record<number, number>>;
-  /** A macro of DuckDB that is an aggregate but no window function. */
-  readonly noWindow?: true;
-  /** As the page shows it: `date_trunc(part, date)`. */
-  readonly signature: string;
-  /** One sentence. */
-  readonly does: string;
-  /** An expression that stands alone, or a whole SELECT over the table PRICES; runs as it is. */
-  readonly example: string;
-  /** Its answer: text of the JSON of the first record's first value. */
-  readonly answer: string;
-}
+import type { SqlFunction } from './functionRow.ts';
 
 export const FUNCTIONS: readonly SqlFunction[] = [
   ...NUMBER_FUNCTIONS,

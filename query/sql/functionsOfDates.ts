@@ -1,6 +1,5 @@
 // Functions of dates, date-times and intervals; none that asks the clock.
-import { functionsOf } from './functionRow.ts';
-import type { SqlFunction } from './functions.ts';
+import { functionsOf, type SqlFunction } from './functionRow.ts';
 
 export const DATE_FUNCTIONS: readonly SqlFunction[] = functionsOf('scalar', [
   ['year(date)', 'The year.', "year(DATE '2024-01-05')", '2024'],

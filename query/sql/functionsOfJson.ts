@@ -1,6 +1,5 @@
 // Functions of JSON; none that makes a list of its own.
-import { functionsOf } from './functionRow.ts';
-import type { SqlFunction } from './functions.ts';
+import { functionsOf, type SqlFunction } from './functionRow.ts';
 
 export const JSON_FUNCTIONS: readonly SqlFunction[] = functionsOf('scalar', [
   [

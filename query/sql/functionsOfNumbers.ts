@@ -1,6 +1,5 @@
 // Functions of numbers, and of values of any kind.
-import { functionsOf } from './functionRow.ts';
-import type { SqlFunction } from './functions.ts';
+import { functionsOf, type SqlFunction } from './functionRow.ts';
 
 export const NUMBER_FUNCTIONS: readonly SqlFunction[] = functionsOf('scalar', [
   ['abs(number)', 'The number without its sign.', 'abs(-3)', '3'],

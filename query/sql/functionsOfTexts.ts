@@ -1,6 +1,5 @@
 // Functions of texts.
-import { functionsOf } from './functionRow.ts';
-import type { SqlFunction } from './functions.ts';
+import { functionsOf, type SqlFunction } from './functionRow.ts';
 
 export const TEXT_FUNCTIONS: readonly SqlFunction[] = functionsOf('scalar', [
   ['lower(text)', 'In lower case.', "lower('AAPL')", '"aapl"'],

@@ -1,19 +1,7 @@
 // What a WHERE says of single columns, so that files without a wanted record are not opened. Only
 // comparisons that a record without a value fails: then it does not matter on which side of an outer
 // join its table stands.
-import type { Expression, Source } from './selectPlan.ts';
-
-export interface Hint {
-  /** The table of the plan that is meant. */
-  readonly table: number;
-  /** In the user's case. */
-  readonly column: string;
-  readonly operator: '=' | '>=' | '<=';
-  /** Literals as texts or digits; any of them fits. */
-  readonly values: readonly string[];
-  /** Some are digits: DuckDB compares texts with them as numbers. */
-  readonly numeric: boolean;
-}
+import type { Expression, Source, Hint } from './selectPlan.ts';
 
 const FLIPPED: Readonly<Record<string, string>> = { '<': '>', '>': '<', '<=': '>=', '>=': '<=' };
 const OPERATORS: Readonly<Record<string, Hint['operator']>> = {

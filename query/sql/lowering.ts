@@ -1,7 +1,14 @@
 // What lowering carries along: the user's text for places, the names in scope, and what it found.
-import type { Hint } from './hints.ts';
 import { placeOf, type Spelled } from './spelling.ts';
-import type { CommonTable, Expression, Place, Query, Source, TableName } from './selectPlan.ts';
+import type {
+  CommonTable,
+  Expression,
+  Place,
+  Query,
+  Source,
+  TableName,
+  Hint,
+} from './selectPlan.ts';
 import type { Fields } from './tree.ts';
 import { refuseAt } from './tokens.ts';
 

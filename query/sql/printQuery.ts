@@ -1,5 +1,4 @@
 // A plan as SQL of our own.
-import { identifier } from '../../store/duckdb/instance.ts';
 import type { Bound } from '../../store/duckdb/protocol.ts';
 import { type Bind, makeBind } from '../binding.ts';
 import { labelOf, PLAIN, printExpression, printOrders } from './printExpression.ts';
@@ -14,6 +13,7 @@ import type {
   Source,
 } from './selectPlan.ts';
 import type { Writer } from './writer.ts';
+import { identifier } from '../../store/duckdb/sqlText.ts';
 
 export interface Moment {
   /** `YYYY-MM-DD` in the zone of dates, and the moment in UTC as SQL reads it. */

@@ -1,19 +1,19 @@
 // How many records of a dataset an answer is made of: at most, by the catalog's statistics of its
 // index columns; and exactly, by a count over the same version with the conditions on those columns.
 import type { Bound } from '../../store/duckdb/protocol.ts';
-import { identifier } from '../../store/duckdb/instance.ts';
 import type { Place } from '../../store/tableSql.ts';
 import { type Bind, makeBind } from '../binding.ts';
 import { type BoundDataset, filesFor, indexNames, printTable } from './boundTable.ts';
 import { columnsIn, conjunction } from './expressionParts.ts';
-import { type Hint, hintsOf } from './hints.ts';
+import { hintsOf } from './hints.ts';
 import { folded } from './lowering.ts';
 import { printExpression } from './printExpression.ts';
 import { type Moment, type Printed, printInner, type PrintTable } from './printQuery.ts';
 import type { Reference, Restriction, Share } from './references.ts';
 import type { Level } from './leaves.ts';
-import type { Expression } from './selectPlan.ts';
+import type { Expression, Hint } from './selectPlan.ts';
 import type { Writer } from './writer.ts';
+import { identifier } from '../../store/duckdb/sqlText.ts';
 
 type Member = Extract<Restriction, { kind: 'member' }>;
 

@@ -1,7 +1,6 @@
 // What a query of the SQL door can say: a closed union of plain data. What has no place here cannot
 // be asked, whatever the text; every value is data, every name a name.
-import type { SqlFunction } from './functions.ts';
-import type { Hint } from './hints.ts';
+import type { SqlFunction } from './functionRow.ts';
 
 export type Expression =
   | { readonly kind: 'column'; readonly path: readonly string[]; readonly at: Place }
@@ -223,4 +222,16 @@ export interface SelectPlan {
   readonly width: number | undefined;
   /** The answer depends on the moment. */
   readonly momentary: boolean;
+}
+
+export interface Hint {
+  /** The table of the plan that is meant. */
+  readonly table: number;
+  /** In the user's case. */
+  readonly column: string;
+  readonly operator: '=' | '>=' | '<=';
+  /** Literals as texts or digits; any of them fits. */
+  readonly values: readonly string[];
+  /** Some are digits: DuckDB compares texts with them as numbers. */
+  readonly numeric: boolean;
 }

@@ -1,6 +1,5 @@
 // Quantiles, deviations, correlations and regressions; window functions too.
-import { functionsOf } from './functionRow.ts';
-import type { SqlFunction } from './functions.ts';
+import { functionsOf, type SqlFunction } from './functionRow.ts';
 
 export const STATISTICS: readonly SqlFunction[] = functionsOf('aggregate', [
   [

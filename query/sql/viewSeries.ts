@@ -14,7 +14,6 @@ import {
   type RecordSchema,
   UNSAID,
 } from '../../store/datasets.ts';
-import { identifier } from '../../store/duckdb/instance.ts';
 import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
 import type { Table } from '../../store/lakeRead.ts';
 import type { View } from '../../store/namedQueries.ts';
@@ -33,6 +32,7 @@ import {
   withTables,
 } from './run.ts';
 import type { Expression, Item, Query, Source } from './selectPlan.ts';
+import { identifier } from '../../store/duckdb/sqlText.ts';
 
 /** The view as the series doors know datasets. */
 export function datasetOfView(view: View, weight: number): Dataset {

@@ -1,6 +1,5 @@
 // Functions of windows only.
-import { functionsOf } from './functionRow.ts';
-import type { SqlFunction } from './functions.ts';
+import { functionsOf, type SqlFunction } from './functionRow.ts';
 
 export const WINDOW_FUNCTIONS: readonly SqlFunction[] = functionsOf('window', [
   [

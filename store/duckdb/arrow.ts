@@ -13,8 +13,8 @@ import * as arrow from 'apache-arrow';
 import { Failure } from '../failure.ts';
 import { nextChunk } from './chunks.ts';
 import { tooLong } from './fileBody.ts';
-import type { Body } from './protocol.ts';
-import { BODY_BYTES_MAX, checkTypes, tooLarge, uniqueNames } from './render.ts';
+import { type Body, BODY_BYTES_MAX } from './protocol.ts';
+import { checkTypes, tooLarge, uniqueNames } from './render.ts';
 
 /** Rows and bytes at which a batch is closed: so large that its own words do not count. */
 const BATCH_ROWS = 65_536;

@@ -6,7 +6,7 @@ import { contentOf } from '../contents.ts';
 import { Failure, reasonOf } from '../failure.ts';
 import { isBroken, whyBroken } from './chunks.ts';
 import { fileBody, keptBody, parquetBody } from './fileBody.ts';
-import { blankInstance, identifier, lockedInstance } from './instance.ts';
+import { blankInstance, lockedInstance } from './instance.ts';
 import type {
   Answer,
   Body,
@@ -19,6 +19,7 @@ import type {
   ToChild,
 } from './protocol.ts';
 import { columnsOf, renderBody, renderPage } from './render.ts';
+import { identifier } from './sqlText.ts';
 
 /** Warm instances kept, the ones used last: 3 MB each, and the Parquet footers that it read. */
 const INSTANCES_MAX = 12;

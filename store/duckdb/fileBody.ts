@@ -5,10 +5,17 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { Failure } from '../failure.ts';
 import { escapedFormula, escapedFormulaSql, isEscaped } from './formulas.ts';
-import { identifier, literal } from './instance.ts';
-import type { Body, Bound, Compression, FileFormat, TextFormat } from './protocol.ts';
-import { BODY_BYTES_MAX, checkTypes, renderBody } from './render.ts';
+import {
+  type Body,
+  type Bound,
+  type Compression,
+  type FileFormat,
+  type TextFormat,
+  BODY_BYTES_MAX,
+} from './protocol.ts';
+import { checkTypes, renderBody } from './render.ts';
 import { cellSql, memberSql } from './valueSql.ts';
+import { identifier, literal } from './sqlText.ts';
 
 /** As the lake's own files. */
 const ROW_GROUP_ROWS = 122_880;

@@ -3,6 +3,7 @@
 // only our own printed statements run here, and why it lives in a child process.
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { Scope } from './protocol.ts';
+import { literal } from './sqlText.ts';
 
 interface Locked {
   readonly instance: DuckDBInstance;
@@ -56,9 +57,3 @@ function lockStatements(scope: Scope): readonly string[] {
     `SET lock_configuration = true`,
   ];
 }
-
-/** A text as a SQL literal. */
-export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
-
-/** A name as a quoted SQL identifier. */
-export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;

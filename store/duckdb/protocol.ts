@@ -99,3 +99,6 @@ export type FromChild =
     }
   | { readonly kind: 'progress'; readonly id: number; readonly percent: number }
   | { readonly kind: 'memory'; readonly bytes: number };
+
+/** Largest rendered body; a bigger one is refused with 413 and the advice to narrow the request. */
+export const BODY_BYTES_MAX = 64 * 1024 ** 2;

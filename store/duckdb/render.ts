@@ -14,10 +14,7 @@ import {
 import { Failure } from '../failure.ts';
 import { nextChunk } from './chunks.ts';
 import { escapedFormula, isEscaped } from './formulas.ts';
-import type { Body, Page, Row, TextFormat } from './protocol.ts';
-
-/** Largest rendered body; a bigger one is refused with 413 and the advice to narrow the request. */
-export const BODY_BYTES_MAX = 64 * 1024 ** 2;
+import { type Body, type Page, type Row, type TextFormat, BODY_BYTES_MAX } from './protocol.ts';
 
 type Print = (value: DuckDBValue) => string;
 

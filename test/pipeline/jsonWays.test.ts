@@ -5,16 +5,17 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { Workbench } from '../../pipeline/batch.ts';
 import { openRelation } from '../../pipeline/decode.ts';
-import { ingest, type Load, silentEvents } from '../../pipeline/ingest.ts';
+import { ingest } from '../../pipeline/ingest.ts';
 import { jsonRecords, type Relation, typedRelation } from '../../pipeline/relation.ts';
-import { identifier } from '../../store/duckdb/instance.ts';
 import { reasonOf } from '../../store/failure.ts';
 import { read } from '../client.ts';
 import { type Seeded, seeded } from '../crash/seeded.ts';
 import { seedsOf } from '../seeds.ts';
 import { startServer, type TestServer } from '../server.ts';
+import type { Workbench } from '../../pipeline/batchRequest.ts';
+import { type Load, silentEvents } from '../../pipeline/load.ts';
+import { identifier } from '../../store/duckdb/sqlText.ts';
 
 /** Files of a seed: each is loaded four times. */
 const FILES = 8;

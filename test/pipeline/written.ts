@@ -1,8 +1,8 @@
 // Loads of one column in every format, and what came of it: its type, and its values in order.
-import { literal } from '../../store/duckdb/instance.ts';
 import { load, loaded, read } from '../client.ts';
 import { parquetOf } from '../fuzz/bases.ts';
 import type { TestServer } from '../server.ts';
+import { literal } from '../../store/duckdb/sqlText.ts';
 
 export type Format = 'csv' | 'json' | 'parquet';
 

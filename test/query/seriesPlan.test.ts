@@ -2,16 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endOfDay, parseDay, startOfDay } from '../../query/dates.ts';
-import {
-  planSeries,
-  type SeriesContext,
-  type SeriesParameters,
-  type SeriesPlan,
-} from '../../query/seriesPlan.ts';
+import { planSeries, type SeriesContext, type SeriesPlan } from '../../query/seriesPlan.ts';
 import { printSeries, prunedFiles } from '../../query/seriesSql.ts';
 import type { Column } from '../../store/columns.ts';
 import { UNSAID } from '../../store/datasets.ts';
 import type { DataFile } from '../../store/lakeRead.ts';
+import type { SeriesParameters } from '../../query/seriesParameters.ts';
 
 const column = (id: number, name: string, type: Column['type']): Column => ({
   id,

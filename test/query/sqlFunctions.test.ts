@@ -7,9 +7,9 @@ import { parse } from 'csv-parse/sync';
 import { SUBSET } from '../../docs/sqlSubset.ts';
 import { FUNCTIONS, functionNamed, nearestFunction } from '../../query/sql/functions.ts';
 import { isOperator, OPERATORS, printOperator } from '../../query/sql/operators.ts';
-import { literal } from '../../store/duckdb/instance.ts';
 import { renderBody } from '../../store/duckdb/render.ts';
 import { EXAMPLE_CSV } from './sqlExamples.ts';
+import { literal } from '../../store/duckdb/sqlText.ts';
 
 let duckdb: DuckDBConnection;
 

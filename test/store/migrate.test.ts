@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Kysely } from 'kysely';
 import { openDatabase } from '../../store/database.ts';
-import { createLakeTables } from '../../store/lakeTables.ts';
+import { createLakeTables } from '../../store/catalog/tables/lake.ts';
 import { openSecrets } from '../../store/secrets.ts';
-import { createServiceTables } from '../../store/serviceTables.ts';
+import { createServiceTables } from '../../store/catalog/tables/service.ts';
 import { get } from '../client.ts';
 import { startServer } from '../server.ts';
 

@@ -1,8 +1,7 @@
 // Folder version 2: what accounts may do and spend, what their tokens reach, why each message was
 // charged, and who changed what.
 import { type Kysely, sql } from 'kysely';
-import type { ServiceTables } from './serviceTables.ts';
-import { createTable } from './lakeTables.ts';
+import { createTable } from './createTable.ts';
 
 export interface RetiredTokenTable {
   /** Hash of a token that was rotated away: it is told apart from one that never was. */
@@ -41,7 +40,7 @@ const NEW_TABLES: Readonly<Record<string, string>> = {
 type Default = string | number | boolean | null;
 type NewColumn = readonly [name: string, type: 'bigint' | 'text' | 'boolean', fallback: Default];
 
-const NEW_COLUMNS: Readonly<Partial<Record<keyof ServiceTables, readonly NewColumn[]>>> = {
+const NEW_COLUMNS: Readonly<Record<string, readonly NewColumn[]>> = {
   account: [
     ['suspended', 'boolean', false],
     ['circuit_breaker', 'bigint', null],

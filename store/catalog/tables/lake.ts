@@ -2,7 +2,7 @@
 // Two types differ by necessity: UUID and TIMESTAMP WITH TIME ZONE are text, because SQLite has
 // neither; the format's own SQLite catalogs do the same.
 import type { Kysely } from 'kysely';
-import type { SqlBoolean } from './database.ts';
+import { createTable, type SqlBoolean } from './createTable.ts';
 
 interface Lifetime {
   readonly begin_snapshot: number;
@@ -246,22 +246,4 @@ export async function createLakeTables(database: Kysely<unknown>): Promise<void>
     .on('ducklake_file_column_stats')
     .columns(['data_file_id'])
     .execute();
-}
-
-/** One `create table` from the compact notation above: `name type, name! type`. */
-export async function createTable(
-  database: Kysely<unknown>,
-  table: string,
-  columns: string,
-): Promise<void> {
-  let builder = database.schema.createTable(table);
-  for (const column of columns.split(/,\s+/)) {
-    const [name = '', type = ''] = column.trim().split(/\s+/);
-    const key = name.endsWith('!');
-    const dataType = type as 'bigint' | 'text' | 'boolean';
-    builder = builder.addColumn(key ? name.slice(0, -1) : name, dataType, (definition) =>
-      key ? definition.primaryKey() : definition,
-    );
-  }
-  await builder.execute();
 }

@@ -1,24 +1,19 @@
 // The tables beside the lake: who may ask, what was charged, what ran.
-import type { ColumnType, Kysely } from 'kysely';
-import type { AuditTable, JournalTable, RetiredTokenTable } from './accountTables.ts';
-import type { CredentialTable, DataSourceTable } from './dataSources.ts';
-import type { SqlBoolean } from './database.ts';
+import type { Kysely } from 'kysely';
+import type { AuditTable, JournalTable, RetiredTokenTable } from './accounts.ts';
+import type { CredentialTable, DataSourceTable } from './sources.ts';
 import type { ExportTable } from './exports.ts';
 import type { HistoryFloorTable } from './history.ts';
-import type { FileProofTable } from './proofTable.ts';
-import type { QueryTable } from './namedQueries.ts';
-import type { ClockMarkTable } from './lakeClock.ts';
-import type { PendingTable } from './pendingTable.ts';
+import type { FileProofTable } from './fileProofs.ts';
+import type { QueryTable } from './views.ts';
+import type { ClockMarkTable } from './clockMarks.ts';
+import type { PendingTable } from './pending.ts';
 import type { PushEndTable, PushLogTable } from './pushLog.ts';
 import type { QuarantineTable } from './quarantine.ts';
-import type { QueryCursorTable } from './queryCursors.ts';
-import { createTable } from './lakeTables.ts';
+import type { QueryCursorTable } from './cursors.ts';
+import { type Added, type AddedBoolean, createTable, type SqlBoolean } from './createTable.ts';
 import type { RunTable, ScheduleTable } from './schedules.ts';
 import type { DeliveryTable, WebhookTable } from './webhooks.ts';
-
-/** A column that a later step added: an insert may leave it to its default. */
-type Added<T> = ColumnType<T, T | undefined, T>;
-type AddedBoolean = ColumnType<boolean | number, boolean | undefined, boolean>;
 
 interface AccountTable {
   readonly account_id: string;

@@ -1,6 +1,6 @@
 // Folder version 3: pushed records that are not a file yet (pending.ts).
 import type { Kysely } from 'kysely';
-import { createTable } from './lakeTables.ts';
+import { createTable } from './createTable.ts';
 
 export interface PendingTable {
   readonly sequence: number;
