@@ -2,8 +2,8 @@
 // same files and over one file of the same records.
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { Tapedeck } from '../api/main.ts';
-import { makeUpkeep } from '../jobs/upkeep.ts';
+import type { Tapedeck } from '../app/main.ts';
+import { makeUpkeep } from '../jobs/upkeep/upkeep.ts';
 import { bareDuckDb, median, type Ratio, rounded } from './measure.ts';
 import { bareReads, LASTS, openBare, ourReads, p50, READ_NOTE } from './series.ts';
 import { filesOf, fillDaily, send, startBench, symbolOf, SYMBOLS } from './stored.ts';

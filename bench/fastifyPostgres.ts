@@ -4,7 +4,7 @@ import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import Fastify from 'fastify';
 import { Pool } from 'pg';
-import type { Tapedeck } from '../api/main.ts';
+import type { Tapedeck } from '../app/main.ts';
 import { startPostgres } from '../test/servers/postgres.ts';
 import { bareDuckDb } from './measure.ts';
 import { filesOf } from './stored.ts';

@@ -3,7 +3,7 @@
 // process drives both in turn.
 import { join } from 'node:path';
 import Fastify from 'fastify';
-import type { Tapedeck } from '../api/main.ts';
+import type { Tapedeck } from '../app/main.ts';
 import { serveByPostgres } from './fastifyPostgres.ts';
 import { bringIn, drive, PATHS, pathsOf, SECONDS, warm, zipfKey } from './hotReads.ts';
 import { pushLoad } from './life.ts';

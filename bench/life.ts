@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
-import type { Tapedeck } from '../api/main.ts';
+import type { Tapedeck } from '../app/main.ts';
 import { bareDuckDb, median, p99, type Ratio, ratioOf, rounded, timed } from './measure.ts';
 import { filesOf, fillDaily, send, startBench, symbolOf, SYMBOLS, tokenOf } from './stored.ts';
 

@@ -2,16 +2,16 @@
 // rows in bare group commits of node:sqlite.
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { billingDays } from '../store/billingDays.ts';
-import type { Caller } from '../store/callers.ts';
-import { systemClock } from '../store/clock.ts';
-import { survive } from '../store/crashPoints.ts';
-import { openDatabase } from '../store/database.ts';
-import type { CallLine } from '../store/journal.ts';
-import { Ledger } from '../store/ledger.ts';
-import { migrate } from '../store/migrate.ts';
-import { tierOf } from '../store/tiers.ts';
-import { DEFAULT_SETTINGS } from '../store/tokens.ts';
+import { billingDays } from '../store/ledger/billingDays.ts';
+import type { Caller } from '../store/accounts/callers.ts';
+import { systemClock } from '../store/base/clock.ts';
+import { survive } from '../store/base/crashPoints.ts';
+import { openDatabase } from '../store/catalog/database.ts';
+import type { CallLine } from '../store/ledger/journal.ts';
+import { Ledger } from '../store/ledger/ledger.ts';
+import { migrate } from '../store/catalog/migrate.ts';
+import { tierOf } from '../store/accounts/tiers.ts';
+import { DEFAULT_SETTINGS } from '../store/accounts/tokens.ts';
 import { bringIn, drive, pathsOf } from './hotReads.ts';
 import { type Ratio, ratioOf, timed } from './measure.ts';
 import { fillDaily, startBench, tokenOf } from './stored.ts';

@@ -1,7 +1,7 @@
 // What each thing costs with twenty times as much stored: two datasets of one shape in one server,
 // every measure taken of both in turn. Printed as a Markdown table.
 import { join } from 'node:path';
-import type { Tapedeck } from '../api/main.ts';
+import type { Tapedeck } from '../app/main.ts';
 import { bringIn, drive, pathsOf } from './hotReads.ts';
 import { median, p99, timed } from './measure.ts';
 import { LASTS, ourReads, p50 } from './series.ts';

@@ -2,7 +2,7 @@
 // from the number of the record. They come in through the real pipeline.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Tapedeck } from '../api/main.ts';
+import type { Tapedeck } from '../app/main.ts';
 import { bareDuckDb } from './measure.ts';
 import { loadFile, symbolOf } from './stored.ts';
 

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Tapedeck } from '../api/main.ts';
+import type { Tapedeck } from '../app/main.ts';
 import type { BareHow } from './bareSql.ts';
 import { ratioOf, type Ratio } from './measure.ts';
 import { marketSymbol } from './sqlData.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { setPriority } from 'node:os';
-import type { Tapedeck } from '../api/main.ts';
+import type { Tapedeck } from '../app/main.ts';
 import type { BareAnswer, BareHow, BareRequest } from './bareSql.ts';
 import { DATASETS } from './sqlData.ts';
 import type { Rows } from './sqlRows.ts';

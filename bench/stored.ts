@@ -1,10 +1,10 @@
 // A server to measure, and a dataset of daily closes in it.
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Core, type Seams, startTapedeck, type Tapedeck } from '../api/main.ts';
-import { createWorkspace } from '../store/datasetEdits.ts';
-import type { ColumnMapping } from '../store/datasets.ts';
-import { readSettings } from '../store/settings.ts';
+import { type Core, type Seams, startTapedeck, type Tapedeck } from '../app/main.ts';
+import { createWorkspace } from '../store/lake/datasetEdits.ts';
+import type { ColumnMapping } from '../store/datasets/datasets.ts';
+import { readSettings } from '../store/base/settings.ts';
 import { bareDuckDb } from './measure.ts';
 
 /** Keys of a filled dataset: `S0000` to `S4999`, a record of each on each day from 2000-01-01. */

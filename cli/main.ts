@@ -2,24 +2,24 @@
 // `tapedeck`: serve, ingest, sql, export, source, credential, schedule, recipe, tokens, workspace, account,
 // audit, verify-ledger, backup, restore, verify, repair, rotate-key.
 import { Command, Option } from 'commander';
-import { VERSION } from '../store/version.ts';
+import { VERSION } from '../store/base/version.ts';
 
-import { reasonOf } from '../store/failure.ts';
-import { redacted } from '../store/redact.ts';
-import { environment, readSettings } from '../store/settings.ts';
-import { dateOrderOption, ingestFile, type IngestOptions } from './ingest.ts';
-import { readingOptions } from './readingOptions.ts';
-import { addExport } from './export.ts';
-import { addKeyRotation } from './rotateKey.ts';
-import { serve } from './serve.ts';
-import { addSql } from './sql.ts';
-import { addAccounts, addBooks, addTokenChanges } from './accountCommands.ts';
-import { addBackups } from './backups.ts';
-import { addPipeline } from './pipelineCommands.ts';
-import { addRecipes } from './recipes.ts';
-import { addRepair } from './repair.ts';
-import { listTokens } from './tokens.ts';
-import { createWorkspace, listWorkspaces } from './workspaces.ts';
+import { reasonOf } from '../store/base/failure.ts';
+import { redacted } from '../store/base/redact.ts';
+import { environment, readSettings } from '../store/base/settings.ts';
+import { dateOrderOption, ingestFile, type IngestOptions } from './data/ingest.ts';
+import { readingOptions } from './data/readingOptions.ts';
+import { addExport } from './pipeline/export.ts';
+import { addKeyRotation } from './operate/rotateKey.ts';
+import { serve } from './operate/serve.ts';
+import { addSql } from './data/sql.ts';
+import { addAccounts, addBooks, addTokenChanges } from './operate/accountCommands.ts';
+import { addBackups } from './operate/backups.ts';
+import { addPipeline } from './pipeline/pipelineCommands.ts';
+import { addRecipes } from './pipeline/recipes.ts';
+import { addRepair } from './operate/repair.ts';
+import { listTokens } from './operate/tokens.ts';
+import { createWorkspace, listWorkspaces } from './operate/workspaces.ts';
 
 interface JsonOption {
   readonly json?: boolean;

@@ -1,12 +1,12 @@
 // `npm run docs`: what the code says of itself, as files. A test compares them with the code.
 import { readFile, writeFile } from 'node:fs/promises';
-import type { Endpoint } from '../api/endpoint.ts';
+import type { Endpoint } from '../api/request/endpoint.ts';
 import { ENDPOINTS } from '../api/endpoints/index.ts';
-import { FAILURES } from '../api/failures.ts';
-import { openApi } from '../api/openapi.ts';
-import type { Parameter } from '../api/parameters.ts';
+import { FAILURES } from '../api/request/failures.ts';
+import { openApi } from '../api/http/openapi.ts';
+import type { Parameter } from '../api/request/parameters.ts';
 import { coveragePage } from './coverage.ts';
-import { SETTINGS } from '../store/settingsTable.ts';
+import { SETTINGS } from '../store/base/settingsTable.ts';
 import { recipesPage } from './recipesPage.ts';
 import { sqlPage } from './sqlPage.ts';
 

@@ -1,5 +1,5 @@
 // docs/recipes.md: what the files of recipes/ say of themselves.
-import { type Recipe, readRecipe, recipeNames } from '../cli/recipeFile.ts';
+import { type Recipe, readRecipe, recipeNames } from '../cli/pipeline/recipeFile.ts';
 
 const INTRODUCTION = `# Recipes
 

@@ -1,14 +1,14 @@
 // docs/sql.md: what a SELECT may have, from the tables that decide it.
-import { AGGREGATES } from '../query/sql/aggregates.ts';
-import { DATE_FUNCTIONS } from '../query/sql/functionsOfDates.ts';
-import { JSON_FUNCTIONS } from '../query/sql/functionsOfJson.ts';
-import { NUMBER_FUNCTIONS } from '../query/sql/functionsOfNumbers.ts';
-import { TEXT_FUNCTIONS } from '../query/sql/functionsOfTexts.ts';
-import { OPERATORS } from '../query/sql/operators.ts';
-import { STATISTICS } from '../query/sql/statistics.ts';
-import { WINDOW_FUNCTIONS } from '../query/sql/windowFunctions.ts';
+import { AGGREGATES } from '../query/sql/functions/aggregates.ts';
+import { DATE_FUNCTIONS } from '../query/sql/functions/functionsOfDates.ts';
+import { JSON_FUNCTIONS } from '../query/sql/functions/functionsOfJson.ts';
+import { NUMBER_FUNCTIONS } from '../query/sql/functions/functionsOfNumbers.ts';
+import { TEXT_FUNCTIONS } from '../query/sql/functions/functionsOfTexts.ts';
+import { OPERATORS } from '../query/sql/plan/operators.ts';
+import { STATISTICS } from '../query/sql/functions/statistics.ts';
+import { WINDOW_FUNCTIONS } from '../query/sql/functions/windowFunctions.ts';
 import { type SqlFeature, SUBSET } from './sqlSubset.ts';
-import type { SqlFunction } from '../query/sql/functionRow.ts';
+import type { SqlFunction } from '../query/sql/functions/functionRow.ts';
 
 const INTRODUCTION = `# SQL
 

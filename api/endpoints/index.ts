@@ -1,12 +1,12 @@
 // The one table of endpoints (DESIGN.md idea 8).
-import type { Endpoint } from '../endpoint.ts';
+import type { Endpoint } from '../request/endpoint.ts';
 import {
   getMetadata,
   getUsage,
   removeMessageBudget,
   setMessageBudget,
   setPayAsYouGo,
-} from './account.ts';
+} from './accounts/account.ts';
 import {
   backUp,
   changeAccount,
@@ -21,9 +21,9 @@ import {
   rotateAccountToken,
   verify,
   verifyFiles,
-} from './admin.ts';
-import { getAttribution } from './attribution.ts';
-import { getCalls } from './calls.ts';
+} from './accounts/admin.ts';
+import { getAttribution } from './accounts/attribution.ts';
+import { getCalls } from './accounts/calls.ts';
 import {
   changeDataset,
   createDataset,
@@ -31,26 +31,26 @@ import {
   getDataset,
   listDatasets,
   renameDataset,
-} from './datasets.ts';
+} from './data/datasets.ts';
 import {
   changeCredential,
   createCredential,
   deleteCredential,
   getCredential,
   listCredentialsOf,
-} from './credentials.ts';
-import { configureAwsS3 } from './onboarding.ts';
-import { deleteRecords } from './deletion.ts';
-import { cancelExport, createExport, getExport, listExportsOf, resumeExport } from './exports.ts';
-import { changeHistory, createHistory, deleteHistory, getHistory, listHistory } from './history.ts';
-import { cancelJob, createJob, getInvalidRecords, getJob, listJobsOf, retryJob } from './jobs.ts';
-import { createIndex, deleteIndex, getIndex, getMeta, listData } from './lists.ts';
-import { loadData } from './load.ts';
-import { discardQuarantine, listQuarantine, releaseQuarantine } from './quarantine.ts';
-import { queryData, timeSeries, timeSeriesInventory } from './read.ts';
-import { writeRecord } from './records.ts';
-import { generateSchema, sampleSource, schemaOfSource } from './samples.ts';
-import { openApiDocument, status } from './status.ts';
+} from './sources/credentials.ts';
+import { configureAwsS3 } from './accounts/onboarding.ts';
+import { deleteRecords } from './data/deletion.ts';
+import { cancelExport, createExport, getExport, listExportsOf, resumeExport } from './data/exports.ts';
+import { changeHistory, createHistory, deleteHistory, getHistory, listHistory } from './data/history.ts';
+import { cancelJob, createJob, getInvalidRecords, getJob, listJobsOf, retryJob } from './data/jobs.ts';
+import { createIndex, deleteIndex, getIndex, getMeta, listData } from './read/lists.ts';
+import { loadData } from './data/load.ts';
+import { discardQuarantine, listQuarantine, releaseQuarantine } from './data/quarantine.ts';
+import { queryData, timeSeries, timeSeriesInventory } from './read/read.ts';
+import { writeRecord } from './data/records.ts';
+import { generateSchema, sampleSource, schemaOfSource } from './sources/samples.ts';
+import { openApiDocument, status } from './read/status.ts';
 import {
   changeSchedule,
   createSchedule,
@@ -58,29 +58,29 @@ import {
   getSchedule,
   listSchedules,
   runSchedule,
-} from './schedules.ts';
-import { getSignedToken, signToken } from './signing.ts';
-import { changeSource, createSource, deleteSource, getSource, listSourcesOf } from './sources.ts';
-import { postSqlQuery, sqlQuery } from './sql.ts';
-import { stock, stockBatch } from './stock.ts';
-import { changeToken, createToken, disableToken, listTokens, rotateToken } from './tokens.ts';
-import { listChanges, listVersions } from './versions.ts';
+} from './sources/schedules.ts';
+import { getSignedToken, signToken } from './accounts/signing.ts';
+import { changeSource, createSource, deleteSource, getSource, listSourcesOf } from './sources/sources.ts';
+import { postSqlQuery, sqlQuery } from './read/sql.ts';
+import { stock, stockBatch } from './read/stock.ts';
+import { changeToken, createToken, disableToken, listTokens, rotateToken } from './accounts/tokens.ts';
+import { listChanges, listVersions } from './read/versions.ts';
 import {
   callPublished,
   deletePublished,
   listPublished,
   publishQuery,
   workspaceOpenApi,
-} from './published.ts';
-import { deleteView, getView, listViews, saveView } from './views.ts';
+} from './read/published.ts';
+import { deleteView, getView, listViews, saveView } from './read/views.ts';
 import {
   changeWebhook,
   createWebhook,
   deleteWebhook,
   getWebhook,
   listWebhooksOf,
-} from './webhooks.ts';
-import { changeWorkspace, createWorkspace, getLogs, listWorkspaces } from './workspaces.ts';
+} from './sources/webhooks.ts';
+import { changeWorkspace, createWorkspace, getLogs, listWorkspaces } from './data/workspaces.ts';
 
 export const ENDPOINTS: readonly Endpoint[] = [
   status,

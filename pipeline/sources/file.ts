@@ -4,12 +4,12 @@
 import { constants } from 'node:fs';
 import { copyFile, lstat, open, opendir, realpath, rm, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative } from 'node:path';
-import { Failure, reasonOf } from '../../store/failure.ts';
+import { Failure, reasonOf } from '../../store/base/failure.ts';
 import { type AccountFolders, folderOfAccount, isOfAnother, isWithin } from './accountFolder.ts';
-import { withDeadline } from './deadline.ts';
-import { land, landingPath, overLimit } from './landing.ts';
-import { type Listed, type Listing, openListing } from './newest.ts';
-import { checkPattern, isPattern, nameMatcher } from './pattern.ts';
+import { withDeadline } from './base/deadline.ts';
+import { land, landingPath, overLimit } from './base/landing.ts';
+import { type Listed, type Listing, openListing } from './base/newest.ts';
+import { checkPattern, isPattern, nameMatcher } from './base/pattern.ts';
 import {
   type FileDefinition,
   type Landing,
@@ -17,7 +17,7 @@ import {
   type Pull,
   type PullOrder,
   SourceFailure,
-} from './source.ts';
+} from './base/source.ts';
 
 interface FileRules extends AccountFolders {
   /** Undefined: no source reads files. */

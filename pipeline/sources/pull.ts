@@ -1,19 +1,19 @@
 // Every kind of source, by its definition.
-import type { Settings } from '../../store/settings.ts';
+import type { Settings } from '../../store/base/settings.ts';
 import type { AccountFolders } from './accountFolder.ts';
 import { checkSourcePath, filePull } from './file.ts';
-import { checkUrl, systemResolve } from './guard.ts';
-import { checkHeaders } from './headers.ts';
-import { httpPull } from './http.ts';
-import { checkPages } from './pages.ts';
-import { checkPostgres, postgresPull } from './postgres.ts';
-import { checkS3 } from './s3Names.ts';
+import { checkUrl, systemResolve } from './base/guard.ts';
+import { checkHeaders } from './http/headers.ts';
+import { httpPull } from './http/http.ts';
+import { checkPages } from './http/pages.ts';
+import { checkPostgres, postgresPull } from './postgres/postgres.ts';
+import { checkS3 } from './s3/s3Names.ts';
 import {
   type DatasetDefinition,
   type Pull,
   type S3Definition,
   type SourceDefinition,
-} from './source.ts';
+} from './base/source.ts';
 
 /** The settings that a pull keeps to, and how other datasets of the account are read. */
 type PullParts = Pick<Settings, 'allowPrivateAddresses' | 'sourceFolder' | 'sourceTimeoutMs'> &
@@ -27,7 +27,7 @@ export function makePull(parts: PullParts): Pull {
   const [http, file, postgres] = [httpPull(rules), filePull(rules), postgresPull(rules)];
   // Its client is loaded with the first source that needs it.
   const s3: Pull<S3Definition> = async function* (order) {
-    const { s3Pull } = await import('./s3.ts');
+    const { s3Pull } = await import('./s3/s3.ts');
     yield* s3Pull(rules)(order);
   };
   return (order) => {

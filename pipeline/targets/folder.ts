@@ -2,10 +2,10 @@
 // refused. A part is renamed to its name once it is whole and on the disk.
 import { copyFile, lstat, mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Disk } from '../../store/disk.ts';
-import { Failure } from '../../store/failure.ts';
+import type { Disk } from '../../store/base/disk.ts';
+import { Failure } from '../../store/base/failure.ts';
 import { isWithin } from '../sources/accountFolder.ts';
-import { SourceFailure } from '../sources/source.ts';
+import { SourceFailure } from '../sources/base/source.ts';
 import { digestOf } from './digest.ts';
 import { MANIFEST, type Part, type Target } from './target.ts';
 

@@ -1,8 +1,8 @@
 // Every kind of target, by its definition.
-import type { Settings } from '../../store/settings.ts';
-import { systemResolve } from '../sources/guard.ts';
-import { checkS3 } from '../sources/s3Names.ts';
-import { type Credential, SourceFailure } from '../sources/source.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import { systemResolve } from '../sources/base/guard.ts';
+import { checkS3 } from '../sources/s3/s3Names.ts';
+import { type Credential, SourceFailure } from '../sources/base/source.ts';
 import { checkExportPath, type FolderRules, openFolderTarget } from './folder.ts';
 import { MANIFEST, type S3Target, type Target, type TargetDefinition } from './target.ts';
 

@@ -12,9 +12,9 @@ import {
   type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import { openS3, type S3Rules } from '../sources/s3.ts';
-import { s3FailureOf } from '../sources/s3Failure.ts';
-import { type Credential, SourceFailure } from '../sources/source.ts';
+import { openS3, type S3Rules } from '../sources/s3/s3.ts';
+import { s3FailureOf } from '../sources/s3/s3Failure.ts';
+import { type Credential, SourceFailure } from '../sources/base/source.ts';
 import { type Delivery, MANIFEST, type Part, type S3Target, type Target } from './target.ts';
 
 export interface S3TargetRules extends S3Rules {

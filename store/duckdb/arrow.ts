@@ -10,7 +10,7 @@ import {
 } from '@duckdb/node-api';
 import bindings from '@duckdb/node-bindings';
 import * as arrow from 'apache-arrow';
-import { Failure } from '../failure.ts';
+import { Failure } from '../base/failure.ts';
 import { nextChunk } from './chunks.ts';
 import { tooLong } from './fileBody.ts';
 import { type Body, BODY_BYTES_MAX } from './protocol.ts';

@@ -2,8 +2,8 @@
 // It remembers nothing but a few warm instances; the parent may kill it at any moment.
 import { join } from 'node:path';
 import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from '@duckdb/node-api';
-import { contentOf } from '../contents.ts';
-import { Failure, reasonOf } from '../failure.ts';
+import { contentOf } from '../base/contents.ts';
+import { Failure, reasonOf } from '../base/failure.ts';
 import { isBroken, whyBroken } from './chunks.ts';
 import { fileBody, keptBody, parquetBody } from './fileBody.ts';
 import { blankInstance, lockedInstance } from './instance.ts';

@@ -1,7 +1,7 @@
 // The rows of a streamed result, and whether they were all. The binding's `fetchChunk` says nothing of an
 // error, an interrupt or a lack of memory: the chunk is empty then, as it is behind the last row.
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
-import { Failure } from '../failure.ts';
+import { Failure } from '../base/failure.ts';
 import type { Bound } from './protocol.ts';
 
 /** Of a result that broke off; why is asked by `whyBroken`. */

@@ -3,7 +3,7 @@
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { Failure } from '../failure.ts';
+import { Failure } from '../base/failure.ts';
 import { escapedFormula, escapedFormulaSql, isEscaped } from './formulas.ts';
 import {
   type Body,

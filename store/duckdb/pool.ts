@@ -1,6 +1,6 @@
 // What DuckDB is asked for: rows, bodies, pages, columns; for an account, or for the server itself.
 import { Children, type PoolLoad, type PoolOptions, type Question } from './children.ts';
-import type { Content } from '../contents.ts';
+import type { Content } from '../base/contents.ts';
 import type { Body, BodyFormat, Page, Row } from './protocol.ts';
 
 type Asked = Omit<Question, 'account'>;

@@ -1,5 +1,5 @@
 // What the server and a DuckDB child say to each other. Plain data only: failures too.
-import type { FailureType } from '../failure.ts';
+import type { FailureType } from '../base/failure.ts';
 
 /** A value bound to a `$n` of the statement. */
 export type Bound = string | number | boolean | null;

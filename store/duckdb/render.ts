@@ -11,7 +11,7 @@ import {
   DuckDBTypeId,
   type DuckDBValue,
 } from '@duckdb/node-api';
-import { Failure } from '../failure.ts';
+import { Failure } from '../base/failure.ts';
 import { nextChunk } from './chunks.ts';
 import { escapedFormula, isEscaped } from './formulas.ts';
 import { type Body, type Page, type Row, type TextFormat, BODY_BYTES_MAX } from './protocol.ts';

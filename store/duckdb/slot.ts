@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
-import { Failure, reasonOf } from '../failure.ts';
+import { Failure, reasonOf } from '../base/failure.ts';
 import type { ToChild } from './protocol.ts';
 
 /** Names of files that hold bodies begin with it. */

@@ -1,7 +1,7 @@
 // What one account does to the others by SQL, and what its failed queries cost it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createWorkspace } from '../../store/datasetEdits.ts';
+import { createWorkspace } from '../../store/lake/datasetEdits.ts';
 import { loaded } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 

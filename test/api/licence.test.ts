@@ -1,7 +1,7 @@
 // What data of others cost, call by call; test/fuzz/licence tries to have them for less.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { verifyLedger } from '../../jobs/verifyLedger.ts';
+import { verifyLedger } from '../../jobs/upkeep/verifyLedger.ts';
 import { ask, askSql, openShop, type Shop } from '../fuzz/licence/shop.ts';
 
 const RECORDS = 96;

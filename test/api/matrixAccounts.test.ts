@@ -2,7 +2,7 @@
 // in: suspended, budget reached, quota used up, circuit breaker engaged, token's own limit reached.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { READ_ALL } from '../../store/tokens.ts';
+import { READ_ALL } from '../../store/accounts/tokens.ts';
 import { startServer, type TestServer } from '../server.ts';
 import type { Request, Target } from './matrixCases.ts';
 import { ask, judge } from './matrixJudge.ts';

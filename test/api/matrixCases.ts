@@ -1,9 +1,9 @@
 // How each row of the endpoint table is asked and what it reaches: from that, and not from what the
 // server does, follows who may ask it (matrixRules.ts).
 import assert from 'node:assert/strict';
-import type { Endpoint } from '../../api/endpoint.ts';
+import type { Endpoint } from '../../api/request/endpoint.ts';
 import { ENDPOINTS } from '../../api/endpoints/index.ts';
-import { expandPath } from '../../api/openapi.ts';
+import { expandPath } from '../../api/http/openapi.ts';
 
 /**
  * What a row touches.

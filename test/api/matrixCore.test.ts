@@ -2,9 +2,9 @@
 // every tier, with and without grants and premium messages. And what else a tier decides.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Access } from '../../store/datasets.ts';
-import { TIER_NAMES } from '../../store/tiers.ts';
-import type { TokenKind, TokenSettings } from '../../store/tokens.ts';
+import type { Access } from '../../store/datasets/datasets.ts';
+import { TIER_NAMES } from '../../store/accounts/tiers.ts';
+import type { TokenKind, TokenSettings } from '../../store/accounts/tokens.ts';
 import { startServer, type TestServer } from '../server.ts';
 import { type Request, requestOf, type Target, type Way, WAYS } from './matrixCases.ts';
 import { ask, each, judge } from './matrixJudge.ts';

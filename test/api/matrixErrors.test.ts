@@ -2,9 +2,9 @@
 // that come too fast, for every way to ask every row.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { FAILURES } from '../../api/failures.ts';
-import type { FailureType } from '../../store/failure.ts';
-import type { TokenSettings } from '../../store/tokens.ts';
+import { FAILURES } from '../../api/request/failures.ts';
+import type { FailureType } from '../../store/base/failure.ts';
+import type { TokenSettings } from '../../store/accounts/tokens.ts';
 import { startServer, type TestServer } from '../server.ts';
 import type { Request } from './matrixCases.ts';
 import { ask, judge, type Manner, signer } from './matrixJudge.ts';

@@ -1,5 +1,5 @@
 // The error types of SPEC.md "Errors", in its order, by our names.
-import type { FailureType } from '../../store/failure.ts';
+import type { FailureType } from '../../store/base/failure.ts';
 
 interface SpecError {
   readonly status: number;

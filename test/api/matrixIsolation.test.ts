@@ -2,8 +2,8 @@
 // not exist for the other, whatever its tokens say, and no answer tells of it.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { rollJournal } from '../../jobs/journalRoll.ts';
-import type { Right, TokenKind, TokenSettings } from '../../store/tokens.ts';
+import { rollJournal } from '../../jobs/upkeep/journalRoll.ts';
+import type { Right, TokenKind, TokenSettings } from '../../store/accounts/tokens.ts';
 import { startServer, type TestServer } from '../server.ts';
 import { requestOf, type Target, type Way, WAYS } from './matrixCases.ts';
 import { ask, each, judge, type State } from './matrixJudge.ts';

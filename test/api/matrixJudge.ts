@@ -8,7 +8,7 @@ import {
   request as httpRequest,
   type RequestOptions,
 } from 'node:http';
-import type { FailureType } from '../../store/failure.ts';
+import type { FailureType } from '../../store/base/failure.ts';
 import type { TestServer } from '../server.ts';
 import { type Request, requestOf, type Way, WAYS } from './matrixCases.ts';
 import { differences, type Owner, spareOf, stored, targetOf, type World } from './matrixOwner.ts';

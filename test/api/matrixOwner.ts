@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { createDataset, createWorkspace } from '../../store/datasetEdits.ts';
-import { UNSAID } from '../../store/datasets.ts';
-import { READ_ALL, type TokenKind, type TokenSettings } from '../../store/tokens.ts';
+import { createDataset, createWorkspace } from '../../store/lake/datasetEdits.ts';
+import { UNSAID } from '../../store/datasets/datasets.ts';
+import { READ_ALL, type TokenKind, type TokenSettings } from '../../store/accounts/tokens.ts';
 import { startServer, type TestServer } from '../server.ts';
 import type { Case, Target } from './matrixCases.ts';
 

@@ -2,7 +2,7 @@
 // from a page, from an address.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { READ_ALL } from '../../store/tokens.ts';
+import { READ_ALL } from '../../store/accounts/tokens.ts';
 import { judgeToken, signer } from './matrixJudge.ts';
 import { newToken, openWorld, tokensOf, type World } from './matrixOwner.ts';
 import { badToken, may, notHere, SECRET, testing } from './matrixRules.ts';

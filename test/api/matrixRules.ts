@@ -1,9 +1,9 @@
 // What must come out, stated once: a row's reach, the grip of a token on what is asked for, and
 // the state of its account decide. Nothing here is copied from what the server answers.
-import type { TokenNeed } from '../../api/endpoint.ts';
-import { FAILURES } from '../../api/failures.ts';
-import type { FailureType } from '../../store/failure.ts';
-import type { Right, TokenKind } from '../../store/tokens.ts';
+import type { TokenNeed } from '../../api/request/endpoint.ts';
+import { FAILURES } from '../../api/request/failures.ts';
+import type { FailureType } from '../../store/base/failure.ts';
+import type { Right, TokenKind } from '../../store/accounts/tokens.ts';
 import type { Reach, Way } from './matrixCases.ts';
 import { SPEC_ERRORS } from './matrixErrors.ts';
 

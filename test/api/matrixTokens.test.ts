@@ -1,7 +1,7 @@
 // Every way to ask every row, with a token in every state that a token can be in.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Right } from '../../store/tokens.ts';
+import type { Right } from '../../store/accounts/tokens.ts';
 import { requestOf, type Way, WAYS } from './matrixCases.ts';
 import { ask, each, judgeToken } from './matrixJudge.ts';
 import { newToken, openWorld, targetOf, tokensOf, type World } from './matrixOwner.ts';

@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { endOfPushes, expirePushes, logPushes, readPushes } from '../../store/pushLog.ts';
+import { endOfPushes, expirePushes, logPushes, readPushes } from '../../store/pushes/pushLog.ts';
 import { load, loaded, read, send } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 

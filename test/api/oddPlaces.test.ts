@@ -5,7 +5,7 @@ import { request } from 'node:http';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { ENDPOINTS } from '../../api/endpoints/index.ts';
-import { expandPath } from '../../api/openapi.ts';
+import { expandPath } from '../../api/http/openapi.ts';
 import { assertHidden, PLANTED, spawnServer } from './spawned.ts';
 
 interface Asked {

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { ENDPOINTS } from '../../api/endpoints/index.ts';
-import { expandPath, openApi } from '../../api/openapi.ts';
-import { VERSION } from '../../store/version.ts';
+import { expandPath, openApi } from '../../api/http/openapi.ts';
+import { VERSION } from '../../store/base/version.ts';
 
 test('the document is valid OpenAPI 3.1 by an outside validator', async () => {
   const document = JSON.parse(JSON.stringify(openApi(ENDPOINTS, 'svc'))) as Record<string, unknown>;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { KEYS_MAX, makeRateLimiter, type RateLimiter } from '../../api/rateLimit.ts';
+import { KEYS_MAX, makeRateLimiter, type RateLimiter } from '../../api/request/rateLimit.ts';
 import { seedsOf } from '../seeds.ts';
 
 const RUNS = 500;

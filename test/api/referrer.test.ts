@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { allowsReferrer, parseReferrers } from '../../api/referrer.ts';
-import { Failure } from '../../store/failure.ts';
+import { allowsReferrer, parseReferrers } from '../../api/auth/referrer.ts';
+import { Failure } from '../../store/base/failure.ts';
 import { seedsOf } from '../seeds.ts';
 
 const RUNS = 500;

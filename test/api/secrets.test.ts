@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ENDPOINTS } from '../../api/endpoints/index.ts';
-import { expandPath } from '../../api/openapi.ts';
+import { expandPath } from '../../api/http/openapi.ts';
 import { signedHeaders } from '../signing/sign.ts';
 import { assertHidden, PLANTED, spawnServer } from './spawned.ts';
 

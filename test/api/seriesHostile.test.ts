@@ -2,8 +2,8 @@
 // legal is refused with a sentence that names it; nothing fails, hangs, or comes back in a header.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Parameter } from '../../api/parameters.ts';
-import { SERIES_PARAMETERS } from '../../api/seriesParameters.ts';
+import type { Parameter } from '../../api/request/parameters.ts';
+import { SERIES_PARAMETERS } from '../../api/read/seriesParameters.ts';
 import { loaded } from '../client.ts';
 import { HOSTILE_TEXTS } from '../fuzz/hostile.ts';
 import { startServer, type TestServer } from '../server.ts';

@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createWorkspace } from '../../store/datasetEdits.ts';
+import { createWorkspace } from '../../store/lake/datasetEdits.ts';
 import { loaded } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readJson } from '../../api/jsonBody.ts';
-import { Failure } from '../../store/failure.ts';
+import { readJson } from '../../api/request/jsonBody.ts';
+import { Failure } from '../../store/base/failure.ts';
 
 const PACE = { bytesPerSecond: 100, windowMs: 300 };
 

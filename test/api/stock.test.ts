@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
-import { STOCK_TYPES } from '../../api/stockTypes.ts';
-import { verifyLedger } from '../../jobs/verifyLedger.ts';
+import { STOCK_TYPES } from '../../api/stock/stockTypes.ts';
+import { verifyLedger } from '../../jobs/upkeep/verifyLedger.ts';
 import {
   askStock,
   changeDataset,

@@ -2,7 +2,7 @@
 // sentence that names it, or is no symbol; nothing fails, and nothing comes back in a header.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { stockBatch } from '../../api/endpoints/stock.ts';
+import { stockBatch } from '../../api/endpoints/read/stock.ts';
 import { HOSTILE_TEXTS } from '../fuzz/hostile.ts';
 import { type Answered, askStock, openStockWorld, type StockWorld } from './stockCore.ts';
 

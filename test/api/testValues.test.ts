@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ENDPOINTS } from '../../api/endpoints/index.ts';
-import { expandPath } from '../../api/openapi.ts';
+import { expandPath } from '../../api/http/openapi.ts';
 import { loaded, send } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 

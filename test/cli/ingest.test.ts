@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { tellServer } from '../../cli/folderAccess.ts';
+import { tellServer } from '../../cli/reach/folderAccess.ts';
 import { served, type TestServer } from '../server.ts';
 import { type Ran, startCommand } from './command.ts';
 

@@ -6,7 +6,7 @@ import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { compactDataset } from '../../jobs/compaction.ts';
+import { compactDataset } from '../../jobs/upkeep/compaction.ts';
 import { loaded, read, send } from '../client.ts';
 import { served, startServer } from '../server.ts';
 import { type Ran, startCommand } from './command.ts';

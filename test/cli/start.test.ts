@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkOpenFiles, openFilesMax } from '../../store/openFiles.ts';
+import { checkOpenFiles, openFilesMax } from '../../store/base/openFiles.ts';
 import { startCommand, type Started } from './command.ts';
 
 let root = '';

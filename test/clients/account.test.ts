@@ -2,7 +2,7 @@
 // what it makes of every refusal that an account meets, and its habit of trying again.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Disk, localDisk } from '../../store/disk.ts';
+import { type Disk, localDisk } from '../../store/base/disk.ts';
 import { loaded } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 import { type Client, iexjs, refusal } from './iexjs.ts';

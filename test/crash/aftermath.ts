@@ -12,7 +12,7 @@ import {
   snapshots,
   tables,
 } from '../lake/reader.ts';
-import { HEAD_FILE } from '../../store/lakeHead.ts';
+import { HEAD_FILE } from '../../store/files/lakeHead.ts';
 
 /** Resumed jobs of these suites end in milliseconds; past this they hang. */
 const JOBS_MS_MAX = 30_000;

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { findJob } from '../../store/jobs.ts';
+import { findJob } from '../../store/work/jobs.ts';
 import { read } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 import { Victim } from './victimProcess.ts';

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { verifyBackup } from '../../jobs/restore.ts';
+import { verifyBackup } from '../../jobs/backup/restore.ts';
 import { lookInto } from '../holders.ts';
 import { fileFaults, foreignRows, foreignVersions, unequal, waitForJobs } from './aftermath.ts';
 import { DATASET, faultsOf, loadRow, newTracks, pushing, type Track } from './pushRounds.ts';

@@ -3,9 +3,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Core, openCore, startTapedeck } from '../../api/main.ts';
+import { type Core, openCore, startTapedeck } from '../../app/main.ts';
 import { lookInto } from '../holders.ts';
-import { readSettings } from '../../store/settings.ts';
+import { readSettings } from '../../store/base/settings.ts';
 import { fileFaults, foreignRows, unequal, waitForJobs } from './aftermath.ts';
 import { DATASET_NAMES, seenIn } from './batches.ts';
 import { type Cut, type History, recordHistory, SETTINGS } from './history.ts';

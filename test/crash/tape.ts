@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Disk } from '../../store/disk.ts';
+import type { Disk } from '../../store/base/disk.ts';
 import type { Seeded } from './seeded.ts';
 
 /** A place in the history that power may be lost at. */

@@ -3,9 +3,9 @@
 // Arguments: the folder, and optionally a crash point and how often it passes before the kill.
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { compactDataset } from '../../jobs/compaction.ts';
-import { rollJournal } from '../../jobs/journalRoll.ts';
-import { makeUpkeep } from '../../jobs/upkeep.ts';
+import { compactDataset } from '../../jobs/upkeep/compaction.ts';
+import { rollJournal } from '../../jobs/upkeep/journalRoll.ts';
+import { makeUpkeep } from '../../jobs/upkeep/upkeep.ts';
 import { startServer } from '../server.ts';
 
 const STDOUT = 1;

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AtCrashPoint } from '../../store/crashPoints.ts';
+import type { AtCrashPoint } from '../../store/base/crashPoints.ts';
 import type { Door } from './writer.ts';
 
 export type CrashPoint = Parameters<AtCrashPoint>[0];

@@ -1,6 +1,6 @@
 // Mutated files, POSTed to one real server: each is loaded or refused with a sentence, what was
 // loaded can be read and adds up, and nothing is left behind.
-import { createWorkspace } from '../../store/datasetEdits.ts';
+import { createWorkspace } from '../../store/lake/datasetEdits.ts';
 import { type Seeded, seeded } from '../crash/seeded.ts';
 import { type Base, bases } from './bases.ts';
 import { type Arena, faultOf, openArena } from './judge.ts';

@@ -4,7 +4,7 @@
 import { writeSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
-import { createWorkspace } from '../../store/datasetEdits.ts';
+import { createWorkspace } from '../../store/lake/datasetEdits.ts';
 import { startServer } from '../server.ts';
 
 const STDOUT = 1;

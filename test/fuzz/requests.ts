@@ -1,6 +1,6 @@
 // Requests made from the OpenAPI document: valid and hostile values at every place, wrong methods,
 // wrong bodies, impossible headers. Whatever is asked, the answer is a sentence below 500.
-import { createWorkspace } from '../../store/datasetEdits.ts';
+import { createWorkspace } from '../../store/lake/datasetEdits.ts';
 import { type Seeded, seeded } from '../crash/seeded.ts';
 import { encoded, HOSTILE_TEXTS, hostileJson, spoiled } from './hostile.ts';
 import { type Arena, faultOf, openArena } from './judge.ts';

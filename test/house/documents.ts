@@ -4,7 +4,7 @@ import { FOLDERS, isIn, topOf, type Rule, type Tree } from './tree.ts';
 
 const DECISIONS = 'docs/decisions.md';
 const OPERATING = 'docs/operating.md';
-const SETTINGS = 'store/settingsTable.ts';
+const SETTINGS = 'store/base/settingsTable.ts';
 const GENERATED = ['docs/reference.md', 'docs/openapi.json'];
 
 // The patterns are spelled so that they do not match themselves.

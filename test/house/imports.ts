@@ -10,17 +10,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   market: ['query', 'store'],
   jobs: ['pipeline', 'market', 'query', 'store'],
   api: ['jobs', 'pipeline', 'market', 'query', 'store'],
-  cli: ['api/main.ts', 'jobs', 'pipeline', 'market', 'query', 'store'],
+  app: ['api', 'jobs', 'pipeline', 'market', 'query', 'store'],
+  cli: ['app', 'jobs', 'pipeline', 'market', 'query', 'store'],
   test: FOLDERS,
   bench: FOLDERS,
   docs: FOLDERS,
 };
 
 /** Product files that a process starts with, so that no other file imports them. */
-const ENTRY_POINTS = ['cli/main.ts', 'store/duckdb/child.ts', 'pipeline/arrowWorker.ts'];
+const ENTRY_POINTS = ['cli/main.ts', 'store/duckdb/child.ts', 'pipeline/decode/arrowWorker.ts'];
 
 /** Whole and tested before its first user: no range code counts sessions of the exchanges. */
-const WITHOUT_USER = ['query/calendar.ts'];
+const WITHOUT_USER = ['query/time/calendar.ts'];
 
 /** The one file that only gathers others: the table of endpoints. */
 export const TABLE_OF_ENDPOINTS = 'api/endpoints/index.ts';
@@ -30,7 +31,7 @@ const USED_BY_PATH = ['docs/generate.ts#generate'];
 
 export const importRules: readonly Rule[] = [
   {
-    name: 'imports point downwards: api, cli -> jobs -> pipeline, market -> query -> store',
+    name: 'imports point downwards: app, cli -> api -> jobs -> pipeline, market -> query -> store',
     check: ({ sources }) =>
       sources.flatMap((source) =>
         source.imports
@@ -51,7 +52,7 @@ export const importRules: readonly Rule[] = [
       { 'api/a.ts': "import { q } from '../../other/file.ts';" },
     ],
     right: [
-      { 'cli/main.ts': "import { serve } from '../api/main.ts'; import 'node:fs';" },
+      { 'cli/main.ts': "import { serve } from '../app/main.ts'; import 'node:fs';" },
       { 'api/endpoints/a.ts': "import { q } from '../../jobs/a.ts'; import { b } from './b.ts';" },
       { 'store/a.ts': "// import { q } from '../query/a.ts';\nconst s = \"from '../api/a.ts'\";" },
       { 'test/query/a.test.ts': "import { q } from '../../query/a.ts';" },

@@ -5,7 +5,7 @@ import { join, relative, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseTrees, type Source, type Texts } from './syntax.ts';
 
-export const PRODUCT = ['store', 'pipeline', 'query', 'jobs', 'market', 'api', 'cli'] as const;
+export const PRODUCT = ['store', 'pipeline', 'query', 'jobs', 'market', 'api', 'app', 'cli'] as const;
 export const FOLDERS = [...PRODUCT, 'test', 'bench', 'docs'] as const;
 
 /** Path from the root -> text of what docs/generate.ts writes. */

@@ -20,25 +20,25 @@ const MARKS = [['TO', 'DO'], ['FIX', 'ME'], ['X', 'XX'], ['HA', 'CK']].map((two)
 
 const BANS: readonly Ban[] = [
   {
-    what: 'clock', instead: 'take `now` or a Clock as an argument (store/clock.ts)',
+    what: 'clock', instead: 'take `now` or a Clock as an argument (store/base/clock.ts)',
     pattern: /\b(Date\.now|Temporal\.Now|performance\.now)\b|\bnew Date\s*(\(\s*\)|(?![\w(]))/g,
-    folders: PRODUCT, home: 'store/clock.ts',
+    folders: PRODUCT, home: 'store/base/clock.ts',
     wrong: ['const a = Date.now();', 'f(new Date());', 'f(new Date);', 'Temporal.Now.instant();',
       'const f = performance.now;', "/* é */ f('🎈é', Date.now());"],
     right: ['new Date(a);', "new Date('2020-01-01');", '// Date.now\nnew DateTime();',
       "const a = 'Date.now()';", "f('🎈é'); // Date.now()", '`${a}Date.now()${b} /* */`;'],
   },
   {
-    what: 'randomness', instead: 'use store/random.ts, or take it as an argument',
+    what: 'randomness', instead: 'use store/base/random.ts, or take it as an argument',
     pattern: /\b(Math\.random|randomBytes|randomUUID|randomInt|randomFill\w*|getRandomValues)\b/g,
-    folders: PRODUCT, home: 'store/random.ts',
+    folders: PRODUCT, home: 'store/base/random.ts',
     wrong: ['Math.random();', "import { randomBytes } from 'node:crypto';",
       'crypto.randomUUID();', 'crypto.getRandomValues(a);'],
   },
   {
-    what: 'environment', instead: 'declare a setting in store/settings.ts',
+    what: 'environment', instead: 'declare a setting in store/base/settings.ts',
     pattern: /\bprocess\s*(\?\.|\.)\s*env\b|\bprocess\[/g,
-    folders: PRODUCT, home: 'store/settings.ts',
+    folders: PRODUCT, home: 'store/base/settings.ts',
     wrong: ['process.env.HOME;', 'const { HOME } = process.env;', "process['env'];"],
     right: ['process.exitCode = 1;'],
   },

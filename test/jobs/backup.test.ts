@@ -7,9 +7,9 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { restoreBackup, verifyBackup } from '../../jobs/restore.ts';
-import { openFolder } from '../../store/folder.ts';
-import { type Disk, localDisk } from '../../store/disk.ts';
+import { restoreBackup, verifyBackup } from '../../jobs/backup/restore.ts';
+import { openFolder } from '../../store/catalog/folder.ts';
+import { type Disk, localDisk } from '../../store/base/disk.ts';
 import { loaded, read } from '../client.ts';
 import { openSqliteCatalog, readTable, tables } from '../lake/reader.ts';
 import { startServer, type TestServer } from '../server.ts';
@@ -347,7 +347,7 @@ async function checkCut(
 /** The process of a server that kills itself at an operation on the target of its backup. */
 const VICTIM = `
 import { startServer } from '${new URL('../server.ts', import.meta.url).href}';
-import { localDisk } from '${new URL('../../store/disk.ts', import.meta.url).href}';
+import { localDisk } from '${new URL('../../store/base/disk.ts', import.meta.url).href}';
 const [folder, target, passes] = process.argv.slice(1);
 let left = Number(passes);
 const at = (path) => {

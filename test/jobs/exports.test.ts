@@ -6,7 +6,7 @@ import { appendFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { createWorkspace } from '../../store/datasetEdits.ts';
+import { createWorkspace } from '../../store/lake/datasetEdits.ts';
 import { load, loaded, read } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 import { killExport } from './exportKill.ts';

@@ -2,11 +2,11 @@
 // anyone changes in the books is found.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { rollJournal } from '../../jobs/journalRoll.ts';
-import { verifyLedger } from '../../jobs/verifyLedger.ts';
-import { survive } from '../../store/crashPoints.ts';
-import { linesOf } from '../../store/journal.ts';
-import { Ledger } from '../../store/ledger.ts';
+import { rollJournal } from '../../jobs/upkeep/journalRoll.ts';
+import { verifyLedger } from '../../jobs/upkeep/verifyLedger.ts';
+import { survive } from '../../store/base/crashPoints.ts';
+import { linesOf } from '../../store/ledger/journal.ts';
+import { Ledger } from '../../store/ledger/ledger.ts';
 import { get, loaded } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 

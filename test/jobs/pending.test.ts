@@ -2,7 +2,7 @@
 // for what needs it. Any history of them: test/laws/histories.ts.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { flushDataset } from '../../jobs/flush.ts';
+import { flushDataset } from '../../jobs/run/flush.ts';
 import { loaded } from '../client.ts';
 import { ask, read } from '../laws/histories.ts';
 import { startServer } from '../server.ts';

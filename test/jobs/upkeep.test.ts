@@ -2,8 +2,8 @@
 // texts of the index have theirs.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { makeUpkeep } from '../../jobs/upkeep.ts';
-import { readSnapshots } from '../../store/retention.ts';
+import { makeUpkeep } from '../../jobs/upkeep/upkeep.ts';
+import { readSnapshots } from '../../store/history/retention.ts';
 import { get, load, loaded, read } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 

@@ -5,8 +5,8 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { verifyLedger } from '../../jobs/verifyLedger.ts';
-import { type CallLine, linesOf, readJournal } from '../../store/journal.ts';
+import { verifyLedger } from '../../jobs/upkeep/verifyLedger.ts';
+import { type CallLine, linesOf, readJournal } from '../../store/ledger/journal.ts';
 import { type Seeded, seeded } from '../crash/seeded.ts';
 import { startServer, type TestServer } from '../server.ts';
 

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compactDataset } from '../../jobs/compaction.ts';
+import { compactDataset } from '../../jobs/upkeep/compaction.ts';
 import { loaded } from '../client.ts';
 import { type Seeded, seeded } from '../crash/seeded.ts';
 import { startServer, type TestServer } from '../server.ts';

@@ -1,7 +1,7 @@
 // Quota, budget, circuit breaker, token and premium limits under 64 concurrent callers: as many
 // calls pass as the limit covers, not one more, at a message below it, on it and above it.
 import assert from 'node:assert/strict';
-import type { AccountSettings } from '../../store/accountRows.ts';
+import type { AccountSettings } from '../../store/accounts/accountRows.ts';
 import { seeded } from '../crash/seeded.ts';
 import { startServer, type TestServer } from '../server.ts';
 

@@ -1,7 +1,7 @@
 // Cache on = cache off, byte for byte, under random interleavings of writes and reads; and whoever
 // asks after a push was acknowledged sees it, whatever happens beside.
 import assert from 'node:assert/strict';
-import { compactDataset } from '../../jobs/compaction.ts';
+import { compactDataset } from '../../jobs/upkeep/compaction.ts';
 import { type Seeded, seeded } from '../crash/seeded.ts';
 import { startServer, type TestServer } from '../server.ts';
 

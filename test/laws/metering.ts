@@ -1,7 +1,7 @@
 // The law of the ledger without a crash: headers = ledger = usage = journal, for any interleaving
 // of calls that are charged, free, refused, estimated or capped.
 import assert from 'node:assert/strict';
-import { verifyLedger } from '../../jobs/verifyLedger.ts';
+import { verifyLedger } from '../../jobs/upkeep/verifyLedger.ts';
 import { loaded } from '../client.ts';
 import { type Seeded, seeded } from '../crash/seeded.ts';
 import { startServer, type TestServer } from '../server.ts';

@@ -1,13 +1,13 @@
 // Plans of random requests mean what the oracle says they mean, and a cut of a page with pushed
 // records over it has the oracle's records; without a server and without DuckDB.
-import type { Call } from '../../api/endpoint.ts';
-import { readParameters } from '../../api/parameters.ts';
-import { readSeries, SERIES_PARAMETERS } from '../../api/seriesParameters.ts';
-import { type Cut, cutOf, type LaidOver } from '../../query/overlay.ts';
-import { planSeries, type SeriesPlan } from '../../query/seriesPlan.ts';
-import type { Column } from '../../store/columns.ts';
-import { UNSAID } from '../../store/datasets.ts';
-import { Failure } from '../../store/failure.ts';
+import type { Call } from '../../api/request/endpoint.ts';
+import { readParameters } from '../../api/request/parameters.ts';
+import { readSeries, SERIES_PARAMETERS } from '../../api/read/seriesParameters.ts';
+import { type Cut, cutOf, type LaidOver } from '../../query/series/overlay.ts';
+import { planSeries, type SeriesPlan } from '../../query/plan/seriesPlan.ts';
+import type { Column } from '../../store/versions/columns.ts';
+import { UNSAID } from '../../store/datasets/datasets.ts';
+import { Failure } from '../../store/base/failure.ts';
 import { type Seeded, seeded } from '../crash/seeded.ts';
 import { askedOf, indexOf, MOMENTS, SHELVES, valuesOf, ZONE } from './seriesCases.ts';
 import { wallDay } from './seriesDays.ts';

@@ -2,9 +2,9 @@
 // killed. Its clock is set, and what its timers would do is done, by orders on stdin, one JSON line
 // each; every order is answered by a line. Arguments: the folder, and the time to begin at.
 import { createInterface } from 'node:readline';
-import { FLUSH_AGE_MS, FLUSH_ROWS } from '../../jobs/flush.ts';
-import { rollWhenDue } from '../../jobs/journalRoll.ts';
-import { makeUpkeep } from '../../jobs/upkeep.ts';
+import { FLUSH_AGE_MS, FLUSH_ROWS } from '../../jobs/run/flush.ts';
+import { rollWhenDue } from '../../jobs/upkeep/journalRoll.ts';
+import { makeUpkeep } from '../../jobs/upkeep/upkeep.ts';
 import { startServer } from '../server.ts';
 
 export type SubjectOrder =

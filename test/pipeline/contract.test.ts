@@ -1,7 +1,7 @@
 // What the contract of a dataset makes of columns and values that do not fit it, as a person sees it.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { findRejects } from '../../store/jobs.ts';
+import { findRejects } from '../../store/work/jobs.ts';
 import { load, loaded, read } from '../client.ts';
 import { parquetOf } from '../fuzz/bases.ts';
 import { startServer, type TestServer } from '../server.ts';

@@ -5,9 +5,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { tellServer } from '../../cli/folderAccess.ts';
-import { dateSpellingOf } from '../../pipeline/dateFormats.ts';
-import { findRejects } from '../../store/jobs.ts';
+import { tellServer } from '../../cli/reach/folderAccess.ts';
+import { dateSpellingOf } from '../../pipeline/values/dateFormats.ts';
+import { findRejects } from '../../store/work/jobs.ts';
 import { load, loaded, read, send } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 

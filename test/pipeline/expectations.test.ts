@@ -1,7 +1,7 @@
 // What a dataset expects of its records, and what becomes of those that do not keep it.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { findRejects } from '../../store/jobs.ts';
+import { findRejects } from '../../store/work/jobs.ts';
 import { holders } from '../holders.ts';
 import { load, loaded, read } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';

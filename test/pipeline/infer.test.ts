@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { dateSpellingOf } from '../../pipeline/dateFormats.ts';
-import { likeliestIndex } from '../../pipeline/indexGuess.ts';
-import { inferType, widen } from '../../pipeline/infer.ts';
+import { dateSpellingOf } from '../../pipeline/values/dateFormats.ts';
+import { likeliestIndex } from '../../pipeline/conform/indexGuess.ts';
+import { inferType, widen } from '../../pipeline/values/infer.ts';
 import { seedsOf } from '../seeds.ts';
 
 const TYPES: readonly (readonly [readonly string[], string])[] = [

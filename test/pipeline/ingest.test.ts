@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { findRejects } from '../../store/jobs.ts';
+import { findRejects } from '../../store/work/jobs.ts';
 import { get, load, loaded, read } from '../client.ts';
 import { parquetOf } from '../fuzz/bases.ts';
 import { startServer, type TestServer } from '../server.ts';

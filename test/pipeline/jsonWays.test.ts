@@ -1,20 +1,20 @@
 // JSON that read_json may read typed, and the same file read as text: one table and the same rejects,
-// whatever the lines hold (pipeline/jsonSpelling.ts has what must hold for the first way).
+// whatever the lines hold (pipeline/values/jsonSpelling.ts has what must hold for the first way).
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { openRelation } from '../../pipeline/decode.ts';
-import { ingest } from '../../pipeline/ingest.ts';
-import { jsonRecords, type Relation, typedRelation } from '../../pipeline/relation.ts';
-import { reasonOf } from '../../store/failure.ts';
+import { openRelation } from '../../pipeline/decode/decode.ts';
+import { ingest } from '../../pipeline/merge/ingest.ts';
+import { jsonRecords, type Relation, typedRelation } from '../../pipeline/values/relation.ts';
+import { reasonOf } from '../../store/base/failure.ts';
 import { read } from '../client.ts';
 import { type Seeded, seeded } from '../crash/seeded.ts';
 import { seedsOf } from '../seeds.ts';
 import { startServer, type TestServer } from '../server.ts';
-import type { Workbench } from '../../pipeline/batchRequest.ts';
-import { type Load, silentEvents } from '../../pipeline/load.ts';
+import type { Workbench } from '../../pipeline/batch/batchRequest.ts';
+import { type Load, silentEvents } from '../../pipeline/conform/load.ts';
 import { identifier } from '../../store/duckdb/sqlText.ts';
 
 /** Files of a seed: each is loaded four times. */

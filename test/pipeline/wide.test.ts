@@ -5,8 +5,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { compactDataset } from '../../jobs/compaction.ts';
-import { PROPERTIES_MAX } from '../../store/columns.ts';
+import { compactDataset } from '../../jobs/upkeep/compaction.ts';
+import { PROPERTIES_MAX } from '../../store/versions/columns.ts';
 import { load, loaded, send } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 

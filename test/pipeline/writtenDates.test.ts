@@ -1,7 +1,7 @@
 // Dates as people write them, in every format, through real loads.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { findRejects } from '../../store/jobs.ts';
+import { findRejects } from '../../store/work/jobs.ts';
 import { loaded } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 import { fileOf, type Format, refusal, taken, typeOf, valuesOf } from './written.ts';

@@ -9,7 +9,7 @@ import {
   previousSession,
   sessionOf,
   sessionsBetween,
-} from '../../query/calendar.ts';
+} from '../../query/time/calendar.ts';
 
 /** From 1990 on. The VIX lacks days of 1991 and 1997: these are weekdays less eight holidays. */
 const SESSIONS = [

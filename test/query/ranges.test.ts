@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { dayIn, endOfDay, startOfDay } from '../../query/dates.ts';
-import { daysOfRange } from '../../query/ranges.ts';
+import { dayIn, endOfDay, startOfDay } from '../../query/time/dates.ts';
+import { daysOfRange } from '../../query/time/ranges.ts';
 
 type Meanings = Readonly<Record<string, string>>;
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
-import { scrambledRows } from '../../query/scramble.ts';
-import { type Column, type ColumnType, SQL_TYPES } from '../../store/columns.ts';
+import { scrambledRows } from '../../query/plan/scramble.ts';
+import { type Column, type ColumnType, SQL_TYPES } from '../../store/versions/columns.ts';
 
 let connection: DuckDBConnection;
 before(async () => {

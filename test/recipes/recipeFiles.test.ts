@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { checkRecipe, type Recipe, readRecipe, recipeNames } from '../../cli/recipeFile.ts';
-import { orderOf } from '../../cli/recipeOrder.ts';
+import { checkRecipe, type Recipe, readRecipe, recipeNames } from '../../cli/pipeline/recipeFile.ts';
+import { orderOf } from '../../cli/pipeline/recipeOrder.ts';
 
 const names = await recipeNames();
 /** For parameters without a default. */

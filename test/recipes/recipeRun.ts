@@ -2,7 +2,7 @@
 // server that stands for the publisher, and run.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { tellServer } from '../../cli/folderAccess.ts';
+import { tellServer } from '../../cli/reach/folderAccess.ts';
 import { startServer } from '../server.ts';
 import { startHttp } from '../servers/http.ts';
 

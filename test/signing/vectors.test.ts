@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { bodyHashOf, openSignature, type SignedRequest } from '../../api/signing.ts';
-import { Failure } from '../../store/failure.ts';
+import { bodyHashOf, openSignature, type SignedRequest } from '../../api/auth/signing.ts';
+import { Failure } from '../../store/base/failure.ts';
 
 interface Vector extends Omit<SignedRequest, 'date' | 'authorization'> {
   readonly name: string;

@@ -7,8 +7,8 @@ import {
   allowsAddress,
   clientAddress,
   parseAddresses,
-} from '../../store/addresses.ts';
-import { Failure } from '../../store/failure.ts';
+} from '../../store/base/addresses.ts';
+import { Failure } from '../../store/base/failure.ts';
 import { seedsOf } from '../seeds.ts';
 
 const RUNS = 500;

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, test } from 'node:test';
 import { DuckDbPool } from '../../store/duckdb/pool.ts';
-import { Failure } from '../../store/failure.ts';
-import { FairQueue } from '../../store/fairQueue.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { FairQueue } from '../../store/base/fairQueue.ts';
 
 const failed: (readonly [string, number])[] = [];
 const pool = new DuckDbPool({

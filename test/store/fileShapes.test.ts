@@ -4,11 +4,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { Column, ColumnType } from '../../store/columns.ts';
+import type { Column, ColumnType } from '../../store/versions/columns.ts';
 import { DuckDbPool } from '../../store/duckdb/pool.ts';
-import { FileShapes } from '../../store/fileShapes.ts';
-import type { DataFile } from '../../store/lakeRead.ts';
-import { visibleRows } from '../../store/tableSql.ts';
+import { FileShapes } from '../../store/versions/fileShapes.ts';
+import type { DataFile } from '../../store/versions/lakeRead.ts';
+import { visibleRows } from '../../store/versions/tableSql.ts';
 
 let folder = '';
 let pool: DuckDbPool;

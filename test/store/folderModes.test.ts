@@ -4,8 +4,8 @@ import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { openFolder } from '../../store/folder.ts';
-import { closeToOthers } from '../../store/folderModes.ts';
+import { openFolder } from '../../store/catalog/folder.ts';
+import { closeToOthers } from '../../store/catalog/folderModes.ts';
 
 test('a data folder that others could read is closed to them, and that is told', async () => {
   const root = await mkdtemp(join(tmpdir(), 'tapedeck-modes-'));

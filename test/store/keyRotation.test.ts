@@ -6,11 +6,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { openDatabase } from '../../store/database.ts';
-import { listCredentials, unsealCredential } from '../../store/dataSources.ts';
-import { openFolder } from '../../store/folder.ts';
-import { rotateKey } from '../../store/keyRotation.ts';
-import { openSecrets } from '../../store/secrets.ts';
+import { openDatabase } from '../../store/catalog/database.ts';
+import { listCredentials, unsealCredential } from '../../store/work/dataSources.ts';
+import { openFolder } from '../../store/catalog/folder.ts';
+import { rotateKey } from '../../store/work/keyRotation.ts';
+import { openSecrets } from '../../store/catalog/secrets.ts';
 import { startServer, type TestServer } from '../server.ts';
 
 const CREDENTIAL = {

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { CLOCK_BEHIND_MS } from '../../store/lakeClock.ts';
+import { CLOCK_BEHIND_MS } from '../../store/catalog/lakeClock.ts';
 import { loaded, load, send } from '../client.ts';
 import { seeded } from '../crash/seeded.ts';
 import { seedsOf } from '../seeds.ts';

@@ -5,8 +5,8 @@ import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { Failure } from '../../store/failure.ts';
-import { readStamp } from '../../store/stamp.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { readStamp } from '../../store/versions/stamp.ts';
 import { loaded, read } from '../client.ts';
 import { served, startServer } from '../server.ts';
 

@@ -1,7 +1,7 @@
 // A lake of thousands of datasets, each with a file in the catalog, made in a few transactions.
-import { createWorkspace } from '../../store/datasetEdits.ts';
-import type { Tapedeck } from '../../api/main.ts';
-import type { Database } from '../../store/database.ts';
+import { createWorkspace } from '../../store/lake/datasetEdits.ts';
+import type { Tapedeck } from '../../app/main.ts';
+import type { Database } from '../../store/catalog/database.ts';
 
 const SCHEMA = {
   type: 'object',

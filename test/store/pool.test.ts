@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { DuckDbPool } from '../../store/duckdb/pool.ts';
-import type { Failure } from '../../store/failure.ts';
+import type { Failure } from '../../store/base/failure.ts';
 
 let folder = '';
 let pool: DuckDbPool;

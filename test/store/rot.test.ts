@@ -5,7 +5,7 @@ import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { compactDataset } from '../../jobs/compaction.ts';
+import { compactDataset } from '../../jobs/upkeep/compaction.ts';
 import { get, loaded, read } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 

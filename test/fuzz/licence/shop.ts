@@ -2,7 +2,7 @@
 // published queries of its own over them. Every value is told by its seed, so that two shops differ
 // in what they are told to and in nothing else.
 import assert from 'node:assert/strict';
-import { createWorkspace } from '../../../store/datasetEdits.ts';
+import { createWorkspace } from '../../../store/lake/datasetEdits.ts';
 import { seeded } from '../../crash/seeded.ts';
 import { startServer, type TestServer } from '../../server.ts';
 

@@ -1,6 +1,6 @@
 // Hostile texts against a server: each is answered, refused or ended by a limit, and nobody learns
 // what is not theirs.
-import { createWorkspace } from '../../../store/datasetEdits.ts';
+import { createWorkspace } from '../../../store/lake/datasetEdits.ts';
 import { type Seeded, seeded } from '../../crash/seeded.ts';
 import { fillServer } from '../../sql/shelves.ts';
 import type { FuzzOrder, FuzzReport } from '../requests.ts';

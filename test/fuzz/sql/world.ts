@@ -1,7 +1,7 @@
 // What the attacks meet: two accounts, small datasets of known weight and width, and a text that no
 // answer may ever hold.
 import assert from 'node:assert/strict';
-import { createWorkspace } from '../../../store/datasetEdits.ts';
+import { createWorkspace } from '../../../store/lake/datasetEdits.ts';
 import { startServer, type TestServer } from '../../server.ts';
 import { remains } from '../judge.ts';
 

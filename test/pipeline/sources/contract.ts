@@ -10,7 +10,7 @@ import {
   type Pull,
   type PullOrder,
   SourceFailure,
-} from '../../../pipeline/sources/source.ts';
+} from '../../../pipeline/sources/base/source.ts';
 import type { Wire } from '../../servers/wire.ts';
 
 /** A source with a real server behind it, which starts empty. */

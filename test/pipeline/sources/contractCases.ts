@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { Landing, PullOrder } from '../../../pipeline/sources/source.ts';
+import type { Landing, PullOrder } from '../../../pipeline/sources/base/source.ts';
 import { failing, type Kind, OWNER, pulled, type World } from './contract.ts';
 
 /** Of 50 MB, and of the pages that are parsed; a body held in memory takes more. */

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { checkSourcePath, filePull } from '../../../pipeline/sources/file.ts';
-import type { Pull } from '../../../pipeline/sources/source.ts';
+import type { Pull } from '../../../pipeline/sources/base/source.ts';
 import { failing, OWNER, pulled, recordsOf, type World } from './contract.ts';
 import { runContract } from './contractCases.ts';
 

@@ -4,9 +4,9 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { pipeline, Readable } from 'node:stream';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { httpPull } from '../../../pipeline/sources/http.ts';
-import { checkPages } from '../../../pipeline/sources/pages.ts';
-import type { HttpDefinition, Pages, Pull } from '../../../pipeline/sources/source.ts';
+import { httpPull } from '../../../pipeline/sources/http/http.ts';
+import { checkPages } from '../../../pipeline/sources/http/pages.ts';
+import type { HttpDefinition, Pages, Pull } from '../../../pipeline/sources/base/source.ts';
 import { startHttp } from '../../servers/http.ts';
 import { startWire } from '../../servers/wire.ts';
 import { failing, type Kind, pulled, recordsOf, type World } from './contract.ts';

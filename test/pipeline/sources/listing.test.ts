@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { type Listed, openListing } from '../../../pipeline/sources/newest.ts';
-import { checkPattern, literalHead, nameMatcher } from '../../../pipeline/sources/pattern.ts';
-import type { Position, PullOrder } from '../../../pipeline/sources/source.ts';
+import { type Listed, openListing } from '../../../pipeline/sources/base/newest.ts';
+import { checkPattern, literalHead, nameMatcher } from '../../../pipeline/sources/base/pattern.ts';
+import type { Position, PullOrder } from '../../../pipeline/sources/base/source.ts';
 import { seedsOf } from '../../seeds.ts';
 import { failing } from './contract.ts';
 

@@ -5,14 +5,14 @@ import { createServer as createHttpServer, type RequestListener } from 'node:htt
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, test } from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import type { Resolve } from '../../../pipeline/sources/guard.ts';
-import { checkHeaders } from '../../../pipeline/sources/headers.ts';
+import type { Resolve } from '../../../pipeline/sources/base/guard.ts';
+import { checkHeaders } from '../../../pipeline/sources/http/headers.ts';
 import {
   openOutgoing,
   type OutgoingRequest,
   type OutgoingRules,
-} from '../../../pipeline/sources/outgoing.ts';
-import { SourceFailure } from '../../../pipeline/sources/source.ts';
+} from '../../../pipeline/sources/http/outgoing.ts';
+import { SourceFailure } from '../../../pipeline/sources/base/source.ts';
 import { HOSTILE_URLS } from './hostileUrls.ts';
 
 /** What the names of the tests mean. */

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { openOutgoing, type OutgoingRules } from '../../../pipeline/sources/outgoing.ts';
+import { openOutgoing, type OutgoingRules } from '../../../pipeline/sources/http/outgoing.ts';
 import { startHttp } from '../../servers/http.ts';
 import { failing } from './contract.ts';
 

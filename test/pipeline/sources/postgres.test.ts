@@ -6,13 +6,13 @@ import {
   checkPostgres,
   type PostgresRules,
   postgresPull,
-} from '../../../pipeline/sources/postgres.ts';
+} from '../../../pipeline/sources/postgres/postgres.ts';
 import {
   SourceFailure,
   type Credential,
   type PostgresDefinition,
   type Pull,
-} from '../../../pipeline/sources/source.ts';
+} from '../../../pipeline/sources/base/source.ts';
 import { type Postgres, startPostgres } from '../../servers/postgres.ts';
 import { startWire } from '../../servers/wire.ts';
 import { failing, pulled, type World } from './contract.ts';

@@ -8,7 +8,7 @@ import {
   type Pull,
   type SourceDefinition,
   SourceFailure,
-} from '../../../pipeline/sources/source.ts';
+} from '../../../pipeline/sources/base/source.ts';
 import { failing, pulled } from './contract.ts';
 
 const dataset: Pull<DatasetDefinition> = () => {

@@ -8,9 +8,9 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
-import { type S3Rules, s3Pull } from '../../../pipeline/sources/s3.ts';
-import { checkS3 } from '../../../pipeline/sources/s3Names.ts';
-import type { Credential, Pull, S3Definition } from '../../../pipeline/sources/source.ts';
+import { type S3Rules, s3Pull } from '../../../pipeline/sources/s3/s3.ts';
+import { checkS3 } from '../../../pipeline/sources/s3/s3Names.ts';
+import type { Credential, Pull, S3Definition } from '../../../pipeline/sources/base/source.ts';
 import { startHttp } from '../../servers/http.ts';
 import { startSwift, type Swift } from '../../servers/swift.ts';
 import { startWire } from '../../servers/wire.ts';

@@ -13,7 +13,7 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
-import { type Credential, SourceFailure } from '../../../pipeline/sources/source.ts';
+import { type Credential, SourceFailure } from '../../../pipeline/sources/base/source.ts';
 import { openS3Target, type S3TargetRules } from '../../../pipeline/targets/s3Target.ts';
 import type { Delivery, Part, Target, Upload } from '../../../pipeline/targets/target.ts';
 import { killExport } from '../../jobs/exportKill.ts';

@@ -1,0 +1,243 @@
+// Who may touch what. Another account's workspace does not exist for a caller: 404, not 401, so
+// that names can't be probed. Workspace CORE is the operator's, and read by every account as far as
+// its datasets say (store/datasets/datasets.ts `Access`); `_SYSTEM` shows each account its own lines.
+import type { Visibility } from '../../query/plan/seriesPlan.ts';
+import type { Caller } from '../../store/accounts/callers.ts';
+import type { Dataset, Workspace } from '../../store/datasets/datasets.ts';
+import { Failure } from '../../store/base/failure.ts';
+import type { Lake } from '../../store/lake/lake.ts';
+import type { NamedQueries } from '../../store/datasets/namedQueries.ts';
+import { SYSTEM_WORKSPACE } from '../../store/lake/systemTables.ts';
+import { reachesTier } from '../../store/accounts/tiers.ts';
+import { hasRight, managesAccount, type Right } from '../../store/accounts/tokens.ts';
+import type { Call, TokenNeed } from '../request/endpoint.ts';
+
+/** The operator's workspace that every account reads (INTERFACE.md 3.1), in any case. */
+export const CORE = 'CORE';
+
+/** @throws Failure SecretKeyRequired. */
+export function checkKind({ kind, token }: Caller, need: TokenNeed): void {
+  if (kind === 'secret' || need === 'publishable' || need === 'none') return;
+  const changes = (token.grants ?? []).some(({ rights }) => rights.some((one) => one !== 'read'));
+  if (need !== 'granted' || !changes) throw new Failure('SecretKeyRequired');
+}
+
+export function callerOf(caller: Caller | undefined): Caller {
+  if (caller === undefined) throw new Failure('NoKey');
+  return caller;
+}
+
+/** The caller, for what concerns its whole account. @throws Failure NoKey, Restricted. */
+export function managerOf(caller: Caller | undefined): Caller {
+  const known = callerOf(caller);
+  checkManages(known);
+  return known;
+}
+
+/** @throws Failure NotFound. */
+function ownWorkspace(caller: Caller, name: string, lake: Lake): Workspace {
+  const workspace = lake.catalogue.workspace(name);
+  if (workspace === undefined || workspace.accountId !== caller.accountId) {
+    throw new Failure('NotFound');
+  }
+  return workspace;
+}
+
+/**
+ * A workspace for what concerns all of it.
+ * @throws Failure NotFound; Restricted for a token with rights on single datasets.
+ */
+export function workspaceOf(caller: Caller, name: string, lake: Lake): Workspace {
+  const workspace = ownWorkspace(caller, name, lake);
+  checkManages(caller);
+  return workspace;
+}
+
+/** The workspace that a path names, for what concerns all of it. @throws as `workspaceOf`. */
+export const placeOf = (
+  { caller, path }: Pick<Call, 'caller' | 'path'>,
+  { lake }: { readonly lake: Lake },
+): Workspace => workspaceOf(callerOf(caller), path['workspace'] ?? '', lake);
+
+/** @throws Failure Restricted for a token with rights on single datasets. */
+function checkManages({ token }: Caller): void {
+  if (!managesAccount(token)) throw new Failure('Restricted');
+}
+
+/**
+ * The workspace in which a dataset may be changed, whether it is there already or not.
+ * @throws Failure NotFound, Restricted.
+ */
+export function changeableIn(
+  caller: Caller,
+  name: string,
+  dataset: string,
+  right: Right,
+  lake: Lake,
+): Workspace {
+  const workspace = ownWorkspace(caller, name, lake);
+  checkRight(caller, workspace, dataset, right);
+  return workspace;
+}
+
+/** A name without the right to it is refused whether there is such a dataset or not. */
+function checkRight(caller: Caller, { workspace }: Workspace, id: string, right: Right): void {
+  if (!hasRight(caller.token, workspace, id, right)) throw new Failure('Restricted');
+}
+
+/**
+ * A new dataset or view: its name must be free of views, and the account must have room.
+ * @throws Failure Conflict; InvalidBody at the tier's number of both, over all workspaces.
+ */
+export function checkDatasetRoom(
+  { accountId, tier }: Caller,
+  { workspace: place }: Workspace,
+  name: string,
+  { lake, queries }: { readonly lake: Lake; readonly queries: NamedQueries },
+): void {
+  queries.refuseTaken(place, name);
+  const { catalogue } = lake;
+  const held = catalogue
+    .workspaces(accountId)
+    .map(({ workspace }) => catalogue.datasets(workspace).length + queries.views(workspace).length)
+    .reduce((sum, count) => sum + count, 0);
+  if (held < tier.datasetsMax) return;
+  const told = `${tier.datasetsMax} datasets, the maximum of tier ${tier.name}`;
+  throw new Failure('InvalidBody', `the account holds ${told}`);
+}
+
+/** @throws Failure NotFound, Restricted, and what `checkEntitled` throws. */
+export function datasetOf(
+  caller: Caller,
+  workspace: string,
+  id: string,
+  lake: Lake,
+  right: Right = 'read',
+): Dataset {
+  const owned = ownsOrReads(caller, workspace, right, lake);
+  if (owned.accountId === caller.accountId) checkRight(caller, owned, id, right);
+  const dataset = lake.catalogue.dataset(owned.workspace, id);
+  if (dataset === undefined) throw new Failure('NotFound');
+  checkEntitled(caller, dataset, owned);
+  return dataset;
+}
+
+/**
+ * A workspace in which the caller may read, its own, CORE or the program's.
+ * @throws Failure NotFound; Restricted for the program's and a token that does not manage its account.
+ */
+export const readableWorkspace = (caller: Caller, name: string, lake: Lake): Workspace =>
+  ownsOrReads(caller, name, 'read', lake);
+
+function ownsOrReads(caller: Caller, name: string, right: Right, lake: Lake): Workspace {
+  const workspace = lake.catalogue.workspace(name);
+  if (workspace?.workspace === CORE && right === 'read') return workspace;
+  if (workspace?.workspace === SYSTEM_WORKSPACE && right === 'read') {
+    // What production logged and charged is no part of the test environment.
+    if (caller.token.test) throw new Failure('NotFound');
+    checkManages(caller);
+    return workspace;
+  }
+  return ownWorkspace(caller, name, lake);
+}
+
+/**
+ * What accounts other than the owner need to read a dataset.
+ * @throws Failure Restricted, FreeTierNotAllowed, TierNotAllowed, EnterprisePermissionRequired.
+ */
+function checkEntitled(caller: Caller, { access, dataset }: Dataset, owner: Workspace): void {
+  const { account, tier, token } = caller;
+  if (owner.accountId === caller.accountId || owner.workspace !== CORE) return;
+  if (!token.core) throw new Failure('Restricted');
+  if (access.tier !== undefined && !reachesTier(tier, access.tier)) {
+    throw new Failure(tier.name === 'free' ? 'FreeTierNotAllowed' : 'TierNotAllowed');
+  }
+  const premium = account.premiumMessages > 0 && token.premium;
+  if (access.level === 'premium' && !premium) throw new Failure('Restricted');
+  const granted = account.grants.some((name) => name.toUpperCase() === dataset.toUpperCase());
+  if (access.level === 'restricted' && !granted) throw new Failure('Restricted');
+  if (access.level === 'enterprise' && !granted) throw new Failure('EnterprisePermissionRequired');
+}
+
+/** The account's workspaces, its default one first; CORE is its owner's as any other. */
+export function ownWorkspaces({ account, accountId }: Caller, lake: Lake): readonly Workspace[] {
+  const all = lake.catalogue.workspaces(accountId);
+  const first =
+    all.find(({ workspace }) => workspace === account.defaultWorkspace) ??
+    all.find(({ workspace }) => workspace !== CORE) ??
+    all[0];
+  return first === undefined ? [] : [first, ...all.filter((item) => item !== first)];
+}
+
+/**
+ * The datasets that a token reads: of one workspace, or of CORE and all of its account.
+ * @throws Failure NotFound for a workspace of another account.
+ */
+export function readableDatasets(
+  caller: Caller,
+  lake: Lake,
+  workspace?: string,
+): readonly Dataset[] {
+  const core = lake.catalogue.workspace(CORE);
+  const all =
+    workspace === undefined
+      ? [...new Set([...ownWorkspaces(caller, lake), ...(core === undefined ? [] : [core])])]
+      : [ownsOrReads(caller, workspace, 'read', lake)];
+  return all.flatMap((item) =>
+    lake.catalogue.datasets(item.workspace).filter((dataset) => reads(caller, dataset, item)),
+  );
+}
+
+function reads(caller: Caller, dataset: Dataset, owner: Workspace): boolean {
+  if (owner.accountId === caller.accountId) {
+    return hasRight(caller.token, owner.workspace, dataset.dataset, 'read');
+  }
+  try {
+    checkEntitled(caller, dataset, owner);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** `/time-series/{id}`: `WS.ID`, or an id of CORE, or else of the caller's default workspace. */
+export function seriesDataset(caller: Caller, id: string, lake: Lake): Dataset {
+  const dot = id.indexOf('.');
+  if (dot > 0) return datasetOf(caller, id.slice(0, dot), id.slice(dot + 1), lake);
+  const inCore = lake.catalogue.dataset(CORE, id) !== undefined;
+  if (inCore && caller.token.core) return datasetOf(caller, CORE, id, lake);
+  const [first] = ownWorkspaces(caller, lake);
+  if (first === undefined) throw new Failure('NotFound');
+  return datasetOf(caller, first.workspace, id, lake);
+}
+
+/** Whether it is another account's. What the program writes of an account is that account's own. */
+export const isForeign = (caller: Caller, { workspace }: Dataset, lake: Lake): boolean =>
+  workspace !== SYSTEM_WORKSPACE &&
+  lake.catalogue.workspace(workspace)?.accountId !== caller.accountId;
+
+/** Whether its records cost the caller premium messages. The owner never pays them. */
+export const paysPremium = (caller: Caller, dataset: Dataset, lake: Lake): boolean =>
+  dataset.access.level === 'premium' &&
+  lake.catalogue.workspace(dataset.workspace)?.accountId !== caller.accountId;
+
+/**
+ * A dataset for what tells of all its records at once, such as its versions.
+ * @throws Failure NotFound where each account sees its own records only, and what `datasetOf` throws.
+ */
+export function wholeDatasetOf(caller: Caller, workspace: string, id: string, lake: Lake): Dataset {
+  const dataset = datasetOf(caller, workspace, id, lake);
+  if (visibilityOf(caller, dataset).kind !== 'all') throw new Failure('NotFound');
+  return dataset;
+}
+
+/** Which records of a dataset that it reads a caller sees. */
+export function visibilityOf(caller: Caller, dataset: Dataset): Visibility {
+  const { accountId, scrambleSeed, token } = caller;
+  // A test token that has no seed must not see what is real.
+  if (token.test && scrambleSeed === undefined) throw new Failure('SystemError');
+  const scramble =
+    scrambleSeed === undefined ? {} : { scramble: { seed: `${scrambleSeed} ${dataset.tableId}` } };
+  if (dataset.workspace !== SYSTEM_WORKSPACE) return { kind: 'all', ...scramble };
+  return { kind: 'key', key: accountId, ...scramble };
+}

@@ -1,0 +1,28 @@
+// The services as one account uses them: what it asks of DuckDB waits in its own line.
+import { LruMap } from 'toad-cache';
+import type { Services } from '../request/endpoint.ts';
+
+/** Accounts whose services are kept; others are made again, which costs a microsecond. */
+const ACCOUNTS_MAX = 1_000;
+
+export function servicesFor(services: Services, accountId: string): Services {
+  const { ingestion, series, sql } = services;
+  return {
+    ...services,
+    series: { ...series, pool: series.pool.of(accountId) },
+    sql: { ...sql, pool: sql.pool.of(accountId) },
+    ingestion: { ...ingestion, pool: ingestion.pool.of(accountId) },
+  };
+}
+
+/** The same for many accounts, made once for each. */
+export function accountServices(services: Services): (accountId: string) => Services {
+  const known = new LruMap<Services>(ACCOUNTS_MAX);
+  return (accountId) => {
+    const found = known.get(accountId);
+    if (found !== undefined) return found;
+    const made = servicesFor(services, accountId);
+    known.set(accountId, made);
+    return made;
+  };
+}

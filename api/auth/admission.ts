@@ -1,0 +1,125 @@
+// Who is let in: token, environment, place, signature, kind, pace, budget, in this order. What a
+// refusal says first is what its caller must mend first.
+import type { FastifyRequest } from 'fastify';
+import { sameSecret } from '../../store/catalog/adminToken.ts';
+import type { Caller } from '../../store/accounts/callers.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { checkKind } from './access.ts';
+import {
+  type AddressRules,
+  allowsAddress,
+  clientAddress,
+  parseAddresses,
+} from '../../store/base/addresses.ts';
+import type { Endpoint, Services } from '../request/endpoint.ts';
+import { allowsReferrer } from './referrer.ts';
+import type { Replays } from './replays.ts';
+import { openSignature } from './signing.ts';
+import type { Throttle, Environment } from '../request/throttle.ts';
+
+/** What one listening port has of its own. */
+export interface Door {
+  readonly environment: Environment;
+  /** Proxies whose word on the caller's address is believed. */
+  readonly proxies: AddressRules;
+  readonly throttle: Throttle;
+  readonly replays: Replays;
+}
+
+interface Admitted {
+  readonly caller: Caller | undefined;
+  /** Who acts, for the audit log. */
+  readonly actor: string;
+  /** Must be told the body's hash before anything is done with it; throws when it was not signed. */
+  readonly checkBody: ((bodyHash: string) => void) | undefined;
+}
+
+/** @throws Failure with the reason, before anything of the call has run. */
+export function admit(
+  endpoint: Endpoint,
+  token: string | undefined,
+  request: FastifyRequest,
+  services: Services,
+  door: Door,
+): Admitted {
+  if (endpoint.token === 'none') return { caller: undefined, actor: '', checkBody: undefined };
+  if (token === undefined) throw new Failure('NoKey');
+  if (endpoint.token === 'admin') {
+    if (!sameSecret(token, services.adminToken)) throw new Failure('InvalidKey');
+    return { caller: undefined, actor: 'admin', checkBody: undefined };
+  }
+  const caller = services.accounts.identify(token);
+  checkEnvironment(caller, endpoint, door.environment);
+  checkPlace(caller, request, door);
+  const checkBody = checkSignature(caller, token, request, services, door);
+  checkKind(caller, endpoint.token);
+  door.throttle.token(caller);
+  const stopped = services.ledger.stopped(caller);
+  const free = endpoint.always === true || door.environment === 'test';
+  if (stopped !== undefined && !free) throw new Failure(stopped);
+  return { caller, actor: caller.tokenId, checkBody };
+}
+
+const DATA_ALONE =
+  'The test environment answers data, and nothing of how production is set up or used';
+
+function checkEnvironment({ token }: Caller, endpoint: Endpoint, environment: Environment): void {
+  if (token.test && environment === 'production') throw new Failure('TestTokenInProduction');
+  if (!token.test && environment === 'test') throw new Failure('ProductionTokenInSandbox');
+  if (environment !== 'test') return;
+  if (endpoint.method !== 'GET') throw new Failure('TestReadOnly');
+  if (endpoint.inTest !== true) throw new Failure('TestReadOnly', DATA_ALONE);
+}
+
+/** Rules of one version of a token's settings, made ready once. */
+const addressRules = new WeakMap<readonly string[], ReturnType<typeof parseAddresses>>();
+
+/** The caller's address, as far as proxies that are trusted tell it. */
+export function addressOf({ raw, headers }: FastifyRequest, { proxies }: Door): string {
+  const forwarded = headers['x-forwarded-for'];
+  const hops = Array.isArray(forwarded) ? forwarded.join(',') : forwarded;
+  return clientAddress(raw.socket.remoteAddress ?? '', hops, proxies);
+}
+
+function checkPlace({ token }: Caller, request: FastifyRequest, door: Door): void {
+  const { addresses, referrers } = token;
+  if (addresses.length > 0) {
+    const rules = addressRules.get(addresses) ?? parseAddresses(addresses);
+    addressRules.set(addresses, rules);
+    if (!allowsAddress(rules, addressOf(request, door))) {
+      throw new Failure('DeniedReferer', 'The address of this request is not allowed');
+    }
+  }
+  if (referrers.length > 0 && !allowsReferrer(referrers, request.headers.referer)) {
+    throw new Failure('DeniedReferer');
+  }
+}
+
+function checkSignature(
+  { token: { fullSignatures, refuseReplays, signed } }: Caller,
+  token: string,
+  { method, raw, headers }: FastifyRequest,
+  { accounts, clock, settings }: Services,
+  { replays }: Door,
+): Admitted['checkBody'] {
+  const secret = signed ? accounts.signingSecret(token) : undefined;
+  if (secret === undefined) return undefined;
+  const url = raw.url ?? '';
+  const at = url.indexOf('?');
+  const date = headers[`x-${settings.brand}-date`];
+  const request = {
+    method,
+    path: at < 0 ? url : url.slice(0, at),
+    query: at < 0 ? '' : url.slice(at + 1),
+    host: headers.host ?? '',
+    date: typeof date === 'string' ? date : undefined,
+    authorization: headers.authorization,
+    token,
+  };
+  const verify = openSignature(request, secret, settings.brand, clock(), fullSignatures);
+  return (bodyHash) => {
+    const signature = verify(bodyHash);
+    // Identical polls within one second have one signature: they change nothing (SPEC.md 6).
+    if (refuseReplays && method !== 'GET') replays.once(signature);
+  };
+}

@@ -1,0 +1,37 @@
+// Signatures that were used, for tokens that refuse replays: a signature is good for as long as its
+// date is, so it is remembered that long.
+import { Failure } from '../../store/base/failure.ts';
+
+/** Twice the window of a signature's date: its date may lie ahead. */
+const REMEMBERED_MS = 600_000;
+/** Signatures remembered; at it nothing more is let in by such tokens until the oldest are forgotten. */
+const SIGNATURES_MAX = 200_000;
+
+export interface Replays {
+  /** @throws Failure AuthorizationRestricted the second time; Busy when it can't be remembered. */
+  once(signature: string): void;
+}
+
+export function makeReplays(clockMs: () => number): Replays {
+  const usedMs = new Map<string, number>();
+  const forget = (nowMs: number): void => {
+    for (const [signature, atMs] of usedMs) {
+      if (nowMs - atMs < REMEMBERED_MS) return;
+      usedMs.delete(signature);
+    }
+  };
+  return {
+    once: (signature) => {
+      const nowMs = clockMs();
+      forget(nowMs);
+      if (usedMs.has(signature)) throw new Failure('AuthorizationRestricted');
+      if (usedMs.size >= SIGNATURES_MAX) {
+        throw new Failure(
+          'Busy',
+          `${SIGNATURES_MAX} signed requests in 10 minutes: try again later`,
+        );
+      }
+      usedMs.set(signature, nowMs);
+    },
+  };
+}

@@ -1,0 +1,55 @@
+// Which named queries a caller may ask: those of its own account as far as its token's rights say, and
+// those of CORE, which is read by every account.
+import type { Caller } from '../../store/accounts/callers.ts';
+import { Failure } from '../../store/base/failure.ts';
+import type { Lake } from '../../store/lake/lake.ts';
+import type { NamedQueries, PublishedQuery, View } from '../../store/datasets/namedQueries.ts';
+import { reachesTier } from '../../store/accounts/tiers.ts';
+import { hasRight } from '../../store/accounts/tokens.ts';
+import { readableWorkspace } from './access.ts';
+
+interface Stores {
+  readonly lake: Lake;
+  readonly queries: NamedQueries;
+}
+
+/** The view of that name; undefined when there is none. @throws Failure NotFound, Restricted. */
+export function viewOf(
+  caller: Caller,
+  workspace: string,
+  name: string,
+  { lake, queries }: Stores,
+): View | undefined {
+  const place = lake.catalogue.workspace(workspace)?.workspace;
+  if (place === undefined || queries.view(place, name) === undefined) return undefined;
+  return queries.view(placeOf(caller, place, name, lake), name);
+}
+
+/**
+ * The published query of that name.
+ * @throws Failure NotFound, Restricted, FreeTierNotAllowed, TierNotAllowed.
+ */
+export function publishedOf(
+  caller: Caller,
+  workspace: string,
+  name: string,
+  { lake, queries }: Stores,
+): PublishedQuery {
+  const query = queries.endpoint(placeOf(caller, workspace, name, lake), name);
+  if (query === undefined) throw new Failure('NotFound');
+  if (query.tier !== undefined && !reachesTier(caller.tier, query.tier)) {
+    throw new Failure(caller.tier.name === 'free' ? 'FreeTierNotAllowed' : 'TierNotAllowed');
+  }
+  return query;
+}
+
+/** The workspace, where the caller may read what has the name, whether it is there or not. */
+function placeOf(caller: Caller, workspace: string, name: string, lake: Lake): string {
+  const place = readableWorkspace(caller, workspace, lake);
+  const isOwn = place.accountId === caller.accountId;
+  const isAllowed = isOwn
+    ? hasRight(caller.token, place.workspace, name, 'read')
+    : caller.token.core;
+  if (!isAllowed) throw new Failure('Restricted');
+  return place.workspace;
+}

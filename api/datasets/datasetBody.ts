@@ -1,0 +1,279 @@
+// The bodies that make or change a dataset, and the rules that JSON schema can't say.
+import { type Static, Type } from 'typebox';
+import {
+  checkPropertyNames,
+  columnTypeOf,
+  PROPERTIES_MAX,
+  type PropertyType,
+} from '../../store/versions/columns.ts';
+import type { IndexEdit } from '../../pipeline/edit/indexEdit.ts';
+import type { DatasetDraft } from '../../store/lake/datasetEdits.ts';
+import {
+  type Access,
+  type ColumnMapping,
+  type Dataset,
+  isMapped,
+  type RecordSchema,
+  requiredOf,
+  type SmartLink,
+  UNSAID,
+} from '../../store/datasets/datasets.ts';
+import { TIER_NAMES } from '../../store/accounts/tiers.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { checkExpectations, CONTRACT_MEMBERS, governedBy } from './contractBody.ts';
+
+const TEXT_MAX = 10_000;
+const WEIGHT_MAX = 1_000_000;
+const HISTORY_DAYS_MAX = 3_650;
+const text = Type.String({ maxLength: TEXT_MAX });
+
+const PROPERTY = Type.Object({
+  type: Type.Enum(['number', 'integer', 'string', 'boolean', 'object', 'array']),
+  format: Type.Optional(Type.Enum(['date', 'date-time'])),
+});
+
+const MEMBERS = {
+  title: Type.Optional(text),
+  description: Type.Optional(text),
+  source: Type.Optional(text),
+  weight: Type.Optional(Type.Integer({ minimum: 0, maximum: WEIGHT_MAX })),
+  historyDays: Type.Optional(
+    Type.Union([Type.Integer({ minimum: 0, maximum: HISTORY_DAYS_MAX }), Type.Null()]),
+  ),
+  access: Type.Optional(
+    Type.Object(
+      {
+        level: Type.Enum(['open', 'premium', 'restricted', 'enterprise']),
+        tier: Type.Optional(Type.Enum([...TIER_NAMES])),
+        sqlPrice: Type.Optional(Type.Enum(['records', 'answer'])),
+      },
+      { additionalProperties: false },
+    ),
+  ),
+  smartLinkAttributes: Type.Optional(
+    Type.Array(
+      Type.Object({
+        attributeName: Type.String({ maxLength: 128 }),
+        type: Type.String({ maxLength: 64 }),
+      }),
+      { maxItems: 20 },
+    ),
+  ),
+  ...CONTRACT_MEMBERS,
+};
+
+const SCHEMA = Type.Object({
+  type: Type.Optional(Type.Literal('object')),
+  properties: Type.Record(Type.String(), PROPERTY, { maxProperties: PROPERTIES_MAX }),
+  required: Type.Optional(Type.Array(Type.String())),
+});
+
+/** What becomes of stored records when the schema changes. */
+const EXISTING = Type.Enum(['leave', 'update', 'delete', 're-ingest']);
+
+/** Which properties are the unique index. */
+export const COLUMN_MAPPING = Type.Object(
+  {
+    key: Type.Optional(Type.String()),
+    subkey: Type.Optional(Type.String()),
+    date: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false },
+);
+
+/** Body of a creation (INTERFACE.md 3.3); the id may stand in the path instead. */
+export const CREATE_DATASET = Type.Object({
+  dataset: Type.Object({
+    datasetId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    ...MEMBERS,
+    schema: SCHEMA,
+    existing: Type.Optional(EXISTING),
+    columnMapping: Type.Optional(COLUMN_MAPPING),
+    uniqueIndex: Type.Optional(Type.Boolean()),
+  }),
+});
+
+const CHANGED_SCHEMA = Type.Object({
+  ...SCHEMA.properties,
+  properties: Type.Record(Type.String(), Type.Union([PROPERTY, Type.Null()]), {
+    maxProperties: PROPERTIES_MAX,
+  }),
+});
+
+const CHANGES = {
+  ...MEMBERS,
+  schema: Type.Optional(CHANGED_SCHEMA),
+  existing: Type.Optional(EXISTING),
+  columnMapping: Type.Optional(COLUMN_MAPPING),
+  uniqueIndex: Type.Optional(Type.Boolean()),
+  duplicateKeyHandling: Type.Optional(Type.Enum(['ignore', 'replace'])),
+};
+
+/** Body of a change: its members under `dataset`, or by themselves. */
+export const CHANGE_DATASET = Type.Object({
+  dataset: Type.Optional(Type.Object(CHANGES)),
+  ...CHANGES,
+});
+
+type Properties = Readonly<Record<string, PropertyType>>;
+
+/** @throws Failure InvalidBody naming the member and its rule. */
+export function draftOf(
+  workspace: string,
+  id: string | undefined,
+  { dataset }: Static<typeof CREATE_DATASET>,
+): DatasetDraft {
+  const { columnMapping = {}, schema } = dataset;
+  const datasetId = id ?? dataset.datasetId;
+  if (datasetId === undefined) throw new Failure('InvalidBody', 'dataset.datasetId is required');
+  const properties = schema.properties as Properties;
+  checkPropertyNames('schema.properties', Object.keys(properties));
+  checkMapping(properties, columnMapping);
+  checkSmartLinks(dataset.smartLinkAttributes ?? [], Object.keys(properties));
+  const described = describedBy(dataset, UNSAID);
+  checkExpectations(described.expectations, { properties, mapping: columnMapping });
+  const numbered = isNumbered(columnMapping, dataset.uniqueIndex, false);
+  return {
+    workspace,
+    dataset: datasetId,
+    ...described,
+    schema: { type: 'object', properties, required: requiredOf(columnMapping, numbered) },
+    mapping: columnMapping,
+    numbered,
+  };
+}
+
+/** Without key and date nothing but numbers tells records apart. @throws Failure InvalidBody */
+function isNumbered(mapping: ColumnMapping, asked: boolean | undefined, was: boolean): boolean {
+  if (asked === true && !isMapped(mapping)) {
+    throw new Failure(
+      'InvalidBody',
+      'uniqueIndex must stand beside a columnMapping with key or date',
+    );
+  }
+  return !(asked ?? (isMapped(mapping) && !was));
+}
+
+type Described = Pick<
+  DatasetDraft,
+  | 'title'
+  | 'description'
+  | 'source'
+  | 'weight'
+  | 'access'
+  | 'smartLinks'
+  | 'historyDays'
+  | 'contract'
+  | 'expectations'
+>;
+
+/** What a body says of a dataset beside its schema; what it leaves out stays as it was. */
+export const describedBy = (
+  body: Omit<Static<typeof CHANGE_DATASET>, 'dataset' | 'existing' | 'schema'>,
+  was: Described,
+): Described => ({
+  title: body.title ?? was.title,
+  description: body.description ?? was.description,
+  source: body.source ?? was.source,
+  weight: body.weight ?? was.weight,
+  access: (body.access as Access | undefined) ?? was.access,
+  smartLinks: body.smartLinkAttributes ?? was.smartLinks,
+  // null takes it back.
+  historyDays: body.historyDays === undefined ? was.historyDays : body.historyDays,
+  ...governedBy(body, was),
+});
+
+/** @throws Failure InvalidBody naming the attribute. */
+export function checkSmartLinks(smartLinks: readonly SmartLink[], names: readonly string[]): void {
+  const unknown = smartLinks.find(({ attributeName }) => !names.includes(attributeName));
+  if (unknown === undefined) return;
+  const told = `smartLinkAttributes: ${unknown.attributeName} is not a property`;
+  throw new Failure('InvalidBody', told);
+}
+
+/** What a body makes of the properties of a dataset. */
+interface PropertyEdit {
+  readonly schema: RecordSchema;
+  readonly added: Properties;
+  readonly retyped: Properties;
+  readonly removed: readonly string[];
+}
+
+/**
+ * A property that the body does not name stays, one that is null there goes.
+ * @throws Failure InvalidBody naming the property.
+ */
+export function editOf(
+  { mapping, schema }: Dataset,
+  given: Readonly<Record<string, PropertyType | null>>,
+): PropertyEdit {
+  const added: Record<string, PropertyType> = {};
+  const retyped: Record<string, PropertyType> = {};
+  const removed: string[] = [];
+  const indexed = new Set(Object.values(mapping));
+  for (const [name, property] of Object.entries(given)) {
+    const known = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
+    if (known?.type === property?.type && known?.format === property?.format) {
+      if (known === undefined) throw unknownProperty(name);
+      continue;
+    }
+    if (known === undefined && property === null) throw unknownProperty(name);
+    if (indexed.has(name)) {
+      const rule = property === null ? 'it can not go' : 'it can not change its type';
+      throw new Failure('InvalidBody', `schema.properties.${name} is indexed: ${rule}`);
+    }
+    if (property === null) removed.push(name);
+    else if (known === undefined) added[name] = property;
+    else retyped[name] = property;
+  }
+  const all = Object.entries({ ...schema.properties, ...retyped, ...added });
+  const properties = Object.fromEntries(all.filter(([name]) => !removed.includes(name)));
+  checkPropertyNames('schema.properties', Object.keys(properties));
+  return { schema: { ...schema, properties }, added, retyped, removed };
+}
+
+const unknownProperty = (name: string): Failure =>
+  new Failure('InvalidBody', `schema.properties.${name} is null, and no property`);
+
+/** What a body makes of the index of a dataset; undefined: it stays. @throws as `draftOf`. */
+export function indexEditOf(
+  {
+    columnMapping,
+    duplicateKeyHandling,
+    uniqueIndex,
+  }: Omit<Static<typeof CHANGE_DATASET>, 'dataset'>,
+  { mapping: was, numbered: wasNumbered, schema }: Dataset,
+): IndexEdit | undefined {
+  if (columnMapping === undefined && uniqueIndex === undefined) {
+    if (duplicateKeyHandling === undefined) return undefined;
+    const rule = 'duplicateKeyHandling must stand beside columnMapping or uniqueIndex';
+    throw new Failure('InvalidBody', rule);
+  }
+  const mapping = columnMapping ?? was;
+  checkMapping(schema.properties, mapping);
+  const numbered = isNumbered(mapping, uniqueIndex, wasNumbered);
+  const parts = ['key', 'subkey', 'date'] as const;
+  const same = numbered === wasNumbered && parts.every((part) => mapping[part] === was[part]);
+  return same ? undefined : { mapping, numbered, duplicates: duplicateKeyHandling };
+}
+
+function checkMapping(properties: Properties, mapping: ColumnMapping): void {
+  for (const [part, name] of Object.entries(mapping)) {
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const at = `columnMapping.${part}`;
+    if (property === undefined) throw new Failure('InvalidBody', `${at} is not a property`);
+    if (columnTypeOf(property) === 'json') {
+      throw new Failure('InvalidBody', `${at} must be a scalar property`);
+    }
+    if (part === 'date' && property.format === undefined) {
+      throw new Failure('InvalidBody', `${at} must have format date or date-time`);
+    }
+  }
+  const names = Object.values(mapping);
+  if (new Set(names).size < names.length) {
+    throw new Failure('InvalidBody', 'columnMapping must not name one property twice');
+  }
+  if (mapping.subkey !== undefined && mapping.key === undefined) {
+    throw new Failure('InvalidBody', 'columnMapping.subkey must not stand without a key');
+  }
+}

@@ -1,0 +1,143 @@
+// A dataset as its owner sees it (INTERFACE.md 3.3 "Object").
+import { makeBind } from '../../query/plan/binding.ts';
+import { dayIn } from '../../query/time/dates.ts';
+import { planSeries } from '../../query/plan/seriesPlan.ts';
+import { printRecords } from '../../query/plan/seriesSql.ts';
+import { isUsual } from '../../store/datasets/contracts.ts';
+import type { Dataset } from '../../store/datasets/datasets.ts';
+import type { Bound } from '../../store/duckdb/protocol.ts';
+import { Failure } from '../../store/base/failure.ts';
+import type { Table } from '../../store/versions/lakeRead.ts';
+import type { PendingRow } from '../../store/pushes/pendingRows.ts';
+import { withPending } from '../../store/pushes/pendingSql.ts';
+import { withOpenFiles } from '../../store/versions/tableFiles.ts';
+import { visibleRows } from '../../store/versions/tableSql.ts';
+import type { Services } from '../request/endpoint.ts';
+import { identifier } from '../../store/duckdb/sqlText.ts';
+
+const ASKING = [
+  ...['workspace', 'datasetId', 'title', 'description', 'source', 'weight'],
+  ...['columnMapping', 'uniqueIndex', 'schema'],
+];
+
+/** What is needed to ask for records: not who may, nor what is expected of them. */
+export const askingView = (dataset: Dataset): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(schemaView(dataset)).filter(([name]) => ASKING.includes(name)));
+
+/** What needs no look at the records. */
+export const schemaView = (dataset: Dataset): Readonly<Record<string, unknown>> => ({
+  workspace: dataset.workspace,
+  datasetId: dataset.dataset,
+  title: dataset.title,
+  description: dataset.description,
+  source: dataset.source,
+  weight: dataset.weight,
+  columnMapping: dataset.mapping,
+  ...(dataset.numbered ? { uniqueIndex: false } : {}),
+  access: dataset.access,
+  smartLinkAttributes: dataset.smartLinks,
+  ...(dataset.historyDays === null ? {} : { historyDays: dataset.historyDays }),
+  ...(isUsual(dataset.contract) ? {} : { schemaContract: dataset.contract }),
+  ...(dataset.expectations.length === 0 ? {} : { expectations: dataset.expectations }),
+  schema: dataset.schema,
+  parentDatasetId: null,
+  date: dataset.createdMs,
+  updated: dataset.updatedMs,
+});
+
+/** With the counts of the current version and what is pending beside it. */
+export async function datasetView(dataset: Dataset, services: Services): Promise<object> {
+  const table = await services.lake.table(dataset.tableId);
+  const pending = table === undefined ? [] : services.pending.beside(table.tableId, table.snapshot);
+  if (table === undefined) return { ...schemaView(dataset), keys: 0, records: 0 };
+  if (pending.length === 0) {
+    const { keys } = await countStored(dataset, table, services);
+    return { ...schemaView(dataset), keys, records: table.records };
+  }
+  return { ...schemaView(dataset), ...(await count(dataset, table, pending, services)) };
+}
+
+interface Counts {
+  readonly keys: number;
+  readonly records: number;
+}
+
+/** Counts of the versions asked for last: a version's count never changes. */
+const counted = new WeakMap<Table, Promise<Counts>>();
+
+function countStored(dataset: Dataset, table: Table, services: Services): Promise<Counts> {
+  const known = counted.get(table) ?? count(dataset, table, [], services);
+  counted.set(table, known);
+  known.catch(() => counted.delete(table));
+  return known;
+}
+
+async function count(
+  dataset: Dataset,
+  table: Table,
+  pending: readonly PendingRow[],
+  { series }: Services,
+): Promise<Counts> {
+  const { key, subkey, date } = dataset.mapping;
+  const names = [key, subkey, date].filter((name) => name !== undefined);
+  const index = table.columns.filter(({ name }) => names.includes(name));
+  if (key === undefined && pending.length === 0) return { keys: 0, records: table.records };
+  if (table.files.length + pending.length === 0) return { keys: 0, records: 0 };
+  return withOpenFiles(series.files, table.files, async ({ paths, pathOf }) => {
+    const columns = pending.length === 0 ? index.filter(({ name }) => name === key) : index;
+    const parameters: Bound[] = [];
+    const bind = makeBind(parameters);
+    const stored = visibleRows(table.files, columns, pathOf);
+    const rows = withPending(stored, columns, index, pending, 'true', bind);
+    const keys = key === undefined ? '0' : `count(DISTINCT ${identifier(key)})`;
+    const statements = [`SELECT ${keys} AS keys, count(*) AS records FROM ${rows}`];
+    const { deadlineMs, pool } = series;
+    const answer = await pool.rows({ files: paths, statements, parameters, deadlineMs });
+    const row = answer[0]?.[0] ?? {};
+    return { keys: Number(row['keys'] ?? 0), records: Number(row['records'] ?? 0) };
+  });
+}
+
+/** What is known of one key of a dataset, or of one of its subkeys: records and dates. */
+export async function keyView(
+  dataset: Dataset,
+  key: string,
+  subkey: string | undefined,
+  services: Services,
+): Promise<object> {
+  const { clock, lake, series, settings } = services;
+  const table = await lake.table(dataset.tableId);
+  if (table === undefined) throw new Failure('NotFound');
+  const plan = planSeries(subkey === undefined ? { key } : { key, subkey }, {
+    dataset,
+    table,
+    pending: (keys) => services.pending.beside(table.tableId, table.snapshot, keys),
+    visibility: { kind: 'all' },
+    rowsMax: 1,
+    today: dayIn(clock(), settings.zone),
+    zone: settings.zone,
+    shape: 'data',
+  });
+  const parameters: Bound[] = [];
+  const bind = makeBind(parameters);
+  const date = identifier(plan.dateColumn.name);
+  const epoch = (end: string): string => `epoch_ms(CAST(${end}(${date}) AS TIMESTAMP))`;
+  const answer = await withOpenFiles(series.files, table.files, ({ paths, pathOf }) => {
+    const rows = printRecords(plan, table.columns, { pathOf }, bind);
+    const sql = `SELECT count(*) AS records, ${epoch('min')} AS first, ${epoch('max')} AS last
+      FROM ${rows}`;
+    const { deadlineMs, pool } = series;
+    return pool.rows({ files: paths, statements: [sql], parameters, deadlineMs });
+  });
+  const row = answer[0]?.[0] ?? {};
+  const ms = (value: unknown): number | null => (value === null ? null : Number(value));
+  return {
+    workspace: dataset.workspace,
+    datasetId: dataset.dataset,
+    key,
+    ...(subkey === undefined ? {} : { subkey }),
+    records: Number(row['records']),
+    first: ms(row['first']),
+    last: ms(row['last']),
+  };
+}

@@ -1,0 +1,215 @@
+// What an account used and may use (SPEC.md "Account", INTERFACE.md 5).
+import { type Static, Type } from 'typebox';
+import type { TokenShown } from '../../../store/accounts/accounts.ts';
+import type { Caller } from '../../../store/accounts/callers.ts';
+import { Failure } from '../../../store/base/failure.ts';
+import { readUsage, type Usage } from '../../../store/ledger/usage.ts';
+import { managerOf } from '../../auth/access.ts';
+import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
+import { filteredJson, JSON_PARAMETERS } from '../../request/filtered.ts';
+import { numberOf, type Parameter, refuse, truthOf } from '../../request/parameters.ts';
+import { tokenShown } from '../../auth/tokenView.ts';
+
+/** What all rows of this file have in common: they answer whatever was spent. */
+const ROW = {
+  token: 'secret',
+  weight: 'free',
+  always: true,
+  failures: 'data',
+} as const satisfies Partial<Endpoint>;
+
+const counts = Type.Record(Type.String(), Type.Integer());
+
+const USAGE = Type.Object({
+  monthlyUsage: Type.Integer(),
+  monthlyPayAsYouGo: Type.Integer(),
+  monthlyPremium: Type.Integer(),
+  dailyUsage: counts,
+  tokenUsage: counts,
+  keyUsage: counts,
+});
+
+const TYPES = ['messages', 'rules', 'rule-records', 'alerts', 'alert-records'] as const;
+
+export const getUsage: Endpoint = {
+  ...ROW,
+  id: 'getUsage',
+  method: 'GET',
+  path: '/account/usage/:type?',
+  summary: `Usage of this month in all, by day, token and key; type: ${TYPES.join(', ')}.`,
+  parameters: JSON_PARAMETERS,
+  answer: Type.Union([USAGE, Type.Object({ messages: USAGE, rules: Type.Array(Type.Unknown()) })]),
+  handle: async (call, services) => {
+    const caller = managerOf(call.caller);
+    const { type } = call.path;
+    const known = TYPES.find((item) => item === type?.toLowerCase());
+    if (type !== undefined && known === undefined) {
+      refuse('type', `must be one of ${TYPES.join(', ')}`);
+    }
+    // Rules are not there yet, so that nothing of theirs was ever used.
+    const empty = known !== undefined && known !== 'messages';
+    const messages = empty ? NO_USAGE : await usageOf(caller, services);
+    return filteredJson(call, type === undefined ? { messages, rules: [] } : messages);
+  },
+};
+
+const NO_USAGE: Static<typeof USAGE> = {
+  monthlyUsage: 0,
+  monthlyPayAsYouGo: 0,
+  monthlyPremium: 0,
+  dailyUsage: {},
+  tokenUsage: {},
+  keyUsage: {},
+};
+
+async function usageOf(
+  { accountId, tier }: Caller,
+  { accounts, database, days, ledger }: Services,
+): Promise<Static<typeof USAGE>> {
+  await ledger.flush();
+  const usage = await readUsage(database, accountId, days, ledger.timeMs());
+  return usageView(usage, await accounts.tokens(accountId), tier.messagesMonthly);
+}
+
+function usageView(
+  usage: Usage,
+  tokens: readonly TokenShown[],
+  included: number,
+): Static<typeof USAGE> {
+  const byToken = tokens.flatMap((token) => {
+    const messages = usage.byToken.get(token.tokenId);
+    if (messages === undefined) return [];
+    // Two secret tokens may end alike; then the second one is told by its id.
+    const alike = tokens.find((other) => tokenShown(other) === tokenShown(token)) !== token;
+    return [[alike ? token.tokenId : tokenShown(token), messages] as const];
+  });
+  return {
+    monthlyUsage: usage.month,
+    monthlyPayAsYouGo: Math.max(0, usage.month - included),
+    monthlyPremium: usage.premium,
+    dailyUsage: Object.fromEntries(usage.byDay),
+    tokenUsage: Object.fromEntries(byToken),
+    keyUsage: Object.fromEntries(usage.byKey),
+  };
+}
+
+export const getMetadata: Endpoint = {
+  ...ROW,
+  id: 'getAccountMetadata',
+  method: 'GET',
+  path: '/account/metadata',
+  inTest: true,
+  summary: 'Tier, quota and use of the account; circuitBreaker 0: none is set.',
+  parameters: JSON_PARAMETERS,
+  answer: Type.Object({
+    payAsYouGoEnabled: Type.Boolean(),
+    effectiveDate: Type.Integer(),
+    endDateEffective: Type.Integer(),
+    subscriptionTermType: Type.String(),
+    tierName: Type.String(),
+    messageLimit: Type.Integer(),
+    messagesUsed: Type.Integer(),
+    premiumMessageLimit: Type.Integer(),
+    premiumMessagesUsed: Type.Integer(),
+    messageBudget: Type.Union([Type.Integer(), Type.Null()]),
+    circuitBreaker: Type.Integer(),
+  }),
+  handle: async (call, { days, ledger }) => {
+    const { account, accountId, tier } = managerOf(call.caller);
+    // What was used is production's.
+    const isTest = call.environment === 'test';
+    const value = {
+      payAsYouGoEnabled: account.payAsYouGo && tier.payAsYouGo,
+      effectiveDate: account.createdMs,
+      endDateEffective: days.monthEnd(ledger.timeMs()),
+      subscriptionTermType: 'monthly',
+      tierName: tier.name,
+      messageLimit: tier.messagesMonthly,
+      messagesUsed: isTest ? 0 : ledger.balance(accountId).used,
+      premiumMessageLimit: account.premiumMessages,
+      premiumMessagesUsed: isTest ? 0 : ledger.premiumBalance(accountId).used,
+      messageBudget: account.budget ?? null,
+      circuitBreaker: account.circuitBreaker ?? 0,
+    };
+    return filteredJson(call, value);
+  },
+};
+
+const ALLOW: Parameter = {
+  kind: 'boolean',
+  name: 'allow',
+  help: 'Whether messages above the quota may be used and are charged.',
+};
+
+const SUCCESS = { ...ROW, method: 'POST', body: { kind: 'form' }, answer: Type.String() } as const;
+
+export const setMessageBudget: Endpoint = {
+  ...SUCCESS,
+  id: 'setMessageBudget',
+  path: '/account/messagebudget',
+  summary: 'Sets the messages of a month at which all calls stop.',
+  parameters: [
+    {
+      kind: 'integer',
+      name: 'totalMessages',
+      least: 0,
+      most: 1_000_000_000_000,
+      help: 'Messages of a month in all; at it every call but those of the account stops.',
+    },
+    // iexjs asks for pay-as-you-go here.
+    ALLOW,
+  ],
+  handle: async (call, services) => {
+    const { accountId } = managerOf(call.caller);
+    const budget = numberOf(call.query, 'totalMessages');
+    if (budget === undefined && call.query['allow'] !== undefined) return allow(call, services);
+    if (budget === undefined) return refuse('totalMessages', 'is required');
+    await services.accounts.changeAccount(accountId, { budget }, call.actor);
+    return success(call);
+  },
+};
+
+export const removeMessageBudget: Endpoint = {
+  ...ROW,
+  id: 'removeMessageBudget',
+  method: 'DELETE',
+  path: '/account/messagebudget',
+  summary: 'Removes the message budget.',
+  parameters: [],
+  answer: Type.String(),
+  handle: async (call, { accounts }) => {
+    const { accountId } = managerOf(call.caller);
+    await accounts.changeAccount(accountId, { budget: undefined }, call.actor);
+    return success(call);
+  },
+};
+
+export const setPayAsYouGo: Endpoint = {
+  ...SUCCESS,
+  id: 'setPayAsYouGo',
+  path: '/account/payasyougo',
+  summary: 'Allows messages above the quota, or stops at it.',
+  parameters: [ALLOW],
+  handle: (call, services) => {
+    if (call.query['allow'] === undefined) refuse('allow', 'is required');
+    return allow(call, services);
+  },
+};
+
+/** @throws Failure FreeTierNotAllowed: free accounts can't buy messages. */
+async function allow(call: Call, { accounts }: Services): Promise<Answer> {
+  const { accountId, tier } = managerOf(call.caller);
+  const payAsYouGo = truthOf(call.query, 'allow');
+  if (payAsYouGo && !tier.payAsYouGo) throw new Failure('FreeTierNotAllowed');
+  await accounts.changeAccount(accountId, { payAsYouGo }, call.actor);
+  return success(call);
+}
+
+/**
+ * `SUCCESS`, a plain text (INTERFACE.md 5). iexjs, known by the body that it forgets to encode,
+ * reads every answer as JSON: it gets a JSON text.
+ */
+function success({ json }: Call): Answer {
+  if (json === '[object Object]') return { kind: 'json', value: 'SUCCESS', metering: 'free' };
+  return { kind: 'text', text: 'SUCCESS', contentType: 'text/html; charset=utf-8' };
+}

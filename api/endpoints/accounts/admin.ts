@@ -1,0 +1,274 @@
+// The operator's side: accounts, their tokens, what was done, and whether the ledger adds up. Only
+// the admin token reaches it; the command line goes through it too.
+import { type Static, Type } from 'typebox';
+import { makeBackup } from '../../../jobs/backup/backup.ts';
+import { healFiles } from '../../../jobs/upkeep/heal.ts';
+import { verifyLedger } from '../../../jobs/upkeep/verifyLedger.ts';
+import type { Account, AccountSettings } from '../../../store/accounts/accountRows.ts';
+import { readAudit } from '../../../store/accounts/audit.ts';
+import { Failure } from '../../../store/base/failure.ts';
+import { TIER_NAMES } from '../../../store/accounts/tiers.ts';
+import { readUsage } from '../../../store/ledger/usage.ts';
+import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
+import { numberOf, textOf } from '../../request/parameters.ts';
+import { makeToken, renewToken, setToken } from '../../auth/tokenActs.ts';
+import { CHANGE_TOKEN, CREATE_TOKEN, settingsOf } from '../../auth/tokenBody.ts';
+import { tokenView } from '../../auth/tokenView.ts';
+
+const ANY = Type.Object({}, { additionalProperties: true });
+
+const ROW = {
+  token: 'admin',
+  weight: 'free',
+  parameters: [],
+  answer: ANY,
+  failures: 'workspace',
+} as const satisfies Partial<Endpoint>;
+
+const MESSAGES_MAX = 1_000_000_000_000;
+const count = Type.Integer({ minimum: 0, maximum: MESSAGES_MAX });
+const countOrNone = Type.Optional(Type.Union([count, Type.Null()]));
+const label = Type.String({ minLength: 1, maxLength: 200 });
+const tier = Type.Enum([...TIER_NAMES]);
+
+const CREATE = Type.Object({ name: label, tier }, { additionalProperties: false });
+
+const CHANGE = Type.Object(
+  {
+    name: Type.Optional(label),
+    tier: Type.Optional(tier),
+    payAsYouGo: Type.Optional(Type.Boolean()),
+    suspended: Type.Optional(Type.Boolean()),
+    circuitBreaker: countOrNone,
+    budget: countOrNone,
+    premiumMessages: Type.Optional(count),
+    grants: Type.Optional(Type.Array(Type.String({ maxLength: 128 }), { maxItems: 1_000 })),
+  },
+  { additionalProperties: false },
+);
+
+const shown = (value: unknown): Answer => ({ kind: 'json', value, metering: 'none' });
+
+const accountOf = (call: Call, { accounts }: Services): Account => {
+  const account = accounts.account(call.path['accountId'] ?? '');
+  if (account === undefined) throw new Failure('NotFound');
+  return account;
+};
+
+function accountView(account: Account, { ledger }: Services): object {
+  const { tier: own, circuitBreaker, budget, defaultWorkspace, createdMs, ...rest } = account;
+  return {
+    ...rest,
+    tier: own.name,
+    circuitBreaker: circuitBreaker ?? null,
+    budget: budget ?? null,
+    defaultWorkspace: defaultWorkspace ?? null,
+    messageLimit: own.messagesMonthly,
+    messagesUsed: ledger.balance(account.accountId).used,
+    premiumMessagesUsed: ledger.premiumBalance(account.accountId).used,
+    created: createdMs,
+  };
+}
+
+export const listAccounts: Endpoint = {
+  ...ROW,
+  id: 'listAccounts',
+  method: 'GET',
+  path: '/admin/accounts',
+  summary: 'All accounts with what they may do and have used this month.',
+  answer: Type.Array(ANY),
+  handle: async (_call, services) =>
+    shown(services.accounts.list().map((account) => accountView(account, services))),
+};
+
+export const createAccount: Endpoint = {
+  ...ROW,
+  id: 'createAccount',
+  method: 'POST',
+  path: '/admin/accounts',
+  summary: 'Makes an account with its two test tokens.',
+  body: { kind: 'json', schema: CREATE },
+  handle: async (call, services) => {
+    const { name, tier: named } = call.json as Static<typeof CREATE>;
+    const accountId = await services.accounts.createAccount(name, named, call.actor);
+    const made = services.accounts.account(accountId);
+    return shown(made === undefined ? {} : accountView(made, services));
+  },
+};
+
+export const getAccount: Endpoint = {
+  ...ROW,
+  id: 'getAccount',
+  method: 'GET',
+  path: '/admin/accounts/:accountId',
+  summary: 'One account with its tokens; secret ones by their last four characters.',
+  handle: async (call, services) => {
+    const account = accountOf(call, services);
+    const tokens = await services.accounts.tokens(account.accountId);
+    const views = tokens.map((one) => tokenView(one, false));
+    return shown({ ...accountView(account, services), tokens: views });
+  },
+};
+
+export const changeAccount: Endpoint = {
+  ...ROW,
+  id: 'changeAccount',
+  method: 'PATCH',
+  path: '/admin/accounts/:accountId',
+  summary: 'Sets tier, pay-as-you-go, circuit breaker, budget, premium messages, grants; suspends.',
+  body: { kind: 'json', schema: CHANGE },
+  handle: async (call, services) => {
+    const { accountId } = accountOf(call, services);
+    const changes = changesOf(call.json as Static<typeof CHANGE>);
+    const account = await services.accounts.changeAccount(accountId, changes, call.actor);
+    return shown(accountView(account, services));
+  },
+};
+
+function changesOf(body: Static<typeof CHANGE>): Partial<AccountSettings> {
+  const { circuitBreaker, budget, ...plain } = body;
+  return {
+    ...plain,
+    ...(circuitBreaker === undefined ? {} : { circuitBreaker: circuitBreaker ?? undefined }),
+    ...(budget === undefined ? {} : { budget: budget ?? undefined }),
+  };
+}
+
+export const getAccountUsage: Endpoint = {
+  ...ROW,
+  id: 'getAccountUsage',
+  method: 'GET',
+  path: '/admin/accounts/:accountId/usage',
+  summary: 'What an account used this month: in all, by day, by token id, by usage key.',
+  handle: async (call, services) => {
+    const { accountId } = accountOf(call, services);
+    const { database, days, ledger } = services;
+    await ledger.flush();
+    const usage = await readUsage(database, accountId, days, ledger.timeMs());
+    return shown({
+      messages: usage.month,
+      premiumMessages: usage.premium,
+      byDay: Object.fromEntries(usage.byDay),
+      byToken: Object.fromEntries(usage.byToken),
+      byKey: Object.fromEntries(usage.byKey),
+    });
+  },
+};
+
+export const createAccountToken: Endpoint = {
+  ...ROW,
+  id: 'createAccountToken',
+  method: 'POST',
+  path: '/admin/accounts/:accountId/tokens',
+  summary: 'Makes a token of an account; it is shown whole this once.',
+  body: { kind: 'json', schema: CREATE_TOKEN },
+  handle: async (call, services) =>
+    shown(await makeToken(accountOf(call, services).accountId, call, services)),
+};
+
+export const changeAccountToken: Endpoint = {
+  ...ROW,
+  id: 'changeAccountToken',
+  method: 'PATCH',
+  path: '/admin/accounts/:accountId/tokens/:tokenId',
+  summary: 'Changes name, limits, rights or places of a token, or disables it.',
+  body: { kind: 'json', schema: CHANGE_TOKEN },
+  handle: async (call, services) => {
+    const { accountId } = accountOf(call, services);
+    const settings = settingsOf(call.json as Static<typeof CHANGE_TOKEN>);
+    return shown(await setToken(accountId, settings, call, services));
+  },
+};
+
+export const rotateAccountToken: Endpoint = {
+  ...ROW,
+  id: 'rotateAccountToken',
+  method: 'POST',
+  path: '/admin/accounts/:accountId/tokens/:tokenId/rotate',
+  summary: 'A new text for a token, shown whole this once; the old one is disabled at once.',
+  handle: async (call, services) =>
+    shown(await renewToken(accountOf(call, services).accountId, call, services)),
+};
+
+const ENTRIES_DEFAULT = 100;
+const ENTRIES_MAX = 10_000;
+
+export const getAudit: Endpoint = {
+  ...ROW,
+  id: 'getAudit',
+  method: 'GET',
+  path: '/admin/audit',
+  summary: 'Who changed what about accounts and tokens, newest first.',
+  parameters: [
+    { kind: 'text', name: 'accountId', help: 'Only what concerns this account.' },
+    { kind: 'integer', name: 'limit', least: 1, most: ENTRIES_MAX, help: 'At most n entries.' },
+  ],
+  answer: Type.Array(ANY),
+  handle: async (call, { database }) => {
+    const limit = numberOf(call.query, 'limit') ?? ENTRIES_DEFAULT;
+    return shown(await readAudit(database, textOf(call.query, 'accountId'), limit));
+  },
+};
+
+export const verify: Endpoint = {
+  ...ROW,
+  id: 'verifyLedger',
+  method: 'GET',
+  path: '/admin/verify-ledger',
+  summary: 'Recomputes every charge from the journal and tells what disagrees.',
+  handle: async (_call, { journal, ledger }) => {
+    await ledger.flush();
+    return shown(await verifyLedger(journal, ledger));
+  },
+};
+
+export const verifyFiles: Endpoint = {
+  ...ROW,
+  id: 'verifyFiles',
+  method: 'GET',
+  path: '/admin/verify-files',
+  summary: 'Reads every file of the lake and tells those that are not what was written.',
+  handle: async (_call, { fileCheck }) => shown(await fileCheck.all()),
+};
+
+const HEAL = Type.Object(
+  { from: Type.String({ minLength: 1, maxLength: 4_096 }) },
+  { additionalProperties: false },
+);
+
+export const heal: Endpoint = {
+  ...ROW,
+  id: 'healFiles',
+  method: 'POST',
+  path: '/admin/heal',
+  summary: 'Puts the files of a backup in the place of damaged ones of the lake.',
+  body: { kind: 'json', schema: HEAL },
+  handle: async (call, { disk, fileCheck, folder }) => {
+    const { from } = call.json as Static<typeof HEAL>;
+    return shown(await healFiles(from, { fileCheck, disk, root: folder.lake }));
+  },
+};
+
+const BACKUP = Type.Object(
+  {
+    target: Type.String({ minLength: 1, maxLength: 4_096 }),
+    withoutKey: Type.Optional(Type.Boolean()),
+    copy: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+);
+
+export const backUp: Endpoint = {
+  ...ROW,
+  id: 'makeBackup',
+  method: 'POST',
+  path: '/admin/backup',
+  summary: 'Backs up the data folder into a folder of the server, or brings that up to now.',
+  body: { kind: 'json', schema: BACKUP },
+  handle: async (call, services) => {
+    const { target, withoutKey = false, copy = false } = call.json as Static<typeof BACKUP>;
+    const { actor } = call;
+    const signal = call.departure();
+    return shown(await makeBackup({ target, withoutKey, copy, actor, signal }, services));
+  },
+};

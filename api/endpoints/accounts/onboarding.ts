@@ -1,0 +1,39 @@
+// How the original let a role of AWS read buckets for it. A server of one's own has no AWS account that a
+// role could trust: it says so, and what opens buckets instead.
+import { Type } from 'typebox';
+import { Failure } from '../../../store/base/failure.ts';
+import { placeOf } from '../../auth/access.ts';
+import type { Endpoint } from '../../request/endpoint.ts';
+import { refuse, textOf } from '../../request/parameters.ts';
+import { OWNERS_ROW } from '../../request/rows.ts';
+
+/** Paths and names of roles, as IAM has them. */
+const ROLE = /^arn:aws(?:-[a-z]{1,10}){0,3}:iam::\d{12}:role\/[\w+=,.@/-]{1,576}$/;
+const RULE = 'must be the ARN of a role: arn:aws:iam::123456789012:role/NAME';
+
+export const configureAwsS3: Endpoint = {
+  ...OWNERS_ROW,
+  id: 'configureAwsS3',
+  method: 'GET',
+  path: '/aws-onboarding/:workspace/configure-aws-s3',
+  // iexjs leaves out the end (INTERFACE.md 3.2).
+  aliases: ['/aws-onboarding/:workspace'],
+  summary: 'Refused, with the reason: buckets are opened by access keys, not by roles.',
+  parameters: [
+    {
+      kind: 'text',
+      name: 'arnrole',
+      pattern: ROLE,
+      rule: RULE,
+      help: 'ARN of the role that was to be assumed.',
+    },
+  ],
+  answer: Type.Never(),
+  handle: async (call, services) => {
+    placeOf(call, services);
+    if (textOf(call.query, 'arnrole') === undefined) refuse('arnrole', RULE);
+    const why = 'this server has no AWS account that a role could trust';
+    const instead = 'POST /credentials/:workspace keeps access keys, which open buckets';
+    throw new Failure('InvalidBody', `arnrole can not be assumed: ${why}; ${instead}`);
+  },
+};

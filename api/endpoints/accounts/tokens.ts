@@ -1,0 +1,91 @@
+// Tokens of an account: list, make, change, rotate, disable (INTERFACE.md 3.1 "Token settings").
+import { type Static, Type } from 'typebox';
+import type { TokenSettings } from '../../../store/accounts/tokens.ts';
+import { managerOf } from '../../auth/access.ts';
+import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
+import { makeToken, renewToken, setToken } from '../../auth/tokenActs.ts';
+import { CHANGE_TOKEN, CREATE_TOKEN, refuseOwnEnd, settingsOf } from '../../auth/tokenBody.ts';
+import { tokenView } from '../../auth/tokenView.ts';
+
+const TOKEN = Type.Object(
+  { tokenId: Type.String(), token: Type.String(), kind: Type.String() },
+  { additionalProperties: true },
+);
+
+const ROW = {
+  token: 'secret',
+  weight: 'free',
+  always: true,
+  parameters: [],
+  answer: TOKEN,
+  failures: 'workspace',
+} as const satisfies Partial<Endpoint>;
+
+const shown = (value: unknown): Answer => ({ kind: 'json', value, metering: 'free' });
+
+export const listTokens: Endpoint = {
+  ...ROW,
+  id: 'listTokens',
+  method: 'GET',
+  path: '/account/tokens',
+  inTest: true,
+  summary: 'The tokens of the account; secret ones by their last four characters.',
+  answer: Type.Array(TOKEN),
+  handle: async (call, { accounts }) => {
+    const tokens = await accounts.tokens(managerOf(call.caller).accountId);
+    // Test tokens are not kept as well as others: they must not tell those of production.
+    const reached = tokens.filter(({ test }) => call.environment === 'production' || test);
+    return shown(reached.map((token) => tokenView(token, false)));
+  },
+};
+
+export const createToken: Endpoint = {
+  ...ROW,
+  id: 'createToken',
+  method: 'POST',
+  path: '/account/tokens',
+  summary: 'Makes a token; a secret one is shown whole this once.',
+  body: { kind: 'json', schema: CREATE_TOKEN },
+  handle: async (call, services) =>
+    shown(await makeToken(managerOf(call.caller).accountId, call, services)),
+};
+
+export const changeToken: Endpoint = {
+  ...ROW,
+  id: 'changeToken',
+  method: 'PATCH',
+  path: '/account/tokens/:tokenId',
+  summary: 'Changes name, limits, rights or places of a token, or disables it.',
+  body: { kind: 'json', schema: CHANGE_TOKEN },
+  handle: (call, services) =>
+    changeOwn(settingsOf(call.json as Static<typeof CHANGE_TOKEN>), call, services),
+};
+
+async function changeOwn(
+  settings: Partial<TokenSettings>,
+  call: Call,
+  services: Services,
+): Promise<Answer> {
+  const { accountId, tokenId } = managerOf(call.caller);
+  refuseOwnEnd(call.path['tokenId'] === tokenId, settings);
+  return shown(await setToken(accountId, settings, call, services));
+}
+
+export const rotateToken: Endpoint = {
+  ...ROW,
+  id: 'rotateToken',
+  method: 'POST',
+  path: '/account/tokens/:tokenId/rotate',
+  summary: 'A new text for a token, shown whole this once; the old one is disabled at once.',
+  handle: async (call, services) =>
+    shown(await renewToken(managerOf(call.caller).accountId, call, services)),
+};
+
+export const disableToken: Endpoint = {
+  ...ROW,
+  id: 'disableToken',
+  method: 'DELETE',
+  path: '/account/tokens/:tokenId',
+  summary: 'Disables a token; it can be enabled again.',
+  handle: (call, services) => changeOwn({ disabled: true }, call, services),
+};

@@ -1,0 +1,98 @@
+// Single records deleted or purged, by key and date.
+import { Type } from 'typebox';
+import { flushDataset } from '../../../jobs/run/flush.ts';
+import { planSeries, type SeriesPlan } from '../../../query/plan/seriesPlan.ts';
+import { dayIn, parseDay } from '../../../query/time/dates.ts';
+import { eraseRecords } from '../../../pipeline/edit/erase.ts';
+import { purgeRecords } from '../../../pipeline/edit/purge.ts';
+import type { Caller } from '../../../store/accounts/callers.ts';
+import type { Dataset } from '../../../store/datasets/datasets.ts';
+import { Failure } from '../../../store/base/failure.ts';
+import { clearTexts } from '../../../store/work/jobs.ts';
+import { purgeQuarantined } from '../../../store/datasets/quarantine.ts';
+import { scrubOrLater } from '../../../store/catalog/scrub.ts';
+import { callerOf, checkKind, datasetOf } from '../../auth/access.ts';
+import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
+import { dayOf, truthOf } from '../../request/parameters.ts';
+
+export const deleteRecords: Endpoint = {
+  id: 'deleteRecords',
+  method: 'DELETE',
+  path: '/data/:workspace/:id/:key/:subkey?/:date?',
+  token: 'granted',
+  summary: 'Deletes the records of a key, of a subkey, of a date or of a range of dates.',
+  weight: 'free',
+  parameters: [
+    { kind: 'day', name: 'from', help: 'Records on or after this date.' },
+    { kind: 'day', name: 'to', help: 'Records on or before this date.' },
+    {
+      kind: 'boolean',
+      name: 'purge',
+      help:
+        'true: out of every version, for good; what was before ends to be history of the dataset. ' +
+        'Needs a secret token.',
+    },
+  ],
+  answer: Type.Object({ success: Type.Literal(true), message: Type.String() }),
+  failures: 'workspace',
+  handle: async (call, services) => {
+    const caller = callerOf(call.caller);
+    const purges = truthOf(call.query, 'purge');
+    if (purges) checkKind(caller, 'secret');
+    const { lake, runner } = services;
+    const { workspace: place = '', id = '' } = call.path;
+    const { workspace, dataset } = datasetOf(caller, place, id, lake, 'delete');
+    const work = purges ? purgeFound : deleteFound;
+    const records = await runner.inTurn(workspace, dataset, () => work(call, caller, services));
+    if (purges) await scrubOrLater(services.scrub);
+    const message = `${purges ? 'purged' : 'deleted'} ${records} records`;
+    return { kind: 'json', value: { success: true, message }, metering: 'free' };
+  },
+};
+
+type Work = (call: Call, caller: Caller, services: Services) => Promise<number>;
+
+const deleteFound: Work = async (call, caller, services) => {
+  const dataset = wantedDataset(call, caller, services);
+  const plan = await planOf(call, dataset, services);
+  return eraseRecords(plan, dataset, caller.accountId, services.ingestion);
+};
+
+const purgeFound: Work = async (call, caller, services) => {
+  const dataset = wantedDataset(call, caller, services);
+  // A turn goes on when its flush fails: then nothing may be answered as purged.
+  await flushDataset(dataset, services);
+  const plan = await planOf(call, dataset, services);
+  const { ingestion, pending } = services;
+  const { key = '', subkey } = call.path;
+  await purgeQuarantined(services.database, dataset, key, subkey);
+  const records = await purgeRecords(plan, dataset, caller.accountId, ingestion, (transaction) =>
+    clearTexts(transaction, dataset),
+  );
+  pending.forgetFlushed(dataset.tableId);
+  return records;
+};
+
+const wantedDataset = ({ path }: Call, caller: Caller, { lake }: Services): Dataset =>
+  datasetOf(caller, path['workspace'] ?? '', path['id'] ?? '', lake, 'delete');
+
+async function planOf(
+  { path, query }: Call,
+  dataset: Dataset,
+  { clock, lake, settings }: Services,
+): Promise<SeriesPlan> {
+  const { key = '', subkey, date } = path;
+  const on = date === undefined ? undefined : parseDay('date', date);
+  const table = await lake.table(dataset.tableId);
+  if (table === undefined) throw new Failure('NotFound');
+  const wanted = { key, subkey, from: dayOf(query, 'from'), to: dayOf(query, 'to'), on };
+  return planSeries(wanted, {
+    dataset,
+    table,
+    visibility: { kind: 'all' },
+    rowsMax: Number.MAX_SAFE_INTEGER,
+    today: dayIn(clock(), settings.zone),
+    zone: settings.zone,
+    shape: 'data',
+  });
+}

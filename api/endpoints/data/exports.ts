@@ -1,0 +1,159 @@
+// Exports: a dataset or a query, of one version, as files in a folder or in a bucket.
+import { Type } from 'typebox';
+import { madeOf, orderOf, partsOf } from '../../../jobs/export/exportOrder.ts';
+import { manifestPlace } from '../../../pipeline/targets/target.ts';
+import { type ExportRow, findExport, listExports } from '../../../store/work/exports.ts';
+import { Failure } from '../../../store/base/failure.ts';
+import { placeOf } from '../../auth/access.ts';
+import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
+import { EXPORT_BODY } from '../../ingest/exportBody.ts';
+import { exportAsked } from '../../ingest/exporting.ts';
+import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
+import { truthOf } from '../../request/parameters.ts';
+import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
+import { WAIT } from './jobs.ts';
+
+const MADE = Type.Object({
+  success: Type.Literal(true),
+  message: Type.String(),
+  exportId: Type.String(),
+  exportUrl: Type.String(),
+});
+
+export const createExport: Endpoint = {
+  ...OWNERS_ROW,
+  id: 'createExport',
+  method: 'POST',
+  path: '/exports/:workspace',
+  summary: 'Writes a dataset or a query of one version into a folder or a bucket, with a manifest.',
+  parameters: [WAIT],
+  body: { kind: 'json', schema: EXPORT_BODY },
+  answer: MADE,
+  handle: async (call, services) => {
+    const row = await exportAsked(call, services);
+    await services.exports.submit(row);
+    return made('created', row, call, services);
+  },
+};
+
+export const listExportsOf: Endpoint = {
+  ...OWNERS_ROW,
+  id: 'listExports',
+  method: 'GET',
+  path: '/exports/:workspace',
+  summary: 'The exports of a workspace, without their parts.',
+  parameters: LIST_PARAMETERS,
+  answer: Type.Array(ANY),
+  handle: async (call, services) => {
+    const rows = await listExports(services.database, placeOf(call, services).workspace);
+    const range = listRange(call.query, services.settings.zone);
+    const listed = inRange(rows, range, ({ created_ms }) => created_ms);
+    return freely(listed.map((row) => view(row, services)));
+  },
+};
+
+export const getExport: Endpoint = {
+  ...OWNERS_ROW,
+  id: 'getExport',
+  method: 'GET',
+  path: '/exports/:workspace/:id',
+  summary: 'State and progress of an export, and its parts with their checksums.',
+  answer: ANY,
+  handle: async (call, services) => {
+    const row = await ownExport(call, services);
+    const parts = partsOf(row).map(({ bytes, name, rows, sha256 }) => ({
+      name,
+      rows,
+      bytes,
+      sha256,
+    }));
+    const making = madeOf(row)?.part.name ?? null;
+    return freely({ ...view(row, services), making, parts });
+  },
+};
+
+export const resumeExport: Endpoint = {
+  ...OWNERS_ROW,
+  id: 'resumeExport',
+  method: 'POST',
+  path: '/exports/:workspace/:id/resume',
+  summary: 'Goes on with an export that ended in vain, from the first part that is missing.',
+  parameters: [WAIT],
+  answer: MADE,
+  handle: async (call, services) => {
+    const row = await ownExport(call, services);
+    await services.exports.again(row.export_id);
+    return made('resumed', row, call, services);
+  },
+};
+
+export const cancelExport: Endpoint = {
+  ...OWNERS_ROW,
+  id: 'cancelExport',
+  method: 'DELETE',
+  path: '/exports/:workspace/:id',
+  summary: 'Ends an export that has not ended; parts that are written stay, without a manifest.',
+  answer: Type.Object({ success: Type.Literal(true), message: Type.String() }),
+  handle: async (call, services) => {
+    const { export_id, state } = await ownExport(call, services);
+    if (!(await services.exports.cancel(export_id))) {
+      throw new Failure('Conflict', `export ${export_id} has ended in ${state}`);
+    }
+    const ended = await services.exports.ended(export_id);
+    return freely({ success: true, message: `export ${export_id} has ended in ${ended.state}` });
+  },
+};
+
+async function ownExport(call: Call, services: Services): Promise<ExportRow> {
+  const { workspace } = placeOf(call, services);
+  const row = await findExport(services.database, call.path['id'] ?? '');
+  if (row === undefined || row.workspace !== workspace) throw new Failure('NotFound');
+  return row;
+}
+
+/** @throws Failure InvalidBody when it was to be waited for and failed. */
+async function made(
+  what: string,
+  { export_id: exportId, workspace }: ExportRow,
+  { query }: Call,
+  { exports }: Services,
+): Promise<Answer> {
+  if (truthOf(query, 'wait')) {
+    const { error, state } = await exports.ended(exportId);
+    if (state !== 'DONE') {
+      throw new Failure('InvalidBody', `export ${exportId} ended in ${state}: ${error}`);
+    }
+  }
+  const message = `Export has been ${what}`;
+  return freely({
+    success: true,
+    message,
+    exportId,
+    exportUrl: `/v1/exports/${workspace}/${exportId}`,
+  });
+}
+
+function view(row: ExportRow, { clock, exports }: Services): object {
+  const { compression, format, target, what } = orderOf(row);
+  const { finished_ms, started_ms } = row;
+  const live = finished_ms === null ? exports.progressOf(row.export_id) : undefined;
+  return {
+    exportId: row.export_id,
+    workspace: row.workspace,
+    ...(what.kind === 'dataset' ? { dataset: what.name } : { query: what.query }),
+    format,
+    compression,
+    snapshot: row.snapshot_id,
+    target,
+    manifest: row.state === 'DONE' ? manifestPlace(target) : null,
+    state: row.state,
+    progress: Math.max(row.progress, live ?? 0),
+    rows: row.rows,
+    bytes: row.bytes,
+    error: row.error,
+    created: row.created_ms,
+    started: started_ms,
+    finished: finished_ms,
+    duration: started_ms === null ? null : (finished_ms ?? clock()) - started_ms,
+  };
+}

@@ -1,0 +1,148 @@
+// The ingestion history: every due time of a schedule, and what was done about it.
+import { type Static, Type } from 'typebox';
+import { Failure } from '../../../store/base/failure.ts';
+import {
+  findRun,
+  listRuns,
+  noteRun,
+  removeRun,
+  renoteRun,
+  type RunTold,
+} from '../../../store/work/runHistory.ts';
+import { placeOf } from '../../auth/access.ts';
+import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
+import { LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
+import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
+
+const NOTE = { note: Type.String({ maxLength: 10_000 }) };
+const CREATE = Type.Object(
+  {
+    ...NOTE,
+    ingestionScheduleId: Type.String({ maxLength: 100 }),
+    time: Type.Optional(Type.Integer({ minimum: 0 })),
+  },
+  { additionalProperties: false },
+);
+const CHANGE = Type.Object(NOTE, { additionalProperties: false });
+
+const MADE = Type.Object({
+  success: Type.Literal(true),
+  message: Type.String(),
+  ingestionHistoryId: Type.String(),
+});
+
+export const listHistory: Endpoint = {
+  ...OWNERS_ROW,
+  id: 'listIngestionHistory',
+  method: 'GET',
+  path: '/ingestion-history/:workspace',
+  summary: 'Runs of all schedules of a workspace, newest first, each with what became of its job.',
+  parameters: LIST_PARAMETERS,
+  answer: Type.Array(ANY),
+  handle: async (call, services) => freely(await runs(call, services, undefined)),
+};
+
+export const getHistory: Endpoint = {
+  ...OWNERS_ROW,
+  id: 'getIngestionHistory',
+  method: 'GET',
+  path: '/ingestion-history/:workspace/:id',
+  summary: 'The runs of one schedule, or one run by its own id.',
+  parameters: LIST_PARAMETERS,
+  answer: Type.Union([Type.Array(ANY), ANY]),
+  handle: async (call, services) => {
+    const { workspace } = placeOf(call, services);
+    const { id = '' } = call.path;
+    const schedule = services.scheduler.get(workspace, id);
+    if (schedule !== undefined) return freely(await runs(call, services, id));
+    return freely(view(await ownRun(call, services)));
+  },
+};
+
+export const createHistory: Endpoint = {
+  ...OWNERS_ROW,
+  id: 'createIngestionHistory',
+  method: 'POST',
+  path: '/ingestion-history/:workspace',
+  summary: 'Notes, beside the runs of a schedule, what was done by other means.',
+  body: { kind: 'json', schema: CREATE },
+  answer: MADE,
+  handle: async (call, services) => {
+    const { clock, database, scheduler } = services;
+    const { workspace } = placeOf(call, services);
+    const { ingestionScheduleId, note, time } = call.json as Static<typeof CREATE>;
+    const schedule = scheduler.get(workspace, ingestionScheduleId);
+    if (schedule === undefined) {
+      throw new Failure('InvalidBody', 'ingestionScheduleId names no ingestion schedule');
+    }
+    const now = clock();
+    return made('noted', await noteRun(database, schedule, time ?? now, note, now));
+  },
+};
+
+export const changeHistory: Endpoint = {
+  ...OWNERS_ROW,
+  id: 'changeIngestionHistory',
+  method: 'PUT',
+  path: '/ingestion-history/:workspace/:id',
+  summary: 'Changes the note of a run.',
+  body: { kind: 'json', schema: CHANGE },
+  answer: MADE,
+  handle: async (call, services) => {
+    const { runId } = await ownRun(call, services);
+    await renoteRun(services.database, runId, (call.json as Static<typeof CHANGE>).note);
+    return made('updated', runId);
+  },
+};
+
+export const deleteHistory: Endpoint = {
+  ...OWNERS_ROW,
+  id: 'deleteIngestionHistory',
+  method: 'DELETE',
+  path: '/ingestion-history/:workspace/:id',
+  summary: 'Takes a run out of the history; its job and its records stay.',
+  answer: MADE,
+  handle: async (call, services) => {
+    const { runId } = await ownRun(call, services);
+    await removeRun(services.database, runId);
+    return made('deleted', runId);
+  },
+};
+
+const made = (what: string, ingestionHistoryId: string): Answer =>
+  freely({ success: true, message: `Ingestion history has been ${what}`, ingestionHistoryId });
+
+async function runs(
+  call: Call,
+  services: Services,
+  scheduleId: string | undefined,
+): Promise<readonly object[]> {
+  const { workspace } = placeOf(call, services);
+  const range = listRange(call.query, services.settings.zone);
+  const told = await listRuns(services.database, { workspace, scheduleId }, range);
+  return told.map(view);
+}
+
+async function ownRun(call: Call, services: Services): Promise<RunTold> {
+  const { workspace } = placeOf(call, services);
+  const run = await findRun(services.database, workspace, call.path['id'] ?? '');
+  if (run === undefined) throw new Failure('NotFound');
+  return run;
+}
+
+const view = (run: RunTold): object => ({
+  ingestionHistoryId: run.runId,
+  ingestionScheduleId: run.scheduleId,
+  datasetId: run.dataset,
+  due: run.dueMs,
+  dueRuns: run.dues,
+  attempt: run.attempt,
+  outcome: run.outcome,
+  jobId: run.jobId,
+  status: run.job?.status ?? null,
+  recordsIngested: run.job?.ingested ?? 0,
+  recordsInvalid: run.job?.invalid ?? 0,
+  error: run.job?.error ?? null,
+  note: run.note,
+  created: run.madeMs,
+});

@@ -1,0 +1,328 @@
+// Jobs as their owner sees them (INTERFACE.md 3.2, 3.7; the object's exact members are not public).
+import { type Static, Type } from 'typebox';
+import { type FetchOrder, orderOf } from '../../../jobs/run/order.ts';
+import { dryRun } from '../../../pipeline/edit/dryRun.ts';
+import { checkJsonPath } from '../../../pipeline/decode/json.ts';
+import { checkName } from '../../../store/versions/columns.ts';
+import { findSource } from '../../../store/work/dataSources.ts';
+import { Failure } from '../../../store/base/failure.ts';
+import { findJob, findRejects, type Job, listJobs } from '../../../store/work/jobs.ts';
+import { redacted } from '../../../store/base/redact.ts';
+import { callerOf, checkDatasetRoom, placeOf } from '../../auth/access.ts';
+import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
+import { LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
+import { type Parameter, truthOf } from '../../request/parameters.ts';
+import { DRY_RUN, dryRunView } from '../../ingest/dryRunView.ts';
+import { freely } from '../../request/rows.ts';
+import { LOADING } from '../../ingest/scheduleBody.ts';
+import { look } from '../../ingest/sourceLook.ts';
+
+const COUNT = Type.Union([Type.Integer(), Type.Null()]);
+const TEXT = Type.Union([Type.String(), Type.Null()]);
+
+const JOB = Type.Object({
+  jobId: Type.String(),
+  jobType: Type.String(),
+  workspace: Type.String(),
+  datasetId: Type.String(),
+  status: Type.String(),
+  lastGoodStatus: Type.String(),
+  progress: Type.Integer(),
+  bytes: Type.Integer(),
+  recordsValidated: Type.Integer(),
+  recordsIngested: Type.Integer(),
+  recordsInvalid: Type.Integer(),
+  recordsDuplicate: Type.Integer(),
+  recordsQuarantined: Type.Integer(),
+  snapshot: COUNT,
+  sourceType: Type.String(),
+  dataSourceId: TEXT,
+  ingestionScheduleId: TEXT,
+  error: TEXT,
+  notes: Type.Array(Type.String()),
+  created: Type.Integer(),
+  started: COUNT,
+  finished: COUNT,
+  duration: COUNT,
+});
+
+export const getJob: Endpoint = {
+  id: 'getJob',
+  method: 'GET',
+  path: '/jobs/:workspace/:type/:jobId',
+  token: 'secret',
+  summary: 'State, progress and counts of a job.',
+  weight: 'free',
+  parameters: [],
+  answer: JOB,
+  failures: 'workspace',
+  handle: async (call, services) => {
+    const value = jobView(await jobOf(call, services), services);
+    return { kind: 'json', value, metering: 'free' };
+  },
+};
+
+export const listJobsOf: Endpoint = {
+  id: 'listJobs',
+  method: 'GET',
+  path: '/jobs/:workspace/:type',
+  aliases: ['/jobs/:workspace/:type/query'],
+  token: 'secret',
+  summary: 'The jobs of a workspace, newest first.',
+  weight: 'free',
+  parameters: LIST_PARAMETERS,
+  answer: Type.Array(JOB),
+  failures: 'workspace',
+  handle: async (call, services) => {
+    const { workspace } = placeOf(call, services);
+    const { type = '' } = call.path;
+    // iexjs cancels by `/jobs/:workspace/:id` (INTERFACE.md 3.2 "Client bugs to tolerate").
+    if (JOB_ID.test(type)) return cancelled(await jobNamed(workspace, type, services), services);
+    checkType(call);
+    const range = listRange(call.query, services.settings.zone);
+    const jobs = await listJobs(services.database, workspace, range);
+    await services.lake.seen(Math.max(0, ...jobs.map((job) => job.snapshot_id ?? 0)));
+    return freely(jobs.map((job) => jobView(job, services)));
+  },
+};
+
+const CREATE = Type.Object(
+  {
+    dataSourceId: Type.String({ maxLength: 100 }),
+    datasetId: Type.String({ minLength: 1, maxLength: 128 }),
+    credentialId: Type.Optional(Type.String({ maxLength: 100 })),
+    jsonPath: Type.Optional(Type.String({ maxLength: 2_000 })),
+    ...LOADING,
+  },
+  { additionalProperties: false },
+);
+
+export const JOB_MADE = Type.Object({
+  success: Type.Literal(true),
+  message: Type.String(),
+  jobId: Type.String(),
+  jobUrl: Type.String(),
+  /** Of a load that was waited for. */
+  notes: Type.Optional(Type.Array(Type.String())),
+});
+
+export const WAIT: Parameter = {
+  kind: 'boolean',
+  name: 'wait',
+  help: 'Answer when the job has ended.',
+};
+
+/** What is said of a new job. @throws Failure InvalidBody when it was to be waited for and failed. */
+export async function jobMade(
+  what: string,
+  workspace: string,
+  jobId: string,
+  call: Call,
+  { runner }: Services,
+): Promise<Answer> {
+  const message = `${what}, jobId: ${jobId} has been created`;
+  const told = { success: true, message, jobId, jobUrl: `/v1/jobs/${workspace}/ingest/${jobId}` };
+  if (!truthOf(call.query, 'wait')) return freely(told);
+  const job = await runner.ended(jobId);
+  if (job.status !== 'INGESTED') {
+    throw new Failure('InvalidBody', `job ${jobId} ended in ${job.status}: ${job.error}`);
+  }
+  // They tell which index values are stored: more than the right to write is.
+  const notes = callerOf(call.caller).kind === 'secret' ? notesOf(job) : [];
+  return freely({ ...told, ...(notes.length === 0 ? {} : { notes }) });
+}
+
+export const createJob: Endpoint = {
+  id: 'createJob',
+  method: 'POST',
+  path: '/jobs/:workspace/:type',
+  token: 'secret',
+  summary: 'Takes all that a data source has into a dataset, once; makes it when there is none.',
+  weight: 'free',
+  parameters: [
+    WAIT,
+    {
+      kind: 'boolean',
+      name: 'dryRun',
+      help: 'true: tells what the first file of the source would do, and changes nothing.',
+    },
+  ],
+  body: { kind: 'json', schema: CREATE },
+  answer: Type.Union([JOB_MADE, DRY_RUN]),
+  failures: 'workspace',
+  handle: async (call, services) => {
+    const { database, lake, runner } = services;
+    const place = placeOf(call, services);
+    const { workspace } = place;
+    checkType(call);
+    const body = call.json as Static<typeof CREATE>;
+    checkName('datasetId', body.datasetId);
+    const source = await findSource(database, workspace, body.dataSourceId);
+    if (source === undefined) {
+      throw new Failure('InvalidBody', 'dataSourceId names no data source');
+    }
+    const caller = callerOf(call.caller);
+    const known = lake.catalogue.dataset(workspace, body.datasetId);
+    if (known === undefined) checkDatasetRoom(caller, place, body.datasetId, services);
+    const { columnMapping, credentialId, dateOrder, jsonPath, reading, uniqueIndex } = body;
+    const order: FetchOrder = {
+      accountId: caller.accountId,
+      workspace,
+      dataset: known?.dataset ?? body.datasetId,
+      path: '',
+      bytes: 0,
+      ownFile: false,
+      duplicates: body.duplicateKeyHandling ?? 'ignore',
+      overwrite: body.overwrite ?? false,
+      rejectsMax: body.maximumValidationErrors ?? Number.MAX_SAFE_INTEGER,
+      ...(columnMapping === undefined ? {} : { mapping: columnMapping }),
+      ...(uniqueIndex === false ? { numbered: true } : {}),
+      ...(jsonPath === undefined ? {} : { jsonPath: checkJsonPath(jsonPath) }),
+      ...(dateOrder === undefined ? {} : { dateOrder }),
+      ...(reading === undefined ? {} : { reading }),
+      fetch: {
+        sourceId: source.source_id,
+        sourceType: source.type,
+        ...(credentialId === undefined ? {} : { credentialId }),
+      },
+    };
+    if (truthOf(call.query, 'dryRun')) {
+      const { ingestion } = services;
+      const run = await look(source, credentialId, call, services, ({ jsonPath: path, ...piece }) =>
+        dryRun({ ...order, path: piece.path, ...pathOf(path ?? order.jsonPath) }, ingestion),
+      );
+      return freely(dryRunView(run));
+    }
+    const jobId = await runner.submit(order);
+    return jobMade(`Ingestion from ${source.name}`, workspace, jobId, call, services);
+  },
+};
+
+const pathOf = (jsonPath: string | undefined): object =>
+  jsonPath === undefined ? {} : { jsonPath };
+
+export const retryJob: Endpoint = {
+  id: 'retryJob',
+  method: 'POST',
+  path: '/jobs/:workspace/:type/:jobId/retry',
+  token: 'secret',
+  summary: 'Does again what an ended job did from its data source, as a new job.',
+  weight: 'free',
+  parameters: [WAIT],
+  answer: JOB_MADE,
+  failures: 'workspace',
+  handle: async (call, services) => {
+    const { folder, runner, scheduler } = services;
+    const job = await jobOf(call, services);
+    if (job.finished_ms === null) throw new Failure('Conflict', `job ${job.job_id} has not ended`);
+    const order = orderOf(job, folder.spool);
+    if (order.fetch === undefined) {
+      const rule = 'its body is not kept once it has ended: send it again';
+      throw new Failure('Conflict', `job ${job.job_id} was an upload, and ${rule}`);
+    }
+    const { run } = order.fetch;
+    const schedule = run === undefined ? undefined : scheduler.get(job.workspace, run.scheduleId);
+    const jobId =
+      schedule === undefined ? await runner.submit(order) : await scheduler.runNow(schedule);
+    return jobMade(`Retry of ${job.job_id}`, job.workspace, jobId, call, services);
+  },
+};
+
+export const getInvalidRecords: Endpoint = {
+  id: 'getInvalidRecords',
+  method: 'GET',
+  path: '/jobs/:workspace/:type/:jobId/invalid-records-log',
+  token: 'secret',
+  summary: 'The records that a job rejected, as CSV: job, line, error.',
+  weight: 'free',
+  parameters: [],
+  answer: Type.String(),
+  failures: 'workspace',
+  handle: async (call, services) => {
+    const { job_id } = await jobOf(call, services);
+    const rejects = await findRejects(services.database, job_id);
+    const lines = rejects.map(
+      ({ line, error }) => `${job_id},${line},"${error.replaceAll('"', '""')}"\n`,
+    );
+    const text = `jobId,lineNumber,error\n${lines.join('')}`;
+    return { kind: 'text', text, contentType: 'text/csv; charset=utf-8' };
+  },
+};
+
+export const cancelJob: Endpoint = {
+  id: 'cancelJob',
+  method: 'GET',
+  path: '/jobs/:workspace/:type/:jobId/cancel',
+  token: 'secret',
+  summary: 'Ends a job that has not ended; nothing of it becomes visible.',
+  weight: 'free',
+  parameters: [],
+  answer: Type.Object({ success: Type.Literal(true), message: Type.String() }),
+  failures: 'workspace',
+  handle: async (call, services) => {
+    return cancelled(await jobOf(call, services), services);
+  },
+};
+
+const JOB_ID = /^[0-9a-f]{32}$/;
+
+async function cancelled(job: Job, { runner }: Services): Promise<Answer> {
+  if (!(await runner.cancel(job))) {
+    throw new Failure('Conflict', `job ${job.job_id} has ended in ${job.status}`);
+  }
+  const value = { success: true, message: `job ${job.job_id} is being cancelled` };
+  return { kind: 'json', value, metering: 'free' };
+}
+
+async function jobOf(call: Call, services: Services): Promise<Job> {
+  const { workspace } = placeOf(call, services);
+  checkType(call);
+  return jobNamed(workspace, call.path['jobId'] ?? '', services);
+}
+
+async function jobNamed(workspace: string, jobId: string, services: Services): Promise<Job> {
+  const job = await findJob(services.database, jobId);
+  if (job === undefined || job.workspace !== workspace) throw new Failure('NotFound');
+  // Who is told that it was ingested reads what it ingested.
+  await services.lake.seen(job.snapshot_id ?? 0);
+  return job;
+}
+
+const notesOf = ({ notes_json }: Job): readonly string[] =>
+  (JSON.parse(notes_json ?? '[]') as readonly string[]).map(redacted);
+
+/** Loads are the only type of job so far. */
+function checkType({ path }: Call): void {
+  if (path['type'] !== 'ingest') throw new Failure('NotFound');
+}
+
+function jobView(job: Job, { clock, folder, runner }: Services): object {
+  const { started_ms, finished_ms } = job;
+  const { fetch } = orderOf(job, folder.spool);
+  const live = runner.progressOf(job.job_id) ?? job.progress;
+  return {
+    jobId: job.job_id,
+    jobType: job.type,
+    workspace: job.workspace,
+    datasetId: job.dataset,
+    status: job.status,
+    lastGoodStatus: job.last_good_status,
+    progress: finished_ms === null ? live : job.progress,
+    bytes: finished_ms === null ? runner.bytesOf(job.job_id) || job.bytes : job.bytes,
+    recordsValidated: job.records_validated,
+    recordsIngested: job.records_ingested,
+    recordsInvalid: job.records_invalid,
+    recordsDuplicate: job.records_duplicate,
+    recordsQuarantined: job.records_quarantined,
+    snapshot: job.snapshot_id,
+    sourceType: fetch?.sourceType ?? 'UPLOAD',
+    dataSourceId: fetch?.sourceId || null,
+    ingestionScheduleId: fetch?.run?.scheduleId ?? null,
+    error: job.error,
+    notes: notesOf(job),
+    created: job.created_ms,
+    started: started_ms,
+    finished: finished_ms,
+    duration: started_ms === null ? null : (finished_ms ?? clock()) - started_ms,
+  };
+}

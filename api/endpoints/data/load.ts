@@ -1,0 +1,136 @@
+// Loading data: the body goes to a durable spool file, then a job takes it from there.
+import { Type } from 'typebox';
+import { dryRun } from '../../../pipeline/edit/dryRun.ts';
+import { checkJsonPath } from '../../../pipeline/decode/json.ts';
+import { checkName } from '../../../store/versions/columns.ts';
+import type { ColumnMapping } from '../../../store/datasets/datasets.ts';
+import { checkStorage } from '../../../store/lake/storage.ts';
+import { callerOf, changeableIn, checkDatasetRoom, checkKind } from '../../auth/access.ts';
+import { DRY_RUN, dryRunView } from '../../ingest/dryRunView.ts';
+import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
+import {
+  DATE_ORDER,
+  dateOrderOf,
+  duplicatesOf,
+  FILE_DUPLICATES,
+  READING_PARAMETERS,
+  readingOf,
+  repeatsOf,
+  uniquenessOf,
+} from '../../ingest/loading.ts';
+import { numberOf, type Parameter, textOf, truthOf, type Values } from '../../request/parameters.ts';
+import { freely } from '../../request/rows.ts';
+import { spoolBody } from '../../http/spool.ts';
+import { JOB_MADE, jobMade, WAIT } from './jobs.ts';
+import type { Load } from '../../../pipeline/conform/load.ts';
+
+const name = (part: string): Parameter => ({
+  kind: 'text',
+  name: part,
+  help: `Property that is the ${part}, when this load makes the dataset; told by its records when left out.`,
+});
+
+export const loadData: Endpoint = {
+  id: 'loadData',
+  method: 'POST',
+  path: '/data/:workspace/:id',
+  token: 'granted',
+  summary:
+    'Loads CSV, JSON, JSON lines, Parquet or Arrow, also packed; makes the dataset when there is none.',
+  weight: 'free',
+  parameters: [
+    WAIT,
+    FILE_DUPLICATES,
+    {
+      kind: 'boolean',
+      name: 'overwrite',
+      help: 'The load takes the place of every record that is stored.',
+    },
+    {
+      kind: 'integer',
+      name: 'maximumValidationErrors',
+      least: 0,
+      most: 1_000_000_000,
+      help: 'Invalid records after which nothing is ingested; without it they are left out.',
+    },
+    {
+      kind: 'text',
+      name: 'jsonPath',
+      help: 'Where the array of records stands in a JSON document: $ with steps .name and [*].',
+    },
+    DATE_ORDER,
+    ...READING_PARAMETERS,
+    {
+      kind: 'boolean',
+      name: 'dryRun',
+      help: 'true: tells what the load would do, and changes nothing. Needs a secret token.',
+    },
+    name('key'),
+    name('subkey'),
+    name('date'),
+    {
+      kind: 'boolean',
+      name: 'uniqueIndex',
+      help: 'false: the dataset that this load makes keeps records that are equal, in the order of coming.',
+    },
+  ],
+  body: { kind: 'file' },
+  answer: Type.Union([JOB_MADE, DRY_RUN]),
+  failures: 'workspace',
+  handle: async (call, services) => {
+    const { lake, runner } = services;
+    const caller = callerOf(call.caller);
+    const dry = truthOf(call.query, 'dryRun');
+    // It tells which records are stored: more than the right to write is.
+    if (dry) checkKind(caller, 'secret');
+    const { workspace: place = '', id = '' } = call.path;
+    checkName('datasetId', id);
+    const owned = changeableIn(caller, place, id, 'write', lake);
+    const { workspace } = owned;
+    const known = lake.catalogue.dataset(workspace, id);
+    if (known === undefined) checkDatasetRoom(caller, owned, id, services);
+    await checkStorage(services.storage, caller.account, workspace);
+    const dataset = known?.dataset ?? id;
+    const mapping = mappingOf(call.query);
+    const given = textOf(call.query, 'jsonPath');
+    const jsonPath = given === undefined ? undefined : checkJsonPath(given);
+    const spooled = await spoolBody(call, services);
+    const load = {
+      path: spooled.path,
+      workspace,
+      dataset,
+      duplicates: duplicatesOf(call.query),
+      ...repeatsOf(call.query),
+      overwrite: truthOf(call.query, 'overwrite'),
+      rejectsMax: numberOf(call.query, 'maximumValidationErrors') ?? Number.MAX_SAFE_INTEGER,
+      ...(mapping === undefined ? {} : { mapping }),
+      ...uniquenessOf(call.query, mapping),
+      ...(jsonPath === undefined ? {} : { jsonPath }),
+      ...dateOrderOf(call.query),
+      ...readingOf(call.query),
+    };
+    if (dry) return tried(load, call, services);
+    const { accountId } = caller;
+    const jobId = await runner.submit({ ...load, bytes: spooled.bytes, ownFile: true, accountId });
+    const done = `Data upload of ${spooled.bytes}B for ${dataset} completed`;
+    return jobMade(done, workspace, jobId, call, services);
+  },
+};
+
+/** What a load would do; its file goes. */
+async function tried(load: Load, call: Call, { disk, ingestion }: Services): Promise<Answer> {
+  try {
+    const services = { ...ingestion, signal: call.departure() };
+    return freely(dryRunView(await dryRun(load, services)));
+  } finally {
+    await disk.remove(load.path);
+  }
+}
+
+function mappingOf(query: Values): ColumnMapping | undefined {
+  const parts = (['key', 'subkey', 'date'] as const).flatMap((part) => {
+    const property = textOf(query, part);
+    return property === undefined ? [] : [[part, property] as const];
+  });
+  return parts.length === 0 ? undefined : Object.fromEntries(parts);
+}

@@ -1,0 +1,146 @@
+// Records that did not keep an expectation of their dataset: listed, let in after all, or discarded.
+import { Type } from 'typebox';
+import { releaseRecords } from '../../../pipeline/edit/release.ts';
+import type { Dataset } from '../../../store/datasets/datasets.ts';
+import {
+  forgetQuarantined,
+  listQuarantined,
+  QUARANTINE_MAX,
+  type Quarantined,
+  type Wanted,
+} from '../../../store/datasets/quarantine.ts';
+import { checkStorage } from '../../../store/lake/storage.ts';
+import { callerOf, datasetOf, workspaceOf } from '../../auth/access.ts';
+import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
+import { DUPLICATES, duplicatesOf } from '../../ingest/loading.ts';
+import { listOf, numberOf, type Parameter, refuse, textOf } from '../../request/parameters.ts';
+
+/** Records of one list, where the caller says no number. */
+const LIST_DEFAULT = 100;
+/** Ids that one call names. */
+const IDS_MAX = 100;
+
+const WHICH: readonly Parameter[] = [
+  {
+    kind: 'text',
+    name: 'jobId',
+    pattern: /^[0-9a-f]{32}$/,
+    rule: 'must be the id of a job',
+    help: 'Only records of this job.',
+  },
+  { kind: 'list', name: 'ids', help: 'Only these records, by their ids, separated by commas.' },
+];
+
+/** What all rows of this file have in common. */
+const ROW = {
+  token: 'secret',
+  weight: 'free',
+  failures: 'workspace',
+} as const satisfies Partial<Endpoint>;
+
+function ownDataset(call: Call, { lake }: Services): Dataset {
+  const { workspace = '', id = '' } = call.path;
+  const caller = callerOf(call.caller);
+  return datasetOf(caller, workspaceOf(caller, workspace, lake).workspace, id, lake);
+}
+
+function wantedOf({ query }: Call): Wanted {
+  const ids = listOf(query, 'ids');
+  if (ids !== undefined && (ids.length === 0 || ids.length > IDS_MAX)) {
+    refuse('ids', `must be 1 to ${IDS_MAX} ids`);
+  }
+  return { jobId: textOf(query, 'jobId'), ids };
+}
+
+export const listQuarantine: Endpoint = {
+  ...ROW,
+  id: 'listQuarantine',
+  method: 'GET',
+  path: '/quarantine/:workspace/:id',
+  summary: 'The records that did not keep an expectation of the dataset, oldest first.',
+  parameters: [
+    ...WHICH,
+    { kind: 'integer', name: 'limit', least: 1, most: QUARANTINE_MAX, help: 'At most n records.' },
+  ],
+  answer: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      jobId: Type.Union([Type.String(), Type.Null()]),
+      line: Type.Integer(),
+      rule: Type.String(),
+      date: Type.Integer(),
+      record: Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()]),
+    }),
+  ),
+  handle: async (call, services) => {
+    const { tableId } = ownDataset(call, services);
+    const limit = numberOf(call.query, 'limit') ?? LIST_DEFAULT;
+    const records = await listQuarantined(services.database, tableId, wantedOf(call), limit);
+    const text = `[${records.map(printed).join(',')}]`;
+    return { kind: 'text', text, contentType: 'application/json; charset=utf-8' };
+  },
+};
+
+/** The record is JSON already: written again, its numbers could become others. */
+function printed(record: Quarantined): string {
+  const { document, id, jobId, line, rule, timeMs } = record;
+  const told = JSON.stringify({ id, jobId, line, rule, date: timeMs });
+  return `${told.slice(0, -1)},"record":${document}}`;
+}
+
+export const releaseQuarantine: Endpoint = {
+  ...ROW,
+  id: 'releaseQuarantine',
+  method: 'POST',
+  path: '/quarantine/:workspace/:id/release',
+  summary: 'Lets records from quarantine into the dataset, all or some, whatever it expects.',
+  parameters: [...WHICH, DUPLICATES],
+  answer: Type.Object({
+    success: Type.Literal(true),
+    message: Type.String(),
+    recordsIngested: Type.Integer(),
+    recordsDuplicate: Type.Integer(),
+    recordsInvalid: Type.Integer(),
+  }),
+  handle: async (call, services) => {
+    const { database, ingestion, runner, storage } = services;
+    const caller = callerOf(call.caller);
+    const { workspace, dataset: name } = ownDataset(call, services);
+    await checkStorage(storage, caller.account, workspace);
+    const wanted = wantedOf(call);
+    const duplicates = duplicatesOf(call.query);
+    const released = await runner.inTurn(workspace, name, async () => {
+      const dataset = ownDataset(call, services);
+      const records = await listQuarantined(database, dataset.tableId, wanted, QUARANTINE_MAX);
+      return releaseRecords(dataset, records, duplicates, caller.accountId, ingestion);
+    });
+    const value = {
+      success: true,
+      message: `released ${released.ingested + released.duplicates} records`,
+      recordsIngested: released.ingested,
+      recordsDuplicate: released.duplicates,
+      recordsInvalid: released.invalid,
+    };
+    return { kind: 'json', value, metering: 'free' };
+  },
+};
+
+export const discardQuarantine: Endpoint = {
+  ...ROW,
+  id: 'discardQuarantine',
+  method: 'DELETE',
+  path: '/quarantine/:workspace/:id',
+  summary: 'Discards records in quarantine, all or some.',
+  parameters: WHICH,
+  answer: Type.Object({ success: Type.Literal(true), message: Type.String() }),
+  handle: async (call, services) => {
+    const { database, runner } = services;
+    const { workspace, dataset } = ownDataset(call, services);
+    const wanted = wantedOf(call);
+    const gone = await runner.inTurn(workspace, dataset, () =>
+      forgetQuarantined(database, ownDataset(call, services).tableId, wanted),
+    );
+    const value = { success: true, message: `discarded ${gone} records` };
+    return { kind: 'json', value, metering: 'free' };
+  },
+};

@@ -1,0 +1,164 @@
+// Workspaces and what was logged in them.
+import { type Static, Type } from 'typebox';
+import { createWorkspace as makeWorkspace } from '../../../store/lake/datasetEdits.ts';
+import { LEVELS, listLog } from '../../../store/work/jobs.ts';
+import { Failure } from '../../../store/base/failure.ts';
+import { callerOf, CORE, managerOf, ownWorkspaces, workspaceOf } from '../../auth/access.ts';
+import type { Endpoint } from '../../request/endpoint.ts';
+import { refuse, textOf } from '../../request/parameters.ts';
+
+const WORKSPACE = Type.Object({
+  workspace: Type.String(),
+  owner: Type.String(),
+  default: Type.Boolean(),
+});
+
+const STORAGE = Type.Object({
+  live: Type.Integer(),
+  history: Type.Integer(),
+  limit: Type.Integer(),
+});
+
+export const listWorkspaces: Endpoint = {
+  id: 'listWorkspaces',
+  method: 'GET',
+  path: '/workspaces',
+  token: 'secret',
+  inTest: true,
+  summary:
+    "The account's workspaces with the bytes they keep; the default one of /time-series first.",
+  weight: 'free',
+  parameters: [],
+  answer: Type.Array(Type.Object({ ...WORKSPACE.properties, storage: STORAGE })),
+  failures: 'workspace',
+  handle: async (call, { lake, storage }) => {
+    const caller = managerOf(call.caller);
+    const limit = caller.tier.storageBytesMax;
+    const value = await Promise.all(
+      ownWorkspaces(caller, lake).map(async ({ workspace, accountId }, index) => ({
+        workspace,
+        owner: accountId,
+        default: index === 0,
+        storage: { ...(await storage.of(workspace)), limit },
+      })),
+    );
+    return { kind: 'json', value, metering: 'free' };
+  },
+};
+
+const CREATE = Type.Object({ name: Type.String({ minLength: 1, maxLength: 128 }) });
+
+export const createWorkspace: Endpoint = {
+  id: 'createWorkspace',
+  method: 'POST',
+  path: '/workspaces',
+  token: 'secret',
+  summary: 'Makes a workspace; its name is permanent.',
+  weight: 'free',
+  parameters: [],
+  body: { kind: 'json', schema: CREATE },
+  answer: Type.Object({
+    success: Type.Literal(true),
+    message: Type.String(),
+    workspace: Type.String(),
+  }),
+  failures: 'workspace',
+  handle: async (call, { accounts, clock, lake }) => {
+    const caller = managerOf(call.caller);
+    const { accountId } = caller;
+    const { name } = call.json as Static<typeof CREATE>;
+    const operator = accounts.list()[0]?.accountId;
+    if (name.toUpperCase() === CORE && (name !== CORE || accountId !== operator)) {
+      throw new Failure('InvalidBody', `name must not be ${CORE}: it is the operator's`);
+    }
+    const { workspace } = await makeWorkspace(lake, name, accountId, clock());
+    const value = { success: true, message: 'Workspace has been created', workspace };
+    return { kind: 'json', value, metering: 'free' };
+  },
+};
+
+export const changeWorkspace: Endpoint = {
+  id: 'changeWorkspace',
+  method: 'PATCH',
+  path: '/workspaces/:workspace',
+  token: 'secret',
+  summary: 'Makes a workspace the default one: where /time-series looks for ids.',
+  weight: 'free',
+  parameters: [],
+  body: { kind: 'json', schema: Type.Object({ default: Type.Literal(true) }) },
+  answer: WORKSPACE,
+  failures: 'workspace',
+  handle: async (call, { accounts, lake }) => {
+    const caller = callerOf(call.caller);
+    const { workspace } = workspaceOf(caller, call.path['workspace'] ?? '', lake);
+    const { accountId, tokenId } = caller;
+    await accounts.changeAccount(accountId, { defaultWorkspace: workspace }, tokenId);
+    const value = { workspace, owner: accountId, default: true };
+    return { kind: 'json', value, metering: 'free' };
+  },
+};
+
+/** Log lines of one answer, the newest ones. */
+const LINES_MAX = 1_000;
+const UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 } as const;
+
+export const getLogs: Endpoint = {
+  id: 'getLogs',
+  method: 'GET',
+  path: '/logs/:workspace',
+  token: 'secret',
+  summary: 'What jobs logged in a workspace, oldest first, the newest 1,000 lines.',
+  weight: 'free',
+  parameters: [
+    {
+      kind: 'text',
+      name: 'period',
+      help: 'How far back: a number and m, h, d or w; 1d by default.',
+      pattern: /^[1-9]\d{0,4}[mhdw]$/,
+      rule: 'must be a number and m, h, d or w, such as 24h',
+    },
+    {
+      kind: 'choice',
+      name: 'level',
+      choices: Object.keys(LEVELS),
+      help: 'Lines of this level and those above.',
+    },
+    { kind: 'text', name: 'jobId', help: 'Lines of one job.' },
+  ],
+  answer: Type.Array(
+    Type.Object({
+      timestamp: Type.Integer(),
+      message: Type.String(),
+      severity: Type.String(),
+      level: Type.Integer(),
+      jobId: Type.Union([Type.String(), Type.Null()]),
+    }),
+  ),
+  failures: 'workspace',
+  handle: async (call, { clock, database, lake }) => {
+    const caller = callerOf(call.caller);
+    const { workspace } = workspaceOf(caller, call.path['workspace'] ?? '', lake);
+    const sinceMs = clock() - periodOf(textOf(call.query, 'period') ?? '1d');
+    const jobId = textOf(call.query, 'jobId');
+    const least = LEVELS[textOf(call.query, 'level') ?? 'info'] ?? 0;
+    const severities = Object.keys(LEVELS).filter((name) => (LEVELS[name] ?? 0) >= least);
+    const wanted = { workspace, sinceMs, severities, jobId };
+    const lines = await listLog(database, wanted, LINES_MAX);
+    const value = lines.map((line) => ({
+      timestamp: line.time_ms,
+      message: line.message,
+      severity: line.severity,
+      level: LEVELS[line.severity] ?? 30,
+      jobId: line.job_id,
+    }));
+    return { kind: 'json', value, metering: 'free' };
+  },
+};
+
+function periodOf(text: string): number {
+  const unit = text.at(-1);
+  if (unit === 'm' || unit === 'h' || unit === 'd' || unit === 'w') {
+    return Number(text.slice(0, -1)) * UNITS_MS[unit];
+  }
+  return refuse('period', 'must be a number and m, h, d or w');
+}

@@ -1,0 +1,174 @@
+// Published queries: a SELECT with typed parameters as an endpoint of its own.
+import { Type } from 'typebox';
+import type { ParameterValue, ParameterValues } from '../../../query/sql/text/spelling.ts';
+import { Failure } from '../../../store/base/failure.ts';
+import type { PublishedQuery, QueryParameter } from '../../../store/datasets/namedQueries.ts';
+import { callerOf, workspaceOf } from '../../auth/access.ts';
+import type { Call, Endpoint } from '../../request/endpoint.ts';
+import { parseDay } from '../../../query/time/dates.ts';
+import { openQueries } from '../../sql/openQueries.ts';
+import { refuse, textOf } from '../../request/parameters.ts';
+import { ENDPOINT_BODY, endpointBody } from '../../sql/queryBody.ts';
+import { answerSql } from '../../sql/sql.ts';
+import { publishedOf } from '../../auth/viewAccess.ts';
+import { SQL_PARAMETERS, TAKEN_NAMES } from '../../sql/sqlParameters.ts';
+
+const ANY = Type.Object({}, { additionalProperties: true });
+const MADE = Type.Object({
+  success: Type.Literal(true),
+  message: Type.String(),
+  endpointId: Type.String(),
+});
+const ROW = {
+  token: 'secret',
+  weight: 'free',
+  parameters: [],
+  failures: 'workspace',
+} as const satisfies Partial<Endpoint>;
+
+export const publishQuery: Endpoint = {
+  ...ROW,
+  id: 'publishQuery',
+  method: 'POST',
+  path: '/endpoints/:workspace/:id?',
+  summary: 'Publishes a SELECT with parameters as an endpoint, or changes the one of that name.',
+  body: { kind: 'json', schema: ENDPOINT_BODY },
+  answer: MADE,
+  handle: async (call, services) => {
+    const { lake, queries } = services;
+    const { workspace } = workspaceOf(callerOf(call.caller), call.path['workspace'] ?? '', lake);
+    const given = (call.json as { endpoint: { name?: string } }).endpoint.name;
+    const name = call.path['id'] ?? given;
+    if (name === undefined) throw new Failure('InvalidBody', 'endpoint.name is required');
+    const isNew = queries.endpoint(workspace, name) === undefined;
+    if (isNew && queries.endpoints(workspace).length >= ENDPOINTS_MAX) {
+      throw new Failure('InvalidBody', `a workspace has at most ${ENDPOINTS_MAX} endpoints`);
+    }
+    const saved = await queries.save(
+      workspace,
+      name,
+      await endpointBody(call, services, workspace),
+    );
+    const message = isNew ? 'Endpoint has been created' : 'Endpoint has been updated';
+    const value = { success: true, message, endpointId: saved.name };
+    return { kind: 'json', value, metering: 'free' };
+  },
+};
+
+const ENDPOINTS_MAX = 1_000;
+
+export const listPublished: Endpoint = {
+  ...ROW,
+  id: 'listPublished',
+  method: 'GET',
+  path: '/endpoints/:workspace',
+  summary: 'The published queries of a workspace.',
+  answer: Type.Array(ANY),
+  handle: async (call, { lake, queries }) => {
+    const { workspace } = workspaceOf(callerOf(call.caller), call.path['workspace'] ?? '', lake);
+    return { kind: 'json', value: queries.endpoints(workspace).map(shown), metering: 'free' };
+  },
+};
+
+function shown(published: PublishedQuery): object {
+  const { createdMs, description, name, parameters, query, tier, title, updatedMs, weight } =
+    published;
+  return {
+    endpointId: name,
+    title,
+    description,
+    parameters,
+    ...(weight === undefined ? {} : { weight }),
+    ...(tier === undefined ? {} : { tier }),
+    query,
+    date: createdMs,
+    updated: updatedMs,
+  };
+}
+
+export const callPublished: Endpoint = {
+  ...ROW,
+  id: 'callPublished',
+  method: 'GET',
+  path: '/endpoints/:workspace/:id',
+  token: 'publishable',
+  inTest: true,
+  summary: 'The rows of a published query; its own parameters stand in the query string.',
+  weight:
+    'the weight of the endpoint, else as of a query: by the answer, over data of others by records',
+  parameters: SQL_PARAMETERS,
+  openParameters: true,
+  answer: Type.Array(ANY),
+  formats: ['jsonl', 'csv', 'psv', 'arrow', 'parquet'],
+  failures: 'data',
+  handle: async (call, services) => {
+    const { id = '', workspace = '' } = call.path;
+    const query = publishedOf(callerOf(call.caller), workspace, id, services);
+    const usageKey = `${query.workspace}.${query.name}`;
+    return answerSql(call, services, {
+      workspace: query.workspace,
+      text: query.query,
+      parameters: valuesOf(query, call),
+      stored: { tables: query.tables, weight: query.weight, usageKey },
+    });
+  },
+};
+
+export const deletePublished: Endpoint = {
+  ...ROW,
+  id: 'deletePublished',
+  method: 'DELETE',
+  path: '/endpoints/:workspace/:id',
+  summary: 'Deletes a published query.',
+  answer: MADE,
+  handle: async (call, { lake, queries }) => {
+    const { workspace } = workspaceOf(callerOf(call.caller), call.path['workspace'] ?? '', lake);
+    const query = queries.endpoint(workspace, call.path['id'] ?? '');
+    if (query === undefined) throw new Failure('NotFound');
+    await queries.remove(query);
+    const value = { success: true, message: 'Endpoint has been deleted', endpointId: query.name };
+    return { kind: 'json', value, metering: 'free' };
+  },
+};
+
+/** The views and published queries of a workspace as a document of their own. */
+export const workspaceOpenApi: Endpoint = {
+  ...ROW,
+  id: 'getWorkspaceOpenApi',
+  method: 'GET',
+  path: '/openapi-doc/:workspace',
+  summary: 'The views and published queries of a workspace as an OpenAPI 3.1 document.',
+  answer: ANY,
+  handle: async (call, { lake, queries }) => {
+    const { workspace } = workspaceOf(callerOf(call.caller), call.path['workspace'] ?? '', lake);
+    const value = openQueries(workspace, queries.views(workspace), queries.endpoints(workspace));
+    return { kind: 'json', value, metering: 'free' };
+  },
+};
+
+/** @throws Failure InvalidParameter naming a parameter and its type, or one that is not known. */
+function valuesOf({ parameters }: PublishedQuery, { query }: Call): ParameterValues {
+  const known = new Set(parameters.map(({ name }) => name));
+  for (const name of Object.keys(query)) {
+    if (!known.has(name) && !TAKEN_NAMES.has(name)) refuse(name, 'is not allowed');
+  }
+  return Object.fromEntries(parameters.map((item) => [item.name, valueOf(item, query)]));
+}
+
+function valueOf(parameter: QueryParameter, query: Call['query']): ParameterValue {
+  const { name, type } = parameter;
+  const given = textOf(query, name);
+  if (given === undefined) {
+    return parameter.default === undefined ? refuse(name, 'is required') : parameter.default;
+  }
+  if (type === 'string') return given;
+  if (type === 'date') return parseDay(name, given);
+  if (type === 'boolean') {
+    if (/^(true|1)$/i.test(given)) return true;
+    return /^(false|0)$/i.test(given) ? false : refuse(name, 'must be a boolean');
+  }
+  const value = Number(given);
+  const isWhole = type === 'number' || /^-?\d{1,15}$/.test(given);
+  if (given.trim() !== '' && Number.isFinite(value) && isWhole) return value;
+  return refuse(name, type === 'number' ? 'must be a number' : 'must be a whole number');
+}

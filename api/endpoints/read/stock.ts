@@ -1,0 +1,50 @@
+// The stock door: one type of a symbol, or several types of one or many (SPEC.md "Batch").
+import { Type } from 'typebox';
+import type { Endpoint } from '../../request/endpoint.ts';
+import { answerStock, answerStockBatch } from '../../stock/stock.ts';
+import { STOCK_PARAMETERS } from '../../stock/stockParameters.ts';
+
+const RECORD = Type.Object({}, { additionalProperties: true });
+
+const ROW = {
+  method: 'GET',
+  token: 'publishable',
+  weight: "the weight of each type's dataset for each record",
+  failures: 'data',
+} as const satisfies Partial<Endpoint>;
+
+export const stockBatch: Endpoint = {
+  ...ROW,
+  id: 'getStockBatch',
+  path: '/stock/:symbol/batch',
+  // As a client library of the original asks (INTERFACE.md 6).
+  aliases: ['/stock/:symbol/batch/batch'],
+  inTest: true,
+  summary:
+    'Several types of a symbol; with the word market in its place, of all `symbols`, by symbol.',
+  parameters: [
+    { kind: 'list', name: 'types', help: 'Comma list of at most 10 types.', mayBeEmpty: true },
+    {
+      kind: 'list',
+      name: 'symbols',
+      help: 'Comma list of symbols, with market: the first 100 are answered.',
+      mayBeEmpty: true,
+    },
+    ...STOCK_PARAMETERS,
+  ],
+  answer: RECORD,
+  handle: answerStockBatch,
+};
+
+export const stock: Endpoint = {
+  ...ROW,
+  id: 'getStock',
+  path: '/stock/:symbol/:type/:part?',
+  aliases: ['/stock/:symbol/:type/last/:part'],
+  inTest: true,
+  summary: 'One type of a symbol, such as quote, chart or earnings; `part` is its range or count.',
+  parameters: STOCK_PARAMETERS,
+  answer: Type.Union([RECORD, Type.Array(RECORD)]),
+  formats: ['jsonl', 'csv', 'psv', 'arrow', 'parquet'],
+  handle: answerStock,
+};

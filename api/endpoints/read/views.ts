@@ -1,0 +1,136 @@
+// Views: named SELECTs that are read as datasets (INTERFACE.md 3.6).
+import { Type } from 'typebox';
+import { datasetOfView } from '../../../query/sql/run/viewSeries.ts';
+import { weightOf } from '../../../query/sql/run/price.ts';
+import { Failure } from '../../../store/base/failure.ts';
+import type { NamedQueries, View } from '../../../store/datasets/namedQueries.ts';
+import { callerOf, checkDatasetRoom, workspaceOf } from '../../auth/access.ts';
+import { schemaView } from '../../datasets/datasetView.ts';
+import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
+import { boundView } from '../../sql/views.ts';
+import { VIEW_BODY, viewBody, viewMembers } from '../../sql/queryBody.ts';
+
+const ANY = Type.Object({}, { additionalProperties: true });
+const ROW = {
+  token: 'secret',
+  weight: 'free',
+  parameters: [],
+  failures: 'workspace',
+} as const satisfies Partial<Endpoint>;
+
+const MADE = Type.Object({
+  success: Type.Literal(true),
+  message: Type.String(),
+  viewId: Type.String(),
+});
+
+export const saveView: Endpoint = {
+  ...ROW,
+  id: 'saveView',
+  method: 'POST',
+  path: '/views/:workspace/:id?',
+  summary: 'Makes a view of a SELECT, or changes the one of that name.',
+  body: { kind: 'json', schema: VIEW_BODY },
+  answer: MADE,
+  handle: async (call, services) => {
+    const { lake, queries } = services;
+    const caller = callerOf(call.caller);
+    const place = workspaceOf(caller, call.path['workspace'] ?? '', lake);
+    const { workspace } = place;
+    const name = call.path['id'] ?? (call.json as { view: { name?: string } }).view.name;
+    if (name === undefined) throw new Failure('InvalidBody', 'view.name is required');
+    const known = queries.view(workspace, name);
+    if (lake.catalogue.dataset(workspace, name) !== undefined) {
+      throw new Failure('Conflict', `${workspace} has a dataset of the name ${name} already`);
+    }
+    if (known === undefined) checkDatasetRoom(caller, place, name, services);
+    const body = await viewBody(call, services, workspace);
+    if (known !== undefined)
+      refuseCycle(
+        known,
+        body.tables.map(({ viewId }) => viewId),
+        queries,
+      );
+    const { name: viewId } = await queries.save(workspace, name, body);
+    const message = known === undefined ? 'View has been created' : 'View has been updated';
+    return { kind: 'json', value: { success: true, message, viewId }, metering: 'free' };
+  },
+};
+
+/** @throws Failure InvalidBody when a view would be part of itself. */
+function refuseCycle(
+  { id, name }: View,
+  inner: readonly (string | undefined)[],
+  queries: NamedQueries,
+): void {
+  for (const viewId of inner) {
+    const view = viewId === undefined ? undefined : queries.viewById(viewId);
+    if (view === undefined) continue;
+    if (view.id === id) throw new Failure('InvalidBody', `view ${name} would be part of itself`);
+    refuseCycle(
+      { ...view, id, name },
+      view.tables.map((table) => table.viewId),
+      queries,
+    );
+  }
+}
+
+const ownView = (call: Call, { lake, queries }: Services): View => {
+  const { workspace } = workspaceOf(callerOf(call.caller), call.path['workspace'] ?? '', lake);
+  const view = queries.view(workspace, call.path['id'] ?? '');
+  if (view === undefined) throw new Failure('NotFound');
+  return view;
+};
+
+export const listViews: Endpoint = {
+  ...ROW,
+  id: 'listViews',
+  method: 'GET',
+  path: '/views/:workspace',
+  summary: 'The views of a workspace, with their queries and schemas.',
+  answer: Type.Array(ANY),
+  handle: async (call, { lake, queries }) => {
+    const { workspace } = workspaceOf(callerOf(call.caller), call.path['workspace'] ?? '', lake);
+    const value = queries.views(workspace).map(viewAsDataset);
+    return { kind: 'json', value, metering: 'free' };
+  },
+};
+
+export const getView: Endpoint = {
+  ...ROW,
+  id: 'getView',
+  method: 'GET',
+  path: '/views/:workspace/:id',
+  summary: 'A view, with its query, its schema and what its records cost.',
+  answer: ANY,
+  handle: async (call, services) => {
+    const view = ownView(call, services);
+    const { tables } = await boundView(view, call, services);
+    const value = { ...viewAsDataset(view), weight: weightOf(tables) };
+    return { kind: 'json', value, metering: 'free' };
+  },
+};
+
+export const deleteView: Endpoint = {
+  ...ROW,
+  id: 'deleteView',
+  method: 'DELETE',
+  path: '/views/:workspace/:id',
+  summary: 'Deletes a view; its datasets stay as they are.',
+  answer: MADE,
+  handle: async (call, services) => {
+    const view = ownView(call, services);
+    await services.queries.remove(view);
+    const value = { success: true, message: 'View has been deleted', viewId: view.name };
+    return { kind: 'json', value, metering: 'free' };
+  },
+};
+
+/** A view among datasets: it has no records of its own that could be counted without a query. */
+export const viewAsDataset = (view: View): object => ({
+  ...schemaView(datasetOfView(view, 0)),
+  weight: null,
+  ...viewMembers(view),
+  keys: null,
+  records: null,
+});

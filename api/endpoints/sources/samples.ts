@@ -1,0 +1,123 @@
+// A look before anything is loaded: the schema that a body or a data source suggests, and a data
+// source's first records. Nothing is stored.
+import { readFile } from 'node:fs/promises';
+import { type Static, Type } from 'typebox';
+import { checkJsonPath } from '../../../pipeline/decode/json.ts';
+import { sampleRecords, suggestSchema } from '../../../pipeline/edit/sample.ts';
+import type { DataSourceRow } from '../../../store/work/dataSources.ts';
+import { placeOf } from '../../auth/access.ts';
+import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
+import { checkBody } from '../../request/jsonBody.ts';
+import { DATE_ORDER, dateOrderOf } from '../../ingest/loading.ts';
+import { type Parameter, textOf } from '../../request/parameters.ts';
+import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
+import { SOURCE_BODY, SOURCE_TYPES } from '../../ingest/sourceBody.ts';
+import { look, onBench } from '../../ingest/sourceLook.ts';
+import { spoolBody } from '../../http/spool.ts';
+import { newSource, ownSource } from './sources.ts';
+
+/** Records of a sample. */
+const SAMPLE_MAX = 100;
+/** A definition of a data source is no larger. */
+const DEFINITION_BYTES_MAX = 200_000;
+
+const CREDENTIAL: Parameter = {
+  kind: 'text',
+  name: 'credentialId',
+  help: 'Opens the source instead of its own credential.',
+};
+
+export const sampleSource: Endpoint = {
+  ...OWNERS_ROW,
+  id: 'sampleDataSource',
+  method: 'GET',
+  path: '/sample-data-source/:workspace/:id',
+  summary: 'The first 100 records of a data source, as their own values suggest their types.',
+  parameters: [CREDENTIAL],
+  answer: Type.Array(ANY),
+  handle: async (call, services) => {
+    const row = await ownSource(call, services);
+    const text = await look(row, credentialOf(call), call, services, (piece, bench) =>
+      sampleRecords(piece.path, piece.jsonPath, SAMPLE_MAX, bench),
+    );
+    return { kind: 'text', text, contentType: 'application/json; charset=utf-8' };
+  },
+};
+
+export const schemaOfSource: Endpoint = {
+  ...OWNERS_ROW,
+  id: 'generateSchemaOfSource',
+  method: 'GET',
+  path: '/generate-schema/:workspace/:id',
+  summary: 'The schema that a data source suggests; of several files, the oldest.',
+  parameters: [CREDENTIAL, DATE_ORDER],
+  answer: ANY,
+  handle: async (call, services) => schemaFrom(await ownSource(call, services), call, services),
+};
+
+const schemaFrom = async (row: DataSourceRow, call: Call, services: Services): Promise<Answer> =>
+  told(
+    await look(row, credentialOf(call), call, services, (piece, bench) =>
+      suggestSchema(
+        piece.path,
+        { jsonPath: piece.jsonPath, ...dateOrderOf(call.query) },
+        services.clock,
+        bench,
+      ),
+    ),
+  );
+
+const told = ({ mapping, numbered, schema }: Awaited<ReturnType<typeof suggestSchema>>): Answer =>
+  freely({ ...schema, columnMapping: mapping, uniqueIndex: !numbered });
+
+export const generateSchema: Endpoint = {
+  ...OWNERS_ROW,
+  id: 'generateSchema',
+  method: 'POST',
+  path: '/generate-schema/:workspace',
+  summary:
+    'The schema that a body suggests, or, when it is the definition of a data source, that source.',
+  parameters: [
+    { kind: 'text', name: 'jsonPath', help: 'Where the array of records stands in the document.' },
+    DATE_ORDER,
+  ],
+  body: { kind: 'file' },
+  answer: ANY,
+  handle: async (call, services) => {
+    const { workspace } = placeOf(call, services);
+    const given = textOf(call.query, 'jsonPath');
+    const jsonPath = given === undefined ? undefined : checkJsonPath(given);
+    const { bytes, path } = await spoolBody(call, services);
+    try {
+      const definition = bytes > DEFINITION_BYTES_MAX ? undefined : await definitionIn(path);
+      if (definition !== undefined) {
+        const row = await newSource(definition, workspace, true, services);
+        return await schemaFrom({ ...row, generated: 1 }, call, services);
+      }
+      const schema = await onBench(services, (bench) =>
+        suggestSchema(path, { jsonPath, ...dateOrderOf(call.query) }, services.clock, bench),
+      );
+      return told(schema);
+    } finally {
+      await services.disk.remove(path);
+    }
+  },
+};
+
+/** The definition of a data source that a file is; undefined: it is records. */
+async function definitionIn(path: string): Promise<Static<typeof SOURCE_BODY> | undefined> {
+  const value = parsed(await readFile(path, 'utf8'));
+  const { type } = (value ?? {}) as { readonly type?: unknown };
+  if (Array.isArray(value) || !SOURCE_TYPES.some((one) => one === type)) return undefined;
+  return checkBody(SOURCE_BODY, value) as Static<typeof SOURCE_BODY>;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const credentialOf = ({ query }: Call): string | undefined => textOf(query, 'credentialId');

@@ -1,0 +1,177 @@
+// Data sources: where records come from, kept so that schedules and jobs can take from them.
+import { type Static, Type } from 'typebox';
+import { checkDefinition } from '../../../pipeline/sources/pull.ts';
+import type { SourceDefinition } from '../../../pipeline/sources/base/source.ts';
+import {
+  type DataSourceRow,
+  findCredential,
+  findSource,
+  insertSource,
+  listSources,
+  newSourceId,
+  removeSource,
+  updateSource,
+} from '../../../store/work/dataSources.ts';
+import { Failure } from '../../../store/base/failure.ts';
+import { placeOf } from '../../auth/access.ts';
+import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
+import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
+import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
+import { definitionOf, SOURCE_BODY } from '../../ingest/sourceBody.ts';
+
+const MADE = Type.Object({
+  success: Type.Literal(true),
+  message: Type.String(),
+  dataSourceId: Type.String(),
+});
+
+export const createSource: Endpoint = {
+  ...OWNERS_ROW,
+  id: 'createDataSource',
+  method: 'POST',
+  path: '/data-sources/:workspace',
+  summary: 'Keeps where records come from; nothing is fetched yet.',
+  body: { kind: 'json', schema: SOURCE_BODY },
+  answer: MADE,
+  handle: async (call, services) => {
+    const body = call.json as Static<typeof SOURCE_BODY>;
+    const row = await newSource(body, placeOf(call, services).workspace, false, services);
+    await insertSource(services.database, row);
+    return made('created', row.source_id);
+  },
+};
+
+/** A data source as it will be kept. @throws Failure InvalidBody naming the member and its rule. */
+export async function newSource(
+  body: Static<typeof SOURCE_BODY>,
+  workspace: string,
+  generated: boolean,
+  services: Services,
+): Promise<Omit<DataSourceRow, 'generated'> & { readonly generated: boolean }> {
+  const now = services.clock();
+  const definition = definitionOf(body);
+  checkDefinition(definition, services.settings);
+  const credentialId = await credentialFor(body, workspace, services);
+  return {
+    source_id: newSourceId(),
+    workspace,
+    name: String(body.name ?? nameOf(definition)),
+    description: String(body.description ?? ''),
+    type: body.type,
+    definition_json: JSON.stringify(definition),
+    credential_id: credentialId,
+    generated,
+    created_ms: now,
+    updated_ms: now,
+  };
+}
+
+/** @throws Failure InvalidBody for a credential that is not there, or of another kind. */
+async function credentialFor(
+  { credentialId, type }: Static<typeof SOURCE_BODY>,
+  workspace: string,
+  { database }: Services,
+): Promise<string | null> {
+  if (credentialId === undefined) {
+    if (type !== 'AWS-S3' && type !== 'POSTGRES') return null;
+    throw new Failure('InvalidBody', `credentialId is required of a source of type ${type}`);
+  }
+  const row = await findCredential(database, workspace, String(credentialId));
+  if (row?.type === type) return row.credential_id;
+  throw new Failure('InvalidBody', `credentialId names no credential of type ${type}`);
+}
+
+function nameOf(definition: SourceDefinition): string {
+  if (definition.type === 'HTTP') return definition.url.slice(0, 200);
+  if (definition.type === 'FILE') return definition.path.slice(0, 200);
+  if (definition.type === 'AWS-S3')
+    return `${definition.awsbucketName}/${definition.key ?? definition.pattern}`;
+  return (definition.type === 'POSTGRES' ? definition.table : definition.dataset) ?? 'query';
+}
+
+export const listSourcesOf: Endpoint = {
+  ...OWNERS_ROW,
+  id: 'listDataSources',
+  method: 'GET',
+  path: '/data-sources/:workspace',
+  summary: 'The data sources of a workspace.',
+  parameters: LIST_PARAMETERS,
+  answer: Type.Array(ANY),
+  handle: async (call, services) => {
+    const rows = await listSources(services.database, placeOf(call, services).workspace);
+    const range = listRange(call.query, services.settings.zone);
+    const value = inRange(rows, range, ({ created_ms }) => created_ms).map(view);
+    return freely(value);
+  },
+};
+
+export const getSource: Endpoint = {
+  ...OWNERS_ROW,
+  id: 'getDataSource',
+  method: 'GET',
+  path: '/data-sources/:workspace/:id',
+  summary: 'A data source.',
+  answer: ANY,
+  handle: async (call, services) => {
+    const value = view(await ownSource(call, services));
+    return freely(value);
+  },
+};
+
+export const changeSource: Endpoint = {
+  ...OWNERS_ROW,
+  id: 'changeDataSource',
+  method: 'PUT',
+  path: '/data-sources/:workspace/:id',
+  summary: 'Takes the place of a data source; its schedules take from the new one.',
+  body: { kind: 'json', schema: SOURCE_BODY },
+  answer: MADE,
+  handle: async (call, services) => {
+    const row = await ownSource(call, services);
+    const body = call.json as Static<typeof SOURCE_BODY>;
+    const fresh = await newSource(
+      { ...body, name: body.name ?? row.name },
+      row.workspace,
+      false,
+      services,
+    );
+    const { created_ms, source_id } = row;
+    await updateSource(services.database, { ...fresh, created_ms, source_id });
+    return made('updated', source_id);
+  },
+};
+
+export const deleteSource: Endpoint = {
+  ...OWNERS_ROW,
+  id: 'deleteDataSource',
+  method: 'DELETE',
+  path: '/data-sources/:workspace/:id',
+  summary: 'Deletes a data source that no schedule takes from.',
+  answer: MADE,
+  handle: async (call, services) => {
+    const row = await ownSource(call, services);
+    await removeSource(services.database, row);
+    return made('deleted', row.source_id);
+  },
+};
+
+const made = (what: string, dataSourceId: string): Answer =>
+  freely({ success: true, message: `Data source has been ${what}`, dataSourceId });
+
+/** The data source that the path names. @throws Failure NotFound. */
+export async function ownSource(call: Call, services: Services): Promise<DataSourceRow> {
+  const place = placeOf(call, services).workspace;
+  const row = await findSource(services.database, place, call.path['id'] ?? '');
+  if (row === undefined) throw new Failure('NotFound');
+  return row;
+}
+
+const view = (row: DataSourceRow): object => ({
+  dataSourceId: row.source_id,
+  name: row.name,
+  description: row.description,
+  ...(JSON.parse(row.definition_json) as object),
+  credentialId: row.credential_id,
+  created: row.created_ms,
+  updated: row.updated_ms,
+});

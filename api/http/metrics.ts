@@ -1,0 +1,89 @@
+// What an operator watches, for Prometheus. Gauges are read when they are asked for.
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Services } from '../request/endpoint.ts';
+
+export type Observe = (route: string, status: number, ms: number) => void;
+
+export interface Metrics {
+  readonly observe: Observe;
+  /** The exposition text. */
+  text(): Promise<string>;
+  readonly contentType: string;
+}
+
+/** Upper bounds in seconds: hot reads below 1 ms, cold ones below 10, loads up to minutes. */
+const BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
+
+export function makeMetrics(services: Services): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  const requests = new Counter({
+    name: 'tapedeck_requests_total',
+    help: 'Answered requests.',
+    labelNames: ['route', 'status'],
+    registers,
+  });
+  const seconds = new Histogram({
+    name: 'tapedeck_request_seconds',
+    help: 'Time to the end of the answer.',
+    labelNames: ['route'],
+    buckets: BUCKETS,
+    registers,
+  });
+  addGauges(services, registers);
+  // To find a metric by its labels costs more than to count in it.
+  const counters = new Map<string, Counter.Internal>();
+  const histograms = new Map<string, Histogram.Internal<'route'>>();
+  return {
+    observe: (route, status, ms) => {
+      const name = `${status}${route}`;
+      const counter = counters.get(name) ?? requests.labels({ route, status });
+      counters.set(name, counter);
+      counter.inc();
+      const histogram = histograms.get(route) ?? seconds.labels({ route });
+      histograms.set(route, histogram);
+      histogram.observe(ms / 1000);
+    },
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  };
+}
+
+function addGauges(
+  { fileCheck, lake, lakeClock, ledger, proofs, runner, series, sql, ingestion }: Services,
+  registers: Registry[],
+): void {
+  const gauge = (name: string, help: string, read: () => number): void => {
+    const made: Gauge = new Gauge({
+      name: `tapedeck_${name}`,
+      help,
+      registers,
+      collect: (): void => made.set(read()),
+    });
+  };
+  const pools = { read: series.pool, sql: sql.pool, ingest: ingestion.pool };
+  for (const [kind, pool] of Object.entries(pools)) {
+    gauge(`${kind}_children_running`, 'Children with a request.', () => pool.load().running);
+    gauge(`${kind}_children_waiting`, 'Requests before the children.', () => pool.load().waiting);
+    gauge(`${kind}_children_failing`, '1 while no process can be started.', () =>
+      Number(pool.load().failing),
+    );
+    gauge(`${kind}_children_lost`, 'Children that ended.', () => pool.load().lost);
+  }
+  const { cache } = series;
+  gauge('series_cache_bytes', 'Bytes of series in memory.', () => cache.state().bytes);
+  gauge('series_cache_series', 'Series in memory.', () => cache.state().series);
+  gauge('series_cache_hits', 'Reads answered from memory.', () => cache.state().hits);
+  gauge('series_cache_misses', 'Reads that memory could not answer.', () => cache.state().misses);
+  gauge('jobs_running', 'Jobs and edits that run.', () => runner.load().running);
+  gauge('jobs_waiting', 'Jobs and edits that wait.', () => runner.load().waiting);
+  gauge('ledger_charges_waiting', 'Charges that wait to be written.', () => ledger.waiting);
+  const checked = (): ReturnType<typeof fileCheck.state> => fileCheck.state();
+  gauge('files_damaged', 'Files of the lake that are known to be damaged.', () => proofs.damaged);
+  gauge('files_checked', 'Files that were compared with their hash.', () => checked().checkedFiles);
+  gauge('files_checked_bytes', 'Bytes of those.', () => checked().checkedBytes);
+  gauge('lake_snapshot', 'Newest snapshot.', () => lake.snapshot);
+  const ahead = (): number => lakeClock.aheadMs;
+  gauge('lake_clock_ahead_ms', 'Time of commits ahead of the clock, which went back.', ahead);
+}

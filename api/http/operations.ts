@@ -1,0 +1,86 @@
+// What an operator's tools ask: alive, ready, metrics. And how the server speaks TLS.
+import { constants } from 'node:fs';
+import { access, readFile, statfs } from 'node:fs/promises';
+import { sql } from 'kysely';
+import type { FastifyInstance } from 'fastify';
+import { reasonOf } from '../../store/base/failure.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import type { Services } from '../request/endpoint.ts';
+import { type HeldAnswers, makeHeldAnswers } from './heldAnswers.ts';
+import { makeMetrics, type Metrics } from './metrics.ts';
+import { type Pace, READING } from '../request/pace.ts';
+
+export interface ServerState {
+  /** The server takes no new work and ends soon. */
+  draining: boolean;
+  readonly metrics: Metrics;
+  /** Answers that wait for their readers. */
+  readonly held: HeldAnswers;
+}
+
+export const makeState = (services: Services, pace: Pace = READING): ServerState => ({
+  draining: false,
+  metrics: makeMetrics(services),
+  held: makeHeldAnswers(services.settings.answerDiskBytes, pace),
+});
+
+/** With less the catalog itself may not be written any more. */
+const FREE_BYTES_MIN = 4 * 1024 ** 2;
+
+/** `/healthz`, `/readyz` and `/metrics` stand outside the versions and need no token. */
+export function addOperations(
+  server: FastifyInstance,
+  services: Services,
+  state: ServerState,
+): void {
+  server.get('/healthz', (_request, reply) => reply.type('text/plain').send('ok\n'));
+  server.get('/readyz', async (_request, reply) => {
+    const reason = await notReady(services, state);
+    const text = reason === undefined ? readyText(services) : `not ready: ${reason}\n`;
+    return reply
+      .code(reason === undefined ? 200 : 503)
+      .type('text/plain')
+      .send(text);
+  });
+  server.get('/metrics', async (_request, reply) =>
+    reply.header('content-type', state.metrics.contentType).send(await state.metrics.text()),
+  );
+}
+
+/** Damage of some files is no reason to take the server away: all the others are served. */
+function readyText({ proofs }: Services): string {
+  if (proofs.damaged === 0) return 'ready\n';
+  const advice = 'see `tapedeck verify`';
+  return `ready, but ${proofs.damaged} files of the lake are damaged: ${advice}\n`;
+}
+
+async function notReady(services: Services, state: ServerState): Promise<string | undefined> {
+  if (state.draining) return 'draining';
+  const { database, folder, ingestion, series, sql: queries } = services;
+  const pools = { reads: series.pool, SQL: queries.pool, loads: ingestion.pool };
+  const without = Object.entries(pools).filter(([, pool]) => !pool.ready());
+  if (without.length > 0) {
+    const kinds = without.map(([kind]) => kind).join(' and ');
+    return `no process can be started for ${kinds}: look at the limits of open files and processes`;
+  }
+  try {
+    await sql`select 1`.execute(database);
+    await access(folder.root, constants.W_OK);
+    const { bavail, bsize } = await statfs(folder.root);
+    const free = bavail * bsize;
+    if (free < FREE_BYTES_MIN)
+      return `the disk is full: ${free} bytes are free, writes are refused`;
+    return undefined;
+  } catch (error) {
+    return reasonOf(error).replaceAll(folder.root, 'the data folder');
+  }
+}
+
+/** Options that make the server speak HTTPS, when certificate and key are set. */
+export async function tlsOf(
+  settings: Settings,
+): Promise<{ readonly https?: { readonly cert: Buffer; readonly key: Buffer } }> {
+  if (settings.tlsCert === '') return {};
+  const [cert, key] = await Promise.all([readFile(settings.tlsCert), readFile(settings.tlsKey)]);
+  return { https: { cert, key } };
+}

@@ -1,0 +1,56 @@
+// A body of any size goes to a file as it comes, and to the disk before anyone is told: a job that
+// was acknowledged survives a power loss.
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Failure, isDiskFull, reasonOf, toldFull } from '../../store/base/failure.ts';
+import { newUuid } from '../../store/base/random.ts';
+import type { Call, Services } from '../request/endpoint.ts';
+import { SENDING, slowBody, watchPace } from '../request/pace.ts';
+
+/** @throws Failure TooLarge past TAPEDECK_BODY_BYTES; InvalidBody when it is empty or cut short. */
+export async function spoolBody(
+  call: Call,
+  { disk, folder, settings, at }: Services,
+): Promise<{ readonly path: string; readonly bytes: number }> {
+  const most = settings.bodyBytesMax;
+  if ((call.contentLength ?? 0) > most) throw tooLarge(most);
+  const path = join(folder.spool, newUuid());
+  let bytes = 0;
+  const hash = createHash('sha256');
+  const count = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      if (call.checkBody !== undefined) hash.update(chunk);
+      done(bytes > most ? tooLarge(most) : null, chunk);
+    },
+  });
+  const signal = call.departure();
+  const end = watchPace(
+    SENDING,
+    () => bytes,
+    () => call.stream.destroy(slowBody(SENDING)),
+  );
+  try {
+    await pipeline(call.stream, count, createWriteStream(path, { mode: 0o600 }));
+    call.checkBody?.(hash.digest('hex'));
+    if (bytes === 0) throw new Failure('InvalidBody', 'the body is empty');
+    await disk.syncFile(path);
+    await disk.syncFolder(folder.spool);
+  } catch (error) {
+    await disk.remove(path);
+    if (error instanceof Failure) throw error;
+    if (isDiskFull(error)) throw toldFull(error);
+    if (signal.aborted) throw new Failure('InvalidBody', 'the body was cut short');
+    throw new Failure('SystemError', `the body could not be kept: ${reasonOf(error)}`);
+  } finally {
+    end();
+  }
+  at('spool-written');
+  return { path, bytes };
+}
+
+const tooLarge = (most: number): Failure =>
+  new Failure('TooLarge', `the body is over ${most} bytes, the most that one load may have`);

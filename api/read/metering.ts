@@ -1,0 +1,229 @@
+// A metered call, whatever it runs: hold its upper bound, run, settle what it returned; or only
+// tell its price. Nothing is spent on a call that costs more than its caller allowed, nor on one that
+// fails; but one that read data of others and failed by its caller's doing costs its least: that it
+// failed tells of them too.
+import type { Caller } from '../../store/accounts/callers.ts';
+import { Failure, type FailureType, NothingRead } from '../../store/base/failure.ts';
+import type { Charge, Order } from '../../store/ledger/ledger.ts';
+import type { Call, Services } from '../request/endpoint.ts';
+import { numberOf, type Parameter, truthOf } from '../request/parameters.ts';
+
+/** Query parameters of every metered call. */
+export const METERING_PARAMETERS: readonly Parameter[] = [
+  {
+    kind: 'boolean',
+    name: 'estimate',
+    help: 'Only the price: messages, objects and weight; of data of others the most that it can be.',
+  },
+  {
+    kind: 'integer',
+    name: 'maxMessages',
+    least: 0,
+    most: 1_000_000_000_000,
+    help: 'The most that the call may cost: past it 402 is answered and nothing charged.',
+  },
+];
+
+export type Metered<T> =
+  | { readonly kind: 'charged'; readonly result: T; readonly charge: Charge }
+  | { readonly kind: 'estimate'; readonly price: Price }
+  /** HEAD: nothing was read, so that nothing of it can show. */
+  | { readonly kind: 'unread' };
+
+/** What a call costs, in messages of its kinds, and why. */
+export interface Price {
+  readonly messages: number;
+  readonly premiumMessages: number;
+  readonly objects: number;
+  readonly weight: number;
+}
+
+/** What a call pays for one dataset, in objects. */
+export interface Fare {
+  readonly order: Order;
+  /** The most that it can be; may be far more than there is. */
+  readonly most: number;
+  /** Over data of others: what it costs also when it fails; 0 over one's own. */
+  readonly least: number;
+  /** Over data of others: the most that the catalog's statistics leave, to be told for nothing. */
+  readonly told?: (() => number) | undefined;
+  /** What the answer is made of, where that is not what it has; after it was read. */
+  readonly counted?: (() => Promise<number>) | undefined;
+}
+
+/** A failure that costs: it read data of others. */
+export class PaidFailure extends Failure {
+  readonly charge: Charge;
+
+  constructor({ detail, type }: Failure, charge: Charge) {
+    super(type, detail);
+    this.charge = charge;
+  }
+}
+
+/**
+ * Runs a call for `caller` and charges the objects that it returned, or what `price` makes of them.
+ * @throws Failure OverLimit, CircuitBreaker, PriceTooHigh, and what `run` throws: then it is free, or
+ * a PaidFailure.
+ */
+export async function metered<T extends { readonly objects: number }>(
+  call: Call,
+  services: Services,
+  caller: Caller,
+  fare: Fare & { readonly price?: (result: T) => number },
+  run: () => Promise<T>,
+): Promise<Metered<T>> {
+  if (call.bodiless) return { kind: 'unread' };
+  const { ledger } = services;
+  const { least, most, order, told } = fare;
+  const priced = truthOf(call.query, 'estimate');
+  const allowed = numberOf(call.query, 'maxMessages');
+  if (told !== undefined && (priced || allowed !== undefined)) {
+    const price = priceOf([{ order, objects: Math.min(most, told()) }]);
+    if (priced) return { kind: 'estimate', price };
+    refuseDear(price, allowed, 'may cost');
+  }
+  if (priced) {
+    const objects = await objectsOf(await run(), fare);
+    return { kind: 'estimate', price: priceOf([{ order, objects }]) };
+  }
+  const refuseOwn = (objects: number): void => {
+    if (told === undefined) refuseDear(priceOf([{ order, objects }]), allowed, 'costs');
+  };
+  if (isFree(call, services)) {
+    const result = await run();
+    const objects = await objectsOf(result, fare);
+    refuseOwn(objects);
+    return { kind: 'charged', result, charge: uncharged(call, [{ order, objects }]) };
+  }
+  const hold = ledger.hold(caller, order, most, least);
+  try {
+    const result = await run();
+    const isPlain = fare.counted === undefined && fare.price === undefined;
+    // Reads of memory wait for nothing else.
+    const objects = isPlain ? result.objects : await objectsOf(result, fare);
+    refuseOwn(objects);
+    return { kind: 'charged', result, charge: ledger.settle(hold, objects) };
+  } catch (error) {
+    ledger.release(hold);
+    throw paidFailure(error, services, caller, [fare]);
+  }
+}
+
+async function objectsOf<T extends { readonly objects: number }>(
+  result: T,
+  { counted, price }: Fare & { readonly price?: (result: T) => number },
+): Promise<number> {
+  const objects = price === undefined ? result.objects : price(result);
+  return counted === undefined ? objects : Math.max(objects, await counted());
+}
+
+const isFree = ({ environment }: Call, { settings }: Services): boolean =>
+  !settings.metering || environment === 'test';
+
+/**
+ * The same for a call that pays for several datasets: all of them or none.
+ * @param run answers the objects of each fare too
+ */
+export async function meteredTogether<T>(
+  call: Call,
+  services: Services,
+  caller: Caller,
+  fares: readonly Fare[],
+  run: () => Promise<{ readonly result: T; readonly objects: readonly number[] }>,
+): Promise<Exclude<Metered<T>, { kind: 'estimate' }>> {
+  if (call.bodiless) return { kind: 'unread' };
+  const { ledger } = services;
+  const priced = (objects: readonly number[]): readonly Priced[] =>
+    fares.map(({ order }, at) => ({ order, objects: objects[at] ?? 0 }));
+  if (isFree(call, services)) {
+    const { objects, result } = await run();
+    return { kind: 'charged', result, charge: uncharged(call, priced(objects)) };
+  }
+  const holds: ReturnType<typeof ledger.hold>[] = [];
+  const charges: Charge[] = [];
+  try {
+    for (const { least, most, order } of fares) {
+      holds.push(ledger.hold(caller, order, most, least));
+    }
+    const { objects, result } = await run();
+    for (const [at, hold] of holds.entries()) charges.push(ledger.settle(hold, objects[at] ?? 0));
+    return { kind: 'charged', result, charge: summed(charges) };
+  } catch (error) {
+    for (const charge of charges) charge.undelivered();
+    for (const hold of holds) ledger.release(hold);
+    throw holds.length < fares.length ? error : paidFailure(error, services, caller, fares);
+  }
+}
+
+/** What its caller can bring about, and what could tell it something. */
+const CALLERS_DOING: ReadonlySet<FailureType> = new Set<FailureType>([
+  ...(['InvalidParameter', 'TooLarge', 'TimedOut', 'OverLimit', 'CircuitBreaker'] as const),
+]);
+
+/**
+ * A failure of a call that had begun to read, with what it costs.
+ * @param fares that were held until now: what was released is there yet
+ */
+export function paidFailure(
+  error: unknown,
+  services: Pick<Services, 'ledger' | 'settings'>,
+  caller: Caller,
+  fares: readonly Pick<Fare, 'order' | 'least'>[],
+): unknown {
+  if (!(error instanceof Failure) || !CALLERS_DOING.has(error.type)) return error;
+  if (error instanceof NothingRead || !services.settings.metering) return error;
+  const before = error instanceof PaidFailure ? [error.charge] : [];
+  const charges = fares.flatMap(({ least, order }) => {
+    if (least * order.weight === 0) return [];
+    const { ledger } = services;
+    return [ledger.settle(ledger.hold(caller, order, least), least)];
+  });
+  if (charges.length === 0) return error;
+  return new PaidFailure(error, summed([...before, ...charges]));
+}
+
+/** Several charges as one. */
+export const summed = (charges: readonly Charge[]): Charge => ({
+  messages: charges.reduce((sum, { messages }) => sum + messages, 0),
+  premium: charges.reduce((sum, { premium }) => sum + premium, 0),
+  delivered: () => charges.forEach((charge) => charge.delivered()),
+  undelivered: () => charges.forEach((charge) => charge.undelivered()),
+});
+
+interface Priced {
+  readonly order: Order;
+  readonly objects: number;
+}
+
+/** The price of all, with the highest of their weights. */
+export function priceOf(parts: readonly Priced[]): Price {
+  let [messages, premiumMessages, objects, weight] = [0, 0, 0, 0];
+  for (const { objects: count, order } of parts) {
+    if (order.premium) premiumMessages += count * order.weight;
+    else messages += count * order.weight;
+    objects += count;
+    weight = Math.max(weight, order.weight);
+  }
+  return { messages, premiumMessages, objects, weight };
+}
+
+function refuseDear(
+  { messages, objects, premiumMessages, weight }: Price,
+  most: number | undefined,
+  verb: string,
+): void {
+  const all = messages + premiumMessages;
+  if (most === undefined || all <= most) return;
+  const counted = `${objects} ${objects === 1 ? 'object' : 'objects'} of weight ${weight}`;
+  const price = `${all} messages: ${counted}`;
+  throw new Failure('PriceTooHigh', `"maxMessages" is ${most}, and the call ${verb} ${price}`);
+}
+
+/** Nobody pays: the test environment tells the price, a server without metering 0. */
+function uncharged({ environment }: Call, parts: readonly Priced[]): Charge {
+  const price = environment === 'test' ? priceOf(parts) : { messages: 0, premiumMessages: 0 };
+  const ignore = (): void => undefined;
+  const { messages, premiumMessages: premium } = price;
+  return { messages, premium, delivered: ignore, undelivered: ignore };
+}

@@ -1,0 +1,338 @@
+// A metered read of a dataset, whole: plan, hold, run, settle. The price is known before anything
+// is read (limit x weight), and only what was returned is charged.
+import { dayIn, endOfDay, parseDay, parseInstant } from '../../query/time/dates.ts';
+import { countRecords, runSeries } from '../../query/series/series.ts';
+import { foldsRecords, recordsMost, testsValues } from '../../query/series/seriesRecords.ts';
+import type { SeriesShape } from '../../query/plan/seriesMembers.ts';
+import { planSeries, type SeriesPlan, type Since } from '../../query/plan/seriesPlan.ts';
+import { isRelative } from '../../query/plan/seriesRules.ts';
+import { propertyOf } from '../../store/versions/columns.ts';
+import type { Caller } from '../../store/accounts/callers.ts';
+import type { Dataset } from '../../store/datasets/datasets.ts';
+import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
+import { Failure } from '../../store/base/failure.ts';
+import type { AsOf, Moment } from '../../store/history/history.ts';
+import type { Lake } from '../../store/lake/lake.ts';
+import type { Table } from '../../store/versions/lakeRead.ts';
+import type { Order } from '../../store/ledger/ledger.ts';
+import type { PendingRow } from '../../store/pushes/pendingRows.ts';
+import type { QueryName } from '../../store/history/queryCursors.ts';
+import { callerOf, isForeign, paysPremium, visibilityOf } from '../auth/access.ts';
+import { escapedFormat } from '../request/csvFormulas.ts';
+import type { Answer, Call, Services } from '../request/endpoint.ts';
+import { type Fare, metered } from './metering.ts';
+import { pastOf } from './moments.ts';
+import { numberOf, refuse, textOf, truthOf } from '../request/parameters.ts';
+import { readSeries } from './seriesParameters.ts';
+import type { SeriesParameters } from '../../query/plan/seriesParameters.ts';
+
+/** How another door asks for the same records, and what it makes of them. */
+interface OtherDoor {
+  readonly parameters: SeriesParameters;
+  /** May refuse: nothing is charged then. */
+  readonly dress: (body: Body, format: BodyFormat) => Promise<Body>;
+}
+
+export async function answerSeries(
+  call: Call,
+  services: Services,
+  dataset: Dataset,
+  shape: SeriesShape,
+  door?: OtherDoor,
+): Promise<Answer> {
+  const caller = callerOf(call.caller);
+  const format = formatOf(call);
+  if (format === 'arrow' || format === 'parquet') refuseBeside(call, format);
+  const queryId = textOf(call.query, 'queryId');
+  if (queryId === undefined) return answered(call, services, dataset, shape, format, door);
+  const name = { accountId: caller.accountId, tableId: dataset.tableId, queryId };
+  const named = await namedQuery(call, name, services);
+  try {
+    return await answered(call, services, dataset, shape, format, door, named);
+  } catch (error) {
+    named.failed();
+    throw error;
+  }
+}
+
+async function answered(
+  call: Call,
+  services: Services,
+  dataset: Dataset,
+  shape: SeriesShape,
+  format: BodyFormat,
+  door: OtherDoor | undefined,
+  named?: NamedQuery,
+): Promise<Answer> {
+  const caller = callerOf(call.caller);
+  const own = door?.parameters;
+  const planned = await readDataset(call, services, dataset, shape, { own, named });
+  const { moment, plan, remembered, version } = planned;
+  if (truthOf(call.query, 'schema')) {
+    return { kind: 'json', value: describePlan(plan), metering: 'free' };
+  }
+  const { snapshot } = plan.table;
+  const tag = named === undefined ? `"${[...version, format].join('.')}"` : undefined;
+  const priced = truthOf(call.query, 'estimate');
+  if (tag !== undefined && !priced && has(call.ifNoneMatch, tag)) {
+    return { kind: 'unchanged', snapshot, moment, tag };
+  }
+  const read = (): Promise<Body> => runSeries(plan, format, services.series, call, remembered);
+  const run = door === undefined ? read : async () => door.dress(await read(), format);
+  const fare = fareOf(call, services, dataset, [planned]);
+  const metering = await metered(call, services, caller, fare, run);
+  if (metering.kind === 'unread') return { ...metering, format, snapshot, moment, tag, dataset };
+  if (metering.kind === 'estimate') {
+    return { kind: 'json', value: metering.price, metering: 'free' };
+  }
+  named?.told(moment);
+  const { result: body, charge } = metering;
+  return rowsOf(call, { body, format, snapshot, moment, tag, charge, dataset });
+}
+
+/** An answer of records, as the query wants it dressed. */
+export function rowsOf(
+  { query }: Call,
+  rows: Omit<Extract<Answer, { kind: 'rows' }>, 'kind' | 'plain' | 'callback' | 'cacheSeconds'>,
+): Answer {
+  const { body, format, snapshot, moment, tag, charge, dataset, leftOut } = rows;
+  return {
+    kind: 'rows',
+    body,
+    format,
+    plain: textOf(query, 'format') === 'text',
+    callback: format === 'json' ? textOf(query, 'callback') : undefined,
+    snapshot,
+    moment,
+    cacheSeconds: numberOf(query, 'cacheTTL'),
+    tag,
+    charge,
+    dataset,
+    leftOut,
+  };
+}
+
+/** The most records that a plan can answer. */
+export const objectsMax = ({ limit, takes }: SeriesPlan): number =>
+  limit * Math.max(1, takes.length);
+
+/**
+ * What reads of one dataset cost. Over data of others conditions on values are paid, though nothing
+ * meets them, and so are all records that an answer folds (DESIGN.md "Rules of price and ledger").
+ */
+export function fareOf(
+  call: Call,
+  services: Services,
+  dataset: Dataset,
+  reads: readonly Pick<DatasetRead, 'plan'>[],
+): Fare {
+  const caller = callerOf(call.caller);
+  const order = orderOf(call, caller, dataset, services);
+  const sum = (count: (plan: SeriesPlan) => number): number =>
+    reads.reduce((total, { plan }) => total + count(plan), 0);
+  if (!isForeign(caller, dataset, services.lake)) return { order, most: sum(objectsMax), least: 0 };
+  const folded = reads.filter(({ plan }) => foldsRecords(plan));
+  const most = (plan: SeriesPlan): number =>
+    foldsRecords(plan) ? recordsMost(plan) : objectsMax(plan);
+  const told = (): number =>
+    Math.max(
+      1,
+      sum((plan) => Math.min(most(plan), recordsMost(plan))),
+    );
+  const counts = async (): Promise<number> => {
+    let objects = 0;
+    for (const { plan } of folded) objects += await countRecords(plan, services.series, call);
+    return Math.max(1, objects);
+  };
+  const isCounted = folded.length > 0 || reads.some(({ plan }) => testsValues(plan));
+  return { order, most: sum(most), least: 1, told, counted: isCounted ? counts : undefined };
+}
+
+/** What a read of a dataset costs, and whom. */
+const orderOf = (
+  { endpoint, requestId }: Call,
+  caller: Caller,
+  dataset: Dataset,
+  { lake }: Services,
+): Order => ({
+  requestId,
+  endpoint,
+  usageKey: `${dataset.workspace}.${dataset.dataset}`,
+  weight: dataset.weight,
+  premium: paysPremium(caller, dataset, lake),
+});
+
+interface DatasetRead {
+  readonly plan: SeriesPlan;
+  readonly moment: Moment;
+  /** Memory may answer. */
+  readonly remembered: boolean;
+  /** Tells this answer from that of another time. */
+  readonly version: readonly (string | number)[];
+}
+
+interface ReadOptions {
+  /** What another door makes of its parameters; its days may be others tomorrow. */
+  readonly own?: SeriesParameters | undefined;
+  /** The moment of an answer that has several parts, where none is asked for. */
+  readonly at?: Moment | undefined;
+  readonly named?: NamedQuery | undefined;
+}
+
+/**
+ * The plan of a request over one dataset.
+ */
+export async function readDataset(
+  call: Call,
+  services: Services,
+  dataset: Dataset,
+  shape: SeriesShape,
+  { at, named, own }: ReadOptions = {},
+): Promise<DatasetRead> {
+  const { clock, lake, settings } = services;
+  const { zone } = settings;
+  const caller = callerOf(call.caller);
+  const today = dayIn(clock(), zone);
+  const parameters = own ?? readSeries(call, zone);
+  const asOf = readAsOf(textOf(call.query, 'asOf'), zone);
+  const { tableId } = dataset;
+  const past = asOf === undefined ? undefined : await pastOf(tableId, asOf, services);
+  const table = asOf === undefined ? await tableNow(tableId, at, lake) : past?.table;
+  if (table === undefined) throw new Failure('NotFound');
+  const visibility = visibilityOf(caller, dataset);
+  // No one else has a turn from here to the end of the plan: it is of one moment.
+  const moment = past?.moment ??
+    at ?? { snapshot: lake.versionOf(table), sequence: services.pending.sequence };
+  const pending = (keys?: readonly string[]): readonly PendingRow[] =>
+    past === undefined
+      ? services.pending.beside(tableId, table.snapshot, keys, moment.sequence)
+      : past.pending(keys);
+  const plan = planSeries(parameters, {
+    dataset,
+    table,
+    pending,
+    since: named?.since,
+    visibility,
+    rowsMax: caller.tier.rowsMax,
+    today,
+    zone,
+    shape,
+  });
+  const newest = past?.moment.sequence ?? services.pending.newest(tableId);
+  const days = own !== undefined || isRelative(parameters) ? [today] : [];
+  const version = [tableId, table.snapshot, newest, dataset.updatedMs, ...days];
+  const remembered = past === undefined && call.query['cache'] !== false;
+  return { plan, moment, remembered, version };
+}
+
+const tableNow = (
+  tableId: number,
+  at: Moment | undefined,
+  lake: Lake,
+): Promise<Table | undefined> =>
+  at === undefined ? lake.table(tableId) : lake.tableSeen(tableId, at.snapshot);
+
+/** Whether an If-None-Match names a tag; a weak one is good enough for a GET. */
+export const has = (ifNoneMatch: string, tag: string): boolean =>
+  ifNoneMatch.split(',').some((item) => item.trim().replace(/^W\//, '') === tag);
+
+interface NamedQuery {
+  /** What its last answer told; undefined on its first run. */
+  readonly since: Since | undefined;
+  /** The answer that is to be sent tells up to a moment. */
+  readonly told: (moment: Moment) => void;
+  readonly failed: () => void;
+}
+
+/** A query with a name answers what is new or changed since its last answer that arrived. */
+async function namedQuery(
+  { atEnd, bodiless, testCursors }: Call,
+  name: QueryName,
+  { cursors, lake, pending }: Services,
+): Promise<NamedQuery> {
+  const { cursor, end } = await (testCursors ?? cursors).begin(name);
+  let told: Moment | undefined;
+  atEnd((whole) => end(whole && !bodiless ? told : undefined));
+  return {
+    since:
+      cursor === undefined ? undefined : await sinceOf(name.tableId, cursor, { lake, pending }),
+    told: (moment) => {
+      told = moment;
+    },
+    failed: () => end(undefined),
+  };
+}
+
+/** Undefined where it stood has ended: then it begins again. */
+async function sinceOf(
+  tableId: number,
+  { sequence, snapshot }: Moment,
+  { lake, pending }: Pick<Services, 'lake' | 'pending'>,
+): Promise<Since | undefined> {
+  const table = await lake.tableAt(tableId, snapshot);
+  if (table === undefined) return undefined;
+  try {
+    const told = await pending.past(tableId, snapshot, { kind: 'sequence', sequence });
+    return { table, told: told.rows };
+  } catch (error) {
+    if (error instanceof Failure && error.type === 'Gone') return undefined;
+    throw error;
+  }
+}
+
+/** Names and types of the answer's attributes, in the words of JSON schema. */
+export function describePlan({ members, table }: SeriesPlan): readonly object[] {
+  const columns = new Map(table.columns.map((column) => [column.name, column.type]));
+  return members.map((member) => {
+    if (member.kind === 'text') return { name: member.name, type: 'string' };
+    if (member.kind === 'epoch') return { name: member.name, type: 'integer' };
+    if (member.kind === 'object') return { name: member.name, type: 'object' };
+    return { name: member.name, ...propertyOf(columns.get(member.column) ?? 'varchar') };
+  });
+}
+
+/** @throws Failure InvalidParameter when bytes are asked for where only text can be answered. */
+export function refuseBeside({ query }: Call, format: BodyFormat): void {
+  if (query['callback'] !== undefined) refuse('callback', `is not allowed with format ${format}`);
+}
+
+const FORMATS: readonly BodyFormat[] = ['json', 'jsonl', 'csv', 'psv', 'arrow', 'parquet'];
+
+/** `format`, else the Accept header (INTERFACE.md 3.5), else JSON. */
+export const formatOf = (call: Pick<Call, 'query' | 'accept' | 'navigates'>): BodyFormat =>
+  escapedFormat(askedFormat(call), call.query, call.navigates);
+
+function askedFormat({ query, accept }: Pick<Call, 'query' | 'accept'>): BodyFormat {
+  const format = textOf(query, 'format');
+  if (format === 'text') return 'csv';
+  const known = FORMATS.find((item) => item === format);
+  if (known !== undefined) return known;
+  if (accept.includes('application/x-ndjson')) return 'jsonl';
+  if (accept.includes('application/vnd.apache.arrow.stream')) return 'arrow';
+  if (accept.includes('application/vnd.apache.parquet')) return 'parquet';
+  return accept.includes('text/csv') && !accept.includes('application/json') ? 'csv' : 'json';
+}
+
+/**
+ * Digits are a snapshot id, after a colon the sequence of the last push; a date means the end of that
+ * day: what was known then.
+ */
+export function readAsOf(
+  text: string | undefined,
+  zone: string,
+  parameter = 'asOf',
+): AsOf | undefined {
+  if (text === undefined) return undefined;
+  const [, snapshot, sequence = '0'] = /^(\d{1,11})(?::(\d{1,15}))?$/.exec(text) ?? [];
+  if (snapshot !== undefined) {
+    return { kind: 'snapshot', snapshot: Number(snapshot), sequence: Number(sequence) };
+  }
+  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) {
+    return { kind: 'time', ms: endOfDay(parseDay(parameter, text), zone) - 1 };
+  }
+  const ms = /^\d{12,14}$/.test(text) ? Number(text) : parseInstant(text);
+  if (ms !== undefined) return { kind: 'time', ms };
+  const rule =
+    'must be a snapshot id, what svccloud-as-of said, a date, an ISO 8601 time or epoch ms';
+  return refuse(parameter, rule);
+}

@@ -1,0 +1,218 @@
+// The query parameters of both series doors: declared once, and read into what a plan is made from.
+import { parseDay, parseInstant, startOfDay } from '../../query/time/dates.ts';
+import type { Day } from '../../query/time/days.ts';
+import { isDated } from '../../query/plan/seriesRules.ts';
+import { parseSubattributes } from '../../query/plan/subattributes.ts';
+import { FOLDS, parseCollapse, PERIODS, TRANSFORMS } from '../../query/plan/transforms.ts';
+import { CSV_FORMULAS } from '../request/csvFormulas.ts';
+import type { Call } from '../request/endpoint.ts';
+import { METERING_PARAMETERS } from './metering.ts';
+import {
+  dayOf,
+  listOf,
+  numberOf,
+  type Parameter,
+  refuse,
+  textOf,
+  truthOf,
+  type Values,
+} from '../request/parameters.ts';
+import type { SeriesParameters } from '../../query/plan/seriesParameters.ts';
+
+const COUNT_MAX = 1_000_000_000;
+const count = (name: string, help: string): Parameter => ({
+  kind: 'integer',
+  name,
+  help,
+  least: 1,
+  most: COUNT_MAX,
+});
+const text = (name: string, help: string): Parameter => ({ kind: 'text', name, help });
+const switched = (name: string, help: string): Parameter => ({ kind: 'boolean', name, help });
+
+/** Datasets by keys of one request (INTERFACE.md 3.5). */
+export const QUERIES_MAX = 2_000;
+
+/** Seconds that a cache of the caller may keep an answer. */
+const CACHE_SECONDS_MAX = 86_400;
+
+/** Which records (SPEC.md "Time series"; INTERFACE.md 3.5). */
+const RECORDS: readonly Parameter[] = [
+  text('range', 'Range code: today, ytd, last-week, 5d, 6m, 1y, max, 2020, Q12020, H12020 ...'),
+  switched('calendar', 'true: ranges of the future too, counted ones go forward from today.'),
+  switched('forward', 'The same as calendar.'),
+  switched('future', 'true: only records after today; false: none of them.'),
+  { kind: 'day', name: 'from', help: 'Records on or after this date.' },
+  { kind: 'day', name: 'to', help: 'Records on or before this date.' },
+  { kind: 'day', name: 'on', help: 'Records on this date.' },
+  count('last', 'The latest n records, newest first.'),
+  count('first', 'The first n records, oldest first.'),
+  count('next', 'The next n records from today on, oldest first.'),
+  count('limit', 'At most n records; 1 when no date is given. first, last, next go before it.'),
+  {
+    kind: 'integer',
+    name: 'offset',
+    help: 'Records to leave out at the beginning.',
+    least: 0,
+    most: COUNT_MAX,
+  },
+  count('interval', 'Every nth record only.'),
+  {
+    kind: 'choice',
+    name: 'sort',
+    choices: ['asc', 'desc'],
+    help: 'Order by date; desc by default.',
+  },
+  text('dateField', 'Attribute that range, dates and order go by, instead of the date.'),
+  text('subattribute', 'Records by any attribute: key|value equal, key~value not, comma = and.'),
+  text('updated', 'Records written or changed at this date or time or later.'),
+  text(
+    'collapse',
+    `One record a period: ${PERIODS.join(', ')}; after a | how: ${FOLDS.join(', ')}. last by default.`,
+  ),
+  {
+    kind: 'choice',
+    name: 'transform',
+    choices: TRANSFORMS,
+    help: 'Numbers as changes: against the one before, its share, the sum so far, the first as 100.',
+  },
+];
+
+/** How they are answered. */
+const ANSWER: readonly Parameter[] = [
+  { kind: 'list', name: 'filter', help: 'Comma list of the attributes to answer.' },
+  {
+    kind: 'choice',
+    name: 'format',
+    choices: ['json', 'jsonl', 'csv', 'psv', 'text', 'arrow', 'parquet'],
+    help: 'Format of the answer; json by default. text is csv to look at, not to save.',
+  },
+  CSV_FORMULAS,
+  {
+    kind: 'text',
+    name: 'callback',
+    help: 'JSONP: name of the function that gets the answer.',
+    pattern: /^[A-Za-z_$][\w$]{0,63}(\.[A-Za-z_$][\w$]{0,63}){0,4}$/,
+    rule: 'must be a JavaScript identifier, or several joined by dots',
+  },
+  switched('schema', 'Only the names and types of the attributes; free.'),
+  switched('includeSystemRecordProperties', 'true: id, key, subkey, date, updated of each record.'),
+  text(
+    'asOf',
+    'The data as it was known, pushed records included: what svccloud-as-of said, a time (ISO 8601, ' +
+      'epoch milliseconds, or a date: its end); a snapshot id is the version alone.',
+  ),
+  {
+    kind: 'text',
+    name: 'queryId',
+    help: 'Name of a query: only records that are new or changed since its last run.',
+    pattern: /^[A-Za-z0-9]{1,3}$/,
+    rule: 'must be 1 to 3 letters or digits',
+  },
+  switched('cache', 'false: answered from the files, not from memory.'),
+  {
+    kind: 'integer',
+    name: 'cacheTTL',
+    help: 'Seconds that a cache of the caller may keep the answer.',
+    least: 0,
+    most: CACHE_SECONDS_MAX,
+  },
+  {
+    kind: 'text',
+    name: 'batchSeparator',
+    help: 'Character between several datasets or keys; a comma by default.',
+    pattern: /^[^A-Za-z0-9]$/u,
+    rule: 'must be one character that is no letter and no digit',
+  },
+  text('collectionName', 'Accepted for clients of the original.'),
+];
+
+/** Query parameters of both series doors. */
+export const SERIES_PARAMETERS: readonly Parameter[] = [
+  ...RECORDS,
+  ...ANSWER,
+  ...METERING_PARAMETERS,
+];
+
+/** What does not go with a query that answers only what is new: some of it would be lost. */
+const AGAINST_QUERY_ID = ['asOf', 'collapse', 'transform', 'interval', 'offset', 'next'];
+
+/** @throws Failure InvalidParameter naming the parameter and its rule. */
+export function readSeries(
+  { path, query }: Pick<Call, 'path' | 'query'>,
+  zone: string,
+): SeriesParameters {
+  const { subkey } = path;
+  const sort = textOf(query, 'sort');
+  const beside = AGAINST_QUERY_ID.find((name) => query[name] !== undefined);
+  if (query['queryId'] !== undefined && beside !== undefined) {
+    refuse('queryId', `is not allowed beside "${beside}"`);
+  }
+  const read: SeriesParameters = {
+    keys: keysOf(path['key'], query),
+    subkey: subkey === '' ? undefined : subkey,
+    range: textOf(query, 'range'),
+    calendar: forwardOf(query),
+    future: query['future'] === undefined ? undefined : truthOf(query, 'future'),
+    from: dayOf(query, 'from'),
+    to: dayOf(query, 'to'),
+    on: dayOf(query, 'on'),
+    first: numberOf(query, 'first'),
+    last: numberOf(query, 'last'),
+    next: numberOf(query, 'next'),
+    limit: numberOf(query, 'limit'),
+    offset: numberOf(query, 'offset'),
+    interval: numberOf(query, 'interval'),
+    sort: sort === 'asc' || sort === 'desc' ? sort : undefined,
+    dateField: textOf(query, 'dateField'),
+    subattributes: mapped(textOf(query, 'subattribute'), parseSubattributes),
+    updated: mapped(textOf(query, 'updated'), (value) => updatedMs(value, zone)),
+    collapse: mapped(textOf(query, 'collapse'), parseCollapse),
+    transform: TRANSFORMS.find((item) => item === query['transform']),
+    filter: listOf(query, 'filter'),
+    systemProperties: truthOf(query, 'includeSystemRecordProperties') ? true : undefined,
+  };
+  return isHabit(read, query) ? withoutLimit(read) : read;
+}
+
+/**
+ * A client library of the original adds `calendar=false` and `limit=1` to every time series
+ * (INTERFACE.md 5): whoever names a range there means its records, not one of them.
+ */
+const isHabit = (read: SeriesParameters, query: Values): boolean =>
+  query['calendar'] === false && read.limit === 1 && isDated(read);
+
+function withoutLimit({ limit: _, ...rest }: SeriesParameters): SeriesParameters {
+  return rest;
+}
+
+/** Data sets or keys of one path segment, each once. */
+export function separated(segment: string, query: Values): readonly string[] {
+  const separator = textOf(query, 'batchSeparator') ?? ',';
+  return [...new Set(segment.split(separator).filter((item) => item !== ''))];
+}
+
+function keysOf(segment: string | undefined, query: Values): readonly string[] | undefined {
+  if (segment === undefined || segment === '') return undefined;
+  const keys = separated(segment, query);
+  if (keys.length === 0) refuse('key', 'must name one key at least');
+  if (keys.length > QUERIES_MAX) refuse('key', `must name at most ${QUERIES_MAX} keys`);
+  return keys;
+}
+
+function forwardOf(query: Values): boolean | undefined {
+  const given = ['calendar', 'forward'].filter((name) => query[name] !== undefined);
+  if (given.length === 0) return undefined;
+  return given.some((name) => truthOf(query, name));
+}
+
+function updatedMs(value: string, zone: string): number {
+  if (/^\d{12,14}$/.test(value)) return Number(value);
+  const ms = parseInstant(value);
+  if (ms !== undefined) return ms;
+  const day: Day = parseDay('updated', value);
+  return startOfDay(day, zone);
+}
+
+const mapped = <T>(value: string | undefined, read: (value: string) => T): T | undefined =>
+  value === undefined ? undefined : read(value);

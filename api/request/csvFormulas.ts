@@ -1,0 +1,21 @@
+// Spreadsheets run a text that begins with `=` as a formula, from whichever file they open. Who saves an
+// answer from a browser will open it so; a program wants the texts as they are.
+import type { BodyFormat } from '../../store/duckdb/protocol.ts';
+import { type Parameter, textOf, type Values } from './parameters.ts';
+
+export const CSV_FORMULAS: Parameter = {
+  kind: 'choice',
+  name: 'csvFormulas',
+  choices: ['escape', 'keep'],
+  help:
+    'Of csv and psv: texts that a spreadsheet would run as a formula get a quotation mark before them, ' +
+    'or are kept; escape where a browser opens or saves the answer, else keep.',
+};
+
+/** The format, as this caller gets it. @param navigates the answer is a browser's page or download */
+export function escapedFormat(format: BodyFormat, query: Values, navigates: boolean): BodyFormat {
+  const wanted = textOf(query, 'csvFormulas') ?? (navigates ? 'escape' : 'keep');
+  if (wanted === 'keep') return format;
+  if (format === 'csv') return 'csvEscaped';
+  return format === 'psv' ? 'psvEscaped' : format;
+}

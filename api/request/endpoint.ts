@@ -1,0 +1,203 @@
+// What an endpoint is: one row of the table from which routes, checks, headers, OpenAPI, the
+// reference page and the authorization matrix derive (DESIGN.md idea 8).
+import type { Readable } from 'node:stream';
+import type { TSchema } from 'typebox';
+import type { JournalParts } from '../../jobs/upkeep/journalRoll.ts';
+import type { Deliveries } from '../../jobs/deliveries/deliveries.ts';
+import type { Exports } from '../../jobs/export/exports.ts';
+import type { FileCheck } from '../../jobs/upkeep/fileCheck.ts';
+import type { FetchParts } from '../../jobs/run/fetch.ts';
+import type { Runner } from '../../jobs/run/runner.ts';
+import type { Scheduler } from '../../jobs/schedule/scheduler.ts';
+import type { SeriesEngine } from '../../query/series/series.ts';
+import type { SqlEngine } from '../../query/sql/run/run.ts';
+import type { Accounts } from '../../store/accounts/accounts.ts';
+import type { Caller } from '../../store/accounts/callers.ts';
+import type { BillingDays } from '../../store/ledger/billingDays.ts';
+import type { Clock } from '../../store/base/clock.ts';
+import type { AtCrashPoint } from '../../store/base/crashPoints.ts';
+import type { Dataset } from '../../store/datasets/datasets.ts';
+import type { Database } from '../../store/catalog/database.ts';
+import type { Disk } from '../../store/base/disk.ts';
+import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
+import type { FileProofs } from '../../store/files/fileProofs.ts';
+import type { Folder } from '../../store/catalog/folder.ts';
+import type { Moment } from '../../store/history/history.ts';
+import type { Lake } from '../../store/lake/lake.ts';
+import type { LakeClock } from '../../store/catalog/lakeClock.ts';
+import type { Charge, Ledger } from '../../store/ledger/ledger.ts';
+import type { NamedQueries } from '../../store/datasets/namedQueries.ts';
+import type { Pending } from '../../store/pushes/pending.ts';
+import type { QueryCursors } from '../../store/history/queryCursors.ts';
+import type { Scrub } from '../../store/catalog/scrub.ts';
+import type { Secrets } from '../../store/catalog/secrets.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import type { Storage } from '../../store/lake/storage.ts';
+import type { FailedTime } from './failedTime.ts';
+import type { FailureStyle } from './failures.ts';
+import type { Parameter, Values } from './parameters.ts';
+import type { TestCursors } from './testCursors.ts';
+import type { IngestServices } from '../../pipeline/conform/load.ts';
+import type { Environment } from './throttle.ts';
+
+/** Everything an endpoint may use. Made once, in main.ts. */
+export interface Services {
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly lakeClock: LakeClock;
+  readonly database: Database;
+  readonly folder: Folder;
+  readonly disk: Disk;
+  readonly at: AtCrashPoint;
+  readonly lake: Lake;
+  readonly proofs: FileProofs;
+  readonly fileCheck: FileCheck;
+  readonly accounts: Accounts;
+  readonly adminToken: string;
+  readonly ledger: Ledger;
+  readonly pending: Pending;
+  readonly cursors: QueryCursors;
+  readonly scrub: Scrub;
+  readonly storage: Storage;
+  readonly days: BillingDays;
+  readonly series: SeriesEngine;
+  readonly sql: SqlEngine;
+  readonly queries: NamedQueries;
+  readonly runner: Runner;
+  readonly journal: JournalParts;
+  readonly ingestion: IngestServices;
+  readonly secrets: Secrets;
+  readonly fetching: FetchParts;
+  readonly scheduler: Scheduler;
+  readonly deliveries: Deliveries;
+  readonly exports: Exports;
+  readonly failedTime: FailedTime;
+}
+
+/** One request, checked. */
+export interface Call {
+  readonly requestId: string;
+  /** Id of the row of the table that answers it. */
+  readonly endpoint: string;
+  readonly environment: Environment;
+  /** A HEAD request: its answer carries no records, so that nothing is read and it costs nothing. */
+  readonly bodiless: boolean;
+  /** Undefined where the endpoint needs no token, or the operator's. */
+  readonly caller: Caller | undefined;
+  /** Who acts, for the audit log: the id of the token, or `admin`. */
+  readonly actor: string;
+  /** Must be told the hash of a streamed body before it is used; throws when it was not signed. */
+  readonly checkBody: ((bodyHash: string) => void) | undefined;
+  /** Values of the path's own segments, the version among them. */
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: Values;
+  /** The checked JSON body, where the endpoint declares one; of a form also a text that is no JSON. */
+  readonly json: unknown;
+  /** The body as it comes, where the endpoint takes a file. */
+  readonly stream: Readable;
+  readonly contentLength: number | undefined;
+  readonly accept: string;
+  /** A browser shows or saves the answer itself: no script asked for it. */
+  readonly navigates: boolean;
+  /** Header If-None-Match: tags of answers that the caller has. */
+  readonly ifNoneMatch: string;
+  /** Once, when the answer is over: whether all of it was handed to the network. */
+  readonly atEnd: (work: (whole: boolean) => void) => void;
+  /** Where named queries stand in the test environment; undefined in production. */
+  readonly testCursors: TestCursors | undefined;
+  /** A signal that is aborted when the caller goes away, made when it is first asked for. */
+  readonly departure: () => AbortSignal;
+}
+
+export type Answer =
+  | { readonly kind: 'json'; readonly value: unknown; readonly metering: 'free' | 'none' }
+  /** The headers of an answer that was not read, for HEAD: it costs nothing and has no length. */
+  | {
+      readonly kind: 'unread';
+      readonly format: BodyFormat;
+      readonly snapshot: number;
+      readonly moment: Moment;
+      readonly tag: string | undefined;
+      readonly dataset: Dataset | undefined;
+    }
+  /** The caller has this answer already: it costs nothing. */
+  | {
+      readonly kind: 'unchanged';
+      readonly snapshot: number;
+      readonly moment: Moment;
+      readonly tag: string;
+    }
+  /** Text that costs nothing. */
+  | { readonly kind: 'text'; readonly text: string; readonly contentType: string }
+  | {
+      readonly kind: 'rows';
+      readonly body: Body;
+      readonly format: BodyFormat;
+      /** As plain text to look at, not as a file. */
+      readonly plain: boolean;
+      /** JSONP function name; only with json. */
+      readonly callback: string | undefined;
+      readonly snapshot: number;
+      /** What was there to be read: `asOf` that answers the same again. */
+      readonly moment: Moment;
+      /** Rows after which the answer was cut; undefined for a whole one. */
+      readonly cutAt?: number | undefined;
+      /** Seconds that a cache of the caller may keep it. */
+      readonly cacheSeconds: number | undefined;
+      /** Names these records of this version; undefined when the next answer is another one. */
+      readonly tag: string | undefined;
+      readonly charge: Charge;
+      /**
+       * Where the records are from, to be credited; undefined when they are of several.
+       */
+      readonly dataset: Dataset | undefined;
+      /** What was asked for and the caller may not read, where the rest is answered without it. */
+      readonly leftOut?: readonly string[] | undefined;
+    };
+
+/**
+ * Which tokens an endpoint takes. A publishable one may read what it was granted, `granted` also
+ * takes one with the right to change it, `admin` is the operator's own.
+ */
+export type TokenNeed = 'none' | 'publishable' | 'granted' | 'secret' | 'admin';
+
+export interface Endpoint {
+  /** OpenAPI operation id. */
+  readonly id: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Below the version; trailing segments with `?` may be left out. */
+  readonly path: string;
+  readonly aliases?: readonly string[];
+  /** Aliases that should not be used any more, with the day since when. */
+  readonly deprecated?: Readonly<Record<string, string>>;
+  readonly token: TokenNeed;
+  readonly summary: string;
+  /** Names that are not declared are kept as texts: the handler knows which there are. */
+  readonly openParameters?: true;
+  /** What a call costs, for the reference. */
+  readonly weight: string;
+  /** Answers even when a budget or a circuit breaker stops all calls of the account. */
+  readonly always?: true;
+  readonly parameters: readonly Parameter[];
+  /**
+   * `form`: the parameters may stand in a JSON body as well as in the query, as clients of the
+   * original send them (INTERFACE.md 5, 6).
+   */
+  readonly body?:
+    | { readonly kind: 'json'; readonly schema: TSchema }
+    | { readonly kind: 'form' }
+    /** JSON, or any text: `Call.json` has the value or the text. */
+    | { readonly kind: 'text' }
+    | { readonly kind: 'file' };
+  /** JSON schema of the 200 answer. */
+  readonly answer: TSchema;
+  /** Formats besides JSON that the endpoint answers in. */
+  readonly formats?: readonly Exclude<BodyFormat, 'csvEscaped' | 'psvEscaped'>[];
+  /**
+   * The test environment has it as well: it answers data, or what is needed to ask for them, and shows
+   * nothing of how production is set up or used.
+   */
+  readonly inTest?: true;
+  readonly failures: FailureStyle;
+  readonly handle: (call: Call, services: Services) => Promise<Answer>;
+}

@@ -1,0 +1,86 @@
+// JSON bodies: bounded, parsed by content whatever the header says, checked by their schema.
+import type { Readable } from 'node:stream';
+import type { TSchema } from 'typebox';
+import { Value } from 'typebox/value';
+import { Failure } from '../../store/base/failure.ts';
+import { SENDING, slowBody, watchPace } from './pace.ts';
+import { refuse } from './parameters.ts';
+
+/** Largest JSON body: a schema of 10,000 properties has about 0.6 MB. */
+const JSON_BYTES_MAX = 4 * 1024 ** 2;
+/** Errors told of one body. */
+const ERRORS_TOLD = 3;
+
+export interface JsonBody {
+  readonly bytes: Buffer;
+  /** Undefined when the body is no JSON: whether that matters is decided after the token. */
+  readonly value: unknown;
+}
+
+/** @throws Failure TooLarge; InvalidBody when its sender went away before its end. */
+export async function readJson(body: Readable, pace = SENDING): Promise<JsonBody> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  const end = watchPace(
+    pace,
+    () => length,
+    () => body.destroy(slowBody(pace)),
+  );
+  try {
+    for await (const piece of body) {
+      length += (piece as Buffer).length;
+      if (length > JSON_BYTES_MAX) {
+        throw new Failure('TooLarge', `the body is over ${JSON_BYTES_MAX} bytes`);
+      }
+      pieces.push(piece as Buffer);
+    }
+  } catch (error) {
+    throw error instanceof Failure ? error : new Failure('InvalidBody', 'the body was cut short');
+  } finally {
+    end();
+  }
+  const bytes = Buffer.concat(pieces);
+  try {
+    return { bytes, value: JSON.parse(bytes.toString('utf8')) };
+  } catch {
+    return { bytes, value: undefined };
+  }
+}
+
+/**
+ * The members of a form's body as if they stood in the query, where clients put them too; a body
+ * that is no object, such as the text `[object Object]` of old clients, has none.
+ * @throws Failure InvalidParameter when a member is no text, number or boolean.
+ */
+export function formOf(
+  query: Readonly<Record<string, unknown>>,
+  json: unknown,
+): Readonly<Record<string, unknown>> {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) return query;
+  const members = Object.entries(json).map(([name, value]) => {
+    const scalar = ['string', 'number', 'boolean'].includes(typeof value);
+    if (!scalar) refuse(name, 'must be a text, number or boolean');
+    return [name, String(value)];
+  });
+  return { ...query, ...Object.fromEntries(members) };
+}
+
+/** @throws Failure InvalidBody naming each member and its rule. */
+export function checkBody(schema: TSchema, json: unknown): unknown {
+  if (json === undefined) throw new Failure('InvalidBody', 'the body is not JSON');
+  if (Value.Check(schema, json)) return json;
+  const errors = [...Value.Errors(schema, json)].filter(saysSomething).slice(0, ERRORS_TOLD);
+  const told = errors.map(({ keyword, instancePath, message, params }) => {
+    const member = instancePath.slice(1).replaceAll('/', '.');
+    const allowed = 'allowedValues' in params ? `: ${String(params.allowedValues)}` : '';
+    const rule = keyword === 'boolean' ? 'is not known' : `${message}${allowed}`;
+    return `${member === '' ? 'the body' : member.slice(0, 200)} ${rule}`;
+  });
+  throw new Failure('InvalidBody', told.join('; '));
+}
+
+/** What follows from other errors, or says that a member may be null, mends nothing. */
+const saysSomething = (error: ReturnType<typeof Value.Errors>[number]): boolean =>
+  error.keyword !== 'anyOf' &&
+  error.keyword !== 'additionalProperties' &&
+  !(error.keyword === 'type' && error.params.type === 'null');

@@ -1,0 +1,58 @@
+// Requests that come too fast: 429, and when to come again (SPEC.md "Limits").
+import { isIPv6 } from 'node:net';
+import type { Caller } from '../../store/accounts/callers.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { makeRateLimiter } from './rateLimit.ts';
+
+/** Production, or the test environment with its own port and tokens (SPEC.md "Authentication" 3). */
+export type Environment = 'production' | 'test';
+
+/** Requests of one address in a second, and as many at once. */
+const ADDRESS_RATE: Readonly<Record<Environment, number>> = { production: 100, test: 10 };
+
+/** A refusal that says how long to wait. */
+export class TooFast extends Failure {
+  readonly waitMs: number;
+
+  constructor(waitMs: number, detail?: string) {
+    super('TooManyRequests', detail);
+    this.waitMs = waitMs;
+  }
+}
+
+export interface Throttle {
+  /** @throws TooFast */
+  address(address: string): void;
+  /** @throws TooFast */
+  token(caller: Caller): void;
+}
+
+const OPEN: Throttle = { address: () => undefined, token: () => undefined };
+
+/** One caller has a whole /64 of IPv6: its addresses count as one. */
+function networkOf(address: string): string {
+  if (!isIPv6(address)) return address;
+  const [head = '', tail = ''] = address.split('::');
+  const [left, right] = [head, tail].map((part) => (part === '' ? [] : part.split(':')));
+  const zeros = Array.from({ length: 8 - (left?.length ?? 0) - (right?.length ?? 0) }, () => '0');
+  const groups = address.includes('::') ? [...(left ?? []), ...zeros, ...(right ?? [])] : left;
+  return (groups ?? []).slice(0, 4).join(':');
+}
+
+/** `clockMs` never goes back. */
+export function makeThrottle(
+  on: boolean,
+  environment: Environment,
+  clockMs: () => number,
+): Throttle {
+  if (!on) return OPEN;
+  const limiter = makeRateLimiter(clockMs);
+  const take = (key: string, rate: number): void => {
+    const waitMs = limiter.take(key, rate, rate);
+    if (waitMs > 0) throw new TooFast(waitMs);
+  };
+  return {
+    address: (address) => take(`address ${networkOf(address)}`, ADDRESS_RATE[environment]),
+    token: ({ tokenId, tier }) => take(`token ${tokenId}`, tier.requestsPerSecond),
+  };
+}

@@ -1,0 +1,70 @@
+// The views and published queries of a workspace as an OpenAPI 3.1 document.
+import type { RecordSchema } from '../../store/datasets/datasets.ts';
+import type { PublishedQuery, QueryParameter, View } from '../../store/datasets/namedQueries.ts';
+import { VERSION } from '../../store/base/version.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+export function openQueries(
+  workspace: string,
+  views: readonly View[],
+  endpoints: readonly PublishedQuery[],
+): Json {
+  const paths = [
+    ...views.map((view) => [`/data/${workspace}/${view.name}`, { get: viewOperation(view) }]),
+    ...endpoints.map((query) => [
+      `/endpoints/${workspace}/${query.name}`,
+      { get: operation(query) },
+    ]),
+  ];
+  return {
+    openapi: '3.1.0',
+    info: { title: workspace, version: VERSION, description: `Queries of workspace ${workspace}.` },
+    servers: [{ url: '/v1' }],
+    paths: Object.fromEntries(paths) as Json,
+    components: {
+      securitySchemes: { token: { type: 'apiKey', in: 'query', name: 'token' } },
+    },
+  };
+}
+
+const told = ({ description, name, title }: View | PublishedQuery): Json => ({
+  operationId: name,
+  summary: title === '' ? name : title,
+  ...(description === '' ? {} : { description }),
+  security: [{ token: [] }],
+});
+
+const viewOperation = (view: View): Json => ({
+  ...told(view),
+  responses: responses(view.schema),
+});
+
+const operation = (query: PublishedQuery): Json => ({
+  ...told(query),
+  parameters: query.parameters.map(parameterOf),
+  responses: responses(undefined),
+});
+
+const responses = (schema: RecordSchema | undefined): Json => ({
+  '200': {
+    description: 'Rows.',
+    content: {
+      'application/json': {
+        schema: { type: 'array', items: schema ?? { type: 'object' } },
+      },
+    },
+  },
+  default: { description: 'A refusal, in words.' },
+});
+
+const parameterOf = ({ default: fallback, description, name, type }: QueryParameter): Json => ({
+  name,
+  in: 'query',
+  required: fallback === undefined,
+  ...(description === undefined ? {} : { description }),
+  schema: {
+    ...(type === 'date' ? { type: 'string', format: 'date' } : { type }),
+    ...(fallback === undefined || fallback === null ? {} : { default: fallback }),
+  },
+});

@@ -1,0 +1,169 @@
+// The bodies that make views and published queries, and what is stored of them.
+import { type Static, Type } from 'typebox';
+import { describeSql } from '../../query/sql/run/run.ts';
+import type { ParameterValue, ParameterValues } from '../../query/sql/text/spelling.ts';
+import { inheritedMapping, type Parent, schemaOf } from '../../query/sql/run/viewSeries.ts';
+import type { BoundTable } from '../../query/sql/plan/boundTable.ts';
+import type { ColumnMapping, RecordSchema } from '../../store/datasets/datasets.ts';
+import { Failure } from '../../store/base/failure.ts';
+import type { NamedTable, QueryBody, QueryParameter, View } from '../../store/datasets/namedQueries.ts';
+import { TIER_NAMES } from '../../store/accounts/tiers.ts';
+import { callerOf } from '../auth/access.ts';
+import type { Call, Services } from '../request/endpoint.ts';
+import { COLUMN_MAPPING } from '../datasets/datasetBody.ts';
+import { bindQuery, limitsOf } from './sql.ts';
+import { TAKEN_NAMES } from './sqlParameters.ts';
+
+const TEXT_MAX = 10_000;
+const QUERY_MAX = 100_000;
+const WEIGHT_MAX = 1_000_000;
+const PARAMETERS_MAX = 50;
+
+const TOLD = {
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+  title: Type.Optional(Type.String({ maxLength: TEXT_MAX })),
+  description: Type.Optional(Type.String({ maxLength: TEXT_MAX })),
+  query: Type.String({ minLength: 1, maxLength: QUERY_MAX }),
+};
+
+export const VIEW_BODY = Type.Object({
+  view: Type.Object(
+    {
+      ...TOLD,
+      columnMapping: Type.Optional(COLUMN_MAPPING),
+    },
+    { additionalProperties: false },
+  ),
+});
+
+const PARAMETER = Type.Object(
+  {
+    name: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,63}$' }),
+    type: Type.Enum(['string', 'number', 'integer', 'boolean', 'date']),
+    description: Type.Optional(Type.String({ maxLength: TEXT_MAX })),
+    default: Type.Optional(
+      Type.Union([
+        Type.String({ maxLength: TEXT_MAX }),
+        Type.Number(),
+        Type.Boolean(),
+        Type.Null(),
+      ]),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const ENDPOINT_BODY = Type.Object({
+  endpoint: Type.Object(
+    {
+      ...TOLD,
+      parameters: Type.Optional(Type.Array(PARAMETER, { maxItems: PARAMETERS_MAX })),
+      weight: Type.Optional(Type.Integer({ minimum: 0, maximum: WEIGHT_MAX })),
+      tier: Type.Optional(Type.Enum([...TIER_NAMES])),
+    },
+    { additionalProperties: false },
+  ),
+});
+
+/** A view as it is stored. @throws Failure InvalidParameter for a query that can not be run. */
+export async function viewBody(
+  call: Call,
+  services: Services,
+  workspace: string,
+): Promise<Extract<QueryBody, { kind: 'view' }>> {
+  const { view } = call.json as Static<typeof VIEW_BODY>;
+  const { columns, tables, plan } = await described(call, services, workspace, view.query, {});
+  const schema = schemaOf(columns);
+  const inherited = inheritedMapping(plan.query, (index) => parentOf(tables[index]));
+  const mapping = { ...inherited.mapping, ...view.columnMapping };
+  checkMapping(mapping, schema);
+  return {
+    kind: 'view',
+    title: view.title ?? '',
+    description: view.description ?? '',
+    query: view.query,
+    tables: tables.map(namedOf),
+    parent: inherited.parent,
+    schema,
+    mapping,
+  };
+}
+
+/** A published query as it is stored. @throws Failure InvalidParameter as `viewBody`. */
+export async function endpointBody(
+  call: Call,
+  services: Services,
+  workspace: string,
+): Promise<Extract<QueryBody, { kind: 'endpoint' }>> {
+  const { endpoint } = call.json as Static<typeof ENDPOINT_BODY>;
+  const { parameters = [], tier, weight } = endpoint;
+  const names = new Set(parameters.map(({ name }) => name));
+  if (names.size < parameters.length) {
+    throw new Failure('InvalidBody', 'parameters names one of them twice');
+  }
+  const taken = parameters.find(({ name }) => TAKEN_NAMES.has(name));
+  if (taken !== undefined) {
+    throw new Failure('InvalidBody', `a parameter may not be called ${taken.name}`);
+  }
+  const samples = Object.fromEntries(parameters.map((item) => [item.name, sampleOf(item)]));
+  const { tables } = await described(call, services, workspace, endpoint.query, samples);
+  return {
+    kind: 'endpoint',
+    title: endpoint.title ?? '',
+    description: endpoint.description ?? '',
+    query: endpoint.query,
+    tables: tables.map(namedOf),
+    parameters,
+    ...(weight === undefined ? {} : { weight }),
+    ...(tier === undefined ? {} : { tier }),
+  };
+}
+
+/** A query is stored only when it can be run now: its columns are asked for, nothing is read. */
+async function described(
+  call: Call,
+  services: Services,
+  workspace: string,
+  text: string,
+  parameters: ParameterValues,
+) {
+  const { failedTime, settings, sql } = services;
+  failedTime.check(callerOf(call.caller));
+  const bound = await bindQuery(call, services, { workspace, text, parameters });
+  const limits = limitsOf(callerOf(call.caller), settings);
+  const columns = await describeSql(bound, sql, limits, call);
+  return { columns, tables: bound.tables, plan: bound.plan };
+}
+
+const namedOf = (table: BoundTable): NamedTable =>
+  table.kind === 'view' ? { viewId: table.view.id } : { tableId: table.dataset.tableId };
+
+function parentOf(table: BoundTable | undefined): Parent | undefined {
+  if (table === undefined) return undefined;
+  if (table.kind === 'view') return { id: table.view.name, mapping: table.view.mapping };
+  return { id: table.dataset.dataset, mapping: table.dataset.mapping };
+}
+
+function checkMapping(mapping: ColumnMapping, { properties }: RecordSchema): void {
+  for (const [part, name] of Object.entries(mapping)) {
+    if (Object.hasOwn(properties, name)) continue;
+    throw new Failure(
+      'InvalidBody',
+      `columnMapping.${part} names ${name}, which the query has not`,
+    );
+  }
+}
+
+/** A value of the parameter's type, to see whether the query can be run. */
+function sampleOf({ default: fallback, type }: QueryParameter): ParameterValue {
+  if (fallback !== undefined) return fallback;
+  if (type === 'boolean') return true;
+  if (type === 'date') return '2024-01-02';
+  return type === 'string' ? '' : 1;
+}
+
+/** What the owner sees of a view, beside the members of a dataset. */
+export const viewMembers = ({ parent, query }: View): object => ({
+  parentDatasetId: parent,
+  query,
+});

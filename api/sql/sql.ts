@@ -1,0 +1,207 @@
+// A metered query, whole: plan, bind, hold, run, settle. Whoever asks, by the door itself, by a view
+// or by a published endpoint, asks here.
+import { dayIn } from '../../query/time/dates.ts';
+import { instantText } from '../../query/plan/seriesPlan.ts';
+import { explainPlan } from '../../query/sql/run/explain.ts';
+import { type BoundTable, datasetsOf } from '../../query/sql/plan/boundTable.ts';
+import { objectsOfItems } from '../../query/sql/run/price.ts';
+import { rowsMost } from '../../query/sql/run/rowsMost.ts';
+import {
+  type BoundPlan,
+  countRecords,
+  describeSql,
+  planSql,
+  runSql,
+  type SqlLimits,
+} from '../../query/sql/run/run.ts';
+import type { SelectPlan } from '../../query/sql/plan/selectPlan.ts';
+import type { ParameterValues } from '../../query/sql/text/spelling.ts';
+import type { Caller } from '../../store/accounts/callers.ts';
+import type { Dataset } from '../../store/datasets/datasets.ts';
+import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
+import { Failure } from '../../store/base/failure.ts';
+import type { Moment } from '../../store/history/history.ts';
+import type { NamedTable, View } from '../../store/datasets/namedQueries.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import { callerOf, readableWorkspace } from '../auth/access.ts';
+import type { Answer, Call, Services } from '../request/endpoint.ts';
+import { meteredTogether } from '../read/metering.ts';
+import { lastMoment, momentNow } from '../read/moments.ts';
+import { numberOf, textOf, truthOf } from '../request/parameters.ts';
+import { formatOf, has, readAsOf, refuseBeside, rowsOf } from '../read/series.ts';
+import { bodyHashOf } from '../auth/signing.ts';
+import { mostOf, refuseDear, sqlFareOf } from './sqlPrice.ts';
+import { bindTables } from './sqlTables.ts';
+import { isLogs } from './systemLogs.ts';
+import { dropFile } from '../http/heldAnswers.ts';
+
+export interface SqlQuestion {
+  readonly workspace: string;
+  readonly text: string;
+  readonly parameters: ParameterValues;
+  /** Of a query that its owner stored: what its tables were, and how it is charged and told. */
+  readonly stored?: {
+    readonly tables: readonly NamedTable[];
+    readonly weight: number | undefined;
+    readonly usageKey: string;
+  };
+}
+
+/** @throws Failure InvalidParameter naming the place in the query and the rule. */
+export async function answerSql(
+  call: Call,
+  services: Services,
+  question: SqlQuestion,
+): Promise<Answer> {
+  const caller = callerOf(call.caller);
+  services.failedTime.check(caller);
+  const bound = await bindQuery(call, services, question);
+  const moment = momentOf(bound);
+  const limits = limitsOf(caller, services.settings);
+  const { sql } = services;
+  if (truthOf(call.query, 'schema')) {
+    const value = await describeSql(bound, sql, limits, call);
+    return { kind: 'json', value, metering: 'free' };
+  }
+  const rows = Math.min(limits.rowsMax, rowsMost(bound));
+  const fare = sqlFareOf(call, caller, bound, services, question, rows);
+  const explains = truthOf(call.query, 'explain');
+  // The steps of a stored query tell how it is made.
+  const isStored =
+    question.stored !== undefined || bound.tables.some(({ kind }) => kind === 'view');
+  if (explains && isStored && call.environment === 'test') throw new Failure('TestReadOnly');
+  if (explains || truthOf(call.query, 'estimate')) {
+    const columns = await describeSql(bound, sql, limits, call);
+    const price = (bytes: number) => mostOf(fare, rows, bytes);
+    const explained = explainPlan(bound, columns, rows, price);
+    const value = explains ? explained : price(explained.estimate.bytes);
+    return { kind: 'json', value, metering: 'free' };
+  }
+  refuseDear(fare, rows, numberOf(call.query, 'maxMessages'));
+  const format = formatOf(call);
+  if (format === 'arrow' || format === 'parquet') refuseBeside(call, format);
+  const snapshot = snapshotOf(bound);
+  const tag = tagOf(bound, format, question);
+  if (tag !== undefined && has(call.ifNoneMatch, tag)) {
+    return { kind: 'unchanged', snapshot, moment, tag };
+  }
+  const asFile = isLarge(rows, format, call);
+  let made: Body['file'];
+  const run = async () => {
+    const counts = await countRecords(bound, fare.tariff.counted, sql, limits, call);
+    const body = await runSql(bound, format, sql, limits, call, asFile ? 'if long' : 'never');
+    made = body.file;
+    const objects = objectsOfItems(fare.tariff, body.objects, lengthOf(body), counts);
+    return { result: body, objects };
+  };
+  const metering = await meteredTogether(call, services, caller, fare.fares, run).catch((error) => {
+    dropFile(made);
+    throw error;
+  });
+  const dataset = oneOf(bound);
+  if (metering.kind === 'unread') return { ...metering, format, snapshot, moment, tag, dataset };
+  const body = metering.result;
+  const answer = { body, format, snapshot, moment, tag, charge: metering.charge, dataset };
+  const cutAt = body.objects < limits.rowsMax ? undefined : cutOf(bound, limits);
+  return { ...rowsOf(call, answer), ...(cutAt === undefined ? {} : { cutAt }) };
+}
+
+/** Rows from which on DuckDB writes the body itself: below, that takes longer than it saves. */
+const FILE_ROWS = 10_000;
+
+/** Whether the body is to be a file: where it may be long, and nothing has to be put around it. */
+function isLarge(rows: number, format: BodyFormat, { query }: Call): boolean {
+  if (format === 'arrow' || query['callback'] !== undefined) return false;
+  return rows > FILE_ROWS;
+}
+
+const lengthOf = ({ bytes, file }: Body): number => file?.length ?? bytes.length;
+
+/** The newest version among the tables of a query. */
+export const snapshotOf = ({ tables }: BoundPlan): number =>
+  Math.max(0, ...datasetsOf(tables).map(({ table }) => table.snapshot));
+
+/** The moment of all tables of a query. */
+export const momentOf = ({ tables }: BoundPlan): Moment =>
+  lastMoment(datasetsOf(tables).map(({ moment }) => moment));
+
+/** Who asks a query, what beside it, and until when. */
+type Asking = Pick<Call, 'caller' | 'query' | 'departure'>;
+
+/** The plan of a query with the tables that its caller reads. */
+export async function bindQuery(
+  call: Asking,
+  services: Services,
+  question: SqlQuestion,
+): Promise<BoundPlan> {
+  const { clock, lake, settings, sql } = services;
+  const caller = callerOf(call.caller);
+  const { workspace } = readableWorkspace(caller, question.workspace, lake);
+  const asOf = readAsOf(textOf(call.query, 'asOf'), settings.zone);
+  const at = momentNow(services);
+  const plan = await planSql(question.text, question.parameters, sql, call);
+  const asked = {
+    caller,
+    workspace,
+    source: question.text,
+    asOf,
+    at,
+    named: question.stored?.tables ?? [],
+    within: [],
+    owned: question.stored !== undefined,
+    call,
+  };
+  return {
+    plan,
+    source: question.text,
+    tables: await bindTables(plan, asked, services),
+    system: truthOf(call.query, 'includeSystemRecordProperties'),
+    today: dayIn(clock(), settings.zone),
+    now: instantText(clock()),
+  };
+}
+
+/** What the tier allows, as far as the server does. */
+export const limitsOf = ({ tier }: Caller, settings: Settings): SqlLimits => ({
+  rowsMax: tier.sql.rowsMax,
+  deadlineMs: Math.min(tier.sql.deadlineMs, settings.sqlTimeoutMs),
+  memoryBytes: Math.min(tier.sql.memoryBytes, settings.sqlMemoryBytes),
+  spillBytes: Math.min(tier.sql.spillBytes, settings.sqlSpillBytes),
+});
+
+/** Rows after which the tier cut the answer; not where the query itself asked for no more. */
+function cutOf({ plan: { query } }: BoundPlan, { rowsMax }: SqlLimits): number | undefined {
+  return query.limit !== undefined && query.limit <= rowsMax ? undefined : rowsMax;
+}
+
+/** The one dataset of a query: it is credited in the answer. */
+function oneOf({ tables }: BoundPlan): Dataset | undefined {
+  const [first, ...rest] = datasetsOf(tables).map(({ dataset }) => dataset);
+  return rest.every((dataset) => dataset === first) ? first : undefined;
+}
+
+/** Versions of the tables; undefined where the next answer is another one whatever they are. */
+export function tagOf(
+  { plan, system, tables }: BoundPlan,
+  format: BodyFormat,
+  question: SqlQuestion,
+): string | undefined {
+  if (isMomentary(plan, tables) || tables.length === 0) return undefined;
+  const versions = datasetsOf(tables).map(
+    ({ dataset: { tableId, updatedMs }, newest, table: { snapshot } }) =>
+      [tableId, snapshot, newest, updatedMs].join('.'),
+  );
+  const views = viewsOf(tables).map(({ updatedMs }) => updatedMs);
+  const asked = JSON.stringify([question.text, question.parameters, system]);
+  return `"sql.${bodyHashOf([...versions, ...views, asked].join(' '))}.${format}"`;
+}
+
+/** The views among tables and within each other. */
+const viewsOf = (tables: readonly BoundTable[]): readonly View[] =>
+  tables.flatMap((table) => (table.kind === 'view' ? [table.view, ...viewsOf(table.tables)] : []));
+
+const isMomentary = (plan: SelectPlan, tables: readonly BoundTable[]): boolean =>
+  plan.momentary ||
+  tables.some((table) =>
+    table.kind === 'view' ? isMomentary(table.plan, table.tables) : isLogs(table.dataset),
+  );

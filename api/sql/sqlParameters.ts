@@ -1,0 +1,41 @@
+// The query parameters that every SQL answer has: how it is dressed, as of when, what it may cost.
+import { CSV_FORMULAS } from '../request/csvFormulas.ts';
+import { METERING_PARAMETERS } from '../read/metering.ts';
+import type { Parameter } from '../request/parameters.ts';
+
+const switched = (name: string, help: string): Parameter => ({ kind: 'boolean', name, help });
+
+export const SQL_PARAMETERS: readonly Parameter[] = [
+  {
+    kind: 'choice',
+    name: 'format',
+    choices: ['json', 'jsonl', 'csv', 'psv', 'text', 'arrow', 'parquet'],
+    help: 'Format of the answer; else the Accept header, else json.',
+  },
+  CSV_FORMULAS,
+  switched('schema', 'Only the columns of the answer, names and types; nothing is read.'),
+  switched('explain', 'Only what the query would do: steps, files, and the most it could cost.'),
+  switched(
+    'includeSystemRecordProperties',
+    'Each table has a column _systemRecordProperties: id, key, subkey, date, updated.',
+  ),
+  {
+    kind: 'text',
+    name: 'asOf',
+    help: 'The data as they were: what svccloud-as-of said, a date or time, or a snapshot id.',
+  },
+  {
+    kind: 'text',
+    name: 'callback',
+    pattern: /^[A-Za-z_$][\w$.]{0,127}$/,
+    rule: 'must be the name of a JavaScript function',
+    help: 'JSONP: the answer is a call of this function.',
+  },
+  ...METERING_PARAMETERS,
+];
+
+/** Names that a published query can not give to parameters of its own. */
+export const TAKEN_NAMES: ReadonlySet<string> = new Set([
+  ...SQL_PARAMETERS.map(({ name }) => name),
+  ...['token', '_'],
+]);

@@ -1,0 +1,100 @@
+// What a query costs whom: its orders, one for each dataset of others and one for all the rest.
+import { objectsMost, type Tariff, tariffOf } from '../../query/sql/run/price.ts';
+import type { Restriction } from '../../query/sql/lower/references.ts';
+import type { Level } from '../../query/sql/lower/leaves.ts';
+import type { Caller } from '../../store/accounts/callers.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { paysPremium } from '../auth/access.ts';
+import type { Call, Services } from '../request/endpoint.ts';
+import { type Fare, type Price, priceOf } from '../read/metering.ts';
+
+/** Of a query that its owner stored. */
+interface Stored {
+  readonly weight: number | undefined;
+  readonly usageKey: string;
+}
+
+interface Asked {
+  /** Whose query it is. */
+  readonly workspace: string;
+  readonly stored?: Stored;
+  readonly restrictions?: readonly Restriction[];
+  readonly folds?: boolean;
+}
+
+interface SqlFare {
+  readonly tariff: Tariff;
+  readonly fares: readonly Fare[];
+  /** Some data are of others: their price is told by the catalog's statistics alone. */
+  readonly foreign: boolean;
+}
+
+/** @param rows the most that the answer can have */
+export function sqlFareOf(
+  call: Call,
+  caller: Caller,
+  level: Level,
+  { lake }: Services,
+  { folds, restrictions, stored, workspace }: Asked,
+  rows: number,
+): SqlFare {
+  const owner = (name: string): string | undefined => lake.catalogue.workspace(name)?.accountId;
+  const account = owner(workspace);
+  const tariff = tariffOf(level, {
+    weight: stored?.weight,
+    isSold: ({ dataset }) => owner(dataset.workspace) === account,
+    ...(restrictions === undefined ? {} : { restrictions }),
+    ...(folds === undefined ? {} : { folds }),
+  });
+  const most = objectsMost(tariff, rows, 0);
+  const fares = tariff.items.map(({ bounds, least, weight }, at): Fare => {
+    const dataset = bounds[0]?.dataset;
+    const told =
+      dataset === undefined ? `${workspace}.SQL` : `${dataset.workspace}.${dataset.dataset}`;
+    const order = {
+      // A line of the journal is told by its request: those of one request must differ.
+      requestId: at === 0 ? call.requestId : `${call.requestId}.${at + 1}`,
+      endpoint: call.endpoint,
+      usageKey: stored?.usageKey ?? told,
+      weight,
+      premium: bounds.some((one) => paysPremium(caller, one.dataset, lake)),
+    };
+    return { order, most: most[at] ?? 0, least };
+  });
+  return { tariff, fares, foreign: tariff.items.some(({ least }) => least > 0) };
+}
+
+/** The most that a query can cost. */
+export function mostOf({ fares, tariff }: SqlFare, rows: number, bytes: number): Price {
+  const objects = objectsMost(tariff, rows, bytes);
+  return priceOf(fares.map(({ order }, at) => ({ order, objects: objects[at] ?? 0 })));
+}
+
+/**
+ * Before anything is read: how many rows there are would tell what they hold, for nothing.
+ * @throws Failure PriceTooHigh.
+ */
+export function refuseDear(fare: SqlFare, rows: number, most: number | undefined): void {
+  if (most === undefined) return;
+  const { messages, premiumMessages, weight } = mostOf(fare, rows, 0);
+  const all = messages + premiumMessages;
+  if (all <= most) return;
+  const counted = fare.tariff.shares.length > 0;
+  const price = counted
+    ? `${all} messages: ${partsOf(fare, rows)}`
+    : `${all} messages: ${rows} rows of weight ${weight}`;
+  const advice = counted ? 'conditions on the unique index make' : 'a LIMIT makes';
+  throw new Failure(
+    'PriceTooHigh',
+    `"maxMessages" is ${most}, and the query may cost ${price}; ${advice} it less`,
+  );
+}
+
+function partsOf({ fares, tariff }: SqlFare, rows: number): string {
+  const objects = objectsMost(tariff, rows, 0);
+  const parts = fares.map(({ order }, at) => {
+    const what = tariff.items[at]?.byRecords === true ? 'records' : 'rows';
+    return `${objects[at] ?? 0} ${what} of weight ${order.weight}`;
+  });
+  return parts.join(', ');
+}

@@ -1,0 +1,175 @@
+// The tables of a query as its caller reads them: datasets, and views, whose own tables are those that
+// their owner reads. What a caller may not know of does not exist, whatever the spelling; what it may
+// not read is refused before a file is opened.
+import type { BoundTable } from '../../query/sql/plan/boundTable.ts';
+import { planSql } from '../../query/sql/run/run.ts';
+import type { SelectPlan, TableName } from '../../query/sql/plan/selectPlan.ts';
+import { refuseAt } from '../../query/sql/text/tokens.ts';
+import type { Caller } from '../../store/accounts/callers.ts';
+import type { Dataset } from '../../store/datasets/datasets.ts';
+import { Failure } from '../../store/base/failure.ts';
+import type { AsOf, Moment } from '../../store/history/history.ts';
+import type { Lake } from '../../store/lake/lake.ts';
+import type { NamedTable, View } from '../../store/datasets/namedQueries.ts';
+import type { PendingRow } from '../../store/pushes/pendingRows.ts';
+import { CORE, datasetOf, isForeign, visibilityOf } from '../auth/access.ts';
+import type { Call, Services } from '../request/endpoint.ts';
+import { pastOf } from '../read/moments.ts';
+import { isLogs, logRows, openLogs } from './systemLogs.ts';
+import { viewOf } from '../auth/viewAccess.ts';
+
+interface Asked {
+  readonly caller: Caller;
+  /** Where names without a workspace are looked for first; then CORE. */
+  readonly workspace: string;
+  /** The text that the places of the plan are of. */
+  readonly source: string;
+  readonly asOf: AsOf | undefined;
+  /** Where no other one is asked for: the moment of all tables. */
+  readonly at: Moment;
+  /** What the tables were when the query was made; none of a query that was made now. */
+  readonly named: readonly NamedTable[];
+  /** Ids of the views that this query is part of, the outermost first. */
+  readonly within: readonly string[];
+  /** The query is its owner's: rights of the caller's token on single datasets do not matter. */
+  readonly owned: boolean;
+  readonly call: Pick<Call, 'departure'>;
+}
+
+/** Views in views. */
+const VIEWS_DEPTH_MAX = 10;
+
+type Found =
+  | { readonly kind: 'dataset'; readonly dataset: Dataset }
+  | { readonly kind: 'view'; readonly view: View };
+
+/** @throws Failure InvalidParameter naming a table that is not there; what `datasetOf` throws else. */
+export async function bindTables(
+  plan: SelectPlan,
+  asked: Asked,
+  services: Services,
+): Promise<readonly BoundTable[]> {
+  await openLogs(plan, services);
+  // Rights first, of all: nothing is opened for a query that may not run.
+  const found = plan.tables.map((name, at) => tableOf(name, asked.named[at], asked, services));
+  checkNames(plan, found, asked.source);
+  const bound: BoundTable[] = [];
+  for (const item of found) {
+    if (item.kind === 'view') bound.push(await bindView(item.view, asked, services));
+    else bound.push(await bindDataset(item.dataset, asked, services));
+  }
+  return bound;
+}
+
+async function bindDataset(
+  dataset: Dataset,
+  { asOf, at, caller }: Asked,
+  services: Services,
+): Promise<BoundTable> {
+  const foreign = isForeign(caller, dataset, services.lake);
+  const visibility = visibilityOf(caller, dataset);
+  const bound = { kind: 'dataset', dataset, foreign, visibility } as const;
+  const { tableId } = dataset;
+  if (asOf !== undefined) {
+    const past = await pastOf(tableId, asOf, services);
+    if (past === undefined) throw new Failure('NotFound');
+    const { moment, table } = past;
+    return { ...bound, table, pending: past.pending(), moment, newest: moment.sequence };
+  }
+  const table = await services.lake.tableSeen(tableId, at.snapshot);
+  if (table === undefined) throw new Failure('NotFound');
+  const newest = Math.min(at.sequence, services.pending.newest(tableId));
+  const pending = await besideFiles(dataset, table.snapshot, at.sequence, caller, services);
+  return { ...bound, table, pending, moment: at, newest };
+}
+
+async function besideFiles(
+  dataset: Dataset,
+  snapshot: number,
+  sequence: number,
+  { accountId }: Caller,
+  { database, pending }: Services,
+): Promise<readonly PendingRow[]> {
+  if (isLogs(dataset)) return logRows(database, accountId);
+  return pending.beside(dataset.tableId, snapshot, undefined, sequence);
+}
+
+/** @throws Failure InvalidParameter for a view that is part of itself. */
+export async function bindView(
+  view: View,
+  asked: Asked,
+  services: Services,
+): Promise<Extract<BoundTable, { kind: 'view' }>> {
+  const name = `${view.workspace}.${view.name}`;
+  if (asked.within.includes(view.id)) {
+    throw new Failure('InvalidParameter', `"sqlQuery": view ${name} is part of itself`);
+  }
+  if (asked.within.length >= VIEWS_DEPTH_MAX) {
+    throw new Failure('InvalidParameter', `"sqlQuery": at most ${VIEWS_DEPTH_MAX} views in views`);
+  }
+  const plan = await planSql(view.query, {}, services.sql, asked.call);
+  const inner = {
+    ...asked,
+    workspace: view.workspace,
+    source: view.query,
+    named: view.tables,
+    within: [...asked.within, view.id],
+    owned: true,
+  };
+  return { kind: 'view', view, plan, tables: await bindTables(plan, inner, services) };
+}
+
+function tableOf(
+  table: TableName,
+  named: NamedTable | undefined,
+  { caller, owned, source, workspace }: Asked,
+  { lake, queries }: Services,
+): Found {
+  const reader = owned ? asOwner(caller) : caller;
+  const places = table.workspace === undefined ? [workspace, CORE] : [table.workspace];
+  const known = named === undefined ? undefined : asNamed(named, lake, queries);
+  const renamed = known === undefined ? [] : [known];
+  for (const { place, name } of [
+    ...renamed,
+    ...places.map((place) => ({ place, name: table.name })),
+  ]) {
+    try {
+      const view = viewOf(reader, place, name, { lake, queries });
+      if (view !== undefined) return { kind: 'view', view };
+      return { kind: 'dataset', dataset: datasetOf(reader, place, name, lake) };
+    } catch (error) {
+      if (!(error instanceof Failure) || error.type !== 'NotFound') throw error;
+    }
+  }
+  const where = table.workspace === undefined ? workspace : table.workspace;
+  return refuseAt(source, table.at, `there is no dataset ${where}.${table.name}`.slice(0, 400));
+}
+
+/** The name that a table of a stored query has now, if it is still there. */
+function asNamed(
+  { tableId, viewId }: NamedTable,
+  lake: Lake,
+  queries: Services['queries'],
+): { readonly place: string; readonly name: string } | undefined {
+  const dataset = tableId === undefined ? undefined : lake.catalogue.datasetById(tableId);
+  if (dataset !== undefined) return { place: dataset.workspace, name: dataset.dataset };
+  const view = viewId === undefined ? undefined : queries.viewById(viewId);
+  return view === undefined ? undefined : { place: view.workspace, name: view.name };
+}
+
+/** The caller without the limits of its token: what its account reads. */
+const asOwner = (caller: Caller): Caller => ({
+  ...caller,
+  token: { ...caller.token, kind: 'secret', grants: undefined },
+});
+
+/** A table's name that stands as a column would be its whole record. */
+function checkNames({ doubtful }: SelectPlan, found: readonly Found[], source: string): void {
+  for (const { at, name, table } of doubtful) {
+    const item = found[table];
+    const schema = item?.kind === 'view' ? item.view.schema : item?.dataset.schema;
+    const names = Object.keys(schema?.properties ?? {});
+    if (names.some((own) => own.toLowerCase() === name.toLowerCase())) continue;
+    refuseAt(source, at, `${name} is no column: name one`);
+  }
+}

@@ -1,0 +1,52 @@
+// `_SYSTEM.LOGS` to SQL: a dataset without files whose records are the log lines of the account that
+// asks, as they are now.
+import type { SelectPlan } from '../../query/sql/plan/selectPlan.ts';
+import { isoTime } from '../../store/base/clock.ts';
+import type { Database } from '../../store/catalog/database.ts';
+import { createDataset, createSystemWorkspace } from '../../store/lake/datasetEdits.ts';
+import type { Dataset } from '../../store/datasets/datasets.ts';
+import { LEVELS, newestLines } from '../../store/work/jobs.ts';
+import type { PendingRow } from '../../store/pushes/pendingRows.ts';
+import { LOGS, SYSTEM_WORKSPACE } from '../../store/lake/systemTables.ts';
+import type { Services } from '../request/endpoint.ts';
+
+/** Lines of one query, the newest: they are bound as one parameter of about 3 MB. */
+const LINES_MAX = 10_000;
+
+export const isLogs = ({ dataset, workspace }: Dataset): boolean =>
+  workspace === SYSTEM_WORKSPACE && dataset === LOGS.dataset;
+
+/** Makes the dataset when a query first names it: most servers are never asked. */
+export async function openLogs({ tables }: SelectPlan, { clock, lake }: Services): Promise<void> {
+  const named = tables.some(
+    ({ name, workspace }) =>
+      workspace?.toUpperCase() === SYSTEM_WORKSPACE && name.toUpperCase() === LOGS.dataset,
+  );
+  if (!named || lake.catalogue.dataset(SYSTEM_WORKSPACE, LOGS.dataset) !== undefined) return;
+  if (lake.catalogue.workspace(SYSTEM_WORKSPACE) === undefined) {
+    await createSystemWorkspace(lake, SYSTEM_WORKSPACE, clock());
+  }
+  await createDataset(lake, LOGS, 'tapedeck logs');
+}
+
+export async function logRows(
+  database: Database,
+  accountId: string,
+): Promise<readonly PendingRow[]> {
+  const lines = await newestLines(database, accountId, LINES_MAX);
+  return lines.map((line, at) => {
+    const time = isoTime(line.time_ms).slice(0, -1);
+    const document = {
+      accountId,
+      lineId: line.log_id,
+      time,
+      workspace: line.workspace,
+      severity: line.severity,
+      level: LEVELS[line.severity] ?? LEVELS['info'],
+      jobId: line.job_id,
+      message: line.message,
+    };
+    const index = JSON.stringify([accountId, line.log_id, time]);
+    return { index, replaces: false, document, sequence: at + 1, timeMs: line.time_ms };
+  });
+}

@@ -1,0 +1,150 @@
+// A view as the series doors answer it: its rows with all their parameters, metered as a query.
+import { dayIn } from '../../query/time/dates.ts';
+import { instantText, planSeries, type SeriesPlan } from '../../query/plan/seriesPlan.ts';
+import { foldsRows } from '../../query/series/seriesRecords.ts';
+import { objectsOf, objectsOfItems, weightOf } from '../../query/sql/run/price.ts';
+import { rowsMost } from '../../query/sql/run/rowsMost.ts';
+import { type BoundPlan, countRecords } from '../../query/sql/run/run.ts';
+import {
+  datasetOfView,
+  restrictionsOf,
+  runViewSeries,
+  tableOfView,
+} from '../../query/sql/run/viewSeries.ts';
+import type { SeriesShape } from '../../query/plan/seriesMembers.ts';
+
+import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
+import type { View } from '../../store/datasets/namedQueries.ts';
+import { callerOf, ownWorkspaces } from '../auth/access.ts';
+import type { Answer, Call, Services } from '../request/endpoint.ts';
+import { type Metered, metered, meteredTogether } from '../read/metering.ts';
+import { momentNow } from '../read/moments.ts';
+import { numberOf, refuse, textOf, truthOf } from '../request/parameters.ts';
+import { describePlan, formatOf, objectsMax, readAsOf, refuseBeside, rowsOf } from '../read/series.ts';
+import { readSeries } from '../read/seriesParameters.ts';
+import { limitsOf, momentOf, snapshotOf } from './sql.ts';
+import { mostOf, refuseDear, sqlFareOf } from './sqlPrice.ts';
+import { bindView } from './sqlTables.ts';
+import { viewOf } from '../auth/viewAccess.ts';
+
+/** The view of a path, where no dataset has its name. @throws Failure Restricted. */
+export function viewNamed(
+  call: Call,
+  workspace: string,
+  id: string,
+  { lake, queries }: Services,
+): View | undefined {
+  if (lake.catalogue.dataset(workspace, id) !== undefined) return undefined;
+  return viewOf(callerOf(call.caller), workspace, id, { lake, queries });
+}
+
+/** `/time-series/{id}`: `WS.VIEW`, or a view of the default workspace. */
+export function seriesView(call: Call, id: string, services: Services): View | undefined {
+  const dot = id.indexOf('.');
+  if (dot > 0) return viewNamed(call, id.slice(0, dot), id.slice(dot + 1), services);
+  const [first] = ownWorkspaces(callerOf(call.caller), services.lake);
+  return first === undefined ? undefined : viewNamed(call, first.workspace, id, services);
+}
+
+export async function answerView(
+  call: Call,
+  services: Services,
+  view: View,
+  shape: SeriesShape,
+): Promise<Answer> {
+  const caller = callerOf(call.caller);
+  const { settings } = services;
+  const given = ['queryId', 'updated'].find((name) => call.query[name] !== undefined);
+  if (given !== undefined) refuse(given, 'is not allowed with a view: it keeps no records');
+  const format = formatOf(call);
+  if (format === 'arrow' || format === 'parquet') refuseBeside(call, format);
+  services.failedTime.check(caller);
+  const bound = await boundView(view, call, services);
+  const snapshot = snapshotOf(bound);
+  const moment = momentOf(bound);
+  const dataset = datasetOfView(view, weightOf(bound.tables));
+  const plan = planSeries(readSeries(call, settings.zone), {
+    dataset,
+    table: tableOfView(view, snapshot),
+    visibility: { kind: 'all' },
+    rowsMax: caller.tier.rowsMax,
+    today: bound.today,
+    zone: settings.zone,
+    shape,
+  });
+  if (truthOf(call.query, 'schema')) {
+    return { kind: 'json', value: describePlan(plan), metering: 'free' };
+  }
+  const paid = await paidView({ plan, bound, view, format }, call, services);
+  if (paid.kind === 'estimate') return { kind: 'json', value: paid.price, metering: 'free' };
+  const told = { format, snapshot, moment, tag: undefined, dataset };
+  if (paid.kind === 'unread') return { ...paid, ...told };
+  return rowsOf(call, { ...told, body: paid.result, charge: paid.charge });
+}
+
+interface PlannedView {
+  readonly plan: SeriesPlan;
+  readonly bound: BoundPlan;
+  readonly view: View;
+  readonly format: BodyFormat;
+}
+
+/** Its rows at their price: exact before it is paid over one's own data, else as of any query. */
+async function paidView(
+  { bound, format, plan, view }: PlannedView,
+  call: Call,
+  services: Services,
+): Promise<Metered<Body>> {
+  const caller = callerOf(call.caller);
+  const { settings, sql } = services;
+  const limits = limitsOf(caller, settings);
+  const stored = { weight: undefined, usageKey: `${view.workspace}.${view.name}` };
+  const asked = {
+    ...{ workspace: view.workspace, stored },
+    ...{ restrictions: restrictionsOf(plan), folds: foldsRows(plan) },
+  };
+  const rows = Math.min(objectsMax(plan), rowsMost(bound));
+  const fare = sqlFareOf(call, caller, bound, services, asked, rows);
+  const [own] = fare.fares;
+  if (own !== undefined && !fare.foreign) {
+    const read = (): Promise<Body> => runViewSeries(plan, bound, format, sql, limits, call);
+    const price = ({ bytes, objects }: Body): number => objectsOf(objects, bytes.length);
+    return metered(call, services, caller, { ...own, most: objectsMax(plan), price }, read);
+  }
+  if (truthOf(call.query, 'estimate')) return { kind: 'estimate', price: mostOf(fare, rows, 0) };
+  refuseDear(fare, rows, numberOf(call.query, 'maxMessages'));
+  return meteredTogether(call, services, caller, fare.fares, async () => {
+    const counts = await countRecords(bound, fare.tariff.counted, sql, limits, call);
+    const body = await runViewSeries(plan, bound, format, sql, limits, call);
+    const objects = objectsOfItems(fare.tariff, body.objects, body.bytes.length, counts);
+    return { result: body, objects };
+  });
+}
+
+/** The view's plan with the tables that its owner reads. */
+export async function boundView(view: View, call: Call, services: Services): Promise<BoundPlan> {
+  const { clock, settings } = services;
+  const { plan, tables } = await bindView(
+    view,
+    {
+      caller: callerOf(call.caller),
+      workspace: view.workspace,
+      source: view.query,
+      asOf: readAsOf(textOf(call.query, 'asOf'), settings.zone),
+      at: momentNow(services),
+      named: [],
+      within: [],
+      owned: true,
+      call,
+    },
+    services,
+  );
+  return {
+    plan,
+    source: view.query,
+    tables,
+    system: false,
+    today: dayIn(clock(), settings.zone),
+    now: instantText(clock()),
+  };
+}

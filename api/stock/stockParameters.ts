@@ -1,0 +1,129 @@
+// The query parameters of the stock door, and what each type makes of them. In a batch one query
+// serves several types, so each takes what it is known for: charts take a range, news a count
+// (SPEC.md "Batch"). Asked alone, a type takes both.
+import { addDays, type Day } from '../../query/time/days.ts';
+import { isDated } from '../../query/plan/seriesRules.ts';
+import type { Dataset } from '../../store/datasets/datasets.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { numberOf, type Parameter, refuse, textOf, type Values } from '../request/parameters.ts';
+import { readSeries, SERIES_PARAMETERS } from '../read/seriesParameters.ts';
+import type { StockType } from './stockTypes.ts';
+import type { SeriesParameters } from '../../query/plan/seriesParameters.ts';
+
+/** Values of `period` as the subkeys of statements spell them (INTERFACE.md 1). */
+const PERIODS: ReadonlyMap<string, string> = new Map([
+  ['quarter', 'quarterly'],
+  ['annual', 'annual'],
+]);
+
+const ANSWER = ['filter', 'format', 'callback', 'cache', 'cacheTTL', 'estimate', 'maxMessages'];
+const DAYS = ['range', 'calendar', 'from', 'to', 'on', 'sort'];
+const CHART = ['chartLast', 'chartInterval'];
+const COUNT = ['last', 'sort'];
+const PERIOD = ['period'];
+/** What says which records: a type that does not take one of them has no use for it. */
+const SELECTING: readonly string[] = [...new Set([...DAYS, ...CHART, ...COUNT, ...PERIOD])];
+
+const OF_SERIES = new Set([...SELECTING, ...ANSWER]);
+const COUNT_MAX = 1_000_000_000;
+
+/** Query parameters of one type; a batch has `types` and `symbols` besides. */
+export const STOCK_PARAMETERS: readonly Parameter[] = [
+  ...SERIES_PARAMETERS.filter(({ name }) => OF_SERIES.has(name)),
+  {
+    kind: 'integer',
+    name: 'chartLast',
+    least: 1,
+    most: COUNT_MAX,
+    help: 'The latest n records of the range, for types that go by days.',
+  },
+  {
+    kind: 'integer',
+    name: 'chartInterval',
+    least: 1,
+    most: COUNT_MAX,
+    help: 'Every nth record only, for types that go by days.',
+  },
+  {
+    kind: 'choice',
+    name: 'period',
+    choices: [...PERIODS.keys()],
+    help: 'Of which period statements, earnings and estimates are; quarter by default.',
+  },
+];
+
+/** @throws Failure InvalidParameter naming a parameter that the type, asked alone, has no use for. */
+export function refuseUseless(type: StockType, query: Values): void {
+  const taken = takenBy(type, true);
+  const useless = SELECTING.find((name) => query[name] !== undefined && !taken.has(name));
+  if (useless !== undefined) refuse(useless, `is not allowed with ${type.name}`);
+}
+
+function takenBy(type: StockType, alone: boolean): ReadonlySet<string> {
+  if (type.shape === 'record') return new Set();
+  if (type.shape === 'days') return new Set([...DAYS, ...CHART, ...(alone ? COUNT : [])]);
+  const periods = type.periods === true ? PERIOD : [];
+  return new Set([...COUNT, ...periods, ...(alone ? DAYS : [])]);
+}
+
+const COUNTED = /^[1-9]\d{0,8}$/;
+
+/**
+ * The query with what clients say in the path instead: `/chart/1y`, `/news/last/5`, `/earnings/4`.
+ * @throws Failure NotFound where a type has no such part.
+ */
+export function withPart(type: StockType, part: string | undefined, query: Values): Values {
+  if (part === undefined) return query;
+  if (type.shape === 'days') return { ...query, range: part };
+  if (type.shape === 'newest' && COUNTED.test(part)) return { ...query, last: Number(part) };
+  throw new Failure('NotFound');
+}
+
+/** Who asks, and when. */
+export interface Asking {
+  readonly query: Values;
+  readonly alone: boolean;
+  readonly today: Day;
+  readonly zone: string;
+  /** Records of one answer at most. */
+  readonly rowsMax: number;
+}
+
+/**
+ * What a type reads of its dataset for any symbol.
+ * @throws Failure InvalidParameter naming the parameter.
+ */
+export function recordsOf(type: StockType, dataset: Dataset, asking: Asking): SeriesParameters {
+  const { alone, query, rowsMax, today, zone } = asking;
+  const taken = takenBy(type, alone);
+  const kept = Object.entries(query).filter(([name]) => name === 'filter' || taken.has(name));
+  const read = readSeries({ path: {}, query: Object.fromEntries(kept) }, zone);
+  if (type.shape === 'record') {
+    return { ...read, last: 1, to: type.closed === true ? addDays(today, -1) : undefined };
+  }
+  const dated = isDated(read);
+  if (type.shape === 'newest') {
+    const last = read.last ?? (dated ? rowsMax : type.last);
+    return { ...read, last, subkey: periodOf(type, dataset, query) };
+  }
+  return {
+    ...read,
+    range: dated || read.last !== undefined ? read.range : type.range,
+    // With a count the newest are taken, in whatever order they stand.
+    last: numberOf(query, 'chartLast') ?? read.last ?? rowsMax,
+    interval: numberOf(query, 'chartInterval'),
+    sort: read.sort ?? type.order,
+  };
+}
+
+function periodOf(
+  type: Extract<StockType, { shape: 'newest' }>,
+  { mapping }: Dataset,
+  query: Values,
+): string | undefined {
+  if (type.periods !== true) return undefined;
+  const period = textOf(query, 'period') ?? 'quarter';
+  if (mapping.subkey !== undefined) return PERIODS.get(period);
+  // A client of the original always says `quarter`.
+  return period === 'quarter' ? undefined : refuse('period', `is not known of ${type.name} here`);
+}

@@ -1,0 +1,47 @@
+// What only the first start of a data folder does: its demo, its account.
+import type { Accounts, TokenShown } from '../store/accounts/accounts.ts';
+import type { Database } from '../store/catalog/database.ts';
+import type { Settings } from '../store/base/settings.ts';
+
+/** Whether the demo is wanted is decided once, at the folder's first start. */
+export async function demoOnce(
+  database: Database,
+  wanted: boolean,
+  load: () => Promise<readonly string[]>,
+): Promise<readonly string[]> {
+  const decided = await database
+    .selectFrom('folder')
+    .select('value')
+    .where('key', '=', 'demo')
+    .executeTakeFirst();
+  if (decided !== undefined) return [];
+  const jobs = wanted ? await load() : [];
+  const row = { key: 'demo', value: wanted ? 'on' : 'off' };
+  await database.insertInto('folder').values(row).execute();
+  return jobs;
+}
+
+interface First {
+  readonly accountId: string;
+  readonly madeTokens: readonly TokenShown[];
+  /** One sentence for each setting that changes nothing here. */
+  readonly warnings: readonly string[];
+}
+
+/** One account with a publishable and a secret token, made at the first start. */
+export async function firstAccount(accounts: Accounts, settings: Settings): Promise<First> {
+  const { data, publishableToken: publishable, secretToken: secret } = settings;
+  const made = await accounts.createFirst({ publishable, secret });
+  if (made !== undefined)
+    return { accountId: made.accountId, madeTokens: made.tokens, warnings: [] };
+  const tokens = await accounts.tokens();
+  const known = new Set(tokens.map(({ text }) => text));
+  const given = { TAPEDECK_PUBLISHABLE_TOKEN: publishable, TAPEDECK_SECRET_TOKEN: secret };
+  const idle = Object.entries(given).filter(([, text]) => text !== '' && !known.has(text));
+  const warnings = idle.map(
+    ([name]) =>
+      `${name} is ignored: the data folder ${data} has tokens of its own ` +
+      '(tapedeck tokens list --show tells them, tapedeck tokens create makes more)',
+  );
+  return { accountId: tokens[0]?.accountId ?? '', madeTokens: [], warnings };
+}

@@ -1,0 +1,273 @@
+// `tapedeck ingest`: one file into one dataset, with progress, in this process or through the
+// running server.
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Option } from 'commander';
+import { parse } from 'csv-parse/sync';
+import type { Core } from '../../app/main.ts';
+import type { DateOrder } from '../../pipeline/values/dateFormats.ts';
+import { checkJsonPath } from '../../pipeline/decode/json.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { findJob, findRejects, type Job, type Reject } from '../../store/work/jobs.ts';
+import type { ColumnMapping } from '../../store/datasets/datasets.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import { reachFolder, type Reached, readTokens } from '../reach/folderAccess.ts';
+import type { JobView } from '../print/followJob.ts';
+import { progress } from '../print/progress.ts';
+import { type ReadingOptions, readingOf } from './readingOptions.ts';
+import { harmless } from '../print/terminalText.ts';
+
+export interface IngestOptions extends ReadingOptions {
+  readonly jsonPath?: string;
+  readonly dataset: string;
+  readonly workspace?: string;
+  readonly key?: string;
+  readonly subkey?: string;
+  readonly date?: string;
+  /** False: the dataset has no unique index. */
+  readonly index: boolean;
+  /** Undefined: a first load whose file repeats a value of the index that was asked for ends. */
+  readonly duplicates?: 'ignore' | 'replace';
+  readonly maxErrors?: string;
+  readonly dateOrder?: DateOrder;
+  readonly json?: boolean;
+}
+
+export const dateOrderOption = (): Option =>
+  new Option('--date-order <order>', 'how dates like 01/02/2024 are read').choices(['MDY', 'DMY']);
+
+const LOOK_MS = 200;
+/** Rejected records shown on the terminal. */
+const REJECTS_SHOWN = 20;
+/** The file that is the standard input. */
+const STANDARD_INPUT = '-';
+/** Bytes of the standard input: it is kept on disk until it is loaded. */
+const STDIN_BYTES_MAX = 16 * 1024 ** 3;
+
+export async function ingestFile(
+  file: string,
+  options: IngestOptions,
+  settings: Settings,
+): Promise<void> {
+  const rejectsMax = errorsOf(options.maxErrors);
+  if (options.jsonPath !== undefined) checkJsonPath(options.jsonPath);
+  if (file !== STANDARD_INPUT) return ingestPath(resolve(file), rejectsMax, options, settings);
+  const folder = await mkdtemp(join(tmpdir(), 'tapedeck-stdin-'));
+  try {
+    const path = join(folder, 'body');
+    await pipeline(process.stdin, limited(), createWriteStream(path, { mode: 0o600 }));
+    await ingestPath(path, rejectsMax, options, settings);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** @throws Failure TooLarge at more than the most that the standard input may have. */
+const limited = () => {
+  let bytes = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      if (bytes <= STDIN_BYTES_MAX) return done(null, chunk);
+      const rule = `the standard input is over ${STDIN_BYTES_MAX} bytes (STDIN_BYTES_MAX)`;
+      done(new Failure('TooLarge', `${rule}: name a file instead`));
+    },
+  });
+};
+
+async function ingestPath(
+  path: string,
+  rejectsMax: number,
+  options: IngestOptions,
+  settings: Settings,
+): Promise<void> {
+  const { size } = await stat(path);
+  const reached = await reachFolder(settings);
+  const outcome =
+    reached.kind === 'core'
+      ? await inProcess(path, size, rejectsMax, options, reached.core)
+      : await throughServer(path, size, options, reached, settings);
+  report(outcome, options);
+  if (outcome.status !== 'INGESTED') process.exitCode = 1;
+}
+
+interface Outcome {
+  readonly jobId: string;
+  readonly workspace: string;
+  readonly status: string;
+  readonly error: string | null;
+  readonly ingested: number;
+  readonly invalid: number;
+  readonly duplicate: number;
+  readonly rejects: readonly string[];
+  readonly notes: readonly string[];
+}
+
+function errorsOf(text: string | undefined): number {
+  if (text === undefined) return Number.MAX_SAFE_INTEGER;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new Failure('InvalidParameter', '--max-errors must be a whole number');
+}
+
+const mappingOf = ({ key, subkey, date }: IngestOptions): ColumnMapping | undefined => {
+  const parts = Object.entries({ key, subkey, date }).filter(([, name]) => name !== undefined);
+  return parts.length === 0 ? undefined : (Object.fromEntries(parts) as ColumnMapping);
+};
+
+async function inProcess(
+  path: string,
+  bytes: number,
+  rejectsMax: number,
+  options: IngestOptions,
+  core: Core,
+): Promise<Outcome> {
+  const { lake, runner, database } = core.services;
+  try {
+    const [first] = lake.catalogue.workspaces(core.accountId);
+    const wanted = options.workspace ?? first?.workspace;
+    const workspace = wanted === undefined ? undefined : lake.catalogue.workspace(wanted);
+    if (workspace === undefined) {
+      throw new Failure('NotFound', 'no such workspace: tapedeck workspace create NAME makes one');
+    }
+    const mapping = mappingOf(options);
+    const { jsonPath } = options;
+    const reading = readingOf(options);
+    const jobId = await runner.submit({
+      path,
+      bytes,
+      ownFile: false,
+      accountId: core.accountId,
+      workspace: workspace.workspace,
+      dataset: options.dataset,
+      duplicates: options.duplicates ?? 'ignore',
+      refusesRepeats: options.duplicates === undefined,
+      rejectsMax,
+      ...(mapping === undefined ? {} : { mapping }),
+      ...(options.index ? {} : { numbered: true }),
+      ...(jsonPath === undefined ? {} : { jsonPath: checkJsonPath(jsonPath) }),
+      ...(reading === undefined ? {} : { reading }),
+      ...(options.dateOrder === undefined ? {} : { dateOrder: options.dateOrder }),
+    });
+    const shown = progress(options.dataset, process.stderr, options.json === true);
+    const look = async (): Promise<Job | undefined> => findJob(database, jobId);
+    let job = await look();
+    while (job !== undefined && job.finished_ms === null) {
+      shown.update(stateOf(job, runner.progressOf(jobId)));
+      await new Promise((done) => setTimeout(done, LOOK_MS));
+      job = await look();
+    }
+    shown.end();
+    if (job === undefined) throw new Failure('NotFound');
+    const rejects = await findRejects(database, jobId);
+    return outcomeOf(job, workspace.workspace, rejects);
+  } finally {
+    await core.close();
+  }
+}
+
+export const stateOf = (job: Job, live: number | undefined) => ({
+  percent: live ?? job.progress,
+  status: job.status,
+  bytes: job.bytes,
+  records: job.records_validated,
+});
+
+const outcomeOf = (job: Job, workspace: string, rejects: readonly Reject[]): Outcome => ({
+  jobId: job.job_id,
+  workspace,
+  status: job.status,
+  error: job.error,
+  ingested: job.records_ingested,
+  invalid: job.records_invalid,
+  duplicate: job.records_duplicate,
+  rejects: rejects.map(rejectLine),
+  notes: JSON.parse(job.notes_json ?? '[]') as readonly string[],
+});
+
+const rejectLine = ({ error, line }: Reject): string => `line ${line}: ${error}`;
+
+async function throughServer(
+  path: string,
+  bytes: number,
+  options: IngestOptions,
+  { server, folder }: Extract<Reached, { kind: 'server' }>,
+  settings: Settings,
+): Promise<Outcome> {
+  const secret = (await readTokens(folder, settings)).find(
+    ({ kind, test }) => kind === 'secret' && !test,
+  );
+  const workspace = options.workspace ?? 'DEMO';
+  const query = new URLSearchParams({ duplicateKeyHandling: options.duplicates ?? 'refuse' });
+  if (!options.index) query.set('uniqueIndex', 'false');
+  if (options.maxErrors !== undefined) query.set('maximumValidationErrors', options.maxErrors);
+  if (options.dateOrder !== undefined) query.set('dateOrder', options.dateOrder);
+  if (options.jsonPath !== undefined) query.set('jsonPath', options.jsonPath);
+  for (const [part, said] of Object.entries({ ...mappingOf(options), ...readingOf(options) })) {
+    query.set(part, String(said));
+  }
+  const headers = { authorization: `Bearer ${secret?.text ?? ''}` };
+  const answer = await fetch(`${server.base}/v1/data/${workspace}/${options.dataset}?${query}`, {
+    method: 'POST',
+    headers: { ...headers, 'content-length': String(bytes) },
+    body: Readable.toWeb(createReadStream(path)) as ReadableStream,
+    duplex: 'half',
+  });
+  const told = await answer.text();
+  if (!answer.ok) throw new Failure('InvalidBody', told);
+  const { jobUrl } = JSON.parse(told) as { readonly jobUrl: string };
+  const shown = progress(options.dataset, process.stderr, options.json === true);
+  for (;;) {
+    const job = (await (await fetch(server.base + jobUrl, { headers })).json()) as JobView;
+    const { bytes, recordsValidated: records, status } = job;
+    shown.update({ percent: job.progress, status, bytes, records });
+    if (job.finished !== null) {
+      shown.end();
+      const rejects = job.recordsInvalid === 0 ? [] : await rejectsOf(server.base, jobUrl, headers);
+      return {
+        ...job,
+        workspace,
+        ingested: job.recordsIngested,
+        invalid: job.recordsInvalid,
+        duplicate: job.recordsDuplicate,
+        rejects: rejects.map(rejectLine),
+      };
+    }
+    await new Promise((done) => setTimeout(done, LOOK_MS));
+  }
+}
+
+/** As the server keeps them. */
+async function rejectsOf(
+  base: string,
+  jobUrl: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<readonly Reject[]> {
+  const answer = await fetch(`${base}${jobUrl}/invalid-records-log`, { headers });
+  const text = await answer.text();
+  if (!answer.ok) throw new Failure('InvalidBody', text);
+  const rows = parse(text, { from_line: 2 }) as readonly string[][];
+  return rows.map(([, line = '', error = '']) => ({ line: Number(line), error }));
+}
+
+function report(outcome: Outcome, options: IngestOptions): void {
+  if (options.json === true) {
+    process.stdout.write(`${JSON.stringify(outcome)}\n`);
+    return;
+  }
+  for (const reject of outcome.rejects.slice(0, REJECTS_SHOWN)) {
+    process.stdout.write(`rejected ${harmless(reject)}\n`);
+  }
+  const more = outcome.invalid - Math.min(outcome.rejects.length, REJECTS_SHOWN);
+  if (more > 0) {
+    const place = `/v1/jobs/${outcome.workspace}/ingest/${outcome.jobId}/invalid-records-log`;
+    process.stdout.write(`rejected ${more} more: GET ${place} has them\n`);
+  }
+  for (const note of outcome.notes) process.stdout.write(`${harmless(note)}\n`);
+  const { ingested, duplicate, invalid } = outcome;
+  const counts = `${ingested} records ingested, ${duplicate} duplicates, ${invalid} invalid`;
+  process.stdout.write(`${options.dataset}: ${harmless(outcome.error ?? counts)}\n`);
+}

@@ -1,0 +1,183 @@
+// `tapedeck sql`: a SELECT over the datasets of the first account, as a table or as the bytes of a format.
+import { extname } from 'node:path';
+import { Readable } from 'node:stream';
+import { json, text as textOfStream } from 'node:stream/consumers';
+import { type Command, Option } from 'commander';
+import { monotonicMs } from '../../store/base/clock.ts';
+import { Failure, reasonOf } from '../../store/base/failure.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import { counted, cutOf, deliver, endOf } from '../print/answerOutput.ts';
+import type { TableLook } from '../print/answerTable.ts';
+import { type AskData, type DataAnswer, withFirstAccount } from '../reach/dataApi.ts';
+import { withPlace } from '../print/queryPlace.ts';
+import { parametersOf, queryText } from './sqlInput.ts';
+import { explained, type SqlColumn, tableOf, tableOfColumns } from '../print/sqlTable.ts';
+
+const FORMATS = ['json', 'jsonl', 'csv', 'psv', 'arrow', 'parquet'];
+
+interface SqlOptions {
+  readonly file?: string;
+  readonly workspace?: string;
+  readonly format?: string;
+  readonly output?: string;
+  readonly explain?: boolean;
+  readonly schema?: boolean;
+  readonly wide?: boolean;
+  readonly maxMessages?: string;
+  readonly asOf?: string;
+  readonly param: readonly string[];
+}
+
+export function addSql(root: Command, settings: () => Settings): void {
+  const format = new Option('--format <format>', 'format of the answer; a table by default');
+  const parameter = new Option('--param <name=value>', 'value of :name; name:=text is a text');
+  const collected = (value: string, all: readonly string[]): readonly string[] => [...all, value];
+  root
+    .command('sql [query]')
+    .description('answer a SELECT over datasets (docs/sql.md); without a query reads stdin')
+    .option('--file <file>', 'read the query from a file')
+    .option('--workspace <name>', 'workspace; the default one of the first account by default')
+    .addOption(format.choices(['table', ...FORMATS]))
+    .option('--output <file>', 'write the answer to a file; its ending may tell the format')
+    .option('--wide', 'cut no text of a table')
+    .addOption(parameter.argParser(collected).default([], 'none'))
+    .option('--as-of <moment>', 'the data as they were: snapshot id, date or time')
+    .option('--max-messages <n>', 'refuse an answer that costs more')
+    .option('--explain', 'only what the query would do, and the most that it could cost')
+    .option('--schema', 'only the columns of the answer')
+    .action((query: string | undefined, options: SqlOptions) =>
+      answerQuery(query, options, settings()),
+    );
+}
+
+async function answerQuery(
+  query: string | undefined,
+  options: SqlOptions,
+  settings: Settings,
+): Promise<void> {
+  const format = formatOf(options);
+  const parameters = parametersOf(options.param);
+  const text = await queryText(query, options.file);
+  await cancellable((signal) =>
+    withFirstAccount(settings, signal, async (ask) => {
+      const question = await questionOf(text, parameters, options, ask);
+      if (options.schema === true || options.explain === true) {
+        return describe(question, format, options);
+      }
+      return format === 'table' ? draw(question, options) : pass(question, format, options);
+    }),
+  );
+}
+
+/** What a shell answers for a command that Ctrl-C ended. */
+const CANCELLED = 130;
+
+async function cancellable(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const cancelled = new AbortController();
+  const cancel = (): void => cancelled.abort();
+  process.once('SIGINT', cancel);
+  try {
+    await work(cancelled.signal);
+  } catch (error) {
+    if (!cancelled.signal.aborted) throw error;
+    process.stderr.write('tapedeck: cancelled\n');
+    process.exitCode = CANCELLED;
+  } finally {
+    process.off('SIGINT', cancel);
+  }
+}
+
+/** @throws Failure InvalidParameter where bytes would go to a terminal. */
+function formatOf({ explain, format, output, schema }: SqlOptions): string {
+  const ending = extname(output ?? '').slice(1);
+  const wanted = format ?? (FORMATS.includes(ending) ? ending : 'table');
+  if ((explain === true || schema === true) && wanted !== 'json' && wanted !== 'table') {
+    throw new Failure('InvalidParameter', 'what --explain and --schema tell is a table or json');
+  }
+  const isBytes = wanted === 'arrow' || wanted === 'parquet';
+  if (isBytes && output === undefined && process.stdout.isTTY) {
+    const how = 'name a file with --output, or redirect it';
+    throw new Failure('InvalidParameter', `${wanted} is nothing for a terminal: ${how}`);
+  }
+  return wanted;
+}
+
+/** Asks the query with further parameters of the route. */
+type Question = (more: Readonly<Record<string, string>>) => Promise<DataAnswer>;
+
+async function questionOf(
+  text: string,
+  parameters: object,
+  { asOf, maxMessages, workspace }: SqlOptions,
+  ask: AskData,
+): Promise<Question> {
+  const place = encodeURIComponent(workspace ?? (await defaultWorkspace(ask)));
+  const known = {
+    ...(asOf === undefined ? {} : { asOf }),
+    ...(maxMessages === undefined ? {} : { maxMessages }),
+  };
+  const body = JSON.stringify({ query: text, parameters });
+  return async (more) => {
+    const path = `/sql-query/${place}?${new URLSearchParams({ ...known, ...more })}`;
+    try {
+      return await ask({ method: 'POST', path, body });
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      const told = reasonOf(error);
+      const sentence = told === 'Not Found' ? `there is no workspace ${place}` : told;
+      throw new Failure(error.type, withPlace(sentence, text));
+    }
+  };
+}
+
+async function defaultWorkspace(ask: AskData): Promise<string> {
+  const { body } = await ask({ method: 'GET', path: '/workspaces' });
+  const [first] = (await json(body)) as readonly { readonly workspace: string }[];
+  if (first !== undefined) return first.workspace;
+  throw new Failure('NotFound', 'no such workspace: tapedeck workspace create NAME makes one');
+}
+
+async function draw(question: Question, options: SqlOptions): Promise<void> {
+  // First, so that the time told is that of the answer, not of the start of its process.
+  const columns = (await json((await question({ schema: 'true' })).body)) as readonly SqlColumn[];
+  const started = monotonicMs();
+  const answer = await question({ format: 'jsonl' });
+  const { lines, rows } = await tableOf(answer.body, columns, lookOf(options));
+  const last = [counted(rows, 'row'), ...endOf(answer, monotonicMs() - started)].join(' · ');
+  await deliver(linesOf([...lines, last]), options.output);
+}
+
+function lookOf({ output, wide }: SqlOptions): TableLook {
+  const { columns, isTTY } = process.stdout;
+  const isShown = isTTY && output === undefined;
+  return {
+    wide: wide === true,
+    columns: isShown && columns > 0 ? columns : undefined,
+    colours: isShown && process.stdout.hasColors(),
+  };
+}
+
+const linesOf = (lines: readonly string[]): Readable =>
+  Readable.from([Buffer.from(lines.map((line) => `${line}\n`).join(''))]);
+
+async function describe(question: Question, format: string, options: SqlOptions): Promise<void> {
+  const { output, schema } = options;
+  const { body } = await question(schema === true ? { schema: 'true' } : { explain: 'true' });
+  const told = await textOfStream(body);
+  const tables = schema === true ? tableOfColumns : explained;
+  await deliver(linesOf(format === 'json' ? [told] : tables(told)), output);
+}
+
+/** The bytes of the answer as they are; what else there is to say goes beside them. */
+async function pass(question: Question, format: string, { output }: SqlOptions): Promise<void> {
+  const started = monotonicMs();
+  const answer = await question({ format });
+  const bytes = await deliver(answer.body, output);
+  if (output === undefined) {
+    if (format === 'json' && process.stdout.isTTY) process.stdout.write('\n');
+    for (const cut of cutOf(answer)) process.stderr.write(`tapedeck: ${cut}\n`);
+    return;
+  }
+  const said = [counted(bytes, 'byte'), ...endOf(answer, monotonicMs() - started)].join(' · ');
+  process.stdout.write(`${output}: ${said}\n`);
+}

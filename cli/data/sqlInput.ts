@@ -1,0 +1,44 @@
+// What `tapedeck sql` is given: the text of the query and the values of its parameters.
+import { readFile } from 'node:fs/promises';
+import { text as textOfStream } from 'node:stream/consumers';
+import { Failure } from '../../store/base/failure.ts';
+
+/** The query of the command line, of a file, or of stdin where that is no terminal. */
+export async function queryText(
+  query: string | undefined,
+  file: string | undefined,
+): Promise<string> {
+  if (query !== undefined && file !== undefined) {
+    throw new Failure('InvalidParameter', 'there is a query and --file: give one of them');
+  }
+  if (query !== undefined) return query;
+  if (file !== undefined) return readFile(file, 'utf8');
+  if (!process.stdin.isTTY) return textOfStream(process.stdin);
+  throw new Failure('InvalidParameter', 'no query: tapedeck sql "SELECT …", or --file');
+}
+
+type ParameterValues = Readonly<Record<string, string | number | boolean | null>>;
+
+const PARAMETER = /^([A-Za-z_]\w*)(:?)=([^]*)$/;
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const WORDS: ParameterValues = { true: true, false: false, null: null };
+
+/** `name=value` with a number, a truth value or null by its looks; `name:=text`. */
+export function parametersOf(given: readonly string[]): ParameterValues {
+  const entries = given.map((item) => {
+    const [, name, mark, value = ''] = PARAMETER.exec(item) ?? [];
+    if (name === undefined) {
+      throw new Failure('InvalidParameter', `--param ${item}: write name=value, or name:=text`);
+    }
+    return [name, mark === ':' ? value : valueOf(value)] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+function valueOf(text: string): string | number | boolean | null {
+  const word = Object.hasOwn(WORDS, text) ? WORDS[text] : undefined;
+  if (word !== undefined) return word;
+  const number = NUMBER.test(text) ? Number(text) : Number.NaN;
+  // A longer one would be rounded: as a text it is compared whole.
+  return Math.abs(number) <= Number.MAX_SAFE_INTEGER ? number : text;
+}

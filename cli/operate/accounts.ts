@@ -1,0 +1,189 @@
+// `tapedeck account`, `tokens create|rotate|disable`, `audit`, `verify-ledger`.
+import type { LedgerVerdict } from '../../jobs/upkeep/verifyLedger.ts';
+import type { AuditLine } from '../../store/accounts/audit.ts';
+import { Failure } from '../../store/base/failure.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import { withAdmin } from '../reach/adminApi.ts';
+
+interface JsonOption {
+  readonly json?: boolean;
+}
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+interface AccountShown {
+  readonly accountId: string;
+  readonly name: string;
+  readonly tier: string;
+  readonly suspended: boolean;
+  readonly messagesUsed: number;
+  readonly messageLimit: number;
+}
+
+const accountLine = (account: AccountShown): string => {
+  const used = `${account.messagesUsed} of ${account.messageLimit} messages`;
+  const state = account.suspended ? ', suspended' : '';
+  return `${account.accountId}  ${account.tier.padEnd(7)} ${account.name}: ${used}${state}`;
+};
+
+const show = <T extends object>(value: T, { json }: JsonOption, line: (value: T) => string): void =>
+  say(json === true ? JSON.stringify(value) : line(value));
+
+export const listAccounts = (options: JsonOption, settings: Settings): Promise<void> =>
+  withAdmin(settings, async (ask) => {
+    const accounts = (await ask('GET', '/accounts')) as readonly AccountShown[];
+    for (const account of accounts) show(account, options, accountLine);
+  });
+
+export const createAccount = (
+  name: string,
+  { tier, ...options }: JsonOption & { readonly tier: string },
+  settings: Settings,
+): Promise<void> =>
+  withAdmin(settings, async (ask) => {
+    show((await ask('POST', '/accounts', { name, tier })) as AccountShown, options, accountLine);
+  });
+
+export interface AccountOptions extends JsonOption {
+  readonly tier?: string;
+  readonly payAsYouGo?: 'on' | 'off';
+  readonly suspended?: 'on' | 'off';
+  readonly circuitBreaker?: string;
+  readonly budget?: string;
+  readonly premiumMessages?: string;
+  readonly grant?: readonly string[];
+}
+
+export const changeAccount = (
+  accountId: string,
+  options: AccountOptions,
+  settings: Settings,
+): Promise<void> =>
+  withAdmin(settings, async (ask) => {
+    const { tier, payAsYouGo, suspended, circuitBreaker, budget, premiumMessages, grant } = options;
+    const body = {
+      ...(tier === undefined ? {} : { tier }),
+      ...(payAsYouGo === undefined ? {} : { payAsYouGo: payAsYouGo === 'on' }),
+      ...(suspended === undefined ? {} : { suspended: suspended === 'on' }),
+      ...(circuitBreaker === undefined
+        ? {}
+        : { circuitBreaker: numberOrNone('--circuit-breaker', circuitBreaker) }),
+      ...(budget === undefined ? {} : { budget: numberOrNone('--budget', budget) }),
+      ...(premiumMessages === undefined
+        ? {}
+        : { premiumMessages: countOf('--premium-messages', premiumMessages) }),
+      ...(grant === undefined ? {} : { grants: grant }),
+    };
+    const path = `/accounts/${encodeURIComponent(accountId)}`;
+    show((await ask('PATCH', path, body)) as AccountShown, options, accountLine);
+  });
+
+const numberOrNone = (name: string, text: string): number | null =>
+  text === 'none' ? null : countOf(name, text);
+
+/** @throws Failure InvalidParameter: JSON would make null of what is no number. */
+function countOf(name: string, text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new Failure('InvalidParameter', `${name} must be a whole number`);
+}
+
+export const accountUsage = (accountId: string, settings: Settings): Promise<void> =>
+  withAdmin(settings, async (ask) => {
+    const usage = await ask('GET', `/accounts/${encodeURIComponent(accountId)}/usage`);
+    say(JSON.stringify(usage, undefined, 2));
+  });
+
+export interface TokenOptions extends JsonOption {
+  readonly kind: 'publishable' | 'secret';
+  readonly account?: string;
+  readonly name?: string;
+  readonly limit?: string;
+  /** `DATASETS=right,right`, as `DEMO.*=read`. */
+  readonly grant?: readonly string[];
+}
+
+interface TokenShown {
+  readonly tokenId: string;
+  readonly kind: string;
+  readonly token: string;
+}
+
+const tokenLine = ({ tokenId, kind, token }: TokenShown): string =>
+  `${kind.padEnd(12)} ${token}  (id ${tokenId})`;
+
+export const createToken = (options: TokenOptions, settings: Settings): Promise<void> =>
+  withAdmin(settings, async (ask) => {
+    const { kind, name, limit, grant } = options;
+    const accountId = options.account ?? (await firstAccount(ask));
+    const body = {
+      kind,
+      ...(name === undefined ? {} : { name }),
+      ...(limit === undefined ? {} : { messageLimit: countOf('--limit', limit) }),
+      ...(grant === undefined ? {} : { grants: grant.map(grantOf) }),
+    };
+    const path = `/accounts/${encodeURIComponent(accountId)}/tokens`;
+    show((await ask('POST', path, body)) as TokenShown, options, tokenLine);
+  });
+
+const grantOf = (text: string): object => {
+  const [datasets, rights = ''] = text.split('=');
+  return { datasets, rights: rights.split(',') };
+};
+
+type Ask = Parameters<Parameters<typeof withAdmin>[1]>[0];
+
+async function firstAccount(ask: Ask): Promise<string> {
+  const [first] = (await ask('GET', '/accounts')) as readonly AccountShown[];
+  return first?.accountId ?? '';
+}
+
+export const endToken = (
+  how: 'rotate' | 'disable',
+  tokenId: string,
+  { account, ...options }: JsonOption & { readonly account?: string },
+  settings: Settings,
+): Promise<void> =>
+  withAdmin(settings, async (ask) => {
+    const accountId = account ?? (await firstAccount(ask));
+    const path = `/accounts/${encodeURIComponent(accountId)}/tokens/${encodeURIComponent(tokenId)}`;
+    const answer =
+      how === 'rotate'
+        ? await ask('POST', `${path}/rotate`)
+        : await ask('PATCH', path, { disabled: true });
+    show(answer as TokenShown, options, tokenLine);
+  });
+
+export const showAudit = (
+  {
+    account,
+    limit,
+    ...options
+  }: JsonOption & { readonly account?: string; readonly limit: string },
+  settings: Settings,
+): Promise<void> =>
+  withAdmin(settings, async (ask) => {
+    const of = account === undefined ? '' : `&accountId=${encodeURIComponent(account)}`;
+    const lines = (await ask(
+      'GET',
+      `/audit?limit=${encodeURIComponent(limit)}${of}`,
+    )) as readonly AuditLine[];
+    for (const one of lines.toReversed()) {
+      show(
+        one,
+        options,
+        ({ timeMs, actor, accountId, action, detail }) =>
+          `${new Date(timeMs).toISOString()}  ${actor}  ${accountId}  ${action} ${JSON.stringify(detail)}`,
+      );
+    }
+  });
+
+/** Ends with status 1 when something disagrees. */
+export const verifyLedger = (options: JsonOption, settings: Settings): Promise<void> =>
+  withAdmin(settings, async (ask) => {
+    const verdict = (await ask('GET', '/verify-ledger')) as LedgerVerdict;
+    if (verdict.faults.length > 0) process.exitCode = 1;
+    show(verdict, options, ({ calls, messages, premium, faults }) => {
+      const sums = `${calls} calls, ${messages} messages and ${premium} premium ones recomputed`;
+      return [sums, ...(faults.length === 0 ? ['everything agrees'] : faults)].join('\n');
+    });
+  });

@@ -1,0 +1,79 @@
+// `tapedeck backup`, `backup verify`, `restore`.
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { BackupTold } from '../../jobs/backup/backup.ts';
+import { restoreBackup, verifyBackup } from '../../jobs/backup/restore.ts';
+import { localDisk } from '../../store/base/disk.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import { withAdmin } from '../reach/adminApi.ts';
+
+interface JsonOption {
+  readonly json?: boolean;
+}
+
+interface BackupOptions extends JsonOption {
+  readonly withoutKey?: boolean;
+  readonly copy?: boolean;
+}
+
+export function addBackups(root: Command, settings: () => Settings): void {
+  const backup = root.command('backup').description('copies of the data folder, beside its server');
+  backup
+    .command('make <target>', { isDefault: true })
+    .description('back up into a folder, or bring the backup in it up to now')
+    .option('--without-key', 'leave out the files of the data key and of the admin token')
+    .option('--copy', 'copy files also where they could be linked')
+    .option('--json', 'answer JSON')
+    .action((target: string, options: BackupOptions) => makeBackup(target, options, settings()));
+  backup
+    .command('verify <folder>')
+    .description('read every file of a backup; status 1 when one is damaged or missing')
+    .option('--json', 'answer JSON')
+    .action((folder: string, options: JsonOption) => verify(folder, options));
+  root
+    .command('restore <backup> <folder>')
+    .description('make a data folder of a backup; the folder must be new or empty')
+    .option('--json', 'answer JSON')
+    .action((from: string, folder: string, options: JsonOption) => restore(from, folder, options));
+}
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+
+const NO_KEY = 'It has no data key: it can only be served with TAPEDECK_ENCRYPTION_KEY.';
+
+const makeBackup = (
+  target: string,
+  { withoutKey = false, copy = false, json }: BackupOptions,
+  settings: Settings,
+): Promise<void> =>
+  withAdmin(settings, async (ask) => {
+    const body = { target: resolve(target), withoutKey, copy };
+    const made = (await ask('POST', '/backup', body)) as BackupTold;
+    if (json === true) return say(JSON.stringify(made));
+    const all = `${made.files} files, ${megabytes(made.bytes)}`;
+    const added = `${made.newFiles} new ones, ${megabytes(made.newBytes)}`;
+    const linked = made.linkedFiles === 0 ? '' : `, ${made.linkedFiles} of them linked`;
+    say(`snapshot ${made.snapshot} in ${made.target}: ${all}; ${added}${linked}`);
+    if (!made.key) say(NO_KEY);
+  });
+
+async function verify(folder: string, { json }: JsonOption): Promise<void> {
+  const { manifest, faults } = await verifyBackup(folder);
+  const { made, snapshot, count: files, bytes } = manifest;
+  if (faults.length > 0) process.exitCode = 1;
+  if (json === true) return say(JSON.stringify({ made, snapshot, files, bytes, faults }));
+  say(`snapshot ${snapshot} of ${made}: ${files} files, ${megabytes(bytes)}`);
+  for (const line of faults.length === 0 ? ['every file is as it was'] : faults) say(line);
+}
+
+async function restore(from: string, folder: string, { json }: JsonOption): Promise<void> {
+  const manifest = await restoreBackup(from, folder, localDisk);
+  const { made, snapshot, count: files, bytes, key } = manifest;
+  const target = resolve(folder);
+  if (json === true) return say(JSON.stringify({ target, made, snapshot, files, bytes, key }));
+  say(`snapshot ${snapshot} of ${made} in ${target}: ${files} files, ${megabytes(bytes)}`);
+  say(`Serve it with TAPEDECK_DATA=${target}`);
+  if (!key) say(NO_KEY);
+}

@@ -1,0 +1,166 @@
+// `tapedeck verify`, `repair`: what is damaged or lost, and what can be had back.
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { type Core, openCore } from '../../app/main.ts';
+import { claimTables } from '../../jobs/upkeep/claim.ts';
+import type { FilesVerdict } from '../../jobs/upkeep/fileCheck.ts';
+import { type Found, findTables, inForce } from '../../jobs/upkeep/foundFiles.ts';
+import type { healFiles } from '../../jobs/upkeep/heal.ts';
+import { catalogFault } from '../../store/files/catalogCheck.ts';
+import { systemClock } from '../../store/base/clock.ts';
+import { localDisk } from '../../store/base/disk.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { type Folder, lockFolder, openFolder } from '../../store/catalog/folder.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import { putUnnamedAside } from '../../store/versions/sweep.ts';
+import { UNCLAIMED_DAYS } from '../../store/files/unclaimed.ts';
+import { withAdmin } from '../reach/adminApi.ts';
+
+interface JsonOption {
+  readonly json?: boolean;
+}
+
+interface RepairOptions extends JsonOption {
+  readonly from?: string;
+  readonly accept?: boolean;
+  readonly rebuild?: boolean;
+}
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+export function addRepair(root: Command, settings: () => Settings): void {
+  root
+    .command('verify')
+    .description('read every file of the lake; status 1 when one is damaged or missing')
+    .option('--json', 'answer JSON')
+    .action((options: JsonOption) => verify(options, settings()));
+  root
+    .command('repair')
+    .description('show what is damaged or lost, and what can be done; changes nothing by itself')
+    .option('--from <backup>', 'heal damaged files by those of a backup')
+    .option(
+      '--accept',
+      'go on with the catalog that there is: files it does not know are put aside',
+    )
+    .option('--rebuild', 'make datasets of the files that the catalog does not know')
+    .option('--json', 'answer JSON')
+    .action((options: RepairOptions) => repair(options, settings()));
+}
+
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+
+function tell(verdict: FilesVerdict, json: boolean | undefined): void {
+  const { bytes, damaged, files } = verdict;
+  if (damaged.length > 0) process.exitCode = 1;
+  if (json === true) return say(JSON.stringify(verdict));
+  say(`${files} files, ${megabytes(bytes)}`);
+  if (damaged.length === 0) return say('every file is as it was written');
+  for (const { path, what } of damaged) say(`lake/${path} ${what}`);
+  say('heal them with: tapedeck repair --from <backup>');
+}
+
+const verify = ({ json }: JsonOption, settings: Settings): Promise<void> =>
+  withAdmin(settings, async (ask) =>
+    tell((await ask('GET', '/verify-files')) as FilesVerdict, json),
+  );
+
+async function repair(options: RepairOptions, settings: Settings): Promise<void> {
+  const { accept, from, json, rebuild } = options;
+  if ([accept, from !== undefined, rebuild].filter((one) => one === true).length > 1) {
+    throw new Failure('InvalidParameter', 'name one of --from, --accept and --rebuild');
+  }
+  if (from !== undefined) return heal(resolve(from), json, settings);
+  const folder = openFolder(settings.data);
+  const fault = await catalogFault(folder, localDisk);
+  if (fault === undefined) {
+    if (accept === true || rebuild === true) say('the catalog is that of its files');
+    return verify({ ...(json === undefined ? {} : { json }) }, settings);
+  }
+  if (rebuild === true) return rebuildDatasets(folder, settings, json);
+  if (accept === true) return acceptCatalog(folder, settings);
+  const found = await findTables(folder.lake, await localDisk.list(folder.lake));
+  process.exitCode = 1;
+  if (json === true) return say(JSON.stringify({ fault, datasets: found.tables.map(viewOf) }));
+  say(fault);
+  showFound(found);
+  say(
+    'tapedeck repair --rebuild  makes datasets of them; accounts, tokens and usage are not in files',
+  );
+  say(
+    'tapedeck repair --accept   goes on with the catalog that there is, and puts the files aside',
+  );
+}
+
+const heal = (from: string, json: boolean | undefined, settings: Settings): Promise<void> =>
+  withAdmin(settings, async (ask) => {
+    const told = (await ask('POST', '/heal', { from })) as Awaited<ReturnType<typeof healFiles>>;
+    if (told.left.length > 0) process.exitCode = 1;
+    if (json === true) return say(JSON.stringify(told));
+    for (const path of told.healed) say(`lake/${path} is healed`);
+    for (const { path, what } of told.left)
+      say(`lake/${path} ${what}, and the backup has no right one`);
+    if (told.healed.length + told.left.length === 0) say('every file is as it was written');
+  });
+
+interface FoundView {
+  readonly workspace: string;
+  readonly dataset: string;
+  readonly files: number;
+  readonly newest: string;
+}
+
+function viewOf({ dataset, files, workspace }: Found['tables'][number]): FoundView {
+  const newest = new Date(files.at(-1)?.stamp.writtenMs ?? 0).toISOString();
+  return { workspace, dataset, files: inForce(files).data.length, newest };
+}
+
+function showFound({ strange, tables }: Found): void {
+  for (const { dataset, files, newest, workspace } of tables.map(viewOf)) {
+    say(`  ${workspace}.${dataset}: ${files} files in force, the newest of ${newest}`);
+  }
+  const others = strange.filter((path) => path.endsWith('.parquet')).length;
+  if (others > 0) say(`  ${others} Parquet files do not say whose they are`);
+}
+
+/** What is not known is put aside first; then the catalog that there is, or a new one, goes on. */
+async function goOn(
+  folder: Folder,
+  settings: Settings,
+): Promise<{ readonly core: Core; readonly aside: string }> {
+  const unlock = lockFolder(folder);
+  const aside = await putUnnamedAside(folder, systemClock(), localDisk).finally(unlock);
+  const core = await openCore({ ...settings, demo: false, logLevel: 'error' });
+  return { core, aside };
+}
+
+const KEPT = `for ${UNCLAIMED_DAYS} days`;
+
+async function acceptCatalog(folder: Folder, settings: Settings): Promise<void> {
+  const { aside, core } = await goOn(folder, settings);
+  await core.close();
+  say(`files that the catalog does not know are in ${aside} ${KEPT}`);
+}
+
+async function rebuildDatasets(
+  folder: Folder,
+  settings: Settings,
+  json: boolean | undefined,
+): Promise<void> {
+  const { aside, core } = await goOn(folder, settings);
+  try {
+    const { accountId, madeTokens, services } = core;
+    const found = await findTables(aside, await localDisk.list(aside));
+    const parts = { ingestion: services.ingestion, accountId, root: aside };
+    const claimed = await claimTables(found.tables, parts);
+    if (json === true) return say(JSON.stringify({ claimed, aside }));
+    for (const { dataset, files, note, records, workspace } of claimed) {
+      const more = note === '' ? '' : `; ${note}`;
+      say(`${workspace}.${dataset}: ${records} records of ${files} files${more}`);
+    }
+    if (claimed.length === 0) say('no file says whose it is: nothing could be rebuilt');
+    say(`the files themselves are in ${aside} ${KEPT}`);
+    for (const { kind, text } of madeTokens) say(`new ${kind} token: ${text}`);
+  } finally {
+    await core.close();
+  }
+}

@@ -1,0 +1,51 @@
+// `tapedeck rotate-key`: another data key for everything that is kept sealed.
+import { text } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import { openDatabase } from '../../store/catalog/database.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { lockFolder, openFolder } from '../../store/catalog/folder.ts';
+import { rotateKey, settleKey } from '../../store/work/keyRotation.ts';
+import { migrate } from '../../store/catalog/migrate.ts';
+import type { Settings } from '../../store/base/settings.ts';
+
+interface RotateOptions {
+  readonly json?: boolean;
+}
+
+export function addKeyRotation(root: Command, settings: () => Settings): void {
+  root
+    .command('rotate-key')
+    .description(
+      'seal tokens, credentials and webhooks under a new data key; with TAPEDECK_ENCRYPTION_KEY the ' +
+        'new one is read from standard input',
+    )
+    .option('--json', 'answer JSON')
+    .action((options: RotateOptions) => rotate(options, settings()));
+}
+
+/** The server must not run: it holds the old key. */
+async function rotate({ json }: RotateOptions, settings: Settings): Promise<void> {
+  const { encryptionKey } = settings;
+  const fresh = encryptionKey === '' ? '' : await keyFromInput();
+  const folder = openFolder(settings.data);
+  const unlock = lockFolder(folder);
+  const database = openDatabase(folder.catalog);
+  try {
+    await migrate(database);
+    if (encryptionKey === '') await settleKey(database, folder.key);
+    const rotated = await rotateKey(database, folder.key, encryptionKey, fresh);
+    const { credentials, tokens, webhooks } = rotated;
+    const counts = `${tokens} tokens, ${credentials} credentials, ${webhooks} webhooks`;
+    const line = json === true ? JSON.stringify(rotated) : `sealed under the new key: ${counts}`;
+    process.stdout.write(`${line}\n`);
+  } finally {
+    await database.destroy();
+    unlock();
+  }
+}
+
+async function keyFromInput(): Promise<string> {
+  const hex = (await text(process.stdin)).trim();
+  if (/^[0-9a-f]{64}$/i.test(hex)) return hex;
+  throw new Failure('InvalidParameter', 'the new key on standard input must be 64 hex digits');
+}

@@ -1,0 +1,36 @@
+// `tapedeck workspace`: create and list.
+import { createWorkspace as makeWorkspace } from '../../store/lake/datasetEdits.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import { needCore } from '../reach/folderAccess.ts';
+
+interface JsonOption {
+  readonly json?: boolean;
+}
+
+export async function createWorkspace(
+  name: string,
+  options: JsonOption,
+  settings: Settings,
+): Promise<void> {
+  const core = await needCore(settings);
+  try {
+    const { lake, clock } = core.services;
+    const { workspace } = await makeWorkspace(lake, name, core.accountId, clock());
+    process.stdout.write(options.json ? `${JSON.stringify({ workspace })}\n` : `${workspace}\n`);
+  } finally {
+    await core.close();
+  }
+}
+
+export async function listWorkspaces(options: JsonOption, settings: Settings): Promise<void> {
+  const core = await needCore(settings);
+  const { catalogue } = core.services.lake;
+  for (const { workspace } of catalogue.workspaces(core.accountId)) {
+    const datasets = catalogue.datasets(workspace).map(({ dataset }) => dataset);
+    const text = options.json
+      ? JSON.stringify({ workspace, datasets })
+      : `${workspace}: ${datasets.join(', ')}`;
+    process.stdout.write(`${text}\n`);
+  }
+  await core.close();
+}

@@ -1,0 +1,189 @@
+// Recipes as files: ready definitions of public sources, each checked whole before anything is made.
+import { readdir, readFile } from 'node:fs/promises';
+import { type Static, type TSchema, Type } from 'typebox';
+import { Value } from 'typebox/value';
+import { Failure } from '../../store/base/failure.ts';
+
+// Beside the folder of this file, in a clone as in the package.
+const RECIPES = new URL('../../recipes/', import.meta.url);
+
+const NAME = '^[a-z][a-z0-9-]{0,63}$';
+const TEXT_MAX = 2_000;
+const PARAMETERS_MAX = 20;
+const PATTERN_MAX = 200;
+/** Characters of a parameter's value. */
+export const VALUE_MAX = 200;
+
+const closed = { additionalProperties: false };
+const text = (maxLength = TEXT_MAX): TSchema => Type.String({ minLength: 1, maxLength });
+const texts = Type.Record(Type.String({ maxLength: 256 }), Type.String({ maxLength: TEXT_MAX }));
+// The server judges it, by the rules of its own bodies.
+const judgedLater = Type.Record(Type.String(), Type.Unknown());
+
+const PARAMETER = Type.Object(
+  {
+    name: Type.String({ pattern: '^[a-z][a-zA-Z0-9]{0,31}$' }),
+    about: Type.String({ minLength: 1, maxLength: TEXT_MAX }),
+    /** Without it the parameter must be given. */
+    default: Type.Optional(Type.String({ maxLength: VALUE_MAX })),
+    /** Of the whole value. */
+    pattern: Type.String({ minLength: 1, maxLength: PATTERN_MAX }),
+    /** Characters to which zeros before it fill it up. */
+    padded: Type.Optional(Type.Integer({ minimum: 1, maximum: VALUE_MAX })),
+  },
+  closed,
+);
+
+const RECIPE = Type.Object(
+  {
+    name: Type.String({ pattern: NAME }),
+    title: Type.String({ minLength: 1, maxLength: 200 }),
+    about: Type.Object(
+      {
+        what: Type.String({ minLength: 1, maxLength: TEXT_MAX }),
+        record: Type.String({ minLength: 1, maxLength: TEXT_MAX }),
+        changes: Type.String({ minLength: 1, maxLength: TEXT_MAX }),
+        terms: Type.String({ minLength: 1, maxLength: TEXT_MAX }),
+      },
+      closed,
+    ),
+    parameters: Type.Array(PARAMETER, { maxItems: PARAMETERS_MAX }),
+    source: Type.Object(
+      {
+        type: Type.Literal('HTTP'),
+        url: Type.String({ pattern: '^https://[a-z0-9.-]+/', maxLength: TEXT_MAX }),
+        headers: Type.Optional(texts),
+        jsonPath: Type.Optional(text()),
+      },
+      closed,
+    ),
+    dataset: Type.Object(
+      {
+        name: Type.String({ minLength: 1, maxLength: 128 }),
+        title: text(),
+        source: text(),
+        schema: Type.Object(
+          { properties: Type.Record(Type.String(), judgedLater, { minProperties: 1 }) },
+          closed,
+        ),
+        columnMapping: Type.Object(
+          {
+            key: Type.Optional(Type.String()),
+            subkey: Type.Optional(Type.String()),
+            date: Type.Optional(Type.String()),
+          },
+          closed,
+        ),
+        schemaContract: Type.Optional(texts),
+        expectations: Type.Optional(Type.Array(judgedLater, { maxItems: 100 })),
+      },
+      closed,
+    ),
+    schedule: Type.Object(
+      {
+        cron: Type.String({ minLength: 9, maxLength: 200 }),
+        missedRuns: Type.Enum(['once', 'skip', 'all']),
+        overwrite: Type.Optional(Type.Boolean()),
+        duplicateKeyHandling: Type.Optional(Type.Enum(['ignore', 'replace'])),
+        maximumValidationErrors: Type.Optional(Type.Integer({ minimum: 0 })),
+        dateOrder: Type.Optional(Type.Enum(['MDY', 'DMY'])),
+        reading: Type.Optional(judgedLater),
+      },
+      closed,
+    ),
+  },
+  closed,
+);
+
+/** A public source, the dataset it fills, and when. Its texts may hold `${parameter}`. */
+export type Recipe = Static<typeof RECIPE>;
+export type RecipeParameter = Static<typeof PARAMETER>;
+
+/** Where a text of a recipe takes a parameter. */
+export const HOLES = /\$\{([^{}]*)\}/g;
+
+/** @throws Failure InvalidBody naming the member and its rule. */
+export function checkRecipe(name: string, value: unknown): Recipe {
+  if (!Value.Check(RECIPE, value)) throw broken(name, shapeFault(value));
+  const recipe: Recipe = value;
+  const fault = recipe.name === name ? holesFault(recipe) : 'name must be that of the file';
+  if (fault !== undefined) throw broken(name, fault);
+  for (const [at, parameter] of recipe.parameters.entries()) {
+    const where = `parameters.${at}`;
+    if (!isPattern(parameter.pattern)) throw broken(name, `${where}.pattern is no pattern`);
+    if (parameter.default !== undefined && !fits(parameter, parameter.default)) {
+      throw broken(name, `${where}.default must fit the pattern`);
+    }
+  }
+  const { columnMapping, schema } = recipe.dataset;
+  for (const [part, property] of Object.entries(columnMapping)) {
+    if (Object.hasOwn(schema.properties, property)) continue;
+    throw broken(name, `dataset.columnMapping.${part} must be a property of dataset.schema`);
+  }
+  return recipe;
+}
+
+const broken = (name: string, fault: string): Failure =>
+  new Failure('InvalidBody', `recipe ${name}: ${fault}`);
+
+function shapeFault(value: unknown): string {
+  const errors = [...Value.Errors(RECIPE, value)];
+  const [error] = errors.filter(({ keyword }) => keyword !== 'additionalProperties');
+  if (error === undefined) return 'must be a recipe';
+  const member = error.instancePath.slice(1).replaceAll('/', '.');
+  const rule = error.keyword === 'boolean' ? 'is not known' : error.message;
+  return `${member === '' ? 'it' : member} ${rule}`;
+}
+
+/** Every hole names a parameter, and every parameter has a hole. */
+function holesFault(recipe: Recipe): string | undefined {
+  const { dataset, parameters, schedule, source } = recipe;
+  const named = new Set(parameters.map(({ name }) => name));
+  if (named.size < parameters.length) return 'parameters must not name one twice';
+  const asked = new Set<string>();
+  for (const [member, part] of Object.entries({ source, dataset, schedule })) {
+    for (const [, name = ''] of JSON.stringify(part).matchAll(HOLES)) {
+      if (!named.has(name)) return `${member} asks for ${name}, which is no parameter`;
+      asked.add(name);
+    }
+  }
+  const idle = parameters.findIndex(({ name }) => !asked.has(name));
+  return idle < 0 ? undefined : `parameters.${idle}.name stands nowhere in the recipe`;
+}
+
+function isPattern(pattern: string): boolean {
+  try {
+    return new RegExp(pattern, 'u') instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a whole value, short and without control characters, is one of the pattern. */
+export const fits = ({ pattern }: RecipeParameter, value: string): boolean =>
+  value.length <= VALUE_MAX &&
+  !/\p{C}/u.test(value) &&
+  new RegExp(`^(?:${pattern})$`, 'u').test(value);
+
+/** Names of the recipes there are, sorted. */
+export async function recipeNames(): Promise<readonly string[]> {
+  const files = await readdir(RECIPES);
+  return files.flatMap((file) => (file.endsWith('.json') ? [file.slice(0, -5)] : [])).sort();
+}
+
+/** @throws Failure NotFound for a name that is none, InvalidBody for a file that is no recipe. */
+export async function readRecipe(name: string): Promise<Recipe> {
+  if (!(await recipeNames()).includes(name)) {
+    throw new Failure('NotFound', `there is no recipe ${name}: tapedeck recipe list shows them`);
+  }
+  const file = await readFile(new URL(`${name}.json`, RECIPES), 'utf8');
+  return checkRecipe(name, parsed(file));
+}
+
+function parsed(file: string): unknown {
+  try {
+    return JSON.parse(file);
+  } catch {
+    return undefined;
+  }
+}

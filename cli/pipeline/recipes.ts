@@ -1,0 +1,194 @@
+// `tapedeck recipe`: public sources that need no definition of one's own.
+import type { Command } from 'commander';
+import { isDeepStrictEqual } from 'node:util';
+import { Failure, reasonOf } from '../../store/base/failure.ts';
+import type { readSettings, Settings } from '../../store/base/settings.ts';
+import { tableAnswer } from '../print/answerLists.ts';
+import { type Recipe, readRecipe, recipeNames } from './recipeFile.ts';
+import { orderOf, type RecipeOrder } from './recipeOrder.ts';
+import type { PlaceOptions } from './sources.ts';
+import { type AskValue, withWorkspace } from '../reach/workspaceApi.ts';
+
+interface AddRecipeOptions extends PlaceOptions {
+  readonly dataset?: string;
+  readonly name?: string;
+  readonly set?: readonly string[];
+  readonly base?: string;
+  readonly dryRun?: boolean;
+}
+
+export function addRecipes(root: Command, settings: () => ReturnType<typeof readSettings>): void {
+  const recipe = root.command('recipe').description('public sources, ready to be scheduled');
+  recipe
+    .command('list', { isDefault: true })
+    .description('list the recipes')
+    .option('--json', 'answer JSON lines')
+    .action(listRecipes);
+  recipe
+    .command('show <recipe>')
+    .description('what a recipe is about, its parameters and what it makes')
+    .option('--json', 'answer the recipe as JSON')
+    .action(showRecipe);
+  recipe
+    .command('add <recipe>')
+    .description('make the dataset, the source and the schedule of a recipe; it runs at once')
+    .option('--set <parameter>', 'value of a parameter, as name=value; may be repeated', collect)
+    .option('--dataset <name>', 'dataset to load into; the name that the recipe says by default')
+    .option('--name <name>', 'name of source and schedule; that of the dataset by default')
+    .option('--base <url>', 'origin that stands for the publisher’s: a mirror')
+    .option('--dry-run', 'say what would be made, and make nothing')
+    .option('--workspace <name>', 'workspace; the first one of the account by default')
+    .option('--json', 'answer JSON lines')
+    .action((name: string, options: AddRecipeOptions) => addRecipe(name, options, settings()));
+}
+
+const collect = (value: string, before: readonly string[] = []): readonly string[] => [
+  ...before,
+  value,
+];
+
+async function listRecipes(options: { readonly json?: boolean }): Promise<void> {
+  const recipes = await Promise.all((await recipeNames()).map(readRecipe));
+  const rows = recipes.map(({ name, parameters, title }) => ({
+    name,
+    title,
+    parameters: parameters.map(({ name: own }) => own).join(', '),
+  }));
+  tableAnswer(rows, ['name', 'title', 'parameters'], options);
+}
+
+async function showRecipe(name: string, options: { readonly json?: boolean }): Promise<void> {
+  const recipe = await readRecipe(name);
+  const shown = options.json === true ? JSON.stringify(recipe) : recipeLines(recipe).join('\n');
+  process.stdout.write(`${shown}\n`);
+}
+
+function recipeLines({
+  about,
+  dataset,
+  name,
+  parameters,
+  schedule,
+  source,
+  title,
+}: Recipe): readonly string[] {
+  const asked = parameters.map(({ about: what, default: usual, name: own }) => {
+    const fallback = usual === undefined ? 'must be set' : `${usual} by default`;
+    return `  --set ${own}=…  ${what} (${fallback})`;
+  });
+  const index = Object.entries(dataset.columnMapping).map(([part, column]) => `${part} ${column}`);
+  return [
+    `${name}: ${title}`,
+    '',
+    about.what,
+    about.record,
+    about.changes,
+    about.terms,
+    '',
+    ...(asked.length === 0 ? ['It has no parameters.'] : ['Parameters:', ...asked]),
+    '',
+    'It makes:',
+    `  dataset ${dataset.name}: ${index.join(', ')}`,
+    `  source ${source.url}`,
+    `  schedule ${schedule.cron} in UTC, ${storing(schedule)}`,
+  ];
+}
+
+function storing({ duplicateKeyHandling, overwrite }: Recipe['schedule']): string {
+  if (overwrite === true) return 'each run takes the place of all records';
+  return duplicateKeyHandling === 'replace'
+    ? 'what is corrected takes the place of what was'
+    : 'what is stored stays';
+}
+
+async function addRecipe(
+  name: string,
+  options: AddRecipeOptions,
+  settings: Settings,
+): Promise<void> {
+  const order = orderOf(await readRecipe(name), options);
+  await withWorkspace(settings, options.workspace, async (ask) => {
+    const isThere = await checkPlace(ask, order);
+    if (options.dryRun === true) {
+      tell(order, options, { isThere, isDry: true, ids: {} });
+      return;
+    }
+    const ids = await make(ask, order, isThere);
+    tell(order, options, { isThere, isDry: false, ids });
+  });
+}
+
+/**
+ * Whether the dataset is there already.
+ * @throws Failure Conflict for one of another index, or a source of the name.
+ */
+async function checkPlace(ask: AskValue, order: RecipeOrder): Promise<boolean> {
+  const { dataset, datasetId, source } = order;
+  const sources = (await ask('GET', '/data-sources')) as readonly { readonly name: string }[];
+  if (sources.some((one) => one.name === source.name)) {
+    const told = `there is a source of the name ${source.name}: --name says another`;
+    throw new Failure('Conflict', told);
+  }
+  const datasets = (await ask('GET', '/datasets')) as readonly {
+    readonly datasetId: string;
+    readonly columnMapping?: Readonly<Record<string, string>>;
+  }[];
+  const known = datasets.find((one) => one.datasetId.toLowerCase() === datasetId.toLowerCase());
+  if (known === undefined) return false;
+  if (isDeepStrictEqual({ ...known.columnMapping }, { ...dataset.columnMapping })) return true;
+  const told = `dataset ${datasetId} is there and has another index: --dataset says another`;
+  throw new Failure('Conflict', told);
+}
+
+interface Ids {
+  readonly dataSourceId?: string;
+  readonly ingestionScheduleId?: string;
+}
+
+/** Makes all of it, or nothing: what was made before a step that fails is undone. */
+async function make(ask: AskValue, order: RecipeOrder, isThere: boolean): Promise<Ids> {
+  const { dataset, datasetId, schedule, source } = order;
+  const undo: (readonly [what: string, path: string])[] = [];
+  try {
+    if (!isThere) {
+      await ask('POST', '/datasets', { dataset: { ...dataset, datasetId } });
+      undo.unshift([`dataset ${datasetId}`, `/datasets/${datasetId}`]);
+    }
+    const made = (await ask('POST', '/data-sources', source)) as Required<Ids>;
+    const { dataSourceId } = made;
+    undo.unshift([`source ${source.name}`, `/data-sources/${dataSourceId}`]);
+    const scheduled = await ask('POST', '/ingestion-schedules', { ...schedule, dataSourceId });
+    return { dataSourceId, ingestionScheduleId: (scheduled as Required<Ids>).ingestionScheduleId };
+  } catch (error) {
+    const told: string[] = [];
+    for (const [what, path] of undo) {
+      const left = await ask('DELETE', path).then(() => undefined, reasonOf);
+      told.push(left === undefined ? `${what} was removed` : `${what} is left: ${left}`);
+    }
+    const rest = told.length === 0 ? 'nothing was made' : told.join(', ');
+    throw new Failure('InvalidParameter', `${reasonOf(error)} (${rest})`);
+  }
+}
+
+interface Done {
+  readonly isThere: boolean;
+  readonly isDry: boolean;
+  readonly ids: Ids;
+}
+
+function tell(order: RecipeOrder, { json }: PlaceOptions, { ids, isDry, isThere }: Done): void {
+  const { dataset, datasetId, schedule, source } = order;
+  if (json === true) {
+    const shown = isDry ? order : { datasetId, ...ids };
+    process.stdout.write(`${JSON.stringify({ ...shown, isNewDataset: !isThere })}\n`);
+    return;
+  }
+  const verb = isDry ? 'would be made' : 'is made';
+  const properties = Object.keys(dataset.schema.properties).length;
+  const lines = [
+    `dataset ${datasetId} ${isThere ? 'is there already' : `${verb}: ${properties} properties`}`,
+    `source ${source.name} ${verb}: ${source.url}`,
+    `schedule ${schedule.name} ${verb}: at once, then ${schedule.cron} in UTC; ${storing(schedule)}`,
+  ];
+  process.stdout.write(`${lines.join('\n')}\n`);
+}

@@ -1,0 +1,177 @@
+// `tapedeck schedule`: when a source is taken into a dataset, and what became of it.
+import { isoTime } from '../../store/base/clock.ts';
+import { Failure } from '../../store/base/failure.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import { listAnswer, tableAnswer } from '../print/answerLists.ts';
+import { followJob } from '../print/followJob.ts';
+import { type ReadingOptions, readingOf } from '../data/readingOptions.ts';
+import { oneOf, type PlaceOptions, sourceNamed } from './sources.ts';
+import { type AskValue, withWorkspace } from '../reach/workspaceApi.ts';
+
+export interface ScheduleOptions extends PlaceOptions, ReadingOptions {
+  readonly dataset: string;
+  readonly name?: string;
+  readonly every?: string;
+  readonly cron?: string;
+  readonly start?: string;
+  readonly missed?: string;
+  readonly overwrite?: boolean;
+  readonly duplicates?: string;
+  readonly key?: string;
+  readonly subkey?: string;
+  readonly date?: string;
+  /** False: a new dataset has no unique index. */
+  readonly index: boolean;
+  readonly dateOrder?: string;
+}
+
+interface Schedule {
+  readonly ingestionScheduleId: string;
+  readonly name: string;
+  readonly datasetId: string;
+  readonly dataSourceId: string;
+  readonly cron: string;
+  readonly state: string;
+  readonly lastRun: number | null;
+  readonly nextRun: number | null;
+  readonly last30Days: string;
+}
+
+export const addSchedule = (
+  source: string,
+  options: ScheduleOptions,
+  settings: Settings,
+): Promise<void> =>
+  withWorkspace(settings, options.workspace, async (ask) => {
+    const { cron, dataset, duplicates, every, missed, name, overwrite, start } = options;
+    const parts = Object.entries({
+      key: options.key,
+      subkey: options.subkey,
+      date: options.date,
+    }).filter(([, property]) => property !== undefined);
+    const body = {
+      dataSourceId: await sourceNamed(ask, source),
+      datasetId: dataset,
+      ...(cron === undefined && every === undefined ? { every: 'day' } : {}),
+      ...given({ cron, every, name, overwrite, startTime: start, missedRuns: missed }),
+      ...given({ duplicateKeyHandling: duplicates, dateOrder: options.dateOrder }),
+      ...given({ reading: readingOf(options), uniqueIndex: options.index ? undefined : false }),
+      ...(parts.length === 0 ? {} : { columnMapping: Object.fromEntries(parts) }),
+    };
+    const made = await ask('POST', '/ingestion-schedules', body);
+    listAnswer([made], 'ingestionScheduleId', options);
+  });
+
+const given = (members: object): object =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+
+export const listSchedules = (options: PlaceOptions, settings: Settings): Promise<void> =>
+  withWorkspace(settings, options.workspace, async (ask) => {
+    const schedules = await all(ask);
+    if (options.json === true) {
+      tableAnswer(schedules, [], options);
+      return;
+    }
+    const rows = schedules.map(({ lastRun, nextRun, ...schedule }) => ({
+      ...schedule,
+      dataset: schedule.datasetId,
+      last: timeOf(lastRun),
+      next: timeOf(nextRun),
+      'last 30 days': schedule.last30Days,
+    }));
+    const members = ['name', 'dataset', 'cron', 'state', 'last', 'next', 'last 30 days'];
+    tableAnswer(rows, members, options);
+  });
+
+/** Runs a schedule at once and shows how it goes. */
+export const runSchedule = (
+  schedule: string,
+  options: PlaceOptions,
+  settings: Settings,
+): Promise<void> =>
+  withWorkspace(settings, options.workspace, async (ask) => {
+    const { ingestionScheduleId: id, name } = await named(ask, schedule);
+    const made = (await ask('POST', `/ingestion-schedules/${id}/run`)) as {
+      readonly jobId: string;
+    };
+    await followJob(ask, made.jobId, name, options);
+  });
+
+export const setState = (
+  schedule: string,
+  state: 'ENABLED' | 'PAUSED',
+  options: PlaceOptions,
+  settings: Settings,
+): Promise<void> =>
+  withWorkspace(settings, options.workspace, async (ask) => {
+    const found = await named(ask, schedule);
+    const made = await ask('PUT', `/ingestion-schedules/${found.ingestionScheduleId}`, {
+      ...given(bodyOf(found)),
+      state,
+    });
+    listAnswer([made], 'ingestionScheduleId', options);
+  });
+
+/** The members of a schedule's view that its body has. */
+function bodyOf(schedule: Schedule): object {
+  const view = schedule as unknown as Readonly<Record<string, unknown>>;
+  const members = [
+    ...['name', 'description', 'dataSourceId', 'datasetId', 'cron', 'startTime', 'missedRuns'],
+    ...['duplicateKeyHandling', 'overwrite', 'maximumValidationErrors', 'columnMapping'],
+    ...['dateOrder', 'reading', 'attempts', 'retryWaitSeconds'],
+  ];
+  return Object.fromEntries(
+    members.flatMap((name) => (view[name] === null ? [] : [[name, view[name]]])),
+  );
+}
+
+export const removeSchedule = (
+  schedule: string,
+  options: PlaceOptions,
+  settings: Settings,
+): Promise<void> =>
+  withWorkspace(settings, options.workspace, async (ask) => {
+    const { ingestionScheduleId: id } = await named(ask, schedule);
+    const made = await ask('DELETE', `/ingestion-schedules/${id}`);
+    listAnswer([made], 'ingestionScheduleId', options);
+  });
+
+/** What was done at each due time, newest last. */
+export const showHistory = (
+  schedule: string | undefined,
+  options: PlaceOptions & { readonly last?: string },
+  settings: Settings,
+): Promise<void> =>
+  withWorkspace(settings, options.workspace, async (ask) => {
+    const id = schedule === undefined ? '' : `/${(await named(ask, schedule)).ingestionScheduleId}`;
+    const last = options.last ?? '20';
+    const path = `/ingestion-history${id}?sort=asc&last=${encodeURIComponent(last)}`;
+    const runs = (await ask('GET', path)) as readonly Readonly<Record<string, unknown>>[];
+    const rows = runs.map((run) => ({
+      ...run,
+      due: timeOf(run['due'] as number),
+      dataset: run['datasetId'],
+      outcome: run['status'] ?? run['outcome'],
+      records: run['recordsIngested'],
+      invalid: run['recordsInvalid'],
+      reason: run['error'] ?? run['note'],
+    }));
+    const members = ['due', 'dataset', 'attempt', 'outcome', 'records', 'invalid', 'reason'];
+    tableAnswer(options.json === true ? runs : rows, members, options);
+  });
+
+const timeOf = (ms: number | null): string | null =>
+  ms === null ? null : isoTime(ms).slice(0, 16).replace('T', ' ');
+
+const all = async (ask: AskValue): Promise<readonly Schedule[]> =>
+  (await ask('GET', '/ingestion-schedules?sort=asc')) as readonly Schedule[];
+
+/** @throws Failure NotFound, InvalidParameter when no name, or several, fit. */
+async function named(ask: AskValue, wanted: string): Promise<Schedule> {
+  const schedules = await all(ask);
+  const byId = schedules.find(({ ingestionScheduleId: id }) => id === wanted);
+  if (byId !== undefined) return byId;
+  if (wanted.startsWith('INGESTION_SCHEDULE_'))
+    throw new Failure('NotFound', `there is no ${wanted}`);
+  return oneOf(schedules, wanted, 'schedule');
+}

@@ -1,0 +1,180 @@
+// `tapedeck source` and `credential`: where records come from, and what opens it.
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { Failure } from '../../store/base/failure.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import { listAnswer, tableAnswer } from '../print/answerLists.ts';
+import { type AskValue, withWorkspace } from '../reach/workspaceApi.ts';
+
+export interface PlaceOptions {
+  readonly workspace?: string;
+  readonly json?: boolean;
+}
+
+export interface AddOptions extends PlaceOptions {
+  readonly name?: string;
+  readonly jsonPath?: string;
+  readonly header?: readonly string[];
+  readonly credential?: string;
+}
+
+interface Source {
+  readonly dataSourceId: string;
+  readonly name: string;
+  readonly type: string;
+}
+
+/**
+ * Adds a source: a URL, a path below TAPEDECK_SOURCE_FOLDER, `s3://bucket/key-or-pattern`, or a JSON
+ * definition (`@file`, `-` for standard input).
+ */
+export async function addSource(
+  from: string,
+  options: AddOptions,
+  settings: Settings,
+): Promise<void> {
+  const definition = await definitionFrom(from, options);
+  await withWorkspace(settings, options.workspace, async (ask) => {
+    const credentialId =
+      options.credential === undefined
+        ? {}
+        : { credentialId: await credentialNamed(ask, options.credential) };
+    const name = options.name === undefined ? {} : { name: options.name };
+    const value = { ...definition, ...name, ...credentialId };
+    listAnswer([await ask('POST', '/data-sources', value)], 'dataSourceId', options);
+  });
+}
+
+async function definitionFrom(from: string, { header, jsonPath }: AddOptions): Promise<object> {
+  if (from === '-') return jsonOf(await text(process.stdin));
+  if (from.startsWith('@')) return jsonOf(await readFile(from.slice(1), 'utf8'));
+  const path = jsonPath === undefined ? {} : { jsonPath };
+  if (/^https?:\/\//i.test(from)) {
+    const headers = header === undefined ? {} : { headers: headersOf(header) };
+    return { type: 'HTTP', url: from, ...headers, ...path };
+  }
+  const bucket = /^s3:\/\/([^/]+)\/(.+)$/i.exec(from);
+  if (bucket === null) return { type: 'FILE', path: from, ...path };
+  const [, awsbucketName, rest = ''] = bucket;
+  const named = /[*?[]/.test(rest) ? { pattern: rest } : { key: rest };
+  return { type: 'AWS-S3', awsbucketName, ...named, ...path };
+}
+
+function headersOf(lines: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    lines.map((line) => {
+      const at = line.indexOf(':');
+      if (at > 0) return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+      throw new Failure('InvalidParameter', '--header must be written as name: value');
+    }),
+  );
+}
+
+function jsonOf(given: string): object {
+  const value: unknown = parsed(given);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw new Failure('InvalidParameter', 'the definition must be a JSON object');
+}
+
+function parsed(given: string): unknown {
+  try {
+    return JSON.parse(given);
+  } catch {
+    return undefined;
+  }
+}
+
+export const listSources = (options: PlaceOptions, settings: Settings): Promise<void> =>
+  withWorkspace(settings, options.workspace, async (ask) => {
+    const sources = (await ask('GET', '/data-sources?sort=asc')) as readonly object[];
+    tableAnswer(sources, ['name', 'type', 'dataSourceId'], options);
+  });
+
+/** Runs `work` for a source that is given by its id or its name. */
+const withSource = (
+  source: string,
+  options: PlaceOptions,
+  settings: Settings,
+  work: (ask: AskValue, id: string) => Promise<void>,
+): Promise<void> =>
+  withWorkspace(settings, options.workspace, async (ask) =>
+    work(ask, await sourceNamed(ask, source)),
+  );
+
+export const sampleSource = (
+  source: string,
+  options: PlaceOptions,
+  settings: Settings,
+): Promise<void> =>
+  withSource(source, options, settings, async (ask, id) => {
+    const rows = (await ask('GET', `/sample-data-source/${id}`, undefined)) as readonly object[];
+    tableAnswer(rows, Object.keys(rows[0] ?? {}), options);
+  });
+
+export const showSchema = (
+  source: string,
+  options: PlaceOptions,
+  settings: Settings,
+): Promise<void> =>
+  withSource(source, options, settings, async (ask, id) => {
+    const schema = (await ask('GET', `/generate-schema/${id}`)) as {
+      readonly properties: Readonly<Record<string, { type: string; format?: string }>>;
+      readonly columnMapping: Readonly<Record<string, string>>;
+    };
+    const rows = Object.entries(schema.properties).map(([property, { format, type }]) => ({
+      property,
+      type: format ?? type,
+      index: Object.entries(schema.columnMapping).find(([, name]) => name === property)?.[0] ?? '',
+    }));
+    tableAnswer(rows, ['property', 'type', 'index'], options);
+  });
+
+export const removeSource = (
+  source: string,
+  options: PlaceOptions,
+  settings: Settings,
+): Promise<void> =>
+  withSource(source, options, settings, async (ask, id) => {
+    listAnswer([await ask('DELETE', `/data-sources/${id}`)], 'dataSourceId', options);
+  });
+
+/** The credential's JSON comes by standard input: what stands on a command line is seen by others. */
+export const addCredential = (options: PlaceOptions, settings: Settings): Promise<void> =>
+  withWorkspace(settings, options.workspace, async (ask) => {
+    const credential = jsonOf(await text(process.stdin));
+    listAnswer([await ask('POST', '/credentials', credential)], 'credentialId', options);
+  });
+
+export const listCredentials = (options: PlaceOptions, settings: Settings): Promise<void> =>
+  withWorkspace(settings, options.workspace, async (ask) => {
+    const found = (await ask('GET', '/credentials?sort=asc')) as readonly object[];
+    tableAnswer(found, ['name', 'type', 'credentialId'], options);
+  });
+
+/** The id of a source that is given by it or by its name. @throws Failure NotFound, InvalidParameter. */
+export async function sourceNamed(ask: AskValue, given: string): Promise<string> {
+  if (given.startsWith('DATA_SOURCE_')) return given;
+  const sources = (await ask('GET', '/data-sources')) as readonly Source[];
+  return oneOf(sources, given, 'data source').dataSourceId;
+}
+
+/** The id of a credential that is given by it or by its name. @throws as `sourceNamed`. */
+export async function credentialNamed(ask: AskValue, given: string): Promise<string> {
+  if (given.startsWith('CREDENTIAL_')) return given;
+  const found = (await ask('GET', '/credentials')) as readonly (Source & {
+    readonly credentialId: string;
+  })[];
+  return oneOf(found, given, 'credential').credentialId;
+}
+
+/** The one of that name. */
+export function oneOf<T extends { readonly name: string }>(
+  items: readonly T[],
+  name: string,
+  what: string,
+): T {
+  const [first, second] = items.filter((item) => item.name === name);
+  if (first === undefined) throw new Failure('NotFound', `there is no ${what} of the name ${name}`);
+  if (second === undefined) return first;
+  throw new Failure('InvalidParameter', `there are several of the name ${name}: give its id`);
+}

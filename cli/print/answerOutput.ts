@@ -1,0 +1,60 @@
+// Where an answer goes, and what is said of it: to stdout or to a file; its time and its price.
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { DataAnswer } from '../reach/dataApi.ts';
+
+/** How many bytes there were, where that is known. */
+export async function deliver(body: Readable, output: string | undefined): Promise<number> {
+  if (output !== undefined) return toFile(body, output);
+  try {
+    await pipeline(body, process.stdout, { end: false });
+  } catch (error) {
+    // Whoever reads may stop reading: `tapedeck sql … | head` is no error.
+    if ((error as { readonly code?: string }).code !== 'EPIPE') throw error;
+  }
+  return 0;
+}
+
+/** An answer that breaks off leaves the file as it was. */
+async function toFile(body: Readable, output: string): Promise<number> {
+  const part = `${output}.part`;
+  const target = createWriteStream(part);
+  try {
+    await pipeline(body, target);
+    await rename(part, output);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
+  return target.bytesWritten;
+}
+
+export const counted = (count: number, what: string): string =>
+  `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`;
+
+/** Seconds, messages, and where the answer was cut. */
+export function endOf(answer: DataAnswer, ms: number): readonly string[] {
+  const premium = Number(headerOf(answer, 'cloud-premium-messages-used') ?? 0);
+  return [
+    `${(ms / 1000).toFixed(3)} s`,
+    counted(Number(headerOf(answer, 'cloud-messages-used') ?? 0), 'message'),
+    ...(premium === 0 ? [] : [counted(premium, 'premium message')]),
+    ...cutOf(answer),
+  ];
+}
+
+/** Nothing for a whole answer. */
+export const cutOf = (answer: DataAnswer): readonly string[] => {
+  const cut = headerOf(answer, 'cloud-rows-cut');
+  return cut === undefined ? [] : [`cut at ${counted(Number(cut), 'row')} by the tier`];
+};
+
+/** A header behind the brand of the server, whatever that is. */
+function headerOf({ headers }: DataAnswer, ending: string): string | undefined {
+  const first = Object.keys(headers).find((name) => name.endsWith('cloud-messages-used'));
+  const brand = first?.slice(0, -'cloud-messages-used'.length) ?? '';
+  const value = headers[`${brand}${ending}`];
+  return value === undefined ? undefined : String(value);
+}

@@ -1,0 +1,54 @@
+// A job as it goes on, until it has ended.
+import { progress } from './progress.ts';
+import { harmless } from './terminalText.ts';
+import type { AskValue } from '../reach/workspaceApi.ts';
+
+const LOOK_MS = 200;
+
+/** A job as the API shows it. */
+export interface JobView {
+  readonly jobId: string;
+  readonly datasetId: string;
+  readonly status: string;
+  readonly progress: number;
+  readonly bytes: number;
+  readonly recordsValidated: number;
+  readonly error: string | null;
+  readonly finished: number | null;
+  readonly recordsIngested: number;
+  readonly recordsDuplicate: number;
+  readonly recordsInvalid: number;
+  readonly notes: readonly string[];
+}
+
+/** Shows it on standard error and its end on standard output; an end in vain is exit code 1. */
+export async function followJob(
+  ask: AskValue,
+  jobId: string,
+  label: string,
+  { json }: { readonly json?: boolean },
+): Promise<void> {
+  const shown = progress(label, process.stderr, json === true);
+  for (;;) {
+    const job = (await ask('GET', `/jobs/ingest/${jobId}`)) as JobView;
+    const { bytes, recordsValidated: records, status } = job;
+    shown.update({ percent: job.progress, status, bytes, records });
+    if (job.finished !== null) {
+      shown.end();
+      tell(job, json === true);
+      return;
+    }
+    await new Promise((done) => setTimeout(done, LOOK_MS));
+  }
+}
+
+function tell(job: JobView, json: boolean): void {
+  if (job.status !== 'INGESTED') process.exitCode = 1;
+  const { recordsDuplicate, recordsIngested, recordsInvalid } = job;
+  const counts =
+    `${recordsIngested} records ingested, ${recordsDuplicate} duplicates, ` +
+    `${recordsInvalid} invalid`;
+  if (!json) for (const note of job.notes) process.stdout.write(`${harmless(note)}\n`);
+  const line = json ? JSON.stringify(job) : `${job.datasetId}: ${harmless(job.error ?? counts)}`;
+  process.stdout.write(`${line}\n`);
+}

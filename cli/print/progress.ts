@@ -1,0 +1,125 @@
+// Progress of long work: a bar on a terminal, lines elsewhere, JSON lines when asked.
+import { SingleBar } from 'cli-progress';
+import { monotonicMs } from '../../store/base/clock.ts';
+
+interface Progress {
+  update(state: WorkState): void;
+  end(): void;
+}
+
+interface WorkState {
+  /** 0 to 100. */
+  readonly percent: number;
+  readonly status: string;
+  /** Of the whole; 0 while it is not known. */
+  readonly bytes: number;
+  /** Read so far; 0 while they are not counted. */
+  readonly records: number;
+}
+
+/** What is told beside the state: how fast it goes, and how long it still takes. */
+interface Pace {
+  readonly seconds: number;
+  readonly bytesDone: number;
+  readonly bytesPerSecond: number;
+  /** Undefined while it can't be told. */
+  readonly secondsLeft: number | undefined;
+}
+
+/** A line is written when the status changes or this many percent have passed. */
+const STEP_PERCENT = 10;
+/** Before so much is done, the time left would be a guess. */
+const TOLD_PERCENT = 3;
+
+export function progress(label: string, out: NodeJS.WriteStream, json: boolean): Progress {
+  const startMs = monotonicMs();
+  const paced = (show: (state: WorkState, pace: Pace) => void, end: () => void): Progress => ({
+    update: (state) => show(state, paceOf(state, (monotonicMs() - startMs) / 1_000)),
+    end,
+  });
+  if (!json && out.isTTY) return bar(label, out, paced);
+  const line = json ? jsonLine : textLine;
+  const write = stepped((state, pace) => out.write(`${line(label, state, pace)}\n`));
+  return paced(write, () => undefined);
+}
+
+/** Pure: what can be said of a state that was reached after so many seconds. */
+export function paceOf({ bytes, percent }: WorkState, seconds: number): Pace {
+  const bytesDone = Math.round((bytes * percent) / 100);
+  const known = percent >= TOLD_PERCENT && percent < 100 && seconds > 0;
+  return {
+    seconds,
+    bytesDone,
+    bytesPerSecond: seconds > 0 ? Math.round(bytesDone / seconds) : 0,
+    secondsLeft: known ? (seconds * (100 - percent)) / percent : undefined,
+  };
+}
+
+type Paced = (show: (state: WorkState, pace: Pace) => void, end: () => void) => Progress;
+
+function bar(label: string, stream: NodeJS.WriteStream, paced: Paced): Progress {
+  const format = `${label} {bar} {percentage}% {status} {told}`;
+  const drawn = new SingleBar({ format, stream, hideCursor: true, barsize: 24, linewrap: null });
+  drawn.start(100, 0, { status: '', told: '' });
+  return paced(
+    (state, pace) => {
+      drawn.update(state.percent, { status: state.status, told: toldOf(state, pace) });
+    },
+    () => drawn.stop(),
+  );
+}
+
+const textLine = (label: string, state: WorkState, pace: Pace): string =>
+  `${label}: ${state.percent} % ${state.status} ${toldOf(state, pace)}`.trimEnd();
+
+function jsonLine(label: string, state: WorkState, pace: Pace): string {
+  const { secondsLeft, ...counted } = pace;
+  const { percent, ...rest } = state;
+  const left = secondsLeft === undefined ? null : Math.round(secondsLeft * 10) / 10;
+  const seconds = Math.round(pace.seconds * 10) / 10;
+  return JSON.stringify({
+    label,
+    progress: percent,
+    ...rest,
+    ...counted,
+    seconds,
+    secondsLeft: left,
+  });
+}
+
+/** Records, bytes, rate, time left: as far as they are known. */
+function toldOf(
+  { bytes, records }: WorkState,
+  { bytesDone, bytesPerSecond, secondsLeft }: Pace,
+): string {
+  const parts = [
+    ...(records > 0 ? [`${records.toLocaleString('en-US')} records`] : []),
+    ...(bytes > 0
+      ? [`${sizeOf(bytesDone)} of ${sizeOf(bytes)}`, `${sizeOf(bytesPerSecond)}/s`]
+      : []),
+    ...(secondsLeft === undefined ? [] : [`${timeOf(secondsLeft)} left`]),
+  ];
+  return parts.join(', ');
+}
+
+const sizeOf = (bytes: number): string =>
+  bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+
+function timeOf(seconds: number): string {
+  if (seconds < 60) return `${Math.ceil(seconds)} s`;
+  if (seconds < 3_600) return `${Math.ceil(seconds / 60)} min`;
+  return `${(seconds / 3_600).toFixed(1)} h`;
+}
+
+function stepped(
+  write: (state: WorkState, pace: Pace) => void,
+): (state: WorkState, pace: Pace) => void {
+  let told = -STEP_PERCENT;
+  let last = '';
+  return (state, pace) => {
+    if (state.status === last && state.percent < told + STEP_PERCENT) return;
+    told = state.percent;
+    last = state.status;
+    write(state, pace);
+  };
+}

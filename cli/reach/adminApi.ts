@@ -1,0 +1,69 @@
+// The operator's commands speak to the admin API: over HTTP beside a running server, else within
+// this process on the opened folder. So both are one code path, with one audit log.
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { text } from 'node:stream/consumers';
+import { openUnlistened } from '../../app/main.ts';
+import { adminToken } from '../../store/catalog/adminToken.ts';
+import { Failure } from '../../store/base/failure.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import { reachFolder } from './folderAccess.ts';
+
+type Method = 'GET' | 'POST' | 'PATCH';
+type Ask = (method: Method, path: string, body?: object) => Promise<unknown>;
+
+/** Runs `work` with a function that asks the admin API; `path` stands below `/v1/admin`. */
+export async function withAdmin<T>(settings: Settings, work: (ask: Ask) => Promise<T>): Promise<T> {
+  const reached = await reachFolder(settings);
+  if (reached.kind === 'server') {
+    const token = adminToken(settings.adminToken, reached.folder.adminToken);
+    return work(async (method, path, body) => {
+      const url = `${reached.server.base}/v1/admin${path}`;
+      const answer = await requested(method, url, token, body);
+      return valueOf(answer.status, answer.text);
+    });
+  }
+  const { core } = reached;
+  const server = await openUnlistened(core);
+  try {
+    return await work(async (method, path, body) => {
+      const answer = await server.inject({
+        method,
+        url: `/v1/admin${path}`,
+        headers: { authorization: `Bearer ${core.services.adminToken}` },
+        ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+      });
+      return valueOf(answer.statusCode, answer.body);
+    });
+  } finally {
+    await server.close();
+    await core.close();
+  }
+}
+
+/** Waits as long as it takes: `fetch` gives up after five minutes, a backup may need hours. */
+async function requested(
+  method: Method,
+  url: string,
+  token: string,
+  body: object | undefined,
+): Promise<{ readonly status: number; readonly text: string }> {
+  const request = url.startsWith('https:') ? requestHttps : requestHttp;
+  const headers = { authorization: `Bearer ${token}` };
+  return new Promise((resolve, reject) => {
+    const asked = request(url, { method, headers }, (answer) => {
+      text(answer).then((read) => resolve({ status: answer.statusCode ?? 0, text: read }), reject);
+    });
+    asked.once('error', reject);
+    asked.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+/** @throws Failure with the API's own sentence. */
+function valueOf(status: number, body: string): unknown {
+  if (status < 400) return JSON.parse(body);
+  const told = body.startsWith('{')
+    ? (JSON.parse(body) as { message?: string; error?: string })
+    : {};
+  throw new Failure('InvalidParameter', told.message ?? told.error ?? body);
+}

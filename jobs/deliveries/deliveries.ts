@@ -1,0 +1,220 @@
+// Webhooks are told of the ends of jobs: each delivery at least once, and again with growing waits
+// when it was not taken, until it was or nobody can hope for it any more.
+import { createHmac } from 'node:crypto';
+import { openOutgoing, type OutgoingRules } from '../../pipeline/sources/http/outgoing.ts';
+import { SourceFailure } from '../../pipeline/sources/base/source.ts';
+import type { Clock } from '../../store/base/clock.ts';
+import type { Database } from '../../store/catalog/database.ts';
+import { reasonOf } from '../../store/base/failure.ts';
+import { appendLog, findJob } from '../../store/work/jobs.ts';
+import type { Secrets } from '../../store/catalog/secrets.ts';
+import {
+  delayDelivery,
+  type Delivery,
+  endDelivery,
+  findWebhook,
+  insertDelivery,
+  listWebhooks,
+  nextDeliveries,
+  type Webhook,
+  type WebhookFilter,
+} from '../../store/work/webhooks.ts';
+import type { JobEnd } from '../run/jobLife.ts';
+
+interface DeliveryParts {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  readonly rules: OutgoingRules;
+  /** Prefix of our own headers. */
+  readonly brand: string;
+  readonly onFault: (reason: unknown) => void;
+}
+
+/** What is kept sealed of a webhook. */
+export interface WebhookSecrets {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Signs each body; null: nothing does. */
+  readonly secret: string | null;
+}
+
+/** Deliveries at once. */
+const AT_ONCE = 8;
+/** Waits before the next call; after the last of them there is none: 13 hours in all. */
+const WAITS_MS = [10, 60, 300, 1_800, 3_600, 3_600 * 4, 3_600 * 8].map((s) => s * 1_000);
+/** It looks at least so often: the clock may be set. */
+const LOOK_MS_MAX = 60_000;
+/** Of an answer, which nobody reads. */
+const ANSWER_BYTES_MAX = 65_536;
+
+export class Deliveries {
+  readonly #parts: DeliveryParts;
+  readonly #stop = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> | undefined;
+  #watching = false;
+
+  constructor(parts: DeliveryParts) {
+    this.#parts = parts;
+  }
+
+  /** Looks by itself from now on. */
+  start(): void {
+    this.#watching = true;
+    this.poke();
+  }
+
+  async stop(): Promise<void> {
+    this.#watching = false;
+    clearTimeout(this.#timer);
+    this.#stop.abort();
+    await this.#looking;
+  }
+
+  /** In the transaction that ends a job: what is to be told of it, and to whom. */
+  async atEnd(transaction: Database, end: JobEnd): Promise<void> {
+    const { workspace } = end.order;
+    const webhooks = (await listWebhooks(transaction, workspace)).filter((item) =>
+      tells(item, end),
+    );
+    if (webhooks.length === 0) return;
+    const body = await bodyOf(transaction, end);
+    for (const { name, webhook_id } of webhooks) {
+      if (await insertDelivery(transaction, webhook_id, body, end.timeMs)) continue;
+      const message = `webhook ${name} is not told: too many deliveries wait for it`;
+      const line = { workspace, time_ms: end.timeMs, severity: 'error', message };
+      await appendLog(transaction, { ...line, job_id: end.jobId });
+    }
+  }
+
+  /** Something may wait: it is looked at soon. */
+  poke(waitMs = 0): void {
+    if (!this.#watching) return;
+    clearTimeout(this.#timer);
+    const run = (): void => {
+      this.look().then(
+        (next) => this.poke(Math.min(LOOK_MS_MAX, Math.max(0, next - this.#parts.clock()))),
+        (error: unknown) => {
+          this.#parts.onFault(error);
+          this.poke(LOOK_MS_MAX);
+        },
+      );
+    };
+    this.#timer = setTimeout(run, waitMs).unref();
+  }
+
+  /** Delivers what is due; when something is due next, infinity for never. */
+  async look(): Promise<number> {
+    while (this.#looking !== undefined) await this.#looking;
+    let next = Infinity;
+    this.#looking = this.#round()
+      .then((time) => {
+        next = time;
+      })
+      .finally(() => {
+        this.#looking = undefined;
+      });
+    await this.#looking;
+    return next;
+  }
+
+  async #round(): Promise<number> {
+    for (;;) {
+      const now = this.#parts.clock();
+      const waiting = await nextDeliveries(this.#parts.database, AT_ONCE);
+      const due = waiting.filter(({ next_ms }) => next_ms <= now);
+      if (due.length === 0 || this.#stop.signal.aborted) return waiting[0]?.next_ms ?? Infinity;
+      await Promise.all(due.map((delivery) => this.#deliver(delivery)));
+    }
+  }
+
+  async #deliver(delivery: Delivery): Promise<void> {
+    const { clock, database } = this.#parts;
+    const webhook = await findWebhook(database, delivery.webhook_id);
+    if (webhook === undefined) return;
+    try {
+      const status = await this.#call(webhook, delivery);
+      await endDelivery(database, delivery, `answered ${status}`, true, clock());
+    } catch (error) {
+      if (this.#stop.signal.aborted) return;
+      if (!(error instanceof SourceFailure)) throw error;
+      await this.#again(webhook, delivery, error);
+    }
+  }
+
+  async #again(webhook: Webhook, delivery: Delivery, error: SourceFailure): Promise<void> {
+    const { clock, database } = this.#parts;
+    const attempts = delivery.attempts + 1;
+    const wait = error.transient ? WAITS_MS[delivery.attempts] : undefined;
+    const outcome = reasonOf(error);
+    if (wait !== undefined) {
+      await delayDelivery(database, { ...delivery, attempts, next_ms: clock() + wait });
+      return;
+    }
+    await endDelivery(database, delivery, outcome, false, clock());
+    const message = `webhook ${webhook.name} was not told after ${attempts} calls: ${outcome}`;
+    const line = { workspace: webhook.workspace, time_ms: clock(), severity: 'error', message };
+    await appendLog(database, { ...line, job_id: null });
+  }
+
+  /** Status of the answer. @throws SourceFailure for one that takes nothing. */
+  async #call(webhook: Webhook, { body, delivery_id }: Delivery): Promise<number> {
+    const { brand, clock, rules, secrets } = this.#parts;
+    const { headers, secret } = JSON.parse(secrets.unseal(webhook.sealed)) as WebhookSecrets;
+    const time = String(clock());
+    await using outgoing = openOutgoing(rules);
+    const answer = await outgoing.send({
+      method: 'POST',
+      url: webhook.url,
+      headers: {
+        ...headers,
+        'content-type': 'application/json',
+        [`${brand}-delivery`]: delivery_id,
+        [`${brand}-timestamp`]: time,
+        ...(secret === null ? {} : { [`${brand}-signature`]: signed(secret, time, body) }),
+      },
+      body,
+      bytesMax: ANSWER_BYTES_MAX,
+      signal: this.#stop.signal,
+    });
+    const { status } = answer;
+    if (status >= 200 && status < 300) return status;
+    throw new SourceFailure(
+      `answered ${status}`,
+      status >= 500 || status === 408 || status === 429,
+    );
+  }
+}
+
+/** HMAC-SHA-256 of `timestamp.body`, hex: whoever has the secret sees who sent it, and when. */
+const signed = (secret: string, time: string, body: string): string =>
+  `sha256=${createHmac('sha256', secret).update(`${time}.${body}`).digest('hex')}`;
+
+function tells({ filter_json }: Webhook, { order, status }: JobEnd): boolean {
+  const filter = JSON.parse(filter_json) as WebhookFilter;
+  const { datasetId: dataset, ingestionScheduleId: schedule } = filter;
+  if (!filter.events.includes(status)) return false;
+  if (schedule !== undefined && order.fetch?.run?.scheduleId !== schedule) return false;
+  return dataset === undefined || dataset.toUpperCase() === order.dataset.toUpperCase();
+}
+
+async function bodyOf(transaction: Database, end: JobEnd): Promise<string> {
+  const { jobId, order, reason, status, timeMs } = end;
+  const job = await findJob(transaction, jobId);
+  return JSON.stringify({
+    event: 'job',
+    workspace: order.workspace,
+    datasetId: order.dataset,
+    jobId,
+    status,
+    error: reason ?? null,
+    recordsIngested: job?.records_ingested ?? 0,
+    recordsInvalid: job?.records_invalid ?? 0,
+    recordsDuplicate: job?.records_duplicate ?? 0,
+    recordsQuarantined: job?.records_quarantined ?? 0,
+    dataSourceId: order.fetch?.sourceId || null,
+    ingestionScheduleId: order.fetch?.run?.scheduleId ?? null,
+    attempt: order.fetch?.run?.attempt ?? 1,
+    finished: timeMs,
+  });
+}

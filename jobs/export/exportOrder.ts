@@ -1,0 +1,71 @@
+// What an export is to write, as it is recorded with it, and its row from the first to the last state.
+import type { PartFormat } from '../../pipeline/targets/exportParts.ts';
+import type { Part, TargetDefinition, Upload } from '../../pipeline/targets/target.ts';
+import type { ExportRow } from '../../store/work/exports.ts';
+import type { Moment } from '../../store/history/history.ts';
+
+export interface ExportOrder extends PartFormat {
+  readonly what: ExportedDataset | ExportedQuery;
+  /** Of the last push that is exported beside the version's files; none when undefined. */
+  readonly sequence?: number;
+  /** Ids of all tables that are read: a purge of one of them ends the export. */
+  readonly tableIds: readonly number[];
+  readonly target: TargetDefinition;
+  /** The folder that exports might write below when it was made. */
+  readonly exportFolder: string | undefined;
+}
+
+export interface ExportedDataset {
+  readonly kind: 'dataset';
+  readonly tableId: number;
+  /** `WORKSPACE.DATASET`, as it was called then. */
+  readonly name: string;
+  readonly rowsPerFile: number;
+}
+
+interface ExportedQuery {
+  readonly kind: 'query';
+  readonly query: string;
+}
+
+/** A part that is made and not yet at its target. */
+export interface Made {
+  readonly part: Part;
+  readonly upload?: Upload;
+}
+
+export const orderOf = ({ order_json }: ExportRow): ExportOrder =>
+  JSON.parse(order_json) as ExportOrder;
+
+export const exportedMoment = (row: ExportRow): Moment => ({
+  snapshot: row.snapshot_id,
+  sequence: orderOf(row).sequence ?? 0,
+});
+
+export const partsOf = ({ parts_json }: ExportRow): readonly Part[] =>
+  JSON.parse(parts_json) as readonly Part[];
+
+export const madeOf = ({ made_json }: ExportRow): Made | undefined =>
+  made_json === null ? undefined : (JSON.parse(made_json) as Made);
+
+export function newExport(
+  exportId: string,
+  order: ExportOrder,
+  of: Pick<ExportRow, 'account_id' | 'workspace' | 'snapshot_id' | 'created_ms'>,
+): ExportRow {
+  return {
+    ...of,
+    export_id: exportId,
+    order_json: JSON.stringify(order),
+    state: 'CREATED',
+    progress: 0,
+    attempts: 0,
+    parts_json: '[]',
+    made_json: null,
+    rows: 0,
+    bytes: 0,
+    error: null,
+    started_ms: null,
+    finished_ms: null,
+  };
+}

@@ -1,0 +1,362 @@
+// One run of an export, from wherever the last one ended: parts that are at the target are proven by
+// their checksum, what is missing is made and delivered in order, and the manifest comes last.
+import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  type ExportFormat,
+  makePart,
+  type PartFormat,
+  type PartRange,
+  type PartSchema,
+  type PartsOf,
+  planParts,
+  schemaOf,
+  UNFINISHED,
+} from '../../pipeline/targets/exportParts.ts';
+import type { Credential } from '../../pipeline/sources/base/source.ts';
+import { digestOf } from '../../pipeline/targets/digest.ts';
+import { openTarget, type TargetRules } from '../../pipeline/targets/open.ts';
+import {
+  manifestPlace,
+  type Part,
+  type Target,
+  type TargetDefinition,
+} from '../../pipeline/targets/target.ts';
+import type { AtCrashPoint } from '../../store/base/crashPoints.ts';
+import { findCredential, unsealCredential } from '../../store/work/dataSources.ts';
+import type { Database } from '../../store/catalog/database.ts';
+import type { DuckDbPool } from '../../store/duckdb/pool.ts';
+import { type ExportRow, updateExport } from '../../store/work/exports.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { momentText } from '../../store/history/history.ts';
+import type { Lake } from '../../store/lake/lake.ts';
+import type { Pending } from '../../store/pushes/pending.ts';
+import type { Secrets } from '../../store/catalog/secrets.ts';
+import {
+  type ExportedDataset,
+  exportedMoment,
+  type ExportOrder,
+  type Made,
+  madeOf,
+  orderOf,
+  partsOf,
+} from './exportOrder.ts';
+
+export interface ExportRunParts {
+  readonly database: Database;
+  readonly secrets: Secrets;
+  readonly lake: Lake;
+  readonly pending: Pending;
+  /** Makes parts of datasets: not the one of series, nor that of queries. */
+  readonly pool: DuckDbPool;
+  /** Where each export has a folder for what is made and not delivered. */
+  readonly folder: string;
+  /** Of one part. */
+  readonly deadlineMs: number;
+  readonly targets: TargetRules;
+  readonly openQuery: OpenQuery;
+  readonly at: AtCrashPoint;
+}
+
+/** A query of the export's owner, at its version. @throws Failure when it can not be run any more. */
+type OpenQuery = (row: ExportRow, query: string, signal: AbortSignal) => Promise<OpenedQuery>;
+
+export interface OpenedQuery {
+  readonly schema: PartSchema;
+  /** Writes its rows into a new file of `folder`. */
+  readonly make: (how: PartFormat, folder: string, name: string) => Promise<MadeFile>;
+}
+
+interface MadeFile {
+  readonly path: string;
+  readonly rows: number;
+}
+
+interface ExportRun {
+  readonly row: ExportRow;
+  readonly signal: AbortSignal;
+  /** 0 to 100. */
+  readonly onProgress: (percent: number) => void;
+  readonly log: (message: string) => Promise<void>;
+}
+
+/** What the parts are, and how each is made. */
+interface Content {
+  readonly schema: PartSchema;
+  /** Undefined: not known before the one part is made. */
+  readonly rows: number | undefined;
+  readonly count: number;
+  readonly make: (at: number, name: string, onPercent: OnPercent) => Promise<MadeFile>;
+}
+
+type OnPercent = (percent: number) => void;
+
+/** A run with all that it has at hand. */
+interface Work extends ExportRun {
+  readonly order: ExportOrder;
+  readonly target: Target;
+  readonly folder: string;
+  readonly content: Content;
+  readonly parts: ExportRunParts;
+}
+
+/** @throws Failure with the reason; parts that were delivered stay. */
+export async function runExport(run: ExportRun, parts: ExportRunParts): Promise<void> {
+  const { row, signal } = run;
+  const order = orderOf(row);
+  const folder = workFolderOf(row.export_id, parts);
+  await using target = await targetOf(row, signal, parts);
+  await refuseOthers(target, row.export_id, order.target);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  // Each has a name of its own: a child of a killed server may still write to its one for a moment.
+  for (const name of await readdir(folder)) {
+    if (name.startsWith(UNFINISHED)) await rm(join(folder, name), { force: true });
+  }
+  const content = await contentOf(run, order, folder, parts);
+  const work: Work = { ...run, order, target, folder, content, parts };
+  const done = await proven(work);
+  for (let at = 0; at < content.count; at += 1) {
+    const name = nameOf(at, order);
+    if (done.some((part) => part.name === name)) continue;
+    signal.throwIfAborted();
+    done.push(await partAt(at, name, done, work));
+    parts.at('export-part-sent');
+    await saveDone(done, work);
+    parts.at('export-part-kept');
+    await rm(join(folder, name), { force: true });
+  }
+  done.sort((a, b) => (a.name < b.name ? -1 : 1));
+  await target.finish(manifestOf(work, done));
+  parts.at('export-finished');
+}
+
+const workFolderOf = (exportId: string, { folder }: Pick<ExportRunParts, 'folder'>): string =>
+  join(folder, exportId);
+
+/** Leaves nothing of what was made and not delivered; parts at the target stay for a later run. */
+export async function dropUnfinished(
+  row: ExportRow,
+  signal: AbortSignal,
+  parts: ExportRunParts,
+): Promise<void> {
+  await rm(workFolderOf(row.export_id, parts), { recursive: true, force: true });
+  const made = madeOf(row);
+  if (made === undefined) return;
+  await updateExport(parts.database, row.export_id, { made_json: null });
+  await using target = await targetOf(row, signal, parts);
+  await target.drop(made.part, made.upload);
+}
+
+async function targetOf(
+  row: ExportRow,
+  signal: AbortSignal,
+  { database, secrets, targets }: ExportRunParts,
+): Promise<Target> {
+  const { exportFolder, target: definition } = orderOf(row);
+  const found =
+    definition.type === 'FILE'
+      ? undefined
+      : await findCredential(database, row.workspace, definition.credentialId);
+  const credential =
+    found === undefined ? undefined : (unsealCredential(found, secrets) as Credential);
+  const exportId = row.export_id;
+  return openTarget({ exportId, definition, exportFolder, credential, signal }, targets);
+}
+
+/** @throws Failure Conflict: its readers would find parts of two exports. */
+export async function refuseOthers(
+  target: Target,
+  exportId: string,
+  definition: TargetDefinition,
+): Promise<void> {
+  const text = await target.manifest();
+  if (text === undefined || exportIdOf(text) === exportId) return;
+  const rule = 'that of another export: name another place, or remove it';
+  throw new Failure('Conflict', `${manifestPlace(definition)} is there already, ${rule}`);
+}
+
+function exportIdOf(manifest: string): unknown {
+  try {
+    return (JSON.parse(manifest) as { readonly exportId?: unknown } | null)?.exportId;
+  } catch {
+    return undefined;
+  }
+}
+
+async function contentOf(
+  run: ExportRun,
+  order: ExportOrder,
+  folder: string,
+  parts: ExportRunParts,
+): Promise<Content> {
+  const { row, signal } = run;
+  const { what } = order;
+  if (what.kind === 'query') {
+    const { make, schema } = await parts.openQuery(row, what.query, signal);
+    const one = (_at: number, name: string): Promise<MadeFile> => make(order, folder, name);
+    return { schema, rows: undefined, count: 1, make: one };
+  }
+  const of = await datasetOf(what, run, folder, parts);
+  const ranges = await rangesOf(of, what.rowsPerFile);
+  return {
+    schema: schemaOf(of.table),
+    rows: ranges.reduce((all, { rows }) => all + rows, 0),
+    count: ranges.length,
+    make: async (at, name, onPercent) => {
+      const range = ranges[at];
+      if (range === undefined) throw new Error(`part ${at} of ${ranges.length} was asked for`);
+      // Asked again: a purge or the dataset's end may have come since the part before.
+      await datasetOf(what, run, folder, parts);
+      return { path: await makePart(of, range, name, order, onPercent), rows: range.rows };
+    },
+  };
+}
+
+/** @throws Failure Gone when the version can not be read any more. */
+async function datasetOf(
+  { name, tableId }: ExportedDataset,
+  { row, signal }: ExportRun,
+  folder: string,
+  { deadlineMs, lake, pending, pool }: ExportRunParts,
+): Promise<PartsOf> {
+  const dataset = lake.catalogue.datasetById(tableId);
+  if (dataset === undefined) throw new Failure('Gone', `${name} is not there any more`);
+  const { snapshot_id: snapshot } = row;
+  const table = await lake.tableAt(tableId, snapshot);
+  if (table === undefined) {
+    throw new Failure('Gone', `version ${snapshot} of ${name} has ended: export it anew`);
+  }
+  const cut = { kind: 'sequence', sequence: exportedMoment(row).sequence } as const;
+  const pushed = (await pending.past(tableId, snapshot, cut)).rows();
+  const from = { files: lake.files, pool: pool.of(row.account_id), dataset, table, pushed };
+  return { ...from, deadlineMs, signal, folder };
+}
+
+/** As they were found first: to find them takes a look at every key. */
+async function rangesOf(of: PartsOf, rowsPerFile: number): Promise<readonly PartRange[]> {
+  const path = join(of.folder, 'plan.json');
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as readonly PartRange[];
+  } catch {
+    const ranges = await planParts(of, rowsPerFile);
+    await writeFile(`${path}.new`, JSON.stringify(ranges));
+    await rename(`${path}.new`, path);
+    return ranges;
+  }
+}
+
+/** The parts that are at the target as they were delivered. */
+async function proven({ log, parts, row, signal, target }: Work): Promise<Part[]> {
+  const kept: Part[] = [];
+  for (const part of partsOf(row)) {
+    signal.throwIfAborted();
+    const found = await target.find(part);
+    if (found !== undefined) kept.push(found);
+    else await log(`part ${part.name} is missing or was changed: it is written again`);
+  }
+  if (kept.length < partsOf(row).length) {
+    await updateExport(parts.database, row.export_id, { parts_json: JSON.stringify(kept) });
+  }
+  return kept;
+}
+
+/** A part at the target: as it was made before, as far as that is still there, or made now. */
+async function partAt(at: number, name: string, done: readonly Part[], work: Work): Promise<Part> {
+  const { content, folder, parts, row, signal, target } = work;
+  const path = join(folder, name);
+  const before = madeOf(row);
+  if (before?.part.name === name) {
+    const there = await target.find(before.part);
+    if (there !== undefined) return there;
+    const found = await digestOf(path, signal).catch(() => undefined);
+    signal.throwIfAborted();
+    if (found?.sha256 === before.part.sha256) return delivered(before, path, work);
+    await target.drop(before.part, before.upload);
+  }
+  const onPercent = (percent: number): void => {
+    // Its half: the other one is to deliver it.
+    const rows = (content.rows ?? 0) / content.count;
+    if (rows > 0) tellProgress(done, (rows * percent) / 200, work);
+  };
+  const { rows } = await content.make(at, name, onPercent);
+  await synced(path);
+  const part = { name, rows, ...(await digestOf(path, signal)) };
+  await saveMade({ part }, work);
+  parts.at('export-part-made');
+  tellProgress(done, rows / 2, work);
+  return delivered({ part }, path, work);
+}
+
+async function delivered({ part, upload }: Made, path: string, work: Work): Promise<Part> {
+  return work.target.deliver(part, {
+    path,
+    upload,
+    onUpload: async (more) => {
+      await saveMade({ part, upload: more }, work);
+      work.parts.at('export-piece-sent');
+    },
+  });
+}
+
+/** Before it is told as made, it is on the disk. */
+async function synced(path: string): Promise<void> {
+  await using file = await open(path, 'r+');
+  await file.sync();
+}
+
+const saveMade = (made: Made, { parts, row }: Work): Promise<void> =>
+  updateExport(parts.database, row.export_id, { made_json: JSON.stringify(made) });
+
+async function saveDone(done: readonly Part[], work: Work): Promise<void> {
+  const { parts, row } = work;
+  await updateExport(parts.database, row.export_id, {
+    parts_json: JSON.stringify(done),
+    made_json: null,
+    attempts: 0,
+    rows: sum(done, 'rows'),
+    bytes: sum(done, 'bytes'),
+    progress: tellProgress(done, 0, work),
+  });
+}
+
+function tellProgress(done: readonly Part[], more: number, { content, onProgress }: Work): number {
+  const rows = sum(done, 'rows') + more;
+  const of = content.rows ?? (more === 0 ? rows : 2 * more);
+  const percent = Math.min(99, Math.floor((100 * rows) / Math.max(1, of)));
+  onProgress(percent);
+  return percent;
+}
+
+const sum = (parts: readonly Part[], member: 'rows' | 'bytes'): number =>
+  parts.reduce((total, part) => total + part[member], 0);
+
+const ENDINGS: Readonly<Record<ExportFormat, string>> = {
+  csv: 'csv',
+  jsonl: 'jsonl',
+  parquet: 'parquet',
+  // The ending of an IPC stream; `arrow` is that of a file.
+  arrow: 'arrows',
+};
+const PACKED = { none: '', gzip: '.gz', zstd: '.zst' } as const;
+
+const nameOf = (at: number, { compression, format }: ExportOrder): string =>
+  `part-${String(at + 1).padStart(5, '0')}.${ENDINGS[format]}${PACKED[compression]}`;
+
+function manifestOf({ content, order, row }: Work, parts: readonly Part[]): string {
+  const { compression, format, what } = order;
+  const manifest = {
+    exportId: row.export_id,
+    workspace: row.workspace,
+    ...(what.kind === 'dataset' ? { dataset: what.name } : { query: what.query }),
+    snapshot: row.snapshot_id,
+    asOf: momentText(exportedMoment(row)),
+    created: row.created_ms,
+    format,
+    compression,
+    schema: content.schema,
+    rows: sum(parts, 'rows'),
+    bytes: sum(parts, 'bytes'),
+    parts: parts.map(({ bytes, name, rows, sha256 }) => ({ name, rows, bytes, sha256 })),
+  };
+  return `${JSON.stringify(manifest, null, 2)}\n`;
+}

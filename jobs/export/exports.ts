@@ -1,0 +1,335 @@
+// Exports wait their turn, a few at once. Each is recorded before it is acknowledged, and goes on
+// where it stood: after a fault that may pass by itself, after a kill at the next start.
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { SourceFailure } from '../../pipeline/sources/base/source.ts';
+import type { Clock } from '../../store/base/clock.ts';
+import {
+  type ExportRow,
+  findExport,
+  insertExport,
+  unfinishedExports,
+  updateExport,
+} from '../../store/work/exports.ts';
+import { Failure, reasonOf, toldFull } from '../../store/base/failure.ts';
+import { appendLog } from '../../store/work/jobs.ts';
+import { orderOf } from './exportOrder.ts';
+import { dropUnfinished, type ExportRunParts, runExport } from './exportRun.ts';
+
+interface ExportParts extends ExportRunParts {
+  readonly clock: Clock;
+  readonly onFault: (reason: unknown, exportId: string) => void;
+}
+
+/**
+ * Exports of one account that run at once, of all there may be one more: each holds one part on the
+ * disk, and now and then a child.
+ */
+const AT_ONCE = 2;
+/** Exports that may wait; one more is refused. */
+const WAITING_MAX = 1_000;
+/** Those of one account that have not ended. */
+const ACCOUNT_MAX = 100;
+/** Starts without a part in between: what ends the server each time must not end it for ever. */
+const ATTEMPTS_MAX = 2;
+/** Waits before a fault that may pass is met again; after the last of them the export ends. */
+const WAITS_MS = [1, 5, 30, 120].map((s) => s * 1_000);
+/** What is left of a cancelled export is taken away within it. */
+const DROP_MS = 30_000;
+
+interface Live {
+  readonly stop: AbortController;
+  readonly ended: PromiseWithResolvers<void>;
+  readonly account: string;
+  running: boolean;
+  progress: number;
+}
+
+const CANCELLED = new Failure('Conflict', 'the export was cancelled');
+const STOPPING = new Failure('Busy', 'the server is stopping');
+
+export class Exports {
+  readonly #parts: ExportParts;
+  /** In the order in which they came; those that wait begin in it. */
+  readonly #live = new Map<string, Live>();
+  #taking: Promise<void> = Promise.resolve();
+  #stopping = false;
+
+  constructor(parts: ExportParts) {
+    this.#parts = parts;
+    // A purge takes records out of every version: what is being exported of them ends.
+    parts.lake.onChange(({ tableIds }) => {
+      this.#endPurged(tableIds).catch((error: unknown) => parts.onFault(error, 'purge'));
+    });
+  }
+
+  /** Takes up what a stopped or killed process left, and removes what belongs to none. */
+  async resume(): Promise<void> {
+    const { database, folder } = this.#parts;
+    const left = await unfinishedExports(database);
+    const known = new Set(left.map(({ export_id }) => export_id));
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    for (const name of await readdir(folder)) {
+      if (!known.has(name)) await rm(join(folder, name), { recursive: true, force: true });
+    }
+    for (const row of left) {
+      await this.#tell(row, 'the server was stopped: the export goes on');
+      this.#wait(row);
+    }
+    this.#next();
+  }
+
+  /**
+   * Records an export durably and lets it wait its turn.
+   * @throws Failure Conflict when another one writes to the same place; Busy when too many wait, or
+   * the server is stopping.
+   */
+  async submit(row: ExportRow): Promise<void> {
+    await this.#exclusively(async () => {
+      await this.#checkPlace(row);
+      await insertExport(this.#parts.database, row);
+      await this.#tell(row, 'has been created');
+      this.#wait(row);
+    });
+    this.#next();
+  }
+
+  /** Lets an export that ended in vain go on. @throws as `submit`; Conflict when it has not. */
+  async again(exportId: string): Promise<void> {
+    const { database } = this.#parts;
+    await this.#exclusively(async () => {
+      const row = await findExport(database, exportId);
+      if (row === undefined) throw new Failure('NotFound');
+      if (row.state !== 'ERROR' && row.state !== 'CANCELLED') {
+        throw new Failure('Conflict', `export ${exportId} is ${row.state}: it needs no resuming`);
+      }
+      await this.#checkPlace(row);
+      const fresh = { state: 'CREATED', error: null, finished_ms: null, attempts: 0 } as const;
+      await updateExport(database, exportId, fresh);
+      await this.#tell(row, 'goes on');
+      this.#wait(row);
+    });
+    this.#next();
+  }
+
+  /** Ends an export, and waits for it; false when it had ended already. */
+  async cancel(exportId: string): Promise<boolean> {
+    return this.#end(exportId, CANCELLED);
+  }
+
+  /** Resolves when the export has ended, whichever way. @throws Failure NotFound. */
+  async ended(exportId: string): Promise<ExportRow> {
+    await this.#live.get(exportId)?.ended.promise;
+    const row = await findExport(this.#parts.database, exportId);
+    if (row === undefined) throw new Failure('NotFound');
+    return row;
+  }
+
+  /** Progress of a running export, 0 to 100, fresher than its row. */
+  progressOf(exportId: string): number | undefined {
+    return this.#live.get(exportId)?.progress;
+  }
+
+  /** How much runs and waits. */
+  load(): { readonly running: number; readonly waiting: number } {
+    const running = [...this.#live.values()].filter((live) => live.running).length;
+    return { running, waiting: this.#live.size - running };
+  }
+
+  /** Starts nothing more and stops what runs; it goes on at the next start. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    const running = [...this.#live.values()].filter((live) => live.running);
+    for (const { stop } of running) stop.abort(STOPPING);
+    await Promise.all(running.map(({ ended }) => ended.promise));
+  }
+
+  /** One after the other: no place is given away twice. */
+  async #exclusively(work: () => Promise<void>): Promise<void> {
+    const turn = this.#taking.then(work);
+    this.#taking = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #checkPlace(row: ExportRow): Promise<void> {
+    if (this.#stopping) throw STOPPING;
+    if (this.#live.size >= WAITING_MAX) {
+      throw new Failure('Busy', `${WAITING_MAX} exports are waiting already: try again later`);
+    }
+    const own = [...this.#live.values()].filter(({ account }) => account === row.account_id);
+    if (own.length >= ACCOUNT_MAX) {
+      const told = `${own.length} exports of this account have not ended: try again later`;
+      throw new Failure('Busy', told);
+    }
+    const place = placeOf(row);
+    const others = await unfinishedExports(this.#parts.database);
+    const other = others.find(
+      (item) => item.export_id !== row.export_id && placeOf(item) === place,
+    );
+    if (other === undefined) return;
+    throw new Failure('Conflict', 'another export that has not ended writes to the same target');
+  }
+
+  #wait({ account_id: account, export_id: exportId }: ExportRow): Live {
+    const ended = Promise.withResolvers<void>();
+    const stop = new AbortController();
+    const live = { stop, ended, account, running: false, progress: 0 };
+    this.#live.set(exportId, live);
+    return live;
+  }
+
+  /** The account of which the fewest run comes first. */
+  #next(): void {
+    for (;;) {
+      const all = [...this.#live];
+      const running = all.filter(([, live]) => live.running);
+      if (this.#stopping || running.length > AT_ONCE) return;
+      const countOf = (account: string): number =>
+        running.filter(([, live]) => live.account === account).length;
+      const [first] = all
+        .filter(([, live]) => !live.running && countOf(live.account) < AT_ONCE)
+        .sort(([, a], [, b]) => countOf(a.account) - countOf(b.account));
+      if (first === undefined) return;
+      const [exportId, live] = first;
+      live.running = true;
+      void this.#begin(exportId, live);
+    }
+  }
+
+  async #begin(exportId: string, live: Live): Promise<void> {
+    try {
+      await this.#run(exportId, live);
+    } catch (error) {
+      // The catalog can not be written: the row says that it runs, and the next start takes it up.
+      this.#parts.onFault(error, exportId);
+    }
+    this.#live.delete(exportId);
+    live.ended.resolve();
+    this.#next();
+  }
+
+  async #run(exportId: string, live: Live): Promise<void> {
+    const { clock, database } = this.#parts;
+    const row = await findExport(database, exportId);
+    if (row === undefined) return;
+    try {
+      live.stop.signal.throwIfAborted();
+      if (row.attempts >= ATTEMPTS_MAX) {
+        throw new Failure('InvalidBody', `the server ended ${ATTEMPTS_MAX} times while it ran`);
+      }
+      const started = { state: 'RUNNING', started_ms: row.started_ms ?? clock() } as const;
+      await updateExport(database, exportId, { ...started, attempts: row.attempts + 1 });
+      await this.#tell(row, 'begins');
+      await this.#untilDone(exportId, live);
+    } catch (error) {
+      await this.#endInVain(exportId, live, error);
+      return;
+    }
+    const done = { state: 'DONE', progress: 100, error: null, finished_ms: clock() } as const;
+    await updateExport(database, exportId, done);
+    await rm(join(this.#parts.folder, exportId), { recursive: true, force: true });
+    await this.#tell(row, 'is done');
+  }
+
+  /** A fault that may pass is met again after a while, as long as parts are finished in between. */
+  async #untilDone(exportId: string, live: Live): Promise<void> {
+    const { database } = this.#parts;
+    const { signal } = live.stop;
+    let [tries, parts] = [0, ''];
+    for (;;) {
+      const row = await findExport(database, exportId);
+      if (row === undefined) throw CANCELLED;
+      const log = (message: string): Promise<void> => this.#tell(row, message);
+      const onProgress = (percent: number): void => {
+        live.progress = percent;
+      };
+      try {
+        await runExport({ row, signal, onProgress, log }, this.#parts);
+        return;
+      } catch (error) {
+        if (row.parts_json !== parts) tries = 0;
+        parts = row.parts_json;
+        const pause = mayPass(error) && !signal.aborted ? WAITS_MS[tries] : undefined;
+        if (pause === undefined) throw error;
+        tries += 1;
+        await this.#tell(row, `waits ${pause} ms and goes on: ${reasonOf(error)}`, 'warn');
+        await wait(pause, undefined, { signal });
+      }
+    }
+  }
+
+  async #endInVain(exportId: string, live: Live, thrown: unknown): Promise<void> {
+    const { clock, database, onFault } = this.#parts;
+    const { signal } = live.stop;
+    const error: unknown = signal.aborted ? signal.reason : toldFull(thrown);
+    const row = await findExport(database, exportId);
+    if (row === undefined) return;
+    if (error === STOPPING) {
+      await updateExport(database, exportId, { attempts: 0 });
+      return;
+    }
+    if (!(error instanceof Failure)) onFault(error, exportId);
+    const reason = error instanceof Failure ? reasonOf(error) : 'an error on the server';
+    const state = error === CANCELLED ? 'CANCELLED' : 'ERROR';
+    await updateExport(database, exportId, { state, error: reason, finished_ms: clock() });
+    await this.#tell(row, `ended in ${state}: ${reason}`, 'error');
+    await dropUnfinished(row, AbortSignal.timeout(DROP_MS), this.#parts).catch((fault: unknown) =>
+      this.#tell(row, `what it had begun is left at its target: ${reasonOf(fault)}`, 'warn'),
+    );
+  }
+
+  async #end(exportId: string, reason: Failure): Promise<boolean> {
+    const live = this.#live.get(exportId) ?? (await this.#left(exportId));
+    if (live === undefined) return false;
+    live.stop.abort(reason);
+    if (!live.running) {
+      live.running = true;
+      await this.#begin(exportId, live);
+    }
+    await live.ended.promise;
+    return true;
+  }
+
+  /** One that another process left and nobody took up. */
+  async #left(exportId: string): Promise<Live | undefined> {
+    const left = await unfinishedExports(this.#parts.database);
+    const row = left.find(({ export_id }) => export_id === exportId);
+    return row === undefined ? undefined : (this.#live.get(exportId) ?? this.#wait(row));
+  }
+
+  async #endPurged(tableIds: readonly number[]): Promise<void> {
+    const { database, lake } = this.#parts;
+    for (const exportId of [...this.#live.keys()]) {
+      const row = await findExport(database, exportId);
+      const read = row === undefined ? [] : orderOf(row).tableIds;
+      const ended = read.find(
+        (tableId) =>
+          tableIds.includes(tableId) &&
+          (lake.floorOf(tableId)?.snapshot ?? 0) > (row?.snapshot_id ?? 0),
+      );
+      if (ended === undefined) continue;
+      const told = `version ${row?.snapshot_id} has ended: export it anew`;
+      await this.#end(exportId, new Failure('Gone', told));
+    }
+  }
+
+  async #tell(row: ExportRow, what: string, severity = 'info'): Promise<void> {
+    const { clock, database } = this.#parts;
+    const message = `export ${row.export_id} ${what}`;
+    const line = { workspace: row.workspace, time_ms: clock(), severity, message };
+    await appendLog(database, { ...line, job_id: null });
+  }
+}
+
+/** One text for one place: the same folder, or the same keys of a bucket. */
+function placeOf(row: ExportRow): string {
+  const { exportFolder, target } = orderOf(row);
+  if (target.type === 'FILE') return JSON.stringify([exportFolder, target.path]);
+  return JSON.stringify([target.endpoint, target.awsbucketName, target.prefix]);
+}
+
+function mayPass(error: unknown): boolean {
+  if (error instanceof SourceFailure) return error.transient;
+  return error instanceof Failure && (error.type === 'Busy' || error.type === 'ChildLost');
+}

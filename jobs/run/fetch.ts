@@ -1,0 +1,209 @@
+// A job that fetches: what its source has lands outside the dataset's turn, each file is stored in
+// it, and where the source stood is saved with the records, so that none comes twice or not at all.
+import { rm } from 'node:fs/promises';
+import { ingest } from '../../pipeline/merge/ingest.ts';
+import { joinPages } from '../../pipeline/merge/joinedPages.ts';
+import { NoDataFailure } from '../../pipeline/bytes/noData.ts';
+import {
+  type Credential,
+  type Piece,
+  type Position,
+  type Pull,
+  type SourceDefinition,
+  SourceFailure,
+} from '../../pipeline/sources/base/source.ts';
+import {
+  type DataSourceRow,
+  findCredential,
+  findSource,
+  unsealCredential,
+} from '../../store/work/dataSources.ts';
+import type { Database } from '../../store/catalog/database.ts';
+import { Failure, reasonOf } from '../../store/base/failure.ts';
+import { findJob, insertRejects, type Job, type Reject, updateJob } from '../../store/work/jobs.ts';
+import type { Pending } from '../../store/pushes/pending.ts';
+import { positionOf, savePosition } from '../../store/work/schedules.ts';
+import type { Secrets } from '../../store/catalog/secrets.ts';
+import { inWorkFolder } from '../../store/base/workFolder.ts';
+import { endIngested, eventsOf, type JobParts, tellLog } from './jobLife.ts';
+import type { FetchOrder } from './order.ts';
+import type { FetchRun } from './runner.ts';
+import type { Workbench } from '../../pipeline/batch/batchRequest.ts';
+import type { Load } from '../../pipeline/conform/load.ts';
+
+export interface FetchParts extends JobParts {
+  readonly secrets: Secrets;
+  readonly pull: Pull;
+  readonly bytesMax: number;
+  readonly pending: Pending;
+}
+
+/** @throws Failure with the reason; files that were stored before it stay. */
+export async function runFetch(run: FetchRun, parts: FetchParts): Promise<void> {
+  const { jobId, order } = run;
+  const { database, services } = parts;
+  const opened = await openOrder(order.workspace, order.fetch, parts);
+  const scheduleId = order.fetch.run?.scheduleId;
+  const stood = scheduleId === undefined ? undefined : await positionOf(database, scheduleId);
+  const name = `${order.fetch.sourceType} ${opened.row.name}`;
+  await tellLog(jobId, order, `fetching from data source ${name}`, parts);
+  const pieces = await inWorkFolder(services.temporary, async (folder) => {
+    const since = stood as Position | undefined;
+    let stored = 0;
+    const pages: Piece[] = [];
+    const storeNext = async (piece: Piece): Promise<void> => {
+      await run.inTurn(() => store(piece, stored === 0, run, parts));
+      await rm(piece.path, { force: true });
+      stored += 1;
+    };
+    for await (const piece of landed(opened, since, folder, run, parts)) {
+      if (piece.page === true) pages.push(piece);
+      else await storeNext(piece);
+    }
+    const list = await listOf(pages, benchOf(folder, run, parts));
+    if (list !== undefined) await storeNext(list);
+    return stored;
+  });
+  if (pieces === 0) await tellLog(jobId, order, 'the source has nothing new', parts);
+  await database.transaction().execute((tx) => endIngested(tx, jobId, order, parts));
+}
+
+/** Pieces of a source as they land in a folder; each is told. */
+export async function* landed(
+  { credential, definition }: Opened,
+  since: Position | undefined,
+  folder: string,
+  { jobId, onBytes, order, signal }: FetchRun,
+  parts: FetchParts,
+): AsyncGenerator<Piece, void> {
+  const { bytesMax, clock } = parts;
+  const notes: string[] = [];
+  const onNote = (note: string): void => void notes.push(note);
+  const landing = { folder, bytesMax, signal, nowMs: clock(), onBytes, onNote };
+  const tellNotes = async (): Promise<void> => {
+    for (const note of notes.splice(0)) await tellLog(jobId, order, note, parts, 'warn');
+  };
+  const owner = { accountId: order.accountId, workspace: order.workspace };
+  for await (const piece of parts.pull({ owner, definition, credential, since, landing })) {
+    await tellNotes();
+    await tellLog(jobId, order, `${piece.name} has landed: ${piece.bytes} bytes`, parts);
+    yield piece;
+  }
+  await tellNotes();
+}
+
+/** Where files of a fetching job are worked on. */
+export const benchOf = (
+  folder: string,
+  { onProgress, order, signal }: FetchRun,
+  { services: { deadlineMs, pool } }: FetchParts,
+): Workbench => ({ pool: pool.of(order.accountId), folder, deadlineMs, onProgress, signal });
+
+/** All pages of a list as one piece; where it stands is what the last of them says. */
+async function listOf(pages: readonly Piece[], bench: Workbench): Promise<Piece | undefined> {
+  const [first] = pages;
+  const last = pages.at(-1);
+  if (first === undefined || last === undefined || first === last) return first;
+  const name = `${first.name} and ${pages.length - 1} more`;
+  try {
+    return { ...(await joinPages(pages, bench)), name, position: last.position };
+  } catch (error) {
+    throw named(error, name);
+  }
+}
+
+async function store(
+  piece: Piece,
+  first: boolean,
+  { jobId, order, onProgress, signal }: FetchRun,
+  parts: FetchParts,
+): Promise<void> {
+  const { database, services } = parts;
+  await parts.checkRoom(order.accountId, order.workspace);
+  const jsonPath = piece.jsonPath ?? order.jsonPath;
+  const load: Load = {
+    ...order,
+    path: piece.path,
+    jobId,
+    // What comes later belongs to what came first.
+    overwrite: order.overwrite === true && first,
+    ...(jsonPath === undefined ? {} : { jsonPath }),
+  };
+  const before = await findJob(database, jobId);
+  const events = eventsOf(jobId, order, parts, onProgress);
+  const author = `${order.accountId} job ${jobId}`;
+  try {
+    const pool = services.pool.of(order.accountId);
+    await ingest(load, author, { ...services, pool, signal }, events, async (tx, outcome, made) => {
+      await insertRejects(tx, jobId, rejectsOf(piece, outcome.rejects));
+      await updateJob(tx, jobId, {
+        bytes: (before?.bytes ?? 0) + piece.bytes,
+        records_validated: (before?.records_validated ?? 0) + outcome.validated,
+        records_ingested: (before?.records_ingested ?? 0) + outcome.ingested,
+        records_invalid: (before?.records_invalid ?? 0) + outcome.invalid,
+        records_duplicate: (before?.records_duplicate ?? 0) + outcome.duplicates,
+        records_quarantined: (before?.records_quarantined ?? 0) + outcome.quarantined,
+        snapshot_id: made.snapshot,
+        notes_json: JSON.stringify(notesOf(before, outcome.notes)),
+      });
+      const { run } = order.fetch;
+      if (run !== undefined) await savePosition(tx, run.scheduleId, piece.position);
+    });
+  } catch (error) {
+    throw named(error, piece.name);
+  }
+}
+
+/** Of all its files the first ones, each once. */
+const NOTES_MAX = 50;
+
+const notesOf = (before: Job | undefined, notes: readonly string[]): readonly string[] => {
+  const told = JSON.parse(before?.notes_json ?? '[]') as readonly string[];
+  return [...new Set([...told, ...notes])].slice(0, NOTES_MAX);
+};
+
+/** So that a line is known to be of which file. */
+export const rejectsOf = ({ name }: Piece, rejects: readonly Reject[]): readonly Reject[] =>
+  rejects.map(({ line, error }) => ({ line, error: `${name}: ${error}` }));
+
+/** The reason says which file it was. */
+export function named(error: unknown, name: string): unknown {
+  if (error instanceof NoDataFailure) return named(error.ofSource(), name);
+  if (!(error instanceof Failure) || error.constructor !== Failure) return error;
+  return new Failure(error.type, `${name}: ${reasonOf(error)}`);
+}
+
+interface Opened {
+  readonly row: DataSourceRow;
+  readonly definition: SourceDefinition;
+  readonly credential: Credential | undefined;
+}
+
+/** @throws SourceFailure when the source, or what opens it, is not there. */
+export async function openOrder(
+  workspace: string,
+  { credentialId, sourceId }: Pick<FetchOrder['fetch'], 'credentialId' | 'sourceId'>,
+  parts: FetchParts,
+): Promise<Opened> {
+  const row = await findSource(parts.database, workspace, sourceId);
+  if (row === undefined) throw new SourceFailure(`data source ${sourceId} is not there`, false);
+  return openSource(row, credentialId, parts);
+}
+
+/**
+ * A data source ready to be pulled.
+ * @param credentialId instead of its own
+ * @throws SourceFailure when the credential is not there.
+ */
+export async function openSource(
+  row: DataSourceRow,
+  credentialId: string | undefined,
+  { database, secrets }: { readonly database: Database; readonly secrets: Secrets },
+): Promise<Opened> {
+  const definition = JSON.parse(row.definition_json) as SourceDefinition;
+  const wanted = credentialId ?? row.credential_id;
+  if (wanted === null) return { row, definition, credential: undefined };
+  const found = await findCredential(database, row.workspace, wanted);
+  if (found === undefined) throw new SourceFailure(`credential ${wanted} is not there`, false);
+  return { row, definition, credential: unsealCredential(found, secrets) as Credential };
+}

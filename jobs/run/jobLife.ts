@@ -1,0 +1,138 @@
+// The life of one job in the catalog: what it became, what its log says, how it ended. Its end is
+// one transaction with what follows from it.
+import { RejectedFailure } from '../../pipeline/merge/ingest.ts';
+import { SourceFailure } from '../../pipeline/sources/base/source.ts';
+import type { Clock } from '../../store/base/clock.ts';
+import type { Database } from '../../store/catalog/database.ts';
+import { Failure, type FailureType, reasonOf, toldFull } from '../../store/base/failure.ts';
+import { appendLog, endJob, insertRejects, type JobStatus, updateJob } from '../../store/work/jobs.ts';
+import type { JobOrder } from './order.ts';
+import type { IngestEvents, IngestServices } from '../../pipeline/conform/load.ts';
+
+export interface JobParts {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly services: IngestServices;
+  readonly onFault: (reason: unknown, jobId: string) => void;
+  /** Whether a job may store more; throws why not. */
+  readonly checkRoom: (accountId: string, workspace: string) => Promise<void>;
+  /** In the transaction that ends a job: what its end brings about. */
+  readonly atEnd: AtEnd;
+}
+
+type AtEnd = (transaction: Database, end: JobEnd) => Promise<void>;
+
+export interface JobEnd {
+  readonly jobId: string;
+  readonly order: JobOrder;
+  readonly status: 'INGESTED' | 'ERROR' | 'CANCELLED';
+  /** Undefined for one that is ingested. */
+  readonly reason: string | undefined;
+  /** Another try may go better. */
+  readonly transient: boolean;
+  readonly timeMs: number;
+}
+
+export const CANCELLED = new Failure('Conflict', 'the job was cancelled');
+
+/** Progress is written at most this often: a row for each percent would cost more than it tells. */
+const PROGRESS_MS = 500;
+
+export function eventsOf(
+  jobId: string,
+  order: JobOrder,
+  parts: JobParts,
+  onProgress: (percent: number) => void,
+): IngestEvents {
+  const { database, clock } = parts;
+  const become = async (status: JobStatus, message: string): Promise<void> => {
+    await updateJob(database, jobId, { status, last_good_status: status });
+    await tellLog(jobId, order, message, parts);
+  };
+  let told = clock();
+  return {
+    validating: () => become('VALIDATING', "changed data job status to 'VALIDATING'"),
+    validated: async (records) => {
+      // Of one that fetches, counts are added up as its files are stored.
+      if (order.fetch === undefined)
+        await updateJob(database, jobId, { records_validated: records });
+      await become('VALIDATED', "changed data job status to 'VALIDATED'");
+    },
+    ingesting: () => become('INGESTING', 'file is ingesting, changed job status to "INGESTING"'),
+    progress: (percent) => {
+      onProgress(percent);
+      if (clock() - told < PROGRESS_MS) return;
+      told = clock();
+      updateJob(database, jobId, { progress: percent }).catch((error: unknown) =>
+        parts.onFault(error, jobId),
+      );
+    },
+    log: (message) => tellLog(jobId, order, message, parts),
+  };
+}
+
+export async function tellLog(
+  jobId: string,
+  order: JobOrder,
+  message: string,
+  { database, clock }: Pick<JobParts, 'database' | 'clock'>,
+  severity = 'info',
+): Promise<void> {
+  const line = { workspace: order.workspace, time_ms: clock(), severity, message };
+  await appendLog(database, { ...line, job_id: jobId });
+}
+
+/** In the transaction that makes the last records of a job visible. */
+export async function endIngested(
+  transaction: Database,
+  jobId: string,
+  order: JobOrder,
+  { atEnd, clock }: JobParts,
+): Promise<void> {
+  const timeMs = clock();
+  const status = 'INGESTED';
+  const ended = { status, last_good_status: status, finished_ms: timeMs, progress: 100 } as const;
+  await updateJob(transaction, jobId, ended);
+  await atEnd(transaction, { jobId, order, status, reason: undefined, transient: false, timeMs });
+}
+
+/** Ends a job in vain. @throws what the catalog says when it can't be written. */
+export async function endInVain(
+  jobId: string,
+  order: JobOrder,
+  thrown: unknown,
+  parts: JobParts,
+): Promise<void> {
+  const error = toldFull(thrown);
+  const { atEnd, clock, database, onFault } = parts;
+  if (!(error instanceof Failure)) onFault(error, jobId);
+  const reason = error instanceof Failure ? reasonOf(error) : 'an error on the server';
+  const status = error === CANCELLED ? 'CANCELLED' : 'ERROR';
+  const timeMs = clock();
+  await database.transaction().execute(async (transaction) => {
+    if (error instanceof RejectedFailure) {
+      await insertRejects(transaction, jobId, error.rejects);
+      await updateJob(transaction, jobId, { records_invalid: error.invalid });
+    }
+    const end = { status, finished_ms: timeMs, error: reason } as const;
+    if (!(await endJob(transaction, jobId, end))) return;
+    const transient = isTransient(error);
+    await atEnd(transaction, { jobId, order, status, reason, transient, timeMs });
+  });
+  await tellLog(jobId, order, `job ended in ${status}: ${reason}`, parts, 'error');
+}
+
+/** What may be otherwise in a while: time, load, a child, the disk; anything that nobody foresaw. */
+const PASSING: ReadonlySet<FailureType> = new Set([
+  'Busy',
+  'TimedOut',
+  'ChildLost',
+  'DiskFull',
+  'SystemError',
+  'StorageLimit',
+]);
+
+function isTransient(error: unknown): boolean {
+  if (error instanceof SourceFailure) return error.transient;
+  return !(error instanceof Failure) || PASSING.has(error.type);
+}

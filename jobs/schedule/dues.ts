@@ -1,0 +1,52 @@
+// What is to be done about the due times of a schedule that have come: pure.
+import type { MissedRuns } from '../../store/work/schedules.ts';
+
+/** Due times counted one by one; past them the rest is told as one. */
+const COUNTED_MAX = 10_000;
+/** A due time older than this was missed: a busy minute is no miss. */
+const GRACE_MS = 60_000;
+
+/** One run, or none, for `dues` due times of which `dueMs` is the first. */
+interface Taken {
+  readonly outcome: 'RUN' | 'SKIPPED';
+  readonly dueMs: number;
+  readonly dues: number;
+}
+
+interface Decision {
+  /** At most one of them is a run. */
+  readonly taken: readonly Taken[];
+  /** The due time that comes next; null: none ever. */
+  readonly nextMs: number | null;
+}
+
+/**
+ * @param nextMs the first due time, at or before `nowMs`
+ * @param after the due time after another one
+ */
+export function decideDues(
+  nextMs: number,
+  missedRuns: MissedRuns,
+  nowMs: number,
+  after: (ms: number) => number | undefined,
+): Decision {
+  const one = (outcome: Taken['outcome'], dueMs: number, dues = 1): Taken => ({
+    outcome,
+    dueMs,
+    dues,
+  });
+  if (missedRuns === 'all') return { taken: [one('RUN', nextMs)], nextMs: after(nextMs) ?? null };
+  const dues = [nextMs];
+  while (dues.length < COUNTED_MAX) {
+    const next = after(dues.at(-1) ?? nextMs);
+    if (next === undefined || next > nowMs) break;
+    dues.push(next);
+  }
+  const rest = after(Math.max(nowMs, dues.at(-1) ?? nextMs)) ?? null;
+  if (missedRuns === 'once') return { taken: [one('RUN', nextMs, dues.length)], nextMs: rest };
+  const last = dues.at(-1) ?? nextMs;
+  const timely = nowMs - last <= GRACE_MS;
+  const missed = timely ? dues.length - 1 : dues.length;
+  const skipped = missed === 0 ? [] : [one('SKIPPED', nextMs, missed)];
+  return { taken: timely ? [...skipped, one('RUN', last)] : skipped, nextMs: rest };
+}

@@ -1,0 +1,307 @@
+// The scheduler: one timer for all schedules, and each due time taken once. A due time is advanced,
+// its run noted and its job recorded in one transaction; a schedule whose job has not ended waits.
+import type { Clock } from '../../store/base/clock.ts';
+import { findSource } from '../../store/work/dataSources.ts';
+import type { Database } from '../../store/catalog/database.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { type Job, unfinishedJobs } from '../../store/work/jobs.ts';
+import {
+  allSchedules,
+  insertRun,
+  insertSchedule,
+  removeSchedule,
+  savePosition,
+  saveSchedule,
+  type Schedule,
+  trimRuns,
+} from '../../store/work/schedules.ts';
+import { nextTime } from './cron.ts';
+import { decideDues } from './dues.ts';
+import type { JobEnd } from '../run/jobLife.ts';
+import type { FetchOrder, JobOrder, ScheduledRun } from '../run/order.ts';
+
+interface SchedulerParts {
+  readonly database: Database;
+  readonly clock: Clock;
+  /** 0 up to 1, for the jitter of retries. */
+  readonly random: () => number;
+  readonly submit: (
+    order: FetchOrder,
+    alongside: (transaction: Database, jobId: string) => Promise<void>,
+  ) => Promise<string>;
+  readonly onFault: (reason: unknown) => void;
+}
+
+/** It looks at least so often: the clock may be set. */
+const LOOK_MS_MAX = 60_000;
+/** After a look that could not do all: jobs may be waiting in too great a number. */
+const AGAIN_MS = 5_000;
+/** Longest wait between two tries. */
+const RETRY_MS_MAX = 3_600_000;
+/** A wait is shorter or longer by up to this share, so that sources are not met by all at once. */
+const JITTER = 0.25;
+/** Runs of a schedule are trimmed after so many of them. */
+const TRIM_EVERY = 100;
+
+export class Scheduler {
+  readonly #parts: SchedulerParts;
+  readonly #schedules = new Map<string, Schedule>();
+  /** Schedules whose job has not ended. */
+  readonly #running = new Set<string>();
+  /** What `atEnd` decided, by job, until its transaction is through. */
+  readonly #retries = new Map<string, Schedule['retry']>();
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<number> | undefined;
+  #watching = false;
+  #runs = 0;
+
+  private constructor(parts: SchedulerParts) {
+    this.#parts = parts;
+  }
+
+  /** Before the runner takes up what was left: its jobs are known by then. */
+  static async open(parts: SchedulerParts): Promise<Scheduler> {
+    const scheduler = new Scheduler(parts);
+    for (const schedule of await allSchedules(parts.database)) {
+      scheduler.#schedules.set(schedule.id, schedule);
+    }
+    for (const job of await unfinishedJobs(parts.database)) {
+      const run = runOf(job);
+      if (run !== undefined) scheduler.#running.add(run.scheduleId);
+    }
+    return scheduler;
+  }
+
+  /** Looks by itself from now on. */
+  start(): void {
+    this.#watching = true;
+    this.#arm();
+  }
+
+  async stop(): Promise<void> {
+    this.#watching = false;
+    clearTimeout(this.#timer);
+    await this.#looking;
+  }
+
+  list(workspace: string): readonly Schedule[] {
+    return [...this.#schedules.values()].filter((item) => item.workspace === workspace);
+  }
+
+  get(workspace: string, id: string): Schedule | undefined {
+    const schedule = this.#schedules.get(id);
+    return schedule?.workspace === workspace ? schedule : undefined;
+  }
+
+  isRunning(id: string): boolean {
+    return this.#running.has(id);
+  }
+
+  async add(schedule: Schedule): Promise<void> {
+    await insertSchedule(this.#parts.database, schedule);
+    this.#schedules.set(schedule.id, schedule);
+    this.#arm();
+  }
+
+  /** @param anew the next pull begins as if it was the first */
+  async change(schedule: Schedule, anew: boolean): Promise<void> {
+    await this.#parts.database.transaction().execute(async (transaction) => {
+      await saveSchedule(transaction, schedule);
+      if (anew) await savePosition(transaction, schedule.id, null);
+    });
+    this.#schedules.set(schedule.id, schedule);
+    this.#arm();
+  }
+
+  /** A job of it that runs goes on. */
+  async remove(id: string): Promise<void> {
+    await removeSchedule(this.#parts.database, id);
+    this.#schedules.delete(id);
+  }
+
+  /**
+   * Runs it at once, whatever its state; the job's id.
+   * @throws Failure Conflict while a job of it runs.
+   */
+  async runNow(schedule: Schedule): Promise<string> {
+    if (this.#running.has(schedule.id)) {
+      throw new Failure('Conflict', 'a job of the schedule has not ended yet');
+    }
+    const run = { scheduleId: schedule.id, dueMs: this.#parts.clock(), attempt: 1 };
+    return this.#submit({ ...schedule, retry: null }, run, 1, []);
+  }
+
+  /** Takes all that is due; resolves when it is recorded: how many schedules there were. */
+  async look(): Promise<number> {
+    while (this.#looking !== undefined) await this.#looking;
+    this.#looking = this.#take().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  /** In the transaction that ends a job: whether its run is tried again. */
+  async atEnd(transaction: Database, end: JobEnd): Promise<void> {
+    const run = end.order.fetch?.run;
+    const schedule = run === undefined ? undefined : this.#schedules.get(run.scheduleId);
+    if (run === undefined || schedule === undefined) return;
+    const again =
+      end.status === 'ERROR' &&
+      end.transient &&
+      schedule.state === 'ENABLED' &&
+      run.attempt < schedule.body.attemptsMax;
+    const retry = again
+      ? { atMs: end.timeMs + this.#wait(schedule, run.attempt), ...runPart(run) }
+      : null;
+    await saveSchedule(transaction, { ...schedule, retry });
+    this.#retries.set(end.jobId, retry);
+  }
+
+  /** When the catalog says that the job has ended. */
+  async afterEnd(jobId: string, order: JobOrder): Promise<void> {
+    const run = order.fetch?.run;
+    if (run === undefined) return;
+    const schedule = this.#schedules.get(run.scheduleId);
+    const retry = this.#retries.get(jobId) ?? null;
+    this.#retries.delete(jobId);
+    if (schedule !== undefined) this.#schedules.set(schedule.id, { ...schedule, retry });
+    this.#running.delete(run.scheduleId);
+    this.#runs += 1;
+    if (this.#runs % TRIM_EVERY === 0) await trimRuns(this.#parts.database, run.scheduleId);
+    this.#arm();
+  }
+
+  #wait({ body }: Schedule, attempt: number): number {
+    const plain = Math.min(RETRY_MS_MAX, body.retryMs * 2 ** (attempt - 1));
+    return Math.round(plain * (1 + JITTER * (2 * this.#parts.random() - 1)));
+  }
+
+  async #take(): Promise<number> {
+    const now = this.#parts.clock();
+    const due = [...this.#schedules.values()].filter((item) => this.#wakes(item) <= now);
+    const faults: unknown[] = [];
+    for (const schedule of due.sort((a, b) => this.#wakes(a) - this.#wakes(b))) {
+      // One that can't be taken must not hold up the others; it stays due.
+      await this.#takeOne(schedule.id, now).catch((error: unknown) => faults.push(error));
+    }
+    if (faults.length > 0) throw faults[0];
+    return due.length;
+  }
+
+  async #takeOne(id: string, now: number): Promise<void> {
+    // Things change while others are taken.
+    const schedule = this.#schedules.get(id);
+    if (schedule === undefined || this.#wakes(schedule) > now) return;
+    const { body, nextMs, retry } = schedule;
+    if (nextMs === null || nextMs > now) {
+      if (retry === null) return;
+      const run = { scheduleId: id, dueMs: retry.dueMs, attempt: retry.attempt + 1 };
+      await this.#submit({ ...schedule, retry: null }, run, 1, []);
+      return;
+    }
+    const decision = decideDues(nextMs, body.missedRuns, now, (ms) => nextTime(body.cron, ms));
+    const advanced = { ...schedule, nextMs: decision.nextMs, retry: null };
+    const skipped = decision.taken.filter(({ outcome }) => outcome === 'SKIPPED');
+    const taken = decision.taken.find(({ outcome }) => outcome === 'RUN');
+    if (taken !== undefined) {
+      const run = { scheduleId: id, dueMs: taken.dueMs, attempt: 1 };
+      await this.#submit(advanced, run, taken.dues, skipped);
+      return;
+    }
+    await this.#parts.database.transaction().execute(async (transaction) => {
+      await saveSchedule(transaction, advanced);
+      for (const item of skipped) await this.#note(transaction, advanced, item, 'SKIPPED', null);
+    });
+    this.#schedules.set(id, advanced);
+  }
+
+  async #submit(
+    schedule: Schedule,
+    run: ScheduledRun,
+    dues: number,
+    skipped: readonly { readonly dueMs: number; readonly dues: number }[],
+  ): Promise<string> {
+    this.#running.add(schedule.id);
+    try {
+      const order = await this.#orderOf(schedule, run);
+      const jobId = await this.#parts.submit(order, async (transaction, id) => {
+        await saveSchedule(transaction, schedule);
+        for (const item of skipped) await this.#note(transaction, schedule, item, 'SKIPPED', null);
+        const taken = { dueMs: run.dueMs, dues, attempt: run.attempt };
+        await this.#note(transaction, schedule, taken, 'RUN', id);
+        this.#schedules.set(schedule.id, schedule);
+      });
+      return jobId;
+    } catch (error) {
+      this.#running.delete(schedule.id);
+      throw error;
+    }
+  }
+
+  async #note(
+    transaction: Database,
+    { dataset, id, workspace }: Schedule,
+    taken: { readonly dueMs: number; readonly dues: number; readonly attempt?: number },
+    outcome: string,
+    jobId: string | null,
+  ): Promise<void> {
+    const { attempt = 0, dueMs, dues } = taken;
+    const made = { made_ms: this.#parts.clock(), note: '' };
+    const what = { schedule_id: id, workspace, dataset, outcome, job_id: jobId };
+    await insertRun(transaction, { ...what, ...made, due_ms: dueMs, dues, attempt });
+  }
+
+  async #orderOf(schedule: Schedule, run: ScheduledRun): Promise<FetchOrder> {
+    const { accountId, body, dataset, sourceId, workspace } = schedule;
+    const source = await findSource(this.#parts.database, workspace, sourceId);
+    return {
+      accountId,
+      workspace,
+      dataset,
+      path: '',
+      bytes: 0,
+      ownFile: false,
+      duplicates: body.duplicates,
+      overwrite: body.overwrite,
+      rejectsMax: body.rejectsMax ?? Number.MAX_SAFE_INTEGER,
+      ...(body.mapping === null ? {} : { mapping: body.mapping }),
+      ...(body.numbered === true ? { numbered: true } : {}),
+      ...(body.dateOrder === undefined ? {} : { dateOrder: body.dateOrder }),
+      ...(body.reading === undefined ? {} : { reading: body.reading }),
+      fetch: { sourceId, sourceType: source?.type ?? '', run },
+    };
+  }
+
+  /** When something is to be done about a schedule; infinity: not by itself. */
+  #wakes(schedule: Schedule): number {
+    if (schedule.state === 'PAUSED' || this.#running.has(schedule.id)) return Infinity;
+    return Math.min(schedule.nextMs ?? Infinity, schedule.retry?.atMs ?? Infinity);
+  }
+
+  #arm(waitMs = 0): void {
+    if (!this.#watching) return;
+    clearTimeout(this.#timer);
+    let first = Infinity;
+    for (const schedule of this.#schedules.values()) first = Math.min(first, this.#wakes(schedule));
+    const soonest = Math.max(waitMs, first - this.#parts.clock());
+    const run = (): void => {
+      this.look().then(
+        () => this.#arm(),
+        (error: unknown) => {
+          this.#parts.onFault(error);
+          this.#arm(AGAIN_MS);
+        },
+      );
+    };
+    this.#timer = setTimeout(run, Math.min(LOOK_MS_MAX, soonest)).unref();
+  }
+}
+
+const runPart = ({ attempt, dueMs }: ScheduledRun): { attempt: number; dueMs: number } => ({
+  attempt,
+  dueMs,
+});
+
+function runOf(job: Job): ScheduledRun | undefined {
+  return (JSON.parse(job.load_json) as FetchOrder).fetch?.run;
+}

@@ -1,0 +1,162 @@
+// Datasets from files without their catalog: what each file says of itself tells which files were in
+// force last, and their records become datasets of the catalog that there is. The files stay where they are.
+import { join } from 'node:path';
+import { publishFile } from '../../pipeline/merge/ingest.ts';
+import { copyTable, fileStats } from '../../pipeline/batch/parquetFile.ts';
+import { isNumbered } from '../../pipeline/batch/uniqueIndex.ts';
+import { type Column, isSystemColumn, propertyOf, SQL_TYPES } from '../../store/versions/columns.ts';
+import type { ColumnType, PropertyType } from '../../store/versions/columns.ts';
+import { createDataset, createWorkspace } from '../../store/lake/datasetEdits.ts';
+import { type Dataset, requiredOf, UNSAID } from '../../store/datasets/datasets.ts';
+import { Failure } from '../../store/base/failure.ts';
+import type { DataFile, Table } from '../../store/versions/lakeRead.ts';
+import { newUuid } from '../../store/base/random.ts';
+import { visibleRows } from '../../store/versions/tableSql.ts';
+import { inWorkFolder } from '../../store/base/workFolder.ts';
+import { type FoundTable, inForce, type StampedFile } from './foundFiles.ts';
+import type { Edit } from '../../store/lake/edit.ts';
+import type { IngestServices } from '../../pipeline/conform/load.ts';
+import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+
+interface ClaimParts {
+  readonly ingestion: IngestServices;
+  /** Owner of workspaces that have to be made. */
+  readonly accountId: string;
+  /** Folder that the files are in, by their paths in the lake. */
+  readonly root: string;
+}
+
+interface Claimed {
+  readonly workspace: string;
+  readonly dataset: string;
+  readonly files: number;
+  readonly records: number;
+  /** What its owner has to know. */
+  readonly note: string;
+}
+
+const AUTHOR = 'tapedeck repair';
+
+/** Makes datasets of tables that were found; those of the program itself are left out. */
+export async function claimTables(
+  tables: readonly FoundTable[],
+  parts: ClaimParts,
+): Promise<readonly Claimed[]> {
+  const claimed: Claimed[] = [];
+  for (const table of tables) {
+    const one = table.workspace.startsWith('_') ? undefined : await claimTable(table, parts);
+    if (one !== undefined) claimed.push(one);
+  }
+  return claimed;
+}
+
+async function claimTable(found: FoundTable, parts: ClaimParts): Promise<Claimed | undefined> {
+  const { ingestion } = parts;
+  const { lake, temporary } = ingestion;
+  const force = inForce(found.files);
+  if (force.data.length === 0) return undefined;
+  return inWorkFolder(temporary, async (folder) => {
+    const columns = await columnsIn(force.data, parts);
+    const { dataset, table } = await target(found, columns, parts);
+    const edits: Edit[] = [];
+    let records = 0;
+    for (const file of force.data) {
+      const made = await rewritten(file, force.deletes, columns, table, folder, parts);
+      records += made.stats.records;
+      edits.push(...(await publishFile(made.path, made.stats, table, lake)));
+    }
+    const message = `${records} records of ${force.data.length} files found without their catalog`;
+    await lake.commit(edits, { author: AUTHOR, message });
+    const { dataset: name, workspace } = dataset;
+    const notes = [
+      ...(name === found.dataset
+        ? []
+        : [`${workspace}.${found.dataset} is there and stays as it is`]),
+      ...(force.unsure ? ['it may hold records twice: compare it with its source'] : []),
+    ];
+    const note = notes.join('; ');
+    return { workspace, dataset: name, files: force.data.length, records, note };
+  });
+}
+
+/** Columns of the newest file, by their ids. */
+async function columnsIn(
+  files: readonly StampedFile[],
+  { ingestion: { deadlineMs, pool }, root }: ClaimParts,
+): Promise<readonly Column[]> {
+  const path = join(root, files.at(-1)?.path ?? '');
+  const statement = `SELECT field_id AS id, name, duckdb_type AS type
+    FROM parquet_schema(${literal(path)}) WHERE field_id IS NOT NULL AND duckdb_type IS NOT NULL
+    ORDER BY field_id`;
+  const [rows = []] = await pool.rows({ files: [path], statements: [statement], deadlineMs });
+  return rows.map((row) => {
+    const type = typeOf(String(row['type']));
+    if (type === undefined) throw new Failure('Conflict', `${path} is no file of a lake`);
+    return { id: Number(row['id']), name: String(row['name']), type, nullable: true };
+  });
+}
+
+const typeOf = (sqlType: string): ColumnType | undefined =>
+  (Object.keys(SQL_TYPES) as ColumnType[]).find((type) => SQL_TYPES[type] === sqlType);
+
+/** A new dataset under the name that the files had, or one beside it where that is taken. */
+async function target(
+  { date, dataset, key, subkey, workspace }: FoundTable,
+  columns: readonly Column[],
+  { accountId, ingestion: { clock, lake } }: ClaimParts,
+): Promise<{ readonly dataset: Dataset; readonly table: Table }> {
+  if (lake.catalogue.workspace(workspace) === undefined) {
+    await createWorkspace(lake, workspace, accountId, clock());
+  }
+  const own = columns.filter(({ name }) => !isSystemColumn(name));
+  const mapping = {
+    ...(key === undefined ? {} : { key }),
+    ...(subkey === undefined ? {} : { subkey }),
+    ...(date === undefined ? {} : { date }),
+  };
+  const properties: Record<string, PropertyType> = {};
+  for (const { name, type } of own) properties[name] = propertyOf(type);
+  const numbered = isNumbered({ columns });
+  const required = requiredOf(mapping, numbered);
+  const schema = { type: 'object', properties, required } as const;
+  const place = { ...UNSAID, workspace, dataset: freeName(lake, workspace, dataset) };
+  const made = await createDataset(lake, { ...place, schema, mapping, numbered }, AUTHOR);
+  const table = await lake.table(made.tableId);
+  if (table === undefined) throw new Failure('NotFound');
+  return { dataset: made, table };
+}
+
+function freeName(lake: IngestServices['lake'], workspace: string, name: string): string {
+  const taken = (one: string): boolean => lake.catalogue.dataset(workspace, one) !== undefined;
+  for (let n = 1; ; n += 1) {
+    const one = n === 1 ? name : `${name}_FOUND${n === 2 ? '' : n - 1}`;
+    if (!taken(one)) return one;
+  }
+}
+
+/** The visible records of a file, as the new table has its columns. */
+async function rewritten(
+  file: StampedFile,
+  deletes: ReadonlyMap<string, StampedFile>,
+  columns: readonly Column[],
+  table: Table,
+  folder: string,
+  { ingestion: { deadlineMs, pool }, root }: ClaimParts,
+): Promise<{ readonly path: string; readonly stats: ReturnType<typeof fileStats> }> {
+  const gone = deletes.get(file.name);
+  const pathOf = (path: string): string => join(root, path);
+  const whole = { id: 0, records: 0, bytes: file.bytes, ranges: new Map(), proof: undefined };
+  const holes = gone === undefined ? null : { ...whole, path: gone.path };
+  const stored: DataFile = { ...whole, path: file.path, deletes: holes };
+  const rows = visibleRows([stored], columns, pathOf);
+  const list = table.columns.map(({ name, type }) => {
+    const has = columns.some((column) => column.name === name);
+    const value = has ? identifier(name) : 'NULL';
+    return `CAST(${value} AS ${SQL_TYPES[type]}) AS ${identifier(name)}`;
+  });
+  const path = join(folder, `${newUuid()}.parquet`);
+  const statement = copyTable(`SELECT ${list.join(', ')} FROM ${rows}`, path, table.columns);
+  const files = [pathOf(file.path), ...(gone === undefined ? [] : [pathOf(gone.path)])];
+  const [copied] = await pool.rows({ files, folder, statements: [statement], deadlineMs });
+  return { path, stats: fileStats(copied ?? []) };
+}

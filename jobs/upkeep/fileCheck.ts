@@ -1,0 +1,164 @@
+// Files that nobody reads rot unseen: each is read again from time to time, at a pace that nobody
+// notices, and all of them when the operator asks.
+import { join } from 'node:path';
+import type { Clock } from '../../store/base/clock.ts';
+import type { Database } from '../../store/catalog/database.ts';
+import { type FileProofs, identityOf, type LakeFile } from '../../store/files/fileProofs.ts';
+import type { Files } from '../../store/files/files.ts';
+import { tableFolders } from '../../store/versions/lakeRead.ts';
+import type { HashFile } from '../../store/base/hashing.ts';
+import { dropStaleProofs, saveCompared } from '../../store/files/proofTable.ts';
+
+interface FileCheckParts {
+  readonly database: Database;
+  readonly files: Files;
+  readonly proofs: FileProofs;
+  readonly hash: HashFile;
+  /** The lake's root. */
+  readonly root: string;
+  readonly clock: Clock;
+  /** 0: nothing is checked by itself. */
+  readonly bytesPerSecond: number;
+}
+
+interface DamagedFile {
+  /** Relative to the lake's root. */
+  readonly path: string;
+  /** A sentence without a subject. */
+  readonly what: string;
+  /** Of what was written. */
+  readonly sha256: string;
+}
+
+export interface FilesVerdict {
+  readonly files: number;
+  readonly bytes: number;
+  readonly damaged: readonly DamagedFile[];
+}
+
+export interface FileCheck {
+  /** Checks the file that was not checked for the longest time, when its turn has come. */
+  look(): Promise<void>;
+  /** Checks every file of every version. */
+  all(): Promise<FilesVerdict>;
+  /** Checks those that were damaged when they were checked last. */
+  again(): Promise<FilesVerdict>;
+  state(): { readonly checkedFiles: number; readonly checkedBytes: number };
+}
+
+/** A file is read again after so long: a week. */
+const CHECK_AFTER_MS = 7 * 86_400_000;
+/** Files that are listed for their turns at a time. */
+const LISTED_MAX = 1_000;
+const EVERY = Number.MAX_SAFE_INTEGER;
+
+interface Listed extends LakeFile {
+  readonly fileId: number;
+}
+
+export function makeFileCheck(parts: FileCheckParts): FileCheck {
+  const { bytesPerSecond, clock, database } = parts;
+  let turns: Listed[] = [];
+  let restsUntilMs = 0;
+  let [checkedFiles, checkedBytes] = [0, 0];
+  const check = async (file: Listed): Promise<DamagedFile | undefined> => {
+    const what = await checkFile(file, parts);
+    checkedFiles += 1;
+    checkedBytes += file.bytes;
+    return what === undefined
+      ? undefined
+      : { path: file.path, what, sha256: file.proof?.sha256 ?? '' };
+  };
+  const checkEach = async (listed: readonly Listed[]): Promise<FilesVerdict> => {
+    const damaged: DamagedFile[] = [];
+    for (const file of listed) {
+      const found = await check(file);
+      if (found !== undefined) damaged.push(found);
+    }
+    const bytes = listed.reduce((sum, file) => sum + file.bytes, 0);
+    return { files: listed.length, bytes, damaged };
+  };
+  return {
+    look: async () => {
+      const nowMs = clock();
+      if (bytesPerSecond === 0 || (nowMs < restsUntilMs && restsUntilMs - nowMs < CHECK_AFTER_MS)) {
+        return;
+      }
+      if (turns.length === 0) turns = await listFiles(database, nowMs - CHECK_AFTER_MS);
+      const file = turns.shift();
+      if (file === undefined) {
+        await dropStaleProofs(database);
+        restsUntilMs = nowMs + REST_MS;
+        return;
+      }
+      await check(file);
+      restsUntilMs = clock() + (file.bytes / bytesPerSecond) * 1_000;
+    },
+    all: async () => checkEach(await listFiles(database, Number.POSITIVE_INFINITY, EVERY)),
+    again: async () => {
+      const listed = await listFiles(database, Number.POSITIVE_INFINITY, EVERY);
+      return checkEach(listed.filter(({ proof }) => proof?.seen === null));
+    },
+    state: () => ({ checkedFiles, checkedBytes }),
+  };
+}
+
+/** With no file due it is asked so often whether one is. */
+const REST_MS = 600_000;
+
+/** A file that has gone meanwhile is nobody's damage. */
+async function checkFile(file: Listed, parts: FileCheckParts): Promise<string | undefined> {
+  const { clock, database, files, hash, proofs, root } = parts;
+  let pinned: ReturnType<Files['pin']>;
+  try {
+    pinned = files.pin([file.path]);
+  } catch {
+    return undefined;
+  }
+  try {
+    const what = await proofs.compare(file);
+    if (what !== undefined) return what;
+    const path = join(root, file.path);
+    const seen = identityOf(path) ?? null;
+    // Of a time before there were hashes: what it is now is what it was.
+    const { sha256 } = file.proof ?? (await hash(path, file.bytes));
+    await saveCompared(database, { fileId: file.fileId, sha256, seen, damage: null }, clock());
+    return undefined;
+  } finally {
+    pinned.release();
+  }
+}
+
+/** Data and delete files of every version that were not compared since, the oldest first. */
+async function listFiles(
+  database: Database,
+  beforeMs: number,
+  limit = LISTED_MAX,
+): Promise<Listed[]> {
+  const folders = await tableFolders(database);
+  const rows = await database
+    .selectFrom('ducklake_data_file')
+    .select(['data_file_id as id', 'table_id', 'path', 'file_size_bytes as bytes'])
+    .unionAll((more) =>
+      more
+        .selectFrom('ducklake_delete_file')
+        .select(['delete_file_id as id', 'table_id', 'path', 'file_size_bytes as bytes']),
+    )
+    .execute();
+  const known = await database.selectFrom('file_proof').selectAll().execute();
+  const proofs = new Map(known.map((row) => [row.file_id, row]));
+  return rows
+    .map((row) => ({ row, proof: proofs.get(row.id) }))
+    .filter(({ proof }) => (proof?.checked_ms ?? 0) < beforeMs)
+    .sort((a, b) => (a.proof?.checked_ms ?? 0) - (b.proof?.checked_ms ?? 0))
+    .slice(0, limit)
+    .map(({ row, proof }) => ({
+      fileId: row.id,
+      path: `${folders.get(row.table_id)}${row.path}`,
+      bytes: row.bytes,
+      proof:
+        proof === undefined
+          ? undefined
+          : { fileId: row.id, sha256: proof.sha256, seen: proof.seen },
+    }));
+}

@@ -1,0 +1,44 @@
+// A damaged file is healed by the same file of a backup: only where that one's hash is the one that was
+// written, and in one step.
+import { join, resolve } from 'node:path';
+import type { Disk } from '../../store/base/disk.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { contentOf } from '../../store/base/contents.ts';
+import { copyFile } from '../backup/backupFiles.ts';
+import { readManifest } from '../backup/backupManifest.ts';
+import type { FileCheck, FilesVerdict } from './fileCheck.ts';
+
+interface HealParts {
+  readonly fileCheck: FileCheck;
+  readonly disk: Disk;
+  /** The lake's root. */
+  readonly root: string;
+}
+
+interface Healed {
+  /** Paths relative to the lake's root. */
+  readonly healed: readonly string[];
+  /** What is damaged still, and why. */
+  readonly left: FilesVerdict['damaged'];
+}
+
+/** @throws Failure when there is no backup at `from`, or its manifest is damaged. */
+export async function healFiles(from: string, parts: HealParts): Promise<Healed> {
+  const backup = resolve(from);
+  const manifest = await readManifest(backup);
+  if (manifest === undefined) {
+    throw new Failure('InvalidParameter', `${backup} holds no backup: nothing was healed`);
+  }
+  const known = new Map(manifest.files.map((file) => [file.path, file]));
+  const { damaged } = await parts.fileCheck.all();
+  const healed: string[] = [];
+  for (const { path, sha256 } of damaged) {
+    const file = known.get(`lake/${path}`);
+    if (file === undefined || file.sha256 !== sha256) continue;
+    if ((await contentOf(join(backup, file.path))).sha256 !== sha256) continue;
+    await copyFile(join(backup, file.path), join(parts.root, path), parts.disk);
+    healed.push(path);
+  }
+  const { damaged: left } = await parts.fileCheck.all();
+  return { healed, left };
+}

@@ -1,0 +1,61 @@
+// What datasets need by themselves: looked at when they changed, done in their turn.
+import type { Clock } from '../../store/base/clock.ts';
+import type { Keep } from '../../store/history/retention.ts';
+import type { Scrub } from '../../store/catalog/scrub.ts';
+import type { Runner } from '../run/runner.ts';
+import { compactDataset } from './compaction.ts';
+import type { IngestServices } from '../../pipeline/conform/load.ts';
+
+interface UpkeepParts {
+  readonly runner: Runner;
+  readonly ingestion: IngestServices;
+  readonly keep: Keep;
+  readonly clock: Clock;
+  readonly scrub: Scrub;
+}
+
+const DAY_MS = 86_400_000;
+
+interface Upkeep {
+  /** Puts files of the datasets together that changed since the last look. */
+  look(): Promise<void>;
+  /**
+   * Lets old versions go, of each dataset as its owner wants it too, and removes files that the call
+   * before this one left without a version.
+   */
+  thin(): Promise<void>;
+}
+
+export function makeUpkeep({ runner, ingestion, keep, clock, scrub }: UpkeepParts): Upkeep {
+  const { lake } = ingestion;
+  let unnamed: readonly string[] = [];
+  const changed = new Set<number>();
+  lake.onChange(({ tableIds }) => {
+    for (const tableId of tableIds) changed.add(tableId);
+  });
+  return {
+    look: async () => {
+      const tableIds = [...changed];
+      changed.clear();
+      for (const tableId of tableIds) {
+        const dataset = lake.catalogue.datasetById(tableId);
+        if (dataset === undefined) continue;
+        await runner.inTurn(dataset.workspace, dataset.dataset, async () => {
+          await compactDataset(dataset, ingestion);
+        });
+      }
+    },
+    thin: async () => {
+      await lake.files.remove(unnamed);
+      await lake.forgetRemoved();
+      unnamed = await lake.expire(keep);
+      const limited = lake.catalogue.limitedInHistory();
+      const ends = limited.map(({ historyDays, tableId }) => {
+        return { tableId, ms: clock() - Number(historyDays) * DAY_MS };
+      });
+      if (ends.length > 0) unnamed = [...unnamed, ...(await lake.endOlder(ends))];
+      // What a purge could not: a backup kept old pages of the catalog, or the disk was full.
+      await scrub();
+    },
+  };
+}

@@ -1,0 +1,217 @@
+// Recomputes what was charged from the journal, line by line, and holds it against the counters and
+// the balances: what disagrees is told by its line. What agrees and is too much is told as well.
+import { monthsBefore } from '../../store/ledger/billingDays.ts';
+import type { Row } from '../../store/duckdb/protocol.ts';
+import type { Database } from '../../store/catalog/database.ts';
+import { headOf } from '../../store/history/history.ts';
+import { type CallLine, linesOf, readJournal } from '../../store/ledger/journal.ts';
+import type { Ledger } from '../../store/ledger/ledger.ts';
+import { CALLS, SYSTEM_WORKSPACE } from '../../store/lake/systemTables.ts';
+import { withOpenFiles } from '../../store/versions/tableFiles.ts';
+import { visibleRows } from '../../store/versions/tableSql.ts';
+import type { JournalParts } from './journalRoll.ts';
+import { overQuota } from './overQuota.ts';
+import { identifier } from '../../store/duckdb/sqlText.ts';
+
+export interface LedgerVerdict {
+  /** Calls of the journal that were recomputed. */
+  readonly calls: number;
+  readonly messages: number;
+  readonly premium: number;
+  /** Sentences, each naming the account and the line; none when everything agrees. */
+  readonly faults: readonly string[];
+}
+
+/** Faults told; the rest is counted. */
+const FAULTS_MAX = 100;
+
+interface Sums {
+  messages: number;
+  premium: number;
+  calls: number;
+}
+
+interface Recomputed {
+  /** By account and month. */
+  readonly balances: Map<string, Sums>;
+  /** By account, token, key and hour. */
+  readonly counters: Map<string, Sums>;
+  readonly faults: string[];
+}
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * What was charged must have been written before: flush the ledger first.
+ * @param ledger held against the books as well, when there is one
+ */
+export async function verifyLedger(parts: JournalParts, ledger?: Ledger): Promise<LedgerVerdict> {
+  const sums: Recomputed = { balances: new Map(), counters: new Map(), faults: [] };
+  const books = await readBooks(parts.database);
+  // Calls that are charged since add to the memory first.
+  if (ledger !== undefined) sums.faults.push(...forgotten(books.balances, ledger));
+  for (const { sequence, text } of books.journal) {
+    for (const line of linesOf(text)) addLine(sums, line, `journal ${sequence}`);
+  }
+  await addRolled(sums, books.snapshot, parts);
+  compareBalances(sums, books.balances, parts);
+  compareCounters(sums, books.counters, parts);
+  const total = { messages: 0, premium: 0, calls: 0 };
+  for (const balance of sums.balances.values()) add(total, balance);
+  const faults = [...sums.faults, ...(await overQuota(parts.database, parts.days))];
+  const more = faults.length - FAULTS_MAX;
+  const told = more > 0 ? [...faults.slice(0, FAULTS_MAX), `${more} more`] : faults;
+  return { ...total, faults: told };
+}
+
+/** All of one moment: a call that is charged meanwhile is in none of them, or in each. */
+const readBooks = (database: Database) =>
+  database.transaction().execute(async (transaction) => ({
+    journal: await readJournal(transaction),
+    balances: await transaction.selectFrom('balance').selectAll().execute(),
+    counters: await transaction.selectFrom('usage').selectAll().execute(),
+    snapshot: await headOf(transaction),
+  }));
+
+type Books = Awaited<ReturnType<typeof readBooks>>;
+
+function addLine(sums: Recomputed, line: CallLine, place: string): void {
+  const { accountId, tokenId, usageKey, month, timeMs, messages, premium } = line;
+  const one = { messages, premium, calls: 1 };
+  const hour = Math.floor(timeMs / HOUR_MS);
+  addTo(sums.balances, [accountId, month], one);
+  addTo(sums.counters, [accountId, tokenId, usageKey, hour], one);
+  if (messages + premium === line.objects * line.weight) return;
+  const price = `${line.objects} objects of weight ${line.weight}`;
+  const charged = `${messages + premium} messages charged for ${price}`;
+  sums.faults.push(`account ${accountId}, request ${line.requestId} (${place}): ${charged}`);
+}
+
+function addTo(map: Map<string, Sums>, parts: readonly (string | number)[], sums: Sums): void {
+  const key = JSON.stringify(parts);
+  const known = map.get(key);
+  if (known === undefined) map.set(key, { ...sums });
+  else add(known, sums);
+}
+
+function add(to: Sums, sums: Sums): void {
+  to.messages += sums.messages;
+  to.premium += sums.premium;
+  to.calls += sums.calls;
+}
+
+/** Lines that are Parquet: DuckDB sums them, and finds those that contradict themselves. */
+async function addRolled(sums: Recomputed, snapshot: number, parts: JournalParts): Promise<void> {
+  const { lake, pool, deadlineMs } = parts;
+  await lake.seen(snapshot);
+  const dataset = lake.catalogue.dataset(SYSTEM_WORKSPACE, CALLS.dataset);
+  const table = dataset === undefined ? undefined : await lake.tableSeen(dataset.tableId, snapshot);
+  if (table === undefined || table.files.length === 0) return;
+  const answers = await withOpenFiles(lake.files, table.files, ({ paths, pathOf }) => {
+    const rows = visibleRows(table.files, table.columns, pathOf);
+    const total = 'sum(messages) AS messages, sum(premium) AS premium, count(*) AS calls';
+    const hour = `epoch_ms("time") // ${HOUR_MS}`;
+    const account = identifier('accountId');
+    const statements = [
+      `SELECT ${account} AS account, "month", ${total} FROM ${rows} GROUP BY ALL`,
+      `SELECT ${account} AS account, "tokenId" AS token, "usageKey" AS key, ${hour} AS hour, ${total}
+        FROM ${rows} GROUP BY ALL`,
+      `SELECT ${account} AS account, "requestId" AS request, messages + premium AS charged, objects,
+        weight FROM ${rows} WHERE messages + premium <> objects * weight LIMIT ${FAULTS_MAX}`,
+    ];
+    return pool.rows({ files: paths, statements, deadlineMs });
+  });
+  const [balances = [], counters = [], wrong = []] = answers;
+  for (const row of balances)
+    addTo(sums.balances, [text(row, 'account'), text(row, 'month')], of(row));
+  for (const row of counters) {
+    const key = [text(row, 'account'), text(row, 'token'), text(row, 'key'), Number(row['hour'])];
+    addTo(sums.counters, key, of(row));
+  }
+  for (const row of wrong) {
+    const price = `${text(row, 'objects')} objects of weight ${text(row, 'weight')}`;
+    const charged = `${text(row, 'charged')} messages charged for ${price}`;
+    const line = `account ${text(row, 'account')}, request ${text(row, 'request')}`;
+    sums.faults.push(`${line} (${SYSTEM_WORKSPACE}.${CALLS.dataset}): ${charged}`);
+  }
+}
+
+const text = (row: Row, name: string): string => String(row[name]);
+
+const of = (row: Row): Sums => ({
+  messages: Number(row['messages']),
+  premium: Number(row['premium']),
+  calls: Number(row['calls']),
+});
+
+function compareBalances(sums: Recomputed, known: Books['balances'], parts: JournalParts): void {
+  const kept = keptMonths(parts);
+  const seen = new Set<string>();
+  for (const row of known) {
+    const key = JSON.stringify([row.account_id, row.month]);
+    seen.add(key);
+    const counted = { messages: row.messages, premium: row.premium };
+    if (kept(row.month)) {
+      tell(
+        sums,
+        `account ${row.account_id}, month ${row.month}: the balance`,
+        counted,
+        sums.balances.get(key),
+      );
+    }
+  }
+  for (const [key, journal] of sums.balances) {
+    if (!seen.has(key)) tell(sums, `${key}: the balance`, { messages: 0, premium: 0 }, journal);
+  }
+}
+
+/** What the books have and the ledger's memory lacks could be spent again. */
+const forgotten = (
+  balances: readonly (Counted & { readonly account_id: string; readonly month: string })[],
+  ledger: Ledger,
+): readonly string[] =>
+  balances.flatMap(({ account_id, month, messages, premium }) => {
+    if (month !== ledger.month) return [];
+    const { used } = ledger.balance(account_id);
+    const usedPremium = ledger.premiumBalance(account_id).used;
+    if (used >= messages && usedPremium >= premium) return [];
+    const knows = `the ledger knows of ${used} messages and ${usedPremium} premium ones`;
+    return [`account ${account_id}, month ${month}: ${knows} of ${messages} and ${premium}`];
+  });
+
+function compareCounters(sums: Recomputed, known: Books['counters'], parts: JournalParts): void {
+  const { days } = parts;
+  const kept = keptMonths(parts);
+  const seen = new Set<string>();
+  for (const row of known) {
+    const key = JSON.stringify([row.account_id, row.token_id, row.usage_key, row.hour]);
+    seen.add(key);
+    if (!kept(days.month(row.hour * HOUR_MS))) continue;
+    const at = `token ${row.token_id}, ${row.usage_key}, hour ${row.hour}`;
+    const place = `account ${row.account_id}, ${at}: the counter`;
+    tell(sums, place, row, sums.counters.get(key));
+  }
+  for (const [key, journal] of sums.counters) {
+    if (!seen.has(key)) tell(sums, `${key}: the counter`, { messages: 0, premium: 0 }, journal);
+  }
+}
+
+type Counted = Pick<Sums, 'messages' | 'premium'>;
+
+function tell(
+  sums: Recomputed,
+  place: string,
+  counted: Counted,
+  journal: Counted | undefined,
+): void {
+  const { messages, premium } = journal ?? { messages: 0, premium: 0 };
+  if (counted.messages === messages && counted.premium === premium) return;
+  const says = `says ${counted.messages} messages and ${counted.premium} premium ones`;
+  sums.faults.push(`${place} ${says}, the journal ${messages} and ${premium}`);
+}
+
+/** Months of which every line is still there: the journal lets old ones go. */
+function keptMonths({ clock, days, monthsKept }: JournalParts): (month: string) => boolean {
+  const oldest = monthsBefore(days.month(clock()), monthsKept);
+  return (month) => month >= oldest;
+}

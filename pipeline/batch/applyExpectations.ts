@@ -1,0 +1,187 @@
+// What becomes of staged records that do not keep an expectation: each is judged once, by the
+// gravest one, and what is kept aside is taken along whole.
+import { join } from 'node:path';
+import { type Column, isSystemColumn } from '../../store/versions/columns.ts';
+import type { Action } from '../../store/datasets/contracts.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { type Reject, REJECTS_KEPT_MAX } from '../../store/work/jobs.ts';
+import { type Aside, QUARANTINE_BYTES_MAX, QUARANTINE_MAX } from '../../store/datasets/quarantine.ts';
+import { newUuid } from '../../store/base/random.ts';
+import { askEach, FAULT, NUMBER } from './batchStatements.ts';
+import type { Check, Breach } from './expectations.ts';
+import type { Batch, BatchRequest, Workbench } from './batchRequest.ts';
+import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+
+interface Judged extends Pick<Batch, 'quarantined' | 'warnings' | 'failed'> {
+  /** A sub-select of the staged records without those that were judged. */
+  readonly kept: string;
+  /** Records that were judged, in whatever way. */
+  readonly left: number;
+  /** Those of them that are rejected. */
+  readonly refused: number;
+  readonly rejects: readonly Reject[];
+}
+
+/** Which expectation, by its place, a record is judged by; null: none. */
+const VERDICT = '_system_verdict';
+/** The gravest first. */
+const GRAVITY: readonly Action[] = ['fail', 'reject', 'quarantine'];
+
+/** Checks of a request with their places and what a staged record is asked. */
+interface Placed extends Check {
+  readonly at: number;
+  readonly condition: string;
+}
+
+/**
+ * @param read the staged records, numbered and with their faults
+ * @throws Failure Conflict when more would be kept aside than a dataset may.
+ */
+export async function judge(
+  request: BatchRequest,
+  read: string,
+  bench: Workbench,
+  lineAt: (n: number) => number,
+): Promise<Judged> {
+  const { checks, columns, relation } = request;
+  const none = { left: 0, refused: 0, rejects: [], quarantined: [], warnings: [] };
+  if (checks.list.length === 0) return { ...none, kept: read, failed: undefined };
+  const placed = await placeChecks(request, read, bench);
+  const ordered = GRAVITY.flatMap((action) => placed.filter((check) => check.action === action));
+  const cases = ordered.map(({ at, condition }) => `WHEN ${condition} THEN ${at}`);
+  const verdict = `CASE WHEN ${FAULT} IS NOT NULL THEN NULL ${cases.join(' ')} END`;
+  const judged = `(SELECT *, ${verdict} AS ${VERDICT} FROM ${read})`;
+  const kept = `(SELECT * EXCLUDE (${VERDICT}) FROM ${judged} WHERE ${VERDICT} IS NULL)`;
+  const record = documentOf(columns);
+  const [counts = []] = await askEach(bench, relation, [
+    `SELECT ${VERDICT} AS at, count(*) AS records, min(${NUMBER}) AS n, sum(strlen(${record})) AS bytes
+      FROM ${judged} WHERE ${VERDICT} IS NOT NULL GROUP BY ALL`,
+  ]);
+  const found = counts.map((row) => ({
+    check: checks.list[Number(row['at'])],
+    records: Number(row['records']),
+    line: lineAt(Number(row['n'])),
+    bytes: Number(row['bytes']),
+  }));
+  const of = (action: Action): typeof found =>
+    found.filter(({ check }) => check?.action === action);
+  const total = (some: typeof found): number => some.reduce((sum, one) => sum + one.records, 0);
+  const [worst] = of('fail').toSorted((a, b) => a.line - b.line);
+  checkSize(total(of('quarantine')), of('quarantine'));
+  return {
+    kept,
+    left: total(found),
+    refused: total(of('fail')) + total(of('reject')),
+    rejects: await listRejects({ request, judged, bench, placed, lineAt }),
+    quarantined: await listAside({ request, judged, bench, placed, lineAt }),
+    warnings: await listWarnings({ request, judged, bench, placed, lineAt }),
+    failed: worst && { rule: worst.check?.rule ?? '', records: worst.records, line: worst.line },
+  };
+}
+
+function checkSize(records: number, found: readonly { readonly bytes: number }[]): void {
+  const bytes = found.reduce((sum, one) => sum + one.bytes, 0);
+  if (records <= QUARANTINE_MAX && bytes <= QUARANTINE_BYTES_MAX) return;
+  const most = `${QUARANTINE_MAX} records and ${QUARANTINE_BYTES_MAX} bytes`;
+  throw new Failure(
+    'Conflict',
+    `${records} records would go to quarantine, where a dataset keeps at most ${most}`,
+  );
+}
+
+/** The late records are found once, and known by their numbers from there on. */
+async function placeChecks(
+  { checks, relation }: BatchRequest,
+  read: string,
+  bench: Workbench,
+): Promise<readonly Placed[]> {
+  const late = join(bench.folder, `${newUuid()}.parquet`);
+  if (checks.list.some(({ breach }) => breach === undefined)) {
+    const valid = `(SELECT * FROM ${read} WHERE ${FAULT} IS NULL)`;
+    const found = `SELECT ${NUMBER} FROM (${checks.late(valid)})`;
+    await askEach(bench, relation, [`COPY (${found}) TO ${literal(late)} (FORMAT parquet)`]);
+  }
+  const isLate = `${NUMBER} IN (SELECT ${NUMBER} FROM read_parquet(${literal(late)}))`;
+  return checks.list.map((check, at) => ({ ...check, at, condition: check.breach ?? isLate }));
+}
+
+interface Court {
+  readonly request: BatchRequest;
+  readonly judged: string;
+  readonly bench: Workbench;
+  readonly placed: readonly Placed[];
+  readonly lineAt: (n: number) => number;
+}
+
+const placesOf = (placed: readonly Placed[], actions: readonly Action[]): readonly number[] =>
+  placed.filter(({ action }) => actions.includes(action)).map(({ at }) => at);
+
+async function listRejects(court: Court): Promise<readonly Reject[]> {
+  const { bench, judged, lineAt, placed, request } = court;
+  const places = placesOf(placed, ['fail', 'reject']);
+  if (places.length === 0) return [];
+  const [rows = []] = await askEach(bench, request.relation, [
+    `SELECT ${NUMBER} AS n, ${VERDICT} AS at FROM ${judged} WHERE ${VERDICT} IN (${places.join(', ')})
+      ORDER BY 1 LIMIT ${REJECTS_KEPT_MAX}`,
+  ]);
+  return rows.map((row) => ({
+    line: lineAt(Number(row['n'])),
+    error: `expectation failed: ${placed[Number(row['at'])]?.rule ?? ''}`,
+  }));
+}
+
+async function listAside(court: Court): Promise<readonly Aside[]> {
+  const { bench, judged, lineAt, placed, request } = court;
+  const places = placesOf(placed, ['quarantine']);
+  if (places.length === 0) return [];
+  const [rows = []] = await askEach(bench, request.relation, [
+    `SELECT ${NUMBER} AS n, ${VERDICT} AS at, ${documentOf(request.columns)} AS document
+      FROM ${judged} WHERE ${VERDICT} IN (${places.join(', ')}) ORDER BY 1`,
+  ]);
+  return rows.map((row) => ({
+    line: lineAt(Number(row['n'])),
+    rule: placed[Number(row['at'])]?.rule ?? '',
+    document: String(row['document']),
+  }));
+}
+
+/** Of the records that are left: a warning about one that is kept aside would say it twice. */
+async function listWarnings(court: Court): Promise<readonly Breach[]> {
+  const { bench, judged, lineAt, placed, request } = court;
+  const warned = placed.filter(({ action }) => action === 'warn');
+  if (warned.length === 0) return [];
+  const terms = warned.flatMap(({ at, condition }) => [
+    `count(*) FILTER (WHERE ${condition}) AS c${at}`,
+    `min(${NUMBER}) FILTER (WHERE ${condition}) AS n${at}`,
+  ]);
+  const [rows] = await askEach(bench, request.relation, [
+    `SELECT ${terms.join(', ')} FROM ${judged} WHERE ${FAULT} IS NULL AND ${VERDICT} IS NULL`,
+  ]);
+  const row = rows?.[0] ?? {};
+  return warned.flatMap(({ at, rule }) => {
+    const records = Number(row[`c${at}`]);
+    return records === 0 ? [] : [{ rule, records, line: lineAt(Number(row[`n${at}`])) }];
+  });
+}
+
+/** Largest integer, and its negative, that every reader of JSON keeps as it is. */
+const EXACT_MAX = 9_007_199_254_740_992n;
+
+/** A record as JSON that a load reads again without a loss. */
+function documentOf(columns: readonly Column[]): string {
+  const members = columns
+    .filter(({ name }) => !isSystemColumn(name))
+    .map((column) => `${literal(column.name)}, ${memberOf(column)}`);
+  return `CAST(json_object(${members.join(', ')}) AS VARCHAR)`;
+}
+
+function memberOf({ name, type }: Column): string {
+  const value = identifier(name);
+  const text = `to_json(CAST(${value} AS VARCHAR))`;
+  if (type === 'date' || type === 'timestamp') return text;
+  if (type === 'float64')
+    return `CASE WHEN isfinite(${value}) THEN to_json(${value}) ELSE ${text} END`;
+  if (type !== 'int64') return `to_json(${value})`;
+  const exact = `${value} BETWEEN -${EXACT_MAX} AND ${EXACT_MAX}`;
+  return `CASE WHEN ${exact} THEN to_json(${value}) ELSE ${text} END`;
+}

@@ -1,0 +1,195 @@
+// From a relation to one sorted Parquet file of valid records, each index value once.
+//
+// The fast way is one COPY: read_csv types the columns in parallel and keeps the lines it rejects,
+// the sort makes repeats neighbours, and one streaming pass proves that there are none. Only when
+// there are (or a required value is missing) the exact way numbers the records, which is what tells
+// first from last and names the record that is at fault. JSON takes the fast way too: typed where its
+// spelling lets it (jsonSpelling.ts), as text and cast otherwise.
+import { join } from 'node:path';
+import type { Row } from '../../store/duckdb/protocol.ts';
+import { Failure, reasonOf } from '../../store/base/failure.ts';
+import { REJECTS_KEPT_MAX } from '../../store/work/jobs.ts';
+import { newUuid } from '../../store/base/random.ts';
+import {
+  ask,
+  askEach,
+  lineOf,
+  lineReject,
+  NUMBER,
+  selection,
+  valueRefused,
+} from './batchStatements.ts';
+import { exactBatch } from './exactBatch.ts';
+import { breachesOf, breachStatements } from './expectations.ts';
+import { copyTable, fileStats } from './parquetFile.ts';
+import {
+  fromClause,
+  misfit,
+  MISFIT_MARK,
+  rejectStatements,
+  type Relation,
+  typedRelation,
+} from '../values/relation.ts';
+import { REPEATS_SHARE_MAX, withoutRepeats } from './repeats.ts';
+import {
+  isNumbered,
+  lacksIndex,
+  orderBy,
+  repeatsShown,
+  repeatsStatement,
+  repeatsTold,
+} from './uniqueIndex.ts';
+import type { Batch, Misfit, BatchRequest, Workbench } from './batchRequest.ts';
+import { identifier } from '../../store/duckdb/sqlText.ts';
+
+/** The batch, or the columns whose values do not fit the types, or that the index is none. */
+type Attempt =
+  | { readonly kind: 'batch'; readonly batch: Batch }
+  | { readonly kind: 'unproved' }
+  | { readonly kind: 'misfit'; readonly misfits: readonly Misfit[] };
+
+/** With `guessed` types a misfit is told, to be widened; otherwise it rejects its record. */
+export async function makeBatch(
+  request: BatchRequest,
+  bench: Workbench,
+  guessed: boolean,
+): Promise<Attempt> {
+  // Only the exact way knows records whose columns the schema does not have.
+  const exactly = request.refused.length > 0;
+  if (exactly && !guessed) return { kind: 'batch', batch: await exactBatch(request, bench) };
+  const fast = await fastBatch(request, bench, guessed);
+  if (guessed && fast.misfits.length > 0) return { kind: 'misfit', misfits: fast.misfits };
+  const { batch, relation, repeats } = fast;
+  if (request.repeats === 'tell' && (batch === undefined || repeats > 0)) {
+    return { kind: 'unproved' };
+  }
+  if (batch === undefined || exactly) {
+    return { kind: 'batch', batch: await exactBatch(request, bench) };
+  }
+  if (repeats === 0) return { kind: 'batch', batch };
+  const few = repeats <= batch.stats.records * REPEATS_SHARE_MAX && batch.invalid === 0;
+  const once = few
+    ? dropRepeats({ ...request, relation }, batch, bench)
+    : exactBatch(request, bench);
+  const [shown = []] = await ask(bench, relation, [repeatsShown(batch.path, request.index)]);
+  const repeated = { records: repeats, examples: repeatsTold(shown) };
+  return { kind: 'batch', batch: { ...(await once), repeated } };
+}
+
+/** Only for a batch without invalid records: reading it again must meet the same ones. */
+async function dropRepeats(request: BatchRequest, batch: Batch, bench: Workbench): Promise<Batch> {
+  const { relation, columns, index, duplicates } = request;
+  const path = join(bench.folder, `${newUuid()}.parquet`);
+  const source = `SELECT ${selection(request, true)} FROM ${fromClause(relation, columns, true)}`;
+  const keep = duplicates === 'ignore' ? 'first' : 'last';
+  const repeated = { sorted: batch.path, source, columns, index, keep } as const;
+  const rows = await askEach(bench, relation, withoutRepeats(repeated, bench.folder, path));
+  const stats = fileStats(rows.at(-1) ?? []);
+  return { ...batch, path, stats, duplicates: batch.stats.records - stats.records };
+}
+
+interface Fast {
+  /** As it was read. */
+  readonly relation: Relation;
+  readonly misfits: readonly Misfit[];
+  /** Undefined when only the exact way can tell which records to keep. */
+  readonly batch: Batch | undefined;
+  /** Records of the batch whose index value another one has. */
+  readonly repeats: number;
+}
+
+/** JSON is read typed first, where that may be; what DuckDB then refuses is read as text. */
+async function fastBatch(request: BatchRequest, bench: Workbench, guessed: boolean): Promise<Fast> {
+  const typed = typedRelation(request.relation);
+  if (typed === undefined) return oneCopy(request, request.relation, bench, guessed);
+  try {
+    return await oneCopy(request, typed, bench, guessed);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.type !== 'InvalidBody') throw error;
+    return oneCopy(request, request.relation, bench, guessed);
+  }
+}
+
+/** @param relation the request's, as it is to be read */
+async function oneCopy(
+  request: BatchRequest,
+  relation: Relation,
+  bench: Workbench,
+  guessed: boolean,
+): Promise<Fast> {
+  const { checks, columns, index } = request;
+  const path = join(bench.folder, `${newUuid()}.parquet`);
+  const query = `SELECT ${selection({ ...request, relation }, true)}
+    FROM ${fromClause(relation, columns, true)}${orderBy(index)}`;
+  const rejecting = relation.kind === 'csv' ? rejectStatements(REJECTS_KEPT_MAX) : [];
+  const repeats =
+    index.columns.length === 0 || isNumbered({ columns }) ? [] : [repeatsStatement(path, index)];
+  const asked = breachStatements(checks, path);
+  try {
+    const copy = copyTable(query, path, columns);
+    const rows = await ask(bench, relation, [copy, ...rejecting, ...repeats, ...asked]);
+    const stats = fileStats(rows[0] ?? []);
+    const [counted, listed, cast] = rejecting.length === 0 ? [] : rows.slice(1);
+    const repeated =
+      repeats.length === 0 ? 0 : Number(rows[1 + rejecting.length]?.[0]?.['repeats']);
+    const breaches = breachesOf(checks, asked.length === 0 ? [] : rows.slice(-asked.length));
+    const batch = {
+      path,
+      stats,
+      invalid: Number(counted?.[0]?.['lines'] ?? 0),
+      rejects: (listed ?? []).map((row) => lineReject(row, request)),
+      duplicates: 0,
+      quarantined: [],
+      warnings: breaches,
+      failed: undefined,
+    };
+    const misfits = (cast ?? []).map(castMisfit);
+    const lacking = lacksIndex(stats, index) || breaches.some(({ action }) => action !== 'warn');
+    return { relation, misfits, batch: lacking ? undefined : batch, repeats: repeated };
+  } catch (error) {
+    if (!reasonOf(error).includes(MISFIT_MARK)) throw error;
+    const misfits = guessed ? await findMisfits(request, bench) : [];
+    return { relation, misfits, batch: undefined, repeats: 0 };
+  }
+}
+
+/** read_csv's own sentence holds the value: `Could not convert string "x" to 'BIGINT'`. */
+const castMisfit = (row: Row): Misfit => ({
+  column: String(row['column']),
+  line: Number(row['line']),
+  value: valueRefused(String(row['message'])),
+});
+
+/** Every column with a misfit, by one pass over the file; the first line with one comes first. */
+export async function findMisfits(
+  { relation, columns }: Pick<BatchRequest, 'relation' | 'columns'>,
+  bench: Workbench,
+): Promise<readonly Misfit[]> {
+  const tests = columns.flatMap((column) => {
+    const condition = misfit(relation, column);
+    return condition === undefined ? [] : [{ name: column.name, condition }];
+  });
+  if (tests.length === 0) return [];
+  const terms = tests.flatMap(({ name, condition }, at) => [
+    `min(${NUMBER}) FILTER (WHERE ${condition}) AS n${at}`,
+    `count(*) FILTER (WHERE ${condition}) AS c${at}`,
+    `arg_min(CAST(${identifier(name)} AS VARCHAR), ${NUMBER}) FILTER (WHERE ${condition}) AS v${at}`,
+  ]);
+  const numbered = `(SELECT *, row_number() OVER () AS ${NUMBER} FROM
+    ${fromClause(relation, columns, false)})`;
+  const [found] = await ask(bench, relation, [`SELECT ${terms.join(', ')} FROM ${numbered}`]);
+  const row = found?.[0] ?? {};
+  const misfits = tests.flatMap(({ name }, at) =>
+    row[`n${at}`] === null || row[`n${at}`] === undefined
+      ? []
+      : [
+          {
+            column: name,
+            line: lineOf(Number(row[`n${at}`]), relation, []),
+            value: String(row[`v${at}`]),
+            records: Number(row[`c${at}`]),
+          },
+        ],
+  );
+  return misfits.sort((one, other) => one.line - other.line);
+}

@@ -1,0 +1,146 @@
+// The exact way to a batch: every record has its number, so that a faulty one is named, the first of
+// equal ones is told from the last, and what does not keep an expectation is found again.
+import { join } from 'node:path';
+import type { Column } from '../../store/versions/columns.ts';
+import { REJECTS_KEPT_MAX } from '../../store/work/jobs.ts';
+import { newUuid } from '../../store/base/random.ts';
+import {
+  ask,
+  askEach,
+  FAULT,
+  lineOf,
+  lineReject,
+  NUMBER,
+  selection,
+  shownValue,
+  typeError,
+} from './batchStatements.ts';
+import { judge } from './applyExpectations.ts';
+import { copyTable, fileStats } from './parquetFile.ts';
+import { isNumbered, requiredOf } from './uniqueIndex.ts';
+import {
+  fromClause,
+  given,
+  INDEX_BYTES_MAX,
+  misfit,
+  recordFaults,
+  rejectStatements,
+  type Relation,
+  saidOrder,
+  valueOf,
+} from '../values/relation.ts';
+import type { Batch, BatchRequest, Workbench } from './batchRequest.ts';
+import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+
+/** Numbers the records, then drops the faulty ones and all but one of each index value. */
+export async function exactBatch(request: BatchRequest, bench: Workbench): Promise<Batch> {
+  const { relation, columns } = request;
+  const staging = join(bench.folder, `${newUuid()}.parquet`);
+  const path = join(bench.folder, `${newUuid()}.parquet`);
+  const from = fromClause(relation, columns, false);
+  const numbered = `SELECT row_number() OVER () AS ${NUMBER}, * FROM
+    (SELECT ${faultOf(request)} AS ${FAULT}, ${selection(request, false)} FROM ${from})`;
+  const rejecting = relation.kind === 'csv' ? rejectStatements(REJECTS_KEPT_MAX) : [];
+  const stage = `COPY (${numbered}) TO ${literal(staging)} (${STAGED})`;
+  const staged = await ask(bench, relation, [stage, ...rejecting]);
+  const [counted, listed] = staged.slice(1);
+  const read = `read_parquet(${literal(staging)})`;
+  const unread = (listed ?? []).map((row) => lineReject(row, request));
+  const lineAt = (n: number): number => lineOf(n, relation, unread);
+  const { kept, ...judged } = await judge(request, read, bench, lineAt);
+  const sorted = join(bench.folder, `${newUuid()}.parquet`);
+  const [tallied, faulty, , copied] = await askEach(bench, relation, [
+    `SELECT count(*) AS records, count(${FAULT}) AS faulty FROM ${read}`,
+    `SELECT ${NUMBER} AS n, ${FAULT} AS error FROM ${read} WHERE ${FAULT} IS NOT NULL
+      ORDER BY 1 LIMIT ${REJECTS_KEPT_MAX}`,
+    `COPY (${sortedRecords(request, kept)}) TO ${literal(sorted)} (${STAGED})`,
+    copyTable(survivors(request, `read_parquet(${literal(sorted)})`), path, columns),
+  ]);
+  const stats = fileStats(copied ?? []);
+  const faults = Number(tallied?.[0]?.['faulty']);
+  const missing = (faulty ?? []).map((row) => ({
+    line: lineAt(Number(row['n'])),
+    error: String(row['error']),
+  }));
+  const { left, refused, rejects, ...verdicts } = judged;
+  return {
+    path,
+    stats,
+    invalid: Number(counted?.[0]?.['lines'] ?? 0) + faults + refused,
+    rejects: [...unread, ...missing, ...rejects]
+      .sort((a, b) => a.line - b.line)
+      .slice(0, REJECTS_KEPT_MAX),
+    duplicates: Number(tallied?.[0]?.['records']) - faults - left - stats.records,
+    ...verdicts,
+  };
+}
+
+/** How the steps between are kept: cheap to write and to read again. */
+const STAGED = 'FORMAT parquet, COMPRESSION lz4_raw';
+
+/** The valid records in the order of the index; of equal ones, the one to keep comes first. */
+function sortedRecords({ columns, index, duplicates }: BatchRequest, read: string): string {
+  const order = duplicates === 'ignore' ? 'ASC' : 'DESC';
+  const own = isNumbered({ columns })
+    ? index.columns.map(({ name }) => identifier(name))
+    : index.terms;
+  const terms = [...own, `${NUMBER} ${order}`];
+  return `SELECT * FROM ${read} WHERE ${FAULT} IS NULL ORDER BY ${terms.join(', ')}`;
+}
+
+/** The first record of each index value. `lag` over the file's order streams: memory stays flat. */
+function survivors({ columns, index }: BatchRequest, read: string): string {
+  const list = columns.map(({ name }) => identifier(name)).join(', ');
+  if (index.terms.length === 0) return `SELECT ${list} FROM ${read}`;
+  const before = index.terms.map((term, at) => `lag(${term}) OVER () AS _system_before${at}`);
+  const differs = index.terms.map((term, at) => `${term} IS DISTINCT FROM _system_before${at}`);
+  return `SELECT ${list} FROM (SELECT *, ${before.join(', ')} FROM ${read})
+    WHERE ${differs.join(' OR ')}`;
+}
+
+/** Why a record is refused, as an expression; null for a good one. */
+function faultOf({ relation, columns, index, lenient, refused }: BatchRequest): string {
+  const known = new Set(relation.columns.map(({ name }) => name));
+  const required = requiredOf(index).filter(({ name }) => known.has(name));
+  const absent = required.map(({ name, type }) => {
+    const empty = type === 'varchar' ? ` OR ${identifier(name)} = ''` : '';
+    const text =
+      relation.kind !== 'parquet' && type !== 'varchar'
+        ? valueOfName(name, relation, columns)
+        : identifier(name);
+    const long =
+      type === 'varchar'
+        ? ` WHEN strlen(${text}) > ${INDEX_BYTES_MAX} THEN ${literal(longError(name))}`
+        : '';
+    return `WHEN ${text} IS NULL${empty} THEN ${literal(requiredError(name))}${long}`;
+  });
+  const unknown = refused.map(
+    (name) => `WHEN ${given(relation, name)} THEN ${literal(unknownError(name))}`,
+  );
+  const misfitError = (column: Column): string =>
+    typeError(column.name, column.type, saidOrder(relation, column));
+  const misfits = columns.flatMap((column) => {
+    const condition = lenient.has(column.name) ? undefined : misfit(relation, column);
+    return condition === undefined
+      ? []
+      : [
+          `WHEN ${condition} THEN ${literal(`${misfitError(column)}, not `)} || ${shownValue(column.name)}`,
+        ];
+  });
+  const cases = [...recordFaults(relation, columns), ...unknown, ...misfits, ...absent];
+  return cases.length === 0 ? 'CAST(NULL AS VARCHAR)' : `CASE ${cases.join(' ')} END`;
+}
+
+function valueOfName(name: string, relation: Relation, columns: readonly Column[]): string {
+  const column = columns.find((item) => item.name === name);
+  return column === undefined ? identifier(name) : valueOf(relation, column, false);
+}
+
+const requiredError = (name: string): string =>
+  `validation failed: should have required property '${name}'`;
+
+const longError = (name: string): string =>
+  `validation failed: property '${name}' should have at most ${INDEX_BYTES_MAX} bytes`;
+
+const unknownError = (name: string): string =>
+  `validation failed: should NOT have additional property '${name}'`;

@@ -1,0 +1,122 @@
+// The unique index of a dataset: key, subkey, date (INTERFACE.md 3.4). Without a date property the
+// day of creation takes its place. Records of a dataset that has none are numbered as they come: their
+// number comes after key, subkey and date, so that equal records are all kept, in their order.
+import type { Column } from '../../store/versions/columns.ts';
+import { CREATED_COLUMN, ROW_COLUMN } from '../../store/versions/columns.ts';
+import type { Dataset } from '../../store/datasets/datasets.ts';
+import type { Row } from '../../store/duckdb/protocol.ts';
+import type { DataFile, Table } from '../../store/versions/lakeRead.ts';
+import { compareValues } from '../../store/lake/tableStats.ts';
+import type { FileStats } from './parquetFile.ts';
+import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+
+export interface UniqueIndex {
+  /** Columns that files are sorted by; empty when there is no index. */
+  readonly columns: readonly Column[];
+  /** Expressions whose values are unique together, over the columns' own names. */
+  readonly terms: readonly string[];
+}
+
+export function uniqueIndexOf(dataset: Dataset, table: Table): UniqueIndex {
+  const { key, subkey, date } = dataset.mapping;
+  const numbered = isNumbered(table);
+  // As datasets without an index were made before their records had numbers.
+  if (key === undefined && date === undefined && !numbered) return { columns: [], terms: [] };
+  const names = [key, subkey, date ?? CREATED_COLUMN, numbered ? ROW_COLUMN : undefined];
+  const columns = names.flatMap((name) => table.columns.filter((column) => column.name === name));
+  if (numbered) return { columns, terms: [identifier(ROW_COLUMN)] };
+  const terms = columns.map(({ name }) =>
+    name === CREATED_COLUMN ? `CAST(${identifier(name)} AS DATE)` : identifier(name),
+  );
+  return { columns, terms };
+}
+
+/** Whether its records are told apart by their numbers. */
+export const isNumbered = ({ columns }: Pick<Table, 'columns'>): boolean =>
+  columns.some(({ name }) => name === ROW_COLUMN);
+
+/** The number of the next record of a table; 1 is the first. */
+export function nextRow({ columns, files }: Pick<Table, 'columns' | 'files'>): number {
+  const id = columns.find(({ name }) => name === ROW_COLUMN)?.id;
+  if (id === undefined) return 1;
+  const numbers = files.map((file) => Number(file.ranges.get(id)?.max ?? 0));
+  return numbers.reduce((most, one) => Math.max(most, one), 0) + 1;
+}
+
+export const orderBy = (index: UniqueIndex): string =>
+  index.columns.length === 0
+    ? ''
+    : ` ORDER BY ${index.columns.map(({ name }) => identifier(name)).join(', ')}`;
+
+/** Index values that are shown of those that records repeat. */
+const EXAMPLES_MAX = 3;
+const EXAMPLE_CHARACTERS = 60;
+
+/** The first index values that a sorted file repeats, a row each, for `repeatsTold`. */
+export function repeatsShown(path: string, index: UniqueIndex): string {
+  const texts = index.terms.map(
+    (_, at) => `left(CAST(t${at} AS VARCHAR), ${EXAMPLE_CHARACTERS}) AS t${at}`,
+  );
+  const repeated = repeatedValues(path, index);
+  return `SELECT ${texts.join(', ')} FROM (${repeated}) ORDER BY ALL LIMIT ${EXAMPLES_MAX}`;
+}
+
+/** @param rows of `repeatsShown` */
+export const repeatsTold = (rows: readonly Row[]): readonly string[] =>
+  rows.map((row) => `(${Object.values(row).map(String).join(', ')})`);
+
+/**
+ * How many records of a freshly sorted file repeat an index value: equal ones are neighbours, and `lag`
+ * over the file's order streams, so this costs one pass over the index columns.
+ */
+export const repeatsStatement = (path: string, index: UniqueIndex): string =>
+  `SELECT count(*) AS repeats FROM (${repeatedValues(path, index, 'ALL')})`;
+
+/** The index values that a sorted file repeats, as `t0`, `t1` … */
+export function repeatedValues(
+  path: string,
+  index: UniqueIndex,
+  each: 'ALL' | 'DISTINCT' = 'DISTINCT',
+): string {
+  const terms = index.terms.map((term, at) => `${term} AS t${at}, lag(${term}) OVER () AS p${at}`);
+  const same = index.terms.map((_, at) => `t${at} = p${at}`).join(' AND ');
+  const names = index.terms.map((_, at) => `t${at}`).join(', ');
+  return `SELECT ${each === 'DISTINCT' ? 'DISTINCT ' : ''}${names} FROM
+    (SELECT ${terms.join(', ')} FROM read_parquet(${literal(path)})) WHERE ${same}`;
+}
+
+/** Columns that have a value in every record; of numbered ones key and subkey may be blank. */
+export const requiredOf = ({ columns }: UniqueIndex): readonly Column[] =>
+  isNumbered({ columns }) ? columns.filter(({ type }) => DATES.has(type)) : columns;
+
+const DATES: ReadonlySet<string> = new Set(['date', 'timestamp']);
+
+/** Required values that are missing: null, or empty where the index is text. */
+export function lacksIndex(stats: FileStats, index: UniqueIndex): boolean {
+  return requiredOf(index).some(({ name }) => isBlank(stats, name));
+}
+
+/** Some record has no value there; of a text, or an empty one. */
+export function isBlank(stats: FileStats, name: string): boolean {
+  const told = stats.columns.get(name);
+  return Number(told?.get('null_count') ?? 0) > 0 || told?.get('min') === '';
+}
+
+/** Files of the dataset that may hold an index value of the new file, by catalog statistics. */
+export function overlapping(
+  files: readonly DataFile[],
+  stats: FileStats,
+  index: UniqueIndex,
+): readonly DataFile[] {
+  return files.filter((file) =>
+    index.columns.every((column) => {
+      if (column.name === CREATED_COLUMN) return true;
+      const range = file.ranges.get(column.id);
+      const told = stats.columns.get(column.name);
+      const [min, max] = [told?.get('min'), told?.get('max')];
+      if (min === undefined || max === undefined || !range?.min || !range.max) return true;
+      const before = compareValues(column.type, range.max, min) < 0;
+      return !before && compareValues(column.type, max, range.min) >= 0;
+    }),
+  );
+}

@@ -1,0 +1,205 @@
+// What is no data, by its first bytes: what people point a loader at by mistake, and what a source
+// answers instead of records. Its status and its header may say anything.
+import { Failure } from '../../store/base/failure.ts';
+import { excerptOf, quoted } from './excerpt.ts';
+
+/** A body that is something else than records. */
+export class NoDataFailure extends Failure {
+  /** With its article: `a web page ("Please log in")`. */
+  readonly what: string;
+
+  constructor(what: string) {
+    super('InvalidBody', `the body is ${what}`);
+    this.what = what;
+  }
+
+  /** The same of what a source gave. */
+  ofSource(): Failure {
+    return new Failure('InvalidBody', `the source answered ${this.what}`);
+  }
+}
+
+interface Magic {
+  /** Latin-1. */
+  readonly bytes: string;
+  readonly at?: number;
+  readonly what: string;
+}
+
+const OFFICE = 'an office file: export it as CSV';
+const EXECUTABLE = 'an executable program';
+const BINARY_TABLE = 'export it as Parquet or CSV';
+
+const MAGIC: readonly Magic[] = [
+  { bytes: '%PDF-', what: 'a PDF document' },
+  { bytes: '\x89PNG', what: 'an image (PNG)' },
+  { bytes: '\xFF\xD8\xFF', what: 'an image (JPEG)' },
+  { bytes: 'GIF87a', what: 'an image (GIF)' },
+  { bytes: 'GIF89a', what: 'an image (GIF)' },
+  { bytes: 'WEBP', at: 8, what: 'an image (WebP)' },
+  { bytes: 'II*\0', what: 'an image (TIFF)' },
+  { bytes: 'MM\0*', what: 'an image (TIFF)' },
+  { bytes: '\0\0\x01\0', what: 'an image (icon)' },
+  { bytes: 'WAVE', at: 8, what: 'a sound (WAV)' },
+  { bytes: 'ID3', what: 'a sound (MP3)' },
+  { bytes: 'OggS', what: 'a sound or film (Ogg)' },
+  { bytes: 'ftyp', at: 4, what: 'a film or an image (MP4, HEIC)' },
+  { bytes: '\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1', what: OFFICE },
+  { bytes: '\x7FELF', what: EXECUTABLE },
+  { bytes: 'MZ', what: EXECUTABLE },
+  { bytes: '\xCF\xFA\xED\xFE', what: EXECUTABLE },
+  { bytes: '\xCE\xFA\xED\xFE', what: EXECUTABLE },
+  { bytes: '\xCA\xFE\xBA\xBE', what: EXECUTABLE },
+  { bytes: '\0asm', what: EXECUTABLE },
+  { bytes: 'SQLite format 3\0', what: 'an SQLite database: export its table as CSV' },
+  { bytes: 'DUCK', at: 8, what: `a DuckDB database: ${BINARY_TABLE}` },
+  { bytes: 'FEA1', what: `a Feather file of version 1: ${BINARY_TABLE}` },
+  { bytes: 'Obj\x01', what: `an Avro file: ${BINARY_TABLE}` },
+  { bytes: 'ORC', what: `an ORC file: ${BINARY_TABLE}` },
+  { bytes: '\x89HDF\r\n', what: `an HDF5 file: ${BINARY_TABLE}` },
+  { bytes: 'CDF\x01', what: `a NetCDF file: ${BINARY_TABLE}` },
+  { bytes: '\x93NUMPY', what: `a NumPy array: ${BINARY_TABLE}` },
+  { bytes: '\x80\x04\x95', what: `a Python pickle: ${BINARY_TABLE}` },
+  { bytes: '\x80\x05\x95', what: `a Python pickle: ${BINARY_TABLE}` },
+  { bytes: 'RDX3\n', what: `an R data file: ${BINARY_TABLE}` },
+  { bytes: '$FL2', what: `an SPSS file: ${BINARY_TABLE}` },
+  { bytes: '<stata_dta>', what: `a Stata file: ${BINARY_TABLE}` },
+  { bytes: 'BZh', what: 'packed by bzip2: unpack it, or pack it as gzip, zstd or zip' },
+  { bytes: '\xFD7zXZ\0', what: 'packed by xz: unpack it, or pack it as gzip, zstd or zip' },
+  { bytes: '7z\xBC\xAF', what: 'a 7z archive: unpack it, or pack it as gzip, zstd or zip' },
+  { bytes: 'Rar!', what: 'a RAR archive: unpack it, or pack it as gzip, zstd or zip' },
+  { bytes: '\x04"M\x18', what: 'packed by lz4: unpack it, or pack it as gzip, zstd or zip' },
+  { bytes: 'ustar', at: 257, what: 'a tar archive: send one file of it' },
+  { bytes: '\xD4\xC3\xB2\xA1', what: 'a recording of network packets (pcap)' },
+  { bytes: '\x0A\x0D\x0D\x0A', what: 'a recording of network packets (pcapng)' },
+  { bytes: '{\\rtf', what: OFFICE },
+  { bytes: '%!PS', what: 'a PostScript document' },
+  { bytes: '-----BEGIN ', what: 'a certificate or a key' },
+  { bytes: 'BEGIN:VCALENDAR', what: 'a calendar' },
+  { bytes: 'BEGIN:VCARD', what: 'a list of contacts' },
+  { bytes: '#!/', what: 'a script' },
+  {
+    bytes: 'version https://git-lfs.github.com/',
+    what: 'a pointer of Git LFS: fetch the file that it stands for',
+  },
+];
+
+/** Beginnings of text that could be a word of data: more than the word must be there. */
+const TEXTS: readonly { readonly pattern: RegExp; readonly what: string }[] = [
+  { pattern: /^[A-Za-z_$][\w$.]{0,60}\(\s*[[{]/, what: 'JavaScript (JSONP): ask for plain JSON' },
+  { pattern: /^-----\s*\n|^---\r?\n[\w-]+:/, what: 'a document (YAML)' },
+];
+
+/** Of text that is looked at. */
+const LOOKED_AT_BYTES = 64 * 1024;
+
+/**
+ * What the body is where it is no data; undefined where it may be.
+ * @param head its first bytes, of text in UTF-8
+ */
+export function noDataIn(head: Buffer): string | undefined {
+  const start = head.toString('latin1', 0, 600);
+  const magic = MAGIC.find(({ bytes, at = 0 }) => start.startsWith(bytes, at));
+  if (magic !== undefined && !isWord(magic, start)) return magic.what;
+  if (head.subarray(0, LOOKED_AT_BYTES).includes(0)) return undefined;
+  const text = head
+    .toString('utf8', 0, LOOKED_AT_BYTES)
+    .replace(/^\uFEFF/, '')
+    .trimStart();
+  return (
+    markupIn(text) ??
+    markdownIn(text) ??
+    sqlIn(text) ??
+    TEXTS.find(({ pattern }) => pattern.test(text))?.what
+  );
+}
+
+/** `ORC,1` and `MZ;price` are headers of CSV, and `ID3` a name. */
+function isWord({ bytes, at = 0 }: Magic, start: string): boolean {
+  const isText = /^[\w:%$+-]+$/.test(bytes) && bytes !== '%PDF-';
+  if (!isText || bytes.length > 8) return false;
+  return /^[\x20-\x7E\t\r\n]*$/.test(start.slice(0, at + bytes.length + 64));
+}
+
+const PAGE_TAGS = new Set(
+  [
+    'html head body meta link style script title base div span p h1 h2 h3 h4 h5 h6 form input table',
+    'center br hr ul ol li main section article header footer nav iframe img pre a b i strong em font',
+    'noscript template',
+  ].flatMap((tags) => tags.split(' ')),
+);
+
+/** A page without a word is told by nothing else. */
+function told(what: string, text: string): string {
+  const excerpt = excerptOf(text);
+  return excerpt === '""' ? what : `${what} (${excerpt})`;
+}
+
+/** Web pages and fragments of them, XML, SVG: `<TICKER>,<DATE>` is a header of CSV. */
+function markupIn(text: string): string | undefined {
+  let rest = text;
+  let isXml = false;
+  for (;;) {
+    const skipped = /^(?:<!--[\s\S]*?(?:-->|$)|<\?[\s\S]*?(?:\?>|$)|<!doctype\b[^>]*>)\s*/i.exec(
+      rest,
+    );
+    if (skipped === null) break;
+    if (/^<!doctype\s+html/i.test(rest)) return told('a web page', text);
+    isXml ||= /^<[?]|^<!doctype/i.test(rest);
+    rest = rest.slice(skipped[0].length);
+  }
+  const wasComment = rest.length < text.length && !isXml;
+  const tag = /^<([a-z_][\w:.-]{0,60})(?:\s[^>]*)?(\/?)>?(.?)/is.exec(rest);
+  const [, name = '', closed, next = ''] = tag ?? [];
+  const lower = name.toLowerCase();
+  if (tag === null) {
+    if (isXml) return told('XML', text);
+    return wasComment && rest.startsWith('<') ? told('a web page', text) : undefined;
+  }
+  if (/[,;|\t]/.test(next) && !isXml) return undefined;
+  if (lower === 'svg') return 'an image (SVG)';
+  const ends = closed === '/' || rest.toLowerCase().includes(`</${lower}`);
+  const isPage = PAGE_TAGS.has(lower);
+  const tags = rest.match(/<\/?[a-z][^<>]*>/gi)?.length ?? 0;
+  if (isPage && (ends || tags > 1 || /^(?:html|head|body|meta|script)$/.test(lower))) {
+    return told('a web page', text);
+  }
+  return isXml || ends ? told('XML', text) : undefined;
+}
+
+const SQL = /^(?:CREATE (?:TABLE|DATABASE)|INSERT INTO|DROP TABLE|BEGIN TRANSACTION|SET \w+ ?=) /i;
+
+/** A script, below its comments. */
+function sqlIn(text: string): string | undefined {
+  const lines = text.split('\n', DOCUMENT_LINES);
+  const first = lines.find((line) => line.trim() !== '' && !line.startsWith('--'));
+  return SQL.test(`${first?.trim()} `) ? 'a script of SQL: export its table as CSV' : undefined;
+}
+
+/** Lines that are looked at for the signs of a document. */
+const DOCUMENT_LINES = 200;
+
+const MARKS: readonly RegExp[] = [
+  /^#{1,6} \S/,
+  /^\s*(?:[-*+]|\d+\.) \S/,
+  /^(?:```|~~~)/,
+  /\]\(/,
+  /^\|?\s*:?-{3,}/,
+  /^> /,
+  /\*\*\S/,
+];
+
+/** A heading alone may be a comment above a table; what follows must look like a document too. */
+function markdownIn(text: string): string | undefined {
+  const lines = text.split(/\r?\n/, DOCUMENT_LINES);
+  const [first = '', second = ''] = lines;
+  const heading = /^#{1,6} \S/.test(first) || /^!?\[!?\[/.test(first);
+  const underlined = /^(?:={3,}|-{3,})$/.test(second.trim()) && !/[,;|\t]/.test(first);
+  if (!heading && !underlined) return undefined;
+  const after = lines.findIndex((line) => !/^#{1,6} \S/.test(line));
+  const rest = lines.slice(Math.max(1, after)).filter((line) => line.trim() !== '');
+  const marked = rest.some((line) => MARKS.some((mark) => mark.test(line)));
+  const prose = lines[after]?.trim() === '' && rest.some((line) => /[.!?:]$/.test(line.trim()));
+  if (!underlined && !marked && !prose) return undefined;
+  return `a document (Markdown, ${quoted(first.replace(/^#+ /, ''))})`;
+}

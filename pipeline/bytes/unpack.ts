@@ -1,0 +1,78 @@
+// Packed bodies to a plain temporary file, with an end: a bomb stops at a ratio, not at a full disk.
+import { createReadStream, createWriteStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createZstdDecompress } from 'node:zlib';
+import { type Entry, openPromise } from 'yauzl';
+import { Failure, reasonOf } from '../../store/base/failure.ts';
+import { NoDataFailure } from './noData.ts';
+
+export type Packing = 'gzip' | 'zstd' | 'zip';
+
+/** Deflate can't beat about 1,032:1; text and Parquet stay far below this. */
+const RATIO_MAX = 200;
+/** Small files may unpack to this much whatever their ratio. */
+const FREE_BYTES = 64 * 1024 ** 2;
+
+/**
+ * Unpacks one file; a zip must hold exactly one.
+ * @throws Failure InvalidBody for a damaged file, TooLarge for one that unpacks beyond reason.
+ */
+export async function unpack(packing: Packing, from: string, to: string): Promise<void> {
+  const most = Math.max(FREE_BYTES, (await stat(from)).size * RATIO_MAX);
+  try {
+    if (packing === 'zip') {
+      await unpackZip(from, to, most);
+      return;
+    }
+    const inflate = packing === 'gzip' ? createGunzip() : createZstdDecompress();
+    const limit = limited(packing, most);
+    await pipeline(createReadStream(from), inflate, limit, createWriteStream(to));
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    throw new Failure('InvalidBody', `the ${packing} body is damaged: ${reasonOf(error)}`);
+  }
+}
+
+function limited(packing: Packing, most: number): Transform {
+  let bytes = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      if (bytes <= most) return done(null, chunk);
+      done(new Failure('TooLarge', `the ${packing} body unpacks to over ${most} bytes`));
+    },
+  });
+}
+
+/** A workbook or a document is a zip of many files, these among the first. */
+const OFFICE_ENTRY = /^(?:\[Content_Types\]\.xml|(?:xl|word|ppt)\/.*|mimetype)$/;
+const OFFICE = 'an office file (such as xlsx): export it as CSV';
+/** What a Mac packs besides. */
+const BESIDE_ENTRY = /^__MACOSX\/|(?:^|\/)\.DS_Store$/;
+/** Files of a zip that are looked at for that. */
+const ENTRIES_LOOKED_AT = 20;
+
+async function unpackZip(from: string, to: string, most: number): Promise<void> {
+  const zip = await openPromise(from, { lazyEntries: true, autoClose: false });
+  try {
+    const entries: Entry[] = [];
+    for await (const entry of zip.eachEntry()) {
+      const { fileName } = entry;
+      if (OFFICE_ENTRY.test(fileName)) throw new NoDataFailure(OFFICE);
+      if (fileName.endsWith('/') || BESIDE_ENTRY.test(fileName)) continue;
+      entries.push(entry);
+      if (entries.length > ENTRIES_LOOKED_AT) break;
+    }
+    const [entry] = entries;
+    if (entry === undefined || entries.length !== 1) {
+      throw new Failure('InvalidBody', 'a zip body must hold exactly one file');
+    }
+    // An opened entry may fail at any moment: nothing may be awaited before someone listens.
+    const source = await zip.openReadStreamPromise(entry);
+    await pipeline(source, limited('zip', most), createWriteStream(to));
+  } finally {
+    zip.close();
+  }
+}

@@ -1,0 +1,256 @@
+// A file against its dataset: what of it fits, and what the dataset's contract makes of what does
+// not. Nothing is changed here but files of the work folder, so that a dry run is the same thing.
+import {
+  checkPropertyNames,
+  type Column,
+  columnTypeOf,
+  isSystemColumn,
+  type PropertyType,
+} from '../../store/versions/columns.ts';
+import { USUAL_CONTRACT } from '../../store/datasets/contracts.ts';
+import type { Dataset } from '../../store/datasets/datasets.ts';
+import { Failure } from '../../store/base/failure.ts';
+import type { Lake } from '../../store/lake/lake.ts';
+import type { Table } from '../../store/versions/lakeRead.ts';
+import { withOpenFiles } from '../../store/versions/tableFiles.ts';
+import { visibleRows } from '../../store/versions/tableSql.ts';
+import { findMisfits, makeBatch } from '../batch/batch.ts';
+import { askedOf, checksOf, looksBack } from '../batch/expectations.ts';
+import { wantedDates, widen } from '../values/infer.ts';
+import { firstLoad } from './firstLoad.ts';
+import { indexTold } from './indexGuess.ts';
+import { checkColumns, ownOf, widenFor, wordOf } from './misfits.ts';
+import type { Relation } from '../values/relation.ts';
+import { settle, settleMisfits, settleRejected, settling } from './settle.ts';
+import { nextRow, uniqueIndexOf } from '../batch/uniqueIndex.ts';
+import { refuseUnknown } from './unknownColumns.ts';
+import type { Batch, BatchRequest, Misfit } from '../batch/batchRequest.ts';
+import type { Looking, Conformed, SchemaChange } from './load.ts';
+
+type Properties = Readonly<Record<string, PropertyType>>;
+
+/** @throws Failure InvalidBody for what the contract, or the index, does not let in. */
+export async function conform(run: Looking, opened: Relation): Promise<Conformed> {
+  const { load, services } = run;
+  const known = services.lake.catalogue.dataset(load.workspace, load.dataset);
+  const relation = await settle(settling(run), opened, known);
+  if (known === undefined) return firstLoad(run, relation);
+  const dataset =
+    load.accepted === true ? { ...known, contract: USUAL_CONTRACT, expectations: [] } : known;
+  const table = await tableOf(services.lake, known);
+  const against = { dataset, table };
+  const index = indexTold(known, 'as the dataset has it');
+  if (!looksBack(dataset) || table.files.length === 0) {
+    const fitted = await conformTo(run, relation, against);
+    return { kind: 'known', ...fitted, dataset: known, index };
+  }
+  const { columns } = uniqueIndexOf(known, table);
+  const conformed = await withOpenFiles(services.lake.files, table.files, ({ paths, pathOf }) => {
+    const stored = visibleRows(table.files, columns, pathOf);
+    const bench = { ...run.bench, files: paths };
+    return conformTo({ ...run, bench }, relation, against, stored);
+  });
+  return { kind: 'known', ...conformed, dataset: known, index };
+}
+
+/**
+ * A file against a dataset as it is, or as it is about to become.
+ * @param stored a sub-select of its records' index, where they matter
+ * @throws as `conform`.
+ */
+export async function conformTo(
+  run: Looking,
+  relation: Relation,
+  { dataset, table }: Pick<Found, 'dataset' | 'table'>,
+  stored?: string,
+): Promise<Fitted & Pick<Conformed, 'leftOut'>> {
+  checkColumns(dataset, relation);
+  const unknown = relation.columns.filter(
+    ({ name }) => !Object.hasOwn(dataset.schema.properties, name) && !isSystemColumn(name),
+  );
+  const found = { run, relation: lenientRelation(relation, dataset), dataset, table, unknown };
+  const leftOut = await leftOutOf(found);
+  return { ...(await conformKnown(found, stored)), leftOut };
+}
+
+/** A load into a dataset that is there. */
+interface Found {
+  readonly run: Looking;
+  readonly relation: Relation;
+  /** With the contract and the expectations that are in force for the load. */
+  readonly dataset: Dataset;
+  readonly table: Table;
+  readonly unknown: Relation['columns'];
+}
+
+/** DuckDB would refuse a line for a value that is to become null. */
+const lenientRelation = (relation: Relation, { contract }: Dataset): Relation =>
+  contract.types === 'discard_value' && relation.kind === 'csv'
+    ? { ...relation, texts: true }
+    : relation;
+
+/** @throws Failure InvalidBody where the contract freezes the columns. */
+async function leftOutOf({ dataset, relation, run, unknown }: Found): Promise<readonly string[]> {
+  const { columns } = dataset.contract;
+  const names = unknown.map(({ name }) => name);
+  if (names.length === 0 || columns === 'evolve') return [];
+  if (columns === 'freeze') return refuseUnknown(names, relation, run.bench);
+  if (columns === 'discard_record') return names;
+  const list = names.slice(0, 20).join(', ');
+  await run.events.log(`columns that the schema does not have are left out: ${list}`);
+  return names;
+}
+
+/** Of a batch and what the schema becomes for it. */
+interface Fitted {
+  readonly batch: Batch;
+  readonly change: SchemaChange | undefined;
+}
+
+/**
+ * Types of new properties are widened until the whole file fits, as if all of it was read; those of
+ * known ones too, where the contract says so.
+ * @param stored a sub-select of the stored records' index, where it matters
+ */
+async function conformKnown(asked: Found, stored: string | undefined): Promise<Fitted> {
+  let found = asked;
+  const { dataset, table, unknown } = found;
+  const { contract, schema } = dataset;
+  const added: Record<string, PropertyType> =
+    contract.columns === 'evolve' ? { ...wantedDates(unknown, undefined) } : {};
+  const widened: Record<string, PropertyType> = {};
+  const firstId = await firstIdOf(found, added);
+  const guessing = Object.keys(added).length > 0 || /^(evolve|freeze)$/.test(contract.types);
+  for (let guessed = guessing; ;) {
+    const columns = columnsAfter(table.columns, added, widened, firstId);
+    const request = requestFor(found, columns, stored);
+    const attempt = await makeBatch(request, found.run.bench, guessed);
+    if (attempt.kind === 'unproved') throw new Failure('SystemError', 'an index was not asked for');
+    if (attempt.kind === 'batch') {
+      const { run } = found;
+      const again = await settleRejected(settling(run), found.relation, dataset, attempt.batch);
+      if (again !== undefined) {
+        found = { ...found, relation: again };
+        continue;
+      }
+      await tellDiscarded(found, request);
+      return { batch: attempt.batch, change: changeOf(dataset, columns, added, widened) };
+    }
+    const before = JSON.stringify([added, widened]);
+    const { misfits } = attempt;
+    const how = settling(found.run);
+    const settled = await settleMisfits(how, found.relation, added, misfits, schema.properties);
+    const readOtherwise = settled.relation !== found.relation;
+    found = { ...found, relation: settled.relation };
+    Object.assign(added, settled.properties);
+    for (const misfit of settled.rest) {
+      const { column } = misfit;
+      const into = Object.hasOwn(added, column) ? added : widened;
+      const was = ownOf(into, column) ?? ownOf(schema.properties, column) ?? { type: 'string' };
+      if (into === widened && contract.types === 'freeze')
+        throw frozen(misfit, was, found.relation);
+      if (into === widened && !mayWiden(dataset, column, was)) continue;
+      into[column] = await widenFor(misfit, was, found);
+    }
+    guessed = readOtherwise || JSON.stringify([added, widened]) !== before;
+  }
+}
+
+/** @throws Failure InvalidBody for a new property that can not stand beside those there are. */
+async function firstIdOf({ dataset, run, table }: Found, added: Properties): Promise<number> {
+  if (Object.keys(added).length === 0) return 0;
+  checkPropertyNames('the schema', Object.keys({ ...dataset.schema.properties, ...added }));
+  // A table that is about to become has columns that the catalog does not know yet.
+  const newest = Math.max(...table.columns.map(({ id }) => id));
+  return Math.max(newest + 1, await run.services.lake.nextColumnId(table.tableId));
+}
+
+/** Never an indexed property, and none into what an expectation could not compare any more. */
+function mayWiden(
+  { contract, expectations, mapping }: Dataset,
+  name: string,
+  property: PropertyType,
+): boolean {
+  if (contract.types !== 'evolve' || Object.values(mapping).includes(name)) return false;
+  return !askedOf(expectations).has(name) || widen(property).type === 'number';
+}
+
+function frozen(misfit: Misfit, property: PropertyType, relation: Relation): Failure {
+  const { column, line, value } = misfit;
+  const shown = JSON.stringify(value.slice(0, 100));
+  const told = `line ${line} has ${shown} for '${column}', no ${wordOf(column, property, relation)}`;
+  return new Failure('InvalidBody', `the schema is frozen: ${told}`);
+}
+
+/** Columns keep their ids; new ones come after all that the table ever had. */
+const columnsAfter = (
+  columns: readonly Column[],
+  added: Properties,
+  widened: Properties,
+  firstId: number,
+): readonly Column[] => [
+  ...columns.map((column) => {
+    const wider = Object.hasOwn(widened, column.name) ? widened[column.name] : undefined;
+    return wider === undefined ? column : { ...column, type: columnTypeOf(wider) };
+  }),
+  ...Object.entries(added).map(([name, property], at) => ({
+    id: firstId + at,
+    name,
+    type: columnTypeOf(property),
+    nullable: true,
+  })),
+];
+
+function changeOf(
+  { schema }: Dataset,
+  columns: readonly Column[],
+  added: Properties,
+  widened: Properties,
+): SchemaChange | undefined {
+  if (Object.keys(added).length + Object.keys(widened).length === 0) return undefined;
+  const properties = { ...schema.properties, ...widened, ...added };
+  return { schema: { ...schema, properties }, columns, added, widened };
+}
+
+function requestFor(
+  { dataset, relation, run, table, unknown }: Found,
+  columns: readonly Column[],
+  stored: string | undefined,
+): BatchRequest {
+  const { contract, mapping } = dataset;
+  const index = uniqueIndexOf(dataset, table);
+  const own = Object.keys(dataset.schema.properties);
+  const indexed = new Set(Object.values(mapping));
+  const lenient = contract.types === 'discard_value' ? own.filter((one) => !indexed.has(one)) : [];
+  return {
+    relation,
+    columns,
+    index,
+    duplicates: run.load.duplicates,
+    nowMs: run.services.clock(),
+    lenient: new Set(lenient),
+    refused: contract.columns === 'discard_record' ? unknown.map(({ name }) => name) : [],
+    checks: checksOf(dataset, columns, stored),
+    firstRow: nextRow(table),
+    repeats: 'drop',
+  };
+}
+
+/** What became null is told: nothing is lost in silence. */
+async function tellDiscarded({ run }: Found, request: BatchRequest): Promise<void> {
+  const { lenient } = request;
+  if (lenient.size === 0) return;
+  const columns = request.columns.filter(({ name }) => lenient.has(name));
+  const some = await findMisfits({ relation: request.relation, columns }, run.bench);
+  for (const { column, line, records, value } of some) {
+    const first = `line ${line} has ${JSON.stringify(value.slice(0, 100))}`;
+    await run.events.log(`${records} values of ${column} did not fit and are null: ${first}`);
+  }
+}
+
+/** The table of a dataset as it is now. @throws Failure NotFound. */
+export async function tableOf(lake: Lake, { tableId }: Dataset): Promise<Table> {
+  const table = await lake.table(tableId);
+  if (table === undefined) throw new Failure('NotFound');
+  return table;
+}

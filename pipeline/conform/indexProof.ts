@@ -1,0 +1,143 @@
+// An index that was guessed is proved on all the records of a file, or another one is; where none is, the
+// records are numbered in the order of the file.
+import { join } from 'node:path';
+import { type Column, ROW_COLUMN } from '../../store/versions/columns.ts';
+import type { ColumnMapping } from '../../store/datasets/datasets.ts';
+import { REJECTS_KEPT_MAX } from '../../store/work/jobs.ts';
+import { newUuid } from '../../store/base/random.ts';
+import { ask, lineOf } from '../batch/batchStatements.ts';
+import { copyTable, fileStats } from '../batch/parquetFile.ts';
+import { INDEX_BYTES_MAX, type Relation } from '../values/relation.ts';
+import { isBlank, isNumbered, orderBy, repeatsStatement, type UniqueIndex } from '../batch/uniqueIndex.ts';
+import type { Batch, Workbench } from '../batch/batchRequest.ts';
+import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+
+/** Records of a first look at all candidates. */
+const LOOKED_AT = 50_000;
+/** Candidates that are proved by a sort of all records. */
+const PROVED_MAX = 4;
+/** Texts that are looked at as parts of an index, the first ones. */
+const TEXTS_MAX = 24;
+
+/** Where a batch is sorted anew. */
+export interface Proving {
+  /** In the order of the file. */
+  readonly batch: Batch;
+  readonly relation: Relation;
+  readonly bench: Workbench;
+}
+
+/** Without records that have no value at all, such as a last line of commas: these are invalid. */
+export async function withoutEmpty(
+  properties: readonly string[],
+  columns: readonly Column[],
+  { batch, bench, relation }: Proving,
+): Promise<Batch> {
+  if (properties.some((name) => !isBlank(batch.stats, name))) return batch;
+  const read = `read_parquet(${literal(batch.path)}, file_row_number = true)`;
+  const values = properties.map((name) => `nullif(CAST(${identifier(name)} AS VARCHAR), '')`);
+  const empty = `coalesce(${values.join(', ')}) IS NULL`;
+  const path = join(bench.folder, `${newUuid()}.parquet`);
+  const list = columns.map(({ name }) => identifier(name)).join(', ');
+  const kept = `SELECT ${list} FROM ${read} WHERE NOT (${empty})`;
+  const [found = [], copied] = await ask(bench, relation, [
+    `SELECT file_row_number + 1 AS n FROM ${read} WHERE ${empty} ORDER BY 1 LIMIT ${REJECTS_KEPT_MAX}`,
+    copyTable(kept, path, columns, batch.stats.records),
+  ]);
+  if (found.length === 0) return batch;
+  const stats = fileStats(copied ?? []);
+  const rejects = found.map(({ n }) => ({
+    line: lineOf(Number(n), relation, batch.rejects),
+    error: 'validation failed: the record has no value',
+  }));
+  return {
+    ...batch,
+    path,
+    stats,
+    invalid: batch.invalid + batch.stats.records - stats.records,
+    rejects: [...batch.rejects, ...rejects]
+      .sort((one, other) => one.line - other.line)
+      .slice(0, REJECTS_KEPT_MAX),
+  };
+}
+
+/** Texts some of which are longer than an index may hold. */
+export async function longTexts(
+  names: readonly string[],
+  { batch, bench, relation }: Proving,
+): Promise<ReadonlySet<string>> {
+  if (names.length === 0) return new Set();
+  const longest = names.map((name, at) => `max(strlen(${identifier(name)})) AS m${at}`);
+  const statement = `SELECT ${longest.join(', ')} FROM read_parquet(${literal(batch.path)})`;
+  const [rows] = await ask(bench, relation, [statement]);
+  return new Set(names.filter((_, at) => Number(rows?.[0]?.[`m${at}`] ?? 0) > INDEX_BYTES_MAX));
+}
+
+/**
+ * Texts whose values come again, as those of a key beside a date do: three records of two values, or more
+ * of fewer. Free texts differ, and tell records apart by chance.
+ */
+export async function repeatingTexts(
+  names: readonly string[],
+  proving: Proving,
+): Promise<ReadonlySet<string>> {
+  const some = names.slice(0, TEXTS_MAX);
+  const { distinct, records } = await countFirst(
+    some.map((name) => [name]),
+    proving,
+  );
+  return new Set(some.filter((_, at) => (distinct[at] ?? 0) * 3 <= records * 2));
+}
+
+/**
+ * Of the first records: how many there are, and how many values each of some lists of columns has.
+ * Hashes are counted: 50,000 texts of a kilobyte in 40 counts did not fit the memory of a load. Two
+ * values of one hash only rule a candidate out.
+ */
+async function countFirst(
+  lists: readonly (readonly string[])[],
+  { batch, bench, relation }: Proving,
+): Promise<{ readonly records: number; readonly distinct: readonly number[] }> {
+  if (lists.length === 0) return { records: 0, distinct: [] };
+  const names = [...new Set(lists.flat())].map(identifier).join(', ');
+  const counts = lists.map(
+    (list, at) => `count(DISTINCT hash(${list.map(identifier).join(', ')})) AS d${at}`,
+  );
+  const first = `(SELECT ${names} FROM read_parquet(${literal(batch.path)}) LIMIT ${LOOKED_AT})`;
+  const statement = `SELECT count(*) AS records, ${counts.join(', ')} FROM ${first}`;
+  const [[row] = []] = await ask(bench, relation, [statement]);
+  const distinct = lists.map((_, at) => Number(row?.[`d${at}`] ?? 0));
+  return { records: Number(row?.['records'] ?? 0), distinct };
+}
+
+/** Those candidates that the first records do not rule out, in their order. */
+export async function possible(
+  candidates: readonly ColumnMapping[],
+  proving: Proving,
+): Promise<readonly ColumnMapping[]> {
+  const lists = candidates.map((mapping) => Object.values(mapping).map(String));
+  const { distinct, records } = await countFirst(lists, proving);
+  return candidates.filter((_, at) => distinct[at] === records).slice(0, PROVED_MAX);
+}
+
+/** The batch sorted by an index, where no record repeats another's value; undefined where one does. */
+export async function provedBy(
+  { columns, index }: { readonly columns: readonly Column[]; readonly index: UniqueIndex },
+  { batch, bench, relation }: Proving,
+): Promise<Batch | undefined> {
+  const path = join(bench.folder, `${newUuid()}.parquet`);
+  const list = columns.map(({ name }) => columnOf(name)).join(', ');
+  const numbered = isNumbered({ columns });
+  const read = `read_parquet(${literal(batch.path)}${numbered ? ', file_row_number = true' : ''})`;
+  const query = `SELECT ${list} FROM ${read}${orderBy(index)}`;
+  const repeats = numbered ? [] : [repeatsStatement(path, index)];
+  const copy = copyTable(query, path, columns, batch.stats.records);
+  const [copied, repeated] = await ask(bench, relation, [copy, ...repeats]);
+  if (Number(repeated?.[0]?.['repeats'] ?? 0) > 0) return undefined;
+  return { ...batch, path, stats: fileStats(copied ?? []) };
+}
+
+const columnOf = (name: string): string =>
+  name === ROW_COLUMN
+    ? `CAST(file_row_number + 1 AS BIGINT) AS ${identifier(name)}`
+    : identifier(name);

@@ -1,0 +1,111 @@
+// A load: what it is told, what it runs with, and what its file conforms to.
+import type { ColumnMapping, RecordSchema, Dataset } from '../../store/datasets/datasets.ts';
+import type { DateOrder } from '../values/dateFormats.ts';
+import type { Reading } from '../bytes/reading.ts';
+import type { Relation } from '../values/relation.ts';
+import type { Touches } from '../../store/lake/commit.ts';
+import type { Lake } from '../../store/lake/lake.ts';
+import type { DuckDbPool } from '../../store/duckdb/pool.ts';
+import type { Clock } from '../../store/base/clock.ts';
+import type { AtCrashPoint } from '../../store/base/crashPoints.ts';
+import type { Workbench, Batch } from '../batch/batchRequest.ts';
+import type { DatasetDraft } from '../../store/lake/datasetEdits.ts';
+import type { PropertyType, Column } from '../../store/versions/columns.ts';
+
+type DuplicateHandling = 'ignore' | 'replace';
+
+/** What to load, and into what. */
+export interface Load {
+  readonly path: string;
+  readonly workspace: string;
+  readonly dataset: string;
+  readonly duplicates: DuplicateHandling;
+  /** The load takes the place of every record that is stored. */
+  readonly overwrite?: boolean;
+  /** Rejected records after which nothing is ingested. */
+  readonly rejectsMax: number;
+  /** Parts of the unique index when the dataset is made by this load; guessed when undefined. */
+  readonly mapping?: ColumnMapping;
+  /** The dataset that it makes has no unique index: every record is kept. */
+  readonly numbered?: boolean;
+  /** It ends where it makes a dataset and its file repeats a value of the index that was asked for. */
+  readonly refusesRepeats?: boolean;
+  /** Where the records of a JSON document are; `$[*]` or one a line when undefined. */
+  readonly jsonPath?: string;
+  /** What comes first in dates like 01/02/2024; told by the values when undefined. */
+  readonly dateOrder?: DateOrder;
+  /** What is said of how the file is to be read. */
+  readonly reading?: Reading;
+  readonly source?: string;
+  /** The file's columns when its maker told them: nothing is guessed. */
+  readonly relation?: Relation;
+  /** What it changes for who has records in memory. */
+  readonly touches?: Touches;
+  /** Its records were let in before: neither contract nor expectation is asked again. */
+  readonly accepted?: boolean;
+  /** The job that it is, for records that are kept aside. */
+  readonly jobId?: string;
+}
+
+export interface IngestServices {
+  readonly lake: Lake;
+  readonly pool: DuckDbPool;
+  readonly temporary: string;
+  readonly clock: Clock;
+  readonly at: AtCrashPoint;
+  readonly deadlineMs: number;
+  /** Aborted when the load is to end without a trace. */
+  readonly signal?: AbortSignal;
+}
+
+/** Told while it runs. */
+export interface IngestEvents {
+  readonly validating: () => Promise<void>;
+  /** With how many records of the file were read and found good. */
+  readonly validated: (records: number) => Promise<void>;
+  readonly ingesting: () => Promise<void>;
+  readonly progress: (percent: number) => void;
+  readonly log: (message: string) => Promise<void>;
+}
+
+const nothing = async (): Promise<void> => undefined;
+
+/** A load that nobody follows: single records are not logged (INTERFACE.md 3.7). */
+export const silentEvents: IngestEvents = {
+  validating: nothing,
+  validated: nothing,
+  ingesting: nothing,
+  progress: () => undefined,
+  log: nothing,
+};
+
+/** One load while it is looked at. */
+export interface Looking {
+  readonly load: Load;
+  readonly services: Pick<IngestServices, 'lake' | 'clock'>;
+  readonly bench: Workbench;
+  readonly events: Pick<IngestEvents, 'log'>;
+}
+
+type Properties = Readonly<Record<string, PropertyType>>;
+
+/** How the schema of a dataset becomes wider with a load. */
+export interface SchemaChange {
+  readonly schema: RecordSchema;
+  /** All columns of the table afterwards. */
+  readonly columns: readonly Column[];
+  readonly added: Properties;
+  readonly widened: Properties;
+}
+
+/** A batch, and the dataset that it is for: one that is there, or one to be made. */
+export type Conformed = {
+  readonly batch: Batch;
+  /** Columns of the file that the schema does not have and that stay out. */
+  readonly leftOut: readonly string[];
+  /** Which index the dataset has, and why. */
+  readonly index: string;
+} & (
+  | { readonly kind: 'known'; readonly dataset: Dataset; readonly change: SchemaChange | undefined }
+  | { readonly kind: 'new'; readonly draft: DatasetDraft }
+);

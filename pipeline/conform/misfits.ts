@@ -1,0 +1,58 @@
+// A file whose values do not fit the types that they were guessed to have, or whose columns can not be an
+// index: what follows, and the words for it.
+import { columnTypeOf, type PropertyType } from '../../store/versions/columns.ts';
+import type { DatasetDraft } from '../../store/lake/datasetEdits.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { isLongNumber, widen } from '../values/infer.ts';
+import { type Relation, saidOrder } from '../values/relation.ts';
+import type { Misfit } from '../batch/batchRequest.ts';
+import type { Looking } from './load.ts';
+
+type Properties = Readonly<Record<string, PropertyType>>;
+
+export const ownOf = (properties: Properties, name: string): PropertyType | undefined =>
+  Object.hasOwn(properties, name) ? properties[name] : undefined;
+
+export async function widenFor(
+  misfit: Misfit,
+  guessed: PropertyType,
+  { relation, run }: { readonly relation: Relation; readonly run: Pick<Looking, 'events'> },
+): Promise<PropertyType> {
+  const { column, line, value } = misfit;
+  const wider = isLongNumber(value) ? ({ type: 'string' } as const) : widen(guessed);
+  const was = wordOf(column, guessed, relation);
+  const shown = JSON.stringify(value.slice(0, 100));
+  await run.events.log(`${column} becomes ${wider.type}: line ${line} has ${shown}, no ${was}`);
+  return wider;
+}
+
+/** What a value should have been. */
+export function wordOf(name: string, property: PropertyType, relation: Relation): string {
+  const order = saidOrder(relation, { name, type: columnTypeOf(property) });
+  const word = property.format ?? property.type;
+  return order === undefined ? word : `${word} in the order ${order}`;
+}
+
+export const noDate = (name: string, why: string): Failure =>
+  new Failure('InvalidBody', `property '${name}' can not be the date: ${why}`);
+
+/** @throws Failure InvalidBody when an indexed property is not in the file or can't be one. */
+export function checkColumns(dataset: DatasetDraft, relation: Relation): void {
+  const names = new Set(relation.columns.map(({ name }) => name));
+  for (const [part, name] of Object.entries(dataset.mapping)) {
+    const property = dataset.schema.properties[name];
+    if (!names.has(name) || property === undefined) {
+      throw new Failure(
+        'InvalidBody',
+        `validation failed: should have required property '${name}'`,
+      );
+    }
+    const date = property.format !== undefined;
+    if (part === 'date' && !date) {
+      throw noDate(name, 'it holds no dates');
+    }
+    if (columnTypeOf(property) === 'json') {
+      throw new Failure('InvalidBody', `property '${name}' can not be indexed: it is no scalar`);
+    }
+  }
+}

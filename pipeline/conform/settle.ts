@@ -1,0 +1,344 @@
+// What a sample leaves open is settled by the whole file: in one pass all values of a column are
+// counted by how they can be read. So is what a sample got wrong, where a value further down is
+// spelled as people write dates and numbers. Files of plain values are not read once more.
+import { type PropertyType } from '../../store/versions/columns.ts';
+import type { Dataset } from '../../store/datasets/datasets.ts';
+import type { Row } from '../../store/duckdb/protocol.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { ask } from '../batch/batchStatements.ts';
+import { type DateOrder, type DateTally, dateVerdict, isDateText } from '../values/dateFormats.ts';
+import { clocked, isOrdered, loweredText, writtenInstant } from '../values/dateReading.ts';
+import { datesSpelled, type Inferred, inferJsonType, numbersSpelled } from '../values/infer.ts';
+import { isMissing, missingTest } from '../values/missing.ts';
+import {
+  isNumberText,
+  numberTallyTerms,
+  type NumberTally,
+  numberVerdict,
+} from '../values/numberFormats.ts';
+import { fromClause, type Relation } from '../values/relation.ts';
+import type { Batch, Misfit, Workbench } from '../batch/batchRequest.ts';
+import type { IngestEvents } from './load.ts';
+import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+
+interface Settling {
+  readonly bench: Workbench;
+  readonly events: Pick<IngestEvents, 'log'>;
+  /** The order that was said. */
+  readonly order: DateOrder | undefined;
+}
+
+/** @param run one load while it is looked at */
+export const settling = (run: {
+  readonly bench: Workbench;
+  readonly events: Pick<IngestEvents, 'log'>;
+  readonly load: { readonly dateOrder?: DateOrder };
+}): Settling => ({ bench: run.bench, events: run.events, order: run.load.dateOrder });
+
+type Properties = Readonly<Record<string, PropertyType>>;
+type SourceColumn = Relation['columns'][number];
+
+/** What the values of a column are looked at for. */
+interface Question {
+  readonly name: string;
+  readonly kind: 'dates' | 'numbers';
+  /** The type is known: values that do not fit are rejected, and tell nothing of the others. */
+  readonly known: boolean;
+}
+
+/** Rows of a Parquet file that tell which of its texts are dates. */
+const SAMPLE_ROWS = 2_000;
+
+/**
+ * The relation as the whole file tells it, where its sample left something open.
+ * @param known the dataset that it goes into, where there is one
+ * @throws Failure InvalidBody for dates that have a second reading, where no value tells which.
+ */
+export async function settle(
+  run: Settling,
+  relation: Relation,
+  known: Dataset | undefined,
+): Promise<Relation> {
+  const sampled = relation.kind === 'parquet' ? await sampleTexts(run, relation) : relation;
+  const questions = sampled.columns.flatMap((column) => openQuestion(column, known));
+  return answerAll(run, sampled, questions);
+}
+
+function openQuestion({ inferred, name }: SourceColumn, known: Dataset | undefined): Question[] {
+  const { open, property, spelling } = inferred;
+  const target = ownOf(known?.schema.properties ?? {}, name);
+  const isNew = known === undefined || known.contract.columns === 'evolve';
+  if (target === undefined && (open === undefined || !isNew)) return [];
+  const kind = open === 'number' ? 'numbers' : 'dates';
+  if (target === undefined) return [{ name, kind, known: false }];
+  if (target.format !== undefined) {
+    const text =
+      property.type === 'string' && spelling === undefined && property.format === undefined;
+    return text ? [{ name, kind: 'dates', known: true }] : [];
+  }
+  const wanted = target.type === 'integer' || target.type === 'number';
+  return wanted && open === 'number' ? [{ name, kind, known: true }] : [];
+}
+
+const ownOf = (properties: Properties, name: string): PropertyType | undefined =>
+  Object.hasOwn(properties, name) ? properties[name] : undefined;
+
+/**
+ * The relation with the columns settled whose guessed type a value does not fit that is a date or a
+ * number all the same, and their types; `rest` are the misfits that are none.
+ * @param guessed types, which may change
+ * @param known types, which stay: how the values of such a column are read may change
+ * @throws as `settle`.
+ */
+export async function settleMisfits(
+  run: Settling,
+  relation: Relation,
+  guessed: Properties,
+  misfits: readonly Misfit[],
+  known: Properties = {},
+): Promise<{
+  readonly relation: Relation;
+  readonly properties: Properties;
+  readonly rest: readonly Misfit[];
+}> {
+  const questions = misfits.flatMap((misfit): readonly Question[] => {
+    const name = misfit.column;
+    const column = relation.columns.find((one) => one.name === name);
+    const isNew = Object.hasOwn(guessed, name);
+    const named = kindOf(ownOf(isNew ? guessed : known, name));
+    const kind = isNew && areDays(column) && isDateText(misfit.value) ? 'dates' : named;
+    if (column === undefined || column.settled === true || kind === undefined) return [];
+    return mayBe(kind, misfit.value, relation) ? [{ name, kind, known: !isNew }] : [];
+  });
+  const settled = await answerAll(run, relation, questions);
+  const properties: Record<string, PropertyType> = {};
+  const read = new Set<string>();
+  for (const { known: isKnown, name } of questions) {
+    const inferred = settled.columns.find((one) => one.name === name)?.inferred;
+    const was = relation.columns.find((one) => one.name === name)?.inferred;
+    if (inferred === undefined || inferred === was) continue;
+    read.add(name);
+    if (!isKnown) properties[name] = inferred.property;
+    const misfit = misfits.find(({ column }) => column === name);
+    const shown = JSON.stringify(misfit?.value.slice(0, 100));
+    const word = inferred.property.format ?? inferred.property.type;
+    await run.events.log(`${name} is read as ${word}: line ${misfit?.line} has ${shown}`);
+  }
+  const rest = misfits.filter(({ column }) => !read.has(column));
+  return { relation: settled, properties, rest };
+}
+
+/** Digits such as 20240131, which are days among other dates. */
+const areDays = (column: SourceColumn | undefined): boolean =>
+  column?.inferred.numeric?.read.kind === 'strptime';
+
+function kindOf(property: PropertyType | undefined): Question['kind'] | undefined {
+  if (property?.format !== undefined) return 'dates';
+  return property?.type === 'integer' || property?.type === 'number' ? 'numbers' : undefined;
+}
+
+const PLAIN_NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+/** A plain number becomes a wider type without this, and a text is none of these. */
+function mayBe(kind: Question['kind'], value: string, { kind: format }: Relation): boolean {
+  if (isMissing(value)) return true;
+  if (kind === 'dates') return isDateText(value);
+  return format === 'csv' && !PLAIN_NUMBER.test(value) && isNumberText(value);
+}
+
+/**
+ * The relation as all values of a file tell it that goes into a known dataset, some records of which
+ * did not fit; undefined where that changes nothing.
+ */
+export async function settleRejected(
+  run: Settling,
+  relation: Relation,
+  { schema }: Dataset,
+  { invalid }: Batch,
+): Promise<Relation | undefined> {
+  if (invalid === 0 || relation.kind === 'parquet') return undefined;
+  const questions = relation.columns.flatMap(({ name, settled }): readonly Question[] => {
+    const kind = kindOf(ownOf(schema.properties, name));
+    return kind === undefined || settled === true ? [] : [{ name, kind, known: true }];
+  });
+  const again = await answerAll(run, relation, questions);
+  const same = again.columns.every(
+    ({ inferred }, at) => inferred === relation.columns[at]?.inferred,
+  );
+  return same ? undefined : again;
+}
+
+async function answerAll(
+  run: Settling,
+  relation: Relation,
+  questions: readonly Question[],
+): Promise<Relation> {
+  if (questions.length === 0) return relation;
+  const rows = await countAll(run, relation, questions);
+  const answers = new Map<string, Inferred | undefined>();
+  for (const [at, question] of questions.entries()) {
+    answers.set(question.name, await answer(run, relation, question, rows[at] ?? {}));
+  }
+  const columns = relation.columns.map((column) =>
+    answers.has(column.name)
+      ? { ...column, inferred: answers.get(column.name) ?? column.inferred, settled: true as const }
+      : column,
+  );
+  return { ...relation, columns };
+}
+
+/** Undefined: the values say nothing new. */
+async function answer(
+  run: Settling,
+  relation: Relation,
+  question: Question,
+  row: Row,
+): Promise<Inferred | undefined> {
+  const { kind, known, name } = question;
+  const was = relation.columns.find((column) => column.name === name)?.inferred;
+  const marks = Number(row['marks']) > 0 ? ({ missing: true } as const) : {};
+  if (kind === 'numbers') {
+    const tally = tallyIn(row, NUMBER_COUNTS, known) as unknown as NumberTally;
+    const delimiter = relation.kind === 'csv' ? relation.delimiter : undefined;
+    if (relation.kind !== 'csv') return marksOnly(was, tally, marks);
+    const verdict = numberVerdict(tally, delimiter);
+    if (verdict === 'ambiguous') {
+      await run.events.log(
+        `${name} stays as it is written: ${String(row['some'])} may be two numbers`,
+      );
+    }
+    if (verdict === undefined || verdict === 'ambiguous') return undefined;
+    return { ...numbersSpelled(verdict), ...marks };
+  }
+  const tally = { ...tallyIn(row, DATE_COUNTS, known), first: [] } as unknown as DateTally;
+  const verdict = dateVerdict(tally, run.order);
+  if (verdict === 'ambiguous') throw ambiguous(name, String(row['open']));
+  if (verdict === 'contradiction') {
+    const [day, month] = [String(row['dayFirst']), String(row['monthFirst'])];
+    const told = `${day} has the day first, ${month} the month`;
+    await run.events.log(`${name}: the order of day and month contradicts itself: ${told}`);
+  }
+  if (verdict === undefined || verdict === 'contradiction') {
+    return known && tally.told > 0 ? { ...datesSpelled(WRITTEN), ...marks } : undefined;
+  }
+  return { ...datesSpelled(verdict), ...marks };
+}
+
+const WRITTEN = { time: true, read: { kind: 'written' } } as const;
+
+/** Numbers of JSON are numbers already. */
+const marksOnly = (
+  was: Inferred | undefined,
+  { neither, told }: NumberTally,
+  marks: { readonly missing?: true },
+): Inferred | undefined =>
+  was === undefined || marks.missing === undefined || was.missing === true || neither === told
+    ? undefined
+    : { ...was, ...marks };
+
+function ambiguous(name: string, example: string): Failure {
+  const say = 'dateOrder=MDY or DMY (--date-order)';
+  const why = `'${example}' can be read with the month first or the day first, and no value tells`;
+  return new Failure('InvalidBody', `column '${name}' needs ${say}: ${why}`);
+}
+
+const NUMBER_COUNTS = Object.keys(numberTallyTerms('', ''));
+const DATE_COUNTS = [
+  'neither',
+  'dayFirstOnly',
+  'monthFirstOnly',
+  'differ',
+  'ordered',
+  'clocks',
+] as const;
+
+function tallyIn(
+  row: Row,
+  counts: readonly string[],
+  known: boolean,
+): Readonly<Record<string, unknown>> {
+  const numbers = Object.fromEntries(
+    counts.map((name) => [name, /Currency$/.test(name) ? String(row[name]) : Number(row[name])]),
+  );
+  const told = Number(row['told']);
+  if (!known) return { ...numbers, told };
+  // Records of values that fit in no way are rejected, whatever becomes of the others.
+  return { ...numbers, told: told - Number(row['neither']), neither: 0 };
+}
+
+/** For each question one row of counts. */
+async function countAll(
+  { bench }: Settling,
+  relation: Relation,
+  questions: readonly Question[],
+): Promise<readonly Row[]> {
+  const targets = questions.map(({ name }, at) => ({
+    id: at + 1,
+    name,
+    type: 'varchar' as const,
+    nullable: true,
+  }));
+  const texts = relation.kind === 'csv' ? { ...relation, texts: true as const } : relation;
+  const from = fromClause(texts, targets, false);
+  const statements = questions.map(({ kind, name }) => {
+    const cell = identifier(name);
+    const text = `trim(${cell})`;
+    const members = kind === 'dates' ? dateMembers(text) : `${text} AS text`;
+    const rows = `SELECT ${members}, nullif(${cell}, '') IS NOT NULL AS given,
+      ${missingTest(`coalesce(${cell}, '')`)} AS mark FROM ${from}`;
+    return `SELECT count(*) FILTER (WHERE given AND NOT mark) AS told,
+      count(*) FILTER (WHERE mark) AS marks,
+      ${kind === 'dates' ? DATE_TERMS : NUMBER_TERMS} FROM (${rows})`;
+  });
+  const rows = await ask(bench, relation, statements);
+  return rows.map(([row]) => row ?? {});
+}
+
+const dateMembers = (text: string): string =>
+  `${text} AS text, ${writtenInstant(text, { order: 'DMY' })} AS day_first,
+    ${writtenInstant(text, { order: 'MDY' })} AS month_first, ${isOrdered(text)} AS ordered,
+    ${clocked(loweredText(text))} AS clock`;
+
+const told = 'given AND NOT mark';
+const countWhere = (condition: string): string =>
+  `count(*) FILTER (WHERE ${told} AND ${condition})`;
+const dayFirstOnly = 'month_first IS NULL AND day_first IS NOT NULL';
+const monthFirstOnly = 'day_first IS NULL AND month_first IS NOT NULL';
+const DATE_TERMS = `${countWhere('day_first IS NULL AND month_first IS NULL')} AS neither,
+  ${countWhere(dayFirstOnly)} AS dayFirstOnly, ${countWhere(monthFirstOnly)} AS monthFirstOnly,
+  ${countWhere('day_first <> month_first')} AS differ, ${countWhere('ordered')} AS ordered,
+  ${countWhere('clock AND coalesce(day_first, month_first) IS NOT NULL')} AS clocks,
+  min(text) FILTER (WHERE day_first <> month_first) AS open,
+  min(text) FILTER (WHERE ${dayFirstOnly}) AS dayFirst,
+  min(text) FILTER (WHERE ${monthFirstOnly}) AS monthFirst`;
+const NUMBER_TERMS = [
+  ...Object.entries(numberTallyTerms('text', told)).map(([name, term]) => `${term} AS ${name}`),
+  `min(text) FILTER (WHERE ${told} AND regexp_matches(text, ${literal('[.,]')})) AS some`,
+].join(', ');
+
+/** Parquet says of texts that they are texts: the first rows say which of them spell dates. */
+async function sampleTexts({ bench, order }: Settling, relation: Relation): Promise<Relation> {
+  const texts = relation.columns.filter(({ inferred }) => isText(inferred));
+  if (texts.length === 0) return relation;
+  const lists = texts.map(
+    ({ name }, at) => `list(left(CAST(${identifier(name)} AS VARCHAR), 1001)) AS v${at}`,
+  );
+  const names = texts.map(({ name }) => identifier(name)).join(', ');
+  const rows = `SELECT ${names} FROM read_parquet(${literal(relation.path)}) LIMIT ${SAMPLE_ROWS}`;
+  const [found] = await ask(bench, relation, [`SELECT ${lists.join(', ')} FROM (${rows})`]);
+  const told = new Map(
+    texts.map(({ name }, at) => {
+      const values = found?.[0]?.[`v${at}`];
+      return [name, inferJsonType(Array.isArray(values) ? values : [], order)];
+    }),
+  );
+  const columns = relation.columns.map((column) => {
+    const inferred = told.get(column.name);
+    const dates = inferred?.spelling !== undefined || inferred?.open === 'order';
+    return dates && inferred !== undefined ? { ...column, inferred } : column;
+  });
+  return { ...relation, columns };
+}
+
+const isText = ({ property }: Inferred): boolean =>
+  property.type === 'string' && property.format === undefined;

@@ -1,0 +1,202 @@
+// Values of Arrow columns as JSON texts, exactly: digits stay digits, and times keep what a double of
+// milliseconds would lose.
+import { type Data, type DataType, Type, Vector } from 'apache-arrow';
+import type { PropertyType } from '../../store/versions/columns.ts';
+
+/** Undefined for what records can not hold: bytes, durations, unions. */
+export function propertyOfArrow(type: DataType): PropertyType | undefined {
+  switch (type.typeId) {
+    case Type.Int:
+      return { type: 'integer' };
+    case Type.Float:
+    case Type.Decimal:
+      return { type: 'number' };
+    case Type.Bool:
+      return { type: 'boolean' };
+    case Type.Utf8:
+    case Type.LargeUtf8:
+    case Type.Utf8View:
+    case Type.Time:
+    case Type.Null:
+      return { type: 'string' };
+    case Type.Date:
+      return { type: 'string', format: 'date' };
+    case Type.Timestamp:
+      return { type: 'string', format: 'date-time' };
+    case Type.List:
+    case Type.LargeList:
+    case Type.FixedSizeList:
+      return areHeld(type.children) ? { type: 'array' } : undefined;
+    case Type.Struct:
+    case Type.Map:
+      return areHeld(type.children) ? { type: 'object' } : undefined;
+    case Type.Dictionary:
+      return propertyOfArrow((type as { dictionary: DataType } & DataType).dictionary);
+    default:
+      return undefined;
+  }
+}
+
+const areHeld = (fields: DataType['children']): boolean =>
+  fields.every(({ type }: { readonly type: DataType }) => propertyOfArrow(type) !== undefined);
+
+/** Of a row of the column, its value as JSON. */
+type TextAt = (row: number) => string;
+
+export function textsOf(data: Data): TextAt {
+  const value = valuesOf(data);
+  return (row) => (data.getValid(row) ? value(row) : 'null');
+}
+
+/** What some types say besides. */
+interface Details {
+  readonly unit?: number;
+  readonly precision?: number;
+  readonly scale?: number;
+  readonly bitWidth?: number;
+  readonly listSize?: number;
+}
+
+const detailsOf = ({ type }: Data): Details => type as unknown as Details;
+
+function valuesOf(data: Data): TextAt {
+  const { type, values } = data;
+  const { unit = 0 } = detailsOf(data);
+  switch (type.typeId) {
+    case Type.Int:
+      return (row) => String(values[row]);
+    case Type.Float:
+      return (row) => numberText(floatAt(data, row));
+    case Type.Decimal:
+      return (row) => decimalText(data, row);
+    case Type.Bool:
+      return (row) =>
+        String(((values[(row + data.offset) >> 3] ?? 0) >> ((row + data.offset) % 8)) % 2 === 1);
+    case Type.Date:
+      return (row) => dateText(Number(values[row]) * (unit === 0 ? DAY_MS : 1));
+    case Type.Timestamp:
+      return (row) => momentText(BigInt(values[row] ?? 0), unit);
+    case Type.Time:
+      return (row) => `"${clockText(BigInt(values[row] ?? 0), unit)}"`;
+    case Type.Dictionary:
+      return dictionaryTexts(data);
+    case Type.Struct: {
+      const names = type.children.map(({ name }: { name: string }) => JSON.stringify(name));
+      const texts = data.children.map((child: Data) => textsOf(child));
+      return (row) =>
+        `{${texts.map((textAt: TextAt, at: number) => `${names[at]}:${textAt(row)}`).join(',')}}`;
+    }
+    case Type.List:
+    case Type.LargeList:
+    case Type.FixedSizeList:
+    case Type.Map:
+      return listTexts(data);
+    default:
+      return decodedTexts(new Vector([data]));
+  }
+}
+
+const DAY_MS = 86_400_000;
+/** Of one second, by the unit of Arrow: seconds, milli-, micro-, nanoseconds. */
+const PER_SECOND = [1n, 1_000n, 1_000_000n, 1_000_000_000n];
+const SECONDS_MAX = 8_640_000_000_000n;
+
+const numberText = (value: number): string =>
+  Number.isFinite(value) ? JSON.stringify(value) : `"${value}"`;
+
+const decodedTexts =
+  (vector: Vector): TextAt =>
+  (row) =>
+    JSON.stringify(vector.get(row));
+
+function floatAt(data: Data, row: number): number {
+  const value = Number(data.values[row]);
+  return detailsOf(data).precision === 0 ? halfOf(value) : value;
+}
+
+function halfOf(bits: number): number {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >> 10) & 0x1f;
+  const fraction = bits & 0x3ff;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  if (exponent === 0x1f) return fraction === 0 ? sign * Infinity : NaN;
+  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}
+
+function decimalText(data: Data, row: number): string {
+  const { values } = data;
+  const { bitWidth = 128, scale = 0 } = detailsOf(data);
+  const words = bitWidth / 32;
+  let whole = 0n;
+  for (let at = words - 1; at >= 0; at -= 1) {
+    whole = (whole << 32n) | BigInt(values[row * words + at] ?? 0);
+  }
+  whole = BigInt.asIntN(words * 32, whole);
+  if (scale <= 0) return String(whole * 10n ** BigInt(-scale));
+  const digits = String(whole < 0n ? -whole : whole).padStart(scale + 1, '0');
+  return `${whole < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
+}
+
+const dateText = (ms: number): string => {
+  const date = new Date(ms);
+  if (Number.isNaN(date.getTime())) return `"${ms}"`;
+  return JSON.stringify(ms % DAY_MS === 0 ? date.toISOString().slice(0, 10) : date.toISOString());
+};
+
+function momentText(count: bigint, unit: number): string {
+  const per = PER_SECOND[unit] ?? 1n;
+  const seconds = floorOf(count, per);
+  if (seconds > SECONDS_MAX || seconds < -SECONDS_MAX) return `"${count}"`;
+  const start = new Date(Number(seconds) * 1000).toISOString().slice(0, -5);
+  const part = unit === 0 ? '' : `.${String(count - seconds * per).padStart(unit * 3, '0')}`;
+  return `"${start}${part}Z"`;
+}
+
+const floorOf = (count: bigint, per: bigint): bigint =>
+  count / per - (count < 0n && count % per !== 0n ? 1n : 0n);
+
+function clockText(count: bigint, unit: number): string {
+  const per = PER_SECOND[unit] ?? 1n;
+  const seconds = Number(count / per);
+  const two = (value: number): string => String(Math.floor(value)).padStart(2, '0');
+  const part = unit === 0 ? '' : `.${String(count % per).padStart(unit * 3, '0')}`;
+  return `${two(seconds / 3600)}:${two((seconds / 60) % 60)}:${two(seconds % 60)}${part}`;
+}
+
+function dictionaryTexts(data: Data): TextAt {
+  const pieces: readonly Data[] = data.dictionary?.data ?? [];
+  const texts = pieces.map((piece) => textsOf(piece));
+  return (row) => {
+    let at = Number(data.values[row]);
+    for (const [n, { length }] of pieces.entries()) {
+      if (at < length) return texts[n]?.(at) ?? 'null';
+      at -= length;
+    }
+    return 'null';
+  };
+}
+
+function listTexts(data: Data): TextAt {
+  const { children, type, valueOffsets } = data;
+  const [child] = children;
+  if (child === undefined) return () => '[]';
+  const texts = type.typeId === Type.Map ? entryTexts(child) : textsOf(child);
+  const fixed = type.typeId === Type.FixedSizeList ? detailsOf(data).listSize : undefined;
+  const [open, close] = type.typeId === Type.Map ? ['{', '}'] : ['[', ']'];
+  return (row) => {
+    const from = fixed === undefined ? Number(valueOffsets[row]) : row * fixed;
+    const to = fixed === undefined ? Number(valueOffsets[row + 1]) : from + fixed;
+    const items: string[] = [];
+    for (let at = from; at < to; at += 1) items.push(texts(at));
+    return `${open}${items.join(',')}${close}`;
+  };
+}
+
+/** `"key":value` of a map's entries. */
+function entryTexts({ children }: Data): TextAt {
+  const [keys, values] = children.map((child: Data) => textsOf(child));
+  return (row) => {
+    const key = keys?.(row) ?? 'null';
+    return `${key.startsWith('"') ? key : JSON.stringify(key)}:${values?.(row) ?? 'null'}`;
+  };
+}

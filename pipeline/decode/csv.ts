@@ -1,0 +1,252 @@
+// CSV, TSV, PSV and columns of blanks: the head of the file tells delimiter, header and a first guess at
+// types; the rest of the file is DuckDB's, which corrects the guess (ingest.ts widens what does not
+// fit). The head is read in slices, between which the event loop serves others.
+import { join } from 'node:path';
+import { setImmediate as othersTurn } from 'node:timers/promises';
+import { finished } from 'node:stream/promises';
+import { parse } from 'csv-parse';
+import { checkPropertyNames } from '../../store/versions/columns.ts';
+import { Failure, reasonOf } from '../../store/base/failure.ts';
+import { newUuid } from '../../store/base/random.ts';
+import { HEAD_BYTES } from '../bytes/content.ts';
+import { cutCopy, lastLinesOf, tidyCopy, TIDY_DELIMITER } from './csvCopy.ts';
+import {
+  bestSplit,
+  isAligned,
+  namesOf,
+  refuseFooter,
+  refuseHeader,
+  refuseTitles,
+  type Rows,
+  widthOf,
+  wordsOf,
+} from './csvShape.ts';
+import type { DateOrder } from '../values/dateFormats.ts';
+import type { TextScan } from '../bytes/encoding.ts';
+import { type Inferred, inferType } from '../values/infer.ts';
+import { DELIMITERS, type Reading } from '../bytes/reading.ts';
+import type { Relation } from '../values/relation.ts';
+
+const GUESSED = [',', '\t', '|', ';'] as const;
+/** Rows and characters of the head that tell the delimiter. */
+const TELLING_ROWS = 100;
+const TELLING_CHARACTERS = 64 * 1024;
+/** Rows of the head that are looked at, and cells at most. */
+const SAMPLE_ROWS = 10_000;
+const SAMPLE_CELLS = 400_000;
+/** Characters that are parsed, and cells that are looked at, in one turn of the loop: 10 ms at most. */
+const SLICE_CHARACTERS = 16 * 1024;
+const SLICE_CELLS = 10_000;
+
+/** A text that is to be read as CSV. */
+interface CsvFile {
+  readonly path: string;
+  /** In UTF-8. */
+  readonly head: Buffer;
+  readonly scan: TextScan;
+  readonly reading: Reading;
+  /** For what must be written again. */
+  readonly folder: string;
+  readonly dateOrder: DateOrder | undefined;
+  /** Properties of the dataset that it goes into, where there is one. */
+  readonly known: readonly string[] | undefined;
+}
+
+/** @throws Failure InvalidBody in a sentence that says what to add. */
+export async function csvRelation(file: CsvFile): Promise<Relation> {
+  const { dateOrder, folder, known, reading, scan } = file;
+  const text = wholeLines(file.head);
+  const opening = openingLines(text, reading);
+  const body = opening.text;
+  const delimiter = opening.delimiter ?? (await delimiterOf(body));
+  const rows = await rowsOf(body, delimiter, SAMPLE_ROWS + 1);
+  const lines = body.split(/\r\n|\n|\r/);
+  const headerLines = Number(reading.header ?? 1);
+  // A file of known names needs no second look, and a last line that fits no schema is rejected.
+  const isKnown = rows[0]?.every((name) => known?.includes(name.trim()) === true) === true;
+  if (reading.header === undefined && !isKnown) {
+    if (reading.skipLines === undefined && delimiter !== ' ') refuseTitles(rows, lines, delimiter);
+    refuseHeader(rows);
+  }
+  if (reading.skipLast === undefined && known === undefined)
+    refuseFooter(await lastLinesOf(file.path), rows, delimiter);
+  const first = rows[0] ?? [];
+  const trailing = trailingOf(rows);
+  const header = trailing === undefined ? first : first.slice(0, trailing - 1);
+  const given = headerLines === 0 ? header.map(() => '') : header;
+  const names = namesOf(given);
+  checkPropertyNames('the header', names);
+  const notes = headerLines === 0 ? [] : renamed(given, names);
+  const padded = header.some((name) => name !== name.trim()) && delimiter !== ' ';
+  const blank = header.length === 1 ? /\n\r?\n/.test(body) : /^[ \t]+$/m.test(body);
+  const tidies = padded || trailing !== undefined || delimiter === ' ' || blank || scan.mixedEnds;
+  let { path } = file;
+  if (reading.skipLast !== undefined && reading.skipLast > 0) {
+    const cut = join(folder, newUuid());
+    await cutCopy(path, cut, reading.skipLast);
+    path = cut;
+  }
+  const quotesAbove = text.slice(0, text.length - body.length).includes('"');
+  if (tidies || (quotesAbove && opening.skip > 0)) {
+    const tidy = join(folder, newUuid());
+    const { skip } = opening;
+    await tidyCopy(path, tidy, { delimiter, skip, trims: padded, trailing });
+    path = tidy;
+  }
+  const records = rows
+    .slice(headerLines)
+    .map((row) => (row.length === trailing && row.at(-1) === '' ? row.slice(0, -1) : row));
+  const columns = await columnsOf(names, padded ? trimmed(records) : records, dateOrder);
+  const skip = opening.skip + Math.max(0, headerLines - 1);
+  return {
+    kind: 'csv',
+    path,
+    columns,
+    delimiter: path === file.path || !(tidies || quotesAbove) ? delimiter : TIDY_DELIMITER,
+    ...(skip === 0 ? {} : { skip }),
+    ...(headerLines === 0 ? { headerless: true } : {}),
+    ...(notes.length === 0 ? {} : { notes }),
+    ...(records.length === 0 ? { empty: true } : {}),
+  };
+}
+
+const trimmed = (rows: Rows): Rows => rows.map((row) => row.map((cell) => cell.trim()));
+
+async function columnsOf(names: readonly string[], records: Rows, order: DateOrder | undefined) {
+  const most = Math.min(SAMPLE_ROWS, Math.ceil(SAMPLE_CELLS / names.length));
+  const sample = records.slice(0, most).filter((row) => row.length === names.length);
+  const columns: { readonly name: string; readonly inferred: Inferred }[] = [];
+  for (const [index, name] of names.entries()) {
+    const values = sample.map((row) => row[index] ?? '');
+    columns.push({ name, inferred: inferType(values, order) });
+    if ((index * sample.length) % SLICE_CELLS < sample.length) await othersTurn();
+  }
+  return columns;
+}
+
+/** The text from its header on, how many lines are above it, and the delimiter that was said. */
+function openingLines(text: string, { delimiter, skipLines }: Reading) {
+  let skip = skipLines ?? 0;
+  let rest = text;
+  for (let left = skip; left > 0; left -= 1) {
+    const line = /^[^\r\n]*(?:\r\n|\n|\r)/.exec(rest)?.[0];
+    if (line === undefined) {
+      throw new Failure('InvalidBody', `"skipLines" is ${skip}: the body has fewer lines`);
+    }
+    rest = rest.slice(line.length);
+  }
+  let said: string | undefined = delimiter === undefined ? undefined : DELIMITERS[delimiter];
+  // Excel's own word for the delimiter.
+  const sep = /^"?sep=([^\r\n"])"?(?:\r\n|\n|\r)/i.exec(rest);
+  if (sep !== null) {
+    said ??= sep[1];
+    rest = rest.slice(sep[0].length);
+    skip += 1;
+  }
+  for (;;) {
+    const blank = /^[ \t]*(?:\r\n|\n|\r)/.exec(rest)?.[0];
+    if (blank === undefined) return { text: rest, skip, delimiter: said };
+    rest = rest.slice(blank.length);
+    skip += 1;
+  }
+}
+
+/** What was not taken as it is written. */
+function renamed(given: readonly string[], names: readonly string[]): readonly string[] {
+  const changed = names.flatMap((name, at) => {
+    const before = given[at] ?? '';
+    return before.trim() === name ? [] : [`${JSON.stringify(before.slice(0, 100))} is ${name}`];
+  });
+  return changed.length === 0
+    ? []
+    : [`the header names columns twice or not: ${changed.join(', ')}`];
+}
+
+/** The place of a last cell that is empty because each line ends in a delimiter. */
+function trailingOf(rows: Rows): number | undefined {
+  const [header = [], ...records] = rows;
+  if (records.length === 0 || header.length < 2) return undefined;
+  const named = header.at(-1)?.trim() !== '';
+  const longer = named ? header.length + 1 : header.length;
+  const ends = records.filter((row) => row.length === longer);
+  const empty = ends.every((row) => row.at(-1) === '');
+  if (!empty) return undefined;
+  if (!named) return longer;
+  return widthOf(records).width === longer ? longer : undefined;
+}
+
+/** Without the last, possibly cut, line and without a byte order mark. */
+function wholeLines(head: Buffer): string {
+  const text = head.toString('utf8').replace(/^\uFEFF/, '');
+  if (head.length < HEAD_BYTES) return text;
+  const end = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r'));
+  if (end < 0) throw new Failure('InvalidBody', `the first line is over ${HEAD_BYTES} bytes`);
+  return text.slice(0, end + 1);
+}
+
+/** The delimiter that splits the lines into most columns; blanks where they stand below each other. */
+async function delimiterOf(text: string): Promise<string> {
+  const telling = text.slice(0, TELLING_CHARACTERS);
+  const splits = [];
+  for (const delimiter of GUESSED) {
+    splits.push({ delimiter, rows: await tellingRows(telling, delimiter) });
+  }
+  const best = bestSplit(splits);
+  if (best !== undefined) return best.delimiter;
+  const cut = telling.length < text.length ? telling.lastIndexOf('\n') : telling.length;
+  if (isAligned(telling.slice(0, cut).split(/\r\n|\n|\r/))) return ' ';
+  return GUESSED.find((one) => !text.includes(one)) ?? ABSENT_DELIMITER;
+}
+
+/** Of a file with one column whose texts have all the usual ones. */
+const ABSENT_DELIMITER = '\u001F';
+
+/** First records, line breaks inside quotes and all; nothing where they can't be read. */
+async function tellingRows(text: string, delimiter: string): Promise<Rows> {
+  try {
+    return await parseRows(text, delimiter, TELLING_ROWS, text.length === TELLING_CHARACTERS);
+  } catch {
+    return [];
+  }
+}
+
+async function rowsOf(text: string, delimiter: string, most: number): Promise<Rows> {
+  if (delimiter !== ' ') return parseRows(text, delimiter, most);
+  const lines = text.split(/\r\n|\n|\r/, most);
+  return lines.filter((line) => line.trim() !== '').map(wordsOf);
+}
+
+/**
+ * Up to `most` rows; of a whole head those before what is cut off, such as a quoted cell at its end.
+ * @throws Failure InvalidBody where there is none.
+ */
+async function parseRows(
+  text: string,
+  delimiter: string,
+  most: number,
+  isCut = text.length > HEAD_BYTES / 2,
+): Promise<Rows> {
+  const rows: string[][] = [];
+  const parser = parse({
+    delimiter,
+    relax_column_count: true,
+    relax_quotes: true,
+    skip_empty_lines: true,
+    record_delimiter: ['\r\n', '\n', '\r'],
+    to: most,
+  });
+  parser.on('data', (row: string[]) => rows.push(row));
+  let fault: unknown;
+  parser.once('error', (error) => (fault = error));
+  for (let at = 0; at < text.length && rows.length < most; at += SLICE_CHARACTERS) {
+    if (parser.destroyed) break;
+    parser.write(text.slice(at, at + SLICE_CHARACTERS));
+    await othersTurn();
+  }
+  if (!parser.destroyed) {
+    parser.end();
+    await finished(parser).catch((error: unknown) => (fault = error));
+  }
+  if (fault === undefined || (isCut && rows.length > 0)) return rows;
+  throw new Failure('InvalidBody', `the body is not CSV: ${reasonOf(fault)}`);
+}

@@ -1,0 +1,166 @@
+// A file as it came, opened: unpacked, told by its content, its columns and first types known.
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Row } from '../../store/duckdb/protocol.ts';
+import { Failure, reasonOf } from '../../store/base/failure.ts';
+import { newUuid } from '../../store/base/random.ts';
+import { arrowRelation } from './arrow.ts';
+import { contentOf, readHead, textContentOf } from '../bytes/content.ts';
+import { csvRelation } from './csv.ts';
+import type { DateOrder } from '../values/dateFormats.ts';
+import { narrowEncodingOf, scanText, tellNul, wideEncodingOf, writeUtf8 } from '../bytes/encoding.ts';
+import { errorIn } from '../bytes/errorDocument.ts';
+import {
+  framingOf,
+  jsonRelation,
+  type JsonRelation,
+  namesInOrder,
+  patternOf,
+  sampleOf,
+  sampleStatement,
+  unlikeStatement,
+} from './json.ts';
+import { isAlone, listsStatement, refuseDocument } from './jsonDocument.ts';
+import { refuseEndlessLine } from '../bytes/lineScan.ts';
+import { NoDataFailure, noDataIn } from '../bytes/noData.ts';
+import { describeParquet, parquetRelation } from './parquet.ts';
+import type { Encoding, Reading } from '../bytes/reading.ts';
+import type { Relation } from '../values/relation.ts';
+import { type Packing, unpack } from '../bytes/unpack.ts';
+import type { Workbench } from '../batch/batchRequest.ts';
+
+/** A file, and what is said of how it is to be read. */
+interface Opening {
+  readonly path: string;
+  readonly jsonPath?: string;
+  readonly dateOrder?: DateOrder;
+  readonly reading?: Reading;
+  /** Properties of the dataset that it goes into, where there is one: what does not fit is rejected. */
+  readonly known?: readonly string[];
+}
+
+/**
+ * The file as a relation, by its content; a packed one is unpacked first.
+ * @throws NoDataFailure for what is none, Failure InvalidBody for what needs a word more.
+ */
+export async function openRelation(opening: Opening, bench: Workbench): Promise<Relation> {
+  let { path } = opening;
+  let head = await readHead(path);
+  let content = contentOf(head);
+  if (isPacked(content)) {
+    const plain = join(bench.folder, 'plain');
+    await unpack(content, path, plain);
+    path = plain;
+    head = await readHead(path);
+    content = contentOf(head);
+  }
+  if (isPacked(content)) throw new Failure('InvalidBody', 'the body is packed twice');
+  if (content === 'parquet') return parquetRelation(path, await describe(path, bench));
+  if (content === 'arrow-file' || content === 'arrow-stream') {
+    return arrowRelation(path, content === 'arrow-file', bench);
+  }
+  return openText({ ...opening, path }, head, bench);
+}
+
+async function openText(opening: Opening, head: Buffer, bench: Workbench): Promise<Relation> {
+  const { dateOrder, jsonPath, known, reading = {} } = opening;
+  const text = await inUtf8(opening.path, head, reading, bench);
+  const { path } = text;
+  const insists = reading.as !== undefined;
+  const content = reading.as ?? (jsonPath === undefined ? textContentOf(text.head) : 'json');
+  if (text.scan.hasNul) throw new Failure('InvalidBody', await tellNul(path));
+  if (content === 'csv') {
+    await refuseEndlessLine(path);
+    return csvRelation({ ...text, reading, folder: bench.folder, dateOrder, known });
+  }
+  const error = insists ? undefined : errorIn(text.head);
+  if (error !== undefined) throw new NoDataFailure(error);
+  const framing = framingOf(text.head, jsonPath);
+  const below = jsonPath ?? '$[*]';
+  const empty = { kind: 'json', path, framing, jsonPath: below, columns: [] } as const;
+  if (!insists && isAlone(text.head, framing)) {
+    const found = await readJson(empty, listsStatement(path), bench);
+    refuseDocument(found, (await stat(path)).size);
+  }
+  return openJson(empty, bench, dateOrder);
+}
+
+/** The text in UTF-8: as it came, or written again. */
+async function inUtf8(path: string, head: Buffer, reading: Reading, bench: Workbench) {
+  const asUtf8 = async (encoding: Encoding) => {
+    const to = join(bench.folder, newUuid());
+    await writeUtf8(path, encoding, to);
+    return { path: to, head: await readHead(to), scan: await scanText(to) };
+  };
+  const refuse = (bytes: Buffer): void => {
+    const what = reading.as === undefined ? noDataIn(bytes) : undefined;
+    if (what !== undefined) throw new NoDataFailure(what);
+  };
+  refuse(head);
+  const said = reading.encoding;
+  const wide = said ?? wideEncodingOf(head);
+  if (wide !== undefined && wide !== 'utf-8') {
+    const text = await asUtf8(wide);
+    refuse(text.head);
+    return text;
+  }
+  const scan = await scanText(path);
+  if (scan.isUtf8 || scan.hasNul || said === 'utf-8') return { path, head, scan };
+  return asUtf8(await narrowEncodingOf(path));
+}
+
+/** The sample says how records are spelled; the file is read for those that are spelled otherwise. */
+async function openJson(
+  empty: JsonRelation,
+  bench: Workbench,
+  order: DateOrder | undefined,
+): Promise<Relation> {
+  const sample = sampleOf(await readJson(empty, sampleStatement(empty), bench), order);
+  // Each further statement is 5 ms or more, and of few records any way is fast.
+  if (sample.whole) return jsonRelation(empty, sample, sample.names, false);
+  const pattern = patternOf(empty, sample);
+  const [unlike] = await readJson(empty, unlikeStatement(empty, pattern), bench);
+  const all = (unlike?.['names'] ?? []) as readonly string[];
+  const known = new Set(sample.names);
+  const like = Number(unlike?.['lists']) === 0;
+  if (all.every((name) => known.has(name))) return jsonRelation(empty, sample, sample.names, like);
+  const named = await readJson(empty, namesInOrder(empty), bench);
+  const names = named.map((row) => String(row['name']));
+  return jsonRelation(empty, sample, names, like);
+}
+
+const isPacked = (content: string): content is Packing =>
+  content === 'gzip' || content === 'zstd' || content === 'zip';
+
+async function describe(path: string, bench: Workbench): Promise<readonly Row[]> {
+  const damaged = 'the body is not readable Parquet: damaged or cut short';
+  const statements = [describeParquet(path)];
+  const [described] = await readable(bench, path, statements, () => damaged);
+  return described ?? [];
+}
+
+async function readJson(
+  { path }: JsonRelation,
+  statement: string,
+  bench: Workbench,
+): Promise<readonly Row[]> {
+  const [rows] = await readable(bench, path, [statement], (reason) => {
+    const [first = ''] = reason.split('\n');
+    return `the body is not readable JSON: ${first.replaceAll(path, 'the body')}`;
+  });
+  return rows ?? [];
+}
+
+async function readable(
+  { pool, deadlineMs }: Workbench,
+  path: string,
+  statements: readonly string[],
+  explain: (reason: string) => string,
+): Promise<readonly (readonly Row[])[]> {
+  try {
+    return await pool.rows({ files: [path], statements, deadlineMs });
+  } catch (error) {
+    if (error instanceof Failure && error.type !== 'SystemError') throw error;
+    throw new Failure('InvalidBody', explain(reasonOf(error)));
+  }
+}

@@ -1,0 +1,35 @@
+// Parquet brings its own types; ours are chosen from them.
+import { checkPropertyNames, type PropertyType } from '../../store/versions/columns.ts';
+import { Failure } from '../../store/base/failure.ts';
+import type { Row } from '../../store/duckdb/protocol.ts';
+import type { Relation } from '../values/relation.ts';
+import { literal } from '../../store/duckdb/sqlText.ts';
+
+export const describeParquet = (path: string): string =>
+  `DESCRIBE SELECT * FROM read_parquet(${literal(path)})`;
+
+/** The relation of a Parquet file from the rows of `describeParquet`. */
+export function parquetRelation(path: string, described: readonly Row[]): Relation {
+  checkPropertyNames(
+    'the file',
+    described.map((row) => String(row['column_name'])),
+  );
+  const columns = described.map((row) => {
+    const name = String(row['column_name']);
+    const property = propertyOf(String(row['column_type']), name);
+    return { name, inferred: { property, spelling: undefined, numeric: undefined } };
+  });
+  return { kind: 'parquet', path, columns };
+}
+
+function propertyOf(type: string, name: string): PropertyType {
+  if (/\[\d*\]$/.test(type)) return { type: 'array' };
+  if (/^(U?(TINY|SMALL|BIG)INT|U?INTEGER)$/.test(type)) return { type: 'integer' };
+  if (/^(FLOAT|DOUBLE|DECIMAL.*|U?HUGEINT)$/.test(type)) return { type: 'number' };
+  if (type === 'BOOLEAN') return { type: 'boolean' };
+  if (type === 'DATE') return { type: 'string', format: 'date' };
+  if (type.startsWith('TIMESTAMP')) return { type: 'string', format: 'date-time' };
+  if (/^(STRUCT|MAP)/.test(type)) return { type: 'object' };
+  if (/^(VARCHAR|UUID|TIME.*|ENUM.*|JSON)$/.test(type)) return { type: 'string' };
+  throw new Failure('InvalidBody', `column ${name} has type ${type}, which records can not hold`);
+}

@@ -1,0 +1,208 @@
+// What a load would do, without doing it: the same way up to the commit, in a work folder that goes.
+import { stat } from 'node:fs/promises';
+import type { PropertyType } from '../../store/versions/columns.ts';
+import type { ColumnMapping, Dataset, RecordSchema } from '../../store/datasets/datasets.ts';
+import { Failure, reasonOf } from '../../store/base/failure.ts';
+import type { Reject } from '../../store/work/jobs.ts';
+import type { Aside } from '../../store/datasets/quarantine.ts';
+import { inWorkFolder } from '../../store/base/workFolder.ts';
+import { conform, tableOf } from '../conform/conform.ts';
+import { openLoad, refuseBatch, tellBreaches } from '../merge/ingest.ts';
+import { notesOf } from '../conform/loadNotes.ts';
+import { meet, type Meeting } from '../merge/merge.ts';
+import { uniqueIndexOf } from '../batch/uniqueIndex.ts';
+import type { Batch, Workbench } from '../batch/batchRequest.ts';
+import type { Conformed, IngestServices, Load } from '../conform/load.ts';
+import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+
+/** Records that are shown of what would be rejected, and of what would be kept aside. */
+const TOLD_MAX = 100;
+/** Records that are shown of what would be ingested. */
+const SAMPLE_MAX = 10;
+/** Lines of the log that are kept. */
+const LOG_MAX = 100;
+
+export interface DryRun {
+  readonly workspace: string;
+  readonly dataset: string;
+  /** False: the load would make the dataset. */
+  readonly exists: boolean;
+  /** Why the load would end in ERROR; undefined when it would not. */
+  readonly error: string | undefined;
+  /** As it would be afterwards. */
+  readonly schema: RecordSchema;
+  readonly mapping: ColumnMapping;
+  readonly added: Readonly<Record<string, PropertyType>>;
+  readonly widened: Readonly<Record<string, PropertyType>>;
+  /** Columns of the file that stay out. */
+  readonly leftOut: readonly string[];
+  readonly records: Counts;
+  /** The first ones. */
+  readonly rejects: readonly Reject[];
+  readonly quarantined: readonly Aside[];
+  readonly log: readonly string[];
+  /** As the job would tell them. */
+  readonly notes: readonly string[];
+  readonly isUnique: boolean;
+  /** Of what would be ingested, as answers have records. */
+  readonly sample: readonly object[];
+  /** Of the file as it came. */
+  readonly bytesRead: number;
+  /** Of the files that the load would add; what old versions keep stays besides. */
+  readonly bytesWritten: number;
+}
+
+interface Counts {
+  readonly validated: number;
+  readonly ingested: number;
+  readonly invalid: number;
+  readonly quarantined: number;
+  readonly duplicates: number;
+}
+
+const NO_RECORDS: Counts = {
+  validated: 0,
+  ingested: 0,
+  invalid: 0,
+  quarantined: 0,
+  duplicates: 0,
+};
+
+/**
+ * Writes nothing but into a work folder that goes: no dataset, no job, no version. Not in the
+ * dataset's turn: it tells what the load would do now.
+ * @throws Failure InvalidBody for a file that can not be read.
+ */
+export async function dryRun(load: Load, services: IngestServices): Promise<DryRun> {
+  const { pool, deadlineMs, signal } = services;
+  const abort = signal === undefined ? {} : { signal };
+  return inWorkFolder(services.temporary, async (folder) => {
+    const bench = { pool, folder, deadlineMs, onProgress: () => undefined, ...abort };
+    const { size } = await stat(load.path);
+    const lines: string[] = [];
+    const log = async (line: string): Promise<void> => {
+      if (lines.length < LOG_MAX) lines.push(line);
+    };
+    const run = { load, services, bench, events: { log } };
+    const relation = await openLoad(load, run);
+    const known = services.lake.catalogue.dataset(load.workspace, load.dataset);
+    try {
+      const conformed = await conform(run, relation);
+      await tellBreaches(conformed.batch, { log });
+      const told = { ...(await outcomeOf(load, conformed, services, bench)), log: lines };
+      return { ...toldOf(load, known), ...told, bytesRead: size };
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      const told = { error: reasonOf(error), log: lines, bytesRead: size };
+      return { ...toldOf(load, known), ...told };
+    }
+  });
+}
+
+/** What the contract or an expectation says, not what the machine does. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof Failure && (error.type === 'InvalidBody' || error.type === 'Conflict');
+
+/** What is told when nothing else is known. */
+const toldOf = (
+  { dataset, workspace }: Load,
+  known: Dataset | undefined,
+): Omit<DryRun, 'log' | 'bytesRead'> => ({
+  workspace,
+  dataset: known?.dataset ?? dataset,
+  exists: known !== undefined,
+  error: undefined,
+  schema: known?.schema ?? { type: 'object', properties: {}, required: [] },
+  mapping: known?.mapping ?? {},
+  added: {},
+  widened: {},
+  leftOut: [],
+  records: NO_RECORDS,
+  rejects: [],
+  quarantined: [],
+  notes: [],
+  isUnique: known?.numbered !== true,
+  sample: [],
+  bytesWritten: 0,
+});
+
+async function outcomeOf(
+  load: Load,
+  conformed: Conformed,
+  services: IngestServices,
+  bench: Workbench,
+): Promise<Partial<DryRun>> {
+  const { batch, leftOut } = conformed;
+  const change = conformed.kind === 'known' ? conformed.change : undefined;
+  const made = conformed.kind === 'known' ? conformed.dataset : conformed.draft;
+  const { mapping, numbered, schema } = made;
+  const told = {
+    schema: change?.schema ?? schema,
+    mapping,
+    isUnique: !numbered,
+    added: change?.added ?? {},
+    widened: change?.widened ?? {},
+    leftOut,
+    rejects: batch.rejects.slice(0, TOLD_MAX),
+    quarantined: batch.quarantined.slice(0, TOLD_MAX),
+  };
+  const validated = batch.stats.records + batch.duplicates;
+  const quarantined = batch.quarantined.length;
+  const counts = { ...NO_RECORDS, validated, invalid: batch.invalid, quarantined };
+  try {
+    refuseBatch(batch, load);
+  } catch (error) {
+    return { ...told, records: counts, error: reasonOf(error) };
+  }
+  const met = await meeting(load, conformed, services, bench);
+  const duplicates = batch.duplicates + met.ignored + met.replaced;
+  const records = { ...counts, ingested: met.stats.records, duplicates };
+  return {
+    ...told,
+    records,
+    notes: notesOf(conformed, records, load),
+    sample: await sampleOf(met, told.schema, bench),
+    bytesWritten: bytesOf(met),
+  };
+}
+
+type Met = Pick<Meeting, 'path' | 'stats' | 'ignored' | 'replaced' | 'deletes' | 'rewritten'>;
+
+async function meeting(
+  load: Load,
+  conformed: Conformed,
+  { lake }: IngestServices,
+  bench: Workbench,
+): Promise<Met> {
+  const { batch } = conformed;
+  if (conformed.kind === 'new') return { ...alone(batch), rewritten: undefined };
+  const table = await tableOf(lake, conformed.dataset);
+  const index = uniqueIndexOf(conformed.dataset, table);
+  return meet(batch, load, conformed.change, { bench, files: lake.files, table, index });
+}
+
+const alone = ({ path, stats }: Batch): Omit<Met, 'rewritten'> => ({
+  path,
+  stats,
+  ignored: 0,
+  replaced: 0,
+  deletes: [],
+});
+
+function bytesOf({ deletes, rewritten, stats }: Met): number {
+  const own = stats.records === 0 ? 0 : stats.bytes;
+  const gone = deletes.reduce((sum, one) => sum + one.stats.bytes, 0);
+  return own + gone + (rewritten === undefined ? 0 : rewritten.stats.bytes);
+}
+
+async function sampleOf(
+  { path, stats }: Met,
+  schema: RecordSchema,
+  { deadlineMs, folder, pool }: Workbench,
+): Promise<readonly object[]> {
+  if (stats.records === 0) return [];
+  const own = Object.keys(schema.properties).map(identifier).join(', ');
+  const statements = [`SELECT ${own} FROM read_parquet(${literal(path)}) LIMIT ${SAMPLE_MAX}`];
+  const { bytes } = await pool.body({ files: [], folder, statements, deadlineMs }, 'json');
+  return JSON.parse(Buffer.from(bytes).toString('utf8')) as readonly object[];
+}

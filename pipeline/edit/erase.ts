@@ -1,0 +1,31 @@
+// Deleting records: positional deletes in one commit. Earlier versions keep what they had.
+import type { SeriesPlan } from '../../query/plan/seriesPlan.ts';
+import { printConditions, prunedFiles } from '../../query/plan/seriesSql.ts';
+import type { Dataset } from '../../store/datasets/datasets.ts';
+import { inWorkFolder } from '../../store/base/workFolder.ts';
+import { deletesWhere } from '../merge/reconcile.ts';
+import { publishDeletes } from '../merge/ingest.ts';
+import { uniqueIndexOf } from '../batch/uniqueIndex.ts';
+import type { IngestServices } from '../conform/load.ts';
+import { literal } from '../../store/duckdb/sqlText.ts';
+
+/** Deletes what the plan's key, subkey and dates find; how many records that were. */
+export async function eraseRecords(
+  plan: SeriesPlan,
+  dataset: Dataset,
+  author: string,
+  services: IngestServices,
+): Promise<number> {
+  const { lake, pool, deadlineMs } = services;
+  const { table } = plan;
+  return inWorkFolder(services.temporary, async (folder) => {
+    const bench = { pool, folder, deadlineMs, onProgress: () => undefined };
+    const place = { bench, files: lake.files, table, index: uniqueIndexOf(dataset, table) };
+    const condition = printConditions(plan, literal);
+    const { deletes, replaced } = await deletesWhere(condition, prunedFiles(plan), place);
+    const edits = await publishDeletes(deletes, table, lake);
+    const message = `${replaced} records deleted from ${dataset.workspace}.${dataset.dataset}`;
+    await lake.commit(edits, { author, message });
+    return replaced;
+  });
+}

@@ -1,0 +1,187 @@
+// Another unique index for a dataset that is there, or none: its records are written again in the new
+// order, proved, and take the place of the old ones in one commit. Old versions answer as they did.
+import { join } from 'node:path';
+import { type Column, CREATED_COLUMN, ROW_COLUMN, UPDATED_COLUMN } from '../../store/versions/columns.ts';
+import type { ColumnMapping, Dataset } from '../../store/datasets/datasets.ts';
+import { columnsOf } from '../../store/lake/datasetEdits.ts';
+import { Failure } from '../../store/base/failure.ts';
+import type { Table } from '../../store/versions/lakeRead.ts';
+import { newUuid } from '../../store/base/random.ts';
+import { withProvedFiles } from '../../store/versions/tableFiles.ts';
+import { FILE_COLUMN, POSITION_COLUMN, visibleRows } from '../../store/versions/tableSql.ts';
+import { inWorkFolder } from '../../store/base/workFolder.ts';
+import { tableOf } from '../conform/conform.ts';
+import { publishFile } from '../merge/ingest.ts';
+import { copyTable, fileStats, type FileStats } from '../batch/parquetFile.ts';
+import { replacingEdits } from './reingest.ts';
+import { checkRewritable } from '../merge/rewrite.ts';
+import {
+  orderBy,
+  repeatsShown,
+  repeatsStatement,
+  repeatsTold,
+  requiredOf,
+  type UniqueIndex,
+  uniqueIndexOf,
+} from '../batch/uniqueIndex.ts';
+import type { Edit } from '../../store/lake/edit.ts';
+import type { Workbench } from '../batch/batchRequest.ts';
+import type { IngestServices } from '../conform/load.ts';
+import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+
+export interface IndexEdit {
+  readonly mapping: ColumnMapping;
+  readonly numbered: boolean;
+  /** Which record of an index value stays; undefined: none may go. */
+  readonly duplicates: 'ignore' | 'replace' | undefined;
+}
+
+/** How many records gave way to another one of their index value. */
+type Commit = (edits: readonly Edit[], left: number) => Promise<void>;
+
+/**
+ * In the dataset's turn, with nothing pending. The work folder is there while `commit` runs.
+ * @throws Failure InvalidBody where a record has no value of the index, or repeats another's.
+ */
+export async function editIndex(
+  dataset: Dataset,
+  edit: IndexEdit,
+  services: IngestServices,
+  commit: Commit,
+): Promise<void> {
+  const { deadlineMs, lake, pool } = services;
+  const table = await tableOf(lake, dataset);
+  checkRewritable(table);
+  const becoming: Dataset = { ...dataset, mapping: edit.mapping, numbered: edit.numbered };
+  const columns = await columnsAfter(becoming, table, services);
+  const edits = replacingEdits(table, columns);
+  if (table.records === 0) return commit(edits, 0);
+  await inWorkFolder(services.temporary, async (folder) => {
+    const bench = { pool, folder, deadlineMs, onProgress: () => undefined };
+    const index = uniqueIndexOf(becoming, { ...table, columns });
+    const writing = { before: orderOf(dataset, table), bench, columns, edit, index, table };
+    const { path, stats } = await rewritten(writing, services);
+    services.at('parquet-written');
+    const inserts = await publishFile(path, stats, { ...table, columns }, lake, 'all');
+    await commit([...edits, ...inserts], table.records - stats.records);
+  });
+}
+
+/** Columns keep their ids; the system's come and go with the index. */
+async function columnsAfter(
+  becoming: Dataset,
+  table: Table,
+  { lake }: IngestServices,
+): Promise<readonly Column[]> {
+  const first = await lake.nextColumnId(table.tableId);
+  let fresh = 0;
+  return columnsOf(becoming).map((column) => {
+    const known = table.columns.find(({ name }) => name === column.name);
+    if (known !== undefined) return { ...column, id: known.id, type: known.type };
+    fresh += 1;
+    return { ...column, id: first + fresh - 1 };
+  });
+}
+
+/** The order in which the records are now: that of their numbers, or of the index. */
+function orderOf(dataset: Dataset, table: Table): readonly string[] {
+  const { columns } = uniqueIndexOf(dataset, table);
+  const row = columns.filter(({ name }) => name === ROW_COLUMN);
+  const names = (row.length > 0 ? row : columns).map(({ name }) => identifier(name));
+  return [...names, FILE_COLUMN, POSITION_COLUMN];
+}
+
+interface Writing {
+  readonly before: readonly string[];
+  readonly bench: Workbench;
+  readonly columns: readonly Column[];
+  readonly edit: IndexEdit;
+  readonly index: UniqueIndex;
+  readonly table: Table;
+}
+
+/** Two steps: in the old order with numbers, then in the new one, each index value once. */
+async function rewritten(
+  writing: Writing,
+  { lake }: IngestServices,
+): Promise<{ readonly path: string; readonly stats: FileStats }> {
+  const { before, bench, columns, table } = writing;
+  const staged = join(bench.folder, `${newUuid()}.parquet`);
+  await withProvedFiles(lake.files, table.files, async ({ paths, pathOf }) => {
+    const list = columns.map(
+      (column) => `${valueIn(table, column, before)} AS ${identifier(column.name)}`,
+    );
+    const number = `row_number() OVER (ORDER BY ${before.join(', ')}) AS ${NUMBER}`;
+    const rows = visibleRows(table.files, table.columns, pathOf, true);
+    const copy = `COPY (SELECT ${[...list, number].join(', ')} FROM ${rows}) TO ${literal(staged)}
+      (FORMAT parquet, COMPRESSION lz4_raw)`;
+    await ask(bench, paths, [copy]);
+  });
+  await refuseBlanks(writing, staged);
+  return sortedOnce(writing, staged);
+}
+
+const NUMBER = '_system_number';
+
+function valueIn(table: Table, { name }: Column, before: readonly string[]): string {
+  if (table.columns.some((column) => column.name === name)) return identifier(name);
+  if (name === ROW_COLUMN) return `row_number() OVER (ORDER BY ${before.join(', ')})`;
+  // When a record of an index with a date was made is not known; when it was written is.
+  return name === CREATED_COLUMN ? identifier(UPDATED_COLUMN) : 'NULL';
+}
+
+async function refuseBlanks({ bench, index }: Writing, staged: string): Promise<void> {
+  const required = requiredOf(index);
+  if (required.length === 0) return;
+  const counts = required.map(({ name }, at) => {
+    const blank = `nullif(CAST(${identifier(name)} AS VARCHAR), '') IS NULL`;
+    return `count(*) FILTER (WHERE ${blank}) AS c${at}`;
+  });
+  const statement = `SELECT ${counts.join(', ')} FROM read_parquet(${literal(staged)})`;
+  const [[row] = []] = await ask(bench, [], [statement]);
+  for (const [at, { name }] of required.entries()) {
+    const records = Number(row?.[`c${at}`] ?? 0);
+    if (records === 0) continue;
+    const told = `${records} records have no value of '${name}'`;
+    throw new Failure('InvalidBody', `columnMapping can not be so: ${told}`);
+  }
+}
+
+async function sortedOnce(
+  { bench, columns, edit, index, table }: Writing,
+  staged: string,
+): Promise<{ readonly path: string; readonly stats: FileStats }> {
+  const path = join(bench.folder, `${newUuid()}.parquet`);
+  const list = columns.map(({ name }) => identifier(name)).join(', ');
+  const all = `SELECT ${list} FROM read_parquet(${literal(staged)})`;
+  const copy = (query: string): string =>
+    copyTable(`${query}${orderBy(index)}`, path, columns, table.records);
+  const [copied = [], repeated] = await ask(
+    bench,
+    [],
+    [copy(all), ...(edit.numbered ? [] : [repeatsStatement(path, index)])],
+  );
+  const repeats = Number(repeated?.[0]?.['repeats'] ?? 0);
+  if (repeats === 0) return { path, stats: fileStats(copied) };
+  if (edit.duplicates === undefined) {
+    const [rows = []] = await ask(bench, [], [repeatsShown(path, index)]);
+    throw repeating(repeats, repeatsTold(rows));
+  }
+  const order = edit.duplicates === 'ignore' ? 'ASC' : 'DESC';
+  const once = `SELECT ${list} FROM read_parquet(${literal(staged)})
+    QUALIFY row_number() OVER (PARTITION BY ${index.terms.join(', ')} ORDER BY ${NUMBER} ${order}) = 1`;
+  const [kept = []] = await ask(bench, [], [copy(once)]);
+  return { path, stats: fileStats(kept) };
+}
+
+function repeating(records: number, examples: readonly string[]): Failure {
+  const what = `${records} records repeat an index value, such as ${examples.join(', ')}`;
+  const rule = 'name more of its parts, or say which one stays (duplicateKeyHandling)';
+  return new Failure('InvalidBody', `columnMapping can not be so: ${what}: ${rule}`);
+}
+
+const ask = (
+  { deadlineMs, folder, pool }: Workbench,
+  files: readonly string[],
+  statements: readonly string[],
+) => pool.rows({ files, folder, statements, deadlineMs });

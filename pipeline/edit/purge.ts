@@ -1,0 +1,120 @@
+// Purging records: no version that is left holds them, and what was before is history no more. Files
+// that hold any, in records that were deleted too, are written again without them.
+import { join } from 'node:path';
+import type { SeriesPlan } from '../../query/plan/seriesPlan.ts';
+import { printConditions, prunedFiles } from '../../query/plan/seriesSql.ts';
+import type { Database } from '../../store/catalog/database.ts';
+import type { Dataset } from '../../store/datasets/datasets.ts';
+import { type DataFile, fileName } from '../../store/versions/lakeRead.ts';
+import { newUuid } from '../../store/base/random.ts';
+import { askScrub } from '../../store/catalog/scrub.ts';
+import { withOpenFiles, withProvedFiles } from '../../store/versions/tableFiles.ts';
+import { FILE_COLUMN, visibleRows } from '../../store/versions/tableSql.ts';
+import { inWorkFolder } from '../../store/base/workFolder.ts';
+import { publishFile } from '../merge/ingest.ts';
+import { copyTable, fileStats } from '../batch/parquetFile.ts';
+import { orderBy, uniqueIndexOf } from '../batch/uniqueIndex.ts';
+import type { Edit } from '../../store/lake/edit.ts';
+import type { IngestServices } from '../conform/load.ts';
+import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+
+/** Runs in the purge's transaction: what else quotes records of the dataset goes with them. */
+type Alongside = (transaction: Database) => Promise<void>;
+
+/** One purge while it runs. */
+interface Run {
+  readonly plan: SeriesPlan;
+  readonly dataset: Dataset;
+  readonly services: IngestServices;
+  readonly folder: string;
+}
+
+/**
+ * Purges what the plan's key, subkey and dates find in any version; how many records that were, a
+ * record of several versions once. One that finds nothing ends no history. In the dataset's turn.
+ */
+export async function purgeRecords(
+  plan: SeriesPlan,
+  dataset: Dataset,
+  author: string,
+  services: IngestServices,
+  alongside: Alongside,
+): Promise<number> {
+  const { at, lake } = services;
+  return inWorkFolder(services.temporary, async (folder) => {
+    const run = { plan, dataset, services, folder };
+    const { holders, records } = await findRecords(run);
+    if (records === 0) return 0;
+    const { tableId } = dataset;
+    const replaced = plan.table.files.filter(({ path }) => holders.has(fileName(path)));
+    const inserts: Edit[] = [];
+    for (const file of replaced) inserts.push(...(await withoutRecords(file, run)));
+    const fileIds = replaced.map(({ id }) => id);
+    const removal: Edit[] =
+      fileIds.length === 0 ? [] : [{ kind: 'remove-files', tableId, fileIds }];
+    at('purge-written');
+    const message = `${records} records purged from ${dataset.workspace}.${dataset.dataset}`;
+    const edits: Edit[] = [...removal, ...inserts, { kind: 'end-history', tableId, records }];
+    const committed = await lake.commit(edits, { author, message }, async (transaction) => {
+      await alongside(transaction);
+      await askScrub(transaction);
+      at('purge-open');
+    });
+    at('purge-committed');
+    await lake.files.remove(committed.unnamed);
+    at('purge-removed');
+    return records;
+  });
+}
+
+interface Found {
+  /** Names of files that hold a wanted record, also one that is deleted in them. */
+  readonly holders: ReadonlySet<string>;
+  readonly records: number;
+}
+
+/** Looks through the files of all versions, as they are: deletes hide nothing here. */
+async function findRecords({ plan, dataset, services, folder }: Run): Promise<Found> {
+  const { deadlineMs, lake, pool } = services;
+  const every = { ...plan.table, files: await lake.everyFile(plan.table) };
+  const files = prunedFiles({ ...plan, table: every });
+  if (files.length === 0) return { holders: new Set(), records: 0 };
+  const { columns, terms } = uniqueIndexOf(dataset, plan.table);
+  const index = terms.map((term, at) => `${term} AS t${at}`).join(', ');
+  return withOpenFiles(lake.files, files, async ({ paths, pathOf }) => {
+    const found = `FROM ${visibleRows(files, columns, pathOf, true)}
+      WHERE ${printConditions(plan, literal)}`;
+    const statements = [
+      `SELECT DISTINCT ${FILE_COLUMN} AS file ${found}`,
+      `SELECT count(*) AS records FROM (SELECT DISTINCT ${index} ${found})`,
+    ];
+    const [names = [], counts = []] = await pool.rows({
+      files: paths,
+      folder,
+      statements,
+      deadlineMs,
+    });
+    return {
+      holders: new Set(names.map((row) => String(row['file']))),
+      records: Number(counts[0]?.['records'] ?? 0),
+    };
+  });
+}
+
+/** Publishes the file's visible records but the wanted ones; nothing when none is left. */
+async function withoutRecords(file: DataFile, run: Run): Promise<readonly Edit[]> {
+  const { plan, dataset, services, folder } = run;
+  const { deadlineMs, lake, pool } = services;
+  const { table } = plan;
+  const made = join(folder, `${newUuid()}.parquet`);
+  const stats = await withProvedFiles(lake.files, [file], async ({ paths, pathOf }) => {
+    const list = table.columns.map(({ name }) => identifier(name)).join(', ');
+    const kept = `SELECT ${list} FROM ${visibleRows([file], table.columns, pathOf)}
+      WHERE (${printConditions(plan, literal)}) IS NOT TRUE`;
+    const sorted = `${kept}${orderBy(uniqueIndexOf(dataset, table))}`;
+    const statements = [copyTable(sorted, made, table.columns)];
+    return fileStats((await pool.rows({ files: paths, folder, statements, deadlineMs }))[0] ?? []);
+  });
+  services.at('parquet-written');
+  return publishFile(made, stats, table, lake, [file]);
+}

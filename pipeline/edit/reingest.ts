@@ -1,0 +1,238 @@
+// Everything of a dataset, read again from its sources into what its schema becomes: each piece is held
+// against the dataset as it will be, then all of them are one file. Files of the work folder only.
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  type Column,
+  columnTypeOf,
+  isSystemColumn,
+  ROW_COLUMN,
+  SQL_TYPES,
+} from '../../store/versions/columns.ts';
+import type { Dataset, RecordSchema } from '../../store/datasets/datasets.ts';
+import { Failure } from '../../store/base/failure.ts';
+import type { Lake } from '../../store/lake/lake.ts';
+import type { Table } from '../../store/versions/lakeRead.ts';
+import { newUuid } from '../../store/base/random.ts';
+import { withOpenFiles } from '../../store/versions/tableFiles.ts';
+import { visibleRows } from '../../store/versions/tableSql.ts';
+import type { Place } from '../merge/reconcile.ts';
+import { conformTo } from '../conform/conform.ts';
+import { conversionOf } from '../merge/conversions.ts';
+import { openRelation } from '../decode/decode.ts';
+import { refuseBatch, tellBreaches } from '../merge/ingest.ts';
+import { copyTable, fileStats } from '../batch/parquetFile.ts';
+import type { Rewritten } from '../merge/rewrite.ts';
+import { isNumbered, orderBy, uniqueIndexOf } from '../batch/uniqueIndex.ts';
+import type { Edit } from '../../store/lake/edit.ts';
+import type { Batch, Workbench } from '../batch/batchRequest.ts';
+import type { IngestEvents, IngestServices, Load } from '../conform/load.ts';
+import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+
+/** Records of one re-ingestion (INTERFACE.md 3.7, 3.8). */
+const REINGESTED_MAX = 1_000_000;
+
+/** A dataset and its table, without files, as they become. */
+export interface Becoming {
+  readonly dataset: Dataset;
+  readonly table: Table;
+}
+
+/** What was read of one piece, with the columns that the table was to have by then. */
+export interface ReadBatch {
+  readonly batch: Batch;
+  readonly columns: readonly Column[];
+  readonly duplicates: Load['duplicates'];
+}
+
+/** @throws Failure InvalidBody for more records than may be read again. */
+export function checkReingestable(records: number, what: string): void {
+  if (records <= REINGESTED_MAX) return;
+  const most = `at most ${REINGESTED_MAX} may be re-ingested at once`;
+  throw new Failure('InvalidBody', `${what} ${records} records, ${most}`);
+}
+
+/** The dataset with what an edit makes of it; properties that are new have columns of new ids. */
+export async function becomingOf(
+  dataset: Dataset,
+  table: Table,
+  changes: Partial<Dataset> & { readonly schema: RecordSchema },
+  lake: Lake,
+): Promise<Becoming> {
+  const { properties } = changes.schema;
+  const kept = table.columns.flatMap((column) => {
+    if (isSystemColumn(column.name)) return [column];
+    const property = Object.hasOwn(properties, column.name) ? properties[column.name] : undefined;
+    return property === undefined ? [] : [{ ...column, type: columnTypeOf(property) }];
+  });
+  const known = new Set(table.columns.map(({ name }) => name));
+  const firstId = await lake.nextColumnId(table.tableId);
+  const added = Object.entries(properties)
+    .filter(([name]) => !known.has(name))
+    .map(([name, property], at) => ({
+      id: firstId + at,
+      name,
+      type: columnTypeOf(property),
+      nullable: true,
+    }));
+  const columns = [...kept, ...added];
+  return {
+    dataset: { ...dataset, ...changes },
+    table: { ...table, columns, files: [], records: 0, bytes: 0 },
+  };
+}
+
+/**
+ * Holds one file against the dataset as it becomes, after the batches before it.
+ * @throws Failure InvalidBody for what the contract, an expectation or a limit does not let in.
+ */
+export async function readAgain(
+  load: Load,
+  becoming: Becoming,
+  before: readonly ReadBatch[],
+  services: IngestServices,
+  bench: Workbench,
+  events: Pick<IngestEvents, 'log'>,
+): Promise<{ readonly read: ReadBatch; readonly becoming: Becoming }> {
+  const folder = join(bench.folder, newUuid());
+  await mkdir(folder);
+  const files = before.map(({ batch }) => batch.path);
+  const own = { ...bench, folder, files };
+  const known = Object.keys(becoming.dataset.schema.properties);
+  const relation = await openRelation({ ...load, known }, own);
+  const { batch, change } = await conformTo(
+    { load, services, bench: own, events },
+    relation,
+    becoming,
+    files.length === 0 ? undefined : `(SELECT * FROM ${readFiles(files)})`,
+  );
+  await tellBreaches(batch, events);
+  refuseBatch(batch, load);
+  const total = before.reduce((sum, one) => sum + one.batch.stats.records, batch.stats.records);
+  checkReingestable(total, 'its sources have at least');
+  const { dataset, table } = becoming;
+  const after =
+    change === undefined
+      ? becoming
+      : {
+          dataset: { ...dataset, schema: change.schema },
+          table: { ...table, columns: change.columns },
+        };
+  const { columns } = after.table;
+  return { read: { batch, columns, duplicates: load.duplicates }, becoming: after };
+}
+
+const readFiles = (paths: readonly string[]): string =>
+  `read_parquet([${paths.map(literal).join(', ')}], union_by_name = true)`;
+
+/**
+ * One sorted file of all batches, with an index value once: the last record that replaces, or else the
+ * first. Undefined when there are none.
+ */
+export async function putTogether(
+  batches: readonly ReadBatch[],
+  { dataset, table }: Becoming,
+  { deadlineMs, folder, pool }: Workbench,
+): Promise<Rewritten | undefined> {
+  if (batches.length === 0) return undefined;
+  const { columns } = table;
+  const index = uniqueIndexOf(dataset, table);
+  const files = batches.map(({ batch }) => batch.path);
+  const all = `(${batches.map((one, at) => selected(one, at, columns)).join(' UNION ALL ')})`;
+  const list = columns.map(({ name }) => identifier(name)).join(', ');
+  const path = join(folder, `${newUuid()}.parquet`);
+  const ask = async (statement: string, more: readonly string[] = []) =>
+    (
+      await pool.rows({ files: [...files, ...more], folder, statements: [statement], deadlineMs })
+    )[0] ?? [];
+  if (index.terms.length === 0 || isNumbered(table)) {
+    const numbered = columns.map(({ name }) =>
+      name === ROW_COLUMN ? `row_number() OVER () AS ${identifier(name)}` : identifier(name),
+    );
+    const query = `SELECT ${numbered.join(', ')} FROM ${all}${orderBy(index)}`;
+    return { path, stats: fileStats(await ask(copyTable(query, path, columns))) };
+  }
+  const sorted = join(folder, `${newUuid()}.parquet`);
+  const order = [...index.terms, `${RANK} DESC`].join(', ');
+  await ask(`COPY (SELECT * FROM ${all} ORDER BY ${order}) TO ${literal(sorted)} (FORMAT parquet)`);
+  const before = index.terms.map((term, at) => `lag(${term}) OVER () AS _system_before${at}`);
+  const differs = index.terms.map((term, at) => `${term} IS DISTINCT FROM _system_before${at}`);
+  const once = `SELECT ${list} FROM
+    (SELECT *, ${before.join(', ')} FROM read_parquet(${literal(sorted)}))
+    WHERE ${differs.join(' OR ')}`;
+  return { path, stats: fileStats(await ask(copyTable(once, path, columns), [sorted])) };
+}
+
+/** Which of equal records stays: the greatest. */
+const RANK = '_system_rank';
+
+function selected(
+  { batch, columns, duplicates }: ReadBatch,
+  at: number,
+  wanted: readonly Column[],
+): string {
+  const values = wanted.map((column) => {
+    const was = columns.find(({ id }) => id === column.id);
+    const value =
+      was === undefined
+        ? `CAST(NULL AS ${SQL_TYPES[column.type]})`
+        : conversionOf(identifier(was.name), was.type, column.type);
+    return `${value} AS ${identifier(column.name)}`;
+  });
+  const rank = duplicates === 'replace' ? at + 1 : -at - 1;
+  return `SELECT ${values.join(', ')}, ${rank} AS ${RANK} FROM read_parquet(${literal(batch.path)})`;
+}
+
+/**
+ * Nothing that is stored goes because a source does not have it any more.
+ * @throws Failure InvalidBody with the number of records, and the first one.
+ */
+export async function refuseLost(read: Rewritten | undefined, place: Place): Promise<void> {
+  const { bench, files, index, table } = place;
+  const own = index.columns.filter(({ name }) => !isSystemColumn(name));
+  const told = (lost: number, first: string): Failure => {
+    const what = `${lost} of ${table.records} stored records`;
+    return new Failure('InvalidBody', `${what} are not in what the sources have now${first}`);
+  };
+  const records = read?.stats.records ?? 0;
+  if (read === undefined || own.length === 0) {
+    if (records < table.records) throw told(table.records - records, '');
+    return;
+  }
+  const names = own.map(({ name }) => identifier(name)).join(', ');
+  const [row] = await withOpenFiles(files, table.files, async ({ paths, pathOf }) => {
+    const stored = visibleRows(table.files, own, pathOf);
+    const lost = `SELECT ${names} FROM ${stored}
+      EXCEPT ALL SELECT ${names} FROM read_parquet(${literal(read.path)})`;
+    const shown = own.map(
+      ({ name }, at) => `CAST(${identifier(name)} AS VARCHAR) AS v${at}, ${identifier(name)}`,
+    );
+    const statement = `SELECT count(*) OVER () AS lost, ${shown.join(', ')} FROM (${lost})
+      ORDER BY ${names} LIMIT 1`;
+    const { deadlineMs, folder, pool } = bench;
+    const asked = { files: [...paths, read.path], folder, statements: [statement], deadlineMs };
+    return (await pool.rows(asked))[0] ?? [];
+  });
+  if (row === undefined) return;
+  const first = own.map((_, at) => String(row[`v${at}`])).join(', ');
+  throw told(Number(row['lost']), `, the first is ${first}`);
+}
+
+/** What becomes of a table's columns, and of all that it has. */
+export function replacingEdits(before: Table, columns: readonly Column[]): readonly Edit[] {
+  const { tableId } = before;
+  const gone = before.columns.filter(({ id }) => !columns.some((column) => column.id === id));
+  const added = columns.filter(({ id }) => !before.columns.some((column) => column.id === id));
+  const altered = columns.filter(({ id, type }) =>
+    before.columns.some((column) => column.id === id && column.type !== type),
+  );
+  const columnIds = gone.map(({ id }) => id);
+  return [
+    ...(gone.length === 0 ? [] : [{ kind: 'drop-columns', tableId, columnIds } as const]),
+    ...(altered.length === 0
+      ? []
+      : [{ kind: 'alter-columns', tableId, columns: altered } as const]),
+    ...(added.length === 0 ? [] : [{ kind: 'add-columns', tableId, columns: added } as const]),
+    ...(before.files.length === 0 ? [] : [{ kind: 'truncate', tableId } as const]),
+  ];
+}

@@ -1,0 +1,69 @@
+// Records from quarantine into their dataset: a load of what is kept aside, which no expectation is
+// asked of again. What still does not fit its schema stays where it was.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Dataset } from '../../store/datasets/datasets.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { forgetQuarantined, type Quarantined } from '../../store/datasets/quarantine.ts';
+import { inWorkFolder } from '../../store/base/workFolder.ts';
+import { ingest } from '../merge/ingest.ts';
+import type { Relation } from '../values/relation.ts';
+import { type IngestServices, type Load, silentEvents } from '../conform/load.ts';
+
+interface Released {
+  readonly ingested: number;
+  readonly duplicates: number;
+  /** Records that stay: they do not fit the schema. */
+  readonly invalid: number;
+}
+
+/**
+ * In the dataset's turn: one version with the end of the records' quarantine.
+ * @throws Failure InvalidBody when none of them fits the schema.
+ */
+export async function releaseRecords(
+  dataset: Dataset,
+  records: readonly Quarantined[],
+  duplicates: Load['duplicates'],
+  author: string,
+  services: IngestServices,
+): Promise<Released> {
+  if (records.length === 0) return { ingested: 0, duplicates: 0, invalid: 0 };
+  return inWorkFolder(services.temporary, async (folder) => {
+    const path = join(folder, 'released');
+    await writeFile(path, linesOf(records), { mode: 0o600 });
+    const relation = relationOf(dataset, path);
+    const { tableId, workspace, dataset: name } = dataset;
+    const load = {
+      ...{ path, relation, workspace, dataset: name, duplicates, accepted: true },
+      rejectsMax: Number.MAX_SAFE_INTEGER,
+    };
+    return ingest(
+      load,
+      author,
+      services,
+      silentEvents,
+      async (transaction, { invalid, rejects }) => {
+        if (invalid > rejects.length) {
+          throw new Failure('InvalidBody', `${invalid} of the records do not fit the schema`);
+        }
+        const stay = new Set(rejects.map(({ line }) => line));
+        const gone = records.filter((_, at) => !stay.has(at + 1)).map(({ id }) => id);
+        await forgetQuarantined(transaction, tableId, { ids: gone });
+      },
+    );
+  });
+}
+
+function* linesOf(records: readonly Quarantined[]): Generator<string> {
+  for (const { document } of records) yield `${document}\n`;
+}
+
+/** Records are kept as their columns spell them: nothing is guessed. */
+function relationOf({ schema }: Dataset, path: string): Relation {
+  const columns = Object.entries(schema.properties).map(([name, property]) => ({
+    name,
+    inferred: { property, spelling: undefined, numeric: undefined },
+  }));
+  return { kind: 'json', path, framing: 'lines', jsonPath: '$[*]', columns };
+}

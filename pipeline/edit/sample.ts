@@ -1,0 +1,72 @@
+// A look at a file before anything is made of it: its first records as its own head suggests them.
+import type { Clock } from '../../store/base/clock.ts';
+import { columnTypeOf } from '../../store/versions/columns.ts';
+import type { ColumnMapping, RecordSchema } from '../../store/datasets/datasets.ts';
+import type { DateOrder } from '../values/dateFormats.ts';
+import { openRelation } from '../decode/decode.ts';
+import { firstLoad } from '../conform/firstLoad.ts';
+import { wantedDates } from '../values/infer.ts';
+import { settle, settling } from '../conform/settle.ts';
+import { fromClause, valueOf } from '../values/relation.ts';
+import type { Workbench } from '../batch/batchRequest.ts';
+import { silentEvents } from '../conform/load.ts';
+import { identifier } from '../../store/duckdb/sqlText.ts';
+
+interface Suggestion {
+  readonly schema: RecordSchema;
+  readonly mapping: ColumnMapping;
+  readonly numbered: boolean;
+}
+
+/** The schema that a file suggests, and the index that its records prove. @throws Failure InvalidBody. */
+export async function suggestSchema(
+  path: string,
+  said: { readonly jsonPath?: string | undefined; readonly dateOrder?: DateOrder },
+  clock: Clock,
+  bench: Workbench,
+): Promise<Suggestion> {
+  const { dateOrder, jsonPath } = said;
+  const order = dateOrder === undefined ? {} : { dateOrder };
+  const opening = { ...openingOf(path, jsonPath), ...order };
+  const opened = await openRelation(opening, bench);
+  const rejectsMax = Number.MAX_SAFE_INTEGER;
+  const load = {
+    ...opening,
+    workspace: '',
+    dataset: '',
+    duplicates: 'ignore',
+    rejectsMax,
+  } as const;
+  const run = { load, services: { clock }, bench, events: silentEvents };
+  const { draft } = await firstLoad(run, await settle(settling(run), opened, undefined));
+  return { schema: draft.schema, mapping: draft.mapping, numbered: draft.numbered };
+}
+
+const openingOf = (path: string, jsonPath: string | undefined) =>
+  jsonPath === undefined ? { path } : { path, jsonPath };
+
+/** The first records of a file, at most `most`, as a JSON array. @throws as `suggestSchema`. */
+export async function sampleRecords(
+  path: string,
+  jsonPath: string | undefined,
+  most: number,
+  bench: Workbench,
+): Promise<string> {
+  const relation = await openRelation(openingOf(path, jsonPath), bench);
+  const columns = Object.entries(wantedDates(relation.columns, undefined)).map(
+    ([name, property], at) => ({
+      id: at + 1,
+      name,
+      type: columnTypeOf(property),
+      nullable: true,
+    }),
+  );
+  const values = columns.map(
+    (column) => `${valueOf(relation, column, false)} AS ${identifier(column.name)}`,
+  );
+  const from = fromClause(relation, columns, false);
+  const statements = [`SELECT ${values.join(', ')} FROM ${from} LIMIT ${most}`];
+  const question = { files: [relation.path], statements, deadlineMs: bench.deadlineMs };
+  const { bytes } = await bench.pool.body(question, 'json');
+  return Buffer.from(bytes).toString('utf8');
+}

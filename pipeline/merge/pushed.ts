@@ -1,0 +1,138 @@
+// A pushed JSON record as a pending row, when that can be said without DuckDB: every value is of its
+// property's own JSON type and spelled as the column is. Anything else takes the exact way of a load,
+// which also has the words for what is wrong.
+import {
+  type Column,
+  type ColumnType,
+  columnTypeOf,
+  isSystemColumn,
+  UPDATED_COLUMN,
+} from '../../store/versions/columns.ts';
+import type { Dataset } from '../../store/datasets/datasets.ts';
+import type { Table } from '../../store/versions/lakeRead.ts';
+import type { Push } from '../../store/pushes/pendingRows.ts';
+import { INDEX_BYTES_MAX } from '../values/relation.ts';
+
+/** Records of one push; more are a load. */
+const RECORDS_MAX = 1_000;
+const RECORD_BYTES_MAX = 65_536;
+
+/**
+ * The table is of the dataset's schema as it is now: one that was read while the schema was changed
+ * may be of the one before.
+ */
+export const isOf = ({ columns }: Table, { schema }: Dataset): boolean =>
+  columns.every(({ name, type }) => {
+    if (isSystemColumn(name)) return true;
+    const property = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
+    return property !== undefined && columnTypeOf(property) === type;
+  });
+
+/** A body as it came, and what JavaScript makes of it. */
+interface PushedBody {
+  readonly bytes: Buffer;
+  readonly value: unknown;
+}
+
+/** Numbers in JSON values that JavaScript would write again in other digits. */
+const REWRITTEN = /(?:\d\.?){16}|\d[eE]|-0/;
+
+/**
+ * The records of a body, an object or an array of them; undefined when one of them needs the exact
+ * way, or the dataset has no date of its own or no unique index: such records come by a load, in its turn.
+ */
+export function pushesOf(
+  { bytes, value }: PushedBody,
+  replaces: boolean,
+  dataset: Dataset,
+  table: Table,
+): readonly Push[] | undefined {
+  if (dataset.mapping.date === undefined || dataset.numbered) return undefined;
+  const nested = table.columns.some(({ type }) => type === 'json');
+  if (nested && REWRITTEN.test(bytes.toString('latin1'))) return undefined;
+  const records: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (records.length === 0 || records.length > RECORDS_MAX) return undefined;
+  const index = indexNames(dataset);
+  const pushes: Push[] = [];
+  for (const record of records) {
+    const document = documentOf(record, table.columns);
+    const values = document === undefined ? undefined : indexOf(document, index);
+    if (document === undefined || values === undefined) return undefined;
+    pushes.push({ index: values, replaces, document });
+  }
+  return pushes;
+}
+
+const indexNames = ({ mapping }: Dataset): readonly string[] =>
+  [mapping.key, mapping.subkey, mapping.date].filter((name) => name !== undefined);
+
+function documentOf(
+  record: unknown,
+  columns: readonly Column[],
+): Readonly<Record<string, unknown>> | undefined {
+  if (typeof record !== 'object' || record === null || Array.isArray(record)) return undefined;
+  const text = JSON.stringify(record);
+  if (Buffer.byteLength(text) > RECORD_BYTES_MAX || !text.isWellFormed()) return undefined;
+  if (text.includes('\\u0000')) return undefined;
+  const members: [string, unknown][] = [];
+  for (const { name, type } of columns) {
+    if (name === UPDATED_COLUMN || !Object.hasOwn(record, name)) continue;
+    const given = (record as Readonly<Record<string, unknown>>)[name];
+    if (given === null) continue;
+    const value = VALUES[type](given);
+    if (value === undefined) return undefined;
+    members.push([name, value]);
+  }
+  return Object.fromEntries(members);
+}
+
+/** JSON text of the index values; undefined when one is missing, empty or too long. */
+function indexOf(
+  document: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+): string | undefined {
+  const values = names.map((name) => (Object.hasOwn(document, name) ? document[name] : undefined));
+  const good = values.every(
+    (value) =>
+      value !== undefined &&
+      value !== '' &&
+      typeof value !== 'object' &&
+      (typeof value !== 'string' || Buffer.byteLength(value) <= INDEX_BYTES_MAX),
+  );
+  return good ? JSON.stringify(values) : undefined;
+}
+
+type Spelled = string | number | boolean | object | undefined;
+
+const DATE = /^\d{4}-\d\d-\d\d$/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/;
+
+/** The value as its column's type spells it in JSON; undefined: the exact way must read it. */
+const VALUES: Readonly<Record<ColumnType, (value: unknown) => Spelled>> = {
+  varchar: (value) => (typeof value === 'string' ? value : undefined),
+  boolean: (value) => (typeof value === 'boolean' ? value : undefined),
+  int64: (value) => (isExact(value) && Number.isSafeInteger(value) ? value : undefined),
+  float64: (value) => (isExact(value) ? value : undefined),
+  json: (value) => (typeof value === 'object' && value !== null ? value : undefined),
+  date: (value) => (typeof value === 'string' && isDay(value) ? value : undefined),
+  timestamp: (value) => (typeof value === 'string' ? timeOf(value) : undefined),
+};
+
+/** JSON has no minus zero of its own: written again it would be another number. */
+const isExact = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isFinite(value) && !Object.is(value, -0);
+
+const isDay = (text: string): boolean =>
+  DATE.test(text) && text >= '0001' && isoOf(`${text}T00:00:00.000Z`)?.slice(0, 10) === text;
+
+function timeOf(text: string): string | undefined {
+  const iso = TIME.test(text) ? isoOf(text) : undefined;
+  // Date.parse makes 1 March of 30 February.
+  if (iso === undefined || iso.slice(0, 19) !== text.slice(0, 19)) return undefined;
+  return iso.replace('T', ' ').slice(0, -1);
+}
+
+function isoOf(text: string): string | undefined {
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
+}

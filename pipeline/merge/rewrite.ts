@@ -1,0 +1,85 @@
+// Stored records as a changed schema has them: one new file in the place of all that there are. Old
+// versions keep theirs, with the columns that they had.
+import { join } from 'node:path';
+import { type Column, SQL_TYPES } from '../../store/versions/columns.ts';
+import { Failure } from '../../store/base/failure.ts';
+import type { Table } from '../../store/versions/lakeRead.ts';
+import { newUuid } from '../../store/base/random.ts';
+import { withProvedFiles } from '../../store/versions/tableFiles.ts';
+import { visibleRows } from '../../store/versions/tableSql.ts';
+import { type Place, same, withTerms } from './reconcile.ts';
+import { conversionOf } from './conversions.ts';
+import { copyTable, type FileStats, fileStats } from '../batch/parquetFile.ts';
+import { orderBy, type UniqueIndex } from '../batch/uniqueIndex.ts';
+import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+
+/**
+ * Stored records that one change of the schema may write again: as many as one ingestion of stored
+ * records (INTERFACE.md 3.7, 3.8). They are sorted in the memory of ingestion, in the dataset's turn.
+ */
+const REWRITTEN_MAX = 1_000_000;
+
+export interface Rewritten {
+  readonly path: string;
+  readonly stats: FileStats;
+}
+
+/** @throws Failure InvalidBody when the table has more records than may be written again. */
+export function checkRewritable({ records }: Table): void {
+  if (records <= REWRITTEN_MAX) return;
+  const most = `at most ${REWRITTEN_MAX} may be written again at once`;
+  throw new Failure('InvalidBody', `the dataset has ${records} records, ${most}`);
+}
+
+/** How the values `s."name"` of stored columns are converted, by the columns' ids. */
+export type Conversions = ReadonlyMap<number, string>;
+
+interface Rewriting {
+  /** A file of records that take the place of stored ones. */
+  readonly replacedBy?: string;
+  /** Where they are not the usual ones of the types. */
+  readonly conversions?: Conversions;
+}
+
+/**
+ * Writes the visible records with other columns into the work folder.
+ * @param columns those of the table afterwards; a column keeps its id when its type changes
+ */
+export async function rewriteStored(
+  columns: readonly Column[],
+  { bench, files, index, table }: Place,
+  { conversions, replacedBy }: Rewriting = {},
+): Promise<Rewritten> {
+  checkRewritable(table);
+  const path = join(bench.folder, `${newUuid()}.parquet`);
+  return withProvedFiles(files, table.files, async ({ paths, pathOf }) => {
+    const stored = visibleRows(table.files, table.columns, pathOf);
+    const rows =
+      replacedBy === undefined || index.terms.length === 0
+        ? `${stored} AS s`
+        : withoutReplaced(stored, replacedBy, index);
+    const list = columns.map((column) => {
+      const value = conversions?.get(column.id) ?? valueIn(table, column);
+      return `${value} AS ${identifier(column.name)}`;
+    });
+    const query = `SELECT ${list.join(', ')} FROM ${rows}${orderBy(index)}`;
+    const { deadlineMs, folder, pool } = bench;
+    const statements = [copyTable(query, path, columns, table.records)];
+    const [copied] = await pool.rows({ files: paths, folder, statements, deadlineMs });
+    return { path, stats: fileStats(copied ?? []) };
+  });
+}
+
+/** The stored records, as `s`, whose index values are not in a file. */
+function withoutReplaced(stored: string, path: string, index: UniqueIndex): string {
+  const taken = withTerms(`read_parquet(${literal(path)})`, index, 'n');
+  return `${withTerms(stored, index, 's')} AS s
+    WHERE NOT EXISTS (FROM ${taken} AS n WHERE ${same(index)})`;
+}
+
+/** What a stored record has in a column of the changed table. */
+function valueIn({ columns }: Table, column: Column): string {
+  const was = columns.find(({ id }) => id === column.id);
+  if (was === undefined) return `CAST(NULL AS ${SQL_TYPES[column.type]})`;
+  return conversionOf(`s.${identifier(was.name)}`, was.type, column.type);
+}

@@ -1,0 +1,41 @@
+// When the records of a dataset were stored: the load that brought one is told by its time.
+import { UPDATED_COLUMN } from '../../store/versions/columns.ts';
+import type { Dataset } from '../../store/datasets/datasets.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { withOpenFiles } from '../../store/versions/tableFiles.ts';
+import { visibleRows } from '../../store/versions/tableSql.ts';
+import { inWorkFolder } from '../../store/base/workFolder.ts';
+import { tableOf } from '../conform/conform.ts';
+import type { IngestServices } from '../conform/load.ts';
+import { identifier } from '../../store/duckdb/sqlText.ts';
+
+/** Loads have one time each, pushed records one of their own. */
+const TIMES_MAX = 100_000;
+
+interface StoredTime {
+  readonly timeMs: number;
+  readonly records: number;
+}
+
+/** Ascending. @throws Failure InvalidBody when they are too many to be told apart. */
+export async function storedTimes(
+  dataset: Dataset,
+  { deadlineMs, lake, pool, temporary }: IngestServices,
+): Promise<readonly StoredTime[]> {
+  const { columns, files } = await tableOf(lake, dataset);
+  const own = columns.filter(({ name }) => name === UPDATED_COLUMN);
+  const rows = await inWorkFolder(temporary, (folder) =>
+    withOpenFiles(lake.files, files, async ({ paths, pathOf }) => {
+      const time = `epoch_ms(${identifier(UPDATED_COLUMN)})`;
+      const statement = `SELECT ${time} AS t, count(*) AS n FROM ${visibleRows(files, own, pathOf)}
+        GROUP BY 1 ORDER BY 1 LIMIT ${TIMES_MAX + 1}`;
+      const asked = { files: paths, folder, statements: [statement], deadlineMs };
+      return (await pool.rows(asked))[0] ?? [];
+    }),
+  );
+  if (rows.length > TIMES_MAX) {
+    const rule = `were stored at over ${TIMES_MAX} times: where each came from can not be told`;
+    throw new Failure('InvalidBody', `the records of the dataset ${rule}`);
+  }
+  return rows.map((row) => ({ timeMs: Number(row['t']), records: Number(row['n']) }));
+}

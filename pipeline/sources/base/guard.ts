@@ -1,0 +1,186 @@
+// Where this server connects to on a user's word: the Internet, and its own network only when the
+// operator says so. The addresses that were judged are the ones that are connected to.
+import { lookup } from 'node:dns/promises';
+import type { LookupAddress } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { reasonOf } from '../../../store/base/failure.ts';
+import { SourceFailure } from './source.ts';
+
+/** Addresses of a host name; rejects with the `code` of `dns.lookup`. */
+export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
+
+export interface Guard {
+  readonly allowPrivateAddresses: boolean;
+  readonly resolve: Resolve;
+}
+
+/** As every program of the machine resolves: its hosts file counts too. */
+export const systemResolve: Resolve = (host) => lookup(host, { all: true, order: 'verbatim' });
+
+/** A signed URL of a store has up to 2,000; few servers read more than 8,192. */
+const URL_CHARACTERS_MAX = 8_192;
+/** RFC 1035. */
+const HOST_CHARACTERS_MAX = 253;
+/** Addresses of a name that are tried; all of them are judged. */
+const ADDRESSES_MAX = 8;
+
+/** Ports of other protocols that no browser speaks HTTP to (Fetch standard, "port blocking"). */
+const OTHER_PROTOCOLS: ReadonlySet<number> = new Set(
+  `0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111
+  113 115 117 119 123 135 137 139 143 161 179 389 427 465 512 513 514 515 526 530 531 532 540 548
+  554 556 563 587 601 636 989 990 993 995 1719 1720 1723 2049 3659 4045 4190 5060 5061 6000 6566
+  6665 6666 6667 6668 6669 6679 6697 10080`
+    .split(/\s+/)
+    .map(Number),
+);
+
+/** What IANA has given to the public Internet; the rest of IPv6 is nobody's, or embeds IPv4. */
+const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
+/** Public by number, but the metadata service of a cloud to the machines in it. */
+const METADATA: readonly string[] = ['168.63.129.16'];
+
+/**
+ * The URL in `text`, or in `text` as a link of `base`: http or https, without user or password.
+ * A host that is an address is judged here; a name is, once it is resolved.
+ * @throws SourceFailure naming the rule that is broken.
+ */
+export function checkUrl(text: string, allowPrivateAddresses: boolean, base?: URL): URL {
+  if (text.length > URL_CHARACTERS_MAX) {
+    refuse(`a URL has at most ${URL_CHARACTERS_MAX} characters`);
+  }
+  // The parser would leave out or turn round what stands here, and mean another host.
+  if (/[\u0000-\u0020\u007f\\]/.test(text))
+    refuse('a URL has no space, backslash or control character');
+  if (base === undefined && !/^https?:\/\/[^/]/i.test(text)) {
+    refuse('a URL begins with http:// or https:// and a host');
+  }
+  if (!URL.canParse(text, base?.href)) refuse(`"${text.slice(0, 100)}" is no URL`);
+  const url = new URL(text, base?.href);
+  if (!['http:', 'https:'].includes(url.protocol)) refuse('a URL begins with http:// or https://');
+  if (url.username !== '' || url.password !== '') refuse('a URL holds no user and no password');
+  if (OTHER_PROTOCOLS.has(url.port === '' ? 80 : Number(url.port))) {
+    refuse(`port ${url.port} is that of another protocol`);
+  }
+  url.hash = '';
+  checkHost(url.hostname, allowPrivateAddresses);
+  return url;
+}
+
+/**
+ * A host name, or an address, in brackets or not.
+ * @throws SourceFailure when it is neither, or an address that must not be reached.
+ */
+function checkHost(host: string, allowPrivateAddresses: boolean): void {
+  const bare = withoutBrackets(host);
+  if (isIP(bare) !== 0) {
+    judge(bare, bare, allowPrivateAddresses);
+    return;
+  }
+  const labels = bare.replace(/\.$/, '').split('.');
+  const proper = labels.every((label) => /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/i.test(label));
+  // The parser of URLs has turned every number that is an address into one: this is none.
+  const isNumber = /^(?:\d+|0x[\da-f]*)$/i.test(labels.at(-1) ?? '');
+  if (!proper || isNumber || bare.length > HOST_CHARACTERS_MAX) {
+    refuse(`"${bare.slice(0, 100)}" is no host name`);
+  }
+  if (!allowPrivateAddresses && labels.at(-1)?.toLowerCase() === 'localhost') {
+    refuse(`${bare} is not on the public Internet`);
+  }
+}
+
+/**
+ * Resolves once, and judges every address: one that must not be reached refuses the whole name.
+ * @throws SourceFailure naming host and address; the signal's reason when it stops.
+ */
+export async function addressesOf(
+  host: string,
+  guard: Guard,
+  signal?: AbortSignal,
+): Promise<readonly LookupAddress[]> {
+  checkHost(host, guard.allowPrivateAddresses);
+  const bare = withoutBrackets(host);
+  const family = isIP(bare);
+  if (family !== 0) return [{ address: bare, family }];
+  const addresses = await stoppable(guard.resolve(bare), signal).catch((error: unknown) => {
+    signal?.throwIfAborted();
+    throw unresolved(bare, error);
+  });
+  if (addresses.length === 0) throw new SourceFailure(`host ${bare} has no address`, false);
+  for (const { address } of addresses) judge(address, bare, guard.allowPrivateAddresses);
+  return addresses.slice(0, ADDRESSES_MAX);
+}
+
+/** For sockets: answers what was judged before, whatever the name means by now. */
+export const pinnedLookup =
+  (addresses: readonly LookupAddress[]): LookupFunction =>
+  (_host, options, callback) => {
+    answer(addresses, options, callback);
+  };
+
+/** For clients that choose hosts themselves: a socket gets the addresses that are judged here. */
+export const guardedLookup =
+  (guard: Guard): LookupFunction =>
+  (host, options, callback) => {
+    addressesOf(host, guard).then(
+      (addresses) => {
+        answer(addresses, options, callback);
+      },
+      (error: unknown) => {
+        callback(error as Error, '', 0);
+      },
+    );
+  };
+
+type Answer = Parameters<LookupFunction>;
+
+function answer(
+  addresses: readonly LookupAddress[],
+  options: Answer[1],
+  callback: Answer[2],
+): void {
+  const [first] = addresses;
+  if (options.all === true) callback(null, [...addresses]);
+  else callback(null, first?.address ?? '', first?.family);
+}
+
+function judge(address: string, host: string, allowPrivateAddresses: boolean): void {
+  if (allowPrivateAddresses || isPublic(address)) return;
+  const where = host === address ? address : `${host} is ${address}, which`;
+  refuse(`${where} is not on the public Internet, and TAPEDECK_ALLOW_PRIVATE_ADDRESSES is off`);
+}
+
+function isPublic(address: string): boolean {
+  if (isIP(address) === 0) return false;
+  // An IPv4 address that is mapped into IPv6 is judged as what it is.
+  const parsed = ipaddr.process(address);
+  if (parsed.range() !== 'unicast') return false;
+  if (parsed instanceof ipaddr.IPv6) return parsed.match(GLOBAL_IPV6);
+  return !METADATA.includes(parsed.toString());
+}
+
+function unresolved(host: string, error: unknown): SourceFailure {
+  const { code } = error as { readonly code?: string };
+  if (code === 'ENOTFOUND') return new SourceFailure(`host ${host} is not known`, false);
+  return new SourceFailure(`host ${host} cannot be resolved: ${code ?? reasonOf(error)}`, true);
+}
+
+/** The operating system's resolver cannot be stopped, but it need not be waited for. */
+function stoppable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  const stopped = Promise.withResolvers<never>();
+  const stop = (): void => {
+    stopped.reject(signal.reason);
+  };
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  return Promise.race([work, stopped.promise]).finally(() => {
+    signal.removeEventListener('abort', stop);
+  });
+}
+
+const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
+
+function refuse(reason: string): never {
+  throw new SourceFailure(reason, false);
+}

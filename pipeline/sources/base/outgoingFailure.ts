@@ -1,0 +1,60 @@
+// What went wrong on the way, in words, and whether it is worth another try.
+import { Failure, reasonOf } from '../../../store/base/failure.ts';
+import { SourceFailure } from './source.ts';
+
+/** Codes of sockets and of the HTTP client, which the next try may not meet. */
+const TRANSIENT: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'refuses connections',
+  ECONNRESET: 'closed the connection',
+  EPIPE: 'closed the connection',
+  ECONNABORTED: 'closed the connection',
+  UND_ERR_SOCKET: 'closed the connection before the end',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'closed the connection before the end',
+  UND_ERR_ABORTED: 'closed the connection before the end',
+  ETIMEDOUT: 'does not answer',
+  EHOSTUNREACH: 'cannot be reached',
+  ENETUNREACH: 'cannot be reached',
+  EAI_AGAIN: 'cannot be resolved now',
+  UND_ERR_CONNECT_TIMEOUT: 'does not answer',
+  UND_ERR_HEADERS_TIMEOUT: 'does not answer in time',
+  UND_ERR_BODY_TIMEOUT: 'stopped in the middle of its answer',
+  // Of zlib: the encoded stream ends before its mark.
+  Z_BUF_ERROR: 'sent a body that is cut short',
+};
+
+const PERMANENT: Readonly<Record<string, string>> = {
+  Z_DATA_ERROR: 'sent a body that is not encoded as it says',
+  UND_ERR_HEADERS_OVERFLOW: 'sent too many headers',
+};
+
+/** Of TLS: the certificate, or that nobody speaks it there. */
+const TLS = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL|EPROTO/;
+
+/** What a caller is told of `error`: the reason of a signal that stopped it, or one with words. */
+export function failureOf(error: unknown, host: string, signal: AbortSignal): unknown {
+  if (signal.aborted) return signal.reason;
+  if (error instanceof Failure) return error;
+  return networkFailure(error, host) ?? error;
+}
+
+interface Coded {
+  readonly code: string;
+  readonly name: string;
+  readonly cause: unknown;
+}
+
+/** Undefined when `error` is not one of the network's. */
+export function networkFailure(error: unknown, host: string): SourceFailure | undefined {
+  const { code = '', name, cause } = error as Partial<Coded>;
+  const transient = TRANSIENT[code];
+  if (transient !== undefined) return new SourceFailure(`${host} ${transient}`, true);
+  const permanent = PERMANENT[code];
+  if (permanent !== undefined) return new SourceFailure(`${host} ${permanent}`, false);
+  if (TLS.test(code)) return new SourceFailure(`${host}: TLS failed: ${reasonOf(error)}`, false);
+  if (code.startsWith('HPE_') || name === 'HTTPParserError')
+    return new SourceFailure(`${host} does not answer in HTTP`, false);
+  if (/^(?:Z_|ERR__ERROR|ZSTD)/.test(code)) {
+    return new SourceFailure(`${host} sent a body that cannot be decoded: ${code}`, false);
+  }
+  return cause === undefined ? undefined : networkFailure(cause, host);
+}

@@ -1,0 +1,138 @@
+// The seam behind which every kind of source stands: a pull lands what is new, one file after the
+// other, and each tells where the next pull begins.
+import { Failure } from '../../../store/base/failure.ts';
+
+/** Where records come from, as its owner defined it (INTERFACE.md 3.7 "Sources"). */
+export type SourceDefinition =
+  HttpDefinition | FileDefinition | S3Definition | PostgresDefinition | DatasetDefinition;
+
+export interface HttpDefinition {
+  readonly type: 'HTTP';
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** `$` with steps `.name` and `[*]`: where the records stand in the document. */
+  readonly jsonPath?: string;
+  readonly pages?: Pages;
+}
+
+/** How a list that comes in pages is read to its end. */
+export type Pages =
+  /** `parameter` counts pages up from `first`, until one has no records. */
+  | { readonly kind: 'page'; readonly parameter: string; readonly first?: number }
+  /** `parameter` is sent the value at `cursorPath` of the page before, until there is none. */
+  | { readonly kind: 'cursor'; readonly parameter: string; readonly cursorPath: string };
+
+/** A file, or every file that a pattern (`*`, `?`, `[…]`) names, below the folder of sources. */
+export interface FileDefinition {
+  readonly type: 'FILE';
+  readonly path: string;
+  readonly jsonPath?: string;
+}
+
+/** One object, or every object newer than the last pull that a pattern names. */
+export interface S3Definition {
+  readonly type: 'AWS-S3';
+  readonly awsbucketName: string;
+  readonly key?: string;
+  readonly pattern?: string;
+  readonly jsonPath?: string;
+  readonly region?: string;
+  /** URL of a compatible server. */
+  readonly endpoint?: string;
+}
+
+export interface PostgresDefinition {
+  readonly type: 'POSTGRES';
+  readonly table?: string;
+  readonly query?: string;
+  /** Column whose greatest value of the last pull is where the next one begins. */
+  readonly incrementalColumn?: string;
+}
+
+/** Another dataset, or a SELECT over datasets and views, of the same account. */
+export interface DatasetDefinition {
+  readonly type: 'DATASET';
+  readonly dataset?: string;
+  readonly query?: string;
+}
+
+/** What opens a source; never returned to anyone. */
+export type Credential =
+  | {
+      readonly type: 'AWS-S3';
+      readonly accessKeyId: string;
+      readonly secretAccessKey: string;
+      readonly sessionToken?: string;
+    }
+  | { readonly type: 'HTTP'; readonly headers: Readonly<Record<string, string>> }
+  | {
+      readonly type: 'POSTGRES';
+      readonly host: string;
+      readonly port?: number;
+      readonly database: string;
+      readonly user: string;
+      readonly password: string;
+      /** TLS with a certificate that is checked; `off` for a server without it. */
+      readonly tls?: 'on' | 'off';
+    };
+
+/** Where a pull ended, in the source's own terms: plain JSON, kept beside the records. */
+export type Position = Readonly<Record<string, string | number | null>>;
+
+/** A file of records that has landed. */
+export interface Piece {
+  /** Object, URL, path or table, as a person knows it. */
+  readonly name: string;
+  /** Written whole, in the landing's folder; who takes the piece removes it. */
+  readonly path: string;
+  readonly bytes: number;
+  readonly jsonPath?: string;
+  /** Of a list that is one thing: it is stored with its other pages, after the last of them. */
+  readonly page?: true;
+  /** Where the next pull begins once this piece is stored. */
+  readonly position: Position;
+}
+
+/** Where pieces land, and within what. */
+export interface Landing {
+  readonly folder: string;
+  /** Bytes of one piece. */
+  readonly bytesMax: number;
+  readonly signal: AbortSignal;
+  readonly nowMs: number;
+  /** Bytes that have arrived of this pull, and of how many when that is known. */
+  readonly onBytes: (bytes: number, ofBytes: number | undefined) => void;
+  /** What was left out and why, for the log of the job. */
+  readonly onNote?: (note: string) => void;
+}
+
+export interface PullOrder<Definition extends SourceDefinition = SourceDefinition> {
+  /** Whose source it is: what it reads of this server, it reads as that account. */
+  readonly owner: { readonly accountId: string; readonly workspace: string };
+  readonly definition: Definition;
+  readonly credential: Credential | undefined;
+  /** Undefined: all there is. */
+  readonly since: Position | undefined;
+  readonly landing: Landing;
+  /** Rows enough for a look; a source may send less than everything. Undefined: everything. */
+  readonly sample?: true;
+}
+
+/**
+ * Pieces, oldest first; none when nothing is new. The next one lands when it is asked for.
+ * @throws SourceFailure with the reason; pieces before it are whole.
+ */
+export type Pull<Definition extends SourceDefinition = SourceDefinition> = (
+  order: PullOrder<Definition>,
+) => AsyncIterable<Piece>;
+
+/** A source that did not give what it was asked for. */
+export class SourceFailure extends Failure {
+  /** Worth another try: the network, a server's fault, a time limit. */
+  readonly transient: boolean;
+
+  constructor(detail: string, transient: boolean) {
+    super('InvalidBody', detail);
+    this.transient = transient;
+  }
+}

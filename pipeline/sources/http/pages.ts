@@ -1,0 +1,97 @@
+// Lists that come in pages: what a page says about the next one.
+import { reasonOf } from '../../../store/base/failure.ts';
+import { checkJsonPath } from '../../decode/json.ts';
+import { noDataIn } from '../../bytes/noData.ts';
+import { type Pages, SourceFailure } from '../base/source.ts';
+
+/** A list that is longer is read by a server's own export, or has no end. */
+export const PAGES_MAX = 1_000;
+/** Of one page: it is parsed in the server's process, which 16 MiB stop for 0.12 to 0.19 s. */
+export const PAGE_BYTES_MAX = 16 * 1024 ** 2;
+
+const CURSOR_CHARACTERS_MAX = 2_048;
+const PARAMETER = /^[A-Za-z0-9_.~[\]-]{1,100}$/;
+const CURSOR_PATH = /^\$(?:\.[A-Za-z_][A-Za-z0-9_-]{0,127}){1,20}$/;
+
+/** What was read of a page. */
+export interface PageRead {
+  /** Records at the path; undefined when the path leads to nothing. */
+  readonly records: number | undefined;
+  /** Undefined: there is no next page. */
+  readonly cursor: string | undefined;
+}
+
+/** @throws SourceFailure naming the member and its rule. */
+export function checkPages(pages: Pages): void {
+  if (!PARAMETER.test(pages.parameter)) {
+    refuse('"pages.parameter" must be 1 to 100 letters, digits or any of . _ ~ - [ ]');
+  }
+  if (pages.kind === 'cursor' && !CURSOR_PATH.test(pages.cursorPath)) {
+    refuse('"pages.cursorPath" must be $ with steps .name');
+  }
+  if (pages.kind === 'page' && !Number.isSafeInteger(pages.first ?? 1)) {
+    refuse('"pages.first" must be a whole number');
+  }
+}
+
+/**
+ * @param body of one page, at most `PAGE_BYTES_MAX`.
+ * @throws SourceFailure when it is not JSON, or its cursor cannot be sent.
+ */
+export function readPage(body: Buffer, pages: Pages, jsonPath: string | undefined): PageRead {
+  let document: unknown;
+  try {
+    document = JSON.parse(body.toString('utf8').replace(/^\uFEFF/, ''));
+  } catch (error) {
+    const what = noDataIn(body);
+    if (what !== undefined) return refuse(`the source answered ${what}`);
+    return refuse(`a page is not JSON: ${reasonOf(error).slice(0, 200)}`);
+  }
+  const found = jsonPath === undefined ? [document].flat() : valuesAt(document, jsonPath);
+  const cursor = pages.kind === 'cursor' ? cursorOf(document, pages.cursorPath) : undefined;
+  return { records: found?.length, cursor };
+}
+
+/** Elements that the path names; undefined when a step is missing everywhere. */
+function valuesAt(document: unknown, jsonPath: string): readonly unknown[] | undefined {
+  let values: readonly unknown[] = [document];
+  for (const [, name] of checkJsonPath(jsonPath).matchAll(/\[\*\]|\.([\w-]+)/g)) {
+    const next = values.filter(name === undefined ? Array.isArray : hasMember(name));
+    if (next.length === 0 && values.length > 0) return undefined;
+    values = name === undefined ? next.flat() : next.map((value) => memberOf(value, name));
+  }
+  return values;
+}
+
+function cursorOf(document: unknown, path: string): string | undefined {
+  const value = path
+    .split('.')
+    .slice(1)
+    .reduce<unknown>(
+      (at, name) => (hasMember(name)(at) ? memberOf(at, name) : undefined),
+      document,
+    );
+  if (value === undefined || value === null || value === '' || value === false) return undefined;
+  const exact =
+    typeof value === 'number' && (!Number.isInteger(value) || Number.isSafeInteger(value));
+  if (typeof value !== 'string' && !exact) {
+    return refuse('a cursor must be a text, or a number below 2^53');
+  }
+  const cursor = String(value);
+  if (cursor.length > CURSOR_CHARACTERS_MAX) {
+    refuse(`a cursor has at most ${CURSOR_CHARACTERS_MAX} characters`);
+  }
+  return cursor;
+}
+
+const hasMember =
+  (name: string) =>
+  (value: unknown): boolean =>
+    typeof value === 'object' && value !== null && Object.hasOwn(value, name);
+
+const memberOf = (value: unknown, name: string): unknown =>
+  (value as Record<string, unknown>)[name];
+
+function refuse(reason: string): never {
+  throw new SourceFailure(reason, false);
+}

@@ -1,0 +1,236 @@
+// S3: one object when its ETag changed, or all that a pattern names and that are new.
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import type { Readable } from 'node:stream';
+import {
+  GetObjectCommand,
+  type GetObjectCommandOutput,
+  ListObjectsV2Command,
+  type ListObjectsV2CommandOutput,
+  S3Client,
+  type S3ClientConfig,
+} from '@aws-sdk/client-s3';
+import { withDeadline } from '../base/deadline.ts';
+import { type Guard, guardedLookup } from '../base/guard.ts';
+import { land, overLimit } from '../base/landing.ts';
+import { type Listed, type Listing, openListing } from '../base/newest.ts';
+import { literalHead, nameMatcher } from '../base/pattern.ts';
+import { positionOf, sinceOf, textOf } from '../base/position.ts';
+import { s3FailureOf } from './s3Failure.ts';
+import { checkS3 } from './s3Names.ts';
+import {
+  type Credential,
+  type Landing,
+  type Piece,
+  type Pull,
+  type PullOrder,
+  type S3Definition,
+  SourceFailure,
+} from '../base/source.ts';
+
+export interface S3Rules extends Guard {
+  /** Of a listing, and of each object. */
+  readonly deadlineMs: number;
+  /** Without a byte; `IDLE_MS` when undefined. */
+  readonly idleMs?: number;
+}
+
+type Order = PullOrder<S3Definition>;
+
+/** What a pull has at hand. */
+interface Store {
+  readonly client: S3Client;
+  readonly order: Order;
+  readonly rules: S3Rules;
+}
+
+const CONNECT_MS = 10_000;
+const IDLE_MS = 60_000;
+/** The first try, and two more 0.1 to 0.4 s later: for longer troubles, jobs have retries. */
+const ATTEMPTS_MAX = 3;
+/** One object at a time, and room for a retry. */
+const SOCKETS_MAX = 4;
+
+export const s3Pull = (rules: S3Rules): Pull<S3Definition> =>
+  async function* (order) {
+    const { awsbucketName, key, pattern } = order.definition;
+    checkS3(order.definition, rules.allowPrivateAddresses);
+    const client = openS3(order.definition, order.credential, rules);
+    const store: Store = { client, order, rules };
+    try {
+      if (key !== undefined) yield* one(store, key);
+      else if (pattern !== undefined) yield* matching(store, pattern);
+    } catch (error) {
+      order.landing.signal.throwIfAborted();
+      throw s3FailureOf(error, awsbucketName);
+    } finally {
+      client.destroy();
+    }
+  };
+
+/**
+ * A client that reaches judged addresses only; whoever has it destroys it.
+ * @throws SourceFailure for a credential of another kind.
+ */
+export const openS3 = (
+  place: Pick<S3Definition, 'endpoint' | 'region'>,
+  credential: Credential | undefined,
+  rules: S3Rules,
+): S3Client => new S3Client(configuration(place, credential, rules));
+
+function configuration(
+  { endpoint, region = 'us-east-1' }: Pick<S3Definition, 'endpoint' | 'region'>,
+  credential: Credential | undefined,
+  rules: S3Rules,
+): S3ClientConfig {
+  if (credential !== undefined && credential.type !== 'AWS-S3') {
+    throw new SourceFailure(`a credential of type ${credential.type} does not open S3`, false);
+  }
+  // Every host that the client makes of bucket, region and endpoint is resolved and judged here.
+  const sockets = { keepAlive: true, lookup: guardedLookup(rules), maxSockets: SOCKETS_MAX };
+  const idleMs = rules.idleMs ?? IDLE_MS;
+  return {
+    region,
+    // Nothing of this machine's own configuration opens a user's source.
+    credentials: credential ?? { accessKeyId: '', secretAccessKey: '' },
+    ...(credential === undefined
+      ? { signer: { sign: (request) => Promise.resolve(request) } }
+      : {}),
+    ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
+    // Compatible stores do not know checksums of other kinds: what is sent has an MD5 of its own.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    maxAttempts: ATTEMPTS_MAX,
+    retryMode: 'standard',
+    requestHandler: {
+      httpAgent: new HttpAgent(sockets),
+      httpsAgent: new HttpsAgent({ ...sockets, rejectUnauthorized: true }),
+      connectionTimeout: Math.min(CONNECT_MS, idleMs),
+      requestTimeout: idleMs,
+      throwOnRequestTimeout: true,
+      socketTimeout: idleMs,
+    },
+  };
+}
+
+async function* one(store: Store, key: string): AsyncGenerator<Piece, void> {
+  const { definition, landing } = store.order;
+  const etag = textOf(sinceOf(store.order), 'etag');
+  using deadline = withDeadline(landing.signal, store.rules.deadlineMs, key);
+  const limited = { ...landing, signal: deadline.signal };
+  const answer = await get(store, key, { IfNoneMatch: etag }, limited.signal);
+  if (answer === undefined) return;
+  // A store may not know the condition.
+  if (answer.ETag !== undefined && answer.ETag === etag) {
+    (answer.Body as Readable).on('error', () => undefined).destroy();
+    return;
+  }
+  const { path, bytes } = await landed(key, answer, limited, 0, answer.ContentLength);
+  const position = positionOf(definition, { etag: answer.ETag ?? null });
+  yield pieceOf(store.order, { name: key, path, bytes, position });
+}
+
+async function* matching(store: Store, pattern: string): AsyncGenerator<Piece, void> {
+  const { landing, sample } = store.order;
+  const listing: Listing<Listed> = openListing(store.order);
+  await list(store, pattern, listing);
+  const ofBytes = listing.bytes();
+  let before = 0;
+  for (const { item, position } of listing.fresh()) {
+    const { name } = item;
+    using deadline = withDeadline(landing.signal, store.rules.deadlineMs, name);
+    const limited = { ...landing, signal: deadline.signal };
+    const answer = await get(store, name, { IfMatch: item.version }, limited.signal);
+    if (answer === undefined) return;
+    const { path, bytes } = await landed(name, answer, limited, before, ofBytes);
+    before += bytes;
+    yield pieceOf(store.order, { name, path, bytes, position });
+    if (sample === true) return;
+  }
+}
+
+/** Only what stands below the literal head of the pattern is listed, page by page. */
+async function list(store: Store, pattern: string, listing: Listing<Listed>): Promise<void> {
+  const { client, order, rules } = store;
+  const bucket = order.definition.awsbucketName;
+  using deadline = withDeadline(order.landing.signal, rules.deadlineMs, `the listing of ${bucket}`);
+  const Prefix = literalHead(pattern);
+  const matches = nameMatcher(pattern);
+  // A pattern of one level need not see what is below it.
+  const Delimiter = pattern.slice(Prefix.length).includes('/') ? undefined : '/';
+  let ContinuationToken: string | undefined;
+  do {
+    const input = { Bucket: bucket, Prefix, Delimiter, ContinuationToken };
+    const page: ListObjectsV2CommandOutput = await client
+      .send(new ListObjectsV2Command(input), { abortSignal: deadline.signal })
+      .catch((error: unknown) => {
+        deadline.signal.throwIfAborted();
+        throw s3FailureOf(error, bucket);
+      });
+    for (const { ETag = '', Key = '', LastModified, Size = 0 } of page.Contents ?? []) {
+      // The mark of a folder, which some tools put there, is no file.
+      if (Key.endsWith('/') || !matches(Key)) continue;
+      const time = LastModified?.toISOString() ?? '';
+      listing.add({ name: Key, bytes: Size, time, version: ETag });
+    }
+    ContinuationToken = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+  } while (ContinuationToken !== undefined);
+}
+
+interface Condition {
+  readonly IfMatch?: string | undefined;
+  readonly IfNoneMatch?: string | undefined;
+}
+
+/** Undefined when the object is still the one of `IfNoneMatch`. */
+async function get(
+  { client, order }: Store,
+  key: string,
+  condition: Condition,
+  signal: AbortSignal,
+): Promise<GetObjectCommandOutput | undefined> {
+  const { awsbucketName } = order.definition;
+  const command = new GetObjectCommand({ Bucket: awsbucketName, Key: key, ...condition });
+  try {
+    return await client.send(command, { abortSignal: signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    const { $metadata } = error as { readonly $metadata?: { readonly httpStatusCode?: number } };
+    if ($metadata?.httpStatusCode === 304) return undefined;
+    throw s3FailureOf(error, awsbucketName, key, condition.IfMatch !== undefined);
+  }
+}
+
+async function landed(
+  key: string,
+  answer: GetObjectCommandOutput,
+  landing: Landing,
+  before: number,
+  ofBytes: number | undefined,
+): Promise<{ readonly path: string; readonly bytes: number }> {
+  const body = answer.Body as Readable;
+  const length = answer.ContentLength;
+  if (length !== undefined && length > landing.bytesMax) {
+    body.on('error', () => undefined).destroy();
+    throw overLimit(landing.bytesMax);
+  }
+  const counted = async function* (): AsyncGenerator<Buffer, void> {
+    let bytes = 0;
+    try {
+      for await (const chunk of body as AsyncIterable<Buffer>) {
+        bytes += chunk.length;
+        yield chunk;
+      }
+    } catch (error) {
+      landing.signal.throwIfAborted();
+      throw s3FailureOf(error, key);
+    }
+    if (length === undefined || bytes === length) return;
+    throw new SourceFailure(`${key} was cut off: ${bytes} of ${length} bytes came`, true);
+  };
+  return land(counted(), landing, { before, ofBytes });
+}
+
+function pieceOf({ definition }: Order, piece: Piece): Piece {
+  const { jsonPath } = definition;
+  return jsonPath === undefined ? piece : { ...piece, jsonPath };
+}

@@ -1,0 +1,278 @@
+// A version of a dataset, cut into parts: the same records in the same order each time that a part is
+// made, so that one which is made again is the one that it was.
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeBind } from '../../query/plan/binding.ts';
+import { mayHold } from '../../query/plan/pruning.ts';
+import { type Column, isSystemColumn, ROW_COLUMN, SQL_TYPES } from '../../store/versions/columns.ts';
+import type { Dataset } from '../../store/datasets/datasets.ts';
+import type { DuckDbPool } from '../../store/duckdb/pool.ts';
+import type { Body, Bound, Compression } from '../../store/duckdb/protocol.ts';
+import { Failure } from '../../store/base/failure.ts';
+import type { Files } from '../../store/files/files.ts';
+import type { DataFile, Table } from '../../store/versions/lakeRead.ts';
+import type { PendingRow } from '../../store/pushes/pendingRows.ts';
+import { withPending } from '../../store/pushes/pendingSql.ts';
+import { newUuid } from '../../store/base/random.ts';
+import { withOpenFiles } from '../../store/versions/tableFiles.ts';
+import { FILE_COLUMN, POSITION_COLUMN, visibleRows } from '../../store/versions/tableSql.ts';
+import { isNumbered, uniqueIndexOf } from '../batch/uniqueIndex.ts';
+import type { PathOf } from '../../store/versions/openFile.ts';
+import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+
+export const EXPORT_FORMATS = ['csv', 'jsonl', 'parquet', 'arrow'] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+/** How the bytes of a part are written. */
+export interface PartFormat {
+  readonly format: ExportFormat;
+  /** Of csv and jsonl. */
+  readonly compression: Compression;
+}
+
+/** Name and DuckDB's type of each column, in the order of the part. */
+export type PartSchema = readonly { readonly name: string; readonly type: string }[];
+
+/** Parts of one export: their list is kept as one text. */
+const PARTS_MAX = 1_000;
+/** Bytes of one part: an upload in pieces of 16 MiB has at most 10,000 of them. */
+export const PART_BYTES_MAX = 64 * 1024 ** 3;
+/** Bytes of the lake that make a part where its owner does not say how many records do. */
+const USUAL_BYTES = 256 * 1024 ** 2;
+const USUAL_ROWS_MAX = 2_000_000;
+
+/** Names of parts that are being written begin with it. */
+export const UNFINISHED = 'making-';
+
+/** What a part is made of. */
+export interface PartsOf {
+  readonly files: Files;
+  readonly pool: DuckDbPool;
+  readonly dataset: Dataset;
+  readonly table: Table;
+  /** Records that were pushed by then and are no file of the version. */
+  readonly pushed: readonly PendingRow[];
+  readonly deadlineMs: number;
+  readonly signal: AbortSignal;
+  /** For what is unfinished; the part itself lands in it too. */
+  readonly folder: string;
+}
+
+/** Where a part ends: the values of its last record in the columns of its order. */
+type Edge = readonly string[];
+
+/** Records between two edges, without the first and with the second; undefined: none. */
+export interface PartRange {
+  readonly after: Edge | undefined;
+  readonly upTo: Edge | undefined;
+  readonly rows: number;
+}
+
+/**
+ * Records of each part: as asked for, or so many as take about 256 MiB of the lake.
+ * @throws Failure InvalidBody when there would be too many parts.
+ */
+export function rowsOfPart({ bytes, records }: Table, asked: number | undefined): number {
+  const fitting = Math.floor((USUAL_BYTES / Math.max(1, bytes)) * records);
+  const usual = Math.min(USUAL_ROWS_MAX, Math.max(1, fitting));
+  const rows = asked ?? Math.max(usual, Math.ceil(records / PARTS_MAX));
+  if (records <= rows * PARTS_MAX) return rows;
+  const least = Math.ceil(records / PARTS_MAX);
+  const rule = `must be at least ${least}: an export has at most ${PARTS_MAX} parts`;
+  throw new Failure('InvalidBody', `rowsPerFile ${rule}, and ${records} records`);
+}
+
+/** The parts of a table, in their order; one without records where it has none. */
+export async function planParts(parts: PartsOf, rows: number): Promise<readonly PartRange[]> {
+  const records = await countOf(parts);
+  if (records <= rows) return [{ after: undefined, upTo: undefined, rows: records }];
+  const edges = await edgesOf(parts, rows, records);
+  const count = Math.ceil(records / rows);
+  if (edges.length !== count - 1) throw unlike(parts);
+  return Array.from({ length: count }, (_, at) => ({
+    after: edges[at - 1],
+    upTo: edges[at],
+    rows: Math.min(rows, records - at * rows),
+  }));
+}
+
+async function countOf(parts: PartsOf): Promise<number> {
+  if (parts.pushed.length === 0) return parts.table.records;
+  return withOpenFiles(parts.files, parts.table.files, async ({ paths, pathOf }) => {
+    const { bind, parameters } = makeBinding();
+    const statements = [`SELECT count(*) AS records FROM ${rowsOf(parts, [], pathOf, bind)}`];
+    const [found = []] = await parts.pool.rows({
+      ...questionOf(parts, paths),
+      statements,
+      parameters,
+    });
+    return Number(found[0]?.['records'] ?? 0);
+  });
+}
+
+const unlike = ({ dataset, table }: PartsOf): Failure => {
+  const what = `version ${table.snapshot} of ${dataset.workspace}.${dataset.dataset}`;
+  return new Failure('SystemError', `${what} does not have the records that it says it has`);
+};
+
+/** The owner's properties, as they were in this version. */
+const columnsOf = ({ columns }: Table): readonly Column[] =>
+  columns.filter(({ name }) => !isSystemColumn(name));
+
+export const schemaOf = (table: Table): PartSchema =>
+  columnsOf(table).map(({ name, type }) => ({ name, type: SQL_TYPES[type] }));
+
+/** One term of the order: what a record is compared by. */
+interface Term {
+  readonly sql: string;
+  readonly type: string;
+}
+
+/** What tells records apart, and orders them: none of these is ever null. */
+function telling(dataset: Dataset, table: Table): readonly Column[] {
+  const { columns } = uniqueIndexOf(dataset, table);
+  return isNumbered(table) ? columns.filter(({ name }) => name === ROW_COLUMN) : columns;
+}
+
+/** Key, subkey and date, or the number; of old datasets without an index the files, each from its begin. */
+function orderOf({ dataset, table }: PartsOf): readonly Term[] {
+  const columns = telling(dataset, table);
+  if (columns.length > 0) {
+    return columns.map(({ name, type }) => ({ sql: identifier(name), type: SQL_TYPES[type] }));
+  }
+  const names = table.files.map(({ path }) => literal(path.split('/').at(-1) ?? ''));
+  return [
+    { sql: `list_position([${names.join(', ')}], ${FILE_COLUMN})`, type: 'INTEGER' },
+    { sql: POSITION_COLUMN, type: 'BIGINT' },
+  ];
+}
+
+function rowsOf(
+  { dataset, pushed, table }: PartsOf,
+  columns: readonly Column[],
+  pathOf: PathOf,
+  bind: (value: Bound) => string,
+): string {
+  const index = telling(dataset, table);
+  const read = [...new Set([...columns, ...index])];
+  // Of no column there are no rows.
+  const some = read.length === 0 ? table.columns.slice(0, 1) : read;
+  const stored = visibleRows(table.files, some, pathOf, index.length === 0);
+  if (pushed.length === 0) return stored;
+  return withPending(stored, some, index, pushed, 'true', bind);
+}
+
+/** The last record of each part but the last one. */
+async function edgesOf(parts: PartsOf, rows: number, records: number): Promise<readonly Edge[]> {
+  const { table } = parts;
+  return withOpenFiles(parts.files, table.files, async ({ paths, pathOf }) => {
+    const { bind, parameters } = makeBinding();
+    const terms = orderOf(parts);
+    const values = terms.map(({ sql }, at) => `${sql} AS t${at}`).join(', ');
+    const names = terms.map((_, at) => `t${at}`);
+    const texts = names.map((name) => `CAST(${name} AS VARCHAR) AS ${name}`).join(', ');
+    const numbered = `SELECT ${names.join(', ')}, row_number() OVER (ORDER BY ${names.join(', ')}) AS n
+      FROM (SELECT ${values} FROM ${rowsOf(parts, [], pathOf, bind)})`;
+    const statement = `SELECT ${texts} FROM (${numbered})
+      WHERE n % ${rows} = 0 AND n < ${records} ORDER BY n`;
+    const [found = []] = await parts.pool.rows({
+      ...questionOf(parts, paths),
+      statements: [statement],
+      parameters,
+    });
+    return found.map((row) => names.map((name) => String(row[name])));
+  });
+}
+
+const questionOf = ({ deadlineMs, folder, signal }: PartsOf, files: readonly string[]) => ({
+  files,
+  folder,
+  deadlineMs,
+  signal,
+});
+
+/**
+ * Writes one part into a new file of the folder; its path.
+ * @throws Failure SystemError when it does not have the records of its range; TooLarge, TimedOut,
+ * ChildLost, Busy.
+ */
+export async function makePart(
+  parts: PartsOf,
+  range: PartRange,
+  name: string,
+  { compression, format }: PartFormat,
+  onProgress: (percent: number) => void,
+): Promise<string> {
+  const files = parts.table.files.filter((file) => mayHaveSome(file, range, parts));
+  return withOpenFiles(parts.files, files, async ({ paths, pathOf }) => {
+    const { bind, parameters } = makeBinding();
+    const typed: BindTyped = (value, type) => `CAST(${bind(value)} AS ${type})`;
+    const columns = columnsOf(parts.table);
+    const list = columns.map((column) => identifier(column.name)).join(', ');
+    const terms = orderOf(parts);
+    const table = { ...parts, table: { ...parts.table, files } };
+    const where = [
+      ...beyond(terms, range.after, '>', typed),
+      ...beyond(terms, range.upTo, '<=', typed),
+    ];
+    const statement = `SELECT ${list} FROM ${rowsOf(table, columns, pathOf, bind)}
+      ${where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`}
+      ORDER BY ${terms.map(({ sql }) => sql).join(', ')}`;
+    const file = { name: `${UNFINISHED}${newUuid()}`, bytesMax: PART_BYTES_MAX, compression };
+    const asked = { ...questionOf(parts, paths), onProgress };
+    const question = { ...asked, statements: [statement], parameters, file };
+    const body = await parts.pool.body(question, format);
+    if (body.objects !== range.rows) throw unlike(parts);
+    return takeFile(body, parts.folder, name);
+  });
+}
+
+/** The file of a body under its own name; its path. */
+export async function takeFile({ file }: Body, folder: string, name: string): Promise<string> {
+  if (file === undefined) throw new Failure('SystemError', 'a part left no file');
+  const path = join(folder, name);
+  await rename(file.path, path);
+  return path;
+}
+
+type BindTyped = (value: string, type: string) => string;
+
+function makeBinding(): { readonly parameters: Bound[]; readonly bind: (value: Bound) => string } {
+  const parameters: Bound[] = [];
+  return { parameters, bind: makeBind(parameters) };
+}
+
+/**
+ * Conditions of the records behind an edge, or up to it. The first alone, of one column, lets whole row
+ * groups be left out.
+ */
+function beyond(
+  terms: readonly Term[],
+  edge: Edge | undefined,
+  operator: '>' | '<=',
+  bind: BindTyped,
+): readonly string[] {
+  if (edge === undefined) return [];
+  const strict = operator === '>' ? '>' : '<';
+  const values = terms.map(({ type }, at) => bind(edge[at] ?? '', type));
+  let condition = '';
+  for (const [at, { sql }] of [...terms.entries()].toReversed()) {
+    const value = values[at] ?? '';
+    condition =
+      condition === ''
+        ? `${sql} ${operator} ${value}`
+        : `(${sql} ${strict} ${value} OR (${sql} = ${value} AND ${condition}))`;
+  }
+  return [`${terms[0]?.sql ?? 'true'} ${strict}= ${values[0] ?? ''}`, condition];
+}
+
+const PRUNED = ['varchar', 'date', 'int64'];
+
+/** By the least and greatest key of the file, as the catalog has them. */
+function mayHaveSome(file: DataFile, { after, upTo }: PartRange, parts: PartsOf): boolean {
+  const [column] = telling(parts.dataset, parts.table);
+  if (column === undefined || !PRUNED.includes(column.type)) return true;
+  const holds = (operator: '>=' | '<=', edge: Edge | undefined): boolean =>
+    edge === undefined || mayHold(file, { column, operator, values: [edge[0] ?? ''] });
+  return holds('>=', after) && holds('<=', upTo);
+}

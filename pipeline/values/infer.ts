@@ -1,0 +1,131 @@
+// Types from values. Inference is monotone: more values can only widen a type, never narrow it.
+import type { PropertyType } from '../../store/versions/columns.ts';
+import type { ColumnMapping } from '../../store/datasets/datasets.ts';
+import { type DateOrder, type DateSpelling, datesOf, numericSpellingOf } from './dateFormats.ts';
+import { isMissing } from './missing.ts';
+import { type NumberSpelling, numberTallyOf, numberVerdict } from './numberFormats.ts';
+
+/** 18 digits always fit 64 bits; a leading zero means an identifier, such as a CIK. */
+const INTEGER = /^[+-]?(?:0|[1-9]\d{0,17})$/;
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?$/;
+const LEADING_ZERO = /^[+-]?0\d/;
+const BOOLEAN = /^(?:true|false)$/i;
+
+/** Characters of a value that is looked at; a longer one is a text, whatever it spells. */
+const LOOKED_AT_MAX = 1_000;
+
+export interface Inferred {
+  readonly property: PropertyType;
+  /** How the values spell their date, when it is one. */
+  readonly spelling: DateSpelling | undefined;
+  /** How its digits spell a date, should one be wanted there. */
+  readonly numeric: DateSpelling | undefined;
+  /** How people wrote its numbers, where a cast would not read them. */
+  readonly number?: NumberSpelling;
+  /** Some of the texts say that there is no value (missing.ts). */
+  readonly missing?: true;
+  /** The values can be read in two ways, and these do not tell in which: the whole file may. */
+  readonly open?: 'order' | 'number';
+}
+
+const TEXT: Inferred = { property: { type: 'string' }, spelling: undefined, numeric: undefined };
+
+const plain = (type: PropertyType['type']): Inferred => ({ ...TEXT, property: { type } });
+
+/** The narrowest type of all values; empty ones say nothing; none at all is a string. */
+export function inferType(values: readonly string[], order?: DateOrder): Inferred {
+  const told = values.filter((value) => value !== '');
+  if (told.some(({ length }) => length > LOOKED_AT_MAX)) return TEXT;
+  if (told.length > 0 && told.every((value) => BOOLEAN.test(value))) return plain('boolean');
+  const cast = castable(told) ?? inferDates(told, order);
+  if (cast !== undefined) return cast;
+  const present = told.filter((value) => !isMissing(value));
+  if (present.length === told.length) return inferNumbers(told) ?? TEXT;
+  const inferred = castable(present) ?? inferDates(present, order) ?? inferNumbers(present);
+  return inferred === undefined ? TEXT : { ...inferred, missing: true };
+}
+
+/** Numbers that DuckDB's casts read. */
+function castable(values: readonly string[]): Inferred | undefined {
+  if (values.length === 0) return undefined;
+  const type = isEach(values, INTEGER) ? 'integer' : 'number';
+  if (type === 'number' && !isEach(values, NUMBER)) return undefined;
+  if (values.some((value) => LEADING_ZERO.test(value))) return undefined;
+  const held = values.some((value) => isLongNumber(value)) ? 'string' : type;
+  return { ...plain(held), numeric: numericSpellingOf(values) };
+}
+
+const isEach = (values: readonly string[], pattern: RegExp): boolean =>
+  values.every((value) => pattern.test(value));
+
+function inferDates(values: readonly string[], order: DateOrder | undefined): Inferred | undefined {
+  const verdict = datesOf(values, order);
+  if (verdict === undefined) return undefined;
+  return typeof verdict === 'string' ? { ...TEXT, open: 'order' } : datesSpelled(verdict);
+}
+
+export const datesSpelled = (spelling: DateSpelling): Inferred => ({
+  property: { type: 'string', format: spelling.time ? 'date-time' : 'date' },
+  spelling,
+  numeric: undefined,
+});
+
+function inferNumbers(values: readonly string[]): Inferred | undefined {
+  const tally = values.length === 0 ? undefined : numberTallyOf(values);
+  const verdict = tally === undefined ? undefined : numberVerdict(tally);
+  if (verdict === 'ambiguous') return { ...TEXT, open: 'number' };
+  return verdict === undefined ? undefined : numbersSpelled(verdict);
+}
+
+export const numbersSpelled = (number: NumberSpelling): Inferred => ({
+  ...plain(number.whole ? 'integer' : 'number'),
+  number,
+});
+
+/** The type of JSON values: their own, or what their texts spell. */
+export function inferJsonType(values: readonly unknown[], order?: DateOrder): Inferred {
+  const told = values.filter((value) => value !== null && value !== undefined && value !== '');
+  if (told.some((value) => typeof value === 'object')) {
+    const arrays = told.every((value) => Array.isArray(value));
+    return plain(arrays ? 'array' : 'object');
+  }
+  const inferred = inferType(told.map(String), order);
+  // Texts that look like numbers stay texts: whoever writes JSON says which is which.
+  const texts = told.filter((value) => typeof value === 'string');
+  if (texts.length === 0 || inferred.spelling !== undefined || inferred.open === 'order') {
+    return inferred;
+  }
+  const numbers = texts.length < told.length && texts.every(isMissing);
+  return numbers && inferred.number === undefined ? inferred : TEXT;
+}
+
+/**
+ * Where a date is wanted, digits may spell it: the mapped date, or an integer that is named like
+ * one and spells one in every record.
+ */
+export function wantedDates(
+  columns: readonly { readonly name: string; readonly inferred: Inferred }[],
+  mapping: ColumnMapping | undefined,
+): Readonly<Record<string, PropertyType>> {
+  return Object.fromEntries(
+    columns.map(({ name, inferred }) => {
+      const named = DATE_NAMES.includes(name.toLowerCase());
+      const wanted = mapping === undefined ? named : mapping.date === name;
+      if (!wanted || inferred.numeric === undefined) return [name, inferred.property];
+      const format = inferred.numeric.time ? 'date-time' : 'date';
+      return [name, { type: 'string', format }];
+    }),
+  );
+}
+
+/** Digits that no number holds: an identifier, which must come back as it was. */
+export const isLongNumber = (value: string): boolean => /^[+-]?\d{19,400}$/.test(value);
+
+/** The next wider type, for a value further down that does not fit: nothing is wider than text. */
+export function widen(property: PropertyType): PropertyType {
+  if (property.type === 'array') return { type: 'object' };
+  return property.type === 'integer' ? { type: 'number' } : { type: 'string' };
+}
+
+/** Names of properties that are likely to be the date of a record. */
+export const DATE_NAMES = ['date', 'datetime', 'timestamp', 'time', 'month', 'day'];

@@ -1,0 +1,243 @@
+// How people write numbers in tables: 1,234.50 and 1.234,50, $ and %, (12) for -12. A column is read in
+// one style, which all of its values must have; what leaves the style open stays text.
+import { withoutSpaces } from './missing.ts';
+import { literal } from '../../store/duckdb/sqlText.ts';
+
+/** What stands before decimals: 1,234.5 or 1.234,5. */
+type NumberStyle = 'point' | 'comma';
+
+const SPACE = '[ \u00A0\u202F]';
+const CURRENCY = '[$€£¥₹]';
+const FIRST = String.raw`[1-9]\d{0,2}`;
+const grouped = (sign: string, decimals: string): string =>
+  String.raw`${FIRST}(?:${sign}\d{3})+(?:${decimals}\d+)?`;
+const bodyOf = (group: string, decimals: string): string =>
+  [
+    grouped(group, decimals),
+    grouped(SPACE, decimals),
+    grouped("['’]", decimals),
+    String.raw`(?:0|[1-9]\d*)(?:${decimals}\d+)?`,
+    String.raw`${decimals}\d+`,
+  ].join('|');
+
+/** Longer than any number is written; what is longer is not looked at. */
+const NUMBER_CHARACTERS_MAX = 60;
+/** Digits that a double keeps. */
+const DIGITS_MAX = 15;
+
+const BEHIND = `(?:${SPACE}?(?:${CURRENCY}|%))?`;
+const SIGNED = `(?:[-+−]?(?:${CURRENCY}${SPACE}?)?|${CURRENCY}${SPACE}?[-+−])`;
+const wholeOf = (body: string): string =>
+  String.raw`^(?:${SIGNED}(?:${body})${BEHIND}|\((?:${CURRENCY}${SPACE}?)?(?:${body})${BEHIND}\))$`;
+
+/** Regular expressions of RE2 too. */
+const PATTERNS: Readonly<Record<NumberStyle, string>> = {
+  point: wholeOf(bodyOf(',', String.raw`\.`)),
+  comma: wholeOf(bodyOf(String.raw`\.`, ',')),
+};
+/** What casts read as well: of these no digit is too many. */
+const EXPONENT = '(?:[eE][-+]?\\d{1,3})?';
+const PLAIN: Readonly<Record<NumberStyle, string>> = {
+  point: String.raw`^[-+]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)${EXPONENT}$`,
+  comma: String.raw`^[-+]?(?:0|[1-9]\d*)$`,
+};
+const CAST: Readonly<Record<NumberStyle, string>> = {
+  point: String.raw`[-+]?(?:\d+(?:\.\d*)?|\.\d+)${EXPONENT}`,
+  comma: String.raw`[-+]?\d+`,
+};
+const DECIMALS: Readonly<Record<NumberStyle, string>> = {
+  point: String.raw`\.\d|[eE]`,
+  comma: String.raw`,\d`,
+};
+/** Groups that other things have as well: telephone numbers, addresses. */
+const LOOSE_GROUPS = String.raw`\d[ \x{a0}\x{202f}.]\d{3}\b`;
+
+/** What a column's values tell of its numbers: how many of them there are of each kind. */
+export interface NumberTally {
+  readonly told: number;
+  /** Numbers in neither style, or of more digits than a number keeps. */
+  readonly neither: number;
+  /** Such as casts read. */
+  readonly plain: number;
+  readonly pointOnly: number;
+  readonly commaOnly: number;
+  /** Such as 1,234 and 1.234: another number in the other style. */
+  readonly openComma: number;
+  readonly openPoint: number;
+  readonly decimalPoints: number;
+  readonly decimalCommas: number;
+  readonly percents: number;
+  readonly currencies: number;
+  readonly leastCurrency: string;
+  readonly mostCurrency: string;
+  /** With groups that a space or a point begins. */
+  readonly loose: number;
+  readonly leastGroups: number;
+  readonly mostGroups: number;
+}
+
+export interface NumberSpelling {
+  readonly style: NumberStyle;
+  readonly whole: boolean;
+}
+
+/**
+ * How a column is read.
+ * @param delimiter of the file, once all values were counted: it tells what they leave open. Where a
+ *   semicolon parts the cells, a comma begins decimals; where commas do, 1,234 is 1234.
+ */
+export function numberVerdict(
+  tally: NumberTally,
+  delimiter?: string,
+): NumberSpelling | 'ambiguous' | undefined {
+  const { commaOnly, currencies, openComma, openPoint, percents, pointOnly, told } = tally;
+  if (told === 0 || tally.neither > 0 || (pointOnly > 0 && commaOnly > 0)) return undefined;
+  // As in a sample: nobody need ask whether a plain 1.234 is a thousand.
+  if (tally.plain === told) return { style: 'point', whole: tally.decimalPoints === 0 };
+  // 5 % beside 5, and dollars beside euros, are other numbers than they seem.
+  if (percents > 0 && percents < told) return undefined;
+  if (tally.leastCurrency !== tally.mostCurrency) return undefined;
+  const style = styleOf(tally, delimiter);
+  if (style === undefined) return openComma > 0 && openPoint > 0 ? undefined : 'ambiguous';
+  const decimals = style === 'point' ? tally.decimalPoints : tally.decimalCommas;
+  const proved = decimals + currencies + percents > 0 || tally.leastGroups < tally.mostGroups;
+  if (tally.loose > 0 && !proved) return undefined;
+  return { style, whole: decimals === 0 };
+}
+
+function styleOf(tally: NumberTally, delimiter: string | undefined): NumberStyle | undefined {
+  const { commaOnly, openComma, openPoint, pointOnly } = tally;
+  if (pointOnly > 0) return 'point';
+  if (commaOnly > 0) return 'comma';
+  if (openComma + openPoint === 0) return 'point';
+  if (openComma > 0 && openPoint > 0) return undefined;
+  if (delimiter === ';') return 'comma';
+  return delimiter === ',' && openPoint === 0 ? 'point' : undefined;
+}
+
+const compiled = (pattern: string): RegExp =>
+  new RegExp(pattern.replaceAll(/\\x\{([0-9a-f]+)\}/g, String.raw`\u{$1}`), 'u');
+const AS_POINT = compiled(PATTERNS.point);
+const PLAIN_POINT = new RegExp(PLAIN.point);
+const PLAIN_COMMA = new RegExp(PLAIN.comma);
+const AS_COMMA = compiled(PATTERNS.comma);
+const POINT_DECIMALS = compiled(DECIMALS.point);
+const COMMA_DECIMALS = compiled(DECIMALS.comma);
+const LOOSE = new RegExp(String.raw`\d[ \u00A0\u202F.]\d{3}(?!\d)`);
+const GROUPS = new RegExp(String.raw`[ \u00A0\u202F.'’,]\d{3}(?!\d)`, 'g');
+
+interface Counted {
+  readonly point: boolean;
+  readonly comma: boolean;
+}
+
+/** Undefined: no number that anybody writes so. */
+function readingOf(value: string): Counted | undefined {
+  if (value.length > NUMBER_CHARACTERS_MAX) return undefined;
+  const few = value.replace(/\D/g, '').length <= DIGITS_MAX;
+  const point = PLAIN_POINT.test(value) || (few && AS_POINT.test(value));
+  const comma = PLAIN_COMMA.test(value) || (few && AS_COMMA.test(value));
+  return point || comma ? { point, comma } : undefined;
+}
+
+/** True where a value is a number in one of the styles. */
+export const isNumberText = (value: string): boolean =>
+  readingOf(withoutSpaces(value)) !== undefined;
+
+/** Undefined as soon as one is no number. */
+export function numberTallyOf(values: readonly string[]): NumberTally | undefined {
+  const tally = {
+    plain: 0,
+    pointOnly: 0,
+    commaOnly: 0,
+    openComma: 0,
+    openPoint: 0,
+    decimalPoints: 0,
+    decimalCommas: 0,
+    percents: 0,
+    currencies: 0,
+    loose: 0,
+  };
+  const signs: string[] = [];
+  const groups: number[] = [];
+  for (const spaced of values) {
+    const value = withoutSpaces(spaced);
+    const reading = readingOf(value);
+    if (reading === undefined) return undefined;
+    const { comma, point } = reading;
+    if (PLAIN_POINT.test(value)) tally.plain += 1;
+    if (!comma) tally.pointOnly += 1;
+    if (!point) tally.commaOnly += 1;
+    if (comma && point && value.includes(',')) tally.openComma += 1;
+    if (comma && point && value.includes('.')) tally.openPoint += 1;
+    if (POINT_DECIMALS.test(value)) tally.decimalPoints += 1;
+    if (COMMA_DECIMALS.test(value)) tally.decimalCommas += 1;
+    if (value.includes('%')) tally.percents += 1;
+    if (LOOSE.test(value)) tally.loose += 1;
+    const sign = /[$€£¥₹]/.exec(value)?.[0];
+    if (sign !== undefined) {
+      tally.currencies += 1;
+      signs.push(sign);
+    }
+    groups.push(value.match(GROUPS)?.length ?? 0);
+  }
+  signs.sort();
+  groups.sort((one, other) => one - other);
+  return {
+    told: values.length,
+    neither: 0,
+    ...tally,
+    leastCurrency: signs[0] ?? '',
+    mostCurrency: signs.at(-1) ?? '',
+    leastGroups: groups[0] ?? 0,
+    mostGroups: groups.at(-1) ?? 0,
+  };
+}
+
+const matches = (text: string, pattern: string): string =>
+  `regexp_full_match(${text}, ${literal(pattern)})`;
+const contains = (text: string, pattern: string): string =>
+  `regexp_matches(${text}, ${literal(pattern)})`;
+
+/** Members of a SELECT over `text` (trimmed) that are a `NumberTally`, by its names. */
+export function numberTallyTerms(text: string, told: string): Readonly<Record<string, string>> {
+  const digits = `length(regexp_replace(${text}, '[^0-9]', '', 'g')) <= ${DIGITS_MAX}
+    AND length(${text}) <= ${NUMBER_CHARACTERS_MAX}`;
+  const reads = (style: NumberStyle): string =>
+    `(${matches(text, PLAIN[style])} OR ${digits} AND ${matches(text, PATTERNS[style])})`;
+  const [point, comma] = [reads('point'), reads('comma')];
+  const count = (condition: string): string => `count(*) FILTER (WHERE ${told} AND ${condition})`;
+  const sign = `nullif(regexp_extract(${text}, ${literal(CURRENCY)}), '')`;
+  const signs = `CASE WHEN ${told} THEN ${sign} END`;
+  const groups = String.raw`[ \x{a0}\x{202f}.'’,]\d{3}\b`;
+  const groupCount = `CASE WHEN ${told} THEN
+    len(regexp_extract_all(${text}, ${literal(groups)})) END`;
+  return {
+    neither: count(`NOT ${point} AND NOT ${comma}`),
+    plain: count(matches(text, PLAIN.point)),
+    pointOnly: count(`${point} AND NOT ${comma}`),
+    commaOnly: count(`NOT ${point} AND ${comma}`),
+    openComma: count(`contains(${text}, ',') AND ${point} AND ${comma}`),
+    openPoint: count(`contains(${text}, '.') AND ${point} AND ${comma}`),
+    decimalPoints: count(contains(text, DECIMALS.point)),
+    decimalCommas: count(contains(text, DECIMALS.comma)),
+    percents: count(`contains(${text}, '%')`),
+    currencies: `count(${signs})`,
+    leastCurrency: `coalesce(min(${signs}), '')`,
+    mostCurrency: `coalesce(max(${signs}), '')`,
+    loose: count(contains(text, LOOSE_GROUPS)),
+    leastGroups: `coalesce(min(${groupCount}), 0)`,
+    mostGroups: `coalesce(max(${groupCount}), 0)`,
+  };
+}
+
+/** The number of a text in that style, as digits that casts read; null where it is none. */
+export function plainNumber(spaced: string, style: NumberStyle): string {
+  const text = `trim(${spaced})`;
+  const kept = style === 'point' ? '[^0-9.]' : '[^0-9,]';
+  const digits = `replace(regexp_replace(${text}, ${literal(kept)}, '', 'g'), ',', '.')`;
+  const fits = `length(${digits}) <= ${DIGITS_MAX + 1} AND ${matches(text, PATTERNS[style])}`;
+  const negative = contains(text, '[-−(]');
+  return `CASE WHEN ${matches(text, CAST[style])} THEN ${text}
+    WHEN ${fits} THEN concat(CASE WHEN ${negative} THEN '-' ELSE '' END, ${digits}) END`;
+}

@@ -1,0 +1,368 @@
+// A file as a relation: what DuckDB reads, and how each dataset property comes out of it.
+import { type Column, type ColumnType, SQL_TYPES } from '../../store/versions/columns.ts';
+import type { DateOrder, DateSpelling } from './dateFormats.ts';
+import { dateOf } from './dateReading.ts';
+import type { Inferred } from './infer.ts';
+import type { Spelled } from './jsonSpelling.ts';
+import { missingTest } from './missing.ts';
+import { plainNumber } from './numberFormats.ts';
+import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+
+/** A column of the file as it is read. */
+interface SourceColumn {
+  readonly name: string;
+  readonly inferred: Inferred;
+  /** Set where every value of the file is known to be null or spelled so, and no record has two. */
+  readonly spelled?: Spelled | undefined;
+  /** All values of the file were looked at for what the sample left open, or got wrong. */
+  readonly settled?: true;
+}
+
+/** Where the records of a JSON file are: one a line, in an array, one after the other, below a path. */
+export type JsonFraming = 'lines' | 'array' | 'objects' | 'document';
+
+export type Relation = {
+  readonly path: string;
+  readonly columns: readonly SourceColumn[];
+  /** How the file was read where it could be read in another way, for the log of its load. */
+  readonly notes?: readonly string[];
+  /** The file has a header and nothing else. */
+  readonly empty?: true;
+} & (
+  | {
+      readonly kind: 'csv';
+      readonly delimiter: string;
+      /** Lines above the header, or above the first record; none when undefined. */
+      readonly skip?: number;
+      /** The first line is a record. */
+      readonly headerless?: true;
+      /** Every column is read as text, so that no line is refused for a value. */
+      readonly texts?: true;
+    }
+  | {
+      readonly kind: 'json';
+      readonly framing: JsonFraming;
+      readonly jsonPath: string;
+      /** Values are read as what they are `spelled`, not as text. */
+      readonly typed?: true;
+    }
+  | { readonly kind: 'parquet' }
+);
+
+/**
+ * Bytes of one record as its file spells it: a line of CSV, a JSON object, the texts of a Parquet
+ * row (INTERFACE.md 3.8). A larger one is rejected.
+ */
+export const RECORD_BYTES_MAX = 65_536;
+export const RECORD_TOO_LARGE = `validation failed: should have at most ${RECORD_BYTES_MAX} bytes`;
+/** read_csv would take 16 lines as its buffer: small ones read slowly. */
+const CSV_BUFFER_BYTES = 32_000_000;
+
+/** Bytes of one text of the unique index (INTERFACE.md 3.8). */
+export const INDEX_BYTES_MAX = 1_500;
+
+/** Largest JSON value that is read at all; DuckDB takes twice as much memory for each thread. */
+const JSON_BYTES_MAX = {
+  lines: 4 * 1024 ** 2,
+  array: 4 * 1024 ** 2,
+  objects: 64 * 1024 ** 2,
+  document: 64 * 1024 ** 2,
+};
+
+const FORMATS = {
+  lines: 'newline_delimited',
+  array: 'array',
+  objects: 'unstructured',
+  document: 'unstructured',
+} as const;
+
+/** Tables in which read_csv leaves the lines that it could not read. */
+const REJECT_TABLES = `rejects_table = 'rejected', rejects_scan = 'rejected_scan'`;
+
+/** Of one line the leftmost fault is told: the same one whichever thread met it first. */
+const PLACE = 'coalesce(column_idx, 0)';
+
+/** Rejected lines after a statement with `from(…)`: all of them counted, the first ones told. */
+export const rejectStatements = (most: number): readonly string[] => [
+  'SELECT count(DISTINCT line) AS lines FROM rejected',
+  `SELECT line, arg_min(column_name, ${PLACE}) AS "column", arg_min(error_type, ${PLACE}) AS type,
+    arg_min(error_message, ${PLACE}) AS message
+    FROM rejected GROUP BY line ORDER BY line LIMIT ${most}`,
+  `SELECT column_name AS "column", min(line) AS line, arg_min(error_message, line) AS message
+    FROM rejected WHERE error_type = 'CAST' GROUP BY column_name
+    ORDER BY 2, min(column_idx)`,
+];
+
+/** Begins the message of an error that a strict expression raised; the column's name follows. */
+export const MISFIT_MARK = 'value does not fit property ';
+
+/** The records of a JSON file, one column `json` each; null where a line is no JSON. */
+export function jsonRecords({
+  path,
+  framing,
+  jsonPath,
+}: Extract<Relation, { kind: 'json' }>): string {
+  const read = `read_json_objects(${literal(path)}, format = '${FORMATS[framing]}',
+    ignore_errors = ${framing === 'lines'}, maximum_object_size = ${JSON_BYTES_MAX[framing]})`;
+  if (framing !== 'document') return `(SELECT json FROM ${read})`;
+  return `(SELECT unnest(json_extract(json, ${literal(jsonPath)})) AS json FROM ${read})`;
+}
+
+/**
+ * The table function that reads the file. CSV columns are typed as far as DuckDB's casts go; JSON
+ * members come as text unless the relation is typed. `strict`: a record that is no JSON object is an error.
+ */
+export function fromClause(
+  relation: Relation,
+  targets: readonly Column[],
+  strict: boolean,
+): string {
+  if (relation.kind === 'parquet') return parquetClause(relation, targets, strict);
+  if (relation.kind === 'json') {
+    return relation.typed === true
+      ? typedJsonClause(relation, targets)
+      : jsonClause(relation, targets, strict);
+  }
+  const byName = new Map(targets.map((column) => [column.name, column]));
+  const columns = relation.columns.map(({ name, inferred }) => {
+    const target = byName.get(name);
+    const typed =
+      target !== undefined && castOf(relation, { name, inferred }, target) === undefined;
+    return { name, type: typed ? SQL_TYPES[target.type] : 'VARCHAR' };
+  });
+  const typed = columns.map(({ name, type }) => `${literal(name)}: '${type}'`);
+  const texts = columns.filter(({ type }) => type === 'VARCHAR').map(({ name }) => literal(name));
+  const read = `read_csv(${literal(relation.path)}, auto_detect = false,
+    header = ${relation.headerless !== true}, skip = ${relation.skip ?? 0},
+    delim = ${literal(relation.delimiter)}, quote = '"', escape = '"', columns = {${typed.join(', ')}},
+    force_not_null = [${texts.join(', ')}], store_rejects = true, rejects_limit = 0,
+    max_line_size = ${RECORD_BYTES_MAX}, buffer_size = ${CSV_BUFFER_BYTES}, ${REJECT_TABLES})`;
+  // DuckDB looks a rejected line's column up among the columns that are used: one that is not used
+  // ends the engine. As texts these are never null, so this uses them and drops nothing.
+  const unused = columns.filter(({ name }) => !byName.has(name));
+  const used = unused.map(({ name }) => `${identifier(name)} IS NOT NULL`);
+  return used.length === 0 ? read : `(SELECT * FROM ${read} WHERE ${used.join(' AND ')})`;
+}
+
+/**
+ * A JSON relation that read_json may read itself; undefined where a record is not spelled as the
+ * sample is. For 1 M records of 7 members the sorted COPY takes 1.5 s of processor time then, and
+ * 2.3 s where json_transform makes texts that are cast.
+ */
+export function typedRelation(relation: Relation): Relation | undefined {
+  const known =
+    relation.kind === 'json' && relation.columns.every(({ spelled }) => spelled !== undefined);
+  return known ? { ...relation, typed: true } : undefined;
+}
+
+/** What would be read otherwise than by `jsonClause` is an error, such as 30 February. */
+function typedJsonClause(
+  relation: Extract<Relation, { kind: 'json' }>,
+  targets: readonly Column[],
+): string {
+  const columns = targets.flatMap((target) => {
+    const source = relation.columns.find(({ name }) => name === target.name);
+    if (source === undefined) return [];
+    const typed = castOf(relation, source, target) === undefined;
+    return [`${literal(target.name)}: '${typed ? SQL_TYPES[target.type] : 'VARCHAR'}'`];
+  });
+  return `read_json(${literal(relation.path)}, format = '${FORMATS[relation.framing]}',
+    records = true, columns = {${columns.join(', ')}},
+    maximum_object_size = ${JSON_BYTES_MAX[relation.framing]})`;
+}
+
+/** Types whose values read_json makes of what is so spelled as `castText` makes them of its text. */
+const READ_TYPED: Readonly<Record<Spelled, readonly ColumnType[]>> = {
+  integer: ['int64', 'float64'],
+  number: ['float64'],
+  boolean: ['boolean'],
+  date: ['date'],
+  scalar: [],
+};
+
+function jsonClause(
+  relation: Extract<Relation, { kind: 'json' }>,
+  targets: readonly Column[],
+  strict: boolean,
+): string {
+  const json = new Set(targets.filter(({ type }) => type === 'json').map(({ name }) => name));
+  const shape = Object.fromEntries(
+    relation.columns.map(({ name }) => [name, json.has(name) ? 'JSON' : 'VARCHAR']),
+  );
+  const members = `json_transform(json, ${literal(JSON.stringify(shape))})`;
+  const read = `(SELECT json AS ${RECORD}, unnest(${members}) FROM ${jsonRecords(relation)}`;
+  if (!strict) return `${read})`;
+  // Beside json_transform, not within it: `error` is volatile, and an expression that holds it is
+  // reckoned again for each member that is read (1 M records of 7 members: 7.8 s of processor time,
+  // so 2.3).
+  const good = `${IS_OBJECT} AND strlen(json) <= ${RECORD_BYTES_MAX}`;
+  return `${read} WHERE CASE WHEN ${good} THEN true ELSE ${MISFIT} END)`;
+}
+
+/** `strict`: a record that is too large is an error. */
+function parquetClause(relation: Relation, targets: readonly Column[], strict: boolean): string {
+  const read = `read_parquet(${literal(relation.path)})`;
+  const bytes = parquetBytes(relation, targets);
+  if (!strict || bytes === undefined) return read;
+  const good = `CASE WHEN ${bytes} > ${RECORD_BYTES_MAX} THEN ${MISFIT} ELSE true END`;
+  return `(SELECT * FROM ${read} WHERE ${good})`;
+}
+
+/** Bytes of a row's texts; undefined when it has none, for numbers alone can't be too many. */
+function parquetBytes(relation: Relation, targets: readonly Column[]): string | undefined {
+  const known = new Set(relation.columns.map(({ name }) => name));
+  const texts = targets.filter(
+    ({ name, type }) => known.has(name) && (type === 'varchar' || type === 'json'),
+  );
+  const terms = texts.map(({ name, type }) => {
+    const text = type === 'json' ? `to_json(${identifier(name)})` : identifier(name);
+    return `coalesce(strlen(CAST(${text} AS VARCHAR)), 0)`;
+  });
+  return terms.length === 0 ? undefined : terms.join(' + ');
+}
+
+export const MISFIT = `error(${literal(MISFIT_MARK)})`;
+const RECORD = '_system_record';
+/** Of a record of `jsonRecords`. */
+export const IS_OBJECT = `coalesce(json_type(json) = 'OBJECT', false)`;
+
+/** Why a record as a whole is refused, as CASE branches; read_csv itself refuses such lines. */
+export function recordFaults(relation: Relation, targets: readonly Column[]): readonly string[] {
+  const tooLarge = (bytes: string): string =>
+    `WHEN ${bytes} > ${RECORD_BYTES_MAX} THEN ${literal(RECORD_TOO_LARGE)}`;
+  if (relation.kind === 'json') {
+    return [
+      `WHEN ${RECORD} IS NULL THEN 'validation failed: should be JSON'`,
+      `WHEN json_type(${RECORD}) <> 'OBJECT' THEN 'validation failed: should be object'`,
+      tooLarge(`strlen(${RECORD})`),
+    ];
+  }
+  const bytes = relation.kind === 'parquet' ? parquetBytes(relation, targets) : undefined;
+  return bytes === undefined ? [] : [tooLarge(bytes)];
+}
+
+/** The order that was said for the dates of a column, where it goes into one of dates. */
+export function saidOrder(
+  { columns }: Relation,
+  { name, type }: Pick<Column, 'name' | 'type'>,
+): DateOrder | undefined {
+  if (type !== 'date' && type !== 'timestamp') return undefined;
+  return columns.find((column) => column.name === name)?.inferred.spelling?.order;
+}
+
+type DateRead = Exclude<DateSpelling['read'], { readonly kind: 'cast' }>;
+
+/** How the file spells dates; undefined: DuckDB's own cast reads them. */
+function spellingOf({ numeric, property, spelling }: Inferred): DateRead | undefined {
+  const read = (spelling ?? numeric)?.read;
+  if (read !== undefined) return read.kind === 'cast' ? undefined : read;
+  // Where a date is wanted, each text that can be read in one way only is read.
+  const text = property.type === 'string' && property.format === undefined;
+  return text ? { kind: 'written' } : undefined;
+}
+
+/**
+ * The property's value from the file's row. `strict` raises an error that names the column where a
+ * value does not fit; otherwise such a value is NULL and `misfit` tells it.
+ */
+export function valueOf(relation: Relation, target: Column, strict: boolean): string {
+  const source = relation.columns.find(({ name }) => name === target.name);
+  if (source === undefined) return `CAST(NULL AS ${SQL_TYPES[target.type]})`;
+  const cast = castOf(relation, source, target);
+  if (cast === undefined) return nativeValue(relation, target);
+  if (!strict) return `(${cast})`;
+  const failed = `error(${literal(`${MISFIT_MARK}${target.name}`)})`;
+  return `CASE WHEN ${valued(relation, source, target)} THEN coalesce(${cast}, ${failed}) END`;
+}
+
+/** DuckDB's cast makes a number of NaN, which is what people write where there is none. */
+function nativeValue({ kind }: Relation, { name, type }: Column): string {
+  const value = identifier(name);
+  return kind === 'csv' && type === 'float64' ? `nullif(${value}, 'nan'::DOUBLE)` : value;
+}
+
+/** True where the property has a value in the file that does not fit; undefined when none can. */
+export function misfit(relation: Relation, target: Column): string | undefined {
+  const source = relation.columns.find(({ name }) => name === target.name);
+  if (source === undefined) return undefined;
+  const cast = castOf(relation, source, target);
+  return cast === undefined ? undefined : `${valued(relation, source, target)} AND ${cast} IS NULL`;
+}
+
+/** The file has a value there, and does not say by a text that there is none. */
+function valued(relation: Relation, { inferred }: SourceColumn, { name }: Column): string {
+  const has = given(relation, name);
+  return inferred.missing === true ? `${has} AND NOT ${missingTest(identifier(name))}` : has;
+}
+
+/** The file has a value there: empty text is none, unless the property is text itself. */
+export function given(relation: Relation, column: string): string {
+  const name = identifier(column);
+  return relation.kind === 'parquet' ? `${name} IS NOT NULL` : `nullif(${name}, '') IS NOT NULL`;
+}
+
+/** How the value is made; undefined: DuckDB reads the column typed, and rejects what does not fit. */
+function castOf(relation: Relation, source: SourceColumn, target: Column): string | undefined {
+  const { missing, number } = source.inferred;
+  const cell = identifier(target.name);
+  const marked = missing === true && target.type !== 'varchar' && target.type !== 'json';
+  const name = marked ? `CASE WHEN NOT ${missingTest(cell)} THEN ${cell} END` : cell;
+  if (relation.kind === 'parquet') return castValue(name, source, target);
+  if (relation.kind === 'json' && relation.typed === true && source.spelled !== undefined) {
+    if (READ_TYPED[source.spelled].includes(target.type)) return undefined;
+  }
+  if (target.type === 'date' || target.type === 'timestamp') {
+    return castDate(name, source.inferred, target.type);
+  }
+  if (target.type === 'varchar') return undefined;
+  if (target.type === 'json') {
+    return relation.kind === 'json' ? undefined : `TRY_CAST(nullif(${name}, '') AS JSON)`;
+  }
+  const numeric = target.type === 'float64' || target.type === 'int64';
+  if (numeric && number !== undefined) {
+    return castText(`(${plainNumber(name, number.style)})`, target.type);
+  }
+  const native = target.type === 'float64' || target.type === 'boolean';
+  const typed = relation.kind === 'csv' && relation.texts !== true && !marked;
+  return typed && native ? undefined : castText(name, target.type);
+}
+
+function castDate(text: string, inferred: Inferred, type: 'date' | 'timestamp'): string {
+  const read = spellingOf(inferred);
+  return read === undefined ? castText(text, type) : dateOf(text, read, type);
+}
+
+/**
+ * Text as a value, exactly: DuckDB's own casts round `12.75` to 13 and `1e-7` to 0, cut a time off its
+ * date and pass over the offset of a timestamp.
+ */
+export function castText(text: string, type: ColumnType): string {
+  if (type === 'int64') {
+    const whole = `TRY_CAST(${text} AS BIGINT)`;
+    const signs = ['.', 'e', 'E'].map((sign) => `contains(${text}, '${sign}')`).join(' OR ');
+    const rounded = `(${signs}) AND TRY_CAST(${text} AS DOUBLE) <> ${whole}`;
+    return `CASE WHEN ${rounded} THEN NULL ELSE ${whole} END`;
+  }
+  if (type === 'timestamp') return `CAST(TRY_CAST(${text} AS TIMESTAMPTZ) AS TIMESTAMP)`;
+  if (type !== 'date') return `TRY_CAST(${text} AS ${SQL_TYPES[type]})`;
+  const day = `TRY_CAST(${text} AS DATE)`;
+  const midnight = `TRY_CAST(${text} AS TIMESTAMP) = ${day}`;
+  return `CASE WHEN length(${text}) = 10 THEN ${day} WHEN ${midnight} THEN ${day} END`;
+}
+
+/** A typed value of a Parquet file as the property's type, without losing a part of it. */
+function castValue(value: string, { inferred }: SourceColumn, target: Column): string {
+  if (target.type === 'json') return `to_json(${value})`;
+  const { type, format } = inferred.property;
+  const text = type === 'string' && (format === undefined || inferred.spelling !== undefined);
+  if (text && target.type !== 'varchar') {
+    return target.type === 'date' || target.type === 'timestamp'
+      ? castDate(value, inferred, target.type)
+      : castText(value, target.type);
+  }
+  const cast = `TRY_CAST(${value} AS ${SQL_TYPES[target.type]})`;
+  const narrows =
+    (target.type === 'int64' && type === 'number') ||
+    (target.type === 'date' && format === 'date-time');
+  return narrows ? `CASE WHEN ${cast} = ${value} THEN ${cast} END` : cast;
+}

@@ -1,0 +1,261 @@
+// The time-series door as data: what a request may see and in which order, decided before anything
+// is read. Planning is pure; a plan says everything that an engine needs (DESIGN.md idea 7).
+import { type Column, isSystemColumn, UPDATED_COLUMN } from '../../store/versions/columns.ts';
+import type { Dataset } from '../../store/datasets/datasets.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { indexNamesOf } from '../../store/datasets/indexColumns.ts';
+import type { Table } from '../../store/versions/lakeRead.ts';
+import type { PendingRow } from '../../store/pushes/pendingRows.ts';
+import { endOfDay, startOfDay } from '../time/dates.ts';
+import type { Scramble } from './scramble.ts';
+import type { Day } from '../time/days.ts';
+import type { Days } from '../time/ranges.ts';
+import { columnOf, knownMembers, knownOf, type Member, type SeriesShape } from './seriesMembers.ts';
+import { daysOf, isDated, refuseConflicts, type Take, takeOf } from './seriesRules.ts';
+import { checkCollapse, type Collapse, type Transform } from './transforms.ts';
+import type { SeriesParameters } from './seriesParameters.ts';
+
+/**
+ * Who may see which records, and whether as they are. It is part of every plan, so that no door can
+ * forget it.
+ */
+export type Visibility = (
+  | { readonly kind: 'all' }
+  /** Records dated before an instant only: delayed data. */
+  | { readonly kind: 'before'; readonly ms: number }
+  /** Records of one key only. */
+  | { readonly kind: 'key'; readonly key: string }
+) & {
+  /** With other values than they have; undefined: as they are. */
+  readonly scramble?: Scramble | undefined;
+};
+
+/** Half-open range of instants, epoch ms, or closed range of days: as the date column holds them. */
+type DateRange =
+  | { readonly kind: 'days'; readonly from: Day | undefined; readonly to: Day | undefined }
+  | {
+      readonly kind: 'instants';
+      readonly fromMs: number | undefined;
+      readonly untilMs: number | undefined;
+    };
+
+/** A condition on any column, which holds for a record as it is now. */
+interface Test {
+  readonly column: Column;
+  readonly operator: '=' | '<>' | '>=';
+  readonly value: string;
+}
+
+export interface SeriesPlan extends Take {
+  readonly table: Table;
+  /** Records that are no file yet, beside the table's snapshot. */
+  readonly pending: readonly PendingRow[];
+  /** Only records that were written or changed since this moment. */
+  readonly since: { readonly table: Table; readonly told: readonly PendingRow[] } | undefined;
+  readonly visibility: Visibility;
+  /** Equality on columns of the unique index: any of the spellings. */
+  readonly equals: readonly { readonly column: Column; readonly values: readonly string[] }[];
+  /** Spellings of each key that is asked for: every one has its own take. Empty: one take of all. */
+  readonly takes: readonly (readonly string[])[];
+  /** Key and subkey, as far as the dataset has them. */
+  readonly ties: readonly Column[];
+  /** The date of the unique index. */
+  readonly indexDate: Column;
+  /** What range and order go by. */
+  readonly dateColumn: Column;
+  readonly range: DateRange;
+  readonly tests: readonly Test[];
+  /** Without a unique index only the place in the files tells equal records apart. */
+  readonly byPlace: boolean;
+  readonly collapse: Collapse | undefined;
+  readonly transform: Transform | undefined;
+  readonly zone: string;
+  readonly interval: number;
+  readonly offset: number;
+  /** Records of each take. */
+  readonly limit: number;
+  readonly members: readonly Member[];
+}
+
+/** A moment of the past: a version, and what was pushed beside it, of some keys or of all. */
+export interface Since {
+  readonly table: Table;
+  readonly told: (keys?: readonly string[]) => readonly PendingRow[];
+}
+
+export interface SeriesContext {
+  readonly dataset: Dataset;
+  readonly table: Table;
+  readonly visibility: Visibility;
+  /** Pending records, of these keys only when there are any. */
+  readonly pending?: (keys?: readonly string[]) => readonly PendingRow[];
+  readonly since?: Since | undefined;
+  /** Records of one answer at most. */
+  readonly rowsMax: number;
+  /** The day of the request in `zone`. */
+  readonly today: Day;
+  readonly zone: string;
+  readonly shape: SeriesShape;
+}
+
+/** @throws Failure InvalidParameter naming the parameter, or both of two that contradict. */
+export function planSeries(parameters: SeriesParameters, context: SeriesContext): SeriesPlan {
+  refuseConflicts(parameters);
+  const { table, zone } = context;
+  const { collapse, transform } = parameters;
+  const { key, subkey, date: indexDate, ties, isIndexed, membersKnown } = knownOf(context);
+  const dateColumn = dateFieldOf(parameters.dateField, indexDate, context);
+  const { order, take } = takeOf(parameters);
+  const asked = parameters.keys ?? (parameters.key === undefined ? undefined : [parameters.key]);
+  const keys = asked?.map((value) => spelled(key, value));
+  const subkeys = parameters.subkey === undefined ? [] : [parameters.subkey];
+  if (collapse !== undefined) checkCollapse(collapse, table.columns);
+  const equals = [
+    ...equalTo(key, keys?.flat(), 'key'),
+    ...subkeys.flatMap((value) => equalTo(subkey, spelled(subkey, value), 'subkey')),
+    ...visibleKey(context),
+  ];
+  const { since } = context;
+  const pending = wantedOf(equals, context, context.pending);
+  return {
+    table,
+    pending,
+    since: since && { table: since.table, told: wantedOf(equals, context, since.told) },
+    visibility: context.visibility,
+    equals,
+    takes: keys !== undefined && keys.length > 1 ? keys : [],
+    ties,
+    indexDate,
+    dateColumn,
+    range: rangeOf(daysOf(parameters, context.today), dateColumn, zone),
+    tests: testsOf(parameters, context),
+    byPlace: !isIndexed && collapse === undefined && transform === undefined,
+    collapse,
+    transform,
+    zone,
+    interval: parameters.interval ?? 1,
+    offset: parameters.offset ?? 0,
+    take,
+    order,
+    limit: limitOf(parameters, context, pending.length),
+    members: knownMembers(membersKnown, context, parameters),
+  };
+}
+
+const NONE: readonly PendingRow[] = [];
+
+/** Pending records that the plan's keys leave: the fewer go to DuckDB the better. */
+function wantedOf(
+  equals: SeriesPlan['equals'],
+  { dataset }: SeriesContext,
+  pending: SeriesContext['pending'],
+): readonly PendingRow[] {
+  const ofKey = equals.find(({ column }) => column.name === dataset.mapping.key);
+  const rows = pending?.(ofKey?.column.type === 'varchar' ? ofKey.values : undefined) ?? NONE;
+  if (rows.length === 0) return rows;
+  const texts = equals.filter(({ column }) => column.type === 'varchar');
+  const wanted = texts.map(
+    ({ column, values }) => [column.name, new Set<unknown>(values)] as const,
+  );
+  return rows.filter(({ document }) =>
+    wanted.every(([name, values]) => values.has(document[name])),
+  );
+}
+
+/** One record when no date is given (SPEC.md "Time series"), else as many as an answer may have. */
+function limitOf(parameters: SeriesParameters, context: SeriesContext, pending: number): number {
+  const { rowsMax, since } = context;
+  const { first, last, limit, next } = parameters;
+  const most = isDated(parameters) ? rowsMax : 1;
+  const wanted = first ?? last ?? next ?? limit;
+  // Leaving some of the changes out would lose them: the next run tells later ones only.
+  if (since !== undefined)
+    return Math.min(wanted ?? Infinity, pending + changesMost(since, context));
+  return Math.min(wanted ?? most, rowsMax);
+}
+
+/** No more than this can be new: what is held for a call is not there for others meanwhile. */
+function changesMost({ table: since }: Since, { table }: SeriesContext): number {
+  const known = new Set(since.files.map(({ id }) => id));
+  const fresh = table.files.filter(({ id }) => !known.has(id));
+  return fresh.reduce((sum, { records }) => sum + records, 0);
+}
+
+const DATE_TYPES: ReadonlySet<string> = new Set(['date', 'timestamp', 'int64']);
+
+/** Integers are epoch milliseconds. */
+function dateFieldOf(name: string | undefined, date: Column, context: SeriesContext): Column {
+  if (name === undefined) return date;
+  const column = attributeOf(name, context);
+  if (column !== undefined && DATE_TYPES.has(column.type)) return column;
+  const rule = 'must name an attribute that is a date, a date-time or epoch milliseconds';
+  throw new Failure('InvalidParameter', `"dateField" ${rule}`);
+}
+
+function testsOf(parameters: SeriesParameters, context: SeriesContext): readonly Test[] {
+  const tests = (parameters.subattributes ?? []).map(({ name, equal, value }): Test => {
+    const column = attributeOf(name, context);
+    if (column === undefined) {
+      throw new Failure('InvalidParameter', `"subattribute" names ${name}, which no record has`);
+    }
+    return { column, operator: equal ? '=' : '<>', value };
+  });
+  const { updated } = parameters;
+  if (updated === undefined) return tests;
+  const column = columnOf(context.table, UPDATED_COLUMN);
+  return [...tests, { column, operator: '>=', value: instantText(updated) }];
+}
+
+/** The column behind an attribute's name: a property, or a system member that it does not hide. */
+function attributeOf(name: string, { dataset, table }: SeriesContext): Column | undefined {
+  const { key, subkey, date } = indexNamesOf(dataset.mapping, table);
+  const system: Readonly<Record<string, string | undefined>> = {
+    key,
+    subkey,
+    date,
+    updated: UPDATED_COLUMN,
+  };
+  const own = table.columns.some((item) => item.name === name && !isSystemColumn(name));
+  const column = own ? name : Object.hasOwn(system, name) ? system[name] : undefined;
+  return table.columns.find((item) => item.name === column);
+}
+
+/** Old clients send symbols in lower case (INTERFACE.md 5). */
+function spelled(column: Column | undefined, value: string): readonly string[] {
+  const upper = column?.type === 'varchar' ? value.toUpperCase() : value;
+  return upper === value ? [value] : [value, upper];
+}
+
+function equalTo(
+  column: Column | undefined,
+  values: readonly string[] | undefined,
+  part: string,
+): SeriesPlan['equals'] {
+  if (values === undefined) return [];
+  if (column === undefined) {
+    throw new Failure('InvalidParameter', `"${part}" is not allowed: the dataset has no ${part}`);
+  }
+  return [{ column, values: values.length === 1 ? values : [...new Set(values)] }];
+}
+
+function visibleKey({ dataset, table, visibility }: SeriesContext): SeriesPlan['equals'] {
+  if (visibility.kind !== 'key') return [];
+  return [{ column: columnOf(table, dataset.mapping.key ?? ''), values: [visibility.key] }];
+}
+
+function rangeOf({ from, to }: Days, column: Column, zone: string): DateRange {
+  if (column.type === 'date') return { kind: 'days', from, to };
+  return {
+    kind: 'instants',
+    fromMs: from === undefined ? undefined : startOfDay(from, zone),
+    untilMs: to === undefined ? undefined : endOfDay(to, zone),
+  };
+}
+
+/** Past them a year has a sign and six digits, which no one reads. */
+const LEAST_MS = Date.parse('0000-01-01T00:00:00.000Z');
+const MOST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** `2026-01-31 12:00:00.000`: as DuckDB and the catalog's statistics spell a timestamp. */
+export const instantText = (ms: number): string =>
+  new Date(Math.min(MOST_MS, Math.max(LEAST_MS, ms))).toISOString().replace('T', ' ').slice(0, -1);

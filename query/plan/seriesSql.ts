@@ -1,0 +1,349 @@
+// A SeriesPlan as SQL: every identifier quoted, every value bound.
+import { type Column, SQL_TYPES, UPDATED_COLUMN } from '../../store/versions/columns.ts';
+import type { Bound } from '../../store/duckdb/protocol.ts';
+import type { DataFile } from '../../store/versions/lakeRead.ts';
+import { withoutTold, withPending } from '../../store/pushes/pendingSql.ts';
+import { FILE_COLUMN, type Place, POSITION_COLUMN, visibleRows } from '../../store/versions/tableSql.ts';
+import { type Bind, makeBind } from './binding.ts';
+import { type Condition, mayHold } from './pruning.ts';
+import { scrambledRows } from './scramble.ts';
+import type { Member } from './seriesMembers.ts';
+import { instantText, type SeriesPlan } from './seriesPlan.ts';
+import { isSummed, printCollapse, printTransform } from './transforms.ts';
+import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+
+interface Printed {
+  readonly sql: string;
+  readonly parameters: readonly Bound[];
+}
+
+interface Dress {
+  /** Terms that come before the members. */
+  readonly before?: readonly string[];
+  /** In types that a Parquet file keeps: instants as such, sums with all their digits. */
+  readonly asFile?: boolean;
+  /** Prints the rows of a view in the place of a dataset's. */
+  readonly relation?: PrintRelation;
+}
+
+type PrintRelation = (columns: readonly Column[], bind: Bind) => string;
+
+export function printSeries(
+  plan: SeriesPlan,
+  place: Place,
+  { before = [], asFile = false, relation }: Dress = {},
+): Printed {
+  const parameters: Bound[] = [];
+  const bind = makeBind(parameters);
+  const columns = neededColumns(plan);
+  const records = (read: readonly Column[]): string =>
+    printTests(plan, printRecords(plan, read, place, bind, relation), bind);
+  const taken = isWide(plan, columns)
+    ? printTakeOfWide(plan, columns, records, bind)
+    : printTake(plan, printFolded(plan, records(columns), columns), bind, columns.length);
+  const print = asFile ? printFiled : printMember;
+  const members = [...before, ...plan.members.map((member) => print(member, bind, plan))];
+  const order = orderTerms(plan, plan.order === 'asc' ? 'ASC' : 'DESC');
+  const terms = plan.takes.length === 0 ? order : `${TAKE_COLUMN}, ${order}`;
+  return { sql: `SELECT ${members.join(', ')} FROM ${taken} ORDER BY ${terms}`, parameters };
+}
+
+/** The newest stored records of a plan's keys, each with the number that orders it before it. */
+export function printPage(plan: SeriesPlan, records: number, place: Place): Printed {
+  const { name, type } = plan.indexDate;
+  const date = identifier(name);
+  const number =
+    type === 'date' ? `${date} - DATE '1970-01-01'` : `epoch_us(CAST(${date} AS TIMESTAMP))`;
+  const before = [`CAST(${number} AS DOUBLE) AS ${ORDER_COLUMN}`];
+  const everything = { pending: [], range: ALL_DAYS, offset: 0, limit: records } as const;
+  const whole: SeriesPlan = { ...plan, ...everything, take: 'newest', order: 'desc' };
+  return printSeries(whole, place, { before });
+}
+
+/** The number of records that the conditions on the unique index leave. */
+export function printCount(plan: SeriesPlan, place: Place): Printed {
+  const parameters: Bound[] = [];
+  const bind = makeBind(parameters);
+  const columns = plan.table.columns.filter(
+    (column) =>
+      column === plan.indexDate ||
+      plan.ties.includes(column) ||
+      plan.equals.some((equal) => equal.column === column),
+  );
+  const rows = printRecords({ ...plan, byPlace: false }, columns, place, bind);
+  return { sql: `SELECT count(*) AS records FROM ${rows}`, parameters };
+}
+
+const ALL_DAYS = { kind: 'days', from: undefined, to: undefined } as const;
+const ORDER_COLUMN = '_system_order';
+
+/** The conditions that a record must meet as it is now: after pending records took their place. */
+function printTests(plan: SeriesPlan, rows: string, bind: Bind): string {
+  const tests = plan.tests.map(({ column, operator, value }) => {
+    const place = printValue(column, value, bind);
+    const name = identifier(column.name);
+    // What has no value is not equal to any, and nothing is equal to what is no value of the type.
+    return operator === '<>'
+      ? `(${name} IS NULL OR ${name} IS DISTINCT FROM ${place})`
+      : `${name} ${operator} ${place}`;
+  });
+  const ranged = plan.dateColumn === plan.indexDate ? [] : rangeConditions(plan);
+  const conditions = [...tests, ...ranged.map((item) => printCondition(item, bind))];
+  return conditions.length === 0
+    ? rows
+    : `(SELECT * FROM ${rows} WHERE ${conditions.join(' AND ')})`;
+}
+
+function printFolded(plan: SeriesPlan, rows: string, columns: readonly Column[]): string {
+  const { collapse, dateColumn, indexDate, ties, transform, zone } = plan;
+  const series = { dateColumn, indexDate, ties, columns };
+  const folded = collapse === undefined ? rows : printCollapse(rows, collapse, series, zone);
+  return transform === undefined ? folded : printTransform(folded, transform, series);
+}
+
+/** Columns above which records are found by their index first, and read whole then. */
+export const WIDE_COLUMNS = 250;
+
+/** Whether a plan's records are so wide that DuckDB's heap for the first of them needs 0.4 MB a column. */
+const isWide = ({ collapse, interval, takes, transform }: SeriesPlan, columns: readonly Column[]) =>
+  columns.length > WIDE_COLUMNS &&
+  collapse === undefined &&
+  transform === undefined &&
+  interval === 1 &&
+  takes.length === 0;
+
+/** The take of wide records: those whose place is among the places that it is made of. */
+function printTakeOfWide(
+  plan: SeriesPlan,
+  columns: readonly Column[],
+  records: (columns: readonly Column[]) => string,
+  bind: Bind,
+): string {
+  const { byPlace, dateColumn, indexDate, tests, ties } = plan;
+  const names = new Set([dateColumn, indexDate, ...ties, ...tests.map(({ column }) => column)]);
+  const narrow = columns.filter((column) => names.has(column));
+  const index = byPlace
+    ? [FILE_COLUMN, POSITION_COLUMN]
+    : [...ties, indexDate].map(({ name }) => identifier(name));
+  // Keys of numbered records may be blank.
+  const same = index.map((name) => `found.${name} IS NOT DISTINCT FROM wide.${name}`).join(' AND ');
+  const found = printTake(plan, records(narrow), bind);
+  return `(SELECT * FROM ${records(columns)} AS wide WHERE EXISTS (FROM ${found} AS found WHERE ${same}))`;
+}
+
+/** Which of several takes a record belongs to, and its place in it. */
+const TAKE_COLUMN = '_system_take';
+const PLACE_COLUMN = '_system_place';
+
+function printTake(plan: SeriesPlan, rows: string, bind: Bind, width = 0): string {
+  const { interval, limit, offset, takes } = plan;
+  const order = orderTerms(plan, plan.take === 'oldest' ? 'ASC' : 'DESC');
+  if (takes.length === 0 && interval === 1) {
+    const skipped = offset === 0 ? '' : ` OFFSET ${offset}`;
+    // A limit that is no constant keeps DuckDB from its heap: it sorts, in a tenth of the memory.
+    const most = width > WIDE_COLUMNS ? `(SELECT ${limit})` : limit;
+    return `(SELECT * FROM ${rows} ORDER BY ${order} LIMIT ${most}${skipped})`;
+  }
+  const numbered = takes.length === 0 ? rows : `(SELECT *, ${takeOf(plan, bind)} FROM ${rows})`;
+  const part = takes.length === 0 ? '' : `PARTITION BY ${TAKE_COLUMN} `;
+  const place = `row_number() OVER (${part}ORDER BY ${order}) - 1 AS ${PLACE_COLUMN}`;
+  const end = (offset + limit) * interval;
+  return `(SELECT * FROM (SELECT *, ${place} FROM ${numbered})
+    WHERE ${PLACE_COLUMN} % ${interval} = 0 AND ${PLACE_COLUMN} >= ${offset * interval}
+      AND ${PLACE_COLUMN} < ${end})`;
+}
+
+/** The first take whose spellings have the record's key. */
+function takeOf({ equals, takes }: SeriesPlan, bind: Bind): string {
+  const [key] = equals;
+  const type = key?.column.type ?? 'varchar';
+  const list = (values: readonly string[]): string =>
+    `CAST(CAST(${bind(JSON.stringify(values))} AS JSON) AS VARCHAR[])`;
+  const spelled = list(takes.flat().map((value) => unrounded(type, value)));
+  const numbers = list(takes.flatMap((spellings, at) => spellings.map(() => String(at))));
+  const typed = `list_transform(${spelled}, x -> TRY_CAST(x AS ${SQL_TYPES[type]}))`;
+  const place = `list_position(${typed}, ${identifier(key?.column.name ?? '')})`;
+  return `CAST(${numbers}[${place}] AS INTEGER) AS ${TAKE_COLUMN}`;
+}
+
+/** A sub-select of the records that the plan's conditions leave, stored and pending ones. */
+export function printRecords(
+  plan: SeriesPlan,
+  columns: readonly Column[],
+  place: Place,
+  bind: Bind,
+  relation?: PrintRelation,
+): string {
+  const where = printConditions(plan, bind);
+  const index = [...plan.ties, plan.indexDate];
+  if (plan.since !== undefined) {
+    const fresh = printSince(plan, plan.since, columns, place, where, bind);
+    return scrambledRows(fresh, columns, index, plan.visibility.scramble);
+  }
+  const stored = visibleRows(prunedFiles(plan), columns, place.pathOf, plan.byPlace, place.holds);
+  const rows = relation?.(columns, bind) ?? stored;
+  const records = withPending(rows, columns, index, plan.pending, where, bind);
+  // Of a view its tables' values are other ones already.
+  if (relation !== undefined) return records;
+  return scrambledRows(records, columns, index, plan.visibility.scramble);
+}
+
+/** The records that are new or changed since a moment: without those that were told then. */
+function printSince(
+  plan: SeriesPlan,
+  since: NonNullable<SeriesPlan['since']>,
+  columns: readonly Column[],
+  place: Place,
+  where: string,
+  bind: Bind,
+): string {
+  const index = [...plan.ties, plan.indexDate];
+  const updated = plan.table.columns.filter(({ name }) => name === UPDATED_COLUMN);
+  const all = [...new Set([...columns, ...index, ...updated])];
+  const fresh = rowsSince(plan, since, all, place);
+  // A pushed record gives way to any that is stored, not to fresh ones only.
+  const stored = visibleRows(prunedFiles(plan), all, place.pathOf, false, place.holds);
+  const rows = withPending(fresh, all, index, plan.pending, where, bind, stored);
+  return withoutTold(rows, [...index, ...updated], since.told, bind);
+}
+
+/** The stored records of newer files that the earlier version did not hold. */
+function rowsSince(
+  plan: SeriesPlan,
+  { table }: NonNullable<SeriesPlan['since']>,
+  columns: readonly Column[],
+  { holds, pathOf }: Place,
+): string {
+  const { byPlace } = plan;
+  const known = new Set(table.files.map(({ id }) => id));
+  const fresh = prunedFiles(plan).filter(({ id }) => !known.has(id));
+  const lost = lostFiles(plan);
+  if (lost.length === 0) return visibleRows(fresh, columns, pathOf, byPlace, holds);
+  // Files were put together: what they held before is no change.
+  const updated = plan.table.columns.filter(({ name }) => name === UPDATED_COLUMN);
+  const all = [...new Set([...columns, ...updated])];
+  const list = columns.map(({ name }) => identifier(name)).join(', ');
+  const same = [...plan.ties, plan.indexDate, ...updated].map(
+    ({ name }) => `old.${identifier(name)} IS NOT DISTINCT FROM fresh.${identifier(name)}`,
+  );
+  return `(SELECT ${list} FROM ${visibleRows(fresh, all, pathOf)} AS fresh
+    WHERE NOT EXISTS (FROM ${visibleRows(lost, all, pathOf)} AS old WHERE ${same.join(' AND ')}))`;
+}
+
+/** Files of the earlier version that the plan's own has no more. */
+export function lostFiles({ since, table }: SeriesPlan): readonly DataFile[] {
+  const kept = new Set(table.files.map(({ id }) => id));
+  return (since?.table.files ?? []).filter(({ id }) => !kept.has(id));
+}
+
+/** The plan's conditions on the unique index as one; `print` makes a value's place in the text. */
+export function printConditions(plan: SeriesPlan, print: (value: string) => string): string {
+  const conditions = conditionsOf(plan).map((condition) => printCondition(condition, print));
+  return conditions.length === 0 ? 'true' : conditions.join(' AND ');
+}
+
+function printCondition(
+  { column, operator, values }: Condition,
+  print: (value: string) => string,
+): string {
+  const bound = values.map((value) => printValue(column, value, print));
+  const test = operator === '=' ? `IN (${bound.join(', ')})` : `${operator} ${bound[0]}`;
+  return `${identifier(column.name)} ${test}`;
+}
+
+/** A value of another type is none of this column: it finds nothing and fails nothing. */
+const printValue = ({ type }: Column, value: string, print: (value: string) => string): string =>
+  `TRY_CAST(${print(unrounded(type, value))} AS ${SQL_TYPES[type]})`;
+
+/** DuckDB would round: 1.5 is not the key 2, and an hour of a day is not the day. */
+function unrounded(type: Column['type'], value: string): string {
+  if (type === 'int64') return Number.isInteger(Number(value)) ? value : '';
+  return type === 'date' && !/^[\d/-]+$/.test(value) ? '' : value;
+}
+
+function orderTerms(plan: SeriesPlan, direction: 'ASC' | 'DESC'): string {
+  const date = `${identifier(plan.dateColumn.name)} ${direction}`;
+  const second = plan.dateColumn === plan.indexDate ? [] : [plan.indexDate];
+  const ties = [...plan.ties, ...second].map(({ name }) => identifier(name));
+  const places = plan.byPlace ? [FILE_COLUMN, POSITION_COLUMN] : [];
+  return [date, ...ties, ...places].join(', ');
+}
+
+function printMember(member: Member, bind: Bind): string {
+  const name = identifier(member.name);
+  if (member.kind !== 'object') return `${printSource(member, bind)} AS ${name}`;
+  const members = member.members.map((item) => `${literal(item.name)}, ${printSource(item, bind)}`);
+  return `json_object(${members.join(', ')}) AS ${name}`;
+}
+
+/** DuckDB would file a sum of integers as a double, and an instant as a time of no zone. */
+function printFiled(member: Member, bind: Bind, plan: SeriesPlan): string {
+  if (member.kind !== 'column') return printMember(member, bind);
+  const column = plan.table.columns.find(({ name }) => name === member.column);
+  const exact = column !== undefined && isSummed(column, plan) ? 'DECIMAL(38, 0)' : undefined;
+  const type = column?.type === 'timestamp' ? 'TIMESTAMPTZ' : exact;
+  if (type === undefined) return printMember(member, bind);
+  return `CAST(${identifier(member.column)} AS ${type}) AS ${identifier(member.name)}`;
+}
+
+function printSource(source: Exclude<Member, { kind: 'object' }>, bind: Bind): string {
+  if (source.kind === 'text') return `CAST(${bind(source.text)} AS VARCHAR)`;
+  const column = identifier(source.column);
+  return source.kind === 'column' ? column : `epoch_ms(CAST(${column} AS TIMESTAMP))`;
+}
+
+/** Only the columns that a member, a condition or the order names are read. */
+function neededColumns(plan: SeriesPlan): readonly Column[] {
+  const members = plan.members.flatMap((item) => (item.kind === 'object' ? item.members : [item]));
+  const names = new Set([
+    plan.dateColumn.name,
+    plan.indexDate.name,
+    ...plan.ties.map(({ name }) => name),
+    ...plan.equals.map(({ column }) => column.name),
+    ...plan.tests.map(({ column }) => column.name),
+    ...members.flatMap((member) => (member.kind === 'text' ? [] : [member.column])),
+  ]);
+  return plan.table.columns.filter(({ name }) => names.has(name));
+}
+
+/** Conditions on columns of the unique index: a record keeps these for its whole life. */
+function conditionsOf(plan: SeriesPlan): readonly Condition[] {
+  const { dateColumn, indexDate: column, visibility } = plan;
+  const conditions: Condition[] = plan.equals.map((equal) => ({ ...equal, operator: '=' }));
+  if (dateColumn === column) conditions.push(...rangeConditions(plan));
+  if (visibility.kind === 'before') {
+    const days = column.type === 'date';
+    const value = days ? instantText(visibility.ms - 1).slice(0, 10) : instantText(visibility.ms);
+    conditions.push({ column, operator: days ? '<=' : '<', values: [value] });
+  }
+  return conditions;
+}
+
+/** Conditions on columns that an answer's records meet, whatever the columns are. */
+export function knownConditions(plan: SeriesPlan): readonly Condition[] {
+  const ranged = plan.dateColumn === plan.indexDate ? [] : rangeConditions(plan);
+  return [...conditionsOf(plan), ...ranged].map(({ values, ...condition }) => ({
+    ...condition,
+    values: values.map((value) => unrounded(condition.column.type, value)),
+  }));
+}
+
+function rangeConditions({ dateColumn: column, range }: SeriesPlan): readonly Condition[] {
+  const spelled = (ms: number): string => (column.type === 'int64' ? String(ms) : instantText(ms));
+  const pairs = [
+    ['>=', range.kind === 'days' ? range.from : range.fromMs],
+    ['<=', range.kind === 'days' ? range.to : undefined],
+    ['<', range.kind === 'days' ? undefined : range.untilMs],
+  ] as const;
+  return pairs.flatMap(([operator, value]) =>
+    value === undefined
+      ? []
+      : [{ column, operator, values: [typeof value === 'number' ? spelled(value) : value] }],
+  );
+}
+
+/** Files that may hold a wanted record, by the catalog's least and greatest values. */
+export function prunedFiles(plan: SeriesPlan): readonly DataFile[] {
+  const conditions = conditionsOf(plan);
+  return plan.table.files.filter((file) => conditions.every((item) => mayHold(file, item)));
+}

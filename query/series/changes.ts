@@ -1,0 +1,128 @@
+// What changed between two versions of a dataset, by index value: only files and deletes that the
+// versions do not share are read.
+import type { Column } from '../../store/versions/columns.ts';
+import { UPDATED_COLUMN } from '../../store/versions/columns.ts';
+import type { Bound } from '../../store/duckdb/protocol.ts';
+import type { DataFile, Table } from '../../store/versions/lakeRead.ts';
+import type { PendingRow } from '../../store/pushes/pendingRows.ts';
+import { isPushed, withPending } from '../../store/pushes/pendingSql.ts';
+import { FILE_COLUMN, POSITION_COLUMN, visibleRows } from '../../store/versions/tableSql.ts';
+import { withOpenFiles } from '../../store/versions/tableFiles.ts';
+import { type Bind, makeBind } from '../plan/binding.ts';
+import type { SeriesEngine } from './series.ts';
+import type { PathOf } from '../../store/versions/openFile.ts';
+import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+
+/** Index values of one kind of change: key, subkey and date, as far as the dataset has them. */
+interface Changes {
+  readonly inserted: readonly (readonly unknown[])[];
+  readonly replaced: readonly (readonly unknown[])[];
+  readonly deleted: readonly (readonly unknown[])[];
+}
+
+/** Changes of one version that are told; more is told as a number only. */
+const CHANGES_MAX = 100_000;
+
+/**
+ * @param index the columns of the unique index, at least one
+ * @param known what was pushed and seen beside `before`, and is in files of `after`
+ */
+export async function changesBetween(
+  before: Table,
+  after: Table,
+  index: readonly Column[],
+  known: readonly PendingRow[],
+  engine: SeriesEngine,
+): Promise<Changes> {
+  const parts = {
+    ended: notIn(before.files, after.files),
+    begun: notIn(after.files, before.files),
+  };
+  const holed = holedBetween(before.files, after.files);
+  const files = [...parts.ended, ...parts.begun, ...holed.map(({ after: file }) => file)];
+  if (files.length === 0) return { inserted: [], replaced: [], deleted: [] };
+  const old = holed.map(({ before: file }) => file);
+  const rows = await withOpenFiles(engine.files, [...files, ...old], async ({ paths, pathOf }) => {
+    const updated = after.columns.filter(({ name }) => name === UPDATED_COLUMN);
+    const columns = [...new Set([...index, ...updated])];
+    const parameters: Bound[] = [];
+    const bind = makeBind(parameters);
+    const gone = holed.map((pair) => newlyDeleted(pair, columns, pathOf));
+    const ended = [visibleRows(parts.ended, columns, pathOf), ...gone];
+    const union = `(${ended.map((rows) => `SELECT * FROM ${rows}`).join(' UNION ALL ')})`;
+    const seen = withPending(union, columns, index, known, 'true', bind);
+    const begun = visibleRows(parts.begun, columns, pathOf);
+    const sql = changesSql(seen, begun, index, isKnown(columns, known, bind));
+    const statements = [sql];
+    const question = { files: paths, statements, parameters, deadlineMs: engine.deadlineMs };
+    return (await engine.pool.rows(question))[0] ?? [];
+  });
+  const of = (kind: string): readonly (readonly unknown[])[] =>
+    rows.filter((row) => row['kind'] === kind).map((row) => index.map((_, at) => row[`i${at}`]));
+  return { inserted: of('inserted'), replaced: of('replaced'), deleted: of('deleted') };
+}
+
+const notIn = (files: readonly DataFile[], others: readonly DataFile[]): readonly DataFile[] => {
+  const known = new Set(others.map(({ id }) => id));
+  return files.filter(({ id }) => !known.has(id));
+};
+
+interface Holed {
+  readonly before: DataFile;
+  readonly after: DataFile;
+}
+
+/** Files of both versions of which the later one has other deletes. */
+function holedBetween(before: readonly DataFile[], after: readonly DataFile[]): readonly Holed[] {
+  const byId = new Map(before.map((file) => [file.id, file]));
+  return after.flatMap((file) => {
+    const was = byId.get(file.id);
+    return was === undefined || was.deletes?.id === file.deletes?.id
+      ? []
+      : [{ before: was, after: file }];
+  });
+}
+
+/** Rows that were visible before and are not any more, of one file. */
+function newlyDeleted(
+  { before, after }: Holed,
+  columns: readonly Column[],
+  pathOf: PathOf,
+): string {
+  const list = columns.map(({ name }) => identifier(name)).join(', ');
+  const rows = visibleRows([before], columns, pathOf, true);
+  const deletes = literal(pathOf(after.deletes?.path ?? ''));
+  return `(SELECT ${list} FROM ${rows} AS r WHERE EXISTS (FROM read_parquet(${deletes}) AS gone
+    WHERE gone.pos = r.${POSITION_COLUMN} AND parse_filename(gone.file_path) = r.${FILE_COLUMN}))`;
+}
+
+/** What was pushed and gave way at its flush to what is stored did not go: it was never there. */
+function isKnown(columns: readonly Column[], known: readonly PendingRow[], bind: Bind): string {
+  const given = known.filter(({ replaces }) => !replaces);
+  return given.length === 0 ? 'false' : isPushed('a', columns, given, bind);
+}
+
+function changesSql(
+  seen: string,
+  begun: string,
+  index: readonly Column[],
+  isKnown: string,
+): string {
+  // Keys of numbered records may be blank; the last column, date or number, never is.
+  const same = index.map(
+    ({ name }) => `a.${identifier(name)} IS NOT DISTINCT FROM b.${identifier(name)}`,
+  );
+  const last = identifier(index.at(-1)?.name ?? '');
+  const values = index.map(({ name, type }, at) => {
+    const value = `coalesce(b.${identifier(name)}, a.${identifier(name)})`;
+    const plain = type === 'int64' || type === 'float64' || type === 'boolean';
+    return `${plain ? value : `CAST(${value} AS VARCHAR)`} AS i${at}`;
+  });
+  const updated = identifier(UPDATED_COLUMN);
+  return `SELECT CASE WHEN a.${last} IS NULL THEN 'inserted' WHEN b.${last} IS NULL THEN 'deleted'
+      ELSE 'replaced' END AS kind, ${values.join(', ')}
+    FROM ${seen} AS a FULL JOIN ${begun} AS b ON ${same.join(' AND ')}
+    WHERE (a.${updated} IS DISTINCT FROM b.${updated} OR a.${last} IS NULL OR b.${last} IS NULL)
+      AND NOT (b.${last} IS NULL AND ${isKnown})
+    ORDER BY ALL LIMIT ${CHANGES_MAX}`;
+}

@@ -1,0 +1,59 @@
+// A pushed record as the text that DuckDB's rendering makes of it once it is a file
+// (store/duckdb/render.ts): the law "cache on = cache off" holds the two together.
+import { UPDATED_COLUMN } from '../../store/versions/columns.ts';
+import type { Table } from '../../store/versions/lakeRead.ts';
+import { documentOf, type PendingRow } from '../../store/pushes/pendingRows.ts';
+import { numberOfDay } from '../time/days.ts';
+import type { Member } from '../plan/seriesMembers.ts';
+
+type Document = Readonly<Record<string, unknown>>;
+
+/** JSON text of a record's members; undefined when one of them is not plain. */
+export function recordText(
+  row: PendingRow,
+  members: readonly Member[],
+  table: Table,
+): string | undefined {
+  const document = documentOf(row);
+  const types = new Map(table.columns.map(({ name, type }) => [name, type]));
+  const parts: string[] = [];
+  for (const member of members) {
+    const value = memberText(member, document, types);
+    if (value === undefined) return undefined;
+    parts.push(`${JSON.stringify(member.name)}:${value}`);
+  }
+  return `{${parts.join(',')}}`;
+}
+
+function memberText(
+  member: Member,
+  document: Document,
+  types: ReadonlyMap<string, string>,
+): string | undefined {
+  if (member.kind === 'object') return undefined;
+  if (member.kind === 'text') return JSON.stringify(member.text);
+  const value = Object.hasOwn(document, member.column) ? document[member.column] : null;
+  if (value === null) return 'null';
+  const type = types.get(member.column);
+  if (type === 'json') return undefined;
+  if (member.kind === 'epoch') return epochText(value, type);
+  if (type === 'timestamp') return JSON.stringify(isoOf(String(value)));
+  return typeof value === 'number' ? String(value) : JSON.stringify(value);
+}
+
+/** `2026-01-31 12:00:00.000` as it is answered. */
+const isoOf = (text: string): string => `${text.replace(' ', 'T')}Z`;
+
+function epochText(value: unknown, type: string | undefined): string | undefined {
+  const text = String(value);
+  const ms = Date.parse(type === 'date' ? `${text}T00:00:00Z` : isoOf(text));
+  return Number.isNaN(ms) ? undefined : String(ms);
+}
+
+/** What orders a record: days or microseconds since 1970 by its date; undefined without one. */
+export function orderOf(row: PendingRow, name: string, type: string): number | undefined {
+  const value = name === UPDATED_COLUMN ? undefined : row.document[name];
+  if (typeof value !== 'string') return undefined;
+  if (type === 'date') return numberOfDay(value);
+  return Date.parse(isoOf(value)) * 1000;
+}

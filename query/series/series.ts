@@ -1,0 +1,113 @@
+// The effect behind the time-series door: a plan in, counted bytes out. Hot path: rendered records in
+// memory. Cold path: DuckDB over the pinned files of the plan's snapshot.
+import type { DuckDbPool } from '../../store/duckdb/pool.ts';
+import type { Body, BodyFormat, Page } from '../../store/duckdb/protocol.ts';
+import { Failure, reasonOf } from '../../store/base/failure.ts';
+import type { FileShapes } from '../../store/versions/fileShapes.ts';
+import type { Files } from '../../store/files/files.ts';
+import type { DataFile } from '../../store/versions/lakeRead.ts';
+import { type OpenFiles, withOpenFiles } from '../../store/versions/tableFiles.ts';
+import type { Place } from '../../store/versions/tableSql.ts';
+import { inWorkFolder } from '../../store/base/workFolder.ts';
+import type { SeriesPlan } from '../plan/seriesPlan.ts';
+import type { SeriesCache } from './seriesCache.ts';
+import { lostFiles, printCount, printPage, printSeries } from '../plan/seriesSql.ts';
+
+export interface SeriesEngine {
+  readonly files: Files;
+  readonly pool: DuckDbPool;
+  readonly shapes: FileShapes;
+  readonly cache: SeriesCache;
+  readonly deadlineMs: number;
+  /** Where DuckDB writes the bodies that are files. */
+  readonly temporary: string;
+}
+
+/** Who waits for an answer, with a signal that is aborted when it goes away. */
+interface Waiting {
+  readonly departure: () => AbortSignal;
+}
+
+/**
+ * @param remembered whether memory may answer and be filled: only for what is stored now
+ * @throws Failure TimedOut, TooLarge, ChildLost, Busy.
+ */
+export async function runSeries(
+  plan: SeriesPlan,
+  format: BodyFormat,
+  engine: SeriesEngine,
+  caller: Waiting,
+  remembered = false,
+): Promise<Body> {
+  // Memory has the records as they are.
+  if (remembered && format === 'json' && plan.visibility.scramble === undefined) {
+    const known = await engine.cache.read(plan, (wanted, records) =>
+      loadPage(wanted, records, engine),
+    );
+    if (known !== undefined) return known;
+  }
+  const files = [...plan.table.files, ...lostFiles(plan)];
+  return withOpenFiles(engine.files, files, async (open) => {
+    const { deadlineMs, pool, temporary } = engine;
+    const asFile = format === 'parquet';
+    const { sql, parameters } = printSeries(plan, await placeOf(files, open, engine), { asFile });
+    const { paths } = open;
+    const signal = caller.departure();
+    const question = { files: paths, statements: [sql], parameters, deadlineMs, signal };
+    const body = asFile
+      ? inWorkFolder(temporary, (folder) => pool.body({ ...question, folder }, format))
+      : pool.body(question, format);
+    return body.catch((error: unknown) => {
+      throw told(error);
+    });
+  });
+}
+
+/** The records that a plan's conditions on its unique index leave, in the version that it reads. */
+export async function countRecords(
+  plan: SeriesPlan,
+  engine: SeriesEngine,
+  caller: Waiting,
+): Promise<number> {
+  const { files } = plan.table;
+  return withOpenFiles(engine.files, files, async (open) => {
+    const { sql, parameters } = printCount(plan, await placeOf(files, open, engine));
+    const { deadlineMs, pool } = engine;
+    const signal = caller.departure();
+    const [[row] = []] = await pool.rows({
+      ...{ files: open.paths, statements: [sql], parameters, deadlineMs, signal },
+    });
+    return Number(row?.['records']);
+  });
+}
+
+/** What does not fit the memory of a read is the caller's to narrow, and no bug. */
+function told(error: unknown): unknown {
+  const isOver = error instanceof Failure && /^Out of Memory Error/i.test(reasonOf(error));
+  if (!isOver) return error;
+  const rule = 'ask for fewer of them, or for fewer attributes with "filter"';
+  return new Failure('TooLarge', `the records need more memory than a read has: ${rule}`);
+}
+
+/** Without a caller's signal: several may wait for it. */
+function loadPage(plan: SeriesPlan, records: number, engine: SeriesEngine): Promise<Page> {
+  const { files } = plan.table;
+  return withOpenFiles(engine.files, files, async (open) => {
+    const { sql, parameters } = printPage(plan, records, await placeOf(files, open, engine));
+    const { deadlineMs, pool } = engine;
+    return pool.page({ files: open.paths, statements: [sql], parameters, deadlineMs });
+  });
+}
+
+/** Files that were not met before are looked at first. */
+async function placeOf(
+  files: readonly DataFile[],
+  open: OpenFiles,
+  { deadlineMs, pool, shapes }: SeriesEngine,
+): Promise<Place> {
+  const { paths, pathOf } = open;
+  await shapes.learn(files, open, (statements) =>
+    pool.rows({ files: paths, statements, deadlineMs }),
+  );
+  return { pathOf, holds: shapes.holds };
+}

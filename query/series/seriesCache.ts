@@ -1,0 +1,359 @@
+// Series in memory: the newest records of a key, rendered, as they are stored; what was pushed since
+// lies over them. Bounded by bytes; who goes is the first that was not read since it was last looked at
+// (Corbató, "A Paging Experiment with the Multics System", 1968: CLOCK). A commit is told before any
+// reader can see it: it adds its records, leaves a series as it is, or ends it.
+import type { Touches } from '../../store/lake/commit.ts';
+import type { Body, Page } from '../../store/duckdb/protocol.ts';
+import { keyOf, netOf, type PendingRow } from '../../store/pushes/pendingRows.ts';
+import { compareValues } from '../../store/lake/tableStats.ts';
+import { numberOfDay } from '../time/days.ts';
+import { cutOf, type Cut, type LaidOver } from './overlay.ts';
+import { headOf, sizeOfPage, type StoredPage } from './pages.ts';
+import { orderOf, recordText } from './recordText.ts';
+import { type Asked, makePopularity } from './cacheAdmission.ts';
+import type { Member } from '../plan/seriesMembers.ts';
+import type { SeriesPlan } from '../plan/seriesPlan.ts';
+import { WIDE_COLUMNS } from '../plan/seriesSql.ts';
+
+/** Records of a load: for who asks for the last ones, for a year of days and more, for further back. */
+const DEPTHS = [128, 1_024, 8_192] as const;
+/** Series whose asks are counted; what is asked for only once is not worth a place. */
+const ASKED_MAX = 100_000;
+/** Records since a load that lie over it; then the series is read again. */
+const ADDED_MAX = 256;
+
+interface Series {
+  readonly tableId: number;
+  readonly id: string;
+  readonly keys: readonly string[];
+  /** The version of the table that it shows; older readers have the files. */
+  since: number;
+  readonly page: StoredPage;
+  readonly floor: number;
+  readonly depth: number;
+  /** Records that became files after the page was read. */
+  added: PendingRow[];
+  readonly texts: WeakMap<PendingRow, LaidOver>;
+  readonly asked: Asked;
+  /** Since it was last looked at. */
+  isRead: boolean;
+  bytes: number;
+}
+
+interface CacheState {
+  readonly bytes: number;
+  readonly series: number;
+  readonly hits: number;
+  readonly misses: number;
+}
+
+type LoadPage = (plan: SeriesPlan, records: number) => Promise<Page>;
+
+export class SeriesCache {
+  readonly #bytesMax: number;
+  /** In the order in which they are looked at. */
+  readonly #series = new Map<string, Series>();
+  readonly #byKey = new Map<number, Map<string, Set<Series>>>();
+  readonly #popularity = makePopularity(ASKED_MAX);
+  readonly #loads = new Map<string, Promise<void>>();
+  /** Grows with each change of a table: a load that was overtaken is not kept. */
+  readonly #changes = new Map<number, number>();
+  #bytes = 0;
+  #hits = 0;
+  #misses = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  state(): CacheState {
+    const { size: series } = this.#series;
+    return { bytes: this.#bytes, series, hits: this.#hits, misses: this.#misses };
+  }
+
+  /**
+   * The answer from memory. Undefined: it must be read, unless it was asked for before and can be
+   * loaded; then it is, once for all who wait.
+   */
+  read(plan: SeriesPlan, load: LoadPage): Body | undefined | Promise<Body | undefined> {
+    const id = this.#bytesMax === 0 ? undefined : idOf(plan);
+    if (id === undefined) return undefined;
+    return this.#answer(id, plan) ?? this.#loaded(id, plan, load);
+  }
+
+  async #loaded(id: string, plan: SeriesPlan, load: LoadPage): Promise<Body | undefined> {
+    this.#misses += 1;
+    const asked = this.#popularity.ask(id);
+    const depth = this.#nextDepth(id, plan, asked);
+    if (depth === undefined) return undefined;
+    if (!this.#loads.has(id)) {
+      const loading = this.#load(id, plan, asked, depth, load);
+      this.#loads.set(
+        id,
+        loading.finally(() => this.#loads.delete(id)),
+      );
+    }
+    await this.#loads.get(id);
+    return this.#answer(id, plan);
+  }
+
+  /** Before a commit shows: what it means for the series of its tables. */
+  changed(tableIds: readonly number[], snapshot: number, touches: Touches | undefined): void {
+    for (const tableId of tableIds) {
+      this.#changes.set(tableId, (this.#changes.get(tableId) ?? 0) + 1);
+      const byKey = this.#byKey.get(tableId);
+      if (byKey === undefined) continue;
+      const all = new Set([...byKey.values()].flatMap((series) => [...series]));
+      for (const series of all) {
+        if (isTouched(series, touches)) this.#drop(series);
+        else series.since = snapshot;
+      }
+      if (touches?.kind === 'records') this.#add(byKey, touches.records);
+    }
+  }
+
+  #add(byKey: ReadonlyMap<string, ReadonlySet<Series>>, records: readonly PendingRow[]): void {
+    for (const record of records) {
+      for (const series of byKey.get(keyOf(record)) ?? []) {
+        series.added.push(record);
+        if (series.added.length > ADDED_MAX) this.#drop(series);
+      }
+    }
+  }
+
+  #answer(id: string, plan: SeriesPlan): Body | undefined {
+    const series = this.#series.get(id);
+    if (series === undefined || plan.table.snapshot < series.since) return undefined;
+    const over = overOf(series, plan);
+    const uniqueDates = plan.ties.length <= plan.equals.length;
+    const { floor, page } = series;
+    const cut =
+      over === undefined ? undefined : cutOf({ page, floor, uniqueDates }, over, cutBy(plan));
+    if (cut === undefined) return undefined;
+    this.#hits += 1;
+    series.asked.count += 1;
+    series.isRead = true;
+    if (plan.order === 'asc') this.#weigh(series);
+    return bodyOf(cut.parts, cut.objects);
+  }
+
+  /** How many records to load now; undefined when the files should answer. */
+  #nextDepth(id: string, plan: SeriesPlan, { count }: Asked): number | undefined {
+    const known = this.#series.get(id);
+    if (known === undefined) {
+      return count > 1 && this.#hasRoom(count) ? depthFor(plan, 0) : undefined;
+    }
+    return known.floor === Number.NEGATIVE_INFINITY ? undefined : depthFor(plan, known.depth);
+  }
+
+  /** Whether one more series fits, or is asked for more than the one that would go for it. */
+  #hasRoom(count: number): boolean {
+    const { size } = this.#series;
+    if (this.#bytes * (size + 1) <= this.#bytesMax * size) return true;
+    const next = this.#next();
+    return next === undefined || count > next.asked.count;
+  }
+
+  /** The one that goes next: those that were read are looked at again after all others. */
+  #next(): Series | undefined {
+    for (const series of this.#series.values()) {
+      if (!series.isRead) return series;
+      series.isRead = false;
+      this.#series.delete(series.id);
+      this.#series.set(series.id, series);
+    }
+    return undefined;
+  }
+
+  async #load(
+    id: string,
+    plan: SeriesPlan,
+    asked: Asked,
+    depth: number,
+    load: LoadPage,
+  ): Promise<void> {
+    const { tableId, snapshot: since } = plan.table;
+    const changes = this.#changes.get(tableId);
+    const page = await load(plan, depth + 1);
+    if (this.#changes.get(tableId) !== changes) return;
+    const { floor, records } = coverOf(page, depth);
+    const keys = plan.equals[0]?.values ?? [];
+    const kept = headOf(page, records);
+    const bytes = sizeOfPage(kept);
+    const texts = new WeakMap<PendingRow, LaidOver>();
+    const stored = { tableId, id, keys, since, page: kept, floor, depth, texts, asked };
+    const series = { ...stored, added: [], isRead: true, bytes };
+    const former = this.#series.get(id);
+    if (former !== undefined) this.#drop(former);
+    this.#keep(series);
+  }
+
+  #keep(series: Series): void {
+    if (series.bytes > this.#bytesMax / 4) return;
+    this.#series.set(series.id, series);
+    this.#bytes += series.bytes;
+    const byKey = this.#byKey.get(series.tableId) ?? new Map<string, Set<Series>>();
+    this.#byKey.set(series.tableId, byKey);
+    for (const key of series.keys) byKey.set(key, (byKey.get(key) ?? new Set()).add(series));
+    this.#shrink();
+  }
+
+  /** A page that was turned is larger than before. */
+  #weigh(series: Series): void {
+    const bytes = sizeOfPage(series.page);
+    if (bytes === series.bytes) return;
+    this.#bytes += bytes - series.bytes;
+    series.bytes = bytes;
+    this.#shrink();
+  }
+
+  #shrink(): void {
+    while (this.#bytes > this.#bytesMax) {
+      const next = this.#next();
+      if (next === undefined) return;
+      this.#drop(next);
+    }
+  }
+
+  #drop(series: Series): void {
+    if (this.#series.get(series.id) !== series) return;
+    this.#series.delete(series.id);
+    this.#bytes -= series.bytes;
+    const byKey = this.#byKey.get(series.tableId);
+    for (const key of series.keys) {
+      const all = byKey?.get(key);
+      all?.delete(series);
+      if (all?.size === 0) byKey?.delete(key);
+    }
+    if (byKey?.size === 0) this.#byKey.delete(series.tableId);
+  }
+}
+
+/** Whether a commit may have changed records of a series, other than those that it names. */
+function isTouched({ keys }: Series, touches: Touches | undefined): boolean {
+  if (touches?.kind !== 'keys') return touches === undefined;
+  const { least, greatest } = touches;
+  const order = (a: string, b: string): number => compareValues('varchar', a, b);
+  return keys.some((key) => order(key, least) >= 0 && order(key, greatest) <= 0);
+}
+
+/** The least depth over `more` that has the newest records of a plan; of a range it is not known. */
+function depthFor({ limit, offset, range, take }: SeriesPlan, more: number): number | undefined {
+  const open = range.kind === 'days' ? range.from === undefined && range.to === undefined : false;
+  const least = take === 'newest' && open ? offset + limit : DEPTHS[1];
+  return DEPTHS.find((depth) => depth > more && depth >= least) ?? DEPTHS.find((d) => d > more);
+}
+
+/** Without the last date of a page that was cut off there: it may have more records. */
+function coverOf(
+  { dates }: Page,
+  depth: number,
+): { readonly floor: number; readonly records: number } {
+  if (dates.length <= depth) return { floor: Number.NEGATIVE_INFINITY, records: dates.length };
+  const floor = dates.at(-1) ?? Number.POSITIVE_INFINITY;
+  let records = dates.length;
+  while (records > 0 && dates[records - 1] === floor) records -= 1;
+  return { floor, records };
+}
+
+/** What a series is kept under; undefined when its answers are not made from a page. */
+function idOf(plan: SeriesPlan): string | undefined {
+  const { collapse, equals, interval, since, takes, tests, ties, transform, visibility } = plan;
+  const plain =
+    visibility.kind === 'all' &&
+    since === undefined &&
+    collapse === undefined &&
+    transform === undefined &&
+    interval === 1 &&
+    takes.length === 0 &&
+    plan.table.columns.length <= WIDE_COLUMNS &&
+    tests.length === 0 &&
+    plan.dateColumn === plan.indexDate &&
+    !plan.byPlace;
+  if (!plain || equals.length === 0 || equals[0]?.column !== ties[0]) return undefined;
+  if (equals.some(({ column }) => column.type !== 'varchar')) return undefined;
+  let id = `${plan.table.tableId} ${renditionOf(plan.members)}`;
+  for (const { values } of equals)
+    id += `\u0000${values.length === 1 ? values[0] : values.join('\u0001')}`;
+  return id;
+}
+
+/** Ways to render a record, each with a short name: a series is looked up by it at every read. */
+const RENDITIONS_MAX = 10_000;
+const renditions = new Map<string, number>();
+const renditionsKnown = new WeakMap<readonly Member[], number>();
+let renditionsMade = 0;
+
+function renditionOf(members: readonly Member[]): number {
+  const known = renditionsKnown.get(members);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(members);
+  if (renditions.size >= RENDITIONS_MAX) renditions.clear();
+  const made = renditions.get(text) ?? (renditionsMade += 1);
+  renditions.set(text, made);
+  renditionsKnown.set(members, made);
+  return made;
+}
+
+/** The range as numbers of the page: days, or microseconds since 1970. */
+function cutBy({ limit, offset, order, range, take }: SeriesPlan): Cut {
+  const [least, greatest] =
+    range.kind === 'days'
+      ? [dayNumber(range.from, -Infinity), dayNumber(range.to, Infinity)]
+      : [
+          range.fromMs === undefined ? -Infinity : range.fromMs * 1000,
+          range.untilMs === undefined ? Infinity : range.untilMs * 1000 - 1,
+        ];
+  return { least, greatest, take, order, offset, limit };
+}
+
+const dayNumber = (day: string | undefined, open: number): number =>
+  day === undefined ? open : numberOfDay(day);
+
+const NOTHING: readonly LaidOver[] = [];
+
+/** What lies over the page, newest first; undefined when one of them can't be rendered here. */
+function overOf(series: Series, plan: SeriesPlan): readonly LaidOver[] | undefined {
+  if (series.added.length === 0 && plan.pending.length === 0) return NOTHING;
+  const added = wanted(series.added, plan);
+  const rows = added.length === 0 ? plan.pending : netOf([...added, ...plan.pending]);
+  const over: LaidOver[] = [];
+  for (const row of rows) {
+    const known = series.texts.get(row) ?? laidOver(row, plan);
+    if (known === undefined) return undefined;
+    series.texts.set(row, known);
+    over.push(known);
+  }
+  return over.length < 2 ? over : over.toSorted((a, b) => b.date - a.date);
+}
+
+/** Added records of the plan's subkey. */
+const wanted = (rows: readonly PendingRow[], { equals }: SeriesPlan): readonly PendingRow[] =>
+  rows.filter(({ document }) =>
+    equals.every(({ column, values }) => values.includes(String(document[column.name]))),
+  );
+
+function laidOver(row: PendingRow, plan: SeriesPlan): LaidOver | undefined {
+  const date = orderOf(row, plan.indexDate.name, plan.indexDate.type);
+  const text = recordText(row, plan.members, plan.table);
+  if (date === undefined || text === undefined) return undefined;
+  return { date, replaces: row.replaces, bytes: Buffer.from(`${text},`) };
+}
+
+const OPEN = 0x5b;
+const CLOSE = 0x5d;
+
+/** Records with their commas as an array. */
+function bodyOf(parts: readonly Uint8Array[], objects: number): Body {
+  let length = objects === 0 ? 2 : 1;
+  for (const part of parts) length += part.byteLength;
+  const bytes = Buffer.allocUnsafe(length);
+  bytes[0] = OPEN;
+  let at = 1;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.byteLength;
+  }
+  bytes[length - 1] = CLOSE;
+  return { objects, bytes };
+}

@@ -1,0 +1,75 @@
+// Where a query chooses among records by more than the row that it makes of one: by the records that are
+// not there (outer and ASOF joins), and by how many there are (LIMIT and OFFSET within). A row then tells
+// of many records, unless it is chosen by index columns alone.
+import { indexNames } from '../plan/boundTable.ts';
+import { columnsIn, conjunctsOf, expressionsOf, foldsRecords } from './expressionParts.ts';
+import { foundOf, type Leaf, type Level, type Scope } from './leaves.ts';
+import { folded } from './lowering.ts';
+import type { Expression, Join, Order, SelectQuery } from '../plan/selectPlan.ts';
+
+/** Whether an outer or ASOF join chooses the records of its sides by index columns alone. */
+export function joinsByIndex(
+  { on, using }: Join,
+  side: readonly Leaf[],
+  among: readonly Leaf[],
+  scope: Scope,
+): boolean {
+  const [leaf] = side;
+  // What is a query of its own may leave out records by their values.
+  if (leaf === undefined || side.length > 1 || !isDataset(leaf, scope.level)) return false;
+  const named = using.map(folded);
+  const isUsed = named.every((name) =>
+    among.every(
+      (one) => one.columns?.includes(name) === false || isIndexed(one, name, scope.level),
+    ),
+  );
+  return isUsed && conjunctsOf(on).every((condition) => isByIndex(condition, among, scope));
+}
+
+/** Whether which rows a SELECT answers, and in which order, is told by index columns alone. */
+export function choosesByIndex(query: SelectQuery, scope: Scope): boolean {
+  if (foldsRecords(query) || !scope.leaves.every((leaf) => isPlain(leaf, scope.level)))
+    return false;
+  const items = new Set(
+    query.items.flatMap((item) => (item.kind === 'value' ? [item.expression] : [])),
+  );
+  const ordered = new Set(query.order.map(({ expression }) => expression));
+  const choosing = expressionsOf(query).filter((one) => !items.has(one) && !ordered.has(one));
+  return (
+    query.order.every((order) => isOrderedByIndex(order, scope)) &&
+    choosing.every((one) => isByIndex(one, scope.leaves, scope))
+  );
+}
+
+/** A number there is a place of the list, and a name of the list stands before a column. */
+function isOrderedByIndex({ expression }: Order, scope: Scope): boolean {
+  if (expression === 'all' || expression.kind !== 'column') return false;
+  const { path } = expression;
+  if (path.length === 1 && scope.aliases.has(folded(path[0] ?? ''))) return false;
+  return isByIndex(expression, scope.leaves, scope);
+}
+
+function isByIndex(expression: Expression, among: readonly Leaf[], scope: Scope): boolean {
+  const columns = columnsIn(expression);
+  const found = columns === undefined ? undefined : foundOf(columns, among, scope);
+  return (
+    found?.every(({ column, leaves, scope: { level } }) =>
+      leaves.every((leaf) => isIndexed(leaf, column, level)),
+    ) === true
+  );
+}
+
+const isDataset = ({ source }: Leaf, { tables }: Level): boolean =>
+  source.kind === 'table' && tables[source.index]?.kind === 'dataset';
+
+const isPlain = (leaf: Leaf, level: Level): boolean =>
+  leaf.source.kind === 'values' || isDataset(leaf, level);
+
+/** A column of the caller's own records, or of the unique index of others'. */
+function isIndexed({ source }: Leaf, column: string, { tables }: Level): boolean {
+  if (source.kind === 'values') return true;
+  const table = source.kind === 'table' ? tables[source.index] : undefined;
+  if (table?.kind !== 'dataset') return false;
+  if (!table.foreign) return true;
+  return source.columns.length === 0 && indexNames(table).map(folded).includes(column);
+}

@@ -1,0 +1,114 @@
+// Parts of expressions and queries, for those who ask what a query reads: columns, sub-selects, folds.
+import { partsOf } from './growth.ts';
+import type { Expression, Query, SelectQuery, Source } from '../plan/selectPlan.ts';
+
+export type ColumnName = Extract<Expression, { readonly kind: 'column' }>;
+export type SubSelect = Extract<Expression, { readonly kind: 'exists' | 'scalar' | 'any' }>;
+
+const isSubSelect = (expression: Expression): expression is SubSelect =>
+  expression.kind === 'exists' || expression.kind === 'scalar' || expression.kind === 'any';
+
+/** The expression and all that it is made of, without what stands in sub-selects. */
+const allIn = (expression: Expression): readonly Expression[] => [
+  expression,
+  ...partsOf(expression).flatMap(allIn),
+];
+
+export const subSelectsIn = (expression: Expression): readonly SubSelect[] =>
+  allIn(expression).filter(isSubSelect);
+
+/** Whether a value of it is made of several records: an aggregate or a window is part of it. */
+const isFolded = (expression: Expression): boolean =>
+  allIn(expression).some(
+    (part) =>
+      part.kind === 'window' ||
+      part.kind === 'grouping' ||
+      (part.kind === 'call' && part.function.kind !== 'scalar'),
+  );
+
+/** Whether a window is part of it. */
+const hasWindow = (expression: Expression): boolean =>
+  allIn(expression).some(({ kind }) => kind === 'window');
+
+/** The columns that it names; undefined where it is more than a value of one record. */
+export function columnsIn(expression: Expression): readonly ColumnName[] | undefined {
+  if (isFolded(expression) || subSelectsIn(expression).length > 0) return undefined;
+  return allIn(expression).filter((part) => part.kind === 'column');
+}
+
+/** The same with other columns; of an expression that `columnsIn` knows. */
+export function renamed(
+  expression: Expression,
+  nameOf: (column: ColumnName) => string,
+): Expression {
+  const change = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(change);
+    if (typeof value !== 'object' || value === null) return value;
+    const { kind } = value as { readonly kind?: unknown };
+    if (kind === 'column') {
+      const column = value as ColumnName;
+      return { ...column, path: [nameOf(column)] };
+    }
+    // A function of the allow-list stays itself; `columnsIn` knows no sub-selects.
+    if (kind === 'scalar' || kind === 'aggregate') return value;
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, change(one)]));
+  };
+  return change(expression) as Expression;
+}
+
+/** The conditions that must all hold. */
+export function conjunctsOf(condition: Expression | undefined): readonly Expression[] {
+  if (condition === undefined) return [];
+  const isAll = condition.kind === 'logic' && condition.operator === 'AND';
+  return isAll ? condition.operands.flatMap(conjunctsOf) : [condition];
+}
+
+export const conjunction = (conditions: readonly Expression[]): Expression | undefined =>
+  conditions.length > 1 ? { kind: 'logic', operator: 'AND', operands: conditions } : conditions[0];
+
+/** Expressions that see each row: the select list, orders, and what filters groups and windows. */
+const valuesOf = ({ having, items, order, qualify }: SelectQuery): readonly Expression[] => [
+  ...items.flatMap((item) => (item.kind === 'value' ? [item.expression] : [])),
+  ...orderedBy(order),
+  ...[having, qualify].filter((one) => one !== undefined),
+];
+
+const orderedBy = (order: Query['order']): readonly Expression[] =>
+  order.flatMap(({ expression }) => (expression === 'all' ? [] : [expression]));
+
+export const isGrouped = ({ groupAll, groups, groupSets }: SelectQuery): boolean =>
+  groupAll || groups.length > 0 || groupSets.length > 0;
+
+/** Whether its rows are each made of several records, or tell of several. */
+export const foldsRecords = (query: SelectQuery): boolean =>
+  isGrouped(query) ||
+  query.distinct ||
+  query.distinctOn.length > 0 ||
+  query.having !== undefined ||
+  query.qualify !== undefined ||
+  valuesOf(query).some(isFolded);
+
+/** Whether a condition on its answer may as well be one on what it reads, by its keys if it has groups. */
+export const isTransparent = (query: SelectQuery): boolean =>
+  query.limit === undefined &&
+  query.offset === undefined &&
+  query.distinctOn.length === 0 &&
+  query.groupSets.length <= 1 &&
+  query.qualify === undefined &&
+  !valuesOf(query).some(hasWindow) &&
+  (isGrouped(query) || !valuesOf(query).some(isFolded));
+
+/** Every expression of a query but those of its sources' own queries. */
+export function expressionsOf(query: Query): readonly Expression[] {
+  if (query.kind === 'set') return orderedBy(query.order);
+  const { distinctOn, from, groups, where } = query;
+  const all = [...valuesOf(query), ...distinctOn, ...groups, ...inSource(from)];
+  return where === undefined ? all : [...all, where];
+}
+
+function inSource(source: Source): readonly Expression[] {
+  if (source.kind === 'values') return source.rows.flat();
+  if (source.kind !== 'join') return [];
+  const on = source.on === undefined ? [] : [source.on];
+  return [...inSource(source.left), ...inSource(source.right), ...on];
+}

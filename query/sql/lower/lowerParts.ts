@@ -1,0 +1,67 @@
+// What expressions, windows and sources have in common: lists, calls of the allow-list, orders.
+import { functionNamed, nearestFunction } from '../functions/functions.ts';
+import type { Lowering } from './lowering.ts';
+import type { Expression, Order, Place } from '../plan/selectPlan.ts';
+import { fieldsOf, listOf, oneOf, take } from '../text/tree.ts';
+
+export const lowerAll = (nodes: unknown, to: Lowering): readonly Expression[] =>
+  listOf(nodes).map((node) => to.expression(node));
+
+export const lowerMaybe = (node: unknown, to: Lowering): Expression | undefined =>
+  node === null || node === undefined ? undefined : to.expression(node);
+
+/** @throws Failure InvalidParameter for a function that is not on the list, or another count. */
+export function checkedFunction(
+  name: string,
+  operands: readonly Expression[],
+  at: Place,
+  to: Lowering,
+): NonNullable<ReturnType<typeof functionNamed>> {
+  const known = functionNamed(name);
+  if (known === undefined) {
+    const near = nearestFunction(name);
+    const hint = near === undefined ? '' : `; did you mean ${near}?`;
+    return to.refuse(at, `function ${name} is not part of the subset${hint}`);
+  }
+  const [least, most] = known.arguments;
+  if (operands.length < least || operands.length > most) {
+    const wanted = least === most ? String(least) : `${least} to ${most}`;
+    to.refuse(at, `${name} takes ${wanted} arguments, not ${operands.length}: ${known.signature}`);
+  }
+  for (const [place, greatest] of Object.entries(known.literalMax ?? {})) {
+    const operand = operands[Number(place)];
+    if (operand === undefined) continue;
+    const value = operand.kind === 'number' ? Number(operand.digits) : NaN;
+    if (Number.isInteger(value) && value <= greatest) continue;
+    to.refuse(at, `argument ${Number(place) + 1} of ${name} must be a number up to ${greatest}`);
+  }
+  return known;
+}
+
+const DIRECTIONS: ReadonlyMap<string, Order['direction']> = new Map([
+  ['ORDER_DEFAULT', ''],
+  ['ASCENDING', 'ASC'],
+  ['DESCENDING', 'DESC'],
+]);
+const NULLS: ReadonlyMap<string, Order['nulls']> = new Map([
+  ['ORDER_DEFAULT', ''],
+  ['NULLS FIRST', 'NULLS FIRST'],
+  ['NULLS LAST', 'NULLS LAST'],
+]);
+
+export function lowerOrders(nodes: unknown, to: Lowering): readonly Order[] {
+  return listOf(nodes).map((node) => {
+    const fields = take(node, ['null_order', 'expression'], 'ORDER BY');
+    const direction = oneOf(fields['type'], DIRECTIONS, 'an order');
+    const nulls = oneOf(fields['null_order'], NULLS, 'an order of NULLs');
+    return { expression: orderedBy(fields['expression'], to), direction, nulls };
+  });
+}
+
+function orderedBy(node: unknown, to: Lowering): Order['expression'] {
+  const fields = fieldsOf(node);
+  if (fields['class'] !== 'STAR') return to.named(to.expression(node), to.at(fields));
+  // ORDER BY ALL: a star with `columns` and without an expression.
+  take({ ...fields, columns: false }, [], 'ORDER BY ALL');
+  return 'all';
+}

@@ -1,0 +1,112 @@
+// What stands behind FROM in DuckDB's tree, as ours.
+import { lowerAll, lowerMaybe } from './lowerParts.ts';
+import { folded, type Lowering } from './lowering.ts';
+import type { Join, Query, Source } from '../plan/selectPlan.ts';
+import { fieldsOf, listOf, oneOf, take, textOf, textsOf } from '../text/tree.ts';
+
+/** Rows of one VALUES. */
+const VALUES_MAX = 5_000;
+
+/** @throws Failure InvalidParameter naming the place and what is not part of the subset. */
+export function lowerSource(node: unknown, to: Lowering): Source {
+  const fields = fieldsOf(node);
+  const type = textOf(fields['type']);
+  if (type === 'EMPTY') return { kind: 'nothing' };
+  if (type === 'BASE_TABLE') return lowerTable(node, to);
+  if (type === 'JOIN') return lowerJoin(node, to);
+  if (type === 'SUBQUERY') {
+    const known = take(node, ['alias', 'subquery', 'column_name_alias'], 'a sub-select');
+    const query = to.query(take(known['subquery'], ['node'], 'a sub-select')['node']);
+    return named({ kind: 'query', query, ...namesOf(known) }, to);
+  }
+  if (type === 'EXPRESSION_LIST') {
+    const known = ['alias', 'values', 'column_name_alias', 'expected_names', 'expected_types'];
+    const list = take(node, known, 'VALUES');
+    const rows = listOf(list['values']).map((row) => lowerAll(row, to));
+    if (rows.length > VALUES_MAX) to.refuse(to.at(fields), `at most ${VALUES_MAX} VALUES`);
+    return named({ kind: 'values', rows, ...namesOf(list) }, to);
+  }
+  return to.refuse(to.at(fields), REFUSED[type] ?? `${type} is not part of the subset`);
+}
+
+const REFUSED: Readonly<Record<string, string>> = {
+  TABLE_FUNCTION: 'a function in FROM is not part of the subset: name a dataset',
+  SHOW_REF: 'SHOW, DESCRIBE and SUMMARIZE are not part of the subset',
+  PIVOT: 'PIVOT is not part of the subset',
+};
+
+interface Names {
+  readonly alias: string;
+  readonly columns: readonly string[];
+}
+
+const namesOf = (fields: Readonly<Record<string, unknown>>): Names => ({
+  alias: textOf(fields['alias']),
+  columns: textsOf(fields['column_name_alias']),
+});
+
+/** The source, with its name among those of the query. */
+function named(source: Named, to: Lowering): Source {
+  const name = folded(source.alias);
+  if (name === '') return source;
+  const meant =
+    source.kind === 'table'
+      ? ({ kind: 'table', index: source.index } as const)
+      : ({ kind: 'made', columns: columnsOf(source) } as const);
+  to.sources.set(name, [...(to.sources.get(name) ?? []), meant]);
+  return source;
+}
+
+type Named = Exclude<Source, { readonly kind: 'nothing' | 'join' }>;
+
+/** Names of the columns that a query gives itself, in lower case; those of a star are not known. */
+function columnsOf(source: Named): ReadonlySet<string> {
+  const own = source.kind === 'query' ? namesIn(source.query) : [];
+  return new Set([...source.columns, ...own].map(folded));
+}
+
+/** Names of a query's columns, as far as it says them. */
+export function namesIn(query: Query): readonly string[] {
+  if (query.kind === 'set') return namesIn(query.left);
+  return query.items.flatMap((item) => {
+    if (item.kind === 'star') return [];
+    const { alias, expression } = item;
+    return [alias ?? (expression.kind === 'column' ? (expression.path.at(-1) ?? '') : '')];
+  });
+}
+
+function lowerTable(node: unknown, to: Lowering): Source {
+  const known = ['alias', 'schema_name', 'table_name', 'column_name_alias'];
+  const fields = take(node, known, 'a table');
+  const workspace = textOf(fields['schema_name']);
+  const name = textOf(fields['table_name']);
+  const { alias, columns } = namesOf(fields);
+  const table = { workspace: workspace === '' ? undefined : workspace, name, at: to.at(fields) };
+  const source = to.table(table, alias === '' ? name : alias, columns);
+  return source.kind === 'table' || source.kind === 'common' ? named(source, to) : source;
+}
+
+const JOIN_FIELDS = [
+  ...['alias', 'left', 'right', 'condition', 'join_type', 'ref_type', 'using_columns'],
+];
+const JOINS: ReadonlyMap<string, Join['how']> = new Map<string, Join['how']>(
+  (['INNER', 'LEFT', 'RIGHT', 'FULL', 'SEMI', 'ANTI'] as const).map((how) => [how, how]),
+);
+const WAYS: ReadonlyMap<string, 'REGULAR' | 'CROSS' | 'ASOF'> = new Map(
+  (['REGULAR', 'CROSS', 'ASOF'] as const).map((way) => [way, way]),
+);
+
+function lowerJoin(node: unknown, to: Lowering): Source {
+  const fields = take(node, JOIN_FIELDS, 'a join');
+  const way = WAYS.get(textOf(fields['ref_type']));
+  if (way === undefined) {
+    const name = textOf(fields['ref_type']);
+    return to.refuse(to.at(fields), `a ${name} join is not part of the subset: write ON or USING`);
+  }
+  const how = way === 'CROSS' ? 'CROSS' : oneOf(fields['join_type'], JOINS, 'the join');
+  const left = lowerSource(fields['left'], to);
+  const right = lowerSource(fields['right'], to);
+  const on = lowerMaybe(fields['condition'], to);
+  const using = textsOf(fields['using_columns']);
+  return { kind: 'join', how, asOf: way === 'ASOF', left, right, on, using };
+}

@@ -1,0 +1,144 @@
+// What lowering carries along: the user's text for places, the names in scope, and what it found.
+import { placeOf, type Spelled } from '../text/spelling.ts';
+import type {
+  CommonTable,
+  Expression,
+  Place,
+  Query,
+  Source,
+  TableName,
+  Hint,
+} from '../plan/selectPlan.ts';
+import type { Fields } from '../text/tree.ts';
+import { refuseAt } from '../text/tokens.ts';
+
+interface NamedPlace {
+  readonly name: string;
+  readonly at: Place;
+}
+
+/** What a name in FROM stands for: a table of the plan, or columns that the query gives itself. */
+type NamedSource =
+  | { readonly kind: 'table'; readonly index: number }
+  | { readonly kind: 'made'; readonly columns: ReadonlySet<string> };
+
+/** As DuckDB folds names: letters of ASCII only. JavaScript would make k of the Kelvin sign. */
+export const folded = (name: string): string =>
+  name.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+
+export interface Lowering {
+  readonly tables: TableName[];
+  readonly hints: Hint[];
+  /** Columns that are named without their table. */
+  readonly names: NamedPlace[];
+  /** Sources by the names that they have, in lower case. */
+  readonly sources: Map<string, NamedSource[]>;
+  /** The user's place of a node. */
+  at(fields: Fields): Place;
+  /** @throws Failure InvalidParameter. */
+  refuse(at: Place, rule: string): never;
+  moment(what: 'date' | 'timestamp'): Expression;
+  expression(node: unknown): Expression;
+  /** A sub-select, with the names that are in scope. */
+  query(node: unknown): Query;
+  /** An expression of GROUP BY or ORDER BY, where a text is surely meant as a name. */
+  named(expression: Expression, at: Place): Expression;
+  /** What `work` names without a table and `given` has is a column of the list, no table. */
+  amongItems<T>(given: readonly string[], work: () => T): T;
+  /** A number that no other common table of the query has. */
+  nextId(): number;
+  /** Runs with these common tables in scope as well. */
+  within<T>(common: readonly CommonTable[], work: () => T): T;
+  /** The common table of that name, or else one of the caller's. */
+  table(name: TableName, alias: string, columns: readonly string[]): Source;
+  momentary(): boolean;
+}
+
+/** Sub-selects in each other; each is a call on the stack here and in DuckDB. */
+const QUERIES_DEPTH_MAX = 40;
+/** Tables of one query: each is opened. */
+const TABLES_MAX = 100;
+
+export function makeLowering(
+  spelled: Spelled,
+  lowerQuery: (node: unknown, to: Lowering) => Query,
+  lowerExpression: (node: unknown, to: Lowering) => Expression,
+): Lowering {
+  const tables: TableName[] = [];
+  const hints: Hint[] = [];
+  const names: NamedPlace[] = [];
+  const sources = new Map<string, NamedSource[]>();
+  let depth = 0;
+  let isMomentary = false;
+  const refuse = (at: Place, rule: string): never => refuseAt(spelled.source, at, rule);
+  const to: Lowering = {
+    tables,
+    hints,
+    names,
+    sources,
+    at: (fields) => {
+      const place = fields['query_location'];
+      return typeof place === 'number' ? placeOf(spelled, place) : undefined;
+    },
+    refuse,
+    moment: (what) => {
+      isMomentary = true;
+      return { kind: 'moment', what };
+    },
+    expression: (node) => lowerExpression(node, to),
+    query: (node) => {
+      depth += 1;
+      if (depth > QUERIES_DEPTH_MAX) {
+        refuse(undefined, `at most ${QUERIES_DEPTH_MAX} sub-selects in each other`);
+      }
+      const query = lowerQuery(node, to);
+      depth -= 1;
+      return query;
+    },
+    named: (expression, at) => {
+      if (expression.kind !== 'text') return expression;
+      return refuse(at, `"${expression.value}" is a text: put a name in back-ticks`);
+    },
+    ...scopeOf(tables, refuse),
+    amongItems: (given, work) => {
+      const before = names.length;
+      const result = work();
+      const known = new Set(given.map(folded));
+      const left = names.splice(before).filter(({ name }) => !known.has(folded(name)));
+      names.push(...left);
+      return result;
+    },
+    momentary: () => isMomentary,
+  };
+  return to;
+}
+
+/** Names of common tables stand before those of datasets, the innermost first. */
+function scopeOf(
+  tables: TableName[],
+  refuse: Lowering['refuse'],
+): Pick<Lowering, 'nextId' | 'within' | 'table'> {
+  let scope: readonly CommonTable[] = [];
+  let ids = 0;
+  return {
+    nextId: () => ids++,
+    within: (common, work) => {
+      const outer = scope;
+      scope = [...outer, ...common];
+      const result = work();
+      scope = outer;
+      return result;
+    },
+    table: (name, alias, columns) => {
+      const common =
+        name.workspace === undefined
+          ? scope.findLast((item) => folded(item.name) === folded(name.name))
+          : undefined;
+      if (common !== undefined) return { kind: 'common', id: common.id, alias, columns };
+      if (tables.push(name) > TABLES_MAX) {
+        refuse(name.at, `a query names at most ${TABLES_MAX} tables`);
+      }
+      return { kind: 'table', index: tables.length - 1, alias, columns };
+    },
+  };
+}

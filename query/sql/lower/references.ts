@@ -1,0 +1,342 @@
+// Each place in which a query reads a dataset, in views and common tables too, and how it counts:
+// by the rows of the answer, each of which holds one of its records, or by its records, where the
+// answer folds them. Under a fold LIMIT and conditions on values count for nothing: they narrow the
+// answer, not what was learnt by it.
+import { Failure } from '../../../store/base/failure.ts';
+import type { BoundDataset } from '../plan/boundTable.ts';
+import {
+  conjunction,
+  expressionsOf,
+  foldsRecords,
+  isGrouped,
+  isTransparent,
+  columnsIn,
+  renamed,
+  type SubSelect,
+  subSelectsIn,
+} from './expressionParts.ts';
+import { choosesByIndex } from './choices.ts';
+import { isClosed } from './closed.ts';
+import { folded } from './lowering.ts';
+import {
+  innerNames,
+  keeperOf,
+  type Leaf,
+  type Level,
+  type Output,
+  outputsOf,
+  type Place,
+  type Scope,
+} from './leaves.ts';
+import { openScope, type Reaches } from './scopes.ts';
+import type { Expression, Query, SelectQuery } from '../plan/selectPlan.ts';
+
+/** What is known of every record of a source that takes part; columns are named in lower case. */
+export type Restriction =
+  | { readonly kind: 'test'; readonly test: Expression }
+  /** The columns are equal to those of some row of a query, in their order. */
+  | { readonly kind: 'member'; readonly columns: readonly string[]; readonly rows: Rows };
+
+/** A query that runs by itself. */
+interface Rows {
+  readonly level: Level;
+  readonly query: Query;
+}
+
+export interface Reference {
+  readonly bound: BoundDataset;
+  readonly restrictions: readonly Restriction[];
+}
+
+export type Share =
+  /** Each row of the answer holds one record of it. */
+  | { readonly kind: 'rows'; readonly reference: Reference }
+  /** The answer is made of all records that its conditions leave. */
+  | { readonly kind: 'records'; readonly reference: Reference }
+  /** UNION ALL: each row is of one of both sides. */
+  | { readonly kind: 'either'; readonly left: readonly Share[]; readonly right: readonly Share[] };
+
+/** What reads a query: whether it folds the rows, and whether it may choose among them. */
+interface Reader {
+  readonly folds: boolean;
+  readonly nested: boolean;
+}
+
+interface Walk {
+  readonly counts: (bound: BoundDataset) => boolean;
+  visited: number;
+}
+
+/** Sources of a query after all views and common tables were put in where they are named. */
+const SOURCES_MAX = 1_000;
+
+/**
+ * @param counts which datasets are counted by their records
+ * @param restrictions what is known of its rows where it is read by another door; undefined of a query
+ * @param folds the rows of the query are folded by who reads them
+ * @throws Failure InvalidParameter past the number of sources.
+ */
+export function sharesOf(
+  level: Level,
+  counts: (bound: BoundDataset) => boolean,
+  restrictions: readonly Restriction[] | undefined,
+  folds: boolean,
+): readonly Share[] {
+  const place = { level, common: [], outer: undefined, names: new Map() };
+  const walk = { counts, visited: 0 };
+  const within = { folds, nested: restrictions !== undefined };
+  return ofQuery(level.plan.query, place, restrictions ?? [], within, walk);
+}
+
+function ofQuery(
+  query: Query,
+  place: Place,
+  restrictions: readonly Restriction[],
+  reader: Reader,
+  walk: Walk,
+): readonly Share[] {
+  if (query.kind === 'select') return ofSelect(query, place, restrictions, reader, walk);
+  const { all, how, left, right } = query;
+  const within = { ...place, common: [...place.common, ...query.common] };
+  const folds = reader.folds || isCutWithin(query, reader);
+  const isEither = how === 'UNION' && all;
+  const side = { folds: folds || !isEither, nested: true };
+  const isCut = query.limit !== undefined || query.offset !== undefined;
+  const passed = isCut || how === 'UNION BY NAME' ? [] : restrictions;
+  const sides = [
+    ofQuery(left, within, passed, side, walk),
+    ofQuery(right, within, renamedBy(passed, namesOfSides(left, right, within)), side, walk),
+  ] as const;
+  const looked = expressionsOf(query).flatMap(subSelectsIn);
+  const inOrder = looked.flatMap((one) => ofQuery(one.query, within, [], FOLDED, walk));
+  return [...(folds || !isEither ? sides.flat() : eitherOf(...sides)), ...inOrder];
+}
+
+const FOLDED: Reader = { folds: true, nested: true };
+
+/**
+ * Whether it leaves out rows by their number: what is behind OFFSET is told by how many rows there are
+ * before it, and of a LIMIT within by what is done with the rows that it leaves.
+ */
+const isCutWithin = ({ limit, offset }: Query, { nested }: Reader): boolean =>
+  (offset ?? 0) > 0 || (nested && limit !== undefined);
+
+/** Records that were folded within a side count as they are. */
+function eitherOf(left: readonly Share[], right: readonly Share[]): readonly Share[] {
+  const isRows = (share: Share): boolean => share.kind !== 'records';
+  const [a, b] = [left.filter(isRows), right.filter(isRows)];
+  const others = [...left, ...right].filter((share) => !isRows(share));
+  if (a.length === 0 || b.length === 0) return [...a, ...b, ...others];
+  return [{ kind: 'either', left: a, right: b }, ...others];
+}
+
+/** Columns of the right side by the names of those of the left. */
+function namesOfSides(
+  left: Query,
+  right: Query,
+  place: Place,
+): ReadonlyMap<string, string | undefined> {
+  const of = (query: Query): readonly string[] =>
+    innerNames({ kind: 'query', query, alias: '', columns: [] }, place) ?? [];
+  const names = of(right);
+  return renames(of(left), names);
+}
+
+/** Names by others in their order; what is there twice is nobody's. */
+const renames = (
+  from: readonly string[],
+  to: readonly string[],
+): ReadonlyMap<string, string | undefined> =>
+  new Map(
+    from.map((name, at) => [
+      name,
+      from.indexOf(name) === from.lastIndexOf(name) ? to[at] : undefined,
+    ]),
+  );
+
+function ofSelect(
+  query: SelectQuery,
+  place: Place,
+  restrictions: readonly Restriction[],
+  reader: Reader,
+  walk: Walk,
+): readonly Share[] {
+  const scope = openScope(query, place);
+  const given = new Map<Leaf, Restriction[]>();
+  if (isTransparent(query)) passOn(restrictions, query, scope, given);
+  const isCut = isCutWithin(query, reader) && !choosesByIndex(query, scope);
+  const isFold = reader.folds || foldsRecords(query) || isCut;
+  const ofSources = scope.leaves.flatMap((leaf) =>
+    ofLeaf(
+      leaf,
+      scope,
+      given.get(leaf) ?? [],
+      isFold || leaf.looked || scope.chosen.has(leaf),
+      walk,
+    ),
+  );
+  const looked = expressionsOf(query).flatMap(subSelectsIn);
+  return [...ofSources, ...looked.flatMap((one) => ofSubSelect(one, scope, walk))];
+}
+
+/** What is known of the answer's columns is known of those of its sources that they are. */
+function passOn(
+  restrictions: readonly Restriction[],
+  query: SelectQuery,
+  scope: Scope & { readonly reaches: Reaches },
+  given: Map<Leaf, Restriction[]>,
+): void {
+  const outputs = outputsOf(query, scope) ?? [];
+  for (const restriction of restrictions) {
+    const columns = columnsOf(restriction);
+    const from = columns.map((name) => sourceOf(name, outputs, query));
+    const leaf = from[0]?.leaf;
+    if (leaf === undefined || !from.every((one) => one?.leaf === leaf)) continue;
+    // Only a comparison that a record without a value fails is sure to be one everywhere.
+    if (scope.reaches.get(leaf) !== 'any') continue;
+    const names = new Map(columns.map((name, at) => [name, from[at]?.column]));
+    given.set(leaf, [...(given.get(leaf) ?? []), ...renamedBy([restriction], names)]);
+  }
+}
+
+const columnsOf = (restriction: Restriction): readonly string[] =>
+  restriction.kind === 'member'
+    ? restriction.columns
+    : (columnsIn(restriction.test) ?? []).map(({ path }) => path.at(-1) ?? '');
+
+function sourceOf(name: string, outputs: readonly Output[], query: SelectQuery): Output['from'] {
+  const named = outputs.filter((output) => output.name === name);
+  const [only] = named;
+  if (only === undefined || named.length > 1) return undefined;
+  return !isGrouped(query) || isKey(only, outputs, query) ? only.from : undefined;
+}
+
+/** Whether a group has one value of it: it is named in GROUP BY, or all that is no aggregate is. */
+function isKey(
+  output: Output,
+  outputs: readonly Output[],
+  { groupAll, groups }: SelectQuery,
+): boolean {
+  if (groupAll) return true;
+  return groups.some((group) => {
+    if (group.kind === 'number') return outputs[Number(group.digits) - 1] === output;
+    if (group.kind !== 'column') return false;
+    return folded(group.path.at(-1) ?? '') === output.from?.column;
+  });
+}
+
+/** Under other names; what names a column that has none is left out. */
+function renamedBy(
+  restrictions: readonly Restriction[],
+  names: ReadonlyMap<string, string | undefined>,
+): readonly Restriction[] {
+  return restrictions.flatMap((restriction): readonly Restriction[] => {
+    if (columnsOf(restriction).some((name) => names.get(name) === undefined)) return [];
+    const named = (name: string): string => names.get(name) ?? '';
+    if (restriction.kind === 'member') {
+      return [{ ...restriction, columns: restriction.columns.map(named) }];
+    }
+    const test = renamed(restriction.test, ({ path }) => named(path.at(-1) ?? ''));
+    return [{ kind: 'test', test }];
+  });
+}
+
+/** A sub-select of an expression folds what it reads into a value or a truth. */
+function ofSubSelect(one: SubSelect, scope: Scope, walk: Walk): readonly Share[] {
+  return ofQuery(one.query, { ...scope, outer: scope }, soughtIn(one, scope), FOLDED, walk);
+}
+
+/** `x IN (SELECT key …)`: records of other keys than x do not matter. */
+function soughtIn(one: SubSelect, scope: Scope): readonly Restriction[] {
+  if (one.kind !== 'any' || one.operator !== '=') return [];
+  const [name] =
+    innerNames({ kind: 'query', query: one.query, alias: '', columns: [] }, scope) ?? [];
+  const columns = columnsIn(one.operand);
+  if (name === undefined || columns === undefined) return [];
+  const column: Expression = { kind: 'column', path: [name], at: undefined };
+  if (columns.length === 0) {
+    const test: Expression = { kind: 'compare', operator: '=', left: column, right: one.operand };
+    return [{ kind: 'test', test }];
+  }
+  const partner = keeperOf(columns, scope.leaves, scope);
+  if (partner === undefined) return [];
+  const value = renamed(one.operand, ({ path }) => folded(path.at(-1) ?? ''));
+  const rows = rowsOf(partner.leaf, partner.scope, [value]);
+  return rows === undefined ? [] : [{ kind: 'member', columns: [name], rows }];
+}
+
+/** The values that a source's rows have, as a query of its own. */
+function rowsOf(leaf: Leaf, scope: Scope, values: readonly Expression[]): Rows | undefined {
+  const { source, tests } = leaf;
+  if (source.kind === 'query' && !isClosed(source.query)) return undefined;
+  const items = values.map((expression, at) => ({
+    ...{ kind: 'value' as const, expression, alias: `v${at}` },
+  }));
+  const none = { order: [], limit: undefined, offset: undefined, groups: [], groupSets: [] };
+  const query: Query = {
+    ...{ kind: 'select', common: scope.common, distinct: false, distinctOn: [], items },
+    ...{ from: source, where: conjunction(tests), groupAll: false, having: undefined },
+    ...{ qualify: undefined, ...none },
+  };
+  return { level: scope.level, query };
+}
+
+function restrictionsOf(leaf: Leaf): readonly Restriction[] {
+  const tests = leaf.tests.map((test) => ({ kind: 'test' as const, test }));
+  const members = [...leaf.partners.values()].flatMap((partner): readonly Restriction[] => {
+    const { pairs } = partner;
+    const rows = rowsOf(
+      partner.leaf,
+      partner.scope,
+      pairs.map(({ value }) => value),
+    );
+    const columns = pairs.map(({ column }) => column);
+    return rows === undefined ? [] : [{ kind: 'member', columns, rows }];
+  });
+  const sought = leaf.sought.map(({ column, query, scope }): Restriction => {
+    const common = [...scope.common, ...query.common];
+    const rows = { level: scope.level, query: { ...query, common } };
+    return { kind: 'member', columns: [column], rows };
+  });
+  return [...tests, ...members, ...sought];
+}
+
+function ofLeaf(
+  leaf: Leaf,
+  scope: Scope,
+  given: readonly Restriction[],
+  folds: boolean,
+  walk: Walk,
+): readonly Share[] {
+  walk.visited += 1;
+  if (walk.visited > SOURCES_MAX) {
+    const told = `over ${SOURCES_MAX} tables, with those of its views and of WITH as often as named`;
+    throw new Failure('InvalidParameter', `"sqlQuery": the query reads ${told}`);
+  }
+  const { columns, source } = leaf;
+  const reader = { folds, nested: true };
+  if (source.kind === 'values') return [];
+  const inner = innerNames(source, scope);
+  const names = renames(columns ?? [], inner ?? []);
+  const restrictions = renamedBy([...restrictionsOf(leaf), ...given], names);
+  if (source.kind === 'query') {
+    return ofQuery(source.query, { ...scope, outer: scope }, restrictions, reader, walk);
+  }
+  if (source.kind === 'common') {
+    const at = scope.common.findIndex(({ id }) => id === source.id);
+    const known = scope.common[at];
+    if (known === undefined) return [];
+    const before = { ...scope, common: scope.common.slice(0, at), outer: undefined };
+    const own = innerNames({ ...source, kind: 'query', query: known.query }, before);
+    const passed = renamedBy(restrictions, renames(inner ?? [], own ?? []));
+    return ofQuery(known.query, before, passed, reader, walk);
+  }
+  const table = scope.level.tables[source.index];
+  if (table === undefined) return [];
+  if (table.kind === 'view') {
+    const within = { ...scope, level: table, common: [], outer: undefined };
+    return ofQuery(table.plan.query, within, restrictions, reader, walk);
+  }
+  if (!walk.counts(table)) return [];
+  return [{ kind: folds ? 'records' : 'rows', reference: { bound: table, restrictions } }];
+}

@@ -1,0 +1,237 @@
+// What a query of the SQL door can say: a closed union of plain data. What has no place here cannot
+// be asked, whatever the text; every value is data, every name a name.
+import type { SqlFunction } from '../functions/functionRow.ts';
+
+export type Expression =
+  | { readonly kind: 'column'; readonly path: readonly string[]; readonly at: Place }
+  /** Digits as DuckDB types them: `15`, `1.50`, `1e+5`. */
+  | { readonly kind: 'number'; readonly digits: string }
+  | { readonly kind: 'text'; readonly value: string }
+  | { readonly kind: 'truth'; readonly value: boolean }
+  | { readonly kind: 'null' }
+  | { readonly kind: 'moment'; readonly what: 'date' | 'timestamp' }
+  | {
+      readonly kind: 'operator';
+      readonly name: string;
+      readonly operands: readonly Expression[];
+    }
+  | {
+      readonly kind: 'call';
+      readonly function: SqlFunction;
+      readonly operands: readonly Expression[];
+      readonly distinct: boolean;
+      readonly order: readonly Order[];
+      readonly filter: Expression | undefined;
+      readonly at: Place;
+    }
+  | Window
+  | {
+      readonly kind: 'compare';
+      readonly operator: string;
+      readonly left: Expression;
+      readonly right: Expression;
+    }
+  | {
+      readonly kind: 'logic';
+      readonly operator: 'AND' | 'OR';
+      readonly operands: readonly Expression[];
+    }
+  | { readonly kind: 'not'; readonly operand: Expression }
+  | { readonly kind: 'isNull'; readonly negated: boolean; readonly operand: Expression }
+  | {
+      readonly kind: 'in';
+      readonly negated: boolean;
+      readonly operand: Expression;
+      readonly list: readonly Expression[];
+    }
+  | {
+      readonly kind: 'between';
+      readonly operand: Expression;
+      readonly lower: Expression;
+      readonly upper: Expression;
+    }
+  | {
+      readonly kind: 'case';
+      readonly checks: readonly { readonly when: Expression; readonly then: Expression }[];
+      readonly otherwise: Expression;
+    }
+  | {
+      readonly kind: 'cast';
+      readonly operand: Expression;
+      /** A type of the allow-list, as SQL. */
+      readonly type: string;
+      readonly attempt: boolean;
+    }
+  | { readonly kind: 'coalesce'; readonly operands: readonly Expression[] }
+  | { readonly kind: 'grouping'; readonly operands: readonly Expression[] }
+  | { readonly kind: 'exists'; readonly query: Query }
+  | { readonly kind: 'scalar'; readonly query: Query }
+  | {
+      readonly kind: 'any';
+      readonly operator: string;
+      readonly operand: Expression;
+      readonly query: Query;
+    };
+
+/** Offset in the user's text; undefined where DuckDB tells none. */
+export type Place = number | undefined;
+
+export interface Window {
+  readonly kind: 'window';
+  readonly name: string;
+  readonly operands: readonly Expression[];
+  readonly distinct: boolean;
+  readonly ignoreNulls: boolean;
+  readonly argumentOrder: readonly Order[];
+  readonly filter: Expression | undefined;
+  readonly partition: readonly Expression[];
+  readonly order: readonly Order[];
+  readonly frame: Frame | undefined;
+  readonly at: Place;
+}
+
+export interface Frame {
+  readonly unit: 'ROWS' | 'RANGE' | 'GROUPS';
+  readonly start: Bound;
+  readonly end: Bound;
+  readonly exclude: string | undefined;
+}
+
+export interface Bound {
+  readonly text: string;
+  /** Before `PRECEDING` or `FOLLOWING`. */
+  readonly distance: Expression | undefined;
+}
+
+export interface Order {
+  readonly expression: Expression | 'all';
+  readonly direction: '' | 'ASC' | 'DESC';
+  readonly nulls: '' | 'NULLS FIRST' | 'NULLS LAST';
+}
+
+export type Item =
+  | {
+      readonly kind: 'star';
+      readonly relation: string | undefined;
+      readonly except: readonly string[];
+    }
+  | { readonly kind: 'value'; readonly expression: Expression; readonly alias: string | undefined };
+
+export type Source =
+  | { readonly kind: 'nothing' }
+  /** The n-th table that the query names; who asks decides what it is. */
+  | {
+      readonly kind: 'table';
+      readonly index: number;
+      readonly alias: string;
+      readonly columns: readonly string[];
+    }
+  | {
+      readonly kind: 'common';
+      /** Which of the query's common tables; nobody's name reaches DuckDB as that of a table. */
+      readonly id: number;
+      readonly alias: string;
+      readonly columns: readonly string[];
+    }
+  | {
+      readonly kind: 'query';
+      readonly query: Query;
+      readonly alias: string;
+      readonly columns: readonly string[];
+    }
+  | {
+      readonly kind: 'values';
+      readonly rows: readonly (readonly Expression[])[];
+      readonly alias: string;
+      readonly columns: readonly string[];
+    }
+  | Join;
+
+export interface Join {
+  readonly kind: 'join';
+  readonly how: 'INNER' | 'LEFT' | 'RIGHT' | 'FULL' | 'SEMI' | 'ANTI' | 'CROSS';
+  readonly asOf: boolean;
+  readonly left: Source;
+  readonly right: Source;
+  readonly on: Expression | undefined;
+  readonly using: readonly string[];
+}
+
+export interface CommonTable {
+  readonly id: number;
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly query: Query;
+  readonly materialized: '' | 'MATERIALIZED';
+}
+
+/** Order and cuts of a query, as written. */
+export interface Cut {
+  readonly order: readonly Order[];
+  readonly limit: number | undefined;
+  readonly offset: number | undefined;
+}
+
+export type Query = SelectQuery | SetQuery;
+
+export interface SelectQuery extends Cut {
+  readonly kind: 'select';
+  readonly common: readonly CommonTable[];
+  readonly distinct: boolean;
+  readonly distinctOn: readonly Expression[];
+  readonly items: readonly Item[];
+  readonly from: Source;
+  readonly where: Expression | undefined;
+  readonly groups: readonly Expression[];
+  /** Which groups each set has; empty: one of all. */
+  readonly groupSets: readonly (readonly number[])[];
+  readonly groupAll: boolean;
+  readonly having: Expression | undefined;
+  readonly qualify: Expression | undefined;
+}
+
+interface SetQuery extends Cut {
+  readonly kind: 'set';
+  readonly common: readonly CommonTable[];
+  readonly how: 'UNION' | 'INTERSECT' | 'EXCEPT' | 'UNION BY NAME';
+  readonly all: boolean;
+  readonly left: Query;
+  readonly right: Query;
+}
+
+/** A table as the query names it. */
+export interface TableName {
+  readonly workspace: string | undefined;
+  readonly name: string;
+  readonly at: Place;
+}
+
+export interface SelectPlan {
+  readonly query: Query;
+  /** In the order of their places; a table that is named twice is there twice. */
+  readonly tables: readonly TableName[];
+  /** Names of tables that stand as columns: of a whole record, unless the table has such a column. */
+  readonly doubtful: readonly {
+    readonly name: string;
+    readonly at: Place;
+    readonly table: number;
+  }[];
+  /** What each table's records are compared with. */
+  readonly hints: readonly Hint[];
+  /** Columns of the outermost select list; undefined when a star says. */
+  readonly width: number | undefined;
+  /** The answer depends on the moment. */
+  readonly momentary: boolean;
+}
+
+export interface Hint {
+  /** The table of the plan that is meant. */
+  readonly table: number;
+  /** In the user's case. */
+  readonly column: string;
+  readonly operator: '=' | '>=' | '<=';
+  /** Literals as texts or digits; any of them fits. */
+  readonly values: readonly string[];
+  /** Some are digits: DuckDB compares texts with them as numbers. */
+  readonly numeric: boolean;
+}

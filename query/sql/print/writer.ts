@@ -1,0 +1,13 @@
+// Who prints a plan says how names, texts, tables and the moment are written.
+import type { Query } from '../plan/selectPlan.ts';
+
+export interface Writer {
+  column(path: readonly string[]): string;
+  text(value: string): string;
+  moment(what: 'date' | 'timestamp'): string;
+  /** Name of a function. */
+  name(name: string): string;
+  query(query: Query): string;
+  /** The n-th table as a sub-select. */
+  table(index: number): string;
+}

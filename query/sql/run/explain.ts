@@ -1,0 +1,138 @@
+// What a query would do, for `explain=true`: its steps, the files that it would open, and the most
+// that it could cost. Nothing is run.
+import { toldFiles } from '../plan/boundTable.ts';
+import type { Join, Query, Source } from '../plan/selectPlan.ts';
+import type { BoundPlan, SqlColumn } from './run.ts';
+import { BODY_BYTES_MAX } from '../../../store/duckdb/protocol.ts';
+
+/** Most bytes of a value in JSON, its comma and quotes included; a text may be as long as it is. */
+const BYTES_OF: Readonly<Record<string, number>> = {
+  BOOLEAN: 6,
+  TINYINT: 6,
+  SMALLINT: 8,
+  INTEGER: 13,
+  BIGINT: 24,
+  HUGEINT: 44,
+  DOUBLE: 26,
+  FLOAT: 26,
+  DATE: 16,
+  TIMESTAMP: 32,
+};
+
+interface Explained {
+  readonly steps: readonly string[];
+  readonly columns: readonly SqlColumn[];
+  readonly tables: readonly object[];
+  readonly estimate: {
+    readonly rows: number;
+    readonly bytes: number;
+    readonly weight: number;
+    readonly messages: number;
+  };
+}
+
+interface Price {
+  readonly messages: number;
+  readonly premiumMessages: number;
+  readonly weight: number;
+}
+
+/**
+ * @param rows the most that the answer can have
+ * @param price the most that an answer of so many bytes can cost
+ */
+export function explainPlan(
+  bound: BoundPlan,
+  columns: readonly SqlColumn[],
+  rows: number,
+  price: (bytes: number) => Price,
+): Explained {
+  const names = columns.reduce((sum, { name }) => sum + Buffer.byteLength(name) + 4, 0);
+  const values = columns.reduce((sum, { type }) => sum + (BYTES_OF[type] ?? Infinity), 0);
+  // Two brackets, and two braces and a comma for each row.
+  const bytes = rows === 0 ? 2 : Math.min(BODY_BYTES_MAX, rows * (names + values + 3) + 2);
+  const { messages, premiumMessages, weight } = price(bytes);
+  return {
+    steps: stepsOf(bound.plan.query, bound, ''),
+    columns,
+    tables: tablesOf(bound),
+    estimate: { rows, bytes, weight, messages: messages + premiumMessages },
+  };
+}
+
+type Bound = Pick<BoundPlan, 'plan' | 'tables'>;
+
+/** Datasets, those of views too. */
+function tablesOf({ plan, tables }: Bound): readonly object[] {
+  return tables.flatMap((table, index) => {
+    if (table.kind === 'view') return tablesOf(table);
+    const hints = plan.hints.filter((hint) => hint.table === index);
+    return [
+      {
+        dataset: `${table.dataset.workspace}.${table.dataset.dataset}`,
+        snapshot: table.table.snapshot,
+        records: table.table.records,
+        pending: table.pending.length,
+        files: table.table.files.length,
+        filesRead: toldFiles(table, hints).length,
+      },
+    ];
+  });
+}
+
+/** The order in which a query is thought of, its tables first; sub-selects are indented. */
+function stepsOf(query: Query, bound: Bound, indent: string): readonly string[] {
+  const common = query.common.flatMap(({ name, query: inner }) => [
+    `${indent}with ${name}`,
+    ...stepsOf(inner, bound, `${indent}  `),
+  ]);
+  const cut = [
+    query.order.length > 0 ? 'order' : '',
+    query.limit === undefined ? '' : `limit ${query.limit}`,
+    query.offset === undefined ? '' : `offset ${query.offset}`,
+  ];
+  if (query.kind === 'set') {
+    const sides = [query.left, query.right].flatMap((side) => stepsOf(side, bound, `${indent}  `));
+    return [...common, `${indent}${query.how.toLowerCase()}`, ...sides, ...said(cut, indent)];
+  }
+  const steps = [
+    query.where === undefined ? '' : 'filter',
+    query.groups.length > 0 || query.groupAll ? 'group' : '',
+    query.having === undefined ? '' : 'filter groups',
+    query.qualify === undefined ? '' : 'filter windows',
+    query.distinct || query.distinctOn.length > 0 ? 'distinct' : '',
+    ...cut,
+  ];
+  return [...common, ...sourceSteps(query.from, bound, indent), ...said(steps, indent)];
+}
+
+const said = (steps: readonly string[], indent: string): readonly string[] =>
+  steps.filter((step) => step !== '').map((step) => `${indent}${step}`);
+
+function sourceSteps(source: Source, bound: Bound, indent: string): readonly string[] {
+  if (source.kind === 'nothing') return [];
+  if (source.kind === 'join') return joinSteps(source, bound, indent);
+  if (source.kind === 'query') {
+    return [`${indent}sub-select`, ...stepsOf(source.query, bound, `${indent}  `)];
+  }
+  if (source.kind === 'values') return [`${indent}values: ${source.rows.length}`];
+  if (source.kind === 'common') return [`${indent}read ${source.alias}`];
+  const table = bound.tables[source.index];
+  if (table === undefined) return [];
+  if (table.kind === 'view') {
+    const name = `${table.view.workspace}.${table.view.name}`;
+    return [`${indent}view ${name}`, ...stepsOf(table.plan.query, table, `${indent}  `)];
+  }
+  const hints = bound.plan.hints.filter((hint) => hint.table === source.index);
+  const files = `${toldFiles(table, hints).length} of ${table.table.files.length} files`;
+  return [`${indent}read ${table.dataset.workspace}.${table.dataset.dataset}: ${files}`];
+}
+
+function joinSteps(join: Join, bound: Bound, indent: string): readonly string[] {
+  const way = `${join.asOf ? 'asof ' : ''}${join.how.toLowerCase()} join`;
+  return [
+    ...sourceSteps(join.left, bound, indent),
+    ...sourceSteps(join.right, bound, indent),
+    `${indent}${way}`,
+  ];
+}

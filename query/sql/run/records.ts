@@ -1,0 +1,208 @@
+// How many records of a dataset an answer is made of: at most, by the catalog's statistics of its
+// index columns; and exactly, by a count over the same version with the conditions on those columns.
+import type { Bound } from '../../../store/duckdb/protocol.ts';
+import type { Place } from '../../../store/versions/tableSql.ts';
+import { type Bind, makeBind } from '../../plan/binding.ts';
+import { type BoundDataset, filesFor, indexNames, printTable } from '../plan/boundTable.ts';
+import { columnsIn, conjunction } from '../lower/expressionParts.ts';
+import { hintsOf } from '../lower/hints.ts';
+import { folded } from '../lower/lowering.ts';
+import { printExpression } from '../print/printExpression.ts';
+import { type Moment, type Printed, printInner, type PrintTable } from '../print/printQuery.ts';
+import type { Reference, Restriction, Share } from '../lower/references.ts';
+import type { Level } from '../lower/leaves.ts';
+import type { Expression, Hint } from '../plan/selectPlan.ts';
+import type { Writer } from '../print/writer.ts';
+import { identifier } from '../../../store/duckdb/sqlText.ts';
+
+type Member = Extract<Restriction, { kind: 'member' }>;
+
+interface Indexed {
+  readonly tests: readonly Expression[];
+  /** Of each only what is of an index column: the places of those columns in it. */
+  readonly members: readonly { readonly member: Member; readonly places: readonly number[] }[];
+}
+
+/** The restrictions of a reference that are on its index columns. */
+function indexedOf({ bound, restrictions }: Reference): Indexed {
+  const index = new Set(indexNames(bound).map(folded));
+  const tests = restrictions.flatMap((one) => {
+    if (one.kind !== 'test') return [];
+    const columns = columnsIn(one.test) ?? [];
+    return columns.every(({ path }) => index.has(path.at(-1) ?? '')) ? [one.test] : [];
+  });
+  const members = restrictions.flatMap((one) => {
+    if (one.kind !== 'member') return [];
+    const places = one.columns.flatMap((name, at) => (index.has(name) ? [at] : []));
+    return places.length === 0 ? [] : [{ member: one, places }];
+  });
+  return { tests, members };
+}
+
+const hintsFor = (tests: readonly Expression[]): readonly Hint[] =>
+  hintsOf({ kind: 'table', index: 0, alias: '', columns: [] }, conjunction(tests));
+
+/** The most records that a reference can count, by the catalog alone. */
+export function recordsMost(reference: Reference): number {
+  const { bound } = reference;
+  const files = filesFor(bound, hintsFor(indexedOf(reference).tests));
+  const stored = files.reduce(
+    (sum, { deletes, records }) => sum + records - (deletes?.records ?? 0),
+    0,
+  );
+  return stored + bound.pending.length;
+}
+
+/** The number of records, where the catalog knows it. */
+export function recordsKnown(reference: Reference): number | undefined {
+  const { bound } = reference;
+  const { members, tests } = indexedOf(reference);
+  const isWhole = tests.length === 0 && members.length === 0 && bound.pending.length === 0;
+  return isWhole && bound.visibility.kind === 'all' ? bound.table.records : undefined;
+}
+
+/** References whose records are counted, those of both sides of a UNION ALL among them. */
+export const countedOf = (shares: readonly Share[]): readonly Reference[] =>
+  shares.flatMap((share) => (share.kind === 'records' ? [share.reference] : []));
+
+/** What prints the tables of a level. */
+type PrintTables = (level: Level) => PrintTable;
+
+/**
+ * A statement of one row, with the number of records of each reference in their order.
+ * @param byTests without equalities with other tables: more are counted
+ */
+export function printCounts(
+  references: readonly Reference[],
+  place: Place,
+  tables: PrintTables,
+  moment: Moment,
+  byTests: boolean,
+): Printed {
+  const parameters: Bound[] = [];
+  const bind = makeBind(parameters);
+  const counts = references.map((reference, at) => {
+    const { members, tests } = indexedOf(reference);
+    const rows = printTable(reference.bound, hintsFor(tests), { ...place, system: false }, bind);
+    const conditions = [
+      ...tests.map((test) => printExpression(test, writerOf(moment, bind))),
+      ...(byTests ? [] : members).map((one) => printMember(one, tables, moment, bind)),
+    ];
+    const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+    return `(SELECT count(*) FROM ${rows} AS ${COUNTED}${where}) AS n${at}`;
+  });
+  return { sql: `SELECT ${counts.join(', ')}`, parameters };
+}
+
+const COUNTED = '_counted';
+const columnOf = (name: string): string => `${COUNTED}.${identifier(name)}`;
+
+const writerOf = (moment: Moment, bind: Bind): Writer => {
+  const none = (): never => {
+    throw new Error('a condition on an index column has no sub-select');
+  };
+  return {
+    column: (path) => columnOf(path.at(-1) ?? ''),
+    text: bind,
+    moment: (what) =>
+      what === 'date'
+        ? `CAST(${bind(moment.today)} AS DATE)`
+        : `CAST(${bind(moment.now)} AS TIMESTAMP)`,
+    name: identifier,
+    query: none,
+    table: none,
+  };
+};
+
+function printMember(
+  { member, places }: Indexed['members'][number],
+  tables: PrintTables,
+  moment: Moment,
+  bind: Bind,
+): string {
+  const { columns, rows } = member;
+  const query = printInner(rows.query, tables(rows.level), moment, bind);
+  const names = columns.map((_, at) => `v${at}`);
+  const equal = places.map((at) => `_member.v${at} = ${columnOf(columns[at] ?? '')}`);
+  return `EXISTS (FROM (${query}) AS _member(${names.join(', ')}) WHERE ${equal.join(' AND ')})`;
+}
+
+/** Records by dataset. */
+type Records = ReadonlyMap<BoundDataset['dataset']['tableId'], number>;
+
+/**
+ * What each dataset counts; each reference at least one, since no record is an answer too.
+ * @param rows of the answer
+ * @param counts of a reference whose records are counted
+ */
+export function recordsOf(
+  shares: readonly Share[],
+  rows: number,
+  counts: (reference: Reference) => number,
+): Records {
+  const sum = new Map<number, number>();
+  for (const share of shares) {
+    for (const [id, records] of ofShare(share, rows, counts)) {
+      sum.set(id, (sum.get(id) ?? 0) + records);
+    }
+  }
+  return sum;
+}
+
+type Entries = readonly (readonly [tableId: number, records: number])[];
+
+function ofShare(share: Share, rows: number, counts: (reference: Reference) => number): Entries {
+  if (share.kind === 'either') return ofEither(share, rows, counts);
+  const { reference } = share;
+  const most = recordsMost(reference);
+  const records = share.kind === 'rows' ? Math.min(rows, most) : counts(reference);
+  return [[reference.bound.dataset.tableId, Math.max(1, records)]];
+}
+
+/**
+ * The rows are of both sides, nobody counts how many of which: the dearer side has them all, and the
+ * other one its least; or both have them all, where their datasets are so small that it is less.
+ */
+function ofEither(
+  { left, right }: Extract<Share, { kind: 'either' }>,
+  rows: number,
+  counts: (reference: Reference) => number,
+): Entries {
+  const of = (side: readonly Share[], count: number): Entries =>
+    side.flatMap((share) => ofShare(share, count, counts));
+  const isLeft = weightPerRow(left) >= weightPerRow(right);
+  const [dear, cheap] = isLeft ? [left, right] : [right, left];
+  const one = [...uncapped(dear, rows), ...of(cheap, 0)];
+  const both = [...of(left, rows), ...of(right, rows)];
+  return messagesOf(one, [...left, ...right]) <= messagesOf(both, [...left, ...right]) ? one : both;
+}
+
+/** As many records of each as there are rows, though the dataset may have fewer. */
+const uncapped = (shares: readonly Share[], rows: number): Entries =>
+  shares.flatMap((share): Entries => {
+    if (share.kind === 'either') {
+      const isLeft = weightPerRow(share.left) >= weightPerRow(share.right);
+      const [dear, cheap] = isLeft ? [share.left, share.right] : [share.right, share.left];
+      return [...uncapped(dear, rows), ...uncapped(cheap, 0)];
+    }
+    return [[share.reference.bound.dataset.tableId, Math.max(1, rows)]];
+  });
+
+const weightPerRow = (shares: readonly Share[]): number =>
+  shares.reduce((sum, share) => {
+    if (share.kind !== 'either') return sum + share.reference.bound.dataset.weight;
+    return sum + Math.max(weightPerRow(share.left), weightPerRow(share.right));
+  }, 0);
+
+function messagesOf(entries: Entries, shares: readonly Share[]): number {
+  const weights = new Map(
+    referencesOf(shares).map(({ bound }) => [bound.dataset.tableId, bound.dataset.weight]),
+  );
+  return entries.reduce((sum, [id, records]) => sum + records * (weights.get(id) ?? 0), 0);
+}
+
+/** All references, each as often as it counts. */
+const referencesOf = (shares: readonly Share[]): readonly Reference[] =>
+  shares.flatMap((share) =>
+    share.kind === 'either' ? referencesOf([...share.left, ...share.right]) : [share.reference],
+  );

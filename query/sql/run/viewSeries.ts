@@ -1,0 +1,183 @@
+// A view read as a dataset: the plan of the series doors over the rows of its query. It has the
+// columns that it had when it was made, whatever its tables have become.
+import {
+  type Column,
+  columnTypeOf,
+  CREATED_COLUMN,
+  type PropertyType,
+  SQL_TYPES,
+  UPDATED_COLUMN,
+} from '../../../store/versions/columns.ts';
+import {
+  type ColumnMapping,
+  type Dataset,
+  type RecordSchema,
+  UNSAID,
+} from '../../../store/datasets/datasets.ts';
+import type { Body, BodyFormat } from '../../../store/duckdb/protocol.ts';
+import type { Table } from '../../../store/versions/lakeRead.ts';
+import type { View } from '../../../store/datasets/namedQueries.ts';
+import type { Bind } from '../../plan/binding.ts';
+import type { SeriesPlan } from '../../plan/seriesPlan.ts';
+import { knownConditions, printSeries } from '../../plan/seriesSql.ts';
+import { folded } from '../lower/lowering.ts';
+import { printInner } from '../print/printQuery.ts';
+import type { Restriction } from '../lower/references.ts';
+import {
+  type BoundPlan,
+  type SqlColumn,
+  type SqlEngine,
+  type SqlLimits,
+  tablePrinter,
+  withTables,
+} from './run.ts';
+import type { Expression, Item, Query, Source } from '../plan/selectPlan.ts';
+import { identifier } from '../../../store/duckdb/sqlText.ts';
+
+/** The view as the series doors know datasets. */
+export function datasetOfView(view: View, weight: number): Dataset {
+  return {
+    ...UNSAID,
+    tableId: 0,
+    workspace: view.workspace,
+    dataset: view.name,
+    title: view.title,
+    description: view.description,
+    weight,
+    schema: view.schema,
+    mapping: view.mapping,
+    createdMs: view.createdMs,
+    updatedMs: view.updatedMs,
+  };
+}
+
+/** Its columns, and the two that every dataset has: nothing is known of when a row was written. */
+export function tableOfView({ schema }: View, snapshot: number): Table {
+  const own = Object.entries(schema.properties).map(([name, property]) => ({
+    name,
+    type: columnTypeOf(property),
+  }));
+  const system = [CREATED_COLUMN, UPDATED_COLUMN].map(
+    (name) => ({ name, type: 'timestamp' }) as const,
+  );
+  const columns = [...own, ...system].map((column, at): Column => ({
+    ...column,
+    id: at + 1,
+    nullable: true,
+  }));
+  return { tableId: 0, snapshot, folder: '', columns, files: [], records: 0, bytes: 0 };
+}
+
+/** @throws Failure as `runSql`. */
+export async function runViewSeries(
+  plan: SeriesPlan,
+  bound: BoundPlan,
+  format: BodyFormat,
+  engine: SqlEngine,
+  limits: SqlLimits,
+  caller: { readonly departure: () => AbortSignal },
+): Promise<Body> {
+  return withTables(bound, engine, limits, caller, (open, place) => {
+    const relation = (columns: readonly Column[], bind: Bind): string => {
+      const rows = printInner(bound.plan.query, tablePrinter(bound, place), bound, bind);
+      return `(SELECT ${columns.map(castColumn).join(', ')} FROM (${rows}))`;
+    };
+    // A view has no places in files by which equal rows could be told apart.
+    const placeless = { ...plan, byPlace: false };
+    const asFile = format === 'parquet';
+    const { sql, parameters } = printSeries(placeless, place, { asFile, relation });
+    return engine.pool.body({ ...open, statements: [sql], parameters }, format);
+  });
+}
+
+/** What the parameters of a series say of the rows of the view. */
+export const restrictionsOf = (plan: SeriesPlan): readonly Restriction[] =>
+  knownConditions(plan).map(({ column: { name, type }, operator, values }) => {
+    const column: Expression = { kind: 'column', path: [folded(name)], at: undefined };
+    const list = values.map((value): Expression => {
+      const text = { kind: 'text', value } as const;
+      if (type === 'varchar') return text;
+      return { kind: 'cast', operand: text, type: SQL_TYPES[type], attempt: true };
+    });
+    const [right = { kind: 'null' }] = list;
+    if (operator !== '=') {
+      return { kind: 'test', test: { kind: 'compare', operator, left: column, right } };
+    }
+    return { kind: 'test', test: { kind: 'in', negated: false, operand: column, list } };
+  });
+
+const SYSTEM_NAMES: ReadonlySet<string> = new Set([CREATED_COLUMN, UPDATED_COLUMN]);
+
+function castColumn({ name, type }: Column): string {
+  const value = SYSTEM_NAMES.has(name) ? 'NULL' : identifier(name);
+  return `CAST(${value} AS ${SQL_TYPES[type]}) AS ${identifier(name)}`;
+}
+
+/** The schema of a query's answer: what its columns are as properties. */
+export function schemaOf(columns: readonly SqlColumn[]): RecordSchema {
+  const properties = columns.map(({ name, type }) => [name, propertyOfType(type)] as const);
+  return { type: 'object', properties: Object.fromEntries(properties), required: [] };
+}
+
+function propertyOfType(type: string): PropertyType {
+  if (/^U?(TINYINT|SMALLINT|INTEGER|BIGINT)$/.test(type)) return { type: 'integer' };
+  if (/^(FLOAT|DOUBLE|HUGEINT|UHUGEINT|DECIMAL)/.test(type)) return { type: 'number' };
+  if (type === 'BOOLEAN') return { type: 'boolean' };
+  if (type === 'DATE') return { type: 'string', format: 'date' };
+  if (/^TIMESTAMP/.test(type)) return { type: 'string', format: 'date-time' };
+  return type === 'JSON' || type.endsWith('[]') ? { type: 'object' } : { type: 'string' };
+}
+
+/** What plays the parts of the unique index in the first table of a query. */
+export interface Parent {
+  readonly id: string;
+  readonly mapping: ColumnMapping;
+}
+
+/**
+ * The parts of the unique index that a query passes on from its first table: columns that it answers
+ * as they are, under whatever name.
+ */
+export function inheritedMapping(
+  query: Query,
+  parentOf: (index: number) => Parent | undefined,
+): { readonly parent: string | null; readonly mapping: ColumnMapping } {
+  const select = firstSelect(query);
+  const table = select === undefined ? undefined : firstTable(select.from);
+  const parent = table === undefined ? undefined : parentOf(table.index);
+  if (select === undefined || table === undefined || parent === undefined) {
+    return { parent: null, mapping: {} };
+  }
+  const parts = Object.entries(parent.mapping).flatMap(([part, column]) => {
+    const name = nameOf(column, select.items, table.alias);
+    return name === undefined ? [] : [[part, name] as const];
+  });
+  return { parent: parent.id, mapping: Object.fromEntries(parts) as ColumnMapping };
+}
+
+function firstSelect(query: Query): Extract<Query, { kind: 'select' }> | undefined {
+  return query.kind === 'select' ? query : firstSelect(query.left);
+}
+
+function firstTable(source: Source): Extract<Source, { kind: 'table' }> | undefined {
+  if (source.kind === 'join') return firstTable(source.left);
+  return source.kind === 'table' ? source : undefined;
+}
+
+const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+
+/** The name under which a query answers a column of the table, if it does. */
+function nameOf(column: string, items: readonly Item[], alias: string): string | undefined {
+  for (const item of items) {
+    if (item.kind === 'star') {
+      const isOf = item.relation === undefined || isSame(item.relation, alias);
+      if (isOf && !item.except.some((name) => isSame(name, column))) return column;
+      continue;
+    }
+    if (item.expression.kind !== 'column') continue;
+    const [name = '', qualifier] = [...item.expression.path].reverse();
+    if (!isSame(name, column) || !isSame(qualifier ?? alias, alias)) continue;
+    return item.alias ?? column;
+  }
+  return undefined;
+}

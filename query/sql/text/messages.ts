@@ -1,0 +1,95 @@
+// What DuckDB says of a query that it can not run, as its caller is told it: the sentence, without
+// our printed text, our paths and our own columns.
+import { Failure, NothingRead, reasonOf } from '../../../store/base/failure.ts';
+import { refuseAt, type Token, tokensOf } from './tokens.ts';
+
+interface Limits {
+  readonly memoryBytes: number;
+  readonly spillBytes: number;
+}
+
+/** Errors of the query or of its values. Any other is ours. */
+const KINDS = [
+  ...['Binder', 'Catalog', 'Conversion', 'Out of Range', 'Invalid Input', 'Invalid type'],
+  ...['Parameter Not Allowed', 'Not implemented', 'Parser', 'Mismatch Type', 'Syntax'],
+];
+const QUERY_FAULTS = new RegExp(`^(?:${KINDS.join('|')}) Error: `, 'i');
+
+/** Errors that come up while records are read, and may quote them. */
+const VALUE_FAULTS =
+  /^(?:Conversion|Out of Range|Invalid Input|Invalid type|Not implemented) Error/i;
+
+/** `FROM a, b LEFT JOIN c ON a.x = c.x`: the ON is of b and c alone, and a stands outside. */
+const LATERAL_OUTER = /Non-inner join on correlated columns/;
+const LATERAL_RULE =
+  'an outer join is not supported whose ON names a table before a comma: write CROSS JOIN for the comma';
+
+/**
+ * A failure of the pool as the caller of a query is told it.
+ * @param source the user's text, in which the name that a message is about has its place
+ * @param foreign whether it reads data of others: no value of them is told, guessed right or not
+ */
+export function told(
+  error: unknown,
+  { memoryBytes, spillBytes }: Limits,
+  source: string,
+  foreign: boolean,
+): unknown {
+  if (!(error instanceof Failure)) return error;
+  // Of a column that no answer can hold.
+  if (error.type === 'InvalidParameter') {
+    return new NothingRead('InvalidParameter', `"sqlQuery": ${error.detail ?? ''}`);
+  }
+  if (error.type !== 'SystemError') return error;
+  const reason = reasonOf(error);
+  if (/^Out of Memory Error/i.test(reason)) {
+    const limit = /max_temp_directory_size/i.test(reason)
+      ? `spilled over ${spillBytes} bytes to disk`
+      : `needed over ${memoryBytes} bytes of memory`;
+    return new Failure('TooLarge', `the query ${limit}, the limit of its tier: narrow it`);
+  }
+  if (!QUERY_FAULTS.test(reason)) return error;
+  if (LATERAL_OUTER.test(reason)) return refused(source, undefined, LATERAL_RULE);
+  const isOfValues = VALUE_FAULTS.test(reason);
+  const whole = reason
+    .replace(QUERY_FAULTS, '')
+    // An excerpt follows of the statement that was printed, not written.
+    .split(/LINE \d+:/, 1)
+    .join('')
+    .trim();
+  const text = isOfValues ? (whole.split('\n', 1)[0] ?? '') : whole.replaceAll('\n', ' ');
+  // What a record holds is not told by a query that nobody paid for.
+  if (isOfValues && (foreign || !isSaid(text, source))) {
+    const rule = 'a value of the data does not fit a cast or a function: TRY_CAST makes it null';
+    return new Failure('InvalidParameter', `"sqlQuery": ${rule}`);
+  }
+  const isOurs = /_system_(?!RecordProperties)|read_parquet|\.parquet|\//i.test(text);
+  const rule = isOurs ? 'the query can not be run as it is written' : text.slice(0, 500);
+  const refusal = refused(source, placeOfName(source, rule), rule);
+  if (isOfValues || !(refusal instanceof Failure)) return refusal;
+  return new NothingRead(refusal.type, refusal.detail);
+}
+
+/** Whether all that a message quotes, and something, stands in the user's own text. */
+function isSaid(message: string, source: string): boolean {
+  const quoted = [...message.matchAll(/"([^"]*)"|'([^']*)'/g)].map(([, a, b]) => a ?? b ?? '');
+  return quoted.length > 0 && quoted.every((part) => source.includes(part));
+}
+
+function refused(source: string, at: number | undefined, rule: string): unknown {
+  try {
+    return refuseAt(source, at, rule);
+  } catch (failure) {
+    return failure;
+  }
+}
+
+/** Where the user wrote the first name that a message has in quotes. */
+function placeOfName(source: string, message: string): number | undefined {
+  const name = /"([^"]+)"/.exec(message)?.[1]?.toLowerCase();
+  if (name === undefined) return undefined;
+  const parts = name.split('.');
+  const isNamed = ({ kind, value }: Token): boolean =>
+    (kind === 'word' || kind === 'name') && value.toLowerCase() === parts.at(-1);
+  return tokensOf(source).find(isNamed)?.at;
+}

@@ -1,0 +1,146 @@
+// The users' spelling as the text that DuckDB's parser reads: every token anew, so that what was
+// read here is what is read there. Hyphenated names of tables become one name, parameters the
+// literals of their values.
+import { Failure } from '../../../store/base/failure.ts';
+import { checkCaps } from './caps.ts';
+import { refuseAt, type Token, tokensOf } from './tokens.ts';
+
+/** A value of a named parameter. */
+export type ParameterValue = string | number | boolean | null;
+export type ParameterValues = Readonly<Record<string, ParameterValue>>;
+
+export interface Spelled {
+  /** What the user wrote, for places in messages. */
+  readonly source: string;
+  /** Standard SQL, one statement. */
+  readonly text: string;
+  /** Where each token stands: its offset in bytes of `text`, and in characters of `source`. */
+  readonly places: readonly { readonly out: number; readonly at: number }[];
+}
+
+/** @throws Failure InvalidParameter naming the place and the rule, or the parameter. */
+export function spell(source: string, parameters: ParameterValues = {}): Spelled {
+  const tokens = oneStatement(source, tokensOf(source));
+  checkCaps(source, tokens);
+  const places: { out: number; at: number }[] = [];
+  const pieces: string[] = [];
+  let out = 0;
+  for (const { at, text } of joinHyphens(tokens, source, parameters)) {
+    places.push({ out, at });
+    pieces.push(text);
+    out += Buffer.byteLength(text) + 1;
+  }
+  return { source, text: pieces.join(' '), places };
+}
+
+/** The place in the source of a byte of the text. */
+export function placeOf({ places }: Spelled, byte: number | undefined): number | undefined {
+  if (byte === undefined) return undefined;
+  return places.findLast(({ out }) => out <= byte)?.at;
+}
+
+function oneStatement(source: string, tokens: readonly Token[]): readonly Token[] {
+  const end = tokens.findIndex(({ kind, value }) => kind === 'sign' && value === ';');
+  const statement = end < 0 ? tokens : tokens.slice(0, end);
+  const more = end < 0 ? undefined : tokens.slice(end).find(({ value }) => value !== ';');
+  if (more !== undefined) refuseAt(source, more.at, 'one query at a time');
+  if (statement.length === 0) throw new Failure('InvalidParameter', '"sqlQuery" is empty');
+  return statement;
+}
+
+interface Piece {
+  readonly at: number;
+  readonly text: string;
+}
+
+/** In front of these words no FROM of a clause stands, and a comma begins no table. */
+const CLAUSE_ENDS = new Set(
+  'WHERE GROUP HAVING WINDOW QUALIFY ORDER LIMIT OFFSET UNION INTERSECT EXCEPT ON USING SELECT'.split(
+    ' ',
+  ),
+);
+/** Functions with a FROM among their arguments. */
+const FROM_WITHIN = new Set(['EXTRACT', 'SUBSTRING', 'TRIM', 'OVERLAY', 'POSITION']);
+
+function joinHyphens(
+  tokens: readonly Token[],
+  source: string,
+  parameters: ParameterValues,
+): readonly Piece[] {
+  const pieces: Piece[] = [];
+  const levels = [{ inFrom: false, isCall: false }];
+  let tableNext = false;
+  for (let at = 0; at < tokens.length; at += 1) {
+    const token = tokens[at];
+    if (token === undefined) break;
+    const before = tokens[at - 1];
+    const name = tableNext ? hyphenated(tokens, at) : undefined;
+    if (name !== undefined) {
+      pieces.push({ at: token.at, text: quotedName(name.value) });
+      at = name.last;
+    } else {
+      pieces.push({ at: token.at, text: printToken(token, source, parameters) });
+    }
+    const level = levels.at(-1);
+    const word = token.kind === 'word' ? token.value.toUpperCase() : '';
+    if (token.value === '(' && token.kind === 'sign') {
+      const isCall = before?.kind === 'word' && FROM_WITHIN.has(before.value.toUpperCase());
+      levels.push({ inFrom: tableNext, isCall });
+      continue;
+    }
+    if (token.value === ')' && token.kind === 'sign' && levels.length > 1) levels.pop();
+    if (level === undefined) continue;
+    const isClause = word === 'FROM' && !level.isCall && before?.value.toUpperCase() !== 'DISTINCT';
+    if (isClause) level.inFrom = true;
+    if (CLAUSE_ENDS.has(word)) level.inFrom = false;
+    const isComma = token.kind === 'sign' && token.value === ',' && level.inFrom;
+    const isDot = token.kind === 'sign' && token.value === '.' && level.inFrom;
+    tableNext = isClause || word === 'JOIN' || isComma || isDot;
+  }
+  return pieces;
+}
+
+/** `my-table`: words and digits with hyphens between, and no space. */
+function hyphenated(
+  tokens: readonly Token[],
+  first: number,
+): { readonly value: string; readonly last: number } | undefined {
+  if (tokens[first]?.kind !== 'word') return undefined;
+  let value = tokens[first].value;
+  let last = first;
+  for (let at = first + 1; at + 1 < tokens.length; at += 2) {
+    const [hyphen, part] = [tokens[at], tokens[at + 1]];
+    if (hyphen?.value !== '-' || !hyphen.joined || part?.joined !== true) break;
+    if (part.kind !== 'word' && !/^\d+$/.test(part.value)) break;
+    value += `-${part.value}`;
+    last = at + 1;
+  }
+  return last === first ? undefined : { value, last };
+}
+
+function printToken(token: Token, source: string, parameters: ParameterValues): string {
+  const { at, kind, value } = token;
+  if (kind === 'text') return quotedText(value);
+  if (kind === 'name') return quotedName(value);
+  // Beyond ASCII DuckDB's own rules for words differ; quoted they are names in both.
+  if (kind === 'word' && !/^[A-Za-z0-9_]+$/.test(value)) return quotedName(value);
+  if (kind !== 'parameter') return value;
+  if (!Object.hasOwn(parameters, value)) {
+    refuseAt(source, at, `parameter ${value} has no value`);
+  }
+  return printValue(value, parameters[value] ?? null);
+}
+
+function printValue(name: string, value: ParameterValue): string {
+  if (value === null) return 'NULL';
+  if (typeof value === 'string') {
+    if (!value.includes('\0')) return quotedText(value);
+    throw new Failure('InvalidParameter', `"${name}" must not hold the character U+0000`);
+  }
+  if (typeof value === 'boolean') return value ? 'TRUE' : 'FALSE';
+  if (Number.isFinite(value)) return `(${value})`;
+  throw new Failure('InvalidParameter', `"${name}" must be a finite number`);
+}
+
+const quotedText = (value: string): string => `'${value.replaceAll("'", "''")}'`;
+const quotedName = (value: string): string => `"${value.replaceAll('"', '""')}"`;

@@ -1,0 +1,103 @@
+// The tree of a statement as DuckDB's own parser tells it (json_serialize_sql). Deny by default:
+// each node is taken with the fields that are known, and any other must be empty.
+import { Failure } from '../../../store/base/failure.ts';
+import { placeOf, type Spelled } from './spelling.ts';
+import { refuseAt } from './tokens.ts';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** @throws Failure InvalidParameter with DuckDB's sentence and the place in the user's text. */
+export function statementOf(json: string, spelled: Spelled): Fields {
+  const tree = parseTree(json);
+  if (tree['error'] === true) refuseText(tree, spelled);
+  const statements = listOf(tree['statements']);
+  if (statements.length !== 1) {
+    throw new Failure('InvalidParameter', '"sqlQuery": one query at a time');
+  }
+  return take(statements[0], ['node', 'named_param_map'], 'statement');
+}
+
+const TOO_MUCH = /"value":-?(?:Infinity|NaN)/;
+
+/** Integers past 2^53, of which the tree has some, as bigint: nothing is rounded on the way. */
+function parseTree(json: string): Fields {
+  if (TOO_MUCH.test(json)) {
+    throw new Failure('InvalidParameter', '"sqlQuery" has a number beyond those of DOUBLE');
+  }
+  if (!/\d{16}/.test(json)) return fieldsOf(JSON.parse(json));
+  const exact = (
+    _key: string,
+    value: unknown,
+    { source }: { readonly source?: string },
+  ): unknown =>
+    typeof value === 'number' && /^-?\d{16,}$/.test(source ?? '') ? BigInt(source ?? '') : value;
+  return fieldsOf((JSON.parse as (text: string, reviver: typeof exact) => unknown)(json, exact));
+}
+
+function refuseText(tree: Fields, spelled: Spelled): never {
+  const message = textOf(tree['error_message']);
+  if (/Only SELECT statements/i.test(message)) {
+    throw new Failure('InvalidParameter', '"sqlQuery": only SELECT is allowed');
+  }
+  const position = Number(tree['position'] ?? NaN);
+  const at = placeOf(spelled, Number.isNaN(position) ? undefined : position);
+  return refuseAt(spelled.source, at, firstLine(message));
+}
+
+const firstLine = (message: string): string => message.split('\n', 1)[0] ?? message;
+
+/**
+ * The fields of a node that its reader knows; any other must be neutral: null, false, '' or empty.
+ * @throws Failure InvalidParameter for one that says more.
+ */
+export function take(node: unknown, known: readonly string[], what: string): Fields {
+  const fields = fieldsOf(node);
+  for (const [name, value] of Object.entries(fields)) {
+    if (known.includes(name) || name === 'query_location' || isNeutral(value)) continue;
+    if (name === 'class' || name === 'type') continue;
+    const meant = MEANINGS[name] ?? `${name} of ${what}`;
+    throw new Failure('InvalidParameter', `"sqlQuery": ${meant} is not part of the subset`);
+  }
+  return fields;
+}
+
+const MEANINGS: Readonly<Record<string, string>> = {
+  sample: 'sampling',
+  at_clause: 'AT (time travel; use the parameter asOf)',
+  replace_list: 'REPLACE',
+  rename_list: 'RENAME',
+  columns: 'COLUMNS',
+  catalog_name: 'a name of three parts',
+  alias: 'a named argument',
+};
+
+function isNeutral(value: unknown): boolean {
+  if (value === null || value === '' || value === false) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  if (typeof value !== 'object') return false;
+  return Object.entries(value).every(
+    ([name, inner]) => isNeutral(inner) || (name === 'type' && inner === 'ORDER_MODIFIER'),
+  );
+}
+
+export function fieldsOf(node: unknown): Fields {
+  if (typeof node === 'object' && node !== null && !Array.isArray(node)) return node as Fields;
+  throw new Failure('InvalidParameter', '"sqlQuery" has a form that is not part of the subset');
+}
+
+export const listOf = (value: unknown): readonly unknown[] => {
+  if (Array.isArray(value)) return value;
+  if (value === undefined || value === null) return [];
+  throw new Failure('InvalidParameter', '"sqlQuery" has a form that is not part of the subset');
+};
+
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+export const textsOf = (value: unknown): readonly string[] => listOf(value).map(textOf);
+
+/** @throws Failure InvalidParameter for a value that is no member of the list. */
+export function oneOf<T>(value: unknown, allowed: ReadonlyMap<string, T>, what: string): T {
+  const found = typeof value === 'string' ? allowed.get(value) : undefined;
+  if (found !== undefined) return found;
+  throw new Failure('InvalidParameter', `"sqlQuery": ${what} is not part of the subset`);
+}

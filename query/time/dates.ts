@@ -1,0 +1,53 @@
+// Days of a zone as instants. Ranges are days of the exchange's zone; records may hold days or
+// instants (STYLE.md has ranges as UTC dates; DESIGN.md "Shapes" and "Words" win).
+import { Temporal } from 'temporal-polyfill';
+import { Failure } from '../../store/base/failure.ts';
+import { type Day, lengthOfMonth } from './days.ts';
+
+/**
+ * Reads `YYYY-MM-DD` or `YYYYMMDD`: clients of the original send both (INTERFACE.md 5).
+ * @throws Failure InvalidParameter naming the parameter.
+ */
+export function parseDay(parameter: string, text: string): Day {
+  const plain = /^\d{8}$/.test(text)
+    ? `${text.slice(0, 4)}-${text.slice(4, 6)}-${text.slice(6)}`
+    : text;
+  if (/^\d{4}-\d{2}-\d{2}$/.test(plain) && isDay(plain)) return plain;
+  const rule = 'must be a date, YYYY-MM-DD or YYYYMMDD';
+  throw new Failure('InvalidParameter', `"${parameter}" ${rule}`);
+}
+
+function isDay(text: string): boolean {
+  const [month, day] = [Number(text.slice(5, 7)), Number(text.slice(8))];
+  if (month < 1 || month > 12 || day < 1 || text < '0001') return false;
+  return day <= 28 || day <= lengthOfMonth(Number(text.slice(0, 4)), month);
+}
+
+/** First instant of a day in a zone, epoch milliseconds. */
+export const startOfDay = (day: Day, zone: string): number =>
+  Temporal.PlainDate.from(day).toZonedDateTime(zone).epochMilliseconds;
+
+/** First instant after a day in a zone, epoch milliseconds: days of 23 and 25 hours included. */
+export const endOfDay = (day: Day, zone: string): number =>
+  Temporal.PlainDate.from(day).add({ days: 1 }).toZonedDateTime(zone).epochMilliseconds;
+
+let known = { zone: '', day: '', fromMs: 0, untilMs: 0 };
+
+/** The day of an instant in a zone. The last one is remembered: every request asks for today. */
+export function dayIn(ms: number, zone: string): Day {
+  if (known.zone !== zone || ms < known.fromMs || ms >= known.untilMs) {
+    const local = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone);
+    const day = local.toPlainDate().toString();
+    known = { zone, day, fromMs: startOfDay(day, zone), untilMs: endOfDay(day, zone) };
+  }
+  return known.day;
+}
+
+/** An ISO 8601 instant with its zone, epoch milliseconds; undefined when it is none. */
+export function parseInstant(text: string): number | undefined {
+  try {
+    return Temporal.Instant.from(text).epochMilliseconds;
+  } catch {
+    return undefined;
+  }
+}

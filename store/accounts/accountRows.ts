@@ -1,0 +1,72 @@
+// What an account is allowed, as an operator sets it, and how it is kept.
+import type { Selectable } from 'kysely';
+import { Failure } from '../base/failure.ts';
+import type { ServiceTables } from '../catalog/tables/service.ts';
+import { type Tier, TIER_NAMES, tierOf } from './tiers.ts';
+
+/** What an operator may set of an account. */
+export interface AccountSettings {
+  readonly name: string;
+  readonly tier: string;
+  readonly payAsYouGo: boolean;
+  /** Suspended: its tokens are refused as of an inactive account. */
+  readonly suspended: boolean;
+  /** Pay-as-you-go messages of a month after which everything is refused. */
+  readonly circuitBreaker: number | undefined;
+  /** Messages of a month after which all calls stop. */
+  readonly budget: number | undefined;
+  /** Premium messages of a month; 0: no premium data. */
+  readonly premiumMessages: number;
+  /** Restricted datasets of CORE that it may read, by name. */
+  readonly grants: readonly string[];
+  readonly defaultWorkspace: string | undefined;
+}
+
+export interface Account extends Omit<AccountSettings, 'tier'> {
+  readonly accountId: string;
+  readonly tier: Tier;
+  readonly createdMs: number;
+}
+
+/** @throws Failure InvalidBody. */
+export function checkTier(tier: string): void {
+  if (TIER_NAMES.includes(tier)) return;
+  throw new Failure('InvalidBody', `tier must be one of ${TIER_NAMES.join(', ')}`);
+}
+
+export const accountOf = (row: Selectable<ServiceTables['account']>): Account => ({
+  accountId: row.account_id,
+  name: row.name,
+  tier: tierOf(row.tier),
+  payAsYouGo: Boolean(row.pay_as_you_go),
+  suspended: Boolean(row.suspended),
+  circuitBreaker: row.circuit_breaker ?? undefined,
+  budget: row.budget ?? undefined,
+  premiumMessages: row.premium_messages,
+  grants: JSON.parse(row.grants_json) as string[],
+  defaultWorkspace: row.default_workspace ?? undefined,
+  createdMs: row.created_ms,
+});
+
+type AccountColumns = Pick<
+  Selectable<ServiceTables['account']>,
+  | 'name'
+  | 'tier'
+  | 'circuit_breaker'
+  | 'budget'
+  | 'premium_messages'
+  | 'grants_json'
+  | 'default_workspace'
+> & { readonly pay_as_you_go: boolean; readonly suspended: boolean };
+
+export const accountColumns = (settings: AccountSettings): AccountColumns => ({
+  name: settings.name,
+  tier: settings.tier,
+  pay_as_you_go: settings.payAsYouGo,
+  suspended: settings.suspended,
+  circuit_breaker: settings.circuitBreaker ?? null,
+  budget: settings.budget ?? null,
+  premium_messages: settings.premiumMessages,
+  grants_json: JSON.stringify(settings.grants),
+  default_workspace: settings.defaultWorkspace ?? null,
+});

@@ -1,0 +1,400 @@
+// Accounts and their tokens. All of them are in memory: telling a caller reads no database. Every
+// change is one transaction together with its line of the audit log.
+import type { Selectable } from 'kysely';
+import {
+  type Account,
+  accountColumns,
+  accountOf,
+  type AccountSettings,
+  checkTier,
+} from './accountRows.ts';
+import { type AuditEntry, writeAudit } from './audit.ts';
+import { type Caller, type KnownToken, loadCallers } from './callers.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Database } from '../catalog/database.ts';
+import { Failure } from '../base/failure.ts';
+import { randomHex } from '../base/random.ts';
+import type { Secrets } from '../catalog/secrets.ts';
+import type { ServiceTables } from '../catalog/tables/service.ts';
+import {
+  DEFAULT_SETTINGS,
+  PREFIXES,
+  READ_ALL,
+  settingColumns,
+  type Token,
+  type TokenKind,
+  tokenOf,
+  type TokenSettings,
+  writeUses,
+} from './tokens.ts';
+
+export interface TokenShown extends Token {
+  /** The token itself; whoever may read this may use it. */
+  readonly text: string;
+}
+
+/** Actor of what the program itself does. */
+const SYSTEM = 'system';
+
+export class Accounts {
+  readonly #database: Database;
+  readonly #secrets: Secrets;
+  readonly #clock: Clock;
+  #byHash: ReadonlyMap<string, KnownToken> = new Map();
+  #accounts: ReadonlyMap<string, Account> = new Map();
+  /** Uses since they were last written: a use may not cost a write. */
+  readonly #used = new Map<string, number>();
+
+  private constructor(database: Database, secrets: Secrets, clock: Clock) {
+    this.#database = database;
+    this.#secrets = secrets;
+    this.#clock = clock;
+  }
+
+  static async open(database: Database, secrets: Secrets, clock: Clock): Promise<Accounts> {
+    const accounts = new Accounts(database, secrets, clock);
+    await accounts.#load();
+    await accounts.#completeTestTokens();
+    return accounts;
+  }
+
+  /**
+   * The caller behind a token.
+   * @throws Failure InvalidKey, DisabledKey, Inactive.
+   */
+  identify(text: string): Caller {
+    const known = this.#byHash.get(this.#secrets.hash(text));
+    if (known === undefined) throw new Failure('InvalidKey');
+    const { caller } = known;
+    if (known.retired || caller.token.disabled) throw new Failure('DisabledKey');
+    if (caller.account.suspended) throw new Failure('Inactive');
+    this.#used.set(caller.tokenId, this.#clock());
+    return caller;
+  }
+
+  /** The secret with which requests of a signed token are signed. */
+  signingSecret(text: string): string | undefined {
+    return this.#byHash.get(this.#secrets.hash(text))?.signingSecret;
+  }
+
+  account(accountId: string): Account | undefined {
+    return this.#accounts.get(accountId);
+  }
+
+  /** Oldest first: the first one is the operator's. */
+  list(): readonly Account[] {
+    return [...this.#accounts.values()];
+  }
+
+  /** Makes an account with its two test tokens; its id. */
+  async createAccount(name: string, tier: string, actor = SYSTEM): Promise<string> {
+    const accountId = await this.#change(actor, async (transaction) => {
+      const id = await this.#insertAccount(transaction, name, tier);
+      return [id, { accountId: id, action: 'create account', detail: { name, tier } }];
+    });
+    return accountId;
+  }
+
+  /** @throws Failure NotFound. */
+  async changeAccount(
+    accountId: string,
+    changes: Partial<AccountSettings>,
+    actor = SYSTEM,
+  ): Promise<Account> {
+    found(this.#accounts.get(accountId));
+    if (changes.tier !== undefined) checkTier(changes.tier);
+    await this.#change(actor, async (transaction) => {
+      // What another change wrote since must stay.
+      const row = await transaction
+        .selectFrom('account')
+        .selectAll()
+        .where('account_id', '=', accountId)
+        .executeTakeFirstOrThrow();
+      const settings = { ...accountOf(row), tier: row.tier, ...changes };
+      await transaction
+        .updateTable('account')
+        .set(accountColumns(settings))
+        .where('account_id', '=', accountId)
+        .execute();
+      return [undefined, { accountId, action: 'change account', detail: { ...changes } }];
+    });
+    return found(this.#accounts.get(accountId));
+  }
+
+  /**
+   * Makes a token, or takes the given text as one.
+   * @throws Failure InvalidBody at the tier's number of tokens.
+   */
+  async createToken(
+    accountId: string,
+    kind: TokenKind,
+    settings: Partial<TokenSettings> = {},
+    actor = SYSTEM,
+  ): Promise<TokenShown> {
+    this.#checkRoom(accountId);
+    const all = { ...DEFAULT_SETTINGS, ...settings };
+    const tokenId = await this.#change(actor, async (transaction) => {
+      const id = await this.#insertToken(transaction, accountId, kind, false, all, '');
+      return [
+        id,
+        { accountId, action: 'create token', detail: { tokenId: id, kind, ...settings } },
+      ];
+    });
+    return this.#shown(tokenId);
+  }
+
+  /** @throws Failure NotFound when the account has no such token. */
+  async changeToken(
+    accountId: string,
+    tokenId: string,
+    changes: Partial<TokenSettings>,
+    actor = SYSTEM,
+  ): Promise<TokenShown> {
+    const { disabled, test } = this.token(accountId, tokenId);
+    if (disabled && changes.disabled === false && !test) this.#checkRoom(accountId);
+    await this.#change(actor, async (transaction) => {
+      // What another change wrote since must stay.
+      const row = await transaction
+        .selectFrom('token')
+        .selectAll()
+        .where('token_id', '=', tokenId)
+        .executeTakeFirstOrThrow();
+      await transaction
+        .updateTable('token')
+        .set(settingColumns({ ...tokenOf(row), ...changes }))
+        .where('token_id', '=', tokenId)
+        .execute();
+      return [undefined, { accountId, action: 'change token', detail: { tokenId, ...changes } }];
+    });
+    return this.#shown(tokenId);
+  }
+
+  /** A new text for a token; the old one is disabled at once. Its signing secret is new as well. */
+  async rotateToken(accountId: string, tokenId: string, actor = SYSTEM): Promise<TokenShown> {
+    const { kind, test, signed } = this.token(accountId, tokenId);
+    await this.#change(actor, async (transaction) => {
+      const row = await transaction
+        .selectFrom('token')
+        .select('hash')
+        .where('token_id', '=', tokenId)
+        .executeTakeFirstOrThrow();
+      const retired = { hash: row.hash, token_id: tokenId, time_ms: this.#clock() };
+      await transaction.insertInto('retired_token').values(retired).execute();
+      await transaction
+        .updateTable('token')
+        .set({
+          ...this.#textColumns(newTokenText(kind, test), kind),
+          ...(signed ? { signing_secret: this.#secrets.seal(randomHex(32)) } : {}),
+        })
+        .where('token_id', '=', tokenId)
+        .execute();
+      return [undefined, { accountId, action: 'rotate token', detail: { tokenId } }];
+    });
+    return this.#shown(tokenId);
+  }
+
+  /** Requests with the token need a signature from now on; its secret. Again: the same secret. */
+  async signToken(accountId: string, text: string, actor = SYSTEM): Promise<string> {
+    const known = this.signingSecret(text);
+    if (known !== undefined) return known;
+    const secret = randomHex(32);
+    await this.#setSigning(accountId, text, secret, 'sign token', actor);
+    return secret;
+  }
+
+  async unsignToken(accountId: string, text: string, actor = SYSTEM): Promise<void> {
+    await this.#setSigning(accountId, text, undefined, 'unsign token', actor);
+  }
+
+  /** @throws Failure NotFound when the account has no such token. */
+  token(accountId: string, tokenId: string): Token {
+    const known = [...this.#byHash.values()].find(
+      ({ caller, retired }) =>
+        !retired && caller.tokenId === tokenId && caller.accountId === accountId,
+    );
+    return found(known).caller.token;
+  }
+
+  /** Whether the text is a token of the account, and not one that was rotated away. */
+  ownsToken(accountId: string, text: string): boolean {
+    const known = this.#byHash.get(this.#secrets.hash(text));
+    return known?.caller.accountId === accountId && !known.retired;
+  }
+
+  /** Every token of an account, or of all accounts, oldest first, those for tests last. */
+  async tokens(accountId?: string): Promise<readonly TokenShown[]> {
+    await this.saveUses();
+    const query = this.#database
+      .selectFrom('token')
+      .selectAll()
+      .orderBy('test')
+      .orderBy('created_ms')
+      .orderBy('kind');
+    const rows = await (
+      accountId === undefined ? query : query.where('account_id', '=', accountId)
+    ).execute();
+    return rows.map((row) => this.#show(row));
+  }
+
+  /** Writes when tokens were last used: at the end, and before they are listed. */
+  async saveUses(): Promise<void> {
+    const uses = [...this.#used];
+    this.#used.clear();
+    if (uses.length > 0) await writeUses(this.#database, uses);
+  }
+
+  /**
+   * The first account with its two tokens, all or nothing: a first start that is cut in between
+   * begins anew. Undefined when there is an account already.
+   */
+  async createFirst(
+    given: Readonly<Record<TokenKind, string>>,
+  ): Promise<{ readonly accountId: string; readonly tokens: readonly TokenShown[] } | undefined> {
+    if (this.#accounts.size > 0) return undefined;
+    const accountId = await this.#change(SYSTEM, async (transaction) => {
+      const id = await this.#insertAccount(transaction, 'first', 'scale');
+      for (const kind of ['publishable', 'secret'] as const) {
+        const grants = kind === 'publishable' ? READ_ALL : undefined;
+        const settings = { ...DEFAULT_SETTINGS, grants };
+        await this.#insertToken(transaction, id, kind, false, settings, given[kind]);
+      }
+      return [id, { accountId: id, action: 'create account', detail: { name: 'first' } }];
+    });
+    const tokens = await this.tokens(accountId);
+    return { accountId, tokens: tokens.filter(({ test }) => !test) };
+  }
+
+  /** @throws Failure InvalidBody at the tier's number of tokens. */
+  #checkRoom(accountId: string): void {
+    const { tier } = found(this.#accounts.get(accountId));
+    const active = [...this.#byHash.values()].filter(({ caller, retired }) => {
+      const { disabled, test } = caller.token;
+      return caller.accountId === accountId && !test && !disabled && !retired;
+    });
+    if (active.length < tier.tokensMax) return;
+    const told = `${tier.tokensMax} tokens, the maximum of tier ${tier.name}`;
+    throw new Failure('InvalidBody', `the account has ${told}: disable one first`);
+  }
+
+  async #change<T>(
+    actor: string,
+    work: (transaction: Database) => Promise<readonly [T, Omit<AuditEntry, 'actor'>]>,
+  ): Promise<T> {
+    const result = await this.#database.transaction().execute(async (transaction) => {
+      const [value, entry] = await work(transaction);
+      await writeAudit(transaction, { actor, ...entry }, this.#clock());
+      return value;
+    });
+    await this.#load();
+    return result;
+  }
+
+  async #setSigning(
+    accountId: string,
+    text: string,
+    secret: string | undefined,
+    action: string,
+    actor: string,
+  ): Promise<void> {
+    const known = this.#byHash.get(this.#secrets.hash(text));
+    if (known?.caller.accountId !== accountId || known.retired) throw new Failure('NotFound');
+    const { tokenId } = known.caller;
+    await this.#change(actor, async (transaction) => {
+      await transaction
+        .updateTable('token')
+        .set({ signing_secret: secret === undefined ? null : this.#secrets.seal(secret) })
+        .where('token_id', '=', tokenId)
+        .execute();
+      return [undefined, { accountId, action, detail: { tokenId } }];
+    });
+  }
+
+  async #insertAccount(database: Database, name: string, tier: string): Promise<string> {
+    checkTier(tier);
+    const account_id = randomHex(8);
+    const row = { account_id, name, tier, pay_as_you_go: true, created_ms: this.#clock() };
+    await database.insertInto('account').values(row).execute();
+    await this.#insertTestTokens(database, account_id);
+    return account_id;
+  }
+
+  /** Two for each account (SPEC.md "Authentication" 3). */
+  async #insertTestTokens(database: Database, accountId: string): Promise<void> {
+    for (const kind of ['publishable', 'secret'] as const) {
+      const grants = kind === 'publishable' ? READ_ALL : undefined;
+      const settings = { ...DEFAULT_SETTINGS, grants };
+      await this.#insertToken(database, accountId, kind, true, settings, '');
+    }
+  }
+
+  /** Accounts of a folder of version 1 have none. */
+  async #completeTestTokens(): Promise<void> {
+    const known = [...this.#byHash.values()].map(({ caller }) => caller.token);
+    const having = new Set(known.filter(({ test }) => test).map(({ accountId }) => accountId));
+    const lacking = [...this.#accounts.keys()].filter((accountId) => !having.has(accountId));
+    if (lacking.length === 0) return;
+    await this.#database.transaction().execute(async (transaction) => {
+      for (const accountId of lacking) await this.#insertTestTokens(transaction, accountId);
+    });
+    await this.#load();
+  }
+
+  async #insertToken(
+    database: Database,
+    accountId: string,
+    kind: TokenKind,
+    test: boolean,
+    settings: TokenSettings,
+    given: string,
+  ): Promise<string> {
+    const tokenId = randomHex(8);
+    const text = given === '' ? newTokenText(kind, test) : given;
+    await database
+      .insertInto('token')
+      .values({
+        token_id: tokenId,
+        account_id: accountId,
+        kind,
+        test,
+        ...this.#textColumns(text, kind),
+        ...settingColumns(settings),
+        created_ms: this.#clock(),
+      })
+      .execute();
+    return tokenId;
+  }
+
+  #textColumns(text: string, kind: TokenKind): { readonly hash: string; readonly stored: string } {
+    const stored = kind === 'secret' ? this.#secrets.seal(text) : text;
+    return { hash: this.#secrets.hash(text), stored };
+  }
+
+  async #shown(tokenId: string): Promise<TokenShown> {
+    await this.saveUses();
+    const row = await this.#database
+      .selectFrom('token')
+      .selectAll()
+      .where('token_id', '=', tokenId)
+      .executeTakeFirstOrThrow();
+    return this.#show(row);
+  }
+
+  #show(row: Selectable<ServiceTables['token']>): TokenShown {
+    const text = row.kind === 'secret' ? this.#secrets.unseal(row.stored) : row.stored;
+    return { ...tokenOf(row), text };
+  }
+
+  async #load(): Promise<void> {
+    const { accounts, byHash } = await loadCallers(this.#database, this.#secrets);
+    this.#accounts = accounts;
+    this.#byHash = byHash;
+  }
+}
+
+const newTokenText = (kind: TokenKind, test: boolean): string =>
+  `${test ? 'T' : ''}${PREFIXES[kind]}${randomHex(16)}`;
+
+function found<T>(value: T | undefined): T {
+  if (value === undefined) throw new Failure('NotFound');
+  return value;
+}

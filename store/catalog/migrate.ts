@@ -1,0 +1,84 @@
+// The one migration path of the data folder. A step never changes once it has been released.
+import { type Kysely, sql } from 'kysely';
+import { addAccounts, addFullSignatures } from './tables/accounts.ts';
+import type { Database } from './database.ts';
+import { Failure } from '../base/failure.ts';
+import { createLakeTables } from './tables/lake.ts';
+import { addLookupIndexes } from './tables/lookupIndexes.ts';
+import { addPending } from './tables/pending.ts';
+import { createServiceTables } from './tables/service.ts';
+import { addDataSources } from './tables/sources.ts';
+import { addContracts, addNumberedDatasets } from './tables/datasets.ts';
+import { addExports } from './tables/exports.ts';
+import { addHistoryFloors } from './tables/history.ts';
+import { addClockMarks } from './tables/clockMarks.ts';
+import { addNamedQueries } from './tables/views.ts';
+import { addFileProofs } from './tables/fileProofs.ts';
+import { addPushLog } from './tables/pushLog.ts';
+import { addCursorSequences, addQueryCursors } from './tables/cursors.ts';
+import { addSchedules } from './tables/schedules.ts';
+import { addWebhooks } from './tables/webhooks.ts';
+
+type Step = (database: Kysely<unknown>) => Promise<void>;
+
+/** `STEPS[n]` leads from folder version n to n + 1. */
+const STEPS: readonly Step[] = [
+  async (database) => {
+    await createLakeTables(database);
+    await createServiceTables(database);
+  },
+  addAccounts,
+  async (database) => {
+    await addPending(database);
+    await addQueryCursors(database);
+  },
+  addHistoryFloors,
+  addNamedQueries,
+  async (database) => {
+    await addDataSources(database);
+    await addSchedules(database);
+    await addWebhooks(database);
+  },
+  addContracts,
+  addExports,
+  addFileProofs,
+  addFullSignatures,
+  async (database) => {
+    await addClockMarks(database);
+    await addPushLog(database);
+    await addCursorSequences(database);
+  },
+  addLookupIndexes,
+  addNumberedDatasets,
+];
+
+/**
+ * Brings the catalog to this program's version, each step in one transaction.
+ * @throws Failure Conflict when the folder was written by a newer program.
+ */
+export async function migrate(database: Database): Promise<void> {
+  const version = await folderVersion(database);
+  if (version > STEPS.length) {
+    throw new Failure(
+      'Conflict',
+      `the data folder has version ${version}, this program knows ${STEPS.length}: use a newer one`,
+    );
+  }
+  for (let next = version; next < STEPS.length; next += 1) {
+    await database.transaction().execute(async (transaction) => {
+      await STEPS[next]?.(transaction as unknown as Kysely<unknown>);
+      await transaction.deleteFrom('folder').where('key', '=', 'version').execute();
+      const row = { key: 'version', value: String(next + 1) };
+      await transaction.insertInto('folder').values(row).execute();
+    });
+  }
+}
+
+async function folderVersion(database: Database): Promise<number> {
+  const tables = await database.introspection.getTables();
+  if (!tables.some((table) => table.name === 'folder')) return 0;
+  const { rows } = await sql<{
+    value: string;
+  }>`select value from folder where key = 'version'`.execute(database);
+  return Number(rows[0]?.value ?? 0);
+}

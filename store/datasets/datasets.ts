@@ -1,0 +1,158 @@
+// Datasets and workspaces as their owners know them, held in memory: the hot path asks no database.
+import type { PropertyType } from '../versions/columns.ts';
+import { type Expectation, type SchemaContract, USUAL_CONTRACT } from './contracts.ts';
+import type { Database } from '../catalog/database.ts';
+
+export interface Workspace {
+  readonly workspace: string;
+  readonly accountId: string;
+  readonly schemaId: number;
+}
+
+/** Which property plays which part of the unique index; an absent part is not mapped. */
+export interface ColumnMapping {
+  readonly key?: string;
+  readonly subkey?: string;
+  readonly date?: string;
+}
+
+/** Whether key or date name what an index can be made of. */
+export const isMapped = ({ key, date }: ColumnMapping): boolean =>
+  key !== undefined || date !== undefined;
+
+/** Properties that every record must have; key and subkey of numbered records may be blank. */
+export const requiredOf = (
+  { key, subkey, date }: ColumnMapping,
+  numbered: boolean,
+): readonly string[] =>
+  (numbered ? [date] : [key, subkey, date]).filter((name) => name !== undefined);
+
+/** The schema of a record, as JSON schema spells it (INTERFACE.md 3.3). */
+export interface RecordSchema {
+  readonly type: 'object';
+  readonly properties: Readonly<Record<string, PropertyType>>;
+  readonly required: readonly string[];
+}
+
+/** Who besides its owner may read a dataset of workspace CORE, and who pays how. */
+export interface Access {
+  /**
+   * open: every account. premium: accounts with premium messages, which it costs. restricted: accounts
+   * it was granted to. enterprise: the same, told as a missing permission (SPEC.md "Errors").
+   */
+  readonly level: 'open' | 'premium' | 'restricted' | 'enterprise';
+  /** Least tier that may read it. */
+  readonly tier?: string;
+  /**
+   * What a query of another account is charged by: the records that its answer is made of, or the
+   * answer's rows or bytes, as over one's own data. Records when absent.
+   */
+  readonly sqlPrice?: 'records' | 'answer';
+}
+
+/** A property that holds symbols of a known kind (INTERFACE.md 3.3). */
+export interface SmartLink {
+  readonly attributeName: string;
+  readonly type: string;
+}
+
+export interface Dataset {
+  readonly tableId: number;
+  readonly workspace: string;
+  readonly dataset: string;
+  readonly title: string;
+  readonly description: string;
+  readonly source: string;
+  /** Messages for each record that is returned. */
+  readonly weight: number;
+  readonly schema: RecordSchema;
+  readonly mapping: ColumnMapping;
+  /** It has no unique index: its records are numbered, and equal ones are all kept. */
+  readonly numbered: boolean;
+  readonly access: Access;
+  readonly smartLinks: readonly SmartLink[];
+  /** Days for which its versions are kept; null: as the server keeps them. */
+  readonly historyDays: number | null;
+  readonly contract: SchemaContract;
+  readonly expectations: readonly Expectation[];
+  readonly createdMs: number;
+  readonly updatedMs: number;
+}
+
+/** What owners leave unsaid about a new dataset. */
+export const UNSAID = {
+  title: '',
+  description: '',
+  source: '',
+  weight: 1,
+  numbered: false,
+  access: { level: 'open' },
+  smartLinks: [],
+  historyDays: null,
+  contract: USUAL_CONTRACT,
+  expectations: [],
+} as const satisfies Partial<Dataset>;
+
+export interface Catalogue {
+  workspaces(accountId: string): readonly Workspace[];
+  /** By name, in any case. */
+  workspace(name: string): Workspace | undefined;
+  datasets(workspace: string): readonly Dataset[];
+  /** Those whose owner keeps less history than the server. */
+  limitedInHistory(): readonly Dataset[];
+  /** By the id that stays when it is renamed. */
+  datasetById(tableId: number): Dataset | undefined;
+  /** By name, in any case: old clients send lower-case ids (INTERFACE.md 5). */
+  dataset(workspace: string, name: string): Dataset | undefined;
+}
+
+export async function loadCatalogue(database: Database): Promise<Catalogue> {
+  const workspaces = await database.selectFrom('workspace').selectAll().execute();
+  const datasets = await database.selectFrom('dataset').selectAll().orderBy('dataset').execute();
+  return catalogueOf(
+    workspaces.map((row) => ({
+      workspace: row.workspace,
+      accountId: row.account_id,
+      schemaId: row.schema_id,
+    })),
+    datasets.map((row) => ({
+      tableId: row.table_id,
+      workspace: row.workspace,
+      dataset: row.dataset,
+      title: row.title,
+      description: row.description,
+      source: row.source,
+      weight: row.weight,
+      schema: JSON.parse(row.schema_json) as RecordSchema,
+      mapping: JSON.parse(row.mapping_json) as ColumnMapping,
+      numbered: row.is_numbered === 1,
+      access: JSON.parse(row.access_json) as Access,
+      smartLinks: JSON.parse(row.smart_links_json) as SmartLink[],
+      historyDays: row.history_days,
+      contract:
+        row.contract_json === null
+          ? USUAL_CONTRACT
+          : (JSON.parse(row.contract_json) as SchemaContract),
+      expectations: JSON.parse(row.expectations_json ?? '[]') as Expectation[],
+      createdMs: row.created_ms,
+      updatedMs: row.updated_ms,
+    })),
+  );
+}
+
+function catalogueOf(workspaces: readonly Workspace[], datasets: readonly Dataset[]): Catalogue {
+  const byName = new Map(workspaces.map((item) => [item.workspace.toUpperCase(), item]));
+  const byId = new Map(datasets.map((item) => [item.tableId, item]));
+  const byPath = new Map(datasets.map((item) => [pathOf(item.workspace, item.dataset), item]));
+  return {
+    workspaces: (accountId) => workspaces.filter((item) => item.accountId === accountId),
+    workspace: (name) => byName.get(name.toUpperCase()),
+    datasets: (workspace) => datasets.filter((item) => item.workspace === workspace),
+    limitedInHistory: () => datasets.filter(({ historyDays }) => historyDays !== null),
+    datasetById: (tableId) => byId.get(tableId),
+    dataset: (workspace, name) => byPath.get(pathOf(workspace, name)),
+  };
+}
+
+const pathOf = (workspace: string, name: string): string =>
+  `${workspace.toUpperCase()}.${name.toUpperCase()}`;

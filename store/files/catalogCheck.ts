@@ -1,0 +1,123 @@
+// Is this the catalog of these files? Asked at each start, before anything is written: a catalog that
+// was lost, is older than its files, or is another lake's must never decide what is garbage.
+import { existsSync, statSync } from 'node:fs';
+import { type Database, openDatabase } from '../catalog/database.ts';
+import type { Disk } from '../base/disk.ts';
+import { Failure, reasonOf } from '../base/failure.ts';
+import type { Folder } from '../catalog/folder.ts';
+import { HEAD_FILE, type Head, readHead } from './lakeHead.ts';
+import { newUuid } from '../base/random.ts';
+
+/** Who owns the lake's files, and how far that is known. */
+export interface Ownership {
+  /** Id of the lake, made with its catalog. */
+  readonly lake: string;
+  /** Id of this run of the program. */
+  readonly run: string;
+  /** Of the last runs, this one included: what they wrote and never committed is garbage. */
+  readonly runs: readonly string[];
+  /** The lake's own note names this catalog, at a snapshot that it has. */
+  readonly proved: boolean;
+}
+
+const RUNS = 'runs';
+/** Each start sweeps what the runs before it left: more are never asked for. */
+const RUNS_KEPT = 20;
+
+const ADVICE =
+  'Nothing was changed. Put the right catalog.db back (with its -wal, when there is one), restore a ' +
+  'backup into a new folder, or run `tapedeck repair` to see what can be done with the files';
+
+/**
+ * Before the catalog is opened, and so made.
+ * @throws Failure Conflict when there is none, and the lake has files.
+ */
+export async function refuseLostCatalog(folder: Folder, disk: Disk): Promise<void> {
+  if ((statSync(folder.catalog, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
+  const files = (await disk.list(folder.lake)).filter((path) => path.endsWith('.parquet'));
+  const head = await readHead(folder.lake);
+  if (files.length === 0 && head === undefined) return;
+  const had = `${folder.lake} has ${files.length} files${head === undefined ? '' : ` ${toldOf(head)}`}`;
+  throw new Failure('Conflict', `${folder.catalog} is missing, and ${had}. ${ADVICE}`);
+}
+
+/**
+ * Once the catalog is open.
+ * @throws Failure Conflict when the lake's files are another catalog's, or those of a newer one.
+ */
+export async function refuseWrongCatalog(database: Database, folder: Folder): Promise<void> {
+  const head = await readHead(folder.lake);
+  const known = await catalogHead(database);
+  if (head === undefined) return;
+  const catalog = `${folder.catalog} ${known === undefined ? 'is new' : `is ${toldOf(known)}`}`;
+  const files = `the files of ${folder.lake} are those ${toldOf(head)} or a later one`;
+  if (known !== undefined && known.lake === head.lake && known.snapshot >= head.snapshot) return;
+  const what = known?.lake === head.lake ? 'is older than its files' : 'belongs to other files';
+  throw new Failure('Conflict', `the catalog ${what}: ${catalog}, but ${files}. ${ADVICE}`);
+}
+
+const toldOf = ({ lake, snapshot }: Pick<Head, 'lake' | 'snapshot'>): string =>
+  `of lake ${lake.slice(0, 8)} at snapshot ${snapshot}`;
+
+/** What both of them say, without a server; undefined where catalog and files belong together. */
+export async function catalogFault(folder: Folder, disk: Disk): Promise<string | undefined> {
+  try {
+    await refuseLostCatalog(folder, disk);
+    if (!existsSync(folder.catalog)) return undefined;
+    const database = openDatabase(folder.catalog);
+    try {
+      await refuseWrongCatalog(database, folder);
+    } finally {
+      await database.destroy();
+    }
+    return undefined;
+  } catch (error) {
+    if (error instanceof Failure && error.type === 'Conflict') return reasonOf(error);
+    throw error;
+  }
+}
+
+/** Lake and newest snapshot as the catalog has them; undefined for a new one. */
+export async function catalogHead(
+  database: Database,
+): Promise<Pick<Head, 'lake' | 'snapshot'> | undefined> {
+  const tables = await database.introspection.getTables();
+  if (!tables.some(({ name }) => name === 'ducklake_schema')) return undefined;
+  const first = await database
+    .selectFrom('ducklake_schema')
+    .select('schema_uuid')
+    .where('schema_id', '=', 0)
+    .executeTakeFirst();
+  const newest = await database
+    .selectFrom('ducklake_snapshot')
+    .select((select) => [select.fn.max('snapshot_id').as('snapshot')])
+    .executeTakeFirst();
+  if (first === undefined) return undefined;
+  return { lake: first.schema_uuid, snapshot: Number(newest?.snapshot ?? 0) };
+}
+
+/** Begins a run: from now on files carry its id. */
+export async function beginRun(
+  database: Database,
+  { lake: root }: Folder,
+  lake: string,
+): Promise<Ownership> {
+  const run = newUuid().slice(0, 8);
+  const runs = await database.transaction().execute(async (transaction) => {
+    const row = await transaction
+      .selectFrom('folder')
+      .select('value')
+      .where('key', '=', RUNS)
+      .executeTakeFirst();
+    const before = JSON.parse(row?.value ?? '[]') as readonly string[];
+    const all = [...before, run].slice(-RUNS_KEPT);
+    await transaction.deleteFrom('folder').where('key', '=', RUNS).execute();
+    const value = JSON.stringify(all);
+    await transaction.insertInto('folder').values({ key: RUNS, value }).execute();
+    return all;
+  });
+  return { lake, run, runs, proved: (await readHead(root)) !== undefined };
+}
+
+/** Whether a path below the lake's root is the lake's own note. */
+export const isHeadFile = (path: string): boolean => path.startsWith(HEAD_FILE);

@@ -1,0 +1,235 @@
+// One transaction makes a version: a snapshot row and what it changed. Before it, published files
+// are garbage to be swept; after it, they are the dataset (DESIGN.md idea 1; DuckLake 1.0
+// specification, "Queries: Writing Data").
+import { catalogTime } from '../catalog/catalogTime.ts';
+import type { Database } from '../catalog/database.ts';
+import { Failure } from '../base/failure.ts';
+import type { PendingRow } from '../pushes/pendingRows.ts';
+import { insertProof } from '../files/proofTable.ts';
+import { newUuid } from '../base/random.ts';
+import { columnRow, editTable, quoted } from './tableEdits.ts';
+import { addToTableStats } from './tableStats.ts';
+import type { Edit, Progress, WrittenFile, WrittenDeletes, Head } from './edit.ts';
+
+export interface CommitNote {
+  readonly author: string;
+  readonly message: string;
+  /** Free text of the writer: here the job. */
+  readonly extra?: string;
+  /** What it changes for who has records in memory; anything when undefined. */
+  readonly touches?: Touches;
+}
+
+/** No record at all, or none but these, which were pushed and are files now, or of these keys. */
+export type Touches =
+  | { readonly kind: 'nothing' }
+  /** First values of the unique index from one text to another, both in it, by their UTF-8 bytes. */
+  | { readonly kind: 'keys'; readonly least: string; readonly greatest: string }
+  | { readonly kind: 'records'; readonly records: readonly PendingRow[] };
+
+export interface Committed {
+  readonly snapshot: number;
+  readonly timeMs: number;
+  /** Ids of created workspaces and tables, in the order of their edits. */
+  readonly created: readonly number[];
+  /** Files that nothing names any more, relative to the lake's root: to be removed. */
+  readonly unnamed: readonly string[];
+}
+
+/** Writes one snapshot inside `transaction`, at a time after that of the one before. */
+export async function writeSnapshot(
+  transaction: Database,
+  edits: readonly Edit[],
+  note: CommitNote,
+  timeMs: number,
+): Promise<Committed> {
+  const head = await readHead(transaction);
+  const progress: Progress = {
+    snapshot: head.snapshot_id + 1,
+    timeMs,
+    schemaVersion: head.schema_version,
+    nextCatalogId: head.next_catalog_id,
+    nextFileId: head.next_file_id,
+    changes: [],
+    created: [],
+    unnamed: [],
+  };
+  for (const edit of edits) await apply(transaction, edit, progress);
+  await transaction
+    .insertInto('ducklake_snapshot')
+    .values({
+      snapshot_id: progress.snapshot,
+      snapshot_time: catalogTime(timeMs),
+      schema_version: progress.schemaVersion,
+      next_catalog_id: progress.nextCatalogId,
+      next_file_id: progress.nextFileId,
+    })
+    .execute();
+  await transaction
+    .insertInto('ducklake_snapshot_changes')
+    .values({
+      snapshot_id: progress.snapshot,
+      changes_made: progress.changes.join(','),
+      author: note.author,
+      commit_message: note.message,
+      commit_extra_info: note.extra ?? null,
+    })
+    .execute();
+  const { created, snapshot, unnamed } = progress;
+  return { snapshot, timeMs, created, unnamed };
+}
+
+async function readHead(transaction: Database): Promise<Head> {
+  const head = await transaction
+    .selectFrom('ducklake_snapshot')
+    .selectAll()
+    .orderBy('snapshot_id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (head === undefined) throw new Failure('SystemError', 'the lake has no first snapshot');
+  return head;
+}
+
+async function apply(transaction: Database, edit: Edit, progress: Progress): Promise<void> {
+  if (edit.kind === 'create-workspace') return createSchema(transaction, edit.name, progress);
+  if (edit.kind === 'create-table') return createTable(transaction, edit, progress);
+  if (edit.kind === 'insert') return insertFile(transaction, edit.tableId, edit.file, progress);
+  if (edit.kind === 'delete') {
+    return insertDeletes(transaction, edit.tableId, edit.deletes, progress);
+  }
+  return editTable(transaction, edit, progress);
+}
+
+async function createSchema(
+  transaction: Database,
+  name: string,
+  progress: Progress,
+): Promise<void> {
+  const id = progress.nextCatalogId++;
+  await transaction
+    .insertInto('ducklake_schema')
+    .values({
+      schema_id: id,
+      schema_uuid: newUuid(),
+      begin_snapshot: progress.snapshot,
+      end_snapshot: null,
+      schema_name: name,
+      path: `${name}/`,
+      path_is_relative: true,
+    })
+    .execute();
+  progress.schemaVersion += 1;
+  progress.created.push(id);
+  progress.changes.push(`created_schema:${quoted(name)}`);
+}
+
+async function createTable(
+  transaction: Database,
+  edit: Extract<Edit, { kind: 'create-table' }>,
+  progress: Progress,
+): Promise<void> {
+  const id = progress.nextCatalogId++;
+  const begin_snapshot = progress.snapshot;
+  const row = { table_id: id, begin_snapshot, end_snapshot: null };
+  const place = { schema_id: edit.schemaId, path: `${edit.name}/`, path_is_relative: true };
+  await transaction
+    .insertInto('ducklake_table')
+    .values({ ...row, ...place, table_uuid: newUuid(), table_name: edit.name })
+    .execute();
+  for (const column of edit.columns) {
+    const values = columnRow(id, begin_snapshot, column, column.id);
+    await transaction.insertInto('ducklake_column').values(values).execute();
+  }
+  progress.schemaVersion += 1;
+  const version = { begin_snapshot, schema_version: progress.schemaVersion, table_id: id };
+  await transaction.insertInto('ducklake_schema_versions').values(version).execute();
+  progress.created.push(id);
+  progress.changes.push(`created_table:${quoted(edit.schemaName)}.${quoted(edit.name)}`);
+}
+
+async function insertFile(
+  transaction: Database,
+  tableId: number,
+  file: WrittenFile,
+  progress: Progress,
+): Promise<void> {
+  const fileId = progress.nextFileId++;
+  const rowIdStart = await addToTableStats(transaction, tableId, file);
+  await transaction
+    .insertInto('ducklake_data_file')
+    .values({
+      data_file_id: fileId,
+      table_id: tableId,
+      begin_snapshot: progress.snapshot,
+      end_snapshot: null,
+      file_order: null,
+      path: file.name,
+      path_is_relative: true,
+      file_format: 'parquet',
+      record_count: file.records,
+      file_size_bytes: file.bytes,
+      footer_size: file.footerBytes,
+      row_id_start: rowIdStart,
+      partition_id: null,
+      encryption_key: null,
+      mapping_id: null,
+      partial_max: null,
+    })
+    .execute();
+  await insertProof(transaction, { fileId, ...file.proof }, progress.timeMs);
+  for (const column of file.columns) {
+    await transaction
+      .insertInto('ducklake_file_column_stats')
+      .values({
+        data_file_id: fileId,
+        table_id: tableId,
+        column_id: column.columnId,
+        column_size_bytes: column.bytes,
+        value_count: column.values,
+        null_count: column.nulls,
+        min_value: column.min,
+        max_value: column.max,
+        contains_nan: column.containsNan,
+        extra_stats: null,
+      })
+      .execute();
+  }
+  progress.changes.push(`inserted_into_table:${tableId}`);
+}
+
+async function insertDeletes(
+  transaction: Database,
+  tableId: number,
+  deletes: readonly WrittenDeletes[],
+  progress: Progress,
+): Promise<void> {
+  for (const { dataFileId, file } of deletes) {
+    await transaction
+      .updateTable('ducklake_delete_file')
+      .set({ end_snapshot: progress.snapshot })
+      .where('data_file_id', '=', dataFileId)
+      .where('end_snapshot', 'is', null)
+      .execute();
+    const fileId = progress.nextFileId++;
+    await insertProof(transaction, { fileId, ...file.proof }, progress.timeMs);
+    await transaction
+      .insertInto('ducklake_delete_file')
+      .values({
+        delete_file_id: fileId,
+        table_id: tableId,
+        begin_snapshot: progress.snapshot,
+        end_snapshot: null,
+        data_file_id: dataFileId,
+        path: file.name,
+        path_is_relative: true,
+        format: 'parquet',
+        delete_count: file.records,
+        file_size_bytes: file.bytes,
+        footer_size: file.footerBytes,
+        encryption_key: null,
+        partial_max: null,
+      })
+      .execute();
+  }
+  progress.changes.push(`deleted_from_table:${tableId}`);
+}

@@ -1,0 +1,269 @@
+// Making, changing, renaming and dropping what owners see: each one commit of the lake together
+// with its row beside it.
+import type { Insertable } from 'kysely';
+import {
+  type Column,
+  checkName,
+  columnTypeOf,
+  CREATED_COLUMN,
+  ROW_COLUMN,
+  UPDATED_COLUMN,
+} from '../versions/columns.ts';
+import type { Committed } from './commit.ts';
+import type { Expectation, SchemaContract } from '../datasets/contracts.ts';
+import type { Database, Tables } from '../catalog/database.ts';
+import type { Access, Dataset, RecordSchema, SmartLink, Workspace } from '../datasets/datasets.ts';
+import { Failure } from '../base/failure.ts';
+import type { Lake } from './lake.ts';
+import type { Edit } from './edit.ts';
+
+export type DatasetDraft = Omit<Dataset, 'tableId' | 'createdMs' | 'updatedMs'>;
+
+/** What an owner may change of a dataset. */
+export interface DatasetChanges {
+  readonly title: string;
+  readonly description: string;
+  readonly source: string;
+  readonly weight: number;
+  readonly access: Access;
+  readonly smartLinks: readonly SmartLink[];
+  readonly historyDays: number | null;
+  readonly contract: SchemaContract;
+  readonly expectations: readonly Expectation[];
+  readonly schema: RecordSchema;
+}
+
+/** @throws Failure Conflict when there is one of that name, in any case. */
+export async function createWorkspace(
+  lake: Lake,
+  name: string,
+  accountId: string,
+  nowMs: number,
+): Promise<Workspace> {
+  checkName('workspace', name);
+  return insertWorkspace(lake, name, accountId, nowMs);
+}
+
+/** A workspace of the program itself, whose name no account can take. */
+export const createSystemWorkspace = (
+  lake: Lake,
+  name: string,
+  nowMs: number,
+): Promise<Workspace> => insertWorkspace(lake, name, '', nowMs);
+
+async function insertWorkspace(
+  lake: Lake,
+  name: string,
+  accountId: string,
+  nowMs: number,
+): Promise<Workspace> {
+  await lake.commit(
+    [{ kind: 'create-workspace', name }],
+    { author: accountId, message: `workspace ${name}` },
+    async (transaction, { created }) => {
+      const row = { workspace: name, account_id: accountId, schema_id: created[0] ?? 0 };
+      const values = { ...row, created_ms: nowMs };
+      await transaction.insertInto('workspace').values(values).execute();
+    },
+    () => {
+      if (lake.catalogue.workspace(name) !== undefined) {
+        throw new Failure('Conflict', `workspace ${name} exists already`);
+      }
+    },
+  );
+  return found(lake.catalogue.workspace(name));
+}
+
+/** @throws Failure Conflict when the workspace has one of that name, in any case. */
+export async function createDataset(
+  lake: Lake,
+  draft: DatasetDraft,
+  author: string,
+): Promise<Dataset> {
+  const workspace = found(lake.catalogue.workspace(draft.workspace));
+  checkName('datasetId', draft.dataset);
+  const place = { schemaId: workspace.schemaId, schemaName: workspace.workspace };
+  await lake.commit(
+    [{ kind: 'create-table', ...place, name: draft.dataset, columns: columnsOf(draft) }],
+    { author, message: `dataset ${draft.workspace}.${draft.dataset}` },
+    (transaction, { created, timeMs }) =>
+      insertDataset(transaction, draft, created[0] ?? 0, timeMs),
+    () => refuseTaken(lake, draft.workspace, draft.dataset),
+  );
+  return found(lake.catalogue.dataset(draft.workspace, draft.dataset));
+}
+
+/** History and old snapshots stay readable, under the new name. */
+export async function renameDataset(
+  lake: Lake,
+  dataset: Dataset,
+  name: string,
+  author: string,
+): Promise<void> {
+  checkName('newId', name);
+  const { tableId, workspace } = dataset;
+  await lake.commit(
+    [{ kind: 'rename-table', tableId, schemaName: workspace, name }],
+    { author, message: `dataset ${workspace}.${dataset.dataset} renamed to ${name}` },
+    async (transaction) => {
+      const values = { dataset: name };
+      await transaction
+        .updateTable('dataset')
+        .set(values)
+        .where('table_id', '=', tableId)
+        .execute();
+      // Its jobs stay its jobs; one that has not ended loads into what has its name by then.
+      await transaction
+        .updateTable('job')
+        .set(values)
+        .where('workspace', '=', workspace)
+        .where('dataset', '=', dataset.dataset)
+        .where('finished_ms', 'is not', null)
+        .execute();
+    },
+    () => {
+      const own = dataset.dataset.toUpperCase() === name.toUpperCase();
+      if (!own || dataset.dataset === name) refuseTaken(lake, workspace, name);
+    },
+  );
+}
+
+/**
+ * @param purges no version keeps it either
+ * @param alongside ends what else there is of the dataset
+ * @returns files that nothing names any more, to be removed
+ */
+export async function dropDataset(
+  lake: Lake,
+  dataset: Dataset,
+  author: string,
+  purges: boolean,
+  alongside: (transaction: Database) => Promise<void>,
+): Promise<readonly string[]> {
+  const { tableId, workspace } = dataset;
+  const end: Edit = { kind: 'end-history', tableId, records: 0 };
+  const { unnamed } = await lake.commit(
+    [{ kind: 'drop-table', tableId }, ...(purges ? [end] : [])],
+    { author, message: `dataset ${workspace}.${dataset.dataset} dropped` },
+    async (transaction) => {
+      await transaction.deleteFrom('dataset').where('table_id', '=', tableId).execute();
+      // Nobody can ask it any more where its history begins.
+      await transaction.deleteFrom('history_floor').where('table_id', '=', tableId).execute();
+      await alongside(transaction);
+    },
+  );
+  return unnamed;
+}
+
+/**
+ * @param edits what a changed schema is for the table
+ * @param alongside in the transaction: what else the change is
+ */
+export async function changeDataset(
+  lake: Lake,
+  { dataset, tableId, workspace }: Dataset,
+  changes: DatasetChanges,
+  edits: readonly Edit[],
+  author: string,
+  nowMs: number,
+  alongside?: (transaction: Database, committed: Committed) => Promise<void>,
+): Promise<void> {
+  const { description, schema, source, title, weight } = changes;
+  const message = `dataset ${workspace}.${dataset} changed`;
+  await lake.commit(edits, { author, message }, async (transaction, committed) => {
+    await transaction
+      .updateTable('dataset')
+      .set({
+        ...{ title, description, source, weight },
+        ...rowOf(changes),
+        schema_json: JSON.stringify(schema),
+        updated_ms: nowMs,
+      })
+      .where('table_id', '=', tableId)
+      .execute();
+    await alongside?.(transaction, committed);
+  });
+}
+
+/** In the transaction that gives a dataset another index. */
+export async function storeIndex(
+  transaction: Database,
+  { tableId }: Dataset,
+  { mapping, numbered }: Pick<Dataset, 'mapping' | 'numbered'>,
+): Promise<void> {
+  const values = { mapping_json: JSON.stringify(mapping), is_numbered: numbered ? 1 : 0 };
+  await transaction.updateTable('dataset').set(values).where('table_id', '=', tableId).execute();
+}
+
+/** The dataset's physical columns: the owner's properties, then the system's, ids from 1. */
+export function columnsOf(draft: DatasetDraft): readonly Column[] {
+  const required = new Set(draft.schema.required);
+  const own = Object.entries(draft.schema.properties).map(([name, property]) => ({
+    name,
+    type: columnTypeOf(property),
+    nullable: !required.has(name),
+  }));
+  const created = { name: CREATED_COLUMN, type: 'timestamp', nullable: false } as const;
+  const row = { name: ROW_COLUMN, type: 'int64', nullable: false } as const;
+  const updated = { name: UPDATED_COLUMN, type: 'timestamp', nullable: false } as const;
+  const dated = draft.mapping.date === undefined ? [created] : [];
+  const columns = [...own, ...dated, ...(draft.numbered ? [row] : []), updated];
+  return columns.map((column, index) => ({ ...column, id: index + 1 }));
+}
+
+function refuseTaken(lake: Lake, workspace: string, name: string): void {
+  if (lake.catalogue.dataset(workspace, name) === undefined) return;
+  throw new Failure('Conflict', `dataset ${name} exists already`);
+}
+
+function found<T>(value: T | undefined): T {
+  if (value === undefined) throw new Failure('NotFound');
+  return value;
+}
+
+async function insertDataset(
+  transaction: Database,
+  draft: DatasetDraft,
+  tableId: number,
+  timeMs: number,
+): Promise<void> {
+  await transaction
+    .insertInto('dataset')
+    .values({
+      table_id: tableId,
+      workspace: draft.workspace,
+      dataset: draft.dataset,
+      title: draft.title,
+      description: draft.description,
+      source: draft.source,
+      weight: draft.weight,
+      schema_json: JSON.stringify(draft.schema),
+      mapping_json: JSON.stringify(draft.mapping),
+      is_numbered: draft.numbered ? 1 : 0,
+      ...rowOf(draft),
+      created_ms: timeMs,
+      updated_ms: timeMs,
+    })
+    .execute();
+}
+
+type JsonMember =
+  'access_json' | 'smart_links_json' | 'history_days' | 'contract_json' | 'expectations_json';
+
+/** What is kept of a dataset as JSON, or under another name. */
+const rowOf = ({
+  access,
+  contract,
+  expectations,
+  historyDays,
+  smartLinks,
+}: Pick<DatasetDraft, 'access' | 'contract' | 'expectations' | 'historyDays' | 'smartLinks'>): Pick<
+  Insertable<Tables['dataset']>,
+  JsonMember
+> => ({
+  access_json: JSON.stringify(access),
+  smart_links_json: JSON.stringify(smartLinks),
+  history_days: historyDays,
+  contract_json: JSON.stringify(contract),
+  expectations_json: expectations.length === 0 ? null : JSON.stringify(expectations),
+});

@@ -1,0 +1,400 @@
+// The lake in one hand: what there is now, what there was, and the one committer.
+// Readers see a snapshot or none of it; nobody is told of a commit before it is on the disk.
+import { setImmediate as othersTurn } from 'node:timers/promises';
+import { type CommitNote, type Committed, writeSnapshot } from './commit.ts';
+import type { AtCrashPoint } from '../base/crashPoints.ts';
+import type { Database } from '../catalog/database.ts';
+import { type Catalogue, loadCatalogue } from '../datasets/datasets.ts';
+import { endedPaths, forgetEnded, scheduleRemoval } from '../files/endedFiles.ts';
+import { Failure } from '../base/failure.ts';
+import { type Files, Outdated } from '../files/files.ts';
+import {
+  type AsOf,
+  checkSince,
+  endOlder,
+  type Floor,
+  headOf,
+  newestSnapshot,
+  readFloors,
+  snapshotAsked,
+} from '../history/history.ts';
+import type { LakeClock } from '../catalog/lakeClock.ts';
+import type { LakeOwner } from '../files/lakeHead.ts';
+import { type DataFile, readEveryFile, readTable, readTables, type Table } from '../versions/lakeRead.ts';
+import { expirePushes } from '../pushes/pushLog.ts';
+import type { Stamp } from '../versions/stamp.ts';
+import { expire, expiredSnapshots, type Keep, readSnapshots } from '../history/retention.ts';
+import { nextColumnId } from './tableEdits.ts';
+import type { Edit } from './edit.ts';
+
+/** What a commit announces, after it is durable. */
+interface Change {
+  readonly snapshot: number;
+  readonly timeMs: number;
+  readonly tableIds: readonly number[];
+  readonly touches: CommitNote['touches'];
+}
+
+/** Work to do in the commit's own transaction, with what it created. */
+type Alongside = (transaction: Database, committed: Committed) => Promise<void>;
+
+/** Old versions kept in memory; past this the one read longest ago is dropped. */
+const OLD_TABLES_MAX = 64;
+
+/** What the lake is opened with. */
+interface LakeParts {
+  readonly database: Database;
+  readonly files: Files;
+  readonly clock: LakeClock;
+  readonly at: AtCrashPoint;
+  readonly owner: LakeOwner;
+}
+
+/** Tables that are read in one turn of the event loop: some 10 ms. */
+const TABLES_AT_ONCE = 100;
+
+export class Lake {
+  readonly files: Files;
+  readonly #database: Database;
+  readonly #clock: LakeClock;
+  readonly #at: AtCrashPoint;
+  readonly #owner: LakeOwner;
+  readonly #listeners = new Set<(change: Change) => void>();
+  readonly #current = new Map<number, Promise<Table | undefined>>();
+  /** The version at which a table was last changed by this process. */
+  readonly #changed = new Map<number, number>();
+  readonly #old = new Map<string, Promise<Table | undefined>>();
+  #catalogue: Catalogue;
+  #floors: ReadonlyMap<number, Floor>;
+  #snapshot: number;
+  #state = 0;
+  #queue: Promise<unknown> = Promise.resolve();
+  /** What has its turn now, or had the last one. */
+  #working: Promise<unknown> = Promise.resolve();
+
+  private constructor(
+    parts: LakeParts,
+    catalogue: Catalogue,
+    floors: ReadonlyMap<number, Floor>,
+    snapshot: number,
+  ) {
+    this.files = parts.files;
+    this.#database = parts.database;
+    this.#clock = parts.clock;
+    this.#at = parts.at;
+    this.#owner = parts.owner;
+    this.#catalogue = catalogue;
+    this.#floors = floors;
+    this.#snapshot = snapshot;
+  }
+
+  /** Opens the lake of a catalog that has its first snapshot. */
+  static async open(parts: LakeParts): Promise<Lake> {
+    const catalogue = await loadCatalogue(parts.database);
+    const floors = await readFloors(parts.database);
+    return new Lake(parts, catalogue, floors, await headOf(parts.database));
+  }
+
+  get catalogue(): Catalogue {
+    return this.#catalogue;
+  }
+
+  /** Id of the newest snapshot. */
+  get snapshot(): number {
+    return this.#snapshot;
+  }
+
+  /** Grows with whatever changes which files there are, now or in history. */
+  get state(): number {
+    return this.#state;
+  }
+
+  /** What a file says of itself that is published for a table now. */
+  stamp(tableId: number, rest: Pick<Stamp, 'deletesOf' | 'replaces'> = {}): Stamp {
+    const { lake, run } = this.#owner;
+    const dataset = this.#catalogue.datasetById(tableId);
+    return {
+      format: 1,
+      lake,
+      run,
+      snapshot: this.#snapshot,
+      writtenMs: this.#clock.now(),
+      tableId,
+      workspace: dataset?.workspace ?? '',
+      dataset: dataset?.dataset ?? '',
+      ...dataset?.mapping,
+      ...rest,
+    };
+  }
+
+  /** The newest version of the lake in which a table that was read is as it is now. */
+  versionOf({ snapshot, tableId }: Table): number {
+    return (this.#changed.get(tableId) ?? 0) <= snapshot ? this.#snapshot : snapshot;
+  }
+
+  /** Resolves when readers see a version; a commit is durable a moment before they do. */
+  async seen(snapshot: number): Promise<void> {
+    if (snapshot > this.#snapshot) await this.#working;
+  }
+
+  /** Where the dataset's history begins; undefined while nothing of it was ended. */
+  floorOf(tableId: number): Floor | undefined {
+    return this.#floors.get(tableId);
+  }
+
+  onChange(listener: (change: Change) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /**
+   * The dataset's columns and files, now or as they were; undefined when it was not there yet.
+   * @throws Failure InvalidParameter when there never was such a version, Gone when it has ended.
+   */
+  table(tableId: number, asOf?: AsOf): Promise<Table | undefined> {
+    return asOf === undefined ? this.#currentTable(tableId) : this.#askedTable(tableId, asOf);
+  }
+
+  /** Reads tables that are asked for next, many by one statement; what is known is not read again. */
+  async expectTables(tableIds: readonly number[]): Promise<void> {
+    const unknown = tableIds.filter((tableId) => !this.#current.has(tableId));
+    for (let at = 0; at < unknown.length; at += TABLES_AT_ONCE) {
+      const some = unknown.slice(at, at + TABLES_AT_ONCE);
+      const loading = readTables(this.#database, some, this.#snapshot);
+      for (const tableId of some) {
+        const table = loading.then((tables) => tables.get(tableId));
+        this.#current.set(tableId, table);
+        table.catch(() => this.#current.delete(tableId));
+      }
+      await loading;
+      await othersTurn();
+    }
+  }
+
+  async #askedTable(tableId: number, asOf: AsOf): Promise<Table | undefined> {
+    const floor = this.#floors.get(tableId);
+    const lakeTime = this.inLakeTime(asOf);
+    const snapshot = await snapshotAsked(this.#database, lakeTime, this.#snapshot, floor);
+    return this.#oldTable(tableId, snapshot);
+  }
+
+  /** A time of the machine's clock as one of the lake's. */
+  inLakeTime(asOf: AsOf): AsOf {
+    return asOf.kind === 'time' ? { ...asOf, ms: this.#clock.lakeTimeOf(asOf.ms) } : asOf;
+  }
+
+  /**
+   * The table at a version that was the newest a moment ago.
+   * @throws Outdated when it has ended since.
+   */
+  async tableSeen(tableId: number, snapshot: number): Promise<Table | undefined> {
+    const table = await this.#currentTable(tableId);
+    if ((this.#changed.get(tableId) ?? 0) <= snapshot) return table;
+    return this.#oldTable(tableId, snapshot).catch((error: unknown) => {
+      throw error instanceof Failure && error.type === 'Gone' ? new Outdated() : error;
+    });
+  }
+
+  /** The same for who goes on from a version; undefined also when it has ended. */
+  async tableAt(tableId: number, snapshot: number): Promise<Table | undefined> {
+    if (snapshot < (this.#floors.get(tableId)?.snapshot ?? 0)) return undefined;
+    const kept = await this.#database
+      .selectFrom('ducklake_snapshot')
+      .select('snapshot_id')
+      .where('snapshot_id', '=', snapshot)
+      .executeTakeFirst();
+    return kept === undefined ? undefined : this.#oldTable(tableId, snapshot);
+  }
+
+  /** The version that a moment is of, or the first one of all. */
+  async versionAt(asOf: AsOf): Promise<number> {
+    const inside = this.inLakeTime(asOf);
+    if (inside.kind === 'snapshot') return inside.snapshot;
+    return (await newestSnapshot(this.#database, inside.ms)) ?? 0;
+  }
+
+  /** @throws Failure Gone when changes since a version can't be told any more. */
+  checkSince(tableId: number, since: number): Promise<void> {
+    return checkSince(this.#database, tableId, since, this.#snapshot, this.#floors.get(tableId));
+  }
+
+  /** Of a column that is added next: ids of columns that went are never used again. */
+  nextColumnId(tableId: number): Promise<number> {
+    return nextColumnId(this.#database, tableId);
+  }
+
+  /** Data files of every version of a table that is left, each without its deletes. */
+  everyFile(table: Table): Promise<readonly DataFile[]> {
+    return readEveryFile(this.#database, table);
+  }
+
+  async #oldTable(tableId: number, snapshot: number): Promise<Table | undefined> {
+    const key = `${tableId}@${snapshot}`;
+    const known = this.#old.get(key) ?? this.#readOld(tableId, snapshot);
+    this.#old.delete(key);
+    this.#old.set(key, known);
+    known.catch(() => this.#old.delete(key));
+    if (this.#old.size > OLD_TABLES_MAX) this.#old.delete([...this.#old.keys()][0] ?? '');
+    return known;
+  }
+
+  /** In one transaction: a version that ends meanwhile is there whole, or told as ended. */
+  #readOld(tableId: number, snapshot: number): Promise<Table | undefined> {
+    return this.#database.transaction().execute(async (transaction) => {
+      const floor = (await readFloors(transaction)).get(tableId);
+      const asOf = { kind: 'snapshot', snapshot, sequence: 0 } as const;
+      await snapshotAsked(transaction, asOf, this.#snapshot, floor);
+      return readTable(transaction, tableId, snapshot);
+    });
+  }
+
+  /**
+   * Makes one version. `alongside` runs in the same transaction: both happen or neither. `check`
+   * runs when the commit's turn has come: what it finds can not change before the commit.
+   */
+  async commit(
+    edits: readonly Edit[],
+    note: CommitNote,
+    alongside: Alongside = async () => undefined,
+    check: () => void = () => undefined,
+  ): Promise<Committed> {
+    return this.#exclusively(async () => {
+      check();
+      if (edits.length === 0) return this.#noteOnly(alongside);
+      const { marked, ...committed } = await this.#database
+        .transaction()
+        .execute(async (transaction) => {
+          const written = await writeSnapshot(transaction, edits, note, this.#clock.next());
+          const marked = await this.#clock.write(transaction);
+          await alongside(transaction, written);
+          await scheduleRemoval(transaction, written.unnamed, written.timeMs);
+          this.#at('transaction-open');
+          return { ...written, marked };
+        });
+      marked();
+      this.#at('transaction-committed');
+      await this.#announce(edits, committed, note.touches);
+      return committed;
+    });
+  }
+
+  /**
+   * Lets old versions go, in the turn of the commits.
+   * @returns files that nothing names any more, to be removed when their readers have ended
+   */
+  async expire(keep: Keep): Promise<readonly string[]> {
+    return this.#exclusively(async () => {
+      const snapshots = await readSnapshots(this.#database);
+      const nowMs = this.#clock.now();
+      const expired = expiredSnapshots(snapshots, nowMs, keep);
+      const files = await this.#database.transaction().execute(async (transaction) => {
+        await expirePushes(transaction, nowMs - keep.allMs);
+        const unnamed = expired.length === 0 ? [] : await expire(transaction, expired);
+        await scheduleRemoval(transaction, unnamed, nowMs);
+        this.#at('retention-open');
+        return unnamed;
+      });
+      this.#at('retention-committed');
+      if (expired.length === 0) return [];
+      this.#old.clear();
+      this.#state += 1;
+      return files;
+    });
+  }
+
+  /**
+   * Ends each table's history before the version that was the newest at its time, in the turn of
+   * the commits.
+   * @returns files that nothing names any more, to be removed when their readers have ended
+   */
+  async endOlder(
+    ends: readonly { readonly tableId: number; readonly ms: number }[],
+  ): Promise<readonly string[]> {
+    return this.#exclusively(async () => {
+      const nowMs = this.#clock.now();
+      const files = await this.#database.transaction().execute(async (transaction) => {
+        const unnamed: string[] = [];
+        for (const { tableId, ms } of ends) {
+          const lakeMs = this.#clock.lakeTimeOf(ms);
+          unnamed.push(...((await endOlder(transaction, tableId, lakeMs, nowMs)) ?? []));
+        }
+        await scheduleRemoval(transaction, unnamed, nowMs);
+        this.#at('retention-open');
+        return unnamed;
+      });
+      this.#at('retention-committed');
+      this.#floors = await readFloors(this.#database);
+      this.#old.clear();
+      this.#state += 1;
+      return files;
+    });
+  }
+
+  /** What versions let go and is removed by now need not be told at the next start. */
+  async forgetRemoved(): Promise<void> {
+    const ended = await endedPaths(this.#database);
+    const gone = [...ended].filter((path) => !this.files.has(path));
+    await this.files.settle(gone);
+    await forgetEnded(this.#database, gone);
+  }
+
+  /** The newest version before a snapshot that is still there. */
+  async snapshotBefore(snapshot: number): Promise<number> {
+    const row = await this.#database
+      .selectFrom('ducklake_snapshot')
+      .select((select) => [select.fn.max('snapshot_id').as('snapshot')])
+      .where('snapshot_id', '<', snapshot)
+      .executeTakeFirst();
+    return Number(row?.snapshot ?? 0);
+  }
+
+  /** A load that changed nothing makes no version; what goes alongside still happens. */
+  async #noteOnly(alongside: Alongside): Promise<Committed> {
+    const timeMs = this.#clock.now();
+    const committed = { snapshot: this.#snapshot, timeMs, created: [], unnamed: [] };
+    await this.#database.transaction().execute((transaction) => alongside(transaction, committed));
+    this.#catalogue = await loadCatalogue(this.#database);
+    return committed;
+  }
+
+  #currentTable(tableId: number): Promise<Table | undefined> {
+    const known = this.#current.get(tableId);
+    if (known !== undefined) return known;
+    const loading = readTable(this.#database, tableId, this.#snapshot);
+    this.#current.set(tableId, loading);
+    loading.catch(() => this.#current.delete(tableId));
+    return loading;
+  }
+
+  async #announce(
+    edits: readonly Edit[],
+    { snapshot, timeMs }: Committed,
+    touches: CommitNote['touches'],
+  ): Promise<void> {
+    const tableIds = edits.flatMap((edit) => ('tableId' in edit ? [edit.tableId] : []));
+    if (edits.some(({ kind }) => kind === 'end-history')) {
+      this.#floors = await readFloors(this.#database);
+      this.#old.clear();
+    }
+    await this.#owner.moved(snapshot, timeMs);
+    this.#catalogue = await loadCatalogue(this.#database);
+    this.#snapshot = snapshot;
+    this.#state += 1;
+    for (const tableId of tableIds) {
+      this.#current.delete(tableId);
+      this.#changed.set(tableId, snapshot);
+    }
+    this.#at('change-announced');
+    const change = { snapshot, timeMs, tableIds, touches };
+    for (const listener of this.#listeners) listener(change);
+  }
+
+  async #exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#queue.then(() => {
+      const working = work();
+      this.#working = working.catch(() => undefined);
+      return working;
+    });
+    this.#queue = turn.catch(() => undefined);
+    return turn;
+  }
+}

@@ -1,0 +1,238 @@
+// What may happen to a table after it was made: rows of the catalog end and begin, nothing is
+// overwritten (DuckLake 1.0 specification, "Queries: Writing Data").
+import type { Insertable } from 'kysely';
+import type { Column } from '../versions/columns.ts';
+import type { Database, Tables } from '../catalog/database.ts';
+import { Failure } from '../base/failure.ts';
+import { beginTable, writeFloor } from '../history/history.ts';
+import { restateTable } from './tableStats.ts';
+import type { Edit, Progress } from './edit.ts';
+
+type TableEdit = Extract<
+  Edit,
+  {
+    readonly kind:
+      | 'truncate'
+      | 'remove-files'
+      | 'end-history'
+      | 'drop-table'
+      | 'rename-table'
+      | 'add-columns'
+      | 'alter-columns'
+      | 'drop-columns';
+  }
+>;
+
+export async function editTable(
+  transaction: Database,
+  edit: TableEdit,
+  progress: Progress,
+): Promise<void> {
+  const { tableId } = edit;
+  if (edit.kind === 'truncate') {
+    await endFiles(transaction, tableId, progress.snapshot);
+    progress.changes.push(`deleted_from_table:${tableId}`);
+  } else if (edit.kind === 'remove-files') {
+    await endFiles(transaction, tableId, progress.snapshot, edit.fileIds);
+    progress.changes.push(`deleted_from_table:${tableId}`);
+  } else if (edit.kind === 'end-history') {
+    await endHistory(transaction, edit, progress);
+  } else if (edit.kind === 'drop-table') {
+    await endFiles(transaction, tableId, progress.snapshot);
+    await endTable(transaction, tableId, progress.snapshot);
+    await endColumns(transaction, tableId, progress.snapshot);
+    progress.schemaVersion += 1;
+    progress.changes.push(`dropped_table:${tableId}`);
+  } else if (edit.kind === 'rename-table') {
+    await renameTable(transaction, edit, progress);
+  } else if (edit.kind === 'alter-columns') {
+    await alterColumns(transaction, edit, progress);
+  } else if (edit.kind === 'drop-columns') {
+    await dropColumns(transaction, edit, progress);
+  } else {
+    await addColumns(transaction, edit, progress);
+  }
+}
+
+export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/** A column's row; its order in the table is its id, since columns are only ever added at the end. */
+export const columnRow = (
+  tableId: number,
+  snapshot: number,
+  column: Omit<Column, 'id'>,
+  id: number,
+): Insertable<Tables['ducklake_column']> => ({
+  table_id: tableId,
+  begin_snapshot: snapshot,
+  end_snapshot: null,
+  column_id: id,
+  column_order: id,
+  column_name: column.name,
+  column_type: column.type,
+  initial_default: null,
+  default_value: 'NULL',
+  nulls_allowed: column.nullable,
+  parent_column: null,
+  default_value_type: 'literal',
+  default_value_dialect: 'duckdb',
+});
+
+/** Ends the table's files, or the named ones, with their deletes. */
+async function endFiles(
+  transaction: Database,
+  tableId: number,
+  snapshot: number,
+  fileIds?: readonly number[],
+): Promise<void> {
+  for (const table of ['ducklake_data_file', 'ducklake_delete_file'] as const) {
+    const all = transaction
+      .updateTable(table)
+      .set({ end_snapshot: snapshot })
+      .where('table_id', '=', tableId)
+      .where('end_snapshot', 'is', null);
+    await (fileIds === undefined ? all : all.where('data_file_id', 'in', fileIds)).execute();
+  }
+}
+
+async function endHistory(
+  transaction: Database,
+  { tableId, records }: Extract<TableEdit, { kind: 'end-history' }>,
+  progress: Progress,
+): Promise<void> {
+  const { snapshot, timeMs } = progress;
+  progress.unnamed.push(...(await beginTable(transaction, tableId, snapshot)));
+  await restateTable(transaction, tableId);
+  await writeFloor(transaction, tableId, { snapshot, timeMs, reason: 'purged', records });
+  const change = `deleted_from_table:${tableId}`;
+  if (!progress.changes.includes(change)) progress.changes.push(change);
+}
+
+async function endTable(transaction: Database, tableId: number, snapshot: number): Promise<void> {
+  await transaction
+    .updateTable('ducklake_table')
+    .set({ end_snapshot: snapshot })
+    .where('table_id', '=', tableId)
+    .where('end_snapshot', 'is', null)
+    .execute();
+}
+
+/** Ends the table's columns, or the named ones. */
+async function endColumns(
+  transaction: Database,
+  tableId: number,
+  snapshot: number,
+  ids?: readonly number[],
+): Promise<void> {
+  const all = transaction
+    .updateTable('ducklake_column')
+    .set({ end_snapshot: snapshot })
+    .where('table_id', '=', tableId)
+    .where('end_snapshot', 'is', null);
+  await (ids === undefined ? all : all.where('column_id', 'in', ids)).execute();
+}
+
+/** The new row keeps id, uuid and folder: files and history stay where they are. */
+async function renameTable(
+  transaction: Database,
+  edit: Extract<TableEdit, { kind: 'rename-table' }>,
+  progress: Progress,
+): Promise<void> {
+  const row = await transaction
+    .selectFrom('ducklake_table')
+    .selectAll()
+    .where('table_id', '=', edit.tableId)
+    .where('end_snapshot', 'is', null)
+    .executeTakeFirst();
+  if (row === undefined) throw new Failure('NotFound');
+  await endTable(transaction, edit.tableId, progress.snapshot);
+  await transaction
+    .insertInto('ducklake_table')
+    .values({
+      ...row,
+      path_is_relative: Boolean(row.path_is_relative),
+      begin_snapshot: progress.snapshot,
+      table_name: edit.name,
+    })
+    .execute();
+  await newSchemaVersion(transaction, edit.tableId, progress);
+  progress.changes.push(`created_table:${quoted(edit.schemaName)}.${quoted(edit.name)}`);
+}
+
+async function addColumns(
+  transaction: Database,
+  edit: Extract<TableEdit, { kind: 'add-columns' }>,
+  progress: Progress,
+): Promise<void> {
+  let id = await nextColumnId(transaction, edit.tableId);
+  for (const column of edit.columns) {
+    const values = columnRow(edit.tableId, progress.snapshot, column, id);
+    await transaction.insertInto('ducklake_column').values(values).execute();
+    id += 1;
+  }
+  await newSchemaVersion(transaction, edit.tableId, progress);
+  progress.changes.push(`altered_table:${edit.tableId}`);
+}
+
+/**
+ * Of a column that is added next: ids of columns that went are never used again. Where the history
+ * of the table ended they are known by the files that hold them still.
+ */
+export async function nextColumnId(database: Database, tableId: number): Promise<number> {
+  let newest = 0;
+  for (const table of ['ducklake_column', 'ducklake_file_column_stats'] as const) {
+    const row = await database
+      .selectFrom(table)
+      .select((select) => [select.fn.max('column_id').as('id')])
+      .where('table_id', '=', tableId)
+      .executeTakeFirst();
+    newest = Math.max(newest, Number(row?.id ?? 0));
+  }
+  return newest + 1;
+}
+
+/** A column of another type keeps its id: files of the version hold it by then. */
+async function alterColumns(
+  transaction: Database,
+  { columns, tableId }: Extract<TableEdit, { kind: 'alter-columns' }>,
+  progress: Progress,
+): Promise<void> {
+  const ids = columns.map(({ id }) => id);
+  await endColumns(transaction, tableId, progress.snapshot, ids);
+  for (const column of columns) {
+    const values = columnRow(tableId, progress.snapshot, column, column.id);
+    await transaction.insertInto('ducklake_column').values(values).execute();
+  }
+  // Least and greatest of two types say nothing together: unknown stays so.
+  await transaction
+    .updateTable('ducklake_table_column_stats')
+    .set({ min_value: null, max_value: null, contains_nan: null })
+    .where('table_id', '=', tableId)
+    .where('column_id', 'in', ids)
+    .execute();
+  await newSchemaVersion(transaction, tableId, progress);
+  progress.changes.push(`altered_table:${tableId}`);
+}
+
+async function dropColumns(
+  transaction: Database,
+  { columnIds, tableId }: Extract<TableEdit, { kind: 'drop-columns' }>,
+  progress: Progress,
+): Promise<void> {
+  await endColumns(transaction, tableId, progress.snapshot, columnIds);
+  await newSchemaVersion(transaction, tableId, progress);
+  progress.changes.push(`altered_table:${tableId}`);
+}
+
+async function newSchemaVersion(
+  transaction: Database,
+  tableId: number,
+  progress: Progress,
+): Promise<void> {
+  progress.schemaVersion += 1;
+  const version = { schema_version: progress.schemaVersion, table_id: tableId };
+  await transaction
+    .insertInto('ducklake_schema_versions')
+    .values({ begin_snapshot: progress.snapshot, ...version })
+    .execute();
+}

@@ -1,0 +1,74 @@
+// How many messages a caller may still use, and which rule says so: exact at every limit.
+import type { Account } from '../accounts/accountRows.ts';
+import type { Caller } from '../accounts/callers.ts';
+import type { FailureType } from '../base/failure.ts';
+
+/** Messages of a month: those used, and those set aside for calls that run. */
+export interface Purse {
+  readonly used: number;
+  readonly held: number;
+}
+
+/** A bound on the messages of a month, and how reaching it is told. */
+interface Bound {
+  readonly most: number;
+  readonly type: FailureType;
+}
+
+const NO_BOUND: Bound = { most: Number.MAX_SAFE_INTEGER, type: 'OverLimit' };
+
+const buysMore = ({ payAsYouGo, tier }: Account): boolean => payAsYouGo && tier.payAsYouGo;
+
+/**
+ * Where the account's own messages end: its quota unless it buys more, then its circuit breaker,
+ * and in any case its budget, which is a total of the month (SPEC.md "Message budget", "Limits").
+ * The lowest rules; of equal ones the budget, which the account itself can change.
+ */
+function accountBound(account: Account): Bound {
+  const { budget, circuitBreaker, tier } = account;
+  const quota = tier.messagesMonthly;
+  const bounds: Bound[] = [];
+  if (budget !== undefined) bounds.push({ most: budget, type: 'OverLimit' });
+  if (!buysMore(account)) bounds.push({ most: quota, type: 'OverLimit' });
+  else if (circuitBreaker !== undefined) {
+    bounds.push({ most: quota + circuitBreaker, type: 'CircuitBreaker' });
+  }
+  return bounds.reduce((lowest, one) => (one.most < lowest.most ? one : lowest), NO_BOUND);
+}
+
+/** The most messages of a kind that the account may spend in a month. */
+export const messagesMost = (account: Account, premium: boolean): number =>
+  premium ? account.premiumMessages : accountBound(account).most;
+
+/**
+ * What is left for one more call.
+ * @param own the account's purse of the kind of messages that the call costs
+ * @param token the token's purse, of both kinds
+ */
+export function leftOf(
+  caller: Caller,
+  premium: boolean,
+  own: Purse,
+  token: Purse,
+): { readonly messages: number; readonly type: FailureType } {
+  const bound: Bound = premium
+    ? { most: caller.account.premiumMessages, type: 'OverLimit' }
+    : accountBound(caller.account);
+  const ofAccount = bound.most - own.used - own.held;
+  const { messageLimit } = caller.token;
+  const ofToken =
+    messageLimit === undefined ? NO_BOUND.most : messageLimit - token.used - token.held;
+  if (ofToken < ofAccount) return { messages: ofToken, type: 'OverLimit' };
+  return { messages: ofAccount, type: bound.type };
+}
+
+/**
+ * Why all calls of an account stop, free ones too: its budget or its circuit breaker was reached.
+ * Over quota alone stops only what costs messages.
+ */
+export function stoppedBy(account: Account, used: number): FailureType | undefined {
+  const { budget, circuitBreaker, tier } = account;
+  if (budget !== undefined && used >= budget) return 'OverLimit';
+  if (circuitBreaker === undefined || !buysMore(account)) return undefined;
+  return used >= tier.messagesMonthly + circuitBreaker ? 'CircuitBreaker' : undefined;
+}

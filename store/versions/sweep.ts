@@ -1,0 +1,99 @@
+// Orphans: what a crash left between a file and its commit. Swept at start, before anything runs: what
+// this catalog wrote and never committed, or had let go, is removed; what it does not know is put aside.
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { catalogHead, isHeadFile, type Ownership } from '../files/catalogCheck.ts';
+import type { Clock } from '../base/clock.ts';
+import { type Database, openDatabase } from '../catalog/database.ts';
+import type { Disk } from '../base/disk.ts';
+import type { Files } from '../files/files.ts';
+import type { Folder } from '../catalog/folder.ts';
+import { tableFolders } from './lakeRead.ts';
+import { endedPaths, forgetEnded } from '../files/endedFiles.ts';
+import { readStamp } from './stamp.ts';
+import { endUnclaimed, putAside } from '../files/unclaimed.ts';
+
+interface SweepParts {
+  readonly database: Database;
+  readonly files: Files;
+  readonly folder: Folder;
+  readonly disk: Disk;
+  readonly clock: Clock;
+  readonly ownership: Ownership;
+}
+
+interface Swept {
+  readonly removed: number;
+  readonly aside: number;
+  /** Where the files are that were put aside. */
+  readonly folder: string;
+}
+
+export async function sweepOrphans(parts: SweepParts): Promise<Swept> {
+  const { clock, database, disk, files, folder, ownership } = parts;
+  for (const name of await readdir(folder.temporary)) {
+    await disk.remove(join(folder.temporary, name));
+  }
+  const named = await namedPaths(database);
+  const ended = await endedPaths(database);
+  const garbage: string[] = [];
+  const unknown: string[] = [];
+  for (const path of await files.list()) {
+    if (named.has(path) || isHeadFile(path)) continue;
+    const own = ended.has(path) || (await isOwn(join(folder.lake, path), ownership));
+    (own ? garbage : unknown).push(path);
+  }
+  await files.remove(garbage);
+  await files.settle(garbage);
+  await forgetEnded(database, [...ended]);
+  await endUnclaimed(folder, clock(), disk);
+  const aside = unknown.length === 0 ? '' : await putAside(unknown, folder, clock(), disk);
+  return { removed: garbage.length, aside: unknown.length, folder: aside };
+}
+
+/** Written by one of the last runs on this very catalog, which has all that these committed. */
+async function isOwn(path: string, { lake, proved, runs }: Ownership): Promise<boolean> {
+  if (!proved) return false;
+  const stamp = await readStamp(path);
+  return stamp?.lake === lake && runs.includes(stamp.run);
+}
+
+/**
+ * Without a server, and for a catalog that is to go on whatever its files say: all that it does not name
+ * is put aside, and the files' own note goes with it.
+ * @returns the folder where they are
+ */
+export async function putUnnamedAside(folder: Folder, nowMs: number, disk: Disk): Promise<string> {
+  const named = existsSync(folder.catalog) ? await namedIn(folder.catalog) : new Set<string>();
+  const all = await disk.list(folder.lake);
+  return putAside(
+    all.filter((path) => !named.has(path)),
+    folder,
+    nowMs,
+    disk,
+  );
+}
+
+async function namedIn(catalog: string): Promise<ReadonlySet<string>> {
+  const database = openDatabase(catalog);
+  try {
+    return (await catalogHead(database)) === undefined ? new Set() : await namedPaths(database);
+  } finally {
+    await database.destroy();
+  }
+}
+
+/** Paths of every data and delete file of every version, relative to the lake's root. */
+async function namedPaths(database: Database): Promise<ReadonlySet<string>> {
+  const folders = await tableFolders(database);
+  const data = await database
+    .selectFrom('ducklake_data_file')
+    .select(['table_id', 'path'])
+    .execute();
+  const deletes = await database
+    .selectFrom('ducklake_delete_file')
+    .select(['table_id', 'path'])
+    .execute();
+  return new Set([...data, ...deletes].map((row) => `${folders.get(row.table_id)}${row.path}`));
+}

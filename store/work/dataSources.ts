@@ -1,0 +1,179 @@
+// Data sources and the credentials that open them, by workspace. What a definition says is the
+// pipeline's business: here it is JSON.
+import type { Insertable, Selectable } from 'kysely';
+import type { Database } from '../catalog/database.ts';
+import { Failure } from '../base/failure.ts';
+import { randomHex } from '../base/random.ts';
+import type { Secrets } from '../catalog/secrets.ts';
+import type { CredentialTable, DataSourceTable } from '../catalog/tables/sources.ts';
+
+export type CredentialRow = Selectable<CredentialTable>;
+export type DataSourceRow = Selectable<DataSourceTable>;
+
+/** Credentials, and data sources, of one workspace; one more is refused. */
+const HELD_MAX = 10_000;
+
+export const newSourceId = (): string => `DATA_SOURCE_${randomHex(16)}`;
+export const newCredentialId = (): string => `CREDENTIAL_${randomHex(16)}`;
+
+export const sealCredential = (credential: object, secrets: Secrets): string =>
+  secrets.seal(JSON.stringify(credential));
+
+export const unsealCredential = ({ sealed }: CredentialRow, secrets: Secrets): unknown =>
+  JSON.parse(secrets.unseal(sealed));
+
+/** @throws Failure InvalidBody when the workspace holds its most. */
+export async function insertCredential(database: Database, row: CredentialTable): Promise<void> {
+  await refuseFull(database, 'credential', row.workspace);
+  await database.insertInto('credential').values(row).execute();
+}
+
+/** @throws Failure InvalidBody when the workspace holds its most. */
+export async function insertSource(
+  database: Database,
+  row: Insertable<DataSourceTable>,
+): Promise<void> {
+  await refuseFull(database, 'data_source', row.workspace);
+  await database.insertInto('data_source').values(row).execute();
+}
+
+async function refuseFull(
+  database: Database,
+  table: 'credential' | 'data_source',
+  workspace: string,
+): Promise<void> {
+  const row = await database
+    .selectFrom(table)
+    .select((select) => select.fn.countAll<number>().as('held'))
+    .where('workspace', '=', workspace)
+    .executeTakeFirst();
+  if (Number(row?.held ?? 0) < HELD_MAX) return;
+  const what = table === 'credential' ? 'credentials' : 'data sources';
+  throw new Failure(
+    'InvalidBody',
+    `the workspace holds ${HELD_MAX} ${what}, the most there may be`,
+  );
+}
+
+export const findCredential = (
+  database: Database,
+  workspace: string,
+  credentialId: string,
+): Promise<CredentialRow | undefined> =>
+  database
+    .selectFrom('credential')
+    .selectAll()
+    .where('credential_id', '=', credentialId)
+    .where('workspace', '=', workspace)
+    .executeTakeFirst();
+
+export const findSource = (
+  database: Database,
+  workspace: string,
+  sourceId: string,
+): Promise<DataSourceRow | undefined> =>
+  database
+    .selectFrom('data_source')
+    .selectAll()
+    .where('source_id', '=', sourceId)
+    .where('workspace', '=', workspace)
+    .executeTakeFirst();
+
+/** Oldest first. */
+export const listCredentials = (
+  database: Database,
+  workspace: string,
+): Promise<readonly CredentialRow[]> =>
+  database
+    .selectFrom('credential')
+    .selectAll()
+    .where('workspace', '=', workspace)
+    .orderBy('created_ms')
+    .orderBy('credential_id')
+    .execute();
+
+/** Oldest first. */
+export const listSources = (
+  database: Database,
+  workspace: string,
+): Promise<readonly DataSourceRow[]> =>
+  database
+    .selectFrom('data_source')
+    .selectAll()
+    .where('workspace', '=', workspace)
+    .orderBy('created_ms')
+    .orderBy('source_id')
+    .execute();
+
+export async function updateCredential(
+  database: Database,
+  { credential_id, ...values }: CredentialRow,
+): Promise<void> {
+  const update = database.updateTable('credential').set(values);
+  await update.where('credential_id', '=', credential_id).execute();
+}
+
+export async function updateSource(
+  database: Database,
+  { source_id, generated: _, ...values }: DataSourceRow,
+): Promise<void> {
+  const update = database.updateTable('data_source').set(values);
+  await update.where('source_id', '=', source_id).execute();
+}
+
+/** @throws Failure Conflict naming a data source that it opens. */
+export async function removeCredential(
+  database: Database,
+  { credential_id, workspace }: CredentialRow,
+): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    const user = await transaction
+      .selectFrom('data_source')
+      .select('source_id')
+      .where('workspace', '=', workspace)
+      .where('credential_id', '=', credential_id)
+      .executeTakeFirst();
+    if (user !== undefined) {
+      throw new Failure('Conflict', `the credential opens data source ${user.source_id}`);
+    }
+    await transaction.deleteFrom('credential').where('credential_id', '=', credential_id).execute();
+  });
+}
+
+/** @throws Failure Conflict naming a schedule that takes from it. */
+export async function removeSource(
+  database: Database,
+  { source_id, workspace }: DataSourceRow,
+): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    const user = await transaction
+      .selectFrom('schedule')
+      .select('schedule_id')
+      .where('workspace', '=', workspace)
+      .where('source_id', '=', source_id)
+      .executeTakeFirst();
+    if (user !== undefined) {
+      throw new Failure('Conflict', `schedule ${user.schedule_id} takes from the data source`);
+    }
+    await transaction.deleteFrom('data_source').where('source_id', '=', source_id).execute();
+  });
+}
+
+/** Every sealed text under another key: all of them or none. How many there were. */
+export async function resealCredentials(
+  transaction: Database,
+  old: Secrets,
+  fresh: Secrets,
+): Promise<number> {
+  const rows = await transaction
+    .selectFrom('credential')
+    .select(['credential_id', 'sealed'])
+    .execute();
+  for (const { credential_id, sealed } of rows) {
+    const update = transaction
+      .updateTable('credential')
+      .set({ sealed: fresh.seal(old.unseal(sealed)) });
+    await update.where('credential_id', '=', credential_id).execute();
+  }
+  return rows.length;
+}

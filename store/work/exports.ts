@@ -1,0 +1,67 @@
+// Exports: what is to be written out of which version, how far it is, and how it ended.
+import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { Database } from '../catalog/database.ts';
+import { randomHex } from '../base/random.ts';
+import type { ExportTable, ExportState } from '../catalog/tables/exports.ts';
+
+export type ExportRow = Selectable<ExportTable>;
+
+/** Exports of one workspace that are kept; the oldest that have ended go first. */
+const KEPT_MAX = 1_000;
+const UNFINISHED: readonly ExportState[] = ['CREATED', 'RUNNING'];
+
+export const newExportId = (): string => `EXPORT_${randomHex(16)}`;
+
+/** Keeps a new export, and lets old ones of the workspace go. */
+export async function insertExport(
+  database: Database,
+  row: Insertable<ExportTable>,
+): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    await transaction.insertInto('export').values(row).execute();
+    const old = await transaction
+      .selectFrom('export')
+      .select('export_id')
+      .where('workspace', '=', row.workspace)
+      .where('state', 'not in', [...UNFINISHED])
+      .orderBy('created_ms', 'desc')
+      .orderBy('export_id', 'desc')
+      .limit(KEPT_MAX)
+      .offset(KEPT_MAX)
+      .execute();
+    if (old.length === 0) return;
+    const ids = old.map(({ export_id }) => export_id);
+    await transaction.deleteFrom('export').where('export_id', 'in', ids).execute();
+  });
+}
+
+export async function updateExport(
+  database: Database,
+  exportId: string,
+  values: Updateable<ExportTable>,
+): Promise<void> {
+  await database.updateTable('export').set(values).where('export_id', '=', exportId).execute();
+}
+
+export const findExport = (database: Database, exportId: string): Promise<ExportRow | undefined> =>
+  database.selectFrom('export').selectAll().where('export_id', '=', exportId).executeTakeFirst();
+
+/** Oldest first. */
+export const listExports = (database: Database, workspace: string): Promise<readonly ExportRow[]> =>
+  database
+    .selectFrom('export')
+    .selectAll()
+    .where('workspace', '=', workspace)
+    .orderBy('created_ms')
+    .orderBy('export_id')
+    .execute();
+
+/** Of every workspace, oldest first. */
+export const unfinishedExports = (database: Database): Promise<readonly ExportRow[]> =>
+  database
+    .selectFrom('export')
+    .selectAll()
+    .where('state', 'in', [...UNFINISHED])
+    .orderBy('created_ms')
+    .orderBy('export_id')
+    .execute();

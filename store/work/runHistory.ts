@@ -1,0 +1,151 @@
+// Runs of schedules as they are told: each with what became of its job.
+import type { Database } from '../catalog/database.ts';
+import type { TimeRange } from './jobs.ts';
+import { insertRun, type Schedule } from './schedules.ts';
+
+export interface RunTold {
+  readonly runId: string;
+  readonly scheduleId: string;
+  readonly dataset: string;
+  readonly dueMs: number;
+  readonly dues: number;
+  readonly attempt: number;
+  /** `RUN`, `SKIPPED` or `NOTED`. */
+  readonly outcome: string;
+  readonly jobId: string | null;
+  readonly note: string;
+  readonly madeMs: number;
+  /** Undefined for one that had no job, or whose job is forgotten. */
+  readonly job: JobTold | undefined;
+}
+
+interface JobTold {
+  readonly status: string;
+  readonly ingested: number;
+  readonly invalid: number;
+  readonly error: string | null;
+}
+
+/** Of a workspace, or of one schedule in it. */
+export async function listRuns(
+  database: Database,
+  {
+    workspace,
+    scheduleId,
+  }: { readonly workspace: string; readonly scheduleId: string | undefined },
+  { end, fromMs, limit, offset, sort, untilMs }: TimeRange,
+): Promise<readonly RunTold[]> {
+  const rows = await told(database)
+    .where('r.workspace', '=', workspace)
+    .$if(scheduleId !== undefined, (query) => query.where('r.schedule_id', '=', scheduleId ?? ''))
+    .where('r.made_ms', '>=', fromMs ?? 0)
+    .where('r.made_ms', '<', untilMs ?? Number.MAX_SAFE_INTEGER)
+    .orderBy('r.made_ms', end === 'newest' ? 'desc' : 'asc')
+    .orderBy('j.sequence', end === 'newest' ? 'desc' : 'asc')
+    .orderBy('r.run_id')
+    .limit(limit)
+    .offset(offset)
+    .execute();
+  const taken = rows.map(runOf);
+  return (sort === 'asc') === (end === 'oldest') ? taken : taken.toReversed();
+}
+
+export async function findRun(
+  database: Database,
+  workspace: string,
+  runId: string,
+): Promise<RunTold | undefined> {
+  const query = told(database).where('r.workspace', '=', workspace).where('r.run_id', '=', runId);
+  const row = await query.executeTakeFirst();
+  return row === undefined ? undefined : runOf(row);
+}
+
+const told = (database: Database) =>
+  database
+    .selectFrom('ingestion_run as r')
+    .leftJoin('job as j', 'j.job_id', 'r.job_id')
+    .selectAll('r')
+    .select(['j.status', 'j.records_ingested', 'j.records_invalid', 'j.error']);
+
+type Row = Awaited<ReturnType<ReturnType<typeof told>['execute']>>[number];
+
+const runOf = (row: Row): RunTold => ({
+  runId: row.run_id,
+  scheduleId: row.schedule_id,
+  dataset: row.dataset,
+  dueMs: row.due_ms,
+  dues: row.dues,
+  attempt: row.attempt,
+  outcome: row.outcome,
+  jobId: row.job_id,
+  note: row.note,
+  madeMs: row.made_ms,
+  job:
+    row.status === null
+      ? undefined
+      : {
+          status: row.status,
+          ingested: row.records_ingested ?? 0,
+          invalid: row.records_invalid ?? 0,
+          error: row.error,
+        },
+});
+
+/** Records added and runs in ERROR since a time, and when the schedule last ran at all. */
+export async function outcomesSince(
+  database: Database,
+  scheduleId: string,
+  sinceMs: number,
+): Promise<{ readonly added: number; readonly errors: number; readonly last: number | null }> {
+  const runs = database
+    .selectFrom('ingestion_run as r')
+    .leftJoin('job as j', 'j.job_id', 'r.job_id')
+    .where('r.schedule_id', '=', scheduleId)
+    .where('r.outcome', '=', 'RUN');
+  const [counted, newest] = await Promise.all([
+    runs
+      .where('r.made_ms', '>=', sinceMs)
+      .groupBy('j.status')
+      .select(['j.status'])
+      .select((select) => [
+        select.fn.countAll<number>().as('runs'),
+        select.fn.sum<number>('j.records_ingested').as('added'),
+      ])
+      .execute(),
+    runs.select((select) => select.fn.max('r.made_ms').as('last')).executeTakeFirst(),
+  ]);
+  return {
+    added: counted.reduce((sum, { added }) => sum + Number(added ?? 0), 0),
+    errors: Number(counted.find(({ status }) => status === 'ERROR')?.runs ?? 0),
+    last: newest?.last ?? null,
+  };
+}
+
+/** Something that was done by other means, told among a schedule's runs; its id. */
+export const noteRun = (
+  database: Database,
+  { dataset, id, workspace }: Schedule,
+  timeMs: number,
+  note: string,
+  nowMs: number,
+): Promise<string> =>
+  insertRun(database, {
+    schedule_id: id,
+    workspace,
+    dataset,
+    due_ms: timeMs,
+    dues: 0,
+    attempt: 0,
+    outcome: 'NOTED',
+    job_id: null,
+    note,
+    made_ms: nowMs,
+  });
+
+export async function renoteRun(database: Database, runId: string, note: string): Promise<void> {
+  await database.updateTable('ingestion_run').set({ note }).where('run_id', '=', runId).execute();
+}
+
+export async function removeRun(database: Database, runId: string): Promise<void> {
+  await database.deleteFrom('ingestion_run').where('run_id', '=', runId).execute();
+}

@@ -1,0 +1,201 @@
+// Ingestion schedules: when a source is pulled into a dataset, where the last pull ended, and every
+// run that was due. A due run is taken in one transaction with its job, so that it happens once.
+import type { Selectable } from 'kysely';
+import type { Database } from '../catalog/database.ts';
+import { Failure } from '../base/failure.ts';
+import { randomHex } from '../base/random.ts';
+import type { ScheduleTable, RunTable } from '../catalog/tables/schedules.ts';
+
+/** What is done about due times that passed while nothing could run: one run, none, one for each. */
+export type MissedRuns = 'once' | 'skip' | 'all';
+
+export interface ScheduleBody {
+  readonly name: string;
+  readonly description: string;
+  /** Five fields, in UTC. */
+  readonly cron: string;
+  readonly startMs: number | null;
+  readonly missedRuns: MissedRuns;
+  readonly duplicates: 'ignore' | 'replace';
+  readonly overwrite: boolean;
+  readonly rejectsMax: number | null;
+  /** Tries of one run, and the wait before the second, which doubles from one to the next. */
+  readonly attemptsMax: number;
+  readonly retryMs: number;
+  readonly mapping: {
+    readonly key?: string;
+    readonly subkey?: string;
+    readonly date?: string;
+  } | null;
+  readonly numbered?: boolean;
+  readonly dateOrder?: 'MDY' | 'DMY';
+  /** As the pipeline knows it. */
+  readonly reading?: object;
+}
+
+type ScheduleRow = Selectable<ScheduleTable>;
+type Run = Selectable<RunTable>;
+
+export interface Schedule {
+  readonly id: string;
+  readonly workspace: string;
+  readonly accountId: string;
+  readonly sourceId: string;
+  readonly dataset: string;
+  readonly state: 'ENABLED' | 'PAUSED';
+  readonly nextMs: number | null;
+  readonly retry: {
+    readonly atMs: number;
+    readonly dueMs: number;
+    readonly attempt: number;
+  } | null;
+  readonly body: ScheduleBody;
+  readonly createdMs: number;
+  readonly updatedMs: number;
+}
+
+/** Schedules of one workspace; one more is refused. */
+const HELD_MAX = 10_000;
+/** Runs kept of one schedule, the newest: half a year of hours. */
+const RUNS_KEPT_MAX = 5_000;
+
+export const newScheduleId = (): string => `INGESTION_SCHEDULE_${randomHex(16)}`;
+
+/** @throws Failure InvalidBody when the workspace holds its most. */
+export async function insertSchedule(database: Database, schedule: Schedule): Promise<void> {
+  const row = await database
+    .selectFrom('schedule')
+    .select((select) => select.fn.countAll<number>().as('held'))
+    .where('workspace', '=', schedule.workspace)
+    .executeTakeFirst();
+  if (Number(row?.held ?? 0) >= HELD_MAX) {
+    const told = `the workspace holds ${HELD_MAX} schedules, the most there may be`;
+    throw new Failure('InvalidBody', told);
+  }
+  const values = { ...rowOf(schedule), position_json: null };
+  await database.insertInto('schedule').values(values).execute();
+}
+
+/** Everything but where its last pull ended. */
+export async function saveSchedule(database: Database, schedule: Schedule): Promise<void> {
+  const update = database.updateTable('schedule').set(rowOf(schedule));
+  await update.where('schedule_id', '=', schedule.id).execute();
+}
+
+export async function removeSchedule(database: Database, id: string): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    await transaction.deleteFrom('schedule').where('schedule_id', '=', id).execute();
+    await transaction.deleteFrom('ingestion_run').where('schedule_id', '=', id).execute();
+  });
+}
+
+/** Of every workspace, oldest first. */
+export async function allSchedules(database: Database): Promise<readonly Schedule[]> {
+  const rows = await database
+    .selectFrom('schedule')
+    .selectAll()
+    .orderBy('created_ms')
+    .orderBy('schedule_id')
+    .execute();
+  return rows.map(scheduleOf);
+}
+
+export async function positionOf(database: Database, id: string): Promise<unknown> {
+  const row = await database
+    .selectFrom('schedule')
+    .select('position_json')
+    .where('schedule_id', '=', id)
+    .executeTakeFirst();
+  return row?.position_json === null || row === undefined
+    ? undefined
+    : JSON.parse(row.position_json);
+}
+
+/** In the transaction that makes what was pulled visible. Null: the next pull begins anew. */
+export async function savePosition(
+  transaction: Database,
+  id: string,
+  position: unknown,
+): Promise<void> {
+  const text = position === null ? null : JSON.stringify(position);
+  const update = transaction.updateTable('schedule').set({ position_json: text });
+  await update.where('schedule_id', '=', id).execute();
+}
+
+/** The same for all schedules that take a source into a dataset. */
+export async function savePositions(
+  transaction: Database,
+  of: { readonly workspace: string; readonly dataset: string; readonly sourceId: string },
+  position: unknown,
+): Promise<void> {
+  const position_json = JSON.stringify(position);
+  await transaction
+    .updateTable('schedule')
+    .set({ position_json })
+    .where('workspace', '=', of.workspace)
+    .where('dataset', '=', of.dataset)
+    .where('source_id', '=', of.sourceId)
+    .execute();
+}
+
+export async function insertRun(transaction: Database, run: Omit<Run, 'run_id'>): Promise<string> {
+  const runId = randomHex(16);
+  await transaction
+    .insertInto('ingestion_run')
+    .values({ ...run, run_id: runId })
+    .execute();
+  return runId;
+}
+
+/** Lets the oldest runs of a schedule go, past the most that are kept. */
+export async function trimRuns(database: Database, scheduleId: string): Promise<void> {
+  const oldest = await database
+    .selectFrom('ingestion_run')
+    .select('made_ms')
+    .where('schedule_id', '=', scheduleId)
+    .orderBy('made_ms', 'desc')
+    .offset(RUNS_KEPT_MAX)
+    .limit(1)
+    .executeTakeFirst();
+  if (oldest === undefined) return;
+  await database
+    .deleteFrom('ingestion_run')
+    .where('schedule_id', '=', scheduleId)
+    .where('made_ms', '<=', oldest.made_ms)
+    .execute();
+}
+
+function rowOf(schedule: Schedule): Omit<ScheduleTable, 'position_json'> {
+  return {
+    schedule_id: schedule.id,
+    workspace: schedule.workspace,
+    account_id: schedule.accountId,
+    source_id: schedule.sourceId,
+    dataset: schedule.dataset,
+    state: schedule.state,
+    next_ms: schedule.nextMs,
+    retry_ms: schedule.retry?.atMs ?? null,
+    due_ms: schedule.retry?.dueMs ?? null,
+    attempt: schedule.retry?.attempt ?? 0,
+    body_json: JSON.stringify(schedule.body),
+    created_ms: schedule.createdMs,
+    updated_ms: schedule.updatedMs,
+  };
+}
+
+const scheduleOf = (row: ScheduleRow): Schedule => ({
+  id: row.schedule_id,
+  workspace: row.workspace,
+  accountId: row.account_id,
+  sourceId: row.source_id,
+  dataset: row.dataset,
+  state: row.state === 'PAUSED' ? 'PAUSED' : 'ENABLED',
+  nextMs: row.next_ms,
+  retry:
+    row.retry_ms === null
+      ? null
+      : { atMs: row.retry_ms, dueMs: row.due_ms ?? row.retry_ms, attempt: row.attempt },
+  body: JSON.parse(row.body_json) as ScheduleBody,
+  createdMs: row.created_ms,
+  updatedMs: row.updated_ms,
+});
