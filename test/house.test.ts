@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { documentRules } from './house/documents.ts';
 import { expressionRules } from './house/expressions.ts';
 import { importRules } from './house/imports.ts';
+import { roomRules } from './house/rooms.ts';
 import { sizeRules } from './house/sizes.ts';
 import { repositoryTree, sampleTrees, type Rule, type Tree } from './house/tree.ts';
 import { wordRules } from './house/words.ts';
@@ -13,6 +14,7 @@ import { wordRules } from './house/words.ts';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const RULES: readonly Rule[] = [
   ...importRules,
+  ...roomRules,
   ...sizeRules,
   ...wordRules,
   ...documentRules,

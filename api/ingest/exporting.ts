@@ -1,11 +1,15 @@
 // An export as it is asked for, and as its owner's query is run: what is read is bound to one version
 // of the lake before the export is recorded, and to datasets of the account.
 import { realpath } from 'node:fs/promises';
-import type { ExportOrder } from '../../jobs/export/exportOrder.ts';
-import { exportedMoment, newExport } from '../../jobs/export/exportOrder.ts';
+import { exportedMoment, type ExportOrder, newExport } from '../../jobs/export/exportOrder.ts';
 import { type OpenedQuery, refuseOthers } from '../../jobs/export/exportRun.ts';
 import { Exports } from '../../jobs/export/exports.ts';
-import { PART_BYTES_MAX, type PartFormat, rowsOfPart, takeFile } from '../../pipeline/targets/exportParts.ts';
+import {
+  PART_BYTES_MAX,
+  type PartFormat,
+  rowsOfPart,
+  takeFile,
+} from '../../pipeline/targets/exportParts.ts';
 import { folderOfAccount, isOfAnother } from '../../pipeline/sources/accountFolder.ts';
 import { SourceFailure } from '../../pipeline/sources/base/source.ts';
 import { makeFolder } from '../../pipeline/targets/folder.ts';

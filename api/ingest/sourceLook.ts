@@ -6,7 +6,7 @@ import type { DataSourceRow } from '../../store/work/dataSources.ts';
 import { inWorkFolder } from '../../store/base/workFolder.ts';
 import { callerOf } from '../auth/access.ts';
 import type { Call, Services } from '../request/endpoint.ts';
-import type { Workbench } from '../../pipeline/batch/batchRequest.ts';
+import type { Workbench } from '../../pipeline/bytes/workbench.ts';
 
 /** A file that is looked at: its caller waits for all of it. */
 const SAMPLE_BYTES_MAX = 256 * 1024 ** 2;

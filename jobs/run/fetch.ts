@@ -28,8 +28,8 @@ import { inWorkFolder } from '../../store/base/workFolder.ts';
 import { endIngested, eventsOf, type JobParts, tellLog } from './jobLife.ts';
 import type { FetchOrder } from './order.ts';
 import type { FetchRun } from './runner.ts';
-import type { Workbench } from '../../pipeline/batch/batchRequest.ts';
 import type { Load } from '../../pipeline/conform/load.ts';
+import type { Workbench } from '../../pipeline/bytes/workbench.ts';
 
 export interface FetchParts extends JobParts {
   readonly secrets: Secrets;

@@ -4,8 +4,14 @@ import { join } from 'node:path';
 import { publishFile } from '../../pipeline/merge/ingest.ts';
 import { copyTable, fileStats } from '../../pipeline/batch/parquetFile.ts';
 import { isNumbered } from '../../pipeline/batch/uniqueIndex.ts';
-import { type Column, isSystemColumn, propertyOf, SQL_TYPES } from '../../store/versions/columns.ts';
-import type { ColumnType, PropertyType } from '../../store/versions/columns.ts';
+import {
+  type Column,
+  type ColumnType,
+  isSystemColumn,
+  propertyOf,
+  type PropertyType,
+  SQL_TYPES,
+} from '../../store/versions/columns.ts';
 import { createDataset, createWorkspace } from '../../store/lake/datasetEdits.ts';
 import { type Dataset, requiredOf, UNSAID } from '../../store/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';

@@ -5,12 +5,17 @@ import { type Column, isSystemColumn } from '../../store/versions/columns.ts';
 import type { Action } from '../../store/datasets/contracts.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { type Reject, REJECTS_KEPT_MAX } from '../../store/work/jobs.ts';
-import { type Aside, QUARANTINE_BYTES_MAX, QUARANTINE_MAX } from '../../store/datasets/quarantine.ts';
+import {
+  type Aside,
+  QUARANTINE_BYTES_MAX,
+  QUARANTINE_MAX,
+} from '../../store/datasets/quarantine.ts';
 import { newUuid } from '../../store/base/random.ts';
 import { askEach, FAULT, NUMBER } from './batchStatements.ts';
 import type { Check, Breach } from './expectations.ts';
-import type { Batch, BatchRequest, Workbench } from './batchRequest.ts';
+import type { Batch, BatchRequest } from './batchRequest.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+import type { Workbench } from '../bytes/workbench.ts';
 
 interface Judged extends Pick<Batch, 'quarantined' | 'warnings' | 'failed'> {
   /** A sub-select of the staged records without those that were judged. */

@@ -39,8 +39,9 @@ import {
   repeatsStatement,
   repeatsTold,
 } from './uniqueIndex.ts';
-import type { Batch, Misfit, BatchRequest, Workbench } from './batchRequest.ts';
+import type { Batch, Misfit, BatchRequest } from './batchRequest.ts';
 import { identifier } from '../../store/duckdb/sqlText.ts';
+import type { Workbench } from '../bytes/workbench.ts';
 
 /** The batch, or the columns whose values do not fit the types, or that the index is none. */
 type Attempt =

@@ -2,7 +2,6 @@
 import type { Relation } from '../values/relation.ts';
 import type { UniqueIndex } from './uniqueIndex.ts';
 import type { Checks, Breach } from './expectations.ts';
-import type { DuckDbPool } from '../../store/duckdb/pool.ts';
 import type { FileStats } from './parquetFile.ts';
 import type { Reject } from '../../store/work/jobs.ts';
 import type { Aside } from '../../store/datasets/quarantine.ts';
@@ -23,17 +22,6 @@ export interface BatchRequest {
   readonly firstRow: number;
   /** Records that repeat an index value: all but one are left out, or that they are there is told. */
   readonly repeats: 'drop' | 'tell';
-}
-
-/** Where a batch is made: a child, a folder of its own, and who is told of progress. */
-export interface Workbench {
-  readonly pool: DuckDbPool;
-  readonly folder: string;
-  /** Files that statements read besides the body. */
-  readonly files?: readonly string[];
-  readonly deadlineMs: number;
-  readonly onProgress: (percent: number) => void;
-  readonly signal?: AbortSignal;
 }
 
 export interface Batch {

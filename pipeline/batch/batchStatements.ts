@@ -6,9 +6,16 @@ import type { Row } from '../../store/duckdb/protocol.ts';
 import { Failure, isDiskFull, reasonOf, toldFull } from '../../store/base/failure.ts';
 import type { Reject } from '../../store/work/jobs.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
-import { INDEX_BYTES_MAX, MISFIT, RECORD_TOO_LARGE, type Relation, valueOf } from '../values/relation.ts';
-import type { BatchRequest, Workbench } from './batchRequest.ts';
+import {
+  INDEX_BYTES_MAX,
+  MISFIT,
+  RECORD_TOO_LARGE,
+  type Relation,
+  valueOf,
+} from '../values/relation.ts';
+import type { BatchRequest } from './batchRequest.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+import type { Workbench } from '../bytes/workbench.ts';
 
 /** The place of a record in its file, from 1. */
 export const NUMBER = '_system_number';

@@ -29,8 +29,9 @@ import {
   saidOrder,
   valueOf,
 } from '../values/relation.ts';
-import type { Batch, BatchRequest, Workbench } from './batchRequest.ts';
+import type { Batch, BatchRequest } from './batchRequest.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+import type { Workbench } from '../bytes/workbench.ts';
 
 /** Numbers the records, then drops the faulty ones and all but one of each index value. */
 export async function exactBatch(request: BatchRequest, bench: Workbench): Promise<Batch> {

@@ -8,9 +8,16 @@ import { newUuid } from '../../store/base/random.ts';
 import { ask, lineOf } from '../batch/batchStatements.ts';
 import { copyTable, fileStats } from '../batch/parquetFile.ts';
 import { INDEX_BYTES_MAX, type Relation } from '../values/relation.ts';
-import { isBlank, isNumbered, orderBy, repeatsStatement, type UniqueIndex } from '../batch/uniqueIndex.ts';
-import type { Batch, Workbench } from '../batch/batchRequest.ts';
+import {
+  isBlank,
+  isNumbered,
+  orderBy,
+  repeatsStatement,
+  type UniqueIndex,
+} from '../batch/uniqueIndex.ts';
+import type { Batch } from '../batch/batchRequest.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+import type { Workbench } from '../bytes/workbench.ts';
 
 /** Records of a first look at all candidates. */
 const LOOKED_AT = 50_000;

@@ -8,9 +8,10 @@ import type { Lake } from '../../store/lake/lake.ts';
 import type { DuckDbPool } from '../../store/duckdb/pool.ts';
 import type { Clock } from '../../store/base/clock.ts';
 import type { AtCrashPoint } from '../../store/base/crashPoints.ts';
-import type { Workbench, Batch } from '../batch/batchRequest.ts';
+import type { Batch } from '../batch/batchRequest.ts';
 import type { DatasetDraft } from '../../store/lake/datasetEdits.ts';
 import type { PropertyType, Column } from '../../store/versions/columns.ts';
+import type { Workbench } from '../bytes/workbench.ts';
 
 type DuplicateHandling = 'ignore' | 'replace';
 

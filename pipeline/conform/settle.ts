@@ -17,9 +17,10 @@ import {
   numberVerdict,
 } from '../values/numberFormats.ts';
 import { fromClause, type Relation } from '../values/relation.ts';
-import type { Batch, Misfit, Workbench } from '../batch/batchRequest.ts';
+import type { Batch, Misfit } from '../batch/batchRequest.ts';
 import type { IngestEvents } from './load.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+import type { Workbench } from '../bytes/workbench.ts';
 
 interface Settling {
   readonly bench: Workbench;

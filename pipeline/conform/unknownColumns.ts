@@ -3,8 +3,8 @@
 import { Failure } from '../../store/base/failure.ts';
 import { ask, lineOf, NUMBER } from '../batch/batchStatements.ts';
 import { fromClause, given, type Relation } from '../values/relation.ts';
-import type { Workbench } from '../batch/batchRequest.ts';
 import { identifier } from '../../store/duckdb/sqlText.ts';
+import type { Workbench } from '../bytes/workbench.ts';
 
 /** Columns that are looked for and told. */
 const COLUMNS_TOLD = 20;

@@ -6,7 +6,7 @@ import { checkPropertyNames, type PropertyType } from '../../store/versions/colu
 import { Failure, toldFull } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
 import type { Relation } from '../values/relation.ts';
-import type { Workbench } from '../batch/batchRequest.ts';
+import type { Workbench } from '../bytes/workbench.ts';
 
 /** Memory of the worker beside the batch that it reads, in MiB. */
 const HEAP_MIB = 512;

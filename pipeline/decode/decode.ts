@@ -8,7 +8,13 @@ import { arrowRelation } from './arrow.ts';
 import { contentOf, readHead, textContentOf } from '../bytes/content.ts';
 import { csvRelation } from './csv.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
-import { narrowEncodingOf, scanText, tellNul, wideEncodingOf, writeUtf8 } from '../bytes/encoding.ts';
+import {
+  narrowEncodingOf,
+  scanText,
+  tellNul,
+  wideEncodingOf,
+  writeUtf8,
+} from '../bytes/encoding.ts';
 import { errorIn } from '../bytes/errorDocument.ts';
 import {
   framingOf,
@@ -27,7 +33,7 @@ import { describeParquet, parquetRelation } from './parquet.ts';
 import type { Encoding, Reading } from '../bytes/reading.ts';
 import type { Relation } from '../values/relation.ts';
 import { type Packing, unpack } from '../bytes/unpack.ts';
-import type { Workbench } from '../batch/batchRequest.ts';
+import type { Workbench } from '../bytes/workbench.ts';
 
 /** A file, and what is said of how it is to be read. */
 interface Opening {

@@ -11,9 +11,10 @@ import { openLoad, refuseBatch, tellBreaches } from '../merge/ingest.ts';
 import { notesOf } from '../conform/loadNotes.ts';
 import { meet, type Meeting } from '../merge/merge.ts';
 import { uniqueIndexOf } from '../batch/uniqueIndex.ts';
-import type { Batch, Workbench } from '../batch/batchRequest.ts';
+import type { Batch } from '../batch/batchRequest.ts';
 import type { Conformed, IngestServices, Load } from '../conform/load.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+import type { Workbench } from '../bytes/workbench.ts';
 
 /** Records that are shown of what would be rejected, and of what would be kept aside. */
 const TOLD_MAX = 100;

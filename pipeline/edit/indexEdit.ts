@@ -1,7 +1,12 @@
 // Another unique index for a dataset that is there, or none: its records are written again in the new
 // order, proved, and take the place of the old ones in one commit. Old versions answer as they did.
 import { join } from 'node:path';
-import { type Column, CREATED_COLUMN, ROW_COLUMN, UPDATED_COLUMN } from '../../store/versions/columns.ts';
+import {
+  type Column,
+  CREATED_COLUMN,
+  ROW_COLUMN,
+  UPDATED_COLUMN,
+} from '../../store/versions/columns.ts';
 import type { ColumnMapping, Dataset } from '../../store/datasets/datasets.ts';
 import { columnsOf } from '../../store/lake/datasetEdits.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -25,9 +30,9 @@ import {
   uniqueIndexOf,
 } from '../batch/uniqueIndex.ts';
 import type { Edit } from '../../store/lake/edit.ts';
-import type { Workbench } from '../batch/batchRequest.ts';
 import type { IngestServices } from '../conform/load.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+import type { Workbench } from '../bytes/workbench.ts';
 
 export interface IndexEdit {
   readonly mapping: ColumnMapping;

@@ -25,9 +25,10 @@ import { copyTable, fileStats } from '../batch/parquetFile.ts';
 import type { Rewritten } from '../merge/rewrite.ts';
 import { isNumbered, orderBy, uniqueIndexOf } from '../batch/uniqueIndex.ts';
 import type { Edit } from '../../store/lake/edit.ts';
-import type { Batch, Workbench } from '../batch/batchRequest.ts';
+import type { Batch } from '../batch/batchRequest.ts';
 import type { IngestEvents, IngestServices, Load } from '../conform/load.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+import type { Workbench } from '../bytes/workbench.ts';
 
 /** Records of one re-ingestion (INTERFACE.md 3.7, 3.8). */
 const REINGESTED_MAX = 1_000_000;

@@ -8,9 +8,9 @@ import { firstLoad } from '../conform/firstLoad.ts';
 import { wantedDates } from '../values/infer.ts';
 import { settle, settling } from '../conform/settle.ts';
 import { fromClause, valueOf } from '../values/relation.ts';
-import type { Workbench } from '../batch/batchRequest.ts';
 import { silentEvents } from '../conform/load.ts';
 import { identifier } from '../../store/duckdb/sqlText.ts';
+import type { Workbench } from '../bytes/workbench.ts';
 
 interface Suggestion {
   readonly schema: RecordSchema;

@@ -22,8 +22,15 @@ import { type FileStats, writtenFile } from '../batch/parquetFile.ts';
 import type { Relation } from '../values/relation.ts';
 import { type UniqueIndex, uniqueIndexOf } from '../batch/uniqueIndex.ts';
 import type { Edit } from '../../store/lake/edit.ts';
-import type { Batch, Workbench } from '../batch/batchRequest.ts';
-import type { Conformed, SchemaChange, Load, IngestServices, IngestEvents } from '../conform/load.ts';
+import type { Batch } from '../batch/batchRequest.ts';
+import type {
+  Conformed,
+  SchemaChange,
+  Load,
+  IngestServices,
+  IngestEvents,
+} from '../conform/load.ts';
+import type { Workbench } from '../bytes/workbench.ts';
 
 interface Ingested {
   readonly validated: number;

@@ -9,8 +9,8 @@ import { newUuid } from '../../store/base/random.ts';
 import { openRelation } from '../decode/decode.ts';
 import { jsonRecords } from '../values/relation.ts';
 import type { Piece } from '../sources/base/source.ts';
-import type { Workbench } from '../batch/batchRequest.ts';
 import { literal } from '../../store/duckdb/sqlText.ts';
+import type { Workbench } from '../bytes/workbench.ts';
 
 /** @throws Failure when a page is no JSON, or the disk is full. */
 export async function joinPages(

@@ -8,11 +8,18 @@ import type { DataFile, Table } from '../../store/versions/lakeRead.ts';
 import { newUuid } from '../../store/base/random.ts';
 import { type OpenFiles, withOpenFiles } from '../../store/versions/tableFiles.ts';
 import { FILE_COLUMN, POSITION_COLUMN, visibleRows } from '../../store/versions/tableSql.ts';
-import { copyDeletes, copyTable, type FileStats, fileStats, writtenFile } from '../batch/parquetFile.ts';
+import {
+  copyDeletes,
+  copyTable,
+  type FileStats,
+  fileStats,
+  writtenFile,
+} from '../batch/parquetFile.ts';
 import { orderBy, overlapping, type UniqueIndex } from '../batch/uniqueIndex.ts';
 import type { WrittenDeletes } from '../../store/lake/edit.ts';
-import type { Batch, Workbench } from '../batch/batchRequest.ts';
+import type { Batch } from '../batch/batchRequest.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+import type { Workbench } from '../bytes/workbench.ts';
 
 /** A delete file that waits to be published. */
 interface PendingDeletes {

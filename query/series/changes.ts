@@ -1,7 +1,6 @@
 // What changed between two versions of a dataset, by index value: only files and deletes that the
 // versions do not share are read.
-import type { Column } from '../../store/versions/columns.ts';
-import { UPDATED_COLUMN } from '../../store/versions/columns.ts';
+import { type Column, UPDATED_COLUMN } from '../../store/versions/columns.ts';
 import type { Bound } from '../../store/duckdb/protocol.ts';
 import type { DataFile, Table } from '../../store/versions/lakeRead.ts';
 import type { PendingRow } from '../../store/pushes/pendingRows.ts';

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress } from 'node:zlib';
 import type { Database } from '../catalog/database.ts';
 import type { PendingRow } from './pendingRows.ts';
-import type { PushLogTable } from '../catalog/tables/pushLog.ts';
+import type { PushLogTable } from '../catalog/tables/pushes.ts';
 
 /** Packed bytes of one dataset; past it its oldest flushes go. */
 const TABLE_BYTES_MAX = 64 * 1024 ** 2;

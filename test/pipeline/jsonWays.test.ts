@@ -13,9 +13,9 @@ import { read } from '../client.ts';
 import { type Seeded, seeded } from '../crash/seeded.ts';
 import { seedsOf } from '../seeds.ts';
 import { startServer, type TestServer } from '../server.ts';
-import type { Workbench } from '../../pipeline/batch/batchRequest.ts';
 import { type Load, silentEvents } from '../../pipeline/conform/load.ts';
 import { identifier } from '../../store/duckdb/sqlText.ts';
+import type { Workbench } from '../../pipeline/bytes/workbench.ts';
 
 /** Files of a seed: each is loaded four times. */
 const FILES = 8;

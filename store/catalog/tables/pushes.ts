@@ -1,6 +1,26 @@
-// What became of pushed records.
+// Records that were pushed: those that are no file yet, what became of the others, and how far the lake's
+// clock is ahead of the machine's.
 import type { Kysely } from 'kysely';
 import { createTable } from './createTable.ts';
+
+export interface PendingTable {
+  readonly sequence: number;
+  readonly table_id: number;
+  /** JSON: the values of the unique index. */
+  readonly index_json: string;
+  /** 1: it replaces a stored record of its index value; 0: a stored one stays. */
+  readonly replaces: number;
+  /** JSON: the record by its column names, as DuckDB reads them. */
+  readonly document: string;
+  readonly time_ms: number;
+}
+
+const COLUMNS = `sequence! bigint, table_id bigint, index_json text, replaces bigint, document text,
+  time_ms bigint`;
+
+export async function addPending(database: Kysely<unknown>): Promise<void> {
+  await createTable(database, 'pending', COLUMNS);
+}
 
 export interface PushLogTable {
   readonly log_id: number;
@@ -37,4 +57,14 @@ export async function addPushLog(database: Kysely<unknown>): Promise<void> {
     .on('push_log')
     .columns(['flushed_ms'])
     .execute();
+}
+
+export interface ClockMarkTable {
+  readonly mark_id: number;
+  readonly wall_ms: number;
+  readonly offset_ms: number;
+}
+
+export async function addClockMarks(database: Kysely<unknown>): Promise<void> {
+  await createTable(database, 'clock_mark', 'mark_id! bigint, wall_ms bigint, offset_ms bigint');
 }
