@@ -4,6 +4,21 @@ import { rollWhenDue } from '../jobs/upkeep/journalRoll.ts';
 import { makeUpkeep } from '../jobs/upkeep/upkeep.ts';
 import type { Services } from '../api/request/endpoint.ts';
 
+type WatchServices = Pick<
+  Services,
+  | 'clock'
+  | 'database'
+  | 'fileCheck'
+  | 'ingestion'
+  | 'journal'
+  | 'lake'
+  | 'lakeClock'
+  | 'pending'
+  | 'runner'
+  | 'scrub'
+  | 'settings'
+>;
+
 /** Logs what failed, by what it was. */
 export type Told = (what: string) => (reason: unknown, jobId?: string) => void;
 
@@ -19,7 +34,7 @@ const CHECK_LOOK_MS = 1_000;
 const FLUSH_LOOK_MS = 1_000;
 
 /** What happens by itself while the server runs; one thing of each kind at a time. */
-export function watchLake(services: Services, told: Told): { stop(): Promise<void> } {
+export function watchLake(services: WatchServices, told: Told): { stop(): Promise<void> } {
   const { keepAllMs, keepHourlyMs, keepDailyMs } = services.settings;
   const keep = { allMs: keepAllMs, hourlyMs: keepHourlyMs, dailyMs: keepDailyMs };
   const upkeep = makeUpkeep({ ...services, keep });
@@ -55,7 +70,13 @@ export function watchLake(services: Services, told: Told): { stop(): Promise<voi
 }
 
 /** Every turn of a dataset begins with its flush: an empty one does nothing more. */
-async function flushDue({ database, lake, lakeClock, pending, runner }: Services): Promise<void> {
+async function flushDue({
+  database,
+  lake,
+  lakeClock,
+  pending,
+  runner,
+}: Pick<Services, 'database' | 'lake' | 'lakeClock' | 'pending' | 'runner'>): Promise<void> {
   await lakeClock.meet(database);
   for (const tableId of pending.due(FLUSH_ROWS, FLUSH_AGE_MS)) {
     const dataset = lake.catalogue.datasetById(tableId);

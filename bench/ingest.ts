@@ -2,11 +2,11 @@
 // DuckDB's sorted COPY.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openCore, type Core } from '../app/main.ts';
 import { createWorkspace } from '../store/lake/datasetEdits.ts';
 import { readSettings } from '../store/base/settings.ts';
 import { bareDuckDb, ratioOf, type Ratio, timed, watchMemory } from './measure.ts';
 import { loadFile } from './stored.ts';
+import { openCore, type Core } from '../app/core.ts';
 
 const MEGABYTE = 1024 ** 2;
 

@@ -1,11 +1,12 @@
 // A server to measure, and a dataset of daily closes in it.
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Core, type Seams, startTapedeck, type Tapedeck } from '../app/main.ts';
+import { startTapedeck, type Tapedeck } from '../app/main.ts';
 import { createWorkspace } from '../store/lake/datasetEdits.ts';
 import type { ColumnMapping } from '../store/datasets/datasets.ts';
 import { readSettings } from '../store/base/settings.ts';
 import { bareDuckDb } from './measure.ts';
+import type { Core, Seams } from '../app/core.ts';
 
 /** Keys of a filled dataset: `S0000` to `S4999`, a record of each on each day from 2000-01-01. */
 export const SYMBOLS = 5_000;

@@ -2,9 +2,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Seams, startTapedeck, type Tapedeck } from '../app/main.ts';
+import { startTapedeck, type Tapedeck } from '../app/main.ts';
 import { createWorkspace } from '../store/lake/datasetEdits.ts';
 import { readSettings } from '../store/base/settings.ts';
+import type { Seams } from '../app/core.ts';
 
 export interface TestServer extends AsyncDisposable {
   /** `http://127.0.0.1:port`. */

@@ -5,12 +5,16 @@ import type { Services } from '../request/endpoint.ts';
 /** Accounts whose services are kept; others are made again, which costs a microsecond. */
 const ACCOUNTS_MAX = 1_000;
 
-export function servicesFor(services: Services, accountId: string): Services {
-  const { ingestion, series, sql } = services;
+export const withSqlOf = <Some extends Pick<Services, 'sql'>>(
+  services: Some,
+  accountId: string,
+): Some => ({ ...services, sql: { ...services.sql, pool: services.sql.pool.of(accountId) } });
+
+function servicesFor(services: Services, accountId: string): Services {
+  const { ingestion, series } = services;
   return {
-    ...services,
+    ...withSqlOf(services, accountId),
     series: { ...series, pool: series.pool.of(accountId) },
-    sql: { ...sql, pool: sql.pool.of(accountId) },
     ingestion: { ...ingestion, pool: ingestion.pool.of(accountId) },
   };
 }

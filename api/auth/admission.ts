@@ -17,6 +17,11 @@ import type { Replays } from './replays.ts';
 import { openSignature } from './signing.ts';
 import type { Throttle, Environment } from '../request/throttle.ts';
 
+type AdmissionServices = Pick<
+  Services,
+  'accounts' | 'adminToken' | 'clock' | 'ledger' | 'settings'
+>;
+
 /** What one listening port has of its own. */
 export interface Door {
   readonly environment: Environment;
@@ -39,7 +44,7 @@ export function admit(
   endpoint: Endpoint,
   token: string | undefined,
   request: FastifyRequest,
-  services: Services,
+  services: AdmissionServices,
   door: Door,
 ): Admitted {
   if (endpoint.token === 'none') return { caller: undefined, actor: '', checkBody: undefined };
@@ -99,7 +104,7 @@ function checkSignature(
   { token: { fullSignatures, refuseReplays, signed } }: Caller,
   token: string,
   { method, raw, headers }: FastifyRequest,
-  { accounts, clock, settings }: Services,
+  { accounts, clock, settings }: Pick<Services, 'accounts' | 'clock' | 'settings'>,
   { replays }: Door,
 ): Admitted['checkBody'] {
   const secret = signed ? accounts.signingSecret(token) : undefined;

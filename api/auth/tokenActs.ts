@@ -11,7 +11,7 @@ type Shown = Readonly<Record<string, unknown>>;
 export async function makeToken(
   accountId: string,
   { actor, json }: Call,
-  { accounts }: Services,
+  { accounts }: Pick<Services, 'accounts'>,
 ): Promise<Shown> {
   const { kind, ...settings } = json as Static<typeof CREATE_TOKEN>;
   return tokenView(await accounts.createToken(accountId, kind, settingsOf(settings), actor), true);
@@ -22,7 +22,7 @@ export async function setToken(
   accountId: string,
   settings: Partial<TokenSettings>,
   { actor, path }: Call,
-  { accounts }: Services,
+  { accounts }: Pick<Services, 'accounts'>,
 ): Promise<Shown> {
   const { tokenId = '' } = path;
   return tokenView(await accounts.changeToken(accountId, tokenId, settings, actor), false);
@@ -32,7 +32,7 @@ export async function setToken(
 export async function renewToken(
   accountId: string,
   { actor, path }: Call,
-  { accounts }: Services,
+  { accounts }: Pick<Services, 'accounts'>,
 ): Promise<Shown> {
   const { tokenId = '' } = path;
   return rotatedView(await accounts.rotateToken(accountId, tokenId, actor), accounts);

@@ -15,6 +15,8 @@ import { visibleRows } from '../../store/versions/tableSql.ts';
 import type { Services } from '../request/endpoint.ts';
 import { identifier } from '../../store/duckdb/sqlText.ts';
 
+type DatasetViewServices = Pick<Services, 'clock' | 'lake' | 'pending' | 'series' | 'settings'>;
+
 const ASKING = [
   ...['workspace', 'datasetId', 'title', 'description', 'source', 'weight'],
   ...['columnMapping', 'uniqueIndex', 'schema'],
@@ -46,7 +48,10 @@ export const schemaView = (dataset: Dataset): Readonly<Record<string, unknown>> 
 });
 
 /** With the counts of the current version and what is pending beside it. */
-export async function datasetView(dataset: Dataset, services: Services): Promise<object> {
+export async function datasetView(
+  dataset: Dataset,
+  services: DatasetViewServices,
+): Promise<object> {
   const table = await services.lake.table(dataset.tableId);
   const pending = table === undefined ? [] : services.pending.beside(table.tableId, table.snapshot);
   if (table === undefined) return { ...schemaView(dataset), keys: 0, records: 0 };
@@ -65,7 +70,11 @@ interface Counts {
 /** Counts of the versions asked for last: a version's count never changes. */
 const counted = new WeakMap<Table, Promise<Counts>>();
 
-function countStored(dataset: Dataset, table: Table, services: Services): Promise<Counts> {
+function countStored(
+  dataset: Dataset,
+  table: Table,
+  services: DatasetViewServices,
+): Promise<Counts> {
   const known = counted.get(table) ?? count(dataset, table, [], services);
   counted.set(table, known);
   known.catch(() => counted.delete(table));
@@ -76,7 +85,7 @@ async function count(
   dataset: Dataset,
   table: Table,
   pending: readonly PendingRow[],
-  { series }: Services,
+  { series }: Pick<Services, 'series'>,
 ): Promise<Counts> {
   const { key, subkey, date } = dataset.mapping;
   const names = [key, subkey, date].filter((name) => name !== undefined);
@@ -103,7 +112,7 @@ export async function keyView(
   dataset: Dataset,
   key: string,
   subkey: string | undefined,
-  services: Services,
+  services: DatasetViewServices,
 ): Promise<object> {
   const { clock, lake, series, settings } = services;
   const table = await lake.table(dataset.tableId);

@@ -2,6 +2,20 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Services } from '../request/endpoint.ts';
 
+type MetricsServices = Pick<
+  Services,
+  | 'clock'
+  | 'fileCheck'
+  | 'ingestion'
+  | 'lake'
+  | 'lakeClock'
+  | 'ledger'
+  | 'proofs'
+  | 'runner'
+  | 'series'
+  | 'sql'
+>;
+
 export type Observe = (route: string, status: number, ms: number) => void;
 
 export interface Metrics {
@@ -14,7 +28,7 @@ export interface Metrics {
 /** Upper bounds in seconds: hot reads below 1 ms, cold ones below 10, loads up to minutes. */
 const BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
 
-export function makeMetrics(services: Services): Metrics {
+export function makeMetrics(services: MetricsServices): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
@@ -51,7 +65,28 @@ export function makeMetrics(services: Services): Metrics {
 }
 
 function addGauges(
-  { fileCheck, lake, lakeClock, ledger, proofs, runner, series, sql, ingestion }: Services,
+  {
+    fileCheck,
+    lake,
+    lakeClock,
+    ledger,
+    proofs,
+    runner,
+    series,
+    sql,
+    ingestion,
+  }: Pick<
+    Services,
+    | 'fileCheck'
+    | 'lake'
+    | 'lakeClock'
+    | 'ledger'
+    | 'proofs'
+    | 'runner'
+    | 'series'
+    | 'sql'
+    | 'ingestion'
+  >,
   registers: Registry[],
 ): void {
   const gauge = (name: string, help: string, read: () => number): void => {

@@ -10,6 +10,23 @@ import { type HeldAnswers, makeHeldAnswers } from './heldAnswers.ts';
 import { makeMetrics, type Metrics } from './metrics.ts';
 import { type Pace, READING } from '../request/pace.ts';
 
+type OperationsServices = Pick<
+  Services,
+  | 'clock'
+  | 'database'
+  | 'fileCheck'
+  | 'folder'
+  | 'ingestion'
+  | 'lake'
+  | 'lakeClock'
+  | 'ledger'
+  | 'proofs'
+  | 'runner'
+  | 'series'
+  | 'settings'
+  | 'sql'
+>;
+
 export interface ServerState {
   /** The server takes no new work and ends soon. */
   draining: boolean;
@@ -18,7 +35,7 @@ export interface ServerState {
   readonly held: HeldAnswers;
 }
 
-export const makeState = (services: Services, pace: Pace = READING): ServerState => ({
+export const makeState = (services: OperationsServices, pace: Pace = READING): ServerState => ({
   draining: false,
   metrics: makeMetrics(services),
   held: makeHeldAnswers(services.settings.answerDiskBytes, pace),
@@ -30,7 +47,7 @@ const FREE_BYTES_MIN = 4 * 1024 ** 2;
 /** `/healthz`, `/readyz` and `/metrics` stand outside the versions and need no token. */
 export function addOperations(
   server: FastifyInstance,
-  services: Services,
+  services: OperationsServices,
   state: ServerState,
 ): void {
   server.get('/healthz', (_request, reply) => reply.type('text/plain').send('ok\n'));
@@ -48,13 +65,16 @@ export function addOperations(
 }
 
 /** Damage of some files is no reason to take the server away: all the others are served. */
-function readyText({ proofs }: Services): string {
+function readyText({ proofs }: Pick<Services, 'proofs'>): string {
   if (proofs.damaged === 0) return 'ready\n';
   const advice = 'see `tapedeck verify`';
   return `ready, but ${proofs.damaged} files of the lake are damaged: ${advice}\n`;
 }
 
-async function notReady(services: Services, state: ServerState): Promise<string | undefined> {
+async function notReady(
+  services: OperationsServices,
+  state: ServerState,
+): Promise<string | undefined> {
   if (state.draining) return 'draining';
   const { database, folder, ingestion, series, sql: queries } = services;
   const pools = { reads: series.pool, SQL: queries.pool, loads: ingestion.pool };

@@ -13,7 +13,7 @@ import { SENDING, slowBody, watchPace } from '../request/pace.ts';
 /** @throws Failure TooLarge past TAPEDECK_BODY_BYTES; InvalidBody when it is empty or cut short. */
 export async function spoolBody(
   call: Call,
-  { disk, folder, settings, at }: Services,
+  { disk, folder, settings, at }: Pick<Services, 'disk' | 'folder' | 'settings' | 'at'>,
 ): Promise<{ readonly path: string; readonly bytes: number }> {
   const most = settings.bodyBytesMax;
   if ((call.contentLength ?? 0) > most) throw tooLarge(most);

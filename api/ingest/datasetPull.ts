@@ -2,7 +2,11 @@
 // whole, and not again while none of them has changed.
 import { rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type DatasetDefinition, type Pull, SourceFailure } from '../../pipeline/sources/base/source.ts';
+import {
+  type DatasetDefinition,
+  type Pull,
+  SourceFailure,
+} from '../../pipeline/sources/base/source.ts';
 import { datasetsOf } from '../../query/sql/plan/boundTable.ts';
 import { type BoundPlan, runSql } from '../../query/sql/run/run.ts';
 import type { Account } from '../../store/accounts/accountRows.ts';
@@ -11,17 +15,18 @@ import { checkName } from '../../store/versions/columns.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
 import { DEFAULT_SETTINGS } from '../../store/accounts/tokens.ts';
-import { servicesFor } from '../auth/accountServices.ts';
+import { withSqlOf } from '../auth/accountServices.ts';
 import type { Services } from '../request/endpoint.ts';
-import { bindQuery, limitsOf, tagOf } from '../sql/sql.ts';
+import { bindQuery, type BindServices, limitsOf, tagOf } from '../sql/sql.ts';
+
+type DatasetPullServices = BindServices & Pick<Services, 'accounts'>;
 
 /** Records of one pull: as many as one ingestion takes (INTERFACE.md 3.8). */
 const ROWS_MAX = 20_000_000;
 
-/** @param services are asked for when it is pulled: sources are part of what they are made of */
-export const datasetPull = (services: () => Services): Pull<DatasetDefinition> =>
+export const datasetPull = (services: DatasetPullServices): Pull<DatasetDefinition> =>
   async function* ({ definition, landing, owner, since }) {
-    const all = servicesFor(services(), owner.accountId);
+    const all = withSqlOf(services, owner.accountId);
     const account = all.accounts.account(owner.accountId);
     if (account === undefined) throw new SourceFailure('the account is not there', false);
     const caller = ownerOf(account, owner.accountId);
@@ -68,7 +73,7 @@ function textOf({ dataset, query }: DatasetDefinition, workspace: string): strin
 export function refuseForeign(
   { tables }: BoundPlan,
   accountId: string,
-  { lake }: Services,
+  { lake }: Pick<Services, 'lake'>,
   own: string,
 ): void {
   const foreign = datasetsOf(tables).find(

@@ -26,27 +26,31 @@ import { type ExportRow, newExportId } from '../../store/work/exports.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { type AsOf, type Moment, momentText } from '../../store/history/history.ts';
 import { callerOf, datasetOf, placeOf } from '../auth/access.ts';
-import { servicesFor } from '../auth/accountServices.ts';
+import { withSqlOf } from '../auth/accountServices.ts';
 import { ownerOf, refuseForeign } from './datasetPull.ts';
 import type { Call, Services } from '../request/endpoint.ts';
 import { type ExportBody, partFormatOf, targetOf, whatOf } from './exportBody.ts';
 import { pastOf } from '../read/moments.ts';
 import { readAsOf } from '../read/series.ts';
-import { bindQuery, limitsOf, momentOf } from '../sql/sql.ts';
+import { bindQuery, type BindServices, limitsOf, momentOf } from '../sql/sql.ts';
+
+type QueryServices = BindServices & Pick<Services, 'accounts'>;
+type OpenExportsServices = QueryServices &
+  Pick<
+    Services,
+    'at' | 'clock' | 'database' | 'folder' | 'lake' | 'pending' | 'secrets' | 'disk' | 'settings'
+  >;
+type ExportingServices = QueryServices &
+  Pick<Services, 'clock' | 'database' | 'disk' | 'folder' | 'pending' | 'runner'>;
 
 /** Rows of one query, as many as one ingestion takes (INTERFACE.md 3.8). */
 const QUERY_ROWS_MAX = 20_000_000;
 /** Pushed records become a part of the version first; a load may stand before them. */
 const FLUSH_WAIT_MS = 10_000;
 
-/** @param services are asked for when an export runs: exports are part of them */
 export const openExports = (
-  parts: Pick<
-    Services,
-    'at' | 'clock' | 'database' | 'folder' | 'lake' | 'pending' | 'secrets' | 'disk' | 'settings'
-  >,
+  parts: OpenExportsServices,
   pool: DuckDbPool,
-  services: () => Services,
   onFault: (reason: unknown, exportId?: string) => void,
 ): Exports =>
   new Exports({
@@ -56,7 +60,7 @@ export const openExports = (
     deadlineMs: parts.settings.jobTimeoutMs,
     targets: targetRules(parts),
     openQuery: (row, query, signal) =>
-      openQuery(row, query, signal, servicesFor(services(), row.account_id)),
+      openQuery(row, query, signal, withSqlOf(parts, row.account_id)),
     onFault,
   });
 
@@ -72,7 +76,7 @@ const targetRules = ({
 });
 
 /** An export that is not recorded yet. @throws Failure InvalidBody naming the member and its rule. */
-export async function exportAsked(call: Call, services: Services): Promise<ExportRow> {
+export async function exportAsked(call: Call, services: ExportingServices): Promise<ExportRow> {
   const { clock, settings } = services;
   const { accountId, workspace } = placeOf(call, services);
   const body = call.json as ExportBody;
@@ -102,7 +106,7 @@ async function ofDataset(
   given: string,
   asOf: AsOf | undefined,
   make: Make,
-  services: Services,
+  services: ExportingServices,
 ): Promise<ExportRow> {
   const dataset = ownDataset(call, given, services);
   const { tableId } = dataset;
@@ -120,7 +124,7 @@ async function ofDataset(
 }
 
 /** @throws Failure InvalidBody for one that is not there, or not the account's. */
-function ownDataset(call: Call, given: string, { lake }: Services): Dataset {
+function ownDataset(call: Call, given: string, { lake }: Pick<Services, 'lake'>): Dataset {
   const caller = callerOf(call.caller);
   const [name = '', place = call.path['workspace'] ?? ''] = given.split('.').reverse();
   const owner = lake.catalogue.workspace(place)?.accountId;
@@ -141,7 +145,7 @@ async function ofQuery(
   query: string,
   asOf: AsOf | undefined,
   make: Make,
-  services: Services,
+  services: ExportingServices,
 ): Promise<ExportRow> {
   const { lake } = services;
   const given = (call.json as ExportBody).asOf;
@@ -162,7 +166,7 @@ async function bindOwn(
   call: Call,
   text: string,
   asOf: string | undefined,
-  services: Services,
+  services: ExportingServices,
 ): Promise<BoundPlan> {
   const workspace = call.path['workspace'] ?? '';
   const { caller, departure } = call;
@@ -189,7 +193,7 @@ async function openQuery(
   row: ExportRow,
   text: string,
   signal: AbortSignal,
-  services: Services,
+  services: QueryServices,
 ): Promise<OpenedQuery> {
   const { accounts, settings, sql } = services;
   const account = accounts.account(row.account_id);
@@ -227,7 +231,7 @@ async function openQuery(
  */
 async function flushed(
   datasets: readonly Dataset[],
-  { lake, pending, runner }: Services,
+  { lake, pending, runner }: Pick<Services, 'lake' | 'pending' | 'runner'>,
 ): Promise<number> {
   for (const { dataset, tableId, workspace } of datasets) {
     const newest = pending.newest(tableId);
@@ -253,7 +257,12 @@ async function flushed(
 async function exportFolderOf(
   target: TargetDefinition,
   { accountId, workspace }: { readonly accountId: string; readonly workspace: string },
-  { accounts, database, disk, settings }: Services,
+  {
+    accounts,
+    database,
+    disk,
+    settings,
+  }: Pick<Services, 'accounts' | 'database' | 'disk' | 'settings'>,
 ): Promise<string | undefined> {
   if (target.type === 'FILE') {
     const { exportFolder } = settings;
@@ -280,7 +289,7 @@ async function checkFree(
   exportId: string,
   definition: TargetDefinition,
   exportFolder: string | undefined,
-  services: Services,
+  services: Pick<Services, 'disk' | 'folder' | 'settings'>,
 ): Promise<void> {
   const signal = AbortSignal.timeout(services.settings.sourceTimeoutMs);
   const order = { exportId, definition, exportFolder, credential: undefined, signal };

@@ -8,6 +8,8 @@ import { callerOf } from '../auth/access.ts';
 import type { Call, Services } from '../request/endpoint.ts';
 import type { Workbench } from '../../pipeline/bytes/workbench.ts';
 
+type SourceLookServices = Pick<Services, 'clock' | 'fetching' | 'ingestion'>;
+
 /** A file that is looked at: its caller waits for all of it. */
 const SAMPLE_BYTES_MAX = 256 * 1024 ** 2;
 
@@ -16,7 +18,7 @@ export async function look<T>(
   row: DataSourceRow,
   credentialId: string | undefined,
   call: Call,
-  services: Services,
+  services: SourceLookServices,
   work: (piece: Piece, bench: Workbench) => Promise<T>,
 ): Promise<T> {
   const { clock, fetching } = services;
@@ -45,7 +47,7 @@ export async function look<T>(
 }
 
 export const onBench = <T>(
-  { ingestion }: Services,
+  { ingestion }: Pick<Services, 'ingestion'>,
   work: (bench: Workbench) => Promise<T>,
 ): Promise<T> =>
   inWorkFolder(ingestion.temporary, (folder) => {

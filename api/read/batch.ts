@@ -18,9 +18,14 @@ import { numberOf, refuse, truthOf } from '../request/parameters.ts';
 import { fareOf, formatOf, readDataset, rowsOf } from './series.ts';
 import { QUERIES_MAX, readSeries } from './seriesParameters.ts';
 
+type BatchServices = Pick<
+  Services,
+  'clock' | 'cursors' | 'lake' | 'ledger' | 'pending' | 'series' | 'settings'
+>;
+
 export async function answerBatch(
   call: Call,
-  services: Services,
+  services: BatchServices,
   workspace: string,
   ids: readonly string[],
 ): Promise<Answer> {
@@ -79,7 +84,7 @@ interface Price {
  */
 export async function unchargedOnFailure(
   call: Call,
-  services: Services,
+  services: BatchServices,
   parts: readonly Part[],
   work: () => Promise<Answer>,
 ): Promise<Answer> {
@@ -99,7 +104,7 @@ const NOTHING: Body = { objects: 0, bytes: new Uint8Array() };
 
 async function partOf(
   call: Call,
-  services: Services,
+  services: BatchServices,
   dataset: Dataset,
   format: TextFormat,
   at: Moment,
@@ -126,7 +131,7 @@ interface Paid<T> extends Omit<Part, 'snapshot' | 'moment'> {
  */
 export async function paidFor<T extends { readonly objects: number }>(
   call: Call,
-  services: Services,
+  services: BatchServices,
   fare: Fare,
   before: readonly Part[],
   run: () => Promise<T>,

@@ -8,6 +8,8 @@ import type { Charge, Order } from '../../store/ledger/ledger.ts';
 import type { Call, Services } from '../request/endpoint.ts';
 import { numberOf, type Parameter, truthOf } from '../request/parameters.ts';
 
+type MeteringServices = Pick<Services, 'ledger' | 'settings'>;
+
 /** Query parameters of every metered call. */
 export const METERING_PARAMETERS: readonly Parameter[] = [
   {
@@ -68,7 +70,7 @@ export class PaidFailure extends Failure {
  */
 export async function metered<T extends { readonly objects: number }>(
   call: Call,
-  services: Services,
+  services: MeteringServices,
   caller: Caller,
   fare: Fare & { readonly price?: (result: T) => number },
   run: () => Promise<T>,
@@ -118,7 +120,7 @@ async function objectsOf<T extends { readonly objects: number }>(
   return counted === undefined ? objects : Math.max(objects, await counted());
 }
 
-const isFree = ({ environment }: Call, { settings }: Services): boolean =>
+const isFree = ({ environment }: Call, { settings }: Pick<Services, 'settings'>): boolean =>
   !settings.metering || environment === 'test';
 
 /**
@@ -127,7 +129,7 @@ const isFree = ({ environment }: Call, { settings }: Services): boolean =>
  */
 export async function meteredTogether<T>(
   call: Call,
-  services: Services,
+  services: MeteringServices,
   caller: Caller,
   fares: readonly Fare[],
   run: () => Promise<{ readonly result: T; readonly objects: readonly number[] }>,

@@ -26,6 +26,11 @@ import { numberOf, refuse, textOf, truthOf } from '../request/parameters.ts';
 import { readSeries } from './seriesParameters.ts';
 import type { SeriesParameters } from '../../query/plan/seriesParameters.ts';
 
+type SeriesServices = Pick<
+  Services,
+  'clock' | 'cursors' | 'lake' | 'ledger' | 'pending' | 'series' | 'settings'
+>;
+
 /** How another door asks for the same records, and what it makes of them. */
 interface OtherDoor {
   readonly parameters: SeriesParameters;
@@ -35,7 +40,7 @@ interface OtherDoor {
 
 export async function answerSeries(
   call: Call,
-  services: Services,
+  services: SeriesServices,
   dataset: Dataset,
   shape: SeriesShape,
   door?: OtherDoor,
@@ -57,7 +62,7 @@ export async function answerSeries(
 
 async function answered(
   call: Call,
-  services: Services,
+  services: SeriesServices,
   dataset: Dataset,
   shape: SeriesShape,
   format: BodyFormat,
@@ -122,7 +127,7 @@ export const objectsMax = ({ limit, takes }: SeriesPlan): number =>
  */
 export function fareOf(
   call: Call,
-  services: Services,
+  services: SeriesServices,
   dataset: Dataset,
   reads: readonly Pick<DatasetRead, 'plan'>[],
 ): Fare {
@@ -153,7 +158,7 @@ const orderOf = (
   { endpoint, requestId }: Call,
   caller: Caller,
   dataset: Dataset,
-  { lake }: Services,
+  { lake }: Pick<Services, 'lake'>,
 ): Order => ({
   requestId,
   endpoint,
@@ -184,7 +189,7 @@ interface ReadOptions {
  */
 export async function readDataset(
   call: Call,
-  services: Services,
+  services: SeriesServices,
   dataset: Dataset,
   shape: SeriesShape,
   { at, named, own }: ReadOptions = {},
@@ -248,7 +253,7 @@ interface NamedQuery {
 async function namedQuery(
   { atEnd, bodiless, testCursors }: Call,
   name: QueryName,
-  { cursors, lake, pending }: Services,
+  { cursors, lake, pending }: Pick<Services, 'cursors' | 'lake' | 'pending'>,
 ): Promise<NamedQuery> {
   const { cursor, end } = await (testCursors ?? cursors).begin(name);
   let told: Moment | undefined;

@@ -6,13 +6,31 @@ import { inheritedMapping, type Parent, schemaOf } from '../../query/sql/run/vie
 import type { BoundTable } from '../../query/sql/plan/boundTable.ts';
 import type { ColumnMapping, RecordSchema } from '../../store/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { NamedTable, QueryBody, QueryParameter, View } from '../../store/datasets/namedQueries.ts';
+import type {
+  NamedTable,
+  QueryBody,
+  QueryParameter,
+  View,
+} from '../../store/datasets/namedQueries.ts';
 import { TIER_NAMES } from '../../store/accounts/tiers.ts';
 import { callerOf } from '../auth/access.ts';
 import type { Call, Services } from '../request/endpoint.ts';
 import { COLUMN_MAPPING } from '../datasets/datasetBody.ts';
 import { bindQuery, limitsOf } from './sql.ts';
 import { TAKEN_NAMES } from './sqlParameters.ts';
+
+type QueryBodyServices = Pick<
+  Services,
+  | 'clock'
+  | 'database'
+  | 'failedTime'
+  | 'lake'
+  | 'ledger'
+  | 'pending'
+  | 'queries'
+  | 'settings'
+  | 'sql'
+>;
 
 const TEXT_MAX = 10_000;
 const QUERY_MAX = 100_000;
@@ -68,7 +86,7 @@ export const ENDPOINT_BODY = Type.Object({
 /** A view as it is stored. @throws Failure InvalidParameter for a query that can not be run. */
 export async function viewBody(
   call: Call,
-  services: Services,
+  services: QueryBodyServices,
   workspace: string,
 ): Promise<Extract<QueryBody, { kind: 'view' }>> {
   const { view } = call.json as Static<typeof VIEW_BODY>;
@@ -92,7 +110,7 @@ export async function viewBody(
 /** A published query as it is stored. @throws Failure InvalidParameter as `viewBody`. */
 export async function endpointBody(
   call: Call,
-  services: Services,
+  services: QueryBodyServices,
   workspace: string,
 ): Promise<Extract<QueryBody, { kind: 'endpoint' }>> {
   const { endpoint } = call.json as Static<typeof ENDPOINT_BODY>;
@@ -122,7 +140,7 @@ export async function endpointBody(
 /** A query is stored only when it can be run now: its columns are asked for, nothing is read. */
 async function described(
   call: Call,
-  services: Services,
+  services: QueryBodyServices,
   workspace: string,
   text: string,
   parameters: ParameterValues,

@@ -35,6 +35,13 @@ import { bindTables } from './sqlTables.ts';
 import { isLogs } from './systemLogs.ts';
 import { dropFile } from '../http/heldAnswers.ts';
 
+/** What it takes to bind a query to the tables of its caller. */
+export type BindServices = Pick<
+  Services,
+  'clock' | 'database' | 'lake' | 'pending' | 'queries' | 'settings' | 'sql'
+>;
+type SqlServices = BindServices & Pick<Services, 'failedTime' | 'ledger'>;
+
 export interface SqlQuestion {
   readonly workspace: string;
   readonly text: string;
@@ -50,7 +57,7 @@ export interface SqlQuestion {
 /** @throws Failure InvalidParameter naming the place in the query and the rule. */
 export async function answerSql(
   call: Call,
-  services: Services,
+  services: SqlServices,
   question: SqlQuestion,
 ): Promise<Answer> {
   const caller = callerOf(call.caller);
@@ -131,7 +138,7 @@ type Asking = Pick<Call, 'caller' | 'query' | 'departure'>;
 /** The plan of a query with the tables that its caller reads. */
 export async function bindQuery(
   call: Asking,
-  services: Services,
+  services: BindServices,
   question: SqlQuestion,
 ): Promise<BoundPlan> {
   const { clock, lake, settings, sql } = services;

@@ -34,7 +34,7 @@ export function sqlFareOf(
   call: Call,
   caller: Caller,
   level: Level,
-  { lake }: Services,
+  { lake }: Pick<Services, 'lake'>,
   { folds, restrictions, stored, workspace }: Asked,
   rows: number,
 ): SqlFare {

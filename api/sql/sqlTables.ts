@@ -18,6 +18,11 @@ import { pastOf } from '../read/moments.ts';
 import { isLogs, logRows, openLogs } from './systemLogs.ts';
 import { viewOf } from '../auth/viewAccess.ts';
 
+type SqlTablesServices = Pick<
+  Services,
+  'clock' | 'database' | 'lake' | 'pending' | 'queries' | 'sql'
+>;
+
 interface Asked {
   readonly caller: Caller;
   /** Where names without a workspace are looked for first; then CORE. */
@@ -47,7 +52,7 @@ type Found =
 export async function bindTables(
   plan: SelectPlan,
   asked: Asked,
-  services: Services,
+  services: SqlTablesServices,
 ): Promise<readonly BoundTable[]> {
   await openLogs(plan, services);
   // Rights first, of all: nothing is opened for a query that may not run.
@@ -64,7 +69,7 @@ export async function bindTables(
 async function bindDataset(
   dataset: Dataset,
   { asOf, at, caller }: Asked,
-  services: Services,
+  services: SqlTablesServices,
 ): Promise<BoundTable> {
   const foreign = isForeign(caller, dataset, services.lake);
   const visibility = visibilityOf(caller, dataset);
@@ -88,7 +93,7 @@ async function besideFiles(
   snapshot: number,
   sequence: number,
   { accountId }: Caller,
-  { database, pending }: Services,
+  { database, pending }: Pick<Services, 'database' | 'pending'>,
 ): Promise<readonly PendingRow[]> {
   if (isLogs(dataset)) return logRows(database, accountId);
   return pending.beside(dataset.tableId, snapshot, undefined, sequence);
@@ -98,7 +103,7 @@ async function besideFiles(
 export async function bindView(
   view: View,
   asked: Asked,
-  services: Services,
+  services: SqlTablesServices,
 ): Promise<Extract<BoundTable, { kind: 'view' }>> {
   const name = `${view.workspace}.${view.name}`;
   if (asked.within.includes(view.id)) {
@@ -123,7 +128,7 @@ function tableOf(
   table: TableName,
   named: NamedTable | undefined,
   { caller, owned, source, workspace }: Asked,
-  { lake, queries }: Services,
+  { lake, queries }: Pick<Services, 'lake' | 'queries'>,
 ): Found {
   const reader = owned ? asOwner(caller) : caller;
   const places = table.workspace === undefined ? [workspace, CORE] : [table.workspace];

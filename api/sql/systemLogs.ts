@@ -17,7 +17,10 @@ export const isLogs = ({ dataset, workspace }: Dataset): boolean =>
   workspace === SYSTEM_WORKSPACE && dataset === LOGS.dataset;
 
 /** Makes the dataset when a query first names it: most servers are never asked. */
-export async function openLogs({ tables }: SelectPlan, { clock, lake }: Services): Promise<void> {
+export async function openLogs(
+  { tables }: SelectPlan,
+  { clock, lake }: Pick<Services, 'clock' | 'lake'>,
+): Promise<void> {
   const named = tables.some(
     ({ name, workspace }) =>
       workspace?.toUpperCase() === SYSTEM_WORKSPACE && name.toUpperCase() === LOGS.dataset,

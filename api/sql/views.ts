@@ -20,26 +20,46 @@ import type { Answer, Call, Services } from '../request/endpoint.ts';
 import { type Metered, metered, meteredTogether } from '../read/metering.ts';
 import { momentNow } from '../read/moments.ts';
 import { numberOf, refuse, textOf, truthOf } from '../request/parameters.ts';
-import { describePlan, formatOf, objectsMax, readAsOf, refuseBeside, rowsOf } from '../read/series.ts';
+import {
+  describePlan,
+  formatOf,
+  objectsMax,
+  readAsOf,
+  refuseBeside,
+  rowsOf,
+} from '../read/series.ts';
 import { readSeries } from '../read/seriesParameters.ts';
 import { limitsOf, momentOf, snapshotOf } from './sql.ts';
 import { mostOf, refuseDear, sqlFareOf } from './sqlPrice.ts';
 import { bindView } from './sqlTables.ts';
 import { viewOf } from '../auth/viewAccess.ts';
 
+type ViewsServices = Pick<
+  Services,
+  | 'clock'
+  | 'database'
+  | 'failedTime'
+  | 'lake'
+  | 'ledger'
+  | 'pending'
+  | 'queries'
+  | 'settings'
+  | 'sql'
+>;
+
 /** The view of a path, where no dataset has its name. @throws Failure Restricted. */
 export function viewNamed(
   call: Call,
   workspace: string,
   id: string,
-  { lake, queries }: Services,
+  { lake, queries }: Pick<Services, 'lake' | 'queries'>,
 ): View | undefined {
   if (lake.catalogue.dataset(workspace, id) !== undefined) return undefined;
   return viewOf(callerOf(call.caller), workspace, id, { lake, queries });
 }
 
 /** `/time-series/{id}`: `WS.VIEW`, or a view of the default workspace. */
-export function seriesView(call: Call, id: string, services: Services): View | undefined {
+export function seriesView(call: Call, id: string, services: ViewsServices): View | undefined {
   const dot = id.indexOf('.');
   if (dot > 0) return viewNamed(call, id.slice(0, dot), id.slice(dot + 1), services);
   const [first] = ownWorkspaces(callerOf(call.caller), services.lake);
@@ -48,7 +68,7 @@ export function seriesView(call: Call, id: string, services: Services): View | u
 
 export async function answerView(
   call: Call,
-  services: Services,
+  services: ViewsServices,
   view: View,
   shape: SeriesShape,
 ): Promise<Answer> {
@@ -93,7 +113,7 @@ interface PlannedView {
 async function paidView(
   { bound, format, plan, view }: PlannedView,
   call: Call,
-  services: Services,
+  services: ViewsServices,
 ): Promise<Metered<Body>> {
   const caller = callerOf(call.caller);
   const { settings, sql } = services;
@@ -122,7 +142,11 @@ async function paidView(
 }
 
 /** The view's plan with the tables that its owner reads. */
-export async function boundView(view: View, call: Call, services: Services): Promise<BoundPlan> {
+export async function boundView(
+  view: View,
+  call: Call,
+  services: ViewsServices,
+): Promise<BoundPlan> {
   const { clock, settings } = services;
   const { plan, tables } = await bindView(
     view,

@@ -15,12 +15,17 @@ import { answerSeries, fareOf, formatOf, readDataset } from '../read/series.ts';
 import { type Asking, recordsOf, refuseUseless, withPart } from './stockParameters.ts';
 import { servedType, STOCK_TYPES, type StockType } from './stockTypes.ts';
 
+type StockServices = Pick<
+  Services,
+  'clock' | 'cursors' | 'lake' | 'ledger' | 'pending' | 'series' | 'settings'
+>;
+
 /** SPEC.md "Limits". */
 const TYPES_MAX = 10;
 const SYMBOLS_MAX = 100;
 
 /** One type of one symbol. */
-export async function answerStock(given: Call, services: Services): Promise<Answer> {
+export async function answerStock(given: Call, services: StockServices): Promise<Answer> {
   const { path } = given;
   const symbol = symbolOf(path['symbol'] ?? '');
   if (symbol === '') throw new Failure('NoSymbol');
@@ -39,7 +44,7 @@ export async function answerStock(given: Call, services: Services): Promise<Answ
 }
 
 /** Several types of one symbol, or by the word `market` of several symbols. */
-export async function answerStockBatch(call: Call, services: Services): Promise<Answer> {
+export async function answerStockBatch(call: Call, services: StockServices): Promise<Answer> {
   if (formatOf(call) !== 'json') refuse('format', 'must be json in a batch: its types differ');
   const named = symbolOf(call.path['symbol'] ?? '');
   const market = named === 'MARKET';
@@ -85,7 +90,7 @@ interface Asked {
 }
 
 /** @throws Failure MaxTypes, TypeRequired. */
-function typesOf({ query }: Call, { lake }: Services): readonly Asked[] {
+function typesOf({ query }: Call, { lake }: Pick<Services, 'lake'>): readonly Asked[] {
   const given = (listOf(query, 'types') ?? []).map((name) => name.trim());
   const names = new Map(given.toReversed().map((name) => [name.toLowerCase(), name]));
   names.delete('');
@@ -114,7 +119,7 @@ const LACKING: ReadonlySet<FailureType> = new Set<FailureType>([
 function entitledTo(
   types: readonly Asked[],
   { caller }: Call,
-  { lake }: Services,
+  { lake }: Pick<Services, 'lake'>,
 ): { readonly asked: readonly Readable[]; readonly leftOut: readonly Asked[] } {
   const asked: Readable[] = [];
   const leftOut: Asked[] = [];
@@ -152,7 +157,7 @@ interface StockPart extends Part {
 /** All symbols of one type: one price, one line of the journal. */
 async function partOf(
   call: Call,
-  services: Services,
+  services: StockServices,
   asked: Readable,
   symbols: readonly string[],
   at: Moment,
@@ -191,7 +196,7 @@ const BYTES_MAX = 64 * 1024 ** 2;
 async function readAll(
   reads: readonly Read[],
   call: Call,
-  { series }: Services,
+  { series }: Pick<Services, 'series'>,
   lengthBefore: number,
 ): Promise<readonly Body[]> {
   const bodies: Body[] = [];
@@ -213,7 +218,7 @@ const lengthOf = (bodies: readonly Body[]): number =>
 const hasRecords = (body: Body | undefined): boolean => body !== undefined && body.objects > 0;
 
 /** @throws Failure UnknownSymbol. */
-async function refuseUnknown(symbol: string, call: Call, services: Services): Promise<void> {
+async function refuseUnknown(symbol: string, call: Call, services: StockServices): Promise<void> {
   const known = await knownOf([symbol], call, services);
   if (!known.has(symbol)) throw new Failure('UnknownSymbol');
 }
@@ -224,7 +229,7 @@ const SERVING: ReadonlySet<string> = new Set(STOCK_TYPES.map(({ dataset }) => da
 async function knownOf(
   symbols: readonly string[],
   call: Call,
-  services: Services,
+  services: StockServices,
 ): Promise<ReadonlySet<string>> {
   const known = new Set<string>();
   const { asOf } = call.query;
@@ -248,7 +253,7 @@ async function knownOf(
 
 const askingOf = (
   { caller, query }: Call,
-  { clock, settings }: Services,
+  { clock, settings }: Pick<Services, 'clock' | 'settings'>,
   alone: boolean,
 ): Asking => ({
   query,

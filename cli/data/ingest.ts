@@ -8,7 +8,6 @@ import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Option } from 'commander';
 import { parse } from 'csv-parse/sync';
-import type { Core } from '../../app/main.ts';
 import type { DateOrder } from '../../pipeline/values/dateFormats.ts';
 import { checkJsonPath } from '../../pipeline/decode/json.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -20,6 +19,7 @@ import type { JobView } from '../print/followJob.ts';
 import { progress } from '../print/progress.ts';
 import { type ReadingOptions, readingOf } from './readingOptions.ts';
 import { harmless } from '../print/terminalText.ts';
+import type { Core } from '../../app/core.ts';
 
 export interface IngestOptions extends ReadingOptions {
   readonly jsonPath?: string;

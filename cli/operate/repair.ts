@@ -1,7 +1,6 @@
 // `tapedeck verify`, `repair`: what is damaged or lost, and what can be had back.
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { type Core, openCore } from '../../app/main.ts';
 import { claimTables } from '../../jobs/upkeep/claim.ts';
 import type { FilesVerdict } from '../../jobs/upkeep/fileCheck.ts';
 import { type Found, findTables, inForce } from '../../jobs/upkeep/foundFiles.ts';
@@ -15,6 +14,7 @@ import type { Settings } from '../../store/base/settings.ts';
 import { putUnnamedAside } from '../../store/versions/sweep.ts';
 import { UNCLAIMED_DAYS } from '../../store/files/unclaimed.ts';
 import { withAdmin } from '../reach/adminApi.ts';
+import { type Core, openCore } from '../../app/core.ts';
 
 interface JsonOption {
   readonly json?: boolean;

@@ -2,7 +2,6 @@
 // running server, through that server's own API.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openCore, type Core } from '../../app/main.ts';
 import { Accounts, type TokenShown } from '../../store/accounts/accounts.ts';
 import { systemClock } from '../../store/base/clock.ts';
 import { openDatabase } from '../../store/catalog/database.ts';
@@ -10,6 +9,7 @@ import { Failure } from '../../store/base/failure.ts';
 import { type Folder, openFolder } from '../../store/catalog/folder.ts';
 import { openSecrets } from '../../store/catalog/secrets.ts';
 import type { Settings } from '../../store/base/settings.ts';
+import { openCore, type Core } from '../../app/core.ts';
 
 /** A server that holds the folder, as its file in the folder tells. */
 interface RunningServer {

@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Core, openCore, startTapedeck } from '../../app/main.ts';
+import { startTapedeck } from '../../app/main.ts';
 import { lookInto } from '../holders.ts';
 import { readSettings } from '../../store/base/settings.ts';
 import { fileFaults, foreignRows, unequal, waitForJobs } from './aftermath.ts';
@@ -15,6 +15,7 @@ import { type Order, type Report, type Seeded, seeded } from './seeded.ts';
 import { subjectFaults } from './subjects.ts';
 import type { Omission } from './tape.ts';
 import { judge } from './track.ts';
+import { type Core, openCore } from '../../app/core.ts';
 
 /** A history costs about as much as this many of its prefixes. */
 const PREFIXES_OF_A_HISTORY = 25;

@@ -64,7 +64,7 @@ const NO_USAGE: Static<typeof USAGE> = {
 
 async function usageOf(
   { accountId, tier }: Caller,
-  { accounts, database, days, ledger }: Services,
+  { accounts, database, days, ledger }: Pick<Services, 'accounts' | 'database' | 'days' | 'ledger'>,
 ): Promise<Static<typeof USAGE>> {
   await ledger.flush();
   const usage = await readUsage(database, accountId, days, ledger.timeMs());
@@ -197,7 +197,7 @@ export const setPayAsYouGo: Endpoint = {
 };
 
 /** @throws Failure FreeTierNotAllowed: free accounts can't buy messages. */
-async function allow(call: Call, { accounts }: Services): Promise<Answer> {
+async function allow(call: Call, { accounts }: Pick<Services, 'accounts'>): Promise<Answer> {
   const { accountId, tier } = managerOf(call.caller);
   const payAsYouGo = truthOf(call.query, 'allow');
   if (payAsYouGo && !tier.payAsYouGo) throw new Failure('FreeTierNotAllowed');

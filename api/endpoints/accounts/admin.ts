@@ -49,13 +49,13 @@ const CHANGE = Type.Object(
 
 const shown = (value: unknown): Answer => ({ kind: 'json', value, metering: 'none' });
 
-const accountOf = (call: Call, { accounts }: Services): Account => {
+const accountOf = (call: Call, { accounts }: Pick<Services, 'accounts'>): Account => {
   const account = accounts.account(call.path['accountId'] ?? '');
   if (account === undefined) throw new Failure('NotFound');
   return account;
 };
 
-function accountView(account: Account, { ledger }: Services): object {
+function accountView(account: Account, { ledger }: Pick<Services, 'ledger'>): object {
   const { tier: own, circuitBreaker, budget, defaultWorkspace, createdMs, ...rest } = account;
   return {
     ...rest,

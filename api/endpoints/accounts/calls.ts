@@ -81,7 +81,7 @@ const viewOf = (line: Line, token: string): Static<typeof LINE> => ({
 async function waitingLines(
   { query }: Call,
   { accountId }: Caller,
-  { database, settings }: Services,
+  { database, settings }: Pick<Services, 'database' | 'settings'>,
 ): Promise<readonly Line[]> {
   const [from, to] = [dayOf(query, 'from'), dayOf(query, 'to')];
   const fromMs = from === undefined ? 0 : startOfDay(from, settings.zone);
@@ -97,7 +97,7 @@ async function rolledLines(
   call: Call,
   caller: Caller,
   limit: number,
-  { clock, lake, series, settings }: Services,
+  { clock, lake, series, settings }: Pick<Services, 'clock' | 'lake' | 'series' | 'settings'>,
 ): Promise<readonly Line[]> {
   const dataset = lake.catalogue.dataset(SYSTEM_WORKSPACE, CALLS.dataset);
   const table = dataset === undefined ? undefined : await lake.table(dataset.tableId);

@@ -65,7 +65,12 @@ function signer({ caller }: Call): string {
   return accountId;
 }
 
-function own(name: string, accountId: string, token: string, { accounts }: Services): void {
+function own(
+  name: string,
+  accountId: string,
+  token: string,
+  { accounts }: Pick<Services, 'accounts'>,
+): void {
   if (accounts.ownsToken(accountId, token)) return;
   refuse(name, 'is not a token of this account');
 }

@@ -7,6 +7,8 @@ import { makeToken, renewToken, setToken } from '../../auth/tokenActs.ts';
 import { CHANGE_TOKEN, CREATE_TOKEN, refuseOwnEnd, settingsOf } from '../../auth/tokenBody.ts';
 import { tokenView } from '../../auth/tokenView.ts';
 
+type TokensServices = Pick<Services, 'accounts' | 'clock'>;
+
 const TOKEN = Type.Object(
   { tokenId: Type.String(), token: Type.String(), kind: Type.String() },
   { additionalProperties: true },
@@ -64,7 +66,7 @@ export const changeToken: Endpoint = {
 async function changeOwn(
   settings: Partial<TokenSettings>,
   call: Call,
-  services: Services,
+  services: TokensServices,
 ): Promise<Answer> {
   const { accountId, tokenId } = managerOf(call.caller);
   refuseOwnEnd(call.path['tokenId'] === tokenId, settings);

@@ -36,6 +36,11 @@ import { numberOf, truthOf } from '../../request/parameters.ts';
 import { JOB_MADE, jobMade, WAIT } from './jobs.ts';
 import { viewAsDataset } from '../read/views.ts';
 
+type DatasetsServices = Pick<
+  Services,
+  'clock' | 'database' | 'ingestion' | 'lake' | 'pending' | 'queries' | 'runner' | 'scrub'
+>;
+
 /** Datasets of one list: as many as the largest tier may have. */
 const LIST_MAX = 5_000;
 const ANY = Type.Object({}, { additionalProperties: true });
@@ -67,7 +72,10 @@ const ownDataset = (call: Call, lake: Lake): Dataset => {
 };
 
 /** A view is shown as a dataset. */
-function viewOfOwner(call: Call, { lake, queries }: Services): object | undefined {
+function viewOfOwner(
+  call: Call,
+  { lake, queries }: Pick<Services, 'lake' | 'queries'>,
+): object | undefined {
   const { workspace = '', id = '' } = call.path;
   const owned = workspaceOf(callerOf(call.caller), workspace, lake);
   const view = queries.view(owned.workspace, id);
@@ -156,7 +164,7 @@ export const changeDataset: Endpoint = {
 type Changes = Omit<Static<typeof CHANGE_DATASET>, 'dataset'>;
 
 /** What `PATCH` does, and `POST` with the id of a dataset that is there: iexjs updates so. */
-async function changeOwn(call: Call, body: Changes, services: Services): Promise<Answer> {
+async function changeOwn(call: Call, body: Changes, services: DatasetsServices): Promise<Answer> {
   const { lake, pending, runner } = services;
   const { workspace, dataset: name } = ownDataset(call, lake);
   if (body.existing !== undefined && body.schema === undefined) {
@@ -177,7 +185,7 @@ async function changeOwn(call: Call, body: Changes, services: Services): Promise
 }
 
 /** A job that reads everything again, with the schema as it becomes. */
-async function reingest(call: Call, body: Changes, services: Services): Promise<Answer> {
+async function reingest(call: Call, body: Changes, services: DatasetsServices): Promise<Answer> {
   const { database, ingestion, lake, runner } = services;
   const { accountId } = callerOf(call.caller);
   const { workspace, dataset: name } = ownDataset(call, lake);
@@ -191,7 +199,7 @@ async function reingest(call: Call, body: Changes, services: Services): Promise<
   return jobMade(`Re-ingestion of ${name}`, workspace, jobId, call, services);
 }
 
-async function changeInTurn(call: Call, body: Changes, services: Services): Promise<void> {
+async function changeInTurn(call: Call, body: Changes, services: DatasetsServices): Promise<void> {
   const { clock, ingestion, lake } = services;
   const { accountId } = callerOf(call.caller);
   const dataset = ownDataset(call, lake);
@@ -211,7 +219,7 @@ async function changeIndex(
   dataset: Dataset,
   index: IndexEdit,
   body: Changes,
-  services: Services,
+  services: DatasetsServices,
 ): Promise<void> {
   const { clock, ingestion, lake } = services;
   if (body.schema !== undefined) {
@@ -236,7 +244,7 @@ async function changeIndex(
 async function changesOf(
   dataset: Dataset,
   body: Changes,
-  { ingestion }: Services,
+  { ingestion }: Pick<Services, 'ingestion'>,
 ): Promise<{
   readonly changes: DatasetChanges;
   readonly edit: Omit<ReturnType<typeof editOf>, 'schema'>;
@@ -275,7 +283,10 @@ export const deleteDataset: Endpoint = {
   },
 };
 
-async function dropFound(call: Call, { lake, pending }: Services): Promise<void> {
+async function dropFound(
+  call: Call,
+  { lake, pending }: Pick<Services, 'lake' | 'pending'>,
+): Promise<void> {
   const dataset = ownDataset(call, lake);
   const { tableId } = dataset;
   const purges = truthOf(call.query, 'purge');

@@ -15,6 +15,11 @@ import { callerOf, checkKind, datasetOf } from '../../auth/access.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { dayOf, truthOf } from '../../request/parameters.ts';
 
+type DeletionServices = Pick<
+  Services,
+  'clock' | 'database' | 'ingestion' | 'lake' | 'pending' | 'runner' | 'scrub' | 'settings'
+>;
+
 export const deleteRecords: Endpoint = {
   id: 'deleteRecords',
   method: 'DELETE',
@@ -50,7 +55,7 @@ export const deleteRecords: Endpoint = {
   },
 };
 
-type Work = (call: Call, caller: Caller, services: Services) => Promise<number>;
+type Work = (call: Call, caller: Caller, services: DeletionServices) => Promise<number>;
 
 const deleteFound: Work = async (call, caller, services) => {
   const dataset = wantedDataset(call, caller, services);
@@ -73,13 +78,13 @@ const purgeFound: Work = async (call, caller, services) => {
   return records;
 };
 
-const wantedDataset = ({ path }: Call, caller: Caller, { lake }: Services): Dataset =>
+const wantedDataset = ({ path }: Call, caller: Caller, { lake }: Pick<Services, 'lake'>): Dataset =>
   datasetOf(caller, path['workspace'] ?? '', path['id'] ?? '', lake, 'delete');
 
 async function planOf(
   { path, query }: Call,
   dataset: Dataset,
-  { clock, lake, settings }: Services,
+  { clock, lake, settings }: Pick<Services, 'clock' | 'lake' | 'settings'>,
 ): Promise<SeriesPlan> {
   const { key = '', subkey, date } = path;
   const on = date === undefined ? undefined : parseDay('date', date);

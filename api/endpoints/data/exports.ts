@@ -13,6 +13,8 @@ import { truthOf } from '../../request/parameters.ts';
 import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
 import { WAIT } from './jobs.ts';
 
+type ExportsServices = Pick<Services, 'database' | 'exports' | 'lake' | 'settings'>;
+
 const MADE = Type.Object({
   success: Type.Literal(true),
   message: Type.String(),
@@ -104,7 +106,7 @@ export const cancelExport: Endpoint = {
   },
 };
 
-async function ownExport(call: Call, services: Services): Promise<ExportRow> {
+async function ownExport(call: Call, services: ExportsServices): Promise<ExportRow> {
   const { workspace } = placeOf(call, services);
   const row = await findExport(services.database, call.path['id'] ?? '');
   if (row === undefined || row.workspace !== workspace) throw new Failure('NotFound');
@@ -116,7 +118,7 @@ async function made(
   what: string,
   { export_id: exportId, workspace }: ExportRow,
   { query }: Call,
-  { exports }: Services,
+  { exports }: Pick<Services, 'exports'>,
 ): Promise<Answer> {
   if (truthOf(query, 'wait')) {
     const { error, state } = await exports.ended(exportId);
@@ -133,7 +135,7 @@ async function made(
   });
 }
 
-function view(row: ExportRow, { clock, exports }: Services): object {
+function view(row: ExportRow, { clock, exports }: Pick<Services, 'clock' | 'exports'>): object {
   const { compression, format, target, what } = orderOf(row);
   const { finished_ms, started_ms } = row;
   const live = finished_ms === null ? exports.progressOf(row.export_id) : undefined;

@@ -14,6 +14,8 @@ import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts
 import { LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
 import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
 
+type HistoryServices = Pick<Services, 'clock' | 'database' | 'lake' | 'scheduler' | 'settings'>;
+
 const NOTE = { note: Type.String({ maxLength: 10_000 }) };
 const CREATE = Type.Object(
   {
@@ -114,7 +116,7 @@ const made = (what: string, ingestionHistoryId: string): Answer =>
 
 async function runs(
   call: Call,
-  services: Services,
+  services: HistoryServices,
   scheduleId: string | undefined,
 ): Promise<readonly object[]> {
   const { workspace } = placeOf(call, services);
@@ -123,7 +125,7 @@ async function runs(
   return told.map(view);
 }
 
-async function ownRun(call: Call, services: Services): Promise<RunTold> {
+async function ownRun(call: Call, services: HistoryServices): Promise<RunTold> {
   const { workspace } = placeOf(call, services);
   const run = await findRun(services.database, workspace, call.path['id'] ?? '');
   if (run === undefined) throw new Failure('NotFound');

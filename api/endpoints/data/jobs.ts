@@ -17,6 +17,11 @@ import { freely } from '../../request/rows.ts';
 import { LOADING } from '../../ingest/scheduleBody.ts';
 import { look } from '../../ingest/sourceLook.ts';
 
+type JobsServices = Pick<
+  Services,
+  'database' | 'folder' | 'ingestion' | 'lake' | 'runner' | 'scheduler' | 'settings'
+>;
+
 const COUNT = Type.Union([Type.Integer(), Type.Null()]);
 const TEXT = Type.Union([Type.String(), Type.Null()]);
 
@@ -118,7 +123,7 @@ export async function jobMade(
   workspace: string,
   jobId: string,
   call: Call,
-  { runner }: Services,
+  { runner }: Pick<Services, 'runner'>,
 ): Promise<Answer> {
   const message = `${what}, jobId: ${jobId} has been created`;
   const told = { success: true, message, jobId, jobUrl: `/v1/jobs/${workspace}/ingest/${jobId}` };
@@ -266,7 +271,7 @@ export const cancelJob: Endpoint = {
 
 const JOB_ID = /^[0-9a-f]{32}$/;
 
-async function cancelled(job: Job, { runner }: Services): Promise<Answer> {
+async function cancelled(job: Job, { runner }: Pick<Services, 'runner'>): Promise<Answer> {
   if (!(await runner.cancel(job))) {
     throw new Failure('Conflict', `job ${job.job_id} has ended in ${job.status}`);
   }
@@ -274,13 +279,13 @@ async function cancelled(job: Job, { runner }: Services): Promise<Answer> {
   return { kind: 'json', value, metering: 'free' };
 }
 
-async function jobOf(call: Call, services: Services): Promise<Job> {
+async function jobOf(call: Call, services: JobsServices): Promise<Job> {
   const { workspace } = placeOf(call, services);
   checkType(call);
   return jobNamed(workspace, call.path['jobId'] ?? '', services);
 }
 
-async function jobNamed(workspace: string, jobId: string, services: Services): Promise<Job> {
+async function jobNamed(workspace: string, jobId: string, services: JobsServices): Promise<Job> {
   const job = await findJob(services.database, jobId);
   if (job === undefined || job.workspace !== workspace) throw new Failure('NotFound');
   // Who is told that it was ingested reads what it ingested.
@@ -296,7 +301,10 @@ function checkType({ path }: Call): void {
   if (path['type'] !== 'ingest') throw new Failure('NotFound');
 }
 
-function jobView(job: Job, { clock, folder, runner }: Services): object {
+function jobView(
+  job: Job,
+  { clock, folder, runner }: Pick<Services, 'clock' | 'folder' | 'runner'>,
+): object {
   const { started_ms, finished_ms } = job;
   const { fetch } = orderOf(job, folder.spool);
   const live = runner.progressOf(job.job_id) ?? job.progress;

@@ -18,7 +18,13 @@ import {
   repeatsOf,
   uniquenessOf,
 } from '../../ingest/loading.ts';
-import { numberOf, type Parameter, textOf, truthOf, type Values } from '../../request/parameters.ts';
+import {
+  numberOf,
+  type Parameter,
+  textOf,
+  truthOf,
+  type Values,
+} from '../../request/parameters.ts';
 import { freely } from '../../request/rows.ts';
 import { spoolBody } from '../../http/spool.ts';
 import { JOB_MADE, jobMade, WAIT } from './jobs.ts';
@@ -118,7 +124,11 @@ export const loadData: Endpoint = {
 };
 
 /** What a load would do; its file goes. */
-async function tried(load: Load, call: Call, { disk, ingestion }: Services): Promise<Answer> {
+async function tried(
+  load: Load,
+  call: Call,
+  { disk, ingestion }: Pick<Services, 'disk' | 'ingestion'>,
+): Promise<Answer> {
   try {
     const services = { ...ingestion, signal: call.departure() };
     return freely(dryRunView(await dryRun(load, services)));

@@ -38,7 +38,7 @@ const ROW = {
   failures: 'workspace',
 } as const satisfies Partial<Endpoint>;
 
-function ownDataset(call: Call, { lake }: Services): Dataset {
+function ownDataset(call: Call, { lake }: Pick<Services, 'lake'>): Dataset {
   const { workspace = '', id = '' } = call.path;
   const caller = callerOf(call.caller);
   return datasetOf(caller, workspaceOf(caller, workspace, lake).workspace, id, lake);

@@ -104,7 +104,7 @@ async function push(
   dataset: Dataset,
   body: JsonBody,
   replace: boolean,
-  { lake, pending }: Services,
+  { lake, pending }: Pick<Services, 'lake' | 'pending'>,
 ): Promise<number | undefined> {
   const { tableId } = dataset;
   const table = await lake.table(tableId);

@@ -75,7 +75,7 @@ function refuseCycle(
   }
 }
 
-const ownView = (call: Call, { lake, queries }: Services): View => {
+const ownView = (call: Call, { lake, queries }: Pick<Services, 'lake' | 'queries'>): View => {
   const { workspace } = workspaceOf(callerOf(call.caller), call.path['workspace'] ?? '', lake);
   const view = queries.view(workspace, call.path['id'] ?? '');
   if (view === undefined) throw new Failure('NotFound');

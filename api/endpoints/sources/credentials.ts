@@ -20,6 +20,8 @@ import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts'
 import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
 import { CREDENTIAL_BODY, credentialOf } from '../../ingest/sourceBody.ts';
 
+type CredentialsServices = Pick<Services, 'clock' | 'database' | 'lake' | 'secrets' | 'settings'>;
+
 const MADE = Type.Object({
   success: Type.Literal(true),
   message: Type.String(),
@@ -119,7 +121,7 @@ export const deleteCredential: Endpoint = {
 const made = (what: string, credentialId: string): Answer =>
   freely({ success: true, message: `Credential has been ${what}`, credentialId });
 
-async function own(call: Call, services: Services): Promise<CredentialRow> {
+async function own(call: Call, services: CredentialsServices): Promise<CredentialRow> {
   const place = placeOf(call, services).workspace;
   const row = await findCredential(services.database, place, call.path['id'] ?? '');
   if (row === undefined) throw new Failure('NotFound');

@@ -16,6 +16,8 @@ import { look, onBench } from '../../ingest/sourceLook.ts';
 import { spoolBody } from '../../http/spool.ts';
 import { newSource, ownSource } from './sources.ts';
 
+type SamplesServices = Pick<Services, 'clock' | 'disk' | 'fetching' | 'ingestion'>;
+
 /** Records of a sample. */
 const SAMPLE_MAX = 100;
 /** A definition of a data source is no larger. */
@@ -55,7 +57,11 @@ export const schemaOfSource: Endpoint = {
   handle: async (call, services) => schemaFrom(await ownSource(call, services), call, services),
 };
 
-const schemaFrom = async (row: DataSourceRow, call: Call, services: Services): Promise<Answer> =>
+const schemaFrom = async (
+  row: DataSourceRow,
+  call: Call,
+  services: SamplesServices,
+): Promise<Answer> =>
   told(
     await look(row, credentialOf(call), call, services, (piece, bench) =>
       suggestSchema(

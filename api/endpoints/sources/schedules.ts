@@ -13,6 +13,11 @@ import { SCHEDULE_BODY, scheduleBodyOf } from '../../ingest/scheduleBody.ts';
 import { JOB_MADE, jobMade, WAIT } from '../data/jobs.ts';
 import { newSource } from './sources.ts';
 
+type SchedulesServices = Pick<
+  Services,
+  'clock' | 'database' | 'lake' | 'queries' | 'scheduler' | 'settings'
+>;
+
 const MADE = Type.Object({
   success: Type.Literal(true),
   message: Type.String(),
@@ -60,7 +65,11 @@ export const createSchedule: Endpoint = {
 };
 
 /** @throws Failure Conflict, InvalidBody for a dataset that is not there and can't be made. */
-function datasetFor(call: Call, { dataSource, datasetId }: Body, services: Services): string {
+function datasetFor(
+  call: Call,
+  { dataSource, datasetId }: Body,
+  services: SchedulesServices,
+): string {
   const place = placeOf(call, services);
   const known = services.lake.catalogue.dataset(place.workspace, datasetId);
   if (known !== undefined) return known.dataset;
@@ -73,7 +82,11 @@ function datasetFor(call: Call, { dataSource, datasetId }: Body, services: Servi
 }
 
 /** The source that the body names, or the one that is made of it. */
-async function sourceFor(body: Body, workspace: string, services: Services): Promise<string> {
+async function sourceFor(
+  body: Body,
+  workspace: string,
+  services: SchedulesServices,
+): Promise<string> {
   const { database } = services;
   if (body.dataSource !== undefined) {
     const row = await newSource(body.dataSource, workspace, true, services);
@@ -186,14 +199,17 @@ export const runSchedule: Endpoint = {
 const made = (what: string, ingestionScheduleId: string): Answer =>
   freely({ success: true, message: `Ingestion schedule has been ${what}`, ingestionScheduleId });
 
-function own(call: Call, services: Services): Schedule {
+function own(call: Call, services: SchedulesServices): Schedule {
   const { workspace } = placeOf(call, services);
   const schedule = services.scheduler.get(workspace, call.path['id'] ?? '');
   if (schedule === undefined) throw new Failure('NotFound');
   return schedule;
 }
 
-async function view(schedule: Schedule, { clock, database, scheduler }: Services): Promise<object> {
+async function view(
+  schedule: Schedule,
+  { clock, database, scheduler }: Pick<Services, 'clock' | 'database' | 'scheduler'>,
+): Promise<object> {
   const { body, state } = schedule;
   const since = clock() - COUNTED_DAYS * 86_400_000;
   const { added, errors, last } = await outcomesSince(database, schedule.id, since);

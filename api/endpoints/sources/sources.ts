@@ -19,6 +19,8 @@ import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts'
 import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
 import { definitionOf, SOURCE_BODY } from '../../ingest/sourceBody.ts';
 
+type SourcesServices = Pick<Services, 'clock' | 'database' | 'lake' | 'settings'>;
+
 const MADE = Type.Object({
   success: Type.Literal(true),
   message: Type.String(),
@@ -46,7 +48,7 @@ export async function newSource(
   body: Static<typeof SOURCE_BODY>,
   workspace: string,
   generated: boolean,
-  services: Services,
+  services: SourcesServices,
 ): Promise<Omit<DataSourceRow, 'generated'> & { readonly generated: boolean }> {
   const now = services.clock();
   const definition = definitionOf(body);
@@ -70,7 +72,7 @@ export async function newSource(
 async function credentialFor(
   { credentialId, type }: Static<typeof SOURCE_BODY>,
   workspace: string,
-  { database }: Services,
+  { database }: Pick<Services, 'database'>,
 ): Promise<string | null> {
   if (credentialId === undefined) {
     if (type !== 'AWS-S3' && type !== 'POSTGRES') return null;
@@ -159,7 +161,7 @@ const made = (what: string, dataSourceId: string): Answer =>
   freely({ success: true, message: `Data source has been ${what}`, dataSourceId });
 
 /** The data source that the path names. @throws Failure NotFound. */
-export async function ownSource(call: Call, services: Services): Promise<DataSourceRow> {
+export async function ownSource(call: Call, services: SourcesServices): Promise<DataSourceRow> {
   const place = placeOf(call, services).workspace;
   const row = await findSource(services.database, place, call.path['id'] ?? '');
   if (row === undefined) throw new Failure('NotFound');

@@ -21,6 +21,8 @@ import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts'
 import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
 import { HEADERS } from '../../ingest/sourceBody.ts';
 
+type WebhooksServices = Pick<Services, 'clock' | 'database' | 'lake' | 'settings'>;
+
 const EVENTS = ['INGESTED', 'ERROR', 'CANCELLED'] as const;
 
 const BODY = Type.Object(
@@ -128,7 +130,7 @@ export const deleteWebhook: Endpoint = {
 const made = (what: string, webhookId: string): Answer =>
   freely({ success: true, message: `Webhook has been ${what}`, webhookId });
 
-async function own(call: Call, services: Services): Promise<Webhook> {
+async function own(call: Call, services: WebhooksServices): Promise<Webhook> {
   const { workspace } = placeOf(call, services);
   const row = await findWebhook(services.database, call.path['id'] ?? '');
   if (row?.workspace !== workspace) throw new Failure('NotFound');
@@ -138,7 +140,7 @@ async function own(call: Call, services: Services): Promise<Webhook> {
 /** What is kept of a body. @throws Failure InvalidBody for a URL or header that is never sent. */
 function said(
   body: Static<typeof BODY>,
-  { secrets, settings }: Services,
+  { secrets, settings }: Pick<Services, 'secrets' | 'settings'>,
 ): Pick<Webhook, 'name' | 'url' | 'filter_json' | 'sealed'> {
   const { datasetId, headers = {}, ingestionScheduleId, secret = null, url } = body;
   const { host } = checkUrl(url, settings.allowPrivateAddresses);
@@ -157,7 +159,10 @@ function said(
   };
 }
 
-async function view(row: Webhook, { database, secrets }: Services): Promise<object> {
+async function view(
+  row: Webhook,
+  { database, secrets }: Pick<Services, 'database' | 'secrets'>,
+): Promise<object> {
   const { headers, secret } = JSON.parse(secrets.unseal(row.sealed)) as WebhookSecrets;
   return {
     webhookId: row.webhook_id,

@@ -1,0 +1,161 @@
+// Everything behind the doors, opened over a data folder and closed again.
+import { type Clock, systemClock, monotonicMs } from '../store/base/clock.ts';
+import { type Disk, localDisk } from '../store/base/disk.ts';
+import { type AtCrashPoint, survive } from '../store/base/crashPoints.ts';
+import type { Pace } from '../api/request/pace.ts';
+import type { Services } from '../api/request/endpoint.ts';
+import { type TokenShown, Accounts } from '../store/accounts/accounts.ts';
+import type { Settings } from '../store/base/settings.ts';
+import { openFolder, lockFolder, type Folder } from '../store/catalog/folder.ts';
+import { type Database, openDatabase } from '../store/catalog/database.ts';
+import { refuseLostCatalog } from '../store/files/catalogCheck.ts';
+import { STARTS_MAX } from '../jobs/run/runner.ts';
+import { openLog } from '../api/http/logging.ts';
+import { type Told, watchLake } from './watch.ts';
+import { reasonOf } from '../store/base/failure.ts';
+import { prepareCatalog, openLake } from './openLake.ts';
+import { settleKey } from '../store/work/keyRotation.ts';
+import { openSecrets } from '../store/catalog/secrets.ts';
+import { firstAccount, demoOnce } from './firstStart.ts';
+import { makeFailedTime } from '../api/request/failedTime.ts';
+import { poolsOf, type Pools } from './pools.ts';
+import { lakeFiles } from './lakeFiles.ts';
+import { billingDays } from '../store/ledger/billingDays.ts';
+import { QueryCursors } from '../store/history/queryCursors.ts';
+import { NamedQueries } from '../store/datasets/namedQueries.ts';
+import { makeScrub } from '../store/catalog/scrub.ts';
+import { makeStorage } from '../store/lake/storage.ts';
+import { servicesOf } from './services.ts';
+import { loadDemo } from '../jobs/upkeep/demo.ts';
+import { JOBS_SHARE } from '../api/http/drain.ts';
+import { Ledger } from '../store/ledger/ledger.ts';
+import type { Logger } from 'pino';
+import { readdir } from 'node:fs/promises';
+
+/** What the crash tests replace; production takes the defaults. */
+export interface Seams {
+  readonly clock?: Clock;
+  /** Milliseconds that never go back, for rates. */
+  readonly monotonic?: () => number;
+  readonly disk?: Disk;
+  /** false: nothing happens by itself, such as flushes and compaction. */
+  readonly watch?: boolean;
+  readonly at?: AtCrashPoint;
+  /** Starts after which a job that ended with the server is not tried again. */
+  readonly startsMax?: number;
+  /** How slowly answers may be read. */
+  readonly pace?: Pace;
+}
+
+export interface Core {
+  readonly services: Services;
+  readonly log: Logger;
+  /** Tokens that were made at this start, to be shown once. */
+  readonly madeTokens: readonly TokenShown[];
+  readonly accountId: string;
+  /** What the operator should know of this start, one sentence each. */
+  readonly warnings: readonly string[];
+  /** Jobs that fill the demo workspace, when this start handed them in. */
+  readonly demoJobs: readonly string[];
+  close(): Promise<void>;
+}
+
+/** Opens the data folder and everything behind the doors, without listening. */
+export async function openCore(settings: Settings, seams: Seams = {}): Promise<Core> {
+  const folder = openFolder(settings.data);
+  const unlock = lockFolder(folder);
+  let database: Database | undefined;
+  try {
+    await refuseLostCatalog(folder, seams.disk ?? localDisk);
+    database = openDatabase(folder.catalog);
+    return await openParts(settings, seams, folder, database, unlock);
+  } catch (error) {
+    await database?.destroy();
+    unlock();
+    throw error;
+  }
+}
+
+async function openParts(
+  settings: Settings,
+  {
+    clock = systemClock,
+    disk = localDisk,
+    at = survive,
+    watch = true,
+    startsMax = STARTS_MAX,
+  }: Seams,
+  folder: Folder,
+  database: Database,
+  unlock: () => void,
+): Promise<Core> {
+  const log = openLog(settings.logLevel);
+  const told: Told =
+    (what) =>
+    (reason, jobId): void =>
+      log.error({ reason: reasonOf(reason), ...(jobId === undefined ? {} : { jobId }) }, what);
+  for (const path of folder.closed) log.warn({ path }, 'others could read it: closed to them');
+  await prepareCatalog(database, folder);
+  if (settings.encryptionKey === '') await settleKey(database, folder.key);
+  const secrets = openSecrets(settings.encryptionKey, folder.key);
+  const accounts = await Accounts.open(database, secrets, clock);
+  const first = await firstAccount(accounts, settings);
+  const failedTime = makeFailedTime(monotonicMs, accounts);
+  const pools = poolsOf(settings, folder, failedTime.spent);
+  const storing = { database, folder, disk, clock, at, log };
+  const { files, ...kept } = lakeFiles(storing, pools.ingest, settings);
+  const onBack = settings.clockBack;
+  const { lake, lakeClock, pending } = await openLake({ ...storing, files, onBack });
+  const days = billingDays(settings.zone);
+  const ledger = await openLedger({ database, clock, days, at }, settings, log);
+  const cursors = new QueryCursors(database, clock, told('query cursor'));
+  const queries = await NamedQueries.open(database, clock);
+  const scrub = makeScrub(database);
+  // A purge may have been cut off before its end.
+  await scrub();
+  const opened = { settings, ...storing, lake, lakeClock, pending, cursors, ...kept, accounts };
+  const storage = makeStorage(database, lake);
+  const made = { storage, ledger, queries, scrub, days, secrets, failedTime };
+  const running = { files, pools, startsMax, told };
+  const services = await servicesOf({ ...opened, ...made }, running);
+  await services.runner.resume(await readdir(folder.spool));
+  const demoJobs = await demoOnce(database, settings.demo, () =>
+    loadDemo(lake, services.runner, first.accountId, clock()),
+  );
+  const watched = watch ? watchLake(services, told) : undefined;
+  const close = async (): Promise<void> => {
+    await watched?.stop();
+    await closeServices(services, pools);
+    unlock();
+  };
+  return { services, log, ...first, demoJobs, close };
+}
+
+/** In the opposite order of their making: who hands in work first, the catalog last. */
+async function closeServices(services: Services, pools: Pools): Promise<void> {
+  const { accounts, database, deliveries, exports, ledger, pending, runner, scheduler } = services;
+  await Promise.all([scheduler.stop(), deliveries.stop(), exports.stop()]);
+  await pending.settle();
+  await runner.stop(services.settings.drainMs * JOBS_SHARE);
+  await ledger.flush();
+  await accounts.saveUses();
+  await Promise.all([pools.read.close(), pools.sql.close(), pools.ingest.close()]);
+  await database.destroy();
+}
+
+async function openLedger(
+  parts: Omit<Parameters<typeof Ledger.open>[0], 'onFault' | 'believedMonth'>,
+  { billingMonth: believedMonth }: Settings,
+  log: Logger,
+): Promise<Ledger> {
+  const onFault = (reason: unknown): void => log.error({ reason: reasonOf(reason) }, 'ledger');
+  const ledger = await Ledger.open({ ...parts, believedMonth, onFault });
+  const present = parts.days.month(parts.clock());
+  if (ledger.month > present) {
+    const told =
+      'the clock is behind a month that was charged: calls go on being charged to it. ' +
+      'If the clock was wrong then, set TAPEDECK_BILLING_MONTH to the present month';
+    log.warn({ month: ledger.month, clock: present }, told);
+  }
+  return ledger;
+}

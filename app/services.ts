@@ -1,0 +1,63 @@
+// What the doors use, made of what a data folder has: engines first, then what reads with them, then jobs.
+import type { Services } from '../api/request/endpoint.ts';
+import { type Work, workOf } from './work.ts';
+import { makePull } from '../pipeline/sources/pull.ts';
+import { datasetPull } from '../api/ingest/datasetPull.ts';
+import { openExports } from '../api/ingest/exporting.ts';
+import { adminToken } from '../store/catalog/adminToken.ts';
+import type { Files } from '../store/files/files.ts';
+import type { Pools } from './pools.ts';
+import type { Told } from './watch.ts';
+import { SeriesCache } from '../query/series/seriesCache.ts';
+import { FileShapes } from '../store/versions/fileShapes.ts';
+import { LruMap } from 'toad-cache';
+import type { SelectPlan } from '../query/sql/plan/selectPlan.ts';
+
+/** Plans of SQL texts that are kept. */
+const SQL_PLANS = 1_000;
+
+/** What is there before anything runs on it. */
+type Opened = Omit<Services, keyof Work | keyof Engines | 'journal' | 'exports' | 'adminToken'>;
+
+type Engines = Pick<Services, 'series' | 'sql'>;
+
+export async function servicesOf(
+  parts: Opened,
+  { files, pools, startsMax, told }: Running,
+): Promise<Services> {
+  const { at, clock, database, days, folder, lake, settings } = parts;
+  const deadlineMs = settings.jobTimeoutMs;
+  const { temporary } = folder;
+  const shared = { lake, pool: pools.ingest, temporary, clock, deadlineMs };
+  // No two loads or pushes write records with one time: it tells changes of a record apart.
+  const ingestion = { ...shared, at, clock: () => parts.lakeClock.next() };
+  const engines = enginesOf(parts, pools, files);
+  const reading = { ...parts, ...engines };
+  const firstAccountId = parts.accounts.list()[0]?.accountId;
+  const pull = makePull({ ...settings, dataset: datasetPull(reading), firstAccountId });
+  const work = await workOf({ ...parts, startsMax }, ingestion, pull, told);
+  const journal = { ...shared, database, days, monthsKept: settings.journalMonths };
+  const exports = openExports(reading, pools.ingest, told('export'));
+  const token = adminToken(settings.adminToken, folder.adminToken);
+  return { ...reading, ...work, ingestion, journal, exports, adminToken: token };
+}
+
+/** What runs beside the services. */
+interface Running {
+  readonly files: Files;
+  readonly pools: Pools;
+  readonly startsMax: number;
+  readonly told: Told;
+}
+
+/** Both doors over one memory of series and of the shapes of files. */
+function enginesOf({ folder, lake, settings }: Opened, pools: Pools, files: Files): Engines {
+  const cache = new SeriesCache(settings.cacheBytes);
+  lake.onChange(({ snapshot, tableIds, touches }) => cache.changed(tableIds, snapshot, touches));
+  const reading = { deadlineMs: settings.readTimeoutMs, temporary: folder.temporary };
+  const shapes = new FileShapes();
+  return {
+    series: { files, shapes, pool: pools.read, cache, ...reading },
+    sql: { files, shapes, pool: pools.sql, plans: new LruMap<SelectPlan>(SQL_PLANS) },
+  };
+}

@@ -1,0 +1,90 @@
+// Jobs, when they run, and who is told of their ends.
+import type { Services } from '../api/request/endpoint.ts';
+import type { IngestServices } from '../pipeline/conform/load.ts';
+import type { Pull } from '../pipeline/sources/base/source.ts';
+import type { Told } from './watch.ts';
+import type { FetchParts } from '../jobs/run/fetch.ts';
+import { checkStorage } from '../store/lake/storage.ts';
+import { systemResolve } from '../pipeline/sources/base/guard.ts';
+import { Deliveries } from '../jobs/deliveries/deliveries.ts';
+import { Runner } from '../jobs/run/runner.ts';
+import { runPulling } from '../jobs/run/reingest.ts';
+import { flushDataset } from '../jobs/run/flush.ts';
+import { Scheduler } from '../jobs/schedule/scheduler.ts';
+import { randomShare } from '../store/base/random.ts';
+
+/** A webhook answers within it, or is called again. */
+const CALL_DEADLINE_MS = 10_000;
+
+export type Work = Pick<Services, 'ingestion' | 'fetching' | 'runner' | 'scheduler' | 'deliveries'>;
+
+type Parts = Pick<
+  Services,
+  | 'accounts'
+  | 'clock'
+  | 'database'
+  | 'disk'
+  | 'folder'
+  | 'lake'
+  | 'pending'
+  | 'secrets'
+  | 'settings'
+  | 'storage'
+> & { readonly startsMax: number };
+
+/** A job's end is told to its schedule and to webhooks, in its own transaction. */
+export async function workOf(
+  parts: Parts,
+  ingestion: IngestServices,
+  pull: Pull,
+  told: Told,
+): Promise<Work> {
+  const { accounts, clock, database, disk, folder, lake, pending, settings, storage } = parts;
+  const fetching: FetchParts = {
+    database,
+    clock,
+    services: ingestion,
+    secrets: parts.secrets,
+    pending,
+    pull,
+    bytesMax: settings.sourceBytesMax,
+    onFault: told('job'),
+    checkRoom: async (accountId, workspace) => {
+      const account = accounts.account(accountId);
+      if (account !== undefined) await checkStorage(storage, account, workspace);
+    },
+    atEnd: async (transaction, end) => {
+      await scheduler.atEnd(transaction, end);
+      await deliveries.atEnd(transaction, end);
+    },
+  };
+  const { allowPrivateAddresses } = settings;
+  const rules = { allowPrivateAddresses, deadlineMs: CALL_DEADLINE_MS, resolve: systemResolve };
+  const calling = { database, clock, secrets: parts.secrets, brand: settings.brand };
+  const deliveries = new Deliveries({ ...calling, rules, onFault: told('webhook') });
+  const runner: Runner = new Runner({
+    ...fetching,
+    jobsAtOnce: settings.jobsAtOnce,
+    startsMax: parts.startsMax,
+    accountOf: (workspace) => lake.catalogue.workspace(workspace)?.accountId ?? '',
+    spool: folder.spool,
+    removeFile: (path) => disk.remove(path),
+    fetch: (run) => runPulling(run, fetching),
+    afterEnd: async (jobId, order) => {
+      await scheduler.afterEnd(jobId, order);
+      deliveries.poke();
+    },
+    beforeTurn: async (workspace, name) => {
+      const dataset = lake.catalogue.dataset(workspace, name);
+      if (dataset !== undefined) await flushDataset(dataset, { pending, ingestion });
+    },
+  });
+  const scheduler = await Scheduler.open({
+    database,
+    clock,
+    random: randomShare,
+    submit: (order, alongside) => runner.submit(order, alongside),
+    onFault: told('schedule'),
+  });
+  return { ingestion, fetching, runner, scheduler, deliveries };
+}
