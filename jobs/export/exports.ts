@@ -16,6 +16,7 @@ import { Failure, reasonOf, toldFull } from '../../store/base/failure.ts';
 import { appendLog } from '../../store/work/jobs.ts';
 import { orderOf } from './exportOrder.ts';
 import { dropUnfinished, type ExportRunParts, runExport } from './exportRun.ts';
+import { oneByOne } from '../../store/queues/oneByOne.ts';
 
 interface ExportParts extends ExportRunParts {
   readonly clock: Clock;
@@ -53,7 +54,8 @@ export class Exports {
   readonly #parts: ExportParts;
   /** In the order in which they came; those that wait begin in it. */
   readonly #live = new Map<string, Live>();
-  #taking: Promise<void> = Promise.resolve();
+  /** No place is given away twice. */
+  readonly #inTurn = oneByOne();
   #stopping = false;
 
   constructor(parts: ExportParts) {
@@ -86,7 +88,7 @@ export class Exports {
    * the server is stopping.
    */
   async submit(row: ExportRow): Promise<void> {
-    await this.#exclusively(async () => {
+    await this.#inTurn(async () => {
       await this.#checkPlace(row);
       await insertExport(this.#parts.database, row);
       await this.#tell(row, 'has been created');
@@ -98,7 +100,7 @@ export class Exports {
   /** Lets an export that ended in vain go on. @throws as `submit`; Conflict when it has not. */
   async again(exportId: string): Promise<void> {
     const { database } = this.#parts;
-    await this.#exclusively(async () => {
+    await this.#inTurn(async () => {
       const row = await findExport(database, exportId);
       if (row === undefined) throw new Failure('NotFound');
       if (row.state !== 'ERROR' && row.state !== 'CANCELLED') {
@@ -143,13 +145,6 @@ export class Exports {
     const running = [...this.#live.values()].filter((live) => live.running);
     for (const { stop } of running) stop.abort(STOPPING);
     await Promise.all(running.map(({ ended }) => ended.promise));
-  }
-
-  /** One after the other: no place is given away twice. */
-  async #exclusively(work: () => Promise<void>): Promise<void> {
-    const turn = this.#taking.then(work);
-    this.#taking = turn.catch(() => undefined);
-    return turn;
   }
 
   async #checkPlace(row: ExportRow): Promise<void> {

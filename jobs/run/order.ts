@@ -24,6 +24,41 @@ export interface FetchOrder extends Omit<Load, 'relation' | 'touches'>, Ordered 
   readonly fetch: Fetch;
 }
 
+/** How a pull is loaded, as its owner says; what is left out is as usual. */
+interface PullAsked extends Pick<FetchOrder, 'accountId' | 'workspace' | 'dataset' | 'fetch'> {
+  readonly duplicates?: FetchOrder['duplicates'] | undefined;
+  readonly overwrite?: boolean | undefined;
+  readonly rejectsMax?: number | null | undefined;
+  readonly mapping?: FetchOrder['mapping'] | null;
+  readonly numbered?: boolean | undefined;
+  readonly jsonPath?: string | undefined;
+  readonly dateOrder?: FetchOrder['dateOrder'] | undefined;
+  readonly reading?: FetchOrder['reading'] | undefined;
+}
+
+/** Nothing has come yet: its files land when it runs. */
+export function fetchOrder(asked: PullAsked): FetchOrder {
+  const { accountId, dataset, fetch, workspace } = asked;
+  const { dateOrder, jsonPath, mapping, numbered, overwrite, reading } = asked;
+  return {
+    accountId,
+    workspace,
+    dataset,
+    path: '',
+    bytes: 0,
+    ownFile: false,
+    duplicates: asked.duplicates ?? 'ignore',
+    ...(overwrite === undefined ? {} : { overwrite }),
+    rejectsMax: asked.rejectsMax ?? Number.MAX_SAFE_INTEGER,
+    ...(mapping === undefined || mapping === null ? {} : { mapping }),
+    ...(numbered === true ? { numbered } : {}),
+    ...(jsonPath === undefined ? {} : { jsonPath }),
+    ...(dateOrder === undefined ? {} : { dateOrder }),
+    ...(reading === undefined ? {} : { reading }),
+    fetch,
+  };
+}
+
 interface Fetch {
   /** Empty where there are several. */
   readonly sourceId: string;

@@ -38,7 +38,7 @@ import {
 } from './fetch.ts';
 import { flushDataset } from './flush.ts';
 import { endIngested, eventsOf } from './jobLife.ts';
-import type { Again, FetchOrder, Repeat } from './order.ts';
+import { type Again, type FetchOrder, type Repeat, fetchOrder } from './order.ts';
 import { originsOf } from './origins.ts';
 import type { FetchRun } from './runner.ts';
 import type { IngestEvents } from '../../pipeline/conform/load.ts';
@@ -68,21 +68,16 @@ export async function planReingest(
     throw new Failure('InvalidBody', `data source ${sourceId} ${rule}`);
   }
   const [{ sourceId } = { sourceId: '' }] = pulls;
-  return {
+  return fetchOrder({
     accountId,
     workspace,
     dataset: dataset.dataset,
-    path: '',
-    bytes: 0,
-    ownFile: false,
-    duplicates: 'ignore',
-    rejectsMax: Number.MAX_SAFE_INTEGER,
     fetch: {
       sourceId: pulls.length === 1 ? sourceId : '',
       sourceType: 'RE-INGEST',
       again: { pulls, changes, basis: basisOf(dataset) },
     },
-  };
+  });
 }
 
 const OTHERS = new Failure('Conflict', 'another job of the dataset has not ended yet: try again');

@@ -1,5 +1,5 @@
 // What waits until it may begin: turns of datasets, and jobs that fetch; in both accounts take turns.
-import { FairQueue } from '../../store/base/fairQueue.ts';
+import { FairQueue } from '../../store/queues/fairQueue.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { FetchOrder } from './order.ts';
 

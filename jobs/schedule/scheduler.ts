@@ -18,7 +18,7 @@ import {
 import { nextTime } from './cron.ts';
 import { decideDues } from './dues.ts';
 import type { JobEnd } from '../run/jobLife.ts';
-import type { FetchOrder, JobOrder, ScheduledRun } from '../run/order.ts';
+import { type FetchOrder, type JobOrder, type ScheduledRun, fetchOrder } from '../run/order.ts';
 
 interface SchedulerParts {
   readonly database: Database;
@@ -254,22 +254,8 @@ export class Scheduler {
   async #orderOf(schedule: Schedule, run: ScheduledRun): Promise<FetchOrder> {
     const { accountId, body, dataset, sourceId, workspace } = schedule;
     const source = await findSource(this.#parts.database, workspace, sourceId);
-    return {
-      accountId,
-      workspace,
-      dataset,
-      path: '',
-      bytes: 0,
-      ownFile: false,
-      duplicates: body.duplicates,
-      overwrite: body.overwrite,
-      rejectsMax: body.rejectsMax ?? Number.MAX_SAFE_INTEGER,
-      ...(body.mapping === null ? {} : { mapping: body.mapping }),
-      ...(body.numbered === true ? { numbered: true } : {}),
-      ...(body.dateOrder === undefined ? {} : { dateOrder: body.dateOrder }),
-      ...(body.reading === undefined ? {} : { reading: body.reading }),
-      fetch: { sourceId, sourceType: source?.type ?? '', run },
-    };
+    const fetch = { sourceId, sourceType: source?.type ?? '', run };
+    return fetchOrder({ ...body, accountId, workspace, dataset, fetch });
   }
 
   /** When something is to be done about a schedule; infinity: not by itself. */

@@ -5,7 +5,7 @@ import type { ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { monotonicMs } from '../base/clock.ts';
-import { FairQueue } from '../base/fairQueue.ts';
+import { FairQueue } from '../queues/fairQueue.ts';
 import { Failure, OverMemory } from '../base/failure.ts';
 import type { Answer, BodyFile, Bound, FromChild, Request, Scope } from './protocol.ts';
 import { send, spillFolder, startChild } from './slot.ts';

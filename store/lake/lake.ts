@@ -1,6 +1,7 @@
 // The lake in one hand: what there is now, what there was, and the one committer.
 // Readers see a snapshot or none of it; nobody is told of a commit before it is on the disk.
 import { setImmediate as othersTurn } from 'node:timers/promises';
+import { LruMap } from 'toad-cache';
 import { type CommitNote, type Committed, writeSnapshot } from './commit.ts';
 import type { AtCrashPoint } from '../base/crashPoints.ts';
 import type { Database } from '../catalog/database.ts';
@@ -20,12 +21,14 @@ import {
 } from '../history/history.ts';
 import type { LakeClock } from '../catalog/lakeClock.ts';
 import type { LakeOwner } from '../files/lakeHead.ts';
-import { type DataFile, readEveryFile, readTable, readTables, type Table } from '../versions/lakeRead.ts';
+import { type DataFile, readEveryFile, readTable } from '../versions/lakeRead.ts';
+import { readTables, type Table } from '../versions/lakeRead.ts';
 import { expirePushes } from '../pushes/pushLog.ts';
 import type { Stamp } from '../versions/stamp.ts';
 import { expire, expiredSnapshots, type Keep, readSnapshots } from '../history/retention.ts';
 import { nextColumnId } from './tableEdits.ts';
 import type { Edit } from './edit.ts';
+import { oneByOne } from '../queues/oneByOne.ts';
 
 /** What a commit announces, after it is durable. */
 interface Change {
@@ -38,7 +41,7 @@ interface Change {
 /** Work to do in the commit's own transaction, with what it created. */
 type Alongside = (transaction: Database, committed: Committed) => Promise<void>;
 
-/** Old versions kept in memory; past this the one read longest ago is dropped. */
+/** Old versions kept in memory. */
 const OLD_TABLES_MAX = 64;
 
 /** What the lake is opened with. */
@@ -63,12 +66,13 @@ export class Lake {
   readonly #current = new Map<number, Promise<Table | undefined>>();
   /** The version at which a table was last changed by this process. */
   readonly #changed = new Map<number, number>();
-  readonly #old = new Map<string, Promise<Table | undefined>>();
+  /** Old versions; past so many the one read longest ago is dropped. */
+  readonly #old = new LruMap<Promise<Table | undefined>>(OLD_TABLES_MAX);
   #catalogue: Catalogue;
   #floors: ReadonlyMap<number, Floor>;
   #snapshot: number;
   #state = 0;
-  #queue: Promise<unknown> = Promise.resolve();
+  readonly #inTurn = oneByOne();
   /** What has its turn now, or had the last one. */
   #working: Promise<unknown> = Promise.resolve();
 
@@ -230,10 +234,8 @@ export class Lake {
   async #oldTable(tableId: number, snapshot: number): Promise<Table | undefined> {
     const key = `${tableId}@${snapshot}`;
     const known = this.#old.get(key) ?? this.#readOld(tableId, snapshot);
-    this.#old.delete(key);
     this.#old.set(key, known);
     known.catch(() => this.#old.delete(key));
-    if (this.#old.size > OLD_TABLES_MAX) this.#old.delete([...this.#old.keys()][0] ?? '');
     return known;
   }
 
@@ -388,13 +390,11 @@ export class Lake {
     for (const listener of this.#listeners) listener(change);
   }
 
-  async #exclusively<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#queue.then(() => {
+  #exclusively<T>(work: () => Promise<T>): Promise<T> {
+    return this.#inTurn(() => {
       const working = work();
       this.#working = working.catch(() => undefined);
       return working;
     });
-    this.#queue = turn.catch(() => undefined);
-    return turn;
   }
 }

@@ -16,6 +16,7 @@ import type { Clock } from '../base/clock.ts';
 import type { AtCrashPoint } from '../base/crashPoints.ts';
 import type { Database } from '../catalog/database.ts';
 import { Failure, type FailureType } from '../base/failure.ts';
+import { GroupCommit } from '../queues/groupCommit.ts';
 import { leftOf, type Purse, stoppedBy } from './quota.ts';
 import { addCharge, addCharges, monthsByToken, newCharges, writeUsage } from './usage.ts';
 
@@ -90,8 +91,7 @@ export class Ledger {
   #month: Month;
   readonly #holds = new Set<Hold>();
   #waiting = newCharges();
-  #timer: NodeJS.Timeout | undefined;
-  #writing: Promise<void> = Promise.resolve();
+  readonly #groups = new GroupCommit(() => this.#write());
 
   private constructor(parts: LedgerParts, name: string, charged: Map<string, Balances>) {
     this.#database = parts.database;
@@ -206,11 +206,8 @@ export class Ledger {
   }
 
   /** Writes all that waits; afterwards SQL knows every delivered charge. */
-  async flush(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#writing = this.#writing.then(() => this.#write());
-    await this.#writing;
+  flush(): Promise<void> {
+    return this.#groups.flush();
   }
 
   #purses({ accountId, tokenId }: Caller, premium: boolean): Purses {
@@ -262,14 +259,7 @@ export class Ledger {
       premium: premium ? messages : 0,
     });
     // Once for each so many: where a disk refuses, more wait than a window has.
-    if (this.waiting % WINDOW_CHARGES === 0) void this.#flushSoon(0);
-    else void this.#flushSoon(SETTLE_WINDOW_MS);
-  }
-
-  #flushSoon(delayMs: number): void {
-    if (delayMs > 0 && this.#timer !== undefined) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.flush(), delayMs);
+    this.#groups.soon(this.waiting % WINDOW_CHARGES === 0 ? 0 : SETTLE_WINDOW_MS);
   }
 
   async #write(): Promise<void> {
@@ -284,7 +274,7 @@ export class Ledger {
       addCharges(charges, this.#waiting);
       this.#waiting = charges;
       this.#onFault(error);
-      this.#flushSoon(1_000);
+      this.#groups.soon(1_000);
     }
   }
 }

@@ -4,6 +4,7 @@ import { monotonicMs } from '../base/clock.ts';
 import type { AtCrashPoint } from '../base/crashPoints.ts';
 import type { Database } from '../catalog/database.ts';
 import { Failure } from '../base/failure.ts';
+import { GroupCommit } from '../queues/groupCommit.ts';
 import type { LakeClock } from '../catalog/lakeClock.ts';
 import { addByKey, type Net, netByKey, ofKeys, type PendingRow, type Push } from './pendingRows.ts';
 import {
@@ -78,8 +79,7 @@ export class Pending {
   readonly #held = new Set<number>();
   #waiting: Writer[] = [];
   #waitingRecords = 0;
-  #timer: NodeJS.Timeout | undefined;
-  #writing: Promise<void> = Promise.resolve();
+  readonly #groups = new GroupCommit(() => this.#commit());
   #sequence = 0;
   /** Sequence of the last row that readers see. */
   #seen = 0;
@@ -129,8 +129,7 @@ export class Pending {
     this.#waitingRecords = most;
     await new Promise<void>((resolve, reject) => {
       this.#waiting.push({ tableId, pushes, resolve, reject });
-      if (this.#waitingRecords >= GROUP_RECORDS) this.#commitSoon(0);
-      else this.#commitSoon(this.#groupMs);
+      this.#groups.soon(this.#waitingRecords >= GROUP_RECORDS ? 0 : this.#groupMs);
     });
   }
 
@@ -273,17 +272,8 @@ export class Pending {
   }
 
   /** All that waits is durable. */
-  async settle(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#writing = this.#writing.then(() => this.#commit());
-    await this.#writing;
-  }
-
-  #commitSoon(delayMs: number): void {
-    if (delayMs > 0 && this.#timer !== undefined) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.settle(), delayMs);
+  settle(): Promise<void> {
+    return this.#groups.flush();
   }
 
   async #commit(): Promise<void> {

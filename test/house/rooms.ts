@@ -6,7 +6,17 @@ import { isIn, PRODUCT, topOf, type Rule } from './tree.ts';
 /** The rooms of each layer; one imports itself and those before it. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   store: [
-    ...['base', 'duckdb', 'catalog/tables', 'catalog', 'files', 'versions', 'datasets', 'pushes'],
+    ...[
+      'base',
+      'queues',
+      'duckdb',
+      'catalog/tables',
+      'catalog',
+      'files',
+      'versions',
+      'datasets',
+      'pushes',
+    ],
     ...['history', 'accounts', 'lake', 'ledger', 'work'],
   ],
   query: [

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { after, test } from 'node:test';
 import { DuckDbPool } from '../../store/duckdb/pool.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { FairQueue } from '../../store/base/fairQueue.ts';
+import { FairQueue } from '../../store/queues/fairQueue.ts';
 
 const failed: (readonly [string, number])[] = [];
 const pool = new DuckDbPool({

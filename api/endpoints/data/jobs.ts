@@ -1,6 +1,6 @@
 // Jobs as their owner sees them (INTERFACE.md 3.2, 3.7; the object's exact members are not public).
 import { type Static, Type } from 'typebox';
-import { type FetchOrder, orderOf } from '../../../jobs/run/order.ts';
+import { orderOf, fetchOrder } from '../../../jobs/run/order.ts';
 import { dryRun } from '../../../pipeline/edit/dryRun.ts';
 import { checkJsonPath } from '../../../pipeline/decode/json.ts';
 import { checkName } from '../../../store/versions/columns.ts';
@@ -170,27 +170,24 @@ export const createJob: Endpoint = {
     const known = lake.catalogue.dataset(workspace, body.datasetId);
     if (known === undefined) checkDatasetRoom(caller, place, body.datasetId, services);
     const { columnMapping, credentialId, dateOrder, jsonPath, reading, uniqueIndex } = body;
-    const order: FetchOrder = {
+    const order = fetchOrder({
       accountId: caller.accountId,
       workspace,
       dataset: known?.dataset ?? body.datasetId,
-      path: '',
-      bytes: 0,
-      ownFile: false,
-      duplicates: body.duplicateKeyHandling ?? 'ignore',
+      duplicates: body.duplicateKeyHandling,
       overwrite: body.overwrite ?? false,
-      rejectsMax: body.maximumValidationErrors ?? Number.MAX_SAFE_INTEGER,
-      ...(columnMapping === undefined ? {} : { mapping: columnMapping }),
-      ...(uniqueIndex === false ? { numbered: true } : {}),
-      ...(jsonPath === undefined ? {} : { jsonPath: checkJsonPath(jsonPath) }),
-      ...(dateOrder === undefined ? {} : { dateOrder }),
-      ...(reading === undefined ? {} : { reading }),
+      rejectsMax: body.maximumValidationErrors,
+      mapping: columnMapping,
+      numbered: uniqueIndex === false,
+      jsonPath: jsonPath === undefined ? undefined : checkJsonPath(jsonPath),
+      dateOrder,
+      reading,
       fetch: {
         sourceId: source.source_id,
         sourceType: source.type,
         ...(credentialId === undefined ? {} : { credentialId }),
       },
-    };
+    });
     if (truthOf(call.query, 'dryRun')) {
       const { ingestion } = services;
       const run = await look(source, credentialId, call, services, ({ jsonPath: path, ...piece }) =>

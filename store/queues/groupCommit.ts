@@ -1,0 +1,28 @@
+// One commit for all who wait: what comes is gathered by its owner, and written together.
+
+/** When a group is written: after a delay, at once, or now. No two are written beside each other. */
+export class GroupCommit {
+  readonly #write: () => Promise<void>;
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  /** @param write takes what was gathered until it runs, and never rejects */
+  constructor(write: () => Promise<void>) {
+    this.#write = write;
+  }
+
+  /** A group that is gathered already is not put off; 0 takes it out of its delay. */
+  soon(delayMs: number): void {
+    if (delayMs > 0 && this.#timer !== undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.flush(), delayMs);
+  }
+
+  /** Resolves when all that was gathered before is written. */
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#writing = this.#writing.then(this.#write);
+    await this.#writing;
+  }
+}
