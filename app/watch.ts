@@ -79,7 +79,7 @@ async function flushDue({
 }: Pick<Services, 'database' | 'lake' | 'lakeClock' | 'pending' | 'runner'>): Promise<void> {
   await lakeClock.meet(database);
   for (const tableId of pending.due(FLUSH_ROWS, FLUSH_AGE_MS)) {
-    const dataset = lake.catalogue.datasetById(tableId);
+    const dataset = lake.directory.datasetById(tableId);
     if (dataset === undefined) pending.dropped(tableId);
     else await runner.inTurn(dataset.workspace, dataset.dataset, async () => undefined);
   }

@@ -66,7 +66,7 @@ export async function workOf(
     ...fetching,
     jobsAtOnce: settings.jobsAtOnce,
     startsMax: parts.startsMax,
-    accountOf: (workspace) => lake.catalogue.workspace(workspace)?.accountId ?? '',
+    accountOf: (workspace) => lake.directory.workspace(workspace)?.accountId ?? '',
     spool: folder.spool,
     removeFile: (path) => disk.remove(path),
     fetch: (run) => runPulling(run, fetching),
@@ -75,7 +75,7 @@ export async function workOf(
       deliveries.poke();
     },
     beforeTurn: async (workspace, name) => {
-      const dataset = lake.catalogue.dataset(workspace, name);
+      const dataset = lake.directory.dataset(workspace, name);
       if (dataset !== undefined) await flushDataset(dataset, { pending, ingestion });
     },
   });

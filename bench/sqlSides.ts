@@ -60,7 +60,7 @@ export async function openBare(tapedeck: Tapedeck, folder: string): Promise<Bare
   const { settings, lake } = tapedeck.services;
   const tables = await Promise.all(
     DATASETS.map(async (name) => {
-      const known = lake.catalogue.dataset('WS', name);
+      const known = lake.directory.dataset('WS', name);
       const columns = Object.keys(known?.schema.properties ?? {});
       return { name, columns, files: await filesOf(tapedeck, name) };
     }),

@@ -95,7 +95,7 @@ export async function send(tapedeck: Tapedeck, dataset: string, csv: string): Pr
 /** Local paths of a dataset's files. */
 export async function filesOf({ services }: Tapedeck, dataset: string): Promise<readonly string[]> {
   const { folder, lake } = services;
-  const known = lake.catalogue.dataset('WS', dataset);
+  const known = lake.directory.dataset('WS', dataset);
   const table = known === undefined ? undefined : await lake.table(known.tableId);
   return (table?.files ?? []).map((file) => join(folder.lake, file.path));
 }

@@ -46,7 +46,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   });
   const tapedeck = await startTapedeck(settings, options.seams);
   const { lake } = tapedeck.services;
-  if (lake.catalogue.workspace('WS') === undefined) {
+  if (lake.directory.workspace('WS') === undefined) {
     await createWorkspace(lake, 'WS', tapedeck.accountId, 0);
   }
   const close = async (): Promise<void> => {

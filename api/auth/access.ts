@@ -36,7 +36,7 @@ export function managerOf(caller: Caller | undefined): Caller {
 
 /** @throws Failure NotFound. */
 function ownWorkspace(caller: Caller, name: string, lake: Lake): Workspace {
-  const workspace = lake.catalogue.workspace(name);
+  const workspace = lake.directory.workspace(name);
   if (workspace === undefined || workspace.accountId !== caller.accountId) {
     throw new Failure('NotFound');
   }
@@ -54,7 +54,7 @@ export function workspaceOf(caller: Caller, name: string, lake: Lake): Workspace
 }
 
 /** The workspace that a path names, for what concerns all of it. @throws as `workspaceOf`. */
-export const placeOf = (
+export const ownedWorkspaceOf = (
   { caller, path }: Pick<Call, 'caller' | 'path'>,
   { lake }: { readonly lake: Lake },
 ): Workspace => workspaceOf(callerOf(caller), path['workspace'] ?? '', lake);
@@ -96,10 +96,10 @@ export function checkDatasetRoom(
   { lake, queries }: { readonly lake: Lake; readonly queries: NamedQueries },
 ): void {
   queries.refuseTaken(place, name);
-  const { catalogue } = lake;
-  const held = catalogue
+  const { directory } = lake;
+  const held = directory
     .workspaces(accountId)
-    .map(({ workspace }) => catalogue.datasets(workspace).length + queries.views(workspace).length)
+    .map(({ workspace }) => directory.datasets(workspace).length + queries.views(workspace).length)
     .reduce((sum, count) => sum + count, 0);
   if (held < tier.datasetsMax) return;
   const told = `${tier.datasetsMax} datasets, the maximum of tier ${tier.name}`;
@@ -116,7 +116,7 @@ export function datasetOf(
 ): Dataset {
   const owned = ownsOrReads(caller, workspace, right, lake);
   if (owned.accountId === caller.accountId) checkRight(caller, owned, id, right);
-  const dataset = lake.catalogue.dataset(owned.workspace, id);
+  const dataset = lake.directory.dataset(owned.workspace, id);
   if (dataset === undefined) throw new Failure('NotFound');
   checkEntitled(caller, dataset, owned);
   return dataset;
@@ -130,7 +130,7 @@ export const readableWorkspace = (caller: Caller, name: string, lake: Lake): Wor
   ownsOrReads(caller, name, 'read', lake);
 
 function ownsOrReads(caller: Caller, name: string, right: Right, lake: Lake): Workspace {
-  const workspace = lake.catalogue.workspace(name);
+  const workspace = lake.directory.workspace(name);
   if (workspace?.workspace === CORE && right === 'read') return workspace;
   if (workspace?.workspace === SYSTEM_WORKSPACE && right === 'read') {
     // What production logged and charged is no part of the test environment.
@@ -161,7 +161,7 @@ function checkEntitled(caller: Caller, { access, dataset }: Dataset, owner: Work
 
 /** The account's workspaces, its default one first; CORE is its owner's as any other. */
 export function ownWorkspaces({ account, accountId }: Caller, lake: Lake): readonly Workspace[] {
-  const all = lake.catalogue.workspaces(accountId);
+  const all = lake.directory.workspaces(accountId);
   const first =
     all.find(({ workspace }) => workspace === account.defaultWorkspace) ??
     all.find(({ workspace }) => workspace !== CORE) ??
@@ -178,13 +178,13 @@ export function readableDatasets(
   lake: Lake,
   workspace?: string,
 ): readonly Dataset[] {
-  const core = lake.catalogue.workspace(CORE);
+  const core = lake.directory.workspace(CORE);
   const all =
     workspace === undefined
       ? [...new Set([...ownWorkspaces(caller, lake), ...(core === undefined ? [] : [core])])]
       : [ownsOrReads(caller, workspace, 'read', lake)];
   return all.flatMap((item) =>
-    lake.catalogue.datasets(item.workspace).filter((dataset) => reads(caller, dataset, item)),
+    lake.directory.datasets(item.workspace).filter((dataset) => reads(caller, dataset, item)),
   );
 }
 
@@ -204,7 +204,7 @@ function reads(caller: Caller, dataset: Dataset, owner: Workspace): boolean {
 export function seriesDataset(caller: Caller, id: string, lake: Lake): Dataset {
   const dot = id.indexOf('.');
   if (dot > 0) return datasetOf(caller, id.slice(0, dot), id.slice(dot + 1), lake);
-  const inCore = lake.catalogue.dataset(CORE, id) !== undefined;
+  const inCore = lake.directory.dataset(CORE, id) !== undefined;
   if (inCore && caller.token.core) return datasetOf(caller, CORE, id, lake);
   const [first] = ownWorkspaces(caller, lake);
   if (first === undefined) throw new Failure('NotFound');
@@ -214,12 +214,12 @@ export function seriesDataset(caller: Caller, id: string, lake: Lake): Dataset {
 /** Whether it is another account's. What the program writes of an account is that account's own. */
 export const isForeign = (caller: Caller, { workspace }: Dataset, lake: Lake): boolean =>
   workspace !== SYSTEM_WORKSPACE &&
-  lake.catalogue.workspace(workspace)?.accountId !== caller.accountId;
+  lake.directory.workspace(workspace)?.accountId !== caller.accountId;
 
 /** Whether its records cost the caller premium messages. The owner never pays them. */
 export const paysPremium = (caller: Caller, dataset: Dataset, lake: Lake): boolean =>
   dataset.access.level === 'premium' &&
-  lake.catalogue.workspace(dataset.workspace)?.accountId !== caller.accountId;
+  lake.directory.workspace(dataset.workspace)?.accountId !== caller.accountId;
 
 /**
  * A dataset for what tells of all its records at once, such as its versions.

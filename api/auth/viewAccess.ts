@@ -20,9 +20,9 @@ export function viewOf(
   name: string,
   { lake, queries }: Stores,
 ): View | undefined {
-  const place = lake.catalogue.workspace(workspace)?.workspace;
+  const place = lake.directory.workspace(workspace)?.workspace;
   if (place === undefined || queries.view(place, name) === undefined) return undefined;
-  return queries.view(placeOf(caller, place, name, lake), name);
+  return queries.view(viewWorkspaceOf(caller, place, name, lake), name);
 }
 
 /**
@@ -35,7 +35,7 @@ export function publishedOf(
   name: string,
   { lake, queries }: Stores,
 ): PublishedQuery {
-  const query = queries.endpoint(placeOf(caller, workspace, name, lake), name);
+  const query = queries.endpoint(viewWorkspaceOf(caller, workspace, name, lake), name);
   if (query === undefined) throw new Failure('NotFound');
   if (query.tier !== undefined && !reachesTier(caller.tier, query.tier)) {
     throw new Failure(caller.tier.name === 'free' ? 'FreeTierNotAllowed' : 'TierNotAllowed');
@@ -44,7 +44,7 @@ export function publishedOf(
 }
 
 /** The workspace, where the caller may read what has the name, whether it is there or not. */
-function placeOf(caller: Caller, workspace: string, name: string, lake: Lake): string {
+function viewWorkspaceOf(caller: Caller, workspace: string, name: string, lake: Lake): string {
   const place = readableWorkspace(caller, workspace, lake);
   const isOwn = place.accountId === caller.accountId;
   const isAllowed = isOwn

@@ -11,7 +11,7 @@ const MEMORY_BYTES_MAX = 512 * 1024 ** 2;
 /** A smaller answer is gone at once: the system's own buffers take it. */
 export const LARGE_BYTES = 1024 ** 2;
 
-type Place = 'disk' | 'memory';
+type AnswerPlace = 'disk' | 'memory';
 
 export interface HeldAnswers {
   /**
@@ -39,7 +39,7 @@ export function makeHeldAnswers(diskBytesMax: number, pace: Pace): HeldAnswers {
   return {
     bytes: () => [...held.values()].reduce((sum, bytes) => sum + bytes, 0),
     hold: (account, { bytes, file }, raw) => {
-      const place: Place = file === undefined ? 'memory' : 'disk';
+      const place: AnswerPlace = file === undefined ? 'memory' : 'disk';
       const length = file?.length ?? bytes.length;
       if (length < LARGE_BYTES && file === undefined) return;
       const key = `${place} ${account}`;
@@ -69,7 +69,7 @@ export function makeHeldAnswers(diskBytesMax: number, pace: Pace): HeldAnswers {
 const sentOf = ({ socket }: ServerResponse): number =>
   socket === null ? 0 : socket.bytesWritten - socket.writableLength;
 
-function full(place: Place, others: number, most: number): Failure {
+function full(place: AnswerPlace, others: number, most: number): Failure {
   const rule = `of ${most} at most: read them to their end, or ask for less`;
   const told = `answers of this account that are not read yet take ${others} bytes of ${place}`;
   return new Failure('Busy', `${told}, ${rule}`);

@@ -77,7 +77,7 @@ export function refuseForeign(
   own: string,
 ): void {
   const foreign = datasetsOf(tables).find(
-    ({ dataset }) => lake.catalogue.workspace(dataset.workspace)?.accountId !== accountId,
+    ({ dataset }) => lake.directory.workspace(dataset.workspace)?.accountId !== accountId,
   );
   if (foreign === undefined) return;
   const { dataset, workspace } = foreign.dataset;

@@ -25,7 +25,7 @@ import type { DuckDbPool } from '../../store/duckdb/pool.ts';
 import { type ExportRow, newExportId } from '../../store/work/exports.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { type AsOf, type Moment, momentText } from '../../store/history/history.ts';
-import { callerOf, datasetOf, placeOf } from '../auth/access.ts';
+import { callerOf, datasetOf, ownedWorkspaceOf } from '../auth/access.ts';
 import { withSqlOf } from '../auth/accountServices.ts';
 import { ownerOf, refuseForeign } from './datasetPull.ts';
 import type { Call, Services } from '../request/endpoint.ts';
@@ -78,7 +78,7 @@ const targetRules = ({
 /** An export that is not recorded yet. @throws Failure InvalidBody naming the member and its rule. */
 export async function exportAsked(call: Call, services: ExportingServices): Promise<ExportRow> {
   const { clock, settings } = services;
-  const { accountId, workspace } = placeOf(call, services);
+  const { accountId, workspace } = ownedWorkspaceOf(call, services);
   const body = call.json as ExportBody;
   const how = partFormatOf(body);
   const { dataset, query } = whatOf(body);
@@ -127,7 +127,7 @@ async function ofDataset(
 function ownDataset(call: Call, given: string, { lake }: Pick<Services, 'lake'>): Dataset {
   const caller = callerOf(call.caller);
   const [name = '', place = call.path['workspace'] ?? ''] = given.split('.').reverse();
-  const owner = lake.catalogue.workspace(place)?.accountId;
+  const owner = lake.directory.workspace(place)?.accountId;
   try {
     const dataset = datasetOf(caller, place, name, lake);
     if (owner === caller.accountId) return dataset;

@@ -4,7 +4,7 @@
 // failed tells of them too.
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure, type FailureType, NothingRead } from '../../store/base/failure.ts';
-import type { Charge, Order } from '../../store/ledger/ledger.ts';
+import type { Charge, ChargeOrder } from '../../store/ledger/ledger.ts';
 import type { Call, Services } from '../request/endpoint.ts';
 import { numberOf, type Parameter, truthOf } from '../request/parameters.ts';
 
@@ -42,7 +42,7 @@ export interface Price {
 
 /** What a call pays for one dataset, in objects. */
 export interface Fare {
-  readonly order: Order;
+  readonly order: ChargeOrder;
   /** The most that it can be; may be far more than there is. */
   readonly most: number;
   /** Over data of others: what it costs also when it fails; 0 over one's own. */
@@ -194,7 +194,7 @@ export const summed = (charges: readonly Charge[]): Charge => ({
 });
 
 interface Priced {
-  readonly order: Order;
+  readonly order: ChargeOrder;
   readonly objects: number;
 }
 

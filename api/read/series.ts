@@ -14,7 +14,7 @@ import { Failure } from '../../store/base/failure.ts';
 import type { AsOf, Moment } from '../../store/history/history.ts';
 import type { Lake } from '../../store/lake/lake.ts';
 import type { Table } from '../../store/versions/lakeRead.ts';
-import type { Order } from '../../store/ledger/ledger.ts';
+import type { ChargeOrder } from '../../store/ledger/ledger.ts';
 import type { PendingRow } from '../../store/pushes/pendingRows.ts';
 import type { QueryName } from '../../store/history/queryCursors.ts';
 import { callerOf, isForeign, paysPremium, visibilityOf } from '../auth/access.ts';
@@ -132,7 +132,7 @@ export function fareOf(
   reads: readonly Pick<DatasetRead, 'plan'>[],
 ): Fare {
   const caller = callerOf(call.caller);
-  const order = orderOf(call, caller, dataset, services);
+  const order = chargeOrderOf(call, caller, dataset, services);
   const sum = (count: (plan: SeriesPlan) => number): number =>
     reads.reduce((total, { plan }) => total + count(plan), 0);
   if (!isForeign(caller, dataset, services.lake)) return { order, most: sum(objectsMax), least: 0 };
@@ -154,12 +154,12 @@ export function fareOf(
 }
 
 /** What a read of a dataset costs, and whom. */
-const orderOf = (
+const chargeOrderOf = (
   { endpoint, requestId }: Call,
   caller: Caller,
   dataset: Dataset,
   { lake }: Pick<Services, 'lake'>,
-): Order => ({
+): ChargeOrder => ({
   requestId,
   endpoint,
   usageKey: `${dataset.workspace}.${dataset.dataset}`,

@@ -14,7 +14,7 @@ interface Stored {
   readonly usageKey: string;
 }
 
-interface Asked {
+interface PricedQuery {
   /** Whose query it is. */
   readonly workspace: string;
   readonly stored?: Stored;
@@ -35,10 +35,10 @@ export function sqlFareOf(
   caller: Caller,
   level: Level,
   { lake }: Pick<Services, 'lake'>,
-  { folds, restrictions, stored, workspace }: Asked,
+  { folds, restrictions, stored, workspace }: PricedQuery,
   rows: number,
 ): SqlFare {
-  const owner = (name: string): string | undefined => lake.catalogue.workspace(name)?.accountId;
+  const owner = (name: string): string | undefined => lake.directory.workspace(name)?.accountId;
   const account = owner(workspace);
   const tariff = tariffOf(level, {
     weight: stored?.weight,

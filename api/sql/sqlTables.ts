@@ -23,7 +23,7 @@ type SqlTablesServices = Pick<
   'clock' | 'database' | 'lake' | 'pending' | 'queries' | 'sql'
 >;
 
-interface Asked {
+interface Binding {
   readonly caller: Caller;
   /** Where names without a workspace are looked for first; then CORE. */
   readonly workspace: string;
@@ -44,14 +44,14 @@ interface Asked {
 /** Views in views. */
 const VIEWS_DEPTH_MAX = 10;
 
-type Found =
+type NamedTarget =
   | { readonly kind: 'dataset'; readonly dataset: Dataset }
   | { readonly kind: 'view'; readonly view: View };
 
 /** @throws Failure InvalidParameter naming a table that is not there; what `datasetOf` throws else. */
 export async function bindTables(
   plan: SelectPlan,
-  asked: Asked,
+  asked: Binding,
   services: SqlTablesServices,
 ): Promise<readonly BoundTable[]> {
   await openLogs(plan, services);
@@ -68,7 +68,7 @@ export async function bindTables(
 
 async function bindDataset(
   dataset: Dataset,
-  { asOf, at, caller }: Asked,
+  { asOf, at, caller }: Binding,
   services: SqlTablesServices,
 ): Promise<BoundTable> {
   const foreign = isForeign(caller, dataset, services.lake);
@@ -102,7 +102,7 @@ async function besideFiles(
 /** @throws Failure InvalidParameter for a view that is part of itself. */
 export async function bindView(
   view: View,
-  asked: Asked,
+  asked: Binding,
   services: SqlTablesServices,
 ): Promise<Extract<BoundTable, { kind: 'view' }>> {
   const name = `${view.workspace}.${view.name}`;
@@ -127,9 +127,9 @@ export async function bindView(
 function tableOf(
   table: TableName,
   named: NamedTable | undefined,
-  { caller, owned, source, workspace }: Asked,
+  { caller, owned, source, workspace }: Binding,
   { lake, queries }: Pick<Services, 'lake' | 'queries'>,
-): Found {
+): NamedTarget {
   const reader = owned ? asOwner(caller) : caller;
   const places = table.workspace === undefined ? [workspace, CORE] : [table.workspace];
   const known = named === undefined ? undefined : asNamed(named, lake, queries);
@@ -156,7 +156,7 @@ function asNamed(
   lake: Lake,
   queries: Services['queries'],
 ): { readonly place: string; readonly name: string } | undefined {
-  const dataset = tableId === undefined ? undefined : lake.catalogue.datasetById(tableId);
+  const dataset = tableId === undefined ? undefined : lake.directory.datasetById(tableId);
   if (dataset !== undefined) return { place: dataset.workspace, name: dataset.dataset };
   const view = viewId === undefined ? undefined : queries.viewById(viewId);
   return view === undefined ? undefined : { place: view.workspace, name: view.name };
@@ -169,7 +169,7 @@ const asOwner = (caller: Caller): Caller => ({
 });
 
 /** A table's name that stands as a column would be its whole record. */
-function checkNames({ doubtful }: SelectPlan, found: readonly Found[], source: string): void {
+function checkNames({ doubtful }: SelectPlan, found: readonly NamedTarget[], source: string): void {
   for (const { at, name, table } of doubtful) {
     const item = found[table];
     const schema = item?.kind === 'view' ? item.view.schema : item?.dataset.schema;

@@ -25,8 +25,8 @@ export async function openLogs(
     ({ name, workspace }) =>
       workspace?.toUpperCase() === SYSTEM_WORKSPACE && name.toUpperCase() === LOGS.dataset,
   );
-  if (!named || lake.catalogue.dataset(SYSTEM_WORKSPACE, LOGS.dataset) !== undefined) return;
-  if (lake.catalogue.workspace(SYSTEM_WORKSPACE) === undefined) {
+  if (!named || lake.directory.dataset(SYSTEM_WORKSPACE, LOGS.dataset) !== undefined) return;
+  if (lake.directory.workspace(SYSTEM_WORKSPACE) === undefined) {
     await createSystemWorkspace(lake, SYSTEM_WORKSPACE, clock());
   }
   await createDataset(lake, LOGS, 'tapedeck logs');

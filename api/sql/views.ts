@@ -54,7 +54,7 @@ export function viewNamed(
   id: string,
   { lake, queries }: Pick<Services, 'lake' | 'queries'>,
 ): View | undefined {
-  if (lake.catalogue.dataset(workspace, id) !== undefined) return undefined;
+  if (lake.directory.dataset(workspace, id) !== undefined) return undefined;
   return viewOf(callerOf(call.caller), workspace, id, { lake, queries });
 }
 

@@ -84,18 +84,18 @@ function symbolsOf(texts: readonly string[]): readonly string[] {
 }
 
 /** A type as it was asked for: its name in the caller's spelling is its member's. */
-interface Asked {
+interface StockRead {
   readonly name: string;
   readonly type: StockType;
 }
 
 /** @throws Failure MaxTypes, TypeRequired. */
-function typesOf({ query }: Call, { lake }: Pick<Services, 'lake'>): readonly Asked[] {
+function typesOf({ query }: Call, { lake }: Pick<Services, 'lake'>): readonly StockRead[] {
   const given = (listOf(query, 'types') ?? []).map((name) => name.trim());
   const names = new Map(given.toReversed().map((name) => [name.toLowerCase(), name]));
   names.delete('');
   if (names.size > TYPES_MAX) throw new Failure('MaxTypes');
-  const asked = [...names.values()].toReversed().flatMap((name): readonly Asked[] => {
+  const asked = [...names.values()].toReversed().flatMap((name): readonly StockRead[] => {
     const type = servedType(name, lake);
     return type === undefined ? [] : [{ name, type }];
   });
@@ -103,7 +103,7 @@ function typesOf({ query }: Call, { lake }: Pick<Services, 'lake'>): readonly As
   return asked;
 }
 
-interface Readable extends Asked {
+interface Readable extends StockRead {
   readonly dataset: Dataset;
 }
 
@@ -117,12 +117,12 @@ const LACKING: ReadonlySet<FailureType> = new Set<FailureType>([
 
 /** The types that the caller may read. @throws Failure of the first one when there is none. */
 function entitledTo(
-  types: readonly Asked[],
+  types: readonly StockRead[],
   { caller }: Call,
   { lake }: Pick<Services, 'lake'>,
-): { readonly asked: readonly Readable[]; readonly leftOut: readonly Asked[] } {
+): { readonly asked: readonly Readable[]; readonly leftOut: readonly StockRead[] } {
   const asked: Readable[] = [];
-  const leftOut: Asked[] = [];
+  const leftOut: StockRead[] = [];
   let lacking: unknown;
   for (const one of types) {
     try {

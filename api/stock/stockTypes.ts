@@ -94,7 +94,7 @@ export function servedType(name: string, lake: Lake): StockType | undefined {
   return type === undefined || servingDataset(type, lake) === undefined ? undefined : type;
 }
 
-function servingDataset({ dataset }: StockType, { catalogue }: Lake): Dataset | undefined {
-  const found = catalogue.dataset(CORE, dataset);
+function servingDataset({ dataset }: StockType, { directory }: Lake): Dataset | undefined {
+  const found = directory.dataset(CORE, dataset);
   return found?.mapping.key === undefined ? undefined : found;
 }

@@ -127,9 +127,9 @@ async function inProcess(
 ): Promise<Outcome> {
   const { lake, runner, database } = core.services;
   try {
-    const [first] = lake.catalogue.workspaces(core.accountId);
+    const [first] = lake.directory.workspaces(core.accountId);
     const wanted = options.workspace ?? first?.workspace;
-    const workspace = wanted === undefined ? undefined : lake.catalogue.workspace(wanted);
+    const workspace = wanted === undefined ? undefined : lake.directory.workspace(wanted);
     if (workspace === undefined) {
       throw new Failure('NotFound', 'no such workspace: tapedeck workspace create NAME makes one');
     }

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { claimTables } from '../../jobs/upkeep/claim.ts';
 import type { FilesVerdict } from '../../jobs/upkeep/fileCheck.ts';
-import { type Found, findTables, inForce } from '../../jobs/upkeep/foundFiles.ts';
+import { type FoundFiles, findTables, inForce } from '../../jobs/upkeep/foundFiles.ts';
 import type { healFiles } from '../../jobs/upkeep/heal.ts';
 import { catalogFault } from '../../store/files/catalogCheck.ts';
 import { systemClock } from '../../store/base/clock.ts';
@@ -109,12 +109,12 @@ interface FoundView {
   readonly newest: string;
 }
 
-function viewOf({ dataset, files, workspace }: Found['tables'][number]): FoundView {
+function viewOf({ dataset, files, workspace }: FoundFiles['tables'][number]): FoundView {
   const newest = new Date(files.at(-1)?.stamp.writtenMs ?? 0).toISOString();
   return { workspace, dataset, files: inForce(files).data.length, newest };
 }
 
-function showFound({ strange, tables }: Found): void {
+function showFound({ strange, tables }: FoundFiles): void {
   for (const { dataset, files, newest, workspace } of tables.map(viewOf)) {
     say(`  ${workspace}.${dataset}: ${files} files in force, the newest of ${newest}`);
   }

@@ -24,9 +24,9 @@ export async function createWorkspace(
 
 export async function listWorkspaces(options: JsonOption, settings: Settings): Promise<void> {
   const core = await needCore(settings);
-  const { catalogue } = core.services.lake;
-  for (const { workspace } of catalogue.workspaces(core.accountId)) {
-    const datasets = catalogue.datasets(workspace).map(({ dataset }) => dataset);
+  const { directory } = core.services.lake;
+  for (const { workspace } of directory.workspaces(core.accountId)) {
+    const datasets = directory.datasets(workspace).map(({ dataset }) => dataset);
     const text = options.json
       ? JSON.stringify({ workspace, datasets })
       : `${workspace}: ${datasets.join(', ')}`;

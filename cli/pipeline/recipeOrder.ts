@@ -25,7 +25,7 @@ interface OrderOptions {
 }
 
 /** @throws Failure InvalidParameter naming the parameter, or option, and its rule. */
-export function orderOf(recipe: Recipe, options: OrderOptions): RecipeOrder {
+export function recipeOrderOf(recipe: Recipe, options: OrderOptions): RecipeOrder {
   const values = valuesOf(recipe, options.set ?? []);
   const { name: usual, ...dataset } = filled(recipe.dataset, values);
   const datasetId = options.dataset ?? usual;

@@ -5,7 +5,7 @@ import { Failure, reasonOf } from '../../store/base/failure.ts';
 import type { readSettings, Settings } from '../../store/base/settings.ts';
 import { tableAnswer } from '../print/answerLists.ts';
 import { type Recipe, readRecipe, recipeNames } from './recipeFile.ts';
-import { orderOf, type RecipeOrder } from './recipeOrder.ts';
+import { recipeOrderOf, type RecipeOrder } from './recipeOrder.ts';
 import type { PlaceOptions } from './sources.ts';
 import { type AskValue, withWorkspace } from '../reach/workspaceApi.ts';
 
@@ -106,7 +106,7 @@ async function addRecipe(
   options: AddRecipeOptions,
   settings: Settings,
 ): Promise<void> {
-  const order = orderOf(await readRecipe(name), options);
+  const order = recipeOrderOf(await readRecipe(name), options);
   await withWorkspace(settings, options.workspace, async (ask) => {
     const isThere = await checkPlace(ask, order);
     if (options.dryRun === true) {

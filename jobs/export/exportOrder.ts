@@ -34,12 +34,12 @@ export interface Made {
   readonly upload?: Upload;
 }
 
-export const orderOf = ({ order_json }: ExportRow): ExportOrder =>
+export const exportOrderOf = ({ order_json }: ExportRow): ExportOrder =>
   JSON.parse(order_json) as ExportOrder;
 
 export const exportedMoment = (row: ExportRow): Moment => ({
   snapshot: row.snapshot_id,
-  sequence: orderOf(row).sequence ?? 0,
+  sequence: exportOrderOf(row).sequence ?? 0,
 });
 
 export const partsOf = ({ parts_json }: ExportRow): readonly Part[] =>

@@ -38,7 +38,7 @@ import {
   type ExportOrder,
   type Made,
   madeOf,
-  orderOf,
+  exportOrderOf,
   partsOf,
 } from './exportOrder.ts';
 
@@ -103,7 +103,7 @@ interface Work extends ExportRun {
 /** @throws Failure with the reason; parts that were delivered stay. */
 export async function runExport(run: ExportRun, parts: ExportRunParts): Promise<void> {
   const { row, signal } = run;
-  const order = orderOf(row);
+  const order = exportOrderOf(row);
   const folder = workFolderOf(row.export_id, parts);
   await using target = await targetOf(row, signal, parts);
   await refuseOthers(target, row.export_id, order.target);
@@ -152,7 +152,7 @@ async function targetOf(
   signal: AbortSignal,
   { database, secrets, targets }: ExportRunParts,
 ): Promise<Target> {
-  const { exportFolder, target: definition } = orderOf(row);
+  const { exportFolder, target: definition } = exportOrderOf(row);
   const found =
     definition.type === 'FILE'
       ? undefined
@@ -219,7 +219,7 @@ async function datasetOf(
   folder: string,
   { deadlineMs, lake, pending, pool }: ExportRunParts,
 ): Promise<PartsOf> {
-  const dataset = lake.catalogue.datasetById(tableId);
+  const dataset = lake.directory.datasetById(tableId);
   if (dataset === undefined) throw new Failure('Gone', `${name} is not there any more`);
   const { snapshot_id: snapshot } = row;
   const table = await lake.tableAt(tableId, snapshot);

@@ -14,7 +14,7 @@ import {
 } from '../../store/work/exports.ts';
 import { Failure, reasonOf, toldFull } from '../../store/base/failure.ts';
 import { appendLog } from '../../store/work/jobs.ts';
-import { orderOf } from './exportOrder.ts';
+import { exportOrderOf } from './exportOrder.ts';
 import { dropUnfinished, type ExportRunParts, runExport } from './exportRun.ts';
 import { oneByOne } from '../../store/queues/oneByOne.ts';
 
@@ -157,10 +157,10 @@ export class Exports {
       const told = `${own.length} exports of this account have not ended: try again later`;
       throw new Failure('Busy', told);
     }
-    const place = placeOf(row);
+    const place = targetPlaceOf(row);
     const others = await unfinishedExports(this.#parts.database);
     const other = others.find(
-      (item) => item.export_id !== row.export_id && placeOf(item) === place,
+      (item) => item.export_id !== row.export_id && targetPlaceOf(item) === place,
     );
     if (other === undefined) return;
     throw new Failure('Conflict', 'another export that has not ended writes to the same target');
@@ -297,11 +297,11 @@ export class Exports {
     const { database, lake } = this.#parts;
     for (const exportId of [...this.#live.keys()]) {
       const row = await findExport(database, exportId);
-      const read = row === undefined ? [] : orderOf(row).tableIds;
+      const read = row === undefined ? [] : exportOrderOf(row).tableIds;
       const ended = read.find(
         (tableId) =>
           tableIds.includes(tableId) &&
-          (lake.floorOf(tableId)?.snapshot ?? 0) > (row?.snapshot_id ?? 0),
+          (lake.horizonOf(tableId)?.snapshot ?? 0) > (row?.snapshot_id ?? 0),
       );
       if (ended === undefined) continue;
       const told = `version ${row?.snapshot_id} has ended: export it anew`;
@@ -318,8 +318,8 @@ export class Exports {
 }
 
 /** One text for one place: the same folder, or the same keys of a bucket. */
-function placeOf(row: ExportRow): string {
-  const { exportFolder, target } = orderOf(row);
+function targetPlaceOf(row: ExportRow): string {
+  const { exportFolder, target } = exportOrderOf(row);
   if (target.type === 'FILE') return JSON.stringify([exportFolder, target.path]);
   return JSON.stringify([target.endpoint, target.awsbucketName, target.prefix]);
 }

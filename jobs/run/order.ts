@@ -100,7 +100,7 @@ export interface ScheduledRun {
 export type JobOrder = LoadOrder | FetchOrder;
 
 /** A spooled file is recorded by its name alone, so that a data folder can move. */
-export function orderOf(job: Job, spool: string): JobOrder {
+export function jobOrderOf(job: Job, spool: string): JobOrder {
   const order = JSON.parse(job.load_json) as JobOrder;
   return order.ownFile ? { ...order, path: join(spool, order.path) } : order;
 }

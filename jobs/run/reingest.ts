@@ -157,7 +157,7 @@ async function runReingest(run: FetchRun, again: Again, parts: FetchParts): Prom
 
 function datasetOf({ again, parts, run }: Pick<Reading, 'again' | 'parts' | 'run'>): Dataset {
   const { dataset, workspace } = run.order;
-  const found = parts.services.lake.catalogue.dataset(workspace, dataset);
+  const found = parts.services.lake.directory.dataset(workspace, dataset);
   if (found !== undefined && basisOf(found) === again.basis) return found;
   throw new Failure('Conflict', 'the dataset was changed since the edit was asked for');
 }

@@ -19,7 +19,7 @@ import {
 import { CANCELLED, endInVain, type JobParts, tellLog } from './jobLife.ts';
 import { LiveJobs } from './liveJobs.ts';
 import { runLoad } from './load.ts';
-import { type FetchOrder, type JobOrder, newJob, orderOf } from './order.ts';
+import { type FetchOrder, type JobOrder, newJob, jobOrderOf } from './order.ts';
 import { type Begun, type Waiting, type WaitingFetch, WaitingJobs } from './waitingJobs.ts';
 
 interface RunnerParts extends JobParts {
@@ -83,7 +83,7 @@ export class Runner {
     const { database, removeFile, spool } = this.#parts;
     await trimLog(database);
     const left = await unfinishedJobs(database);
-    const orders = left.map((job) => ({ job, order: orderOf(job, spool) }));
+    const orders = left.map((job) => ({ job, order: jobOrderOf(job, spool) }));
     this.#sequence = await newestSequence(database);
     const wanted = new Set(orders.map(({ order }) => order.path));
     for (const name of spooled) {
@@ -170,7 +170,7 @@ export class Runner {
   async cancel(job: Job): Promise<boolean> {
     if (job.finished_ms !== null) return false;
     if (this.#waiting.removeJob(job.job_id)) {
-      const order = orderOf(job, this.#parts.spool);
+      const order = jobOrderOf(job, this.#parts.spool);
       await this.#end(job.job_id, order, CANCELLED);
       this.#live.end(job.job_id);
       return true;
@@ -386,6 +386,6 @@ const NEVER = new AbortController().signal;
 
 const STOPPING = new Failure('Busy', 'the server is stopping');
 
-/** Loads of one dataset take turns; names compare without case, as the catalogue does. */
+/** Loads of one dataset take turns; names compare without case, as the directory does. */
 const turnOf = (workspace: string, dataset: string): string =>
   `${workspace}.${dataset}`.toUpperCase();

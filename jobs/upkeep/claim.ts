@@ -111,7 +111,7 @@ async function target(
   columns: readonly Column[],
   { accountId, ingestion: { clock, lake } }: ClaimParts,
 ): Promise<{ readonly dataset: Dataset; readonly table: Table }> {
-  if (lake.catalogue.workspace(workspace) === undefined) {
+  if (lake.directory.workspace(workspace) === undefined) {
     await createWorkspace(lake, workspace, accountId, clock());
   }
   const own = columns.filter(({ name }) => !isSystemColumn(name));
@@ -133,7 +133,7 @@ async function target(
 }
 
 function freeName(lake: IngestServices['lake'], workspace: string, name: string): string {
-  const taken = (one: string): boolean => lake.catalogue.dataset(workspace, one) !== undefined;
+  const taken = (one: string): boolean => lake.directory.dataset(workspace, one) !== undefined;
   for (let n = 1; ; n += 1) {
     const one = n === 1 ? name : `${name}_FOUND${n === 2 ? '' : n - 1}`;
     if (!taken(one)) return one;

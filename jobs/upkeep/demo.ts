@@ -37,7 +37,7 @@ export async function loadDemo(
   accountId: string,
   nowMs: number,
 ): Promise<readonly string[]> {
-  const known = lake.catalogue.workspace(DEMO_WORKSPACE);
+  const known = lake.directory.workspace(DEMO_WORKSPACE);
   const { workspace } = known ?? (await createWorkspace(lake, DEMO_WORKSPACE, accountId, nowMs));
   const jobs: string[] = [];
   // The package names its built script only; its data lie beside the folder of that script.

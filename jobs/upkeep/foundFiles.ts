@@ -23,14 +23,14 @@ export interface FoundTable {
   readonly files: readonly StampedFile[];
 }
 
-export interface Found {
+export interface FoundFiles {
   readonly tables: readonly FoundTable[];
   /** Parquet files that do not say whose they are, and all other files. */
   readonly strange: readonly string[];
 }
 
 /** Reads what each file says of itself; the tables with the newest files first. */
-export async function findTables(root: string, paths: readonly string[]): Promise<Found> {
+export async function findTables(root: string, paths: readonly string[]): Promise<FoundFiles> {
   const byTable = new Map<string, StampedFile[]>();
   const strange: string[] = [];
   for (const path of paths) {

@@ -78,9 +78,9 @@ export async function rollJournal(parts: JournalParts): Promise<number> {
 }
 
 async function callsDataset({ lake, clock }: JournalParts): Promise<Dataset> {
-  const known = lake.catalogue.dataset(SYSTEM_WORKSPACE, CALLS.dataset);
+  const known = lake.directory.dataset(SYSTEM_WORKSPACE, CALLS.dataset);
   if (known !== undefined) return known;
-  if (lake.catalogue.workspace(SYSTEM_WORKSPACE) === undefined) {
+  if (lake.directory.workspace(SYSTEM_WORKSPACE) === undefined) {
     await createSystemWorkspace(lake, SYSTEM_WORKSPACE, clock());
   }
   return createDataset(lake, CALLS, AUTHOR);

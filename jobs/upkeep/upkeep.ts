@@ -38,7 +38,7 @@ export function makeUpkeep({ runner, ingestion, keep, clock, scrub }: UpkeepPart
       const tableIds = [...changed];
       changed.clear();
       for (const tableId of tableIds) {
-        const dataset = lake.catalogue.datasetById(tableId);
+        const dataset = lake.directory.datasetById(tableId);
         if (dataset === undefined) continue;
         await runner.inTurn(dataset.workspace, dataset.dataset, async () => {
           await compactDataset(dataset, ingestion);
@@ -49,7 +49,7 @@ export function makeUpkeep({ runner, ingestion, keep, clock, scrub }: UpkeepPart
       await lake.files.remove(unnamed);
       await lake.forgetRemoved();
       unnamed = await lake.expire(keep);
-      const limited = lake.catalogue.limitedInHistory();
+      const limited = lake.directory.limitedInHistory();
       const ends = limited.map(({ historyDays, tableId }) => {
         return { tableId, ms: clock() - Number(historyDays) * DAY_MS };
       });

@@ -104,7 +104,7 @@ function add(to: Sums, sums: Sums): void {
 async function addRolled(sums: Recomputed, snapshot: number, parts: JournalParts): Promise<void> {
   const { lake, pool, deadlineMs } = parts;
   await lake.seen(snapshot);
-  const dataset = lake.catalogue.dataset(SYSTEM_WORKSPACE, CALLS.dataset);
+  const dataset = lake.directory.dataset(SYSTEM_WORKSPACE, CALLS.dataset);
   const table = dataset === undefined ? undefined : await lake.tableSeen(dataset.tableId, snapshot);
   if (table === undefined || table.files.length === 0) return;
   const answers = await withOpenFiles(lake.files, table.files, ({ paths, pathOf }) => {

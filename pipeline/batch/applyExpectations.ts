@@ -42,7 +42,7 @@ interface Placed extends Check {
  * @param read the staged records, numbered and with their faults
  * @throws Failure Conflict when more would be kept aside than a dataset may.
  */
-export async function judge(
+export async function applyExpectations(
   request: BatchRequest,
   read: string,
   bench: Workbench,

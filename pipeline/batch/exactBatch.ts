@@ -15,7 +15,7 @@ import {
   shownValue,
   typeError,
 } from './batchStatements.ts';
-import { judge } from './applyExpectations.ts';
+import { applyExpectations } from './applyExpectations.ts';
 import { copyTable, fileStats } from './parquetFile.ts';
 import { isNumbered, requiredOf } from './uniqueIndex.ts';
 import {
@@ -48,7 +48,7 @@ export async function exactBatch(request: BatchRequest, bench: Workbench): Promi
   const read = `read_parquet(${literal(staging)})`;
   const unread = (listed ?? []).map((row) => lineReject(row, request));
   const lineAt = (n: number): number => lineOf(n, relation, unread);
-  const { kept, ...judged } = await judge(request, read, bench, lineAt);
+  const { kept, ...judged } = await applyExpectations(request, read, bench, lineAt);
   const sorted = join(bench.folder, `${newUuid()}.parquet`);
   const [tallied, faulty, , copied] = await askEach(bench, relation, [
     `SELECT count(*) AS records, count(${FAULT}) AS faulty FROM ${read}`,

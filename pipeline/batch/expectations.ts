@@ -118,10 +118,13 @@ function breachOf(rule: Rule, columns: ReadonlyMap<string, Column>): string | un
   return `coalesce(${brokenBy(rule, columns)}, false)`;
 }
 
-type Asked = Exclude<Rule, { readonly monotone: true } | { readonly notNull: readonly string[] }>;
+type LateRule = Exclude<
+  Rule,
+  { readonly monotone: true } | { readonly notNull: readonly string[] }
+>;
 
 /** Null where a value is. */
-function brokenBy(rule: Asked, columns: ReadonlyMap<string, Column>): string {
+function brokenBy(rule: LateRule, columns: ReadonlyMap<string, Column>): string {
   if ('range' in rule) {
     const { property, min, max } = rule.range;
     const name = identifier(property);

@@ -32,7 +32,7 @@ type Properties = Readonly<Record<string, PropertyType>>;
 /** @throws Failure InvalidBody for what the contract, or the index, does not let in. */
 export async function conform(run: Looking, opened: Relation): Promise<Conformed> {
   const { load, services } = run;
-  const known = services.lake.catalogue.dataset(load.workspace, load.dataset);
+  const known = services.lake.directory.dataset(load.workspace, load.dataset);
   const relation = await settle(settling(run), opened, known);
   if (known === undefined) return firstLoad(run, relation);
   const dataset =
@@ -61,7 +61,7 @@ export async function conform(run: Looking, opened: Relation): Promise<Conformed
 export async function conformTo(
   run: Looking,
   relation: Relation,
-  { dataset, table }: Pick<Found, 'dataset' | 'table'>,
+  { dataset, table }: Pick<Governed, 'dataset' | 'table'>,
   stored?: string,
 ): Promise<Fitted & Pick<Conformed, 'leftOut'>> {
   checkColumns(dataset, relation);
@@ -74,7 +74,7 @@ export async function conformTo(
 }
 
 /** A load into a dataset that is there. */
-interface Found {
+interface Governed {
   readonly run: Looking;
   readonly relation: Relation;
   /** With the contract and the expectations that are in force for the load. */
@@ -90,7 +90,12 @@ const lenientRelation = (relation: Relation, { contract }: Dataset): Relation =>
     : relation;
 
 /** @throws Failure InvalidBody where the contract freezes the columns. */
-async function leftOutOf({ dataset, relation, run, unknown }: Found): Promise<readonly string[]> {
+async function leftOutOf({
+  dataset,
+  relation,
+  run,
+  unknown,
+}: Governed): Promise<readonly string[]> {
   const { columns } = dataset.contract;
   const names = unknown.map(({ name }) => name);
   if (names.length === 0 || columns === 'evolve') return [];
@@ -112,7 +117,7 @@ interface Fitted {
  * known ones too, where the contract says so.
  * @param stored a sub-select of the stored records' index, where it matters
  */
-async function conformKnown(asked: Found, stored: string | undefined): Promise<Fitted> {
+async function conformKnown(asked: Governed, stored: string | undefined): Promise<Fitted> {
   let found = asked;
   const { dataset, table, unknown } = found;
   const { contract, schema } = dataset;
@@ -157,7 +162,7 @@ async function conformKnown(asked: Found, stored: string | undefined): Promise<F
 }
 
 /** @throws Failure InvalidBody for a new property that can not stand beside those there are. */
-async function firstIdOf({ dataset, run, table }: Found, added: Properties): Promise<number> {
+async function firstIdOf({ dataset, run, table }: Governed, added: Properties): Promise<number> {
   if (Object.keys(added).length === 0) return 0;
   checkPropertyNames('the schema', Object.keys({ ...dataset.schema.properties, ...added }));
   // A table that is about to become has columns that the catalog does not know yet.
@@ -213,7 +218,7 @@ function changeOf(
 }
 
 function requestFor(
-  { dataset, relation, run, table, unknown }: Found,
+  { dataset, relation, run, table, unknown }: Governed,
   columns: readonly Column[],
   stored: string | undefined,
 ): BatchRequest {
@@ -237,7 +242,7 @@ function requestFor(
 }
 
 /** What became null is told: nothing is lost in silence. */
-async function tellDiscarded({ run }: Found, request: BatchRequest): Promise<void> {
+async function tellDiscarded({ run }: Governed, request: BatchRequest): Promise<void> {
   const { lenient } = request;
   if (lenient.size === 0) return;
   const columns = request.columns.filter(({ name }) => lenient.has(name));

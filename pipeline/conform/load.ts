@@ -3,7 +3,7 @@ import type { ColumnMapping, RecordSchema, Dataset } from '../../store/datasets/
 import type { DateOrder } from '../values/dateFormats.ts';
 import type { Reading } from '../bytes/reading.ts';
 import type { Relation } from '../values/relation.ts';
-import type { Touches } from '../../store/lake/commit.ts';
+import type { ChangedKeys } from '../../store/lake/commit.ts';
 import type { Lake } from '../../store/lake/lake.ts';
 import type { DuckDbPool } from '../../store/duckdb/pool.ts';
 import type { Clock } from '../../store/base/clock.ts';
@@ -41,7 +41,7 @@ export interface Load {
   /** The file's columns when its maker told them: nothing is guessed. */
   readonly relation?: Relation;
   /** What it changes for who has records in memory. */
-  readonly touches?: Touches;
+  readonly touches?: ChangedKeys;
   /** Its records were let in before: neither contract nor expectation is asked again. */
   readonly accepted?: boolean;
   /** The job that it is, for records that are kept aside. */

@@ -9,7 +9,7 @@ import { inWorkFolder } from '../../store/base/workFolder.ts';
 import { conform, tableOf } from '../conform/conform.ts';
 import { openLoad, refuseBatch, tellBreaches } from '../merge/ingest.ts';
 import { notesOf } from '../conform/loadNotes.ts';
-import { meet, type Meeting } from '../merge/merge.ts';
+import { mergeLoad, type Meeting } from '../merge/merge.ts';
 import { uniqueIndexOf } from '../batch/uniqueIndex.ts';
 import type { Batch } from '../batch/batchRequest.ts';
 import type { Conformed, IngestServices, Load } from '../conform/load.ts';
@@ -86,7 +86,7 @@ export async function dryRun(load: Load, services: IngestServices): Promise<DryR
     };
     const run = { load, services, bench, events: { log } };
     const relation = await openLoad(load, run);
-    const known = services.lake.catalogue.dataset(load.workspace, load.dataset);
+    const known = services.lake.directory.dataset(load.workspace, load.dataset);
     try {
       const conformed = await conform(run, relation);
       await tellBreaches(conformed.batch, { log });
@@ -179,7 +179,7 @@ async function meeting(
   if (conformed.kind === 'new') return { ...alone(batch), rewritten: undefined };
   const table = await tableOf(lake, conformed.dataset);
   const index = uniqueIndexOf(conformed.dataset, table);
-  return meet(batch, load, conformed.change, { bench, files: lake.files, table, index });
+  return mergeLoad(batch, load, conformed.change, { bench, files: lake.files, table, index });
 }
 
 const alone = ({ path, stats }: Batch): Omit<Met, 'rewritten'> => ({

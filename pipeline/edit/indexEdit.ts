@@ -64,7 +64,7 @@ export async function editIndex(
   await inWorkFolder(services.temporary, async (folder) => {
     const bench = { pool, folder, deadlineMs, onProgress: () => undefined };
     const index = uniqueIndexOf(becoming, { ...table, columns });
-    const writing = { before: orderOf(dataset, table), bench, columns, edit, index, table };
+    const writing = { before: storedOrderOf(dataset, table), bench, columns, edit, index, table };
     const { path, stats } = await rewritten(writing, services);
     services.at('parquet-written');
     const inserts = await publishFile(path, stats, { ...table, columns }, lake, 'all');
@@ -89,7 +89,7 @@ async function columnsAfter(
 }
 
 /** The order in which the records are now: that of their numbers, or of the index. */
-function orderOf(dataset: Dataset, table: Table): readonly string[] {
+function storedOrderOf(dataset: Dataset, table: Table): readonly string[] {
   const { columns } = uniqueIndexOf(dataset, table);
   const row = columns.filter(({ name }) => name === ROW_COLUMN);
   const names = (row.length > 0 ? row : columns).map(({ name }) => identifier(name));

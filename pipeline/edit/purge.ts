@@ -67,14 +67,14 @@ export async function purgeRecords(
   });
 }
 
-interface Found {
+interface Holders {
   /** Names of files that hold a wanted record, also one that is deleted in them. */
   readonly holders: ReadonlySet<string>;
   readonly records: number;
 }
 
 /** Looks through the files of all versions, as they are: deletes hide nothing here. */
-async function findRecords({ plan, dataset, services, folder }: Run): Promise<Found> {
+async function findRecords({ plan, dataset, services, folder }: Run): Promise<Holders> {
   const { deadlineMs, lake, pool } = services;
   const every = { ...plan.table, files: await lake.everyFile(plan.table) };
   const files = prunedFiles({ ...plan, table: every });

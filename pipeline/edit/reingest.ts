@@ -16,7 +16,7 @@ import type { Table } from '../../store/versions/lakeRead.ts';
 import { newUuid } from '../../store/base/random.ts';
 import { withOpenFiles } from '../../store/versions/tableFiles.ts';
 import { visibleRows } from '../../store/versions/tableSql.ts';
-import type { Place } from '../merge/reconcile.ts';
+import type { MergeBench } from '../merge/reconcile.ts';
 import { conformTo } from '../conform/conform.ts';
 import { conversionOf } from '../merge/conversions.ts';
 import { openRelation } from '../decode/decode.ts';
@@ -188,7 +188,7 @@ function selected(
  * Nothing that is stored goes because a source does not have it any more.
  * @throws Failure InvalidBody with the number of records, and the first one.
  */
-export async function refuseLost(read: Rewritten | undefined, place: Place): Promise<void> {
+export async function refuseLost(read: Rewritten | undefined, place: MergeBench): Promise<void> {
   const { bench, files, index, table } = place;
   const own = index.columns.filter(({ name }) => !isSystemColumn(name));
   const told = (lost: number, first: string): Failure => {

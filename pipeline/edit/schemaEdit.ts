@@ -7,7 +7,7 @@ import { Failure } from '../../store/base/failure.ts';
 import { withOpenFiles } from '../../store/versions/tableFiles.ts';
 import { visibleRows } from '../../store/versions/tableSql.ts';
 import { inWorkFolder } from '../../store/base/workFolder.ts';
-import type { Place } from '../merge/reconcile.ts';
+import type { MergeBench } from '../merge/reconcile.ts';
 import { tableOf } from '../conform/conform.ts';
 import { conversionOf, converts } from '../merge/conversions.ts';
 import { inferType } from '../values/infer.ts';
@@ -99,7 +99,7 @@ function checkConvertible(
 }
 
 function columnEdits(
-  { table }: Place,
+  { table }: MergeBench,
   altered: readonly Column[],
   { added, removed }: SchemaEdit,
 ): readonly Edit[] {
@@ -120,7 +120,7 @@ function columnEdits(
 }
 
 /** How the stored values of each altered column are converted; dates in the spelling they have. */
-async function conversionsFor(altered: readonly Column[], place: Place): Promise<Conversions> {
+async function conversionsFor(altered: readonly Column[], place: MergeBench): Promise<Conversions> {
   const { table } = place;
   checkRewritable(table);
   const made = new Map<number, string>();
@@ -136,7 +136,7 @@ async function conversionsFor(altered: readonly Column[], place: Place): Promise
   return made;
 }
 
-async function spellingsOf({ name }: Column, place: Place): Promise<readonly string[]> {
+async function spellingsOf({ name }: Column, place: MergeBench): Promise<readonly string[]> {
   const value = `left(${identifier(name)}, ${VALUE_CHARACTERS})`;
   const rows = await askStored(
     place,
@@ -150,7 +150,7 @@ async function spellingsOf({ name }: Column, place: Place): Promise<readonly str
 async function refuseLost(
   altered: readonly Column[],
   conversions: Conversions,
-  place: Place,
+  place: MergeBench,
 ): Promise<void> {
   const { index, table } = place;
   for (const { id, name, type } of altered) {
@@ -184,7 +184,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 async function askStored(
-  { bench, files, table }: Place,
+  { bench, files, table }: MergeBench,
   sql: (stored: string) => string,
 ): Promise<readonly Row[]> {
   return withOpenFiles(files, table.files, async ({ paths, pathOf }) => {

@@ -1,7 +1,7 @@
 // One ingestion: file -> decode -> infer or check -> conform -> duplicates -> sorted Parquet ->
 // one commit (DESIGN.md "Flows"). Until the commit nothing is visible; the files it leaves when it
 // dies are swept at the next start.
-import type { CommitNote, Committed, Touches } from '../../store/lake/commit.ts';
+import type { CommitNote, Committed, ChangedKeys } from '../../store/lake/commit.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -17,7 +17,7 @@ import { conform, tableOf } from '../conform/conform.ts';
 import { openRelation } from '../decode/decode.ts';
 import { quoted } from '../bytes/excerpt.ts';
 import { notesOf } from '../conform/loadNotes.ts';
-import { meet, schemaEdits } from './merge.ts';
+import { mergeLoad, schemaEdits } from './merge.ts';
 import { type FileStats, writtenFile } from '../batch/parquetFile.ts';
 import type { Relation } from '../values/relation.ts';
 import { type UniqueIndex, uniqueIndexOf } from '../batch/uniqueIndex.ts';
@@ -69,7 +69,7 @@ export async function openLoad(
     services,
   }: Pick<Run, 'bench' | 'services'> & { events: Pick<IngestEvents, 'log'> },
 ): Promise<Relation> {
-  const known = services.lake.catalogue.dataset(load.workspace, load.dataset);
+  const known = services.lake.directory.dataset(load.workspace, load.dataset);
   const names = known === undefined ? {} : { known: Object.keys(known.schema.properties) };
   const relation = load.relation ?? (await openRelation({ ...load, ...names }, bench));
   for (const note of relation.notes ?? []) await events.log(note);
@@ -178,7 +178,7 @@ async function store(
   const table = await tableOf(lake, dataset);
   const index = uniqueIndexOf(dataset, table);
   const place = { bench, files: lake.files, table, index };
-  const met = await meet(batch, load, change, place);
+  const met = await mergeLoad(batch, load, change, place);
   const counts = {
     validated: batch.stats.records + batch.duplicates,
     ingested: met.stats.records,
@@ -276,7 +276,7 @@ const namesIn = (edits: readonly Edit[]): readonly string[] =>
  * Records that a load adds or replaces are those of its file. Statistics of long texts are cut so
  * that they still hold all of them between them.
  */
-function touchedKeys({ columns }: FileStats, index: UniqueIndex): Touches | undefined {
+function touchedKeys({ columns }: FileStats, index: UniqueIndex): ChangedKeys | undefined {
   const [key] = index.columns;
   const told = key?.type === 'varchar' ? columns.get(key.name) : undefined;
   const [least, greatest] = [told?.get('min'), told?.get('max')];

@@ -1,7 +1,7 @@
 // How a batch meets the records that are stored: what stays out, what gives way, and what must be
 // written again because the schema becomes wider. Files of the work folder only.
 import { columnTypeOf } from '../../store/versions/columns.ts';
-import { type Place, type Reconciled, reconcile } from './reconcile.ts';
+import { type MergeBench, type Reconciled, reconcile } from './reconcile.ts';
 import { type Rewritten, rewriteStored } from './rewrite.ts';
 import type { Edit } from '../../store/lake/edit.ts';
 import type { Batch } from '../batch/batchRequest.ts';
@@ -15,11 +15,11 @@ export interface Meeting extends Reconciled {
 }
 
 /** @throws Failure InvalidBody when more records than may be would have to be written again. */
-export async function meet(
+export async function mergeLoad(
   batch: Batch,
   load: Load,
   change: SchemaChange | undefined,
-  place: Place,
+  place: MergeBench,
 ): Promise<Meeting> {
   const { table } = place;
   const { tableId } = table;
@@ -42,13 +42,13 @@ export async function meet(
   return { ...met, emptied, rewritten: await rewriteStored(change.columns, place) };
 }
 
-const after = ({ table }: Place, { columns }: SchemaChange): Place['table'] => ({
+const after = ({ table }: MergeBench, { columns }: SchemaChange): MergeBench['table'] => ({
   ...table,
   columns,
 });
 
 /** Arrays become objects without a file that changes. */
-const retypes = ({ widened }: SchemaChange, { table }: Place): boolean =>
+const retypes = ({ widened }: SchemaChange, { table }: MergeBench): boolean =>
   table.columns.some(({ name, type }) => {
     const wider = Object.hasOwn(widened, name) ? widened[name] : undefined;
     return wider !== undefined && columnTypeOf(wider) !== type;
@@ -56,7 +56,7 @@ const retypes = ({ widened }: SchemaChange, { table }: Place): boolean =>
 
 /** What a change of the schema is for the catalog. */
 export function schemaEdits(
-  { columns, tableId }: Place['table'],
+  { columns, tableId }: MergeBench['table'],
   change: SchemaChange | undefined,
 ): Edit[] {
   if (change === undefined) return [];

@@ -39,7 +39,7 @@ export interface Reconciled {
 }
 
 /** Where a load meets what is stored. */
-export interface Place {
+export interface MergeBench {
   readonly bench: Workbench;
   readonly files: Files;
   readonly table: Table;
@@ -49,7 +49,7 @@ export interface Place {
 export async function reconcile(
   batch: Batch,
   duplicates: 'ignore' | 'replace',
-  place: Place,
+  place: MergeBench,
 ): Promise<Reconciled> {
   const nothing = { path: batch.path, stats: batch.stats, ignored: 0, replaced: 0, deletes: [] };
   const { index, table } = place;
@@ -67,7 +67,7 @@ export async function reconcile(
 export async function deletesWhere(
   condition: string,
   files: readonly DataFile[],
-  place: Place,
+  place: MergeBench,
 ): Promise<Pick<Reconciled, 'replaced' | 'deletes'>> {
   if (files.length === 0) return { replaced: 0, deletes: [] };
   return withOpenFiles(place.files, files, (opened) => {
@@ -83,7 +83,7 @@ interface Opened extends OpenFiles {
   readonly candidates: readonly DataFile[];
 }
 
-async function withoutKnown(batch: Batch, place: Place, open: Opened): Promise<Reconciled> {
+async function withoutKnown(batch: Batch, place: MergeBench, open: Opened): Promise<Reconciled> {
   const { bench, table, index } = place;
   const path = join(bench.folder, `${newUuid()}.parquet`);
   const kept = `SELECT ${names(table.columns)} FROM ${withTerms(batchRows(batch), index, 'n')} AS n
@@ -96,7 +96,7 @@ async function withoutKnown(batch: Batch, place: Place, open: Opened): Promise<R
 
 async function replaceKnown(
   batch: Batch,
-  place: Place,
+  place: MergeBench,
   open: Opened,
 ): Promise<Pick<Reconciled, 'replaced' | 'deletes'>> {
   const { bench } = place;
@@ -110,7 +110,7 @@ async function replaceKnown(
 async function deletesOf(
   found: string,
   matches: string,
-  place: Place,
+  place: MergeBench,
   open: Opened,
 ): Promise<Pick<Reconciled, 'replaced' | 'deletes'>> {
   const read = `read_parquet(${literal(matches)})`;
@@ -131,7 +131,7 @@ async function deletesOf(
 async function writeDeletes(
   dataFile: DataFile,
   matches: string,
-  place: Place,
+  place: MergeBench,
   open: Opened,
 ): Promise<PendingDeletes> {
   const path = join(place.bench.folder, `${newUuid()}.parquet`);
@@ -166,7 +166,7 @@ const batchRows = (batch: Batch): string => `read_parquet(${literal(batch.path)}
  * left out last, among the few that match: to leave them out of a file of 20 million rows first
  * took over 1.3 GB.
  */
-function knownOf(batch: Batch, { table, index }: Place, open: Opened): string {
+function knownOf(batch: Batch, { table, index }: MergeBench, open: Opened): string {
   const wanted = new Set(index.columns.map(({ id }) => id));
   const columns = table.columns.filter(({ id }) => wanted.has(id));
   const whole = open.candidates.map((file) => ({ ...file, deletes: null }));
@@ -191,7 +191,7 @@ export const same = (index: UniqueIndex): string =>
   index.terms.map((_, at) => `n.n${at} = s.s${at}`).join(' AND ');
 
 const ask = (
-  { bench }: Place,
+  { bench }: MergeBench,
   open: Opened,
   statements: readonly string[],
 ): Promise<readonly (readonly Row[])[]> =>

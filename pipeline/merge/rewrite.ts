@@ -7,7 +7,7 @@ import type { Table } from '../../store/versions/lakeRead.ts';
 import { newUuid } from '../../store/base/random.ts';
 import { withProvedFiles } from '../../store/versions/tableFiles.ts';
 import { visibleRows } from '../../store/versions/tableSql.ts';
-import { type Place, same, withTerms } from './reconcile.ts';
+import { type MergeBench, same, withTerms } from './reconcile.ts';
 import { conversionOf } from './conversions.ts';
 import { copyTable, type FileStats, fileStats } from '../batch/parquetFile.ts';
 import { orderBy, type UniqueIndex } from '../batch/uniqueIndex.ts';
@@ -47,7 +47,7 @@ interface Rewriting {
  */
 export async function rewriteStored(
   columns: readonly Column[],
-  { bench, files, index, table }: Place,
+  { bench, files, index, table }: MergeBench,
   { conversions, replacedBy }: Rewriting = {},
 ): Promise<Rewritten> {
   checkRewritable(table);

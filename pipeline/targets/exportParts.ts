@@ -4,7 +4,12 @@ import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeBind } from '../../query/plan/binding.ts';
 import { mayHold } from '../../query/plan/pruning.ts';
-import { type Column, isSystemColumn, ROW_COLUMN, SQL_TYPES } from '../../store/versions/columns.ts';
+import {
+  type Column,
+  isSystemColumn,
+  ROW_COLUMN,
+  SQL_TYPES,
+} from '../../store/versions/columns.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
 import type { DuckDbPool } from '../../store/duckdb/pool.ts';
 import type { Body, Bound, Compression } from '../../store/duckdb/protocol.ts';
@@ -135,7 +140,7 @@ function telling(dataset: Dataset, table: Table): readonly Column[] {
 }
 
 /** Key, subkey and date, or the number; of old datasets without an index the files, each from its begin. */
-function orderOf({ dataset, table }: PartsOf): readonly Term[] {
+function sortTermsOf({ dataset, table }: PartsOf): readonly Term[] {
   const columns = telling(dataset, table);
   if (columns.length > 0) {
     return columns.map(({ name, type }) => ({ sql: identifier(name), type: SQL_TYPES[type] }));
@@ -167,7 +172,7 @@ async function edgesOf(parts: PartsOf, rows: number, records: number): Promise<r
   const { table } = parts;
   return withOpenFiles(parts.files, table.files, async ({ paths, pathOf }) => {
     const { bind, parameters } = makeBinding();
-    const terms = orderOf(parts);
+    const terms = sortTermsOf(parts);
     const values = terms.map(({ sql }, at) => `${sql} AS t${at}`).join(', ');
     const names = terms.map((_, at) => `t${at}`);
     const texts = names.map((name) => `CAST(${name} AS VARCHAR) AS ${name}`).join(', ');
@@ -209,7 +214,7 @@ export async function makePart(
     const typed: BindTyped = (value, type) => `CAST(${bind(value)} AS ${type})`;
     const columns = columnsOf(parts.table);
     const list = columns.map((column) => identifier(column.name)).join(', ');
-    const terms = orderOf(parts);
+    const terms = sortTermsOf(parts);
     const table = { ...parts, table: { ...parts.table, files } };
     const where = [
       ...beyond(terms, range.after, '>', typed),

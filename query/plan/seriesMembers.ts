@@ -33,7 +33,7 @@ interface Shaped extends Version {
   readonly shape: SeriesShape;
 }
 
-interface Asked {
+interface MembersAsked {
   /** Members of the answer, by their exact names; all when undefined. */
   readonly filter?: readonly string[] | undefined;
   readonly systemProperties?: boolean | undefined;
@@ -85,7 +85,7 @@ const WAYS_MAX = 100;
 export function knownMembers(
   ways: MembersKnown,
   context: Shaped,
-  { filter, systemProperties = false }: Asked,
+  { filter, systemProperties = false }: MembersAsked,
 ): readonly Member[] {
   const asked = filter === undefined ? '' : `=${filter.join(',')}`;
   const way = `${context.shape} ${systemProperties} ${asked}`;

@@ -3,7 +3,12 @@ import { type Column, SQL_TYPES, UPDATED_COLUMN } from '../../store/versions/col
 import type { Bound } from '../../store/duckdb/protocol.ts';
 import type { DataFile } from '../../store/versions/lakeRead.ts';
 import { withoutTold, withPending } from '../../store/pushes/pendingSql.ts';
-import { FILE_COLUMN, type Place, POSITION_COLUMN, visibleRows } from '../../store/versions/tableSql.ts';
+import {
+  FILE_COLUMN,
+  type RowPlace,
+  POSITION_COLUMN,
+  visibleRows,
+} from '../../store/versions/tableSql.ts';
 import { type Bind, makeBind } from './binding.ts';
 import { type Condition, mayHold } from './pruning.ts';
 import { scrambledRows } from './scramble.ts';
@@ -30,7 +35,7 @@ type PrintRelation = (columns: readonly Column[], bind: Bind) => string;
 
 export function printSeries(
   plan: SeriesPlan,
-  place: Place,
+  place: RowPlace,
   { before = [], asFile = false, relation }: Dress = {},
 ): Printed {
   const parameters: Bound[] = [];
@@ -49,7 +54,7 @@ export function printSeries(
 }
 
 /** The newest stored records of a plan's keys, each with the number that orders it before it. */
-export function printPage(plan: SeriesPlan, records: number, place: Place): Printed {
+export function printPage(plan: SeriesPlan, records: number, place: RowPlace): Printed {
   const { name, type } = plan.indexDate;
   const date = identifier(name);
   const number =
@@ -61,7 +66,7 @@ export function printPage(plan: SeriesPlan, records: number, place: Place): Prin
 }
 
 /** The number of records that the conditions on the unique index leave. */
-export function printCount(plan: SeriesPlan, place: Place): Printed {
+export function printCount(plan: SeriesPlan, place: RowPlace): Printed {
   const parameters: Bound[] = [];
   const bind = makeBind(parameters);
   const columns = plan.table.columns.filter(
@@ -170,7 +175,7 @@ function takeOf({ equals, takes }: SeriesPlan, bind: Bind): string {
 export function printRecords(
   plan: SeriesPlan,
   columns: readonly Column[],
-  place: Place,
+  place: RowPlace,
   bind: Bind,
   relation?: PrintRelation,
 ): string {
@@ -193,7 +198,7 @@ function printSince(
   plan: SeriesPlan,
   since: NonNullable<SeriesPlan['since']>,
   columns: readonly Column[],
-  place: Place,
+  place: RowPlace,
   where: string,
   bind: Bind,
 ): string {
@@ -212,7 +217,7 @@ function rowsSince(
   plan: SeriesPlan,
   { table }: NonNullable<SeriesPlan['since']>,
   columns: readonly Column[],
-  { holds, pathOf }: Place,
+  { holds, pathOf }: RowPlace,
 ): string {
   const { byPlace } = plan;
   const known = new Set(table.files.map(({ id }) => id));

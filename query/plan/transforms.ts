@@ -67,7 +67,7 @@ export function printCollapse(
   zone: string,
 ): string {
   const date = identifier(series.dateColumn.name);
-  const order = `(${orderOf(series).join(', ')})`;
+  const order = `(${printOrderOf(series).join(', ')})`;
   const ties = series.ties.map(({ name }) => identifier(name));
   const kept = new Set([series.dateColumn, ...series.ties].map(({ name }) => name));
   const values = series.columns
@@ -86,7 +86,7 @@ function foldOf(column: Column, fold: Fold, order: string): string {
   return fold === 'ohlc' ? (OHLC[partOf(column)]?.(value, order) ?? last) : `${fold}(${value})`;
 }
 
-const orderOf = ({ dateColumn, indexDate }: SeriesColumns): readonly string[] =>
+const printOrderOf = ({ dateColumn, indexDate }: SeriesColumns): readonly string[] =>
   [...new Set([dateColumn.name, indexDate.name])].map(identifier);
 
 const UNITS: Readonly<Record<Period, string>> = {
@@ -112,7 +112,7 @@ function periodOf({ name, type }: Column, period: Period, zone: string): string 
 
 /** A sub-select of the same records, each number in the place of its transformed self. */
 export function printTransform(rows: string, transform: Transform, series: SeriesColumns): string {
-  const order = `ORDER BY ${orderOf(series).join(', ')}`;
+  const order = `ORDER BY ${printOrderOf(series).join(', ')}`;
   const ties = series.ties.map(({ name }) => identifier(name)).join(', ');
   const window = `(${ties === '' ? '' : `PARTITION BY ${ties} `}${order})`;
   const kept = new Set([series.dateColumn, ...series.ties].map(({ name }) => name));

@@ -3,18 +3,18 @@
 // bounded number of names, and halved as they grow old.
 
 /** One of them; whoever keeps it counts without looking it up. */
-export interface Asked {
+export interface Uses {
   count: number;
 }
 
-interface Popularity {
+interface CacheAdmission {
   /** One more time. */
-  ask(name: string): Asked;
+  ask(name: string): Uses;
 }
 
 /** @param most names that are counted; past it all counts are halved, and those of one are gone */
-export function makePopularity(most: number): Popularity {
-  const names = new Map<string, Asked>();
+export function makeCacheAdmission(most: number): CacheAdmission {
+  const names = new Map<string, Uses>();
   const age = (): void => {
     for (const [name, asked] of names) {
       asked.count >>= 1;

@@ -51,7 +51,7 @@ function epochText(value: unknown, type: string | undefined): string | undefined
 }
 
 /** What orders a record: days or microseconds since 1970 by its date; undefined without one. */
-export function orderOf(row: PendingRow, name: string, type: string): number | undefined {
+export function sortValueOf(row: PendingRow, name: string, type: string): number | undefined {
   const value = name === UPDATED_COLUMN ? undefined : row.document[name];
   if (typeof value !== 'string') return undefined;
   if (type === 'date') return numberOfDay(value);

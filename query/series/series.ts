@@ -7,7 +7,7 @@ import type { FileShapes } from '../../store/versions/fileShapes.ts';
 import type { Files } from '../../store/files/files.ts';
 import type { DataFile } from '../../store/versions/lakeRead.ts';
 import { type OpenFiles, withOpenFiles } from '../../store/versions/tableFiles.ts';
-import type { Place } from '../../store/versions/tableSql.ts';
+import type { RowPlace } from '../../store/versions/tableSql.ts';
 import { inWorkFolder } from '../../store/base/workFolder.ts';
 import type { SeriesPlan } from '../plan/seriesPlan.ts';
 import type { SeriesCache } from './seriesCache.ts';
@@ -50,7 +50,9 @@ export async function runSeries(
   return withOpenFiles(engine.files, files, async (open) => {
     const { deadlineMs, pool, temporary } = engine;
     const asFile = format === 'parquet';
-    const { sql, parameters } = printSeries(plan, await placeOf(files, open, engine), { asFile });
+    const { sql, parameters } = printSeries(plan, await cachePlaceOf(files, open, engine), {
+      asFile,
+    });
     const { paths } = open;
     const signal = caller.departure();
     const question = { files: paths, statements: [sql], parameters, deadlineMs, signal };
@@ -71,7 +73,7 @@ export async function countRecords(
 ): Promise<number> {
   const { files } = plan.table;
   return withOpenFiles(engine.files, files, async (open) => {
-    const { sql, parameters } = printCount(plan, await placeOf(files, open, engine));
+    const { sql, parameters } = printCount(plan, await cachePlaceOf(files, open, engine));
     const { deadlineMs, pool } = engine;
     const signal = caller.departure();
     const [[row] = []] = await pool.rows({
@@ -93,18 +95,18 @@ function told(error: unknown): unknown {
 function loadPage(plan: SeriesPlan, records: number, engine: SeriesEngine): Promise<Page> {
   const { files } = plan.table;
   return withOpenFiles(engine.files, files, async (open) => {
-    const { sql, parameters } = printPage(plan, records, await placeOf(files, open, engine));
+    const { sql, parameters } = printPage(plan, records, await cachePlaceOf(files, open, engine));
     const { deadlineMs, pool } = engine;
     return pool.page({ files: open.paths, statements: [sql], parameters, deadlineMs });
   });
 }
 
 /** Files that were not met before are looked at first. */
-async function placeOf(
+async function cachePlaceOf(
   files: readonly DataFile[],
   open: OpenFiles,
   { deadlineMs, pool, shapes }: SeriesEngine,
-): Promise<Place> {
+): Promise<RowPlace> {
   const { paths, pathOf } = open;
   await shapes.learn(files, open, (statements) =>
     pool.rows({ files: paths, statements, deadlineMs }),

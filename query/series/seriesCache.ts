@@ -2,15 +2,15 @@
 // lies over them. Bounded by bytes; who goes is the first that was not read since it was last looked at
 // (Corbató, "A Paging Experiment with the Multics System", 1968: CLOCK). A commit is told before any
 // reader can see it: it adds its records, leaves a series as it is, or ends it.
-import type { Touches } from '../../store/lake/commit.ts';
+import type { ChangedKeys } from '../../store/lake/commit.ts';
 import type { Body, Page } from '../../store/duckdb/protocol.ts';
 import { keyOf, netOf, type PendingRow } from '../../store/pushes/pendingRows.ts';
 import { compareValues } from '../../store/lake/tableStats.ts';
 import { numberOfDay } from '../time/days.ts';
 import { cutOf, type Cut, type LaidOver } from './overlay.ts';
 import { headOf, sizeOfPage, type StoredPage } from './pages.ts';
-import { orderOf, recordText } from './recordText.ts';
-import { type Asked, makePopularity } from './cacheAdmission.ts';
+import { sortValueOf, recordText } from './recordText.ts';
+import { type Uses, makeCacheAdmission } from './cacheAdmission.ts';
 import type { Member } from '../plan/seriesMembers.ts';
 import type { SeriesPlan } from '../plan/seriesPlan.ts';
 import { WIDE_COLUMNS } from '../plan/seriesSql.ts';
@@ -34,7 +34,7 @@ interface Series {
   /** Records that became files after the page was read. */
   added: PendingRow[];
   readonly texts: WeakMap<PendingRow, LaidOver>;
-  readonly asked: Asked;
+  readonly asked: Uses;
   /** Since it was last looked at. */
   isRead: boolean;
   bytes: number;
@@ -54,7 +54,7 @@ export class SeriesCache {
   /** In the order in which they are looked at. */
   readonly #series = new Map<string, Series>();
   readonly #byKey = new Map<number, Map<string, Set<Series>>>();
-  readonly #popularity = makePopularity(ASKED_MAX);
+  readonly #popularity = makeCacheAdmission(ASKED_MAX);
   readonly #loads = new Map<string, Promise<void>>();
   /** Grows with each change of a table: a load that was overtaken is not kept. */
   readonly #changes = new Map<number, number>();
@@ -98,7 +98,7 @@ export class SeriesCache {
   }
 
   /** Before a commit shows: what it means for the series of its tables. */
-  changed(tableIds: readonly number[], snapshot: number, touches: Touches | undefined): void {
+  changed(tableIds: readonly number[], snapshot: number, touches: ChangedKeys | undefined): void {
     for (const tableId of tableIds) {
       this.#changes.set(tableId, (this.#changes.get(tableId) ?? 0) + 1);
       const byKey = this.#byKey.get(tableId);
@@ -138,7 +138,7 @@ export class SeriesCache {
   }
 
   /** How many records to load now; undefined when the files should answer. */
-  #nextDepth(id: string, plan: SeriesPlan, { count }: Asked): number | undefined {
+  #nextDepth(id: string, plan: SeriesPlan, { count }: Uses): number | undefined {
     const known = this.#series.get(id);
     if (known === undefined) {
       return count > 1 && this.#hasRoom(count) ? depthFor(plan, 0) : undefined;
@@ -168,7 +168,7 @@ export class SeriesCache {
   async #load(
     id: string,
     plan: SeriesPlan,
-    asked: Asked,
+    asked: Uses,
     depth: number,
     load: LoadPage,
   ): Promise<void> {
@@ -230,7 +230,7 @@ export class SeriesCache {
 }
 
 /** Whether a commit may have changed records of a series, other than those that it names. */
-function isTouched({ keys }: Series, touches: Touches | undefined): boolean {
+function isTouched({ keys }: Series, touches: ChangedKeys | undefined): boolean {
   if (touches?.kind !== 'keys') return touches === undefined;
   const { least, greatest } = touches;
   const order = (a: string, b: string): number => compareValues('varchar', a, b);
@@ -334,7 +334,7 @@ const wanted = (rows: readonly PendingRow[], { equals }: SeriesPlan): readonly P
   );
 
 function laidOver(row: PendingRow, plan: SeriesPlan): LaidOver | undefined {
-  const date = orderOf(row, plan.indexDate.name, plan.indexDate.type);
+  const date = sortValueOf(row, plan.indexDate.name, plan.indexDate.type);
   const text = recordText(row, plan.members, plan.table);
   if (date === undefined || text === undefined) return undefined;
   return { date, replaces: row.replaces, bytes: Buffer.from(`${text},`) };

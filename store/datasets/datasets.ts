@@ -93,7 +93,7 @@ export const UNSAID = {
   expectations: [],
 } as const satisfies Partial<Dataset>;
 
-export interface Catalogue {
+export interface Directory {
   workspaces(accountId: string): readonly Workspace[];
   /** By name, in any case. */
   workspace(name: string): Workspace | undefined;
@@ -106,7 +106,7 @@ export interface Catalogue {
   dataset(workspace: string, name: string): Dataset | undefined;
 }
 
-export async function loadCatalogue(database: Database): Promise<Catalogue> {
+export async function loadDirectory(database: Database): Promise<Directory> {
   const workspaces = await database.selectFrom('workspace').selectAll().execute();
   const datasets = await database.selectFrom('dataset').selectAll().orderBy('dataset').execute();
   return catalogueOf(
@@ -140,7 +140,7 @@ export async function loadCatalogue(database: Database): Promise<Catalogue> {
   );
 }
 
-function catalogueOf(workspaces: readonly Workspace[], datasets: readonly Dataset[]): Catalogue {
+function catalogueOf(workspaces: readonly Workspace[], datasets: readonly Dataset[]): Directory {
   const byName = new Map(workspaces.map((item) => [item.workspace.toUpperCase(), item]));
   const byId = new Map(datasets.map((item) => [item.tableId, item]));
   const byPath = new Map(datasets.map((item) => [pathOf(item.workspace, item.dataset), item]));

@@ -3,7 +3,7 @@ import { Children, type PoolLoad, type PoolOptions, type Question } from './chil
 import type { Content } from '../base/contents.ts';
 import type { Body, BodyFormat, Page, Row } from './protocol.ts';
 
-type Asked = Omit<Question, 'account'>;
+type PoolQuestion = Omit<Question, 'account'>;
 
 export class DuckDbPool {
   readonly #children: Children;
@@ -39,26 +39,26 @@ export class DuckDbPool {
    * Answers the rows of each statement: for small results, since these rows cross the process.
    * @throws Failure TimedOut, ChildLost, Busy; SystemError with DuckDB's sentence.
    */
-  async rows(question: Asked): Promise<readonly (readonly Row[])[]> {
+  async rows(question: PoolQuestion): Promise<readonly (readonly Row[])[]> {
     const answer = await this.#ask(question, 'rows');
     return answer.kind === 'rows' ? answer.rows : [];
   }
 
   /** Answers the last statement's rendered bytes and its count of rows. */
-  async body(question: Asked, format: BodyFormat): Promise<Body> {
+  async body(question: PoolQuestion, format: BodyFormat): Promise<Body> {
     const answer = await this.#ask(question, format);
     return answer.kind === 'body' ? answer.body : { objects: 0, bytes: new Uint8Array() };
   }
 
   /** Answers the last statement's records as JSON, its first column as the number that orders them. */
-  async page(question: Asked): Promise<Page> {
+  async page(question: PoolQuestion): Promise<Page> {
     const answer = await this.#ask(question, 'page');
     if (answer.kind === 'page') return answer.page;
     return { bytes: new Uint8Array(), ends: new Uint32Array(), dates: new Float64Array() };
   }
 
   /** Answers the columns of the last statement, `name` and `type` of each. */
-  async columns(question: Asked): Promise<readonly Row[]> {
+  async columns(question: PoolQuestion): Promise<readonly Row[]> {
     const answer = await this.#ask(question, 'columns');
     return answer.kind === 'rows' ? (answer.rows[0] ?? []) : [];
   }
@@ -74,7 +74,10 @@ export class DuckDbPool {
     return this.#children.close();
   }
 
-  #ask(question: Asked, answer: Parameters<Children['ask']>[1]): ReturnType<Children['ask']> {
+  #ask(
+    question: PoolQuestion,
+    answer: Parameters<Children['ask']>[1],
+  ): ReturnType<Children['ask']> {
     return this.#children.ask({ ...question, account: this.#account }, answer);
   }
 }

@@ -20,18 +20,18 @@ export const momentText = ({ sequence, snapshot }: Moment): string => `${snapsho
 export type AsOf =
   (Moment & { readonly kind: 'snapshot' }) | { readonly kind: 'time'; readonly ms: number };
 
-/** Why there is nothing before a floor. */
+/** Why there is nothing before a horizon. */
 type EndReason = 'purged' | 'retention';
 
-export interface Floor {
+export interface Horizon {
   readonly snapshot: number;
   readonly timeMs: number;
   readonly reason: EndReason;
   readonly records: number;
 }
 
-/** The floors of all tables that have one, by table id. */
-export async function readFloors(database: Database): Promise<ReadonlyMap<number, Floor>> {
+/** The horizons of all tables that have one, by table id. */
+export async function readHorizons(database: Database): Promise<ReadonlyMap<number, Horizon>> {
   const rows = await database.selectFrom('history_floor').selectAll().execute();
   return new Map(
     rows.map((row) => [
@@ -46,10 +46,10 @@ export async function readFloors(database: Database): Promise<ReadonlyMap<number
   );
 }
 
-export async function writeFloor(
+export async function writeHorizon(
   transaction: Database,
   tableId: number,
-  { snapshot, timeMs, reason, records }: Floor,
+  { snapshot, timeMs, reason, records }: Horizon,
 ): Promise<void> {
   await transaction.deleteFrom('history_floor').where('table_id', '=', tableId).execute();
   await transaction
@@ -160,10 +160,10 @@ export async function endOlder(
   nowMs: number,
 ): Promise<readonly string[] | undefined> {
   const snapshot = await newestSnapshot(transaction, ms);
-  const known = (await readFloors(transaction)).get(tableId)?.snapshot ?? -1;
+  const known = (await readHorizons(transaction)).get(tableId)?.snapshot ?? -1;
   if (snapshot === undefined || snapshot <= known) return undefined;
-  const floor = { snapshot, timeMs: nowMs, reason: 'retention', records: 0 } as const;
-  await writeFloor(transaction, tableId, floor);
+  const horizon = { snapshot, timeMs: nowMs, reason: 'retention', records: 0 } as const;
+  await writeHorizon(transaction, tableId, horizon);
   const ended = await lastOf(transaction, tableId, 'end_snapshot', snapshot);
   if (ended === undefined) return [];
   // Its own last version rather than the lake's: what it began with is told as its own commit.
@@ -222,13 +222,13 @@ export async function snapshotAsked(
   database: Database,
   asOf: AsOf,
   head: number,
-  floor: Floor | undefined,
+  horizon: Horizon | undefined,
 ): Promise<number> {
   const found =
     asOf.kind === 'time'
       ? await newestSnapshot(database, asOf.ms)
       : await keptSnapshot(database, asOf.snapshot);
-  if (found !== undefined && found >= (floor?.snapshot ?? 0)) return found;
+  if (found !== undefined && found >= (horizon?.snapshot ?? 0)) return found;
   const ahead = asOf.kind === 'snapshot' && asOf.snapshot > head;
   const whole = (await keptSnapshot(database, 0)) !== undefined;
   if (ahead || (asOf.kind === 'time' && found === undefined && whole)) {
@@ -236,7 +236,7 @@ export async function snapshotAsked(
     throw new Failure('InvalidParameter', first);
   }
   const asked = asOf.kind === 'snapshot' ? asOf.snapshot : found;
-  throw await endedFailure(database, 'asOf', asked ?? -1, floor);
+  throw await endedFailure(database, 'asOf', asked ?? -1, horizon);
 }
 
 async function keptSnapshot(database: Database, snapshot: number): Promise<number | undefined> {
@@ -258,14 +258,14 @@ async function endedFailure(
   database: Database,
   parameter: string,
   asked: number,
-  floor: Floor | undefined,
+  horizon: Horizon | undefined,
 ): Promise<Failure> {
-  const floored = floor !== undefined && asked < floor.snapshot;
-  const why = floored ? WHY[floor.reason] : 'was thinned out with age';
+  const isBefore = horizon !== undefined && asked < horizon.snapshot;
+  const why = isBefore ? WHY[horizon.reason] : 'was thinned out with age';
   const next = await database
     .selectFrom('ducklake_snapshot')
     .select(['snapshot_id', 'snapshot_time'])
-    .where('snapshot_id', '>=', Math.max(asked, floor?.snapshot ?? 0))
+    .where('snapshot_id', '>=', Math.max(asked, horizon?.snapshot ?? 0))
     .orderBy('snapshot_id')
     .limit(1)
     .executeTakeFirst();
@@ -284,12 +284,12 @@ export async function checkSince(
   tableId: number,
   since: number,
   head: number,
-  floor: Floor | undefined,
+  horizon: Horizon | undefined,
 ): Promise<void> {
   if (since > head) return;
   const kept = await keptSnapshot(database, since);
-  if (kept !== undefined && kept >= (floor?.snapshot ?? 0)) return;
+  if (kept !== undefined && kept >= (horizon?.snapshot ?? 0)) return;
   const begun = await lastOf(database, tableId, 'begin_snapshot', since);
-  if (floor === undefined && begun === undefined) return;
-  throw await endedFailure(database, 'since', since, floor);
+  if (horizon === undefined && begun === undefined) return;
+  throw await endedFailure(database, 'since', since, horizon);
 }

@@ -2,7 +2,7 @@
 // specification: what began and ended at a snapshot).
 import { timeOfCatalog } from '../catalog/catalogTime.ts';
 import type { Database } from '../catalog/database.ts';
-import { readFloors } from './history.ts';
+import { readHorizons } from './history.ts';
 import { readSnapshots } from './retention.ts';
 
 interface Version {
@@ -60,9 +60,9 @@ export async function readVersions(
   }
   for (const edited of await editsOf(database, tableId)) at(edited);
   // All that a purge left begins with it; what it did is told by its own count.
-  const floor = (await readFloors(database)).get(tableId);
-  if (floor?.reason === 'purged' && changes.has(floor.snapshot)) {
-    changes.set(floor.snapshot, { inserted: 0, deleted: floor.records });
+  const horizon = (await readHorizons(database)).get(tableId);
+  if (horizon?.reason === 'purged' && changes.has(horizon.snapshot)) {
+    changes.set(horizon.snapshot, { inserted: 0, deleted: horizon.records });
   }
   const own = new Set(changes.keys());
   await intoKept(database, changes);

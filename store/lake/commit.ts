@@ -17,11 +17,11 @@ export interface CommitNote {
   /** Free text of the writer: here the job. */
   readonly extra?: string;
   /** What it changes for who has records in memory; anything when undefined. */
-  readonly touches?: Touches;
+  readonly touches?: ChangedKeys;
 }
 
 /** No record at all, or none but these, which were pushed and are files now, or of these keys. */
-export type Touches =
+export type ChangedKeys =
   | { readonly kind: 'nothing' }
   /** First values of the unique index from one text to another, both in it, by their UTF-8 bytes. */
   | { readonly kind: 'keys'; readonly least: string; readonly greatest: string }

@@ -66,12 +66,12 @@ async function insertWorkspace(
       await transaction.insertInto('workspace').values(values).execute();
     },
     () => {
-      if (lake.catalogue.workspace(name) !== undefined) {
+      if (lake.directory.workspace(name) !== undefined) {
         throw new Failure('Conflict', `workspace ${name} exists already`);
       }
     },
   );
-  return found(lake.catalogue.workspace(name));
+  return found(lake.directory.workspace(name));
 }
 
 /** @throws Failure Conflict when the workspace has one of that name, in any case. */
@@ -80,7 +80,7 @@ export async function createDataset(
   draft: DatasetDraft,
   author: string,
 ): Promise<Dataset> {
-  const workspace = found(lake.catalogue.workspace(draft.workspace));
+  const workspace = found(lake.directory.workspace(draft.workspace));
   checkName('datasetId', draft.dataset);
   const place = { schemaId: workspace.schemaId, schemaName: workspace.workspace };
   await lake.commit(
@@ -90,7 +90,7 @@ export async function createDataset(
       insertDataset(transaction, draft, created[0] ?? 0, timeMs),
     () => refuseTaken(lake, draft.workspace, draft.dataset),
   );
-  return found(lake.catalogue.dataset(draft.workspace, draft.dataset));
+  return found(lake.directory.dataset(draft.workspace, draft.dataset));
 }
 
 /** History and old snapshots stay readable, under the new name. */
@@ -212,7 +212,7 @@ export function columnsOf(draft: DatasetDraft): readonly Column[] {
 }
 
 function refuseTaken(lake: Lake, workspace: string, name: string): void {
-  if (lake.catalogue.dataset(workspace, name) === undefined) return;
+  if (lake.directory.dataset(workspace, name) === undefined) return;
   throw new Failure('Conflict', `dataset ${name} exists already`);
 }
 

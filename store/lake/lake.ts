@@ -5,7 +5,7 @@ import { LruMap } from 'toad-cache';
 import { type CommitNote, type Committed, writeSnapshot } from './commit.ts';
 import type { AtCrashPoint } from '../base/crashPoints.ts';
 import type { Database } from '../catalog/database.ts';
-import { type Catalogue, loadCatalogue } from '../datasets/datasets.ts';
+import { type Directory, loadDirectory } from '../datasets/datasets.ts';
 import { endedPaths, forgetEnded, scheduleRemoval } from '../files/endedFiles.ts';
 import { Failure } from '../base/failure.ts';
 import { type Files, Outdated } from '../files/files.ts';
@@ -13,10 +13,10 @@ import {
   type AsOf,
   checkSince,
   endOlder,
-  type Floor,
+  type Horizon,
   headOf,
   newestSnapshot,
-  readFloors,
+  readHorizons,
   snapshotAsked,
 } from '../history/history.ts';
 import type { LakeClock } from '../catalog/lakeClock.ts';
@@ -68,8 +68,8 @@ export class Lake {
   readonly #changed = new Map<number, number>();
   /** Old versions; past so many the one read longest ago is dropped. */
   readonly #old = new LruMap<Promise<Table | undefined>>(OLD_TABLES_MAX);
-  #catalogue: Catalogue;
-  #floors: ReadonlyMap<number, Floor>;
+  #directory: Directory;
+  #horizons: ReadonlyMap<number, Horizon>;
   #snapshot: number;
   #state = 0;
   readonly #inTurn = oneByOne();
@@ -78,8 +78,8 @@ export class Lake {
 
   private constructor(
     parts: LakeParts,
-    catalogue: Catalogue,
-    floors: ReadonlyMap<number, Floor>,
+    directory: Directory,
+    horizons: ReadonlyMap<number, Horizon>,
     snapshot: number,
   ) {
     this.files = parts.files;
@@ -87,20 +87,20 @@ export class Lake {
     this.#clock = parts.clock;
     this.#at = parts.at;
     this.#owner = parts.owner;
-    this.#catalogue = catalogue;
-    this.#floors = floors;
+    this.#directory = directory;
+    this.#horizons = horizons;
     this.#snapshot = snapshot;
   }
 
   /** Opens the lake of a catalog that has its first snapshot. */
   static async open(parts: LakeParts): Promise<Lake> {
-    const catalogue = await loadCatalogue(parts.database);
-    const floors = await readFloors(parts.database);
-    return new Lake(parts, catalogue, floors, await headOf(parts.database));
+    const directory = await loadDirectory(parts.database);
+    const horizons = await readHorizons(parts.database);
+    return new Lake(parts, directory, horizons, await headOf(parts.database));
   }
 
-  get catalogue(): Catalogue {
-    return this.#catalogue;
+  get directory(): Directory {
+    return this.#directory;
   }
 
   /** Id of the newest snapshot. */
@@ -116,7 +116,7 @@ export class Lake {
   /** What a file says of itself that is published for a table now. */
   stamp(tableId: number, rest: Pick<Stamp, 'deletesOf' | 'replaces'> = {}): Stamp {
     const { lake, run } = this.#owner;
-    const dataset = this.#catalogue.datasetById(tableId);
+    const dataset = this.#directory.datasetById(tableId);
     return {
       format: 1,
       lake,
@@ -142,8 +142,8 @@ export class Lake {
   }
 
   /** Where the dataset's history begins; undefined while nothing of it was ended. */
-  floorOf(tableId: number): Floor | undefined {
-    return this.#floors.get(tableId);
+  horizonOf(tableId: number): Horizon | undefined {
+    return this.#horizons.get(tableId);
   }
 
   onChange(listener: (change: Change) => void): void {
@@ -175,9 +175,9 @@ export class Lake {
   }
 
   async #askedTable(tableId: number, asOf: AsOf): Promise<Table | undefined> {
-    const floor = this.#floors.get(tableId);
+    const horizon = this.#horizons.get(tableId);
     const lakeTime = this.inLakeTime(asOf);
-    const snapshot = await snapshotAsked(this.#database, lakeTime, this.#snapshot, floor);
+    const snapshot = await snapshotAsked(this.#database, lakeTime, this.#snapshot, horizon);
     return this.#oldTable(tableId, snapshot);
   }
 
@@ -200,7 +200,7 @@ export class Lake {
 
   /** The same for who goes on from a version; undefined also when it has ended. */
   async tableAt(tableId: number, snapshot: number): Promise<Table | undefined> {
-    if (snapshot < (this.#floors.get(tableId)?.snapshot ?? 0)) return undefined;
+    if (snapshot < (this.#horizons.get(tableId)?.snapshot ?? 0)) return undefined;
     const kept = await this.#database
       .selectFrom('ducklake_snapshot')
       .select('snapshot_id')
@@ -218,7 +218,7 @@ export class Lake {
 
   /** @throws Failure Gone when changes since a version can't be told any more. */
   checkSince(tableId: number, since: number): Promise<void> {
-    return checkSince(this.#database, tableId, since, this.#snapshot, this.#floors.get(tableId));
+    return checkSince(this.#database, tableId, since, this.#snapshot, this.#horizons.get(tableId));
   }
 
   /** Of a column that is added next: ids of columns that went are never used again. */
@@ -242,9 +242,9 @@ export class Lake {
   /** In one transaction: a version that ends meanwhile is there whole, or told as ended. */
   #readOld(tableId: number, snapshot: number): Promise<Table | undefined> {
     return this.#database.transaction().execute(async (transaction) => {
-      const floor = (await readFloors(transaction)).get(tableId);
+      const horizon = (await readHorizons(transaction)).get(tableId);
       const asOf = { kind: 'snapshot', snapshot, sequence: 0 } as const;
-      await snapshotAsked(transaction, asOf, this.#snapshot, floor);
+      await snapshotAsked(transaction, asOf, this.#snapshot, horizon);
       return readTable(transaction, tableId, snapshot);
     });
   }
@@ -324,7 +324,7 @@ export class Lake {
         return unnamed;
       });
       this.#at('retention-committed');
-      this.#floors = await readFloors(this.#database);
+      this.#horizons = await readHorizons(this.#database);
       this.#old.clear();
       this.#state += 1;
       return files;
@@ -354,7 +354,7 @@ export class Lake {
     const timeMs = this.#clock.now();
     const committed = { snapshot: this.#snapshot, timeMs, created: [], unnamed: [] };
     await this.#database.transaction().execute((transaction) => alongside(transaction, committed));
-    this.#catalogue = await loadCatalogue(this.#database);
+    this.#directory = await loadDirectory(this.#database);
     return committed;
   }
 
@@ -374,11 +374,11 @@ export class Lake {
   ): Promise<void> {
     const tableIds = edits.flatMap((edit) => ('tableId' in edit ? [edit.tableId] : []));
     if (edits.some(({ kind }) => kind === 'end-history')) {
-      this.#floors = await readFloors(this.#database);
+      this.#horizons = await readHorizons(this.#database);
       this.#old.clear();
     }
     await this.#owner.moved(snapshot, timeMs);
-    this.#catalogue = await loadCatalogue(this.#database);
+    this.#directory = await loadDirectory(this.#database);
     this.#snapshot = snapshot;
     this.#state += 1;
     for (const tableId of tableIds) {

@@ -4,7 +4,7 @@ import type { Insertable } from 'kysely';
 import type { Column } from '../versions/columns.ts';
 import type { Database, Tables } from '../catalog/database.ts';
 import { Failure } from '../base/failure.ts';
-import { beginTable, writeFloor } from '../history/history.ts';
+import { beginTable, writeHorizon } from '../history/history.ts';
 import { restateTable } from './tableStats.ts';
 import type { Edit, Progress } from './edit.ts';
 
@@ -103,7 +103,7 @@ async function endHistory(
   const { snapshot, timeMs } = progress;
   progress.unnamed.push(...(await beginTable(transaction, tableId, snapshot)));
   await restateTable(transaction, tableId);
-  await writeFloor(transaction, tableId, { snapshot, timeMs, reason: 'purged', records });
+  await writeHorizon(transaction, tableId, { snapshot, timeMs, reason: 'purged', records });
   const change = `deleted_from_table:${tableId}`;
   if (!progress.changes.includes(change)) progress.changes.push(change);
 }

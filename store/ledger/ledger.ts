@@ -26,7 +26,7 @@ const WINDOW_CHARGES = 1_000;
 const WAITING_MAX = 100_000;
 
 /** What a call is charged for, as its line of the journal tells it. */
-export interface Order {
+export interface ChargeOrder {
   readonly requestId: string;
   readonly endpoint: string;
   /** `WORKSPACE.DATASET`. */
@@ -40,7 +40,7 @@ export interface Order {
 /** Messages set aside for one call. */
 interface Hold extends Purses {
   readonly caller: Caller;
-  readonly order: Order;
+  readonly order: ChargeOrder;
   readonly messages: number;
 }
 
@@ -132,7 +132,7 @@ export class Ledger {
    * @param least objects that must be covered
    * @throws Failure OverLimit or CircuitBreaker when nothing is left, or less than `least` costs.
    */
-  hold(caller: Caller, order: Order, objects: number, least = 0): Hold {
+  hold(caller: Caller, order: ChargeOrder, objects: number, least = 0): Hold {
     const messages = Math.max(objects, least) * order.weight;
     const purses = this.#purses(caller, order.premium);
     const { own, token } = purses;

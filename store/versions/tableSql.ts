@@ -5,7 +5,7 @@ import type { Holds, PathOf } from './openFile.ts';
 import { identifier, literal } from '../duckdb/sqlText.ts';
 
 /** Where the files of tables are, and which of them are as their table is. */
-export interface Place {
+export interface RowPlace {
   readonly pathOf: PathOf;
   readonly holds?: Holds;
 }

@@ -152,7 +152,7 @@ async function signedWay(sign: (secret: string) => Manner['sign']): Promise<Way>
 
 async function makeCore(): Promise<void> {
   const { accounts, lake } = server.tapedeck.services;
-  if (lake.catalogue.workspace('CORE') !== undefined) return;
+  if (lake.directory.workspace('CORE') !== undefined) return;
   assert.equal(accounts.list()[0]?.accountId, owner.accountId);
   const dataset = {
     datasetId: 'CLOSED',

@@ -35,7 +35,7 @@ const start = async (folder?: string, clock?: () => number): Promise<TestServer>
   const seams = { watch: false, ...(clock === undefined ? {} : { clock }) };
   const server = await startServer({ seams, ...(folder === undefined ? {} : { folder }) });
   const { lake } = server.tapedeck.services;
-  if (lake.catalogue.dataset('WS', 'D') === undefined) {
+  if (lake.directory.dataset('WS', 'D') === undefined) {
     await loaded(server, 'D', FIRST, { key: 'symbol', date: 'date' });
   }
   return server;

@@ -80,7 +80,7 @@ export async function loadCore(
   dataset: string,
   csv: string,
 ): Promise<void> {
-  if (server.tapedeck.services.lake.catalogue.dataset('CORE', dataset) !== undefined) return;
+  if (server.tapedeck.services.lake.directory.dataset('CORE', dataset) !== undefined) return;
   await post(server, `/data/CORE/${dataset}?wait=true&key=symbol&date=date`, csv);
 }
 

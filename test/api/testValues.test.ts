@@ -281,7 +281,7 @@ test('conditions on values tell nothing of the real ones', async () => {
 test('it writes nothing, and its named queries are its own', async () => {
   const { services } = server.tapedeck;
   const { database, lake, ledger, pending } = services;
-  const tableId = lake.catalogue.dataset('WS', 'P')?.tableId ?? 0;
+  const tableId = lake.directory.dataset('WS', 'P')?.tableId ?? 0;
   await ledger.flush();
   const kept = async (): Promise<object> => ({
     journal: await database.selectFrom('journal').selectAll().execute(),

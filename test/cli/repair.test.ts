@@ -56,7 +56,7 @@ test('datasets of a lost catalog are rebuilt as they were last, from the files a
     await loaded(server, 'E', csv('Y', 5, 7), { overwrite: 'true' });
     for (const symbol of ['P', 'Q', 'R']) await loaded(server, 'C', csv(symbol, 9, 3), INDEX);
     const { services } = server.tapedeck;
-    const compacted = services.lake.catalogue.dataset('WS', 'C');
+    const compacted = services.lake.directory.dataset('WS', 'C');
     assert.ok(compacted !== undefined);
     assert.equal(await compactDataset(compacted, services.ingestion, 2), 3);
     await loaded(server, 'C', csv('S', 2, 3));

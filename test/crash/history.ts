@@ -119,7 +119,7 @@ function keepUp({ tapedeck }: TestServer): { stop(): Promise<void> } {
   const rounds = async (): Promise<void> => {
     while (going) {
       await sleep(LIVE_MS);
-      for (const dataset of services.lake.catalogue.datasets('WS')) {
+      for (const dataset of services.lake.directory.datasets('WS')) {
         await services.runner.inTurn('WS', dataset.dataset, async () => {
           await compactDataset(dataset, services.ingestion, 3);
         });

@@ -44,7 +44,7 @@ let living = Promise.resolve();
 function live(): void {
   const { thin } = makeUpkeep({ ...services, keep: KEEP });
   const round = async (): Promise<void> => {
-    for (const dataset of services.lake.catalogue.datasets('WS')) {
+    for (const dataset of services.lake.directory.datasets('WS')) {
       await services.runner.inTurn('WS', dataset.dataset, async () => {
         await compactDataset(dataset, services.ingestion, 3);
       });

@@ -104,7 +104,7 @@ describe('every format holds the dataset', () => {
       const manifest = await readExport(parts);
       const { lake } = world.server.tapedeck.services;
       const { records = 0 } =
-        (await lake.table(lake.catalogue.dataset('WS', 'P')?.tableId ?? 0)) ?? {};
+        (await lake.table(lake.directory.dataset('WS', 'P')?.tableId ?? 0)) ?? {};
       assert.equal(manifest.rows, records);
       assert.equal(manifest.parts.length, Math.ceil(records / 100));
       assert.equal(manifest.snapshot, lake.snapshot);

@@ -29,7 +29,7 @@ test('what is pushed makes no version until its flush, then one; asOf sees it fr
   const [seen] = await read(server, '/data/WS/D/P');
   assert.ok(seen !== undefined && records.some(({ v }) => v === seen.v));
   assert.deepEqual(await read(server, `/data/WS/D/P?asOf=${before}`), []);
-  const dataset = lake.catalogue.dataset('WS', 'D');
+  const dataset = lake.directory.dataset('WS', 'D');
   assert.ok(dataset);
   const updated = await ask(server, 'GET', '/time-series/WS.D/P');
   await runner.inTurn('WS', 'D', () => flushDataset(dataset, { pending, ingestion }));

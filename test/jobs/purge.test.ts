@@ -164,7 +164,7 @@ test('readers that have the files open keep them; the last one takes them along'
   await using server = await startServer({ seams: { watch: false } });
   await loaded(server, 'D', `${HEADER}${KEY},2020-01-01,1,n\nA,2020-01-01,1,n\n`, INDEX);
   const { lake } = server.tapedeck.services;
-  const dataset = lake.catalogue.dataset('WS', 'D');
+  const dataset = lake.directory.dataset('WS', 'D');
   const files = (await lake.table(dataset?.tableId ?? 0))?.files ?? [];
   const [one, other] = [await lake.files.open(files), await lake.files.open(files)];
   assert.deepEqual(await remove(server, `/data/WS/D/${KEY}?purge=true`), told(1));

@@ -79,13 +79,13 @@ async function refused(
   code = 400,
   properties: object = {},
 ): Promise<void> {
-  const dataset = server.tapedeck.services.lake.catalogue.dataset('WS', id);
+  const dataset = server.tapedeck.services.lake.directory.dataset('WS', id);
   const [was, before] = [JSON.stringify(dataset), snapshot()];
   const told = await edit(id, properties);
   assert.match(String(told['message']), says);
   assert.equal(told['code'], code);
   assert.equal(snapshot(), before, 'no version');
-  const now = server.tapedeck.services.lake.catalogue.dataset('WS', id);
+  const now = server.tapedeck.services.lake.directory.dataset('WS', id);
   assert.equal(JSON.stringify(now), was);
 }
 

@@ -25,7 +25,7 @@ test('30 nightly loads become one file; every answer and every old version stays
     const csv = `symbol,date,v\n${rows.join('\n')}${correction}\n`;
     snapshots.push((await loaded(server, 'NIGHTLY', csv, how)).snapshot);
   }
-  const dataset = lake.catalogue.dataset('WS', 'NIGHTLY');
+  const dataset = lake.directory.dataset('WS', 'NIGHTLY');
   assert.ok(dataset);
   const all = '/data/WS/NIGHTLY?limit=1000';
   const before = await read(server, all);
@@ -170,7 +170,7 @@ test('a dataset keeps its own days of history, never more than the server', asyn
     made.push({ snapshot, ms: nowMs - 2 * HOUR_MS, text: await read(server, path) });
   }
   await upkeep.thin();
-  assert.equal(lake.floorOf(lake.catalogue.dataset('WS', 'D')?.tableId ?? -1), undefined);
+  assert.equal(lake.horizonOf(lake.directory.dataset('WS', 'D')?.tableId ?? -1), undefined);
   const change = (historyDays: unknown): Promise<number> => changeDays(server, historyDays);
   for (const wrong of [-1, 3_651, 1.5, 'x']) assert.equal(await change(wrong), 400, `${wrong}`);
   const before = await storage.of('WS');

@@ -113,7 +113,7 @@ async function playLoad(
 }
 
 const schemaOf = ({ tapedeck }: TestServer, id: string): unknown =>
-  tapedeck.services.lake.catalogue.dataset('WS', id)?.schema;
+  tapedeck.services.lake.directory.dataset('WS', id)?.schema;
 
 async function checkRecords(
   server: TestServer,

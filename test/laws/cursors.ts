@@ -74,7 +74,7 @@ async function happen(play: Play): Promise<void> {
   const kind = random.between(0, 9);
   if (kind < 5) return tell(play);
   if (kind === 5) return leave(play);
-  const dataset = lake.catalogue.dataset('WS', 'D');
+  const dataset = lake.directory.dataset('WS', 'D');
   assert.ok(dataset);
   await runner.inTurn('WS', 'D', async () => {
     if (kind === 9) await compactDataset(dataset, ingestion, 2);

@@ -147,7 +147,7 @@ const flush: Step = async ({ server, model }) => {
 
 const compact: Step = async ({ server, model }) => {
   const { lake, ingestion, runner } = server.tapedeck.services;
-  const dataset = lake.catalogue.dataset('WS', model.name);
+  const dataset = lake.directory.dataset('WS', model.name);
   assert.ok(dataset);
   let files = 0;
   await runner.inTurn('WS', model.name, async () => {
@@ -225,7 +225,7 @@ async function takeStep(play: Play, at: number): Promise<string> {
   const told = await step(play, rows, at);
   await observe(server, model);
   const { lake, pending } = server.tapedeck.services;
-  const tableId = lake.catalogue.dataset('WS', model.name)?.tableId ?? -1;
+  const tableId = lake.directory.dataset('WS', model.name)?.tableId ?? -1;
   const known = model.memories.some(({ snapshot }) => snapshot === lake.snapshot);
   if (pending.rows(tableId).length === 0 && !known) remember(model, lake.snapshot);
   return told;

@@ -117,7 +117,7 @@ async function flush({ tapedeck }: TestServer, id: DatasetId): Promise<void> {
 
 async function compact({ tapedeck }: TestServer, id: DatasetId): Promise<void> {
   const { ingestion, lake, runner } = tapedeck.services;
-  const dataset = lake.catalogue.dataset('WS', id);
+  const dataset = lake.directory.dataset('WS', id);
   if (dataset === undefined) return;
   await runner.inTurn('WS', id, async () => {
     await compactDataset(dataset, ingestion, 2);

@@ -130,7 +130,7 @@ const flush: Step = async ({ server }, id) => {
 
 const compact: Step = async ({ server }, id) => {
   const { ingestion, lake, runner } = server.tapedeck.services;
-  const dataset = lake.catalogue.dataset('WS', id);
+  const dataset = lake.directory.dataset('WS', id);
   assert.ok(dataset);
   await runner.inTurn('WS', id, async () => {
     await compactDataset(dataset, ingestion, 2);

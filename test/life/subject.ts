@@ -47,7 +47,7 @@ async function tick(): Promise<void> {
   const { lake, pending, runner } = services;
   await rollWhenDue(services.journal);
   for (const tableId of pending.due(FLUSH_ROWS, FLUSH_AGE_MS)) {
-    const dataset = lake.catalogue.datasetById(tableId);
+    const dataset = lake.directory.datasetById(tableId);
     if (dataset === undefined) continue;
     await runner.inTurn(dataset.workspace, dataset.dataset, async () => undefined);
   }

@@ -48,7 +48,7 @@ for (const format of ['file', 'stream'] as const) {
     const job = await loaded(server, id, bytes, { key: 'id' });
     assert.deepEqual([job.recordsIngested, job.recordsInvalid], [batches * 2, 0]);
     const { lake } = server.tapedeck.services;
-    assert.deepEqual(lake.catalogue.dataset('WS', id)?.schema.properties, TYPES);
+    assert.deepEqual(lake.directory.dataset('WS', id)?.schema.properties, TYPES);
     const text = await read(server, `/data/WS/${id}?limit=9&sort=asc&format=jsonl`);
     assert.ok(text.includes('"whole":"9007199254740993","real":1,"day":"2024-02-29"'), text);
     assert.ok(

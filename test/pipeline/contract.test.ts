@@ -28,7 +28,7 @@ async function made(id: string, members: object): Promise<void> {
 }
 
 const schemaOf = (dataset: string): Readonly<Record<string, unknown>> =>
-  server.tapedeck.services.lake.catalogue.dataset('WS', dataset)?.schema.properties ?? {};
+  server.tapedeck.services.lake.directory.dataset('WS', dataset)?.schema.properties ?? {};
 
 const rejectsOf = async (jobId: string): Promise<readonly string[]> =>
   (await findRejects(server.tapedeck.services.database, jobId)).map(

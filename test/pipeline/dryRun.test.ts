@@ -69,7 +69,7 @@ test('of a dataset that there is not: what it would be', async () => {
 
 async function tableOf(id: string): Promise<{ readonly bytes: number } | undefined> {
   const { lake } = server.tapedeck.services;
-  return lake.table(lake.catalogue.dataset('WS', id)?.tableId ?? 0);
+  return lake.table(lake.directory.dataset('WS', id)?.tableId ?? 0);
 }
 
 test('of a contract and expectations: changes of the schema, what is kept aside, duplicates', async () => {

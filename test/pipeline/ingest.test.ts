@@ -14,7 +14,7 @@ before(async () => {
 after(() => server.close());
 
 const schemaOf = (dataset: string): unknown =>
-  server.tapedeck.services.lake.catalogue.dataset('WS', dataset)?.schema.properties;
+  server.tapedeck.services.lake.directory.dataset('WS', dataset)?.schema.properties;
 
 const rejectsOf = async (jobId: string): Promise<readonly string[]> =>
   (await findRejects(server.tapedeck.services.database, jobId)).map(

@@ -142,7 +142,7 @@ async function outcomeOf(load: Load): Promise<unknown> {
   const told = await ingest(load, 'test', ingestion, silentEvents, async () => undefined).catch(
     (error: unknown) => reasonOf(error).replaceAll(load.dataset, 'X'),
   );
-  const dataset = lake.catalogue.dataset('WS', load.dataset);
+  const dataset = lake.directory.dataset('WS', load.dataset);
   if (dataset === undefined) return { told };
   const records = await read(server, `/data/WS/${load.dataset}?limit=100000&sort=asc`);
   return { told, schema: dataset.schema, mapping: dataset.mapping, records };

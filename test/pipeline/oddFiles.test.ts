@@ -28,7 +28,7 @@ const LETTERS: Readonly<Record<string, string>> = {
 };
 
 const typesOf = (dataset: string): string => {
-  const found = server.tapedeck.services.lake.catalogue.dataset('WS', dataset);
+  const found = server.tapedeck.services.lake.directory.dataset('WS', dataset);
   const properties = Object.entries(found?.schema.properties ?? {});
   return properties
     .map(([name, { format, type }]) => `${name}:${LETTERS[format ?? type]}`)

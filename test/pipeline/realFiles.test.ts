@@ -106,7 +106,7 @@ for (const { file, types, mapping, records, invalid = 0 } of FILES) {
     }
     const name = file.replace('.csv', '').replaceAll('-', '_').toUpperCase();
     const job = await loaded(server, name, await readFile(join(DATA, file)));
-    const dataset = server.tapedeck.services.lake.catalogue.dataset('WS', name);
+    const dataset = server.tapedeck.services.lake.directory.dataset('WS', name);
     const told = Object.entries(dataset?.schema.properties ?? {}).map(
       ([property, { type, format }]) =>
         `${property.replaceAll(' ', '_')}:${format === 'date' ? 'd' : type}`,

@@ -285,7 +285,7 @@ test('more records than may be written again are refused', async () => {
   const { lake } = server.tapedeck.services;
   const rows = Array.from({ length: 1_000_001 }, (_, at) => `${at}`).join('\n');
   await loaded(server, 'MANY', `v\n${rows}\n`);
-  const tableId = lake.catalogue.dataset('WS', 'MANY')?.tableId ?? 0;
+  const tableId = lake.directory.dataset('WS', 'MANY')?.tableId ?? 0;
   assert.equal((await lake.table(tableId))?.records, 1_000_001);
   const says = /the dataset has 1000001 records, at most 1000000 may be written again at once/;
   await refused('MANY', { ...schema({ v: number }), existing: 'update' }, says);

@@ -108,7 +108,7 @@ test(`${PROPERTIES_MAX} columns are read, exported, put together and edited`, as
   assert.equal(await exported(server, { dataset: 'D' }, 'dataset'), 'DONE');
   assert.equal(await exported(server, { query }, 'query'), 'DONE');
   const { ingestion, lake, runner } = server.tapedeck.services;
-  const dataset = lake.catalogue.dataset('WS', 'D');
+  const dataset = lake.directory.dataset('WS', 'D');
   assert.ok(dataset);
   await runner.inTurn('WS', 'D', async () => {
     assert.ok((await compactDataset(dataset, ingestion, 2)) > 1);

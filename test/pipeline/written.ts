@@ -28,7 +28,7 @@ export async function fileOf(
 
 /** `string:date`, `number` … */
 export function typeOf(server: TestServer, dataset: string, name = 'v'): string {
-  const known = server.tapedeck.services.lake.catalogue.dataset('WS', dataset);
+  const known = server.tapedeck.services.lake.directory.dataset('WS', dataset);
   const { format, type } = known?.schema.properties[name] ?? { type: 'none' };
   return format === undefined ? String(type) : `${type}:${format}`;
 }

@@ -3,8 +3,13 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { checkRecipe, type Recipe, readRecipe, recipeNames } from '../../cli/pipeline/recipeFile.ts';
-import { orderOf } from '../../cli/pipeline/recipeOrder.ts';
+import {
+  checkRecipe,
+  type Recipe,
+  readRecipe,
+  recipeNames,
+} from '../../cli/pipeline/recipeFile.ts';
+import { recipeOrderOf } from '../../cli/pipeline/recipeOrder.ts';
 
 const names = await recipeNames();
 /** For parameters without a default. */
@@ -24,7 +29,7 @@ test('every recipe is valid, has a test that publishes a fixture, and a line in 
   assert.ok(names.length >= 7);
   const readme = await readFile(new URL('../../recipes/README.md', import.meta.url), 'utf8');
   for (const name of names) {
-    const order = orderOf(await readRecipe(name), { set: setOf(await readRecipe(name)) });
+    const order = recipeOrderOf(await readRecipe(name), { set: setOf(await readRecipe(name)) });
     assert.ok(URL.canParse(order.source.url), name);
     assert.doesNotMatch(JSON.stringify(order), /\$\{/, `${name} is filled whole`);
     const file = new URL(`${name}.test.ts`, import.meta.url);
@@ -94,7 +99,7 @@ test('a parameter that would leave its place is refused, by name', async () => {
         const set = setOf(recipe).filter((one) => !one.startsWith(`${parameter.name}=`));
         const refused = new RegExp(`parameter ${parameter.name} must`);
         assert.throws(
-          () => orderOf(recipe, { set: [...set, `${parameter.name}=${escape}`] }),
+          () => recipeOrderOf(recipe, { set: [...set, `${parameter.name}=${escape}`] }),
           refused,
           `${name} ${parameter.name} ${JSON.stringify(escape)}`,
         );
@@ -113,7 +118,7 @@ test('what a lax pattern lets in is one segment or one value still, dots alone a
     parameters: [{ ...series, pattern: '.*' }],
   };
   const urlOf = (value: string): URL =>
-    new URL(orderOf(lax, { set: [`series=${value}`] }).source.url);
+    new URL(recipeOrderOf(lax, { set: [`series=${value}`] }).source.url);
   for (const value of [
     '../../x',
     '/x',
@@ -138,7 +143,7 @@ test('parameters are missing, unknown, twice or misspelled; a base is an origin'
   const recipe = await readRecipe('fred-series');
   const refused = (set: readonly string[], base?: string): unknown => {
     try {
-      return orderOf(recipe, base === undefined ? { set } : { set, base }).source.url;
+      return recipeOrderOf(recipe, base === undefined ? { set } : { set, base }).source.url;
     } catch (error) {
       return error instanceof Error ? error.message : error;
     }
@@ -153,6 +158,6 @@ test('parameters are missing, unknown, twice or misspelled; a base is an origin'
   }
   const based = 'http://127.0.0.1:8000/graph/fredgraph.csv?id=A';
   assert.equal(refused(good, 'http://127.0.0.1:8000/'), based);
-  const yields = orderOf(await readRecipe('us-treasury-yields'), { base: 'http://[::1]:80' });
+  const yields = recipeOrderOf(await readRecipe('us-treasury-yields'), { base: 'http://[::1]:80' });
   assert.match(yields.source.url, /^http:\/\/\[::1\]\/.*\/\{yyyy\}\/all\?.*=\{yyyy\}&page&/);
 });

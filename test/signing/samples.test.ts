@@ -88,7 +88,7 @@ test('a body that was not the signed one changes nothing; a write is taken once'
   const headers = signedHeaders('POST', url, good, TOKEN, SECRET, new Date());
   const changed = await send(good.replace('1}', '9}'), headers);
   assert.equal(changed.status, 403, await changed.text());
-  assert.equal(server.tapedeck.services.lake.catalogue.dataset('WS', 'ONCE'), undefined);
+  assert.equal(server.tapedeck.services.lake.directory.dataset('WS', 'ONCE'), undefined);
   assert.equal((await send(good, headers)).status, 200);
   const replayed = await send(good, headers);
   assert.deepEqual(

@@ -9,7 +9,7 @@ import type { Account } from '../../store/accounts/accountRows.ts';
 import { survive } from '../../store/base/crashPoints.ts';
 import { type Database, openDatabase } from '../../store/catalog/database.ts';
 import { linesOf, readJournal } from '../../store/ledger/journal.ts';
-import { Ledger, type Order } from '../../store/ledger/ledger.ts';
+import { Ledger, type ChargeOrder } from '../../store/ledger/ledger.ts';
 import { migrate } from '../../store/catalog/migrate.ts';
 import { tierOf } from '../../store/accounts/tiers.ts';
 import { DEFAULT_SETTINGS, type Token } from '../../store/accounts/tokens.ts';
@@ -40,7 +40,13 @@ const callerWith = (own: Partial<Account>, settings: Partial<Token> = {}): Calle
 const caller = callerWith({});
 
 /** A call of `WS.K` whose objects weigh 1. */
-const K: Order = { requestId: 'r', endpoint: 'e', usageKey: 'WS.K', weight: 1, premium: false };
+const K: ChargeOrder = {
+  requestId: 'r',
+  endpoint: 'e',
+  usageKey: 'WS.K',
+  weight: 1,
+  premium: false,
+};
 
 interface Fixture extends AsyncDisposable {
   readonly ledger: Ledger;

@@ -59,7 +59,7 @@ test('a folder of version 1: tokens still reach what they reached, with test tok
       const [account] = accounts.list();
       assert.deepEqual([account?.accountId, account?.tier.name], ['a1', 'grow'], start);
       assert.equal(ledger.balance('a1').used, 77);
-      assert.equal(lake.catalogue.workspace('WS')?.accountId, 'a1');
+      assert.equal(lake.directory.workspace('WS')?.accountId, 'a1');
       assert.equal((await get(server, '/data/WS')).status, 200);
       assert.equal(
         (await get(server, '/data/WS/NONE')).status,

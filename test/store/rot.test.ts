@@ -143,7 +143,7 @@ test('compaction, edits and backups stop at damage, and nothing is committed', a
     await seenAt(server, file, WHOLE_SECOND);
     const bytes = await flip(file, 'rotten');
     const { services } = server.tapedeck;
-    const dataset = services.lake.catalogue.dataset('WS', 'D');
+    const dataset = services.lake.directory.dataset('WS', 'D');
     assert.ok(dataset !== undefined);
     const { snapshot } = services.lake;
     await assert.rejects(compactDataset(dataset, services.ingestion, 2), /is damaged/);

@@ -99,7 +99,7 @@ async function rolledLines(
   limit: number,
   { clock, lake, series, settings }: Pick<Services, 'clock' | 'lake' | 'series' | 'settings'>,
 ): Promise<readonly Line[]> {
-  const dataset = lake.catalogue.dataset(SYSTEM_WORKSPACE, CALLS.dataset);
+  const dataset = lake.directory.dataset(SYSTEM_WORKSPACE, CALLS.dataset);
   const table = dataset === undefined ? undefined : await lake.table(dataset.tableId);
   if (dataset === undefined || table === undefined) return [];
   const [from, to] = [dayOf(call.query, 'from'), dayOf(call.query, 'to')];

@@ -2,7 +2,7 @@
 // role could trust: it says so, and what opens buckets instead.
 import { Type } from 'typebox';
 import { Failure } from '../../../store/base/failure.ts';
-import { placeOf } from '../../auth/access.ts';
+import { ownedWorkspaceOf } from '../../auth/access.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import { refuse, textOf } from '../../request/parameters.ts';
 import { OWNERS_ROW } from '../../request/rows.ts';
@@ -30,7 +30,7 @@ export const configureAwsS3: Endpoint = {
   ],
   answer: Type.Never(),
   handle: async (call, services) => {
-    placeOf(call, services);
+    ownedWorkspaceOf(call, services);
     if (textOf(call.query, 'arnrole') === undefined) refuse('arnrole', RULE);
     const why = 'this server has no AWS account that a role could trust';
     const instead = 'POST /credentials/:workspace keeps access keys, which open buckets';

@@ -96,7 +96,7 @@ export const createDataset: Endpoint = {
     const owned = workspaceOf(caller, call.path['workspace'] ?? '', lake);
     const { workspace } = owned;
     const { id } = call.path;
-    if (id !== undefined && lake.catalogue.dataset(workspace, id) !== undefined) {
+    if (id !== undefined && lake.directory.dataset(workspace, id) !== undefined) {
       return changeOwn(call, (call.json as Static<typeof CREATE_DATASET>).dataset, services);
     }
     const draft = draftOf(workspace, call.path['id'], call.json as Static<typeof CREATE_DATASET>);
@@ -118,11 +118,11 @@ export const listDatasets: Endpoint = {
   ],
   answer: Type.Array(ANY),
   handle: async (call, services) => {
-    const { catalogue } = services.lake;
+    const { directory } = services.lake;
     const caller = callerOf(call.caller);
     const { workspace } = workspaceOf(caller, call.path['workspace'] ?? '', services.lake);
     const limit = numberOf(call.query, 'limit') ?? LIST_MAX;
-    const datasets = catalogue.datasets(workspace).slice(0, limit);
+    const datasets = directory.datasets(workspace).slice(0, limit);
     const views = services.queries.views(workspace).slice(0, limit - datasets.length);
     const shown = await Promise.all(datasets.map((dataset) => datasetView(dataset, services)));
     const value = [...shown, ...views.map(viewAsDataset)];
@@ -139,7 +139,7 @@ export const getDataset: Endpoint = {
   answer: ANY,
   handle: async (call, services) => {
     const { workspace = '', id = '' } = call.path;
-    const isDataset = services.lake.catalogue.dataset(workspace, id) !== undefined;
+    const isDataset = services.lake.directory.dataset(workspace, id) !== undefined;
     const view = isDataset ? undefined : viewOfOwner(call, services);
     const value = view ?? (await datasetView(ownDataset(call, services.lake), services));
     return { kind: 'json', value, metering: 'free' };

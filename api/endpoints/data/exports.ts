@@ -1,10 +1,10 @@
 // Exports: a dataset or a query, of one version, as files in a folder or in a bucket.
 import { Type } from 'typebox';
-import { madeOf, orderOf, partsOf } from '../../../jobs/export/exportOrder.ts';
+import { madeOf, exportOrderOf, partsOf } from '../../../jobs/export/exportOrder.ts';
 import { manifestPlace } from '../../../pipeline/targets/target.ts';
 import { type ExportRow, findExport, listExports } from '../../../store/work/exports.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { placeOf } from '../../auth/access.ts';
+import { ownedWorkspaceOf } from '../../auth/access.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { EXPORT_BODY } from '../../ingest/exportBody.ts';
 import { exportAsked } from '../../ingest/exporting.ts';
@@ -47,7 +47,7 @@ export const listExportsOf: Endpoint = {
   parameters: LIST_PARAMETERS,
   answer: Type.Array(ANY),
   handle: async (call, services) => {
-    const rows = await listExports(services.database, placeOf(call, services).workspace);
+    const rows = await listExports(services.database, ownedWorkspaceOf(call, services).workspace);
     const range = listRange(call.query, services.settings.zone);
     const listed = inRange(rows, range, ({ created_ms }) => created_ms);
     return freely(listed.map((row) => view(row, services)));
@@ -107,7 +107,7 @@ export const cancelExport: Endpoint = {
 };
 
 async function ownExport(call: Call, services: ExportsServices): Promise<ExportRow> {
-  const { workspace } = placeOf(call, services);
+  const { workspace } = ownedWorkspaceOf(call, services);
   const row = await findExport(services.database, call.path['id'] ?? '');
   if (row === undefined || row.workspace !== workspace) throw new Failure('NotFound');
   return row;
@@ -136,7 +136,7 @@ async function made(
 }
 
 function view(row: ExportRow, { clock, exports }: Pick<Services, 'clock' | 'exports'>): object {
-  const { compression, format, target, what } = orderOf(row);
+  const { compression, format, target, what } = exportOrderOf(row);
   const { finished_ms, started_ms } = row;
   const live = finished_ms === null ? exports.progressOf(row.export_id) : undefined;
   return {

@@ -9,7 +9,7 @@ import {
   renoteRun,
   type RunTold,
 } from '../../../store/work/runHistory.ts';
-import { placeOf } from '../../auth/access.ts';
+import { ownedWorkspaceOf } from '../../auth/access.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
 import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
@@ -53,7 +53,7 @@ export const getHistory: Endpoint = {
   parameters: LIST_PARAMETERS,
   answer: Type.Union([Type.Array(ANY), ANY]),
   handle: async (call, services) => {
-    const { workspace } = placeOf(call, services);
+    const { workspace } = ownedWorkspaceOf(call, services);
     const { id = '' } = call.path;
     const schedule = services.scheduler.get(workspace, id);
     if (schedule !== undefined) return freely(await runs(call, services, id));
@@ -71,7 +71,7 @@ export const createHistory: Endpoint = {
   answer: MADE,
   handle: async (call, services) => {
     const { clock, database, scheduler } = services;
-    const { workspace } = placeOf(call, services);
+    const { workspace } = ownedWorkspaceOf(call, services);
     const { ingestionScheduleId, note, time } = call.json as Static<typeof CREATE>;
     const schedule = scheduler.get(workspace, ingestionScheduleId);
     if (schedule === undefined) {
@@ -119,14 +119,14 @@ async function runs(
   services: HistoryServices,
   scheduleId: string | undefined,
 ): Promise<readonly object[]> {
-  const { workspace } = placeOf(call, services);
+  const { workspace } = ownedWorkspaceOf(call, services);
   const range = listRange(call.query, services.settings.zone);
   const told = await listRuns(services.database, { workspace, scheduleId }, range);
   return told.map(view);
 }
 
 async function ownRun(call: Call, services: HistoryServices): Promise<RunTold> {
-  const { workspace } = placeOf(call, services);
+  const { workspace } = ownedWorkspaceOf(call, services);
   const run = await findRun(services.database, workspace, call.path['id'] ?? '');
   if (run === undefined) throw new Failure('NotFound');
   return run;

@@ -1,6 +1,6 @@
 // Jobs as their owner sees them (INTERFACE.md 3.2, 3.7; the object's exact members are not public).
 import { type Static, Type } from 'typebox';
-import { orderOf, fetchOrder } from '../../../jobs/run/order.ts';
+import { jobOrderOf, fetchOrder } from '../../../jobs/run/order.ts';
 import { dryRun } from '../../../pipeline/edit/dryRun.ts';
 import { checkJsonPath } from '../../../pipeline/decode/json.ts';
 import { checkName } from '../../../store/versions/columns.ts';
@@ -8,7 +8,7 @@ import { findSource } from '../../../store/work/dataSources.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { findJob, findRejects, type Job, listJobs } from '../../../store/work/jobs.ts';
 import { redacted } from '../../../store/base/redact.ts';
-import { callerOf, checkDatasetRoom, placeOf } from '../../auth/access.ts';
+import { callerOf, checkDatasetRoom, ownedWorkspaceOf } from '../../auth/access.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
 import { type Parameter, truthOf } from '../../request/parameters.ts';
@@ -79,7 +79,7 @@ export const listJobsOf: Endpoint = {
   answer: Type.Array(JOB),
   failures: 'workspace',
   handle: async (call, services) => {
-    const { workspace } = placeOf(call, services);
+    const { workspace } = ownedWorkspaceOf(call, services);
     const { type = '' } = call.path;
     // iexjs cancels by `/jobs/:workspace/:id` (INTERFACE.md 3.2 "Client bugs to tolerate").
     if (JOB_ID.test(type)) return cancelled(await jobNamed(workspace, type, services), services);
@@ -157,7 +157,7 @@ export const createJob: Endpoint = {
   failures: 'workspace',
   handle: async (call, services) => {
     const { database, lake, runner } = services;
-    const place = placeOf(call, services);
+    const place = ownedWorkspaceOf(call, services);
     const { workspace } = place;
     checkType(call);
     const body = call.json as Static<typeof CREATE>;
@@ -167,7 +167,7 @@ export const createJob: Endpoint = {
       throw new Failure('InvalidBody', 'dataSourceId names no data source');
     }
     const caller = callerOf(call.caller);
-    const known = lake.catalogue.dataset(workspace, body.datasetId);
+    const known = lake.directory.dataset(workspace, body.datasetId);
     if (known === undefined) checkDatasetRoom(caller, place, body.datasetId, services);
     const { columnMapping, credentialId, dateOrder, jsonPath, reading, uniqueIndex } = body;
     const order = fetchOrder({
@@ -217,7 +217,7 @@ export const retryJob: Endpoint = {
     const { folder, runner, scheduler } = services;
     const job = await jobOf(call, services);
     if (job.finished_ms === null) throw new Failure('Conflict', `job ${job.job_id} has not ended`);
-    const order = orderOf(job, folder.spool);
+    const order = jobOrderOf(job, folder.spool);
     if (order.fetch === undefined) {
       const rule = 'its body is not kept once it has ended: send it again';
       throw new Failure('Conflict', `job ${job.job_id} was an upload, and ${rule}`);
@@ -277,7 +277,7 @@ async function cancelled(job: Job, { runner }: Pick<Services, 'runner'>): Promis
 }
 
 async function jobOf(call: Call, services: JobsServices): Promise<Job> {
-  const { workspace } = placeOf(call, services);
+  const { workspace } = ownedWorkspaceOf(call, services);
   checkType(call);
   return jobNamed(workspace, call.path['jobId'] ?? '', services);
 }
@@ -303,7 +303,7 @@ function jobView(
   { clock, folder, runner }: Pick<Services, 'clock' | 'folder' | 'runner'>,
 ): object {
   const { started_ms, finished_ms } = job;
-  const { fetch } = orderOf(job, folder.spool);
+  const { fetch } = jobOrderOf(job, folder.spool);
   const live = runner.progressOf(job.job_id) ?? job.progress;
   return {
     jobId: job.job_id,

@@ -93,7 +93,7 @@ export const loadData: Endpoint = {
     checkName('datasetId', id);
     const owned = changeableIn(caller, place, id, 'write', lake);
     const { workspace } = owned;
-    const known = lake.catalogue.dataset(workspace, id);
+    const known = lake.directory.dataset(workspace, id);
     if (known === undefined) checkDatasetRoom(caller, owned, id, services);
     await checkStorage(services.storage, caller.account, workspace);
     const dataset = known?.dataset ?? id;

@@ -48,7 +48,7 @@ export const writeRecord: Endpoint = {
     checkName('datasetId', id);
     const owned = changeableIn(caller, place, id, 'write', lake);
     const { workspace } = owned;
-    const known = lake.catalogue.dataset(workspace, id);
+    const known = lake.directory.dataset(workspace, id);
     if (known === undefined && call.query['createDatasetOnDemand'] === false) {
       throw new Failure('NotFound');
     }
@@ -109,7 +109,7 @@ async function push(
   const { tableId } = dataset;
   const table = await lake.table(tableId);
   // The schema may have changed since the dataset was looked up, or be about to.
-  const current = lake.catalogue.datasetById(tableId);
+  const current = lake.directory.datasetById(tableId);
   if (table === undefined || current === undefined || pending.isHeld(tableId)) return undefined;
   if (isGoverned(current) || !isOf(table, current)) return undefined;
   const pushes = pushesOf(body, replace, current, table);

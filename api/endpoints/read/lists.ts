@@ -1,7 +1,13 @@
 // What there is to read: dataset schemas over all workspaces or one, metadata down to a key.
 import { Type } from 'typebox';
 import { Failure } from '../../../store/base/failure.ts';
-import { callerOf, datasetOf, managerOf, readableDatasets, workspaceOf } from '../../auth/access.ts';
+import {
+  callerOf,
+  datasetOf,
+  managerOf,
+  readableDatasets,
+  workspaceOf,
+} from '../../auth/access.ts';
 import { askingView, datasetView, keyView, schemaView } from '../../datasets/datasetView.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import { numberOf, truthOf } from '../../request/parameters.ts';
@@ -56,9 +62,9 @@ export const getMeta: Endpoint = {
     };
     if (workspace === undefined) {
       managerOf(caller);
-      const value = lake.catalogue.workspaces(caller.accountId).map((item) => ({
+      const value = lake.directory.workspaces(caller.accountId).map((item) => ({
         workspace: item.workspace,
-        datasets: lake.catalogue.datasets(item.workspace).length,
+        datasets: lake.directory.datasets(item.workspace).length,
       }));
       return { kind: 'json', value: value.slice(offset, end), metering: 'free' };
     }
@@ -75,7 +81,7 @@ export const getMeta: Endpoint = {
     if (id !== undefined && id !== '*') {
       return { kind: 'json', value: await view(owned, id), metering: 'free' };
     }
-    const listed = lake.catalogue.datasets(owned).slice(offset, end);
+    const listed = lake.directory.datasets(owned).slice(offset, end);
     await lake.expectTables(listed.map(({ tableId }) => tableId));
     const value = await Promise.all(listed.map(({ dataset }) => view(owned, dataset)));
     return { kind: 'json', value, metering: 'free' };

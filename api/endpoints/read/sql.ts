@@ -35,7 +35,7 @@ export const sqlQuery: Endpoint = {
   handle: (call, services) => {
     const text = textOf(call.query, 'sqlQuery');
     if (text === undefined) return refuse('sqlQuery', 'is required');
-    return answerSql(call, services, { ...placeOf(call), text, parameters: {} });
+    return answerSql(call, services, { ...queryWorkspaceOf(call), text, parameters: {} });
   },
 };
 
@@ -46,10 +46,11 @@ export const postSqlQuery: Endpoint = {
   summary: 'The same, with the query as the body: its text, or JSON with query and parameters.',
   parameters: SQL_PARAMETERS,
   body: { kind: 'text' },
-  handle: (call, services) => answerSql(call, services, { ...placeOf(call), ...bodyOf(call) }),
+  handle: (call, services) =>
+    answerSql(call, services, { ...queryWorkspaceOf(call), ...bodyOf(call) }),
 };
 
-const placeOf = ({ path }: Call): Pick<SqlQuestion, 'workspace'> => ({
+const queryWorkspaceOf = ({ path }: Call): Pick<SqlQuestion, 'workspace'> => ({
   workspace: path['workspace'] ?? '',
 });
 

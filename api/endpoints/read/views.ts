@@ -40,7 +40,7 @@ export const saveView: Endpoint = {
     const name = call.path['id'] ?? (call.json as { view: { name?: string } }).view.name;
     if (name === undefined) throw new Failure('InvalidBody', 'view.name is required');
     const known = queries.view(workspace, name);
-    if (lake.catalogue.dataset(workspace, name) !== undefined) {
+    if (lake.directory.dataset(workspace, name) !== undefined) {
       throw new Failure('Conflict', `${workspace} has a dataset of the name ${name} already`);
     }
     if (known === undefined) checkDatasetRoom(caller, place, name, services);

@@ -14,7 +14,7 @@ import {
 } from '../../../store/work/dataSources.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import type { Secrets } from '../../../store/catalog/secrets.ts';
-import { placeOf } from '../../auth/access.ts';
+import { ownedWorkspaceOf } from '../../auth/access.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
 import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
@@ -39,7 +39,7 @@ export const createCredential: Endpoint = {
   handle: async (call, services) => {
     const { clock, database, secrets } = services;
     const body = call.json as Static<typeof CREDENTIAL_BODY>;
-    const workspace = placeOf(call, services).workspace;
+    const workspace = ownedWorkspaceOf(call, services).workspace;
     const id = newCredentialId();
     const now = clock();
     await insertCredential(database, {
@@ -64,7 +64,10 @@ export const listCredentialsOf: Endpoint = {
   parameters: LIST_PARAMETERS,
   answer: Type.Array(ANY),
   handle: async (call, services) => {
-    const rows = await listCredentials(services.database, placeOf(call, services).workspace);
+    const rows = await listCredentials(
+      services.database,
+      ownedWorkspaceOf(call, services).workspace,
+    );
     const range = listRange(call.query, services.settings.zone);
     const taken = inRange(rows, range, ({ created_ms }) => created_ms);
     const value = taken.map((row) => view(row, services.secrets));
@@ -122,7 +125,7 @@ const made = (what: string, credentialId: string): Answer =>
   freely({ success: true, message: `Credential has been ${what}`, credentialId });
 
 async function own(call: Call, services: CredentialsServices): Promise<CredentialRow> {
-  const place = placeOf(call, services).workspace;
+  const place = ownedWorkspaceOf(call, services).workspace;
   const row = await findCredential(services.database, place, call.path['id'] ?? '');
   if (row === undefined) throw new Failure('NotFound');
   return row;

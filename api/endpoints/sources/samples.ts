@@ -5,7 +5,7 @@ import { type Static, Type } from 'typebox';
 import { checkJsonPath } from '../../../pipeline/decode/json.ts';
 import { sampleRecords, suggestSchema } from '../../../pipeline/edit/sample.ts';
 import type { DataSourceRow } from '../../../store/work/dataSources.ts';
-import { placeOf } from '../../auth/access.ts';
+import { ownedWorkspaceOf } from '../../auth/access.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { checkBody } from '../../request/jsonBody.ts';
 import { DATE_ORDER, dateOrderOf } from '../../ingest/loading.ts';
@@ -90,7 +90,7 @@ export const generateSchema: Endpoint = {
   body: { kind: 'file' },
   answer: ANY,
   handle: async (call, services) => {
-    const { workspace } = placeOf(call, services);
+    const { workspace } = ownedWorkspaceOf(call, services);
     const given = textOf(call.query, 'jsonPath');
     const jsonPath = given === undefined ? undefined : checkJsonPath(given);
     const { bytes, path } = await spoolBody(call, services);

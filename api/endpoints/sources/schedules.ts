@@ -5,7 +5,7 @@ import { findSource, insertSource } from '../../../store/work/dataSources.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { outcomesSince } from '../../../store/work/runHistory.ts';
 import { newScheduleId, type Schedule } from '../../../store/work/schedules.ts';
-import { callerOf, checkDatasetRoom, placeOf } from '../../auth/access.ts';
+import { callerOf, checkDatasetRoom, ownedWorkspaceOf } from '../../auth/access.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
 import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
@@ -39,7 +39,7 @@ export const createSchedule: Endpoint = {
   answer: MADE,
   handle: async (call, services) => {
     const { clock, scheduler } = services;
-    const { workspace } = placeOf(call, services);
+    const { workspace } = ownedWorkspaceOf(call, services);
     const given = call.json as Body;
     const now = clock();
     const body = scheduleBodyOf(given, now);
@@ -70,8 +70,8 @@ function datasetFor(
   { dataSource, datasetId }: Body,
   services: SchedulesServices,
 ): string {
-  const place = placeOf(call, services);
-  const known = services.lake.catalogue.dataset(place.workspace, datasetId);
+  const place = ownedWorkspaceOf(call, services);
+  const known = services.lake.directory.dataset(place.workspace, datasetId);
   if (known !== undefined) return known.dataset;
   if (dataSource !== undefined) {
     const rule = 'must be there already: a source made with its schedule makes no dataset';
@@ -116,7 +116,7 @@ export const listSchedules: Endpoint = {
   parameters: LIST_PARAMETERS,
   answer: Type.Array(ANY),
   handle: async (call, services) => {
-    const { workspace } = placeOf(call, services);
+    const { workspace } = ownedWorkspaceOf(call, services);
     const range = listRange(call.query, services.settings.zone);
     const taken = inRange(services.scheduler.list(workspace), range, ({ createdMs }) => createdMs);
     return freely(await Promise.all(taken.map((schedule) => view(schedule, services))));
@@ -200,7 +200,7 @@ const made = (what: string, ingestionScheduleId: string): Answer =>
   freely({ success: true, message: `Ingestion schedule has been ${what}`, ingestionScheduleId });
 
 function own(call: Call, services: SchedulesServices): Schedule {
-  const { workspace } = placeOf(call, services);
+  const { workspace } = ownedWorkspaceOf(call, services);
   const schedule = services.scheduler.get(workspace, call.path['id'] ?? '');
   if (schedule === undefined) throw new Failure('NotFound');
   return schedule;

@@ -13,7 +13,7 @@ import {
   updateSource,
 } from '../../../store/work/dataSources.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { placeOf } from '../../auth/access.ts';
+import { ownedWorkspaceOf } from '../../auth/access.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
 import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
@@ -37,7 +37,7 @@ export const createSource: Endpoint = {
   answer: MADE,
   handle: async (call, services) => {
     const body = call.json as Static<typeof SOURCE_BODY>;
-    const row = await newSource(body, placeOf(call, services).workspace, false, services);
+    const row = await newSource(body, ownedWorkspaceOf(call, services).workspace, false, services);
     await insertSource(services.database, row);
     return made('created', row.source_id);
   },
@@ -100,7 +100,7 @@ export const listSourcesOf: Endpoint = {
   parameters: LIST_PARAMETERS,
   answer: Type.Array(ANY),
   handle: async (call, services) => {
-    const rows = await listSources(services.database, placeOf(call, services).workspace);
+    const rows = await listSources(services.database, ownedWorkspaceOf(call, services).workspace);
     const range = listRange(call.query, services.settings.zone);
     const value = inRange(rows, range, ({ created_ms }) => created_ms).map(view);
     return freely(value);
@@ -162,7 +162,7 @@ const made = (what: string, dataSourceId: string): Answer =>
 
 /** The data source that the path names. @throws Failure NotFound. */
 export async function ownSource(call: Call, services: SourcesServices): Promise<DataSourceRow> {
-  const place = placeOf(call, services).workspace;
+  const place = ownedWorkspaceOf(call, services).workspace;
   const row = await findSource(services.database, place, call.path['id'] ?? '');
   if (row === undefined) throw new Failure('NotFound');
   return row;

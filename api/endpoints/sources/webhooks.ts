@@ -15,7 +15,7 @@ import {
   type Webhook,
   type WebhookFilter,
 } from '../../../store/work/webhooks.ts';
-import { placeOf } from '../../auth/access.ts';
+import { ownedWorkspaceOf } from '../../auth/access.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
 import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
@@ -53,7 +53,7 @@ export const createWebhook: Endpoint = {
   body: { kind: 'json', schema: BODY },
   answer: MADE,
   handle: async (call, services) => {
-    const { workspace } = placeOf(call, services);
+    const { workspace } = ownedWorkspaceOf(call, services);
     const now = services.clock();
     const id = newWebhookId();
     await insertWebhook(services.database, {
@@ -80,7 +80,7 @@ export const listWebhooksOf: Endpoint = {
   parameters: LIST_PARAMETERS,
   answer: Type.Array(ANY),
   handle: async (call, services) => {
-    const rows = await listWebhooks(services.database, placeOf(call, services).workspace);
+    const rows = await listWebhooks(services.database, ownedWorkspaceOf(call, services).workspace);
     const range = listRange(call.query, services.settings.zone);
     const taken = inRange(rows, range, ({ created_ms }) => created_ms);
     return freely(await Promise.all(taken.map((row) => view(row, services))));
@@ -131,7 +131,7 @@ const made = (what: string, webhookId: string): Answer =>
   freely({ success: true, message: `Webhook has been ${what}`, webhookId });
 
 async function own(call: Call, services: WebhooksServices): Promise<Webhook> {
-  const { workspace } = placeOf(call, services);
+  const { workspace } = ownedWorkspaceOf(call, services);
   const row = await findWebhook(services.database, call.path['id'] ?? '');
   if (row?.workspace !== workspace) throw new Failure('NotFound');
   return row;

@@ -20,7 +20,7 @@ import {
   SourceFailure,
 } from '../base/source.ts';
 
-type Order = PullOrder<HttpDefinition>;
+type HttpOrder = PullOrder<HttpDefinition>;
 
 /** A longer one is not sent back: the body's hash tells too. */
 const VALIDATOR_CHARACTERS_MAX = 1_024;
@@ -46,7 +46,7 @@ function urlOn(url: string, ms: number): string {
 }
 
 /** One body: asked for on condition, and compared, since few servers know conditions. */
-async function* whole(outgoing: Outgoing, order: Order): AsyncGenerator<Piece, void> {
+async function* whole(outgoing: Outgoing, order: HttpOrder): AsyncGenerator<Piece, void> {
   const { definition, landing } = order;
   const since = sinceOf(order);
   const conditions = {
@@ -75,7 +75,7 @@ async function* whole(outgoing: Outgoing, order: Order): AsyncGenerator<Piece, v
  */
 async function* listed(
   outgoing: Outgoing,
-  order: Order,
+  order: HttpOrder,
   pages: Pages,
 ): AsyncGenerator<Piece, void> {
   const { definition, landing, sample } = order;
@@ -141,7 +141,7 @@ interface PageAsked {
 /** Undefined where the list has ended. */
 async function pageBody(
   outgoing: Outgoing,
-  order: Order,
+  order: HttpOrder,
   { url, arrived, isMore }: PageAsked,
 ): Promise<Buffer | undefined> {
   const { bytesMax, onBytes } = order.landing;
@@ -157,7 +157,7 @@ async function pageBody(
   return Buffer.concat(chunks);
 }
 
-interface Asked {
+interface HttpRequest {
   /** Values of conditional headers, by name. */
   readonly conditions?: Readonly<Record<string, string | undefined>>;
   readonly isMore?: boolean;
@@ -166,10 +166,10 @@ interface Asked {
 /** Undefined when there is nothing new. */
 async function get(
   outgoing: Outgoing,
-  order: Order,
+  order: HttpOrder,
   url: string,
   bytesMax: number,
-  { conditions = {}, isMore = false }: Asked,
+  { conditions = {}, isMore = false }: HttpRequest,
 ): Promise<OutgoingAnswer | undefined> {
   const ownHeaders = Object.fromEntries(
     Object.entries(conditions).flatMap(([name, value]) =>
@@ -188,7 +188,7 @@ async function get(
 }
 
 /** Those of the credential stand over those of the definition. */
-function headersOf({ definition, credential }: Order): Readonly<Record<string, string>> {
+function headersOf({ definition, credential }: HttpOrder): Readonly<Record<string, string>> {
   if (credential !== undefined && credential.type !== 'HTTP') {
     refuse(`a credential of type ${credential.type} does not open an HTTP source`);
   }
@@ -249,7 +249,7 @@ function validator(answer: OutgoingAnswer, name: string): string | null {
   return value === undefined || value.length > VALIDATOR_CHARACTERS_MAX ? null : value;
 }
 
-function piece(order: Order, found: Omit<Piece, 'jsonPath'> & { position: Position }): Piece {
+function piece(order: HttpOrder, found: Omit<Piece, 'jsonPath'> & { position: Position }): Piece {
   const { jsonPath } = order.definition;
   return jsonPath === undefined ? found : { ...found, jsonPath };
 }

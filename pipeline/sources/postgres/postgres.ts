@@ -35,7 +35,7 @@ export interface PostgresRules extends Guard {
   readonly ca?: string;
 }
 
-type Order = PullOrder<PostgresDefinition>;
+type PostgresOrder = PullOrder<PostgresDefinition>;
 type Login = Extract<Credential, { type: 'POSTGRES' }>;
 
 const CONNECT_MS = 10_000;
@@ -178,7 +178,7 @@ type Read = Omit<Piece, 'name'>;
 async function pullRows(
   login: Login,
   rules: PostgresRules,
-  order: Order,
+  order: PostgresOrder,
 ): Promise<Read | undefined> {
   const { definition, landing, sample } = order;
   await using session = await connect(login, rules, landing.signal);
@@ -210,7 +210,7 @@ async function pullRows(
   return { path, bytes, position: positionOf(definition, position) };
 }
 
-interface Asked {
+interface PostgresQuery {
   readonly client: Client;
   readonly columns: readonly Column[];
   /** The greatest of the pull before. */
@@ -229,7 +229,7 @@ async function relationOf(client: Client, { query, table }: PostgresDefinition):
  * the ones that came: a day's later rows bear the same date.
  */
 async function whereOf(
-  asked: Asked,
+  asked: PostgresQuery,
   from: string,
   column: string,
   rows: string | undefined,
@@ -251,7 +251,7 @@ interface Row {
 const RAW = { getTypeParser: () => (text: string) => text };
 
 async function* read(
-  { client, columns, value }: Asked,
+  { client, columns, value }: PostgresQuery,
   rest: string,
   column: string | undefined,
 ): AsyncGenerator<readonly Row[], void> {

@@ -35,12 +35,12 @@ export interface S3Rules extends Guard {
   readonly idleMs?: number;
 }
 
-type Order = PullOrder<S3Definition>;
+type S3Order = PullOrder<S3Definition>;
 
 /** What a pull has at hand. */
 interface Store {
   readonly client: S3Client;
-  readonly order: Order;
+  readonly order: S3Order;
   readonly rules: S3Rules;
 }
 
@@ -230,7 +230,7 @@ async function landed(
   return land(counted(), landing, { before, ofBytes });
 }
 
-function pieceOf({ definition }: Order, piece: Piece): Piece {
+function pieceOf({ definition }: S3Order, piece: Piece): Piece {
   const { jsonPath } = definition;
   return jsonPath === undefined ? piece : { ...piece, jsonPath };
 }

@@ -5,7 +5,7 @@ import { indexNames } from '../plan/boundTable.ts';
 import { columnsIn, conjunctsOf, expressionsOf, foldsRecords } from './expressionParts.ts';
 import { foundOf, type Leaf, type Level, type Scope } from './leaves.ts';
 import { folded } from './lowering.ts';
-import type { Expression, Join, Order, SelectQuery } from '../plan/selectPlan.ts';
+import type { Expression, Join, OrderTerm, SelectQuery } from '../plan/selectPlan.ts';
 
 /** Whether an outer or ASOF join chooses the records of its sides by index columns alone. */
 export function joinsByIndex(
@@ -42,7 +42,7 @@ export function choosesByIndex(query: SelectQuery, scope: Scope): boolean {
 }
 
 /** A number there is a place of the list, and a name of the list stands before a column. */
-function isOrderedByIndex({ expression }: Order, scope: Scope): boolean {
+function isOrderedByIndex({ expression }: OrderTerm, scope: Scope): boolean {
   if (expression === 'all' || expression.kind !== 'column') return false;
   const { path } = expression;
   if (path.length === 1 && scope.aliases.has(folded(path[0] ?? ''))) return false;

@@ -59,7 +59,7 @@ export interface Scope {
 }
 
 /** Where a query stands. */
-export type Place = Pick<Scope, 'level' | 'common' | 'outer' | 'names'>;
+export type LeafScope = Pick<Scope, 'level' | 'common' | 'outer' | 'names'>;
 
 export interface Merged {
   readonly leaves: readonly Leaf[];
@@ -67,7 +67,7 @@ export interface Merged {
   readonly keeper: Leaf | undefined;
 }
 
-interface Found extends Merged {
+interface ResolvedColumn extends Merged {
   readonly scope: Scope;
   readonly column: string;
 }
@@ -76,7 +76,7 @@ interface Found extends Merged {
 export function addLeaves(
   source: Source,
   looked: boolean,
-  place: Place,
+  place: LeafScope,
   leaves: Map<LeafSource, Leaf>,
 ): void {
   if (source.kind === 'nothing') return;
@@ -122,7 +122,7 @@ export function foundOf(
   columns: readonly ColumnName[],
   among: readonly Leaf[],
   scope: Scope,
-): readonly Found[] | undefined {
+): readonly ResolvedColumn[] | undefined {
   const found = columns.map((column) => resolve(column, among, scope));
   const known = found.filter((one) => one !== undefined);
   return known.length < found.length ? undefined : known;
@@ -133,9 +133,9 @@ export function resolve(
   { path }: ColumnName,
   among: readonly Leaf[],
   scope: Scope,
-): Found | undefined {
+): ResolvedColumn | undefined {
   const column = folded(path.at(-1) ?? '');
-  const outside = (): Found | undefined => {
+  const outside = (): ResolvedColumn | undefined => {
     const { outer } = scope;
     if (outer === undefined) return undefined;
     return resolve({ kind: 'column', path, at: undefined }, outer.leaves, outer);
@@ -215,12 +215,12 @@ function starColumns(from: Source, scope: Scope): readonly Output[] | undefined 
 }
 
 /** Names of a query's columns, in lower case. */
-function namesOf(query: Query, place: Place): readonly string[] | undefined {
+function namesOf(query: Query, place: LeafScope): readonly string[] | undefined {
   if (!place.names.has(query)) place.names.set(query, freshNames(query, place));
   return place.names.get(query);
 }
 
-function freshNames(query: Query, place: Place): readonly string[] | undefined {
+function freshNames(query: Query, place: LeafScope): readonly string[] | undefined {
   const within = { ...place, common: [...place.common, ...query.common] };
   if (query.kind === 'set')
     return query.how === 'UNION BY NAME' ? undefined : namesOf(query.left, within);
@@ -236,7 +236,7 @@ function freshNames(query: Query, place: Place): readonly string[] | undefined {
 }
 
 /** Names of a source's columns as its own query gives them. */
-export function innerNames(source: LeafSource, place: Place): readonly string[] | undefined {
+export function innerNames(source: LeafSource, place: LeafScope): readonly string[] | undefined {
   if (source.kind === 'values') return source.rows[0]?.map((_, at) => `col${at}`);
   if (source.kind === 'query') return namesOf(source.query, place);
   if (source.kind === 'common') {
@@ -253,7 +253,7 @@ export function innerNames(source: LeafSource, place: Place): readonly string[] 
 }
 
 /** Names as they are seen where the source stands: `AS t(a, b)` gives others to the first ones. */
-const outerNames = (source: LeafSource, place: Place): readonly string[] | undefined =>
+const outerNames = (source: LeafSource, place: LeafScope): readonly string[] | undefined =>
   withNames(innerNames(source, place), source.columns);
 
 const withNames = (

@@ -1,7 +1,7 @@
 // What expressions, windows and sources have in common: lists, calls of the allow-list, orders.
 import { functionNamed, nearestFunction } from '../functions/functions.ts';
 import type { Lowering } from './lowering.ts';
-import type { Expression, Order, Place } from '../plan/selectPlan.ts';
+import type { Expression, OrderTerm, TextPlace } from '../plan/selectPlan.ts';
 import { fieldsOf, listOf, oneOf, take } from '../text/tree.ts';
 
 export const lowerAll = (nodes: unknown, to: Lowering): readonly Expression[] =>
@@ -14,7 +14,7 @@ export const lowerMaybe = (node: unknown, to: Lowering): Expression | undefined 
 export function checkedFunction(
   name: string,
   operands: readonly Expression[],
-  at: Place,
+  at: TextPlace,
   to: Lowering,
 ): NonNullable<ReturnType<typeof functionNamed>> {
   const known = functionNamed(name);
@@ -38,18 +38,18 @@ export function checkedFunction(
   return known;
 }
 
-const DIRECTIONS: ReadonlyMap<string, Order['direction']> = new Map([
+const DIRECTIONS: ReadonlyMap<string, OrderTerm['direction']> = new Map([
   ['ORDER_DEFAULT', ''],
   ['ASCENDING', 'ASC'],
   ['DESCENDING', 'DESC'],
 ]);
-const NULLS: ReadonlyMap<string, Order['nulls']> = new Map([
+const NULLS: ReadonlyMap<string, OrderTerm['nulls']> = new Map([
   ['ORDER_DEFAULT', ''],
   ['NULLS FIRST', 'NULLS FIRST'],
   ['NULLS LAST', 'NULLS LAST'],
 ]);
 
-export function lowerOrders(nodes: unknown, to: Lowering): readonly Order[] {
+export function lowerOrders(nodes: unknown, to: Lowering): readonly OrderTerm[] {
   return listOf(nodes).map((node) => {
     const fields = take(node, ['null_order', 'expression'], 'ORDER BY');
     const direction = oneOf(fields['type'], DIRECTIONS, 'an order');
@@ -58,7 +58,7 @@ export function lowerOrders(nodes: unknown, to: Lowering): readonly Order[] {
   });
 }
 
-function orderedBy(node: unknown, to: Lowering): Order['expression'] {
+function orderedBy(node: unknown, to: Lowering): OrderTerm['expression'] {
   const fields = fieldsOf(node);
   if (fields['class'] !== 'STAR') return to.named(to.expression(node), to.at(fields));
   // ORDER BY ALL: a star with `columns` and without an expression.

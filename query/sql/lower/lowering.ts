@@ -1,9 +1,9 @@
 // What lowering carries along: the user's text for places, the names in scope, and what it found.
-import { placeOf, type Spelled } from '../text/spelling.ts';
+import { userPlaceOf, type Spelled } from '../text/spelling.ts';
 import type {
   CommonTable,
   Expression,
-  Place,
+  TextPlace,
   Query,
   Source,
   TableName,
@@ -14,7 +14,7 @@ import { refuseAt } from '../text/tokens.ts';
 
 interface NamedPlace {
   readonly name: string;
-  readonly at: Place;
+  readonly at: TextPlace;
 }
 
 /** What a name in FROM stands for: a table of the plan, or columns that the query gives itself. */
@@ -34,15 +34,15 @@ export interface Lowering {
   /** Sources by the names that they have, in lower case. */
   readonly sources: Map<string, NamedSource[]>;
   /** The user's place of a node. */
-  at(fields: Fields): Place;
+  at(fields: Fields): TextPlace;
   /** @throws Failure InvalidParameter. */
-  refuse(at: Place, rule: string): never;
+  refuse(at: TextPlace, rule: string): never;
   moment(what: 'date' | 'timestamp'): Expression;
   expression(node: unknown): Expression;
   /** A sub-select, with the names that are in scope. */
   query(node: unknown): Query;
   /** An expression of GROUP BY or ORDER BY, where a text is surely meant as a name. */
-  named(expression: Expression, at: Place): Expression;
+  named(expression: Expression, at: TextPlace): Expression;
   /** What `work` names without a table and `given` has is a column of the list, no table. */
   amongItems<T>(given: readonly string[], work: () => T): T;
   /** A number that no other common table of the query has. */
@@ -70,7 +70,7 @@ export function makeLowering(
   const sources = new Map<string, NamedSource[]>();
   let depth = 0;
   let isMomentary = false;
-  const refuse = (at: Place, rule: string): never => refuseAt(spelled.source, at, rule);
+  const refuse = (at: TextPlace, rule: string): never => refuseAt(spelled.source, at, rule);
   const to: Lowering = {
     tables,
     hints,
@@ -78,7 +78,7 @@ export function makeLowering(
     sources,
     at: (fields) => {
       const place = fields['query_location'];
-      return typeof place === 'number' ? placeOf(spelled, place) : undefined;
+      return typeof place === 'number' ? userPlaceOf(spelled, place) : undefined;
     },
     refuse,
     moment: (what) => {

@@ -25,7 +25,7 @@ import {
   type Level,
   type Output,
   outputsOf,
-  type Place,
+  type LeafScope,
   type Scope,
 } from './leaves.ts';
 import { openScope, type Reaches } from './scopes.ts';
@@ -90,7 +90,7 @@ export function sharesOf(
 
 function ofQuery(
   query: Query,
-  place: Place,
+  place: LeafScope,
   restrictions: readonly Restriction[],
   reader: Reader,
   walk: Walk,
@@ -134,7 +134,7 @@ function eitherOf(left: readonly Share[], right: readonly Share[]): readonly Sha
 function namesOfSides(
   left: Query,
   right: Query,
-  place: Place,
+  place: LeafScope,
 ): ReadonlyMap<string, string | undefined> {
   const of = (query: Query): readonly string[] =>
     innerNames({ kind: 'query', query, alias: '', columns: [] }, place) ?? [];
@@ -156,7 +156,7 @@ const renames = (
 
 function ofSelect(
   query: SelectQuery,
-  place: Place,
+  place: LeafScope,
   restrictions: readonly Restriction[],
   reader: Reader,
   walk: Walk,

@@ -11,7 +11,7 @@ import {
   type Leaf,
   type LeafSource,
   type Merged,
-  type Place,
+  type LeafScope,
   resolve,
   type Scope,
 } from './leaves.ts';
@@ -32,7 +32,7 @@ interface OpenScope extends Scope {
 }
 
 /** The sources of a SELECT, with what its joins and its WHERE say of each. */
-export function openScope(query: SelectQuery, place: Place): OpenScope {
+export function openScope(query: SelectQuery, place: LeafScope): OpenScope {
   const level = { ...place, common: [...place.common, ...query.common] };
   const leaves = new Map<LeafSource, Leaf>();
   addLeaves(query.from, false, level, leaves);

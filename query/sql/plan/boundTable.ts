@@ -8,7 +8,7 @@ import type { DataFile, Table } from '../../../store/versions/lakeRead.ts';
 import type { View } from '../../../store/datasets/namedQueries.ts';
 import type { PendingRow } from '../../../store/pushes/pendingRows.ts';
 import { withPending } from '../../../store/pushes/pendingSql.ts';
-import { type Place, visibleRows } from '../../../store/versions/tableSql.ts';
+import { type RowPlace, visibleRows } from '../../../store/versions/tableSql.ts';
 import type { Bind } from '../../plan/binding.ts';
 import { type Condition, mayHold } from '../../plan/pruning.ts';
 import { scrambledRows } from '../../plan/scramble.ts';
@@ -53,7 +53,7 @@ export function emptied(table: BoundTable): BoundTable {
 /** What a record carries besides the owner's properties, as one JSON value. */
 const SYSTEM_COLUMN = '_systemRecordProperties';
 
-interface TableAsked extends Place {
+interface TableAsked extends RowPlace {
   /** Adds the column `_systemRecordProperties`. */
   readonly system: boolean;
 }

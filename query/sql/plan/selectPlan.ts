@@ -3,7 +3,7 @@
 import type { SqlFunction } from '../functions/functionRow.ts';
 
 export type Expression =
-  | { readonly kind: 'column'; readonly path: readonly string[]; readonly at: Place }
+  | { readonly kind: 'column'; readonly path: readonly string[]; readonly at: TextPlace }
   /** Digits as DuckDB types them: `15`, `1.50`, `1e+5`. */
   | { readonly kind: 'number'; readonly digits: string }
   | { readonly kind: 'text'; readonly value: string }
@@ -20,9 +20,9 @@ export type Expression =
       readonly function: SqlFunction;
       readonly operands: readonly Expression[];
       readonly distinct: boolean;
-      readonly order: readonly Order[];
+      readonly order: readonly OrderTerm[];
       readonly filter: Expression | undefined;
-      readonly at: Place;
+      readonly at: TextPlace;
     }
   | Window
   | {
@@ -74,7 +74,7 @@ export type Expression =
     };
 
 /** Offset in the user's text; undefined where DuckDB tells none. */
-export type Place = number | undefined;
+export type TextPlace = number | undefined;
 
 export interface Window {
   readonly kind: 'window';
@@ -82,12 +82,12 @@ export interface Window {
   readonly operands: readonly Expression[];
   readonly distinct: boolean;
   readonly ignoreNulls: boolean;
-  readonly argumentOrder: readonly Order[];
+  readonly argumentOrder: readonly OrderTerm[];
   readonly filter: Expression | undefined;
   readonly partition: readonly Expression[];
-  readonly order: readonly Order[];
+  readonly order: readonly OrderTerm[];
   readonly frame: Frame | undefined;
-  readonly at: Place;
+  readonly at: TextPlace;
 }
 
 export interface Frame {
@@ -103,7 +103,7 @@ export interface Bound {
   readonly distance: Expression | undefined;
 }
 
-export interface Order {
+export interface OrderTerm {
   readonly expression: Expression | 'all';
   readonly direction: '' | 'ASC' | 'DESC';
   readonly nulls: '' | 'NULLS FIRST' | 'NULLS LAST';
@@ -165,9 +165,9 @@ export interface CommonTable {
   readonly materialized: '' | 'MATERIALIZED';
 }
 
-/** Order and cuts of a query, as written. */
+/** OrderTerm and cuts of a query, as written. */
 export interface Cut {
-  readonly order: readonly Order[];
+  readonly order: readonly OrderTerm[];
   readonly limit: number | undefined;
   readonly offset: number | undefined;
 }
@@ -203,7 +203,7 @@ interface SetQuery extends Cut {
 export interface TableName {
   readonly workspace: string | undefined;
   readonly name: string;
-  readonly at: Place;
+  readonly at: TextPlace;
 }
 
 export interface SelectPlan {
@@ -213,7 +213,7 @@ export interface SelectPlan {
   /** Names of tables that stand as columns: of a whole record, unless the table has such a column. */
   readonly doubtful: readonly {
     readonly name: string;
-    readonly at: Place;
+    readonly at: TextPlace;
     readonly table: number;
   }[];
   /** What each table's records are compared with. */

@@ -1,7 +1,7 @@
 // Expressions of a plan as SQL of our own: names quoted, texts bound, everything in parentheses.
 import type { Writer } from './writer.ts';
 import { printOperator } from '../plan/operators.ts';
-import type { Bound, Expression, Order, Window } from '../plan/selectPlan.ts';
+import type { Bound, Expression, OrderTerm, Window } from '../plan/selectPlan.ts';
 
 type Printers = {
   readonly [K in Expression['kind']]: (
@@ -89,7 +89,7 @@ function printWindow(window: Window, to: Writer): string {
 const printBound = ({ distance, text }: Bound, to: Writer): string =>
   distance === undefined ? text : `${printExpression(distance, to)} ${text}`;
 
-export function printOrders(orders: readonly Order[], to: Writer): string {
+export function printOrders(orders: readonly OrderTerm[], to: Writer): string {
   return orders
     .map(({ direction, expression, nulls }) => {
       const by = expression === 'all' ? 'ALL' : printExpression(expression, to);

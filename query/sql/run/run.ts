@@ -11,7 +11,7 @@ import type { Files } from '../../../store/files/files.ts';
 import { newUuid } from '../../../store/base/random.ts';
 import type { DataFile } from '../../../store/versions/lakeRead.ts';
 import { withOpenFiles } from '../../../store/versions/tableFiles.ts';
-import type { Place } from '../../../store/versions/tableSql.ts';
+import type { RowPlace } from '../../../store/versions/tableSql.ts';
 import { type BoundTable, datasetsOf, emptied, printTable } from '../plan/boundTable.ts';
 import { lowerPlan } from '../lower/lowerQuery.ts';
 import { told } from '../text/messages.ts';
@@ -169,7 +169,7 @@ export async function withTables<T>(
   { files, pool, shapes }: SqlEngine,
   limits: SqlLimits,
   caller: Waiting,
-  work: (open: Open, place: Place) => Promise<T>,
+  work: (open: Open, place: RowPlace) => Promise<T>,
 ): Promise<T> {
   const all = filesOf(tables);
   const answer = withOpenFiles(files, all, async (opened) => {
@@ -199,7 +199,7 @@ export interface SqlColumn {
 
 function printBound(
   bound: BoundPlan,
-  place: Place,
+  place: RowPlace,
   rowsMax: number,
 ): { readonly statements: readonly string[]; readonly parameters: Printed['parameters'] } {
   const printer = tablePrinter(bound, place);
@@ -211,7 +211,7 @@ function printBound(
 /** What prints the tables of a query: datasets as their records, views as their queries. */
 export function tablePrinter(
   { now, plan, system, tables, today }: Omit<BoundPlan, 'source'>,
-  place: Place,
+  place: RowPlace,
 ): PrintTable {
   return (index, bind) => {
     const table = tables[index];

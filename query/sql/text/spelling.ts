@@ -34,7 +34,7 @@ export function spell(source: string, parameters: ParameterValues = {}): Spelled
 }
 
 /** The place in the source of a byte of the text. */
-export function placeOf({ places }: Spelled, byte: number | undefined): number | undefined {
+export function userPlaceOf({ places }: Spelled, byte: number | undefined): number | undefined {
   if (byte === undefined) return undefined;
   return places.findLast(({ out }) => out <= byte)?.at;
 }

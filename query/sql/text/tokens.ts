@@ -70,14 +70,14 @@ function skip(text: string, at: number): number {
   return refuseAt(text, at, 'a comment has no end');
 }
 
-interface Found {
+interface NextToken {
   readonly token: Token;
   readonly end: number;
 }
 
-function next(text: string, at: number, joined: boolean, before: Token | undefined): Found {
+function next(text: string, at: number, joined: boolean, before: Token | undefined): NextToken {
   const character = text[at] ?? '';
-  const found = (kind: Token['kind'], value: string, length: number): Found => ({
+  const found = (kind: Token['kind'], value: string, length: number): NextToken => ({
     token: { kind, value, at, joined },
     end: at + length,
   });

@@ -1,7 +1,7 @@
 // The tree of a statement as DuckDB's own parser tells it (json_serialize_sql). Deny by default:
 // each node is taken with the fields that are known, and any other must be empty.
 import { Failure } from '../../../store/base/failure.ts';
-import { placeOf, type Spelled } from './spelling.ts';
+import { userPlaceOf, type Spelled } from './spelling.ts';
 import { refuseAt } from './tokens.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -40,7 +40,7 @@ function refuseText(tree: Fields, spelled: Spelled): never {
     throw new Failure('InvalidParameter', '"sqlQuery": only SELECT is allowed');
   }
   const position = Number(tree['position'] ?? NaN);
-  const at = placeOf(spelled, Number.isNaN(position) ? undefined : position);
+  const at = userPlaceOf(spelled, Number.isNaN(position) ? undefined : position);
   return refuseAt(spelled.source, at, firstLine(message));
 }
 
