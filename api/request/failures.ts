@@ -71,6 +71,10 @@ export const FAILURES: Readonly<Record<FailureType, Told>> = {
   TestReadOnly: { status: 403, text: 'The test environment changes nothing' },
   InvalidParameter: { status: 400, text: 'You have supplied invalid values for this request' },
   InvalidBody: { status: 400, text: 'You have supplied invalid values for this request' },
+  // What a source answers is not the caller's fault, but it is what was asked for: clients know 400.
+  SourceFailed: { status: 400, text: 'You have supplied invalid values for this request' },
+  EndedTooOften: { status: 400, text: 'You have supplied invalid values for this request' },
+  LimitReached: { status: 400, text: 'You have supplied invalid values for this request' },
   Conflict: { status: 409, text: 'The resource exists already' },
   TooLarge: { status: 413, text: 'The request or its answer is too large' },
   TimedOut: { status: 504, text: 'The request took too long' },

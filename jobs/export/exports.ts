@@ -211,7 +211,7 @@ export class Exports {
     try {
       live.stop.signal.throwIfAborted();
       if (row.attempts >= ATTEMPTS_MAX) {
-        throw new Failure('InvalidBody', `the server ended ${ATTEMPTS_MAX} times while it ran`);
+        throw new Failure('EndedTooOften', `the server ended ${ATTEMPTS_MAX} times while it ran`);
       }
       const started = { state: 'RUNNING', started_ms: row.started_ms ?? clock() } as const;
       await updateExport(database, exportId, { ...started, attempts: row.attempts + 1 });

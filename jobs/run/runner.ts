@@ -378,7 +378,10 @@ export class Runner {
 function endedTooOften(starts: number): Failure {
   const rule =
     'it is not tried again by itself; find what is special about its file, or load it in parts';
-  return new Failure('InvalidBody', `the server ended ${starts} times while this job ran: ${rule}`);
+  return new Failure(
+    'EndedTooOften',
+    `the server ended ${starts} times while this job ran: ${rule}`,
+  );
 }
 
 /** Of work that is no job. */

@@ -123,7 +123,7 @@ export class Accounts {
 
   /**
    * Makes a token, or takes the given text as one.
-   * @throws Failure InvalidBody at the tier's number of tokens.
+   * @throws Failure LimitReached at the tier's number of tokens.
    */
   async createToken(
     accountId: string,
@@ -264,7 +264,7 @@ export class Accounts {
     return { accountId, tokens: tokens.filter(({ test }) => !test) };
   }
 
-  /** @throws Failure InvalidBody at the tier's number of tokens. */
+  /** @throws Failure LimitReached at the tier's number of tokens. */
   #checkRoom(accountId: string): void {
     const { tier } = found(this.#accounts.get(accountId));
     const active = [...this.#byHash.values()].filter(({ caller, retired }) => {
@@ -273,7 +273,7 @@ export class Accounts {
     });
     if (active.length < tier.tokensMax) return;
     const told = `${tier.tokensMax} tokens, the maximum of tier ${tier.name}`;
-    throw new Failure('InvalidBody', `the account has ${told}: disable one first`);
+    throw new Failure('LimitReached', `the account has ${told}: disable one first`);
   }
 
   async #change<T>(

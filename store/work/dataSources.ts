@@ -22,13 +22,13 @@ export const sealCredential = (credential: object, secrets: Secrets): string =>
 export const unsealCredential = ({ sealed }: CredentialRow, secrets: Secrets): unknown =>
   JSON.parse(secrets.unseal(sealed));
 
-/** @throws Failure InvalidBody when the workspace holds its most. */
+/** @throws Failure LimitReached when the workspace holds its most. */
 export async function insertCredential(database: Database, row: CredentialTable): Promise<void> {
   await refuseFull(database, 'credential', row.workspace);
   await database.insertInto('credential').values(row).execute();
 }
 
-/** @throws Failure InvalidBody when the workspace holds its most. */
+/** @throws Failure LimitReached when the workspace holds its most. */
 export async function insertSource(
   database: Database,
   row: Insertable<DataSourceTable>,
@@ -50,7 +50,7 @@ async function refuseFull(
   if (Number(row?.held ?? 0) < HELD_MAX) return;
   const what = table === 'credential' ? 'credentials' : 'data sources';
   throw new Failure(
-    'InvalidBody',
+    'LimitReached',
     `the workspace holds ${HELD_MAX} ${what}, the most there may be`,
   );
 }

@@ -61,7 +61,7 @@ const RUNS_KEPT_MAX = 5_000;
 
 export const newScheduleId = (): string => `INGESTION_SCHEDULE_${randomHex(16)}`;
 
-/** @throws Failure InvalidBody when the workspace holds its most. */
+/** @throws Failure LimitReached when the workspace holds its most. */
 export async function insertSchedule(database: Database, schedule: Schedule): Promise<void> {
   const row = await database
     .selectFrom('schedule')
@@ -70,7 +70,7 @@ export async function insertSchedule(database: Database, schedule: Schedule): Pr
     .executeTakeFirst();
   if (Number(row?.held ?? 0) >= HELD_MAX) {
     const told = `the workspace holds ${HELD_MAX} schedules, the most there may be`;
-    throw new Failure('InvalidBody', told);
+    throw new Failure('LimitReached', told);
   }
   const values = { ...rowOf(schedule), position_json: null };
   await database.insertInto('schedule').values(values).execute();

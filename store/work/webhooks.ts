@@ -26,12 +26,12 @@ const WAITING_MAX = 10_000;
 
 export const newWebhookId = (): string => `WEBHOOK_${randomHex(16)}`;
 
-/** @throws Failure InvalidBody when the workspace holds its most. */
+/** @throws Failure LimitReached when the workspace holds its most. */
 export async function insertWebhook(database: Database, row: WebhookTable): Promise<void> {
   const held = await listWebhooks(database, row.workspace);
   if (held.length >= HELD_MAX) {
     throw new Failure(
-      'InvalidBody',
+      'LimitReached',
       `the workspace holds ${HELD_MAX} webhooks, the most there may be`,
     );
   }

@@ -132,7 +132,7 @@ export class SourceFailure extends Failure {
   readonly transient: boolean;
 
   constructor(detail: string, transient: boolean) {
-    super('InvalidBody', detail);
+    super('SourceFailed', detail);
     this.transient = transient;
   }
 }
