@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { ROOMS } from './house/rooms.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const NAMED = /`((?:store|pipeline|query|jobs|api|cli|test|bench|docs|bin)\/[\w./-]*)`/g;
+const NAMED = /`((?:store|pipeline|query|jobs|api|app|cli|test|bench|docs|bin)\/[\w./-]*)`/g;
 
 for (const name of readdirSync(join(ROOT, 'docs')).filter((file) => file.endsWith('.md'))) {
   test(`every path in docs/${name} is there`, () => {
@@ -18,12 +19,13 @@ for (const name of readdirSync(join(ROOT, 'docs')).filter((file) => file.endsWit
   });
 }
 
-test('the walk names every file of the two flows', () => {
+test('the picture names every room', () => {
   const text = readFileSync(join(ROOT, 'docs', 'architecture.md'), 'utf8');
-  for (const folder of ['pipeline', 'query']) {
-    for (const file of readdirSync(join(ROOT, folder)).filter((name) => name.endsWith('.ts'))) {
-      if (file === 'dates.ts') continue;
-      assert.ok(text.includes(`${folder}/${file}`), `${folder}/${file} is not in the walk`);
+  for (const [layer, rooms] of Object.entries(ROOMS)) {
+    const row = text.split('\n').find((line) => line.startsWith(`| \`${layer}/\` |`)) ?? '';
+    for (const room of rooms.filter((one) => one !== '.')) {
+      const named = room.split('/').every((part) => row.includes(`${part}/`));
+      assert.ok(named, `${layer}/${room} is not in the picture`);
     }
   }
 });

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { isIn, PRODUCT, topOf, type Rule } from './tree.ts';
 
 /** The rooms of each layer; one imports itself and those before it. */
-const ROOMS: Readonly<Record<string, readonly string[]>> = {
+export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   store: [
     ...[
       'base',
