@@ -3,7 +3,7 @@ import { isoTime } from '../../store/base/clock.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { listAnswer, tableAnswer } from '../print/answerLists.ts';
-import { followJob } from '../print/followJob.ts';
+import { followJob, type JobView } from '../print/followJob.ts';
 import { type ReadingOptions, readingOf } from '../data/readingOptions.ts';
 import { oneOf, type PlaceOptions, sourceNamed } from './sources.ts';
 import { type AskValue, withWorkspace } from '../reach/workspaceApi.ts';
@@ -83,7 +83,7 @@ export const listSchedules = (options: PlaceOptions, settings: Settings): Promis
     tableAnswer(rows, members, options);
   });
 
-/** Runs a schedule at once and shows how it goes. */
+/** Runs a schedule at once and shows how it goes; a run that is under way is shown instead. */
 export const runSchedule = (
   schedule: string,
   options: PlaceOptions,
@@ -91,11 +91,25 @@ export const runSchedule = (
 ): Promise<void> =>
   withWorkspace(settings, options.workspace, async (ask) => {
     const { ingestionScheduleId: id, name } = await named(ask, schedule);
-    const made = (await ask('POST', `/ingestion-schedules/${id}/run`)) as {
-      readonly jobId: string;
-    };
-    await followJob(ask, made.jobId, name, options);
+    const begun = await runUnderWay(ask, id);
+    const { jobId } =
+      begun ??
+      ((await ask('POST', `/ingestion-schedules/${id}/run`)) as { readonly jobId: string });
+    await followJob(ask, jobId, name, options);
   });
+
+const ENDED: ReadonlySet<string> = new Set(['INGESTED', 'ERROR', 'CANCELLED']);
+
+/** The job of the newest run, while it has not ended. */
+async function runUnderWay(ask: AskValue, id: string): Promise<JobView | undefined> {
+  const [run] = (await ask('GET', `/ingestion-history/${id}?last=1`)) as readonly {
+    readonly jobId: string | null;
+    readonly status: string | null;
+  }[];
+  if (run === undefined || run.jobId === null || ENDED.has(run.status ?? '')) return undefined;
+  const job = (await ask('GET', `/jobs/ingest/${run.jobId}`)) as JobView;
+  return job.finished === null ? job : undefined;
+}
 
 export const setState = (
   schedule: string,
