@@ -1,8 +1,8 @@
 // The rules of the house. Each rule first proves on small trees that it can fail, and does not
 // fail where it should not; then it reads the repository.
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { describe, test } from 'vitest';
 import { documentRules } from './house/documents.ts';
 import { expressionRules } from './house/expressions.ts';
 import { importRules } from './house/imports.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import type { Workbench } from '../../pipeline/batch.ts';
 import { openRelation } from '../../pipeline/decode.ts';
 import { ingest, type Load, silentEvents } from '../../pipeline/ingest.ts';
@@ -13,6 +13,7 @@ import { identifier } from '../../store/duckdb/instance.ts';
 import { reasonOf } from '../../store/failure.ts';
 import { read } from '../client.ts';
 import { type Seeded, seeded } from '../crash/seeded.ts';
+import { note } from '../notes.ts';
 import { seedsOf } from '../seeds.ts';
 import { startServer, type TestServer } from '../server.ts';
 
@@ -23,11 +24,11 @@ const SAMPLED = 2_010;
 
 let server: TestServer;
 let folder: string;
-before(async () => {
+beforeAll(async () => {
   server = await startServer();
   folder = await mkdtemp(join(tmpdir(), 'tapedeck-json-'));
 });
-after(async () => {
+afterAll(async () => {
   await server.close();
   await rm(folder, { recursive: true, force: true });
 });
@@ -192,7 +193,7 @@ test('read typed or as text, a file of awkward JSON makes the same table', async
       }
     }
   }
-  t.diagnostic(`${typed} files were read typed, ${texts} as text`);
+  note(t, `${typed} files were read typed, ${texts} as text`);
   assert(typed >= FILES / 2, `only ${typed} files were read typed`);
   assert(texts >= FILES, `only ${texts} files were read as text`);
 });

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { describe, test } from 'vitest';
 import { dayIn, endOfDay, startOfDay } from '../../query/dates.ts';
 import { daysOfRange } from '../../query/ranges.ts';
 

@@ -1,6 +1,6 @@
 // Plans are pure, so their rules are a table.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { endOfDay, parseDay, startOfDay } from '../../query/dates.ts';
 import {
   planSeries,

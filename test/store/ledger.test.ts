@@ -1,8 +1,8 @@
 // hold, settle, release: what is granted, what is refused, what is written.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import fc from 'fast-check';
 import { sql } from 'kysely';
+import { test } from 'vitest';
 import type { Caller } from '../../store/callers.ts';
 import { billingDays } from '../../store/billingDays.ts';
 import type { Account } from '../../store/accountRows.ts';
