@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { COVERAGE } from '../docs/coverage.ts';
 
 const ROOT = join(import.meta.dirname, '..');

@@ -1,7 +1,7 @@
 // The rules of the house. Each rule first proves on small trees that it can fail, and does not
 // fail where it should not; then it reads the repository.
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test } from 'vitest';
 import { fileURLToPath } from 'node:url';
 import { documentRules } from './house/documents.ts';
 import { expressionRules } from './house/expressions.ts';

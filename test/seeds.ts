@@ -1,5 +1,6 @@
 // Seeds of a random suite: one that never changes, one that is fresh. `SEED=…` replays one.
-import type { TestContext } from 'node:test';
+import type { TestContext } from 'vitest';
+import { note } from './notes.ts';
 
 const FIXED = 20_260_131;
 
@@ -8,6 +9,6 @@ export function seedsOf(context: TestContext): readonly number[] {
   const given = process.env['SEED'];
   const seeds =
     given === undefined ? [FIXED, Math.floor(Math.random() * 2 ** 31)] : [Number(given)];
-  context.diagnostic(`seeds ${seeds.join(', ')}`);
+  note(context, `seeds ${seeds.join(', ')}`);
   return seeds;
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { startServer } from './server.ts';
 
 test('a CSV that is posted comes back as a metered answer', async () => {

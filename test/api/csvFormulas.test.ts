@@ -1,8 +1,8 @@
 // Texts that a spreadsheet would run: escaped where a browser opens the answer or its caller asks for it,
 // kept for programs, the same in answers of a few rows and in those that DuckDB writes.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
 import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll, test } from 'vitest';
 import { loaded } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 
@@ -23,7 +23,7 @@ const RUNS = [
 const KEPT = ['-1.5', '+1', '-.5e-3', '-1.', 'a=1', ' =1', "'=1", '"=1"', '1-2', 'x', ''];
 
 let server: TestServer;
-before(async () => {
+beforeAll(async () => {
   server = await startServer();
   const texts = [...RUNS, ...KEPT];
   const records = texts.map((text, at) => ({
@@ -38,7 +38,7 @@ before(async () => {
   const cells = texts.slice(0, 10).map((text, at) => `${20_000 + at},"${text}",-2`);
   await loaded(server, 'MANY', `n,s,v\n${[...many, ...cells].join('\n')}\n`, { key: 'n' });
 });
-after(() => server.close());
+afterAll(() => server.close());
 
 type Cells = readonly Readonly<Record<string, string>>[];
 

@@ -1,6 +1,6 @@
 // Polling: what the caller has already costs nothing, until a record changes.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { loaded } from '../client.ts';
 import { startServer } from '../server.ts';
 

@@ -1,6 +1,6 @@
 // What one account does to the others by SQL, and what its failed queries cost it.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { createWorkspace } from '../../store/lake/datasetEdits.ts';
 import { loaded } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';

@@ -1,6 +1,6 @@
 // What data of others cost, call by call; test/fuzz/licence tries to have them for less.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { verifyLedger } from '../../jobs/upkeep/verifyLedger.ts';
 import { ask, askSql, openShop, type Shop } from '../fuzz/licence/shop.ts';
 
@@ -9,10 +9,10 @@ const DAYS = 12;
 const WEIGHT = 3;
 
 let shop: Shop;
-before(async () => {
+beforeAll(async () => {
   shop = await openShop(20_260_131);
 });
-after(() => shop[Symbol.asyncDispose]());
+afterAll(() => shop[Symbol.asyncDispose]());
 
 const used = async (sql: string): Promise<number> => {
   const { body, status, used: messages } = await askSql(shop, sql);

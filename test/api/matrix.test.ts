@@ -1,7 +1,7 @@
 // The table of endpoints and what the matrix says of it: no row without its case, no case without
 // its row, and what a row takes and stops at follows from what it reaches.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { ENDPOINTS } from '../../api/endpoints/index.ts';
 import { CASES, WAYS } from './matrixCases.ts';
 import { isAlways, NEEDS } from './matrixRules.ts';

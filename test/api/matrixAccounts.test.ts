@@ -1,7 +1,7 @@
 // Every way to ask every row, with good tokens of an account in every state that an account can be
 // in: suspended, budget reached, quota used up, circuit breaker engaged, token's own limit reached.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { READ_ALL } from '../../store/accounts/tokens.ts';
 import { startServer, type TestServer } from '../server.ts';
 import type { Request, Target } from './matrixCases.ts';
@@ -18,7 +18,7 @@ const READER = may({ kind: 'publishable', rights: ['read'] });
 let server: TestServer;
 let owner: Owner;
 let spare: Pick<Target, 'accountId' | 'tokenId'>;
-before(async () => {
+beforeAll(async () => {
   server = await startServer({ settings: { TAPEDECK_SANDBOX_PORT: '0' } });
   const { accounts } = server.tapedeck.services;
   owner = await makeOwner(server, await accounts.createAccount('C', 'grow'), 'C', '535353');
@@ -32,7 +32,7 @@ before(async () => {
   const dear = JSON.stringify({ weight: WEIGHT_MAX });
   assert.equal(await asked('PATCH', `/datasets/${workspace}/HEAVY`, dear), 200);
 });
-after(() => server.close());
+afterAll(() => server.close());
 
 async function asked(
   method: Request['method'],

@@ -1,7 +1,7 @@
 // The operator's workspace CORE: every way to read it, at every level of access, by accounts of
 // every tier, with and without grants and premium messages. And what else a tier decides.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import type { Access } from '../../store/datasets/datasets.ts';
 import { TIER_NAMES } from '../../store/accounts/tiers.ts';
 import type { TokenKind, TokenSettings } from '../../store/accounts/tokens.ts';
@@ -64,11 +64,11 @@ const ACCESSES: readonly Access[] = [
 
 let server: TestServer;
 let operator: Owner;
-before(async () => {
+beforeAll(async () => {
   server = await startServer();
   operator = await makeOwner(server, server.tapedeck.accountId, 'A', '424242');
 });
-after(() => server.close());
+afterAll(() => server.close());
 
 const asked = (
   token: string,

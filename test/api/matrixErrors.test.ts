@@ -1,7 +1,7 @@
 // The errors of SPEC.md: all there, told apart, and each one reached by a request. And requests
 // that come too fast, for every way to ask every row.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { FAILURES } from '../../api/request/failures.ts';
 import type { FailureType } from '../../store/base/failure.ts';
 import type { TokenSettings } from '../../store/accounts/tokens.ts';
@@ -21,7 +21,7 @@ const PROBLEM = 'application/problem+json';
 let server: TestServer;
 let owner: Owner;
 let broken = false;
-before(async () => {
+beforeAll(async () => {
   server = await startServer({
     settings: {
       TAPEDECK_SANDBOX_PORT: '0',
@@ -38,7 +38,7 @@ before(async () => {
   });
   owner = await makeOwner(server, server.tapedeck.accountId, 'A', '424242');
 });
-after(() => server.close());
+afterAll(() => server.close());
 
 let addresses = 0;
 

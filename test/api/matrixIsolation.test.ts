@@ -1,7 +1,7 @@
 // Two accounts: every way to ask every row, by each about what is the other's. What one has does
 // not exist for the other, whatever its tokens say, and no answer tells of it.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { rollJournal } from '../../jobs/upkeep/journalRoll.ts';
 import type { Right, TokenKind, TokenSettings } from '../../store/accounts/tokens.ts';
 import { startServer, type TestServer } from '../server.ts';
@@ -15,13 +15,13 @@ const ALL: readonly Right[] = ['read', 'write', 'delete'];
 let server: TestServer;
 let a: Owner;
 let b: Owner;
-before(async () => {
+beforeAll(async () => {
   server = await startServer({ settings: { TAPEDECK_SANDBOX_PORT: '0' } });
   const { accounts } = server.tapedeck.services;
   a = await makeOwner(server, server.tapedeck.accountId, 'A', '424242');
   b = await makeOwner(server, await accounts.createAccount('B', 'scale'), 'B', '434343');
 });
-after(() => server.close());
+afterAll(() => server.close());
 
 /** What stands nowhere but in what is the owner's, and must stand in no answer to anyone else. */
 function marksOf({ accountId, publishable, secret, target, value }: Owner): readonly string[] {

@@ -1,17 +1,17 @@
 // Every way to ask every row, by where and how a good token is used: in the test environment, signed,
 // from a page, from an address.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { READ_ALL } from '../../store/accounts/tokens.ts';
 import { judgeToken, signer } from './matrixJudge.ts';
 import { newToken, openWorld, tokensOf, type World } from './matrixOwner.ts';
 import { badToken, may, notHere, SECRET, testing } from './matrixRules.ts';
 
 let world: World;
-before(async () => {
+beforeAll(async () => {
   world = await openWorld();
 });
-after(() => world.server.close());
+afterAll(() => world.server.close());
 
 test('the test environment', async () => {
   const { adminToken, ledger } = world.server.tapedeck.services;

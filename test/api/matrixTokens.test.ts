@@ -1,6 +1,6 @@
 // Every way to ask every row, with a token in every state that a token can be in.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import type { Right } from '../../store/accounts/tokens.ts';
 import { requestOf, type Way, WAYS } from './matrixCases.ts';
 import { ask, each, judgeToken } from './matrixJudge.ts';
@@ -10,10 +10,10 @@ import { badToken, may, noToken, operator, SECRET } from './matrixRules.ts';
 const UNKNOWN = 'sk_99999999999999999999999999999999';
 
 let world: World;
-before(async () => {
+beforeAll(async () => {
   world = await openWorld();
 });
-after(() => world.server.close());
+afterAll(() => world.server.close());
 
 test('no token', async () => {
   for (const version of ['v1', 'stable', 'latest', 'v1-beta']) {

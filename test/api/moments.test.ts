@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { endOfPushes, expirePushes, logPushes, readPushes } from '../../store/pushes/pushLog.ts';
 import { load, loaded, read, send } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';

@@ -2,10 +2,11 @@
 // them there, and what the server makes of it is read by others.
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
-import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { test } from 'vitest';
 import { ENDPOINTS } from '../../api/endpoints/index.ts';
 import { expandPath } from '../../api/http/openapi.ts';
+import { note } from '../notes.ts';
 import { assertHidden, PLANTED, spawnServer } from './spawned.ts';
 
 interface Asked {
@@ -135,7 +136,7 @@ test('a token in an odd place is told to nobody', async (t) => {
   answers.push(['audit', (await ask(base, 'GET', '/v1/admin/audit', admin)).text]);
   const doc = await ask(base, 'GET', '/v1/openapi-doc', bearer);
   answers.push(['metrics', (await ask(base, 'GET', '/metrics', {})).text], ['openapi', doc.text]);
-  t.diagnostic(`${asked} requests, ${answers.length} answers`);
+  note(t, `${asked} requests, ${answers.length} answers`);
   assert.ok(answers.length > 500);
   assert.ok(
     answers.some(([, text]) => text.includes('k_…')),

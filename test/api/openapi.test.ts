@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { test } from 'vitest';
 import { ENDPOINTS } from '../../api/endpoints/index.ts';
 import { expandPath, openApi } from '../../api/http/openapi.ts';
 import { VERSION } from '../../store/base/version.ts';

@@ -5,7 +5,7 @@ import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
 import { get as getTls } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { get, load, loaded, read } from '../client.ts';
 import { startServer } from '../server.ts';
 
@@ -27,7 +27,7 @@ test('probes and metrics need no token', async () => {
 
 test("HTTPS with a certificate of one's own", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-tls-'));
-  t.after(() => rm(folder, { recursive: true }));
+  t.onTestFinished(() => rm(folder, { recursive: true }));
   const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
   const files = ['-keyout', key, '-out', cert, '-days', '1', '-nodes'];
@@ -57,7 +57,7 @@ const DISK_MB = 24;
 test('a full disk: reads go on, writes refuse with the reason, then all is well again', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-full-'));
   const mounted = mount(folder);
-  t.after(async () => {
+  t.onTestFinished(async () => {
     if (mounted) execFileSync('umount', [folder]);
     await rm(folder, { recursive: true, force: true });
   });

@@ -1,7 +1,7 @@
 // Limits under a clock that the test holds: what is let through is exact to the millisecond.
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { describe, test } from 'vitest';
 import { KEYS_MAX, makeRateLimiter, type RateLimiter } from '../../api/request/rateLimit.ts';
 import { seedsOf } from '../seeds.ts';
 

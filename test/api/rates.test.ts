@@ -1,6 +1,6 @@
 // 429 over HTTP: by address and by token, counted in milliseconds, told when to come again.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { startServer, type TestServer } from '../server.ts';
 
 const RATED = { TAPEDECK_RATE_LIMIT: 'on' };

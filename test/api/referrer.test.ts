@@ -1,7 +1,7 @@
 // Which Referer fits which patterns: one row a case, and every known trick of spelling.
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { describe, test } from 'vitest';
 import { allowsReferrer, parseReferrers } from '../../api/auth/referrer.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { seedsOf } from '../seeds.ts';

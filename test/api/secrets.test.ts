@@ -1,9 +1,10 @@
 // No token, secret or credential in any log, error, metric or file: planted, then every route is
 // exercised with them, then all that the server said and kept is searched.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { ENDPOINTS } from '../../api/endpoints/index.ts';
 import { expandPath } from '../../api/http/openapi.ts';
+import { note } from '../notes.ts';
 import { signedHeaders } from '../signing/sign.ts';
 import { assertHidden, PLANTED, spawnServer } from './spawned.ts';
 
@@ -64,7 +65,7 @@ test('planted secrets appear nowhere', async (t) => {
   const { base } = server;
   const more = await makeMore(base);
   const errors: string[] = [];
-  t.diagnostic(`${await exerciseAll({ base, errors })} requests`);
+  note(t, `${await exerciseAll({ base, errors })} requests`);
   assert.ok(errors.length > 100);
   const metrics = await (await fetch(`${base}/metrics`)).text();
   // A first start says the tokens that it was given; nothing else may.

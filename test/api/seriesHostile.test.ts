@@ -1,7 +1,7 @@
 // Bad input at both series doors: every parameter, unknown names, keys and subkeys. What is not
 // legal is refused with a sentence that names it; nothing fails, hangs, or comes back in a header.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import type { Parameter } from '../../api/request/parameters.ts';
 import { SERIES_PARAMETERS } from '../../api/read/seriesParameters.ts';
 import { loaded } from '../client.ts';
@@ -20,13 +20,13 @@ interface Told {
 }
 
 let server: TestServer;
-before(async () => {
+beforeAll(async () => {
   server = await startServer();
   const bars = 'symbol,date,close,size\nAAPL,2024-01-02,1.5,1\nAAPL,2024-01-03,2.5,2\n';
   await loaded(server, 'BARS', bars, { key: 'symbol', date: 'date' });
   await loaded(server, 'CODES', 'code,date,v\n7,2024-01-02,1\n', { key: 'code', date: 'date' });
 });
-after(() => server.close());
+afterAll(() => server.close());
 
 async function ask(path: string, query: string): Promise<Told> {
   const url = `${server.base}/v1${path}?${query}&token=${server.publishable}`;

@@ -1,8 +1,8 @@
 // Bodies that come too slowly, or stop coming: refused by their pace, while others may take their time.
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
-import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { test } from 'vitest';
 import { readJson } from '../../api/request/jsonBody.ts';
 import { Failure } from '../../store/base/failure.ts';
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'csv-parse/sync';
+import { test } from 'vitest';
 import { loaded } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 

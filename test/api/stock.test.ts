@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, beforeEach, test } from 'node:test';
+import { afterAll, beforeAll, beforeEach, test } from 'vitest';
 import { STOCK_TYPES } from '../../api/stock/stockTypes.ts';
 import { verifyLedger } from '../../jobs/upkeep/verifyLedger.ts';
 import {
@@ -16,13 +16,13 @@ import {
 } from './stockCore.ts';
 
 let world: StockWorld;
-before(async () => {
+beforeAll(async () => {
   world = await openStockWorld();
 });
 beforeEach(async () => {
   world = await withNewReader(world);
 });
-after(() => world[Symbol.asyncDispose]());
+afterAll(() => world[Symbol.asyncDispose]());
 
 type Json = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 

@@ -1,7 +1,7 @@
 // Bad input at the stock door: symbols, types and every parameter. What is not legal is refused with a
 // sentence that names it, or is no symbol; nothing fails, and nothing comes back in a header.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { stockBatch } from '../../api/endpoints/read/stock.ts';
 import { HOSTILE_TEXTS } from '../fuzz/hostile.ts';
 import { type Answered, askStock, openStockWorld, type StockWorld } from './stockCore.ts';
@@ -22,10 +22,10 @@ const TEXTS = [
 ];
 
 let world: StockWorld;
-before(async () => {
+beforeAll(async () => {
   world = await openStockWorld();
 });
-after(() => world[Symbol.asyncDispose]());
+afterAll(() => world[Symbol.asyncDispose]());
 
 async function askAll(
   texts: readonly string[],

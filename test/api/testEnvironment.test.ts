@@ -1,12 +1,12 @@
 // The test environment as a developer meets it: same paths, same shapes, other values, no charge.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { loaded } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
 let tokens: { readonly publishable: string; readonly secret: string };
-before(async () => {
+beforeAll(async () => {
   server = await startServer({ settings: { TAPEDECK_SANDBOX_PORT: '0' } });
   const rows = Array.from({ length: 20 }, (_, at) => {
     const day = String(at + 1).padStart(2, '0');
@@ -18,7 +18,7 @@ before(async () => {
     all.find((token) => token.test && token.kind === kind)?.text ?? '';
   tokens = { publishable: of('publishable'), secret: of('secret') };
 });
-after(() => server.close());
+afterAll(() => server.close());
 
 interface Bar {
   readonly symbol: string;

@@ -1,10 +1,11 @@
 // Nothing of production gets into the test environment: no value of a record, whatever is computed of
 // it, no token, no definition; and nothing of the test environment gets into production.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { ENDPOINTS } from '../../api/endpoints/index.ts';
 import { expandPath } from '../../api/http/openapi.ts';
 import { loaded, send } from '../client.ts';
+import { note } from '../notes.ts';
 import { startServer, type TestServer } from '../server.ts';
 
 /** Texts that stand in values and definitions, and nowhere else. */
@@ -18,7 +19,7 @@ let server: TestServer;
 let sandbox = '';
 let tokens: { readonly publishable: string; readonly secret: string };
 let ours: readonly string[] = [];
-before(async () => {
+beforeAll(async () => {
   server = await startServer({
     settings: { TAPEDECK_SANDBOX_PORT: '0', TAPEDECK_ALLOW_PRIVATE_ADDRESSES: 'on' },
   });
@@ -50,7 +51,7 @@ before(async () => {
   tokens = { publishable: of('publishable'), secret: of('secret') };
   ours = all.filter((token) => !token.test).map(({ text }) => text);
 });
-after(() => server.close());
+afterAll(() => server.close());
 
 /** A definition of each kind, with marks. */
 async function define(): Promise<void> {
@@ -110,7 +111,7 @@ test('no value, token or definition stands in an answer of any route', async (t)
       }
     }
   }
-  t.diagnostic(`${asked} requests, ${answered} were answered`);
+  note(t, `${asked} requests, ${answered} were answered`);
   assert.ok(answered > 50);
 });
 
@@ -234,7 +235,7 @@ test('whatever a query computes is computed of other values', async (t) => {
     }
     compared += 1;
   }
-  t.diagnostic(`${compared} of ${TEXTS.length + MORE.length} texts have an answer`);
+  note(t, `${compared} of ${TEXTS.length + MORE.length} texts have an answer`);
   assert.ok(compared > 35);
 });
 

@@ -4,7 +4,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { withModules } from './command.ts';
 
 const MAIN = new URL('../../cli/main.ts', import.meta.url).pathname;
@@ -12,12 +12,12 @@ let folder = '';
 let csv = '';
 const children: ChildProcess[] = [];
 
-before(async () => {
+beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tapedeck-cli-'));
   csv = join(folder, 'prices.csv');
   await writeFile(csv, 'symbol,date,price\nA,2020-01-01,1\nB,2020-01-01,2\n,2020-01-01,3\n');
 });
-after(async () => {
+afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');
   await rm(folder, { recursive: true, force: true });
 });

@@ -5,8 +5,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, test } from 'vitest';
 import { startCommand, type Started } from './command.ts';
 
 const DRAIN_MS = 6_000;
@@ -18,10 +18,10 @@ const HALF_SENT = 300;
 let root = '';
 const children: ChildProcess[] = [];
 const sockets: Socket[] = [];
-before(async () => {
+beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'tapedeck-drain-'));
 });
-after(async () => {
+afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');
   for (const socket of sockets) socket.destroy();
   await rm(root, { recursive: true, force: true });

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { readExport } from '../jobs/exportReading.ts';
 import { type Ran, type Started, startCommand } from './command.ts';
 
@@ -24,7 +24,7 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-before(async () => {
+beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tapedeck-cli-export-'));
   env = {
     TAPEDECK_DATA: join(folder, 'data'),
@@ -38,7 +38,7 @@ before(async () => {
   const loaded = await run(['ingest', 'p.csv', '--dataset', 'P']);
   assert.equal(loaded.code, 0, loaded.stderr);
 });
-after(async () => {
+afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');
   await rm(folder, { recursive: true, force: true });
 });

@@ -4,17 +4,17 @@ import { type ChildProcess } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { tellServer } from '../../cli/reach/folderAccess.ts';
 import { served, type TestServer } from '../server.ts';
 import { type Ran, startCommand } from './command.ts';
 
 const children: ChildProcess[] = [];
 let folder = '';
-before(async () => {
+beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tapedeck-ingest-'));
 });
-after(async () => {
+afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');
   await rm(folder, { recursive: true, force: true });
 });

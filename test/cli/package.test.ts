@@ -4,7 +4,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -30,7 +30,7 @@ async function install(folder: string): Promise<string> {
 
 test('the package works under node_modules, outside the clone', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-pack-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  t.onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const command = await install(folder);
   const cwd = join(folder, 'app');
   const help = execFileSync(process.execPath, [command, '--help'], { cwd }).toString();
@@ -44,7 +44,7 @@ test('the package works under node_modules, outside the clone', async (t) => {
     TAPEDECK_DEMO: 'off',
   };
   const server = spawn(process.execPath, [command, 'serve'], { cwd, env });
-  t.after(() => server.kill('SIGKILL'));
+  t.onTestFinished(() => void server.kill('SIGKILL'));
   const base = await new Promise<string>((resolve, reject) => {
     let text = '';
     const hear = (piece: Buffer): void => {

@@ -1,6 +1,6 @@
 // How fast, and how long still: what is told of work that goes on.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { paceOf } from '../../cli/print/progress.ts';
 
 const state = { percent: 25, status: 'VALIDATING', bytes: 200_000_000, records: 0 };

@@ -5,7 +5,7 @@ import type { ChildProcess } from 'node:child_process';
 import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { afterAll, test } from 'vitest';
 import { compactDataset } from '../../jobs/upkeep/compaction.ts';
 import { loaded, read, send } from '../client.ts';
 import { served, startServer } from '../server.ts';
@@ -13,7 +13,7 @@ import { type Ran, startCommand } from './command.ts';
 
 const children: ChildProcess[] = [];
 const folders: string[] = [];
-after(async () => {
+afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');
   for (const folder of folders) await rm(folder, { recursive: true, force: true });
 });

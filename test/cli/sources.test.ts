@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { startHttp } from '../servers/http.ts';
 import { withModules } from './command.ts';
 
@@ -14,11 +14,11 @@ const SQL = 'SELECT symbol, date, price FROM PRICES ORDER BY symbol';
 let folder = '';
 const children: ChildProcess[] = [];
 
-before(async () => {
+beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tapedeck-sources-'));
   await writeFile(join(folder, 'prices.csv'), CSV);
 });
-after(async () => {
+afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');
   await rm(folder, { recursive: true, force: true });
 });

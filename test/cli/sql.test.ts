@@ -6,8 +6,8 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { afterAll, beforeAll, test } from 'vitest';
 import { type Ran, type Started, startCommand } from './command.ts';
 
 let folder = '';
@@ -20,7 +20,7 @@ const NOTES = [
   'MSFT,2024-02-28,407.5,,"two\nlines\tand an \u001b[31mescape"',
 ];
 
-before(async () => {
+beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tapedeck-cli-sql-'));
   env = {
     TAPEDECK_DATA: join(folder, 'data'),
@@ -32,7 +32,7 @@ before(async () => {
   const many = Array.from({ length: 1_200 }, (_, at) => `S${at},2024-01-01,${at}`);
   await ingest('MANY', `symbol,date,v\n${many.join('\n')}\n`);
 });
-after(async () => {
+afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');
   await rm(folder, { recursive: true, force: true });
 });

@@ -4,17 +4,17 @@ import { type ChildProcess, execFileSync, spawnSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, test } from 'vitest';
 import { checkOpenFiles, openFilesMax } from '../../store/base/openFiles.ts';
 import { startCommand, type Started } from './command.ts';
 
 let root = '';
 const children: ChildProcess[] = [];
-before(async () => {
+beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'tapedeck-start-'));
 });
-after(async () => {
+afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');
   await rm(root, { recursive: true, force: true });
 });

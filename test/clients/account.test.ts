@@ -1,7 +1,7 @@
 // The official JavaScript client, unmodified: the account's methods with the values it reads back,
 // what it makes of every refusal that an account meets, and its habit of trying again.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { type Disk, localDisk } from '../../store/base/disk.ts';
 import { loaded } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
@@ -22,13 +22,13 @@ interface Usage {
 
 let server: TestServer;
 let client: Client;
-before(async () => {
+beforeAll(async () => {
   server = await startServer({ settings: { TAPEDECK_SANDBOX_PORT: '0' } });
   iexjs.overrideUrl({ url: `${server.base}/v1/` });
   client = clientOf(server.secret);
   await loaded(server, 'CARS', CSV);
 });
-after(async () => {
+afterAll(async () => {
   iexjs.overrideUrl({});
   await server.close();
 });

@@ -1,7 +1,7 @@
 // The official JavaScript client, unmodified: the workspace methods of datasets and jobs, with the
 // values it reads back (those of sources are in iexjsSources.test.ts).
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { startServer, type TestServer } from '../server.ts';
 import { type Client, iexjs, refusal } from './iexjs.ts';
 
@@ -27,12 +27,12 @@ const SERVED_SOURCES = [
 
 let server: TestServer;
 let client: Client;
-before(async () => {
+beforeAll(async () => {
   server = await startServer();
   iexjs.overrideUrl({ url: `${server.base}/v1/` });
   client = new iexjs.Client({ api_token: server.secret, version: 'v1' });
 });
-after(async () => {
+afterAll(async () => {
   iexjs.overrideUrl({});
   await server.close();
 });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { startServer, type TestServer } from '../server.ts';
 import { type Client, iexjs, refusal } from './iexjs.ts';
 
@@ -15,14 +15,14 @@ type Told = Readonly<Record<string, unknown>>;
 let server: TestServer;
 let client: Client;
 let shelf: string;
-before(async () => {
+beforeAll(async () => {
   shelf = await mkdtemp(join(tmpdir(), 'tapedeck-shelf-'));
   await writeFile(join(shelf, 'cars.csv'), CSV);
   server = await startServer({ settings: { TAPEDECK_SOURCE_FOLDER: shelf } });
   iexjs.overrideUrl({ url: `${server.base}/v1/` });
   client = new iexjs.Client({ api_token: server.secret, version: 'v1' });
 });
-after(async () => {
+afterAll(async () => {
   iexjs.overrideUrl({});
   await server.close();
   await rm(shelf, { recursive: true });

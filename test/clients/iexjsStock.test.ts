@@ -1,6 +1,6 @@
 // The official JavaScript client, unmodified: types of symbols, alone and in a batch.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { askStock, openStockWorld, type StockWorld } from '../api/stockCore.ts';
 import { type Client, iexjs } from './iexjs.ts';
 
@@ -10,12 +10,12 @@ type Methods = Readonly<
 
 let world: StockWorld;
 let client: Client & Methods;
-before(async () => {
+beforeAll(async () => {
   world = await openStockWorld();
   iexjs.overrideUrl({ url: `${world.server.base}/v1/` });
   client = new iexjs.Client({ api_token: world.token, version: 'v1' }) as Client & Methods;
 });
-after(async () => {
+afterAll(async () => {
   iexjs.overrideUrl({});
   await world[Symbol.asyncDispose]();
 });

@@ -1,7 +1,8 @@
 // kill -9 and power loss at the counts of continuous integration; `npm run soak` runs the full
 // ones. Before that, proof that both suites can fail.
 import assert from 'node:assert/strict';
-import { describe, test, type TestContext } from 'node:test';
+import { describe, test, type TestContext } from 'vitest';
+import { note } from '../notes.ts';
 import { seedsOf } from '../seeds.ts';
 import { type Batch, csvOf, seenIn } from './batches.ts';
 import { crashRounds } from './killRounds.ts';
@@ -21,7 +22,7 @@ const PREFIXES = 10;
 const quiet = (): void => undefined;
 
 function expectNone(context: TestContext, { seed, count, failures, notes }: Report): void {
-  context.diagnostic(`seed ${seed}, count ${count}: ${notes.join('; ')}`);
+  note(context, `seed ${seed}, count ${count}: ${notes.join('; ')}`);
   assert.deepEqual(failures, []);
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { afterAll, test } from 'vitest';
 import { findJob } from '../../store/work/jobs.ts';
 import { read } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
@@ -11,7 +11,7 @@ import { Victim } from './victimProcess.ts';
 import type { Door } from './writer.ts';
 
 const roots: string[] = [];
-after(() => Promise.all(roots.map((root) => rm(root, { recursive: true, force: true }))));
+afterAll(() => Promise.all(roots.map((root) => rm(root, { recursive: true, force: true }))));
 
 async function newFolder(): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), 'tapedeck-fatal-'));

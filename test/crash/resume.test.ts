@@ -5,11 +5,11 @@ import { cpSync, rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test } from 'vitest';
+import type { Seams } from '../../app/core.ts';
 import { load, read, send } from '../client.ts';
 import { startServer } from '../server.ts';
 import { waitForJobs } from './aftermath.ts';
-import type { Seams } from '../../app/core.ts';
 
 const LOADS = 5;
 

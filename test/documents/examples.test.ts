@@ -1,6 +1,6 @@
 // A reader may copy any block of the documents into a shell: it runs here as it is printed.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { type Block, blocksOf, documents } from './markdown.ts';
 import { startWalk, type Walk } from './walk.ts';
 
@@ -32,10 +32,10 @@ const titleOf = (block: Block): string =>
 describe('every block of the documents runs as it is printed', () => {
   let walk: Walk | undefined;
   let printed = '';
-  before(async () => {
+  beforeAll(async () => {
     walk = await startWalk();
   });
-  after(() => walk?.[Symbol.asyncDispose]());
+  afterAll(() => walk?.[Symbol.asyncDispose]());
 
   for (const block of BLOCKS.filter((one) => ELSEWHERE[firstLine(one)] === undefined)) {
     test(titleOf(block), async () => {

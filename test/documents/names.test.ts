@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { describe, test } from 'vitest';
 import { ENDPOINTS } from '../../api/endpoints/index.ts';
 import { runnableCommands } from '../../docs/commandsPage.ts';
 import { codeSpans, documents, ROOT, textOf } from './markdown.ts';

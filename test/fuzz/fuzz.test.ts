@@ -1,6 +1,7 @@
 // The counts of continuous integration: a fixed seed and a fresh one; `SEED=…` replays one.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
+import { note } from '../notes.ts';
 import { seedsOf } from '../seeds.ts';
 import { fuzzFiles } from './files.ts';
 import { fuzzRequests } from './requests.ts';
@@ -10,7 +11,7 @@ const REQUESTS = 500;
 
 test('requests: hostile values at every place get a sentence below 500', async (context) => {
   for (const seed of seedsOf(context)) {
-    const log = (line: string): void => context.diagnostic(line);
+    const log = (line: string): void => note(context, line);
     const { runs, failures } = await fuzzRequests({ count: REQUESTS, seed, log });
     assert.deepEqual(failures, [], failures.join('\n'));
     assert.equal(runs, REQUESTS);
@@ -19,7 +20,7 @@ test('requests: hostile values at every place get a sentence below 500', async (
 
 test('files: what is mutated is loaded or refused with a sentence', async (context) => {
   for (const seed of seedsOf(context)) {
-    const log = (line: string): void => context.diagnostic(line);
+    const log = (line: string): void => note(context, line);
     const { runs, failures } = await fuzzFiles({ count: FILES, seed, log });
     assert.deepEqual(failures, [], failures.join('\n'));
     assert.equal(runs, FILES);

@@ -1,6 +1,7 @@
 // Licensed data cost what is learnt of them, and what nobody paid for tells nothing.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
+import { note } from '../notes.ts';
 import { seedsOf } from '../seeds.ts';
 import { exactnessLaw } from './licence/exactness.ts';
 import { extractionLaw } from './licence/extraction.ts';
@@ -15,7 +16,7 @@ const PROGRAMS = 20;
 test('no program learns licensed records below their price', async (t) => {
   for (const seed of seedsOf(t)) {
     const { failures, ...told } = await extractionLaw(PROGRAMS, seed);
-    t.diagnostic(JSON.stringify(told));
+    note(t, JSON.stringify(told));
     isNone(failures);
     assert.ok(told.learnt > PROGRAMS, JSON.stringify(told));
   }
@@ -27,7 +28,7 @@ const REQUESTS = 15;
 test('an answer that is free or failed is the same whatever a licensed value is', async (t) => {
   for (const seed of seedsOf(t)) {
     const { failures, ...told } = await leaksLaw(REQUESTS, seed);
-    t.diagnostic(JSON.stringify(told));
+    note(t, JSON.stringify(told));
     isNone(failures);
     assert.ok(told.compared > 250, JSON.stringify(told));
   }
@@ -39,7 +40,7 @@ const QUERIES = 6;
 test('under a fold every record that the answer depends on is paid', async (t) => {
   for (const seed of seedsOf(t)) {
     const { failures, ...told } = await exactnessLaw(QUERIES, seed);
-    t.diagnostic(JSON.stringify(told));
+    note(t, JSON.stringify(told));
     isNone(failures);
     assert.ok(told.learnt > 0, JSON.stringify(told));
   }

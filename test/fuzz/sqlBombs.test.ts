@@ -1,8 +1,9 @@
 // The bombs of test/fuzz/sql: each is refused or ended by a limit, the server lives, and who reads a
 // series meanwhile is answered.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, test } from 'vitest';
+import { note } from '../notes.ts';
 import { allAttacks } from './sql/attacks.ts';
 import { faultsOf } from './sql/verdicts.ts';
 import { openWorld, type World } from './sql/world.ts';
@@ -11,10 +12,10 @@ import { openWorld, type World } from './sql/world.ts';
 const DEADLINE_MS = 500;
 
 let world: World;
-before(async () => {
+beforeAll(async () => {
   world = await openWorld(DEADLINE_MS);
 });
-after(() => world[Symbol.asyncDispose]());
+afterAll(() => world[Symbol.asyncDispose]());
 
 const BOMBS = allAttacks().filter(({ theme }) => theme === 'bombs');
 
@@ -29,11 +30,11 @@ test('bombs end, and a series read beside them is answered', async (context) => 
     const startedMs = performance.now();
     faults.push(...(await faultsOf(world, bomb)));
     const ms = Math.round(performance.now() - startedMs);
-    if (ms > 2 * DEADLINE_MS) context.diagnostic(`${ms} ms ${bomb.name}`);
+    if (ms > 2 * DEADLINE_MS) note(context, `${ms} ms ${bomb.name}`);
   }
   stop.abort();
   const { count, slowestMs } = await reads;
-  context.diagnostic(`${count} reads beside, the slowest took ${Math.round(slowestMs)} ms`);
+  note(context, `${count} reads beside, the slowest took ${Math.round(slowestMs)} ms`);
   assert.ok(faults.length === 0, `\n${faults.length} faults\n${faults.join('\n')}`);
   assert.ok(count > 100, `${count} reads`);
 });

@@ -1,16 +1,16 @@
 // Every attack of test/fuzz/sql but the bombs: what is refused is refused with a sentence, what is
 // harmless is answered, what costs is paid.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { allAttacks } from './sql/attacks.ts';
 import { faultsOf } from './sql/verdicts.ts';
 import { openWorld, type World } from './sql/world.ts';
 
 let world: World;
-before(async () => {
+beforeAll(async () => {
   world = await openWorld();
 });
-after(() => world[Symbol.asyncDispose]());
+afterAll(() => world[Symbol.asyncDispose]());
 
 const ATTACKS = allAttacks().filter(({ theme }) => theme !== 'bombs');
 

@@ -1,16 +1,16 @@
 // What stands around a text: bodies that are no text, parameters that are no values, formats, and
 // what another account asked before.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { allAttacks } from './sql/attacks.ts';
 import { ask, faultsOf, leakOf } from './sql/verdicts.ts';
 import { openWorld, type World } from './sql/world.ts';
 
 let world: World;
-before(async () => {
+beforeAll(async () => {
   world = await openWorld();
 });
-after(() => world[Symbol.asyncDispose]());
+afterAll(() => world[Symbol.asyncDispose]());
 
 interface Sent {
   readonly name: string;
@@ -138,10 +138,10 @@ const BODIES: readonly Sent[] = [
   },
 ];
 
-test('bodies and queries of every kind are a text, or refused with a sentence', async (context) => {
-  const { base, publishable, folder } = world.server;
+describe('bodies and queries of every kind are a text, or refused with a sentence', () => {
   for (const { name, method = 'POST', query = {}, body, type, status, says } of BODIES) {
-    await context.test(name, async () => {
+    test(name, async () => {
+      const { base, publishable, folder } = world.server;
       const all = new URLSearchParams({ token: publishable, ...query });
       const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type };
       const init = method === 'GET' ? {} : { method, body: body ?? '', headers };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
+import { note } from '../notes.ts';
 import { seedsOf } from '../seeds.ts';
 import { fuzzTexts } from './sql/fuzzTexts.ts';
 
@@ -8,7 +9,7 @@ const TEXTS = 300;
 
 test('hostile SQL is answered, refused or ended, and tells nothing', async (context) => {
   for (const seed of seedsOf(context)) {
-    const log = (line: string): void => context.diagnostic(line);
+    const log = (line: string): void => note(context, line);
     const { runs, failures } = await fuzzTexts({ count: TEXTS, seed, log });
     assert.deepEqual(failures, [], failures.join('\n'));
     assert.equal(runs, TEXTS);

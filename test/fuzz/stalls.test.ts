@@ -1,6 +1,7 @@
 // The counts of continuous integration: a fixed seed and a fresh one; `SEED=…` replays one.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
+import { note } from '../notes.ts';
 import { seedsOf } from '../seeds.ts';
 import { stallsLaw } from './stalls.ts';
 
@@ -8,7 +9,7 @@ const TEXTS = 300;
 
 test('long texts at every place: the loop never stands still for longer than its budget', async (context) => {
   for (const seed of seedsOf(context)) {
-    const log = (line: string): void => context.diagnostic(line);
+    const log = (line: string): void => note(context, line);
     const { runs, failures } = await stallsLaw({ count: TEXTS, seed, log });
     assert.deepEqual(failures, [], failures.join('\n'));
     assert.equal(runs, TEXTS);

@@ -27,7 +27,11 @@ const WITHOUT_USER = ['query/time/calendar.ts'];
 export const TABLE_OF_ENDPOINTS = 'api/endpoints/index.ts';
 
 /** Exports which are used through a computed path: `file#name`. */
-const USED_BY_PATH = ['docs/generate.ts#generate'];
+const USED_BY_PATH = [
+  'docs/generate.ts#generate',
+  'test/runner/config.ts#config',
+  'test/runner/config.ts#configOf',
+];
 
 export const importRules: readonly Rule[] = [
   {

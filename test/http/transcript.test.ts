@@ -5,12 +5,12 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
 import fc from 'fast-check';
+import { afterAll, beforeAll, test } from 'vitest';
 import { difference } from './difference.ts';
 import { fillIn, matchPattern, redraw, volatileNamed } from './pattern.ts';
 import { signatureDate, signatureHeaders } from './signature.ts';
-import { playTranscript, readTranscript, updateAsked } from './transcript.ts';
+import { conversationOf, readTranscript, updateAsked } from './transcript.ts';
 
 const SECRET = 'sk_0123456789abcdef0123456789abcdef';
 const JOB = '0123456789abcdef0123456789abcdef';
@@ -56,7 +56,7 @@ async function textOf(asked: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-before(async () => {
+beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'transcript-'));
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
@@ -64,7 +64,7 @@ before(async () => {
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 
-after(async () => {
+afterAll(async () => {
   server.close();
   await rm(folder, { recursive: true });
 });
@@ -82,16 +82,17 @@ async function play(
   await writeFile(path, text);
   polls = 0;
   const failures: Record<string, string> = {};
-  const step = async (title: string, body: () => Promise<void>): Promise<void> => {
-    await body().catch((error: unknown) => {
-      failures[title] = String(error);
-    });
-  };
   const variables = new Map([
     ['sk', SECRET],
     ['base', base],
   ]);
-  await playTranscript(await readTranscript(path), { base: to, variables }, { update, step });
+  const { finish, steps } = conversationOf(await readTranscript(path), update);
+  for (const { play, title } of steps) {
+    await play({ base: to, variables }).catch((error: unknown) => {
+      failures[title] = String(error);
+    });
+  }
+  await finish();
   return { failures, written: await readFile(path, 'utf8') };
 }
 

@@ -87,7 +87,7 @@ interface Transcript {
 }
 
 /** `base` is `http://address:port`; captures are added to `variables`. */
-interface World {
+export interface World {
   readonly base: string;
   readonly variables: Variables;
 }
@@ -98,8 +98,12 @@ interface Answer {
   readonly body: Buffer;
 }
 
-/** Runs one block as a test: `(title, body) => t.test(title, body)`. */
-type Step = (title: string, play: () => Promise<void>) => Promise<void>;
+interface Conversation {
+  /** A block each, to be played in order; a step throws what differs. */
+  readonly steps: readonly { readonly title: string; play(world: World): Promise<void> }[];
+  /** After the last step: with `update` writes the answers into the file. */
+  finish(): Promise<void>;
+}
 
 export async function readTranscript(path: string): Promise<Transcript> {
   const text = await readFile(path, 'utf8');
@@ -125,21 +129,22 @@ export function updateAsked(variables: Readonly<Record<string, string | undefine
   return true;
 }
 
-/** Plays every block in order; with `update` rewrites the file instead of comparing. */
-export async function playTranscript(
-  transcript: Transcript,
-  world: World,
-  { update, step }: { readonly update: boolean; readonly step: Step },
-): Promise<void> {
-  const drawn = transcript.blocks.map((block) => block.expected);
-  for (const [index, block] of transcript.blocks.entries()) {
-    await step(block.title, async () => {
-      const actual = await playBlock(block, transcript.path, world);
+/** What a transcript plays; with `update` it rewrites the file instead of comparing. */
+export function conversationOf(transcript: Transcript, update: boolean): Conversation {
+  const { blocks, path } = transcript;
+  const drawn = blocks.map(({ expected }) => expected);
+  const steps = blocks.map((block, index) => ({
+    title: block.title,
+    play: async (world: World): Promise<void> => {
+      const actual = await playBlock(block, path, world);
       drawn[index] = actual;
-      if (!update) compare(block, actual, transcript.path);
-    });
-  }
-  if (update) await writeFile(transcript.path, render(transcript, drawn));
+      if (!update) compare(block, actual, path);
+    },
+  }));
+  const finish = async (): Promise<void> => {
+    if (update) await writeFile(path, render(transcript, drawn));
+  };
+  return { steps, finish };
 }
 
 function compare(block: Block, actual: string, path: string): void {

@@ -3,36 +3,47 @@ import { globSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { test } from 'node:test';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { startServer, type TestServer } from '../server.ts';
 import type { Variables } from './pattern.ts';
-import { playTranscript, readTranscript, updateAsked } from './transcript.ts';
+import { conversationOf, readTranscript, updateAsked, type World } from './transcript.ts';
 
 const update = updateAsked(process.env);
 
 for (const path of globSync(join(import.meta.dirname, '*.http')).sort()) {
-  test(basename(path), async (t) => {
+  describe(basename(path), async () => {
     const transcript = await readTranscript(path);
-    const { clock: time, ...given } = transcript.settings;
-    await using fresh = await freshFolder();
-    const settings = Object.fromEntries(
-      Object.entries(given).map(([name, value]) => [name, value === 'fresh' ? fresh.path : value]),
-    );
-    const nowMs = Date.parse(time ?? '');
-    const seams = time === undefined ? {} : { clock: () => nowMs };
-    await using server = await startServer({ settings, seams });
-    const { base } = server;
-    const variables = await variablesOf(server);
-    const step = (title: string, play: () => Promise<void>): Promise<void> => t.test(title, play);
-    await playTranscript(transcript, { base, variables }, { update, step });
+    const { finish, steps } = conversationOf(transcript, update);
+    let world: World & AsyncDisposable;
+    beforeAll(async () => {
+      world = await startWorld(transcript.settings);
+    });
+    afterAll(async () => {
+      await world[Symbol.asyncDispose]();
+      await finish();
+    });
+    for (const { play, title } of steps) test(title, () => play(world));
   });
 }
 
-/** What the setting `fresh` stands for: an empty folder, which goes with the server. */
-async function freshFolder(): Promise<AsyncDisposable & { readonly path: string }> {
-  const path = await mkdtemp(join(tmpdir(), 'tapedeck-fresh-'));
-  const drop = (): Promise<void> => rm(path, { recursive: true, force: true });
-  return { path, [Symbol.asyncDispose]: drop };
+/** A server with the settings of a transcript; `fresh` is an empty folder, which goes with it. */
+async function startWorld(
+  given: Readonly<Record<string, string>>,
+): Promise<World & AsyncDisposable> {
+  const { clock: time, ...texts } = given;
+  const fresh = await mkdtemp(join(tmpdir(), 'tapedeck-fresh-'));
+  const settings = Object.fromEntries(
+    Object.entries(texts).map(([name, value]) => [name, value === 'fresh' ? fresh : value]),
+  );
+  const nowMs = Date.parse(time ?? '');
+  const seams = time === undefined ? {} : { clock: () => nowMs };
+  const server = await startServer({ settings, seams });
+  const drop = async (): Promise<void> => {
+    await server.close();
+    await rm(fresh, { recursive: true, force: true });
+  };
+  const { base } = server;
+  return { base, variables: await variablesOf(server), [Symbol.asyncDispose]: drop };
 }
 
 async function variablesOf({

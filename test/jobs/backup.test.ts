@@ -6,19 +6,20 @@ import { randomInt } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { restoreBackup, verifyBackup } from '../../jobs/backup/restore.ts';
 import { openFolder } from '../../store/catalog/folder.ts';
 import { type Disk, localDisk } from '../../store/base/disk.ts';
 import { loaded, read } from '../client.ts';
 import { openSqliteCatalog, readTable, tables } from '../lake/reader.ts';
+import { note } from '../notes.ts';
 import { startServer, type TestServer } from '../server.ts';
 
 let root = '';
-before(async () => {
+beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'tapedeck-backup-'));
 });
-after(() => rm(root, { recursive: true, force: true }));
+afterAll(() => rm(root, { recursive: true, force: true }));
 
 interface Made {
   readonly snapshot: number;
@@ -153,11 +154,11 @@ test('a backup of a server in use restores to the same answers, charges and jobs
     const [pushed, charged] = [new Set(users.pushed), users.charged()];
     const startedMs = performance.now();
     const made = await backedUp(server, target, { copy: round % 2 === 1 });
-    t.diagnostic(`${Math.round(performance.now() - startedMs)} ms: ${JSON.stringify(made)}`);
+    note(t, `${Math.round(performance.now() - startedMs)} ms: ${JSON.stringify(made)}`);
     const data = join(root, `used-${round}`);
     const restoredMs = performance.now();
     await restoreBackup(target, data, localDisk);
-    t.diagnostic(`restored in ${Math.round(performance.now() - restoredMs)} ms`);
+    note(t, `restored in ${Math.round(performance.now() - restoredMs)} ms`);
     rounds.push({ made, pushed, charged, data });
   }
   await users.stop();
@@ -178,7 +179,7 @@ test('a backup of a server in use restores to the same answers, charges and jobs
     assert.deepEqual(((await verdict.json()) as { faults: object[] }).faults, []);
     assert.ok((await accountUsage(restored)) >= charged, 'what was charged before is in it');
     assert.equal(jobs.failed, 0);
-    t.diagnostic(`${pushed.size} pushes, ${charged} messages, ${jobs.begun} jobs begun again`);
+    note(t, `${pushed.size} pushes, ${charged} messages, ${jobs.begun} jobs begun again`);
   }
 });
 
@@ -322,7 +323,7 @@ for (const failing of ['all', 'one'] as const) {
     const { manifest, faults } = await verifyBackup(target);
     assert.deepEqual([manifest.snapshot, faults], [last.snapshot, []]);
     assert.equal((await readdir(target)).length, 4, 'manifest, lock, lake, one state');
-    t.diagnostic(`${count} cuts`);
+    note(t, `${count} cuts`);
   });
 }
 
@@ -347,7 +348,7 @@ async function checkCut(
 /** The process of a server that kills itself at an operation on the target of its backup. */
 const VICTIM = `
 import { startServer } from '${new URL('../server.ts', import.meta.url).href}';
-import { localDisk } from '${new URL('../../store/base/disk.ts', import.meta.url).href}';
+import { localDisk } from '${new URL('../../store/disk.ts', import.meta.url).href}';
 const [folder, target, passes] = process.argv.slice(1);
 let left = Number(passes);
 const at = (path) => {
@@ -386,7 +387,7 @@ test('a backup that is killed leaves the former one whole', async (t) => {
     assert.ok(passes > 5 || manifest.snapshot === former.snapshot);
   }
   assert.ok(signals.slice(0, 3).every((signal) => signal === 'SIGKILL'));
-  t.diagnostic(signals.join());
+  note(t, signals.join());
 });
 
 test('a restore that ends anywhere leaves nothing that is served', async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { get, load, loaded, read } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 

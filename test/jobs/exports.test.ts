@@ -5,7 +5,7 @@ import { cpSync, existsSync, readdirSync } from 'node:fs';
 import { appendFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { createWorkspace } from '../../store/lake/datasetEdits.ts';
 import { load, loaded, read } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
@@ -33,7 +33,7 @@ const line = (at: number): string => {
   });
 };
 
-before(async () => {
+beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'tapedeck-exports-'));
   filled = join(root, 'filled');
   await using server = await startServer({ folder: filled });
@@ -44,7 +44,7 @@ before(async () => {
     duplicateKeyHandling: 'replace',
   });
 });
-after(async () => {
+afterAll(async () => {
   await rm(root, { recursive: true, force: true });
 });
 

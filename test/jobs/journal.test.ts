@@ -1,7 +1,7 @@
 // Why each message was charged: the line is there at once, stays when it becomes Parquet, and what
 // anyone changes in the books is found.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { rollJournal } from '../../jobs/upkeep/journalRoll.ts';
 import { verifyLedger } from '../../jobs/upkeep/verifyLedger.ts';
 import { survive } from '../../store/base/crashPoints.ts';
@@ -14,12 +14,12 @@ const DAY_MS = 86_400_000;
 
 let server: TestServer;
 let nowMs = Date.UTC(2026, 0, 31, 12);
-before(async () => {
+beforeAll(async () => {
   server = await startServer({ seams: { clock: () => nowMs } });
   const rows = Array.from({ length: 9 }, (_, at) => `K${at % 3},2020-01-0${1 + at},${at}`);
   await loaded(server, 'PRICES', `symbol,date,v\n${rows.join('\n')}\n`);
 });
-after(() => server.close());
+afterAll(() => server.close());
 
 interface Line {
   readonly requestId: string;

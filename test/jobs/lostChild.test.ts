@@ -1,8 +1,8 @@
 // A load whose process is killed: once it begins again by itself, then it is nobody's bad request.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { test } from 'vitest';
 import { load } from '../client.ts';
 import { startServer } from '../server.ts';
 

@@ -1,16 +1,16 @@
 // A list that comes in pages is one version of its dataset, or none.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { send } from '../client.ts';
 import { startHttp } from '../servers/http.ts';
 import { startServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
-before(async () => {
+beforeAll(async () => {
   const settings = { TAPEDECK_ALLOW_PRIVATE_ADDRESSES: 'on' };
   server = await startServer({ settings, seams: { watch: false } });
 });
-after(() => server.close());
+afterAll(() => server.close());
 
 type Told = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 // Pushed records: no version until their flush, the same bytes after it, and the exact way of a load
 // for what needs it. Any history of them: test/laws/histories.ts.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { flushDataset } from '../../jobs/run/flush.ts';
 import { loaded } from '../client.ts';
 import { ask, read } from '../laws/histories.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { get, loaded, read } from '../client.ts';
 import { eventually, holders } from '../holders.ts';
 import { ask } from '../laws/histories.ts';

@@ -4,19 +4,19 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, test } from 'vitest';
 import { load, loaded, read, send } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
 let shelf: string;
-before(async () => {
+beforeAll(async () => {
   shelf = await mkdtemp(join(tmpdir(), 'tapedeck-shelf-'));
   const settings = { TAPEDECK_SOURCE_FOLDER: shelf };
   server = await startServer({ settings, seams: { watch: false } });
 });
-after(async () => {
+afterAll(async () => {
   await server.close();
   await rm(shelf, { recursive: true });
 });

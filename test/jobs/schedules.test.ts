@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { startServer, type TestServer } from '../server.ts';
 
 const SETTINGS = { TAPEDECK_ALLOW_PRIVATE_ADDRESSES: 'on' };

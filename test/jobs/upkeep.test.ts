@@ -1,7 +1,7 @@
 // A dataset's upkeep: many small loads become few files, storage has a limit that reads do not know,
 // texts of the index have theirs.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { makeUpkeep } from '../../jobs/upkeep/upkeep.ts';
 import { readSnapshots } from '../../store/history/retention.ts';
 import { get, load, loaded, read } from '../client.ts';

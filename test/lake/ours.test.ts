@@ -1,7 +1,7 @@
 // A foreign reader opens our lake: the same rows as our own answers, at every snapshot.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { get, loaded, read } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 import { openSqliteCatalog, parseRow, readTable, snapshots, tables } from './reader.ts';

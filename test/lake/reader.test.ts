@@ -9,9 +9,9 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { describe, test, type TestContext } from 'vitest';
 import {
   openCsvCatalog,
   openSqliteCatalog,
@@ -38,7 +38,8 @@ const TABLES_BY_SNAPSHOT = [
 /** Tests with the reference lake; without it they are skipped, which CI does not accept. */
 function referenceTest(name: string, body: (catalog: LakeCatalog) => Promise<void>): void {
   const absent = !existsSync(LAKE) && process.env['CI'] !== 'true';
-  test(name, { skip: absent ? 'no ../shared/lake beside the project' : false }, async () => {
+  test(name, async (t) => {
+    t.skip(absent, 'no ../shared/lake beside the project');
     const catalog = await openCsvCatalog(join(LAKE, 'catalog'));
     try {
       await body(catalog);
@@ -105,7 +106,7 @@ describe('the reference lake', () => {
  */
 async function makeLake(t: TestContext): Promise<{ path: string; catalog: DatabaseSync }> {
   const folder = await mkdtemp(join(tmpdir(), 'lake-'));
-  t.after(() => rm(folder, { recursive: true }));
+  t.onTestFinished(() => rm(folder, { recursive: true }));
   await mkdir(join(folder, 'main/t'), { recursive: true });
   await writeParquet([
     `COPY (FROM (VALUES (1::INT, 'x', 'g'), (2, 'y', 'g'), (3, 'z', 'g')) AS t(n, old, gone))
@@ -118,7 +119,7 @@ async function makeLake(t: TestContext): Promise<{ path: string; catalog: Databa
   ]);
   const path = join(folder, 'catalog.sqlite');
   const catalog = new DatabaseSync(path);
-  t.after(() => catalog.close());
+  t.onTestFinished(() => catalog.close());
   catalog.exec(CATALOG.replaceAll('FOLDER', folder));
   return { path, catalog };
 }
@@ -187,7 +188,7 @@ describe('a lake with its catalog in SQLite', () => {
   test('cannot be written to', async (t) => {
     const { path } = await makeLake(t);
     const catalog = await openSqliteCatalog(path);
-    t.after(() => catalog.close());
+    t.onTestFinished(() => catalog.close());
     await assert.rejects(catalog.rows('DELETE FROM ducklake_table'), /readonly/);
   });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
+import { note } from '../notes.ts';
 import { seedsOf } from '../seeds.ts';
 import { contractsLaw } from './contracts.ts';
 import { cursorsLaw } from './cursors.ts';
@@ -16,49 +17,49 @@ import { rotLaw } from './rot.ts';
 const CALLS = 600;
 
 test('64 callers: the headers add up to ledger, usage and journal', async (t) => {
-  for (const seed of seedsOf(t)) t.diagnostic(`${await meteringLaw(CALLS, seed)} messages`);
+  for (const seed of seedsOf(t)) note(t, `${await meteringLaw(CALLS, seed)} messages`);
 });
 
 /** Full count: 500 cases of 64 calls, by `npm run soak limits`. */
 const CASES = 6;
 
 test('64 callers at a limit: as many calls pass as it covers, not one more', async (t) => {
-  for (const seed of seedsOf(t)) t.diagnostic(`${await limitsLaw(CASES, seed)} calls passed`);
+  for (const seed of seedsOf(t)) note(t, `${await limitsLaw(CASES, seed)} calls passed`);
 });
 
 /** Full count: 1,000 histories, by `npm run soak histories`. */
 const STEPS = 12;
 
 test('any history answers as plain maps do', async (t) => {
-  for (const seed of seedsOf(t)) t.diagnostic(`${await historyLaw(STEPS, seed)} records`);
+  for (const seed of seedsOf(t)) note(t, `${await historyLaw(STEPS, seed)} records`);
 });
 
 /** Full count: 5,000 tables, by `npm run soak tables`. */
 const TABLES = 20;
 
 test('a table that is loaded without a word comes out of every door whole', async (t) => {
-  for (const seed of seedsOf(t)) t.diagnostic(JSON.stringify(await tablesLaw(TABLES, seed)));
+  for (const seed of seedsOf(t)) note(t, JSON.stringify(await tablesLaw(TABLES, seed)));
 });
 
 /** Full count: 400 histories of 40 steps, by `npm run soak moments`. */
 const MOMENT_STEPS = 10;
 
 test('what a reader saw is answered again, byte for byte, on every door', async (t) => {
-  for (const seed of seedsOf(t)) t.diagnostic(`${await momentsLaw(MOMENT_STEPS, seed)} answers`);
+  for (const seed of seedsOf(t)) note(t, `${await momentsLaw(MOMENT_STEPS, seed)} answers`);
 });
 
 /** Full count: 400 rounds, by `npm run soak cursors`. */
 const CURSOR_ROUNDS = 2;
 
 test('a named query tells what 4 writers pushed exactly once', async (t) => {
-  for (const seed of seedsOf(t)) t.diagnostic(`${await cursorsLaw(CURSOR_ROUNDS, seed)} records`);
+  for (const seed of seedsOf(t)) note(t, `${await cursorsLaw(CURSOR_ROUNDS, seed)} records`);
 });
 
 /** Full count: 10,000 steps, by `npm run soak memory`. */
 const INTERLEAVINGS = 60;
 
 test('memory answers as the files do, byte for byte, and never less than was acknowledged', async (t) => {
-  for (const seed of seedsOf(t)) t.diagnostic(await memoryLaw(INTERLEAVINGS, seed));
+  for (const seed of seedsOf(t)) note(t, await memoryLaw(INTERLEAVINGS, seed));
 });
 
 /** Full count: 2,000 requests, by `npm run soak formats`. */
@@ -67,7 +68,7 @@ const ANSWERS = 30;
 test('one answer in every format says the same', async (t) => {
   for (const seed of seedsOf(t)) {
     const { failures, ...told } = await formatsLaw(ANSWERS, seed);
-    t.diagnostic(JSON.stringify(told));
+    note(t, JSON.stringify(told));
     assert.ok(failures.length === 0, failures.slice(0, 3).join('\n'));
     assert.ok(told.rows > ANSWERS, JSON.stringify(told));
   }
@@ -77,7 +78,7 @@ test('one answer in every format says the same', async (t) => {
 const CONTRACTS = 6;
 
 test('whatever the contract, every record is accounted for, and what is read fits', async (t) => {
-  for (const seed of seedsOf(t)) t.diagnostic(`${await contractsLaw(CONTRACTS, seed)} records`);
+  for (const seed of seedsOf(t)) note(t, `${await contractsLaw(CONTRACTS, seed)} records`);
 });
 
 /** Full count: 1,000 flips, by `npm run soak rot`. */
@@ -86,7 +87,7 @@ const FLIPS = 25;
 test('a bit that flips in a file is never answered for a value', async (t) => {
   for (const seed of seedsOf(t)) {
     const { failures, ...told } = await rotLaw(FLIPS, seed);
-    t.diagnostic(JSON.stringify(told));
+    note(t, JSON.stringify(told));
     assert.ok(failures.length === 0, failures.slice(0, 3).join('\n'));
     assert.ok(told.damaged > 0 && told.right > 0, JSON.stringify(told));
   }

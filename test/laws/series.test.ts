@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
+import { note } from '../notes.ts';
 import { seedsOf } from '../seeds.ts';
 import { seriesPlansLaw } from './seriesPlans.ts';
 import { seriesRequestsLaw } from './seriesRequests.ts';
@@ -13,7 +14,7 @@ const PLANS = 2_000;
 test('the plan of any request means what the oracle says', (t) => {
   for (const seed of seedsOf(t)) {
     const { failures, ...told } = seriesPlansLaw(PLANS, seed);
-    t.diagnostic(JSON.stringify(told));
+    note(t, JSON.stringify(told));
     assert.ok(failures.length === 0, shown(failures));
     assert.ok(told.cuts > PLANS / 20 && told.refused < PLANS / 2, JSON.stringify(told));
   }
@@ -25,7 +26,7 @@ const REQUESTS = 40;
 test('a server answers any request as the oracle does, from files and memory', async (t) => {
   for (const seed of seedsOf(t)) {
     const { failures, ...told } = await seriesRequestsLaw(REQUESTS, seed);
-    t.diagnostic(JSON.stringify(told));
+    note(t, JSON.stringify(told));
     assert.ok(failures.length === 0, shown(failures));
     assert.ok(told.rows > 0 && told.fromMemory > 0, JSON.stringify(told));
   }

@@ -1,6 +1,6 @@
 // Dates in random spellings, a few columns; `npm run soak written-dates` runs the full count.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { seedsOf } from '../seeds.ts';
 import { writtenDatesLaw } from './writtenDates.ts';
 

@@ -1,6 +1,7 @@
 // A short life at the counts of continuous integration; `npm run soak month` lives a whole month.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
+import { note } from '../notes.ts';
 import { seedsOf } from '../seeds.ts';
 import { tableOf, verdictOf } from './diary.ts';
 import { liveMonth } from './month.ts';
@@ -14,12 +15,12 @@ test('two days of loads, corrections, upkeep, a full disk: all is as a model has
   const small = { keys: 40, daysBefore: 3, correctionsADay: 60, deletionsADay: 2, reads: 10 };
   const log = (): void => undefined;
   const { entries, skipped } = await liveMonth({ ...small, days: DAYS, seed, log });
-  for (const line of tableOf(entries, 1).split('\n')) t.diagnostic(line);
-  for (const line of verdictOf(entries).lines) t.diagnostic(line);
+  for (const line of tableOf(entries, 1).split('\n')) note(t, line);
+  for (const line of verdictOf(entries).lines) note(t, line);
   assert.equal(entries.length, DAYS);
   for (const { day, filesLive } of entries) {
     assert.ok(filesLive <= LIVE_FILES_MAX, `day ${day}: ${filesLive} files are read`);
   }
   if (process.env['CI'] === 'true') assert.deepEqual(skipped, []);
-  for (const what of skipped) t.diagnostic(`not tried: ${what}`);
+  for (const what of skipped) note(t, `not tried: ${what}`);
 });

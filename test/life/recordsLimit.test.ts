@@ -1,7 +1,7 @@
 // One record more than a job may have: the whole load is refused with the sentence that says so, and
 // nothing of it is kept. The smallest file that can show it is read in seconds.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { get, load, loaded, read } from '../client.ts';
 import { startServer } from '../server.ts';
 

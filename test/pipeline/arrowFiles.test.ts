@@ -1,15 +1,15 @@
 // Arrow comes in as files and as streams, with exact values and the types of its schema.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
 import * as arrow from 'apache-arrow';
+import { afterAll, beforeAll, test } from 'vitest';
 import { load, loaded, read } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
-before(async () => {
+beforeAll(async () => {
   server = await startServer();
 });
-after(() => server.close());
+afterAll(() => server.close());
 
 const vector = (type: arrow.DataType, values: readonly unknown[]): arrow.Vector =>
   arrow.vectorFromArray(values, type);

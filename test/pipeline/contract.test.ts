@@ -1,16 +1,16 @@
 // What the contract of a dataset makes of columns and values that do not fit it, as a person sees it.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { findRejects } from '../../store/work/jobs.ts';
 import { load, loaded, read } from '../client.ts';
 import { parquetOf } from '../fuzz/bases.ts';
 import { startServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
-before(async () => {
+beforeAll(async () => {
   server = await startServer();
 });
-after(() => server.close());
+afterAll(() => server.close());
 
 const PROPERTIES = {
   symbol: { type: 'string' },

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { tellServer } from '../../cli/reach/folderAccess.ts';
 import { dateSpellingOf } from '../../pipeline/values/dateFormats.ts';
 import { findRejects } from '../../store/work/jobs.ts';
@@ -15,13 +15,13 @@ const MAIN = new URL('../../cli/main.ts', import.meta.url).pathname;
 
 let server: TestServer;
 let shelf: string;
-before(async () => {
+beforeAll(async () => {
   shelf = await mkdtemp(join(tmpdir(), 'tapedeck-shelf-'));
   const settings = { TAPEDECK_SOURCE_FOLDER: shelf };
   server = await startServer({ settings, seams: { watch: false } });
   await tellServer(server.folder, { base: server.base });
 });
-after(async () => {
+afterAll(async () => {
   await server.close();
   await rm(shelf, { recursive: true });
 });

@@ -2,17 +2,17 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { parquetOf } from '../fuzz/bases.ts';
 import { get, load, loaded } from '../client.ts';
 import { stored } from '../api/matrixOwner.ts';
 import { startServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
-before(async () => {
+beforeAll(async () => {
   server = await startServer();
 });
-after(() => server.close());
+afterAll(() => server.close());
 
 type Told = Readonly<Record<string, unknown>>;
 

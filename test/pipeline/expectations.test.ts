@@ -1,16 +1,16 @@
 // What a dataset expects of its records, and what becomes of those that do not keep it.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { findRejects } from '../../store/work/jobs.ts';
 import { holders } from '../holders.ts';
 import { load, loaded, read } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
-before(async () => {
+beforeAll(async () => {
   server = await startServer();
 });
-after(() => server.close());
+afterAll(() => server.close());
 
 const PROPERTIES = {
   symbol: { type: 'string' },

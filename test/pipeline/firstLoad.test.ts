@@ -1,7 +1,7 @@
 // A first load keeps every record: an index is proved on all of them, or there is none. Whatever a load
 // leaves out it tells.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { load, loaded, read, send } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 

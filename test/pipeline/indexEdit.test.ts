@@ -1,7 +1,7 @@
 // Another unique index for a dataset that is there: one commit, proved on all records, and old versions
 // answer as they did.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { loaded, read, send } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 

@@ -1,7 +1,7 @@
 // Inference as tables and laws.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import fc from 'fast-check';
+import { test } from 'vitest';
 import { dateSpellingOf } from '../../pipeline/values/dateFormats.ts';
 import { likeliestIndex } from '../../pipeline/conform/indexGuess.ts';
 import { inferType, widen } from '../../pipeline/values/infer.ts';

@@ -1,17 +1,17 @@
 // What a person sees of an ingestion: schema, counts, rejected records, duplicates.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { afterAll, beforeAll, test } from 'vitest';
 import { findRejects } from '../../store/work/jobs.ts';
 import { get, load, loaded, read } from '../client.ts';
 import { parquetOf } from '../fuzz/bases.ts';
 import { startServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
-before(async () => {
+beforeAll(async () => {
   server = await startServer();
 });
-after(() => server.close());
+afterAll(() => server.close());
 
 const schemaOf = (dataset: string): unknown =>
   server.tapedeck.services.lake.directory.dataset('WS', dataset)?.schema.properties;

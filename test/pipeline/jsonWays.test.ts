@@ -1,21 +1,22 @@
 // JSON that read_json may read typed, and the same file read as text: one table and the same rejects,
-// whatever the lines hold (pipeline/values/jsonSpelling.ts has what must hold for the first way).
+// whatever the lines hold (pipeline/jsonSpelling.ts has what must hold for the first way).
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { openRelation } from '../../pipeline/decode/decode.ts';
 import { ingest } from '../../pipeline/merge/ingest.ts';
 import { jsonRecords, type Relation, typedRelation } from '../../pipeline/values/relation.ts';
 import { reasonOf } from '../../store/base/failure.ts';
-import { read } from '../client.ts';
-import { type Seeded, seeded } from '../crash/seeded.ts';
-import { seedsOf } from '../seeds.ts';
-import { startServer, type TestServer } from '../server.ts';
 import { type Load, silentEvents } from '../../pipeline/conform/load.ts';
 import { identifier } from '../../store/duckdb/sqlText.ts';
 import type { Workbench } from '../../pipeline/bytes/workbench.ts';
+import { read } from '../client.ts';
+import { type Seeded, seeded } from '../crash/seeded.ts';
+import { note } from '../notes.ts';
+import { seedsOf } from '../seeds.ts';
+import { startServer, type TestServer } from '../server.ts';
 
 /** Files of a seed: each is loaded four times. */
 const FILES = 8;
@@ -24,11 +25,11 @@ const SAMPLED = 2_010;
 
 let server: TestServer;
 let folder: string;
-before(async () => {
+beforeAll(async () => {
   server = await startServer();
   folder = await mkdtemp(join(tmpdir(), 'tapedeck-json-'));
 });
-after(async () => {
+afterAll(async () => {
   await server.close();
   await rm(folder, { recursive: true, force: true });
 });
@@ -193,7 +194,7 @@ test('read typed or as text, a file of awkward JSON makes the same table', async
       }
     }
   }
-  t.diagnostic(`${typed} files were read typed, ${texts} as text`);
+  note(t, `${typed} files were read typed, ${texts} as text`);
   assert(typed >= FILES / 2, `only ${typed} files were read typed`);
   assert(texts >= FILES, `only ${texts} files were read as text`);
 });

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { load, loaded } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 import { ODD_FILES, type OddFile } from './oddFiles.ts';
@@ -11,10 +11,10 @@ import { ODD_FILES, type OddFile } from './oddFiles.ts';
 const FOLDER = join(import.meta.dirname, '..', 'inputs');
 
 let server: TestServer;
-before(async () => {
+beforeAll(async () => {
   server = await startServer();
 });
-after(() => server.close());
+afterAll(() => server.close());
 
 const LETTERS: Readonly<Record<string, string>> = {
   string: 's',

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { loaded, read } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 
@@ -92,10 +92,10 @@ const FILES: readonly Expected[] = [
 ];
 
 let server: TestServer;
-before(async () => {
+beforeAll(async () => {
   server = await startServer();
 });
-after(() => server.close());
+afterAll(() => server.close());
 
 for (const { file, types, mapping, records, invalid = 0 } of FILES) {
   test(`${file}`, async (t) => {

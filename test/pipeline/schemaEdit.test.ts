@@ -1,15 +1,15 @@
 // Edits of a schema with the records that are stored: what becomes of them, and that old versions
 // answer as they did.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { load, loaded, read } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
-before(async () => {
+beforeAll(async () => {
   server = await startServer();
 });
-after(() => server.close());
+afterAll(() => server.close());
 
 async function ask(method: string, path: string, body?: object): Promise<Response> {
   const separator = path.includes('?') ? '&' : '?';

@@ -1,11 +1,12 @@
 // Every table of vega-datasets and of the shared folder: it loads without an option, or is refused in a
 // sentence that names one. Prints what became of each.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { existsSync, readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, test, type TestContext } from 'node:test';
+import { afterAll, beforeAll, describe, test, type TestContext } from 'vitest';
 import { loaded, load } from '../client.ts';
+import { note } from '../notes.ts';
 import { startServer, type TestServer } from '../server.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -31,24 +32,30 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
 const INVALID: Readonly<Record<string, number>> = { 'nasdaq-listed-symbols.csv': 1 };
 
 let server: TestServer;
-before(async () => {
+beforeAll(async () => {
   server = await startServer();
 });
-after(() => server.close());
+afterAll(() => server.close());
 
 for (const [at, folder] of FOLDERS.entries()) {
-  test(`every table of ${folder.slice(ROOT.length)}`, async (t) => {
-    if (!existsSync(folder)) {
-      if (process.env['CI'] === 'true') assert.fail(`${folder} is missing`);
-      t.skip('the folder is not on this machine');
-      return;
-    }
-    for (const file of (await readdir(folder)).filter((name) => TABLE.test(name)).sort()) {
+  describe(`every table of ${folder.slice(ROOT.length)}`, () => {
+    test('is there', (t) => {
+      if (process.env['CI'] === 'true') assert.ok(existsSync(folder), `${folder} is missing`);
+      else t.skip(!existsSync(folder), 'the folder is not on this machine');
+    });
+    for (const file of tablesIn(folder)) {
       const id = `V${at}_${file.replaceAll(/\W/g, '_')}`;
-      await t.test(file, (one) => check(one, join(folder, file), file, id));
+      test(file, (t) => check(t, join(folder, file), file, id));
     }
   });
 }
+
+const tablesIn = (folder: string): readonly string[] =>
+  existsSync(folder)
+    ? readdirSync(folder)
+        .filter((name) => TABLE.test(name))
+        .sort()
+    : [];
 
 async function check(t: TestContext, path: string, file: string, id: string): Promise<void> {
   const bytes = await readFile(path);
@@ -57,12 +64,12 @@ async function check(t: TestContext, path: string, file: string, id: string): Pr
     const text = await (await load(server, id, bytes)).text();
     const { message } = JSON.parse(text) as { readonly message: string };
     assert.match(message, refused);
-    t.diagnostic(`${file}: ${message}`);
+    note(t, `${file}: ${message}`);
     return;
   }
   const job = await loaded(server, id, bytes);
   const { recordsDuplicate, recordsIngested, recordsInvalid, recordsValidated } = job;
-  t.diagnostic(`${file}: ${recordsValidated} records in, ${recordsIngested} kept`);
+  note(t, `${file}: ${recordsValidated} records in, ${recordsIngested} kept`);
   assert.equal(recordsInvalid, INVALID[file] ?? 0);
   assert.ok(recordsValidated > 0);
   assert.equal(recordsValidated, recordsIngested + recordsDuplicate);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { describe, test } from 'vitest';
 import { compactDataset } from '../../jobs/upkeep/compaction.ts';
 import { PROPERTIES_MAX } from '../../store/versions/columns.ts';
 import { load, loaded, send } from '../client.ts';

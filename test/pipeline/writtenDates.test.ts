@@ -1,16 +1,16 @@
 // Dates as people write them, in every format, through real loads.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { findRejects } from '../../store/work/jobs.ts';
 import { loaded } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 import { fileOf, type Format, refusal, taken, typeOf, valuesOf } from './written.ts';
 
 let server: TestServer;
-before(async () => {
+beforeAll(async () => {
   server = await startServer();
 });
-after(() => server.close());
+afterAll(() => server.close());
 
 const FORMATS: readonly Format[] = ['csv', 'json', 'parquet'];
 

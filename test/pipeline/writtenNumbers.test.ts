@@ -1,15 +1,15 @@
 // Numbers as people write them in tables, through real loads.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { loaded } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 import { fileOf, taken, typeOf, valuesOf } from './written.ts';
 
 let server: TestServer;
-before(async () => {
+beforeAll(async () => {
   server = await startServer();
 });
-after(() => server.close());
+afterAll(() => server.close());
 
 interface Case {
   readonly texts: readonly string[];

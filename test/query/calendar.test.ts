@@ -2,7 +2,7 @@
 // the VIX was quoted to 2020; later ones by NYSE's yearly press releases), early closes ("NYSE
 // Closings" to 2011, press releases since), Good Fridays of church tables.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import {
   isSession,
   nextSession,

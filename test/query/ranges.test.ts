@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { describe, test } from 'vitest';
 import { dayIn, endOfDay, startOfDay } from '../../query/time/dates.ts';
 import { daysOfRange } from '../../query/time/ranges.ts';
 

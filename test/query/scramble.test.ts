@@ -1,15 +1,15 @@
 // Values of the test environment: of the same type and form, near the real ones, and never them.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { afterAll, beforeAll, test } from 'vitest';
 import { scrambledRows } from '../../query/plan/scramble.ts';
 import { type Column, type ColumnType, SQL_TYPES } from '../../store/versions/columns.ts';
 
 let connection: DuckDBConnection;
-before(async () => {
+beforeAll(async () => {
   connection = await (await DuckDBInstance.create(':memory:')).connect();
 });
-after(() => connection.closeSync());
+afterAll(() => connection.closeSync());
 
 const KEY: Column = { id: 1, name: 'k', type: 'varchar', nullable: false };
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { get, loaded, read } from '../client.ts';
 import { startServer } from '../server.ts';
 

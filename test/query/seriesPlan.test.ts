@@ -1,6 +1,6 @@
 // Plans are pure, so their rules are a table.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { endOfDay, parseDay, startOfDay } from '../../query/time/dates.ts';
 import { planSeries, type SeriesContext, type SeriesPlan } from '../../query/plan/seriesPlan.ts';
 import { printSeries, prunedFiles } from '../../query/plan/seriesSql.ts';

@@ -1,19 +1,19 @@
 // The allow-list of SQL: every example of docs/sql.md answers what the page says, straight from
 // DuckDB; every name is one that its parser says; nothing that it must not have is on it.
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { parse } from 'csv-parse/sync';
+import { beforeAll, describe, test } from 'vitest';
 import { SUBSET } from '../../docs/sqlSubset.ts';
 import { FUNCTIONS, functionNamed, nearestFunction } from '../../query/sql/functions/functions.ts';
 import { isOperator, OPERATORS, printOperator } from '../../query/sql/plan/operators.ts';
 import { renderBody } from '../../store/duckdb/render.ts';
-import { EXAMPLE_CSV } from './sqlExamples.ts';
 import { literal } from '../../store/duckdb/sqlText.ts';
+import { EXAMPLE_CSV } from './sqlExamples.ts';
 
 let duckdb: DuckDBConnection;
 
-before(async () => {
+beforeAll(async () => {
   const instance = await DuckDBInstance.create(':memory:', { threads: '1' });
   duckdb = await instance.connect();
   await duckdb.run(`SET TimeZone = 'UTC'`);

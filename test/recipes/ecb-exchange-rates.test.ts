@@ -1,6 +1,6 @@
 // The reference rates of the ECB: one long table of all currencies, and what it may say besides.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { countsOf, openRecipes } from './recipeRun.ts';
 
 const HEADER = 'KEY,FREQ,CURRENCY,CURRENCY_DENOM,EXR_TYPE,EXR_SUFFIX,TIME_PERIOD,OBS_VALUE';

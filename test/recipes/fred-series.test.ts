@@ -1,6 +1,6 @@
 // A series of FRED: its column is named by the series, and a full stop stands for no value.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { countsOf, openRecipes } from './recipeRun.ts';
 
 test('full stops and empty cells are null, a revision replaces, two series are two datasets', async () => {

@@ -1,6 +1,6 @@
 // The directory of Nasdaq: pipes, a last line that is no symbol, and a whole new list every day.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { countsOf, openRecipes } from './recipeRun.ts';
 
 const HEADER =

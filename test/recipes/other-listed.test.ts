@@ -1,6 +1,6 @@
 // The directory of the other exchanges: symbols with dots and dollars, and a last line that is none.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { countsOf, openRecipes } from './recipeRun.ts';
 
 const HEADER =

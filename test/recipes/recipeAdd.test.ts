@@ -1,6 +1,6 @@
 // `tapedeck recipe add`: what it says, that it makes all or nothing, and what it refuses.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { openRecipes } from './recipeRun.ts';
 
 test('a dry run makes nothing, a step that fails takes back what was made', async () => {

@@ -1,6 +1,6 @@
 // What a company reported of a day: each filing tells it, and the day a year before too.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { CONTACT, conceptOf, type Fact } from './companyConcept.ts';
 import { countsOf, openRecipes } from './recipeRun.ts';
 

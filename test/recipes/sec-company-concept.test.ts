@@ -1,7 +1,7 @@
 // What a company reported of a span of time: one period stands in many filings, one filing tells
 // several periods with the same end.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { CONTACT, conceptOf, type Fact } from './companyConcept.ts';
 import { countsOf, openRecipes } from './recipeRun.ts';
 

@@ -1,6 +1,6 @@
 // The yield curve of the US Treasury: quoted names, empty cells, months before days, a file each year.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { countsOf, openRecipes } from './recipeRun.ts';
 
 const MONTHS = ['1 Mo', '1.5 Month', '2 Mo', '3 Mo', '4 Mo', '6 Mo'];

@@ -1,6 +1,6 @@
 // A token that takes a signature of the whole query only: what was signed can not be asked otherwise.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { loaded, send } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 import { signedHeaders } from './sign.ts';
@@ -8,7 +8,7 @@ import { signedHeaders } from './sign.ts';
 let server: TestServer;
 let token = '';
 let secret = '';
-before(async () => {
+beforeAll(async () => {
   server = await startServer();
   const { accounts } = server.tapedeck.services;
   await accounts.changeAccount(server.tapedeck.accountId, { tier: 'scale' });
@@ -26,7 +26,7 @@ before(async () => {
   const signed = await send(server, 'POST', '/account/signed', { tokenToSign: token });
   secret = (JSON.parse(signed.text) as { readonly secret: string }).secret;
 });
-after(() => server.close());
+afterAll(() => server.close());
 
 /** Asks `path` with a signature of `query`; the status. */
 async function ask(path: string, query: string | undefined, body?: string): Promise<number> {

@@ -4,8 +4,8 @@ import { execFile, spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
+import { afterAll, beforeAll, test } from 'vitest';
 import { loaded } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
 import { signedHeaders } from './sign.ts';
@@ -22,7 +22,7 @@ let server: TestServer;
 let folder: string;
 let reader: { readonly TOKEN: string; readonly SECRET: string };
 let writer: { readonly TOKEN: string; readonly SECRET: string };
-before(async () => {
+beforeAll(async () => {
   server = await startServer();
   folder = await mkdtemp(join(tmpdir(), 'tapedeck-samples-'));
   await loaded(server, 'PRICES', 'symbol,date,v\nA,2020-01-01,1\nA,2020-01-02,2\n');
@@ -37,7 +37,7 @@ before(async () => {
   reader = await signed('publishable');
   writer = await signed('secret');
 });
-after(async () => {
+afterAll(async () => {
   await server.close();
   await rm(folder, { recursive: true });
 });
@@ -48,15 +48,15 @@ const env = (keys: typeof reader): NodeJS.ProcessEnv => ({
   ...keys,
 });
 
-/** Why a sample can't run here; in continuous integration everything must be there. */
-function missing(program: string): string | false {
+/** Whether a sample can't run here; in continuous integration everything must be there. */
+function missing(program: string): boolean {
   const there = spawnSync(program, ['--version']).error === undefined;
-  return there || process.env['CI'] === 'true' ? false : `${program} is not installed`;
+  return !there && process.env['CI'] !== 'true';
 }
 
 for (const [name, program, file] of LANGUAGES) {
-  const skip = missing(program);
-  test(`${name}: a signed read, a signed load, and a wrong secret`, { skip }, async () => {
+  test(`${name}: a signed read, a signed load, and a wrong secret`, async (t) => {
+    t.skip(missing(program), `${program} is not installed`);
     const script = join(SAMPLES, file);
     const read = '/v1/data/WS/PRICES/A?last=2&filter=v';
     const { stdout } = await run(program, [script, read], { env: env(reader) });

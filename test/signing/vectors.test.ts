@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { bodyHashOf, openSignature, type SignedRequest } from '../../api/auth/signing.ts';
 import { Failure } from '../../store/base/failure.ts';
 

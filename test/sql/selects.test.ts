@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
+import { note } from '../notes.ts';
 import { seedsOf } from '../seeds.ts';
 import { estimatesLaw } from './estimatesLaw.ts';
 import { conditionsLaw, selectsLaw } from './selectsLaw.ts';
@@ -13,7 +14,7 @@ const SELECTS = 60;
 test('a server answers any SELECT as DuckDB does', async (t) => {
   for (const seed of seedsOf(t)) {
     const { failures, ...told } = await selectsLaw(SELECTS, seed);
-    t.diagnostic(JSON.stringify(told));
+    note(t, JSON.stringify(told));
     assert.ok(failures.length === 0, shown(failures));
     assert.ok(told.rows > SELECTS && told.refused < SELECTS / 10, JSON.stringify(told));
   }
@@ -25,7 +26,7 @@ const CONDITIONS = 25;
 test('any condition parts the rows: it holds, it does not, or nobody knows', async (t) => {
   for (const seed of seedsOf(t)) {
     const { failures, ...told } = await conditionsLaw(CONDITIONS, seed);
-    t.diagnostic(JSON.stringify(told));
+    note(t, JSON.stringify(told));
     assert.ok(failures.length === 0, shown(failures));
     assert.ok(told.parting > 0, JSON.stringify(told));
   }
@@ -37,7 +38,7 @@ const ESTIMATES = 25;
 test('no query costs more than was told before', async (t) => {
   for (const seed of seedsOf(t)) {
     const { failures, ...told } = await estimatesLaw(ESTIMATES, seed);
-    t.diagnostic(JSON.stringify(told));
+    note(t, JSON.stringify(told));
     assert.ok(failures.length === 0, shown(failures));
     assert.ok(told.selects > 0 && told.messages > 0, JSON.stringify(told));
   }

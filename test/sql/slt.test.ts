@@ -2,7 +2,7 @@
 // `UPDATE=1 npm test -- sql/slt` writes DuckDB's rows into the files: read what it changed.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { startServer, type TestServer } from '../server.ts';
 import { askServer, type Told } from './door.ts';
 import { difference, openPlain, type Plain, respelled, sorted, type Table } from './plain.ts';
@@ -11,12 +11,12 @@ import { allSuites, type Case, fitsTypes, linesOf, type Suite } from './slt.ts';
 
 let server: TestServer;
 let plain: Plain;
-before(async () => {
+beforeAll(async () => {
   plain = await openPlain();
   server = await startServer({ seams: { watch: false } });
   await fillServer(server);
 });
-after(async () => {
+afterAll(async () => {
   await server.close();
   await plain[Symbol.asyncDispose]();
 });
@@ -33,19 +33,22 @@ test('there are as many cases as there should be, and none twice', () => {
 });
 
 for (const suite of SUITES) {
-  test(suite.file, async () => {
-    if (process.env['UPDATE'] === '1') await update(suite);
-    else await check(suite);
+  describe(suite.file, () => {
+    if (process.env['UPDATE'] === '1') test('is written anew', () => update(suite));
+    else for (const one of suite.cases) test(titleOf(one), () => check(suite.file, one));
   });
 }
 
-async function check({ cases, file }: Suite): Promise<void> {
-  const faults: string[] = [];
-  for (const one of cases) {
-    const fault = one.kind === 'error' ? await errorFault(one) : await queryFault(one);
-    if (fault !== undefined) faults.push(`${file}:${one.line} ${fault}\n  ${one.sql}`);
-  }
-  assert.ok(faults.length === 0, `\n${faults.length} of ${cases.length}\n${faults.join('\n')}`);
+const TITLE_MAX = 90;
+
+function titleOf({ line, sql }: Case): string {
+  const text = sql.replaceAll(/\s+/g, ' ');
+  return `line ${line}: ${text.length > TITLE_MAX ? `${text.slice(0, TITLE_MAX - 1)}…` : text}`;
+}
+
+async function check(file: string, one: Case): Promise<void> {
+  const fault = one.kind === 'error' ? await errorFault(one) : await queryFault(one);
+  assert.ok(fault === undefined, `${file}:${one.line} ${fault}\n  ${one.sql}`);
 }
 
 async function errorFault({ expected, parameters, sql }: Case): Promise<string | undefined> {

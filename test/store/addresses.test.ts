@@ -1,7 +1,7 @@
 // Which addresses a rule names, and whose address a request has behind proxies.
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { describe, test } from 'vitest';
 import {
   type AddressRules,
   allowsAddress,

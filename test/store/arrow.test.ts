@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
 import { tableFromIPC } from 'apache-arrow';
+import { afterAll, test } from 'vitest';
 import { DuckDbPool } from '../../store/duckdb/pool.ts';
 
 const pool = new DuckDbPool({ children: 1, memoryBytes: 512 * 1024 ** 2, threads: 1 });
-after(() => pool.close());
+afterAll(() => pool.close());
 
 const ask = { files: [], deadlineMs: 60_000 };
 const NULLS = 7;

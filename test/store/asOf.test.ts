@@ -1,6 +1,6 @@
 // Time travel: what was answered for an old snapshot is answered for ever, byte for byte.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { get, loaded, read } from '../client.ts';
 import { startServer } from '../server.ts';
 

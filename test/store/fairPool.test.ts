@@ -1,7 +1,7 @@
 // Accounts take turns before the children, and a place whose process could not start heals.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { after, test } from 'node:test';
+import { afterAll, test } from 'vitest';
 import { DuckDbPool } from '../../store/duckdb/pool.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { FairQueue } from '../../store/queues/fairQueue.ts';
@@ -11,7 +11,7 @@ const pool = new DuckDbPool({
   ...{ children: 2, memoryBytes: 128 * 1024 ** 2, threads: 1 },
   onFailed: (account, ms) => failed.push([account, ms]),
 });
-after(() => pool.close());
+afterAll(() => pool.close());
 
 const SLOW = 'SELECT count(*) FROM range(100000000000) t(a), range(10) u(b) WHERE a * b % 7 = 3';
 

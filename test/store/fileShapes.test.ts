@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import type { Column, ColumnType } from '../../store/versions/columns.ts';
 import { DuckDbPool } from '../../store/duckdb/pool.ts';
 import { FileShapes } from '../../store/versions/fileShapes.ts';
@@ -12,11 +12,11 @@ import { visibleRows } from '../../store/versions/tableSql.ts';
 
 let folder = '';
 let pool: DuckDbPool;
-before(async () => {
+beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tapedeck-shapes-'));
   pool = new DuckDbPool({ children: 1, memoryBytes: 128 * 1024 ** 2, threads: 1 });
 });
-after(async () => {
+afterAll(async () => {
   await pool.close();
   await rm(folder, { recursive: true });
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { openFolder } from '../../store/catalog/folder.ts';
 import { closeToOthers } from '../../store/catalog/folderModes.ts';
 
@@ -27,19 +27,12 @@ test('a data folder that others could read is closed to them, and that is told',
   }
 });
 
-test(
-  'a folder that can not be closed is refused with its path and what to do',
-  { skip: noProc() },
-  () => {
-    const rule = {
-      type: 'Conflict',
-      message: /others may read \/proc\/self \(mode 555\).*chmod go-rwx/,
-    };
-    assert.throws(() => closeToOthers('/proc/self'), rule);
-  },
-);
-
-/** A folder that nobody may change, not even root. */
-function noProc(): string | false {
-  return process.platform === 'linux' ? false : 'no /proc';
-}
+test('a folder that can not be closed is refused with its path and what to do', (t) => {
+  // Nobody may change it, not even root.
+  t.skip(process.platform !== 'linux', 'no /proc');
+  const rule = {
+    type: 'Conflict',
+    message: /others may read \/proc\/self \(mode 555\).*chmod go-rwx/,
+  };
+  assert.throws(() => closeToOthers('/proc/self'), rule);
+});

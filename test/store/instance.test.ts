@@ -1,6 +1,6 @@
 // What a locked DuckDB instance says to every connection, on a machine of another zone.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { lockedInstance } from '../../store/duckdb/instance.ts';
 
 // DuckDB asks for the machine's zone when it is first loaded.

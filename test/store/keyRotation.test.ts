@@ -5,7 +5,7 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { openDatabase } from '../../store/catalog/database.ts';
 import { listCredentials, unsealCredential } from '../../store/work/dataSources.ts';
 import { openFolder } from '../../store/catalog/folder.ts';

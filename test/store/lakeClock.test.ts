@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { CLOCK_BEHIND_MS } from '../../store/catalog/lakeClock.ts';
 import { loaded, load, send } from '../client.ts';
 import { seeded } from '../crash/seeded.ts';

@@ -1,6 +1,6 @@
 // hold, settle, release: what is granted, what is refused, what is written.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import type { Caller } from '../../store/accounts/callers.ts';

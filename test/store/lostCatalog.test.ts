@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { Failure } from '../../store/base/failure.ts';
 import { readStamp } from '../../store/versions/stamp.ts';
 import { loaded, read } from '../client.ts';

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { loaded } from '../client.ts';
 import { startServer } from '../server.ts';
 import { makeMany } from './manyDatasets.ts';
@@ -15,12 +15,12 @@ const LIST_MS = 5_000;
 const STANDSTILL_MS = 500;
 
 let folder = '';
-before(async () => {
+beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tapedeck-many-'));
   await using server = await startServer({ folder, seams: { watch: false } });
   await makeMany(server.tapedeck, COUNT);
 });
-after(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test('the first list after a start reads all of them together', async () => {
   await using server = await startServer({ folder });

@@ -3,20 +3,20 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { afterAll, beforeAll, test } from 'vitest';
 import { DuckDbPool } from '../../store/duckdb/pool.ts';
 import type { Failure } from '../../store/base/failure.ts';
 
 let folder = '';
 let pool: DuckDbPool;
-before(async () => {
+beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tapedeck-pool-'));
   await writeFile(join(folder, 'mine.csv'), 'a\n1\n2\n');
   await writeFile(join(folder, 'other.csv'), 'a\nSECRET\n');
   await symlink(join(folder, 'other.csv'), join(folder, 'link.csv'));
   pool = new DuckDbPool({ children: 2, memoryBytes: 128 * 1024 ** 2, threads: 1 });
 });
-after(async () => {
+afterAll(async () => {
   await pool.close();
   await rm(folder, { recursive: true });
 });

@@ -1,6 +1,6 @@
 // What looks like a token is hidden wherever it stands; what only resembles one is not.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { redacted, redactedData } from '../../store/base/redact.ts';
 
 const MADE = 'sk_0123456789abcdef0123456789abcdef';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { compactDataset } from '../../jobs/upkeep/compaction.ts';
 import { get, loaded, read } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';

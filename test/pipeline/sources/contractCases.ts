@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import type { Landing, PullOrder } from '../../../pipeline/sources/base/source.ts';
 import { failing, type Kind, OWNER, pulled, type World } from './contract.ts';
 
@@ -144,11 +144,12 @@ export function runContract(kind: Kind): void {
         await check(world, kind);
       });
     }
-    test('what may not be had is named', async (t) => {
-      await using world = await kind.start();
-      await world.add(1);
+    describe('what may not be had is named', async () => {
+      const world = await kind.start();
+      beforeAll(() => world.add(1));
+      afterAll(() => world[Symbol.asyncDispose]());
       for (const [name, { order, why }] of Object.entries(world.refused)) {
-        await t.test(name, () => assert.rejects(pulled(world, { order }), failing(why, false)));
+        test(name, () => assert.rejects(pulled(world, { order }), failing(why, false)));
       }
     });
   });

@@ -5,7 +5,7 @@ import { appendFileSync, renameSync, truncateSync, unlinkSync, writeFileSync } f
 import { appendFile, mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { describe, test } from 'node:test';
+import { describe, test } from 'vitest';
 import { checkSourcePath, filePull } from '../../../pipeline/sources/file.ts';
 import type { Pull } from '../../../pipeline/sources/base/source.ts';
 import { failing, OWNER, pulled, recordsOf, type World } from './contract.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
-import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { describe, test } from 'vitest';
 import { httpPull } from '../../../pipeline/sources/http/http.ts';
 import { checkPages } from '../../../pipeline/sources/http/pages.ts';
 import type { HttpDefinition, Pages, Pull } from '../../../pipeline/sources/base/source.ts';

@@ -1,8 +1,8 @@
 // What a pattern names, held against regular expressions; what of a listing is new, held against
 // a memory without limit.
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { describe, test } from 'vitest';
 import { type Listed, openListing } from '../../../pipeline/sources/base/newest.ts';
 import { checkPattern, literalHead, nameMatcher } from '../../../pipeline/sources/base/pattern.ts';
 import type { Position, PullOrder } from '../../../pipeline/sources/base/source.ts';

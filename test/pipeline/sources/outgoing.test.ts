@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
-import { describe, test } from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { describe, test } from 'vitest';
 import type { Resolve } from '../../../pipeline/sources/base/guard.ts';
 import { checkHeaders } from '../../../pipeline/sources/http/headers.ts';
 import {

@@ -7,7 +7,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { openOutgoing, type OutgoingRules } from '../../../pipeline/sources/http/outgoing.ts';
 import { startHttp } from '../../servers/http.ts';
 import { failing } from './contract.ts';
@@ -17,7 +17,7 @@ const files = { key: join(folder, 'key.pem'), cert: join(folder, 'cert.pem') };
 let server: Server;
 let base: string;
 
-before(async () => {
+beforeAll(async () => {
   const kind = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '30'];
   const names = ['-subj', '/CN=data.test', '-addext', 'subjectAltName=DNS:data.test'];
   const written = ['-keyout', files.key, '-out', files.cert];
@@ -33,7 +33,7 @@ before(async () => {
   base = `data.test:${(server.address() as AddressInfo).port}`;
 });
 
-after(() => {
+afterAll(() => {
   server.close();
   server.closeAllConnections();
   rmSync(folder, { recursive: true });

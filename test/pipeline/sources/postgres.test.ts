@@ -1,7 +1,7 @@
 // PostgreSQL sources against a real server, behind a wire that breaks.
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
 import { Client } from 'pg';
+import { afterAll, describe, test } from 'vitest';
 import {
   checkPostgres,
   type PostgresRules,
@@ -122,7 +122,7 @@ function refusedOf(table: string, credential: Login): World['refused'] {
 }
 
 const postgres = await startPostgres();
-after(() => postgres?.[Symbol.asyncDispose]());
+afterAll(() => postgres?.[Symbol.asyncDispose]());
 
 if (postgres === undefined) {
   test('PostgreSQL against a real server', (t) => {

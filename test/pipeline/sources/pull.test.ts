@@ -1,6 +1,6 @@
 // The way in: every kind of definition finds its source, and what breaks a rule is said at once.
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test } from 'vitest';
 import { checkDefinition, makePull } from '../../../pipeline/sources/pull.ts';
 import {
   type Credential,

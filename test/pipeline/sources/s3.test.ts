@@ -1,6 +1,5 @@
 // S3 sources against a real store: OpenStack Swift with its S3 interface, behind a wire that breaks.
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
 import {
   CreateBucketCommand,
   CreateMultipartUploadCommand,
@@ -8,6 +7,7 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
+import { afterAll, describe, test } from 'vitest';
 import { type S3Rules, s3Pull } from '../../../pipeline/sources/s3/s3.ts';
 import { checkS3 } from '../../../pipeline/sources/s3/s3Names.ts';
 import type { Credential, Pull, S3Definition } from '../../../pipeline/sources/base/source.ts';
@@ -117,7 +117,7 @@ function refusedOf(
 }
 
 const swift = await startSwift();
-after(() => swift?.[Symbol.asyncDispose]());
+afterAll(() => swift?.[Symbol.asyncDispose]());
 
 if (swift === undefined) {
   test('S3 against a real store', (t) => {

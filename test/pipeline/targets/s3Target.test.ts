@@ -4,7 +4,6 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, describe, test } from 'node:test';
 import {
   CreateBucketCommand,
   GetObjectCommand,
@@ -13,6 +12,7 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
+import { afterAll, describe, test } from 'vitest';
 import { type Credential, SourceFailure } from '../../../pipeline/sources/base/source.ts';
 import { openS3Target, type S3TargetRules } from '../../../pipeline/targets/s3Target.ts';
 import type { Delivery, Part, Target, Upload } from '../../../pipeline/targets/target.ts';
@@ -113,7 +113,7 @@ const uploadsIn = async ({ bucket, client }: World): Promise<number> => {
 };
 
 const swift = await startSwift();
-after(() => swift?.[Symbol.asyncDispose]());
+afterAll(() => swift?.[Symbol.asyncDispose]());
 
 if (swift === undefined) {
   test('S3 targets against a real store', (t) => {

@@ -1,0 +1,65 @@
+// How vitest runs the tests; `vitest.config.ts` is only its door.
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { defineConfig, type ViteUserConfig } from 'vitest/config';
+import { keepDuration } from './durations.ts';
+import { patientForks } from './forks.ts';
+import { testFiles } from './projects.ts';
+import { reporter } from './reporter.ts';
+import { LongestFirst } from './sequencer.ts';
+
+interface RunOptions {
+  /** The project: its tests are below `test/`. */
+  readonly root: string;
+  /** What a file may take; far above the slowest. */
+  readonly fileTimeoutMs: number;
+  /** Of the processes of the tests, beside those of this one. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Told at the end of each file. */
+  took(file: string, ms: number): void;
+}
+
+// The targets are stated for two cores, and a file may start a server and children by itself.
+const FILES_AT_ONCE = 2;
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+export function configOf({ env, fileTimeoutMs, root, took }: RunOptions): ViteUserConfig {
+  const { pure, servers } = testFiles(root);
+  const say = (line: string): void => void process.stdout.write(`${line}\n`);
+  return defineConfig({
+    test: {
+      root,
+      reporters: [reporter({ root, say, took })],
+      maxWorkers: FILES_AT_ONCE,
+      sequence: { sequencer: LongestFirst },
+      projects: [
+        // Loads a module once for all files of a process.
+        { extends: true, test: { name: 'pure', include: [...pure], isolate: false } },
+        { extends: true, test: { name: 'servers', include: [...servers], isolate: true } },
+      ],
+      pool: patientForks(fileTimeoutMs),
+      // node:sqlite still announces itself on stderr.
+      execArgv: ['--disable-warning=ExperimentalWarning'],
+      env,
+      setupFiles: [join(import.meta.dirname, 'leftovers.ts')],
+      // What takes too long is the whole file, as its process knows.
+      testTimeout: 0,
+      hookTimeout: 0,
+      // Modules run as in production: Node strips their types, and nothing stands between.
+      experimental: { viteModuleRunner: false, nodeLoader: false },
+      coverage: { provider: 'v8', reporter: ['text-summary', 'html'] },
+    },
+  });
+}
+
+// A hundred processes and the servers they start read the same modules: reading them anew took each
+// of them 1.5 s.
+process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'tapedeck-test-modules');
+
+export const config = configOf({
+  root: ROOT,
+  fileTimeoutMs: 300_000,
+  env: {},
+  took: keepDuration,
+});

@@ -1,0 +1,29 @@
+// How long each test file took, kept between runs beside the project, so that the longest go first.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Milliseconds by path from the root. */
+export type Durations = Readonly<Record<string, number>>;
+
+const KEPT = join(tmpdir(), 'tapedeck-test-durations.json');
+
+export function readDurations(path = KEPT): Durations {
+  try {
+    const known: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    return isDurations(known) ? known : {};
+  } catch {
+    // No run yet on this machine, or one that was killed while it wrote.
+    return {};
+  }
+}
+
+export function keepDuration(file: string, ms: number, path = KEPT): void {
+  const known = readDurations(path);
+  writeFileSync(path, JSON.stringify({ ...known, [file]: Math.round(ms) }));
+}
+
+const isDurations = (value: unknown): value is Durations =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.values(value).every((ms) => typeof ms === 'number');

@@ -1,0 +1,89 @@
+// What is said of a run: plain data in, lines out. The last line is `N passed, N failed`
+// (`, N skipped`): the continuous integration reads it.
+
+export interface Failed {
+  readonly name: string;
+  readonly reason: string;
+}
+
+/** What is known of one test file. */
+export interface FileReport {
+  /** From the root. */
+  readonly file: string;
+  readonly passed: number;
+  readonly failed: readonly Failed[];
+  /** Titles, with the reason where there is one. */
+  readonly skipped: readonly string[];
+  /** What its tests told: seeds, notes, output. */
+  readonly notes: readonly string[];
+  readonly ms: number;
+}
+
+/** A line of counts and seconds, then what the file told, and its failures in full. */
+export function linesOf(report: FileReport): readonly string[] {
+  const { failed, file, ms, notes, skipped } = report;
+  return [
+    `${failed.length === 0 ? '✔' : '✖'} ${file}  ${countsOf([report])}  ${secondsOf(ms)}`,
+    ...notes.map((text) => indent(text.trimEnd(), 4)),
+    ...skipped.map((title) => `  - skipped: ${title}`),
+    ...failed.map(({ name, reason }) => `  ✖ ${name}\n${indent(reason, 6)}`),
+  ];
+}
+
+/** The failures again, by name, then the totals. `outside` are failures that no file is known of. */
+export function summary(
+  reports: readonly FileReport[],
+  outside: readonly Failed[],
+  ms: number,
+): { readonly lines: readonly string[]; readonly ok: boolean } {
+  const named = reports.flatMap(({ file, failed }) => failed.map(({ name }) => `${file}  ${name}`));
+  const failures = [...named, ...outside.map(({ name }) => name)];
+  const passed = reports.reduce((sum, report) => sum + report.passed, 0);
+  const lines = [
+    ...outside.map(({ name, reason }) => `✖ ${name}\n${indent(reason, 6)}`),
+    '',
+    ...failures.map((failure) => `✖ ${failure}`),
+    ...(passed + failures.length === 0 ? ['No test ran.'] : []),
+    `${reports.length} files, ${secondsOf(ms)}`,
+    countsOf(reports, outside.length),
+  ];
+  return { lines, ok: passed > 0 && failures.length === 0 };
+}
+
+function countsOf(reports: readonly FileReport[], more = 0): string {
+  const sum = (count: (report: FileReport) => number): number =>
+    reports.reduce((total, report) => total + count(report), 0);
+  const skipped = sum((report) => report.skipped.length);
+  return (
+    `${sum(({ passed }) => passed)} passed, ${sum(({ failed }) => failed.length) + more} failed` +
+    (skipped === 0 ? '' : `, ${skipped} skipped`)
+  );
+}
+
+/** What was thrown: its message and our own lines of its stack, and its causes. */
+export interface Thrown {
+  readonly name?: string | undefined;
+  readonly message: string;
+  readonly stack?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/** Paths below `root` are told from there. */
+export function reasonOf(thrown: Thrown, root: string): string {
+  const { cause, message, name = 'Error', stack = '' } = thrown;
+  const text = stack.includes(message) ? stack : `${name}: ${message}\n${stack}`;
+  const own = text
+    .split('\n')
+    .filter((line) => !/^\s+at .*(?:node:|node_modules|<anonymous>)/.test(line));
+  const paths = own.join('\n').replaceAll(`file://${root}/`, '').replaceAll(`${root}/`, '');
+  const said = paths.replace(/\?vitest=\d+/g, '').trimEnd();
+  return isThrown(cause) ? `${said}\ncaused by ${reasonOf(cause, root)}` : said;
+}
+
+const isThrown = (value: unknown): value is Thrown =>
+  typeof value === 'object' && value !== null && 'message' in value && value.message !== undefined;
+
+const secondsOf = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+
+const indent = (text: string, columns: number): string =>
+  text.replace(/^(?=.)/gm, ' '.repeat(columns));

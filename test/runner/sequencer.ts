@@ -1,0 +1,13 @@
+// Puts the files of a run in order, as order.ts says.
+import { relative } from 'node:path';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { readDurations } from './durations.ts';
+import { longestFirst } from './order.ts';
+
+export class LongestFirst extends BaseSequencer {
+  override sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
+    const files = specifications.map((one) => relative(one.project.config.root, one.moduleId));
+    const order = longestFirst(files, readDurations());
+    return Promise.resolve(order.flatMap((at) => specifications[at] ?? []));
+  }
+}
