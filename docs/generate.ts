@@ -5,6 +5,7 @@ import { ENDPOINTS } from '../api/endpoints/index.ts';
 import { FAILURES } from '../api/request/failures.ts';
 import { openApi } from '../api/http/openapi.ts';
 import type { Parameter } from '../api/request/parameters.ts';
+import { commandsPage } from './commandsPage.ts';
 import { coveragePage } from './coverage.ts';
 import { SETTINGS } from '../store/base/settingsTable.ts';
 import { recipesPage } from './recipesPage.ts';
@@ -20,6 +21,7 @@ export async function generate(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ['docs/openapi.json', `${JSON.stringify(openApi(ENDPOINTS, 'svc'), null, 2)}\n`],
     ['docs/reference.md', reference()],
+    ['docs/commands.md', commandsPage()],
     ['docs/coverage.md', coveragePage()],
     ['docs/sql.md', sqlPage()],
     ['docs/recipes.md', await recipesPage()],

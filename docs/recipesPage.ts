@@ -5,20 +5,21 @@ const INTRODUCTION = `# Recipes
 
 Generated from the files of \`recipes/\` by \`npm run docs\`; do not edit.
 
-A recipe is a public source that needs no definition of one's own. \`tapedeck recipe list\` lists them,
-\`recipe show NAME\` says what one is about, and
+A recipe is a public source that is defined already. \`tapedeck recipe list\` lists all of them,
+\`tapedeck recipe show NAME\` describes one, and
 
-\`\`\`
+\`\`\`sh
 npx tapedeck recipe add fred-series --set series=DGS10
 \`\`\`
 
-makes its dataset, its source and its schedule, which runs at once and then by its cron (in UTC); when one
-of them can't be made, none is. \`--dry-run\` says what would be made, \`--dataset\` and \`--name\` say other
-names, \`--workspace\` another place, and \`--base https://mirror.example.com\` asks another origin for the
-same path. What is made is like any other [source and schedule](sources.md): \`tapedeck schedule list\`
-shows how it goes, \`schedule remove\` and \`source remove\` end it; the records stay.
+creates its dataset, its source and its schedule, which runs immediately and then by its cron expression
+(in UTC). If one of the three fails, none is created. \`--dry-run\` shows what would be created, \`--dataset\`
+and \`--name\` set other names, \`--workspace\` another workspace, and \`--base https://mirror.example.com\`
+fetches the same path from another origin. The result is an ordinary [source with a schedule](sources.md):
+\`tapedeck schedule list\` shows its runs, \`tapedeck schedule remove\` and \`tapedeck source remove\` remove
+it; the records stay.
 
-The terms are the publisher's, and may change: read them before you pass data on.
+The terms are the publisher's and may change: read them before you redistribute the data.
 `;
 
 /** The page of all recipes. */
@@ -38,8 +39,8 @@ function sectionOf(recipe: Recipe): string {
   const index = Object.entries(dataset.columnMapping).map(([part, own]) => `${part} \`${own}\``);
   const stored =
     schedule.overwrite === true
-      ? 'each run takes the place of all records'
-      : 'a record whose index value is stored takes its place';
+      ? 'each run replaces all records'
+      : 'a record replaces the stored one of its index value';
   return [
     `## ${name}`,
     '',

@@ -29,25 +29,30 @@ const wholeTo =
 export const readingOptions = (command: Command): Command =>
   command
     .addOption(
-      new Option('--as <format>', 'the file is that, whatever it looks like').choices([
+      new Option('--as <format>', 'format of the file, instead of detecting it').choices([
         'csv',
         'json',
       ]),
     )
-    .option('--no-header', 'the first line is a record; columns are column1, column2')
+    .option(
+      '--no-header',
+      'the file has no header; its columns are named column1, column2 and so on',
+    )
     .option(
       '--header-lines <n>',
-      'lines of the header; the first has the names',
+      'number of header lines; the first one has the names',
       wholeTo(HEADER_LINES_MAX),
     )
-    .option('--skip-lines <n>', 'lines above the header', wholeTo(SKIP_LINES_MAX))
-    .option('--skip-last <n>', 'lines at the end that are no records', wholeTo(SKIP_LINES_MAX))
-    .addOption(
-      new Option('--delimiter <name>', 'what stands between cells').choices(
-        Object.keys(DELIMITERS),
-      ),
+    .option('--skip-lines <n>', 'number of lines before the header', wholeTo(SKIP_LINES_MAX))
+    .option(
+      '--skip-last <n>',
+      'number of lines at the end that are not records',
+      wholeTo(SKIP_LINES_MAX),
     )
-    .addOption(new Option('--encoding <name>', 'of CSV and JSON').choices([...ENCODINGS]));
+    .addOption(
+      new Option('--delimiter <name>', 'delimiter between cells').choices(Object.keys(DELIMITERS)),
+    )
+    .addOption(new Option('--encoding <name>', 'encoding of CSV or JSON').choices([...ENCODINGS]));
 
 /** Undefined where nothing is said. */
 export function readingOf(options: ReadingOptions): Reading | undefined {

@@ -30,21 +30,26 @@ interface SqlOptions {
 
 export function addSql(root: Command, settings: () => Settings): void {
   const format = new Option('--format <format>', 'format of the answer; a table by default');
-  const parameter = new Option('--param <name=value>', 'value of :name; name:=text is a text');
+  const parameter = new Option(
+    '--param <name=value>',
+    'value of :name in the query; name:=text passes it as text',
+  );
   const collected = (value: string, all: readonly string[]): readonly string[] => [...all, value];
   root
     .command('sql [query]')
-    .description('answer a SELECT over datasets (docs/sql.md); without a query reads stdin')
+    .description(
+      'run a SELECT over datasets (docs/sql.md); without a query it is read from standard input',
+    )
     .option('--file <file>', 'read the query from a file')
     .option('--workspace <name>', 'workspace; the default one of the first account by default')
     .addOption(format.choices(['table', ...FORMATS]))
-    .option('--output <file>', 'write the answer to a file; its ending may tell the format')
-    .option('--wide', 'cut no text of a table')
+    .option('--output <file>', 'write the answer to a file; the format follows its extension')
+    .option('--wide', 'do not shorten texts in a table')
     .addOption(parameter.argParser(collected).default([], 'none'))
-    .option('--as-of <moment>', 'the data as they were: snapshot id, date or time')
-    .option('--max-messages <n>', 'refuse an answer that costs more')
-    .option('--explain', 'only what the query would do, and the most that it could cost')
-    .option('--schema', 'only the columns of the answer')
+    .option('--as-of <moment>', 'read the data as of a snapshot id, a date or a time')
+    .option('--max-messages <n>', 'refuse to run a query that would cost more')
+    .option('--explain', 'show the plan and the highest possible cost, without running the query')
+    .option('--schema', 'show only the columns of the answer')
     .action((query: string | undefined, options: SqlOptions) =>
       answerQuery(query, options, settings()),
     );

@@ -17,23 +17,25 @@ interface BackupOptions extends JsonOption {
 }
 
 export function addBackups(root: Command, settings: () => Settings): void {
-  const backup = root.command('backup').description('copies of the data folder, beside its server');
+  const backup = root
+    .command('backup')
+    .description('back up the data folder, also while its server runs');
   backup
     .command('make <target>', { isDefault: true })
-    .description('back up into a folder, or bring the backup in it up to now')
-    .option('--without-key', 'leave out the files of the data key and of the admin token')
-    .option('--copy', 'copy files also where they could be linked')
-    .option('--json', 'answer JSON')
+    .description('back up into a folder, or update the backup in it')
+    .option('--without-key', 'leave out the data key and the admin token')
+    .option('--copy', 'copy files even where they could be linked')
+    .option('--json', 'print JSON')
     .action((target: string, options: BackupOptions) => makeBackup(target, options, settings()));
   backup
     .command('verify <folder>')
-    .description('read every file of a backup; status 1 when one is damaged or missing')
-    .option('--json', 'answer JSON')
+    .description('read every file of a backup; exits with 1 if one is damaged or missing')
+    .option('--json', 'print JSON')
     .action((folder: string, options: JsonOption) => verify(folder, options));
   root
     .command('restore <backup> <folder>')
-    .description('make a data folder of a backup; the folder must be new or empty')
-    .option('--json', 'answer JSON')
+    .description('restore a backup into a data folder, which must be new or empty')
+    .option('--json', 'print JSON')
     .action((from: string, folder: string, options: JsonOption) => restore(from, folder, options));
 }
 

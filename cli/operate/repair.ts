@@ -31,19 +31,21 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 export function addRepair(root: Command, settings: () => Settings): void {
   root
     .command('verify')
-    .description('read every file of the lake; status 1 when one is damaged or missing')
-    .option('--json', 'answer JSON')
+    .description('read every file of the lake; exits with 1 if one is damaged or missing')
+    .option('--json', 'print JSON')
     .action((options: JsonOption) => verify(options, settings()));
   root
     .command('repair')
-    .description('show what is damaged or lost, and what can be done; changes nothing by itself')
-    .option('--from <backup>', 'heal damaged files by those of a backup')
+    .description(
+      'show what is damaged or lost and how to repair it; without options it changes nothing',
+    )
+    .option('--from <backup>', 'replace damaged files by those of a backup')
     .option(
       '--accept',
-      'go on with the catalog that there is: files it does not know are put aside',
+      'continue with the present catalog; files that it does not know are set aside',
     )
-    .option('--rebuild', 'make datasets of the files that the catalog does not know')
-    .option('--json', 'answer JSON')
+    .option('--rebuild', 'create datasets from files that the catalog does not know')
+    .option('--json', 'print JSON')
     .action((options: RepairOptions) => repair(options, settings()));
 }
 

@@ -16,10 +16,10 @@ export function addKeyRotation(root: Command, settings: () => Settings): void {
   root
     .command('rotate-key')
     .description(
-      'seal tokens, credentials and webhooks under a new data key; with TAPEDECK_ENCRYPTION_KEY the ' +
+      'encrypt tokens, credentials and webhooks with a new data key; with TAPEDECK_ENCRYPTION_KEY the ' +
         'new one is read from standard input',
     )
-    .option('--json', 'answer JSON')
+    .option('--json', 'print JSON')
     .action((options: RotateOptions) => rotate(options, settings()));
 }
 

@@ -42,21 +42,23 @@ const CANCELLED = 130;
 
 export function addExport(root: Command, settings: () => Settings): void {
   const format = new Option('--format <format>', 'format of the parts');
-  const compression = new Option('--compression <how>', 'how csv and jsonl are packed');
+  const compression = new Option('--compression <how>', 'compression of csv and jsonl');
   root
     .command('export [dataset]')
-    .description('write a dataset, such as DEMO.STOCKS, or a query as files with a manifest')
-    .option('--query <select>', 'what a SELECT answers, instead of a dataset')
+    .description(
+      'write a dataset, such as DEMO.STOCKS, or the result of a query to files with a manifest',
+    )
+    .option('--query <select>', 'export the result of this SELECT instead of a dataset')
     .addOption(format.choices(['csv', 'jsonl', 'parquet', 'arrow']).default('parquet'))
     .requiredOption('--to <folder>', 'a folder, or s3://bucket/prefix')
     .addOption(compression.choices(['none', 'gzip', 'zstd']))
     .option('--workspace <name>', 'workspace; that of the dataset, or the first one')
-    .option('--as-of <moment>', 'the data as they were: snapshot id, date or time')
+    .option('--as-of <moment>', 'read the data as of a snapshot id, a date or a time')
     .option('--rows-per-file <n>', 'records of each part of a dataset')
     .option('--credential <id>', 'name or id of the credential of a bucket')
     .option('--region <name>', 'region of a bucket')
     .option('--endpoint <url>', 'URL of a store that is compatible with S3')
-    .option('--json', 'answer JSON lines')
+    .option('--json', 'print JSON lines')
     .action((dataset: string | undefined, options: ExportOptions) =>
       exportData(dataset, options, settings()),
     );

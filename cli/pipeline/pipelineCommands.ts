@@ -32,7 +32,7 @@ const placed = (parent: Command, name: string, what: string): Command =>
     .command(name)
     .description(what)
     .option('--workspace <name>', 'workspace; the first one of the account by default')
-    .option('--json', 'answer JSON lines');
+    .option('--json', 'print JSON lines');
 
 const collect = (value: string, before: readonly string[] = []): readonly string[] => [
   ...before,
@@ -50,12 +50,16 @@ function addSources(root: Command, settings: ReadSettings): void {
   placed(
     source,
     'add <from>',
-    'keep a URL, s3://bucket/key, a path, @definition.json or - as a source',
+    'add a source: a URL, s3://bucket/key, a path, @definition.json, or - for standard input',
   )
-    .option('--name <name>', 'name by which commands know it')
-    .option('--json-path <path>', 'where the records stand in a JSON document: $.name[*]')
-    .option('--header <line>', 'header sent to a URL, as name: value; may be repeated', collect)
-    .option('--credential <name>', 'credential that opens it')
+    .option('--name <name>', 'name for use in commands')
+    .option('--json-path <path>', 'path of the records in a JSON document: $.name[*]')
+    .option(
+      '--header <line>',
+      'header to send to a URL, written name: value; can be repeated',
+      collect,
+    )
+    .option('--credential <name>', 'credential to open it with')
     .action((from: string, options: AddOptions) => addSource(from, options, settings()));
   placed(source, 'list', 'list the sources of a workspace').action((options: PlaceOptions) =>
     listSources(options, settings()),
@@ -63,17 +67,17 @@ function addSources(root: Command, settings: ReadSettings): void {
   placed(source, 'sample <source>', 'fetch a source and show its first records').action(
     (name: string, options: PlaceOptions) => sampleSource(name, options, settings()),
   );
-  placed(source, 'schema <source>', 'the schema that a source suggests').action(
+  placed(source, 'schema <source>', 'infer a schema from the first records of a source').action(
     (name: string, options: PlaceOptions) => showSchema(name, options, settings()),
   );
-  placed(source, 'remove <source>', 'forget a source that no schedule takes from').action(
+  placed(source, 'remove <source>', 'remove a source that no schedule uses').action(
     (name: string, options: PlaceOptions) => removeSource(name, options, settings()),
   );
 }
 
 function addCredentials(root: Command, settings: ReadSettings): void {
-  const credential = root.command('credential').description('what opens sources');
-  placed(credential, 'add', 'keep a credential, JSON on standard input, sealed').action(
+  const credential = root.command('credential').description('credentials of sources');
+  placed(credential, 'add', 'store a credential, JSON on standard input, encrypted').action(
     (options: PlaceOptions) => addCredential(options, settings()),
   );
   placed(credential, 'list', 'list credentials, without their secrets').action(
@@ -82,57 +86,62 @@ function addCredentials(root: Command, settings: ReadSettings): void {
 }
 
 function addSchedules(root: Command, settings: ReadSettings): void {
-  const schedule = root.command('schedule').description('when sources are taken into datasets');
+  const schedule = root.command('schedule').description('when sources are loaded into datasets');
   const add = placed(
     schedule,
     'add <source>',
-    'take from a source by the clock; the first time at once',
+    'load from a source on a schedule; the first run is immediate',
   )
-    .requiredOption('--dataset <name>', 'dataset to load into; made when there is none')
-    .option('--name <name>', 'name by which commands know it; the dataset by default')
+    .requiredOption('--dataset <name>', 'dataset to load into; created if it does not exist')
+    .option('--name <name>', 'name for use in commands; that of the dataset by default')
     .addOption(
       new Option('--every <time>', 'how often, in UTC; day by default')
         .choices(['minute', 'hour', 'day'])
         .conflicts('cron'),
     )
     .option('--cron <expression>', 'five fields, in UTC')
-    .option('--start <time>', 'first run, ISO 8601; at once by default')
+    .option('--start <time>', 'time of the first run, ISO 8601; immediately by default')
     .addOption(
-      new Option('--missed <how>', 'runs that were missed').choices(['once', 'skip', 'all']),
+      new Option('--missed <how>', 'what to do about missed runs').choices(['once', 'skip', 'all']),
     )
     .addOption(
-      new Option('--duplicates <how>', 'records whose index value is stored').choices([
-        'ignore',
-        'replace',
-      ]),
+      new Option(
+        '--duplicates <how>',
+        'what to do with records whose index value is already stored',
+      ).choices(['ignore', 'replace']),
     )
-    .option('--overwrite', 'each run takes the place of all records')
+    .option('--overwrite', 'each run replaces all records')
     .option('--key <property>', 'key of the unique index, for a new dataset')
     .option('--subkey <property>', 'subkey of the unique index, for a new dataset')
     .option('--date <property>', 'date of the unique index, for a new dataset')
-    .option('--no-index', 'a new dataset keeps every record, also equal ones')
+    .option(
+      '--no-index',
+      'a new dataset has no unique index: it keeps every record, duplicates too',
+    )
     .addOption(dateOrderOption());
   readingOptions(add).action((source: string, options: ScheduleOptions) =>
     addSchedule(source, options, settings()),
   );
-  placed(schedule, 'list', 'list schedules, their last and next runs').action(
+  placed(schedule, 'list', 'list schedules with their last and next runs').action(
     (options: PlaceOptions) => listSchedules(options, settings()),
   );
-  placed(schedule, 'run <schedule>', 'run a schedule now and show how it goes').action(
+  placed(schedule, 'run <schedule>', 'run a schedule now and show its progress').action(
     (name: string, options: PlaceOptions) => runSchedule(name, options, settings()),
   );
-  placed(schedule, 'history [schedule]', 'what was done at each due time')
-    .option('--last <n>', 'the latest n runs; 20 by default')
+  placed(schedule, 'history [schedule]', 'show what happened at each due time')
+    .option('--last <n>', 'number of runs; the latest 20 by default')
     .action((name: string | undefined, options: PlaceOptions & { readonly last?: string }) =>
       showHistory(name, options, settings()),
     );
-  placed(schedule, 'pause <schedule>', 'stop running it; a job that runs goes on').action(
+  placed(schedule, 'pause <schedule>', 'pause a schedule; a running job continues').action(
     (name: string, options: PlaceOptions) => setState(name, 'PAUSED', options, settings()),
   );
-  placed(schedule, 'resume <schedule>', 'run it again, from its next time on').action(
+  placed(schedule, 'resume <schedule>', 'resume a schedule from its next due time').action(
     (name: string, options: PlaceOptions) => setState(name, 'ENABLED', options, settings()),
   );
-  placed(schedule, 'remove <schedule>', 'delete it and its history; its records stay').action(
-    (name: string, options: PlaceOptions) => removeSchedule(name, options, settings()),
-  );
+  placed(
+    schedule,
+    'remove <schedule>',
+    'delete a schedule and its history; the records stay',
+  ).action((name: string, options: PlaceOptions) => removeSchedule(name, options, settings()));
 }

@@ -22,23 +22,27 @@ export function addRecipes(root: Command, settings: () => ReturnType<typeof read
   recipe
     .command('list', { isDefault: true })
     .description('list the recipes')
-    .option('--json', 'answer JSON lines')
+    .option('--json', 'print JSON lines')
     .action(listRecipes);
   recipe
     .command('show <recipe>')
-    .description('what a recipe is about, its parameters and what it makes')
-    .option('--json', 'answer the recipe as JSON')
+    .description('show what a recipe loads, its parameters and what it creates')
+    .option('--json', 'print the recipe as JSON')
     .action(showRecipe);
   recipe
     .command('add <recipe>')
-    .description('make the dataset, the source and the schedule of a recipe; it runs at once')
-    .option('--set <parameter>', 'value of a parameter, as name=value; may be repeated', collect)
-    .option('--dataset <name>', 'dataset to load into; the name that the recipe says by default')
-    .option('--name <name>', 'name of source and schedule; that of the dataset by default')
-    .option('--base <url>', 'origin that stands for the publisher’s: a mirror')
-    .option('--dry-run', 'say what would be made, and make nothing')
+    .description('create the dataset, the source and the schedule of a recipe; it runs immediately')
+    .option(
+      '--set <parameter>',
+      'value of a parameter, written name=value; can be repeated',
+      collect,
+    )
+    .option('--dataset <name>', 'dataset to load into; the name in the recipe by default')
+    .option('--name <name>', 'name of the source and the schedule; that of the dataset by default')
+    .option('--base <url>', 'fetch from this origin, a mirror, instead of the publisher’s')
+    .option('--dry-run', 'show what would be created, and create nothing')
     .option('--workspace <name>', 'workspace; the first one of the account by default')
-    .option('--json', 'answer JSON lines')
+    .option('--json', 'print JSON lines')
     .action((name: string, options: AddRecipeOptions) => addRecipe(name, options, settings()));
 }
 
@@ -95,7 +99,7 @@ function recipeLines({
 }
 
 function storing({ duplicateKeyHandling, overwrite }: Recipe['schedule']): string {
-  if (overwrite === true) return 'each run takes the place of all records';
+  if (overwrite === true) return 'each run replaces all records';
   return duplicateKeyHandling === 'replace'
     ? 'what is corrected takes the place of what was'
     : 'what is stored stays';

@@ -58,5 +58,5 @@ test('errors name the recipe, the parameter or the dataset', async () => {
   const other = ['add', 'fred-series', '--set', 'series=GDP', '--dataset', 'other_listed'];
   assert.match(await refused(...other), /other_listed is there and has another index/);
   const shown = await run.tapedeck('recipe', 'show', 'nasdaq-listed');
-  assert.match(shown.stdout, /^nasdaq-listed: Symbols[^]*It has no parameters\.[^]*place of all/);
+  assert.match(shown.stdout, /^nasdaq-listed: Symbols[^]*It has no parameters\.[^]*replaces all/);
 });
