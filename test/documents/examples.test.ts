@@ -1,0 +1,77 @@
+// A reader may copy any block of the documents into a shell: it runs here as it is printed.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { type Block, blocksOf, documents } from './markdown.ts';
+import { startWalk, type Walk } from './walk.ts';
+
+/** Blocks that do not run here, by their first line, and what runs instead. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  'npm ci && npm start': 'installs; cli.test.ts makes the first start',
+  'npm ci && npm test': 'is the run that this test is part of',
+  'npm run docs': 'writes into the sources; the house test compares what it would write',
+  "ATTACH 'ducklake:sqlite:data/catalog.db' AS tapedeck (READ_ONLY, DATA_PATH 'data/lake/',":
+    'needs an extension from the network; lake/reader.ts reads by the same specification',
+};
+
+/** Pages whose blocks have a test of their own. */
+const OWN_TEST: Readonly<Record<string, string>> = { 'docs/sql.md': 'test/query' };
+
+/** Members whose values differ from run to run. */
+const VARIES = new Set(['updated', 'created', 'snapshot', 'asOf', 'bytes', 'exportId', 'sha256']);
+
+const LANGUAGES = ['sh', 'json', 'sql', 'text'];
+
+const BLOCKS = documents()
+  .filter((document) => OWN_TEST[document] === undefined)
+  .flatMap(blocksOf);
+
+const firstLine = ({ text }: Block): string => text.split('\n')[0] ?? '';
+const titleOf = (block: Block): string =>
+  `${block.document}, ${block.heading}: ${firstLine(block).slice(0, 60)}`;
+
+describe('every block of the documents runs as it is printed', () => {
+  let walk: Walk | undefined;
+  let printed = '';
+  before(async () => {
+    walk = await startWalk();
+  });
+  after(() => walk?.[Symbol.asyncDispose]());
+
+  for (const block of BLOCKS.filter((one) => ELSEWHERE[firstLine(one)] === undefined)) {
+    test(titleOf(block), async () => {
+      assert.ok(
+        LANGUAGES.includes(block.language),
+        'a fence says its language: sh, json, sql or text',
+      );
+      if (block.language === 'sh') printed = (await walk?.run(block.text)) ?? '';
+      else if (block.language === 'json') assertAnswer(block.text, printed);
+      else assert.equal(block.language, 'text', 'SQL runs in docs/sql.md, or is an exception');
+    });
+  }
+});
+
+test('every exception is a block that is there', () => {
+  const there = new Set(BLOCKS.map(firstLine));
+  assert.deepEqual(
+    Object.keys(ELSEWHERE).filter((line) => !there.has(line)),
+    [],
+  );
+});
+
+/** JSON is what the block before it printed, or printed last; values that differ each time may be any. */
+function assertAnswer(text: string, output: string): void {
+  const isDocument = output.startsWith('{\n');
+  const last = isDocument ? output : (output.trimEnd().split('\n').at(-1) ?? '');
+  assert.deepEqual(masked(JSON.parse(last)), masked(JSON.parse(text)));
+}
+
+function masked(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(masked);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      VARIES.has(name) ? typeof member : masked(member),
+    ]),
+  );
+}

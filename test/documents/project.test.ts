@@ -1,0 +1,81 @@
+// What a stranger looks for before he joins a project or installs it.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { documents, ROOT, textOf } from './markdown.ts';
+
+interface Manifest {
+  readonly license: string;
+  readonly version: string;
+  readonly allowScripts: Readonly<Record<string, boolean>>;
+}
+
+interface Lock {
+  readonly packages: Readonly<
+    Record<string, { readonly hasInstallScript?: boolean; readonly optional?: boolean }>
+  >;
+}
+
+const json = (path: string): unknown => JSON.parse(readFileSync(join(ROOT, path), 'utf8'));
+const manifest = json('package.json') as Manifest;
+
+/** Paths below the root that a document links to. */
+const linksOf = (document: string): readonly string[] =>
+  [...textOf(document).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map(([, target = '']) =>
+    join(document, '..', target),
+  );
+
+test('the README links every page of docs, and so does docs/README.md', () => {
+  const pages = documents().filter((page) => page.startsWith('docs/') && page !== 'docs/README.md');
+  for (const from of ['README.md', 'docs/README.md']) {
+    const linked = new Set(linksOf(from));
+    assert.deepEqual(
+      pages.filter((page) => !linked.has(page)),
+      [],
+      `${from} does not link these`,
+    );
+  }
+});
+
+test('every link of the documents leads to a file', () => {
+  const there = new Set(['', ...readdirSync(ROOT, { recursive: false }).map(String)]);
+  for (const name of ['docs', 'recipes', 'test']) {
+    for (const file of readdirSync(join(ROOT, name), { recursive: true })) {
+      there.add(join(name, String(file)));
+    }
+  }
+  const dead = documents().flatMap((document) =>
+    linksOf(document)
+      .filter((target) => !there.has(target.replace(/\/$/, '')))
+      .map((target) => `${document}: ${target}`),
+  );
+  assert.deepEqual(dead, []);
+});
+
+test('the license is Apache-2.0 in the manifest and in full', () => {
+  assert.equal(manifest.license, 'Apache-2.0');
+  const text = readFileSync(join(ROOT, 'LICENSE'), 'utf8');
+  assert.match(text, /Apache License\n\s+Version 2\.0, January 2004/);
+  assert.match(text, /END OF TERMS AND CONDITIONS/);
+  assert.match(text, /Copyright \d{4} The Tapedeck authors/);
+});
+
+test('the changelog has what is not released and the version of the manifest', () => {
+  const text = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8');
+  assert.match(text, /^## \[Unreleased\]$/m);
+  assert.ok(text.includes(`## [${manifest.version}]`));
+});
+
+test('npm is told of every install script whether it may run, and runs that of the runtime', () => {
+  const { packages } = json('package-lock.json') as Lock;
+  const withScripts = Object.entries(packages)
+    .filter(([, { hasInstallScript, optional }]) => hasInstallScript === true && optional !== true)
+    .map(([path]) => path.replace(/^.*node_modules\//, ''));
+  assert.deepEqual(
+    withScripts.filter((name) => manifest.allowScripts[name] === undefined),
+    [],
+    'add them to allowScripts of package.json: true where the script is needed, else false',
+  );
+  assert.equal(manifest.allowScripts['node'], true);
+});
