@@ -15,57 +15,59 @@ const INTRODUCTION = `# SQL
 Generated from the tables of \`query/sql/\` and \`docs/sqlSubset.ts\` by \`npm run docs\`; do not edit.
 A test runs every example.
 
-A query is one SELECT over datasets. What this page shows is all there is: anything else is refused
-with the place where it stands. The routes that take one are in [reference.md](reference.md), the
-formats of its answer in [formats.md](formats.md).
+A query is one SELECT over datasets. This page shows everything that is supported; anything else is
+refused, with its position. [reference.md](reference.md) lists the endpoints that take a query,
+[formats.md](formats.md) the formats of the answer.
 
 ## Names, texts, values
 
-- A table is a dataset: \`PRICES\` of the workspace of the request, or \`WS.PRICES\`. Its case does not
-  count. A name with a hyphen may stand as it is: \`FROM my-prices\`, \`FROM WS.my-prices\`.
-- Names that are words of SQL, or hold other signs, stand in back-ticks: \`\` \`close price\` \`\`.
-- Texts stand in single or in double quotes: \`'AAPL'\`, \`"AAPL"\`. The quote itself is written twice;
-  a backslash is a sign like any other.
-- \`:name\` and \`$name\` are parameters: the request says their values, which never become SQL.
+- A table is a dataset: \`PRICES\` of the workspace of the request, or \`WS.PRICES\`. Case does not
+  matter. A name with a hyphen needs no quotes: \`FROM my-prices\`, \`FROM WS.my-prices\`.
+- Names that are keywords of SQL, or contain other characters, are written in back-ticks:
+  \`\` \`close price\` \`\`.
+- Texts are written in single or double quotes: \`'AAPL'\`, \`"AAPL"\`. Double the quote to include it;
+  a backslash is an ordinary character.
+- \`:name\` and \`$name\` are parameters: the request sends their values, which never become SQL.
 - Numbers: \`12\`, \`1.5\` (a decimal), \`1.5e0\` (a DOUBLE). Dates: \`DATE '2024-01-05'\`, or a text beside
   a date. Intervals: \`INTERVAL 5 DAYS\`, \`INTERVAL (n) MONTH\`.
 - Types of casts: BOOLEAN, INTEGER, BIGINT and their kin, DECIMAL, FLOAT, DOUBLE, VARCHAR, DATE, TIME,
   TIMESTAMP, INTERVAL, JSON.
 - \`current_date\`, \`now()\`, \`current_timestamp\`: the moment of the query, the same in all of it.
-- A semicolon may end the query, \`--\` and \`/* */\` are comments.
+- A semicolon may end the query; \`--\` and \`/* */\` begin comments.
 
 ## What is refused
 
-Other statements than SELECT, two at once, functions in FROM, files and URLs, \`WITH RECURSIVE\`,
+Statements other than SELECT, several statements, functions in FROM, files and URLs, \`WITH RECURSIVE\`,
 sampling, \`COLUMNS\`, \`* REPLACE\`, NATURAL and POSITIONAL joins, PIVOT, \`COLLATE\`, lambdas, lists,
-structs and subscripts, a share of \`LIMIT\`, DESCRIBE and SUMMARIZE, and every function that is not
-below: those that read, that tell of the server, that differ from call to call, or that make much out
-of little.
+structs and subscripts, a percentage in \`LIMIT\`, DESCRIBE and SUMMARIZE, and every function that is not
+listed below, such as those that read files, reveal the server, differ from call to call, or make large
+results from small inputs.
 
 ## What it costs
 
-- **Over one's own datasets**: the rows of the answer, or its bytes / 1,000 where they are more, times the
+- **Over your own datasets**: the rows of the answer, or its bytes / 1,000 if that is more, times the
   highest weight among them.
-- **Over data of others** (CORE): the records that the answer is made of, of each dataset by its own weight.
-  Each place that reads it counts, in views, published queries and \`WITH\` too, as often as it is named:
+- **Over data of others** (CORE): the records that the answer is computed from, of each dataset by its own
+  weight. Each place that reads it counts, also in views, published queries and \`WITH\`, as often as it is
+  named:
   - where the query only filters, computes, orders, limits and joins: the rows of the answer, since each
     holds one of its records (never more than the dataset can have given);
-  - where it folds: the records that meet the conditions on
-    its key, subkey and date, as far as those are comparisons with constants, or equalities with columns of
-    other tables. Conditions on other columns, and LIMIT, narrow the answer and not what it tells. Of UNION
-    ALL each row is a record of one side.
-  - It folds by aggregates and groups, windows, DISTINCT, UNION, INTERSECT, EXCEPT, by every sub-select of an
-    expression, EXISTS and IN, and on the right of SEMI and ANTI joins. So it does where a row tells of
-    records that are not there, or how many there are: on the side of an outer join that may have none, on
-    the right of an ASOF join, by OFFSET, and by a LIMIT within; but not where these choose by key, subkey
+  - where it aggregates: the records that meet the conditions on its key, subkey and date, as far as those
+    are comparisons with constants, or equalities with columns of other tables. Conditions on other
+    columns, and LIMIT, narrow the answer but not what it reveals. In UNION ALL each row is a record of one
+    side.
+  - Aggregates, groups, windows, DISTINCT, UNION, INTERSECT and EXCEPT aggregate, and so do sub-selects in
+    expressions, EXISTS, IN, and the right side of SEMI and ANTI joins. So does a place where a row reveals
+    that records are missing, or how many there are: on the side of an outer join that may have none, on
+    the right of an ASOF join, by OFFSET, and by a LIMIT within; but not where these select by key, subkey
     and date alone, as in \`LEFT JOIN x ON x.symbol = k.symbol\` or the latest record of LATERAL.
-  - Each place costs at least one record, also where nothing is found, and where the query fails when it
-    runs: a cast that fails tells of a record too.
+  - Each place costs at least one record, even if nothing is found, and if the query fails while it runs: a
+    failing cast reveals something about a record too.
 - **Of both**: the sum. A dataset of CORE that its owner sells by the answer
-  (\`"access": {"sqlPrice": "answer"}\`) counts as one's own; so does what the owner of a published query owns
-  where the query has a weight.
-- \`estimate\`, \`explain\` and \`maxMessages\` go by the most that the catalog's statistics of key, subkey
-  and date leave. Nothing is read for them.
+  (\`"access": {"sqlPrice": "answer"}\`) counts like your own; so does what the owner of a published query
+  owns if the query has a weight.
+- \`estimate\`, \`explain\` and \`maxMessages\` use the upper bound given by the catalog's statistics of key,
+  subkey and date. They read no records.
 `;
 
 /** The tables of functions, in the order of the page. */
@@ -83,7 +85,7 @@ const KINDS: readonly (readonly [title: string, rows: readonly SqlFunction[]])[]
 export function sqlPage(): string {
   return [
     INTRODUCTION,
-    'The examples ask a dataset PRICES: `symbol`, `date`, `open`, `high`, `low`, `close`, `volume`,',
+    'The examples query a dataset PRICES: `symbol`, `date`, `open`, `high`, `low`, `close`, `volume`,',
     '`note`, `detail` (JSON) of AAPL and MSFT from 2024-01-02 to 2024-01-09. Below each stands the',
     'first record of its answer; in the tables, its first value.',
     '',

@@ -15,14 +15,14 @@ export const DUPLICATES = {
   kind: 'choice',
   name: 'duplicateKeyHandling',
   choices: ['ignore', 'replace', 'true', 'false'],
-  help: 'Records whose index value is stored: ignore (default, false) or replace (true).',
+  help: 'Records whose index value is already stored: ignore them (default, false) or replace (true).',
 } as const satisfies Parameter;
 
 /** Of a whole file, which may make its dataset. */
 export const FILE_DUPLICATES: Parameter = {
   ...DUPLICATES,
   choices: [...DUPLICATES.choices, 'refuse'],
-  help: `${DUPLICATES.help} Refuse: a load that makes its dataset ends where the file itself repeats one.`,
+  help: `${DUPLICATES.help} Refuse: a first load fails if the file repeats one.`,
 };
 
 /** The members of a load, where the query has them. */
@@ -48,7 +48,7 @@ export const DATE_ORDER: Parameter = {
   kind: 'choice',
   name: 'dateOrder',
   choices: ['MDY', 'DMY'],
-  help: 'Whether dates like 01/02/2024 begin with the month or the day; without it their values must tell.',
+  help: 'Whether dates like 01/02/2024 begin with the month or the day; by default the column decides.',
 };
 
 /** The member of a load, where the query has it. */
@@ -80,39 +80,39 @@ export const READING_PARAMETERS: readonly Parameter[] = [
     kind: 'choice',
     name: 'as',
     choices: ['csv', 'json'],
-    help: 'What the body is, whatever it looks like: nothing is refused for being a page or an error.',
+    help: 'Format of the body, instead of detecting it; nothing is refused for being a page or an error.',
   },
   {
     kind: 'choice',
     name: 'header',
     choices: ['true', 'false', '0', '1', '2', '3'],
-    help: 'Lines of the header of a CSV; true is 1, false 0: columns are column1, column2 then.',
+    help: 'Number of header lines of a CSV; true means 1, false means 0 and columns named column1, column2.',
   },
   {
     kind: 'integer',
     name: 'skipLines',
     least: 0,
     most: SKIP_LINES_MAX,
-    help: 'Lines above the header of a CSV.',
+    help: 'Number of lines before the header of a CSV.',
   },
   {
     kind: 'integer',
     name: 'skipLast',
     least: 0,
     most: SKIP_LINES_MAX,
-    help: 'Lines at the end of a CSV that are no records; 0: the last line is one.',
+    help: 'Number of lines at the end of a CSV that are not records; 0 means that the last line is a record.',
   },
   {
     kind: 'choice',
     name: 'delimiter',
     choices: NAMES,
-    help: 'What stands between the cells of a CSV; told by its lines.',
+    help: 'Delimiter between the cells of a CSV; detected by default.',
   },
   {
     kind: 'choice',
     name: 'encoding',
     choices: ENCODINGS,
-    help: 'Of CSV and JSON; told by the bytes: UTF-8, UTF-16 or windows-1252.',
+    help: 'Encoding of CSV or JSON; UTF-8, UTF-16 and windows-1252 are detected.',
   },
 ];
 

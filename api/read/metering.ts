@@ -15,14 +15,14 @@ export const METERING_PARAMETERS: readonly Parameter[] = [
   {
     kind: 'boolean',
     name: 'estimate',
-    help: 'Only the price: messages, objects and weight; of data of others the most that it can be.',
+    help: 'Return only the price: messages, objects and weight; over the data of others, an upper bound.',
   },
   {
     kind: 'integer',
     name: 'maxMessages',
     least: 0,
     most: 1_000_000_000_000,
-    help: 'The most that the call may cost: past it 402 is answered and nothing charged.',
+    help: 'The most that the call may cost; a call that would cost more is refused with 402, free of charge.',
   },
 ];
 

@@ -39,7 +39,7 @@ const CACHE_SECONDS_MAX = 86_400;
 /** Which records (SPEC.md "Time series"; INTERFACE.md 3.5). */
 const RECORDS: readonly Parameter[] = [
   text('range', 'Range code: today, ytd, last-week, 5d, 6m, 1y, max, 2020, Q12020, H12020 ...'),
-  switched('calendar', 'true: ranges of the future too, counted ones go forward from today.'),
+  switched('calendar', 'true: allows future ranges, and counted ranges run forward from today.'),
   switched('forward', 'The same as calendar.'),
   switched('future', 'true: only records after today; false: none of them.'),
   { kind: 'day', name: 'from', help: 'Records on or after this date.' },
@@ -48,24 +48,24 @@ const RECORDS: readonly Parameter[] = [
   count('last', 'The latest n records, newest first.'),
   count('first', 'The first n records, oldest first.'),
   count('next', 'The next n records from today on, oldest first.'),
-  count('limit', 'At most n records; 1 when no date is given. first, last, next go before it.'),
+  count('limit', 'At most n records; 1 without a date. first, last and next take precedence.'),
   {
     kind: 'integer',
     name: 'offset',
-    help: 'Records to leave out at the beginning.',
+    help: 'Records to skip at the beginning.',
     least: 0,
     most: COUNT_MAX,
   },
-  count('interval', 'Every nth record only.'),
+  count('interval', 'Only every nth record.'),
   {
     kind: 'choice',
     name: 'sort',
     choices: ['asc', 'desc'],
     help: 'Order by date; desc by default.',
   },
-  text('dateField', 'Attribute that range, dates and order go by, instead of the date.'),
+  text('dateField', 'Attribute to use for range, dates and order, instead of the date.'),
   text('subattribute', 'Records by any attribute: key|value equal, key~value not, comma = and.'),
-  text('updated', 'Records written or changed at this date or time or later.'),
+  text('updated', 'Records written or changed at this date or time, or later.'),
   text(
     'collapse',
     `One record a period: ${PERIODS.join(', ')}; after a | how: ${FOLDS.join(', ')}. last by default.`,
@@ -74,46 +74,49 @@ const RECORDS: readonly Parameter[] = [
     kind: 'choice',
     name: 'transform',
     choices: TRANSFORMS,
-    help: 'Numbers as changes: against the one before, its share, the sum so far, the first as 100.',
+    help: 'Numbers as difference, relative difference, sum so far, or relative to the first, which is 100.',
   },
 ];
 
 /** How they are answered. */
 const ANSWER: readonly Parameter[] = [
-  { kind: 'list', name: 'filter', help: 'Comma list of the attributes to answer.' },
+  { kind: 'list', name: 'filter', help: 'Comma list of the attributes to return.' },
   {
     kind: 'choice',
     name: 'format',
     choices: ['json', 'jsonl', 'csv', 'psv', 'text', 'arrow', 'parquet'],
-    help: 'Format of the answer; json by default. text is csv to look at, not to save.',
+    help: 'Format of the answer; json by default. text is csv to read in a browser.',
   },
   CSV_FORMULAS,
   {
     kind: 'text',
     name: 'callback',
-    help: 'JSONP: name of the function that gets the answer.',
+    help: 'JSONP: name of the function that receives the answer.',
     pattern: /^[A-Za-z_$][\w$]{0,63}(\.[A-Za-z_$][\w$]{0,63}){0,4}$/,
     rule: 'must be a JavaScript identifier, or several joined by dots',
   },
-  switched('schema', 'Only the names and types of the attributes; free.'),
-  switched('includeSystemRecordProperties', 'true: id, key, subkey, date, updated of each record.'),
+  switched('schema', 'Return only the names and types of the attributes; free.'),
+  switched(
+    'includeSystemRecordProperties',
+    'true: adds id, key, subkey, date and updated of each record.',
+  ),
   text(
     'asOf',
-    'The data as it was known, pushed records included: what svccloud-as-of said, a time (ISO 8601, ' +
+    'Read the data as of a moment, pushes included: a value of svccloud-as-of, a time (ISO 8601, ' +
       'epoch milliseconds, or a date: its end); a snapshot id is the version alone.',
   ),
   {
     kind: 'text',
     name: 'queryId',
-    help: 'Name of a query: only records that are new or changed since its last run.',
+    help: 'Name of a cursor: returns only records that are new or changed since the last request with it.',
     pattern: /^[A-Za-z0-9]{1,3}$/,
     rule: 'must be 1 to 3 letters or digits',
   },
-  switched('cache', 'false: answered from the files, not from memory.'),
+  switched('cache', 'false: reads the files, not memory.'),
   {
     kind: 'integer',
     name: 'cacheTTL',
-    help: 'Seconds that a cache of the caller may keep the answer.',
+    help: 'Seconds for which caches may keep the answer.',
     least: 0,
     most: CACHE_SECONDS_MAX,
   },

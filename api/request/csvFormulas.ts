@@ -8,8 +8,8 @@ export const CSV_FORMULAS: Parameter = {
   name: 'csvFormulas',
   choices: ['escape', 'keep'],
   help:
-    'Of csv and psv: texts that a spreadsheet would run as a formula get a quotation mark before them, ' +
-    'or are kept; escape where a browser opens or saves the answer, else keep.',
+    'For csv and psv: escape puts a quotation mark before texts that a spreadsheet would run, keep does ' +
+    'not; the default is escape if a browser opens or saves the answer, else keep.',
 };
 
 /** The format, as this caller gets it. @param navigates the answer is a browser's page or download */

@@ -3,7 +3,7 @@ import type { Answer, Call } from './endpoint.ts';
 import { listOf, type Parameter } from './parameters.ts';
 
 export const JSON_PARAMETERS: readonly Parameter[] = [
-  { kind: 'list', name: 'filter', help: 'Comma list of the attributes to answer.' },
+  { kind: 'list', name: 'filter', help: 'Comma list of the attributes to return.' },
   { kind: 'choice', name: 'format', choices: ['json'], help: 'Only json.' },
 ];
 

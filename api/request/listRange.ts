@@ -16,13 +16,13 @@ const count = (name: string, help: string): Parameter => ({
 });
 
 export const LIST_PARAMETERS: readonly Parameter[] = [
-  { kind: 'day', name: 'from', help: 'Those made on or after this date.' },
-  { kind: 'day', name: 'to', help: 'Those made on or before this date.' },
-  { kind: 'day', name: 'on', help: 'Those made on this date.' },
+  { kind: 'day', name: 'from', help: 'Those created on or after this date.' },
+  { kind: 'day', name: 'to', help: 'Those created on or before this date.' },
+  { kind: 'day', name: 'on', help: 'Those created on this date.' },
   count('limit', 'At most n.'),
   count('last', 'The latest n.'),
   count('first', 'The first n.'),
-  { kind: 'integer', name: 'offset', least: 0, most: OFFSET_MAX, help: 'Leave out so many.' },
+  { kind: 'integer', name: 'offset', least: 0, most: OFFSET_MAX, help: 'Skip the first n.' },
   {
     kind: 'choice',
     name: 'sort',

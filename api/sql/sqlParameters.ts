@@ -13,8 +13,8 @@ export const SQL_PARAMETERS: readonly Parameter[] = [
     help: 'Format of the answer; else the Accept header, else json.',
   },
   CSV_FORMULAS,
-  switched('schema', 'Only the columns of the answer, names and types; nothing is read.'),
-  switched('explain', 'Only what the query would do: steps, files, and the most it could cost.'),
+  switched('schema', 'Return only the columns of the answer, names and types; nothing is read.'),
+  switched('explain', 'Return only the plan: steps, files, and the highest possible cost.'),
   switched(
     'includeSystemRecordProperties',
     'Each table has a column _systemRecordProperties: id, key, subkey, date, updated.',
@@ -22,14 +22,14 @@ export const SQL_PARAMETERS: readonly Parameter[] = [
   {
     kind: 'text',
     name: 'asOf',
-    help: 'The data as they were: what svccloud-as-of said, a date or time, or a snapshot id.',
+    help: 'Read the data as of a moment: a value of svccloud-as-of, a date or time, or a snapshot id.',
   },
   {
     kind: 'text',
     name: 'callback',
     pattern: /^[A-Za-z_$][\w$.]{0,127}$/,
     rule: 'must be the name of a JavaScript function',
-    help: 'JSONP: the answer is a call of this function.',
+    help: 'JSONP: the answer calls this function.',
   },
   ...METERING_PARAMETERS,
 ];

@@ -35,20 +35,20 @@ export const STOCK_PARAMETERS: readonly Parameter[] = [
     name: 'chartLast',
     least: 1,
     most: COUNT_MAX,
-    help: 'The latest n records of the range, for types that go by days.',
+    help: 'The latest n records of the range, for types with a range.',
   },
   {
     kind: 'integer',
     name: 'chartInterval',
     least: 1,
     most: COUNT_MAX,
-    help: 'Every nth record only, for types that go by days.',
+    help: 'Only every nth record, for types with a range.',
   },
   {
     kind: 'choice',
     name: 'period',
     choices: [...PERIODS.keys()],
-    help: 'Of which period statements, earnings and estimates are; quarter by default.',
+    help: 'Period of statements, earnings and estimates; quarter by default.',
   },
 ];
 

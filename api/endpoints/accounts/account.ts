@@ -138,7 +138,7 @@ export const getMetadata: Endpoint = {
 const ALLOW: Parameter = {
   kind: 'boolean',
   name: 'allow',
-  help: 'Whether messages above the quota may be used and are charged.',
+  help: 'Whether messages above the quota are allowed and charged.',
 };
 
 const SUCCESS = { ...ROW, method: 'POST', body: { kind: 'form' }, answer: Type.String() } as const;
@@ -154,7 +154,7 @@ export const setMessageBudget: Endpoint = {
       name: 'totalMessages',
       least: 0,
       most: 1_000_000_000_000,
-      help: 'Messages of a month in all; at it every call but those of the account stops.',
+      help: 'Total messages of a month; when they are used, all calls but those of the account are refused.',
     },
     // iexjs asks for pay-as-you-go here.
     ALLOW,

@@ -200,7 +200,7 @@ export const getAudit: Endpoint = {
   path: '/admin/audit',
   summary: 'Who changed what about accounts and tokens, newest first.',
   parameters: [
-    { kind: 'text', name: 'accountId', help: 'Only what concerns this account.' },
+    { kind: 'text', name: 'accountId', help: 'Only entries of this account.' },
     { kind: 'integer', name: 'limit', least: 1, most: ENTRIES_MAX, help: 'At most n entries.' },
   ],
   answer: Type.Array(ANY),

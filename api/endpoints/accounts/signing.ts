@@ -23,7 +23,7 @@ export const signToken: Endpoint = {
   summary: 'Makes a token need signed requests, or no longer; grow and scale tiers.',
   parameters: [
     text('tokenToSign', 'A publishable or secret token of the account.'),
-    { kind: 'boolean', name: 'unsign', help: 'true: the token needs no signature any more.' },
+    { kind: 'boolean', name: 'unsign', help: 'true: the token no longer needs a signature.' },
   ],
   body: { kind: 'form' },
   answer: Type.Object({ secret: Type.String(), signedToken: Type.String() }),

@@ -270,7 +270,7 @@ export const deleteDataset: Endpoint = {
     {
       kind: 'boolean',
       name: 'purge',
-      help: 'true: out of every version, for good, for readers of the files too.',
+      help: 'true: removes it permanently from every version, also for other readers of the files.',
     },
   ],
   answer: CHANGED,

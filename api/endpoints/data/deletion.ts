@@ -34,7 +34,7 @@ export const deleteRecords: Endpoint = {
       kind: 'boolean',
       name: 'purge',
       help:
-        'true: out of every version, for good; what was before ends to be history of the dataset. ' +
+        'true: removes them permanently from every version; the earlier history of the dataset ends. ' +
         'Needs a secret token.',
     },
   ],

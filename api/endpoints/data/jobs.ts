@@ -114,7 +114,7 @@ export const JOB_MADE = Type.Object({
 export const WAIT: Parameter = {
   kind: 'boolean',
   name: 'wait',
-  help: 'Answer when the job has ended.',
+  help: 'Wait until the job has ended.',
 };
 
 /** What is said of a new job. @throws Failure InvalidBody when it was to be waited for and failed. */
@@ -149,7 +149,7 @@ export const createJob: Endpoint = {
     {
       kind: 'boolean',
       name: 'dryRun',
-      help: 'true: tells what the first file of the source would do, and changes nothing.',
+      help: 'true: reports what the first file of the source would do, and changes nothing.',
     },
   ],
   body: { kind: 'json', schema: CREATE },

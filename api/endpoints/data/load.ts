@@ -33,7 +33,7 @@ import type { Load } from '../../../pipeline/conform/load.ts';
 const name = (part: string): Parameter => ({
   kind: 'text',
   name: part,
-  help: `Property that is the ${part}, when this load makes the dataset; told by its records when left out.`,
+  help: `Property that is the ${part}, of a dataset that this load creates; inferred by default.`,
 });
 
 export const loadData: Endpoint = {
@@ -50,26 +50,26 @@ export const loadData: Endpoint = {
     {
       kind: 'boolean',
       name: 'overwrite',
-      help: 'The load takes the place of every record that is stored.',
+      help: 'The load replaces all stored records.',
     },
     {
       kind: 'integer',
       name: 'maximumValidationErrors',
       least: 0,
       most: 1_000_000_000,
-      help: 'Invalid records after which nothing is ingested; without it they are left out.',
+      help: 'Most invalid records; with more, nothing is ingested. By default any number is left out.',
     },
     {
       kind: 'text',
       name: 'jsonPath',
-      help: 'Where the array of records stands in a JSON document: $ with steps .name and [*].',
+      help: 'Path of the array of records in a JSON document: $ with steps .name and [*].',
     },
     DATE_ORDER,
     ...READING_PARAMETERS,
     {
       kind: 'boolean',
       name: 'dryRun',
-      help: 'true: tells what the load would do, and changes nothing. Needs a secret token.',
+      help: 'true: reports what the load would do, and changes nothing. Needs a secret token.',
     },
     name('key'),
     name('subkey'),
@@ -77,7 +77,7 @@ export const loadData: Endpoint = {
     {
       kind: 'boolean',
       name: 'uniqueIndex',
-      help: 'false: the dataset that this load makes keeps records that are equal, in the order of coming.',
+      help: 'false: a dataset that this load creates keeps every record, also equal ones, as they arrive.',
     },
   ],
   body: { kind: 'file' },

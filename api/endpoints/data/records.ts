@@ -33,7 +33,7 @@ export const writeRecord: Endpoint = {
   parameters: [
     DUPLICATES,
     switched('createDatasetOnDemand', 'false: a missing dataset is 404; true by default.'),
-    switched('wait', 'Accepted; the answer always comes when the records are stored.'),
+    switched('wait', 'Accepted; the answer always waits until the records are stored.'),
     switched('event', 'Accepted for clients of the original.'),
     switched('persist', 'Accepted for clients of the original.'),
     switched('updateState', 'Accepted for clients of the original.'),

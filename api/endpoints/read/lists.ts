@@ -45,7 +45,7 @@ export const getMeta: Endpoint = {
     { kind: 'boolean', name: 'schema', help: 'With the schema of each dataset.' },
     { kind: 'boolean', name: 'force', help: 'Accepted; metadata are always fresh.' },
     { kind: 'integer', name: 'limit', least: 1, most: LIST_MAX, help: 'At most n entries.' },
-    { kind: 'integer', name: 'offset', least: 0, most: LIST_MAX, help: 'Leave out the first n.' },
+    { kind: 'integer', name: 'offset', least: 0, most: LIST_MAX, help: 'Skip the first n.' },
   ],
   answer: Type.Union([Type.Array(ANY), ANY]),
   failures: 'workspace',

@@ -28,7 +28,7 @@ export const sqlQuery: Endpoint = {
       kind: 'text',
       name: 'sqlQuery',
       charactersMax: TEXT_MAX,
-      help: 'The query; docs/sql.md tells what it may say.',
+      help: 'The query; docs/sql.md says what it may contain.',
     },
     ...SQL_PARAMETERS,
   ],

@@ -27,7 +27,7 @@ export const stockBatch: Endpoint = {
     {
       kind: 'list',
       name: 'symbols',
-      help: 'Comma list of symbols, with market: the first 100 are answered.',
+      help: 'Comma list of symbols, for market; the first 100 are answered.',
       mayBeEmpty: true,
     },
     ...STOCK_PARAMETERS,

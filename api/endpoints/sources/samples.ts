@@ -26,7 +26,7 @@ const DEFINITION_BYTES_MAX = 200_000;
 const CREDENTIAL: Parameter = {
   kind: 'text',
   name: 'credentialId',
-  help: 'Opens the source instead of its own credential.',
+  help: 'Credential to use instead of that of the source.',
 };
 
 export const sampleSource: Endpoint = {
@@ -84,7 +84,7 @@ export const generateSchema: Endpoint = {
   summary:
     'The schema that a body suggests, or, when it is the definition of a data source, that source.',
   parameters: [
-    { kind: 'text', name: 'jsonPath', help: 'Where the array of records stands in the document.' },
+    { kind: 'text', name: 'jsonPath', help: 'Path of the array of records in the document.' },
     DATE_ORDER,
   ],
   body: { kind: 'file' },
