@@ -11,6 +11,7 @@ import { benchMoney } from './money.ts';
 import { benchSeries } from './series.ts';
 import { benchSizes } from './sizes.ts';
 import { benchSql } from './sql.ts';
+import { benchStart } from './start.ts';
 
 type Bench = (folder: string, rows: number, pairs: number) => Promise<readonly (Ratio | string)[]>;
 
@@ -23,6 +24,7 @@ const BENCHES: readonly (readonly [string, Bench, number, number])[] = [
   ['appends', benchAppends, 20_000_000, 7],
   ['sizes', benchSizes, 20_000_000, 7],
   ['sql', benchSql, 20_000_000, 7],
+  ['start', (place, _rows, times) => benchStart(place, times), 0, 7],
   ['money', (place, _rows, times) => benchMoney(place, times), 0, 7],
 ];
 

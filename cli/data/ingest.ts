@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Option } from 'commander';
 import { parse } from 'csv-parse/sync';
 import type { DateOrder } from '../../pipeline/values/dateFormats.ts';
 import { checkJsonPath } from '../../pipeline/decode/json.ts';
@@ -36,9 +35,6 @@ export interface IngestOptions extends ReadingOptions {
   readonly dateOrder?: DateOrder;
   readonly json?: boolean;
 }
-
-export const dateOrderOption = (): Option =>
-  new Option('--date-order <order>', 'how dates like 01/02/2024 are read').choices(['MDY', 'DMY']);
 
 const LOOK_MS = 200;
 /** Rejected records shown on the terminal. */

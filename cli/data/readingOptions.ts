@@ -62,3 +62,6 @@ export function readingOf(options: ReadingOptions): Reading | undefined {
   const given = Object.entries(told).filter(([, value]) => value !== undefined);
   return given.length === 0 ? undefined : Object.fromEntries(given);
 }
+
+export const dateOrderOption = (): Option =>
+  new Option('--date-order <order>', 'how dates like 01/02/2024 are read').choices(['MDY', 'DMY']);

@@ -2,7 +2,6 @@
 import { extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { json, text as textOfStream } from 'node:stream/consumers';
-import { type Command, Option } from 'commander';
 import { monotonicMs } from '../../store/base/clock.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
@@ -10,12 +9,10 @@ import { counted, cutOf, deliver, endOf } from '../print/answerOutput.ts';
 import type { TableLook } from '../print/answerTable.ts';
 import { type AskData, type DataAnswer, withFirstAccount } from '../reach/dataApi.ts';
 import { withPlace } from '../print/queryPlace.ts';
-import { parametersOf, queryText } from './sqlInput.ts';
+import { parametersOf, queryText, FORMATS } from './sqlInput.ts';
 import { explained, type SqlColumn, tableOf, tableOfColumns } from '../print/sqlTable.ts';
 
-const FORMATS = ['json', 'jsonl', 'csv', 'psv', 'arrow', 'parquet'];
-
-interface SqlOptions {
+export interface SqlOptions {
   readonly file?: string;
   readonly workspace?: string;
   readonly format?: string;
@@ -28,34 +25,7 @@ interface SqlOptions {
   readonly param: readonly string[];
 }
 
-export function addSql(root: Command, settings: () => Settings): void {
-  const format = new Option('--format <format>', 'format of the answer; a table by default');
-  const parameter = new Option(
-    '--param <name=value>',
-    'value of :name in the query; name:=text passes it as text',
-  );
-  const collected = (value: string, all: readonly string[]): readonly string[] => [...all, value];
-  root
-    .command('sql [query]')
-    .description(
-      'run a SELECT over datasets (docs/sql.md); without a query it is read from standard input',
-    )
-    .option('--file <file>', 'read the query from a file')
-    .option('--workspace <name>', 'workspace; the default one of the first account by default')
-    .addOption(format.choices(['table', ...FORMATS]))
-    .option('--output <file>', 'write the answer to a file; the format follows its extension')
-    .option('--wide', 'do not shorten texts in a table')
-    .addOption(parameter.argParser(collected).default([], 'none'))
-    .option('--as-of <moment>', 'read the data as of a snapshot id, a date or a time')
-    .option('--max-messages <n>', 'refuse to run a query that would cost more')
-    .option('--explain', 'show the plan and the highest possible cost, without running the query')
-    .option('--schema', 'show only the columns of the answer')
-    .action((query: string | undefined, options: SqlOptions) =>
-      answerQuery(query, options, settings()),
-    );
-}
-
-async function answerQuery(
+export async function answerQuery(
   query: string | undefined,
   options: SqlOptions,
   settings: Settings,

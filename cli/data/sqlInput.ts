@@ -42,3 +42,6 @@ function valueOf(text: string): string | number | boolean | null {
   // A longer one would be rounded: as a text it is compared whole.
   return Math.abs(number) <= Number.MAX_SAFE_INTEGER ? number : text;
 }
+
+/** Formats of an answer beside a table. */
+export const FORMATS = ['json', 'jsonl', 'csv', 'psv', 'arrow', 'parquet'];

@@ -2,18 +2,7 @@
 import { type Command, Option } from 'commander';
 import type { Settings } from '../../store/base/settings.ts';
 import { TIER_NAMES } from '../../store/accounts/tiers.ts';
-import {
-  accountUsage,
-  type AccountOptions,
-  changeAccount,
-  createAccount,
-  createToken,
-  endToken,
-  listAccounts,
-  showAudit,
-  type TokenOptions,
-  verifyLedger,
-} from './accounts.ts';
+import type { AccountOptions, TokenOptions } from './accounts.ts';
 
 interface JsonOption {
   readonly json?: boolean;
@@ -28,14 +17,16 @@ export function addAccounts(root: Command, settings: () => Settings): void {
     .command('list', { isDefault: true })
     .description('list accounts with their tier and their usage this month')
     .option('--json', 'print JSON lines')
-    .action((options: JsonOption) => listAccounts(options, settings()));
+    .action(async (options: JsonOption) =>
+      (await import('./accounts.ts')).listAccounts(options, settings()),
+    );
   account
     .command('create <name>')
     .description('create an account with its two test tokens')
     .addOption(tier().default('free'))
     .option('--json', 'print JSON lines')
-    .action((name: string, options: JsonOption & { readonly tier: string }) =>
-      createAccount(name, options, settings()),
+    .action(async (name: string, options: JsonOption & { readonly tier: string }) =>
+      (await import('./accounts.ts')).createAccount(name, options, settings()),
     );
   account
     .command('set <accountId>')
@@ -51,13 +42,15 @@ export function addAccounts(root: Command, settings: () => Settings): void {
       'restricted datasets of CORE that it may read; replaces the former list',
     )
     .option('--json', 'print JSON lines')
-    .action((accountId: string, options: AccountOptions) =>
-      changeAccount(accountId, options, settings()),
+    .action(async (accountId: string, options: AccountOptions) =>
+      (await import('./accounts.ts')).changeAccount(accountId, options, settings()),
     );
   account
     .command('usage <accountId>')
     .description('show the usage of an account this month, as JSON')
-    .action((accountId: string) => accountUsage(accountId, settings()));
+    .action(async (accountId: string) =>
+      (await import('./accounts.ts')).accountUsage(accountId, settings()),
+    );
 }
 
 export function addTokenChanges(tokens: Command, settings: () => Settings): void {
@@ -71,7 +64,9 @@ export function addTokenChanges(tokens: Command, settings: () => Settings): void
     .option('--limit <n>', 'most messages that it may use in a month')
     .option('--grant <datasets=rights...>', 'rights on datasets, such as DEMO.*=read,write')
     .option('--json', 'print JSON lines')
-    .action((options: TokenOptions) => createToken(options, settings()));
+    .action(async (options: TokenOptions) =>
+      (await import('./accounts.ts')).createToken(options, settings()),
+    );
   for (const how of ['rotate', 'disable'] as const) {
     tokens
       .command(`${how} <tokenId>`)
@@ -82,8 +77,8 @@ export function addTokenChanges(tokens: Command, settings: () => Settings): void
       )
       .option('--account <accountId>', 'account; the first one by default')
       .option('--json', 'print JSON lines')
-      .action((tokenId: string, options: JsonOption & { readonly account?: string }) =>
-        endToken(how, tokenId, options, settings()),
+      .action(async (tokenId: string, options: JsonOption & { readonly account?: string }) =>
+        (await import('./accounts.ts')).endToken(how, tokenId, options, settings()),
       );
   }
 }
@@ -95,12 +90,14 @@ export function addBooks(root: Command, settings: () => Settings): void {
     .option('--account <accountId>', 'only changes of this account')
     .option('--limit <n>', 'number of entries, newest first', '100')
     .option('--json', 'print JSON lines')
-    .action((options: JsonOption & { readonly account?: string; readonly limit: string }) =>
-      showAudit(options, settings()),
+    .action(async (options: JsonOption & { readonly account?: string; readonly limit: string }) =>
+      (await import('./accounts.ts')).showAudit(options, settings()),
     );
   root
     .command('verify-ledger')
     .description('recompute every charge from the journal; exits with 1 if anything disagrees')
     .option('--json', 'print JSON')
-    .action((options: JsonOption) => verifyLedger(options, settings()));
+    .action(async (options: JsonOption) =>
+      (await import('./accounts.ts')).verifyLedger(options, settings()),
+    );
 }

@@ -1,6 +1,5 @@
 // `tapedeck backup`, `backup verify`, `restore`.
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
 import type { BackupTold } from '../../jobs/backup/backup.ts';
 import { restoreBackup, verifyBackup } from '../../jobs/backup/restore.ts';
 import { localDisk } from '../../store/base/disk.ts';
@@ -11,32 +10,9 @@ interface JsonOption {
   readonly json?: boolean;
 }
 
-interface BackupOptions extends JsonOption {
+export interface BackupOptions extends JsonOption {
   readonly withoutKey?: boolean;
   readonly copy?: boolean;
-}
-
-export function addBackups(root: Command, settings: () => Settings): void {
-  const backup = root
-    .command('backup')
-    .description('back up the data folder, also while its server runs');
-  backup
-    .command('make <target>', { isDefault: true })
-    .description('back up into a folder, or update the backup in it')
-    .option('--without-key', 'leave out the data key and the admin token')
-    .option('--copy', 'copy files even where they could be linked')
-    .option('--json', 'print JSON')
-    .action((target: string, options: BackupOptions) => makeBackup(target, options, settings()));
-  backup
-    .command('verify <folder>')
-    .description('read every file of a backup; exits with 1 if one is damaged or missing')
-    .option('--json', 'print JSON')
-    .action((folder: string, options: JsonOption) => verify(folder, options));
-  root
-    .command('restore <backup> <folder>')
-    .description('restore a backup into a data folder, which must be new or empty')
-    .option('--json', 'print JSON')
-    .action((from: string, folder: string, options: JsonOption) => restore(from, folder, options));
 }
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -45,7 +21,7 @@ const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
 const NO_KEY = 'It has no data key: it can only be served with TAPEDECK_ENCRYPTION_KEY.';
 
-const makeBackup = (
+export const makeBackup = (
   target: string,
   { withoutKey = false, copy = false, json }: BackupOptions,
   settings: Settings,
@@ -61,7 +37,7 @@ const makeBackup = (
     if (!made.key) say(NO_KEY);
   });
 
-async function verify(folder: string, { json }: JsonOption): Promise<void> {
+export async function verify(folder: string, { json }: JsonOption): Promise<void> {
   const { manifest, faults } = await verifyBackup(folder);
   const { made, snapshot, count: files, bytes } = manifest;
   if (faults.length > 0) process.exitCode = 1;
@@ -70,7 +46,7 @@ async function verify(folder: string, { json }: JsonOption): Promise<void> {
   for (const line of faults.length === 0 ? ['every file is as it was'] : faults) say(line);
 }
 
-async function restore(from: string, folder: string, { json }: JsonOption): Promise<void> {
+export async function restore(from: string, folder: string, { json }: JsonOption): Promise<void> {
   const manifest = await restoreBackup(from, folder, localDisk);
   const { made, snapshot, count: files, bytes, key } = manifest;
   const target = resolve(folder);

@@ -1,6 +1,5 @@
 // `tapedeck verify`, `repair`: what is damaged or lost, and what can be had back.
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
 import { claimTables } from '../../jobs/upkeep/claim.ts';
 import type { FilesVerdict } from '../../jobs/upkeep/fileCheck.ts';
 import { type FoundFiles, findTables, inForce } from '../../jobs/upkeep/foundFiles.ts';
@@ -20,34 +19,13 @@ interface JsonOption {
   readonly json?: boolean;
 }
 
-interface RepairOptions extends JsonOption {
+export interface RepairOptions extends JsonOption {
   readonly from?: string;
   readonly accept?: boolean;
   readonly rebuild?: boolean;
 }
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
-
-export function addRepair(root: Command, settings: () => Settings): void {
-  root
-    .command('verify')
-    .description('read every file of the lake; exits with 1 if one is damaged or missing')
-    .option('--json', 'print JSON')
-    .action((options: JsonOption) => verify(options, settings()));
-  root
-    .command('repair')
-    .description(
-      'show what is damaged or lost and how to repair it; without options it changes nothing',
-    )
-    .option('--from <backup>', 'replace damaged files by those of a backup')
-    .option(
-      '--accept',
-      'continue with the present catalog; files that it does not know are set aside',
-    )
-    .option('--rebuild', 'create datasets from files that the catalog does not know')
-    .option('--json', 'print JSON')
-    .action((options: RepairOptions) => repair(options, settings()));
-}
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
@@ -61,12 +39,12 @@ function tell(verdict: FilesVerdict, json: boolean | undefined): void {
   say('heal them with: tapedeck repair --from <backup>');
 }
 
-const verify = ({ json }: JsonOption, settings: Settings): Promise<void> =>
+export const verify = ({ json }: JsonOption, settings: Settings): Promise<void> =>
   withAdmin(settings, async (ask) =>
     tell((await ask('GET', '/verify-files')) as FilesVerdict, json),
   );
 
-async function repair(options: RepairOptions, settings: Settings): Promise<void> {
+export async function repair(options: RepairOptions, settings: Settings): Promise<void> {
   const { accept, from, json, rebuild } = options;
   if ([accept, from !== undefined, rebuild].filter((one) => one === true).length > 1) {
     throw new Failure('InvalidParameter', 'name one of --from, --accept and --rebuild');

@@ -1,6 +1,5 @@
 // `tapedeck rotate-key`: another data key for everything that is kept sealed.
 import { text } from 'node:stream/consumers';
-import type { Command } from 'commander';
 import { openDatabase } from '../../store/catalog/database.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { lockFolder, openFolder } from '../../store/catalog/folder.ts';
@@ -8,23 +7,12 @@ import { rotateKey, settleKey } from '../../store/work/keyRotation.ts';
 import { migrate } from '../../store/catalog/migrate.ts';
 import type { Settings } from '../../store/base/settings.ts';
 
-interface RotateOptions {
+export interface RotateOptions {
   readonly json?: boolean;
 }
 
-export function addKeyRotation(root: Command, settings: () => Settings): void {
-  root
-    .command('rotate-key')
-    .description(
-      'encrypt tokens, credentials and webhooks with a new data key; with TAPEDECK_ENCRYPTION_KEY the ' +
-        'new one is read from standard input',
-    )
-    .option('--json', 'print JSON')
-    .action((options: RotateOptions) => rotate(options, settings()));
-}
-
 /** The server must not run: it holds the old key. */
-async function rotate({ json }: RotateOptions, settings: Settings): Promise<void> {
+export async function rotate({ json }: RotateOptions, settings: Settings): Promise<void> {
   const { encryptionKey } = settings;
   const fresh = encryptionKey === '' ? '' : await keyFromInput();
   const folder = openFolder(settings.data);

@@ -1,7 +1,6 @@
 // `tapedeck export`: a dataset or a query as files in a folder or a bucket, with progress.
 import { mkdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { type Command, Option } from 'commander';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { counted } from '../print/answerOutput.ts';
@@ -9,7 +8,7 @@ import { progress } from '../print/progress.ts';
 import { credentialNamed } from './sources.ts';
 import { type AskValue, withWorkspace } from '../reach/workspaceApi.ts';
 
-interface ExportOptions {
+export interface ExportOptions {
   readonly query?: string;
   readonly format: string;
   readonly to: string;
@@ -40,31 +39,7 @@ const LOOK_MS = 200;
 /** What a shell answers for a command that Ctrl-C ended. */
 const CANCELLED = 130;
 
-export function addExport(root: Command, settings: () => Settings): void {
-  const format = new Option('--format <format>', 'format of the parts');
-  const compression = new Option('--compression <how>', 'compression of csv and jsonl');
-  root
-    .command('export [dataset]')
-    .description(
-      'write a dataset, such as DEMO.STOCKS, or the result of a query to files with a manifest',
-    )
-    .option('--query <select>', 'export the result of this SELECT instead of a dataset')
-    .addOption(format.choices(['csv', 'jsonl', 'parquet', 'arrow']).default('parquet'))
-    .requiredOption('--to <folder>', 'a folder, or s3://bucket/prefix')
-    .addOption(compression.choices(['none', 'gzip', 'zstd']))
-    .option('--workspace <name>', 'workspace; that of the dataset, or the first one')
-    .option('--as-of <moment>', 'read the data as of a snapshot id, a date or a time')
-    .option('--rows-per-file <n>', 'records of each part of a dataset')
-    .option('--credential <id>', 'name or id of the credential of a bucket')
-    .option('--region <name>', 'region of a bucket')
-    .option('--endpoint <url>', 'URL of a store that is compatible with S3')
-    .option('--json', 'print JSON lines')
-    .action((dataset: string | undefined, options: ExportOptions) =>
-      exportData(dataset, options, settings()),
-    );
-}
-
-async function exportData(
+export async function exportData(
   dataset: string | undefined,
   options: ExportOptions,
   settings: Settings,

@@ -1,28 +1,9 @@
 // The commands of the pipeline: sources, credentials, schedules.
 import { type Command, Option } from 'commander';
 import type { readSettings } from '../../store/base/settings.ts';
-import { dateOrderOption } from '../data/ingest.ts';
-import { readingOptions } from '../data/readingOptions.ts';
-import {
-  addSchedule,
-  listSchedules,
-  removeSchedule,
-  runSchedule,
-  type ScheduleOptions,
-  setState,
-  showHistory,
-} from './schedules.ts';
-import {
-  addCredential,
-  type AddOptions,
-  addSource,
-  listCredentials,
-  listSources,
-  type PlaceOptions,
-  removeSource,
-  sampleSource,
-  showSchema,
-} from './sources.ts';
+import { readingOptions, dateOrderOption } from '../data/readingOptions.ts';
+import type { ScheduleOptions } from './schedules.ts';
+import type { AddOptions, PlaceOptions } from './sources.ts';
 
 type ReadSettings = () => ReturnType<typeof readSettings>;
 
@@ -60,28 +41,35 @@ function addSources(root: Command, settings: ReadSettings): void {
       collect,
     )
     .option('--credential <name>', 'credential to open it with')
-    .action((from: string, options: AddOptions) => addSource(from, options, settings()));
-  placed(source, 'list', 'list the sources of a workspace').action((options: PlaceOptions) =>
-    listSources(options, settings()),
+    .action(async (from: string, options: AddOptions) =>
+      (await import('./sources.ts')).addSource(from, options, settings()),
+    );
+  placed(source, 'list', 'list the sources of a workspace').action(async (options: PlaceOptions) =>
+    (await import('./sources.ts')).listSources(options, settings()),
   );
   placed(source, 'sample <source>', 'fetch a source and show its first records').action(
-    (name: string, options: PlaceOptions) => sampleSource(name, options, settings()),
+    async (name: string, options: PlaceOptions) =>
+      (await import('./sources.ts')).sampleSource(name, options, settings()),
   );
   placed(source, 'schema <source>', 'infer a schema from the first records of a source').action(
-    (name: string, options: PlaceOptions) => showSchema(name, options, settings()),
+    async (name: string, options: PlaceOptions) =>
+      (await import('./sources.ts')).showSchema(name, options, settings()),
   );
   placed(source, 'remove <source>', 'remove a source that no schedule uses').action(
-    (name: string, options: PlaceOptions) => removeSource(name, options, settings()),
+    async (name: string, options: PlaceOptions) =>
+      (await import('./sources.ts')).removeSource(name, options, settings()),
   );
 }
 
 function addCredentials(root: Command, settings: ReadSettings): void {
   const credential = root.command('credential').description('credentials of sources');
   placed(credential, 'add', 'store a credential, JSON on standard input, encrypted').action(
-    (options: PlaceOptions) => addCredential(options, settings()),
+    async (options: PlaceOptions) =>
+      (await import('./sources.ts')).addCredential(options, settings()),
   );
   placed(credential, 'list', 'list credentials, without their secrets').action(
-    (options: PlaceOptions) => listCredentials(options, settings()),
+    async (options: PlaceOptions) =>
+      (await import('./sources.ts')).listCredentials(options, settings()),
   );
 }
 
@@ -119,29 +107,39 @@ function addSchedules(root: Command, settings: ReadSettings): void {
       'a new dataset has no unique index: it keeps every record, duplicates too',
     )
     .addOption(dateOrderOption());
-  readingOptions(add).action((source: string, options: ScheduleOptions) =>
-    addSchedule(source, options, settings()),
+  readingOptions(add).action(async (source: string, options: ScheduleOptions) =>
+    (await import('./schedules.ts')).addSchedule(source, options, settings()),
   );
+  addScheduleActs(schedule, settings);
+}
+
+function addScheduleActs(schedule: Command, settings: ReadSettings): void {
   placed(schedule, 'list', 'list schedules with their last and next runs').action(
-    (options: PlaceOptions) => listSchedules(options, settings()),
+    async (options: PlaceOptions) =>
+      (await import('./schedules.ts')).listSchedules(options, settings()),
   );
   placed(schedule, 'run <schedule>', 'run a schedule now and show its progress').action(
-    (name: string, options: PlaceOptions) => runSchedule(name, options, settings()),
+    async (name: string, options: PlaceOptions) =>
+      (await import('./schedules.ts')).runSchedule(name, options, settings()),
   );
   placed(schedule, 'history [schedule]', 'show what happened at each due time')
     .option('--last <n>', 'number of runs; the latest 20 by default')
-    .action((name: string | undefined, options: PlaceOptions & { readonly last?: string }) =>
-      showHistory(name, options, settings()),
+    .action(async (name: string | undefined, options: PlaceOptions & { readonly last?: string }) =>
+      (await import('./schedules.ts')).showHistory(name, options, settings()),
     );
   placed(schedule, 'pause <schedule>', 'pause a schedule; a running job continues').action(
-    (name: string, options: PlaceOptions) => setState(name, 'PAUSED', options, settings()),
+    async (name: string, options: PlaceOptions) =>
+      (await import('./schedules.ts')).setState(name, 'PAUSED', options, settings()),
   );
   placed(schedule, 'resume <schedule>', 'resume a schedule from its next due time').action(
-    (name: string, options: PlaceOptions) => setState(name, 'ENABLED', options, settings()),
+    async (name: string, options: PlaceOptions) =>
+      (await import('./schedules.ts')).setState(name, 'ENABLED', options, settings()),
   );
   placed(
     schedule,
     'remove <schedule>',
     'delete a schedule and its history; the records stay',
-  ).action((name: string, options: PlaceOptions) => removeSchedule(name, options, settings()));
+  ).action(async (name: string, options: PlaceOptions) =>
+    (await import('./schedules.ts')).removeSchedule(name, options, settings()),
+  );
 }

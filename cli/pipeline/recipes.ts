@@ -1,15 +1,14 @@
 // `tapedeck recipe`: public sources that need no definition of one's own.
-import type { Command } from 'commander';
 import { isDeepStrictEqual } from 'node:util';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
-import type { readSettings, Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings.ts';
 import { tableAnswer } from '../print/answerLists.ts';
 import { type Recipe, readRecipe, recipeNames } from './recipeFile.ts';
 import { recipeOrderOf, type RecipeOrder } from './recipeOrder.ts';
 import type { PlaceOptions } from './sources.ts';
 import { type AskValue, withWorkspace } from '../reach/workspaceApi.ts';
 
-interface AddRecipeOptions extends PlaceOptions {
+export interface AddRecipeOptions extends PlaceOptions {
   readonly dataset?: string;
   readonly name?: string;
   readonly set?: readonly string[];
@@ -17,41 +16,7 @@ interface AddRecipeOptions extends PlaceOptions {
   readonly dryRun?: boolean;
 }
 
-export function addRecipes(root: Command, settings: () => ReturnType<typeof readSettings>): void {
-  const recipe = root.command('recipe').description('public sources, ready to be scheduled');
-  recipe
-    .command('list', { isDefault: true })
-    .description('list the recipes')
-    .option('--json', 'print JSON lines')
-    .action(listRecipes);
-  recipe
-    .command('show <recipe>')
-    .description('show what a recipe loads, its parameters and what it creates')
-    .option('--json', 'print the recipe as JSON')
-    .action(showRecipe);
-  recipe
-    .command('add <recipe>')
-    .description('create the dataset, the source and the schedule of a recipe; it runs immediately')
-    .option(
-      '--set <parameter>',
-      'value of a parameter, written name=value; can be repeated',
-      collect,
-    )
-    .option('--dataset <name>', 'dataset to load into; the name in the recipe by default')
-    .option('--name <name>', 'name of the source and the schedule; that of the dataset by default')
-    .option('--base <url>', 'fetch from this origin, a mirror, instead of the publisher’s')
-    .option('--dry-run', 'show what would be created, and create nothing')
-    .option('--workspace <name>', 'workspace; the first one of the account by default')
-    .option('--json', 'print JSON lines')
-    .action((name: string, options: AddRecipeOptions) => addRecipe(name, options, settings()));
-}
-
-const collect = (value: string, before: readonly string[] = []): readonly string[] => [
-  ...before,
-  value,
-];
-
-async function listRecipes(options: { readonly json?: boolean }): Promise<void> {
+export async function listRecipes(options: { readonly json?: boolean }): Promise<void> {
   const recipes = await Promise.all((await recipeNames()).map(readRecipe));
   const rows = recipes.map(({ name, parameters, title }) => ({
     name,
@@ -61,7 +26,10 @@ async function listRecipes(options: { readonly json?: boolean }): Promise<void> 
   tableAnswer(rows, ['name', 'title', 'parameters'], options);
 }
 
-async function showRecipe(name: string, options: { readonly json?: boolean }): Promise<void> {
+export async function showRecipe(
+  name: string,
+  options: { readonly json?: boolean },
+): Promise<void> {
   const recipe = await readRecipe(name);
   const shown = options.json === true ? JSON.stringify(recipe) : recipeLines(recipe).join('\n');
   process.stdout.write(`${shown}\n`);
@@ -105,7 +73,7 @@ function storing({ duplicateKeyHandling, overwrite }: Recipe['schedule']): strin
     : 'what is stored stays';
 }
 
-async function addRecipe(
+export async function addRecipe(
   name: string,
   options: AddRecipeOptions,
   settings: Settings,

@@ -3,7 +3,6 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { text } from 'node:stream/consumers';
-import { openUnlistened } from '../../app/main.ts';
 import { adminToken } from '../../store/catalog/adminToken.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
@@ -24,6 +23,7 @@ export async function withAdmin<T>(settings: Settings, work: (ask: Ask) => Promi
     });
   }
   const { core } = reached;
+  const { openUnlistened } = await import('../../app/main.ts');
   const server = await openUnlistened(core);
   try {
     return await work(async (method, path, body) => {

@@ -5,7 +5,6 @@ import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { openUnlistened } from '../../app/main.ts';
 import type { TokenShown } from '../../store/accounts/accounts.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
@@ -46,6 +45,7 @@ export async function withFirstAccount<T>(
     return work(ask, reached.kind);
   }
   const { core } = reached;
+  const { openUnlistened } = await import('../../app/main.ts');
   const server = await openUnlistened(core);
   try {
     const headers = headersOf(await core.services.accounts.tokens());

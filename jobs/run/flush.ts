@@ -6,7 +6,7 @@ import { ingest } from '../../pipeline/merge/ingest.ts';
 import type { Relation } from '../../pipeline/values/relation.ts';
 import { propertyOf } from '../../store/versions/columns.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
-import { type Pending } from '../../store/pushes/pending.ts';
+import type { Pending } from '../../store/pushes/pending.ts';
 import { documentOf, netOf, type PendingRow } from '../../store/pushes/pendingRows.ts';
 import { logPushes, packRows } from '../../store/pushes/pushLog.ts';
 import { inWorkFolder } from '../../store/base/workFolder.ts';

@@ -8,12 +8,7 @@ import { httpPull } from './http/http.ts';
 import { checkPages } from './http/pages.ts';
 import { checkPostgres, postgresPull } from './postgres/postgres.ts';
 import { checkS3 } from './s3/s3Names.ts';
-import {
-  type DatasetDefinition,
-  type Pull,
-  type S3Definition,
-  type SourceDefinition,
-} from './base/source.ts';
+import type { DatasetDefinition, Pull, S3Definition, SourceDefinition } from './base/source.ts';
 
 /** The settings that a pull keeps to, and how other datasets of the account are read. */
 type PullParts = Pick<Settings, 'allowPrivateAddresses' | 'sourceFolder' | 'sourceTimeoutMs'> &

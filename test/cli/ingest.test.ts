@@ -1,6 +1,6 @@
 // `tapedeck ingest` from a file and from the standard input, beside a running server and without one.
 import assert from 'node:assert/strict';
-import { type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 // One line without an end, as large as it is asked to be: refused with a sentence, while the memory
 // of the server stays where it was.
-import { type FuzzOrder, type FuzzReport } from './requests.ts';
+import type { FuzzOrder, FuzzReport } from './requests.ts';
 import { faultOf, openArena } from './judge.ts';
 
 const MEGABYTE = 1024 ** 2;

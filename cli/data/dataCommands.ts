@@ -1,0 +1,64 @@
+// How loading and asking are spelled. What a command does is loaded when it runs.
+import { type Command, Option } from 'commander';
+import type { Settings } from '../../store/base/settings.ts';
+import type { IngestOptions } from './ingest.ts';
+import { dateOrderOption, readingOptions } from './readingOptions.ts';
+import type { SqlOptions } from './sql.ts';
+import { FORMATS } from './sqlInput.ts';
+
+export function addIngest(root: Command, settings: () => Settings): void {
+  const ingest = root
+    .command('ingest <file>')
+    .description(
+      'load CSV, JSON, Parquet or Arrow, compressed or not, into a dataset; - reads standard input',
+    )
+    .requiredOption('--dataset <name>', 'dataset to load into')
+    .option('--workspace <name>', 'workspace; the first one of the account by default')
+    .option('--key <property>', 'key of the unique index, for a new dataset')
+    .option('--subkey <property>', 'subkey of the unique index, for a new dataset')
+    .option('--date <property>', 'date of the unique index, for a new dataset')
+    .option(
+      '--no-index',
+      'a new dataset has no unique index: it keeps every record, duplicates too',
+    )
+    .addOption(
+      new Option(
+        '--duplicates <how>',
+        'ignore records whose index value is already stored, or replace the stored ones',
+      ).choices(['ignore', 'replace']),
+    )
+    .addOption(dateOrderOption())
+    .option('--max-errors <n>', 'most invalid records; with more, nothing is ingested')
+    .option('--json-path <path>', 'path of the records in a JSON document, such as $.data.items[*]')
+    .option('--json', 'print JSON lines');
+  readingOptions(ingest).action(async (file: string, options: IngestOptions) =>
+    (await import('./ingest.ts')).ingestFile(file, options, settings()),
+  );
+}
+
+export function addSql(root: Command, settings: () => Settings): void {
+  const format = new Option('--format <format>', 'format of the answer; a table by default');
+  const parameter = new Option(
+    '--param <name=value>',
+    'value of :name in the query; name:=text passes it as text',
+  );
+  const collected = (value: string, all: readonly string[]): readonly string[] => [...all, value];
+  root
+    .command('sql [query]')
+    .description(
+      'run a SELECT over datasets (docs/sql.md); without a query it is read from standard input',
+    )
+    .option('--file <file>', 'read the query from a file')
+    .option('--workspace <name>', 'workspace; the default one of the first account by default')
+    .addOption(format.choices(['table', ...FORMATS]))
+    .option('--output <file>', 'write the answer to a file; the format follows its extension')
+    .option('--wide', 'do not shorten texts in a table')
+    .addOption(parameter.argParser(collected).default([], 'none'))
+    .option('--as-of <moment>', 'read the data as of a snapshot id, a date or a time')
+    .option('--max-messages <n>', 'refuse to run a query that would cost more')
+    .option('--explain', 'show the plan and the highest possible cost, without running the query')
+    .option('--schema', 'show only the columns of the answer')
+    .action(async (query: string | undefined, options: SqlOptions) =>
+      (await import('./sql.ts')).answerQuery(query, options, settings()),
+    );
+}

@@ -1,0 +1,116 @@
+// How the operator's commands on a data folder are spelled. What a command does is loaded when it runs.
+import type { Command } from 'commander';
+import type { Settings } from '../../store/base/settings.ts';
+import { addTokenChanges } from './accountCommands.ts';
+import type { BackupOptions } from './backups.ts';
+import type { RepairOptions } from './repair.ts';
+import type { RotateOptions } from './rotateKey.ts';
+
+interface JsonOption {
+  readonly json?: boolean;
+}
+
+export function addServe(root: Command, settings: () => Settings): void {
+  root
+    .command('serve')
+    .description('run the server until SIGTERM or SIGINT')
+    .action(async () => (await import('./serve.ts')).serve(settings()));
+}
+
+export function addTokens(root: Command, settings: () => Settings): void {
+  const tokens = root.command('tokens').description('tokens of the data folder');
+  tokens
+    .command('list', { isDefault: true })
+    .description('list tokens; only the last four characters of secret ones')
+    .option('--show', 'print secret tokens in full')
+    .option('--json', 'print JSON lines')
+    .action(async (options: JsonOption & { readonly show?: boolean }) =>
+      (await import('./tokens.ts')).listTokens(options, settings()),
+    );
+  addTokenChanges(tokens, settings);
+}
+
+export function addWorkspaces(root: Command, settings: () => Settings): void {
+  const workspace = root.command('workspace').description('workspaces of the data folder');
+  workspace
+    .command('create <name>')
+    .description('create a workspace; its name is permanent')
+    .option('--json', 'print JSON lines')
+    .action(async (name: string, options: JsonOption) =>
+      (await import('./workspaces.ts')).createWorkspace(name, options, settings()),
+    );
+  workspace
+    .command('list')
+    .description('list workspaces')
+    .option('--json', 'print JSON lines')
+    .action(async (options: JsonOption) =>
+      (await import('./workspaces.ts')).listWorkspaces(options, settings()),
+    );
+}
+
+export function addBackups(root: Command, settings: () => Settings): void {
+  const backup = root
+    .command('backup')
+    .description('back up the data folder, also while its server runs');
+  backup
+    .command('make <target>', { isDefault: true })
+    .description('back up into a folder, or update the backup in it')
+    .option('--without-key', 'leave out the data key and the admin token')
+    .option('--copy', 'copy files even where they could be linked')
+    .option('--json', 'print JSON')
+    .action(async (target: string, options: BackupOptions) =>
+      (await import('./backups.ts')).makeBackup(target, options, settings()),
+    );
+  backup
+    .command('verify <folder>')
+    .description('read every file of a backup; exits with 1 if one is damaged or missing')
+    .option('--json', 'print JSON')
+    .action(async (folder: string, options: JsonOption) =>
+      (await import('./backups.ts')).verify(folder, options),
+    );
+  root
+    .command('restore <backup> <folder>')
+    .description('restore a backup into a data folder, which must be new or empty')
+    .option('--json', 'print JSON')
+    .action(async (from: string, folder: string, options: JsonOption) =>
+      (await import('./backups.ts')).restore(from, folder, options),
+    );
+}
+
+export function addRepair(root: Command, settings: () => Settings): void {
+  root
+    .command('verify')
+    .description('read every file of the lake; exits with 1 if one is damaged or missing')
+    .option('--json', 'print JSON')
+    .action(async (options: JsonOption) =>
+      (await import('./repair.ts')).verify(options, settings()),
+    );
+  root
+    .command('repair')
+    .description(
+      'show what is damaged or lost and how to repair it; without options it changes nothing',
+    )
+    .option('--from <backup>', 'replace damaged files by those of a backup')
+    .option(
+      '--accept',
+      'continue with the present catalog; files that it does not know are set aside',
+    )
+    .option('--rebuild', 'create datasets from files that the catalog does not know')
+    .option('--json', 'print JSON')
+    .action(async (options: RepairOptions) =>
+      (await import('./repair.ts')).repair(options, settings()),
+    );
+}
+
+export function addKeyRotation(root: Command, settings: () => Settings): void {
+  root
+    .command('rotate-key')
+    .description(
+      'encrypt tokens, credentials and webhooks with a new data key; with TAPEDECK_ENCRYPTION_KEY the ' +
+        'new one is read from standard input',
+    )
+    .option('--json', 'print JSON')
+    .action(async (options: RotateOptions) =>
+      (await import('./rotateKey.ts')).rotate(options, settings()),
+    );
+}
