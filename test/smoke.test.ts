@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { test } from 'vitest';
+import { test } from './fixtures.ts';
 import { startServer } from './server.ts';
 
-test('a CSV that is posted comes back as a metered answer', async () => {
-  await using server = await startServer();
+test('a CSV that is posted comes back as a metered answer', async ({ server }) => {
   const at = `${server.base}/v1`;
   const csv = 'symbol,date,price\nA,2020-01-02,1.5\nA,2020-01-03,2\nB,2020-01-02,7\n';
   const loaded = await fetch(`${at}/data/WS/PRICES?wait=true&token=${server.secret}`, {

@@ -1,10 +1,8 @@
 // What of views no transcript can show: answers that a caller has already.
 import assert from 'node:assert/strict';
-import { test } from 'vitest';
-import { startServer } from '../server.ts';
+import { test } from '../fixtures.ts';
 
-test('an answer over views in views is another one when an inner view is', async () => {
-  await using server = await startServer();
+test('an answer over views in views is another one when an inner view is', async ({ server }) => {
   const post = async (path: string, body: string): Promise<void> => {
     const headers = { authorization: `Bearer ${server.secret}` };
     const answer = await fetch(`${server.base}/v1${path}`, { method: 'POST', headers, body });

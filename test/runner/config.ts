@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
 import { keepDuration } from './durations.ts';
 import { patientForks } from './forks.ts';
-import { testFiles } from './projects.ts';
+import { projectsOf } from './projects.ts';
 import { reporter } from './reporter.ts';
 import { LongestFirst } from './sequencer.ts';
 
@@ -25,7 +25,7 @@ const FILES_AT_ONCE = 2;
 const ROOT = join(import.meta.dirname, '..', '..');
 
 export function configOf({ env, fileTimeoutMs, root, took }: RunOptions): ViteUserConfig {
-  const { pure, servers } = testFiles(root);
+  const { alone, pure, servers } = projectsOf(root);
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
   return defineConfig({
     test: {
@@ -34,9 +34,10 @@ export function configOf({ env, fileTimeoutMs, root, took }: RunOptions): ViteUs
       maxWorkers: FILES_AT_ONCE,
       sequence: { sequencer: LongestFirst },
       projects: [
-        // Loads a module once for all files of a process.
+        { extends: true, test: { name: 'alone', include: [...alone], isolate: true } },
+        // One process after another loads a module once, and stays warm: a second less for each file.
+        { extends: true, test: { name: 'servers', include: [...servers], isolate: false } },
         { extends: true, test: { name: 'pure', include: [...pure], isolate: false } },
-        { extends: true, test: { name: 'servers', include: [...servers], isolate: true } },
       ],
       pool: patientForks(fileTimeoutMs),
       // node:sqlite still announces itself on stderr.
@@ -48,7 +49,7 @@ export function configOf({ env, fileTimeoutMs, root, took }: RunOptions): ViteUs
       hookTimeout: 0,
       // Modules run as in production: Node strips their types, and nothing stands between.
       experimental: { viteModuleRunner: false, nodeLoader: false },
-      coverage: { provider: 'v8', reporter: ['text-summary', 'html'] },
+      coverage: { provider: 'v8', reporter: ['text-summary', 'html'], reportOnFailure: true },
     },
   });
 }

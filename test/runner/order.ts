@@ -22,9 +22,23 @@ const LONG_MS: Durations = {
 };
 const UNKNOWN_MS = 10_000;
 
+/** A process goes on with the next file only when that is of the same project. */
+const PROJECTS = ['alone', 'servers', 'pure'];
+
+interface TestFile {
+  /** From the root. */
+  readonly path: string;
+  readonly project: string;
+}
+
 /** The places of the files in the order to run them. */
-export function longestFirst(files: readonly string[], known: Durations): readonly number[] {
-  const msOf = (file: string): number => known[file] ?? LONG_MS[file] ?? UNKNOWN_MS;
-  const places = files.map((file, at) => ({ at, ms: msOf(file) }));
-  return places.sort((one, other) => other.ms - one.ms || one.at - other.at).map(({ at }) => at);
+export function longestFirst(files: readonly TestFile[], known: Durations): readonly number[] {
+  const places = files.map(({ path, project }, at) => ({
+    at,
+    ms: known[path] ?? LONG_MS[path] ?? UNKNOWN_MS,
+    project: PROJECTS.indexOf(project),
+  }));
+  return places
+    .sort((one, other) => one.project - other.project || other.ms - one.ms || one.at - other.at)
+    .map(({ at }) => at);
 }

@@ -1,39 +1,44 @@
-// Which test files share a process: by what they import. A file whose modules, followed through every
-// import of the project, reach nothing that starts a process, a thread or a server, or that loads
-// native code, leaves nothing behind, and shares a process with others of its kind.
+// Which test files share a process, told by what they import and touch.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-interface TestFiles {
-  /** Paths from the root, with `/`. */
-  readonly pure: readonly string[];
+/** Test files: paths from the root, with `/`. */
+interface Projects {
+  /** Has a process of its own: starts processes or threads, or reads or changes its own process. */
+  readonly alone: readonly string[];
+  /** Starts servers, databases or requests within its process. */
   readonly servers: readonly string[];
+  /** Nothing of the kind. */
+  readonly pure: readonly string[];
 }
 
 /** The text of a file by its path from the root. */
 type ReadText = (path: string) => string;
 
-const STARTS = [
-  ...[
-    'child_process',
-    'cluster',
-    'dgram',
-    'http',
-    'http2',
-    'https',
-    'net',
-    'tls',
-    'worker_threads',
-  ],
+/** Follows the imports of a file; files are those that `follow` accepts. */
+interface Search {
+  finds(imported: string): boolean;
+  follow(path: string): boolean;
+}
+
+const PROCESSES = ['node:child_process', 'node:cluster', 'node:worker_threads', 'node:perf_hooks'];
+const CONNECTIONS = [
+  ...['node:dgram', 'node:http', 'node:http2', 'node:https', 'node:net', 'node:tls'],
   ...['@duckdb/node-api', '@duckdb/node-bindings', 'fastify', 'pg', 'undici'],
+];
+
+/** What tells or changes something of the whole process. */
+const TOUCHES = [
+  /\bprocess\.(?:chdir|cpuUsage|kill|memoryUsage|on|once|pid|resourceUsage|umask)\b/,
+  /\bdelete process\.env|\bprocess\.env\[[^\]]+\]\s*=[^=]/,
 ];
 
 // `import type` is gone before the file runs.
 const IMPORTED =
   /^(?:import|export)\s+(?!type\b)(?:[^;'"]*?\sfrom\s+)?'([^']+)'|\bimport\('([^']+)'\)/gm;
 
-/** Every test file of the project at `root`, by what it needs. */
-export function testFiles(root: string): TestFiles {
+/** Every test file of the project at `root`. */
+export function projectsOf(root: string): Projects {
   const files = globSync('test/**/*.test.ts', { cwd: root }).sort();
   // A path that only a text in a test names is no file.
   const read = (path: string): string =>
@@ -41,27 +46,45 @@ export function testFiles(root: string): TestFiles {
   return partedByImports(files, read);
 }
 
-export function partedByImports(files: readonly string[], read: ReadText): TestFiles {
+export function partedByImports(files: readonly string[], read: ReadText): Projects {
   const imports = new Map<string, readonly string[]>();
   const importsOf = (file: string): readonly string[] => {
     const known = imports.get(file) ?? importedBy(file, read(file));
     imports.set(file, known);
     return known;
   };
-  const pure = files.filter((file) => !reaches(file, importsOf));
-  return { pure, servers: files.filter((file) => !pure.includes(file)) };
+  const startsProcess: Search = {
+    finds: (name) =>
+      PROCESSES.includes(name) ||
+      (isTest(name) && TOUCHES.some((pattern) => pattern.test(read(name)))),
+    // The product starts processes as a server of the test does, and ends them with it.
+    follow: isTest,
+  };
+  const connects: Search = {
+    finds: (name) => CONNECTIONS.includes(name) || PROCESSES.includes(name),
+    follow: () => true,
+  };
+  const alone = files.filter((file) => reaches(file, importsOf, startsProcess));
+  const rest = files.filter((file) => !alone.includes(file));
+  const servers = rest.filter((file) => reaches(file, importsOf, connects));
+  return { alone, servers, pure: rest.filter((file) => !servers.includes(file)) };
 }
 
-function reaches(file: string, importsOf: (file: string) => readonly string[]): boolean {
+function reaches(
+  file: string,
+  importsOf: (file: string) => readonly string[],
+  { finds, follow }: Search,
+): boolean {
   const seen = new Set([file]);
   for (const one of seen) {
-    for (const name of importsOf(one)) {
-      if (STARTS.includes(name.replace('node:', ''))) return true;
-      if (name.endsWith('.ts') && !name.includes(':')) seen.add(name);
-    }
+    if (finds(one)) return true;
+    if (!one.endsWith('.ts') || !follow(one)) continue;
+    for (const name of importsOf(one)) seen.add(name);
   }
   return false;
 }
+
+const isTest = (path: string): boolean => path.startsWith('test/');
 
 /** Names of packages, and paths of files from the root. */
 const importedBy = (file: string, text: string): readonly string[] =>

@@ -98,10 +98,15 @@ caused by TypeError: gone`,
 describe('files of tests', () => {
   test('that took longest go first; of those not known, a few are known to be long', () => {
     const long = 'test/laws/laws.test.ts';
-    const files = ['test/a.test.ts', 'test/b.test.ts', long, 'test/c.test.ts'];
+    const files = ['test/a.test.ts', 'test/b.test.ts', long, 'test/c.test.ts'].map((path) => ({
+      path,
+      project: 'servers',
+    }));
     const known = { 'test/b.test.ts': 20_000, 'test/c.test.ts': 5 };
     assert.deepEqual(longestFirst(files, known), [2, 1, 0, 3]);
     assert.deepEqual(longestFirst(files, { ...known, [long]: 1 }), [1, 0, 3, 2]);
+    const mixed = files.map(({ path }, at) => ({ path, project: at % 2 === 0 ? 'pure' : 'alone' }));
+    assert.deepEqual(longestFirst(mixed, known), [1, 3, 2, 0]);
   });
 
   test('are known by what they took, and a broken record is none', async () => {
@@ -122,7 +127,7 @@ describe('files of tests', () => {
     }
   });
 
-  test('share a process unless a module of theirs starts something', () => {
+  test('share a process unless their own modules start or touch one', () => {
     const texts: Readonly<Record<string, string>> = {
       'test/pure.test.ts': `import { test } from 'vitest';\nimport { a } from '../store/a.ts';\n`,
       'test/types.test.ts': `import type { B } from '../store/b.ts';\n`,
@@ -130,17 +135,23 @@ describe('files of tests', () => {
       'test/late.test.ts': `const b = await import('../store/b.ts');\n`,
       'test/again.test.ts': `export { b } from '../store/b.ts';\n`,
       'test/spawns.test.ts': `import { spawn } from 'node:child_process';\n`,
+      'test/helped.test.ts': `import { start } from './starts.ts';\n`,
+      'test/env.test.ts': `process.env['A'] = 'b';\n`,
+      'test/reads.test.ts': `if (process.env['A'] === 'b') throw new Error();\n`,
+      'test/signals.test.ts': `process.on('SIGINT', () => undefined);\n`,
+      'test/starts.ts': `import { Worker } from 'node:worker_threads';\n`,
       'test/c.ts': `import '../store/b.ts';\n`,
       'store/a.ts': `import { a } from './a.ts';\nimport { join } from 'node:path';\n`,
-      'store/b.ts': `import { createServer } from 'node:http';\n`,
+      'store/b.ts': `import { createServer } from 'node:http';\nimport '../store/child.ts';\n`,
+      'store/child.ts': `import { fork } from 'node:child_process';\n`,
     };
     const files = Object.keys(texts).filter((file) => file.endsWith('.test.ts'));
-    const { pure, servers } = partedByImports(files, (path) => texts[path] ?? '');
-    assert.deepEqual(pure, ['test/pure.test.ts', 'test/types.test.ts']);
-    assert.deepEqual(
-      servers,
-      files.filter((file) => !pure.includes(file)),
-    );
+    const { alone, pure, servers } = partedByImports(files, (path) => texts[path] ?? '');
+    const named = (names: readonly string[]): readonly string[] =>
+      names.map((name) => `test/${name}.test.ts`);
+    assert.deepEqual(pure, named(['pure', 'types', 'reads']));
+    assert.deepEqual(servers, named(['far', 'late', 'again']));
+    assert.deepEqual(alone, named(['spawns', 'helped', 'env', 'signals']));
   });
 
   test('leave open what is there more often than before', () => {

@@ -6,7 +6,10 @@ import { longestFirst } from './order.ts';
 
 export class LongestFirst extends BaseSequencer {
   override sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
-    const files = specifications.map((one) => relative(one.project.config.root, one.moduleId));
+    const files = specifications.map(({ moduleId, project }) => ({
+      path: relative(project.config.root, moduleId),
+      project: project.name,
+    }));
     const order = longestFirst(files, readDurations());
     return Promise.resolve(order.flatMap((at) => specifications[at] ?? []));
   }
