@@ -1,7 +1,7 @@
 // Folder version 2: what accounts may do and spend, what their tokens reach, why each message was
 // charged, and who changed what.
 import { type Kysely, sql } from 'kysely';
-import { createTable } from './createTable.ts';
+import { createTable, hasColumn } from './createTable.ts';
 
 export interface RetiredTokenTable {
   /** Hash of a token that was rotated away: it is told apart from one that never was. */
@@ -81,7 +81,23 @@ export async function addFullSignatures(database: Kysely<unknown>): Promise<void
     .execute();
 }
 
+/** The first folders of version 1 were written before jobs had their order and counted their starts. */
+async function completeJobs(database: Kysely<unknown>): Promise<void> {
+  if (!(await hasColumn(database, 'job', 'sequence'))) {
+    await database.schema.alterTable('job').addColumn('sequence', 'bigint').execute();
+    await sql`update job set sequence = (select count(*) from job as other
+      where other.created_ms < job.created_ms
+        or (other.created_ms = job.created_ms and other.job_id <= job.job_id))`.execute(database);
+  }
+  if (await hasColumn(database, 'job', 'attempts')) return;
+  await database.schema
+    .alterTable('job')
+    .addColumn('attempts', 'bigint', (column) => column.defaultTo(0))
+    .execute();
+}
+
 export async function addAccounts(database: Kysely<unknown>): Promise<void> {
+  await completeJobs(database);
   for (const [table, columns] of Object.entries(NEW_TABLES)) {
     await createTable(database, table, columns);
   }

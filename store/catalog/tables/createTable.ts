@@ -26,3 +26,14 @@ export async function createTable(
   }
   await builder.execute();
 }
+
+/** Whether a table is there and has a column. */
+export async function hasColumn(
+  database: Kysely<unknown>,
+  table: string,
+  column: string,
+): Promise<boolean> {
+  const tables = await database.introspection.getTables();
+  const known = tables.find(({ name }) => name === table)?.columns ?? [];
+  return known.some(({ name }) => name === column);
+}

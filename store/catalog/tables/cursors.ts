@@ -1,6 +1,6 @@
 // Where the cursors of callers stand.
 import type { Kysely } from 'kysely';
-import { createTable } from './createTable.ts';
+import { createTable, hasColumn } from './createTable.ts';
 
 export interface QueryCursorTable {
   readonly account_id: string;
@@ -26,5 +26,7 @@ export async function addQueryCursors(database: Kysely<unknown>): Promise<void> 
 
 /** Folder version 9. A cursor of before stands behind its snapshot's files, and before every push. */
 export async function addCursorSequences(database: Kysely<unknown>): Promise<void> {
+  // The first folders of version 3 were written before cursors were a part of it.
+  if (!(await hasColumn(database, 'query_cursor', 'used_ms'))) await addQueryCursors(database);
   await database.schema.alterTable('query_cursor').addColumn('sequence', 'bigint').execute();
 }
