@@ -43,6 +43,8 @@ export interface Seams {
   readonly at?: AtCrashPoint;
   /** Starts after which a job that ended with the server is not tried again. */
   readonly startsMax?: number;
+  /** false: a reading process starts when it is first asked for. */
+  readonly warm?: boolean;
   /** How slowly answers may be read. */
   readonly pace?: Pace;
 }

@@ -30,7 +30,7 @@ export async function startTapedeck(settings: Settings, seams: Seams = {}): Prom
     warnings: [...opened.warnings, ...(fewFiles === undefined ? [] : [fewFiles])],
   };
   const { services } = core;
-  services.series.pool.warm();
+  if (seams.warm !== false) services.series.pool.warm();
   const state = makeState(services, seams.pace);
   const servers: FastifyInstance[] = [];
   const open = async (environment: Environment, port: number): Promise<string> => {

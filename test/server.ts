@@ -44,7 +44,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     TAPEDECK_SECRET_TOKEN: TEST_TOKENS.secret,
     ...options.settings,
   });
-  const tapedeck = await startTapedeck(settings, options.seams);
+  const tapedeck = await startTapedeck(settings, { warm: false, ...options.seams });
   const { lake } = tapedeck.services;
   if (lake.directory.workspace('WS') === undefined) {
     await createWorkspace(lake, 'WS', tapedeck.accountId, 0);

@@ -1,4 +1,5 @@
 // A place for one child process, and what it leaves on the disk.
+import module from 'node:module';
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { setPriority } from 'node:os';
@@ -27,7 +28,7 @@ export function startChild({ niceness = 0, spill }: SlotOptions, place: number):
     const child = fork(new URL('./child.ts', import.meta.url), [], {
       serialization: 'advanced',
       execArgv: [],
-      env: { UV_THREADPOOL_SIZE: '4' },
+      env: { UV_THREADPOOL_SIZE: '4', ...compiled() },
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     // What failed is told by an event; that there is no process can be seen at once.
@@ -39,6 +40,12 @@ export function startChild({ niceness = 0, spill }: SlotOptions, place: number):
     const told = 'a query process could not be started: try again later';
     throw new Failure('Busy', `${told} (${codeOf(error) ?? reasonOf(error)})`);
   }
+}
+
+/** Where this process keeps its compiled modules, if it does: a child reads them in half of the time. */
+function compiled(): Readonly<Record<string, string>> {
+  const folder = module.getCompileCacheDir();
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder };
 }
 
 const codeOf = (error: unknown): string | undefined => (error as { readonly code?: string }).code;
