@@ -348,7 +348,7 @@ async function checkCut(
 /** The process of a server that kills itself at an operation on the target of its backup. */
 const VICTIM = `
 import { startServer } from '${new URL('../server.ts', import.meta.url).href}';
-import { localDisk } from '${new URL('../../store/disk.ts', import.meta.url).href}';
+import { localDisk } from '${new URL('../../store/base/disk.ts', import.meta.url).href}';
 const [folder, target, passes] = process.argv.slice(1);
 let left = Number(passes);
 const at = (path) => {

@@ -1,5 +1,5 @@
 // JSON that read_json may read typed, and the same file read as text: one table and the same rejects,
-// whatever the lines hold (pipeline/jsonSpelling.ts has what must hold for the first way).
+// whatever the lines hold (pipeline/values/jsonSpelling.ts has what must hold for the first way).
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
