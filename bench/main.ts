@@ -3,14 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { benchAppends } from './appends.ts';
-import { benchHot } from './hot.ts';
+import { benchHot } from './hot/hot.ts';
 import { benchIngest } from './ingest.ts';
 import type { Ratio } from './measure.ts';
 import { benchLife } from './life.ts';
 import { benchMoney } from './money.ts';
 import { benchSeries } from './series.ts';
 import { benchSizes } from './sizes.ts';
-import { benchSql } from './sql.ts';
+import { benchSql } from './sql/sql.ts';
 import { benchStart } from './start.ts';
 
 type Bench = (folder: string, rows: number, pairs: number) => Promise<readonly (Ratio | string)[]>;

@@ -12,7 +12,7 @@ import { Ledger } from '../store/ledger/ledger.ts';
 import { migrate } from '../store/catalog/migrate.ts';
 import { tierOf } from '../store/accounts/tiers.ts';
 import { DEFAULT_SETTINGS } from '../store/accounts/tokens.ts';
-import { bringIn, drive, pathsOf } from './hotReads.ts';
+import { bringIn, drive, pathsOf } from './hot/hotReads.ts';
 import { type Ratio, ratioOf, timed } from './measure.ts';
 import { fillDaily, startBench, tokenOf } from './stored.ts';
 

@@ -2,7 +2,7 @@
 // every measure taken of both in turn. Printed as a Markdown table.
 import { join } from 'node:path';
 import type { Tapedeck } from '../app/main.ts';
-import { bringIn, drive, pathsOf } from './hotReads.ts';
+import { bringIn, drive, pathsOf } from './hot/hotReads.ts';
 import { median, p99, timed } from './measure.ts';
 import { LASTS, ourReads, p50 } from './series.ts';
 import { fillDaily, send, startBench, symbolOf, tokenOf } from './stored.ts';

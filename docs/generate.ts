@@ -5,11 +5,11 @@ import { ENDPOINTS } from '../api/endpoints/index.ts';
 import { FAILURES } from '../api/request/failures.ts';
 import { openApi } from '../api/http/openapi.ts';
 import type { Parameter } from '../api/request/parameters.ts';
-import { commandsPage } from './commandsPage.ts';
-import { coveragePage } from './coverage.ts';
+import { commandsPage } from './pages/commandsPage.ts';
+import { coveragePage } from './pages/coverage.ts';
 import { SETTINGS } from '../store/base/settingsTable.ts';
-import { recipesPage } from './recipesPage.ts';
-import { sqlPage } from './sqlPage.ts';
+import { recipesPage } from './pages/recipesPage.ts';
+import { sqlPage } from './pages/sqlPage.ts';
 
 const HERE = new URL('./', import.meta.url);
 const SETTINGS_BEGIN = '<!-- settings: generated -->';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'vitest';
-import { COVERAGE } from '../docs/coverage.ts';
+import { COVERAGE } from '../docs/pages/coverage.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** It only grows: more rows may be served than this, never fewer. */

@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
-import { readExport } from '../jobs/exportReading.ts';
+import { readExport } from '../jobs/export/exportReading.ts';
 import { type Ran, type Started, startCommand } from './command.ts';
 
 const RECORDS = 2_000;

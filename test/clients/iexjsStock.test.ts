@@ -1,7 +1,7 @@
 // The official JavaScript client, unmodified: types of symbols, alone and in a batch.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
-import { askStock, openStockWorld, type StockWorld } from '../api/stockCore.ts';
+import { askStock, openStockWorld, type StockWorld } from '../api/read/stockCore.ts';
 import { type Client, iexjs } from './iexjs.ts';
 
 type Methods = Readonly<

@@ -7,8 +7,8 @@ import { afterAll, test } from 'vitest';
 import { findJob } from '../../store/work/jobs.ts';
 import { read } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
-import { Victim } from './victimProcess.ts';
-import type { Door } from './writer.ts';
+import { Victim } from './victim/victimProcess.ts';
+import type { Door } from './victim/writer.ts';
 
 const roots: string[] = [];
 afterAll(() => Promise.all(roots.map((root) => rm(root, { recursive: true, force: true }))));

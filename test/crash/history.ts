@@ -8,12 +8,12 @@ import { compactDataset } from '../../jobs/upkeep/compaction.ts';
 import { makeUpkeep } from '../../jobs/upkeep/upkeep.ts';
 import { localDisk } from '../../store/base/disk.ts';
 import { startServer, type TestServer } from '../server.ts';
-import type { Seeded } from './seeded.ts';
-import { liveOne, type Subjects } from './subjects.ts';
-import { type Omission, recordingDisk, Tape } from './tape.ts';
+import type { Seeded } from './rounds/seeded.ts';
+import { liveOne, type Subjects } from './victim/subjects.ts';
+import { type Omission, recordingDisk, Tape } from './rounds/tape.ts';
 import type { Track } from './track.ts';
-import { commitsOf } from './walCommits.ts';
-import { Writer } from './writer.ts';
+import { commitsOf } from './rounds/walCommits.ts';
+import { Writer } from './victim/writer.ts';
 
 /** A data folder that was written once, and can be rebuilt as it was at any cut. */
 export interface History {

@@ -1,8 +1,8 @@
 // A client that reads what the writers load, judges every answer, and keeps its metering headers.
-import { type Seen, seenIn } from './batches.ts';
-import type { Seeded } from './seeded.ts';
+import { type Seen, seenIn } from './rounds/batches.ts';
+import type { Seeded } from './rounds/seeded.ts';
 import { judge, type Track } from './track.ts';
-import type { Door } from './writer.ts';
+import type { Door } from './victim/writer.ts';
 
 /** One metered call as its client knows it. */
 interface Call {

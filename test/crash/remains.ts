@@ -4,8 +4,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Cut, History } from './history.ts';
-import type { Seeded } from './seeded.ts';
-import type { Operation, Tape } from './tape.ts';
+import type { Seeded } from './rounds/seeded.ts';
+import type { Operation, Tape } from './rounds/tape.ts';
 
 /** A file's bytes and the moments since which they are safe. */
 interface Content {

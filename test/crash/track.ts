@@ -1,6 +1,6 @@
 // What one writer did to one dataset, in order: the states it may be in, and those it must be in.
 // Keys belong to one writer, so the dataset is judged writer by writer.
-import { after, type Batch, differences, type Seen, type State } from './batches.ts';
+import { after, type Batch, differences, type Seen, type State } from './rounds/batches.ts';
 
 export class Track {
   readonly writer: string;

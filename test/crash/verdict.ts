@@ -4,11 +4,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileFaults, foreignRows, unequal, unfinishedJobs, waitForJobs } from './aftermath.ts';
-import { DATASET_NAMES, seenIn } from './batches.ts';
+import { DATASET_NAMES, seenIn } from './rounds/batches.ts';
 import { ANSWER_ROWS_MAX, type Meter, readRows } from './reader.ts';
-import type { Seeded } from './seeded.ts';
+import type { Seeded } from './rounds/seeded.ts';
 import { judge, type Track } from './track.ts';
-import type { Door } from './writer.ts';
+import type { Door } from './victim/writer.ts';
 
 const JOB_MS_MAX = 30_000;
 const LOOK_MS = 20;

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import { ENDPOINTS } from '../../api/endpoints/index.ts';
-import { runnableCommands } from '../../docs/commandsPage.ts';
+import { runnableCommands } from '../../docs/pages/commandsPage.ts';
 import { codeSpans, documents, ROOT, textOf } from './markdown.ts';
 
 const COMMANDS = runnableCommands();

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { note } from '../notes.ts';
 import { seedsOf } from '../seeds.ts';
-import { fuzzFiles } from './files.ts';
-import { fuzzRequests } from './requests.ts';
+import { fuzzFiles } from './http/files.ts';
+import { fuzzRequests } from './http/requests.ts';
 
 const FILES = 100;
 const REQUESTS = 500;

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { csvOf, parquetOf, zipOf } from './bases.ts';
-import { type Arena, faultOf, openArena } from './judge.ts';
-import { streamed } from './longLine.ts';
+import { csvOf, parquetOf, zipOf } from './http/bases.ts';
+import { type Arena, faultOf, openArena } from './http/judge.ts';
+import { streamed } from './http/longLine.ts';
 
 let arena: Arena;
 beforeAll(async () => {

@@ -1,12 +1,12 @@
 // Long texts at every parameter, path, header and member of a body, and in files: whatever is asked,
 // nobody else waits longer than the budget of the event loop, and the answer is a sentence below 500.
 import { readFileSync } from 'node:fs';
-import { type Seeded, seeded } from '../crash/seeded.ts';
-import { faultOf } from './judge.ts';
-import { bodyOf, type BodySchema, FILES, longText, SPECIAL } from './longTexts.ts';
-import { startWatched, type Watched } from './loopWatch.ts';
-import type { FuzzOrder, FuzzReport } from './requests.ts';
-import { type RawRequest, send } from './wire.ts';
+import { type Seeded, seeded } from '../crash/rounds/seeded.ts';
+import { faultOf } from './http/judge.ts';
+import { bodyOf, type BodySchema, FILES, longText, SPECIAL } from './http/longTexts.ts';
+import { startWatched, type Watched } from './http/loopWatch.ts';
+import type { FuzzOrder, FuzzReport } from './http/requests.ts';
+import { type RawRequest, send } from './http/wire.ts';
 
 /** Longest standstill of the loop. */
 const BUDGET_MS = 50;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'vitest';
 import { get, loaded, read } from '../client.ts';
 import { eventually, holders } from '../holders.ts';
-import { ask } from '../laws/histories.ts';
+import { ask } from '../laws/history/histories.ts';
 import { startServer, type TestServer } from '../server.ts';
 
 /** Texts that are nowhere else: a key, and values that were stored, pushed and quoted by a log. */

@@ -2,7 +2,7 @@
 // ingested, rejected, kept aside or a duplicate; what is read afterwards fits the schema and what is
 // expected; a dry run says all of it before; old versions answer as they did.
 import assert from 'node:assert/strict';
-import { type Seeded, seeded } from '../crash/seeded.ts';
+import { type Seeded, seeded } from '../crash/rounds/seeded.ts';
 import { startServer, type TestServer } from '../server.ts';
 
 const FATES = ['evolve', 'freeze', 'discard_record', 'discard_value'] as const;

@@ -1,7 +1,7 @@
 // One answer in every format says the same: random datasets of every type and random requests, read
 // back by readers that are not ours, held against each other and against what was written.
 import assert from 'node:assert/strict';
-import { type Seeded, seeded } from '../crash/seeded.ts';
+import { type Seeded, seeded } from '../crash/rounds/seeded.ts';
 import { startServer, type TestServer } from '../server.ts';
 import {
   type Cell,

@@ -3,13 +3,13 @@ import { test } from 'vitest';
 import { note } from '../notes.ts';
 import { seedsOf } from '../seeds.ts';
 import { contractsLaw } from './contracts.ts';
-import { cursorsLaw } from './cursors.ts';
+import { cursorsLaw } from './history/cursors.ts';
 import { formatsLaw } from './formats.ts';
-import { historyLaw } from './histories.ts';
+import { historyLaw } from './history/histories.ts';
 import { limitsLaw } from './limits.ts';
 import { memoryLaw } from './memory.ts';
 import { meteringLaw } from './metering.ts';
-import { momentsLaw } from './moments.ts';
+import { momentsLaw } from './history/moments.ts';
 import { tablesLaw } from './tables.ts';
 import { rotLaw } from './rot.ts';
 

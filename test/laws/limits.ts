@@ -2,7 +2,7 @@
 // calls pass as the limit covers, not one more, at a message below it, on it and above it.
 import assert from 'node:assert/strict';
 import type { AccountSettings } from '../../store/accounts/accountRows.ts';
-import { seeded } from '../crash/seeded.ts';
+import { seeded } from '../crash/rounds/seeded.ts';
 import { startServer, type TestServer } from '../server.ts';
 
 const AT_ONCE = 64;

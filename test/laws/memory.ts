@@ -2,7 +2,7 @@
 // asks after a push was acknowledged sees it, whatever happens beside.
 import assert from 'node:assert/strict';
 import { compactDataset } from '../../jobs/upkeep/compaction.ts';
-import { type Seeded, seeded } from '../crash/seeded.ts';
+import { type Seeded, seeded } from '../crash/rounds/seeded.ts';
 import { startServer, type TestServer } from '../server.ts';
 
 type DatasetId = 'DAYS' | 'TICKS' | 'KINDS';

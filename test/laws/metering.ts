@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { verifyLedger } from '../../jobs/upkeep/verifyLedger.ts';
 import { loaded } from '../client.ts';
-import { type Seeded, seeded } from '../crash/seeded.ts';
+import { type Seeded, seeded } from '../crash/rounds/seeded.ts';
 import { startServer, type TestServer } from '../server.ts';
 
 /** Callers at once (DESIGN.md "Rules of price and ledger"). */

@@ -3,7 +3,7 @@
 import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { get, loaded, read, send } from '../client.ts';
-import { seeded } from '../crash/seeded.ts';
+import { seeded } from '../crash/rounds/seeded.ts';
 import { startServer, type TestServer } from '../server.ts';
 
 interface RotReport {

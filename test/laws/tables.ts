@@ -1,9 +1,9 @@
 // Any table that somebody loads without a word: what comes out of every door is what went in, record for
 // record, whatever tells its records apart or does not.
 import assert from 'node:assert/strict';
-import { type Seeded, seeded } from '../crash/seeded.ts';
+import { type Seeded, seeded } from '../crash/rounds/seeded.ts';
 import { load, send } from '../client.ts';
-import { parquetOf } from '../fuzz/bases.ts';
+import { parquetOf } from '../fuzz/http/bases.ts';
 import { startServer, type TestServer } from '../server.ts';
 
 type Value = string | number | null;

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
-import { parquetOf } from '../fuzz/bases.ts';
+import { parquetOf } from '../fuzz/http/bases.ts';
 import { get, load, loaded } from '../client.ts';
-import { stored } from '../api/matrixOwner.ts';
+import { stored } from '../api/matrix/matrixOwner.ts';
 import { startServer, type TestServer } from '../server.ts';
 
 let server: TestServer;

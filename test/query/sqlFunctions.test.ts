@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { parse } from 'csv-parse/sync';
 import { beforeAll, describe, test } from 'vitest';
-import { SUBSET } from '../../docs/sqlSubset.ts';
+import { SUBSET } from '../../docs/pages/sqlSubset.ts';
 import { FUNCTIONS, functionNamed, nearestFunction } from '../../query/sql/functions/functions.ts';
 import { isOperator, OPERATORS, printOperator } from '../../query/sql/plan/operators.ts';
 import { renderBody } from '../../store/duckdb/render.ts';

@@ -8,7 +8,7 @@ import type { Durations } from './durations.ts';
 const LONG_MS: Durations = {
   'test/laws/laws.test.ts': 101_000,
   'test/crash/crash.test.ts': 75_000,
-  'test/jobs/exports.test.ts': 61_000,
+  'test/jobs/export/exports.test.ts': 61_000,
   'test/pipeline/wide.test.ts': 48_000,
   'test/jobs/backup.test.ts': 43_000,
   'test/fuzz/sqlBombs.test.ts': 41_000,
@@ -18,7 +18,7 @@ const LONG_MS: Durations = {
   'test/fuzz/licence.test.ts': 34_000,
   'test/pipeline/sources/s3.test.ts': 30_000,
   'test/cli/sources.test.ts': 30_000,
-  'test/api/oddPlaces.test.ts': 29_000,
+  'test/api/http/oddPlaces.test.ts': 29_000,
 };
 const UNKNOWN_MS = 10_000;
 

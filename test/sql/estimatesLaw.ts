@@ -1,6 +1,6 @@
 // What `explain` tells of a query's price, and what `estimate` tells, is never below what it costs.
 import assert from 'node:assert/strict';
-import { seeded } from '../crash/seeded.ts';
+import { seeded } from '../crash/rounds/seeded.ts';
 import { startServer, type TestServer } from '../server.ts';
 import { askServer } from './door.ts';
 import { randomSelect } from './randomSelects.ts';

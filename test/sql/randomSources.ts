@@ -1,6 +1,6 @@
 // What a random SELECT reads: datasets, derived tables, common table expressions, VALUES, and joins of
 // them. Each knows columns that tell its rows apart, so that an order over them is total.
-import type { Seeded } from '../crash/seeded.ts';
+import type { Seeded } from '../crash/rounds/seeded.ts';
 import { condition, type Field, literal, type Plain, type Scope } from './randomExpressions.ts';
 import { SHELVES } from './shelves.ts';
 

@@ -1,7 +1,7 @@
 // Random SELECTs are answered by a server as by a plain DuckDB; and whatever the condition, each row
 // is where it holds, where it does not, or where nobody knows.
 import assert from 'node:assert/strict';
-import { seeded } from '../crash/seeded.ts';
+import { seeded } from '../crash/rounds/seeded.ts';
 import { startServer, type TestServer } from '../server.ts';
 import { askServer } from './door.ts';
 import { difference, openPlain, type Plain, respelled, type Table } from './plain.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'vitest';
 import { CLOCK_BEHIND_MS } from '../../store/catalog/lakeClock.ts';
 import { loaded, load, send } from '../client.ts';
-import { seeded } from '../crash/seeded.ts';
+import { seeded } from '../crash/rounds/seeded.ts';
 import { seedsOf } from '../seeds.ts';
 import { startServer, type TestServer } from '../server.ts';
 

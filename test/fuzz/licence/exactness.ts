@@ -1,7 +1,7 @@
 // Under a fold every record that the answer depends on is paid. What it depends on is found out: the
 // values of one record after the other are changed, and the query is asked again.
 import assert from 'node:assert/strict';
-import { seeded } from '../../crash/seeded.ts';
+import { seeded } from '../../crash/rounds/seeded.ts';
 import { foldedQuery } from './foldedQueries.ts';
 import { askSql, type Bar, openShop, type Shop, WEIGHTS } from './shop.ts';
 

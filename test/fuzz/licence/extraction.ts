@@ -1,5 +1,5 @@
 // No program learns licensed records below their price.
-import { seeded } from '../../crash/seeded.ts';
+import { seeded } from '../../crash/rounds/seeded.ts';
 import { centsOf, meterOf, programsOf } from './programs.ts';
 import { openShop, WEIGHTS } from './shop.ts';
 

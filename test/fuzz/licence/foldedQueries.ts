@@ -1,6 +1,6 @@
 // Random queries that fold records of licensed data, by joins, conditions and sub-selects of every
 // kind: what may make a record count, and what may seem to keep it from counting.
-import type { Seeded } from '../../crash/seeded.ts';
+import type { Seeded } from '../../crash/rounds/seeded.ts';
 
 const SYMBOLS = ['AA', 'BB', 'CC'] as const;
 const DAYS = ['2024-01-02', '2024-01-03', '2024-01-04'] as const;

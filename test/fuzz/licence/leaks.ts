@@ -1,6 +1,6 @@
 // What nobody paid for tells nothing: two shops differ in one licensed value, and every answer that is
 // free or failed must be the same in both, its status, headers, body and length.
-import { seeded, type Seeded } from '../../crash/seeded.ts';
+import { seeded, type Seeded } from '../../crash/rounds/seeded.ts';
 import { foldedQuery } from './foldedQueries.ts';
 import { ask, type Bar, barsOf, openShop, type Shop, type Told } from './shop.ts';
 

@@ -1,7 +1,7 @@
 // Programs that try to learn licensed records for less than they cost: each packs, folds, guesses or
 // walks in a way of its own, over a relation that reads the records directly, by views or by WITH.
 // What a program learnt is read out of its answers, and what it paid out of their headers.
-import type { Seeded } from '../../crash/seeded.ts';
+import type { Seeded } from '../../crash/rounds/seeded.ts';
 import { ask, askSql, type Bar, type Shop, type Told } from './shop.ts';
 
 interface Program {

@@ -3,7 +3,7 @@
 // in what they are told to and in nothing else.
 import assert from 'node:assert/strict';
 import { createWorkspace } from '../../../store/lake/datasetEdits.ts';
-import { seeded } from '../../crash/seeded.ts';
+import { seeded } from '../../crash/rounds/seeded.ts';
 import { startServer, type TestServer } from '../../server.ts';
 
 const SYMBOLS = ['AA', 'BB', 'CC', 'DD', 'EE', 'FF', 'GG', 'HH'] as const;

@@ -1,9 +1,9 @@
 // Hostile texts against a server: each is answered, refused or ended by a limit, and nobody learns
 // what is not theirs.
 import { createWorkspace } from '../../../store/lake/datasetEdits.ts';
-import { type Seeded, seeded } from '../../crash/seeded.ts';
+import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';
 import { fillServer } from '../../sql/shelves.ts';
-import type { FuzzOrder, FuzzReport } from '../requests.ts';
+import type { FuzzOrder, FuzzReport } from '../http/requests.ts';
 import { hostileText } from './texts.ts';
 import { ask, type Answer, DEADLINE_SLACK_MS, leakOf } from './verdicts.ts';
 import { openWorld, type World } from './world.ts';

@@ -1,6 +1,6 @@
 // Texts that nobody would write: words at random, pieces of attacks put together, valid SELECTs with
 // a few parts changed. Text `n` of a seed depends on seed and `n` alone.
-import type { Seeded } from '../../crash/seeded.ts';
+import type { Seeded } from '../../crash/rounds/seeded.ts';
 import { randomSelect } from '../../sql/randomSelects.ts';
 import { allAttacks } from './attacks.ts';
 

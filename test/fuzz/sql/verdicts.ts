@@ -1,5 +1,5 @@
 // One attack sent in every way that the door takes, and what is wrong with its answers.
-import { faultOf } from '../judge.ts';
+import { faultOf } from '../http/judge.ts';
 import { MARKER, NARROW_MARKER, PAID, SHELVES, type World } from './world.ts';
 import type { Attack, Expectation } from './attacks.ts';
 

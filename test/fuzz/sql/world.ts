@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { createWorkspace } from '../../../store/lake/datasetEdits.ts';
 import { startServer, type TestServer } from '../../server.ts';
-import { remains } from '../judge.ts';
+import { remains } from '../http/judge.ts';
 
 /** Stands in another account's records and in erased ones. */
 export const MARKER = 'TOPSECRET-7431';

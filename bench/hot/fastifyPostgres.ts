@@ -1,0 +1,104 @@
+// The usual way to serve series: Fastify over PostgreSQL with a unique index, rows made JSON by one
+// query. It has the records of one of our datasets, and answers the same paths with the same headers.
+import { chmod } from 'node:fs/promises';
+import { join } from 'node:path';
+import Fastify from 'fastify';
+import { Pool } from 'pg';
+import type { Tapedeck } from '../../app/main.ts';
+import { startPostgres } from '../../test/servers/postgres.ts';
+import { bareDuckDb } from '../measure.ts';
+import { filesOf } from '../stored.ts';
+
+/** Room for all records and their index, as ours have memory for all that is asked. */
+const CONFIGURATION = `
+shared_buffers = 3GB
+work_mem = 64MB
+maintenance_work_mem = 1GB
+max_wal_size = 8GB
+`;
+/** Connections of its pool: more of them than two cores can use. */
+const CONNECTIONS = 16;
+const COLUMNS = ['symbol', 'date', 'close', 'volume'] as const;
+
+interface Served extends AsyncDisposable {
+  readonly port: number;
+}
+
+interface Asked {
+  readonly last?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly sort?: string;
+  readonly filter?: string;
+}
+
+/** Undefined: the machine has no PostgreSQL. */
+export async function serveByPostgres(
+  tapedeck: Tapedeck,
+  dataset: string,
+  folder: string,
+  dateType: 'date' | 'timestamp',
+): Promise<Served | undefined> {
+  const postgres = await startPostgres(CONFIGURATION);
+  if (postgres === undefined) return undefined;
+  const { port, user, password } = postgres;
+  const login = { host: '127.0.0.1', port, user, password, database: 'postgres' };
+  const pool = new Pool({ ...login, max: CONNECTIONS });
+  // What ends last is PostgreSQL: a connection that is still ending hears of it.
+  pool.on('error', () => undefined);
+  await fill(tapedeck, dataset, folder, pool, dateType);
+  const headers = { 'content-type': 'application/json; charset=utf-8' };
+  const server = Fastify({ logger: false });
+  server.get<{ Params: { key: string }; Querystring: Asked }>(
+    '/v1/data/:workspace/:id/:key',
+    async (request, reply) => {
+      const { name, text, values } = queryOf(request.params.key, request.query);
+      const { rows } = await pool.query<{ body: string }>({ name, text, values: [...values] });
+      return reply.headers(headers).send(rows[0]?.body ?? '[]');
+    },
+  );
+  const address = await server.listen({ host: '127.0.0.1', port: 0 });
+  const close = async (): Promise<void> => {
+    await server.close();
+    await pool.end();
+    await postgres[Symbol.asyncDispose]();
+  };
+  return { port: Number(new URL(address).port), [Symbol.asyncDispose]: close };
+}
+
+async function fill(
+  tapedeck: Tapedeck,
+  dataset: string,
+  folder: string,
+  pool: Pool,
+  dateType: string,
+): Promise<void> {
+  const files = (await filesOf(tapedeck, dataset)).map((file) => `'${file}'`).join(', ');
+  const path = join(folder, 'records.csv');
+  const list = COLUMNS.join(', ');
+  await bareDuckDb(`COPY (SELECT ${list} FROM read_parquet([${files}])) TO '${path}' (FORMAT csv)`);
+  // PostgreSQL reads it as a user of its own.
+  await chmod(folder, 0o755);
+  await pool.query(`CREATE TABLE d (symbol text, date ${dateType}, close float8, volume int8)`);
+  await pool.query(`COPY d FROM '${path}' (FORMAT csv, HEADER)`);
+  await pool.query('CREATE UNIQUE INDEX d_index ON d (symbol, date)');
+  await pool.query('VACUUM ANALYZE d');
+}
+
+/** Prepared once for each shape. */
+function queryOf(key: string, { filter, from, last, sort, to }: Asked) {
+  const members = (filter?.split(',') ?? COLUMNS).filter((name) =>
+    COLUMNS.some((column) => column === name),
+  );
+  const order = sort === 'asc' ? 'ASC' : 'DESC';
+  const ranged = from !== undefined && to !== undefined;
+  const where = ranged
+    ? 'date BETWEEN $2 AND $3 ORDER BY date DESC'
+    : 'true ORDER BY date DESC LIMIT $2';
+  const rows = `SELECT * FROM d WHERE symbol = $1 AND ${where}`;
+  const record = members.map((name) => `r.${name}`).join(', ');
+  const text = `SELECT coalesce(json_agg(row_to_json(m) ORDER BY r.date ${order}), '[]')::text AS body
+    FROM (${rows}) r, LATERAL (SELECT ${record}) m`;
+  const values = ranged ? [key, from, to] : [key, Number(last)];
+  return { name: `${ranged}${order}${members.join()}`, text, values };
+}

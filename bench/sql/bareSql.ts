@@ -1,0 +1,89 @@
+// Bare DuckDB in a process of its own, set as a child of the SQL pool is: it runs the same text over
+// views of the same files and tells its own milliseconds, without the way to it. It is forked by sqlBare.ts.
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { lockedInstance } from '../../store/duckdb/instance.ts';
+import { renderBody } from '../../store/duckdb/render.ts';
+import { type Rows, rowsIn } from './sqlRows.ts';
+import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+
+interface BareOpen {
+  readonly kind: 'open';
+  readonly tables: readonly {
+    readonly name: string;
+    readonly columns: readonly string[];
+    readonly files: readonly string[];
+  }[];
+  readonly memoryBytes: number;
+  readonly spillBytes: number;
+  readonly threads: number;
+  /** For what is spilled and what is copied. */
+  readonly folder: string;
+}
+
+/** `json`: the rows, fetched, as JSON text. Else a COPY to a file. */
+export type BareHow = 'json' | 'copy csv' | 'copy json' | 'copy parquet';
+
+export type BareRequest =
+  | BareOpen
+  | { readonly kind: 'time'; readonly sql: string; readonly how: BareHow }
+  | { readonly kind: 'rows'; readonly sql: string };
+
+export type BareAnswer =
+  | { readonly kind: 'open' }
+  | { readonly kind: 'time'; readonly ms: number }
+  | { readonly kind: 'rows'; readonly rows: Rows }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+let connection: DuckDBConnection | undefined;
+let folder = '';
+
+process.on('message', (request: BareRequest) => {
+  answer(request)
+    .catch((error: unknown): BareAnswer => ({ kind: 'failed', reason: String(error) }))
+    .then((told) => process.send?.(told));
+});
+process.on('disconnect', () => process.exit(0));
+
+async function answer(request: BareRequest): Promise<BareAnswer> {
+  if (request.kind === 'open') {
+    await open(request);
+    return { kind: 'open' };
+  }
+  if (connection === undefined) throw new Error('it is not open');
+  if (request.kind === 'rows') {
+    const body = await renderBody(await connection.stream(request.sql), 'jsonl');
+    return { kind: 'rows', rows: rowsIn(Buffer.from(body.bytes)) };
+  }
+  const start = performance.now();
+  await run(connection, request.sql, request.how);
+  return { kind: 'time', ms: performance.now() - start };
+}
+
+async function open(request: BareOpen): Promise<void> {
+  folder = request.folder;
+  const files = request.tables.flatMap((table) => table.files);
+  const { memoryBytes, spillBytes, threads } = request;
+  const made = await lockedInstance({ files, memoryBytes, spillBytes, threads, folder });
+  connection = made.connection;
+  for (const { name, columns, files: own } of request.tables) {
+    const from = `read_parquet([${own.map(literal).join(', ')}])`;
+    const list = columns.map(identifier).join(', ');
+    await connection.run(`CREATE VIEW ${name} AS SELECT ${list} FROM ${from}`);
+  }
+}
+
+const COPIES: Readonly<Record<Exclude<BareHow, 'json'>, string>> = {
+  'copy csv': 'FORMAT csv, HEADER',
+  'copy json': 'FORMAT json, ARRAY true',
+  'copy parquet': 'FORMAT parquet, COMPRESSION zstd',
+};
+
+async function run(on: DuckDBConnection, sql: string, how: BareHow): Promise<void> {
+  if (how === 'json') {
+    const reader = await on.runAndReadAll(sql);
+    JSON.stringify(reader.getRowObjectsJson());
+    return;
+  }
+  await on.run(`COPY (${sql}) TO ${literal(join(folder, 'copied'))} (${COPIES[how]})`);
+}

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { test } from 'vitest';
+import { ENDPOINTS } from '../../../api/endpoints/index.ts';
+import { expandPath, openApi } from '../../../api/http/openapi.ts';
+import { VERSION } from '../../../store/base/version.ts';
+
+test('the document is valid OpenAPI 3.1 by an outside validator', async () => {
+  const document = JSON.parse(JSON.stringify(openApi(ENDPOINTS, 'svc'))) as Record<string, unknown>;
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate(document);
+  assert.ok(valid, JSON.stringify(errors));
+  assert.equal(validator.version, '3.1');
+  assert.equal((await new Validator().validate({ ...document, paths: { x: 1 } })).valid, false);
+});
+
+test('every row of the table is in the document, once for each form of its path', () => {
+  const { paths } = openApi(ENDPOINTS, 'svc') as { paths: Record<string, Record<string, object>> };
+  const ids = new Set<string>();
+  for (const endpoint of ENDPOINTS) {
+    for (const path of expandPath(endpoint.path)) {
+      const open = path.replaceAll(/:(\w+)/g, '{$1}');
+      const operation = paths[open]?.[endpoint.method.toLowerCase()] as { operationId: string };
+      assert.ok(operation, `${endpoint.method} ${open}`);
+      assert.ok(!ids.has(operation.operationId), operation.operationId);
+      ids.add(operation.operationId);
+    }
+  }
+});
+
+test('the program and its package have one version', async () => {
+  const text = await readFile(new URL('../../../package.json', import.meta.url), 'utf8');
+  assert.equal((JSON.parse(text) as { version: string }).version, VERSION);
+});

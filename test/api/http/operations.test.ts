@@ -1,0 +1,98 @@
+// What operators rely on: probes, metrics, TLS, a drain, a full disk.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
+import { get as getTls } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'vitest';
+import { get, load, loaded, read } from '../../client.ts';
+import { startServer } from '../../server.ts';
+
+test('probes and metrics need no token', async () => {
+  await using server = await startServer();
+  await loaded(server, 'M', 'symbol,date\nA,2020-01-01\n');
+  await read(server, '/data/WS/M/A');
+  assert.equal(await (await fetch(`${server.base}/healthz`)).text(), 'ok\n');
+  assert.equal(await (await fetch(`${server.base}/readyz`)).text(), 'ready\n');
+  const metrics = await (await fetch(`${server.base}/metrics`)).text();
+  const counted =
+    /tapedeck_requests_total\{route="\/:version\/data\/:workspace\/:id\/:key",status="200"\} 1/;
+  assert.match(metrics, counted);
+  for (const name of ['read_children_running', 'jobs_waiting', 'ledger_charges_waiting']) {
+    assert.match(metrics, new RegExp(`^tapedeck_${name} \\d+$`, 'm'));
+  }
+  assert.ok(!metrics.includes(server.secret) && !metrics.includes(server.publishable));
+});
+
+test("HTTPS with a certificate of one's own", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'tapedeck-tls-'));
+  t.onTestFinished(() => rm(folder, { recursive: true }));
+  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const files = ['-keyout', key, '-out', cert, '-days', '1', '-nodes'];
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', ...files, ...subject], {
+    stdio: 'ignore',
+  });
+  const settings = { TAPEDECK_TLS_CERT: cert, TAPEDECK_TLS_KEY: key };
+  await using server = await startServer({ settings });
+  assert.match(server.base, /^https:/);
+  const ca = execFileSync('cat', [cert]);
+  const status = await new Promise<string>((resolve, reject) => {
+    getTls(`${server.base}/v1/status`, { ca }, (answer) => {
+      answer.setEncoding('utf8').on('data', resolve);
+    }).on('error', reject);
+  });
+  assert.match(status, /"status":"up"/);
+  await assert.rejects(fetch(server.base.replace('https', 'http')));
+});
+
+test('half a TLS setting is refused', async () => {
+  await assert.rejects(startServer({ settings: { TAPEDECK_TLS_CERT: 'x' } }), /set together/);
+});
+
+/** Small enough to fill at once, large enough for an empty lake. */
+const DISK_MB = 24;
+
+test('a full disk: reads go on, writes refuse with the reason, then all is well again', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'tapedeck-full-'));
+  const mounted = mount(folder);
+  t.onTestFinished(async () => {
+    if (mounted) execFileSync('umount', [folder]);
+    await rm(folder, { recursive: true, force: true });
+  });
+  if (!mounted) {
+    if (process.env['CI'] === 'true') assert.fail('a tmpfs could not be mounted');
+    t.skip('a tmpfs could not be mounted');
+    return;
+  }
+  await using server = await startServer({ folder });
+  await loaded(server, 'KEPT', 'symbol,date,price\nA,2020-01-01,1\n');
+  const before = await read(server, '/data/WS/KEPT?last=9');
+  const { bavail, bsize } = await statfs(folder);
+  await writeFile(join(folder, 'ballast'), Buffer.alloc(Math.max(0, bavail * bsize - 200_000)));
+  const rows = Array.from({ length: 60_000 }, (_, at) => `K${at},2020-01-01,${at * 7919}`);
+  const big = `symbol,date,price\n${rows.join('\n')}\n`;
+  const refused = await load(server, 'KEPT', big);
+  assert.equal(refused.status, 507);
+  assert.match(await refused.text(), /the disk is full: nothing was written/);
+  assert.equal(await read(server, '/data/WS/KEPT?last=9'), before);
+  const full = await fetch(`${server.base}/readyz`);
+  assert.equal(full.status, 503);
+  assert.match(await full.text(), /^not ready: the disk is full: \d+ bytes are free/);
+  await rm(join(folder, 'ballast'));
+  assert.equal(await (await fetch(`${server.base}/readyz`)).text(), 'ready\n');
+  assert.equal((await loaded(server, 'KEPT', big)).recordsIngested, 60_000);
+  assert.equal((await get(server, '/data/WS/KEPT/K59999')).status, 200);
+});
+
+function mount(folder: string): boolean {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MB}m`, 'tmpfs', folder], {
+      stdio: 'ignore',
+    });
+    return true;
+  } catch {
+    return false;
+  }
+}

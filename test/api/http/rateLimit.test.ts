@@ -1,0 +1,165 @@
+// Limits under a clock that the test holds: what is let through is exact to the millisecond.
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { describe, test } from 'vitest';
+import { KEYS_MAX, makeRateLimiter, type RateLimiter } from '../../../api/request/rateLimit.ts';
+import { seedsOf } from '../../seeds.ts';
+
+const RUNS = 500;
+
+interface Held {
+  readonly limiter: RateLimiter;
+  /** Moves the clock, also back. */
+  readonly pass: (ms: number) => void;
+}
+
+function held(startMs = 1_700_000_000_000): Held {
+  let nowMs = startMs;
+  const pass = (ms: number): void => {
+    nowMs += ms;
+  };
+  return { limiter: makeRateLimiter(() => nowMs), pass };
+}
+
+/** How many of `asked` requests at once are allowed. */
+const allowedOf = ({ limiter }: Held, asked: number, perSecond: number, burst: number): number =>
+  Array.from({ length: asked }, () => limiter.take('a', perSecond, burst)).filter((ms) => ms === 0)
+    .length;
+
+describe('one key', () => {
+  test('a burst at once, then one request every 10 ms', () => {
+    const clock = held();
+    assert.equal(allowedOf(clock, 500, 100, 20), 20);
+    for (let ms = 10; ms <= 1000; ms += 10) {
+      clock.pass(9);
+      assert.equal(clock.limiter.take('a', 100, 20), 1, `at ${ms - 1} ms`);
+      clock.pass(1);
+      assert.equal(allowedOf(clock, 5, 100, 20), 1, `at ${ms} ms`);
+    }
+  });
+
+  test('a burst of 1 is the strictest spacing', () => {
+    const clock = held();
+    assert.equal(clock.limiter.take('a', 10, 1), 0);
+    assert.equal(clock.limiter.take('a', 10, 1), 100);
+    clock.pass(99);
+    assert.equal(clock.limiter.take('a', 10, 1), 1);
+    clock.pass(1);
+    assert.equal(clock.limiter.take('a', 10, 1), 0);
+  });
+
+  test('a rest gives back the burst and no more', () => {
+    const clock = held();
+    assert.equal(allowedOf(clock, 100, 100, 20), 20);
+    clock.pass(86_400_000);
+    assert.equal(allowedOf(clock, 100, 100, 20), 20);
+  });
+
+  test('refused requests take nothing', () => {
+    const clock = held();
+    assert.equal(allowedOf(clock, 10_000, 10, 3), 3);
+    clock.pass(100);
+    assert.equal(clock.limiter.take('a', 10, 3), 0);
+  });
+
+  test('the wait is rounded up to whole milliseconds', () => {
+    const clock = held();
+    assert.equal(clock.limiter.take('a', 3000, 1), 0);
+    assert.equal(clock.limiter.take('a', 3000, 1), 1);
+    assert.equal(clock.limiter.take('b', 3, 1), 0);
+    assert.equal(clock.limiter.take('b', 3, 1), 334);
+  });
+
+  test('a tier may change between two calls', () => {
+    const clock = held();
+    assert.equal(allowedOf(clock, 100, 10, 10), 10);
+    assert.equal(allowedOf(clock, 100, 100, 30), 20);
+    clock.pass(50);
+    assert.equal(allowedOf(clock, 100, 100, 30), 5);
+    assert.equal(clock.limiter.take('a', 10, 10), 2_100);
+  });
+
+  test('a clock set back gives nothing, and locks nobody out', () => {
+    const clock = held();
+    assert.equal(allowedOf(clock, 100, 100, 20), 20);
+    clock.pass(-3_600_000);
+    assert.equal(clock.limiter.take('a', 100, 20), 10);
+    clock.pass(10);
+    assert.equal(clock.limiter.take('a', 100, 20), 0);
+  });
+
+  test('a clock with fractions of milliseconds', () => {
+    const clock = held(0.1);
+    assert.equal(clock.limiter.take('a', 100, 1), 0);
+    clock.pass(9.3);
+    assert.equal(clock.limiter.take('a', 100, 1), 1);
+    clock.pass(1);
+    assert.equal(clock.limiter.take('a', 100, 1), 0);
+  });
+});
+
+describe('any schedule', () => {
+  interface Schedule {
+    readonly perSecond: number;
+    readonly burst: number;
+    readonly gapsMs: readonly number[];
+  }
+  const schedules = fc.record({
+    perSecond: fc.integer({ min: 1, max: 2_000 }),
+    burst: fc.integer({ min: 1, max: 50 }),
+    gapsMs: fc.array(fc.oneof(fc.constant(0), fc.nat(30), fc.nat(3_000)), { maxLength: 200 }),
+  });
+
+  /** By the definition: no window that ends now may hold more than burst + rate x its length. */
+  const fits = (allowedMs: readonly number[], nowMs: number, { perSecond, burst }: Schedule) =>
+    allowedMs.every(
+      (fromMs, index) =>
+        (allowedMs.length - index + 1) * 1000 <= burst * 1000 + perSecond * (nowMs - fromMs),
+    );
+
+  function follow(schedule: Schedule): void {
+    const clock = held(0);
+    const allowedMs: number[] = [];
+    let nowMs = 0;
+    for (const gapMs of schedule.gapsMs) {
+      clock.pass(gapMs);
+      nowMs += gapMs;
+      const waitMs = clock.limiter.take('a', schedule.perSecond, schedule.burst);
+      assert.equal(waitMs === 0, fits(allowedMs, nowMs, schedule), `at ${nowMs} ms`);
+      if (waitMs === 0) allowedMs.push(nowMs);
+      else {
+        assert.ok(Number.isInteger(waitMs) && waitMs >= 1);
+        assert.ok(fits(allowedMs, nowMs + waitMs, schedule), 'after waiting it is allowed');
+        assert.ok(!fits(allowedMs, nowMs + waitMs - 1, schedule), 'one millisecond less is not');
+      }
+    }
+  }
+
+  test('the limiter does what the definition says', (t) => {
+    for (const seed of seedsOf(t)) {
+      fc.assert(fc.property(schedules, follow), { seed, numRuns: RUNS });
+    }
+  });
+});
+
+describe('many keys', () => {
+  test('keys do not share a limit', () => {
+    const { limiter } = held();
+    assert.equal(limiter.take('ip:192.0.2.1', 10, 1), 0);
+    assert.equal(limiter.take('ip:192.0.2.2', 10, 1), 0);
+    assert.equal(limiter.take('ip:192.0.2.1', 10, 1), 100);
+  });
+
+  test(`${KEYS_MAX} are remembered, and the least recently used one is forgotten`, () => {
+    const { limiter } = held();
+    const take = (index: number): number => limiter.take(`key ${index}`, 10, 1);
+    for (let index = 0; index < KEYS_MAX; index += 1) assert.equal(take(index), 0);
+    // Being refused is being used: who insists is not forgotten.
+    assert.equal(take(0), 100);
+    assert.equal(take(KEYS_MAX), 0, 'one too many: key 1 goes');
+    assert.equal(take(0), 100);
+    assert.equal(take(2), 100);
+    assert.equal(take(KEYS_MAX), 100);
+    assert.equal(take(1), 0);
+  });
+});

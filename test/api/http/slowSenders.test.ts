@@ -1,0 +1,34 @@
+// Bodies that come too slowly, or stop coming: refused by their pace, while others may take their time.
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { test } from 'vitest';
+import { readJson } from '../../../api/request/jsonBody.ts';
+import { Failure } from '../../../store/base/failure.ts';
+
+const PACE = { bytesPerSecond: 100, windowMs: 300 };
+
+test('a body that stops coming is refused with the pace', async () => {
+  const body = new PassThrough();
+  body.write('{"a":');
+  const failure = await readJson(body, PACE).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  assert.ok(failure instanceof Failure);
+  assert.equal(failure.type, 'InvalidBody');
+  assert.match(failure.message, /came too slowly: 100 bytes a second over 0\.3 s are the least/);
+});
+
+test('a slow body that keeps the pace is read', async () => {
+  const body = new PassThrough();
+  const read = readJson(body, PACE);
+  body.write('["');
+  for (let piece = 0; piece < 10; piece += 1) {
+    body.write('x'.repeat(60));
+    await sleep(100);
+  }
+  body.end('"]');
+  const { value } = await read;
+  assert.deepEqual(value, ['x'.repeat(600)]);
+});

@@ -1,0 +1,350 @@
+// How each row of the endpoint table is asked and what it reaches: from that, and not from what the
+// server does, follows who may ask it (matrixRules.ts).
+import assert from 'node:assert/strict';
+import type { Endpoint } from '../../../api/request/endpoint.ts';
+import { ENDPOINTS } from '../../../api/endpoints/index.ts';
+import { expandPath } from '../../../api/http/openapi.ts';
+
+/**
+ * What a row touches.
+ * nothing: what everyone may know. lists: what the token reads, and only that. read: records.
+ * core: records of the operator's workspace, whatever is there.
+ * inspect: how a dataset is made and was changed. write, delete: records. workspace: all of a
+ * workspace, or which there are. account: the account itself, its money and tokens. operator: all
+ * accounts.
+ */
+export type Reach =
+  | 'nothing'
+  | 'lists'
+  | 'read'
+  | 'core'
+  | 'inspect'
+  | 'write'
+  | 'delete'
+  | 'workspace'
+  | 'account'
+  | 'operator';
+
+/** What a request names: path segments by their own names, and what bodies need. */
+export interface Target {
+  readonly workspace: string;
+  readonly id: string;
+  readonly key: string;
+  readonly symbol: string;
+  readonly part: string;
+  readonly subkey: string;
+  readonly date: string;
+  readonly type: string;
+  readonly jobId: string;
+  readonly attribute: string;
+  /** A name that nothing has yet. */
+  readonly newId: string;
+  readonly accountId: string;
+  readonly tokenId: string;
+  /** Texts of a token that may be signed, and of one that is. */
+  readonly signable: string;
+  readonly signed: string;
+}
+
+export interface Case {
+  readonly reach: Reach;
+  /** Costs messages. */
+  readonly metered?: true;
+  /** Tells of all records: not for datasets in which each account has lines of its own. */
+  readonly whole?: true;
+  /** Needs a secret token, though the row takes others too. */
+  readonly secret?: true;
+  /** Path segments that are not those of the target. */
+  readonly path?: (target: Target) => Partial<Target>;
+  readonly query?: (target: Target) => string;
+  /** A valid body, where the row takes one: no refusal may come from the body. */
+  readonly body?: (target: Target) => string;
+  /** Status of the answer to one who may; 200 when left out. */
+  readonly answers?: number;
+  /**
+   * What a call by one who may must not spend or grow: a dataset is made for it, an account to
+   * change is another one, a record is always the same, a key to delete is not there.
+   */
+  readonly spends?: 'dataset' | 'account' | 'record' | 'key';
+  /** How it is told that the body names another account's token. */
+  readonly foreignToken?: string;
+}
+
+const json =
+  (value: (target: Target) => unknown): NonNullable<Case['body']> =>
+  (target) =>
+    JSON.stringify(value(target));
+
+const record = ({ newId }: Target): object => ({
+  symbol: newId,
+  kind: 'S',
+  date: '2024-01-01',
+  v: 1,
+});
+const csv = (target: Target): string =>
+  `symbol,kind,date,v\n${Object.values(record(target)).join(',')}\n`;
+
+const sql = ({ id }: Target): string => `SELECT * FROM \`${id}\` LIMIT 1`;
+/** As a signature reads it: JavaScript leaves five more signs alone. */
+const encoded = (text: string): string =>
+  encodeURIComponent(text).replaceAll(
+    /[!'()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+const sqlOfAll = ({ id, workspace }: Target): string =>
+  `WITH t AS (SELECT * FROM ${workspace}.${id}) SELECT * FROM t LIMIT 1`;
+
+const CREDENTIAL = { type: 'HTTP', headers: { 'x-key': 'none' } };
+/** Told of nothing: what it said would come at any time. */
+const WEBHOOK = { url: 'https://example.com/told', datasetId: 'NONE' };
+const sourceOf = ({ id }: Target): object => ({ type: 'DATASET', dataset: id });
+const exportOf = ({ id }: Target): object => ({
+  dataset: id,
+  format: 'csv',
+  target: { type: 'FILE', path: 'a' },
+});
+const scheduleOf = ({ id }: Target): object => ({
+  dataSourceId: 'DATA_SOURCE_0',
+  datasetId: id,
+  every: 'day',
+});
+
+const SCHEMA = { properties: { symbol: { type: 'string' } } };
+const series = ({ workspace, id }: Target): Partial<Target> => ({ id: `${workspace}.${id}` });
+const notThe = (name: string): string => `"${name}" is not a token of this account`;
+
+const OF_ACCOUNT = { reach: 'account' } as const satisfies Case;
+const OF_WORKSPACE = { reach: 'workspace' } as const satisfies Case;
+const OF_OPERATOR = { reach: 'operator', spends: 'account' } as const satisfies Case;
+
+/** One entry or more for each row of the table: a new endpoint says here how it is asked. */
+export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
+  getStatus: { reach: 'nothing' },
+  getOpenApi: { reach: 'nothing' },
+  listTimeSeries: { reach: 'lists' },
+  getTimeSeries: [
+    { reach: 'read', metered: true, path: series },
+    // Without a workspace it is the default one's, or CORE's.
+    { reach: 'read', metered: true },
+  ],
+  listData: { reach: 'lists' },
+  queryData: { reach: 'read', metered: true },
+  // No world has a type of the stock door: who may is told so. What it reads is in stock.test.ts.
+  getStockBatch: { reach: 'core', metered: true, query: () => 'types=quote', answers: 400 },
+  getStock: { reach: 'core', metered: true, path: () => ({ type: 'quote' }), answers: 404 },
+  sqlQuery: [
+    {
+      reach: 'read',
+      metered: true,
+      query: (target) => `sqlQuery=${encoded(sql(target))}`,
+    },
+    // The dataset by its whole name, asked in whatever workspace.
+    {
+      reach: 'read',
+      metered: true,
+      query: (target) => `sqlQuery=${encoded(sqlOfAll(target))}`,
+    },
+  ],
+  postSqlQuery: [
+    { reach: 'read', metered: true, body: sql },
+    { reach: 'read', metered: true, body: json((target) => ({ query: sqlOfAll(target) })) },
+  ],
+  listViews: OF_WORKSPACE,
+  saveView: {
+    ...OF_WORKSPACE,
+    path: ({ newId }) => ({ id: newId }),
+    body: json(({ newId }) => ({ view: { name: newId, query: 'SELECT 1 AS one' } })),
+  },
+  // There is none of the name: who may is told so.
+  getView: { ...OF_WORKSPACE, answers: 404 },
+  deleteView: { ...OF_WORKSPACE, answers: 404 },
+  listPublished: OF_WORKSPACE,
+  publishQuery: {
+    ...OF_WORKSPACE,
+    path: ({ newId }) => ({ id: newId }),
+    body: json(({ newId }) => ({ endpoint: { name: newId, query: 'SELECT 1 AS one' } })),
+  },
+  // Published by each owner under the name of its dataset.
+  callPublished: { reach: 'read', metered: true, whole: true },
+  deletePublished: { ...OF_WORKSPACE, path: ({ newId }) => ({ id: newId }), answers: 404 },
+  getWorkspaceOpenApi: OF_WORKSPACE,
+  loadData: [
+    { reach: 'write', spends: 'record', query: () => 'wait=true', body: csv },
+    { reach: 'write', secret: true, spends: 'record', query: () => 'dryRun=true', body: csv },
+  ],
+  writeRecord: { reach: 'write', spends: 'record', body: json((target) => [record(target)]) },
+  deleteRecords: [
+    { reach: 'delete', spends: 'key' },
+    { reach: 'delete', spends: 'key', secret: true, query: () => 'purge=true' },
+  ],
+  listQuarantine: OF_WORKSPACE,
+  releaseQuarantine: OF_WORKSPACE,
+  discardQuarantine: OF_WORKSPACE,
+  listDatasets: OF_WORKSPACE,
+  createDataset: [
+    {
+      ...OF_WORKSPACE,
+      path: ({ newId }) => ({ id: newId }),
+      body: json(({ newId }) => ({ dataset: { datasetId: newId, schema: SCHEMA } })),
+    },
+    // With the id of a dataset that is there it changes it.
+    {
+      ...OF_WORKSPACE,
+      body: json(({ newId }) => ({
+        dataset: { datasetId: `ONE_${newId}`, title: newId, schema: SCHEMA },
+      })),
+    },
+  ],
+  getDataset: OF_WORKSPACE,
+  changeDataset: { ...OF_WORKSPACE, body: json(({ newId }) => ({ dataset: { title: newId } })) },
+  deleteDataset: { ...OF_WORKSPACE, spends: 'dataset' },
+  renameDataset: { ...OF_WORKSPACE, spends: 'dataset' },
+  listVersions: { reach: 'read', whole: true },
+  listChanges: { reach: 'inspect', whole: true, query: () => 'since=0' },
+  generateSchema: { ...OF_WORKSPACE, body: csv },
+  // Sources, credentials and schedules have ids of their own: there is none of the dataset's name.
+  generateSchemaOfSource: { ...OF_WORKSPACE, answers: 404 },
+  sampleDataSource: { ...OF_WORKSPACE, answers: 404 },
+  listCredentials: OF_WORKSPACE,
+  createCredential: { ...OF_WORKSPACE, body: json(() => CREDENTIAL) },
+  getCredential: { ...OF_WORKSPACE, answers: 404 },
+  changeCredential: { ...OF_WORKSPACE, body: json(() => CREDENTIAL), answers: 404 },
+  deleteCredential: { ...OF_WORKSPACE, answers: 404 },
+  configureAwsS3: {
+    ...OF_WORKSPACE,
+    query: () => `arnrole=${encoded('arn:aws:iam::123456789012:role/reader')}`,
+    answers: 400,
+  },
+  listDataSources: OF_WORKSPACE,
+  createDataSource: { ...OF_WORKSPACE, body: json(sourceOf) },
+  getDataSource: { ...OF_WORKSPACE, answers: 404 },
+  changeDataSource: { ...OF_WORKSPACE, body: json(sourceOf), answers: 404 },
+  deleteDataSource: { ...OF_WORKSPACE, answers: 404 },
+  listIngestionSchedules: OF_WORKSPACE,
+  createIngestionSchedule: { ...OF_WORKSPACE, body: json(scheduleOf), answers: 400 },
+  getIngestionSchedule: { ...OF_WORKSPACE, answers: 404 },
+  changeIngestionSchedule: { ...OF_WORKSPACE, body: json(scheduleOf), answers: 404 },
+  deleteIngestionSchedule: { ...OF_WORKSPACE, answers: 404 },
+  runIngestionSchedule: { ...OF_WORKSPACE, answers: 404 },
+  listIngestionHistory: OF_WORKSPACE,
+  createIngestionHistory: {
+    ...OF_WORKSPACE,
+    body: json(() => ({ ingestionScheduleId: 'INGESTION_SCHEDULE_0', note: '' })),
+    answers: 400,
+  },
+  getIngestionHistory: { ...OF_WORKSPACE, answers: 404 },
+  changeIngestionHistory: { ...OF_WORKSPACE, body: json(() => ({ note: '' })), answers: 404 },
+  deleteIngestionHistory: { ...OF_WORKSPACE, answers: 404 },
+  listWebhooks: OF_WORKSPACE,
+  createWebhook: { ...OF_WORKSPACE, body: json(() => WEBHOOK) },
+  getWebhook: { ...OF_WORKSPACE, answers: 404 },
+  changeWebhook: { ...OF_WORKSPACE, body: json(() => WEBHOOK), answers: 404 },
+  deleteWebhook: { ...OF_WORKSPACE, answers: 404 },
+  listExports: OF_WORKSPACE,
+  // No folder of exports is set: who may is told so.
+  createExport: { ...OF_WORKSPACE, body: json(exportOf), answers: 400 },
+  getExport: { ...OF_WORKSPACE, answers: 404 },
+  resumeExport: { ...OF_WORKSPACE, answers: 404 },
+  cancelExport: { ...OF_WORKSPACE, answers: 404 },
+  createJob: {
+    ...OF_WORKSPACE,
+    body: json(({ id }) => ({ dataSourceId: 'DATA_SOURCE_0', datasetId: id })),
+    answers: 400,
+  },
+  // It was an upload.
+  retryJob: { ...OF_WORKSPACE, answers: 409 },
+  listJobs: [
+    OF_WORKSPACE,
+    // With a job where its type should stand it cancels it: the job has ended.
+    { ...OF_WORKSPACE, path: ({ jobId }) => ({ type: jobId }), answers: 409 },
+  ],
+  getJob: OF_WORKSPACE,
+  getInvalidRecords: OF_WORKSPACE,
+  cancelJob: { ...OF_WORKSPACE, answers: 409 },
+  getLogs: OF_WORKSPACE,
+  getMeta: [OF_WORKSPACE, { ...OF_WORKSPACE, path: () => ({ id: '*' }), query: () => 'schema=1' }],
+  getIndex: { reach: 'inspect' },
+  createIndex: { reach: 'inspect' },
+  deleteIndex: { reach: 'inspect' },
+  listWorkspaces: OF_WORKSPACE,
+  createWorkspace: { ...OF_WORKSPACE, body: json(({ newId }) => ({ name: newId })) },
+  changeWorkspace: { ...OF_WORKSPACE, body: json(() => ({ default: true })) },
+  getUsage: { ...OF_ACCOUNT, path: () => ({ type: 'messages' }) },
+  getCalls: OF_ACCOUNT,
+  getAccountMetadata: OF_ACCOUNT,
+  setMessageBudget: { ...OF_ACCOUNT, body: json(() => ({ totalMessages: 1_000_000_000 })) },
+  removeMessageBudget: OF_ACCOUNT,
+  setPayAsYouGo: { ...OF_ACCOUNT, body: json(() => ({ allow: true })) },
+  signToken: {
+    ...OF_ACCOUNT,
+    body: json(({ signable }) => ({ tokenToSign: signable })),
+    foreignToken: notThe('tokenToSign'),
+  },
+  getSignedToken: {
+    ...OF_ACCOUNT,
+    query: ({ signed }) => `signedToken=${signed}`,
+    foreignToken: notThe('signedToken'),
+  },
+  listTokens: OF_ACCOUNT,
+  createToken: { ...OF_ACCOUNT, body: json(() => ({ kind: 'publishable' })) },
+  changeToken: { ...OF_ACCOUNT, body: json(({ newId }) => ({ name: newId })) },
+  rotateToken: OF_ACCOUNT,
+  disableToken: OF_ACCOUNT,
+  getAttribution: { reach: 'lists' },
+  listAccounts: OF_OPERATOR,
+  createAccount: { ...OF_OPERATOR, body: json(({ newId }) => ({ name: newId, tier: 'free' })) },
+  getAccount: OF_OPERATOR,
+  changeAccount: { ...OF_OPERATOR, body: json(({ newId }) => ({ name: newId })) },
+  getAccountUsage: OF_OPERATOR,
+  createAccountToken: { ...OF_OPERATOR, body: json(() => ({ kind: 'publishable' })) },
+  changeAccountToken: { ...OF_OPERATOR, body: json(({ newId }) => ({ name: newId })) },
+  rotateAccountToken: OF_OPERATOR,
+  getAudit: OF_OPERATOR,
+  verifyLedger: OF_OPERATOR,
+  verifyFiles: OF_OPERATOR,
+  healFiles: { ...OF_OPERATOR, body: json(() => ({ from: 'relative' })), answers: 400 },
+  makeBackup: { ...OF_OPERATOR, body: json(() => ({ target: 'relative' })), answers: 400 },
+};
+
+/** One way to ask a row: a route of the table, aliases and left out segments each by itself. */
+export interface Way {
+  readonly endpoint: Endpoint;
+  readonly asked: Case;
+  readonly route: string;
+}
+
+/** Every way to ask every row. */
+export const WAYS: readonly Way[] = ENDPOINTS.flatMap((endpoint) => {
+  const routes = [endpoint.path, ...(endpoint.aliases ?? [])].flatMap(expandPath);
+  return [CASES[endpoint.id] ?? []]
+    .flat()
+    .flatMap((asked) => routes.map((route) => ({ endpoint, asked, route })));
+});
+
+export interface Request {
+  readonly method: Endpoint['method'];
+  /** Below the version, with its query. */
+  readonly path: string;
+  readonly body: string | undefined;
+}
+
+export function requestOf({ endpoint, asked, route }: Way, target: Target): Request {
+  const values: Readonly<Record<string, string | undefined>> = {
+    ...target,
+    ...asked.path?.(target),
+  };
+  const path = route.replaceAll(/:(\w+)/g, (_, name: string) => {
+    const value = values[name];
+    assert.ok(
+      value !== undefined,
+      `${endpoint.id}: add to Target of matrixCases.ts what :${name} is`,
+    );
+    return encodeURIComponent(value);
+  });
+  const query = asked.query?.(target);
+  return {
+    method: endpoint.method,
+    path: query === undefined ? path : `${path}?${query}`,
+    body: asked.body?.(target),
+  };
+}

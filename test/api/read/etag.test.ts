@@ -1,0 +1,55 @@
+// Polling: what the caller has already costs nothing, until a record changes.
+import assert from 'node:assert/strict';
+import { test } from 'vitest';
+import { loaded } from '../../client.ts';
+import { startServer } from '../../server.ts';
+
+test('304 costs no messages; a load, a push, its flush or another source is another tag', async () => {
+  await using server = await startServer();
+  await loaded(server, 'D', 'symbol,date,v\nA,2020-01-01,1\n', { key: 'symbol', date: 'date' });
+  const { accountId, services } = server.tapedeck;
+  const ask = (path: string, tag = '', method = 'GET', body?: string): Promise<Response> => {
+    const headers = { authorization: `Bearer ${server.secret}`, 'if-none-match': tag };
+    return fetch(`${server.base}/v1${path}`, { method, headers, ...(body ? { body } : {}) });
+  };
+  const read = '/time-series/WS.D/A?last=5';
+  let tag = '';
+  const changed = async (told: string): Promise<void> => {
+    const answer = await ask(read, tag);
+    const text = await answer.text();
+    assert.equal(answer.status, 200, `${told}: ${text}`);
+    const next = answer.headers.get('etag') ?? '';
+    assert.ok(next !== '' && next !== tag, told);
+    tag = next;
+    const { used } = services.ledger.balance(accountId);
+    for (const known of [tag, `W/${tag}`, `"other", ${tag}`]) {
+      const again = await ask(read, known);
+      assert.deepEqual([again.status, await again.text()], [304, ''], told);
+      assert.equal(again.headers.get('etag'), tag);
+      assert.equal(again.headers.get('svccloud-messages-used'), '0');
+    }
+    assert.equal(services.ledger.balance(accountId).used, used, told);
+    assert.equal((await ask('/time-series/WS.D/A?last=5&format=csv', tag)).status, 200, 'a format');
+    assert.equal((await ask(`${read}&estimate=true`, tag)).status, 200, 'its price');
+  };
+  await changed('at first');
+  await loaded(server, 'D', 'symbol,date,v\nA,2020-01-02,2\n');
+  await changed('a load');
+  const push = '{"symbol":"A","date":"2020-01-03","v":3}';
+  assert.equal((await ask('/record/WS/D', '', 'POST', push)).status, 200);
+  await changed('a push');
+  const other = '{"symbol":"A","date":"2020-01-03","v":4}';
+  const replace = '/record/WS/D?duplicateKeyHandling=replace';
+  assert.equal((await ask(replace, '', 'POST', other)).status, 200);
+  await changed('a push that replaces it');
+  await services.runner.inTurn('WS', 'D', async () => undefined);
+  await changed('its flush');
+  const title = '{"dataset":{"source":"me"}}';
+  assert.equal((await ask('/datasets/WS/D', '', 'PATCH', title)).status, 200);
+  await changed('what the answer names as its source');
+  assert.equal(
+    (await ask(`${read}&queryId=q1`)).headers.get('etag'),
+    null,
+    'each run is another one',
+  );
+});

@@ -1,0 +1,141 @@
+// Long answers of SQL are written by DuckDB, short ones by us: what they say is the same.
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { parse } from 'csv-parse/sync';
+import { test } from 'vitest';
+import { loaded } from '../../client.ts';
+import { startServer, type TestServer } from '../../server.ts';
+
+const INDEX = { key: 'symbol', date: 'time' };
+const ROWS = 12_000;
+/** The greatest number of rows that is rendered. */
+const SHORT = 10_000;
+
+const NOTES = ['', 'plain', 'a,b', 'a|b', '"quoted"', 'line\nbreak', 'é 漢 👍', "'", '\\', 'NULL'];
+
+function bodyOf(): string {
+  const rows = Array.from({ length: ROWS }, (_, at) => ({
+    symbol: `S${at % 7}`,
+    time: new Date(Date.UTC(2024, 0, 1) + at * 1_001).toISOString(),
+    day: new Date(Date.UTC(2024, 0, 1 + (at % 400))).toISOString().slice(0, 10),
+    price: at % 11 === 0 ? null : at / 8,
+    size: at % 13 === 0 ? 9_007_199_254_740_000 + at * 1_000 : at,
+    open: at % 17 === 0 ? null : at % 2 === 0,
+    note: NOTES[at % NOTES.length],
+    detail: at % 19 === 0 ? { at, list: [1, 'a'] } : null,
+  }));
+  return JSON.stringify(rows).replaceAll(/9007199254\d+/g, (digits) => digits);
+}
+
+const SELECT = `SELECT *, price * 1.5 AS half, sum(size) OVER () AS total,
+  CAST(price AS DECIMAL(18, 3)) AS exact,
+  TIMESTAMP '2024-01-01 00:00:00.123456' AS fine, price / 0 AS never, symbol, 12345678901234567890 AS wide,
+  CAST(price AS FLOAT) / 3 AS narrow, array_agg(note) OVER near AS words,
+  array_agg(price / (size % 2)) OVER near AS numbers, array_agg(size) OVER near AS sizes,
+  array_agg(time) OVER near AS times, array_agg(CAST(size AS DECIMAL(18, 1))) OVER near AS exacts,
+  CAST(CASE size % 4 WHEN 0 THEN '{"n": NaN}' WHEN 1 THEN '[1,2,]' WHEN 2 THEN '{"a": "NaN,]\\\\\\""}'
+    ELSE '[true, false, null, -1.5e3, "infinite"]' END AS JSON) AS given
+  FROM TICKS WINDOW near AS (ORDER BY time ROWS 1 PRECEDING) ORDER BY time`;
+
+async function ask(server: TestServer, limit: number, format: string): Promise<Response> {
+  const url = `${server.base}/v1/sql-query/WS?format=${format}&token=${server.publishable}`;
+  const answer = await fetch(url, { method: 'POST', body: `${SELECT} LIMIT ${limit}` });
+  assert.equal(answer.status, 200, answer.ok ? format : await answer.text());
+  return answer;
+}
+
+test('what DuckDB writes is what is rendered', async () => {
+  await using server = await startServer();
+  await loaded(server, 'TICKS', bodyOf(), INDEX);
+  for (const format of ['json', 'jsonl', 'csv', 'psv']) {
+    const read = async (limit: number): Promise<readonly unknown[]> => {
+      const answer = await ask(server, limit, format);
+      const messages = Number(answer.headers.get('svccloud-messages-used'));
+      const text = await answer.text();
+      assert.equal(messages, Math.max(limit, Math.ceil(Buffer.byteLength(text) / 1_000)), format);
+      return recordsOf(text, format);
+    };
+    const short = await read(SHORT);
+    const long = await read(ROWS);
+    assert.equal(long.length, ROWS);
+    // One by one: the difference of two long lists takes minutes to tell.
+    const first = short.findIndex((row, at) => !isDeepStrictEqual(row, long[at]));
+    assert.deepEqual(long[first], short[first], `${format}, row ${first}`);
+  }
+  await noBodies(server);
+});
+
+test('rows that break off late are an error in every format, and cost nothing', async () => {
+  await using server = await startServer();
+  await loaded(server, 'TICKS', bodyOf(), INDEX);
+  const late = `SELECT *, ${Array.from({ length: 20 }, (_, at) => `price AS p${at}`).join(', ')},
+    CASE WHEN day = DATE '2024-12-31' THEN CAST(note || 'x' AS INTEGER) ELSE 1 END AS broken
+    FROM TICKS LIMIT`;
+  for (const format of ['json', 'jsonl', 'csv', 'psv', 'arrow', 'parquet']) {
+    for (const limit of [SHORT, ROWS]) {
+      const url = `${server.base}/v1/sql-query/WS?format=${format}&token=${server.publishable}`;
+      const answer = await fetch(url, { method: 'POST', body: `${late} ${limit}` });
+      const text = await answer.text();
+      assert.equal(answer.status, 400, `${format} ${limit} ${text.slice(0, 200)}`);
+      assert.match(text, /does not fit a cast/, `${format} ${text}`);
+      assert.equal(answer.headers.get('svccloud-messages-used') ?? '0', '0');
+    }
+  }
+  await noBodies(server);
+});
+
+test('columns of one name, in whatever case, are told apart in short and long answers', async () => {
+  await using server = await startServer();
+  await loaded(server, 'TICKS', bodyOf(), INDEX);
+  const url = `${server.base}/v1/sql-query/WS?format=csv&token=${server.publishable}`;
+  const list = "'x' AS a, symbol AS A, 'y' AS a_1, size AS a, 'é' AS É, day AS é";
+  // Rendered as they come; kept, then rendered; kept, then written by DuckDB.
+  for (const rest of ['LIMIT 10', "WHERE symbol = 'S1'", '']) {
+    const answer = await fetch(url, { method: 'POST', body: `SELECT ${list} FROM TICKS ${rest}` });
+    const [header] = (await answer.text()).split('\n');
+    assert.equal(header, 'a,A_1,a_1_1,a_2,É,é', rest);
+  }
+});
+
+/** A file goes when its last byte is on the way, which its reader may know first. */
+async function noBodies({ folder }: TestServer): Promise<void> {
+  const files = (): readonly string[] =>
+    readdirSync(join(folder, 'tmp'), { recursive: true })
+      .map(String)
+      .filter((name) => name.includes('body'));
+  for (let look = 0; look < 200 && files().length > 0; look += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  assert.deepEqual(files(), []);
+}
+
+test('the file of a long answer goes when nobody wants it', async () => {
+  await using server = await startServer();
+  await loaded(server, 'TICKS', bodyOf(), INDEX);
+  const url = `${server.base}/v1/sql-query/WS?token=${server.publishable}`;
+  const dear = await fetch(`${url}&maxMessages=5`, { method: 'POST', body: SELECT });
+  assert.equal(dear.status, 402, await dear.text());
+  const gone = new AbortController();
+  const left = await fetch(url, { method: 'POST', body: SELECT, signal: gone.signal });
+  gone.abort();
+  await left.text().catch(() => undefined);
+  await noBodies(server);
+});
+
+function recordsOf(text: string, format: string): readonly unknown[] {
+  if (format === 'json') return JSON.parse(text) as unknown[];
+  if (format === 'jsonl') {
+    return text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as unknown);
+  }
+  const rows = parse(text, { delimiter: format === 'csv' ? ',' : '|' });
+  return rows.slice(1).map((row) => row.map(numberOr));
+}
+
+/** `10.0` and `10` are one number; digits past 2^53 stay the text that they are. */
+const numberOr = (cell: string): string | number =>
+  /^-?\d{1,15}(\.\d+)?$/.test(cell) ? Number(cell) : cell;

@@ -1,0 +1,242 @@
+// What of the stock door no transcript can show: many symbols, sums of prices, what a failure leaves.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, test } from 'vitest';
+import { STOCK_TYPES } from '../../../api/stock/stockTypes.ts';
+import { verifyLedger } from '../../../jobs/upkeep/verifyLedger.ts';
+import {
+  askStock,
+  changeDataset,
+  loadCore,
+  openStockWorld,
+  type StockWorld,
+  SYMBOLS,
+  withNewReader,
+} from './stockCore.ts';
+
+let world: StockWorld;
+beforeAll(async () => {
+  world = await openStockWorld();
+});
+beforeEach(async () => {
+  world = await withNewReader(world);
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+type Json = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+const jsonOf = (text: string): Json => JSON.parse(text) as Json;
+
+const used = (): { readonly used: number; readonly held: number } =>
+  world.server.tapedeck.services.ledger.balance(world.accountId);
+
+test('the first 100 symbols are answered, each once, in their order', async () => {
+  const names = ['s101', 'S101', ...SYMBOLS.slice(2), 'S100'].join(',');
+  const { text, messages } = await askStock(world, `/market/batch?symbols=${names}&types=quote`);
+  assert.deepEqual(Object.keys(jsonOf(text)), ['S101', ...SYMBOLS.slice(2, 101)]);
+  assert.equal(messages, 100);
+});
+
+test('a batch answers what each of its types answers alone, at the sum of their prices', async () => {
+  const weights = { QUOTE: 1, HISTORICAL_PRICES: 2, NEWS: 5, EARNINGS: 1_000 };
+  for (const [dataset, weight] of Object.entries(weights)) {
+    await changeDataset(world, dataset, { weight });
+  }
+  const types = ['quote', 'previous', 'chart', 'historical-prices', 'news', 'earnings'];
+  const symbols = ['S100', 'S101', 'S102'];
+  let sum = 0;
+  const expected: Record<string, Record<string, unknown>> = {};
+  for (const symbol of symbols) {
+    for (const type of types) {
+      const { status, text, messages } = await askStock(world, `/${symbol}/${type}`);
+      assert.equal(status, 200, text);
+      (expected[symbol] ??= {})[type] = JSON.parse(text);
+      sum += messages;
+    }
+  }
+  const path = `/market/batch?symbols=${symbols.join(',')}&types=${types.join(',')}`;
+  const estimate = await askStock(world, `${path}&estimate=true`);
+  // From the files, then into memory, then from memory.
+  for (let time = 0; time < 3; time += 1) {
+    const { text, messages } = await askStock(world, path);
+    assert.deepEqual(jsonOf(text), expected);
+    assert.equal(messages, sum);
+  }
+  // Of data of others only what the catalog's statistics leave is told.
+  assert.ok(Number(jsonOf(estimate.text)['messages']) >= sum);
+  assert.equal(estimate.messages, 0);
+  for (const symbol of symbols) {
+    const { text } = await askStock(world, `/${symbol}/batch?types=${types.join(',')}`);
+    assert.deepEqual(jsonOf(text), expected[symbol]);
+  }
+});
+
+test('each type of a batch has its own line, and the ledger agrees with all of them', async () => {
+  const { accountId, server } = world;
+  const { accounts, ledger } = server.tapedeck.services;
+  const secret = (await accounts.createToken(accountId, 'secret')).text;
+  const { messages } = await askStock(world, '/S100/batch?types=quote,chart,previous,news');
+  assert.equal(messages, 1 + 3 + 1 + 10);
+  const answer = await fetch(`${server.base}/v1/account/usage/calls?token=${secret}`);
+  const lines = (await answer.json()) as readonly {
+    readonly key: string;
+    readonly objects: number;
+    readonly endpoint: string;
+  }[];
+  assert.deepEqual(lines.map(({ key, objects }) => `${key} ${objects}`).toSorted(), [
+    'CORE.HISTORICAL_PRICES 1',
+    'CORE.HISTORICAL_PRICES 3',
+    'CORE.NEWS 10',
+    'CORE.QUOTE 1',
+  ]);
+  assert.deepEqual([...new Set(lines.map(({ endpoint }) => endpoint))], ['getStockBatch']);
+  await ledger.flush();
+  assert.deepEqual(used(), { used: 15, held: 0 });
+  assert.deepEqual((await verifyLedger(server.tapedeck.services.journal)).faults, []);
+});
+
+test('a batch that fails in a later type charges of the ones before it their least, or nothing', async () => {
+  const path = '/S100/batch?types=quote,chart,news';
+  const dear = await askStock(world, `${path}&maxMessages=13`);
+  assert.deepEqual(
+    [dear.status, dear.text],
+    [402, '"maxMessages" is 13, and the datasets cost more'],
+  );
+  const wrong = await askStock(world, `${path}&range=nonsense`);
+  assert.equal(wrong.status, 400);
+  const unknown = await askStock(world, '/NONE/batch?types=quote,chart,news');
+  assert.deepEqual([unknown.status, unknown.text], [404, 'Unknown symbol']);
+  const { accounts, ledger } = world.server.tapedeck.services;
+  await accounts.changeAccount(world.accountId, { payAsYouGo: false, budget: 13 });
+  const over = await askStock(world, path);
+  assert.equal(over.status, 402, over.text);
+  for (const { headers } of [dear, wrong, unknown]) {
+    assert.equal(headers.get('svccloud-messages-used'), null);
+  }
+  // That the budget did not cover it tells of the records: each type that was read costs its least.
+  assert.equal(over.headers.get('svccloud-messages-used'), '3');
+  await ledger.flush();
+  assert.deepEqual(used(), { used: 3, held: 0 });
+  assert.deepEqual((await verifyLedger(world.server.tapedeck.services.journal)).faults, []);
+  await accounts.changeAccount(world.accountId, { budget: 17 });
+  assert.equal((await askStock(world, path)).messages, 14);
+});
+
+test('types that a caller may not read are left out, or are told when there is nothing else', async () => {
+  const { accountId, server } = world;
+  const { accounts } = server.tapedeck.services;
+  await changeDataset(world, 'NEWS', { access: { level: 'enterprise' } });
+  await changeDataset(world, 'EARNINGS', { access: { level: 'restricted' } });
+  const path =
+    '/market/batch?symbols=S100,S101&types=News,quote,earnings&filter=price,headline,EPS';
+  const { headers, messages, text } = await askStock(world, path);
+  assert.equal(text, '{"S100":{"quote":{"price":0.25}},"S101":{"quote":{"price":1.25}}}');
+  assert.equal(headers.get('svccloud-left-out'), 'News,earnings');
+  assert.equal(messages, 2);
+  const statuses = async (): Promise<readonly number[]> => {
+    const asked = ['news', 'earnings', 'news,earnings', 'earnings,news'];
+    const told = asked.map((types) => askStock(world, `/S100/batch?types=${types}`));
+    return (await Promise.all(told)).map(({ status }) => status);
+  };
+  assert.deepEqual(await statuses(), [451, 401, 451, 401]);
+  await accounts.changeAccount(accountId, { grants: ['NEWS'] });
+  assert.deepEqual(await statuses(), [200, 401, 200, 200]);
+  const { text: closed } = await accounts.createToken(accountId, 'publishable', { core: false });
+  assert.equal((await askStock(world, '/S100/batch?types=quote', {}, closed)).status, 401);
+  const owner = await askStock(
+    world,
+    '/S100/batch?types=news,quote,earnings',
+    {},
+    server.publishable,
+  );
+  assert.deepEqual(Object.keys(jsonOf(owner.text)), ['news', 'quote', 'earnings']);
+});
+
+test('premium types are counted apart', async () => {
+  const { accounts } = world.server.tapedeck.services;
+  await changeDataset(world, 'NEWS', { weight: 7, access: { level: 'premium' } });
+  await accounts.changeAccount(world.accountId, { premiumMessages: 100 });
+  const { headers, messages } = await askStock(world, '/S100/batch?types=quote,news&last=2');
+  assert.deepEqual([messages, headers.get('svccloud-premium-messages-used')], [1, '14']);
+});
+
+test('a pushed record is there at once, and digits stay as they are', async () => {
+  const { base, secret } = world.server;
+  const push = async (exact: string): Promise<void> => {
+    const url = `${base}/v1/record/CORE/QUOTE?duplicateKeyHandling=replace&token=${secret}`;
+    const body = `[{"symbol":"NEW","price":0.1,"exact":${exact}}]`;
+    assert.equal((await fetch(url, { method: 'POST', body })).status, 200);
+  };
+  for (const exact of ['9007199254740991', '12']) {
+    await push(exact);
+    const { text } = await askStock(world, '/market/batch?symbols=new,S100&types=quote');
+    assert.ok(
+      text.startsWith(`{"NEW":{"quote":{"symbol":"NEW","price":0.1,"exact":${exact}}}`),
+      text,
+    );
+  }
+});
+
+test('an answer that the caller has is not sent again', async () => {
+  const first = await askStock(world, '/S100/chart');
+  const tag = first.headers.get('etag') ?? '';
+  assert.notEqual(tag, '');
+  const again = await askStock(world, '/S100/chart', { 'if-none-match': tag });
+  assert.deepEqual([again.status, again.text, again.messages], [304, '', 0]);
+});
+
+test('the test environment answers other values, the same in a batch and alone', async () => {
+  const { accountId, server } = world;
+  const tokens = await server.tapedeck.services.accounts.tokens(accountId);
+  const token = tokens.find(({ kind, test: forTests }) => forTests && kind === 'publishable')?.text;
+  const ask = async (path: string): Promise<unknown> => {
+    const answer = await fetch(`${server.tapedeck.sandbox}/v1/stock${path}token=${token}`);
+    return answer.json();
+  };
+  const types = ['quote', 'chart', 'news', 'earnings'];
+  const other = (await ask(`/market/batch?symbols=S100,S200&types=${types.join(',')}&`)) as Json;
+  assert.deepEqual(Object.keys(other), ['S100', 'S200']);
+  // What has no date, and a small price, may come out as it was.
+  for (const [symbol, type] of [
+    ['S200', 'quote'],
+    ['S200', 'chart'],
+    ['S100', 'news'],
+    ['S100', 'earnings'],
+  ] as const) {
+    assert.deepEqual(other[symbol]?.[type], await ask(`/${symbol}/${type}?`), type);
+    const real = await askStock(world, `/${symbol}/${type}`);
+    assert.notDeepEqual(other[symbol]?.[type], JSON.parse(real.text), type);
+  }
+  assert.equal(used().used, 1 + 3 + 10 + 1);
+});
+
+test('every type of the table is served, in its shape', async () => {
+  const csv = 'symbol,date,v\nS100,2024-02-28,1\nS100,2024-02-29,2\n';
+  for (const { dataset } of STOCK_TYPES) await loadCore(world, dataset, csv);
+  const known = new Set(['QUOTE', 'HISTORICAL_PRICES', 'NEWS', 'EARNINGS']);
+  const [first, second] = [28, 29].map((day) => ({
+    ...{ symbol: 'S100', date: `2024-02-${day}`, v: day - 27 },
+  }));
+  for (const type of STOCK_TYPES.filter(({ dataset }) => !known.has(dataset))) {
+    const { messages, text } = await askStock(world, `/S100/${type.name}`);
+    const ascending = type.shape === 'days' && type.order === 'asc';
+    const newest = type.shape === 'newest' ? [second, first].slice(0, type.last) : [second, first];
+    const today = type.shape === 'days' && type.range === 'today' ? [second] : undefined;
+    const array = today ?? (ascending ? newest.toReversed() : newest);
+    const within = type.shape === 'newest' ? type.within : undefined;
+    const whole = within === undefined ? array : { symbol: 'S100', [within]: array };
+    const expected = type.shape === 'record' ? second : whole;
+    assert.deepEqual(JSON.parse(text), expected, `${type.name}: ${text}`);
+    assert.equal(messages, type.shape === 'record' ? 1 : array.length, type.name);
+  }
+});
+
+test('docs/stock.md tells of every type, and of no other', () => {
+  const text = readFileSync(join(import.meta.dirname, '../../../docs/stock.md'), 'utf8');
+  const told = [...text.matchAll(/^\| `([a-z-]+)` \| `([A-Z_]+)` \|/gm)].map(
+    ([, name, dataset]) => `${name} ${dataset}`,
+  );
+  const there = STOCK_TYPES.map(({ name, dataset }) => `${name} ${dataset}`);
+  assert.deepEqual(told.toSorted(), there.toSorted());
+});

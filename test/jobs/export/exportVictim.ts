@@ -1,0 +1,19 @@
+// The process that is killed while it exports: the real server on a given folder. It says its base URL
+// and secret token in one line. Arguments: the data folder, the folder of exports, and where it kills
+// itself, when it has passed there so often.
+import { writeSync } from 'node:fs';
+import { startServer } from '../../server.ts';
+
+const STDOUT = 1;
+const [folder = '', exportFolder = '', point = '', passes = '0'] = process.argv.slice(2);
+let left = Number(passes);
+
+const at = (here: string): void => {
+  if (here !== point) return;
+  left -= 1;
+  if (left < 0) process.kill(process.pid, 'SIGKILL');
+};
+
+const settings = { TAPEDECK_EXPORT_FOLDER: exportFolder, TAPEDECK_ALLOW_PRIVATE_ADDRESSES: 'on' };
+const server = await startServer({ folder, settings, seams: { at } });
+writeSync(STDOUT, `${server.base} ${server.secret}\n`);

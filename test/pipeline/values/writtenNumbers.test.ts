@@ -1,0 +1,122 @@
+// Numbers as people write them in tables, through real loads.
+import assert from 'node:assert/strict';
+import { afterAll, beforeAll, test } from 'vitest';
+import { loaded } from '../../client.ts';
+import { startServer, type TestServer } from '../../server.ts';
+import { fileOf, taken, typeOf, valuesOf } from './written.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
+
+interface Case {
+  readonly texts: readonly string[];
+  readonly type: string;
+  /** Left out: the texts as they are. */
+  readonly values?: readonly unknown[];
+  readonly delimiter?: string;
+}
+
+const NBSP = '\u00A0';
+const CASES: readonly Case[] = [
+  { texts: ['1,234,567.89', '12'], type: 'number', values: [1_234_567.89, 12] },
+  { texts: ['1,234,567', '1,000'], type: 'integer', values: [1_234_567, 1_000] },
+  { texts: ['1 234,5', '2,25'], type: 'number', values: [1_234.5, 2.25] },
+  { texts: [`1${NBSP}234${NBSP}567,5`, '7'], type: 'number', values: [1_234_567.5, 7] },
+  { texts: ["1'234.50", '0.5'], type: 'number', values: [1_234.5, 0.5] },
+  { texts: ['1.234.567,89', '1.234'], type: 'number', values: [1_234_567.89, 1_234] },
+  { texts: ['12,5', '7'], type: 'number', values: [12.5, 7], delimiter: ';' },
+  { texts: ['$1,234.50', '-$2.00', '$-3'], type: 'number', values: [1_234.5, -2, -3] },
+  { texts: ['€ 12,00', '7,5 €'], type: 'number', values: [12, 7.5] },
+  { texts: ['(1,234)', '1,000,000', '(5)'], type: 'integer', values: [-1_234, 1_000_000, -5] },
+  { texts: ['12.5%', '-3 %'], type: 'number', values: [12.5, -3] },
+  { texts: ['\u2212 5', 'x'], type: 'string' },
+  { texts: ['\u22125', '3'], type: 'integer', values: [-5, 3] },
+  { texts: ['1', 'NA', '3'], type: 'integer', values: [1, null, 3] },
+  { texts: ['1.5', 'n/a', '-'], type: 'number', values: [1.5, null, null] },
+  { texts: ['1.5', 'NaN', '.', 'null'], type: 'number', values: [1.5, null, null, null] },
+  { texts: ['1,234.5', 'N/A', '($2)'], type: 'number', values: [1_234.5, null, -2] },
+  { texts: ['2024-01-05', 'NA'], type: 'string:date', values: ['2024-01-05', null] },
+  { texts: ['NA', '-'], type: 'string' },
+  { texts: ['NA', 'BRK.A', '-'], type: 'string' },
+  { texts: ['true', 'NA'], type: 'string' },
+  // What has two readings is told by the delimiter, or stays.
+  { texts: ['1,234', '5,678'], type: 'integer', values: [1_234, 5_678] },
+  { texts: ['1,234', '5,678'], type: 'number', values: [1.234, 5.678], delimiter: ';' },
+  { texts: ['1,234', '5,678'], type: 'string', delimiter: '\t' },
+  { texts: ['€1.234', '€5.678'], type: 'string' },
+  { texts: ['1,5', '1.5'], type: 'string' },
+  // Other numbers than they seem.
+  { texts: ['5%', '5'], type: 'string' },
+  { texts: ['$5', '€5'], type: 'string' },
+  { texts: ['1,234,567,890,123,456.5'], type: 'string' },
+  { texts: ['1,23,456'], type: 'string' },
+  { texts: ['0,123.5', '007,000'], type: 'string' },
+  { texts: ['12 USD', '13 USD'], type: 'string' },
+  { texts: ['(5', '6)'], type: 'string' },
+];
+
+for (const [at, { delimiter = ',', texts, type, values }] of CASES.entries()) {
+  test(`${JSON.stringify(texts)} between ${JSON.stringify(delimiter)} is ${type}`, async () => {
+    const file = await fileOf('csv', texts, delimiter);
+    assert.deepEqual(await taken(server, `N_${at}`, file), [type, values ?? texts]);
+  });
+}
+
+const MANY = 60_000;
+const late = (usual: string, value: string): readonly string[] =>
+  Array.from({ length: MANY }, (_, at) => (at === 49_999 ? value : usual));
+
+test('a value at line 50,000 tells how the whole column is read', async () => {
+  const cases: readonly (readonly [string, string, string, unknown])[] = [
+    ['1,234', '1,234.5', 'number', 1_234],
+    ['1,234', '0,5', 'number', 1.234],
+    ['1.234', '1.234.567', 'number', 1.234],
+    ['12', '1,234', 'integer', 12],
+    ['12', 'NA', 'integer', 12],
+    ['12', '12.5', 'number', 12],
+    ['1.5', 'NaN', 'number', 1.5],
+    ['1.5', '-', 'number', 1.5],
+    ['1,234.5', '1.234,5', 'string', '1,234.5'],
+  ];
+  for (const [at, [usual, value, type, first]] of cases.entries()) {
+    const id = `LATE_${at}`;
+    const job = await loaded(server, id, await fileOf('csv', late(usual, value)), { key: 'k' });
+    assert.equal(job.recordsIngested, MANY);
+    const [one] = await valuesOf(server, id);
+    if (usual === '1.234') {
+      assert.deepEqual([typeOf(server, id), one], ['integer', 1_234]);
+    } else {
+      assert.deepEqual([typeOf(server, id), one], [type, first], `${usual} and ${value}`);
+    }
+  }
+});
+
+test('a plain 1.234 stays what it is between semicolons and tabs, whatever is missing', async () => {
+  for (const [at, delimiter] of [',', ';', '\t'].entries()) {
+    const id = `PLAIN_${at}`;
+    await loaded(server, id, await fileOf('csv', late('1.234', 'NA'), delimiter), { key: 'k' });
+    assert.deepEqual([typeOf(server, id), (await valuesOf(server, id))[0]], ['number', 1.234]);
+    const more = await loaded(server, id, `k${delimiter}v\na${delimiter}2.345\nb${delimiter}x\n`);
+    assert.deepEqual([more.recordsIngested, more.recordsInvalid], [1, 1]);
+    assert.equal((await valuesOf(server, id))[0], 2.345);
+  }
+});
+
+test('texts of JSON stay texts, and numbers beside a mark of none are numbers', async () => {
+  const texts = await fileOf('json', ['1,234.5', '12%']);
+  assert.deepEqual(await taken(server, 'JSON_TEXTS', texts), ['string', ['1,234.5', '12%']]);
+  const mixed = '{"k":"a","v":1.5}\n{"k":"b","v":"NA"}\n{"k":"c","v":3}\n';
+  assert.deepEqual(await taken(server, 'JSON_MARKS', mixed), ['number', [1.5, null, 3]]);
+});
+
+test('a known number is read so too', async () => {
+  await loaded(server, 'KNOWN', 'k,v\nr000000,1.5\n', { key: 'k' });
+  const job = await loaded(server, 'KNOWN', await fileOf('csv', ['$1,234.50', 'NA', '($2)']));
+  assert.deepEqual([job.recordsIngested, job.recordsInvalid], [3, 0]);
+  assert.deepEqual(await valuesOf(server, 'KNOWN'), [1.5, 1_234.5, null, -2]);
+  const more = await loaded(server, 'KNOWN', 'k,v\nx,7\ny,"1,000.5"\nz,none\n');
+  assert.deepEqual([more.recordsIngested, more.recordsInvalid], [2, 1]);
+});

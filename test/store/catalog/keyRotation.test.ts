@@ -1,0 +1,98 @@
+// A new data key: what was sealed opens under it and no more under the old one, wherever a rotation
+// was cut off.
+import assert from 'node:assert/strict';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'vitest';
+import { openDatabase } from '../../../store/catalog/database.ts';
+import { listCredentials, unsealCredential } from '../../../store/work/dataSources.ts';
+import { openFolder } from '../../../store/catalog/folder.ts';
+import { rotateKey } from '../../../store/work/keyRotation.ts';
+import { openSecrets } from '../../../store/catalog/secrets.ts';
+import { startServer, type TestServer } from '../../server.ts';
+
+const CREDENTIAL = {
+  type: 'AWS-S3',
+  accessKeyId: 'AKIDEXAMPLE',
+  secretAccessKey: 'still the same',
+};
+
+async function ask(server: TestServer, method: string, path: string, value?: object) {
+  const headers = { authorization: `Bearer ${server.secret}` };
+  const body = value === undefined ? {} : { body: JSON.stringify(value) };
+  const answer = await fetch(`${server.base}/v1${path}`, { method, headers, ...body });
+  return { status: answer.status, text: await answer.text() };
+}
+
+/** A folder with a credential and a webhook; removed at the end. */
+async function filled(work: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'tapedeck-key-'));
+  try {
+    {
+      await using server = await startServer({ folder });
+      assert.equal((await ask(server, 'POST', '/credentials/WS', CREDENTIAL)).status, 200);
+      const webhook = { url: 'https://example.com/told', secret: 'a secret of the receiver' };
+      assert.equal((await ask(server, 'POST', '/webhooks/WS', webhook)).status, 200);
+    }
+    await work(folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Tokens, credentials and webhooks are as they were. */
+async function checkAll(folder: string): Promise<void> {
+  await using server = await startServer({ folder });
+  const { database, secrets } = server.tapedeck.services;
+  const [credential] = await listCredentials(database, 'WS');
+  assert.ok(credential !== undefined);
+  assert.deepEqual(unsealCredential(credential, secrets), CREDENTIAL);
+  const told = await ask(server, 'GET', '/webhooks/WS');
+  assert.equal(told.status, 200);
+  assert.match(told.text, /"signed":true/);
+}
+
+async function rotate(folder: string): Promise<void> {
+  const { catalog, key } = openFolder(folder);
+  const database = openDatabase(catalog);
+  const rotated = await rotateKey(database, key, '', '');
+  await database.destroy();
+  assert.deepEqual([rotated.credentials, rotated.webhooks], [1, 1]);
+  assert.ok(rotated.tokens >= 2);
+}
+
+test('all opens under the new key, and nothing under the old one', async () => {
+  await filled(async (folder) => {
+    const { catalog, key } = openFolder(folder);
+    const before = readFileSync(key, 'utf8');
+    await rotate(folder);
+    assert.notEqual(readFileSync(key, 'utf8'), before);
+    const old = openSecrets(before.trim(), '');
+    const database = openDatabase(catalog);
+    const [credential] = await listCredentials(database, 'WS');
+    await database.destroy();
+    assert.ok(credential !== undefined);
+    assert.throws(() => unsealCredential(credential, old), /does not open/);
+    await checkAll(folder);
+  });
+});
+
+test('cut off before its transaction it goes back, after it forward', async () => {
+  await filled(async (folder) => {
+    const { key } = openFolder(folder);
+    const before = readFileSync(key, 'utf8');
+    openSecrets('', `${key}.next`);
+    await checkAll(folder);
+    assert.equal(readFileSync(key, 'utf8'), before);
+    assert.ok(!existsSync(`${key}.next`));
+    await copyFile(key, `${key}.old`);
+    await rotate(folder);
+    // As it stands when the new file was not renamed yet.
+    await copyFile(key, `${key}.next`);
+    await copyFile(`${key}.old`, key);
+    await checkAll(folder);
+    assert.notEqual(readFileSync(key, 'utf8'), before);
+  });
+});

@@ -1,0 +1,123 @@
+// DuckDB children: what they may read, and what happens to one that misbehaves.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, test } from 'vitest';
+import { DuckDbPool } from '../../../store/duckdb/pool.ts';
+import type { Failure } from '../../../store/base/failure.ts';
+
+let folder = '';
+let pool: DuckDbPool;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tapedeck-pool-'));
+  await writeFile(join(folder, 'mine.csv'), 'a\n1\n2\n');
+  await writeFile(join(folder, 'other.csv'), 'a\nSECRET\n');
+  await symlink(join(folder, 'other.csv'), join(folder, 'link.csv'));
+  pool = new DuckDbPool({ children: 2, memoryBytes: 128 * 1024 ** 2, threads: 1 });
+});
+afterAll(async () => {
+  await pool.close();
+  await rm(folder, { recursive: true });
+});
+
+const ask = (sql: string, deadlineMs = 20_000): Promise<unknown> =>
+  pool.rows({ files: [join(folder, 'mine.csv')], statements: [sql], deadlineMs });
+
+const failure = async (promise: Promise<unknown>): Promise<Failure> =>
+  promise.then(
+    () => assert.fail('expected a failure'),
+    (error: unknown) => error as Failure,
+  );
+
+test('only the files of the question can be read', async () => {
+  assert.deepEqual(await ask(`SELECT sum(a) AS s FROM read_csv('${folder}/mine.csv')`), [
+    [{ s: '3' }],
+  ]);
+  for (const path of [
+    `${folder}/other.csv`,
+    `${folder}/link.csv`,
+    `${folder}/../${folder.split('/').at(-1)}/other.csv`,
+    '/etc/passwd',
+    '/proc/self/environ',
+  ]) {
+    const { message } = await failure(ask(`SELECT * FROM read_text('${path}')`));
+    assert.match(message, /Permission Error/, path);
+  }
+});
+
+test('by folder: files beside those of the question, and nothing else', async () => {
+  const wide = new DuckDbPool({
+    ...{ children: 1, memoryBytes: 128 * 1024 ** 2, threads: 1 },
+    byFolder: true,
+  });
+  const read = (path: string): Promise<unknown> => {
+    const statements = [`SELECT count(*) AS n FROM read_text('${path}')`];
+    return wide.rows({ files: [join(folder, 'mine.csv')], statements, deadlineMs: 20_000 });
+  };
+  try {
+    assert.deepEqual(await read(`${folder}/other.csv`), [[{ n: '1' }]]);
+    for (const path of [`${folder}/../none`, `${folder}x`, '/etc/passwd']) {
+      assert.match((await failure(read(path))).message, /Permission Error/, path);
+    }
+  } finally {
+    await wide.close();
+  }
+});
+
+const REFUSED = [
+  `SET memory_limit = '10GB'`,
+  `SET lock_configuration = false`,
+  `INSTALL httpfs`,
+  `ATTACH '${tmpdir()}/x.db'`,
+  `COPY (SELECT 1) TO '${tmpdir()}/tapedeck-escape.csv'`,
+];
+for (const sql of REFUSED) {
+  test(`locked: ${sql.slice(0, 30)}`, async () => {
+    assert.match((await failure(ask(sql))).message, /Permission Error|locked|disabled|Cannot/);
+  });
+}
+
+test('a statement past its deadline is interrupted; its child goes on', async () => {
+  const slow = 'SELECT count(*) FROM range(100000000000) t(a), range(10) u(b) WHERE a * b % 7 = 3';
+  const late = await failure(ask(slow, 200));
+  assert.equal(late.type, 'TimedOut');
+  assert.match(late.message, /200 ms time limit/);
+  assert.deepEqual(await ask('SELECT 1 AS one'), [[{ one: 1 }]]);
+});
+
+test('a caller who leaves takes its statement along', async () => {
+  const gone = new AbortController();
+  const slow = 'SELECT count(*) FROM range(100000000000) t(a), range(10) u(b) WHERE a * b % 7 = 3';
+  const question = { files: [], statements: [slow], deadlineMs: 60_000, signal: gone.signal };
+  const asked = failure(pool.rows(question));
+  setTimeout(() => gone.abort(), 100);
+  assert.equal((await asked).type, 'TimedOut');
+});
+
+test('a child past its memory is killed; others are served, and so is the next question', async () => {
+  const greedy = failure(ask(`SELECT length(repeat('x', 3000000000))`));
+  const other = ask('SELECT 2 AS two');
+  assert.equal((await greedy).type, 'TooLarge');
+  assert.deepEqual(await other, [[{ two: 2 }]]);
+  assert.deepEqual(await ask('SELECT 3 AS three'), [[{ three: 3 }]]);
+});
+
+test('many questions at once wait their turn', async () => {
+  const asked = Array.from({ length: 100 }, (_, at) => ask(`SELECT ${at} AS n`));
+  const answers = (await Promise.all(asked)) as { n: number }[][][];
+  assert.deepEqual(
+    answers.map((answer) => answer[0]?.[0]?.n),
+    Array.from({ length: 100 }, (_, at) => at),
+  );
+});
+
+test('an interrupted answer is none, however many of its rows there were', async () => {
+  const slow = { files: [], statements: ['SELECT i FROM range(40_000_000) t(i)'], deadlineMs: 100 };
+  for (const format of ['jsonl', 'arrow'] as const) {
+    const { type, message } = await failure(pool.body(slow, format));
+    assert.equal(type, 'TimedOut', `${format}: ${message}`);
+  }
+  const { type } = await failure(pool.page(slow));
+  assert.equal(type, 'TimedOut');
+});
