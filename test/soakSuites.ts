@@ -30,6 +30,7 @@ import { liveMonth } from './life/month.ts';
 import { scheduledMonth } from './life/scheduledMonth.ts';
 import { fuzzTexts } from './fuzz/sql/fuzzTexts.ts';
 import { estimatesLaw } from './sql/estimatesLaw.ts';
+import { opinionsLaw } from './sql/opinions.ts';
 import { conditionsLaw, selectsLaw } from './sql/selectsLaw.ts';
 
 interface SoakOrder {
@@ -78,6 +79,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'sql-selects', fullCount: 10_000, partCount: 500, run: selectsPart },
   { name: 'sql-conditions', fullCount: 2_000, partCount: 200, run: conditionsPart },
   { name: 'sql-estimates', fullCount: 1_000, partCount: 200, run: estimatesPart },
+  { name: 'sql-opinions', fullCount: 20_000, partCount: 2_000, run: lawPart(opinionsLaw) },
   { name: 'licence-programs', fullCount: 200, partCount: 100, run: lawPart(extractionLaw) },
   { name: 'licence-leaks', fullCount: 1_000, partCount: 250, run: lawPart(leaksLaw) },
   { name: 'licence-folds', fullCount: 1_000, partCount: 100, run: lawPart(exactnessLaw) },
