@@ -1,10 +1,9 @@
 // Texts that both our lowering and the second opinion read: the tables they name are the same, or the
 // difference is one that is explained here.
 import { Failure } from '../../store/base/failure.ts';
-import { folded } from '../../query/sql/lower/lowering.ts';
 import { planSql, type SqlEngine } from '../../query/sql/run/run.ts';
 import type { ParameterValues } from '../../query/sql/text/spelling.ts';
-import { seeded } from '../crash/seeded.ts';
+import { seeded } from '../crash/rounds/seeded.ts';
 import { allAttacks } from '../fuzz/sql/attacks.ts';
 import { hostileText } from '../fuzz/sql/texts.ts';
 import { startServer, type TestServer } from '../server.ts';
@@ -38,14 +37,6 @@ export const EXPLAINED: readonly Explained[] = [
     explains: ({ added, missing }, ours) =>
       missing.every((name) => name.includes('--') && ours.has(name.split('--')[0] ?? '')) &&
       added.every((name) => missing.some((other) => other.startsWith(`${name}--`))),
-  },
-  {
-    why: 'a parameter in the place of a table is one of that name to it, and its value to us',
-    explains: ({ added, missing }, _, sql) => {
-      const parameters = new Set(sql.match(/\$\w+/g)?.map(folded));
-      const each = missing.every((name) => parameters.has(`$${name}`));
-      return each && added.length === missing.length;
-    },
   },
 ];
 

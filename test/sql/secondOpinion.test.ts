@@ -89,7 +89,7 @@ const DIFFERENCES: readonly (readonly [
   ['SELECT * FROM A, S-- it', ['a'], ['a', 's--'], false],
   ['SELECT * FROM A, S', ['a'], ['a', 's'], false],
   ['SELECT * FROM A', ['a', 's'], ['a'], false],
-  ['SELECT * FROM $s', ['a'], ['s'], true],
+  ['SELECT * FROM $s', ['a'], ['s'], false],
   ['SELECT * FROM $s, S', ['a'], ['s', 't'], false],
   ['SELECT $s FROM A, S', ['a'], ['a', 's'], false],
 ];

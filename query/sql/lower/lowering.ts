@@ -99,7 +99,7 @@ export function makeLowering(
       if (expression.kind !== 'text') return expression;
       return refuse(at, `"${expression.value}" is a text: put a name in back-ticks`);
     },
-    ...scopeOf(tables, refuse),
+    ...scopeOf(tables, spelled.source, refuse),
     amongItems: (given, work) => {
       const before = names.length;
       const result = work();
@@ -116,6 +116,7 @@ export function makeLowering(
 /** Names of common tables stand before those of datasets, the innermost first. */
 function scopeOf(
   tables: TableName[],
+  source: string,
   refuse: Lowering['refuse'],
 ): Pick<Lowering, 'nextId' | 'within' | 'table'> {
   let scope: readonly CommonTable[] = [];
@@ -135,6 +136,11 @@ function scopeOf(
           ? scope.findLast((item) => folded(item.name) === folded(name.name))
           : undefined;
       if (common !== undefined) return { kind: 'common', id: common.id, alias, columns };
+      // Its value is a text to the parser, and a text may name a table there.
+      const first = name.at === undefined ? '' : source.charAt(name.at);
+      if (first === '$' || first === ':') {
+        refuse(name.at, 'a parameter is a value: it names no table');
+      }
       if (tables.push(name) > TABLES_MAX) {
         refuse(name.at, `a query names at most ${TABLES_MAX} tables`);
       }

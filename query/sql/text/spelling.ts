@@ -74,6 +74,9 @@ function joinHyphens(
     const token = tokens[at];
     if (token === undefined) break;
     const before = tokens[at - 1];
+    if (token.kind === 'parameter' && before?.value.toUpperCase() === 'AS') {
+      refuseAt(source, token.at, 'a parameter is a value: it names no column');
+    }
     const name = tableNext ? hyphenated(tokens, at) : undefined;
     if (name !== undefined) {
       pieces.push({ at: token.at, text: quotedName(name.value) });
