@@ -20,7 +20,12 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export async function benchStart(folder: string, pairs: number): Promise<readonly Ratio[]> {
   const data = join(folder, 'data');
-  const settings = { TAPEDECK_DATA: data, TAPEDECK_PORT: '0', TAPEDECK_DEMO: 'off' };
+  const settings = {
+    TAPEDECK_DATA: data,
+    TAPEDECK_PORT: '0',
+    TAPEDECK_DEMO: 'off',
+    TAPEDECK_LOG: 'silent',
+  };
   const env: Environment = { ...process.env, ...settings };
   const node = (...words: readonly string[]): Promise<number> =>
     timed(() => run(process.execPath, words, { env, cwd: ROOT }));
