@@ -1,0 +1,291 @@
+// What the market is computed from: the inputs that an owner may load into workspace CORE, each with
+// its schema. Everything that knows of an input derives from this table: what a new dataset of its name
+// is by itself, the page docs/market-inputs.md, mappings of files, the synthetic exchange.
+import type { PropertyType } from '../../store/versions/columns.ts';
+import type { ColumnMapping } from '../../store/datasets/datasets.ts';
+
+type InputType = 'string' | 'number' | 'integer' | 'boolean' | 'date' | 'time' | 'list';
+
+export interface InputProperty {
+  readonly name: string;
+  readonly type: InputType;
+  /** Without it a record says nothing. */
+  readonly required?: true;
+  /** With its unit. */
+  readonly help: string;
+  readonly example: string | number | boolean;
+}
+
+export type InputId =
+  | 'COMPANY'
+  | 'SYMBOLS'
+  | 'HISTORICAL_PRICES'
+  | 'INTRADAY_PRICES'
+  | 'SPLITS'
+  | 'DIVIDENDS'
+  | 'TRADES'
+  | 'QUOTES'
+  | 'VENUES';
+
+export interface Input {
+  /** Of its dataset in CORE. */
+  readonly id: InputId;
+  readonly title: string;
+  readonly mapping: ColumnMapping;
+  /** Messages for each record, where its owner does not say. */
+  readonly weight: number;
+  readonly properties: readonly InputProperty[];
+}
+
+type Row = readonly [
+  name: string,
+  type: InputType,
+  example: string | number | boolean,
+  help: string,
+];
+
+const needed = ([name, type, example, help]: Row): InputProperty => ({
+  ...{ name, type, example, help, required: true },
+});
+const known = ([name, type, example, help]: Row): InputProperty => ({ name, type, example, help });
+
+const SYMBOL = needed(['symbol', 'string', 'MSFT', 'Ticker, in upper case.']);
+
+const text = (name: string, example: string, help: string): InputProperty =>
+  known([name, 'string', example, help]);
+const number = (name: string, example: number, help: string): InputProperty =>
+  known([name, 'number', example, help]);
+
+const COMPANY: Input = {
+  id: 'COMPANY',
+  title: 'Companies: one record each',
+  mapping: { key: 'symbol' },
+  weight: 1,
+  properties: [
+    SYMBOL,
+    text('companyName', 'Example Corp', 'Name.'),
+    text('exchange', 'NASDAQ', 'Primary exchange, as it is to be shown.'),
+    text('industry', 'Semiconductors', 'Industry.'),
+    text('website', 'https://example.com', 'Home page.'),
+    text('description', 'Makes examples.', 'What it does.'),
+    text('CEO', 'Ada Example', 'Chief executive.'),
+    text('securityName', 'Example Corp Common Stock', 'Name of the security.'),
+    text('issueType', 'cs', 'Kind of security: ad re ce si lp cs et wt oef cef ps ut temp.'),
+    text('sector', 'Technology', 'Sector.'),
+    known(['primarySicCode', 'integer', 3674, 'Standard industrial classification.']),
+    known(['employees', 'integer', 1200, 'People.']),
+    known(['tags', 'list', '["Technology"]', 'Tags.']),
+    text('address', '1 Example Street', 'Street.'),
+    text('address2', '', 'More of the street.'),
+    text('state', 'CA', 'State.'),
+    text('city', 'Springfield', 'City.'),
+    text('zip', '90210', 'Postal code.'),
+    text('country', 'US', 'Country, two letters.'),
+    text('phone', '1.555.0100', 'Telephone.'),
+    number(
+      'sharesOutstanding',
+      150_000_000,
+      'Shares: market capitalisation is computed with them.',
+    ),
+    number('float', 140_000_000, 'Shares that are traded freely.'),
+    number('ttmEPS', 4.2, 'Earnings per share of the last twelve months, in the currency.'),
+    known(['nextEarningsDate', 'date', '2026-02-12', 'Day of the next report.']),
+    text('currency', 'USD', 'Currency of its prices; USD when left out.'),
+  ],
+};
+
+const SYMBOLS: Input = {
+  id: 'SYMBOLS',
+  title: 'Symbols and their identifiers, each for the days on which it was that security',
+  mapping: { key: 'symbol', date: 'validFrom' },
+  weight: 1,
+  properties: [
+    SYMBOL,
+    known(['validFrom', 'date', '2004-08-19', 'First day on which the symbol is this security.']),
+    known(['validTo', 'date', '2014-04-02', 'Last day of it; empty as long as it is.']),
+    text('name', 'Example Corp', 'Name of the security.'),
+    text('exchange', 'NAS', 'Exchange: NAS, NYS, PSE, ASE, ….'),
+    text('exchangeName', 'NASDAQ', 'Name of the exchange.'),
+    text('type', 'cs', 'Kind of security, as issueType of COMPANY.'),
+    text('region', 'US', 'Country, two letters.'),
+    text('currency', 'USD', 'Currency.'),
+    known(['isEnabled', 'boolean', true, 'Whether it is traded.']),
+    text('figi', 'BBG000BPH459', 'FIGI.'),
+    text('isin', 'US5949181045', 'ISIN.'),
+    text('cusip', '594918104', 'CUSIP.'),
+    text('cik', '789019', 'Number at the SEC.'),
+    text('lei', 'INR2EJN1ERAN0W5ZP974', 'Legal entity identifier.'),
+  ],
+};
+
+const price = (name: string, example: number, help: string): InputProperty =>
+  number(name, example, `${help}, in the currency of the symbol.`);
+
+const HISTORICAL_PRICES: Input = {
+  id: 'HISTORICAL_PRICES',
+  title: 'Daily bars as they were traded: neither splits nor dividends are taken out',
+  mapping: { key: 'symbol', date: 'date' },
+  weight: 10,
+  properties: [
+    SYMBOL,
+    needed(['date', 'date', '2026-01-30', 'Trading day.']),
+    price('open', 101.5, 'First price'),
+    price('high', 104, 'Highest price'),
+    price('low', 101, 'Lowest price'),
+    needed(['close', 'number', 103.25, 'Last price, in the currency of the symbol.']),
+    number('volume', 1_250_000, 'Shares traded.'),
+    known([
+      ...(['isSplitAdjusted', 'boolean', false] as const),
+      'Whether splits are taken out of open, high, low, close and volume already.',
+    ]),
+    price(
+      'uClose',
+      103.25,
+      'Unadjusted close, where close is adjusted (also uOpen, uHigh, uLow, uVolume)',
+    ),
+    price(
+      'fClose',
+      102.8,
+      'Fully adjusted close, served as it stands (also fOpen, fHigh, fLow, fVolume)',
+    ),
+  ],
+};
+
+const INTRADAY_PRICES: Input = {
+  id: 'INTRADAY_PRICES',
+  title: 'Minute bars',
+  mapping: { key: 'symbol', subkey: 'minute', date: 'date' },
+  weight: 1,
+  properties: [
+    SYMBOL,
+    needed(['date', 'date', '2026-01-30', 'Trading day.']),
+    needed(['minute', 'string', '09:30', 'Minute of the exchange, HH:MM.']),
+    price('open', 101.5, 'First price'),
+    price('high', 101.9, 'Highest price'),
+    price('low', 101.4, 'Lowest price'),
+    price('close', 101.8, 'Last price'),
+    price('average', 101.66, 'Average price by volume'),
+    number('volume', 3200, 'Shares traded.'),
+    number('notional', 325_312, 'Sum of price times size, in the currency.'),
+    known(['numberOfTrades', 'integer', 41, 'Trades.']),
+  ],
+};
+
+const SPLITS: Input = {
+  id: 'SPLITS',
+  title: 'Splits',
+  mapping: { key: 'symbol', date: 'exDate' },
+  weight: 10,
+  properties: [
+    SYMBOL,
+    needed(['exDate', 'date', '2020-08-31', 'First day at the new price.']),
+    needed(['fromFactor', 'number', 1, 'Shares before.']),
+    needed(['toFactor', 'number', 4, 'Shares after.']),
+    number('ratio', 0.25, 'fromFactor / toFactor.'),
+    known(['declaredDate', 'date', '2020-07-30', 'Day of the announcement.']),
+    text('description', '4-for-1 split', 'In words.'),
+  ],
+};
+
+const DIVIDENDS: Input = {
+  id: 'DIVIDENDS',
+  title: 'Cash dividends',
+  mapping: { key: 'symbol', subkey: 'refid', date: 'exDate' },
+  weight: 10,
+  properties: [
+    SYMBOL,
+    needed(['exDate', 'date', '2026-02-06', 'First day without the right to it.']),
+    needed(['refid', 'string', '1', 'Tells dividends of one day apart; 1 where there is one.']),
+    needed(['amount', 'number', 0.26, 'For each share as there were on the day, in the currency.']),
+    known(['paymentDate', 'date', '2026-02-12', 'Day of payment.']),
+    known(['recordDate', 'date', '2026-02-09', 'Day on which owners are told.']),
+    known(['declaredDate', 'date', '2026-01-29', 'Day of the announcement.']),
+    text('flag', 'Cash', 'Kind of dividend.'),
+    text('currency', 'USD', 'Currency.'),
+    text('description', 'Ordinary dividend', 'In words.'),
+    text('frequency', 'quarterly', 'How often.'),
+  ],
+};
+
+const TRADES: Input = {
+  id: 'TRADES',
+  title: 'Trades of the last days, one record each',
+  mapping: { key: 'symbol', subkey: 'tradeId', date: 'time' },
+  weight: 1,
+  properties: [
+    SYMBOL,
+    needed(['time', 'time', '2026-01-30T14:30:00.125Z', 'When it was traded.']),
+    needed(['tradeId', 'string', '1001', 'Tells trades of one time apart.']),
+    needed(['price', 'number', 101.5, 'In the currency of the symbol.']),
+    needed(['size', 'integer', 100, 'Shares.']),
+    text('venue', 'XNYS', 'Market identifier code of the venue.'),
+    known(['isOddLot', 'boolean', false, 'Fewer shares than a round lot.']),
+    known(['isISO', 'boolean', false, 'Intermarket sweep.']),
+    known(['isOutsideRegularHours', 'boolean', false, 'Before the opening or after the close.']),
+    known(['isSinglePriceCross', 'boolean', false, 'Auction.']),
+    known(['isTradeThroughExempt', 'boolean', false, 'Exempt from trade-through rules.']),
+  ],
+};
+
+const QUOTES: Input = {
+  id: 'QUOTES',
+  title: 'Best bids and asks, one record for each change',
+  mapping: { key: 'symbol', subkey: 'sequence', date: 'time' },
+  weight: 1,
+  properties: [
+    SYMBOL,
+    needed(['time', 'time', '2026-01-30T14:30:00.125Z', 'When it became the best.']),
+    needed(['sequence', 'string', '7', 'Tells changes of one time apart.']),
+    price('bidPrice', 101.49, 'Best bid'),
+    known(['bidSize', 'integer', 300, 'Shares bid.']),
+    price('askPrice', 101.51, 'Best ask'),
+    known(['askSize', 'integer', 200, 'Shares offered.']),
+    text('venue', 'XNYS', 'Market identifier code of the venue.'),
+  ],
+};
+
+const VENUES: Input = {
+  id: 'VENUES',
+  title: 'Venues',
+  mapping: { key: 'mic' },
+  weight: 1,
+  properties: [
+    needed(['mic', 'string', 'XNYS', 'Market identifier code.']),
+    text('name', 'NYSE', 'Short name.'),
+    text('longName', 'New York Stock Exchange', 'Name.'),
+    text('tapeId', 'N', 'Letter on the tape.'),
+    text('oatsId', 'N', 'Code in order audit trails.'),
+    text('refId', 'XNYS', 'Code in reference data.'),
+    text('type', 'equities', 'What is traded there.'),
+  ],
+};
+
+export const INPUTS: readonly Input[] = [
+  COMPANY,
+  SYMBOLS,
+  HISTORICAL_PRICES,
+  INTRADAY_PRICES,
+  SPLITS,
+  DIVIDENDS,
+  TRADES,
+  QUOTES,
+  VENUES,
+];
+
+const BY_ID: ReadonlyMap<string, Input> = new Map(INPUTS.map((input) => [input.id, input]));
+
+/** By the id of a dataset in CORE, in any case. */
+export const inputOf = (dataset: string): Input | undefined => BY_ID.get(dataset.toUpperCase());
+
+const TYPES: Readonly<Record<InputType, PropertyType>> = {
+  string: { type: 'string' },
+  number: { type: 'number' },
+  integer: { type: 'integer' },
+  boolean: { type: 'boolean' },
+  date: { type: 'string', format: 'date' },
+  time: { type: 'string', format: 'date-time' },
+  list: { type: 'array' },
+};
+
+/** As a dataset's schema states it. */
+export const propertyTypeOf = ({ type }: InputProperty): PropertyType => TYPES[type];
