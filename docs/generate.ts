@@ -8,6 +8,7 @@ import type { Parameter } from '../api/request/parameters.ts';
 import { commandsPage } from './pages/commandsPage.ts';
 import { coveragePage } from './pages/coverage.ts';
 import { SETTINGS } from '../store/base/settingsTable.ts';
+import { marketPage } from './pages/marketPage.ts';
 import { recipesPage } from './pages/recipesPage.ts';
 import { sqlPage } from './pages/sqlPage.ts';
 
@@ -24,6 +25,7 @@ export async function generate(): Promise<ReadonlyMap<string, string>> {
     ['docs/commands.md', commandsPage()],
     ['docs/coverage.md', coveragePage()],
     ['docs/sql.md', sqlPage()],
+    ['docs/market.md', marketPage()],
     ['docs/recipes.md', await recipesPage()],
     ['docs/operating.md', withSettings(operating)],
   ]);

@@ -29,6 +29,9 @@ import { tableOf, verdictOf } from './life/diary.ts';
 import { liveMonth } from './life/month.ts';
 import { scheduledMonth } from './life/scheduledMonth.ts';
 import { fuzzTexts } from './fuzz/sql/fuzzTexts.ts';
+import { adjustLaw } from './market/adjustLaw.ts';
+import { delayLaw } from './market/delayLaw.ts';
+import { figuresLaw } from './market/figuresLaw.ts';
 import { estimatesLaw } from './sql/estimatesLaw.ts';
 import { opinionsLaw } from './sql/opinions.ts';
 import { conditionsLaw, selectsLaw } from './sql/selectsLaw.ts';
@@ -90,6 +93,9 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'stall', fullCount: 50_000, partCount: 5_000, run: stallsPart },
   { name: 'month', fullCount: 30, partCount: 30, run: monthPart },
   { name: 'schedules', fullCount: 500, partCount: 500, run: schedulesPart },
+  { name: 'adjusting', fullCount: 2_000, partCount: 200, run: async (order) => adjustLaw(order) },
+  { name: 'figures', fullCount: 2_000, partCount: 200, run: async (order) => figuresLaw(order) },
+  { name: 'delays', fullCount: 2_000, partCount: 200, run: async (order) => delayLaw(order) },
 ];
 
 type Law = (count: number, seed: number) => Promise<{ readonly failures: readonly string[] }>;

@@ -182,6 +182,8 @@ interface ReadOptions {
   /** The moment of an answer that has several parts, where none is asked for. */
   readonly at?: Moment | undefined;
   readonly named?: NamedQuery | undefined;
+  /** Records of a key, where another door makes its answer of more than the caller's tier may ask for. */
+  readonly rowsMax?: number | undefined;
 }
 
 /**
@@ -192,7 +194,7 @@ export async function readDataset(
   services: SeriesServices,
   dataset: Dataset,
   shape: SeriesShape,
-  { at, named, own }: ReadOptions = {},
+  { at, named, own, rowsMax }: ReadOptions = {},
 ): Promise<DatasetRead> {
   const { clock, lake, settings } = services;
   const { zone } = settings;
@@ -218,7 +220,7 @@ export async function readDataset(
     pending,
     since: named?.since,
     visibility,
-    rowsMax: caller.tier.rowsMax,
+    rowsMax: rowsMax ?? caller.tier.rowsMax,
     today,
     zone,
     shape,

@@ -1,11 +1,11 @@
 // The query parameters of the stock door, and what each type makes of them. In a batch one query
 // serves several types, so each takes what it is known for: charts take a range, news a count
 // (SPEC.md "Batch"). Asked alone, a type takes both.
-import { addDays, type Day } from '../../query/time/days.ts';
 import { isDated } from '../../query/plan/seriesRules.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { numberOf, type Parameter, refuse, textOf, type Values } from '../request/parameters.ts';
+import { MARKET_PARAMETERS } from '../market/options.ts';
 import { readSeries, SERIES_PARAMETERS } from '../read/seriesParameters.ts';
 import type { StockType } from './stockTypes.ts';
 import type { SeriesParameters } from '../../query/plan/seriesParameters.ts';
@@ -16,7 +16,9 @@ const PERIODS: ReadonlyMap<string, string> = new Map([
   ['annual', 'annual'],
 ]);
 
-const ANSWER = ['filter', 'format', 'callback', 'cache', 'cacheTTL', 'estimate', 'maxMessages'];
+const ANSWER = [
+  ...['filter', 'format', 'callback', 'cache', 'cacheTTL', 'estimate', 'maxMessages', 'asOf'],
+];
 const DAYS = ['range', 'calendar', 'from', 'to', 'on', 'sort'];
 const CHART = ['chartLast', 'chartInterval'];
 const COUNT = ['last', 'sort'];
@@ -50,6 +52,7 @@ export const STOCK_PARAMETERS: readonly Parameter[] = [
     choices: [...PERIODS.keys()],
     help: 'Period of statements, earnings and estimates; quarter by default.',
   },
+  ...MARKET_PARAMETERS,
 ];
 
 /** @throws Failure InvalidParameter naming a parameter that the type, asked alone, has no use for. */
@@ -83,7 +86,6 @@ export function withPart(type: StockType, part: string | undefined, query: Value
 export interface Asking {
   readonly query: Values;
   readonly alone: boolean;
-  readonly today: Day;
   readonly zone: string;
   /** Records of one answer at most. */
   readonly rowsMax: number;
@@ -94,13 +96,11 @@ export interface Asking {
  * @throws Failure InvalidParameter naming the parameter.
  */
 export function recordsOf(type: StockType, dataset: Dataset, asking: Asking): SeriesParameters {
-  const { alone, query, rowsMax, today, zone } = asking;
+  const { alone, query, rowsMax, zone } = asking;
   const taken = takenBy(type, alone);
   const kept = Object.entries(query).filter(([name]) => name === 'filter' || taken.has(name));
   const read = readSeries({ path: {}, query: Object.fromEntries(kept) }, zone);
-  if (type.shape === 'record') {
-    return { ...read, last: 1, to: type.closed === true ? addDays(today, -1) : undefined };
-  }
+  if (type.shape === 'record') return { ...read, last: 1 };
   const dated = isDated(read);
   if (type.shape === 'newest') {
     const last = read.last ?? (dated ? rowsMax : type.last);
@@ -112,7 +112,7 @@ export function recordsOf(type: StockType, dataset: Dataset, asking: Asking): Se
     // With a count the newest are taken, in whatever order they stand.
     last: numberOf(query, 'chartLast') ?? read.last ?? rowsMax,
     interval: numberOf(query, 'chartInterval'),
-    sort: read.sort ?? type.order,
+    sort: read.sort,
   };
 }
 

@@ -15,8 +15,6 @@ interface Named {
 /** The newest record as an object. */
 interface RecordType extends Named {
   readonly shape: 'record';
-  /** Not one of today: the last day that is over. */
-  readonly closed?: true;
 }
 
 /** All records of some days as an array. */
@@ -24,8 +22,6 @@ interface DaysType extends Named {
   readonly shape: 'days';
   /** Range code when the caller names no days. */
   readonly range: string;
-  /** Newest first when left out. */
-  readonly order?: 'asc';
 }
 
 /** The newest records, newest first. */
@@ -51,22 +47,6 @@ export const STOCK_TYPES: readonly StockType[] = [
   { name: 'stats', dataset: 'STATS', shape: 'record' },
   { name: 'advanced-stats', dataset: 'ADVANCED_STATS', shape: 'record' },
   { name: 'price-target', dataset: 'PRICE_TARGET', shape: 'record' },
-  { name: 'previous', dataset: 'HISTORICAL_PRICES', shape: 'record', closed: true },
-  { name: 'chart', dataset: 'HISTORICAL_PRICES', shape: 'days', range: '1m', order: 'asc' },
-  {
-    name: 'historical-prices',
-    dataset: 'HISTORICAL_PRICES',
-    shape: 'days',
-    range: '1m',
-    order: 'asc',
-  },
-  {
-    name: 'intraday-prices',
-    dataset: 'INTRADAY_PRICES',
-    shape: 'days',
-    range: 'today',
-    order: 'asc',
-  },
   { name: 'dividends', dataset: 'DIVIDENDS', shape: 'days', range: '1m' },
   { name: 'splits', dataset: 'SPLITS', shape: 'days', range: '1m' },
   { name: 'insider-transactions', dataset: 'INSIDER_TRANSACTIONS', shape: 'days', range: '1y' },

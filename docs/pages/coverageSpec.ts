@@ -212,14 +212,17 @@ export const SPEC: readonly CoverageRow[] = [
     ['response', 'stock#several symbols, an unknown one among them'],
   ]),
   ...rows('SPEC other parts', [
-    ['book', 'stock#a book'],
-    ['delayed quote', 'stock#a delayed quote'],
-    ['/stock/{symbol}/quote', 'stock#a quote'],
+    ['book', 'market#the book'],
+    ['delayed quote', 'market#as it was 15 minutes ago'],
+    ['oddLot of the delayed quote', 'market#its odd lot'],
+    [
+      '/stock/{symbol}/quote',
+      'market#a quote in the session: trades tell the price, minutes the day, days the year',
+    ],
+    ['/stock/{symbol}/quote/{attribute}', 'market#one of its attributes'],
     ['/stock/{symbol}/company', 'test/api/read/stock.test.ts'],
   ]),
   ...later('SPEC other parts', [
-    'oddLot of the delayed quote',
-    '/stock/{symbol}/quote/{attribute}',
     '/stock/{symbol}/estimates/{n}/{attribute}',
     '/tops',
     'data points',

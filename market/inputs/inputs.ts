@@ -35,6 +35,8 @@ export interface Input {
   /** Messages for each record, where its owner does not say. */
   readonly weight: number;
   readonly properties: readonly InputProperty[];
+  /** Members of answers that are computed, but served as they stand where records carry them. */
+  readonly carried?: readonly string[];
 }
 
 type Row = readonly [
@@ -138,16 +140,22 @@ const HISTORICAL_PRICES: Input = {
       ...(['isSplitAdjusted', 'boolean', false] as const),
       'Whether splits are taken out of open, high, low, close and volume already.',
     ]),
-    price(
+  ],
+  // With uClose the close is taken for adjusted.
+  carried: [
+    ...[
+      'uOpen',
+      'uHigh',
+      'uLow',
       'uClose',
-      103.25,
-      'Unadjusted close, where close is adjusted (also uOpen, uHigh, uLow, uVolume)',
-    ),
-    price(
+      'uVolume',
+      'fOpen',
+      'fHigh',
+      'fLow',
       'fClose',
-      102.8,
-      'Fully adjusted close, served as it stands (also fOpen, fHigh, fLow, fVolume)',
-    ),
+      'fVolume',
+    ],
+    ...['change', 'changePercent', 'changeOverTime', 'marketChangeOverTime', 'label'],
   ],
 };
 
@@ -168,6 +176,16 @@ const INTRADAY_PRICES: Input = {
     number('volume', 3200, 'Shares traded.'),
     number('notional', 325_312, 'Sum of price times size, in the currency.'),
     known(['numberOfTrades', 'integer', 41, 'Trades.']),
+  ],
+  carried: [
+    ...['marketOpen', 'marketHigh', 'marketLow', 'marketClose', 'marketAverage', 'marketVolume'],
+    ...[
+      'marketNotional',
+      'marketNumberOfTrades',
+      'changeOverTime',
+      'marketChangeOverTime',
+      'label',
+    ],
   ],
 };
 
@@ -276,6 +294,17 @@ const BY_ID: ReadonlyMap<string, Input> = new Map(INPUTS.map((input) => [input.i
 
 /** By the id of a dataset in CORE, in any case. */
 export const inputOf = (dataset: string): Input | undefined => BY_ID.get(dataset.toUpperCase());
+
+const SERVED: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map(
+  INPUTS.map(({ carried = [], id, properties }) => {
+    const names = [...properties.map(({ name }) => name), ...carried];
+    return [id, new Map(names.map((name) => [name.toLowerCase(), name]))];
+  }),
+);
+
+/** Names that answers are made of, by their lower case: owners spell them as they like. */
+export const servedNames = (id: InputId): ReadonlyMap<string, string> =>
+  SERVED.get(id) ?? new Map<string, string>();
 
 const TYPES: Readonly<Record<InputType, PropertyType>> = {
   string: { type: 'string' },

@@ -1,7 +1,8 @@
 // The stock door: one type of a symbol, or several types of one or many (SPEC.md "Batch").
 import { Type } from 'typebox';
 import type { Endpoint } from '../../request/endpoint.ts';
-import { answerStock, answerStockBatch } from '../../stock/stock.ts';
+import { answerStock } from '../../stock/stock.ts';
+import { answerStockBatch } from '../../stock/stockBatch.ts';
 import { STOCK_PARAMETERS } from '../../stock/stockParameters.ts';
 
 const RECORD = Type.Object({}, { additionalProperties: true });
@@ -39,7 +40,7 @@ export const stockBatch: Endpoint = {
 export const stock: Endpoint = {
   ...ROW,
   id: 'getStock',
-  path: '/stock/:symbol/:type/:part?',
+  path: '/stock/:symbol/:type/:part?/:detail?',
   aliases: ['/stock/:symbol/:type/last/:part'],
   inTest: true,
   summary: 'One type of a symbol, such as quote, chart or earnings; `part` is its range or count.',

@@ -32,6 +32,7 @@ export interface Target {
   readonly key: string;
   readonly symbol: string;
   readonly part: string;
+  readonly detail: string;
   readonly subkey: string;
   readonly date: string;
   readonly type: string;

@@ -40,7 +40,8 @@ export async function makeOwner(
   await createWorkspace(lake, workspace, accountId, 0);
   await accounts.changeAccount(accountId, { defaultWorkspace: workspace });
   const key = `KEY_OF_${mark}`;
-  const names = { key, symbol: key, part: '1', subkey: `SUB_OF_${mark}`, date: '2024-01-01' };
+  const stock = { symbol: key, part: '1', detail: '1' };
+  const names = { key, ...stock, subkey: `SUB_OF_${mark}`, date: '2024-01-01' };
   const target = {
     ...names,
     ...{ workspace, id: `HIDDEN_${mark}`, newId: '', type: 'ingest', attribute: 'v', jobId: '' },

@@ -77,7 +77,7 @@ test('each type of a batch has its own line, and the ledger agrees with all of t
   const { accounts, ledger } = server.tapedeck.services;
   const secret = (await accounts.createToken(accountId, 'secret')).text;
   const { messages } = await askStock(world, '/S100/batch?types=quote,chart,previous,news');
-  assert.equal(messages, 1 + 3 + 1 + 10);
+  assert.equal(messages, 1 + 3 + 2 + 10);
   const answer = await fetch(`${server.base}/v1/account/usage/calls?token=${secret}`);
   const lines = (await answer.json()) as readonly {
     readonly key: string;
@@ -85,14 +85,14 @@ test('each type of a batch has its own line, and the ledger agrees with all of t
     readonly endpoint: string;
   }[];
   assert.deepEqual(lines.map(({ key, objects }) => `${key} ${objects}`).toSorted(), [
-    'CORE.HISTORICAL_PRICES 1',
     'CORE.HISTORICAL_PRICES 3',
     'CORE.NEWS 10',
     'CORE.QUOTE 1',
+    'PREVIOUS 1',
   ]);
   assert.deepEqual([...new Set(lines.map(({ endpoint }) => endpoint))], ['getStockBatch']);
   await ledger.flush();
-  assert.deepEqual(used(), { used: 15, held: 0 });
+  assert.deepEqual(used(), { used: 16, held: 0 });
   assert.deepEqual((await verifyLedger(server.tapedeck.services.journal)).faults, []);
 });
 
@@ -214,16 +214,13 @@ test('the test environment answers other values, the same in a batch and alone',
 test('every type of the table is served, in its shape', async () => {
   const csv = 'symbol,date,v\nS100,2024-02-28,1\nS100,2024-02-29,2\n';
   for (const { dataset } of STOCK_TYPES) await loadCore(world, dataset, csv);
-  const known = new Set(['QUOTE', 'HISTORICAL_PRICES', 'NEWS', 'EARNINGS']);
+  const known = new Set(['QUOTE', 'NEWS', 'EARNINGS']);
   const [first, second] = [28, 29].map((day) => ({
     ...{ symbol: 'S100', date: `2024-02-${day}`, v: day - 27 },
   }));
   for (const type of STOCK_TYPES.filter(({ dataset }) => !known.has(dataset))) {
     const { messages, text } = await askStock(world, `/S100/${type.name}`);
-    const ascending = type.shape === 'days' && type.order === 'asc';
-    const newest = type.shape === 'newest' ? [second, first].slice(0, type.last) : [second, first];
-    const today = type.shape === 'days' && type.range === 'today' ? [second] : undefined;
-    const array = today ?? (ascending ? newest.toReversed() : newest);
+    const array = type.shape === 'newest' ? [second, first].slice(0, type.last) : [second, first];
     const within = type.shape === 'newest' ? type.within : undefined;
     const whole = within === undefined ? array : { symbol: 'S100', [within]: array };
     const expected = type.shape === 'record' ? second : whole;

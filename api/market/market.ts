@@ -1,0 +1,257 @@
+// One market type of a symbol, computed from CORE's inputs, or its part of a batch.
+import type { Ask, Need, Options, Read } from '../../market/types/ask.ts';
+import { membersOf } from '../../market/types/example.ts';
+import { type MarketType, marketType } from '../../market/types/marketTypes.ts';
+import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
+import type { Dataset } from '../../store/datasets/datasets.ts';
+import { Failure, type FailureType } from '../../store/base/failure.ts';
+import type { Moment } from '../../store/history/history.ts';
+import type { Lake } from '../../store/lake/lake.ts';
+import { callerOf, CORE, datasetOf } from '../auth/access.ts';
+import { type Fare, metered } from '../read/metering.ts';
+import { momentNow } from '../read/moments.ts';
+import { formatOf, has, rowsOf } from '../read/series.ts';
+import type { Answer, Call } from '../request/endpoint.ts';
+import { listOf, refuse, truthOf } from '../request/parameters.ts';
+import { askOf, optionsOf, partsOf, refuseContradictions, refuseUselessOf } from './options.ts';
+import { fareOfType } from './pricing.ts';
+import {
+  type MarketServices,
+  planNeeds,
+  type Planned,
+  type Readable,
+  readPlanned,
+} from './reading.ts';
+import { bodyOf, filtered, rowsWithin } from './rendering.ts';
+
+/**
+ * The type of a name where this server's CORE has what it is computed from; undefined where it has its
+ * answers loaded, or none of its inputs.
+ */
+export function computedType(name: string, { directory }: Lake): MarketType | undefined {
+  const type = marketType(name);
+  if (type === undefined) return undefined;
+  const isThere = (id: string): boolean => directory.dataset(CORE, id)?.mapping.key !== undefined;
+  if (type.loadedAs !== undefined && isThere(type.loadedAs)) return undefined;
+  return type.of.some(isThere) ? type : undefined;
+}
+
+/** What a caller lacks for a dataset, whatever it asks of it. */
+export const LACKING: ReadonlySet<FailureType> = new Set<FailureType>([
+  'Restricted',
+  'FreeTierNotAllowed',
+  'TierNotAllowed',
+  'EnterprisePermissionRequired',
+]);
+
+/**
+ * The inputs among those that types read which the caller may read.
+ * @throws Failure of the first input that a type is made of, when it may read none of them.
+ */
+export function readableFor(
+  type: MarketType,
+  needs: readonly Need[],
+  { caller }: Call,
+  lake: Lake,
+): Readable {
+  const readable = new Map<Need['input'], Dataset>();
+  let lacking: Failure | undefined;
+  for (const input of new Set([...type.of, ...needs.map((need) => need.input)])) {
+    if (lake.directory.dataset(CORE, input) === undefined) continue;
+    try {
+      readable.set(input, datasetOf(callerOf(caller), CORE, input, lake));
+    } catch (error) {
+      if (!(error instanceof Failure && LACKING.has(error.type))) throw error;
+      if (type.of.includes(input)) lacking ??= error;
+    }
+  }
+  if (lacking !== undefined && !type.of.some((input) => readable.has(input))) throw lacking;
+  return readable;
+}
+
+/** Whether a symbol is known at all: else its lone answer is a failure. */
+type RefuseUnknown = (symbol: string, call: Call) => Promise<void>;
+
+/** One type of one symbol. @param refuseUnknown throws UnknownSymbol */
+export async function answerMarket(
+  call: Call,
+  services: MarketServices,
+  type: MarketType,
+  symbol: string,
+  refuseUnknown: RefuseUnknown,
+): Promise<Answer> {
+  const caller = callerOf(call.caller);
+  const format = formatOf(call);
+  const parts = partsOf(type, call.path['part'], call.path['detail']);
+  refuseUselessOf(type, call.query);
+  const options = { ...optionsOf(type, call.query, true), ...parts.options };
+  refuseContradictions(options);
+  const nowMs = services.clock();
+  const ask = asked(symbol, options, nowMs, parts.options.range !== undefined);
+  const needs = type.needs(ask);
+  const readable = readableFor(type, needs, call, services.lake);
+  const at = momentNow(services);
+  const planned = await planNeeds(call, services, readable, needs, at);
+  const { moment, snapshot } = planned;
+  const tag = tagOf(call, type, planned, format);
+  if (tag !== undefined && !truthOf(call.query, 'estimate') && has(call.ifNoneMatch, tag)) {
+    return { kind: 'unchanged', snapshot, moment, tag };
+  }
+  const wanted = attributed(type, parts.attribute);
+  const fare = fareOfType(call, caller, wanted, [ask], planned, readable, services);
+  const dataset = readable.get(type.of.find((input) => readable.has(input)) ?? 'COMPANY');
+  const metering = await metered(call, services, caller, fare, async () => {
+    const read = await readPlanned(planned, services, call);
+    const body = rendered(call, wanted, ask, read, format);
+    if (body.objects === 0) await refuseUnknown(symbol, call);
+    return body;
+  });
+  if (metering.kind === 'unread') return { ...metering, format, snapshot, moment, tag, dataset };
+  if (metering.kind === 'estimate') {
+    return { kind: 'json', value: metering.price, metering: 'free' };
+  }
+  const { charge, result: body } = metering;
+  return rowsOf(call, { body, format, snapshot, moment, tag, charge, dataset });
+}
+
+/** @throws Failure InvalidParameter; InvalidKey for a range that a path names and that is none. */
+function asked(symbol: string, options: Options, nowMs: number, inPath: boolean): Ask {
+  try {
+    return askOf(symbol, options, nowMs, nowMs);
+  } catch (error) {
+    if (inPath && error instanceof Failure) throw new Failure('InvalidKey');
+    throw error;
+  }
+}
+
+/** Answers of days are the same until something changes or the day ends; what a clock moves has no tag. */
+function tagOf(
+  { query }: Call,
+  type: MarketType,
+  { reads, version }: Planned,
+  format: BodyFormat,
+): string | undefined {
+  const isOfDays = reads.every(({ group }) => OF_DAYS.has(group.input));
+  const isSettled = (type.charge.kind === 'rows' || type.name === 'previous') && isOfDays;
+  return isSettled && query['includeToday'] !== true
+    ? `"${[...version, format].join('.').replaceAll(/[^\w.-]/g, '-')}"`
+    : undefined;
+}
+
+const OF_DAYS: ReadonlySet<Need['input']> = new Set<Need['input']>([
+  ...(['HISTORICAL_PRICES', 'SPLITS', 'DIVIDENDS'] as const),
+]);
+
+/** Messages of one attribute (INTERFACE.md 0.3). */
+const ATTRIBUTE_WEIGHT = 1;
+
+/**
+ * The type that answers one attribute of another. One that stats do not have is all of them, as clients
+ * of the original know it (INTERFACE.md 0.2).
+ * @throws Failure NotFound for one that no other type has.
+ */
+function attributed(type: MarketType, attribute: string | undefined): MarketType {
+  if (attribute === undefined) return type;
+  const name = membersOf(type).find((member) => member.toLowerCase() === attribute.toLowerCase());
+  if (name === undefined && type.name === 'stats') return type;
+  if (name === undefined) throw new Failure('NotFound');
+  const { charge } = type;
+  const key = charge.kind === 'answer' ? charge.usageKey : '';
+  return {
+    ...type,
+    shape: 'value',
+    charge: { kind: 'answer', weight: ATTRIBUTE_WEIGHT, usageKey: key },
+    answer: (ask, read) => {
+      const found = type.answer(ask, read);
+      return found === undefined ? undefined : new Map(Object.entries(found as object)).get(name);
+    },
+  };
+}
+
+/** What a symbol without data of a type is answered (INTERFACE.md 0.2). */
+const EMPTY = { object: {}, list: [], value: null } as const;
+
+/** One answer as bytes, with what is paid of it. */
+function rendered(
+  { query }: Call,
+  type: MarketType,
+  ask: Ask,
+  read: Read,
+  format: BodyFormat,
+): Body {
+  const value = type.answer(ask, read);
+  const names = listOf(query, 'filter');
+  if (names !== undefined) refuseEmptyFilter(type, names);
+  const shown = value === undefined ? EMPTY[type.shape] : filtered(value, names);
+  return bodyOf(shown, objectsOf(type, value), format);
+}
+
+/** Whether a filter names any attribute of a type. */
+export function filterLeavesOf(type: MarketType, names: readonly string[] | undefined): boolean {
+  const members = membersOf(type);
+  return (
+    names === undefined || members.length === 0 || names.some((name) => members.includes(name))
+  );
+}
+
+function refuseEmptyFilter(type: MarketType, names: readonly string[]): void {
+  if (!filterLeavesOf(type, names)) refuse('filter', 'names no attribute of these records');
+}
+
+function objectsOf({ charge }: MarketType, value: unknown): number {
+  if (value === undefined) return 0;
+  const rows = Array.isArray(value) ? (value as readonly unknown[]) : rowsWithin(value);
+  if (charge.kind === 'answer') return rows?.length === 0 ? 0 : 1;
+  return charge.paid(rows ?? []);
+}
+
+/** Types of a batch that are computed together: one plan and one read for all of them. */
+export interface ComputedBatch {
+  readonly planned: Planned;
+  readonly fareOf: (type: MarketType) => Fare;
+  /** The answer of a type for each symbol, in their order. */
+  readonly bodiesOf: (type: MarketType) => Promise<readonly Body[]>;
+}
+
+export async function computedBatch(
+  call: Call,
+  services: MarketServices,
+  types: readonly MarketType[],
+  symbols: readonly string[],
+  at: Moment,
+): Promise<ComputedBatch> {
+  const nowMs = services.clock();
+  const asks = new Map(
+    types.map((type) => {
+      const options = optionsOf(type, call.query, false);
+      refuseContradictions(options);
+      return [type, symbols.map((symbol) => askOf(symbol, options, nowMs, nowMs))] as const;
+    }),
+  );
+  const readable = new Map<Need['input'], Dataset>();
+  const needs: Need[] = [];
+  for (const [type, all] of asks) {
+    const own = all.flatMap((ask) => type.needs(ask));
+    for (const [input, dataset] of readableFor(type, own, call, services.lake)) {
+      readable.set(input, dataset);
+    }
+    needs.push(...own);
+  }
+  const planned = await planNeeds(call, services, readable, needs, at);
+  const caller = callerOf(call.caller);
+  let reading: Promise<Read> | undefined;
+  return {
+    planned,
+    fareOf: (type) =>
+      fareOfType(call, caller, type, asks.get(type) ?? [], planned, readable, services),
+    bodiesOf: async (type) => {
+      reading ??= readPlanned(planned, services, call);
+      const read = await reading;
+      return (asks.get(type) ?? []).map((ask) => rendered(call, type, ask, read, 'json'));
+    },
+  };
+}
+
+/** What a batch answers for a symbol of which a type has nothing. */
+export const nothingOfType = ({ shape }: MarketType): Uint8Array =>
+  Buffer.from(JSON.stringify(EMPTY[shape]));

@@ -1,0 +1,70 @@
+// Values of market types as bytes: json, lines of json, csv or psv, with the attributes that are asked for.
+import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
+import { refuse } from '../request/parameters.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+const isMembers = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** `chart/dynamic` holds its rows in a member. */
+export const rowsWithin = (value: unknown): readonly unknown[] | undefined =>
+  isMembers(value) && Array.isArray(value['data'])
+    ? (value['data'] as readonly unknown[])
+    : undefined;
+
+/** With the attributes that a filter names, as they stand. */
+export function filtered(value: unknown, names: readonly string[] | undefined): unknown {
+  if (names === undefined || typeof value !== 'object' || value === null) return value;
+  const wanted = new Set(names);
+  const pick = (item: unknown): unknown =>
+    isMembers(item)
+      ? Object.fromEntries(Object.entries(item).filter(([name]) => wanted.has(name)))
+      : item;
+  if (Array.isArray(value)) return value.map(pick);
+  const within = rowsWithin(value);
+  return within === undefined ? pick(value) : { ...value, data: within.map(pick) };
+}
+
+/** @throws Failure InvalidParameter for a format of files, which hold records of a dataset. */
+export function bodyOf(value: unknown, objects: number, format: BodyFormat): Body {
+  return { objects, bytes: Buffer.from(textOf(value, format)) };
+}
+
+function textOf(value: unknown, format: BodyFormat): string {
+  if (format === 'json') return JSON.stringify(value ?? null);
+  if (format === 'arrow' || format === 'parquet') {
+    return refuse('format', 'must be json, jsonl, csv or psv: the answer is computed');
+  }
+  const rows = rowsOf(value);
+  if (format === 'jsonl') return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+  const escaped = format === 'csvEscaped' || format === 'psvEscaped';
+  return separated(rows, format.startsWith('psv') ? '|' : ',', escaped);
+}
+
+function rowsOf(value: unknown): readonly Members[] {
+  const rows =
+    rowsWithin(value) ?? (Array.isArray(value) ? (value as readonly unknown[]) : [value]);
+  return rows.map((row) => (isMembers(row) ? row : { value: row ?? null }));
+}
+
+function separated(rows: readonly Members[], separator: string, escaped: boolean): string {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  if (names.length === 0) return '';
+  const line = (cells: readonly string[]): string => `${cells.join(separator)}\n`;
+  const cell = (value: unknown): string => cellOf(value, separator, escaped);
+  return [
+    line(names.map(cell)),
+    ...rows.map((row) => line(names.map((name) => cell(row[name])))),
+  ].join('');
+}
+
+/** RFC 4180; what a spreadsheet would run as a formula gets a quotation mark before it when asked. */
+function cellOf(value: unknown, separator: string, escaped: boolean): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  const plain = typeof value === 'string' ? value : JSON.stringify(value);
+  const text = escaped && /^[=+\-@\t\r]/.test(plain) ? `'${plain}` : plain;
+  const quoted = text.includes(separator) || /["\n\r]/.test(text);
+  return quoted ? `"${text.replaceAll('"', '""')}"` : text;
+}

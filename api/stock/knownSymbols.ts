@@ -1,0 +1,55 @@
+// Which symbols there are: those that any of CORE's datasets by symbol has, among those that the caller
+// reads.
+import { INPUTS } from '../../market/inputs/inputs.ts';
+import { runSeries } from '../../query/series/series.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { callerOf, CORE, readableDatasets } from '../auth/access.ts';
+import { readDataset } from '../read/series.ts';
+import type { Call, Services } from '../request/endpoint.ts';
+import { STOCK_TYPES } from './stockTypes.ts';
+
+export type StockServices = Pick<
+  Services,
+  'clock' | 'cursors' | 'lake' | 'ledger' | 'pending' | 'series' | 'settings'
+>;
+
+export const symbolOf = (text: string): string => text.trim().toUpperCase();
+
+/** @throws Failure UnknownSymbol. */
+export async function refuseUnknown(
+  symbol: string,
+  call: Call,
+  services: StockServices,
+): Promise<void> {
+  const known = await knownOf([symbol], call, services);
+  if (!known.has(symbol)) throw new Failure('UnknownSymbol');
+}
+
+const SERVING: ReadonlySet<string> = new Set([
+  ...STOCK_TYPES.map(({ dataset }) => dataset),
+  ...INPUTS.filter(({ mapping }) => mapping.key === 'symbol').map(({ id }) => id),
+]);
+
+/** Those of the symbols that are known. */
+export async function knownOf(
+  symbols: readonly string[],
+  call: Call,
+  services: StockServices,
+): Promise<ReadonlySet<string>> {
+  const known = new Set<string>();
+  const { asOf } = call.query;
+  const bare = { ...call, path: {}, query: asOf === undefined ? {} : { asOf } };
+  const readable =
+    symbols.length === 0 ? [] : readableDatasets(callerOf(call.caller), services.lake, CORE);
+  for (const dataset of readable.filter(({ dataset: id }) => SERVING.has(id.toUpperCase()))) {
+    const { key } = dataset.mapping;
+    const keys = symbols.filter((symbol) => !known.has(symbol));
+    if (key === undefined || keys.length === 0) continue;
+    const own = { keys, last: 1, filter: [key] };
+    const { plan, remembered } = await readDataset(bare, services, dataset, 'data', { own });
+    const { bytes } = await runSeries(plan, 'json', services.series, call, remembered);
+    const records = JSON.parse(Buffer.from(bytes).toString('utf8')) as readonly object[];
+    for (const record of records) known.add(String(new Map(Object.entries(record)).get(key)));
+  }
+  return known;
+}

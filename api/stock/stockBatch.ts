@@ -1,0 +1,181 @@
+// Several types of one symbol, or by the word `market` of several symbols (SPEC.md "Batch"). What a symbol,
+// or a right to one type, lacks never fails the rest.
+import {
+  type ComputedBatch,
+  computedBatch,
+  computedType,
+  filterLeavesOf,
+  LACKING,
+  nothingOfType,
+  readableFor,
+} from '../market/market.ts';
+import type { MarketType } from '../../market/types/marketTypes.ts';
+import type { Dataset } from '../../store/datasets/datasets.ts';
+import type { Body } from '../../store/duckdb/protocol.ts';
+import type { Moment } from '../../store/history/history.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { callerOf, CORE, datasetOf } from '../auth/access.ts';
+import { answerOf, paidFor, unchargedOnFailure } from '../read/batch.ts';
+import type { Answer, Call, Services } from '../request/endpoint.ts';
+import { momentNow } from '../read/moments.ts';
+import { listOf, refuse } from '../request/parameters.ts';
+import { formatOf } from '../read/series.ts';
+import { knownOf, type StockServices, symbolOf } from './knownSymbols.ts';
+import { asObject, lengthOf, loadedPart, nothingOf, refuseLong, type StockPart } from './loaded.ts';
+import { servedType, type StockType } from './stockTypes.ts';
+
+/** SPEC.md "Limits". */
+const TYPES_MAX = 10;
+const SYMBOLS_MAX = 100;
+
+export async function answerStockBatch(call: Call, services: StockServices): Promise<Answer> {
+  if (formatOf(call) !== 'json') refuse('format', 'must be json in a batch: its types differ');
+  const named = symbolOf(call.path['symbol'] ?? '');
+  const market = named === 'MARKET';
+  const symbols = symbolsOf(market ? (listOf(call.query, 'symbols') ?? []) : [named]);
+  const { asked, leftOut } = entitledTo(typesOf(call, services), call, services);
+  refuseEmptyFilter(asked, call);
+  const parts = new Map<Readable, StockPart>();
+  const made: StockPart[] = [];
+  const at = momentNow(services);
+  return unchargedOnFailure(call, services, made, async () => {
+    const wanted = asked.filter((one) => filterLeaves(one, call));
+    const computed = wanted.flatMap((one) => (one.kind === 'computed' ? [one.type] : []));
+    const together = await computedBatch(call, services, computed, symbols, at);
+    for (const one of wanted) {
+      const part =
+        one.kind === 'loaded'
+          ? await loadedPart(call, services, one, symbols, at, made)
+          : await computedPart(call, services, one.type, together, made);
+      parts.set(one, part);
+      made.push(part);
+    }
+    // Nothing was read: nothing is known of any symbol.
+    if (call.bodiless) return answerOf(call, made, at, 'json', new Uint8Array());
+    const shown = await shownOf(symbols, made, call, services);
+    if (symbols.length === 1 && shown.length === 0) throw new Failure('UnknownSymbol');
+    const ofSymbol = (symbol: string): Uint8Array => {
+      const place = symbols.indexOf(symbol);
+      const bytesOf = (one: Readable): Uint8Array =>
+        parts.get(one)?.bodies[place]?.bytes ?? emptyOf(one, symbol);
+      return asObject(asked.map((one) => [one.name, bytesOf(one)]));
+    };
+    const [only = ''] = shown;
+    const bytes = market ? asObject(shown.map((name) => [name, ofSymbol(name)])) : ofSymbol(only);
+    const names = leftOut.map(({ name }) => name);
+    return answerOf(call, made, at, 'json', bytes, names);
+  });
+}
+
+/** @throws Failure NoSymbol. */
+function symbolsOf(texts: readonly string[]): readonly string[] {
+  const symbols = new Set(texts.map(symbolOf).filter((symbol) => symbol !== ''));
+  if (symbols.size === 0) throw new Failure('NoSymbol');
+  return [...symbols].slice(0, SYMBOLS_MAX);
+}
+
+/** Those that any type has something of, or that are known at all. */
+async function shownOf(
+  symbols: readonly string[],
+  parts: readonly StockPart[],
+  call: Call,
+  services: StockServices,
+): Promise<readonly string[]> {
+  const found = symbols.filter((_, at) => parts.some(({ bodies }) => hasRecords(bodies[at])));
+  const silent = symbols.filter((symbol) => !found.includes(symbol));
+  const known = await knownOf(silent, call, services);
+  return symbols.filter((symbol) => found.includes(symbol) || known.has(symbol));
+}
+
+const hasRecords = (body: Body | undefined): boolean => body !== undefined && body.objects > 0;
+
+/** A type as it was asked for: its name in the caller's spelling is its member's. */
+type StockRead =
+  | { readonly kind: 'loaded'; readonly name: string; readonly type: StockType }
+  | { readonly kind: 'computed'; readonly name: string; readonly type: MarketType };
+
+/** @throws Failure MaxTypes, TypeRequired. */
+function typesOf({ query }: Call, { lake }: Pick<Services, 'lake'>): readonly StockRead[] {
+  const given = (listOf(query, 'types') ?? []).map((name) => name.trim());
+  const names = new Map(given.toReversed().map((name) => [name.toLowerCase(), name]));
+  names.delete('');
+  if (names.size > TYPES_MAX) throw new Failure('MaxTypes');
+  const asked = [...names.values()].toReversed().flatMap((name): readonly StockRead[] => {
+    const computed = computedType(name, lake);
+    if (computed !== undefined) return [{ kind: 'computed', name, type: computed }];
+    const type = servedType(name, lake);
+    return type === undefined ? [] : [{ kind: 'loaded', name, type }];
+  });
+  if (asked.length === 0) throw new Failure('TypeRequired');
+  return asked;
+}
+
+type Readable =
+  | (Extract<StockRead, { kind: 'loaded' }> & { readonly dataset: Dataset })
+  | Extract<StockRead, { kind: 'computed' }>;
+
+/** The types that the caller may read. @throws Failure of the first one when there is none. */
+function entitledTo(
+  types: readonly StockRead[],
+  call: Call,
+  { lake }: Pick<Services, 'lake'>,
+): { readonly asked: readonly Readable[]; readonly leftOut: readonly StockRead[] } {
+  const asked: Readable[] = [];
+  const leftOut: StockRead[] = [];
+  let lacking: unknown;
+  for (const one of types) {
+    try {
+      asked.push(entitled(one, call, lake));
+    } catch (error) {
+      if (!(error instanceof Failure && LACKING.has(error.type))) throw error;
+      lacking ??= error;
+      leftOut.push(one);
+    }
+  }
+  if (asked.length === 0) throw lacking;
+  return { asked, leftOut };
+}
+
+/** @throws Failure of what the caller lacks. */
+function entitled(one: StockRead, call: Call, lake: Services['lake']): Readable {
+  if (one.kind === 'loaded') {
+    return { ...one, dataset: datasetOf(callerOf(call.caller), CORE, one.type.dataset, lake) };
+  }
+  readableFor(one.type, [], call, lake);
+  return one;
+}
+
+/** Whether a type has any of the attributes to answer; one filter serves several types. */
+function filterLeaves(one: Readable, { query }: Call): boolean {
+  const names = listOf(query, 'filter');
+  if (one.kind === 'computed') return filterLeavesOf(one.type, names);
+  const { properties } = one.dataset.schema;
+  return names?.some((name) => Object.hasOwn(properties, name)) ?? true;
+}
+
+function refuseEmptyFilter(asked: readonly Readable[], call: Call): void {
+  if (asked.some((one) => filterLeaves(one, call))) return;
+  refuse('filter', 'names no attribute of these records');
+}
+
+const emptyOf = (one: Readable, symbol: string): Uint8Array =>
+  one.kind === 'loaded' ? nothingOf(one.type, symbol) : nothingOfType(one.type);
+
+/** All symbols of one computed type: one price, one line of the journal. */
+async function computedPart(
+  call: Call,
+  services: StockServices,
+  type: MarketType,
+  { bodiesOf, fareOf, planned }: ComputedBatch,
+  before: readonly StockPart[],
+): Promise<StockPart> {
+  let bodies: readonly Body[] = [];
+  const run = async (): Promise<{ readonly objects: number }> => {
+    bodies = await bodiesOf(type);
+    refuseLong(lengthOf([...before.flatMap((part) => part.bodies), ...bodies]));
+    return { objects: bodies.reduce((sum, { objects }) => sum + objects, 0) };
+  };
+  const { result: _counted, ...paid } = await paidFor(call, services, fareOf(type), before, run);
+  const moment: Moment = planned.moment;
+  return { ...paid, bodies, snapshot: planned.snapshot, moment };
+}

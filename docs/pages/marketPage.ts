@@ -1,0 +1,129 @@
+// docs/market.md: the types that are computed, and what they are computed from, of their tables.
+import { exampleOf, exampleRow, membersOf } from '../../market/types/example.ts';
+import { MARKET_TYPES, type MarketType } from '../../market/types/marketTypes.ts';
+import {
+  type Input,
+  INPUTS,
+  type InputProperty,
+  propertyTypeOf,
+} from '../../market/inputs/inputs.ts';
+
+const INTRODUCTION = `# Market data
+
+Generated from the tables of \`market/\` by \`npm run docs\`; do not edit.
+
+Load what you have into workspace \`CORE\`: daily bars as they were traded, and minutes, trades, splits,
+dividends and companies if you have them. \`/stock/{symbol}/{type}\` computes the types below from it at
+every request; nothing is stored twice, and no price that you loaded is changed.
+
+\`\`\`sh
+cat > bars.csv <<'END'
+symbol,date,open,high,low,close,volume
+AAPL,2024-01-30,190.9,191.8,187.5,188,55859400
+AAPL,2024-01-31,187.0,187.1,184.4,184.4,55467800
+END
+curl --json '{"name":"CORE"}' 'http://127.0.0.1:8080/v1/workspaces?token=sk_…'
+curl --data-binary @bars.csv -H 'Authorization: Bearer sk_…' \\
+  'http://127.0.0.1:8080/v1/data/CORE/HISTORICAL_PRICES?wait=true&key=symbol&date=date'
+curl 'http://127.0.0.1:8080/v1/stock/AAPL/quote/latestPrice?token=pk_…'
+\`\`\`
+
+- **Adjusted prices**: \`open\`, \`high\`, \`low\`, \`close\` and \`volume\` are in shares of today:
+  splits are taken out. \`uClose\` is as it was traded, \`fClose\` is adjusted for dividends too. What a
+  record carries under these names is served as it stands. If the prices of a file are adjusted for
+  splits already, say so with \`isSplitAdjusted\` true in its records.
+- **Actions are those known**: a split counts from its ex-date on, for all bars before it; with \`asOf\`
+  those that were loaded by then count.
+- **What is missing is null**: without companies a quote has no market capitalisation; without minutes
+  and trades its latest price is the last close.
+- **A dataset in the shape of an answer wins**: where \`CORE\` has one of the name in the last column,
+  its newest record is the answer, as [stock.md](stock.md) says.
+- **Symbols**: in any case. \`chartIEXOnly\` and \`chartIEXWhenNull\` are accepted; there is one feed.
+`;
+
+/** The page of all computed types and of their inputs. */
+export const marketPage = (): string =>
+  [
+    INTRODUCTION,
+    '## Types',
+    '',
+    '| type | answer | made of | messages | loaded as |',
+    '|---|---|---|---|---|',
+    ...MARKET_TYPES.map(rowOf),
+    '',
+    ...MARKET_TYPES.flatMap(sectionOf),
+    '## Inputs',
+    '',
+    'Names of properties may be spelled in any case; others are kept, and not served here.',
+    '',
+    ...INPUTS.flatMap(inputSection),
+  ].join('\n');
+
+const SHAPES = { object: 'object', list: 'array', value: 'value' } as const;
+
+const rowOf = (type: MarketType): string =>
+  `| \`${type.name}\` | ${SHAPES[type.shape]} | ${type.of.join(' or ')} | ${priceOf(type)} | ` +
+  `${type.loadedAs ?? ''} |`;
+
+function priceOf({ charge }: MarketType): string {
+  return charge.kind === 'answer' ? `${charge.weight} a symbol` : 'the weight of its dataset a row';
+}
+
+function sectionOf(type: MarketType): readonly string[] {
+  const members = membersOf(type);
+  const example = exampleOf(type);
+  const shown: unknown = Array.isArray(example) ? example.slice(0, 1) : example;
+  return [
+    `### ${type.name}`,
+    '',
+    type.summary,
+    '',
+    ...(type.options.length === 0
+      ? []
+      : [`Parameters: ${type.options.map((name) => `\`${name}\``).join(', ')}.`, '']),
+    ...(members.length === 0
+      ? []
+      : [`Attributes: ${members.map((name) => `\`${name}\``).join(', ')}.`, '']),
+    '```text',
+    JSON.stringify(shown),
+    '```',
+    '',
+  ];
+}
+
+function typeOf(property: InputProperty): string {
+  const { format, type } = propertyTypeOf(property);
+  return format ?? type;
+}
+
+function inputSection(input: Input): readonly string[] {
+  const { key = '', subkey, date } = input.mapping;
+  const index = [`key \`${key}\``, subkey && `subkey \`${subkey}\``, date && `date \`${date}\``];
+  const row = exampleRow(input);
+  return [
+    `### ${input.id}`,
+    '',
+    `${input.title}. Index: ${index.filter(Boolean).join(', ')}. Weight ${input.weight}.`,
+    '',
+    '| property | type | required | what |',
+    '|---|---|---|---|',
+    ...input.properties.map(
+      (property) =>
+        `| \`${property.name}\` | ${typeOf(property)} | ${property.required === true ? 'yes' : ''} ` +
+        `| ${property.help} |`,
+    ),
+    '',
+    ...(input.carried === undefined
+      ? []
+      : [`Served as they stand: ${input.carried.map((name) => `\`${name}\``).join(', ')}.`, '']),
+    '```text',
+    Object.keys(row).join(','),
+    Object.values(row)
+      .map((value) =>
+        /[",]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : value,
+      )
+      .join(','),
+    '```',
+    '',
+  ];
+}

@@ -1,0 +1,135 @@
+// Bars with splits and dividends taken out. What was traded is never changed: factors are made at every
+// read from the actions known then. The price before an ex-date is multiplied by the split's ratio, and
+// by what a dividend leaves of the last close before it (the method of CRSP's "cumulative factor to
+// adjust prices").
+import type { Day } from '../../query/time/days.ts';
+import { dayIn, numberIn, rounded, type Row } from './values.ts';
+
+export interface Actions {
+  readonly splits: readonly Row[];
+  readonly dividends: readonly Row[];
+}
+
+interface Prices {
+  readonly open: number | null;
+  readonly high: number | null;
+  readonly low: number | null;
+  readonly close: number | null;
+  readonly volume: number | null;
+}
+
+export interface Bar {
+  readonly date: Day;
+  /** As it was traded. */
+  readonly raw: Prices;
+  /** In shares of today. */
+  readonly split: Prices;
+  /** In shares of today, and as if dividends had been kept. */
+  readonly full: Prices;
+  readonly row: Row;
+}
+
+/** What happens at the beginning of one day. */
+interface ExDay {
+  readonly date: Day;
+  /** Shares before for each share after. */
+  readonly ratio: number;
+  /** In shares as they are on the day. */
+  readonly dividend: number;
+}
+
+/**
+ * @param rows daily bars, oldest first
+ * @param today actions of later days have not happened yet
+ */
+export function adjusted(rows: readonly Row[], actions: Actions, today: Day): readonly Bar[] {
+  const days = exDays(actions, today);
+  const bars: Bar[] = [];
+  let [price, payout, next] = [1, 1, days.length - 1];
+  for (let at = rows.length - 1; at >= 0; at -= 1) {
+    const row = rows[at] ?? {};
+    const date = dayIn(row, 'date');
+    for (let day = days[next]; day !== undefined && day.date > date; day = days[(next -= 1)]) {
+      price *= day.ratio;
+      payout *= kept(day, tradedClose(row, price));
+    }
+    bars.push(barOf(row, date, price, payout));
+  }
+  return bars.toReversed();
+}
+
+function exDays({ dividends, splits }: Actions, today: Day): readonly ExDay[] {
+  const days = new Map<Day, ExDay>();
+  const add = (row: Row, ratio: number, dividend: number): void => {
+    const date = dayIn(row, 'exDate');
+    if (date === '' || date > today) return;
+    const known = days.get(date) ?? { date, ratio: 1, dividend: 0 };
+    days.set(date, {
+      date,
+      ratio: known.ratio * ratio,
+      dividend: known.dividend + dividend,
+    });
+  };
+  for (const row of splits) add(row, ratioOf(row) ?? 1, 0);
+  for (const row of dividends) add(row, 1, Math.max(0, numberIn(row, 'amount') ?? 0));
+  return [...days.values()].sort((one, other) => (one.date < other.date ? -1 : 1));
+}
+
+/** Shares before for each share after, of a split; null when it does not say. */
+function ratioOf(split: Row): number | null {
+  const [from, to] = [numberIn(split, 'fromFactor'), numberIn(split, 'toFactor')];
+  const ratio = from !== null && to !== null && to !== 0 ? from / to : numberIn(split, 'ratio');
+  return ratio !== null && ratio > 0 ? ratio : null;
+}
+
+/** What a price of a day is multiplied by to be one in shares of today. */
+export function splitFactor(splits: readonly Row[], day: Day, today: Day): number {
+  return splits
+    .filter((row) => dayIn(row, 'exDate') > day && dayIn(row, 'exDate') <= today)
+    .reduce((product, row) => product * (ratioOf(row) ?? 1), 1);
+}
+
+/** What a dividend leaves of the last close before it; that of one as large as the price says nothing. */
+function kept({ dividend, ratio }: ExDay, close: number | null): number {
+  if (dividend === 0 || close === null || close <= 0) return 1;
+  const left = 1 - dividend / (close * ratio);
+  return left > 0 ? left : 1;
+}
+
+/** @param price factor of all splits after the bar */
+function tradedClose(row: Row, price: number): number | null {
+  const unadjusted = numberIn(row, 'uClose');
+  if (unadjusted !== null) return unadjusted;
+  const close = numberIn(row, 'close');
+  return close !== null && row['isSplitAdjusted'] === true ? close / price : close;
+}
+
+const NAMES = ['open', 'high', 'low', 'close', 'volume'] as const;
+
+/** Clients know them as uOpen and fOpen. */
+const prefixed = (prefix: 'u' | 'f', name: string): string =>
+  `${prefix}${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+
+function barOf(row: Row, date: Day, price: number, payout: number): Bar {
+  const isAdjusted = row['isSplitAdjusted'] === true || numberIn(row, 'uClose') !== null;
+  const [raw, split, full] = [emptyPrices(), emptyPrices(), emptyPrices()];
+  for (const name of NAMES) {
+    const given = numberIn(row, name);
+    const factor = name === 'volume' ? 1 / price : price;
+    const traded = isAdjusted ? scaled(given, 1 / factor, name) : given;
+    raw[name] = numberIn(row, prefixed('u', name)) ?? traded;
+    split[name] = isAdjusted ? given : scaled(given, factor, name);
+    const paid = name === 'volume' ? split[name] : scaled(split[name], payout, name);
+    full[name] = numberIn(row, prefixed('f', name)) ?? paid;
+  }
+  return { date, raw, split, full, row };
+}
+
+const emptyPrices = (): { -readonly [Name in keyof Prices]: Prices[Name] } => ({
+  ...{ open: null, high: null, low: null, close: null, volume: null },
+});
+
+function scaled(value: number | null, factor: number, name: string): number | null {
+  if (value === null || factor === 1) return value;
+  return name === 'volume' ? Math.round(value * factor) : rounded(value * factor);
+}

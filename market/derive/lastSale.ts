@@ -1,0 +1,130 @@
+// What was traded last as a caller may see it: of ticks, of minutes or of days, whichever tells the
+// latest.
+import { sessionOf } from '../../query/time/calendar.ts';
+import type { Day } from '../../query/time/days.ts';
+import type { Bar } from './adjust.ts';
+import { endOfMinute } from './minuteBars.ts';
+import { dayIn, greatest, instantIn, least, numberIn, type Row, sumOf } from './values.ts';
+import { dayAt } from './words.ts';
+
+/** Data of the tape may be shown freely after so long (SPEC.md "What the service does"). */
+export const DELAY_MS = 15 * 60_000;
+
+export interface Sale {
+  readonly day: Day;
+  readonly price: number;
+  readonly size: number | null;
+  readonly timeMs: number;
+  readonly of: 'trade' | 'minute' | 'day';
+}
+
+/** Newest trades that are read of a symbol. */
+export const TRADES_READ = 1_000;
+
+export interface Ticks {
+  /** Newest trades of a symbol, oldest first; of more than are read only those. */
+  readonly trades: readonly Row[];
+  /** Bars of its newest day with minutes, oldest first. */
+  readonly minutes: readonly Row[];
+}
+
+const isRegular = (trade: Row): boolean => trade['isOutsideRegularHours'] !== true;
+const isOddLot = (trade: Row): boolean => trade['isOddLot'] === true;
+
+/** The last sale in regular hours at or before an instant; days count from their close on. */
+export function lastSale(bars: readonly Bar[], ticks: Ticks, untilMs: number): Sale | undefined {
+  const sales = [
+    saleOfTrade(
+      ticks.trades.filter((row) => isRegular(row) && !isOddLot(row)),
+      untilMs,
+    ),
+    saleOfMinute(ticks.minutes, untilMs),
+    saleOfDay(bars, untilMs),
+  ].filter((sale) => sale !== undefined);
+  return sales.reduce<Sale | undefined>(
+    (best, one) => (best === undefined || sinceMs(one) >= sinceMs(best) ? one : best),
+    undefined,
+  );
+}
+
+/**
+ * From when on a sale is the last one: the official close at the instant of the session's end, also before
+ * a tick of the same time; a trade within a minute before that minute's close.
+ */
+const sinceMs = ({ of, timeMs }: Sale): number => (of === 'minute' ? timeMs - 60_001 : timeMs);
+
+export const lastOddLot = (ticks: Ticks, untilMs: number): Sale | undefined =>
+  saleOfTrade(ticks.trades.filter(isOddLot), untilMs);
+
+export const lastExtended = (ticks: Ticks, untilMs: number): Sale | undefined =>
+  saleOfTrade(
+    ticks.trades.filter((row) => !isRegular(row)),
+    untilMs,
+  );
+
+function saleOfTrade(trades: readonly Row[], untilMs: number): Sale | undefined {
+  const row = trades.findLast((trade) => instantIn(trade, 'time') <= untilMs);
+  const price = numberIn(row, 'price');
+  if (row === undefined || price === null) return undefined;
+  const timeMs = instantIn(row, 'time');
+  return { day: dayAt(timeMs), price, size: numberIn(row, 'size'), timeMs, of: 'trade' };
+}
+
+function saleOfMinute(minutes: readonly Row[], untilMs: number): Sale | undefined {
+  const row = minutes.findLast(
+    (bar) => endOfMinute(bar) <= untilMs && numberIn(bar, 'close') !== null,
+  );
+  const price = numberIn(row, 'close');
+  if (row === undefined || price === null) return undefined;
+  return { day: dayIn(row, 'date'), price, size: null, timeMs: endOfMinute(row), of: 'minute' };
+}
+
+function saleOfDay(bars: readonly Bar[], untilMs: number): Sale | undefined {
+  const bar = bars.findLast((one) => one.split.close !== null && closeOf(one.date) <= untilMs);
+  const price = bar?.split.close ?? null;
+  if (bar === undefined || price === null) return undefined;
+  return { day: bar.date, price, size: null, timeMs: closeOf(bar.date), of: 'day' };
+}
+
+/** When the session of a day ends; of a day without one, 16:00 in winter time as a fallback. */
+export const closeOf = (day: Day): number => known(day)?.closeMs ?? Date.parse(`${day}T21:00:00Z`);
+
+/** The calendar has no sessions before 1990. */
+export const known = (day: Day): ReturnType<typeof sessionOf> =>
+  day < '1990' || day > '2030-12-31' ? undefined : sessionOf(day);
+
+export interface DaySoFar {
+  readonly open: number | null;
+  readonly high: number | null;
+  readonly low: number | null;
+  readonly volume: number | null;
+}
+
+/** A day of ticks so far, as one may see it; undefined where there are none of it. */
+export function daySoFar(ticks: Ticks, day: Day, untilMs: number): DaySoFar | undefined {
+  const minutes = ticks.minutes.filter(
+    (row) => dayIn(row, 'date') === day && endOfMinute(row) <= untilMs,
+  );
+  if (minutes.length > 0) {
+    const of = (name: string): readonly (number | null)[] =>
+      minutes.map((row) => numberIn(row, name));
+    return {
+      open: of('open').find((value) => value !== null) ?? null,
+      high: greatest(of('high')),
+      low: least(of('low')),
+      volume: sumOf(of('volume')),
+    };
+  }
+  const trades = ticks.trades.filter((row) => {
+    const timeMs = instantIn(row, 'time');
+    return isRegular(row) && timeMs <= untilMs && dayAt(timeMs) === day;
+  });
+  if (trades.length === 0) return undefined;
+  const prices = trades.map((row) => numberIn(row, 'price'));
+  const size = sumOf(trades.map((row) => numberIn(row, 'size')));
+  // Of a day with more trades than are read nothing can be said that needs all of them.
+  const isWhole = trades[0] !== ticks.trades[0] || ticks.trades.length < TRADES_READ;
+  return isWhole
+    ? { open: prices[0] ?? null, high: greatest(prices), low: least(prices), volume: size }
+    : { open: null, high: null, low: null, volume: null };
+}

@@ -1,0 +1,309 @@
+// The quote of a symbol at an instant (INTERFACE.md 1 "quote", "delayed-quote", "ohlc", "book"): of its
+// days, and of minutes, trades and best bids of now where there are any.
+import { previousSession } from '../../query/time/calendar.ts';
+import type { Day } from '../../query/time/days.ts';
+import { addMonths } from '../../query/time/days.ts';
+import { type Actions, adjusted, type Bar, splitFactor } from './adjust.ts';
+import {
+  closeOf,
+  type DaySoFar,
+  daySoFar,
+  DELAY_MS,
+  known,
+  lastExtended,
+  lastOddLot,
+  lastSale,
+  type Sale,
+  type Ticks,
+} from './lastSale.ts';
+import {
+  difference,
+  greatest,
+  instantIn,
+  least,
+  meanOf,
+  numberIn,
+  rounded,
+  type Row,
+  shareOf,
+  textIn,
+} from './values.ts';
+import { longDay, timeLabel } from './words.ts';
+
+export interface QuoteInputs extends Ticks, Actions {
+  /** Newest daily bars, oldest first: a year of them. */
+  readonly days: readonly Row[];
+  readonly company: Row | undefined;
+  readonly symbol: Row | undefined;
+  /** Newest best bid and ask. */
+  readonly quotes: readonly Row[];
+}
+
+export interface Moment {
+  readonly nowMs: number;
+  /** What happened later may not be seen yet; now for whoever sees real-time data. */
+  readonly untilMs: number;
+  /** The exchange's day. */
+  readonly today: Day;
+}
+
+/** Sessions of the average volume (INTERFACE.md 1: avgTotalVolume). */
+const AVERAGE_SESSIONS = 30;
+const EXTENDED_HOURS_MS = 4 * 3_600_000;
+
+/** Where the prices of a symbol stand. */
+interface Standing {
+  readonly sale: Sale;
+  /** Of the sale's day: its official bar, or what is known of it so far. */
+  readonly day: DaySoFar;
+  readonly isOfficial: boolean;
+  /** The last bar before the sale's day. */
+  readonly before: Bar | undefined;
+  readonly bars: readonly Bar[];
+}
+
+/** Undefined where nothing was traded that may be seen. */
+export function standingOf(
+  inputs: QuoteInputs,
+  { today, ...moment }: Moment,
+  untilMs = moment.untilMs,
+): Standing | undefined {
+  const bars = adjusted(inputs.days, inputs, today);
+  const given = lastSale(bars, inputs, untilMs);
+  if (given === undefined) return undefined;
+  const factor = given.of === 'day' ? 1 : splitFactor(inputs.splits, given.day, today);
+  const sale = { ...given, price: rounded(given.price * factor) };
+  const official = bars.findLast((bar) => bar.date === sale.day && closeOf(bar.date) <= untilMs);
+  const soFar = official === undefined ? daySoFar(inputs, sale.day, untilMs) : official.split;
+  return {
+    sale,
+    day: official?.split ?? inShares(soFar, factor),
+    isOfficial: official !== undefined,
+    before: bars.findLast(({ date }) => date < sale.day),
+    bars,
+  };
+}
+
+const NO_DAY: DaySoFar = { open: null, high: null, low: null, volume: null };
+
+function inShares(day: DaySoFar | undefined, factor: number): DaySoFar {
+  if (day === undefined || factor === 1) return day ?? NO_DAY;
+  const times = (value: number | null): number | null =>
+    value === null ? null : rounded(value * factor);
+  const volume = day.volume === null ? null : Math.round(day.volume / factor);
+  return { open: times(day.open), high: times(day.high), low: times(day.low), volume };
+}
+
+/** What is said of the last price: INTERFACE.md 1 lists the words. */
+function sourceOf(
+  { isOfficial, sale }: Standing,
+  { nowMs, today, untilMs }: Moment,
+): readonly [calculation: string, source: string, time: string] {
+  if (!isOfficial && sale.of !== 'day') {
+    return untilMs < nowMs
+      ? ['sip', '15 minute delayed price', timeLabel(sale.timeMs)]
+      : ['realtime', 'Real time price', timeLabel(sale.timeMs)];
+  }
+  const session = known(today) === undefined ? previousSession(today) : today;
+  const latest = closeOf(session) <= nowMs ? session : previousSession(session);
+  const day = longDay(sale.day);
+  return sale.day >= latest && !isOpenAt(nowMs, today)
+    ? ['close', 'Close', day]
+    : ['previousclose', 'Previous close', day];
+}
+
+export function isOpenAt(nowMs: number, today: Day): boolean {
+  const session = known(today);
+  return session !== undefined && session.openMs <= nowMs && nowMs < session.closeMs;
+}
+
+/** The quote object; undefined where nothing is known of the symbol's prices. */
+export function quoteOf(symbol: string, inputs: QuoteInputs, moment: Moment): Row | undefined {
+  const standing = standingOf(inputs, moment);
+  if (standing === undefined) return undefined;
+  const { before, day, isOfficial, sale } = standing;
+  const [calculationPrice, latestSource, latestTime] = sourceOf(standing, moment);
+  const session = known(sale.day);
+  const previousClose = before?.split.close ?? null;
+  const close = isOfficial ? sale.price : null;
+  const official = isOfficial ? 'official' : null;
+  const shares = numberIn(inputs.company, 'sharesOutstanding');
+  const eps = numberIn(inputs.company, 'ttmEPS');
+  return {
+    ...namesOf(symbol, inputs),
+    calculationPrice,
+    open: day.open,
+    openTime: day.open === null ? null : (session?.openMs ?? null),
+    openSource: day.open === null ? null : 'official',
+    close,
+    closeTime: isOfficial ? closeOf(sale.day) : null,
+    closeSource: official,
+    high: day.high,
+    highTime: isOfficial ? closeOf(sale.day) : null,
+    highSource: day.high === null ? null : latestSource,
+    low: day.low,
+    lowTime: isOfficial ? closeOf(sale.day) : null,
+    lowSource: day.low === null ? null : latestSource,
+    latestPrice: sale.price,
+    latestSource,
+    latestTime,
+    latestUpdate: sale.timeMs,
+    latestVolume: day.volume,
+    ...ofFeed(inputs, moment),
+    ...delayedOf(inputs, moment),
+    ...extendedOf(inputs, moment, close ?? previousClose, sale),
+    previousClose,
+    previousVolume: before?.split.volume ?? null,
+    change: difference(previousClose, sale.price),
+    changePercent: shareOf(previousClose, sale.price),
+    volume: day.volume,
+    ...exchangeOf(inputs, moment, averageVolume(standing)),
+    marketCap: shares === null ? null : Math.round(shares * sale.price),
+    peRatio: eps === null || eps === 0 ? null : rounded(sale.price / eps, 2),
+    ...yearOf(standing, moment),
+    lastTradeTime: sale.timeMs,
+    currency: textIn(inputs.company, 'currency') ?? textIn(inputs.symbol, 'currency') ?? 'USD',
+    isUSMarketOpen: isOpenAt(moment.nowMs, moment.today),
+    sector: textIn(inputs.company, 'sector'),
+  };
+}
+
+const namesOf = (symbol: string, { company, symbol: listed }: QuoteInputs): Row => ({
+  symbol,
+  companyName:
+    textIn(company, 'companyName') ?? textIn(company, 'securityName') ?? textIn(listed, 'name'),
+  primaryExchange: textIn(company, 'exchange') ?? textIn(listed, 'exchangeName'),
+});
+
+/** The last price of the feed itself, where there are trades. */
+function ofFeed(inputs: QuoteInputs, { nowMs, untilMs }: Moment): Row {
+  const trade = untilMs < nowMs ? undefined : lastSale([], { ...inputs, minutes: [] }, nowMs);
+  return {
+    iexRealtimePrice: trade?.price ?? null,
+    iexRealtimeSize: trade?.size ?? null,
+    iexLastUpdated: trade?.timeMs ?? null,
+  };
+}
+
+function delayedOf(inputs: QuoteInputs, moment: Moment): Row {
+  const untilMs = Math.min(moment.untilMs, moment.nowMs - DELAY_MS);
+  const sale = standingOf(inputs, moment, untilMs)?.sale;
+  const odd = lastOddLot(inputs, untilMs);
+  return {
+    delayedPrice: sale?.price ?? null,
+    delayedPriceTime: sale?.timeMs ?? null,
+    oddLotDelayedPrice: odd?.price ?? null,
+    oddLotDelayedPriceTime: odd?.timeMs ?? null,
+  };
+}
+
+/** Outside the hours, until the next session is near: INTERFACE.md 1 has them relative to the close. */
+function extendedOf(
+  inputs: QuoteInputs,
+  { nowMs, today, untilMs }: Moment,
+  close: number | null,
+  sale: Sale,
+): Row {
+  const trade = isOpenAt(nowMs, today) ? undefined : lastExtended(inputs, untilMs);
+  const isNewer = trade !== undefined && trade.timeMs > sale.timeMs - EXTENDED_HOURS_MS;
+  const price = isNewer ? trade.price : null;
+  return {
+    extendedPrice: price,
+    extendedChange: difference(price === null ? null : close, price),
+    extendedChangePercent: shareOf(close, price),
+    extendedPriceTime: isNewer ? trade.timeMs : null,
+  };
+}
+
+/** Of the venue whose feed this is: best bid and ask, where there are any. */
+function exchangeOf(
+  { quotes }: QuoteInputs,
+  { nowMs, untilMs }: Moment,
+  avgTotalVolume: number | null,
+): Row {
+  // The best bid and ask of a feed is real time or not there.
+  const best =
+    untilMs < nowMs ? undefined : quotes.findLast((row) => instantIn(row, 'time') <= nowMs);
+  return {
+    iexMarketPercent: null,
+    iexVolume: null,
+    avgTotalVolume,
+    iexBidPrice: numberIn(best, 'bidPrice'),
+    iexBidSize: numberIn(best, 'bidSize'),
+    iexAskPrice: numberIn(best, 'askPrice'),
+    iexAskSize: numberIn(best, 'askSize'),
+    iexOpen: null,
+    iexOpenTime: null,
+    iexClose: null,
+    iexCloseTime: null,
+  };
+}
+
+function averageVolume({ bars, sale }: Standing): number | null {
+  const recent = bars.filter(({ date }) => date <= sale.day).slice(-AVERAGE_SESSIONS);
+  const average = meanOf(recent.map(({ split }) => split.volume));
+  return average === null ? null : Math.round(average);
+}
+
+/** Of the last year, the day of the last sale included. */
+function yearOf({ bars, day, sale }: Standing, { today }: Moment): Row {
+  const since = addMonths(today, -12);
+  const year = bars.filter(({ date }) => date > since && date < sale.day);
+  const lastYear = `${Number(today.slice(0, 4)) - 1}-12-31`;
+  const base = bars.findLast(({ date }) => date <= lastYear);
+  return {
+    week52High: greatest([
+      ...year.map(({ split }) => split.high ?? split.close),
+      day.high,
+      sale.price,
+    ]),
+    week52Low: least([...year.map(({ split }) => split.low ?? split.close), day.low, sale.price]),
+    ytdChange: shareOf(base?.split.close ?? null, sale.price),
+  };
+}
+
+/** `delayed-quote`; undefined where nothing of the symbol may be seen yet. */
+export function delayedQuoteOf(
+  symbol: string,
+  inputs: QuoteInputs,
+  moment: Moment,
+  oddLot: boolean,
+): Row | undefined {
+  const untilMs = Math.min(moment.untilMs, moment.nowMs - DELAY_MS);
+  const standing = standingOf(inputs, moment, untilMs);
+  if (standing === undefined) return undefined;
+  const sale = (oddLot ? lastOddLot(inputs, untilMs) : undefined) ?? standing.sale;
+  return {
+    symbol,
+    delayedPrice: sale.price,
+    delayedSize: sale.size,
+    delayedPriceTime: sale.timeMs,
+    high: standing.day.high,
+    low: standing.day.low,
+    totalVolume: standing.day.volume,
+    processedTime: sale.timeMs + DELAY_MS,
+  };
+}
+
+/** `ohlc`; undefined where there is no day. */
+export function ohlcOf(symbol: string, inputs: QuoteInputs, moment: Moment): Row | undefined {
+  const standing = standingOf(inputs, moment);
+  if (standing === undefined) return undefined;
+  const { day, isOfficial, sale } = standing;
+  return {
+    open: { price: day.open, time: known(sale.day)?.openMs ?? null },
+    close: { price: isOfficial ? sale.price : null, time: isOfficial ? closeOf(sale.day) : null },
+    high: day.high,
+    low: day.low,
+    volume: day.volume,
+    symbol,
+  };
+}
+
+/** What the market is doing now, as the book tells it. */
+export function systemEventOf({ nowMs, today }: Pick<Moment, 'nowMs' | 'today'>): Row {
+  const session = known(today);
+  if (session === undefined || nowMs < session.openMs) return {};
+  const isOpen = nowMs < session.closeMs;
+  return { systemEvent: isOpen ? 'R' : 'M', timestamp: isOpen ? session.openMs : session.closeMs };
+}

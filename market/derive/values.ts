@@ -1,0 +1,77 @@
+// Values of records as the market's computations need them.
+import type { Day } from '../../query/time/days.ts';
+
+/** A record of an input, by the input's names of properties. */
+export type Row = Readonly<Record<string, unknown>>;
+
+export function numberIn(row: Row | undefined, name: string): number | null {
+  const value = row?.[name];
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
+
+export function textIn(row: Row | undefined, name: string): string | null {
+  const value = row?.[name];
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+/** A day as it is stored: a day, a time or epoch milliseconds. */
+export function dayIn(row: Row, name: string): Day {
+  const value = row[name];
+  if (typeof value === 'number') return new Date(value).toISOString().slice(0, 10);
+  return typeof value === 'string' ? value.slice(0, 10) : '';
+}
+
+/** An instant, epoch milliseconds; NaN when there is none. */
+export function instantIn(row: Row, name: string): number {
+  const value = row[name];
+  return typeof value === 'number' ? value : Date.parse(String(value));
+}
+
+/** Decimals of prices that were multiplied, and of shares of 1. */
+const DECIMALS = 6;
+/** Decimals of changes in percent, of which clients show two (INTERFACE.md 1 "quote"). */
+const PERCENT_DECIMALS = 5;
+
+export function rounded(value: number, decimals = DECIMALS): number {
+  const scale = 10 ** decimals;
+  const scaled = Math.round(value * scale) / scale;
+  // What is too large for the scale has no decimals to lose, and no answer has -0.
+  return Number.isFinite(scaled) ? scaled + 0 : value;
+}
+
+/** What `to` is more than `from`, as a share of it; null where there is none. */
+export function shareOf(
+  from: number | null,
+  to: number | null,
+  decimals = PERCENT_DECIMALS,
+): number | null {
+  if (from === null || to === null || from === 0) return null;
+  return rounded(to / from - 1, decimals);
+}
+
+export const difference = (from: number | null, to: number | null): number | null =>
+  from === null || to === null ? null : rounded(to - from);
+
+const known = (values: readonly (number | null)[]): readonly number[] =>
+  values.filter((value) => value !== null);
+
+export const greatest = (values: readonly (number | null)[]): number | null =>
+  known(values).reduce<number | null>(
+    (most, one) => (most === null || one > most ? one : most),
+    null,
+  );
+
+export const least = (values: readonly (number | null)[]): number | null =>
+  known(values).reduce<number | null>(
+    (most, one) => (most === null || one < most ? one : most),
+    null,
+  );
+
+export const sumOf = (values: readonly (number | null)[]): number =>
+  known(values).reduce((sum, one) => sum + one, 0);
+
+/** Mean of the values there are; null of none. */
+export function meanOf(values: readonly (number | null)[]): number | null {
+  const all = known(values);
+  return all.length === 0 ? null : sumOf(all) / all.length;
+}

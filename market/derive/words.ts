@@ -1,0 +1,63 @@
+// Days and times as people read them in answers (INTERFACE.md 1): in words of the exchange's zone.
+import { Temporal } from 'temporal-polyfill';
+import type { Day } from '../../query/time/days.ts';
+
+/** Where the exchange's clock stands. */
+const ZONE = 'America/New_York';
+
+const MONTHS: readonly string[] = [
+  ...['January', 'February', 'March', 'April', 'May', 'June', 'July'],
+  ...['August', 'September', 'October', 'November', 'December'],
+];
+
+const partsOf = (day: Day): readonly [string, string, number] => [
+  day.slice(0, 4),
+  MONTHS[Number(day.slice(5, 7)) - 1] ?? '',
+  Number(day.slice(8, 10)),
+];
+
+/** `Jun 8, 22` */
+export function shortDay(day: Day): string {
+  const [year, month, date] = partsOf(day);
+  return `${month.slice(0, 3)} ${date}, ${year.slice(2)}`;
+}
+
+/** `April 4, 2019` */
+export function longDay(day: Day): string {
+  const [year, month, date] = partsOf(day);
+  return `${month} ${date}, ${year}`;
+}
+
+/** `09:30 AM`, on the hour `10 AM`, of `HH:MM`. */
+export function minuteLabel(minute: string): string {
+  const [hours = 0, minutes = 0] = minute.split(':').map(Number);
+  const hour = String(hours % 12 === 0 ? 12 : hours % 12);
+  const half = hours < 12 ? 'AM' : 'PM';
+  return minutes === 0
+    ? `${hour} ${half}`
+    : `${hour.padStart(2, '0')}:${String(minutes).padStart(2, '0')} ${half}`;
+}
+
+const local = (ms: number): Temporal.ZonedDateTime =>
+  Temporal.Instant.fromEpochMilliseconds(Math.floor(ms)).toZonedDateTimeISO(ZONE);
+
+/** The exchange's day of an instant. */
+export const dayAt = (ms: number): Day => local(ms).toPlainDate().toString();
+
+/** `HH:MM:SS` at the exchange. */
+export const clockAt = (ms: number): string =>
+  local(ms).toPlainTime().toString().slice(0, 8).padEnd(8, ':00');
+
+/** `10:00:40 AM` */
+export function timeLabel(ms: number): string {
+  const time = clockAt(ms);
+  const hours = Number(time.slice(0, 2));
+  const hour = hours % 12 === 0 ? 12 : hours % 12;
+  return `${hour}${time.slice(2)} ${hours < 12 ? 'AM' : 'PM'}`;
+}
+
+/** First instant of a minute `HH:MM` of a day at the exchange, epoch milliseconds; NaN when it is none. */
+export function instantOf(day: Day, minute: string): number {
+  if (!/^\d{2}:\d{2}$/.test(minute)) return Number.NaN;
+  return Temporal.PlainDateTime.from(`${day}T${minute}`).toZonedDateTime(ZONE).epochMilliseconds;
+}

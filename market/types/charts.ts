@@ -1,0 +1,142 @@
+// Types that are bars: chart, historical-prices, previous, intraday-prices (INTERFACE.md 1).
+import { addDays } from '../../query/time/days.ts';
+import { type Actions, adjusted, type Bar } from '../derive/adjust.ts';
+import { type ChartOptions, chartRows, previousRow } from '../derive/dailyBars.ts';
+import { endOfMinute, minuteRows } from '../derive/minuteBars.ts';
+import { standingOf } from '../derive/quote.ts';
+import { dayIn, type Row } from '../derive/values.ts';
+import { type Ask, between, type Need, newest, type Read, wholeOf } from './ask.ts';
+import { dynamicRange, minuteDay, type Span, spanOf } from './days.ts';
+import { quoteInputs, quoteNeeds } from './prices.ts';
+
+/** Days before a chart's first that are read besides: the bar before it tells its change. */
+const BEFORE_DAYS = 14;
+
+const actionNeeds = (key: string): readonly Need[] => [
+  wholeOf('SPLITS', key),
+  wholeOf('DIVIDENDS', key),
+];
+
+function actionsOf(key: string, read: Read): Actions {
+  const [splits, dividends] = actionNeeds(key).map(read);
+  return { splits: splits ?? [], dividends: dividends ?? [] };
+}
+
+export function chartNeeds(ask: Ask): readonly Need[] {
+  const span = spanOf(ask);
+  if (span.kind === 'minutes') {
+    return [minutesNeed(ask, span), ...(fromClose(ask) ? [daysBefore(ask, span)] : [])];
+  }
+  const ticks = ask.options.includeToday === true ? quoteNeeds(ask) : [];
+  return [daysNeed(ask, span), ...actionNeeds(ask.symbol), ...ticks];
+}
+
+export function chart(ask: Ask, read: Read): readonly object[] {
+  const span = spanOf(ask);
+  return span.kind === 'minutes' ? minuteChart(ask, span, read) : dayChart(ask, span, read);
+}
+
+/** `{range, data}`: what a client draws when it leaves the range to the time of day. */
+export const dynamicChart = (ask: Ask, read: Read): object => ({
+  range: dynamicRange(ask),
+  data: chart(ask, read),
+});
+
+type DaySpan = Extract<Span, { kind: 'days' }>;
+type MinuteSpan = Extract<Span, { kind: 'minutes' }>;
+
+function daysNeed({ symbol }: Ask, { count, days }: DaySpan): Need {
+  if (count !== undefined) return newest('HISTORICAL_PRICES', symbol, count + 1);
+  const from = days.from === undefined ? undefined : addDays(days.from, -BEFORE_DAYS);
+  return between('HISTORICAL_PRICES', symbol, from, days.to);
+}
+
+function dayChart(ask: Ask, span: DaySpan, read: Read): readonly object[] {
+  const { options, symbol, today } = ask;
+  const rows = read(daysNeed(ask, span));
+  const actions = actionsOf(symbol, read);
+  const bars = adjusted(rows, actions, today);
+  const all = options.includeToday === true ? [...bars, ...barOfToday(ask, read, bars)] : bars;
+  const last = span.count ?? options.chartLast ?? options.last;
+  return chartRows(symbol, all, span.days.from, { ...chartOptions(ask), last });
+}
+
+const chartOptions = ({ options }: Ask): Omit<ChartOptions, 'last'> => ({
+  closeOnly: options.chartCloseOnly === true,
+  simplify: options.chartSimplify === true,
+  interval: options.chartInterval,
+  fromClose: options.changeFromClose === true,
+  order: options.sort ?? 'asc',
+});
+
+/** The day of the last price, where it is no bar yet. */
+function barOfToday(ask: Ask, read: Read, bars: readonly Bar[]): readonly Bar[] {
+  const standing = standingOf(quoteInputs(ask, read), ask, ask.untilMs);
+  if (standing === undefined || standing.sale.day <= (bars.at(-1)?.date ?? '')) return [];
+  const { day, sale } = standing;
+  const prices = { ...day, close: sale.price };
+  return [{ date: sale.day, raw: prices, split: prices, full: prices, row: {} }];
+}
+
+/** Of today there may be one that is not over, and the bar before tells the change. */
+const previousNeed = ({ symbol }: Ask): Need => newest('HISTORICAL_PRICES', symbol, 3);
+
+export const previousNeeds = (ask: Ask): readonly Need[] => [
+  previousNeed(ask),
+  ...actionNeeds(ask.symbol),
+];
+
+export function previous(ask: Ask, read: Read): object | undefined {
+  const rows = read(previousNeed(ask)).filter((row) => dayIn(row, 'date') < ask.today);
+  const bars = adjusted(rows, actionsOf(ask.symbol, read), ask.today);
+  return bars.length === 0 ? undefined : previousRow(ask.symbol, bars);
+}
+
+export const minuteNeeds = (ask: Ask): readonly Need[] => {
+  const span = minuteSpan(ask);
+  return [minutesNeed(ask, span), ...(fromClose(ask) ? [daysBefore(ask, span)] : [])];
+};
+
+export const minutes = (ask: Ask, read: Read): readonly object[] =>
+  minuteChart(ask, minuteSpan(ask), read);
+
+/** Of the days that are named, or of the day that is shown now. */
+function minuteSpan(ask: Ask): MinuteSpan {
+  const { from, on, range, to } = ask.options;
+  const named = from ?? to ?? on ?? (range === undefined ? undefined : range);
+  if (named === undefined) return { kind: 'minutes', days: minuteDay(ask), minutes: 1 };
+  const { days } = spanOf(ask);
+  return { kind: 'minutes', days, minutes: 1 };
+}
+
+const fromClose = ({ options }: Ask): boolean => options.changeFromClose === true;
+
+const minutesNeed = ({ symbol }: Ask, { days }: MinuteSpan): Need =>
+  between('INTRADAY_PRICES', symbol, days.from, days.to);
+
+/** The close before a day. */
+const daysBefore = ({ symbol }: Ask, { days }: MinuteSpan): Need => ({
+  input: 'HISTORICAL_PRICES',
+  key: symbol,
+  window: { kind: 'at', day: addDays(days.from ?? '1970-01-01', -1) },
+});
+
+function minuteChart(ask: Ask, span: MinuteSpan, read: Read): readonly object[] {
+  const { options } = ask;
+  const rows = visible(read(minutesNeed(ask, span)), ask.untilMs);
+  const before = fromClose(ask) ? read(daysBefore(ask, span)).at(-1) : undefined;
+  const close = before?.['close'];
+  return minuteRows(rows, {
+    simplify: options.chartSimplify === true,
+    interval: options.chartInterval,
+    last: options.chartLast ?? options.last,
+    fromClose: typeof close === 'number' ? close : null,
+    minutes: span.minutes,
+    order: options.sort ?? 'asc',
+    plain: options.chartIEXOnly === true,
+  });
+}
+
+/** Minutes that are over for the caller. */
+const visible = (rows: readonly Row[], untilMs: number): readonly Row[] =>
+  rows.filter((row) => !(endOfMinute(row) > untilMs));

@@ -1,0 +1,77 @@
+// Types that are figures of days and trades: stats, largest-trades, volume-by-venue, effective-spread
+// (INTERFACE.md 1).
+import { TRADES_READ } from '../derive/lastSale.ts';
+import { anchorDays, statsOf } from '../derive/stats.ts';
+import { effectiveSpread, largestTrades, venuesOf, volumeByVenue } from '../derive/trades.ts';
+import type { Row } from '../derive/values.ts';
+import { type Ask, type Need, newest, type Read, wholeOf } from './ask.ts';
+import { inPercent, quoteInputs, quoteNeeds, YEAR_BARS } from './prices.ts';
+
+/** What beta is measured against: the fund of the whole market that most owners have. */
+const BENCHMARK = 'SPY';
+
+const anchorNeeds = ({ symbol: key, today }: Ask): readonly Need[] => [
+  { input: 'HISTORICAL_PRICES', key, window: { kind: 'oldest' } },
+  ...anchorDays(today).map((day): Need => ({
+    ...{ input: 'HISTORICAL_PRICES', key, window: { kind: 'at', day } },
+  })),
+];
+
+const benchmarkNeeds = (): readonly [Need, Need, Need] => [
+  newest('HISTORICAL_PRICES', BENCHMARK, YEAR_BARS),
+  wholeOf('SPLITS', BENCHMARK),
+  wholeOf('DIVIDENDS', BENCHMARK),
+];
+
+export const statsNeeds = (ask: Ask): readonly Need[] => [
+  ...quoteNeeds(ask),
+  ...anchorNeeds(ask),
+  ...benchmarkNeeds(),
+];
+
+export function stats(ask: Ask, read: Read): Row | undefined {
+  const [benchmark, benchmarkSplits, benchmarkDividends] = benchmarkNeeds();
+  const { nowMs, today, untilMs } = ask;
+  const found = statsOf(
+    {
+      ...quoteInputs(ask, read),
+      anchors: anchorNeeds(ask).flatMap(read),
+      benchmark: read(benchmark),
+      benchmarkSplits: read(benchmarkSplits),
+      benchmarkDividends: read(benchmarkDividends),
+    },
+    { nowMs, today, untilMs },
+  );
+  const percentages = Object.keys(found ?? {}).filter((name) => name.endsWith('ChangePercent'));
+  return inPercent(ask, found, [...percentages, 'week52change']);
+}
+
+const venuesNeed: Need = wholeOf('VENUES', '');
+
+export const tradeNeeds = ({ symbol }: Ask): readonly Need[] => [
+  newest('TRADES', symbol, TRADES_READ),
+  venuesNeed,
+];
+
+const seen = (ask: Ask, need: Need, read: Read): readonly Row[] =>
+  read(need).filter((row) => !(Date.parse(String(row['time'])) > ask.untilMs));
+
+const tradesOf = (ask: Ask, read: Read): readonly Row[] =>
+  seen(ask, newest('TRADES', ask.symbol, TRADES_READ), read);
+
+export const largest = (ask: Ask, read: Read): readonly object[] =>
+  largestTrades(tradesOf(ask, read), venuesOf(read(venuesNeed)));
+
+export const venueVolumes = (ask: Ask, read: Read): readonly object[] =>
+  volumeByVenue(tradesOf(ask, read), venuesOf(read(venuesNeed)));
+
+const spreadQuotes = ({ symbol }: Ask): Need => newest('QUOTES', symbol, TRADES_READ);
+
+export const spreadNeeds = (ask: Ask): readonly Need[] => [...tradeNeeds(ask), spreadQuotes(ask)];
+
+export const spreads = (ask: Ask, read: Read): readonly object[] =>
+  effectiveSpread(
+    tradesOf(ask, read),
+    seen(ask, spreadQuotes(ask), read),
+    venuesOf(read(venuesNeed)),
+  );

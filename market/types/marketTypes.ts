@@ -1,0 +1,259 @@
+// The table of market types: every computed type of the stock endpoints, a row each. Weights are those
+// that clients of the original know (INTERFACE.md 0.3).
+import type { InputId } from '../inputs/inputs.ts';
+import type { Ask, Need, Options, Read } from './ask.ts';
+import {
+  chart,
+  chartNeeds,
+  dynamicChart,
+  minuteNeeds,
+  minutes,
+  previous,
+  previousNeeds,
+} from './charts.ts';
+import {
+  largest,
+  spreadNeeds,
+  spreads,
+  stats,
+  statsNeeds,
+  tradeNeeds,
+  venueVolumes,
+} from './figures.ts';
+import { book, delayedQuote, ohlc, price, quote, quoteNeeds } from './prices.ts';
+import { spanOf } from './days.ts';
+
+/** How an answer is paid. */
+type Charge =
+  /** So much for each symbol that is answered. */
+  | { readonly kind: 'answer'; readonly weight: number; readonly usageKey: string }
+  /** For each row what its input's dataset costs a record, or a share of it. */
+  | {
+      readonly kind: 'rows';
+      readonly of: (ask: Ask) => InputId;
+      readonly share: (ask: Ask) => number;
+      /** Rows that are paid of so many. */
+      readonly paid: (rows: readonly unknown[]) => number;
+      /** The most that an answer can have. */
+      readonly most: number;
+    };
+
+/** What may follow the type in a path. */
+type Part = 'none' | 'range' | 'attribute';
+
+export interface MarketType {
+  readonly name: string;
+  readonly summary: string;
+  /** It is there when one of these inputs is; what else it reads fills in more. */
+  readonly of: readonly InputId[];
+  /** A dataset of CORE whose records are its answer already: where there is one, it serves the type. */
+  readonly loadedAs?: string;
+  readonly shape: 'object' | 'list' | 'value';
+  readonly options: readonly (keyof Options)[];
+  readonly part: Part;
+  readonly charge: Charge;
+  readonly needs: (ask: Ask) => readonly Need[];
+  /** Undefined: nothing is known of the symbol. */
+  readonly answer: (ask: Ask, read: Read) => unknown;
+}
+
+const PRICES: readonly InputId[] = ['HISTORICAL_PRICES', 'INTRADAY_PRICES', 'TRADES'];
+
+const each = (weight: number, usageKey: string): Charge => ({ kind: 'answer', weight, usageKey });
+
+/** Days that a symbol can have; a chart has no more rows. */
+const DAYS_MOST = 20_000;
+/** Minutes of one answer: thirty days with the hours before and after. */
+const MINUTES_MOST = 30_000;
+/** Minutes of one day that are paid (INTERFACE.md 0.3). */
+const MINUTES_PAID = 50;
+/** What a row of a close alone costs of a whole one. */
+const CLOSE_SHARE = 1 / 5;
+
+const ofSpan = (ask: Ask): InputId =>
+  spanOf(ask).kind === 'minutes' ? 'INTRADAY_PRICES' : 'HISTORICAL_PRICES';
+
+/** A close alone, or one day by its bar, costs less; minutes cost as they are. */
+const chartShare = (ask: Ask): number => {
+  const { chartByDay, chartCloseOnly } = ask.options;
+  const isLess = chartCloseOnly === true || chartByDay === true;
+  return isLess && ofSpan(ask) === 'HISTORICAL_PRICES' ? CLOSE_SHARE : 1;
+};
+
+function paidRows(rows: readonly unknown[]): number {
+  const days = new Map<unknown, number>();
+  let others = 0;
+  for (const row of rows) {
+    if (typeof row !== 'object' || row === null || !('minute' in row && 'date' in row)) others += 1;
+    else days.set(row.date, (days.get(row.date) ?? 0) + 1);
+  }
+  return [...days.values()].reduce((sum, count) => sum + Math.min(count, MINUTES_PAID), others);
+}
+
+const OF_DAYS = ['range', 'from', 'to', 'on', 'sort', 'last'] as const;
+const OF_MINUTES = [
+  ...(['chartLast', 'chartInterval', 'chartSimplify', 'changeFromClose'] as const),
+  ...(['chartReset', 'chartIEXOnly', 'chartIEXWhenNull', 'exactDate'] as const),
+];
+const OF_CHART = [
+  ...OF_DAYS,
+  ...OF_MINUTES,
+  'chartCloseOnly',
+  'chartByDay',
+  'includeToday',
+] as const;
+
+const CHART: Omit<MarketType, 'name' | 'summary'> = {
+  of: ['HISTORICAL_PRICES'],
+  shape: 'list',
+  options: [...OF_CHART, 'displayPercent'],
+  part: 'range',
+  charge: { kind: 'rows', of: ofSpan, share: chartShare, paid: paidRows, most: DAYS_MOST },
+  needs: chartNeeds,
+  answer: (ask, read) =>
+    ask.options.range?.toLowerCase() === 'dynamic' ? dynamicChart(ask, read) : chart(ask, read),
+};
+
+const QUOTE: Pick<MarketType, 'of' | 'needs'> = { of: PRICES, needs: quoteNeeds };
+const TRADES: Pick<MarketType, 'of' | 'shape' | 'options' | 'part'> = {
+  ...{ of: ['TRADES'], shape: 'list', options: [], part: 'none' },
+};
+
+export const MARKET_TYPES: readonly MarketType[] = [
+  {
+    ...QUOTE,
+    name: 'quote',
+    summary:
+      'Latest price with what is known of the day and the year; `/quote/{attribute}` one value.',
+    loadedAs: 'QUOTE',
+    shape: 'object',
+    options: ['displayPercent'],
+    part: 'attribute',
+    charge: each(1, 'STOCK_QUOTE'),
+    answer: quote,
+  },
+  {
+    ...QUOTE,
+    name: 'price',
+    summary: 'Latest price as a number.',
+    shape: 'value',
+    options: [],
+    part: 'none',
+    charge: each(1, 'PRICE_ONLY'),
+    answer: price,
+  },
+  {
+    ...QUOTE,
+    name: 'delayed-quote',
+    summary: 'Price, day and volume as they were 15 minutes ago.',
+    loadedAs: 'DELAYED_QUOTE',
+    shape: 'object',
+    options: ['oddLot'],
+    part: 'none',
+    charge: each(1, 'DELAYED_QUOTE'),
+    answer: delayedQuote,
+  },
+  {
+    ...QUOTE,
+    name: 'ohlc',
+    summary: 'Open, high, low and close of the newest day.',
+    loadedAs: 'OHLC',
+    shape: 'object',
+    options: [],
+    part: 'none',
+    charge: each(2, 'OPEN_CLOSE'),
+    answer: ohlc,
+  },
+  {
+    ...QUOTE,
+    name: 'book',
+    summary: 'Quote, best bid and ask, newest trades, and what the market is doing.',
+    loadedAs: 'BOOK',
+    shape: 'object',
+    options: ['displayPercent'],
+    part: 'none',
+    charge: each(1, 'STOCK_BOOK'),
+    answer: book,
+  },
+  {
+    name: 'previous',
+    summary: 'The last day before today, adjusted.',
+    of: ['HISTORICAL_PRICES'],
+    shape: 'object',
+    options: [],
+    part: 'none',
+    charge: each(2, 'PREVIOUS'),
+    needs: previousNeeds,
+    answer: previous,
+  },
+  {
+    ...CHART,
+    name: 'chart',
+    summary: 'Bars of days or minutes: adjusted for splits, `u` as traded, `f` for dividends too.',
+  },
+  { ...CHART, name: 'historical-prices', summary: 'The same as chart.' },
+  {
+    name: 'intraday-prices',
+    summary: 'Bars of minutes of a day or of several.',
+    of: ['INTRADAY_PRICES'],
+    shape: 'list',
+    options: [...OF_DAYS, ...OF_MINUTES],
+    part: 'range',
+    charge: {
+      kind: 'rows',
+      of: () => 'INTRADAY_PRICES',
+      share: () => 1,
+      paid: paidRows,
+      most: MINUTES_MOST,
+    },
+    needs: minuteNeeds,
+    answer: minutes,
+  },
+  {
+    name: 'stats',
+    summary:
+      'Key figures: changes, averages, 52 weeks, beta, dividends; `/stats/{stat}` one value.',
+    of: ['HISTORICAL_PRICES'],
+    loadedAs: 'STATS',
+    shape: 'object',
+    options: ['displayPercent'],
+    part: 'attribute',
+    charge: each(5, 'KEY_STATS'),
+    needs: statsNeeds,
+    answer: stats,
+  },
+  {
+    ...TRADES,
+    name: 'largest-trades',
+    summary: 'The ten largest trades of the newest day.',
+    loadedAs: 'LARGEST_TRADES',
+    charge: { kind: 'rows', of: () => 'TRADES', share: () => 1, paid: paidRows, most: 10 },
+    needs: tradeNeeds,
+    answer: largest,
+  },
+  {
+    ...TRADES,
+    name: 'volume-by-venue',
+    summary: 'Volume of the newest day by venue.',
+    loadedAs: 'VOLUME_BY_VENUE',
+    charge: each(20, 'VOLUME_BY_VENUE'),
+    needs: tradeNeeds,
+    answer: venueVolumes,
+  },
+  {
+    ...TRADES,
+    name: 'effective-spread',
+    summary: 'Effective and quoted spreads of the newest day by venue.',
+    loadedAs: 'EFFECTIVE_SPREAD',
+    charge: each(1, 'EFFECTIVE_SPREAD'),
+    needs: spreadNeeds,
+    answer: spreads,
+  },
+];
+
+const BY_NAME: ReadonlyMap<string, MarketType> = new Map(
+  MARKET_TYPES.map((type) => [type.name, type]),
+);
+
+/** By its name, in any case. */
+export const marketType = (name: string): MarketType | undefined => BY_NAME.get(name.toLowerCase());
