@@ -2,8 +2,9 @@
 // reads.
 import { INPUTS } from '../../market/inputs/inputs.ts';
 import { runSeries } from '../../query/series/series.ts';
+import { CORE } from '../../store/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { callerOf, CORE, readableDatasets } from '../auth/access.ts';
+import { callerOf, readableDatasets } from '../auth/access.ts';
 import { readDataset } from '../read/series.ts';
 import type { Call, Services } from '../request/endpoint.ts';
 import { STOCK_TYPES } from './stockTypes.ts';

@@ -1,10 +1,10 @@
 // Types whose answers are loaded: the records of one dataset of CORE, read and charged as every series is.
 import { runSeries } from '../../query/series/series.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
+import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
 import type { Body } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Moment } from '../../store/history/history.ts';
-import { callerOf, CORE, datasetOf } from '../auth/access.ts';
+import { callerOf, datasetOf } from '../auth/access.ts';
 import { paidFor, type Part } from '../read/batch.ts';
 import { lastMoment } from '../read/moments.ts';
 import { answerSeries, fareOf, readDataset } from '../read/series.ts';

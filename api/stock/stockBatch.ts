@@ -10,11 +10,11 @@ import {
   readableFor,
 } from '../market/market.ts';
 import type { MarketType } from '../../market/types/marketTypes.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
+import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
 import type { Body } from '../../store/duckdb/protocol.ts';
 import type { Moment } from '../../store/history/history.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { callerOf, CORE, datasetOf } from '../auth/access.ts';
+import { callerOf, datasetOf } from '../auth/access.ts';
 import { answerOf, paidFor, unchargedOnFailure } from '../read/batch.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
 import { momentNow } from '../read/moments.ts';

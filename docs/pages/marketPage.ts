@@ -22,9 +22,8 @@ symbol,date,open,high,low,close,volume
 AAPL,2024-01-30,190.9,191.8,187.5,188,55859400
 AAPL,2024-01-31,187.0,187.1,184.4,184.4,55467800
 END
-curl --json '{"name":"CORE"}' 'http://127.0.0.1:8080/v1/workspaces?token=sk_…'
 curl --data-binary @bars.csv -H 'Authorization: Bearer sk_…' \\
-  'http://127.0.0.1:8080/v1/data/CORE/HISTORICAL_PRICES?wait=true&key=symbol&date=date'
+  'http://127.0.0.1:8080/v1/data/CORE/HISTORICAL_PRICES?wait=true'
 curl 'http://127.0.0.1:8080/v1/stock/AAPL/quote/latestPrice?token=pk_…'
 \`\`\`
 
