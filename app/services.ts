@@ -10,6 +10,7 @@ import type { Files } from '../store/files/files.ts';
 import type { Pools } from './pools.ts';
 import type { Told } from './watch.ts';
 import { SeriesCache } from '../query/series/seriesCache.ts';
+import { MarketMemory } from '../market/board/marketMemory.ts';
 import { FileShapes } from '../store/versions/fileShapes.ts';
 import { LruMap } from 'toad-cache';
 import type { SelectPlan } from '../query/sql/plan/selectPlan.ts';
@@ -20,7 +21,7 @@ const SQL_PLANS = 1_000;
 /** What is there before anything runs on it. */
 type Opened = Omit<Services, keyof Work | keyof Engines | 'journal' | 'exports' | 'adminToken'>;
 
-type Engines = Pick<Services, 'series' | 'sql'>;
+type Engines = Pick<Services, 'market' | 'series' | 'sql'>;
 
 export async function servicesOf(
   parts: Opened,
@@ -64,6 +65,7 @@ function enginesOf({ folder, lake, settings }: Opened, pools: Pools, files: File
   const shapes = new FileShapes();
   return {
     series: { files, shapes, pool: pools.read, cache, ...reading },
+    market: new MarketMemory(settings.cacheBytes),
     sql: { files, shapes, pool: pools.sql, plans: new LruMap<SelectPlan>(SQL_PLANS) },
   };
 }

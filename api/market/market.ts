@@ -1,4 +1,5 @@
 // One market type of a symbol, computed from CORE's inputs, or its part of a batch.
+import { stampsOf } from '../../market/board/marketMemory.ts';
 import type { Ask, Need, Options, Read } from '../../market/types/ask.ts';
 import { membersOf } from '../../market/types/example.ts';
 import { type MarketType, marketType } from '../../market/types/marketTypes.ts';
@@ -14,8 +15,9 @@ import { formatOf, has, rowsOf } from '../read/series.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
 import { listOf, refuse, truthOf } from '../request/parameters.ts';
 import { askOf, optionsOf, partsOf, refuseContradictions, refuseUselessOf } from './options.ts';
-import { fareOfType } from './pricing.ts';
+import { fareOfType, mostOf } from './pricing.ts';
 import {
+  isOfNow,
   type MarketServices,
   planNeeds,
   type Planned,
@@ -90,19 +92,17 @@ export async function answerMarket(
   const ask = asked(symbol, options, nowMs, parts.options.range !== undefined);
   const needs = type.needs(ask);
   const readable = readableFor(type, needs, call, services.lake);
-  const at = momentNow(services);
-  const planned = await planNeeds(call, services, readable, needs, at);
-  const { moment, snapshot } = planned;
-  const tag = tagOf(call, type, planned, format);
+  const wanted = attributed(type, parts.attribute);
+  const request = { call, services, wanted, ask, needs, readable, format };
+  const answer = knownAnswer(request) ?? (await plannedAnswer(request));
+  const { moment, snapshot, tag } = answer;
   if (tag !== undefined && !truthOf(call.query, 'estimate') && has(call.ifNoneMatch, tag)) {
     return { kind: 'unchanged', snapshot, moment, tag };
   }
-  const wanted = attributed(type, parts.attribute);
-  const fare = fareOfType(call, caller, wanted, [ask], planned, readable, services);
+  const fare = fareOfType(call, caller, wanted, [ask], answer.most, readable, services);
   const dataset = readable.get(type.of.find((input) => readable.has(input)) ?? 'COMPANY');
   const metering = await metered(call, services, caller, fare, async () => {
-    const read = await readPlanned(planned, services, call);
-    const body = rendered(call, wanted, ask, read, format);
+    const body = await answer.body(fare.most);
     if (body.objects === 0) await refuseUnknown(symbol, call);
     return body;
   });
@@ -112,6 +112,80 @@ export async function answerMarket(
   }
   const { charge, result: body } = metering;
   return rowsOf(call, { body, format, snapshot, moment, tag, charge, dataset });
+}
+
+/** One type of one symbol, as it is to be answered. */
+interface Asked {
+  readonly call: Call;
+  readonly services: MarketServices;
+  readonly wanted: MarketType;
+  readonly ask: Ask;
+  readonly needs: readonly Need[];
+  readonly readable: Readable;
+  readonly format: BodyFormat;
+}
+
+/** An answer that can be given; what it costs and which version it is of is known before. */
+interface Given {
+  readonly moment: Moment;
+  readonly snapshot: number;
+  readonly tag: string | undefined;
+  readonly most: (foreign: boolean) => number;
+  readonly body: (most: number) => Promise<Body>;
+}
+
+/** From memory, of this second of the clock. */
+function knownAnswer(asked: Asked): Given | undefined {
+  const { ask, call, services } = asked;
+  if (!isOfNow(call)) return undefined;
+  const known = services.market.answers.find(nameOf(asked), services);
+  if (known === undefined || known.second !== secondOf(ask)) return undefined;
+  const { body, most, snapshot, tag } = known;
+  return {
+    ...{ snapshot, tag, moment: momentNow(services) },
+    most: (foreign) => (foreign ? most : body.objects),
+    body: () => Promise.resolve(body),
+  };
+}
+
+async function plannedAnswer(asked: Asked): Promise<Given> {
+  const { ask, call, format, needs, readable, services, wanted } = asked;
+  const at = momentNow(services);
+  const tableIds = [...readable.values()].map(({ tableId }) => tableId);
+  const stamps = stampsOf(tableIds, services);
+  const planned = await planNeeds(call, services, readable, needs, at);
+  const { moment, snapshot } = planned;
+  const tag = tagOf(call, wanted, planned, format);
+  return {
+    ...{ moment, snapshot, tag },
+    most: (foreign) => mostOf(wanted, [ask], planned, foreign),
+    body: async (most) => {
+      const read = await readPlanned(planned, services, call);
+      const body = rendered(call, wanted, ask, read, format);
+      if (planned.memory !== undefined && body.objects > 0) {
+        const known = { body, snapshot, tag, most, second: secondOf(ask) };
+        planned.memory.answers.keep(nameOf(asked), known, stamps);
+      }
+      return body;
+    },
+  };
+}
+
+const secondOf = ({ nowMs }: Ask): number => Math.floor(nowMs / 1_000);
+
+/** Everything that an answer depends on but what is stored and when it is. */
+function nameOf({ ask, call, format, readable, wanted }: Asked): string {
+  const inputs = [...readable.keys()].join();
+  const filter = listOf(call.query, 'filter') ?? null;
+  return JSON.stringify([
+    wanted.name,
+    wanted.attribute,
+    ask.symbol,
+    ask.options,
+    filter,
+    format,
+    inputs,
+  ]);
 }
 
 /** @throws Failure InvalidParameter; InvalidKey for a range that a path names and that is none. */
@@ -159,6 +233,7 @@ function attributed(type: MarketType, attribute: string | undefined): MarketType
   const key = charge.kind === 'answer' ? charge.usageKey : '';
   return {
     ...type,
+    attribute: name,
     shape: 'value',
     charge: { kind: 'answer', weight: ATTRIBUTE_WEIGHT, usageKey: key },
     answer: (ask, read) => {
@@ -243,7 +318,11 @@ export async function computedBatch(
   return {
     planned,
     fareOf: (type) =>
-      fareOfType(call, caller, type, asks.get(type) ?? [], planned, readable, services),
+      fareOfType(
+        ...([call, caller, type, asks.get(type) ?? []] as const),
+        (foreign) => mostOf(type, asks.get(type) ?? [], planned, foreign),
+        ...([readable, services] as const),
+      ),
     bodiesOf: async (type) => {
       reading ??= readPlanned(planned, services, call);
       const read = await reading;

@@ -1,14 +1,11 @@
 // What answers of market types cost: known before anything is read.
 import type { Ask } from '../../market/types/ask.ts';
 import type { MarketType } from '../../market/types/marketTypes.ts';
-import { recordsMost } from '../../query/series/seriesRecords.ts';
-import { numberOfDay } from '../../query/time/days.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { isForeign, paysPremium } from '../auth/access.ts';
 import type { Fare } from '../read/metering.ts';
-import { objectsMax } from '../read/series.ts';
 import type { Call } from '../request/endpoint.ts';
-import type { MarketServices, Planned, PlannedRead, Readable } from './reading.ts';
+import { type MarketServices, type Planned, type Readable, rowsMost } from './reading.ts';
 
 /** The fare of one type for all symbols of a call. */
 export function fareOfType(
@@ -16,14 +13,14 @@ export function fareOfType(
   caller: Caller,
   type: MarketType,
   asks: readonly Ask[],
-  { reads }: Planned,
+  mostAsked: (foreign: boolean) => number,
   readable: Readable,
   { lake }: Pick<MarketServices, 'lake'>,
 ): Fare {
   const main = type.of.flatMap((input) => readable.get(input) ?? []);
   const foreign = main.some((dataset) => isForeign(caller, dataset, lake));
   const premium = main.some((dataset) => paysPremium(caller, dataset, lake));
-  const most = mostOf(type, asks, reads);
+  const most = mostAsked(foreign);
   const order = { requestId, endpoint, premium, ...weightOf(type, asks, readable) };
   return {
     order,
@@ -45,30 +42,27 @@ function weightOf(
   return { usageKey: `${dataset.workspace}.${dataset.dataset}`, weight };
 }
 
-function mostOf(
+/** Over data of others by what the catalog tells, whatever is known of them: a bound may be told for nothing. */
+export function mostOf(
   { charge }: MarketType,
   asks: readonly Ask[],
-  reads: readonly PlannedRead[],
+  { groups, known, reads }: Planned,
+  foreign: boolean,
 ): number {
   if (charge.kind === 'answer') return asks.length;
   const [ask] = asks;
   const input = ask === undefined ? undefined : charge.of(ask);
-  const rows = reads
-    .filter(({ group }) => group.input === input && group.window.kind !== 'at')
-    .reduce((sum, read) => sum + rowsMost(read), 0);
+  const wanted = [...groups].filter(
+    ([, group]) => group.input === input && group.window.kind !== 'at',
+  );
+  const rows = wanted.reduce((sum, [name]) => {
+    const read = reads.find((one) => one.name === name);
+    const found = [...(known.get(name)?.values() ?? [])];
+    return (
+      sum +
+      found.reduce((all, one) => all + (foreign ? one.most : one.rows.length), 0) +
+      (read === undefined ? 0 : rowsMost(read))
+    );
+  }, 0);
   return Math.min(rows, charge.most * asks.length);
-}
-
-/** Minutes of a day that are paid. */
-const MINUTES_PAID = 50;
-
-/** By the catalog's statistics, and by the days there are. */
-function rowsMost({ group, plan }: PlannedRead): number {
-  const { window } = group;
-  const records = Math.min(objectsMax(plan), recordsMost(plan));
-  if (window.kind !== 'days' || window.from === undefined || window.to === undefined)
-    return records;
-  const days = numberOfDay(window.to) - numberOfDay(window.from) + 1;
-  const aDay = group.input === 'INTRADAY_PRICES' ? MINUTES_PAID : 1;
-  return Math.min(records, Math.max(0, days) * aDay * Math.max(1, group.keys.length));
 }

@@ -1,21 +1,32 @@
 // What market types need, read from CORE at one moment: for each input one plan of all keys.
+import { recordsMost } from '../../query/series/seriesRecords.ts';
+import { numberOfDay } from '../../query/time/days.ts';
 import { runSeries } from '../../query/series/series.ts';
 import type { SeriesPlan } from '../../query/plan/seriesPlan.ts';
 import type { SeriesParameters } from '../../query/plan/seriesParameters.ts';
 import type { Row } from '../../market/derive/values.ts';
+import {
+  type KnownRows,
+  type MarketMemory,
+  type Stamps,
+  stampsOf,
+} from '../../market/board/marketMemory.ts';
 import { inputOf, servedNames } from '../../market/inputs/inputs.ts';
 import type { Need, Read, Window } from '../../market/types/ask.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
 import type { Moment } from '../../store/history/history.ts';
-import { readDataset } from '../read/series.ts';
+import { objectsMax, readDataset } from '../read/series.ts';
 import type { Call, Services } from '../request/endpoint.ts';
 import { cutOf, type Group, groupNameOf, groupsOf } from './windows.ts';
 
 export type MarketServices = Pick<
   Services,
-  'clock' | 'cursors' | 'lake' | 'ledger' | 'pending' | 'series' | 'settings'
+  'clock' | 'cursors' | 'lake' | 'ledger' | 'market' | 'pending' | 'series' | 'settings'
 >;
+
+/** Minutes of a day that are paid. */
+const MINUTES_PAID = 50;
 
 /** Records of one key in one read. */
 const ROWS_MAX = 30_000;
@@ -23,13 +34,17 @@ const ROWS_MAX = 30_000;
 /** The inputs of CORE that a caller reads, by their names. */
 export type Readable = ReadonlyMap<Need['input'], Dataset>;
 
-/** Plans of what is needed; nothing is read yet. */
+/** What is needed: known already, or planned; nothing is read yet. */
 export interface Planned {
   readonly reads: readonly PlannedRead[];
+  /** Records by the name of their group, then by key. */
+  readonly known: ReadonlyMap<string, ReadonlyMap<string, KnownRows>>;
+  readonly groups: ReadonlyMap<string, Group>;
   readonly moment: Moment;
   readonly snapshot: number;
-  /** Tells answers of these records from those of others. */
   readonly version: readonly (string | number)[];
+  /** Where what is read may be kept; undefined when it is not of now, or not as it is. */
+  readonly memory: MarketMemory | undefined;
 }
 
 export interface PlannedRead {
@@ -38,6 +53,8 @@ export interface PlannedRead {
   readonly dataset: Dataset;
   readonly plan: SeriesPlan;
   readonly remembered: boolean;
+  readonly version: readonly (string | number)[];
+  readonly stamps: Stamps;
 }
 
 export async function planNeeds(
@@ -48,21 +65,62 @@ export async function planNeeds(
   at: Moment,
 ): Promise<Planned> {
   const reads: PlannedRead[] = [];
+  const known = new Map<string, ReadonlyMap<string, KnownRows>>();
   const version: (string | number)[] = [];
-  let moment: Moment | undefined;
-  for (const [name, group] of groupsOf(needs)) {
+  const memory = isOfNow(call) ? services.market : undefined;
+  const groups = groupsOf(needs);
+  let [moment, snapshot] = [at, 0];
+  for (const [name, group] of groups) {
     const dataset = readable.get(group.input);
     if (dataset === undefined) continue;
-    const read = await planned(call, services, dataset, group, at);
+    const { found, missing } = lookUp(memory, name, group, dataset, services);
+    known.set(name, found);
+    for (const rows of found.values()) {
+      version.push(name, ...rows.version);
+      snapshot = Math.max(snapshot, rows.snapshot);
+    }
+    if (missing === undefined) continue;
+    const stamps = stampsOf([dataset.tableId], services);
+    const read = await planned(call, services, dataset, missing, at);
     if (read === undefined) continue;
     const { plan, remembered } = read;
-    reads.push({ name, group, dataset, plan, remembered });
+    const own = { name, group: missing, dataset, plan, remembered };
+    reads.push({ ...own, version: read.version, stamps });
     version.push(name, ...read.version);
-    if (moment === undefined || later(read.moment, moment)) moment = read.moment;
+    snapshot = Math.max(snapshot, plan.table.snapshot);
+    if (memory === undefined && later(read.moment, moment)) moment = read.moment;
   }
-  const snapshot = Math.max(0, ...reads.map(({ plan }) => plan.table.snapshot));
-  return { reads, moment: moment ?? at, snapshot, version };
+  return { reads, known, groups, moment, snapshot, version, memory };
 }
+
+/** Answers of the past and of the test environment are not those of everyone. */
+export const isOfNow = ({ caller, environment, query }: Call): boolean =>
+  environment !== 'test' &&
+  caller?.token.test !== true &&
+  query['asOf'] === undefined &&
+  query['cache'] !== false;
+
+/** The keys of a group that are known, and a group of those that are not; undefined when all are. */
+function lookUp(
+  memory: MarketMemory | undefined,
+  name: string,
+  group: Group,
+  { tableId }: Dataset,
+  services: MarketServices,
+): { readonly found: ReadonlyMap<string, KnownRows>; readonly missing: Group | undefined } {
+  const found = new Map<string, KnownRows>();
+  const keys = group.keys.length === 0 ? [''] : group.keys;
+  for (const key of keys) {
+    const rows = memory?.rows.find(nameOf(tableId, name, key), services);
+    if (rows !== undefined) found.set(keyOf(key), rows);
+  }
+  if (found.size === keys.length) return { found, missing: undefined };
+  const missing = group.keys.filter((key) => !found.has(keyOf(key)));
+  return { found, missing: { ...group, keys: missing } };
+}
+
+const nameOf = (tableId: number, group: string, key: string): string =>
+  `${tableId} ${group} ${keyOf(key)}`;
 
 const later = (one: Moment, other: Moment): boolean =>
   one.snapshot > other.snapshot ||
@@ -117,24 +175,53 @@ const BYTES_MAX = 64 * 1024 ** 2;
 
 /** @throws Failure TooLarge, TimedOut, ChildLost, Busy. */
 export async function readPlanned(
-  { reads }: Planned,
+  { known, memory, reads }: Planned,
   { series }: Pick<Services, 'series'>,
   waiting: Waiting,
 ): Promise<Read> {
   let length = 0;
-  const found = await Promise.all(
+  const groups = new Map<string, Map<string, readonly Row[]>>();
+  for (const [name, keys] of known) {
+    groups.set(name, new Map([...keys].map(([key, { rows }]) => [key, rows])));
+  }
+  await Promise.all(
     reads.map(async (read) => {
       const body = await runSeries(read.plan, 'json', series, waiting, read.remembered);
       length += body.bytes.byteLength;
-      if (length > BYTES_MAX) {
-        const rule = 'ask for fewer symbols, types or days';
-        throw new Failure('TooLarge', `the records are over ${BYTES_MAX} bytes: ${rule}`);
-      }
-      return [read.name, byKey(body.bytes, read)] as const;
+      refuseLong(length);
+      const keys = groups.get(read.name) ?? new Map<string, readonly Row[]>();
+      groups.set(read.name, keys);
+      for (const [key, rows] of byKey(body.bytes, read)) keys.set(key, rows);
+      if (memory !== undefined) keepRows(memory, read, keys, body.bytes.byteLength);
     }),
   );
-  const groups = new Map(found);
   return (need) => cutOf(groups.get(groupNameOf(need))?.get(keyOf(need.key)) ?? NONE, need);
+}
+
+function refuseLong(length: number): void {
+  if (length <= BYTES_MAX) return;
+  const rule = 'ask for fewer symbols, types or days';
+  throw new Failure('TooLarge', `the records are over ${BYTES_MAX} bytes: ${rule}`);
+}
+
+/** Of each key that was read, also that there is nothing. */
+function keepRows(
+  memory: MarketMemory,
+  read: PlannedRead,
+  found: ReadonlyMap<string, readonly Row[]>,
+  length: number,
+): void {
+  const { dataset, group, name, plan, stamps, version } = read;
+  const { snapshot } = plan.table;
+  const most = Math.min(rowsMost(read), rowsOfWindow(group));
+  const keys = group.keys.length === 0 ? [''] : group.keys;
+  const all = keys.reduce((sum, key) => sum + (found.get(keyOf(key))?.length ?? 0), 0);
+  for (const key of keys) {
+    const rows = found.get(keyOf(key)) ?? NONE;
+    const bytes = all === 0 ? 0 : (length * rows.length) / all;
+    const known = { rows, snapshot, version, bytes, most };
+    memory.rows.keep(nameOf(dataset.tableId, name, key), known, stamps);
+  }
 }
 
 const NONE: readonly Row[] = [];
@@ -184,4 +271,25 @@ function spellingsOf(dataset: Dataset, id: Need['input']): ReadonlyMap<string, s
   }
   spellings.set(dataset, made);
   return made;
+}
+
+/** The most records of a read, by the catalog's statistics and by the days there are. */
+export const rowsMost = ({ group, plan }: PlannedRead): number =>
+  Math.min(
+    objectsMax(plan),
+    recordsMost(plan),
+    rowsOfWindow(group) * Math.max(1, group.keys.length),
+  );
+
+/** Records that one key can have in a window. */
+function rowsOfWindow({ input, window }: Group): number {
+  if (window.kind === 'newest') return window.count;
+  if (window.kind !== 'days') return 1;
+  if (window.from === undefined || window.to === undefined) return ROWS_MAX;
+  const days = Math.max(0, numberOfDay(window.to) - numberOfDay(window.from) + 1);
+  return input === 'HISTORICAL_PRICES'
+    ? days
+    : input === 'INTRADAY_PRICES'
+      ? days * MINUTES_PAID
+      : ROWS_MAX;
 }

@@ -1,6 +1,6 @@
-// Reads that serve several needs: for each input and kind of window one, of all keys; what each need
-// asked for is cut out of it again, so that what is read besides never shows in an answer.
-import { dayIn, type Row } from '../../market/derive/values.ts';
+// Reads that serve several needs: for each input and window one, of all keys; what each need asked for is
+// cut out of it again, so that what is read besides never shows in an answer.
+import type { Row } from '../../market/derive/values.ts';
 import type { Need, Window } from '../../market/types/ask.ts';
 
 /** Records of some keys, by one plan. */
@@ -11,60 +11,41 @@ export interface Group {
   readonly window: Window;
 }
 
-const kindOf = ({ input, window }: Need): string =>
-  window.kind === 'at' ? `${input} at ${window.day}` : `${input} ${window.kind}`;
+/** Newest records that are read where fewer are needed: what one type reads serves the next. */
+const COUNTS: Readonly<Partial<Record<Need['input'], number>>> = { HISTORICAL_PRICES: 270 };
 
 /** Which group has the records of a need. */
-export const groupNameOf = (need: Need): string => kindOf(need);
+export function groupNameOf({ input, window }: Need): string {
+  if (window.kind === 'newest') return `${input} newest ${countOf(input, window.count)}`;
+  if (window.kind === 'at') return `${input} at ${window.day}`;
+  if (window.kind === 'oldest') return `${input} oldest`;
+  return `${input} ${window.from ?? ''} to ${window.to ?? ''}`;
+}
+
+const countOf = (input: Need['input'], count: number): number =>
+  Math.max(count, COUNTS[input] ?? 1);
 
 export function groupsOf(needs: readonly Need[]): ReadonlyMap<string, Group> {
-  const groups = new Map<string, Group>();
-  const keys = new Map<string, Set<string>>();
+  const groups = new Map<string, { readonly group: Group; readonly keys: Set<string> }>();
   for (const need of needs) {
-    const name = kindOf(need);
-    const known = groups.get(name);
-    const window = known === undefined ? need.window : widest(known.window, need.window);
-    groups.set(name, { input: need.input, keys: [], window });
-    const all = keys.get(name) ?? new Set<string>();
-    keys.set(name, need.key === '' ? all : all.add(need.key));
+    const { input, key, window } = need;
+    const name = groupNameOf(need);
+    const known = groups.get(name) ?? {
+      group: { input, keys: [], window: wideOf(input, window) },
+      keys: new Set<string>(),
+    };
+    if (key !== '') known.keys.add(key);
+    groups.set(name, known);
   }
   return new Map(
-    [...groups].map(([name, group]) => [name, { ...group, keys: [...(keys.get(name) ?? [])] }]),
+    [...groups].map(([name, { group, keys }]) => [name, { ...group, keys: [...keys] }]),
   );
 }
 
-/** One window that has the records of both; they are of one kind. */
-function widest(one: Window, other: Window): Window {
-  if (one.kind === 'newest' && other.kind === 'newest') {
-    return { kind: 'newest', count: Math.max(one.count, other.count) };
-  }
-  if (one.kind !== 'days' || other.kind !== 'days') return one;
-  const from =
-    one.from === undefined || other.from === undefined ? undefined : first(one.from, other.from);
-  const to = one.to === undefined || other.to === undefined ? undefined : later(one.to, other.to);
-  return { kind: 'days', from, to };
-}
-
-const first = (one: string, other: string): string => (one < other ? one : other);
-const later = (one: string, other: string): string => (one > other ? one : other);
+const wideOf = (input: Need['input'], window: Window): Window =>
+  window.kind === 'newest' ? { kind: 'newest', count: countOf(input, window.count) } : window;
 
 /** Of a key's records in a group those that a need asked for. */
-export function cutOf(rows: readonly Row[], { input, window }: Need): readonly Row[] {
-  if (window.kind === 'newest') return rows.slice(Math.max(0, rows.length - window.count));
-  if (window.kind !== 'days') return rows;
-  const { from, to } = window;
-  if (from === undefined && to === undefined) return rows;
-  const name = DATES[input] ?? 'date';
-  return rows.filter((row) => {
-    const day = dayIn(row, name);
-    return (from === undefined || day >= from) && (to === undefined || day <= to);
-  });
+export function cutOf(rows: readonly Row[], { window }: Need): readonly Row[] {
+  return window.kind === 'newest' ? rows.slice(Math.max(0, rows.length - window.count)) : rows;
 }
-
-const DATES: Readonly<Partial<Record<Need['input'], string>>> = {
-  SPLITS: 'exDate',
-  DIVIDENDS: 'exDate',
-  SYMBOLS: 'validFrom',
-  TRADES: 'time',
-  QUOTES: 'time',
-};

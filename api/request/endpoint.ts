@@ -8,6 +8,7 @@ import type { Exports } from '../../jobs/export/exports.ts';
 import type { FileCheck } from '../../jobs/upkeep/fileCheck.ts';
 import type { FetchParts } from '../../jobs/run/fetch.ts';
 import type { Runner } from '../../jobs/run/runner.ts';
+import type { MarketMemory } from '../../market/board/marketMemory.ts';
 import type { Scheduler } from '../../jobs/schedule/scheduler.ts';
 import type { SeriesEngine } from '../../query/series/series.ts';
 import type { SqlEngine } from '../../query/sql/run/run.ts';
@@ -61,6 +62,7 @@ export interface Services {
   readonly storage: Storage;
   readonly days: BillingDays;
   readonly series: SeriesEngine;
+  readonly market: MarketMemory;
   readonly sql: SqlEngine;
   readonly queries: NamedQueries;
   readonly runner: Runner;

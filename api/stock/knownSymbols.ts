@@ -11,7 +11,7 @@ import { STOCK_TYPES } from './stockTypes.ts';
 
 export type StockServices = Pick<
   Services,
-  'clock' | 'cursors' | 'lake' | 'ledger' | 'pending' | 'series' | 'settings'
+  'clock' | 'cursors' | 'lake' | 'ledger' | 'market' | 'pending' | 'series' | 'settings'
 >;
 
 export const symbolOf = (text: string): string => text.trim().toUpperCase();

@@ -1,5 +1,6 @@
 // Days and times as people read them in answers (INTERFACE.md 1): in words of the exchange's zone.
 import { Temporal } from 'temporal-polyfill';
+import { dayIn } from '../../query/time/dates.ts';
 import type { Day } from '../../query/time/days.ts';
 
 /** Where the exchange's clock stands. */
@@ -42,7 +43,7 @@ const local = (ms: number): Temporal.ZonedDateTime =>
   Temporal.Instant.fromEpochMilliseconds(Math.floor(ms)).toZonedDateTimeISO(ZONE);
 
 /** The exchange's day of an instant. */
-export const dayAt = (ms: number): Day => local(ms).toPlainDate().toString();
+export const dayAt = (ms: number): Day => dayIn(ms, ZONE);
 
 /** `HH:MM:SS` at the exchange. */
 export const clockAt = (ms: number): string =>

@@ -43,6 +43,8 @@ type Part = 'none' | 'range' | 'attribute';
 
 export interface MarketType {
   readonly name: string;
+  /** One attribute of the type alone. */
+  readonly attribute?: string;
   readonly summary: string;
   /** It is there when one of these inputs is; what else it reads fills in more. */
   readonly of: readonly InputId[];

@@ -9,8 +9,11 @@ const GENERATED = ['docs/reference.md', 'docs/openapi.json'];
 
 // The patterns are spelled so that they do not match themselves.
 const MACHINE_PATH = /(?<![\w.-])\/(?:work|root|home)\//;
-const REGISTRY = new RegExp('\\b(?:registry|npm|nexus|artifactory|verdaccio)(?:[.-][a-z0-9-]+)*'
-  + '\\.(?:com|org|net|io|dev|cn|internal|local)\\b', 'i');
+const REGISTRY = new RegExp(
+  '\\b(?:registry|npm|nexus|artifactory|verdaccio)(?:[.-][a-z0-9-]+)*' +
+    '\\.(?:com|org|net|io|dev|cn|internal|local)\\b',
+  'i',
+);
 
 const slashed = (...parts: readonly string[]): string => `/${parts.join('/')}/`;
 const PACKAGE = JSON.stringify({ dependencies: { fastify: '1' }, devDependencies: { tape: '1' } });
@@ -27,17 +30,21 @@ export const documentRules: readonly Rule[] = [
       { 'query/sql.slt': '' },
     ],
     right: [
-      { 'store/README.md': '`a.ts`, `duckdb/child.ts`', 'store/a.ts': '',
-        'store/duckdb/child.ts': '' },
+      {
+        'store/README.md': '`a.ts`, `duckdb/child.ts`',
+        'store/a.ts': '',
+        'store/duckdb/child.ts': '',
+      },
       { 'store/README.md': '', 'store/duckdb/child.ts': '', 'store/duckdb/README.md': 'child.ts' },
       { 'test/README.md': '', 'test/store/a.test.ts': '' },
     ],
   },
   {
     name: `every dependency has its reason in ${DECISIONS}`,
-    check: ({ texts }) => dependencies(texts.get('package.json'))
-      .filter((name) => !mentions(texts.get(DECISIONS), name))
-      .map((name) => `${DECISIONS}:1 does not mention ${name}; say why it is a dependency`),
+    check: ({ texts }) =>
+      dependencies(texts.get('package.json'))
+        .filter((name) => !mentions(texts.get(DECISIONS), name))
+        .map((name) => `${DECISIONS}:1 does not mention ${name}; say why it is a dependency`),
     wrong: [
       { 'package.json': PACKAGE },
       { 'package.json': PACKAGE, [DECISIONS]: 'fastify, tapedeck' },
@@ -46,9 +53,10 @@ export const documentRules: readonly Rule[] = [
   },
   {
     name: `every setting is explained in ${OPERATING}`,
-    check: ({ texts }) => settings(texts.get(SETTINGS))
-      .filter((name) => !mentions(texts.get(OPERATING), name))
-      .map((name) => `${OPERATING}:1 does not mention ${name}; explain it there`),
+    check: ({ texts }) =>
+      settings(texts.get(SETTINGS))
+        .filter((name) => !mentions(texts.get(OPERATING), name))
+        .map((name) => `${OPERATING}:1 does not mention ${name}; explain it there`),
     wrong: [
       { [SETTINGS]: "const a = 'TAPEDECK_PORT';" },
       { [SETTINGS]: "const a = 'TAPEDECK_TLS';", [OPERATING]: 'TAPEDECK_TLS_KEY' },
@@ -61,12 +69,18 @@ export const documentRules: readonly Rule[] = [
     wrong: [
       { 'docs/generate.ts': '{"docs/reference.md":"a","docs/openapi.json":"b"}' },
       { 'docs/generate.ts': '{"docs/reference.md":"a"}', 'docs/reference.md': 'a' },
-      { 'docs/generate.ts': '{"docs/reference.md":"a","docs/openapi.json":"b"}',
-        'docs/reference.md': 'a', 'docs/openapi.json': 'c' },
+      {
+        'docs/generate.ts': '{"docs/reference.md":"a","docs/openapi.json":"b"}',
+        'docs/reference.md': 'a',
+        'docs/openapi.json': 'c',
+      },
     ],
     right: [
-      { 'docs/generate.ts': '{"docs/reference.md":"a","docs/openapi.json":"b"}',
-        'docs/reference.md': 'a', 'docs/openapi.json': 'b' },
+      {
+        'docs/generate.ts': '{"docs/reference.md":"a","docs/openapi.json":"b"}',
+        'docs/reference.md': 'a',
+        'docs/openapi.json': 'b',
+      },
       {},
     ],
   },
@@ -82,7 +96,7 @@ export const documentRules: readonly Rule[] = [
   },
   {
     name: 'no host name of a package registry',
-    check: ({ texts }) => found(texts, REGISTRY, 'leave the registry to the user\'s npm'),
+    check: ({ texts }) => found(texts, REGISTRY, "leave the registry to the user's npm"),
     wrong: [
       { 'package-lock.json': `"https://${['registry', 'npmjs', 'org'].join('.')}/a"` },
       { '.npmrc': ['npm', 'pkg', 'github', 'com'].join('.') },
@@ -100,10 +114,17 @@ function unmentionedFiles(tree: Tree): readonly string[] {
     .map((folder) => `${folder}/README.md:1 is missing; write its laws and its files there`);
   const unmentioned = sources
     .filter(({ path }) => !isMirrorTest(path))
-    .filter(({ path }) => !readmesAbove(path).some((readme) =>
-      mentions(texts.get(readme), path.split('/').at(-1) ?? '')))
-    .map(({ path }) => `${path}:1 is not mentioned in ${readmesAbove(path).join(' or ')};`
-      + ' say there what it is for');
+    .filter(
+      ({ path }) =>
+        !readmesAbove(path).some((readme) =>
+          mentions(texts.get(readme), path.split('/').at(-1) ?? ''),
+        ),
+    )
+    .map(
+      ({ path }) =>
+        `${path}:1 is not mentioned in ${readmesAbove(path).join(' or ')};` +
+        ' say there what it is for',
+    );
   return [...missing, ...unmentioned];
 }
 
@@ -129,22 +150,27 @@ function dependencies(text: string | undefined): readonly string[] {
   return ['dependencies', 'devDependencies'].flatMap((kind) => Object.keys(kinds.get(kind) ?? {}));
 }
 
-const settings = (text: string | undefined): readonly string[] =>
-  [...new Set(text?.match(/(?<=['"`])TAPEDECK_[A-Z0-9_]+(?=['"`])/g))];
+const settings = (text: string | undefined): readonly string[] => [
+  ...new Set(text?.match(/(?<=['"`])TAPEDECK_[A-Z0-9_]+(?=['"`])/g)),
+];
 
 async function staleDocuments({ texts, generate }: Tree): Promise<readonly string[]> {
   if (generate === undefined) return [];
   const generated = await generate();
-  const unmade = GENERATED.filter((path) => !generated.has(path))
-    .map((path) => `docs/generate.ts:1 does not write ${path}; generate() must answer it`);
-  const stale = [...generated].filter(([path, text]) => texts.get(path) !== text)
+  const unmade = GENERATED.filter((path) => !generated.has(path)).map(
+    (path) => `docs/generate.ts:1 does not write ${path}; generate() must answer it`,
+  );
+  const stale = [...generated]
+    .filter(([path, text]) => texts.get(path) !== text)
     .map(([path]) => `${path}:1 differs from what docs/generate.ts writes; run npm run docs`);
   return [...unmade, ...stale];
 }
 
 function found(texts: Tree['texts'], pattern: RegExp, instead: string): readonly string[] {
-  return [...texts].flatMap(([path, text]) => text.split('\n').flatMap((line, index) => {
-    const match = pattern.exec(line)?.[0];
-    return match === undefined ? [] : [`${path}:${index + 1} has ${match}; ${instead}`];
-  }));
+  return [...texts].flatMap(([path, text]) =>
+    text.split('\n').flatMap((line, index) => {
+      const match = pattern.exec(line)?.[0];
+      return match === undefined ? [] : [`${path}:${index + 1} has ${match}; ${instead}`];
+    }),
+  );
 }

@@ -14,10 +14,14 @@ const UNSAYING = /^(types?|interfaces|index|common|shared|misc)$|(utils?|helpers
 export const sizeRules: readonly Rule[] = [
   {
     name: `files have at most ${FILE_LINES_MAX} lines, below test ${TEST_FILE_LINES_MAX}`,
-    check: ({ sources }) => written(sources)
-      .filter(({ path, text }) => linesOf(text).length > fileLinesMax(path))
-      .map(({ path, text }) => `${path}:1 has ${linesOf(text).length} lines, at most`
-        + ` ${fileLinesMax(path)}; give one of its nouns a file of its own`),
+    check: ({ sources }) =>
+      written(sources)
+        .filter(({ path, text }) => linesOf(text).length > fileLinesMax(path))
+        .map(
+          ({ path, text }) =>
+            `${path}:1 has ${linesOf(text).length} lines, at most` +
+            ` ${fileLinesMax(path)}; give one of its nouns a file of its own`,
+        ),
     wrong: [
       { 'store/a.ts': '//\n'.repeat(FILE_LINES_MAX + 1) },
       { 'test/a.ts': '//\n'.repeat(TEST_FILE_LINES_MAX + 1) },
@@ -30,10 +34,16 @@ export const sizeRules: readonly Rule[] = [
   },
   {
     name: `functions have at most ${FUNCTION_LINES_MAX} lines`,
-    check: ({ sources }) => written(sources).flatMap(({ path, functions }) => functions
-      .filter(({ lines }) => lines > FUNCTION_LINES_MAX)
-      .map(({ name, line, lines }) => `${path}:${line} ${name} has ${lines} lines, at most`
-        + ` ${FUNCTION_LINES_MAX}; name its steps`)),
+    check: ({ sources }) =>
+      written(sources).flatMap(({ path, functions }) =>
+        functions
+          .filter(({ lines }) => lines > FUNCTION_LINES_MAX)
+          .map(
+            ({ name, line, lines }) =>
+              `${path}:${line} ${name} has ${lines} lines, at most` +
+              ` ${FUNCTION_LINES_MAX}; name its steps`,
+          ),
+      ),
     wrong: [
       { 'store/a.ts': `const a = () => {\n${'b();\n'.repeat(FUNCTION_LINES_MAX - 1)}};` },
       { 'store/a.ts': `class A { get a() {${'\n'.repeat(FUNCTION_LINES_MAX)}} }` },
@@ -46,20 +56,32 @@ export const sizeRules: readonly Rule[] = [
   },
   {
     name: `lines have at most ${COLUMNS_MAX} columns`,
-    check: ({ sources }) => written(sources).flatMap(({ path, text }) => linesOf(text)
-      .flatMap((line, index) => [...line].length <= COLUMNS_MAX ? [] : [`${path}:${index + 1} has`
-        + ` ${[...line].length} columns, at most ${COLUMNS_MAX}; break it where it breathes`])),
+    check: ({ sources }) =>
+      written(sources).flatMap(({ path, text }) =>
+        linesOf(text).flatMap((line, index) =>
+          [...line].length <= COLUMNS_MAX
+            ? []
+            : [
+                `${path}:${index + 1} has` +
+                  ` ${[...line].length} columns, at most ${COLUMNS_MAX}; break it where it breathes`,
+              ],
+        ),
+      ),
     wrong: [{ 'store/a.ts': `// ${'é'.repeat(COLUMNS_MAX - 2)}` }],
     right: [{ 'store/a.ts': `// ${'é'.repeat(COLUMNS_MAX - 3)}` }],
   },
   {
     name: 'file names are nouns of the domain',
-    check: ({ sources }) => sources
-      .filter(({ path }) => path !== TABLE_OF_ENDPOINTS && UNSAYING.test(stemOf(path)))
-      .map(({ path }) => `${path}:1 says nothing about its content; name it by its noun`),
+    check: ({ sources }) =>
+      sources
+        .filter(({ path }) => path !== TABLE_OF_ENDPOINTS && UNSAYING.test(stemOf(path)))
+        .map(({ path }) => `${path}:1 says nothing about its content; name it by its noun`),
     wrong: [
-      { 'store/types.ts': '' }, { 'api/index.ts': '' }, { 'query/dateUtils.ts': '' },
-      { 'jobs/job-manager.ts': '' }, { 'test/helpers.test.ts': '' },
+      { 'store/types.ts': '' },
+      { 'api/index.ts': '' },
+      { 'query/dateUtils.ts': '' },
+      { 'jobs/job-manager.ts': '' },
+      { 'test/helpers.test.ts': '' },
     ],
     right: [{ 'store/lakeTables.ts': '', 'api/endpoints/index.ts': '', 'jobs/tasks.ts': '' }],
   },

@@ -5,7 +5,16 @@ import { join, relative, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseTrees, type Source, type Texts } from './syntax.ts';
 
-export const PRODUCT = ['store', 'pipeline', 'query', 'jobs', 'market', 'api', 'app', 'cli'] as const;
+export const PRODUCT = [
+  'store',
+  'pipeline',
+  'query',
+  'jobs',
+  'market',
+  'api',
+  'app',
+  'cli',
+] as const;
 export const FOLDERS = [...PRODUCT, 'test', 'bench', 'docs'] as const;
 
 /** Path from the root -> text of what docs/generate.ts writes. */
@@ -54,9 +63,10 @@ export function sampleTrees(samples: readonly Readonly<Record<string, string>>[]
   const parsed = parseTrees(all.map(sourcesOf));
   return all.map((texts, index) => {
     const output = texts.get(GENERATOR);
-    const generate = output === undefined
-      ? undefined
-      : () => Promise.resolve(new Map(Object.entries(asTexts(JSON.parse(output)))));
+    const generate =
+      output === undefined
+        ? undefined
+        : () => Promise.resolve(new Map(Object.entries(asTexts(JSON.parse(output)))));
     return { texts, sources: parsed[index] ?? [], generate };
   });
 }
@@ -79,9 +89,13 @@ const LIST_BYTES_MAX = 64 * 1024 ** 2;
 
 /** Of an unpacked archive: what lies in our folders, and beside them. */
 function listedByFolder(root: string): readonly string[] {
-  const below = FOLDERS.map((folder) => join(root, folder)).filter((folder) => existsSync(folder))
-    .flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' })
-      .map((path) => relative(root, join(folder, path)).replaceAll(sep, '/')));
+  const below = FOLDERS.map((folder) => join(root, folder))
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) =>
+        relative(root, join(folder, path)).replaceAll(sep, '/'),
+      ),
+    );
   return [...readdirSync(root), ...below].sort();
 }
 
@@ -94,8 +108,12 @@ function textOf(path: string): string | undefined {
 
 async function runGenerator(path: string): Promise<Generated> {
   const generator: unknown = await import(pathToFileURL(path).href);
-  if (typeof generator !== 'object' || generator === null || !('generate' in generator)
-    || typeof generator.generate !== 'function') {
+  if (
+    typeof generator !== 'object' ||
+    generator === null ||
+    !('generate' in generator) ||
+    typeof generator.generate !== 'function'
+  ) {
     throw new Error(`${GENERATOR} must export generate(): Promise<ReadonlyMap<string, string>>`);
   }
   const generated: unknown = await generator.generate();
