@@ -16,7 +16,7 @@ import { reasonOf } from '../store/base/failure.ts';
 import { prepareCatalog, openLake } from './openLake.ts';
 import { settleKey } from '../store/work/keyRotation.ts';
 import { openSecrets } from '../store/catalog/secrets.ts';
-import { firstAccount, demoOnce } from './firstStart.ts';
+import { coreOnce, demoOnce, firstAccount } from './firstStart.ts';
 import { makeFailedTime } from '../api/request/failedTime.ts';
 import { poolsOf, type Pools } from './pools.ts';
 import { lakeFiles } from './lakeFiles.ts';
@@ -119,6 +119,7 @@ async function openParts(
   const storage = makeStorage(database, lake);
   const made = { storage, ledger, queries, scrub, days, secrets, failedTime };
   const running = { files, pools, startsMax, told };
+  await coreOnce(lake, accounts, clock());
   const services = await servicesOf({ ...opened, ...made }, running);
   await services.runner.resume(await readdir(folder.spool));
   const demoJobs = await demoOnce(database, settings.demo, () =>

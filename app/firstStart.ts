@@ -1,7 +1,10 @@
-// What only the first start of a data folder does: its demo, its account.
+// What only the first start of a data folder does: its account, workspace CORE, its demo.
 import type { Accounts, TokenShown } from '../store/accounts/accounts.ts';
 import type { Database } from '../store/catalog/database.ts';
 import type { Settings } from '../store/base/settings.ts';
+import { createWorkspace } from '../store/lake/datasetEdits.ts';
+import type { Lake } from '../store/lake/lake.ts';
+import { CORE } from '../store/datasets/datasets.ts';
 
 /** Whether the demo is wanted is decided once, at the folder's first start. */
 export async function demoOnce(
@@ -44,4 +47,11 @@ export async function firstAccount(accounts: Accounts, settings: Settings): Prom
       '(tapedeck tokens list --show tells them, tapedeck tokens create makes more)',
   );
   return { accountId: tokens[0]?.accountId ?? '', madeTokens: [], warnings };
+}
+
+/** Workspace CORE is the first account's from the first start on; folders of before get it at the next. */
+export async function coreOnce(lake: Lake, accounts: Accounts, nowMs: number): Promise<void> {
+  const [first] = accounts.list();
+  if (first === undefined || lake.directory.workspace(CORE) !== undefined) return;
+  await createWorkspace(lake, CORE, first.accountId, nowMs);
 }

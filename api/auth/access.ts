@@ -3,7 +3,7 @@
 // its datasets say (store/datasets/datasets.ts `Access`); `_SYSTEM` shows each account its own lines.
 import type { Visibility } from '../../query/plan/seriesPlan.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
-import type { Dataset, Workspace } from '../../store/datasets/datasets.ts';
+import { CORE, type Dataset, type Workspace } from '../../store/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Lake } from '../../store/lake/lake.ts';
 import type { NamedQueries } from '../../store/datasets/namedQueries.ts';
@@ -11,9 +11,6 @@ import { SYSTEM_WORKSPACE } from '../../store/lake/systemTables.ts';
 import { reachesTier } from '../../store/accounts/tiers.ts';
 import { hasRight, managesAccount, type Right } from '../../store/accounts/tokens.ts';
 import type { Call, TokenNeed } from '../request/endpoint.ts';
-
-/** The operator's workspace that every account reads (INTERFACE.md 3.1), in any case. */
-export const CORE = 'CORE';
 
 /** @throws Failure SecretKeyRequired. */
 export function checkKind({ kind, token }: Caller, need: TokenNeed): void {

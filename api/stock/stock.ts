@@ -2,11 +2,11 @@
 // and charged as every series is. What a symbol, or a right to one type, lacks never fails the rest.
 import { dayIn } from '../../query/time/dates.ts';
 import { runSeries } from '../../query/series/series.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
+import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
 import type { Body } from '../../store/duckdb/protocol.ts';
 import type { Moment } from '../../store/history/history.ts';
 import { Failure, type FailureType } from '../../store/base/failure.ts';
-import { callerOf, CORE, datasetOf, readableDatasets } from '../auth/access.ts';
+import { callerOf, datasetOf, readableDatasets } from '../auth/access.ts';
 import { answerOf, paidFor, type Part, unchargedOnFailure } from '../read/batch.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
 import { lastMoment, momentNow } from '../read/moments.ts';

@@ -1,9 +1,8 @@
 // The types of the stock door: which dataset of CORE serves each, and the shape of its answer
 // (INTERFACE.md 1). A type is there when one dataset's records are its answer as they are; what would
 // have to be computed is not. docs/stock.md tells operators what their datasets need.
-import type { Dataset } from '../../store/datasets/datasets.ts';
+import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
 import type { Lake } from '../../store/lake/lake.ts';
-import { CORE } from '../auth/access.ts';
 
 interface Named {
   /** As clients write it in a path, and in `types` of a batch. */

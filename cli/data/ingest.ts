@@ -11,7 +11,7 @@ import type { DateOrder } from '../../pipeline/values/dateFormats.ts';
 import { checkJsonPath } from '../../pipeline/decode/json.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { findJob, findRejects, type Job, type Reject } from '../../store/work/jobs.ts';
-import type { ColumnMapping } from '../../store/datasets/datasets.ts';
+import { type ColumnMapping, CORE } from '../../store/datasets/datasets.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { reachFolder, type Reached, readTokens } from '../reach/folderAccess.ts';
 import type { JobView } from '../print/followJob.ts';
@@ -123,7 +123,9 @@ async function inProcess(
 ): Promise<Outcome> {
   const { lake, runner, database } = core.services;
   try {
-    const [first] = lake.directory.workspaces(core.accountId);
+    const owned = lake.directory.workspaces(core.accountId);
+    // What everybody reads is loaded only by who names it.
+    const first = owned.find(({ workspace }) => workspace !== CORE);
     const wanted = options.workspace ?? first?.workspace;
     const workspace = wanted === undefined ? undefined : lake.directory.workspace(wanted);
     if (workspace === undefined) {

@@ -1,5 +1,6 @@
 // How commands ask of one workspace what has a JSON answer.
 import { text } from 'node:stream/consumers';
+import { CORE } from '../../store/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { type AskData, type Method, withFirstAccount } from './dataApi.ts';
@@ -11,7 +12,7 @@ import { type AskData, type Method, withFirstAccount } from './dataApi.ts';
 export type AskValue = (method: Method, path: string, body?: object) => Promise<unknown>;
 
 /**
- * Runs `work` for a workspace, the first one of the account when none is given.
+ * Runs `work` for a workspace, the first one of the account when none is given: CORE must be named.
  * @param onInterrupt what Ctrl-C does, instead of aborting what is asked
  */
 export async function withWorkspace(
@@ -43,9 +44,10 @@ export async function withWorkspace(
 }
 
 async function firstWorkspace(askData: AskData): Promise<string> {
-  const [first] = (await valueOf(askData, 'GET', '/workspaces')) as readonly {
+  const all = (await valueOf(askData, 'GET', '/workspaces')) as readonly {
     readonly workspace: string;
   }[];
+  const first = all.find(({ workspace }) => workspace !== CORE);
   if (first !== undefined) return first.workspace;
   throw new Failure('NotFound', 'there is no workspace: tapedeck workspace create NAME makes one');
 }

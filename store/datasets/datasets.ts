@@ -3,6 +3,9 @@ import type { PropertyType } from '../versions/columns.ts';
 import { type Expectation, type SchemaContract, USUAL_CONTRACT } from './contracts.ts';
 import type { Database } from '../catalog/database.ts';
 
+/** The operator's workspace that every account reads (INTERFACE.md 3.1), in any case. */
+export const CORE = 'CORE';
+
 export interface Workspace {
   readonly workspace: string;
   readonly accountId: string;

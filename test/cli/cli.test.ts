@@ -128,7 +128,7 @@ test('ingest without a server, then through one', async () => {
   );
   const job = JSON.parse(json.stdout) as Record<string, unknown>;
   assert.deepEqual([job['status'], job['ingested'], job['duplicate']], ['INGESTED', 0, 2]);
-  assert.equal((await run(['workspace', 'list'], env)).stdout, 'W: P\n');
+  assert.equal((await run(['workspace', 'list'], env)).stdout, 'CORE: \nW: P\n');
 
   const server = serve(env);
   await server.until(/listens on/);
@@ -262,7 +262,7 @@ test('a backup beside a server or not, verified, restored, served', async () => 
   const server = serve(env);
   const base = (await server.until(/listens on (\S+)/))[1] ?? '';
   const first = await run(['backup', target], env);
-  const said = /^snapshot 3 in \S+: 4 files, \d\.\d MB; 4 new ones, \d\.\d MB, 1 of them linked\n$/;
+  const said = /^snapshot 4 in \S+: 4 files, \d\.\d MB; 4 new ones, \d\.\d MB, 1 of them linked\n$/;
   assert.match(first.stdout, said, first.stderr);
   const token = /publishable +(\S+)/.exec((await run(['tokens', '--show'], env)).stdout)?.[1] ?? '';
   const answer = await (await fetch(`${base}/v1/data/W/P?token=${token}`)).text();
@@ -272,7 +272,7 @@ test('a backup beside a server or not, verified, restored, served', async () => 
   assert.deepEqual(Object.keys(again).slice(0, 3), ['target', 'snapshot', 'files']);
   const restored = join(folder, 'restored');
   const told = await run(['restore', target, restored], env);
-  assert.match(told.stdout, /^snapshot 3 of \S+ in \S+: 4 files, [^]*Serve it with TAPEDECK_DATA=/);
+  assert.match(told.stdout, /^snapshot 4 of \S+ in \S+: 4 files, [^]*Serve it with TAPEDECK_DATA=/);
   const over = await run(['restore', target, join(folder, 'backed')], env);
   assert.deepEqual([over.code, /is not empty/.test(over.stderr)], [1, true]);
   const second = serve(settings('restored', { TAPEDECK_DEMO: 'off' }));

@@ -94,9 +94,7 @@ async function playCase(server: TestServer, one: Case, at: number): Promise<numb
 async function setWeight(server: TestServer, weight: number): Promise<void> {
   const headers = { authorization: `Bearer ${server.secret}` };
   const { lake } = server.tapedeck.services;
-  if (lake.directory.workspace('CORE') === undefined) {
-    const body = JSON.stringify({ name: 'CORE' });
-    await fetch(`${server.base}/v1/workspaces`, { method: 'POST', headers, body });
+  if (lake.directory.dataset('CORE', 'D') === undefined) {
     const load = `${server.base}/v1/data/CORE/D?wait=true&key=symbol&date=date`;
     await fetch(load, { method: 'POST', headers, body: 'symbol,date,v\nA,2020-01-01,1\n' });
   }

@@ -33,7 +33,7 @@ const DOORS: readonly [string, ...string[]] = [
   ...SYMBOLS.map((symbol) => `/data/WS/D/${symbol}?last=30`),
   '/data/WS/D?limit=500&format=csv',
   '/data/WS/D/B?from=2020-01-05&to=2020-02-01&format=psv',
-  '/data/WS/D?limit=300&asOf=4',
+  '/data/WS/D?limit=300&asOf=5',
   '/time-series/WS.D/C?last=12',
   sql('SELECT count(*) AS n, sum(price) AS s, min(note) AS m FROM D'),
   sql("SELECT * FROM D WHERE symbol = 'D' ORDER BY date"),

@@ -81,7 +81,7 @@ test('a flipped bit is 500 with a sentence about it, on every door; other files 
   const pruned =
     "/sql-query/WS?sqlQuery=SELECT%20count(*)%20AS%20n%20FROM%20D%20WHERE%20symbol='A'";
   assert.equal(await read(server, pruned), '[{"n":50}]');
-  assert.equal((JSON.parse(await read(server, '/data/WS/D?last=9&asOf=3')) as unknown[]).length, 9);
+  assert.equal((JSON.parse(await read(server, '/data/WS/D?last=9&asOf=4')) as unknown[]).length, 9);
 });
 
 test('a file that is missing, cut or longer is told as such, and right again once it is back', async () => {

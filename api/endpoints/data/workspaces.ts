@@ -1,9 +1,10 @@
 // Workspaces and what was logged in them.
 import { type Static, Type } from 'typebox';
+import { CORE } from '../../../store/datasets/datasets.ts';
 import { createWorkspace as makeWorkspace } from '../../../store/lake/datasetEdits.ts';
 import { LEVELS, listLog } from '../../../store/work/jobs.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { callerOf, CORE, managerOf, ownWorkspaces, workspaceOf } from '../../auth/access.ts';
+import { callerOf, managerOf, ownWorkspaces, workspaceOf } from '../../auth/access.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import { refuse, textOf } from '../../request/parameters.ts';
 
@@ -53,7 +54,7 @@ export const createWorkspace: Endpoint = {
   method: 'POST',
   path: '/workspaces',
   token: 'secret',
-  summary: 'Makes a workspace; its name is permanent.',
+  summary: "Makes a workspace; its name is permanent. The operator's CORE is there already.",
   weight: 'free',
   parameters: [],
   body: { kind: 'json', schema: CREATE },
@@ -71,7 +72,10 @@ export const createWorkspace: Endpoint = {
     if (name.toUpperCase() === CORE && (name !== CORE || accountId !== operator)) {
       throw new Failure('InvalidBody', `name must not be ${CORE}: it is the operator's`);
     }
-    const { workspace } = await makeWorkspace(lake, name, accountId, clock());
+    // Programs of before make it themselves: the first start did.
+    const there = name === CORE ? lake.directory.workspace(CORE) : undefined;
+    const isMade = there?.accountId === accountId;
+    const { workspace } = isMade ? there : await makeWorkspace(lake, name, accountId, clock());
     const value = { success: true, message: 'Workspace has been created', workspace };
     return { kind: 'json', value, metering: 'free' };
   },

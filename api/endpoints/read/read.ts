@@ -1,11 +1,10 @@
 // The two reading doors: a workspace's data, and the time series of SPEC.md.
 import { Type } from 'typebox';
 import { isoTime } from '../../../store/base/clock.ts';
-import type { Dataset } from '../../../store/datasets/datasets.ts';
+import { CORE, type Dataset } from '../../../store/datasets/datasets.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import {
   callerOf,
-  CORE,
   datasetOf,
   ownWorkspaces,
   readableDatasets,

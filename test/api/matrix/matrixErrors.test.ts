@@ -152,7 +152,7 @@ async function signedWay(sign: (secret: string) => Manner['sign']): Promise<Way>
 
 async function makeCore(): Promise<void> {
   const { accounts, lake } = server.tapedeck.services;
-  if (lake.directory.workspace('CORE') !== undefined) return;
+  if (lake.directory.dataset('CORE', 'CLOSED') !== undefined) return;
   assert.equal(accounts.list()[0]?.accountId, owner.accountId);
   const dataset = {
     datasetId: 'CLOSED',
@@ -165,7 +165,6 @@ async function makeCore(): Promise<void> {
     columnMapping: { key: 'symbol' },
   };
   for (const [path, value] of [
-    ['/workspaces', { name: 'CORE' }],
     ['/datasets/CORE', { dataset }],
     ['/datasets/CORE', { dataset: quotes }],
   ] as const) {

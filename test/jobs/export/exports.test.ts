@@ -406,16 +406,22 @@ test('what is refused, and why', async () => {
 test('data of others are not exported', async () => {
   await using world = await open();
   const { accounts, lake } = world.server.tapedeck.services;
+  const { accountId } = world.server.tapedeck;
   const other = await accounts.createAccount('other', 'scale');
-  await createWorkspace(lake, 'CORE', other, 0);
-  await createWorkspace(lake, 'THEIRS', other, 0);
+  await createWorkspace(lake, 'OTHER', other, 0);
+  await createWorkspace(lake, 'THEIRS', accountId, 0);
   const { text: secret } = await accounts.createToken(other, 'secret');
-  for (const workspace of ['CORE', 'THEIRS']) {
-    const url = `${world.server.base}/v1/data/${workspace}/X?wait=true&token=${secret}`;
+  const asker = { ...world.server, secret };
+  for (const [name, token] of [
+    ['CORE/X', world.server.secret],
+    ['THEIRS/X', world.server.secret],
+    ['OTHER/P', secret],
+  ]) {
+    const url = `${world.server.base}/v1/data/${name}?wait=true&token=${token}`;
     const made = await fetch(url, { method: 'POST', body: 'symbol,v\nA,1\n' });
     assert.equal(made.status, 200, await made.text());
   }
-  const read = await ask(world.server, 'GET', '/data/CORE/X/A');
+  const read = await ask(asker, 'GET', '/data/CORE/X/A');
   assert.equal(read.status, 200, 'it may read what it may not export');
   for (const [what, why] of [
     [{ dataset: 'CORE.X' }, /CORE\.X is not of this account/],
@@ -426,11 +432,11 @@ test('data of others are not exported', async () => {
     [{ dataset: '_SYSTEM.CALLS' }, /no dataset|not of this account/],
   ] as const) {
     const body = { ...what, format: 'csv', ...toFolder('x') };
-    const { status, told } = await ask(world.server, 'POST', '/exports/WS', body);
+    const { status, told } = await ask(asker, 'POST', '/exports/OTHER', body);
     assert.equal(status, 400);
     assert.match(String(told['message']), why);
   }
-  const theirs = await ask(world.server, 'GET', '/exports/THEIRS');
+  const theirs = await ask(asker, 'GET', '/exports/THEIRS');
   assert.equal(theirs.status, 404);
 });
 

@@ -64,6 +64,9 @@ for (const path of FOLDERS) {
     try {
       for (const start of ['first', 'second']) {
         await using server = await startServer({ folder });
+        const { accounts, lake } = server.tapedeck.services;
+        const core = lake.directory.workspace('CORE');
+        assert.equal(core?.accountId, accounts.list()[0]?.accountId, "CORE is the first account's");
         const now = start === 'first' ? records : [...records, LATER];
         const csv = (query: string, key = ''): Promise<string> =>
           read(server, `/data/WS/PRICES${key}?limit=100&sort=ASC&format=csv${query}`);
