@@ -4,6 +4,7 @@ import { type Work, workOf } from './work.ts';
 import { makePull } from '../pipeline/sources/pull.ts';
 import { datasetPull } from '../api/ingest/datasetPull.ts';
 import { openExports } from '../api/ingest/exporting.ts';
+import { inputDefaults } from '../market/inputs/inputDefaults.ts';
 import { adminToken } from '../store/catalog/adminToken.ts';
 import type { Files } from '../store/files/files.ts';
 import type { Pools } from './pools.ts';
@@ -30,7 +31,12 @@ export async function servicesOf(
   const { temporary } = folder;
   const shared = { lake, pool: pools.ingest, temporary, clock, deadlineMs };
   // No two loads or pushes write records with one time: it tells changes of a record apart.
-  const ingestion = { ...shared, at, clock: () => parts.lakeClock.next() };
+  const ingestion = {
+    ...shared,
+    at,
+    clock: () => parts.lakeClock.next(),
+    defaultsOf: inputDefaults,
+  };
   const engines = enginesOf(parts, pools, files);
   const reading = { ...parts, ...engines };
   const firstAccountId = parts.accounts.list()[0]?.accountId;

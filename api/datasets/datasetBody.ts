@@ -7,6 +7,7 @@ import {
   type PropertyType,
 } from '../../store/versions/columns.ts';
 import type { IndexEdit } from '../../pipeline/edit/indexEdit.ts';
+import type { DefaultsOf } from '../../store/datasets/defaults.ts';
 import type { DatasetDraft } from '../../store/lake/datasetEdits.ts';
 import {
   type Access,
@@ -122,15 +123,23 @@ export function draftOf(
   workspace: string,
   id: string | undefined,
   { dataset }: Static<typeof CREATE_DATASET>,
+  defaultsOf: DefaultsOf,
 ): DatasetDraft {
-  const { columnMapping = {}, schema } = dataset;
+  const { schema } = dataset;
   const datasetId = id ?? dataset.datasetId;
   if (datasetId === undefined) throw new Failure('InvalidBody', 'dataset.datasetId is required');
+  const {
+    mapping,
+    title = UNSAID.title,
+    weight = UNSAID.weight,
+  } = defaultsOf({ workspace, dataset: datasetId }) ?? {};
+  const unsaid = dataset.uniqueIndex === undefined ? mapping : undefined;
+  const columnMapping = dataset.columnMapping ?? unsaid ?? {};
   const properties = schema.properties as Properties;
   checkPropertyNames('schema.properties', Object.keys(properties));
   checkMapping(properties, columnMapping);
   checkSmartLinks(dataset.smartLinkAttributes ?? [], Object.keys(properties));
-  const described = describedBy(dataset, UNSAID);
+  const described = describedBy(dataset, { ...UNSAID, title, weight });
   checkExpectations(described.expectations, { properties, mapping: columnMapping });
   const numbered = isNumbered(columnMapping, dataset.uniqueIndex, false);
   return {

@@ -33,7 +33,8 @@ type Properties = Readonly<Record<string, PropertyType>>;
 export async function conform(run: Looking, opened: Relation): Promise<Conformed> {
   const { load, services } = run;
   const known = services.lake.directory.dataset(load.workspace, load.dataset);
-  const relation = await settle(settling(run), opened, known);
+  const settled = await settle(settling(run), opened, known);
+  const relation = withSymbols(settled, services.defaultsOf(load)?.symbols);
   if (known === undefined) return firstLoad(run, relation);
   const dataset =
     load.accepted === true ? { ...known, contract: USUAL_CONTRACT, expectations: [] } : known;
@@ -52,6 +53,13 @@ export async function conform(run: Looking, opened: Relation): Promise<Conformed
   });
   return { kind: 'known', ...conformed, dataset: known, index };
 }
+
+const withSymbols = (relation: Relation, symbols: readonly string[] = []): Relation => ({
+  ...relation,
+  columns: relation.columns.map((column) =>
+    symbols.includes(column.name) ? { ...column, symbols: true } : column,
+  ),
+});
 
 /**
  * A file against a dataset as it is, or as it is about to become.

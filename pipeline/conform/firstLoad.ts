@@ -1,6 +1,6 @@
 // The dataset that a file makes: types guessed from its head are widened until all of it fits, and its
-// index is what its owner says, or what is proved to tell all of its records apart. Where nothing does
-// there is no unique index, and every record is kept.
+// index is what its owner says, what its place says (an input of the market in CORE), or what is proved
+// to tell all of its records apart. Where nothing does there is no unique index, and every record is kept.
 import type { PropertyType } from '../../store/versions/columns.ts';
 import {
   type ColumnMapping,
@@ -10,6 +10,7 @@ import {
   UNSAID,
 } from '../../store/datasets/datasets.ts';
 import { columnsOf, type DatasetDraft } from '../../store/lake/datasetEdits.ts';
+import type { DatasetDefaults } from '../../store/datasets/defaults.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { makeBatch } from '../batch/batch.ts';
 import { NO_CHECKS } from '../batch/expectations.ts';
@@ -42,10 +43,20 @@ interface Index {
 interface First {
   readonly run: FirstLooking;
   readonly relation: Relation;
+  /** What the dataset is by its place. */
+  readonly defaults: DatasetDefaults | undefined;
+  /** Properties that are null where their value does not fit. */
+  readonly lenient?: ReadonlySet<string>;
 }
 
+/**
+ * Types are guessed until all values fit. What does not fit a declared type is rejected, but only when
+ * the guessed ones are proved on every record, also on those.
+ */
+type Step = 'guess' | 'prove' | 'reject';
+
 type FirstLooking = Omit<Looking, 'services'> & {
-  readonly services: Pick<IngestServices, 'clock'>;
+  readonly services: Pick<IngestServices, 'clock' | 'defaultsOf'>;
 };
 
 type MadeNew = Extract<Conformed, { readonly kind: 'new' }>;
@@ -53,15 +64,25 @@ type MadeNew = Extract<Conformed, { readonly kind: 'new' }>;
 /** @throws Failure InvalidBody for what can not be its index. */
 export async function firstLoad(run: FirstLooking, relation: Relation): Promise<MadeNew> {
   const { load } = run;
-  let first: First = { run, relation };
-  let properties: Properties = { ...wantedDates(relation.columns, load.mapping) };
+  const defaults = run.services.defaultsOf(load);
+  let first: First = { run, relation, defaults };
+  const declared = declaredOf(first);
+  const inferred = wantedDates(relation.columns, load.mapping ?? defaults?.mapping);
+  let properties: Properties = { ...inferred, ...declared };
+  let step: Step = 'guess';
   for (;;) {
     const asked = askedIndex(first);
     const index = asked ?? { mapping: likeliestIndex(properties), numbered: false };
     const draft = draftOf(first, properties, index);
     checkColumns(draft, first.relation);
     const repeats = asked === undefined ? 'tell' : 'drop';
-    const attempt = await makeBatch(requestFor(first, draft, repeats), run.bench, true);
+    const asking = step === 'prove' ? leniently(first, declared) : first;
+    const request = requestFor(asking, draft, repeats);
+    const attempt = await makeBatch(request, run.bench, step !== 'reject');
+    if (attempt.kind === 'batch' && step === 'prove') {
+      step = 'reject';
+      continue;
+    }
     if (attempt.kind === 'batch') {
       if (asked === undefined && !isMapped(draft.mapping)) return proved(first, properties);
       refuseRepeats(attempt.batch, first);
@@ -69,22 +90,46 @@ export async function firstLoad(run: FirstLooking, relation: Relation): Promise<
     }
     if (attempt.kind === 'unproved') return proved(first, properties);
     const { misfits } = attempt;
-    const settled = await settleMisfits(settling(run), first.relation, properties, misfits);
-    first = { run, relation: settled.relation };
-    properties = await widened(settled.rest, { ...properties, ...settled.properties }, first);
+    const open = without(properties, declared);
+    const settled = await settleMisfits(settling(run), first.relation, open, misfits, declared);
+    const readOtherwise = settled.relation !== first.relation;
+    first = { ...first, relation: settled.relation };
+    const rest = settled.rest.filter(({ column }) => !Object.hasOwn(declared, column));
+    properties = await widened(rest, { ...properties, ...settled.properties }, first);
+    if (!readOtherwise && rest.length === 0) step = 'prove';
   }
 }
 
-/** What the load says of the index; undefined when it says nothing. */
-function askedIndex({ run: { load } }: First): Index | undefined {
-  if (load.mapping === undefined && load.numbered !== true) return undefined;
-  return { mapping: load.mapping ?? {}, numbered: load.numbered ?? false };
+/** The types of the file's columns that their dataset's place declares. */
+function declaredOf({ defaults, relation }: First): Properties {
+  const types = defaults?.types ?? {};
+  const told = relation.columns.map(({ name }) => [name, ownOf(types, name)] as const);
+  return Object.fromEntries(
+    told.flatMap(([name, type]) => (type === undefined ? [] : [[name, type]])),
+  );
+}
+
+/** DuckDB would refuse a line for a value that is to become null. */
+const leniently = (first: First, declared: Properties): First => ({
+  ...first,
+  lenient: new Set(Object.keys(declared)),
+  relation: first.relation.kind === 'csv' ? { ...first.relation, texts: true } : first.relation,
+});
+
+const without = (properties: Properties, some: Properties): Properties =>
+  Object.fromEntries(Object.entries(properties).filter(([name]) => !Object.hasOwn(some, name)));
+
+/** What the load, or else its place, says of the index; undefined when neither does. */
+function askedIndex({ defaults, run: { load } }: First): Index | undefined {
+  if (load.numbered === true) return { mapping: load.mapping ?? {}, numbered: true };
+  const mapping = load.mapping ?? defaults?.mapping;
+  return mapping === undefined ? undefined : { mapping, numbered: false };
 }
 
 async function widened(
   misfits: readonly Misfit[],
   properties: Properties,
-  { relation, run }: First,
+  { relation, run }: Pick<First, 'relation' | 'run'>,
 ): Promise<Properties> {
   const wider: Record<string, PropertyType> = { ...properties };
   for (const misfit of misfits) {
@@ -143,7 +188,7 @@ function tableOf(draft: DatasetDraft): Pick<BatchRequest, 'columns' | 'index'> {
 }
 
 const requestFor = (
-  { relation, run: { load, services } }: First,
+  { lenient = new Set<string>(), relation, run: { load, services } }: First,
   draft: DatasetDraft,
   repeats: BatchRequest['repeats'],
 ): BatchRequest => ({
@@ -151,7 +196,7 @@ const requestFor = (
   ...tableOf(draft),
   duplicates: load.duplicates,
   nowMs: services.clock(),
-  lenient: new Set<string>(),
+  lenient,
   refused: [],
   checks: NO_CHECKS,
   firstRow: 1,
@@ -159,14 +204,16 @@ const requestFor = (
 });
 
 function draftOf(
-  { run: { load } }: First,
+  { defaults, run: { load } }: First,
   properties: Properties,
   { mapping, numbered }: Index,
 ): DatasetDraft {
+  const { title = UNSAID.title, weight = UNSAID.weight } = defaults ?? {};
   return {
     workspace: load.workspace,
     dataset: load.dataset,
     ...UNSAID,
+    ...{ title, weight },
     source: load.source ?? '',
     schema: { type: 'object', properties, required: requiredOf(mapping, numbered) },
     mapping,
@@ -185,9 +232,10 @@ function refuseRepeats({ duplicates, repeated }: Batch, { run: { load } }: First
 }
 
 /** Which index the dataset has and why, for who loads. */
-function told(draft: DatasetDraft, { run: { load } }: First): string {
+function told(draft: DatasetDraft, { defaults, run: { load } }: First): string {
   const isAsked = load.mapping !== undefined || load.numbered === true;
   if (isAsked) return indexTold(draft, 'as asked');
+  if (defaults !== undefined) return indexTold(draft, 'as its id says');
   if (!draft.numbered) return indexTold(draft, 'proved on all records');
   const why = indexTold(draft, 'nothing that looks like one tells all records apart');
   return `${why}; key, subkey and date (--key, --subkey, --date) name one`;

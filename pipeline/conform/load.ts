@@ -1,5 +1,6 @@
 // A load: what it is told, what it runs with, and what its file conforms to.
 import type { ColumnMapping, RecordSchema, Dataset } from '../../store/datasets/datasets.ts';
+import type { DefaultsOf } from '../../store/datasets/defaults.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
 import type { Reading } from '../bytes/reading.ts';
 import type { Relation } from '../values/relation.ts';
@@ -55,6 +56,8 @@ export interface IngestServices {
   readonly clock: Clock;
   readonly at: AtCrashPoint;
   readonly deadlineMs: number;
+  /** What a dataset that a load makes is by its place, where the load does not say. */
+  readonly defaultsOf: DefaultsOf;
   /** Aborted when the load is to end without a trace. */
   readonly signal?: AbortSignal;
 }
@@ -83,7 +86,7 @@ export const silentEvents: IngestEvents = {
 /** One load while it is looked at. */
 export interface Looking {
   readonly load: Load;
-  readonly services: Pick<IngestServices, 'lake' | 'clock'>;
+  readonly services: Pick<IngestServices, 'lake' | 'clock' | 'defaultsOf'>;
   readonly bench: Workbench;
   readonly events: Pick<IngestEvents, 'log'>;
 }

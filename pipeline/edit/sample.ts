@@ -1,5 +1,4 @@
 // A look at a file before anything is made of it: its first records as its own head suggests them.
-import type { Clock } from '../../store/base/clock.ts';
 import { columnTypeOf } from '../../store/versions/columns.ts';
 import type { ColumnMapping, RecordSchema } from '../../store/datasets/datasets.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
@@ -8,7 +7,7 @@ import { firstLoad } from '../conform/firstLoad.ts';
 import { wantedDates } from '../values/infer.ts';
 import { settle, settling } from '../conform/settle.ts';
 import { fromClause, valueOf } from '../values/relation.ts';
-import { silentEvents } from '../conform/load.ts';
+import { type IngestServices, silentEvents } from '../conform/load.ts';
 import { identifier } from '../../store/duckdb/sqlText.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 
@@ -22,7 +21,7 @@ interface Suggestion {
 export async function suggestSchema(
   path: string,
   said: { readonly jsonPath?: string | undefined; readonly dateOrder?: DateOrder },
-  clock: Clock,
+  services: Pick<IngestServices, 'clock' | 'defaultsOf'>,
   bench: Workbench,
 ): Promise<Suggestion> {
   const { dateOrder, jsonPath } = said;
@@ -37,7 +36,7 @@ export async function suggestSchema(
     duplicates: 'ignore',
     rejectsMax,
   } as const;
-  const run = { load, services: { clock }, bench, events: silentEvents };
+  const run = { load, services, bench, events: silentEvents };
   const { draft } = await firstLoad(run, await settle(settling(run), opened, undefined));
   return { schema: draft.schema, mapping: draft.mapping, numbered: draft.numbered };
 }

@@ -46,6 +46,7 @@ export function pushesOf(
   replaces: boolean,
   dataset: Dataset,
   table: Table,
+  symbols: readonly string[] = [],
 ): readonly Push[] | undefined {
   if (dataset.mapping.date === undefined || dataset.numbered) return undefined;
   const nested = table.columns.some(({ type }) => type === 'json');
@@ -55,7 +56,7 @@ export function pushesOf(
   const index = indexNames(dataset);
   const pushes: Push[] = [];
   for (const record of records) {
-    const document = documentOf(record, table.columns);
+    const document = documentOf(record, table.columns, symbols);
     const values = document === undefined ? undefined : indexOf(document, index);
     if (document === undefined || values === undefined) return undefined;
     pushes.push({ index: values, replaces, document });
@@ -69,6 +70,7 @@ const indexNames = ({ mapping }: Dataset): readonly string[] =>
 function documentOf(
   record: unknown,
   columns: readonly Column[],
+  symbols: readonly string[],
 ): Readonly<Record<string, unknown>> | undefined {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) return undefined;
   const text = JSON.stringify(record);
@@ -79,12 +81,20 @@ function documentOf(
     if (name === UPDATED_COLUMN || !Object.hasOwn(record, name)) continue;
     const given = (record as Readonly<Record<string, unknown>>)[name];
     if (given === null) continue;
-    const value = VALUES[type](given);
+    const value = VALUES[type](symbols.includes(name) ? symbolOf(given) : given);
     if (value === undefined) return undefined;
     members.push([name, value]);
   }
   return Object.fromEntries(members);
 }
+
+const ASCII = /^[\x20-\x7e]*$/;
+
+/** As loads keep symbols; undefined for letters that have other cases elsewhere. */
+const symbolOf = (value: unknown): unknown => {
+  if (typeof value !== 'string') return value;
+  return ASCII.test(value) ? value.trim().toUpperCase() : undefined;
+};
 
 /** JSON text of the index values; undefined when one is missing, empty or too long. */
 function indexOf(

@@ -16,6 +16,8 @@ interface SourceColumn {
   readonly spelled?: Spelled | undefined;
   /** All values of the file were looked at for what the sample left open, or got wrong. */
   readonly settled?: true;
+  /** Its texts are symbols: in upper case, without blanks around them. */
+  readonly symbols?: true;
 }
 
 /** Where the records of a JSON file are: one a line, in an array, one after the other, below a path. */
@@ -268,6 +270,11 @@ function spellingOf({ numeric, property, spelling }: Inferred): DateRead | undef
 export function valueOf(relation: Relation, target: Column, strict: boolean): string {
   const source = relation.columns.find(({ name }) => name === target.name);
   if (source === undefined) return `CAST(NULL AS ${SQL_TYPES[target.type]})`;
+  const value = asRead(relation, source, target, strict);
+  return source.symbols === true && target.type === 'varchar' ? `upper(trim(${value}))` : value;
+}
+
+function asRead(relation: Relation, source: SourceColumn, target: Column, strict: boolean): string {
   const cast = castOf(relation, source, target);
   if (cast === undefined) return nativeValue(relation, target);
   if (!strict) return `(${cast})`;

@@ -96,10 +96,11 @@ export const createDataset: Endpoint = {
     const owned = workspaceOf(caller, call.path['workspace'] ?? '', lake);
     const { workspace } = owned;
     const { id } = call.path;
+    const body = call.json as Static<typeof CREATE_DATASET>;
     if (id !== undefined && lake.directory.dataset(workspace, id) !== undefined) {
-      return changeOwn(call, (call.json as Static<typeof CREATE_DATASET>).dataset, services);
+      return changeOwn(call, body.dataset, services);
     }
-    const draft = draftOf(workspace, call.path['id'], call.json as Static<typeof CREATE_DATASET>);
+    const draft = draftOf(workspace, call.path['id'], body, services.ingestion.defaultsOf);
     checkDatasetRoom(caller, owned, draft.dataset, services);
     await checkPatterns(draft.expectations, services.ingestion.pool);
     const { dataset } = await makeDataset(lake, draft, caller.accountId);

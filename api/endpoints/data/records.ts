@@ -104,7 +104,7 @@ async function push(
   dataset: Dataset,
   body: JsonBody,
   replace: boolean,
-  { lake, pending }: Pick<Services, 'lake' | 'pending'>,
+  { ingestion, lake, pending }: Pick<Services, 'ingestion' | 'lake' | 'pending'>,
 ): Promise<number | undefined> {
   const { tableId } = dataset;
   const table = await lake.table(tableId);
@@ -112,7 +112,8 @@ async function push(
   const current = lake.directory.datasetById(tableId);
   if (table === undefined || current === undefined || pending.isHeld(tableId)) return undefined;
   if (isGoverned(current) || !isOf(table, current)) return undefined;
-  const pushes = pushesOf(body, replace, current, table);
+  const symbols = ingestion.defaultsOf(current)?.symbols;
+  const pushes = pushesOf(body, replace, current, table, symbols);
   if (pushes === undefined) return undefined;
   await pending.push(dataset.tableId, pushes);
   return pushes.length;

@@ -67,7 +67,7 @@ const schemaFrom = async (
       suggestSchema(
         piece.path,
         { jsonPath: piece.jsonPath, ...dateOrderOf(call.query) },
-        services.clock,
+        services.ingestion,
         bench,
       ),
     ),
@@ -101,7 +101,7 @@ export const generateSchema: Endpoint = {
         return await schemaFrom({ ...row, generated: 1 }, call, services);
       }
       const schema = await onBench(services, (bench) =>
-        suggestSchema(path, { jsonPath, ...dateOrderOf(call.query) }, services.clock, bench),
+        suggestSchema(path, { jsonPath, ...dateOrderOf(call.query) }, services.ingestion, bench),
       );
       return told(schema);
     } finally {

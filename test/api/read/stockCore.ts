@@ -74,14 +74,12 @@ async function newReader({
 const post = (server: TestServer, path: string, body: string): Promise<void> =>
   sent(server, 'POST', path, body);
 
-/** A dataset of CORE by symbol and date, where there is none of the name yet. */
-export async function loadCore(
-  { server }: StockWorld,
-  dataset: string,
-  csv: string,
-): Promise<void> {
+/** A dataset of CORE by symbol and date, of weight 1, where there is none of the name yet. */
+export async function loadCore(world: StockWorld, dataset: string, csv: string): Promise<void> {
+  const { server } = world;
   if (server.tapedeck.services.lake.directory.dataset('CORE', dataset) !== undefined) return;
   await post(server, `/data/CORE/${dataset}?wait=true&key=symbol&date=date`, csv);
+  await changeDataset(world, dataset, { weight: 1 });
 }
 
 /** Weight and access of a dataset of CORE, by the operator. */

@@ -1,0 +1,21 @@
+// What a dataset of CORE is by itself that has the id of an input.
+import type { DatasetDefaults } from '../../store/datasets/defaults.ts';
+import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
+import { inputOf, propertyTypeOf } from './inputs.ts';
+
+/** `msft` in a file is found as MSFT. */
+const SYMBOLS: readonly string[] = ['symbol'];
+
+/** Names in any case; undefined for what is no input, or stands in another workspace. */
+export function inputDefaults({
+  dataset,
+  workspace,
+}: Pick<Dataset, 'dataset' | 'workspace'>): DatasetDefaults | undefined {
+  const input = workspace.toUpperCase() === CORE ? inputOf(dataset) : undefined;
+  if (input === undefined) return undefined;
+  const { mapping, properties, title, weight } = input;
+  // A list is one in JSON; in CSV it may be any text, which is kept as it is.
+  const scalars = properties.filter(({ type }) => type !== 'list');
+  const types = Object.fromEntries(scalars.map((one) => [one.name, propertyTypeOf(one)]));
+  return { title, weight, mapping, types, symbols: SYMBOLS };
+}

@@ -1,0 +1,18 @@
+// What a dataset is by its place, where its owner says nothing: the inputs of the market in CORE are such.
+import type { PropertyType } from '../versions/columns.ts';
+import type { ColumnMapping, Dataset } from './datasets.ts';
+
+export interface DatasetDefaults {
+  readonly title: string;
+  readonly weight: number;
+  readonly mapping: ColumnMapping;
+  /** Of properties that a dataset of this name may have, by their names. */
+  readonly types: Readonly<Record<string, PropertyType>>;
+  /** Properties whose texts are kept in upper case and without blanks around them. */
+  readonly symbols: readonly string[];
+}
+
+/** Names in any case; undefined: it is what its owner says, and nothing else. */
+export type DefaultsOf = (
+  place: Pick<Dataset, 'workspace' | 'dataset'>,
+) => DatasetDefaults | undefined;
