@@ -1,0 +1,75 @@
+// The exchange as a whole: how large it is, and how far its sessions have come by an instant.
+import { addDays, type Day } from '../../query/time/days.ts';
+import { previousSession, isSession, sessionOf } from '../../query/time/calendar.ts';
+import { dayIn } from '../../query/time/dates.ts';
+import { FOUNDED } from './listings.ts';
+
+export interface ExchangeShape {
+  readonly seed: number;
+  /** The fund included. */
+  readonly symbols: number;
+  /** Of days. */
+  readonly years: number;
+  /** Days of the calendar for which minutes are kept, and how many of the symbols have them. */
+  readonly minuteDays: number;
+  readonly minuteSymbols: number;
+  /** How many of the symbols have trades and quotes. */
+  readonly tickSymbols: number;
+}
+
+/** What fills CORE: another seed would be another history for every folder. */
+export const EXCHANGE: ExchangeShape = {
+  ...{ seed: 4, symbols: 300, years: 10 },
+  ...{ minuteDays: 30, minuteSymbols: 300, tickSymbols: 300 },
+};
+
+const ZONE = 'America/New_York';
+const MINUTE_MS = 60_000;
+/** The calendar's last year but one: actions need days ahead. */
+const LAST_DAY: Day = '2030-06-28';
+
+/** How far the exchange is. */
+export interface Standing {
+  /** The newest session that has closed. */
+  readonly closed: Day;
+  /** The newest that has opened, which may be the same. */
+  readonly opened: Day;
+  /** Of `opened`, as far as it has come. */
+  readonly untilMs: number;
+}
+
+/** Undefined before its first session has closed. */
+export function standingAt(nowMs: number): Standing | undefined {
+  const today = dayIn(nowMs, ZONE);
+  if (today <= FOUNDED) return undefined;
+  const day = today < LAST_DAY ? today : LAST_DAY;
+  const session = isSession(day) ? sessionOf(day) : undefined;
+  const before = previousSession(day);
+  const isClosed = session !== undefined && session.closeMs <= nowMs;
+  const isOpen = session !== undefined && session.openMs < nowMs;
+  return { closed: isClosed ? day : before, opened: isOpen ? day : before, untilMs: nowMs };
+}
+
+/** The first day of which bars are kept, and the first of which minutes are. */
+export const keptFrom = (
+  { minuteDays, years }: ExchangeShape,
+  { closed }: Standing,
+): { readonly days: Day; readonly minutes: Day } => ({
+  days: `${Number(closed.slice(0, 4)) - years}${closed.slice(4).replace('-02-29', '-02-28')}`,
+  minutes: addDays(closed, -minuteDays),
+});
+
+export interface Hours {
+  readonly openMs: number;
+  readonly minutes: number;
+}
+
+/** @throws RangeError for a day without a session. */
+export function hoursOf(day: Day): Hours {
+  const session = sessionOf(day);
+  if (session === undefined) throw new RangeError(`${day} has no session`);
+  return {
+    openMs: session.openMs,
+    minutes: Math.round((session.closeMs - session.openMs) / MINUTE_MS),
+  };
+}

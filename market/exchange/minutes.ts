@@ -1,0 +1,36 @@
+// Minute bars, added up from the trades of a session.
+import type { Trade } from './trades.ts';
+
+/** Prices in cents. */
+export interface Minute {
+  /** Since the opening. */
+  readonly minute: number;
+  readonly open: number;
+  readonly high: number;
+  readonly low: number;
+  readonly close: number;
+  readonly volume: number;
+  /** Cents. */
+  readonly notional: number;
+  readonly trades: number;
+}
+
+/** In the order of time; a minute without a trade has none. */
+export function minutesOf(trades: readonly Trade[]): readonly Minute[] {
+  const minutes: Minute[] = [];
+  for (const { cents, minute, size } of trades) {
+    const last = minutes.at(-1);
+    const known = last?.minute === minute ? minutes.pop() : undefined;
+    minutes.push({
+      minute,
+      open: known?.open ?? cents,
+      high: Math.max(known?.high ?? cents, cents),
+      low: Math.min(known?.low ?? cents, cents),
+      close: cents,
+      volume: (known?.volume ?? 0) + size,
+      notional: (known?.notional ?? 0) + cents * size,
+      trades: (known?.trades ?? 0) + 1,
+    });
+  }
+  return minutes;
+}

@@ -1,0 +1,245 @@
+// The exchange's records as CSV, one input at a time: a header, then a line a record.
+import type { Day } from '../../query/time/days.ts';
+import { addDays } from '../../query/time/days.ts';
+import type { InputId } from '../inputs/inputs.ts';
+import { type ExchangeShape, hoursOf, keptFrom, type Standing } from './exchange.ts';
+import { type Factors, factorsOf } from './factors.ts';
+import { type Bar, type History, historyOf } from './history.ts';
+import { type Listing, listingsOf, SECTORS } from './listings.ts';
+import { minutesOf } from './minutes.ts';
+import { detailOf, type Trade, tradesOf } from './trades.ts';
+import { VENUES } from './venues.ts';
+
+/** What of an input is wanted. */
+export interface Wanted {
+  readonly input: InputId;
+  readonly shape: ExchangeShape;
+  readonly standing: Standing;
+  /** Bars and minutes of later days only. */
+  readonly after: Day | undefined;
+}
+
+/** An exchange that is drawn as far as its standing. */
+interface Drawn extends Wanted {
+  readonly factors: Factors;
+  readonly listings: readonly Listing[];
+}
+
+export function* linesOf(wanted: Wanted): Generator<string> {
+  const { shape, standing } = wanted;
+  const factors = factorsOf(shape.seed, standing.opened);
+  const all = listingsOf(shape.seed, shape.symbols);
+  // Who comes later is not there yet.
+  const listings = all.filter(({ firstDay }) => firstDay <= standing.closed);
+  yield* LINES[wanted.input]({ ...wanted, factors, listings });
+}
+
+type Lines = (drawn: Drawn) => Generator<string>;
+
+const LINES: Readonly<Record<InputId, Lines>> = {
+  COMPANY: companyLines,
+  SYMBOLS: symbolLines,
+  HISTORICAL_PRICES: dayLines,
+  INTRADAY_PRICES: minuteLines,
+  SPLITS: splitLines,
+  DIVIDENDS: dividendLines,
+  TRADES: tradeLines,
+  QUOTES: quoteLines,
+  VENUES: venueLines,
+};
+
+const EXCHANGE_CODE = 'SYN';
+const EXCHANGE_NAME = 'Synthetic exchange';
+const INVENTED = 'Invented: this company does not exist and no price of it is real.';
+
+const typeOf = ({ sector }: Listing): string => (sector === undefined ? 'et' : 'cs');
+
+/** Dollars, of cents. */
+const priceOf = (cents: number): string => String(cents / 100);
+
+function* companyLines({ factors, listings }: Drawn): Generator<string> {
+  yield (
+    'symbol,companyName,exchange,industry,description,securityName,issueType,sector,primarySicCode,' +
+    'employees,tags,state,city,country,sharesOutstanding,float,ttmEPS,currency\n'
+  );
+  for (const listing of listings) {
+    const { employees, name, sector, symbol } = listing;
+    const { industry = 'Funds', name: sectorName = '', sic = 6726 } = SECTORS[sector ?? -1] ?? {};
+    const { bars, splits } = historyOf(factors, listing);
+    const shares = Math.round(
+      splits
+        .filter(({ exDay }) => exDay <= (bars.at(-1)?.day ?? ''))
+        .reduce((sum, { from, to }) => (sum * to) / from, listing.shares),
+    );
+    const earnings = sector === undefined ? '' : earningsOf(bars.at(-1), listing);
+    const tags = `"[""${sectorName === '' ? 'Fund' : sectorName}""]"`;
+    const texts = [symbol, name, EXCHANGE_NAME, industry, INVENTED, `${name} common stock`];
+    const numbers = [shares, Math.round(shares * 0.92), earnings];
+    const rest = [typeOf(listing), sectorName, sic, employees, tags, 'CA', 'Springfield', 'US'];
+    yield `${[...texts, ...rest, ...numbers, 'USD'].join(',')}\n`;
+  }
+}
+
+/** A price of 12 to 31 times the earnings. */
+const earningsOf = (bar: Bar | undefined, { at }: Listing): number =>
+  Math.round((bar?.close ?? 0) / (12 + (at % 20))) / 100;
+
+function* symbolLines({ listings }: Drawn): Generator<string> {
+  yield (
+    'symbol,validFrom,validTo,name,exchange,exchangeName,type,region,currency,isEnabled,' +
+    'figi,isin,cusip,cik\n'
+  );
+  for (const listing of listings) {
+    const { cik, cusip, figi, firstDay, isin, name, symbol } = listing;
+    const place = [EXCHANGE_CODE, EXCHANGE_NAME, typeOf(listing), 'US', 'USD', true];
+    yield `${[symbol, firstDay, '', name, ...place, figi, isin, cusip, cik].join(',')}\n`;
+  }
+}
+
+function* venueLines(): Generator<string> {
+  yield 'mic,name,longName,tapeId,oatsId,refId,type\n';
+  for (const { mic, name, tapeId } of VENUES) {
+    yield `${[mic, name, `${name} (invented)`, tapeId, tapeId, mic, 'equities'].join(',')}\n`;
+  }
+}
+
+function* histories({ factors, listings }: Drawn): Generator<[Listing, History]> {
+  for (const listing of listings) yield [listing, historyOf(factors, listing)];
+}
+
+function* dayLines(drawn: Drawn): Generator<string> {
+  const { after, shape, standing } = drawn;
+  const from = laterOf(keptFrom(shape, standing).days, after);
+  yield 'symbol,date,open,high,low,close,volume,isSplitAdjusted\n';
+  for (const [{ symbol }, { bars }] of histories(drawn)) {
+    for (const { close, day, high, low, open, volume } of bars) {
+      if (day < from || day > standing.closed) continue;
+      const prices = [open, high, low, close].map(priceOf);
+      yield `${symbol},${day},${prices.join(',')},${volume},false\n`;
+    }
+  }
+}
+
+/** The first day wanted. */
+const laterOf = (kept: Day, after: Day | undefined): Day => {
+  const next = after === undefined ? kept : addDays(after, 1);
+  return next > kept ? next : kept;
+};
+
+function* minuteLines(drawn: Drawn): Generator<string> {
+  const { after, listings, shape, standing } = drawn;
+  const from = laterOf(keptFrom(shape, standing).minutes, after);
+  yield 'symbol,date,minute,open,high,low,close,average,volume,notional,numberOfTrades\n';
+  const some = { ...drawn, listings: listings.filter(({ at }) => at < shape.minuteSymbols) };
+  for (const [listing, { bars }] of histories(some)) {
+    for (const bar of bars.filter(({ day }) => day >= from && day <= standing.closed)) {
+      const { seed } = shape;
+      for (const minute of minutesOf(
+        tradesOf({ seed, at: listing.at }, bar, hoursOf(bar.day).minutes),
+      )) {
+        const { notional, trades, volume } = minute;
+        const prices = [minute.open, minute.high, minute.low, minute.close].map(priceOf).join(',');
+        const average = Math.round((notional / volume) * 100) / 10_000;
+        const head = `${listing.symbol},${bar.day},${clockOf(minute.minute)},${prices}`;
+        yield `${head},${average},${volume},${notional / 100},${trades}\n`;
+      }
+    }
+  }
+}
+
+const OPENS_AT = 9 * 60 + 30;
+
+function clockOf(minute: number): string {
+  const whole = OPENS_AT + minute;
+  const [hour, rest] = [Math.floor(whole / 60), whole % 60];
+  return `${String(hour).padStart(2, '0')}:${String(rest).padStart(2, '0')}`;
+}
+
+/** Announced by the newest session that has closed, as far back as bars are kept. */
+function known<Action extends { readonly declared: Day; readonly exDay: Day }>(
+  actions: readonly Action[],
+  { shape, standing }: Drawn,
+): readonly Action[] {
+  const { days } = keptFrom(shape, standing);
+  return actions.filter(({ declared, exDay }) => declared <= standing.closed && exDay >= days);
+}
+
+function* splitLines(drawn: Drawn): Generator<string> {
+  yield 'symbol,exDate,fromFactor,toFactor,ratio,declaredDate,description\n';
+  for (const [{ symbol }, { splits }] of histories(drawn)) {
+    for (const { declared, exDay, from, to } of known(splits, drawn)) {
+      const values = [symbol, exDay, from, to, from / to, declared, `${to}-for-${from} split`];
+      yield `${values.join(',')}\n`;
+    }
+  }
+}
+
+function* dividendLines(drawn: Drawn): Generator<string> {
+  yield (
+    'symbol,exDate,refid,amount,paymentDate,recordDate,declaredDate,flag,currency,' +
+    'description,frequency\n'
+  );
+  for (const [{ symbol }, { dividends }] of histories(drawn)) {
+    for (const { cents, declared, exDay, paid } of known(dividends, drawn)) {
+      const days = [paid, exDay, declared].join(',');
+      const rest = 'Cash,USD,Ordinary dividend,quarterly';
+      yield `${symbol},${exDay},1,${priceOf(cents)},${days},${rest}\n`;
+    }
+  }
+}
+
+interface Traded {
+  readonly listing: Listing;
+  readonly bar: Bar;
+  readonly trade: Trade;
+  readonly before: Trade | undefined;
+  /** Epoch milliseconds of the opening. */
+  readonly openMs: number;
+}
+
+/** The trades of the newest session, as far as it has come. */
+function* newestTrades(drawn: Drawn): Generator<Traded> {
+  const { listings, shape, standing } = drawn;
+  const { minutes, openMs } = hoursOf(standing.opened);
+  const some = { ...drawn, listings: listings.filter(({ at }) => at < shape.tickSymbols) };
+  for (const [listing, { bars }] of histories(some)) {
+    const bar = bars.at(-1);
+    if (bar?.day !== standing.opened) continue;
+    const trades = tradesOf({ seed: shape.seed, at: listing.at }, bar, minutes);
+    for (const [place, trade] of trades.entries()) {
+      if (openMs + trade.offsetMs >= standing.untilMs) break;
+      yield { listing, bar, trade, before: trades[place - 1], openMs };
+    }
+  }
+}
+
+function* tradeLines(drawn: Drawn): Generator<string> {
+  const { seed } = drawn.shape;
+  yield (
+    'symbol,time,tradeId,price,size,venue,isOddLot,isISO,isOutsideRegularHours,' +
+    'isSinglePriceCross,isTradeThroughExempt\n'
+  );
+  let place = 0;
+  for (const { bar, before, listing, openMs, trade } of newestTrades(drawn)) {
+    place = before === undefined ? 1 : place + 1;
+    const { venue } = detailOf({ seed, at: listing.at }, bar, trade, before);
+    const time = new Date(openMs + trade.offsetMs).toISOString();
+    const flags = [trade.size < 100, place % 7 === 0, false, before === undefined, false];
+    const values = [listing.symbol, time, place, priceOf(trade.cents), trade.size, venue];
+    yield `${[...values, ...flags].join(',')}\n`;
+  }
+}
+
+function* quoteLines(drawn: Drawn): Generator<string> {
+  const { seed } = drawn.shape;
+  yield 'symbol,time,sequence,bidPrice,bidSize,askPrice,askSize,venue\n';
+  let place = 0;
+  for (const { bar, before, listing, openMs, trade } of newestTrades(drawn)) {
+    place = before === undefined ? 1 : place + 1;
+    const offer = detailOf({ seed, at: listing.at }, bar, trade, before);
+    const time = new Date(openMs + offer.quotedMs).toISOString();
+    const { ask, askSize, bid, bidSize, venue } = offer;
+    const values = [place, priceOf(bid), bidSize, priceOf(ask), askSize, venue];
+    yield `${listing.symbol},${time},${values.join(',')}\n`;
+  }
+}

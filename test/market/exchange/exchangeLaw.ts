@@ -1,0 +1,225 @@
+// What holds of any exchange, whatever its seed: read back from its CSV, as a loader would, and added up
+// again by plain loops of its own.
+import type { InputId } from '../../../market/inputs/inputs.ts';
+import { type ExchangeShape, standingAt } from '../../../market/exchange/exchange.ts';
+import { linesOf } from '../../../market/exchange/records.ts';
+import { addDays, type Day } from '../../../query/time/days.ts';
+
+type Row = Readonly<Record<string, string>>;
+
+const shapeOf = (seed: number, symbols: number): ExchangeShape => ({
+  ...{ seed, symbols, years: 10, minuteDays: 9 },
+  ...{ minuteSymbols: symbols, tickSymbols: symbols },
+});
+
+/** The records of one input, without its quoted cells. */
+export function rowsOf(
+  input: InputId,
+  shape: ExchangeShape,
+  nowMs: number,
+  after?: Day,
+): readonly Row[] {
+  const standing = standingAt(nowMs);
+  if (standing === undefined) throw new Error(`nothing is drawn by ${nowMs}`);
+  const [head = '', ...lines] = linesOf({ input, shape, standing, after });
+  const names = head.trim().split(',');
+  return lines.map((line) =>
+    Object.fromEntries(
+      line
+        .trim()
+        .split(',')
+        .map((value, at) => [names[at] ?? '', value]),
+    ),
+  );
+}
+
+const cents = (text: string | undefined): number => Math.round(Number(text) * 100);
+
+function grouped(rows: readonly Row[], ...names: readonly string[]): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    const group = names.map((name) => row[name]).join(' ');
+    const known = groups.get(group);
+    if (known === undefined) groups.set(group, [row]);
+    else known.push(row);
+  }
+  return groups;
+}
+
+/** A bar of its parts, by the names of their columns. */
+function barOf(parts: readonly Row[], from: readonly [string, string, string, string, string]) {
+  const [open, high, low, close, volume] = from;
+  return {
+    open: cents(parts[0]?.[open]),
+    high: Math.max(...parts.map((one) => cents(one[high]))),
+    low: Math.min(...parts.map((one) => cents(one[low]))),
+    close: cents(parts.at(-1)?.[close]),
+    volume: parts.reduce((sum, one) => sum + Number(one[volume]), 0),
+  };
+}
+
+const OF_BARS = ['open', 'high', 'low', 'close', 'volume'] as const;
+const OF_TRADES = ['price', 'price', 'price', 'price', 'size'] as const;
+
+export interface LawReport {
+  readonly failures: readonly string[];
+  readonly days: number;
+  readonly minutes: number;
+  readonly trades: number;
+  /** Minutes that were added up from trades. */
+  readonly compared: number;
+  readonly actions: number;
+}
+
+/** So many exchanges of a few symbols each, at an hour of some day between 2012 and 2029. */
+export async function exchangeLaw(count: number, seed: number): Promise<LawReport> {
+  const report = {
+    failures: [] as string[],
+    days: 0,
+    minutes: 0,
+    trades: 0,
+    compared: 0,
+    actions: 0,
+  };
+  for (let round = 0; round < count; round += 1) {
+    const own = seed * 1_000 + round;
+    const day = addDays('2012-01-03', (own * 7_919) % 6_300);
+    const nowMs = Date.parse(`${day}T${String(10 + (own % 14)).padStart(2, '0')}:17:03Z`);
+    oneExchange(own, nowMs, report);
+  }
+  return report;
+}
+
+type Report = { -readonly [Name in keyof LawReport]: LawReport[Name] } & { failures: string[] };
+
+function oneExchange(seed: number, nowMs: number, report: Report): void {
+  const shape = shapeOf(seed, 3);
+  const read = (input: InputId): readonly Row[] => rowsOf(input, shape, nowMs);
+  const [days, minutes] = [read('HISTORICAL_PRICES'), read('INTRADAY_PRICES')];
+  const [trades, quotes] = [read('TRADES'), read('QUOTES')];
+  const actions = { splits: read('SPLITS'), dividends: read('DIVIDENDS') };
+  const fail = (what: string): void => {
+    report.failures.push(`seed ${seed} at ${new Date(nowMs).toISOString()}: ${what}`);
+  };
+  report.days += days.length;
+  report.minutes += minutes.length;
+  report.trades += trades.length;
+  report.actions += actions.splits.length + actions.dividends.length;
+  checkDays(days, actions, fail);
+  checkMinutes(days, minutes, fail);
+  checkTicks(trades, quotes, nowMs, fail);
+  // Three days later the session is over: it has become minutes, and nothing of before has changed.
+  const later = nowMs + 3 * 86_400_000;
+  const grown = rowsOf('HISTORICAL_PRICES', shape, later);
+  const kept = new Map(
+    grown.map((row) => [`${row['symbol']} ${row['date']}`, JSON.stringify(row)]),
+  );
+  for (const row of days) {
+    const same = kept.get(`${row['symbol']} ${row['date']}`);
+    if (same !== undefined && same !== JSON.stringify(row)) fail(`history changed: ${same}`);
+  }
+  const told = rowsOf('INTRADAY_PRICES', shape, later);
+  report.compared += checkSession(trades, told, fail);
+}
+
+type Fail = (what: string) => void;
+
+function checkDays(
+  days: readonly Row[],
+  { dividends, splits }: { readonly dividends: readonly Row[]; readonly splits: readonly Row[] },
+  fail: Fail,
+): void {
+  const ratios = new Map(splits.map((one) => [`${one['symbol']} ${one['exDate']}`, one]));
+  const paid = new Map(dividends.map((one) => [`${one['symbol']} ${one['exDate']}`, one]));
+  for (const [symbol, bars] of grouped(days, 'symbol')) {
+    for (const [at, bar] of bars.entries()) {
+      const { close, high, low, open } = barOf([bar], OF_BARS);
+      const place = `${symbol} ${bar['date']}`;
+      if (low < 1 || low > Math.min(open, close) || high < Math.max(open, close)) {
+        fail(`${place} is no bar: ${JSON.stringify(bar)}`);
+      }
+      if (!/^[1-9]\d*$/.test(bar['volume'] ?? '')) fail(`${place} volume ${bar['volume']}`);
+      const before = bars[at - 1];
+      if (before === undefined) continue;
+      const ratio = Number(ratios.get(place)?.['ratio'] ?? 1);
+      const dividend = cents(paid.get(place)?.['amount'] ?? '0');
+      const expected = (cents(before['close']) - dividend) * ratio;
+      // A day's own return is far below a split of 2 for 1, whose logarithm is 0.69.
+      const rest = Math.abs(Math.log(close / expected));
+      if (rest > 0.35) fail(`${place} moves by ${rest} beside its actions`);
+    }
+  }
+}
+
+function checkMinutes(days: readonly Row[], minutes: readonly Row[], fail: Fail): void {
+  const byDay = grouped(days, 'symbol', 'date');
+  for (const [place, parts] of grouped(minutes, 'symbol', 'date')) {
+    const day = byDay.get(place);
+    if (day === undefined) fail(`${place} has minutes and no day`);
+    else sameBar(barOf(parts, OF_BARS), barOf(day, OF_BARS), place, fail);
+    const times = parts.map((one) => one['minute'] ?? '');
+    if (times[0] !== '09:30' || ![390, 210].includes(times.length)) {
+      fail(`${place} has ${times.length} minutes from ${times[0]}`);
+    }
+  }
+}
+
+function sameBar(made: object, expected: object, place: string, fail: Fail): void {
+  if (JSON.stringify(made) === JSON.stringify(expected)) return;
+  fail(`${place}: ${JSON.stringify(made)} of its parts, ${JSON.stringify(expected)} of itself`);
+}
+
+function checkTicks(
+  trades: readonly Row[],
+  quotes: readonly Row[],
+  nowMs: number,
+  fail: Fail,
+): void {
+  const offers = grouped(quotes, 'symbol', 'sequence');
+  for (const trade of trades) {
+    const place = `${trade['symbol']} ${trade['tradeId']}`;
+    if (Date.parse(trade['time'] ?? '') >= nowMs) fail(`${place} is not yet made`);
+    const [offer] = offers.get(place) ?? [];
+    const [bid, ask] = [cents(offer?.['bidPrice']), cents(offer?.['askPrice'])];
+    const price = cents(trade['price']);
+    if (!(bid < ask && bid <= price && price <= ask)) fail(`${place} at ${price}: ${bid} ${ask}`);
+    if ((offer?.['time'] ?? '~') > (trade['time'] ?? '')) fail(`${place} before its offer`);
+  }
+  for (const [symbol, own] of grouped(trades, 'symbol')) {
+    const times = own.map((one) => one['time'] ?? '');
+    if (times.join() !== times.toSorted().join()) fail(`${symbol}: trades go back in time`);
+  }
+}
+
+/** Trades of a session, and the minutes that it had when it was over. */
+function checkSession(trades: readonly Row[], minutes: readonly Row[], fail: Fail): number {
+  let compared = 0;
+  const bars = grouped(minutes, 'symbol', 'date', 'minute');
+  for (const [symbol, own] of grouped(trades, 'symbol')) {
+    const session = (own[0]?.['time'] ?? '').slice(0, 10);
+    const opened = Date.parse(own[0]?.['time'] ?? '');
+    const parts = new Map<number, Row[]>();
+    for (const trade of own) {
+      const minute = Math.floor((Date.parse(trade['time'] ?? '') - opened) / 60_000);
+      parts.set(minute, [...(parts.get(minute) ?? []), trade]);
+    }
+    // The last minute may not be over.
+    const whole = [...parts.entries()].slice(0, -1);
+    for (const [minute, some] of whole) {
+      const clock = 570 + minute;
+      const time = `${String(Math.floor(clock / 60)).padStart(2, '0')}:${String(clock % 60).padStart(2, '0')}`;
+      const place = `${symbol} ${session} ${time}`;
+      const bar = bars.get(place);
+      if (bar === undefined) continue;
+      compared += 1;
+      sameBar(barOf(some, OF_TRADES), barOf(bar, OF_BARS), place, fail);
+      const notional = some.reduce(
+        (sum, one) => sum + cents(one['price']) * Number(one['size']),
+        0,
+      );
+      if (Math.abs(notional - cents(bar[0]?.['notional'])) > 1) fail(`${place}: notional`);
+      if (String(some.length) !== bar[0]?.['numberOfTrades']) fail(`${place}: trades`);
+    }
+  }
+  return compared;
+}
