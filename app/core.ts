@@ -27,6 +27,8 @@ import { makeScrub } from '../store/catalog/scrub.ts';
 import { makeStorage } from '../store/lake/storage.ts';
 import { servicesOf } from './services.ts';
 import { loadDemo } from '../jobs/upkeep/demo.ts';
+import { type Exchange, makeExchange } from '../jobs/exchange/fill.ts';
+import { EXCHANGE, type ExchangeShape } from '../market/exchange/exchange.ts';
 import { JOBS_SHARE } from '../api/http/drain.ts';
 import { Ledger } from '../store/ledger/ledger.ts';
 import type { Logger } from 'pino';
@@ -45,6 +47,8 @@ export interface Seams {
   readonly startsMax?: number;
   /** false: a reading process starts when it is first asked for. */
   readonly warm?: boolean;
+  /** How large the synthetic exchange is, and which. */
+  readonly exchange?: Partial<ExchangeShape>;
   /** How slowly answers may be read. */
   readonly pace?: Pace;
 }
@@ -59,6 +63,8 @@ export interface Core {
   readonly warnings: readonly string[];
   /** Jobs that fill the demo workspace, when this start handed them in. */
   readonly demoJobs: readonly string[];
+  /** What keeps the synthetic exchange in CORE; undefined where none is wanted. */
+  readonly exchange: Exchange | undefined;
   close(): Promise<void>;
 }
 
@@ -86,6 +92,7 @@ async function openParts(
     at = survive,
     watch = true,
     startsMax = STARTS_MAX,
+    exchange = {},
   }: Seams,
   folder: Folder,
   database: Database,
@@ -122,16 +129,24 @@ async function openParts(
   await coreOnce(lake, accounts, clock());
   const services = await servicesOf({ ...opened, ...made }, running);
   await services.runner.resume(await readdir(folder.spool));
-  const demoJobs = await demoOnce(database, settings.demo, () =>
+  const demo = await demoOnce(database, settings.demo, () =>
     loadDemo(lake, services.runner, first.accountId, clock()),
   );
+  const symbols = demo.on && settings.demo ? settings.demoSymbols : 0;
+  const filling = exchangeOf(services, { ...EXCHANGE, symbols, ...exchange }, told);
   const watched = watch ? watchLake(services, told) : undefined;
   const close = async (): Promise<void> => {
+    await filling?.stop();
     await watched?.stop();
     await closeServices(services, pools);
     unlock();
   };
-  return { services, log, ...first, demoJobs, close };
+  return { services, log, ...first, demoJobs: demo.jobs, exchange: filling, close };
+}
+
+function exchangeOf(services: Services, shape: ExchangeShape, told: Told): Exchange | undefined {
+  if (shape.symbols === 0) return undefined;
+  return makeExchange({ ...services, shape, onFault: told('synthetic exchange') });
 }
 
 /** In the opposite order of their making: who hands in work first, the catalog last. */

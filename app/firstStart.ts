@@ -6,22 +6,30 @@ import { createWorkspace } from '../store/lake/datasetEdits.ts';
 import type { Lake } from '../store/lake/lake.ts';
 import { CORE } from '../store/datasets/datasets.ts';
 
+/** What of the demo a start brings about. */
+interface Demo {
+  /** That it hands in. */
+  readonly jobs: readonly string[];
+  /** Whether the folder has one. */
+  readonly on: boolean;
+}
+
 /** Whether the demo is wanted is decided once, at the folder's first start. */
 export async function demoOnce(
   database: Database,
   wanted: boolean,
   load: () => Promise<readonly string[]>,
-): Promise<readonly string[]> {
+): Promise<Demo> {
   const decided = await database
     .selectFrom('folder')
     .select('value')
     .where('key', '=', 'demo')
     .executeTakeFirst();
-  if (decided !== undefined) return [];
+  if (decided !== undefined) return { jobs: [], on: decided.value === 'on' };
   const jobs = wanted ? await load() : [];
   const row = { key: 'demo', value: wanted ? 'on' : 'off' };
   await database.insertInto('folder').values(row).execute();
-  return jobs;
+  return { jobs, on: wanted };
 }
 
 interface First {

@@ -52,6 +52,7 @@ export async function startTapedeck(settings: Settings, seams: Seams = {}): Prom
     if (seams.watch !== false) {
       services.scheduler.start();
       services.deliveries.start();
+      core.exchange?.start();
     }
     await services.exports.resume();
     return { ...core, base, sandbox, close };

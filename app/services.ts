@@ -60,12 +60,16 @@ interface Running {
 /** Both doors over one memory of series and of the shapes of files. */
 function enginesOf({ folder, lake, settings }: Opened, pools: Pools, files: Files): Engines {
   const cache = new SeriesCache(settings.cacheBytes);
-  lake.onChange(({ snapshot, tableIds, touches }) => cache.changed(tableIds, snapshot, touches));
+  const market = new MarketMemory(settings.cacheBytes);
+  lake.onChange(({ snapshot, tableIds, touches }) => {
+    cache.changed(tableIds, snapshot, touches);
+    market.changed(tableIds);
+  });
   const reading = { deadlineMs: settings.readTimeoutMs, temporary: folder.temporary };
   const shapes = new FileShapes();
   return {
     series: { files, shapes, pool: pools.read, cache, ...reading },
-    market: new MarketMemory(settings.cacheBytes),
+    market,
     sql: { files, shapes, pool: pools.sql, plans: new LruMap<SelectPlan>(SQL_PLANS) },
   };
 }

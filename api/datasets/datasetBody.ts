@@ -20,6 +20,7 @@ import {
   UNSAID,
 } from '../../store/datasets/datasets.ts';
 import { TIER_NAMES } from '../../store/accounts/tiers.ts';
+import { STAND_IN_SOURCE } from '../../store/datasets/standIns.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { checkExpectations, CONTRACT_MEMBERS, governedBy } from './contractBody.ts';
 
@@ -176,11 +177,22 @@ type Described = Pick<
   | 'expectations'
 >;
 
-/** What a body says of a dataset beside its schema; what it leaves out stays as it was. */
-export const describedBy = (
+/**
+ * What a body says of a dataset beside its schema; what it leaves out stays as it was.
+ * @throws Failure InvalidBody for the source of records that give way.
+ */
+export function describedBy(
   body: Omit<Static<typeof CHANGE_DATASET>, 'dataset' | 'existing' | 'schema'>,
   was: Described,
-): Described => ({
+): Described {
+  if (body.source === STAND_IN_SOURCE && was.source !== STAND_IN_SOURCE) {
+    const rule = 'such records give way to the next load';
+    throw new Failure('InvalidBody', `source must not be ${STAND_IN_SOURCE}: ${rule}`);
+  }
+  return describing(body, was);
+}
+
+const describing = (body: Parameters<typeof describedBy>[0], was: Described): Described => ({
   title: body.title ?? was.title,
   description: body.description ?? was.description,
   source: body.source ?? was.source,

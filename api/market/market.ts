@@ -1,5 +1,4 @@
 // One market type of a symbol, computed from CORE's inputs, or its part of a batch.
-import { stampsOf } from '../../market/board/marketMemory.ts';
 import type { Ask, Need, Options, Read } from '../../market/types/ask.ts';
 import { membersOf } from '../../market/types/example.ts';
 import { type MarketType, marketType } from '../../market/types/marketTypes.ts';
@@ -152,7 +151,7 @@ async function plannedAnswer(asked: Asked): Promise<Given> {
   const { ask, call, format, needs, readable, services, wanted } = asked;
   const at = momentNow(services);
   const tableIds = [...readable.values()].map(({ tableId }) => tableId);
-  const stamps = stampsOf(tableIds, services);
+  const stamps = services.market.stampsOf(tableIds, services);
   const planned = await planNeeds(call, services, readable, needs, at);
   const { moment, snapshot } = planned;
   const tag = tagOf(call, wanted, planned, format);

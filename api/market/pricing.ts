@@ -42,7 +42,7 @@ function weightOf(
   return { usageKey: `${dataset.workspace}.${dataset.dataset}`, weight };
 }
 
-/** Over data of others by what the catalog tells, whatever is known of them: a bound may be told for nothing. */
+/** Over data of others by what the catalog tells, whatever is known: a bound may be told for nothing. */
 export function mostOf(
   { charge }: MarketType,
   asks: readonly Ask[],

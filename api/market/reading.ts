@@ -5,12 +5,7 @@ import { runSeries } from '../../query/series/series.ts';
 import type { SeriesPlan } from '../../query/plan/seriesPlan.ts';
 import type { SeriesParameters } from '../../query/plan/seriesParameters.ts';
 import type { Row } from '../../market/derive/values.ts';
-import {
-  type KnownRows,
-  type MarketMemory,
-  type Stamps,
-  stampsOf,
-} from '../../market/board/marketMemory.ts';
+import type { KnownRows, MarketMemory, Stamps } from '../../market/board/marketMemory.ts';
 import { inputOf, servedNames } from '../../market/inputs/inputs.ts';
 import type { Need, Read, Window } from '../../market/types/ask.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -47,7 +42,7 @@ export interface Planned {
   readonly memory: MarketMemory | undefined;
 }
 
-export interface PlannedRead {
+interface PlannedRead {
   readonly name: string;
   readonly group: Group;
   readonly dataset: Dataset;
@@ -80,7 +75,7 @@ export async function planNeeds(
       snapshot = Math.max(snapshot, rows.snapshot);
     }
     if (missing === undefined) continue;
-    const stamps = stampsOf([dataset.tableId], services);
+    const stamps = services.market.stampsOf([dataset.tableId], services);
     const read = await planned(call, services, dataset, missing, at);
     if (read === undefined) continue;
     const { plan, remembered } = read;

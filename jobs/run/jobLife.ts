@@ -93,6 +93,9 @@ export async function endIngested(
   const status = 'INGESTED';
   const ended = { status, last_good_status: status, finished_ms: timeMs, progress: 100 } as const;
   await updateJob(transaction, jobId, ended);
+  // Whoever sees that a job has ended finds it in the log.
+  const text = `file has ingested, changed job status to "${status}"`;
+  await tellLog(jobId, order, text, { database: transaction, clock });
   await atEnd(transaction, { jobId, order, status, reason: undefined, transient: false, timeMs });
 }
 
@@ -118,8 +121,9 @@ export async function endInVain(
     if (!(await endJob(transaction, jobId, end))) return;
     const transient = isTransient(error);
     await atEnd(transaction, { jobId, order, status, reason, transient, timeMs });
+    const text = `job ended in ${status}: ${reason}`;
+    await tellLog(jobId, order, text, { database: transaction, clock }, 'error');
   });
-  await tellLog(jobId, order, `job ended in ${status}: ${reason}`, parts, 'error');
 }
 
 /** What may be otherwise in a while: time, load, a child, the disk; anything that nobody foresaw. */

@@ -12,8 +12,8 @@ import {
   readAgain,
   type ReadBatch,
   refuseLost,
-  replacingEdits,
 } from '../../pipeline/edit/reingest.ts';
+import { replacingEdits } from '../../pipeline/merge/merge.ts';
 import type { Piece, Position } from '../../pipeline/sources/base/source.ts';
 import { tableOf } from '../../pipeline/conform/conform.ts';
 import { uniqueIndexOf } from '../../pipeline/batch/uniqueIndex.ts';

@@ -334,8 +334,6 @@ export class Runner {
       if (starts > startsMax) throw endedTooOften(startsMax);
       await tellLog(jobId, order, 'begin processing data job', this.#parts);
       await work();
-      const text = 'file has ingested, changed job status to "INGESTED"';
-      await tellLog(jobId, order, text, this.#parts);
     } catch (error) {
       // A stopped one has not ended: it begins again at the next start.
       if (signal.reason === STOPPING) return;

@@ -7,14 +7,14 @@ import type { Lake } from '../../store/lake/lake.ts';
 import type { Pending } from '../../store/pushes/pending.ts';
 
 interface Stored {
-  readonly lake: Pick<Lake, 'state' | 'changedAt'>;
+  readonly lake: Pick<Lake, 'state'>;
   readonly pending: Pick<Pending, 'sequence' | 'newest'>;
 }
 
 /** A table as it was at an instant. */
 interface Stamp {
   readonly tableId: number;
-  readonly changed: number;
+  readonly changes: number;
   readonly pushed: number;
 }
 
@@ -36,7 +36,7 @@ export interface KnownRows {
   readonly bytes: number;
 }
 
-export interface KnownAnswer {
+interface KnownAnswer {
   readonly body: Body;
   readonly snapshot: number;
   readonly tag: string | undefined;
@@ -55,12 +55,35 @@ const OVERHEAD_BYTES = 1_024;
 export class MarketMemory {
   readonly rows: BytesLru<KnownRows>;
   readonly answers: BytesLru<KnownAnswer>;
+  /** How often each table was changed. */
+  readonly #changes = new Map<number, number>();
 
   /** @param cacheBytes what the operator lets the memory of series have; an eighth of it, twice */
   constructor(cacheBytes: number) {
     const bytesMax = Math.min(BYTES_MAX, cacheBytes / 8);
-    this.rows = new BytesLru(bytesMax, ({ bytes }) => bytes * ROWS_FACTOR);
-    this.answers = new BytesLru(bytesMax, ({ body }) => body.bytes.byteLength);
+    const changesOf = (tableId: number): number => this.#changes.get(tableId) ?? 0;
+    this.rows = new BytesLru(bytesMax, ({ bytes }) => bytes * ROWS_FACTOR, changesOf);
+    this.answers = new BytesLru(bytesMax, ({ body }) => body.bytes.byteLength, changesOf);
+  }
+
+  /** Before a commit shows. */
+  changed(tableIds: readonly number[]): void {
+    for (const tableId of tableIds) {
+      this.#changes.set(tableId, (this.#changes.get(tableId) ?? 0) + 1);
+    }
+  }
+
+  /** Taken before the tables are read. */
+  stampsOf(tableIds: readonly number[], stored: Stored): Stamps {
+    return {
+      tables: tableIds.map((tableId) => ({
+        tableId,
+        changes: this.#changes.get(tableId) ?? 0,
+        pushed: stored.pending.newest(tableId),
+      })),
+      state: stored.lake.state,
+      sequence: stored.pending.sequence,
+    };
   }
 }
 
@@ -68,21 +91,27 @@ export class MarketMemory {
 class BytesLru<Value> {
   readonly #bytesMax: number;
   readonly #sizeOf: (value: Value) => number;
+  readonly #changesOf: (tableId: number) => number;
   readonly #kept = new Map<
     string,
     { readonly value: Value; stamps: Stamps; readonly size: number }
   >();
   #bytes = 0;
 
-  constructor(bytesMax: number, sizeOf: (value: Value) => number) {
+  constructor(
+    bytesMax: number,
+    sizeOf: (value: Value) => number,
+    changesOf: (tableId: number) => number,
+  ) {
     this.#bytesMax = bytesMax;
     this.#sizeOf = sizeOf;
+    this.#changesOf = changesOf;
   }
 
   find(name: string, stored: Stored): Value | undefined {
     const known = this.#kept.get(name);
     if (known === undefined) return undefined;
-    const stamps = stillTrue(known.stamps, stored);
+    const stamps = stillTrue(known.stamps, stored, this.#changesOf);
     if (stamps === undefined) {
       this.#drop(name);
       return undefined;
@@ -114,26 +143,18 @@ class BytesLru<Value> {
   }
 }
 
-const stampOf = (tableId: number, { lake, pending }: Stored): Stamp => ({
-  tableId,
-  changed: lake.changedAt(tableId),
-  pushed: pending.newest(tableId),
-});
-
-export const stampsOf = (tableIds: readonly number[], services: Stored): Stamps => ({
-  tables: tableIds.map((tableId) => stampOf(tableId, services)),
-  state: services.lake.state,
-  sequence: services.pending.sequence,
-});
-
 /** The stamps as of now if nothing has changed since; nearly always by one look at the whole. */
-function stillTrue(stamps: Stamps, services: Stored): Stamps | undefined {
-  const { state } = services.lake;
-  const { sequence } = services.pending;
+function stillTrue(
+  stamps: Stamps,
+  { lake, pending }: Stored,
+  changesOf: (tableId: number) => number,
+): Stamps | undefined {
+  const { state } = lake;
+  const { sequence } = pending;
   if (stamps.state === state && stamps.sequence === sequence) return stamps;
-  const isSame = stamps.tables.every(({ changed, pushed, tableId }) => {
-    const now = stampOf(tableId, services);
-    return now.changed === changed && now.pushed === pushed;
-  });
+  const isSame = stamps.tables.every(
+    ({ changes, pushed, tableId }) =>
+      changesOf(tableId) === changes && pending.newest(tableId) === pushed,
+  );
   return isSame ? { ...stamps, state, sequence } : undefined;
 }

@@ -59,7 +59,7 @@ export const keptFrom = (
   minutes: addDays(closed, -minuteDays),
 });
 
-export interface Hours {
+interface Hours {
   readonly openMs: number;
   readonly minutes: number;
 }

@@ -18,7 +18,7 @@ export interface Bar {
   readonly volume: number;
 }
 
-export interface Split {
+interface Split {
   readonly declared: Day;
   readonly exDay: Day;
   /** So many shares become so many. */
@@ -26,7 +26,7 @@ export interface Split {
   readonly to: number;
 }
 
-export interface Dividend {
+interface Dividend {
   readonly declared: Day;
   readonly exDay: Day;
   readonly paid: Day;

@@ -2,7 +2,7 @@
 import type { Trade } from './trades.ts';
 
 /** Prices in cents. */
-export interface Minute {
+interface Minute {
   /** Since the opening. */
   readonly minute: number;
   readonly open: number;

@@ -14,7 +14,7 @@ export interface Trade {
 }
 
 /** What only the newest trades are told of. */
-export interface Detail {
+interface Detail {
   readonly venue: string;
   /** Best offers when it was made, in cents, and their shares. */
   readonly bid: number;
@@ -26,14 +26,14 @@ export interface Detail {
 }
 
 /** A place among all that is drawn. */
-export interface Drawn {
+interface Drawn {
   readonly seed: number;
   /** Of the listing. */
   readonly at: number;
 }
 
 const MINUTE_MS = 60_000;
-const [TRADES_LEAST, TRADES_MORE] = [3, 4];
+const [TRADES_LEAST, TRADES_MORE] = [2, 3];
 
 /** In the order of time. @param minutes of the session */
 export function tradesOf({ at, seed }: Drawn, bar: Bar, minutes: number): readonly Trade[] {

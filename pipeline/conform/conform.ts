@@ -9,6 +9,7 @@ import {
 } from '../../store/versions/columns.ts';
 import { USUAL_CONTRACT } from '../../store/datasets/contracts.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
+import { isStandIn } from '../../store/datasets/standIns.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Lake } from '../../store/lake/lake.ts';
 import type { Table } from '../../store/versions/lakeRead.ts';
@@ -25,17 +26,22 @@ import { settle, settleMisfits, settleRejected, settling } from './settle.ts';
 import { nextRow, uniqueIndexOf } from '../batch/uniqueIndex.ts';
 import { refuseUnknown } from './unknownColumns.ts';
 import type { Batch, BatchRequest, Misfit } from '../batch/batchRequest.ts';
-import type { Looking, Conformed, SchemaChange } from './load.ts';
+import type { Looking, Conformed, Instead, Load, SchemaChange } from './load.ts';
 
 type Properties = Readonly<Record<string, PropertyType>>;
 
 /** @throws Failure InvalidBody for what the contract, or the index, does not let in. */
 export async function conform(run: Looking, opened: Relation): Promise<Conformed> {
   const { load, services } = run;
-  const known = services.lake.directory.dataset(load.workspace, load.dataset);
+  const there = services.lake.directory.dataset(load.workspace, load.dataset);
+  const instead = await insteadOf(load, there, services.lake);
+  const known = instead === undefined ? there : undefined;
   const settled = await settle(settling(run), opened, known);
   const relation = withSymbols(settled, services.defaultsOf(load)?.symbols);
-  if (known === undefined) return firstLoad(run, relation);
+  if (known === undefined) {
+    const made = await firstLoad(run, relation, instead?.firstId);
+    return instead === undefined ? made : { ...made, instead };
+  }
   const dataset =
     load.accepted === true ? { ...known, contract: USUAL_CONTRACT, expectations: [] } : known;
   const table = await tableOf(services.lake, known);
@@ -52,6 +58,26 @@ export async function conform(run: Looking, opened: Relation): Promise<Conformed
     return conformTo({ ...run, bench }, relation, against, stored);
   });
   return { kind: 'known', ...conformed, dataset: known, index };
+}
+
+/**
+ * The stand-in that gives way to a load; undefined where nothing does.
+ * @throws Failure Conflict where there is real data, and the load itself stands in.
+ */
+async function insteadOf(
+  load: Load,
+  there: Dataset | undefined,
+  lake: Lake,
+): Promise<Instead | undefined> {
+  if (there === undefined || isStandIn(there) === (load.standIn !== undefined)) return undefined;
+  if (load.standIn === undefined) {
+    return { dataset: there, firstId: await lake.nextColumnId(there.tableId) };
+  }
+  const place = `${there.workspace}.${there.dataset}`;
+  throw new Failure(
+    'Conflict',
+    `${place} has data of its owner: nothing invented stands in for it`,
+  );
 }
 
 const withSymbols = (relation: Relation, symbols: readonly string[] = []): Relation => ({

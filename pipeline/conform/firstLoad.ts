@@ -45,6 +45,8 @@ interface First {
   readonly relation: Relation;
   /** What the dataset is by its place. */
   readonly defaults: DatasetDefaults | undefined;
+  /** Of its first column. */
+  readonly firstId: number;
   /** Properties that are null where their value does not fit. */
   readonly lenient?: ReadonlySet<string>;
 }
@@ -61,11 +63,18 @@ type FirstLooking = Omit<Looking, 'services'> & {
 
 type MadeNew = Extract<Conformed, { readonly kind: 'new' }>;
 
-/** @throws Failure InvalidBody for what can not be its index. */
-export async function firstLoad(run: FirstLooking, relation: Relation): Promise<MadeNew> {
+/**
+ * @param firstId of its columns, where they take the place of others
+ * @throws Failure InvalidBody for what can not be its index.
+ */
+export async function firstLoad(
+  run: FirstLooking,
+  relation: Relation,
+  firstId = 1,
+): Promise<MadeNew> {
   const { load } = run;
   const defaults = run.services.defaultsOf(load);
-  let first: First = { run, relation, defaults };
+  let first: First = { run, relation, defaults, firstId };
   const declared = declaredOf(first);
   const inferred = wantedDates(relation.columns, load.mapping ?? defaults?.mapping);
   let properties: Properties = { ...inferred, ...declared };
@@ -156,7 +165,7 @@ async function proved(first: First, properties: Properties): Promise<MadeNew> {
   }
   const names = Object.keys(properties);
   const read = { batch: attempt.batch, relation, bench };
-  const batch = await withoutEmpty(names, tableOf(plain).columns, read);
+  const batch = await withoutEmpty(names, tableOf(plain, first).columns, read);
   const proving: Proving = { batch, relation, bench };
   const texts = names.filter((name) => isText(properties[name]));
   const long = await longTexts(texts, proving);
@@ -165,13 +174,13 @@ async function proved(first: First, properties: Properties): Promise<MadeNew> {
   const candidates = otherIndexes(properties, whole, (name) => repeating.has(name));
   for (const mapping of await possible(candidates, proving)) {
     const draft = draftOf(first, properties, { mapping, numbered: false });
-    const sorted = await provedBy(tableOf(draft), proving);
+    const sorted = await provedBy(tableOf(draft, first), proving);
     if (sorted === undefined) continue;
     return { kind: 'new', batch: sorted, draft, leftOut: [], index: told(draft, first) };
   }
   const mapping = seriesOf(properties, whole, (name) => !long.has(name));
   const draft = draftOf(first, properties, { mapping, numbered: true });
-  const sorted = await provedBy(tableOf(draft), proving);
+  const sorted = await provedBy(tableOf(draft, first), proving);
   if (sorted === undefined) throw new Failure('SystemError', 'numbered records repeat a number');
   return { kind: 'new', batch: sorted, draft, leftOut: [], index: told(draft, first) };
 }
@@ -180,20 +189,23 @@ const isText = (property: PropertyType | undefined): boolean =>
   property?.type === 'string' && property.format === undefined;
 
 /** Columns and index of a dataset that is not there yet. */
-function tableOf(draft: DatasetDraft): Pick<BatchRequest, 'columns' | 'index'> {
-  const columns = columnsOf(draft);
+function tableOf(
+  draft: DatasetDraft,
+  { firstId }: Pick<First, 'firstId'>,
+): Pick<BatchRequest, 'columns' | 'index'> {
+  const columns = columnsOf(draft, firstId);
   const dataset: Dataset = { ...draft, tableId: 0, createdMs: 0, updatedMs: 0 };
   const table = { tableId: 0, snapshot: 0, folder: '', columns, files: [], records: 0, bytes: 0 };
   return { columns, index: uniqueIndexOf(dataset, table) };
 }
 
 const requestFor = (
-  { lenient = new Set<string>(), relation, run: { load, services } }: First,
+  { firstId, lenient = new Set<string>(), relation, run: { load, services } }: First,
   draft: DatasetDraft,
   repeats: BatchRequest['repeats'],
 ): BatchRequest => ({
   relation,
-  ...tableOf(draft),
+  ...tableOf(draft, { firstId }),
   duplicates: load.duplicates,
   nowMs: services.clock(),
   lenient,
@@ -214,6 +226,7 @@ function draftOf(
     dataset: load.dataset,
     ...UNSAID,
     ...{ title, weight },
+    ...load.standIn,
     source: load.source ?? '',
     schema: { type: 'object', properties, required: requiredOf(mapping, numbered) },
     mapping,

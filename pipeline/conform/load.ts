@@ -39,6 +39,8 @@ export interface Load {
   /** What is said of how the file is to be read. */
   readonly reading?: Reading;
   readonly source?: string;
+  /** Its records stand in for those that the dataset's owner does not have yet (standIns.ts). */
+  readonly standIn?: Pick<Dataset, 'description' | 'historyDays'>;
   /** The file's columns when its maker told them: nothing is guessed. */
   readonly relation?: Relation;
   /** What it changes for who has records in memory. */
@@ -102,6 +104,12 @@ export interface SchemaChange {
   readonly widened: Properties;
 }
 
+/** A stand-in that gives way, and the ids of the columns that take the place of its own. */
+export interface Instead {
+  readonly dataset: Dataset;
+  readonly firstId: number;
+}
+
 /** A batch, and the dataset that it is for: one that is there, or one to be made. */
 export type Conformed = {
   readonly batch: Batch;
@@ -111,5 +119,10 @@ export type Conformed = {
   readonly index: string;
 } & (
   | { readonly kind: 'known'; readonly dataset: Dataset; readonly change: SchemaChange | undefined }
-  | { readonly kind: 'new'; readonly draft: DatasetDraft }
+  | {
+      readonly kind: 'new';
+      readonly draft: DatasetDraft;
+      /** What is there, all of which gives way to it. */
+      readonly instead?: Instead;
+    }
 );

@@ -3,11 +3,13 @@ import type { SeriesPlan } from '../../query/plan/seriesPlan.ts';
 import { printConditions, prunedFiles } from '../../query/plan/seriesSql.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
 import { inWorkFolder } from '../../store/base/workFolder.ts';
+import type { Day } from '../../query/time/days.ts';
+import { tableOf } from '../conform/conform.ts';
 import { deletesWhere } from '../merge/reconcile.ts';
 import { publishDeletes } from '../merge/ingest.ts';
 import { uniqueIndexOf } from '../batch/uniqueIndex.ts';
 import type { IngestServices } from '../conform/load.ts';
-import { literal } from '../../store/duckdb/sqlText.ts';
+import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
 /** Deletes what the plan's key, subkey and dates find; how many records that were. */
 export async function eraseRecords(
@@ -27,5 +29,28 @@ export async function eraseRecords(
     const message = `${replaced} records deleted from ${dataset.workspace}.${dataset.dataset}`;
     await lake.commit(edits, { author, message });
     return replaced;
+  });
+}
+
+/** Deletes the records of days before one, of a dataset with a date; in its turn. */
+export async function eraseBefore(
+  day: Day,
+  dataset: Dataset,
+  author: string,
+  services: IngestServices,
+): Promise<void> {
+  const { deadlineMs, lake, pool } = services;
+  const { date } = dataset.mapping;
+  const table = await tableOf(lake, dataset);
+  if (date === undefined || table.files.length === 0) return;
+  await inWorkFolder(services.temporary, async (folder) => {
+    const bench = { pool, folder, deadlineMs, onProgress: () => undefined };
+    const place = { bench, files: lake.files, table, index: uniqueIndexOf(dataset, table) };
+    const condition = `${identifier(date)} < DATE ${literal(day)}`;
+    const { deletes, replaced } = await deletesWhere(condition, table.files, place);
+    if (replaced === 0) return;
+    const edits = await publishDeletes(deletes, table, lake);
+    const message = `${replaced} records before ${day} deleted from ${dataset.workspace}.${dataset.dataset}`;
+    await lake.commit(edits, { author, message });
   });
 }

@@ -18,7 +18,7 @@ import { inWorkFolder } from '../../store/base/workFolder.ts';
 import { tableOf } from '../conform/conform.ts';
 import { publishFile } from '../merge/ingest.ts';
 import { copyTable, fileStats, type FileStats } from '../batch/parquetFile.ts';
-import { replacingEdits } from './reingest.ts';
+import { replacingEdits } from '../merge/merge.ts';
 import { checkRewritable } from '../merge/rewrite.ts';
 import {
   orderBy,

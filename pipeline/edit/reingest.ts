@@ -24,7 +24,6 @@ import { refuseBatch, tellBreaches } from '../merge/ingest.ts';
 import { copyTable, fileStats } from '../batch/parquetFile.ts';
 import type { Rewritten } from '../merge/rewrite.ts';
 import { isNumbered, orderBy, uniqueIndexOf } from '../batch/uniqueIndex.ts';
-import type { Edit } from '../../store/lake/edit.ts';
 import type { Batch } from '../batch/batchRequest.ts';
 import type { IngestEvents, IngestServices, Load } from '../conform/load.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
@@ -217,23 +216,4 @@ export async function refuseLost(read: Rewritten | undefined, place: MergeBench)
   if (row === undefined) return;
   const first = own.map((_, at) => String(row[`v${at}`])).join(', ');
   throw told(Number(row['lost']), `, the first is ${first}`);
-}
-
-/** What becomes of a table's columns, and of all that it has. */
-export function replacingEdits(before: Table, columns: readonly Column[]): readonly Edit[] {
-  const { tableId } = before;
-  const gone = before.columns.filter(({ id }) => !columns.some((column) => column.id === id));
-  const added = columns.filter(({ id }) => !before.columns.some((column) => column.id === id));
-  const altered = columns.filter(({ id, type }) =>
-    before.columns.some((column) => column.id === id && column.type !== type),
-  );
-  const columnIds = gone.map(({ id }) => id);
-  return [
-    ...(gone.length === 0 ? [] : [{ kind: 'drop-columns', tableId, columnIds } as const]),
-    ...(altered.length === 0
-      ? []
-      : [{ kind: 'alter-columns', tableId, columns: altered } as const]),
-    ...(added.length === 0 ? [] : [{ kind: 'add-columns', tableId, columns: added } as const]),
-    ...(before.files.length === 0 ? [] : [{ kind: 'truncate', tableId } as const]),
-  ];
 }

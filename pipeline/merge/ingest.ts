@@ -6,7 +6,8 @@ import type { Database } from '../../store/catalog/database.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Reject } from '../../store/work/jobs.ts';
-import { createDataset } from '../../store/lake/datasetEdits.ts';
+import { columnsOf, createDataset, storeInstead } from '../../store/lake/datasetEdits.ts';
+import { isStandIn } from '../../store/datasets/standIns.ts';
 import type { Lake } from '../../store/lake/lake.ts';
 import { type DataFile, fileName, newFileOf, type Table } from '../../store/versions/lakeRead.ts';
 import { quarantine } from '../../store/datasets/quarantine.ts';
@@ -17,7 +18,7 @@ import { conform, tableOf } from '../conform/conform.ts';
 import { openRelation } from '../decode/decode.ts';
 import { quoted } from '../bytes/excerpt.ts';
 import { notesOf } from '../conform/loadNotes.ts';
-import { mergeLoad, schemaEdits } from './merge.ts';
+import { mergeLoad, replacingEdits, schemaEdits } from './merge.ts';
 import { type FileStats, writtenFile } from '../batch/parquetFile.ts';
 import type { Relation } from '../values/relation.ts';
 import { type UniqueIndex, uniqueIndexOf } from '../batch/uniqueIndex.ts';
@@ -73,7 +74,8 @@ export async function openLoad(
   const names = known === undefined ? {} : { known: Object.keys(known.schema.properties) };
   const relation = load.relation ?? (await openRelation({ ...load, ...names }, bench));
   for (const note of relation.notes ?? []) await events.log(note);
-  if (relation.empty !== true || known !== undefined) return relation;
+  const isKnown = known !== undefined && (load.standIn !== undefined || !isStandIn(known));
+  if (relation.empty !== true || isKnown) return relation;
   const header = quoted(relation.columns.map(({ name }) => name).join(','));
   const told = `the body has a header (${header}) and no record`;
   const rule = 'nothing tells the types of a new dataset: add a record, or make the dataset first';
@@ -102,7 +104,8 @@ export async function ingest(
     const dataset =
       conformed.kind === 'known'
         ? conformed.dataset
-        : await createDataset(services.lake, conformed.draft, author);
+        : (conformed.instead?.dataset ??
+          (await createDataset(services.lake, conformed.draft, author)));
     services.at('parquet-written');
     const { batch } = conformed;
     await events.validated(batch.stats.records + batch.duplicates);
@@ -175,8 +178,8 @@ async function store(
   const { lake } = services;
   const { batch } = conformed;
   const change = conformed.kind === 'known' ? conformed.change : undefined;
-  const table = await tableOf(lake, dataset);
-  const index = uniqueIndexOf(dataset, table);
+  const { becoming, edits, table } = await targetOf(conformed, dataset, lake);
+  const index = uniqueIndexOf(becoming, table);
   const place = { bench, files: lake.files, table, index };
   const met = await mergeLoad(batch, load, change, place);
   const counts = {
@@ -191,26 +194,52 @@ async function store(
   for (const note of notes) await run.events.log(note);
   services.signal?.throwIfAborted();
   const wider = change === undefined ? table : { ...table, columns: change.columns };
-  const edits: Edit[] = schemaEdits(table, change);
+  edits.push(...schemaEdits(table, change));
   if (met.emptied) edits.push(met.emptied);
   edits.push(...(await publishDeletes(met.deletes, table, lake)));
   if (met.rewritten) {
     const { path, stats } = met.rewritten;
     edits.push(...(await publishFile(path, stats, wider, lake, 'all')));
   }
-  const replaces = met.emptied && !met.rewritten ? 'all' : undefined;
+  const gone = conformed.kind === 'new' && conformed.instead !== undefined;
+  const replaces = gone || (met.emptied && !met.rewritten) ? 'all' : undefined;
   edits.push(...(await publishFile(met.path, met.stats, wider, lake, replaces)));
   const message = `${outcome.ingested} records into ${dataset.workspace}.${dataset.dataset}`;
   const touches =
-    load.touches ?? (load.overwrite || change ? undefined : touchedKeys(met.stats, index));
+    load.touches ?? (load.overwrite || change || gone ? undefined : touchedKeys(met.stats, index));
   const note = { author, message, ...(touches ? { touches } : {}) };
   const alongside: Alongside = async (transaction, committed) => {
     await finish(transaction, outcome, committed);
     await keepAside(transaction, dataset, run, batch, committed);
-    await updateRow(transaction, dataset, change, committed);
+    if (gone) await storeInstead(transaction, dataset, conformed.draft, committed.timeMs);
+    else await updateRow(transaction, dataset, change, committed);
   };
   await commitOrTidy(edits, note, alongside, wider, lake);
   return outcome;
+}
+
+/** What a load is stored into: its dataset, or what takes the place of a stand-in with the same commit. */
+async function targetOf(
+  conformed: Conformed,
+  dataset: Dataset,
+  lake: Lake,
+): Promise<{
+  readonly becoming: Dataset;
+  readonly table: Table;
+  /** What becomes of all that is there. */
+  readonly edits: Edit[];
+}> {
+  const table = await tableOf(lake, dataset);
+  const instead = conformed.kind === 'new' ? conformed.instead : undefined;
+  if (conformed.kind === 'known' || instead === undefined) {
+    return { becoming: dataset, table, edits: [] };
+  }
+  const columns = columnsOf(conformed.draft, instead.firstId);
+  return {
+    becoming: { ...dataset, ...conformed.draft },
+    table: { ...table, columns, files: [], records: 0, bytes: 0 },
+    edits: [...replacingEdits(table, columns)],
+  };
 }
 
 /** Runs in the commit's transaction. */

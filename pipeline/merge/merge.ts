@@ -1,6 +1,7 @@
 // How a batch meets the records that are stored: what stays out, what gives way, and what must be
 // written again because the schema becomes wider. Files of the work folder only.
-import { columnTypeOf } from '../../store/versions/columns.ts';
+import { type Column, columnTypeOf } from '../../store/versions/columns.ts';
+import type { Table } from '../../store/versions/lakeRead.ts';
 import { type MergeBench, type Reconciled, reconcile } from './reconcile.ts';
 import { type Rewritten, rewriteStored } from './rewrite.ts';
 import type { Edit } from '../../store/lake/edit.ts';
@@ -71,5 +72,24 @@ export function schemaEdits(
       ? []
       : [{ kind: 'alter-columns', tableId, columns: altered } as const]),
     ...(added.length === 0 ? [] : [{ kind: 'add-columns', tableId, columns: added } as const]),
+  ];
+}
+
+/** What becomes of a table's columns, and of all that it has. */
+export function replacingEdits(before: Table, columns: readonly Column[]): readonly Edit[] {
+  const { tableId } = before;
+  const gone = before.columns.filter(({ id }) => !columns.some((column) => column.id === id));
+  const added = columns.filter(({ id }) => !before.columns.some((column) => column.id === id));
+  const altered = columns.filter(({ id, type }) =>
+    before.columns.some((column) => column.id === id && column.type !== type),
+  );
+  const columnIds = gone.map(({ id }) => id);
+  return [
+    ...(gone.length === 0 ? [] : [{ kind: 'drop-columns', tableId, columnIds } as const]),
+    ...(altered.length === 0
+      ? []
+      : [{ kind: 'alter-columns', tableId, columns: altered } as const]),
+    ...(added.length === 0 ? [] : [{ kind: 'add-columns', tableId, columns: added } as const]),
+    ...(before.files.length === 0 ? [] : [{ kind: 'truncate', tableId } as const]),
   ];
 }

@@ -16,6 +16,8 @@ export interface Settings {
   readonly secretToken: string;
   readonly encryptionKey: string;
   readonly demo: boolean;
+  /** Of the synthetic exchange. */
+  readonly demoSymbols: number;
   readonly zone: string;
   readonly bodyBytesMax: number;
   readonly children: number;
@@ -128,6 +130,7 @@ const sqlSettings = (whole: Whole): SqlSettings => ({
 function engineSettings(text: Text, whole: Whole): EngineSettings {
   return {
     demo: onOff('TAPEDECK_DEMO', text('TAPEDECK_DEMO')),
+    demoSymbols: whole('TAPEDECK_DEMO_SYMBOLS', 0, 300),
     zone: zone('TAPEDECK_ZONE', text('TAPEDECK_ZONE')),
     bodyBytesMax: whole('TAPEDECK_BODY_BYTES', 1024, 1024 * GIGABYTE),
     children: whole('TAPEDECK_CHILDREN', 1, 64),

@@ -52,7 +52,13 @@ export const SETTINGS = [
     name: 'TAPEDECK_DEMO',
     fallback: 'on',
     unit: 'on|off',
-    help: 'Fill workspace DEMO at the first start.',
+    help: 'Fill workspace DEMO at the first start, and CORE with the synthetic exchange.',
+  },
+  {
+    name: 'TAPEDECK_DEMO_SYMBOLS',
+    fallback: '300',
+    unit: 'symbols',
+    help: 'Symbols of the synthetic exchange, 0 to 300; 0 leaves it out.',
   },
   {
     name: 'TAPEDECK_ZONE',

@@ -93,6 +93,30 @@ export async function createDataset(
   return found(lake.directory.dataset(draft.workspace, draft.dataset));
 }
 
+/** One without records takes the place of a dataset of its name, in one commit. */
+export async function replaceDataset(
+  lake: Lake,
+  before: Dataset,
+  draft: DatasetDraft,
+  author: string,
+): Promise<void> {
+  const { tableId } = before;
+  const workspace = found(lake.directory.workspace(draft.workspace));
+  const place = { schemaId: workspace.schemaId, schemaName: workspace.workspace };
+  await lake.commit(
+    [
+      { kind: 'drop-table', tableId },
+      { kind: 'create-table', ...place, name: draft.dataset, columns: columnsOf(draft) },
+    ],
+    { author, message: `dataset ${draft.workspace}.${draft.dataset} replaced` },
+    async (transaction, { created, timeMs }) => {
+      await transaction.deleteFrom('dataset').where('table_id', '=', tableId).execute();
+      await transaction.deleteFrom('history_floor').where('table_id', '=', tableId).execute();
+      await insertDataset(transaction, draft, created[0] ?? 0, timeMs);
+    },
+  );
+}
+
 /** History and old snapshots stay readable, under the new name. */
 export async function renameDataset(
   lake: Lake,
@@ -185,6 +209,20 @@ export async function changeDataset(
   });
 }
 
+/** In the transaction that makes a stand-in what its owner has; its id and its name stay. */
+export async function storeInstead(
+  transaction: Database,
+  { tableId }: Dataset,
+  draft: DatasetDraft,
+  timeMs: number,
+): Promise<void> {
+  await transaction
+    .updateTable('dataset')
+    .set({ ...describingRow(draft), created_ms: timeMs, updated_ms: timeMs })
+    .where('table_id', '=', tableId)
+    .execute();
+}
+
 /** In the transaction that gives a dataset another index. */
 export async function storeIndex(
   transaction: Database,
@@ -195,8 +233,8 @@ export async function storeIndex(
   await transaction.updateTable('dataset').set(values).where('table_id', '=', tableId).execute();
 }
 
-/** The dataset's physical columns: the owner's properties, then the system's, ids from 1. */
-export function columnsOf(draft: DatasetDraft): readonly Column[] {
+/** The dataset's physical columns: the owner's properties, then the system's. */
+export function columnsOf(draft: DatasetDraft, firstId = 1): readonly Column[] {
   const required = new Set(draft.schema.required);
   const own = Object.entries(draft.schema.properties).map(([name, property]) => ({
     name,
@@ -208,7 +246,7 @@ export function columnsOf(draft: DatasetDraft): readonly Column[] {
   const updated = { name: UPDATED_COLUMN, type: 'timestamp', nullable: false } as const;
   const dated = draft.mapping.date === undefined ? [created] : [];
   const columns = [...own, ...dated, ...(draft.numbered ? [row] : []), updated];
-  return columns.map((column, index) => ({ ...column, id: index + 1 }));
+  return columns.map((column, index) => ({ ...column, id: index + firstId }));
 }
 
 function refuseTaken(lake: Lake, workspace: string, name: string): void {
@@ -233,19 +271,23 @@ async function insertDataset(
       table_id: tableId,
       workspace: draft.workspace,
       dataset: draft.dataset,
-      title: draft.title,
-      description: draft.description,
-      source: draft.source,
-      weight: draft.weight,
-      schema_json: JSON.stringify(draft.schema),
-      mapping_json: JSON.stringify(draft.mapping),
-      is_numbered: draft.numbered ? 1 : 0,
-      ...rowOf(draft),
+      ...describingRow(draft),
       created_ms: timeMs,
       updated_ms: timeMs,
     })
     .execute();
 }
+
+const describingRow = (draft: DatasetDraft) => ({
+  title: draft.title,
+  description: draft.description,
+  source: draft.source,
+  weight: draft.weight,
+  schema_json: JSON.stringify(draft.schema),
+  mapping_json: JSON.stringify(draft.mapping),
+  is_numbered: draft.numbered ? 1 : 0,
+  ...rowOf(draft),
+});
 
 type JsonMember =
   'access_json' | 'smart_links_json' | 'history_days' | 'contract_json' | 'expectations_json';

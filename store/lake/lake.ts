@@ -136,11 +136,6 @@ export class Lake {
     return (this.#changed.get(tableId) ?? 0) <= snapshot ? this.#snapshot : snapshot;
   }
 
-  /** The version at which a table was changed last since this process began; 0 when it was not. */
-  changedAt(tableId: number): number {
-    return this.#changed.get(tableId) ?? 0;
-  }
-
   /** Resolves when readers see a version; a commit is durable a moment before they do. */
   async seen(snapshot: number): Promise<void> {
     if (snapshot > this.#snapshot) await this.#working;

@@ -78,7 +78,7 @@ function serve(env: Record<string, string>): Served {
 }
 
 test('a first start fills DEMO, prints tokens and three lines that work', async () => {
-  const env = settings('first', { TAPEDECK_DEMO: 'on' });
+  const env = settings('first', { TAPEDECK_DEMO: 'on', TAPEDECK_DEMO_SYMBOLS: '0' });
   const server = serve(env);
   await server.until(/US_EMPLOYMENT[^\n]*'\n/);
   assert.match(

@@ -29,7 +29,8 @@ test.skipIf(!existsSync('/proc/self/maps'))(
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tapedeck-maps-'));
     const children: ChildProcess[] = [];
-    const env = { TAPEDECK_DATA: folder, TAPEDECK_PORT: '0', TAPEDECK_LOG: 'silent' };
+    const places = { TAPEDECK_DATA: folder, TAPEDECK_PORT: '0' };
+    const env = { ...places, TAPEDECK_LOG: 'silent', TAPEDECK_DEMO_SYMBOLS: '0' };
     const server = startCommand(['serve'], { env }, children);
     try {
       while (!server.told.stdout.includes('DEMO is filled')) {

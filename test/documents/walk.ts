@@ -41,6 +41,8 @@ export async function startWalk(): Promise<Walk> {
     PATH: [bin, dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter),
     TAPEDECK_PORT: '0',
     TAPEDECK_LOG: 'silent',
+    // All 300 take the processor for as long as the examples do.
+    TAPEDECK_DEMO_SYMBOLS: '10',
     TAPEDECK_EXPORT_FOLDER: join(home, 'exports'),
     TAPEDECK_ALLOW_PRIVATE_ADDRESSES: 'on',
     npm_config_update_notifier: 'false',

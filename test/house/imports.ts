@@ -18,7 +18,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Product files that a process starts with, so that no other file imports them. */
-const ENTRY_POINTS = ['cli/main.ts', 'store/duckdb/child.ts', 'pipeline/decode/arrowWorker.ts'];
+const ENTRY_POINTS = [
+  ...['cli/main.ts', 'store/duckdb/child.ts'],
+  ...['pipeline/decode/arrowWorker.ts', 'jobs/exchange/exchangeWorker.ts'],
+];
 
 /** Whole and tested before its first user: no range code counts sessions of the exchanges. */
 const WITHOUT_USER = ['query/time/calendar.ts'];

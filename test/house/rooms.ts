@@ -28,7 +28,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...['sources/http', 'sources/postgres', 'sources/s3', 'sources', 'targets'],
   ],
   market: ['inputs', 'derive', 'types', 'board', 'exchange'],
-  jobs: ['run', 'schedule', 'export', 'backup', 'upkeep', 'deliveries'],
+  jobs: ['run', 'schedule', 'export', 'backup', 'upkeep', 'exchange', 'deliveries'],
   api: [
     ...['request', 'auth', 'datasets', 'read', 'http', 'sql', 'market', 'stock', 'ingest'],
     ...['endpoints/accounts', 'endpoints/read', 'endpoints/data', 'endpoints/sources', 'endpoints'],

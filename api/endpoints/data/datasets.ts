@@ -8,12 +8,15 @@ import { editSchema, type Existing } from '../../../pipeline/edit/schemaEdit.ts'
 import {
   changeDataset as storeChanges,
   type DatasetChanges,
+  type DatasetDraft,
   createDataset as makeDataset,
   dropDataset,
   renameDataset as storeName,
+  replaceDataset,
   storeIndex,
 } from '../../../store/lake/datasetEdits.ts';
-import { type Dataset, requiredOf } from '../../../store/datasets/datasets.ts';
+import { type Dataset, requiredOf, UNSAID } from '../../../store/datasets/datasets.ts';
+import { isStandIn } from '../../../store/datasets/standIns.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { clearTexts } from '../../../store/work/jobs.ts';
 import type { Lake } from '../../../store/lake/lake.ts';
@@ -97,12 +100,18 @@ export const createDataset: Endpoint = {
     const { workspace } = owned;
     const { id } = call.path;
     const body = call.json as Static<typeof CREATE_DATASET>;
-    if (id !== undefined && lake.directory.dataset(workspace, id) !== undefined) {
+    const named = lake.directory.dataset(workspace, id ?? body.dataset.datasetId ?? '');
+    const standIn = named !== undefined && isStandIn(named) ? named : undefined;
+    if (id !== undefined && named !== undefined && standIn === undefined) {
       return changeOwn(call, body.dataset, services);
     }
     const draft = draftOf(workspace, call.path['id'], body, services.ingestion.defaultsOf);
-    checkDatasetRoom(caller, owned, draft.dataset, services);
+    if (standIn === undefined) checkDatasetRoom(caller, owned, draft.dataset, services);
     await checkPatterns(draft.expectations, services.ingestion.pool);
+    if (standIn !== undefined) {
+      await giveWay(standIn, async () => draft, caller.accountId, services);
+      return changed('Dataset has been created', standIn.dataset);
+    }
     const { dataset } = await makeDataset(lake, draft, caller.accountId);
     return changed('Dataset has been created', dataset);
   },
@@ -171,6 +180,12 @@ async function changeOwn(call: Call, body: Changes, services: DatasetsServices):
   if (body.existing !== undefined && body.schema === undefined) {
     throw new Failure('InvalidBody', 'existing must stand beside schema');
   }
+  const owned = ownDataset(call, lake);
+  if (isStandIn(owned) && REAL.some((member) => body[member] !== undefined)) {
+    const { accountId } = callerOf(call.caller);
+    await giveWay(owned, (standIn) => becomingReal(standIn, body, services), accountId, services);
+    return changed('Dataset has been updated', name);
+  }
   if (body.existing === 're-ingest') return reingest(call, body, services);
   await runner.inTurn(workspace, name, async () => {
     const { tableId } = ownDataset(call, lake);
@@ -183,6 +198,41 @@ async function changeOwn(call: Call, body: Changes, services: DatasetsServices):
     });
   });
   return changed('Dataset has been updated', name);
+}
+
+/** Members that say what records are: with them a stand-in becomes its owner's. */
+const REAL = ['source', 'schema', 'columnMapping', 'uniqueIndex'] as const;
+
+/** A stand-in's invented records go; the dataset as its owner wants it is there instead, empty. */
+async function giveWay(
+  { dataset, tableId, workspace }: Dataset,
+  draftFor: (standIn: Dataset) => Promise<DatasetDraft>,
+  accountId: string,
+  { lake, runner }: Pick<Services, 'lake' | 'runner'>,
+): Promise<void> {
+  await runner.inTurn(workspace, dataset, async () => {
+    const standIn = lake.directory.datasetById(tableId);
+    if (standIn === undefined || !isStandIn(standIn)) {
+      throw new Failure('Conflict', `dataset ${dataset} was changed meanwhile: try again`);
+    }
+    const draft = await draftFor(standIn);
+    await replaceDataset(lake, standIn, { ...draft, dataset: standIn.dataset }, accountId);
+  });
+}
+
+/** What a change makes of a stand-in: nothing that was said of the invented records stays. */
+async function becomingReal(
+  standIn: Dataset,
+  body: Changes,
+  services: DatasetsServices,
+): Promise<DatasetDraft> {
+  const { description, historyDays, source } = UNSAID;
+  const was = { ...standIn, description, historyDays, source };
+  const { changes } = await changesOf(was, body, services);
+  const { schema } = changes;
+  const { mapping, numbered } = indexEditOf(body, { ...was, schema }) ?? standIn;
+  const required = requiredOf(mapping, numbered);
+  return { ...was, ...changes, mapping, numbered, schema: { ...schema, required } };
 }
 
 /** A job that reads everything again, with the schema as it becomes. */

@@ -6,6 +6,7 @@ import { isOf, pushesOf } from '../../../pipeline/merge/pushed.ts';
 import { checkName } from '../../../store/versions/columns.ts';
 import { isGoverned } from '../../../store/datasets/contracts.ts';
 import type { Dataset } from '../../../store/datasets/datasets.ts';
+import { isStandIn } from '../../../store/datasets/standIns.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { checkStorage } from '../../../store/lake/storage.ts';
 import { callerOf, changeableIn, checkDatasetRoom } from '../../auth/access.ts';
@@ -111,7 +112,8 @@ async function push(
   // The schema may have changed since the dataset was looked up, or be about to.
   const current = lake.directory.datasetById(tableId);
   if (table === undefined || current === undefined || pending.isHeld(tableId)) return undefined;
-  if (isGoverned(current) || !isOf(table, current)) return undefined;
+  // A stand-in gives way to records, which only a load makes it do.
+  if (isGoverned(current) || isStandIn(current) || !isOf(table, current)) return undefined;
   const symbols = ingestion.defaultsOf(current)?.symbols;
   const pushes = pushesOf(body, replace, current, table, symbols);
   if (pushes === undefined) return undefined;

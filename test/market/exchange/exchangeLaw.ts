@@ -61,7 +61,7 @@ function barOf(parts: readonly Row[], from: readonly [string, string, string, st
 const OF_BARS = ['open', 'high', 'low', 'close', 'volume'] as const;
 const OF_TRADES = ['price', 'price', 'price', 'price', 'size'] as const;
 
-export interface LawReport {
+interface LawReport {
   readonly failures: readonly string[];
   readonly days: number;
   readonly minutes: number;
@@ -207,7 +207,10 @@ function checkSession(trades: readonly Row[], minutes: readonly Row[], fail: Fai
     const whole = [...parts.entries()].slice(0, -1);
     for (const [minute, some] of whole) {
       const clock = 570 + minute;
-      const time = `${String(Math.floor(clock / 60)).padStart(2, '0')}:${String(clock % 60).padStart(2, '0')}`;
+      const [hour, rest] = [Math.floor(clock / 60), clock % 60].map((one) =>
+        String(one).padStart(2, '0'),
+      );
+      const time = `${hour}:${rest}`;
       const place = `${symbol} ${session} ${time}`;
       const bar = bars.get(place);
       if (bar === undefined) continue;

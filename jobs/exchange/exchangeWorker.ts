@@ -1,0 +1,31 @@
+// Draws the records of one input and writes them to a file, in a thread of its own.
+import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+import { linesOf } from '../../market/exchange/records.ts';
+import type { ExchangeAnswer, ExchangeTask } from './exchangeFile.ts';
+
+/** Characters that are written at once. */
+const CHUNK = 1_000_000;
+
+function write({ path, wanted }: ExchangeTask): ExchangeAnswer {
+  const file = openSync(path, 'wx', 0o600);
+  let [chunk, lines, bytes] = ['', 0, 0];
+  const flush = (): void => {
+    bytes += writeSync(file, chunk);
+    chunk = '';
+  };
+  try {
+    for (const line of linesOf(wanted)) {
+      chunk += line;
+      lines += 1;
+      if (chunk.length > CHUNK) flush();
+    }
+    flush();
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  return { records: lines - 1, bytes };
+}
+
+parentPort?.postMessage(write(workerData as ExchangeTask));

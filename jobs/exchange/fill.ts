@@ -1,0 +1,181 @@
+// Fills CORE with the synthetic exchange and keeps it up to date: whole at the first start, then what
+// is missing, at each later start and after each session. One input at a time, so that it is never in
+// the way of other loads.
+import { join } from 'node:path';
+import { CORE } from '../../store/datasets/datasets.ts';
+import { isStandIn, STAND_IN_SOURCE } from '../../store/datasets/standIns.ts';
+import type { Clock } from '../../store/base/clock.ts';
+import type { Disk } from '../../store/base/disk.ts';
+import { newUuid } from '../../store/base/random.ts';
+import type { Database } from '../../store/catalog/database.ts';
+import type { Folder } from '../../store/catalog/folder.ts';
+import type { Lake } from '../../store/lake/lake.ts';
+import {
+  type ExchangeShape,
+  hoursOf,
+  keptFrom,
+  type Standing,
+  standingAt,
+} from '../../market/exchange/exchange.ts';
+import { type InputId, inputOf } from '../../market/inputs/inputs.ts';
+import { eraseBefore } from '../../pipeline/edit/erase.ts';
+import type { IngestServices, Load } from '../../pipeline/conform/load.ts';
+import type { Runner } from '../run/runner.ts';
+import { writeRecords } from './exchangeFile.ts';
+import { type Loaded, loadedAt, readLoaded, saveLoaded } from './standing.ts';
+
+interface ExchangeParts {
+  readonly clock: Clock;
+  readonly database: Database;
+  readonly disk: Disk;
+  readonly folder: Folder;
+  readonly ingestion: IngestServices;
+  readonly lake: Lake;
+  readonly runner: Runner;
+  readonly shape: ExchangeShape;
+  readonly onFault: (reason: unknown) => void;
+}
+
+export interface Exchange {
+  /** Begins in the background. */
+  readonly start: () => void;
+  /** What was begun last; resolves also when it failed, which is told. */
+  readonly filled: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+/** How often it is looked whether a session has closed. */
+const LOOK_MS = 600_000;
+const AUTHOR = 'synthetic exchange';
+/** Days for which old versions of it are kept: nobody needs them. */
+const HISTORY_DAYS = 2;
+
+/** The small ones first, so that much answers soon. */
+const ORDER: readonly InputId[] = [
+  ...(['VENUES', 'SYMBOLS', 'COMPANY', 'SPLITS', 'DIVIDENDS', 'HISTORICAL_PRICES'] as const),
+  ...(['TRADES', 'QUOTES', 'INTRADAY_PRICES'] as const),
+];
+/** The newest session's take the place of those before. */
+const TICKS: ReadonlySet<InputId> = new Set(['TRADES', 'QUOTES']);
+/** Those of which only later days are missing. */
+const BY_DAY: ReadonlySet<InputId> = new Set(['HISTORICAL_PRICES', 'INTRADAY_PRICES']);
+
+export function makeExchange(parts: ExchangeParts): Exchange {
+  const abort = new AbortController();
+  let running = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+  let seen = '';
+  const look = (): void => {
+    const standing = standingAt(parts.clock());
+    if (standing === undefined || standing.closed === seen || abort.signal.aborted) return;
+    seen = standing.closed;
+    running = running
+      .then(() => fill(parts, standing, abort.signal))
+      .catch((error) => {
+        if (!abort.signal.aborted) parts.onFault(error);
+      });
+  };
+  return {
+    start: () => {
+      look();
+      timer = setInterval(look, LOOK_MS).unref();
+    },
+    filled: () => running,
+    stop: async () => {
+      clearInterval(timer);
+      abort.abort(new Error('the server is stopping'));
+      await running;
+    },
+  };
+}
+
+async function fill(parts: ExchangeParts, standing: Standing, signal: AbortSignal): Promise<void> {
+  const { database, lake, shape } = parts;
+  const { minutes, openMs } = hoursOf(standing.opened);
+  const now = loadedAt(standing, openMs + minutes * 60_000, shape.symbols);
+  for (const input of ORDER) {
+    const loaded = await readLoaded(database);
+    const known = loaded[input];
+    const dataset = lake.directory.dataset(CORE, input);
+    const isOurs = dataset === undefined ? known === undefined : isStandIn(dataset);
+    if (!isOurs || (known !== undefined && isUpToDate(input, known, now))) continue;
+    if (await loadInput(input, known, { parts, standing, signal })) {
+      await saveLoaded(database, { ...loaded, [input]: now });
+    }
+  }
+}
+
+function isUpToDate(input: InputId, known: Loaded, now: Loaded): boolean {
+  if (known.symbols !== now.symbols) return false;
+  return TICKS.has(input) ? known.ticks === now.ticks : known.closed >= now.closed;
+}
+
+interface Filling {
+  readonly parts: ExchangeParts;
+  readonly standing: Standing;
+  readonly signal: AbortSignal;
+}
+
+/** Whether it is loaded; one that its owner replaced meanwhile is not. */
+async function loadInput(
+  input: InputId,
+  known: Loaded | undefined,
+  { parts, signal, standing }: Filling,
+): Promise<boolean> {
+  const { folder, disk, lake, runner, shape } = parts;
+  const goesOn = BY_DAY.has(input) && known?.symbols === shape.symbols;
+  const wanted = { input, shape, standing, after: goesOn ? known?.closed : undefined };
+  const path = join(folder.spool, newUuid());
+  const accountId = lake.directory.workspace(CORE)?.accountId ?? '';
+  let jobId: string | undefined;
+  try {
+    const { bytes, records } = await writeRecords({ path, wanted }, signal);
+    const there = lake.directory.dataset(CORE, input);
+    if (there !== undefined && !isStandIn(there)) return false;
+    if (records > 0) {
+      const order = { path, bytes, ownFile: true, accountId, workspace: CORE, dataset: input };
+      jobId = await runner.submit({ ...order, ...howToLoad(input) });
+    }
+  } finally {
+    if (jobId === undefined) await disk.remove(path);
+  }
+  if (jobId !== undefined) {
+    const { error, status } = await Promise.race([runner.ended(jobId), aborted(signal)]);
+    if (status !== 'INGESTED') {
+      parts.onFault(new Error(`${CORE}.${input}: ${error ?? status}`));
+      return false;
+    }
+  }
+  if (input === 'INTRADAY_PRICES') await dropOld(keptFrom(shape, standing).minutes, parts);
+  return true;
+}
+
+const INVENTED =
+  'Invented: no company, price or trade in it is real. The first load takes its place.';
+
+function howToLoad(input: InputId): Omit<Load, 'dataset' | 'path' | 'workspace'> {
+  const description = `${inputOf(input)?.title ?? input}. ${INVENTED}`;
+  return {
+    source: STAND_IN_SOURCE,
+    duplicates: 'ignore',
+    rejectsMax: 0,
+    overwrite: TICKS.has(input),
+    standIn: { description, historyDays: HISTORY_DAYS },
+  };
+}
+
+/** A runner that is stopping leaves waiting jobs for the next start. */
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+
+async function dropOld(day: string, { ingestion, lake, runner }: ExchangeParts): Promise<void> {
+  const input: InputId = 'INTRADAY_PRICES';
+  await runner.inTurn(CORE, input, async () => {
+    const dataset = lake.directory.dataset(CORE, input);
+    if (dataset === undefined || !isStandIn(dataset)) return;
+    await eraseBefore(day, dataset, AUTHOR, ingestion);
+  });
+}

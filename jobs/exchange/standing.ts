@@ -1,0 +1,42 @@
+// How far each input was loaded, kept with the folder: one that was loaded and is gone was deleted by
+// its owner, and stays away.
+import type { Database } from '../../store/catalog/database.ts';
+import type { Standing } from '../../market/exchange/exchange.ts';
+import type { InputId } from '../../market/inputs/inputs.ts';
+import type { Day } from '../../query/time/days.ts';
+
+/** Of one input: the newest session that it has whole, and of how many symbols. */
+export interface Loaded {
+  readonly closed: Day;
+  /** The session of its ticks, and how many of its milliseconds they have. */
+  readonly ticks: string;
+  readonly symbols: number;
+}
+
+type AllLoaded = Readonly<Partial<Record<InputId, Loaded>>>;
+
+const KEY = 'exchange';
+
+export async function readLoaded(database: Database): Promise<AllLoaded> {
+  const row = await database
+    .selectFrom('folder')
+    .select('value')
+    .where('key', '=', KEY)
+    .executeTakeFirst();
+  return row === undefined ? {} : (JSON.parse(row.value) as AllLoaded);
+}
+
+export async function saveLoaded(database: Database, loaded: AllLoaded): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    await transaction.deleteFrom('folder').where('key', '=', KEY).execute();
+    const row = { key: KEY, value: JSON.stringify(loaded) };
+    await transaction.insertInto('folder').values(row).execute();
+  });
+}
+
+/** @param closeMs of the newest session that has opened */
+export const loadedAt = (
+  { closed, opened, untilMs }: Standing,
+  closeMs: number,
+  symbols: number,
+): Loaded => ({ closed, ticks: `${opened} ${Math.min(untilMs, closeMs)}`, symbols });

@@ -1,0 +1,233 @@
+// CORE is filled with the synthetic exchange, kept up to date, and gives way to what its owner has.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'vitest';
+import { INPUTS } from '../../../market/inputs/inputs.ts';
+import { send } from '../../client.ts';
+import { startServer, type TestServer } from '../../server.ts';
+
+/** Friday noon, and Tuesday evening after it, in New York. */
+const FRIDAY = Date.parse('2026-01-30T17:00:00Z');
+const TUESDAY = Date.parse('2026-02-03T23:00:00Z');
+
+const SMALL = { symbols: 4, years: 10, minuteDays: 5 } as const;
+const SYNTHETIC = 'Synthetic exchange';
+
+let folder = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tapedeck-exchange-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const open = (nowMs: number, symbols = 4): Promise<TestServer> =>
+  startServer({ folder, seams: { clock: () => nowMs, exchange: { ...SMALL, symbols } } });
+
+async function filled(server: TestServer): Promise<TestServer> {
+  await server.tapedeck.exchange?.filled();
+  return server;
+}
+
+interface Shown {
+  readonly datasetId: string;
+  readonly source: string;
+  readonly description: string;
+  readonly title: string;
+  readonly weight: number;
+  readonly records: number;
+  readonly columnMapping: object;
+  readonly schema: { readonly properties: object };
+}
+
+async function datasets(server: TestServer): Promise<ReadonlyMap<string, Shown>> {
+  const { text } = await send(server, 'GET', '/datasets/CORE');
+  return new Map((JSON.parse(text) as Shown[]).map((one) => [one.datasetId, one]));
+}
+
+async function sql(server: TestServer, query: string): Promise<readonly unknown[]> {
+  const { status, text } = await send(
+    server,
+    'GET',
+    `/sql-query/CORE?sqlQuery=${encodeURIComponent(query)}`,
+  );
+  assert.equal(status, 200, text);
+  return JSON.parse(text) as unknown[];
+}
+
+async function load(
+  server: TestServer,
+  place: string,
+  body: string,
+): Promise<readonly [number, string]> {
+  const url = `${server.base}/v1/data/${place}${place.includes('?') ? '&' : '?'}wait=true`;
+  const headers = { authorization: `Bearer ${server.secret}` };
+  const answer = await fetch(url, { method: 'POST', headers, body });
+  return [answer.status, await answer.text()];
+}
+
+test('every input is filled, says that it is invented, and is one story', async () => {
+  await using server = await filled(await open(FRIDAY));
+  const made = await datasets(server);
+  assert.deepEqual([...made.keys()].sort(), INPUTS.map(({ id }) => id).sort());
+  for (const { description, records, source, datasetId } of made.values()) {
+    assert.equal(source, SYNTHETIC);
+    assert.match(description, /no company, price or trade in it is real/);
+    assert.ok(records > 0, datasetId);
+  }
+  for (const { id, mapping, weight } of INPUTS) {
+    const { columnMapping, weight: charged } = made.get(id) ?? {};
+    assert.deepEqual([columnMapping, charged], [mapping, weight], id);
+  }
+  assert.deepEqual(await sql(server, 'SELECT max(date) AS d FROM HISTORICAL_PRICES'), [
+    { d: '2026-01-29' },
+  ]);
+  // All of a session, as SQL adds it up.
+  const differing = await sql(
+    server,
+    `SELECT m.symbol, m.date FROM (SELECT symbol, date, max(high) AS high, min(low) AS low,
+     sum(volume) AS volume FROM INTRADAY_PRICES GROUP BY symbol, date) m
+     JOIN HISTORICAL_PRICES d ON m.symbol = d.symbol AND m.date = d.date
+     WHERE m.high <> d.high OR m.low <> d.low OR m.volume <> d.volume`,
+  );
+  assert.deepEqual(differing, []);
+  const [{ last } = { last: '' }] = (await sql(server, 'SELECT max(time) AS last FROM TRADES')) as {
+    last: string;
+  }[];
+  const lastMs = Date.parse(last.includes('Z') ? last : `${last}Z`);
+  assert.ok(lastMs < FRIDAY && lastMs > FRIDAY - 120_000, last);
+});
+
+test('a later start continues the history and drops what is old', async () => {
+  const closes =
+    'SELECT symbol, date, close FROM HISTORICAL_PRICES ORDER BY symbol, date LIMIT 100000';
+  const minutes = 'SELECT min(date) AS first, max(date) AS last FROM INTRADAY_PRICES';
+  const ticks =
+    'SELECT count(*) AS n, count(DISTINCT left(CAST(time AS CHAR), 10)) AS days FROM TRADES';
+  let before: readonly unknown[];
+  {
+    await using server = await filled(await open(FRIDAY));
+    before = await sql(server, closes);
+    assert.deepEqual(await sql(server, minutes), [{ first: '2026-01-26', last: '2026-01-29' }]);
+  }
+  await using server = await filled(await open(TUESDAY));
+  const after = await sql(server, closes);
+  assert.equal(after.length, before.length + 3 * SMALL.symbols);
+  const texts = new Set(after.map((one) => JSON.stringify(one)));
+  assert.ok(
+    before.every((one) => texts.has(JSON.stringify(one))),
+    'the same history',
+  );
+  assert.deepEqual(await sql(server, minutes), [{ first: '2026-01-29', last: '2026-02-03' }]);
+  const [told] = (await sql(server, ticks)) as { n: number; days: number }[];
+  assert.ok(told !== undefined && told.n > 1_000);
+  assert.equal(told.days, 1, 'ticks are those of the newest session');
+});
+
+test('a start that changes nothing loads nothing', async () => {
+  await (await filled(await open(FRIDAY))).close();
+  await using server = await filled(await open(FRIDAY));
+  const { database } = server.tapedeck.services;
+  const jobs = await database.selectFrom('job').select('job_id').execute();
+  assert.equal(jobs.length, INPUTS.length);
+});
+
+test('a start that was stopped halfway is made up for by the next one', async () => {
+  await (await open(FRIDAY, 8)).close();
+  await using server = await filled(await open(FRIDAY, 8));
+  assert.equal((await datasets(server)).size, INPUTS.length);
+  const [row] = await sql(server, 'SELECT count(*) AS n FROM SYMBOLS');
+  assert.deepEqual(row, { n: 8 });
+});
+
+test('the first load takes the place of all of it in one version, and stays', async () => {
+  {
+    await using server = await filled(await open(FRIDAY));
+    const before = (await datasets(server)).get('DIVIDENDS')?.records ?? 0;
+    const bad = await load(server, 'CORE/DIVIDENDS', '<html>no data</html>');
+    const header = await load(server, 'CORE/DIVIDENDS', 'symbol,exDate,refid,amount\n');
+    assert.deepEqual([bad[0], header[0]], [400, 400]);
+    assert.equal((await datasets(server)).get('DIVIDENDS')?.records, before);
+    const own = 'symbol,exDate,amount,extra\nmsft,2026-01-02,0.5,yes\n';
+    const [status, text] = await load(server, 'CORE/DIVIDENDS?key=symbol&date=exDate', own);
+    assert.equal(status, 200, text);
+    const shown = (await datasets(server)).get('DIVIDENDS');
+    assert.deepEqual([shown?.source, shown?.description, shown?.records], ['', '', 1]);
+    assert.deepEqual(shown?.columnMapping, { key: 'symbol', date: 'exDate' });
+    assert.deepEqual(Object.keys(shown?.schema.properties ?? {}), [
+      ...['symbol', 'exDate', 'amount', 'extra'],
+    ]);
+    const { text: versions } = await send(server, 'GET', '/datasets/CORE/DIVIDENDS/versions');
+    const [newest, first] = JSON.parse(versions) as { inserted: number; deleted: number }[];
+    assert.deepEqual([newest?.inserted, newest?.deleted], [1, before]);
+    assert.deepEqual([first?.inserted, first?.deleted], [before, 0]);
+  }
+  await using server = await filled(await open(TUESDAY));
+  assert.deepEqual(await sql(server, 'SELECT symbol, amount, extra FROM DIVIDENDS'), [
+    { symbol: 'MSFT', amount: 0.5, extra: 'yes' },
+  ]);
+  assert.equal((await datasets(server)).get('SPLITS')?.source ?? SYNTHETIC, SYNTHETIC);
+  const more = await load(server, 'CORE/DIVIDENDS', 'symbol,exDate,amount\nA,2026-01-05,1\n');
+  assert.equal(more[0], 200, more[1]);
+  assert.equal((await datasets(server)).get('DIVIDENDS')?.records, 2, 'real records are added to');
+});
+
+test('a record takes the place of all of it', async () => {
+  await using server = await filled(await open(FRIDAY));
+  const bar = { symbol: 'mine', date: '2026-01-29', close: 3 };
+  const { status, text } = await send(server, 'POST', '/record/CORE/HISTORICAL_PRICES', bar);
+  assert.equal(status, 200, text);
+  assert.deepEqual(await sql(server, 'SELECT symbol, close FROM HISTORICAL_PRICES'), [
+    { symbol: 'MINE', close: 3 },
+  ]);
+  const second = { ...bar, date: '2026-01-28' };
+  await send(server, 'POST', '/record/CORE/HISTORICAL_PRICES', second);
+  assert.equal((await sql(server, 'SELECT date FROM HISTORICAL_PRICES')).length, 2);
+});
+
+test("what its owner says of its records makes it the owner's, and empty", async () => {
+  await using server = await filled(await open(FRIDAY));
+  const change = (id: string, body: object): Promise<{ status: number; text: string }> =>
+    send(server, 'PATCH', `/datasets/CORE/${id}`, body);
+  assert.equal((await change('COMPANY', { weight: 4, title: 'Mine' })).status, 200);
+  const named = (await datasets(server)).get('COMPANY');
+  assert.deepEqual([named?.source, named?.weight, named?.records], [SYNTHETIC, 4, 4]);
+  const told = await change('COMPANY', { source: 'a vendor' });
+  assert.equal(told.status, 200, told.text);
+  const own = (await datasets(server)).get('COMPANY');
+  assert.deepEqual([own?.source, own?.description, own?.records], ['a vendor', '', 0]);
+  const added = { schema: { properties: { colour: { type: 'string' } } } };
+  assert.equal((await change('VENUES', added)).status, 200);
+  assert.equal((await datasets(server)).get('VENUES')?.records, 0);
+  const dataset = {
+    datasetId: 'SYMBOLS',
+    schema: {
+      properties: { symbol: { type: 'string' }, validFrom: { type: 'string', format: 'date' } },
+    },
+  };
+  const created = await send(server, 'POST', '/datasets/CORE', { dataset });
+  assert.equal(created.status, 200, created.text);
+  const symbols = (await datasets(server)).get('SYMBOLS');
+  assert.deepEqual([symbols?.source, symbols?.records], ['', 0]);
+  const again = await send(server, 'POST', '/datasets/CORE', { dataset });
+  assert.equal(again.status, 409);
+  const refused = await change('SYMBOLS', { source: SYNTHETIC });
+  assert.equal(refused.status, 400);
+  assert.match(refused.text, /source must not be Synthetic exchange/);
+});
+
+test('what its owner deleted stays away', async () => {
+  {
+    await using server = await filled(await open(FRIDAY));
+    assert.equal((await send(server, 'DELETE', '/datasets/CORE/QUOTES')).status, 200);
+  }
+  await using server = await filled(await open(TUESDAY));
+  assert.equal((await datasets(server)).has('QUOTES'), false);
+  assert.equal((await datasets(server)).size, INPUTS.length - 1);
+});
+
+test('TAPEDECK_DEMO=off leaves it out', async () => {
+  await using server = await startServer({ folder });
+  assert.equal(server.tapedeck.exchange, undefined);
+  assert.equal((await datasets(server)).size, 0);
+});
