@@ -85,6 +85,8 @@ export async function answerMarket(
   const format = formatOf(call);
   const parts = partsOf(type, call.path['part'], call.path['detail']);
   refuseUselessOf(type, call.query);
+  if (call.query['listLimit'] !== undefined)
+    refuse('listLimit', `is not allowed with ${type.name}`);
   const options = { ...optionsOf(type, call.query, true), ...parts.options };
   refuseContradictions(options);
   const nowMs = services.clock();
@@ -190,7 +192,7 @@ function nameOf({ ask, call, format, readable, wanted }: Asked): string {
 /** @throws Failure InvalidParameter; InvalidKey for a range that a path names and that is none. */
 function asked(symbol: string, options: Options, nowMs: number, inPath: boolean): Ask {
   try {
-    return askOf(symbol, options, nowMs, nowMs);
+    return askOf(symbol, options, nowMs);
   } catch (error) {
     if (inPath && error instanceof Failure) throw new Failure('InvalidKey');
     throw error;
@@ -299,7 +301,7 @@ export async function computedBatch(
     types.map((type) => {
       const options = optionsOf(type, call.query, false);
       refuseContradictions(options);
-      return [type, symbols.map((symbol) => askOf(symbol, options, nowMs, nowMs))] as const;
+      return [type, symbols.map((symbol) => askOf(symbol, options, nowMs))] as const;
     }),
   );
   const readable = new Map<Need['input'], Dataset>();

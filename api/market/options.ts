@@ -14,6 +14,9 @@ import {
   type Values,
 } from '../request/parameters.ts';
 
+/** Quotes of one list. */
+export const LIST_MAX = 100;
+
 const switched = (name: keyof Options, help: string): Parameter => ({
   kind: 'boolean',
   name,
@@ -35,6 +38,10 @@ export const MARKET_PARAMETERS: readonly Parameter[] = [
   ),
   switched('displayPercent', 'Shares of 1 in percent, in quote, stats and charts.'),
   switched('oddLot', 'delayed-quote: the latest odd lot.'),
+  {
+    ...{ kind: 'integer', name: 'listLimit', least: 1, most: LIST_MAX },
+    help: 'Quotes of a list of the market; 10 by default.',
+  },
   { kind: 'day', name: 'exactDate', help: 'The day of minutes, or of range=date: YYYYMMDD.' },
 ];
 
@@ -133,7 +140,7 @@ export function refuseContradictions({ from, on, range, to }: Options): void {
 }
 
 /** @throws Failure InvalidParameter naming range. */
-export function askOf(symbol: string, options: Options, nowMs: number, untilMs: number): Ask {
+export function askOf(symbol: string, options: Options, nowMs: number, untilMs = nowMs): Ask {
   const ask = { symbol, nowMs, untilMs, today: dayAt(nowMs), options };
   if (options.range !== undefined) spanOf(ask);
   return ask;

@@ -25,6 +25,8 @@ const MINUTES_PAID = 50;
 
 /** Records of one key in one read. */
 const ROWS_MAX = 30_000;
+/** Records of all keys in one read. */
+const WIDE_ROWS_MAX = 200_000;
 
 /** The inputs of CORE that a caller reads, by their names. */
 export type Readable = ReadonlyMap<Need['input'], Dataset>;
@@ -130,9 +132,10 @@ async function planned(
   at: Moment,
 ): Promise<Awaited<ReturnType<typeof readDataset>> | undefined> {
   const own = parametersOf(dataset, group);
+  const rowsMax = group.keys.length === 0 ? WIDE_ROWS_MAX : ROWS_MAX;
   try {
     const shape = group.input === UPDATED ? 'time-series' : 'data';
-    return await readDataset(call, services, dataset, shape, { own, at, rowsMax: ROWS_MAX });
+    return await readDataset(call, services, dataset, shape, { own, at, rowsMax });
   } catch (error) {
     if (error instanceof Failure && error.type === 'NotFound') return undefined;
     throw error;
@@ -145,19 +148,19 @@ const UPDATED = 'HISTORICAL_PRICES';
 function parametersOf(dataset: Dataset, { input, keys, window }: Group): SeriesParameters {
   return {
     ...(keys.length === 0 ? {} : { keys }),
-    ...windowed(window, dataset),
+    ...windowed(window, dataset, keys.length === 0 ? WIDE_ROWS_MAX : ROWS_MAX),
     filter: [...spellingsOf(dataset, input).keys(), ...(input === UPDATED ? ['updated'] : [])],
   };
 }
 
-function windowed(window: Window, { mapping }: Dataset): SeriesParameters {
+function windowed(window: Window, { mapping }: Dataset, rowsMax: number): SeriesParameters {
   // Without a date records have the day of their coming: the newest is all there is to ask for.
   const dated = mapping.date !== undefined;
   if (window.kind === 'newest') return { last: window.count, sort: 'asc' };
   if (window.kind === 'oldest') return { first: 1 };
   if (window.kind === 'at') return dated ? { to: window.day, last: 1 } : { last: 1 };
   const days = dated ? { from: window.from, to: window.to } : {};
-  return { ...days, last: ROWS_MAX, sort: 'asc' };
+  return { ...days, last: rowsMax, sort: 'asc' };
 }
 
 /** Who waits for the records. */

@@ -1,6 +1,7 @@
 // The stock door (SPEC.md "Batch", "Other stock endpoints"): one type of a symbol, computed from CORE's
 // inputs or loaded as it is.
 import { answerMarket, computedType } from '../market/market.ts';
+import { answerWide, isWideType } from '../market/wide.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
 import { refuseUnknown, type StockServices, symbolOf } from './knownSymbols.ts';
@@ -12,6 +13,7 @@ export async function answerStock(call: Call, services: StockServices): Promise<
   const symbol = symbolOf(call.path['symbol'] ?? '');
   if (symbol === '') throw new Failure('NoSymbol');
   const name = call.path['type'] ?? '';
+  if (symbol === 'MARKET' && isWideType(name, services.lake)) return answerWide(call, services);
   const computed = computedType(name, services.lake);
   if (computed !== undefined) {
     return answerMarket(call, services, computed, symbol, (one) =>

@@ -84,7 +84,18 @@ export const INTERFACE: readonly CoverageRow[] = [
     ['a range that is none, in a path', 'market#a range that there is not, in the path'],
     ['a date with dashes', 'market#a date with dashes, in the path'],
   ]),
-  ...later('INTERFACE 1', ['peers', 'lists of the market', 'attributes of statements']),
+  ...rows('INTERFACE 1', [
+    ['market/list', 'market#who gained most'],
+    ['listLimit', 'market#the most active one'],
+    ['market/ohlc', 'market#the last day of every symbol'],
+    ['market/previous', 'market#the day before, of every symbol'],
+    ['market/volume', 'market#volume of the market by venue'],
+    [
+      'ref-data/us/dates',
+      'market#the next two trading days, with the days on which they are settled',
+    ],
+  ]),
+  ...later('INTERFACE 1', ['peers', 'attributes of statements']),
   ...rows('INTERFACE 3.1', [
     ['CORE, in any case', 'prices#messages are objects times weight'],
     ['CORE is not for others to change', 'prices#CORE is not for others to change'],

@@ -1,4 +1,5 @@
 // docs/market.md: the types that are computed, and what they are computed from, of their tables.
+import { LIST_NAMES } from '../../market/board/board.ts';
 import { exampleOf, exampleRow, membersOf } from '../../market/types/example.ts';
 import { MARKET_TYPES, type MarketType } from '../../market/types/marketTypes.ts';
 import {
@@ -40,6 +41,17 @@ curl 'http://127.0.0.1:8080/v1/stock/AAPL/quote/latestPrice?token=pk_…'
 - **Symbols**: in any case. \`chartIEXOnly\` and \`chartIEXWhenNull\` are accepted; there is one feed.
 `;
 
+const WIDE = `## The whole market
+
+- \`/stock/market/list/{list}\`: quotes of the first \`listLimit\` symbols (10) of a list, 2 messages each:
+  ${LIST_NAMES.map((name) => `\`${name}\``).join(', ')}. Those of the exchange itself are the market's, and
+  those before and after the hours are empty.
+- \`/stock/market/ohlc\` and \`/stock/market/previous\`: the last day, and the last before today, of every
+  symbol, by symbol; 2 messages each.
+- \`/stock/market/volume\`: volume of the newest day of trades by venue, 1 message a row.
+- \`/ref-data/us/dates/{trade|holiday}/{next|last}/{n}/{YYYYMMDD}\`: trading days and holidays, 1 message.
+`;
+
 /** The page of all computed types and of their inputs. */
 export const marketPage = (): string =>
   [
@@ -51,6 +63,7 @@ export const marketPage = (): string =>
     ...MARKET_TYPES.map(rowOf),
     '',
     ...MARKET_TYPES.flatMap(sectionOf),
+    WIDE,
     '## Inputs',
     '',
     'Names of properties may be spelled in any case; others are kept, and not served here.',

@@ -7,8 +7,8 @@ import type { Row } from '../derive/values.ts';
 import { type Ask, type Need, newest, type Read, wholeOf } from './ask.ts';
 import { inPercent, quoteInputs, quoteNeeds, YEAR_BARS } from './prices.ts';
 
-/** What beta is measured against: the fund of the whole market that most owners have. */
-const BENCHMARK = 'SPY';
+/** What beta is measured against: the fund of the market that most owners have, or the synthetic one. */
+const BENCHMARKS = ['SPY', 'SYNDEX'] as const;
 
 const anchorNeeds = ({ symbol: key, today }: Ask): readonly Need[] => [
   { input: 'HISTORICAL_PRICES', key, window: { kind: 'oldest' } },
@@ -17,20 +17,21 @@ const anchorNeeds = ({ symbol: key, today }: Ask): readonly Need[] => [
   })),
 ];
 
-const benchmarkNeeds = (): readonly [Need, Need, Need] => [
-  newest('HISTORICAL_PRICES', BENCHMARK, YEAR_BARS),
-  wholeOf('SPLITS', BENCHMARK),
-  wholeOf('DIVIDENDS', BENCHMARK),
+const benchmarkNeeds = (key: string): readonly [days: Need, splits: Need, dividends: Need] => [
+  newest('HISTORICAL_PRICES', key, YEAR_BARS),
+  wholeOf('SPLITS', key),
+  wholeOf('DIVIDENDS', key),
 ];
 
 export const statsNeeds = (ask: Ask): readonly Need[] => [
   ...quoteNeeds(ask),
   ...anchorNeeds(ask),
-  ...benchmarkNeeds(),
+  ...BENCHMARKS.flatMap(benchmarkNeeds),
 ];
 
 export function stats(ask: Ask, read: Read): Row | undefined {
-  const [benchmark, benchmarkSplits, benchmarkDividends] = benchmarkNeeds();
+  const market = BENCHMARKS.find((key) => read(benchmarkNeeds(key)[0]).length > 0) ?? BENCHMARKS[0];
+  const [benchmark, benchmarkSplits, benchmarkDividends] = benchmarkNeeds(market);
   const { nowMs, today, untilMs } = ask;
   const found = statsOf(
     {

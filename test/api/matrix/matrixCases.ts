@@ -132,6 +132,11 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   queryData: { reach: 'read', metered: true },
   // No world has a type of the stock door: who may is told so. What it reads is in stock.test.ts.
   getStockBatch: { reach: 'core', metered: true, query: () => 'types=quote', answers: 400 },
+  getTradingDates: {
+    reach: 'core',
+    metered: true,
+    path: () => ({ type: 'trade', direction: 'next', last: '1', startDate: '20240102' }),
+  },
   getStock: { reach: 'core', metered: true, path: () => ({ type: 'quote' }), answers: 404 },
   sqlQuery: [
     {

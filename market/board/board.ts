@@ -1,0 +1,133 @@
+// The last two days of every symbol, and who is first among them (INTERFACE.md 1 "market").
+import type { Day } from '../../query/time/days.ts';
+import { adjusted, type Bar } from '../derive/adjust.ts';
+import { closeOf, known } from '../derive/lastSale.ts';
+import { instantIn, numberIn, rounded, type Row, shareOf, textIn } from '../derive/values.ts';
+
+/** Days that a board is made of: the two last sessions of nearly every symbol are among them. */
+export const BOARD_DAYS = 7;
+
+export interface Standing {
+  readonly symbol: string;
+  /** The last one, and the one before. */
+  readonly bars: readonly Bar[];
+  readonly changePercent: number;
+  readonly volume: number;
+}
+
+/**
+ * @param rows bars of all symbols, oldest first of each
+ * @param splits of all symbols
+ */
+export function boardOf(
+  rows: readonly Row[],
+  splits: readonly Row[],
+  today: Day,
+): readonly Standing[] {
+  const splitsOf = bySymbol(splits);
+  return [...bySymbol(rows)].flatMap(([symbol, own]): readonly Standing[] => {
+    const actions = { splits: splitsOf.get(symbol) ?? [], dividends: [] };
+    const bars = adjusted(own.slice(-2), actions, today);
+    const close = bars.at(-1)?.split.close ?? null;
+    if (close === null) return [];
+    const before = bars.length > 1 ? (bars[0]?.split.close ?? null) : null;
+    const volume = bars.at(-1)?.split.volume ?? 0;
+    return [{ symbol, bars, changePercent: shareOf(before, close) ?? 0, volume }];
+  });
+}
+
+function bySymbol(rows: readonly Row[]): ReadonlyMap<string, readonly Row[]> {
+  const symbols = new Map<string, Row[]>();
+  for (const row of rows) {
+    const symbol = (textIn(row, 'symbol') ?? '').toUpperCase();
+    const own = symbols.get(symbol) ?? [];
+    own.push(row);
+    symbols.set(symbol, own);
+  }
+  return symbols;
+}
+
+type Order = (one: Standing, other: Standing) => number;
+
+const byVolume: Order = (one, other) => other.volume - one.volume;
+
+interface List {
+  readonly order: Order;
+  readonly holds: (standing: Standing) => boolean;
+}
+
+/** Without an exchange of our own its volume is the market's; outside the hours nothing is listed yet. */
+const LISTS: ReadonlyMap<string, List> = new Map<string, List>([
+  ['mostactive', { order: byVolume, holds: () => true }],
+  [
+    'gainers',
+    { order: (a, b) => b.changePercent - a.changePercent, holds: (one) => one.changePercent > 0 },
+  ],
+  [
+    'losers',
+    { order: (a, b) => a.changePercent - b.changePercent, holds: (one) => one.changePercent < 0 },
+  ],
+  ['iexvolume', { order: byVolume, holds: () => true }],
+  ['iexpercent', { order: byVolume, holds: () => true }],
+  ...['premarket_gainers', 'premarket_losers', 'postmarket_gainers', 'postmarket_losers'].map(
+    (name): [string, List] => [name, { order: byVolume, holds: () => false }],
+  ),
+]);
+
+export const LIST_NAMES: readonly string[] = [...LISTS.keys()];
+
+/** Symbols of a list, the first ones first; undefined when there is no such list. */
+export function listed(
+  name: string,
+  board: readonly Standing[],
+  limit: number,
+): readonly string[] | undefined {
+  const list = LISTS.get(name.toLowerCase());
+  if (list === undefined) return undefined;
+  return board
+    .filter(list.holds)
+    .toSorted((one, other) => list.order(one, other) || (one.symbol < other.symbol ? -1 : 1))
+    .slice(0, limit)
+    .map(({ symbol }) => symbol);
+}
+
+/** `ohlc` of a symbol's last day. */
+export function lastDayOf({ bars, symbol }: Standing): Row {
+  const bar = bars.at(-1);
+  const { close = null, high = null, low = null, open = null, volume = null } = bar?.split ?? {};
+  const day = bar?.date ?? '';
+  return {
+    open: { price: open, time: known(day)?.openMs ?? null },
+    close: { price: close, time: closeOf(day) },
+    ...{ high, low, volume, symbol },
+  };
+}
+
+/** Volume by venue of some trades, the most first (INTERFACE.md 1 "market" volume). */
+export function volumesOf(trades: readonly Row[], venues: readonly Row[]): readonly Row[] {
+  const names = new Map(venues.map((row) => [textIn(row, 'mic') ?? '', row]));
+  const sums = new Map<string, { volume: number; lastUpdated: number }>();
+  let whole = 0;
+  for (const trade of trades) {
+    const mic = textIn(trade, 'venue') ?? '';
+    const size = numberIn(trade, 'size') ?? 0;
+    const sum = sums.get(mic) ?? { volume: 0, lastUpdated: 0 };
+    sum.volume += size;
+    sum.lastUpdated = Math.max(sum.lastUpdated, instantIn(trade, 'time'));
+    sums.set(mic, sum);
+    whole += size;
+  }
+  return [...sums]
+    .map(([mic, { lastUpdated, volume }]) => ({
+      mic,
+      tapeId: textIn(names.get(mic), 'tapeId'),
+      venueName: textIn(names.get(mic), 'name') ?? mic,
+      volume,
+      tapeA: null,
+      tapeB: null,
+      tapeC: null,
+      marketPercent: whole === 0 ? null : rounded(volume / whole, 5),
+      lastUpdated,
+    }))
+    .sort((one, other) => other.volume - one.volume);
+}
