@@ -2,6 +2,9 @@
 // that names can't be probed. Workspace CORE is the operator's, and read by every account as far as
 // its datasets say (store/datasets/datasets.ts `Access`); `_SYSTEM` shows each account its own lines.
 import type { Visibility } from '../../query/plan/seriesPlan.ts';
+import { dayIn } from '../../query/time/dates.ts';
+import type { Clock } from '../../store/base/clock.ts';
+import type { Settings } from '../../store/base/settings.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { CORE, type Dataset, type Workspace } from '../../store/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -151,10 +154,13 @@ function checkEntitled(caller: Caller, { access, dataset }: Dataset, owner: Work
   }
   const premium = account.premiumMessages > 0 && token.premium;
   if (access.level === 'premium' && !premium) throw new Failure('Restricted');
-  const granted = account.grants.some((name) => name.toUpperCase() === dataset.toUpperCase());
+  const granted = isGranted(caller, dataset);
   if (access.level === 'restricted' && !granted) throw new Failure('Restricted');
   if (access.level === 'enterprise' && !granted) throw new Failure('EnterprisePermissionRequired');
 }
+
+const isGranted = ({ account }: Caller, dataset: string): boolean =>
+  account.grants.some((name) => name.toUpperCase() === dataset.toUpperCase());
 
 /** The account's workspaces, its default one first; CORE is its owner's as any other. */
 export function ownWorkspaces({ account, accountId }: Caller, lake: Lake): readonly Workspace[] {
@@ -222,19 +228,42 @@ export const paysPremium = (caller: Caller, dataset: Dataset, lake: Lake): boole
  * A dataset for what tells of all its records at once, such as its versions.
  * @throws Failure NotFound where each account sees its own records only, and what `datasetOf` throws.
  */
-export function wholeDatasetOf(caller: Caller, workspace: string, id: string, lake: Lake): Dataset {
-  const dataset = datasetOf(caller, workspace, id, lake);
-  if (visibilityOf(caller, dataset).kind !== 'all') throw new Failure('NotFound');
+export function wholeDatasetOf(
+  caller: Caller,
+  workspace: string,
+  id: string,
+  seeing: Seeing,
+): Dataset {
+  const dataset = datasetOf(caller, workspace, id, seeing.lake);
+  if (visibilityOf(caller, dataset, seeing).kind !== 'all') throw new Failure('NotFound');
   return dataset;
 }
 
+interface Seeing {
+  readonly lake: Lake;
+  readonly clock: Clock;
+  readonly settings: Pick<Settings, 'zone'>;
+}
+
+/** Milliseconds after which a caller sees a record of a dataset that it reads; 0 for its owner. */
+export function delayOf(caller: Caller, dataset: Dataset, lake: Lake): number {
+  const { access, dataset: id } = dataset;
+  if (access.delayMinutes === undefined || !isForeign(caller, dataset, lake)) return 0;
+  return isGranted(caller, id) ? 0 : access.delayMinutes * 60_000;
+}
+
 /** Which records of a dataset that it reads a caller sees. */
-export function visibilityOf(caller: Caller, dataset: Dataset): Visibility {
+export function visibilityOf(caller: Caller, dataset: Dataset, seeing: Seeing): Visibility {
   const { accountId, scrambleSeed, token } = caller;
   // A test token that has no seed must not see what is real.
   if (token.test && scrambleSeed === undefined) throw new Failure('SystemError');
   const scramble =
     scrambleSeed === undefined ? {} : { scramble: { seed: `${scrambleSeed} ${dataset.tableId}` } };
-  if (dataset.workspace !== SYSTEM_WORKSPACE) return { kind: 'all', ...scramble };
+  if (dataset.workspace !== SYSTEM_WORKSPACE) {
+    const delayMs = delayOf(caller, dataset, seeing.lake);
+    if (delayMs === 0) return { kind: 'all', ...scramble };
+    const ms = seeing.clock() - delayMs;
+    return { kind: 'before', ms, day: dayIn(ms, seeing.settings.zone), ...scramble };
+  }
   return { kind: 'key', key: accountId, ...scramble };
 }

@@ -27,6 +27,8 @@ import { checkExpectations, CONTRACT_MEMBERS, governedBy } from './contractBody.
 const TEXT_MAX = 10_000;
 const WEIGHT_MAX = 1_000_000;
 const HISTORY_DAYS_MAX = 3_650;
+/** A week. */
+const DELAY_MINUTES_MAX = 10_080;
 const text = Type.String({ maxLength: TEXT_MAX });
 
 const PROPERTY = Type.Object({
@@ -48,6 +50,7 @@ const MEMBERS = {
         level: Type.Enum(['open', 'premium', 'restricted', 'enterprise']),
         tier: Type.Optional(Type.Enum([...TIER_NAMES])),
         sqlPrice: Type.Optional(Type.Enum(['records', 'answer'])),
+        delayMinutes: Type.Optional(Type.Integer({ minimum: 0, maximum: DELAY_MINUTES_MAX })),
       },
       { additionalProperties: false },
     ),

@@ -2,12 +2,13 @@
 import type { Ask, Need, Options, Read } from '../../market/types/ask.ts';
 import { membersOf } from '../../market/types/example.ts';
 import { type MarketType, marketType } from '../../market/types/marketTypes.ts';
+import type { Caller } from '../../store/accounts/callers.ts';
 import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
 import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
 import { Failure, type FailureType } from '../../store/base/failure.ts';
 import type { Moment } from '../../store/history/history.ts';
 import type { Lake } from '../../store/lake/lake.ts';
-import { callerOf, datasetOf } from '../auth/access.ts';
+import { callerOf, datasetOf, delayOf } from '../auth/access.ts';
 import { type Fare, metered } from '../read/metering.ts';
 import { momentNow } from '../read/moments.ts';
 import { formatOf, has, rowsOf } from '../read/series.ts';
@@ -90,9 +91,10 @@ export async function answerMarket(
   const options = { ...optionsOf(type, call.query, true), ...parts.options };
   refuseContradictions(options);
   const nowMs = services.clock();
-  const ask = asked(symbol, options, nowMs, parts.options.range !== undefined);
-  const needs = type.needs(ask);
+  const now = asked(symbol, options, nowMs, parts.options.range !== undefined);
+  const needs = type.needs(now);
   const readable = readableFor(type, needs, call, services.lake);
+  const ask = { ...now, untilMs: nowMs - delayFor(caller, readable, services.lake) };
   const wanted = attributed(type, parts.attribute);
   const request = { call, services, wanted, ask, needs, readable, format };
   const answer = knownAnswer(request) ?? (await plannedAnswer(request));
@@ -156,7 +158,7 @@ async function plannedAnswer(asked: Asked): Promise<Given> {
   const stamps = services.market.stampsOf(tableIds, services);
   const planned = await planNeeds(call, services, readable, needs, at);
   const { moment, snapshot } = planned;
-  const tag = tagOf(call, wanted, planned, format);
+  const tag = ask.untilMs < ask.nowMs ? undefined : tagOf(call, wanted, planned, format);
   return {
     ...{ moment, snapshot, tag },
     most: (foreign) => mostOf(wanted, [ask], planned, foreign),
@@ -174,10 +176,15 @@ async function plannedAnswer(asked: Asked): Promise<Given> {
 
 const secondOf = ({ nowMs }: Ask): number => Math.floor(nowMs / 1_000);
 
+/** Milliseconds that a caller is behind: as the one of all inputs that is delayed most for it. */
+export const delayFor = (caller: Caller, readable: Readable, lake: Lake): number =>
+  Math.max(0, ...[...readable.values()].map((dataset) => delayOf(caller, dataset, lake)));
+
 /** Everything that an answer depends on but what is stored and when it is. */
 function nameOf({ ask, call, format, readable, wanted }: Asked): string {
   const inputs = [...readable.keys()].join();
   const filter = listOf(call.query, 'filter') ?? null;
+  const delayMs = ask.nowMs - ask.untilMs;
   return JSON.stringify([
     wanted.name,
     wanted.attribute,
@@ -186,6 +193,7 @@ function nameOf({ ask, call, format, readable, wanted }: Asked): string {
     filter,
     format,
     inputs,
+    delayMs,
   ]);
 }
 
@@ -203,10 +211,10 @@ function asked(symbol: string, options: Options, nowMs: number, inPath: boolean)
 function tagOf(
   { query }: Call,
   type: MarketType,
-  { reads, version }: Planned,
+  { groups, version }: Planned,
   format: BodyFormat,
 ): string | undefined {
-  const isOfDays = reads.every(({ group }) => OF_DAYS.has(group.input));
+  const isOfDays = [...groups.values()].every(({ input }) => OF_DAYS.has(input));
   const isSettled = (type.charge.kind === 'rows' || type.name === 'previous') && isOfDays;
   return isSettled && query['includeToday'] !== true
     ? `"${[...version, format].join('.').replaceAll(/[^\w.-]/g, '-')}"`
@@ -297,24 +305,25 @@ export async function computedBatch(
   at: Moment,
 ): Promise<ComputedBatch> {
   const nowMs = services.clock();
-  const asks = new Map(
-    types.map((type) => {
-      const options = optionsOf(type, call.query, false);
-      refuseContradictions(options);
-      return [type, symbols.map((symbol) => askOf(symbol, options, nowMs))] as const;
-    }),
-  );
+  const caller = callerOf(call.caller);
+  const asks = new Map<MarketType, readonly Ask[]>();
   const readable = new Map<Need['input'], Dataset>();
   const needs: Need[] = [];
-  for (const [type, all] of asks) {
-    const own = all.flatMap((ask) => type.needs(ask));
-    for (const [input, dataset] of readableFor(type, own, call, services.lake)) {
-      readable.set(input, dataset);
-    }
+  for (const type of types) {
+    const options = optionsOf(type, call.query, false);
+    refuseContradictions(options);
+    const now = symbols.map((symbol) => askOf(symbol, options, nowMs));
+    const own = now.flatMap((ask) => type.needs(ask));
+    const found = readableFor(type, own, call, services.lake);
+    const untilMs = nowMs - delayFor(caller, found, services.lake);
+    asks.set(
+      type,
+      now.map((ask) => ({ ...ask, untilMs })),
+    );
+    for (const [input, dataset] of found) readable.set(input, dataset);
     needs.push(...own);
   }
   const planned = await planNeeds(call, services, readable, needs, at);
-  const caller = callerOf(call.caller);
   let reading: Promise<Read> | undefined;
   return {
     planned,

@@ -2,7 +2,7 @@
 import { recordsMost } from '../../query/series/seriesRecords.ts';
 import { numberOfDay } from '../../query/time/days.ts';
 import { runSeries } from '../../query/series/series.ts';
-import type { SeriesPlan } from '../../query/plan/seriesPlan.ts';
+import type { SeriesPlan, Visibility } from '../../query/plan/seriesPlan.ts';
 import type { SeriesParameters } from '../../query/plan/seriesParameters.ts';
 import type { Row } from '../../market/derive/values.ts';
 import type { KnownRows, MarketMemory, Stamps } from '../../market/board/marketMemory.ts';
@@ -11,6 +11,7 @@ import type { Need, Read, Window } from '../../market/types/ask.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
 import type { Moment } from '../../store/history/history.ts';
+import { delayOf } from '../auth/access.ts';
 import { objectsMax, readDataset } from '../read/series.ts';
 import type { Call, Services } from '../request/endpoint.ts';
 import { cutOf, type Group, groupNameOf, groupsOf } from './windows.ts';
@@ -50,6 +51,8 @@ interface PlannedRead {
   readonly dataset: Dataset;
   readonly plan: SeriesPlan;
   readonly remembered: boolean;
+  /** Where what is read may be kept. */
+  readonly memory: MarketMemory | undefined;
   readonly version: readonly (string | number)[];
   readonly stamps: Stamps;
 }
@@ -70,7 +73,9 @@ export async function planNeeds(
   for (const [name, group] of groups) {
     const dataset = readable.get(group.input);
     if (dataset === undefined) continue;
-    const { found, missing } = lookUp(memory, name, group, dataset, services);
+    // What others may not see yet is no answer for them, and theirs none for others.
+    const own = hidesSome(call, dataset, group, services) ? undefined : memory;
+    const { found, missing } = lookUp(own, name, group, dataset, services);
     known.set(name, found);
     for (const rows of found.values()) {
       version.push(name, ...rows.version);
@@ -81,14 +86,28 @@ export async function planNeeds(
     const read = await planned(call, services, dataset, missing, at);
     if (read === undefined) continue;
     const { plan, remembered } = read;
-    const own = { name, group: missing, dataset, plan, remembered };
-    reads.push({ ...own, version: read.version, stamps });
+    const { version: versionRead } = read;
+    const made = { name, group: missing, dataset, plan, remembered, memory: own };
+    reads.push({ ...made, version: versionRead, stamps });
     version.push(name, ...read.version);
     snapshot = Math.max(snapshot, plan.table.snapshot);
     if (memory === undefined && later(read.moment, moment)) moment = read.moment;
   }
   return { reads, known, groups, moment, snapshot, version, memory };
 }
+
+/**
+ * Minutes are dated by their day: those that may not be seen yet are left out of what is computed, by
+ * their own time (market/derive).
+ */
+const MINUTES = 'INTRADAY_PRICES';
+
+const hidesSome = (
+  { caller }: Call,
+  dataset: Dataset,
+  { input }: Group,
+  { lake }: MarketServices,
+): boolean => input !== MINUTES && caller !== undefined && delayOf(caller, dataset, lake) > 0;
 
 /** Answers of the past and of the test environment are not those of everyone. */
 export const isOfNow = ({ caller, environment, query }: Call): boolean =>
@@ -133,9 +152,12 @@ async function planned(
 ): Promise<Awaited<ReturnType<typeof readDataset>> | undefined> {
   const own = parametersOf(dataset, group);
   const rowsMax = group.keys.length === 0 ? WIDE_ROWS_MAX : ROWS_MAX;
+  const isMinutes = group.input === MINUTES;
+  const seenOf = (): Visibility | undefined =>
+    isMinutes && call.environment !== 'test' ? { kind: 'all' } : undefined;
   try {
     const shape = group.input === UPDATED ? 'time-series' : 'data';
-    return await readDataset(call, services, dataset, shape, { own, at, rowsMax });
+    return await readDataset(call, services, dataset, shape, { own, at, rowsMax, seenOf });
   } catch (error) {
     if (error instanceof Failure && error.type === 'NotFound') return undefined;
     throw error;
@@ -173,7 +195,7 @@ const BYTES_MAX = 64 * 1024 ** 2;
 
 /** @throws Failure TooLarge, TimedOut, ChildLost, Busy. */
 export async function readPlanned(
-  { known, memory, reads }: Planned,
+  { known, reads }: Planned,
   { series }: Pick<Services, 'series'>,
   waiting: Waiting,
 ): Promise<Read> {
@@ -190,7 +212,7 @@ export async function readPlanned(
       const keys = groups.get(read.name) ?? new Map<string, readonly Row[]>();
       groups.set(read.name, keys);
       for (const [key, rows] of byKey(body.bytes, read)) keys.set(key, rows);
-      if (memory !== undefined) keepRows(memory, read, keys, body.bytes.byteLength);
+      keepRows(read, keys, body.bytes.byteLength);
     }),
   );
   return (need) => cutOf(groups.get(groupNameOf(need))?.get(keyOf(need.key)) ?? NONE, need);
@@ -204,12 +226,12 @@ function refuseLong(length: number): void {
 
 /** Of each key that was read, also that there is nothing. */
 function keepRows(
-  memory: MarketMemory,
   read: PlannedRead,
   found: ReadonlyMap<string, readonly Row[]>,
   length: number,
 ): void {
-  const { dataset, group, name, plan, stamps, version } = read;
+  const { dataset, group, memory, name, plan, stamps, version } = read;
+  if (memory === undefined) return;
   const { snapshot } = plan.table;
   const most = Math.min(rowsMost(read), rowsOfWindow(group));
   const keys = group.keys.length === 0 ? [''] : group.keys;

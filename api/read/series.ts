@@ -4,7 +4,12 @@ import { dayIn, endOfDay, parseDay, parseInstant } from '../../query/time/dates.
 import { countRecords, runSeries } from '../../query/series/series.ts';
 import { foldsRecords, recordsMost, testsValues } from '../../query/series/seriesRecords.ts';
 import type { SeriesShape } from '../../query/plan/seriesMembers.ts';
-import { planSeries, type SeriesPlan, type Since } from '../../query/plan/seriesPlan.ts';
+import {
+  planSeries,
+  type SeriesPlan,
+  type Since,
+  type Visibility,
+} from '../../query/plan/seriesPlan.ts';
 import { isRelative } from '../../query/plan/seriesRules.ts';
 import { propertyOf } from '../../store/versions/columns.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
@@ -77,7 +82,9 @@ async function answered(
     return { kind: 'json', value: describePlan(plan), metering: 'free' };
   }
   const { snapshot } = plan.table;
-  const tag = named === undefined ? `"${[...version, format].join('.')}"` : undefined;
+  // Of delayed data the answer is another one a moment later, with nothing written.
+  const isSteady = named === undefined && plan.visibility.kind !== 'before';
+  const tag = isSteady ? `"${[...version, format].join('.')}"` : undefined;
   const priced = truthOf(call.query, 'estimate');
   if (tag !== undefined && !priced && has(call.ifNoneMatch, tag)) {
     return { kind: 'unchanged', snapshot, moment, tag };
@@ -184,6 +191,8 @@ interface ReadOptions {
   readonly named?: NamedQuery | undefined;
   /** Records of a key, where another door makes its answer of more than the caller's tier may ask for. */
   readonly rowsMax?: number | undefined;
+  /** Another door that itself leaves out what may not be seen yet. */
+  readonly seenOf?: ((dataset: Dataset) => Visibility | undefined) | undefined;
 }
 
 /**
@@ -194,7 +203,7 @@ export async function readDataset(
   services: SeriesServices,
   dataset: Dataset,
   shape: SeriesShape,
-  { at, named, own, rowsMax }: ReadOptions = {},
+  { at, named, own, rowsMax, seenOf }: ReadOptions = {},
 ): Promise<DatasetRead> {
   const { clock, lake, settings } = services;
   const { zone } = settings;
@@ -206,7 +215,7 @@ export async function readDataset(
   const past = asOf === undefined ? undefined : await pastOf(tableId, asOf, services);
   const table = asOf === undefined ? await tableNow(tableId, at, lake) : past?.table;
   if (table === undefined) throw new Failure('NotFound');
-  const visibility = visibilityOf(caller, dataset);
+  const visibility = seenOf?.(dataset) ?? visibilityOf(caller, dataset, services);
   // No one else has a turn from here to the end of the plan: it is of one moment.
   const moment = past?.moment ??
     at ?? { snapshot: lake.versionOf(table), sequence: services.pending.sequence };

@@ -210,5 +210,7 @@ const viewsOf = (tables: readonly BoundTable[]): readonly View[] =>
 const isMomentary = (plan: SelectPlan, tables: readonly BoundTable[]): boolean =>
   plan.momentary ||
   tables.some((table) =>
-    table.kind === 'view' ? isMomentary(table.plan, table.tables) : isLogs(table.dataset),
+    table.kind === 'view'
+      ? isMomentary(table.plan, table.tables)
+      : isLogs(table.dataset) || table.visibility.kind === 'before',
   );

@@ -20,7 +20,7 @@ import { viewOf } from '../auth/viewAccess.ts';
 
 type SqlTablesServices = Pick<
   Services,
-  'clock' | 'database' | 'lake' | 'pending' | 'queries' | 'sql'
+  'clock' | 'database' | 'lake' | 'pending' | 'queries' | 'settings' | 'sql'
 >;
 
 interface Binding {
@@ -72,7 +72,7 @@ async function bindDataset(
   services: SqlTablesServices,
 ): Promise<BoundTable> {
   const foreign = isForeign(caller, dataset, services.lake);
-  const visibility = visibilityOf(caller, dataset);
+  const visibility = visibilityOf(caller, dataset, services);
   const bound = { kind: 'dataset', dataset, foreign, visibility } as const;
   const { tableId } = dataset;
   if (asOf !== undefined) {

@@ -6,7 +6,12 @@
 // that asking again does not average it out. Numbers move by up to 5 %, texts are anagrams, days move
 // together: test data that nobody takes for the market's, and no encryption.
 import { hash } from 'node:crypto';
-import { type Column, type ColumnType, isSystemColumn, SQL_TYPES } from '../../store/versions/columns.ts';
+import {
+  type Column,
+  type ColumnType,
+  isSystemColumn,
+  SQL_TYPES,
+} from '../../store/versions/columns.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
 /** Whose values, of which dataset: a secret of the server, so that nobody can undo it by trying. */

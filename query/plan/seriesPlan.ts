@@ -21,8 +21,8 @@ import type { SeriesParameters } from './seriesParameters.ts';
  */
 export type Visibility = (
   | { readonly kind: 'all' }
-  /** Records dated before an instant only: delayed data. */
-  | { readonly kind: 'before'; readonly ms: number }
+  /** Records dated before an instant only, or before its day: delayed data. */
+  | { readonly kind: 'before'; readonly ms: number; readonly day: Day }
   /** Records of one key only. */
   | { readonly kind: 'key'; readonly key: string }
 ) & {

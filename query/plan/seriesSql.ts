@@ -1,5 +1,6 @@
 // A SeriesPlan as SQL: every identifier quoted, every value bound.
 import { type Column, SQL_TYPES, UPDATED_COLUMN } from '../../store/versions/columns.ts';
+import type { Day } from '../time/days.ts';
 import type { Bound } from '../../store/duckdb/protocol.ts';
 import type { DataFile } from '../../store/versions/lakeRead.ts';
 import { withoutTold, withPending } from '../../store/pushes/pendingSql.ts';
@@ -317,11 +318,16 @@ function conditionsOf(plan: SeriesPlan): readonly Condition[] {
   const conditions: Condition[] = plan.equals.map((equal) => ({ ...equal, operator: '=' }));
   if (dateColumn === column) conditions.push(...rangeConditions(plan));
   if (visibility.kind === 'before') {
-    const days = column.type === 'date';
-    const value = days ? instantText(visibility.ms - 1).slice(0, 10) : instantText(visibility.ms);
-    conditions.push({ column, operator: days ? '<=' : '<', values: [value] });
+    const value = beforeText(column.type, visibility);
+    conditions.push({ column, operator: '<', values: [value] });
   }
   return conditions;
+}
+
+/** What a date of a type must be less than to be seen. */
+function beforeText(type: string, { day, ms }: { readonly ms: number; readonly day: Day }): string {
+  if (type === 'date') return day;
+  return type === 'int64' ? String(ms) : instantText(ms);
 }
 
 /** Conditions on columns that an answer's records meet, whatever the columns are. */

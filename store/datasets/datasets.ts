@@ -51,6 +51,11 @@ export interface Access {
    * answer's rows or bytes, as over one's own data. Records when absent.
    */
   readonly sqlPrice?: 'records' | 'answer';
+  /**
+   * Minutes after which other accounts see a record, but for those it was granted to. A record dated by a day
+   * is as old as the day's end. At once when absent.
+   */
+  readonly delayMinutes?: number;
 }
 
 /** A property that holds symbols of a known kind (INTERFACE.md 3.3). */

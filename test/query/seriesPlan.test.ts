@@ -178,7 +178,7 @@ test('files that can not hold a wanted record are left alone', () => {
 });
 
 test('a delayed reader sees nothing from the moment on, whatever the date column holds', () => {
-  const visibility = { kind: 'before', ms: Date.UTC(2020, 5, 15) } as const;
+  const visibility = { kind: 'before', ms: Date.UTC(2020, 5, 15), day: '2020-06-14' } as const;
   for (const [type, bound] of [
     ['date', '2020-06-14'],
     ['timestamp', '2020-06-15 00:00:00.000'],

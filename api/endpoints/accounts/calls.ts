@@ -111,7 +111,7 @@ async function rolledLines(
   const plan = planSeries(wanted, {
     dataset,
     table,
-    visibility: visibilityOf(caller, dataset),
+    visibility: visibilityOf(caller, dataset, { lake, clock, settings }),
     rowsMax: LINES_MAX,
     today: dayIn(clock(), settings.zone),
     zone: settings.zone,

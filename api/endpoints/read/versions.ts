@@ -45,9 +45,10 @@ export const listVersions: Endpoint = {
     }),
   ),
   failures: 'workspace',
-  handle: async (call, { database, lake }) => {
+  handle: async (call, services) => {
+    const { database } = services;
     const { workspace = '', id = '' } = call.path;
-    const dataset = wholeDatasetOf(callerOf(call.caller), workspace, id, lake);
+    const dataset = wholeDatasetOf(callerOf(call.caller), workspace, id, services);
     const limit = numberOf(call.query, 'limit') ?? VERSIONS_DEFAULT;
     const versions = await readVersions(database, dataset.tableId, limit);
     const value = versions.map(({ snapshot, timeMs, author, message, ...counts }) => ({
@@ -101,7 +102,7 @@ export const listChanges: Endpoint = {
       callerOf(call.caller),
       workspace,
       id,
-      lake,
+      services,
     );
     const asked = readAsOf(textOf(call.query, 'since'), settings.zone, 'since');
     const since = asked ?? refuse('since', 'is required');

@@ -110,8 +110,11 @@ function visible(bound: BoundDataset, bind: Bind): string {
   if (visibility.kind === 'all') return '';
   const { key, date } = indexNamesOf(dataset.mapping, table);
   if (visibility.kind === 'key') return ` WHERE ${identifier(key ?? '')} = ${bind(visibility.key)}`;
-  const moment = bind(instantText(visibility.ms));
-  return ` WHERE ${identifier(date)} < CAST(${moment} AS TIMESTAMP)`;
+  const type = table.columns.find(({ name }) => name === date)?.type;
+  const column = identifier(date);
+  if (type === 'int64') return ` WHERE ${column} < ${bind(visibility.ms)}`;
+  if (type === 'date') return ` WHERE ${column} < CAST(${bind(visibility.day)} AS DATE)`;
+  return ` WHERE ${column} < CAST(${bind(instantText(visibility.ms))} AS TIMESTAMP)`;
 }
 
 /** Files that may hold a record of the query, by the catalog's least and greatest values. */
