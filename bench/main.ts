@@ -7,6 +7,7 @@ import { benchHot } from './hot/hot.ts';
 import { benchIngest } from './ingest.ts';
 import type { Ratio } from './measure.ts';
 import { benchLife } from './life.ts';
+import { benchMarket } from './market.ts';
 import { benchMoney } from './money.ts';
 import { benchSeries } from './series.ts';
 import { benchSizes } from './sizes.ts';
@@ -25,6 +26,7 @@ const BENCHES: readonly (readonly [string, Bench, number, number])[] = [
   ['sizes', benchSizes, 20_000_000, 7],
   ['sql', benchSql, 20_000_000, 7],
   ['start', (place, _rows, times) => benchStart(place, times), 0, 7],
+  ['market', (place, _rows, times) => benchMarket(place, times), 0, 7],
   ['money', (place, _rows, times) => benchMoney(place, times), 0, 7],
 ];
 

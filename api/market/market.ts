@@ -1,6 +1,7 @@
 // One market type of a symbol, computed from CORE's inputs, or its part of a batch.
 import type { Ask, Need, Options, Read } from '../../market/types/ask.ts';
 import { membersOf } from '../../market/types/example.ts';
+import { steadyUntil } from '../../market/types/steady.ts';
 import { type MarketType, marketType } from '../../market/types/marketTypes.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
@@ -137,12 +138,12 @@ interface Given {
   readonly body: (most: number) => Promise<Body>;
 }
 
-/** From memory, of this second of the clock. */
+/** From memory, while the clock has not made another one of it. */
 function knownAnswer(asked: Asked): Given | undefined {
   const { ask, call, services } = asked;
   if (!isOfNow(call)) return undefined;
   const known = services.market.answers.find(nameOf(asked), services);
-  if (known === undefined || known.second !== secondOf(ask)) return undefined;
+  if (known === undefined || ask.nowMs >= known.steadyUntilMs) return undefined;
   const { body, most, snapshot, tag } = known;
   return {
     ...{ snapshot, tag, moment: momentNow(services) },
@@ -166,15 +167,14 @@ async function plannedAnswer(asked: Asked): Promise<Given> {
       const read = await readPlanned(planned, services, call);
       const body = rendered(call, wanted, ask, read, format);
       if (planned.memory !== undefined && body.objects > 0) {
-        const known = { body, snapshot, tag, most, second: secondOf(ask) };
+        const steadyUntilMs = steadyUntil(ask, needs, read);
+        const known = { body, snapshot, tag, most, steadyUntilMs };
         planned.memory.answers.keep(nameOf(asked), known, stamps);
       }
       return body;
     },
   };
 }
-
-const secondOf = ({ nowMs }: Ask): number => Math.floor(nowMs / 1_000);
 
 /** Milliseconds that a caller is behind: as the one of all inputs that is delayed most for it. */
 export const delayFor = (caller: Caller, readable: Readable, lake: Lake): number =>

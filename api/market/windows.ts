@@ -47,5 +47,8 @@ const wideOf = (input: Need['input'], window: Window): Window =>
 
 /** Of a key's records in a group those that a need asked for. */
 export function cutOf(rows: readonly Row[], { window }: Need): readonly Row[] {
-  return window.kind === 'newest' ? rows.slice(Math.max(0, rows.length - window.count)) : rows;
+  // The same records stay the same array: what was computed of them is known by it.
+  return window.kind === 'newest' && rows.length > window.count
+    ? rows.slice(rows.length - window.count)
+    : rows;
 }

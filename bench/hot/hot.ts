@@ -2,9 +2,9 @@
 // fifth with `filter`; against bare Fastify that sends the same headers and as many bytes. One client
 // process drives both in turn.
 import { join } from 'node:path';
-import Fastify from 'fastify';
 import type { Tapedeck } from '../../app/main.ts';
 import { serveByPostgres } from './fastifyPostgres.ts';
+import { type Asked, bareFastify, measure } from './bareFastify.ts';
 import { bringIn, drive, PATHS, pathsOf, SECONDS, warm, zipfKey } from './hotReads.ts';
 import { pushLoad } from '../life.ts';
 import { bareDuckDb, median, type Ratio, ratioOf, rounded, timed } from '../measure.ts';
@@ -97,14 +97,6 @@ async function benchMinutes(
   return ratios;
 }
 
-/** Requests that are asked over and over, and the file that they are in. */
-interface Asked {
-  readonly name: string;
-  readonly paths: readonly string[];
-  readonly list: string;
-  readonly pairs: number;
-}
-
 /** In memory first; then against bare Fastify, and against Fastify over PostgreSQL where it is. */
 async function againstServers(
   tapedeck: Tapedeck,
@@ -125,44 +117,6 @@ async function againstServers(
   await warm(`http://127.0.0.1:${postgres}`, asked.paths);
   const usual = `${usualTarget} of Fastify's over PostgreSQL`;
   return [...ratios, await measure([port, postgres], { ...asked, list }, usual)];
-}
-
-async function measure(
-  [ourPort, theirPort]: readonly [number, number],
-  { list, name, pairs }: Asked,
-  target: string,
-): Promise<Ratio> {
-  const ratios: { ours: number; theirs: number }[] = [];
-  for (let pair = 0; pair <= pairs; pair += 1) {
-    const ours = await drive(ourPort, list);
-    const theirs = await drive(theirPort, list);
-    if (pair > 0) ratios.push({ ours, theirs });
-  }
-  return {
-    bench: name,
-    ratio: rounded(median(ratios.map(({ ours, theirs }) => ours / theirs))),
-    target,
-    pairs,
-    oursMs: rounded(median(ratios.map(({ ours }) => 1000 / ours))),
-    bareMs: rounded(median(ratios.map(({ theirs }) => 1000 / theirs))),
-    note: 'milliseconds an answer, 32 connections of one client process',
-  };
-}
-
-/** Answers all paths with the headers and the body of one of our answers. */
-async function bareFastify(
-  url: string,
-): Promise<{ readonly port: number; close(): Promise<void> }> {
-  const sample = await fetch(url);
-  const body = Buffer.from(await sample.arrayBuffer());
-  const skipped = new Set(['connection', 'keep-alive', 'date', 'content-length']);
-  const headers = Object.fromEntries([...sample.headers].filter(([name]) => !skipped.has(name)));
-  const server = Fastify({ logger: false });
-  server.get('/v1/data/:workspace/:id/:key', (_request, reply) => {
-    void reply.headers(headers).send(body);
-  });
-  const address = await server.listen({ host: '127.0.0.1', port: 0 });
-  return { port: Number(new URL(address).port), close: () => server.close() };
 }
 
 /** The same records of one series after another, by bare DuckDB in-process. */

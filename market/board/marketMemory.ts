@@ -1,6 +1,6 @@
 // What market types were made of, and their answers, as long as both are still true. Records are kept by
-// key and window, so that types and batches share them; answers as bytes for the second of the clock in
-// which they were made: prices of now are as old as a second then, and never newer than their delay allows.
+// key and window, so that types and batches share them; answers as bytes, until what they were made of
+// changes, or the clock brings another session or a price that was delayed.
 import type { Row } from '../derive/values.ts';
 import type { Body } from '../../store/duckdb/protocol.ts';
 import type { Lake } from '../../store/lake/lake.ts';
@@ -42,8 +42,8 @@ interface KnownAnswer {
   readonly tag: string | undefined;
   /** Objects that it could have had by what its price was told from. */
   readonly most: number;
-  /** Since 1970: the answer is of this second of the clock. */
-  readonly second: number;
+  /** From when on the clock makes another one of it, epoch milliseconds. */
+  readonly steadyUntilMs: number;
 }
 
 /** Of all that is kept of one kind; a single one of more than a quarter is not kept. */

@@ -38,11 +38,32 @@ interface ExDay {
   readonly dividend: number;
 }
 
+interface Made extends Actions {
+  readonly today: Day;
+  readonly bars: readonly Bar[];
+}
+
+/** Of the same records for the same actions: a quote, a chart and key figures ask one after the other. */
+const made = new WeakMap<readonly Row[], Made>();
+
 /**
  * @param rows daily bars, oldest first
  * @param today actions of later days have not happened yet
  */
-export function adjusted(rows: readonly Row[], actions: Actions, today: Day): readonly Bar[] {
+export function adjusted(
+  rows: readonly Row[],
+  { dividends, splits }: Actions,
+  today: Day,
+): readonly Bar[] {
+  const known = made.get(rows);
+  const isKnown = known?.splits === splits && known.dividends === dividends;
+  if (isKnown && known.today === today) return known.bars;
+  const bars = barsOf(rows, { dividends, splits }, today);
+  made.set(rows, { dividends, splits, today, bars });
+  return bars;
+}
+
+function barsOf(rows: readonly Row[], actions: Actions, today: Day): readonly Bar[] {
   const days = exDays(actions, today);
   const bars: Bar[] = [];
   let [price, payout, next] = [1, 1, days.length - 1];
