@@ -1,5 +1,5 @@
-// Market types over HTTP: quote, price and a year of adjusted bars in memory against bare Fastify, and batches
-// of 100 symbols and ten types, from memory and from the files.
+// Market types over HTTP: quote, price and a year of adjusted bars in memory against bare Fastify, and
+// batches of 100 symbols and ten types, from memory and from the files.
 import { join } from 'node:path';
 import { writeFile } from 'node:fs/promises';
 import type { Tapedeck } from '../app/main.ts';

@@ -1,7 +1,6 @@
 // One market type of a symbol, computed from CORE's inputs, or its part of a batch.
 import type { Ask, Need, Options, Read } from '../../market/types/ask.ts';
 import { membersOf } from '../../market/types/example.ts';
-import { steadyUntil } from '../../market/types/steady.ts';
 import { type MarketType, marketType } from '../../market/types/marketTypes.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
@@ -10,15 +9,15 @@ import { Failure, type FailureType } from '../../store/base/failure.ts';
 import type { Moment } from '../../store/history/history.ts';
 import type { Lake } from '../../store/lake/lake.ts';
 import { callerOf, datasetOf, delayOf } from '../auth/access.ts';
-import { type Fare, metered } from '../read/metering.ts';
+import { metered } from '../read/metering.ts';
 import { momentNow } from '../read/moments.ts';
 import { formatOf, has, rowsOf } from '../read/series.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
 import { listOf, refuse, truthOf } from '../request/parameters.ts';
 import { askOf, optionsOf, partsOf, refuseContradictions, refuseUselessOf } from './options.ts';
+import { type Asked, findAnswer, keepAnswer } from './answers.ts';
 import { fareOfType, mostOf } from './pricing.ts';
 import {
-  isOfNow,
   type MarketServices,
   planNeeds,
   type Planned,
@@ -97,7 +96,7 @@ export async function answerMarket(
   const readable = readableFor(type, needs, call, services.lake);
   const ask = { ...now, untilMs: nowMs - delayFor(caller, readable, services.lake) };
   const wanted = attributed(type, parts.attribute);
-  const request = { call, services, wanted, ask, needs, readable, format };
+  const request = { call, services, wanted, ask, readable, format };
   const answer = knownAnswer(request) ?? (await plannedAnswer(request));
   const { moment, snapshot, tag } = answer;
   if (tag !== undefined && !truthOf(call.query, 'estimate') && has(call.ifNoneMatch, tag)) {
@@ -118,17 +117,6 @@ export async function answerMarket(
   return rowsOf(call, { body, format, snapshot, moment, tag, charge, dataset });
 }
 
-/** One type of one symbol, as it is to be answered. */
-interface Asked {
-  readonly call: Call;
-  readonly services: MarketServices;
-  readonly wanted: MarketType;
-  readonly ask: Ask;
-  readonly needs: readonly Need[];
-  readonly readable: Readable;
-  readonly format: BodyFormat;
-}
-
 /** An answer that can be given; what it costs and which version it is of is known before. */
 interface Given {
   readonly moment: Moment;
@@ -138,22 +126,21 @@ interface Given {
   readonly body: (most: number) => Promise<Body>;
 }
 
-/** From memory, while the clock has not made another one of it. */
+/** From memory. */
 function knownAnswer(asked: Asked): Given | undefined {
-  const { ask, call, services } = asked;
-  if (!isOfNow(call)) return undefined;
-  const known = services.market.answers.find(nameOf(asked), services);
-  if (known === undefined || ask.nowMs >= known.steadyUntilMs) return undefined;
+  const known = findAnswer(asked);
+  if (known === undefined) return undefined;
   const { body, most, snapshot, tag } = known;
   return {
-    ...{ snapshot, tag, moment: momentNow(services) },
+    ...{ snapshot, tag, moment: momentNow(asked.services) },
     most: (foreign) => (foreign ? most : body.objects),
     body: () => Promise.resolve(body),
   };
 }
 
 async function plannedAnswer(asked: Asked): Promise<Given> {
-  const { ask, call, format, needs, readable, services, wanted } = asked;
+  const { ask, call, format, readable, services, wanted } = asked;
+  const needs = wanted.needs(ask);
   const at = momentNow(services);
   const tableIds = [...readable.values()].map(({ tableId }) => tableId);
   const stamps = services.market.stampsOf(tableIds, services);
@@ -166,11 +153,7 @@ async function plannedAnswer(asked: Asked): Promise<Given> {
     body: async (most) => {
       const read = await readPlanned(planned, services, call);
       const body = rendered(call, wanted, ask, read, format);
-      if (planned.memory !== undefined && body.objects > 0) {
-        const steadyUntilMs = steadyUntil(ask, needs, read);
-        const known = { body, snapshot, tag, most, steadyUntilMs };
-        planned.memory.answers.keep(nameOf(asked), known, stamps);
-      }
+      keepAnswer(asked, { body, snapshot, tag, most }, read, stamps);
       return body;
     },
   };
@@ -179,23 +162,6 @@ async function plannedAnswer(asked: Asked): Promise<Given> {
 /** Milliseconds that a caller is behind: as the one of all inputs that is delayed most for it. */
 export const delayFor = (caller: Caller, readable: Readable, lake: Lake): number =>
   Math.max(0, ...[...readable.values()].map((dataset) => delayOf(caller, dataset, lake)));
-
-/** Everything that an answer depends on but what is stored and when it is. */
-function nameOf({ ask, call, format, readable, wanted }: Asked): string {
-  const inputs = [...readable.keys()].join();
-  const filter = listOf(call.query, 'filter') ?? null;
-  const delayMs = ask.nowMs - ask.untilMs;
-  return JSON.stringify([
-    wanted.name,
-    wanted.attribute,
-    ask.symbol,
-    ask.options,
-    filter,
-    format,
-    inputs,
-    delayMs,
-  ]);
-}
 
 /** @throws Failure InvalidParameter; InvalidKey for a range that a path names and that is none. */
 function asked(symbol: string, options: Options, nowMs: number, inPath: boolean): Ask {
@@ -256,7 +222,7 @@ function attributed(type: MarketType, attribute: string | undefined): MarketType
 const EMPTY = { object: {}, list: [], value: null } as const;
 
 /** One answer as bytes, with what is paid of it. */
-function rendered(
+export function rendered(
   { query }: Call,
   type: MarketType,
   ask: Ask,
@@ -287,58 +253,6 @@ function objectsOf({ charge }: MarketType, value: unknown): number {
   const rows = Array.isArray(value) ? (value as readonly unknown[]) : rowsWithin(value);
   if (charge.kind === 'answer') return rows?.length === 0 ? 0 : 1;
   return charge.paid(rows ?? []);
-}
-
-/** Types of a batch that are computed together: one plan and one read for all of them. */
-export interface ComputedBatch {
-  readonly planned: Planned;
-  readonly fareOf: (type: MarketType) => Fare;
-  /** The answer of a type for each symbol, in their order. */
-  readonly bodiesOf: (type: MarketType) => Promise<readonly Body[]>;
-}
-
-export async function computedBatch(
-  call: Call,
-  services: MarketServices,
-  types: readonly MarketType[],
-  symbols: readonly string[],
-  at: Moment,
-): Promise<ComputedBatch> {
-  const nowMs = services.clock();
-  const caller = callerOf(call.caller);
-  const asks = new Map<MarketType, readonly Ask[]>();
-  const readable = new Map<Need['input'], Dataset>();
-  const needs: Need[] = [];
-  for (const type of types) {
-    const options = optionsOf(type, call.query, false);
-    refuseContradictions(options);
-    const now = symbols.map((symbol) => askOf(symbol, options, nowMs));
-    const own = now.flatMap((ask) => type.needs(ask));
-    const found = readableFor(type, own, call, services.lake);
-    const untilMs = nowMs - delayFor(caller, found, services.lake);
-    asks.set(
-      type,
-      now.map((ask) => ({ ...ask, untilMs })),
-    );
-    for (const [input, dataset] of found) readable.set(input, dataset);
-    needs.push(...own);
-  }
-  const planned = await planNeeds(call, services, readable, needs, at);
-  let reading: Promise<Read> | undefined;
-  return {
-    planned,
-    fareOf: (type) =>
-      fareOfType(
-        ...([call, caller, type, asks.get(type) ?? []] as const),
-        (foreign) => mostOf(type, asks.get(type) ?? [], planned, foreign),
-        ...([readable, services] as const),
-      ),
-    bodiesOf: async (type) => {
-      reading ??= readPlanned(planned, services, call);
-      const read = await reading;
-      return (asks.get(type) ?? []).map((ask) => rendered(call, type, ask, read, 'json'));
-    },
-  };
 }
 
 /** What a batch answers for a symbol of which a type has nothing. */

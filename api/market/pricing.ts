@@ -5,7 +5,14 @@ import type { Caller } from '../../store/accounts/callers.ts';
 import { isForeign, paysPremium } from '../auth/access.ts';
 import type { Fare } from '../read/metering.ts';
 import type { Call } from '../request/endpoint.ts';
-import { type MarketServices, type Planned, type Readable, rowsMost } from './reading.ts';
+import {
+  type MarketServices,
+  type Planned,
+  keyOf,
+  type Readable,
+  rowsMost,
+  rowsOfWindow,
+} from './reading.ts';
 
 /** The fare of one type for all symbols of a call. */
 export function fareOfType(
@@ -55,13 +62,14 @@ export function mostOf(
   const wanted = [...groups].filter(
     ([, group]) => group.input === input && group.window.kind !== 'at',
   );
-  const rows = wanted.reduce((sum, [name]) => {
+  const rows = wanted.reduce((sum, [name, group]) => {
     const read = reads.find((one) => one.name === name);
-    const found = [...(known.get(name)?.values() ?? [])];
+    const found = asks.flatMap(({ symbol }) => known.get(name)?.get(keyOf(symbol)) ?? []);
+    const unread = Math.max(0, asks.length - found.length) * rowsOfWindow(group);
     return (
       sum +
       found.reduce((all, one) => all + (foreign ? one.most : one.rows.length), 0) +
-      (read === undefined ? 0 : rowsMost(read))
+      (read === undefined ? 0 : Math.min(rowsMost(read), unread))
     );
   }, 0);
   return Math.min(rows, charge.most * asks.length);

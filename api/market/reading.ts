@@ -246,7 +246,7 @@ function keepRows(
 
 const NONE: readonly Row[] = [];
 
-const keyOf = (key: string): string => key.toUpperCase();
+export const keyOf = (key: string): string => key.toUpperCase();
 
 /** Records by their key, with the input's own names of properties. */
 function byKey(
@@ -302,7 +302,7 @@ export const rowsMost = ({ group, plan }: PlannedRead): number =>
   );
 
 /** Records that one key can have in a window. */
-function rowsOfWindow({ input, window }: Group): number {
+export function rowsOfWindow({ input, window }: Group): number {
   if (window.kind === 'newest') return window.count;
   if (window.kind !== 'days') return 1;
   if (window.from === undefined || window.to === undefined) return ROWS_MAX;

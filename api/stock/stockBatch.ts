@@ -1,8 +1,7 @@
 // Several types of one symbol, or by the word `market` of several symbols (SPEC.md "Batch"). What a symbol,
 // or a right to one type, lacks never fails the rest.
+import { type ComputedBatch, computedBatch } from '../market/batch.ts';
 import {
-  type ComputedBatch,
-  computedBatch,
   computedType,
   filterLeavesOf,
   LACKING,
@@ -12,7 +11,6 @@ import {
 import type { MarketType } from '../../market/types/marketTypes.ts';
 import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
 import type { Body } from '../../store/duckdb/protocol.ts';
-import type { Moment } from '../../store/history/history.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { callerOf, datasetOf } from '../auth/access.ts';
 import { answerOf, paidFor, unchargedOnFailure } from '../read/batch.ts';
@@ -166,7 +164,7 @@ async function computedPart(
   call: Call,
   services: StockServices,
   type: MarketType,
-  { bodiesOf, fareOf, planned }: ComputedBatch,
+  { bodiesOf, fareOf, moment, snapshot }: ComputedBatch,
   before: readonly StockPart[],
 ): Promise<StockPart> {
   let bodies: readonly Body[] = [];
@@ -176,6 +174,5 @@ async function computedPart(
     return { objects: bodies.reduce((sum, { objects }) => sum + objects, 0) };
   };
   const { result: _counted, ...paid } = await paidFor(call, services, fareOf(type), before, run);
-  const moment: Moment = planned.moment;
-  return { ...paid, bodies, snapshot: planned.snapshot, moment };
+  return { ...paid, bodies, snapshot, moment };
 }

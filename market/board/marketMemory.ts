@@ -36,7 +36,7 @@ export interface KnownRows {
   readonly bytes: number;
 }
 
-interface KnownAnswer {
+export interface KnownAnswer {
   readonly body: Body;
   readonly snapshot: number;
   readonly tag: string | undefined;

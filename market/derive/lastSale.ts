@@ -89,9 +89,18 @@ function saleOfDay(bars: readonly Bar[], untilMs: number): Sale | undefined {
 /** When the session of a day ends; of a day without one, 16:00 in winter time as a fallback. */
 export const closeOf = (day: Day): number => known(day)?.closeMs ?? Date.parse(`${day}T21:00:00Z`);
 
-/** The calendar has no sessions before 1990. */
-export const known = (day: Day): ReturnType<typeof sessionOf> =>
-  day < '1990' || day > '2030-12-31' ? undefined : sessionOf(day);
+/** Days whose sessions are remembered: a zone's clock takes some 10 µs to ask. */
+const SESSIONS_MAX = 20_000;
+const sessions = new Map<Day, ReturnType<typeof sessionOf>>();
+
+/** The session of a day; undefined where there is none, and beyond the calendar. */
+export function known(day: Day): ReturnType<typeof sessionOf> {
+  if (sessions.has(day)) return sessions.get(day);
+  const session = day < '1990' || day > '2030-12-31' ? undefined : sessionOf(day);
+  if (sessions.size >= SESSIONS_MAX) sessions.clear();
+  sessions.set(day, session);
+  return session;
+}
 
 export interface DaySoFar {
   readonly open: number | null;

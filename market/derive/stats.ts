@@ -67,12 +67,13 @@ export function statsOf(inputs: StatsInputs, moment: Moment): Row | undefined {
 }
 
 function yearOf(bars: readonly Bar[], today: Day): Row {
-  const year = bars.filter(({ date }) => date > addMonths(today, -12));
+  const since = addMonths(today, -12);
+  const year = bars.filter(({ date }) => date > since);
   const [highs, lows] = [
     year.map(({ full }) => full.high ?? full.close),
     year.map(({ full }) => full.low ?? full.close),
   ];
-  const base = bars.findLast(({ date }) => date <= addMonths(today, -12));
+  const base = bars.findLast(({ date }) => date <= since);
   return {
     week52high: greatest(highs),
     week52low: least(lows),

@@ -1,6 +1,6 @@
 // Days and times as people read them in answers (INTERFACE.md 1): in words of the exchange's zone.
 import { Temporal } from 'temporal-polyfill';
-import { dayIn } from '../../query/time/dates.ts';
+import { dayIn, endOfDay } from '../../query/time/dates.ts';
 import type { Day } from '../../query/time/days.ts';
 
 /** Where the exchange's clock stands. */
@@ -45,6 +45,9 @@ const local = (ms: number): Temporal.ZonedDateTime =>
 /** The exchange's day of an instant. */
 export const dayAt = (ms: number): Day => dayIn(ms, ZONE);
 
+/** First instant of the exchange's next day, epoch milliseconds. */
+export const endOfToday = (nowMs: number): number => endOfDay(dayAt(nowMs), ZONE);
+
 /** `HH:MM:SS` at the exchange. */
 export const clockAt = (ms: number): string =>
   local(ms).toPlainTime().toString().slice(0, 8).padEnd(8, ':00');
@@ -59,6 +62,23 @@ export function timeLabel(ms: number): string {
 
 /** First instant of a minute `HH:MM` of a day at the exchange, epoch milliseconds; NaN when it is none. */
 export function instantOf(day: Day, minute: string): number {
-  if (!/^\d{2}:\d{2}$/.test(minute)) return Number.NaN;
-  return Temporal.PlainDateTime.from(`${day}T${minute}`).toZonedDateTime(ZONE).epochMilliseconds;
+  const [hour = Number.NaN, past = Number.NaN] = minute.split(':').map(Number);
+  return noonOf(day) + ((hour - NOON) * 60 + past) * 60_000;
+}
+
+const NOON = 12;
+/** Days whose noon is remembered: a zone's clock takes some 10 µs to ask, and a day has hundreds of minutes. */
+const NOONS_MAX = 1_000;
+const noons = new Map<Day, number>();
+
+/** Clocks are set at night on Sundays: all hours of a session are as far from noon as they say. */
+function noonOf(day: Day): number {
+  const known = noons.get(day);
+  if (known !== undefined) return known;
+  const at = /^\d{4}-\d{2}-\d{2}$/.test(day)
+    ? Temporal.PlainDateTime.from(`${day}T12:00`).toZonedDateTime(ZONE).epochMilliseconds
+    : Number.NaN;
+  if (noons.size >= NOONS_MAX) noons.clear();
+  noons.set(day, at);
+  return at;
 }

@@ -1,9 +1,8 @@
 // Until when an answer stays as it is, if nothing is written: the clock moves sessions, and ends delays.
-import { addDays } from '../../query/time/days.ts';
 import { DELAY_MS, known } from '../derive/lastSale.ts';
 import { endOfMinute } from '../derive/minuteBars.ts';
 import { instantIn, type Row } from '../derive/values.ts';
-import { instantOf } from '../derive/words.ts';
+import { endOfToday } from '../derive/words.ts';
 import type { Ask, Need, Read } from './ask.ts';
 
 /** When records of an input happened; others do not come with the clock. */
@@ -35,7 +34,7 @@ export function steadyUntil(ask: Ask, needs: readonly Need[], read: Read): numbe
 /** The next opening, close or midnight. */
 function nextOfSession({ nowMs, today }: Ask): number {
   const { closeMs = nowMs, openMs = nowMs } = known(today) ?? {};
-  const midnight = instantOf(addDays(today, 1), '00:00');
+  const midnight = endOfToday(nowMs);
   return [openMs, closeMs, openMs + DELAY_MS, closeMs + DELAY_MS, midnight]
     .filter((ms) => ms > nowMs)
     .reduce((least, ms) => Math.min(least, ms), midnight);
