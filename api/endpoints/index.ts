@@ -63,7 +63,7 @@ import { getSignedToken, signToken } from './accounts/signing.ts';
 import { changeSource, createSource, deleteSource, getSource, listSourcesOf } from './sources/sources.ts';
 import { postSqlQuery, sqlQuery } from './read/sql.ts';
 import { tradingDays } from './read/refData.ts';
-import { stock, stockBatch } from './read/stock.ts';
+import { marketVolume, stock, stockBatch } from './read/stock.ts';
 import { changeToken, createToken, disableToken, listTokens, rotateToken } from './accounts/tokens.ts';
 import { listChanges, listVersions } from './read/versions.ts';
 import {
@@ -92,6 +92,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   queryData,
   stockBatch,
   stock,
+  marketVolume,
   tradingDays,
   sqlQuery,
   postSqlQuery,

@@ -67,7 +67,7 @@ export function instantOf(day: Day, minute: string): number {
 }
 
 const NOON = 12;
-/** Days whose noon is remembered: a zone's clock takes some 10 µs to ask, and a day has hundreds of minutes. */
+/** Days whose noon is remembered: a zone's clock takes some 10 µs to ask, and a day has many minutes. */
 const NOONS_MAX = 1_000;
 const noons = new Map<Day, number>();
 

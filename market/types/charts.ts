@@ -45,17 +45,20 @@ export const dynamicChart = (ask: Ask, read: Read): object => ({
 type DaySpan = Extract<Span, { kind: 'days' }>;
 type MinuteSpan = Extract<Span, { kind: 'minutes' }>;
 
-function daysNeed({ symbol }: Ask, { count, days }: DaySpan): Need {
+/** Up to now, whatever is asked: what dividends took later is told by the closes of their own days. */
+function daysNeed({ symbol, today }: Ask, { count, days }: DaySpan): Need {
   if (count !== undefined) return newest('HISTORICAL_PRICES', symbol, count + 1);
   const from = days.from === undefined ? undefined : addDays(days.from, -BEFORE_DAYS);
-  return between('HISTORICAL_PRICES', symbol, from, days.to);
+  const to = days.to !== undefined && days.to > today ? days.to : today;
+  return between('HISTORICAL_PRICES', symbol, from, to);
 }
 
 function dayChart(ask: Ask, span: DaySpan, read: Read): readonly object[] {
   const { options, symbol, today } = ask;
   const rows = read(daysNeed(ask, span));
   const actions = actionsOf(symbol, read);
-  const bars = adjusted(rows, actions, today);
+  const { to } = span.days;
+  const bars = adjusted(rows, actions, today).filter(({ date }) => to === undefined || date <= to);
   const all = options.includeToday === true ? [...bars, ...barOfToday(ask, read, bars)] : bars;
   const last = span.count ?? options.chartLast ?? options.last;
   return chartRows(symbol, all, span.days.from, { ...chartOptions(ask), last });

@@ -49,3 +49,16 @@ export const stock: Endpoint = {
   formats: ['jsonl', 'csv', 'psv', 'arrow', 'parquet'],
   handle: answerStock,
 };
+
+export const marketVolume: Endpoint = {
+  ...ROW,
+  id: 'getMarketVolume',
+  path: '/market',
+  inTest: true,
+  summary: 'Volume of the newest day of trades by venue, as /stock/market/volume.',
+  parameters: STOCK_PARAMETERS,
+  answer: Type.Array(RECORD),
+  formats: ['jsonl', 'csv', 'psv'],
+  handle: (call, services) =>
+    answerStock({ ...call, path: { ...call.path, symbol: 'market', type: 'volume' } }, services),
+};
