@@ -9,6 +9,7 @@ import {
 } from '../../store/versions/columns.ts';
 import { USUAL_CONTRACT } from '../../store/datasets/contracts.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
+import type { DatasetDraft } from '../../store/lake/datasetEdits.ts';
 import { isStandIn } from '../../store/datasets/standIns.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Lake } from '../../store/lake/lake.ts';
@@ -40,7 +41,8 @@ export async function conform(run: Looking, opened: Relation): Promise<Conformed
   const relation = withSymbols(settled, services.defaultsOf(load)?.symbols);
   if (known === undefined) {
     const made = await firstLoad(run, relation, instead?.firstId);
-    return instead === undefined ? made : { ...made, instead };
+    if (instead === undefined) return made;
+    return { ...made, draft: withSaid(made.draft, instead.dataset), instead };
   }
   const dataset =
     load.accepted === true ? { ...known, contract: USUAL_CONTRACT, expectations: [] } : known;
@@ -79,6 +81,18 @@ async function insteadOf(
     `${place} has data of its owner: nothing invented stands in for it`,
   );
 }
+
+/** What its owner said of a stand-in holds of what takes its place: above all, who may read it. */
+const withSaid = (
+  draft: DatasetDraft,
+  { access, smartLinks, title, weight }: Dataset,
+): DatasetDraft => ({
+  ...draft,
+  ...{ access, title, weight },
+  smartLinks: smartLinks.filter(({ attributeName }) =>
+    Object.hasOwn(draft.schema.properties, attributeName),
+  ),
+});
 
 const withSymbols = (relation: Relation, symbols: readonly string[] = []): Relation => ({
   ...relation,

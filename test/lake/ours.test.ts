@@ -51,10 +51,33 @@ const plain = (_name: string, value: unknown): unknown =>
 test('the independent reader sees our rows at every snapshot', async () => {
   await using server = await startServer();
   await history(server);
+  const compared = await compare(server);
+  assert.ok(compared >= 20, `${compared} comparisons`);
+  assert.equal((await get(server, '/data/WS/A?asOf=0')).status, 404);
+});
+
+test('and invented records before, and real ones after they gave way', async () => {
+  const exchange = { symbols: 4, minuteDays: 1, minuteSymbols: 1, tickSymbols: 1 };
+  await using server = await startServer({ seams: { exchange } });
+  await server.tapedeck.exchange?.filled();
+  const url = `${server.base}/v1/data/CORE/SPLITS?wait=true&token=${server.secret}`;
+  for (const lines of [
+    'ratio,symbol,exDate,note\n0.5,A,2020-01-02,x\n',
+    'ratio,symbol,exDate\n2,B,2020-01-03\n',
+  ]) {
+    const answer = await fetch(url, { method: 'POST', body: lines });
+    assert.equal(answer.status, 200, await answer.text());
+  }
+  assert.ok((await compare(server, 'SPLITS')) >= 3);
+});
+
+/** Every table, or those of one name, at every snapshot; how many that were. */
+async function compare(server: TestServer, only?: string): Promise<number> {
   const catalog = await openSqliteCatalog(join(server.folder, 'catalog.db'));
   let compared = 0;
   for (const { id } of await snapshots(catalog)) {
     for (const table of await tables(catalog, id)) {
+      if (only !== undefined && table.name !== only) continue;
       const lake = `${join(server.folder, 'lake')}/`;
       const theirs = (await readTable(catalog, lake, id, table)).map(parseRow).map(withoutSystem);
       const path = `/data/${table.schema}/${table.name}?from=1900-01-01&asOf=${id}`;
@@ -64,9 +87,8 @@ test('the independent reader sees our rows at every snapshot', async () => {
     }
   }
   catalog.close();
-  assert.ok(compared >= 20, `${compared} comparisons`);
-  assert.equal((await get(server, '/data/WS/A?asOf=0')).status, 404);
-});
+  return compared;
+}
 
 /** The reader prints timestamps as the format does, and integers past 2^53 as such. */
 function timesAsOurs(row: Record<string, unknown>): Record<string, unknown> {

@@ -109,7 +109,13 @@ export const createDataset: Endpoint = {
     if (standIn === undefined) checkDatasetRoom(caller, owned, draft.dataset, services);
     await checkPatterns(draft.expectations, services.ingestion.pool);
     if (standIn !== undefined) {
-      await giveWay(standIn, async () => draft, caller.accountId, services);
+      const { access, weight } = body.dataset;
+      const kept = {
+        ...(access === undefined ? { access: standIn.access } : {}),
+        ...(weight === undefined ? { weight: standIn.weight } : {}),
+      };
+      const whole = { ...draft, ...kept };
+      await giveWay(standIn, async () => whole, caller.accountId, services);
       return changed('Dataset has been created', standIn.dataset);
     }
     const { dataset } = await makeDataset(lake, draft, caller.accountId);
@@ -181,7 +187,7 @@ async function changeOwn(call: Call, body: Changes, services: DatasetsServices):
     throw new Failure('InvalidBody', 'existing must stand beside schema');
   }
   const owned = ownDataset(call, lake);
-  if (isStandIn(owned) && REAL.some((member) => body[member] !== undefined)) {
+  if (isStandIn(owned) && saysOfRecords(body)) {
     const { accountId } = callerOf(call.caller);
     await giveWay(owned, (standIn) => becomingReal(standIn, body, services), accountId, services);
     return changed('Dataset has been updated', name);
@@ -200,8 +206,13 @@ async function changeOwn(call: Call, body: Changes, services: DatasetsServices):
   return changed('Dataset has been updated', name);
 }
 
-/** Members that say what records are: with them a stand-in becomes its owner's. */
-const REAL = ['source', 'schema', 'columnMapping', 'uniqueIndex'] as const;
+/** Members that say nothing of records, and stay when a stand-in gives way: others make it its owner's. */
+const SAID_OF_ANY: readonly string[] = ['title', 'weight', 'access', 'smartLinkAttributes'];
+
+const saysOfRecords = (body: Changes): boolean =>
+  Object.entries(body).some(
+    ([member, value]) => value !== undefined && !SAID_OF_ANY.includes(member),
+  );
 
 /** A stand-in's invented records go; the dataset as its owner wants it is there instead, empty. */
 async function giveWay(

@@ -2,6 +2,10 @@
 import { Type } from 'typebox';
 import { readVersions } from '../../../store/history/versions.ts';
 import { changesBetween } from '../../../query/series/changes.ts';
+import type { SeriesEngine } from '../../../query/series/series.ts';
+import type { ColumnMapping } from '../../../store/datasets/datasets.ts';
+import type { Column } from '../../../store/versions/columns.ts';
+import type { Table } from '../../../store/versions/lakeRead.ts';
 import { netOf } from '../../../store/pushes/pendingRows.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { indexOf } from '../../../store/datasets/indexColumns.ts';
@@ -126,13 +130,35 @@ export const listChanges: Endpoint = {
       const index = names.flatMap((name) => both.filter((one) => one.name === name));
       if (index.length < names.length && before.records === after.records) continue;
       const known = begin.known.filter((row) => row.snapshot > earlier && row.snapshot <= snapshot);
-      const changes = await changesBetween(before, after, index, netOf(known), series);
+      const changes =
+        both.length === 0
+          ? await allReplaced(before, after, mapping, series)
+          : await changesBetween(before, after, index, netOf(known), series);
       if (compaction && isEmpty(changes)) continue;
       value.push({ snapshot, date: timeMs, ...changes });
     }
     return { kind: 'json', value, metering: 'free' };
   },
 };
+
+/** Of two versions that share no column, where a stand-in gave way: all of one, and all of the other. */
+async function allReplaced(
+  before: Table,
+  after: Table,
+  mapping: ColumnMapping,
+  series: SeriesEngine,
+): ReturnType<typeof changesBetween> {
+  const indexIn = (version: Table): readonly Column[] =>
+    indexOf(mapping, version).flatMap((name) =>
+      version.columns.filter((column) => column.name === name),
+    );
+  const nothing = { files: [], records: 0 };
+  const [gone, come] = await Promise.all([
+    changesBetween(before, { ...before, ...nothing }, indexIn(before), [], series),
+    changesBetween({ ...after, ...nothing }, after, indexIn(after), [], series),
+  ]);
+  return { inserted: come.inserted, replaced: [], deleted: gone.deleted };
+}
 
 const isEmpty = ({
   inserted,

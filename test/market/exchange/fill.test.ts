@@ -172,6 +172,46 @@ test('the first load takes the place of all of it in one version, and stays', as
   assert.equal((await datasets(server)).get('DIVIDENDS')?.records, 2, 'real records are added to');
 });
 
+test('every door reads what took its place, and before it what was there', async () => {
+  await using server = await filled(await open(FRIDAY));
+  const get = async (path: string): Promise<string> => {
+    const answer = await send(server, 'GET', path);
+    assert.equal(answer.status, 200, `${path}: ${answer.text}`);
+    return answer.text;
+  };
+  const series = '/time-series/HISTORICAL_PRICES/SYNDEX?last=1&filter=source,date,close';
+  const page = '/data/CORE/HISTORICAL_PRICES/SYNDEX?last=3';
+  // Twice, so that it is in memory.
+  const [shown] = [await get(series), await get(series)];
+  const [old] = [await get(page), await get(page)];
+  assert.match(shown, /"source":"Synthetic exchange"/);
+  const { text: versions } = await send(server, 'GET', '/datasets/CORE/HISTORICAL_PRICES/versions');
+  const [{ snapshot } = { snapshot: 0 }] = JSON.parse(versions) as { snapshot: number }[];
+  await send(server, 'PATCH', '/datasets/CORE/HISTORICAL_PRICES', {
+    ...{ weight: 3, access: { level: 'restricted' } },
+  });
+  const own = 'close,symbol,date,vwap\n9,SYNDEX,2026-01-29,8.5\n8,SYNDEX,2026-01-28,8\n';
+  const [status, text] = await load(server, 'CORE/HISTORICAL_PRICES', own);
+  assert.equal(status, 200, text);
+  assert.equal(await get(series), '[{"date":1769644800000,"close":9}]');
+  assert.deepEqual(JSON.parse(await get(page)), [
+    { close: 9, symbol: 'SYNDEX', date: '2026-01-29', vwap: 8.5 },
+    { close: 8, symbol: 'SYNDEX', date: '2026-01-28', vwap: 8 },
+  ]);
+  assert.deepEqual(JSON.parse(await get(`${page}&asOf=${snapshot}`)), JSON.parse(old));
+  const changes = await get(`/changes/CORE/HISTORICAL_PRICES?since=${snapshot}`);
+  const [change] = JSON.parse(changes) as Readonly<Record<string, readonly unknown[]>>[];
+  assert.deepEqual(change?.['inserted'], [
+    ['SYNDEX', '2026-01-28'],
+    ['SYNDEX', '2026-01-29'],
+  ]);
+  assert.ok((change?.['deleted'] ?? []).length > 1_000);
+  const headers = { authorization: `Bearer ${server.secret}` };
+  const dataset = await fetch(`${server.base}/v1/datasets/CORE/HISTORICAL_PRICES`, { headers });
+  const { access, weight } = (await dataset.json()) as { access: object; weight: number };
+  assert.deepEqual([access, weight], [{ level: 'restricted' }, 3], 'what was said of it holds');
+});
+
 test('a record takes the place of all of it', async () => {
   await using server = await filled(await open(FRIDAY));
   const bar = { symbol: 'mine', date: '2026-01-29', close: 3 };
