@@ -18,6 +18,7 @@ import { settleKey } from '../store/work/keyRotation.ts';
 import { openSecrets } from '../store/catalog/secrets.ts';
 import { firstAccount, demoOnce } from './firstStart.ts';
 import { makeFailedTime } from '../api/request/failedTime.ts';
+import type { ChildProcesses } from '../store/duckdb/slot.ts';
 import { poolsOf, type Pools } from './pools.ts';
 import { lakeFiles } from './lakeFiles.ts';
 import { billingDays } from '../store/ledger/billingDays.ts';
@@ -45,6 +46,8 @@ export interface Seams {
   readonly startsMax?: number;
   /** false: a reading process starts when it is first asked for. */
   readonly warm?: boolean;
+  /** Where query processes come from and go to. */
+  readonly processes?: ChildProcesses;
   /** How slowly answers may be read. */
   readonly pace?: Pace;
 }
@@ -86,6 +89,7 @@ async function openParts(
     at = survive,
     watch = true,
     startsMax = STARTS_MAX,
+    processes,
   }: Seams,
   folder: Folder,
   database: Database,
@@ -103,7 +107,7 @@ async function openParts(
   const accounts = await Accounts.open(database, secrets, clock);
   const first = await firstAccount(accounts, settings);
   const failedTime = makeFailedTime(monotonicMs, accounts);
-  const pools = poolsOf(settings, folder, failedTime.spent);
+  const pools = poolsOf(settings, folder, failedTime.spent, processes);
   const storing = { database, folder, disk, clock, at, log };
   const { files, ...kept } = lakeFiles(storing, pools.ingest, settings);
   const onBack = settings.clockBack;
