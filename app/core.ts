@@ -18,6 +18,7 @@ import { settleKey } from '../store/work/keyRotation.ts';
 import { openSecrets } from '../store/catalog/secrets.ts';
 import { coreOnce, demoOnce, firstAccount } from './firstStart.ts';
 import { makeFailedTime } from '../api/request/failedTime.ts';
+import type { ChildProcesses } from '../store/duckdb/slot.ts';
 import { poolsOf, type Pools } from './pools.ts';
 import { lakeFiles } from './lakeFiles.ts';
 import { billingDays } from '../store/ledger/billingDays.ts';
@@ -49,6 +50,8 @@ export interface Seams {
   readonly warm?: boolean;
   /** How large the synthetic exchange is, and which. */
   readonly exchange?: Partial<ExchangeShape>;
+  /** Where query processes come from and go to. */
+  readonly processes?: ChildProcesses;
   /** How slowly answers may be read. */
   readonly pace?: Pace;
 }
@@ -93,6 +96,7 @@ async function openParts(
     watch = true,
     startsMax = STARTS_MAX,
     exchange = {},
+    processes,
   }: Seams,
   folder: Folder,
   database: Database,
@@ -110,7 +114,7 @@ async function openParts(
   const accounts = await Accounts.open(database, secrets, clock);
   const first = await firstAccount(accounts, settings);
   const failedTime = makeFailedTime(monotonicMs, accounts);
-  const pools = poolsOf(settings, folder, failedTime.spent);
+  const pools = poolsOf(settings, folder, failedTime.spent, processes);
   const storing = { database, folder, disk, clock, at, log };
   const { files, ...kept } = lakeFiles(storing, pools.ingest, settings);
   const onBack = settings.clockBack;

@@ -1,5 +1,6 @@
 // The DuckDB processes of a server, by what they are for.
 import { DuckDbPool } from '../store/duckdb/pool.ts';
+import type { ChildProcesses } from '../store/duckdb/slot.ts';
 import type { Folder } from '../store/catalog/folder.ts';
 import type { Settings } from '../store/base/settings.ts';
 
@@ -23,15 +24,19 @@ export function poolsOf(
   settings: Settings,
   folder: Folder,
   onFailed: (accountId: string, ms: number) => void,
+  processes?: ChildProcesses,
 ): Pools {
+  const from = processes === undefined ? {} : { processes };
   return {
     read: new DuckDbPool({
+      ...from,
       children: settings.children,
       memoryBytes: settings.childMemoryBytes,
       threads: 1,
       byFolder: true,
     }),
     sql: new DuckDbPool({
+      ...from,
       children: settings.sqlChildren,
       memoryBytes: settings.sqlMemoryBytes,
       spill: { folder: folder.temporary, bytes: settings.sqlSpillBytes },
@@ -40,6 +45,7 @@ export function poolsOf(
       onFailed,
     }),
     ingest: new DuckDbPool({
+      ...from,
       children: settings.jobsAtOnce,
       memoryBytes: settings.ingestMemoryBytes,
       shared: true,

@@ -1,12 +1,7 @@
 #!/usr/bin/env node
 // `tapedeck`: runs the command that it is given (docs/commands.md).
-import { reasonOf } from '../store/base/failure.ts';
-import { environment, readSettings } from '../store/base/settings.ts';
-import { program } from './program.ts';
+import { environment } from '../store/base/settings.ts';
+import { processTerminal } from './reach/terminal.ts';
+import { runCommand } from './runCommand.ts';
 
-program(() => readSettings(environment()))
-  .parseAsync()
-  .catch((error: unknown) => {
-    process.stderr.write(`tapedeck: ${reasonOf(error)}\n`);
-    process.exitCode = 1;
-  });
+void runCommand(process.argv.slice(2), processTerminal(), environment());

@@ -16,26 +16,43 @@ import {
 } from './operate/operatorCommands.ts';
 import { addPipeline } from './pipeline/pipelineCommands.ts';
 import { addExport, addRecipes } from './pipeline/readyCommands.ts';
+import type { Output, Terminal } from './reach/terminal.ts';
 
-/** @param settings read when a command runs: `--help` needs none. */
-export function program(settings: () => Settings): Command {
+/**
+ * @param settings read when a command runs: `--help` needs none.
+ * @throws CommanderError for help, and for what is wrong with a command line, when it has told so
+ */
+export function program(settings: () => Settings, terminal: Terminal): Command {
+  const { stderr, stdout } = terminal;
+  // Commands below take over how errors are told and how parsing ends.
   const root = new Command('tapedeck')
-    // Commands below take it over: what is wrong with a command line may be a token on it.
-    .configureOutput({ writeErr: (text) => void process.stderr.write(redacted(text)) })
+    .configureOutput({
+      writeOut: (text) => void stdout.write(text),
+      // What is wrong with a command line may be a token on it.
+      writeErr: (text) => void stderr.write(redacted(text)),
+      getOutHelpWidth: () => widthOf(stdout),
+      getErrHelpWidth: () => widthOf(stderr),
+      getOutHasColors: () => stdout.isTTY === true && stdout.hasColors?.() === true,
+      getErrHasColors: () => stderr.isTTY === true && stderr.hasColors?.() === true,
+    })
+    .exitOverride()
     .description('Self-hosted financial data platform. Settings: TAPEDECK_… (docs/operating.md).')
     .version(VERSION);
-  addServe(root, settings);
-  addIngest(root, settings);
-  addSql(root, settings);
-  addExport(root, settings);
-  addPipeline(root, settings);
-  addRecipes(root, settings);
-  addTokens(root, settings);
-  addWorkspaces(root, settings);
-  addAccounts(root, settings);
-  addBooks(root, settings);
-  addBackups(root, settings);
-  addRepair(root, settings);
-  addKeyRotation(root, settings);
+  addServe(root, settings, terminal);
+  addIngest(root, settings, terminal);
+  addSql(root, settings, terminal);
+  addExport(root, settings, terminal);
+  addPipeline(root, settings, terminal);
+  addRecipes(root, settings, terminal);
+  addTokens(root, settings, terminal);
+  addWorkspaces(root, settings, terminal);
+  addAccounts(root, settings, terminal);
+  addBooks(root, settings, terminal);
+  addBackups(root, settings, terminal);
+  addRepair(root, settings, terminal);
+  addKeyRotation(root, settings, terminal);
   return root;
 }
+
+/** Commander's own width where nobody looks. */
+const widthOf = ({ columns, isTTY }: Output): number => (isTTY === true ? (columns ?? 80) : 80);

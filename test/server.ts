@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { startTapedeck, type Tapedeck } from '../app/main.ts';
 import { createWorkspace } from '../store/lake/datasetEdits.ts';
 import { readSettings } from '../store/base/settings.ts';
+import { stockedProcesses } from './childStock.ts';
 import type { Seams } from '../app/core.ts';
 
 export interface TestServer extends AsyncDisposable {
@@ -44,7 +45,8 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     TAPEDECK_SECRET_TOKEN: TEST_TOKENS.secret,
     ...options.settings,
   });
-  const tapedeck = await startTapedeck(settings, { warm: false, ...options.seams });
+  const seams = { warm: false, processes: stockedProcesses, ...options.seams };
+  const tapedeck = await startTapedeck(settings, seams);
   const { lake } = tapedeck.services;
   if (lake.directory.workspace('WS') === undefined) {
     await createWorkspace(lake, 'WS', tapedeck.accountId, 0);

@@ -5,8 +5,9 @@ import type { IngestOptions } from './ingest.ts';
 import { dateOrderOption, readingOptions } from './readingOptions.ts';
 import type { SqlOptions } from './sql.ts';
 import { FORMATS } from './sqlInput.ts';
+import type { Terminal } from '../reach/terminal.ts';
 
-export function addIngest(root: Command, settings: () => Settings): void {
+export function addIngest(root: Command, settings: () => Settings, terminal: Terminal): void {
   const ingest = root
     .command('ingest <file>')
     .description(
@@ -32,11 +33,11 @@ export function addIngest(root: Command, settings: () => Settings): void {
     .option('--json-path <path>', 'path of the records in a JSON document, such as $.data.items[*]')
     .option('--json', 'print JSON lines');
   readingOptions(ingest).action(async (file: string, options: IngestOptions) =>
-    (await import('./ingest.ts')).ingestFile(file, options, settings()),
+    (await import('./ingest.ts')).ingestFile(file, options, settings(), terminal),
   );
 }
 
-export function addSql(root: Command, settings: () => Settings): void {
+export function addSql(root: Command, settings: () => Settings, terminal: Terminal): void {
   const format = new Option('--format <format>', 'format of the answer; a table by default');
   const parameter = new Option(
     '--param <name=value>',
@@ -59,6 +60,6 @@ export function addSql(root: Command, settings: () => Settings): void {
     .option('--explain', 'show the plan and the highest possible cost, without running the query')
     .option('--schema', 'show only the columns of the answer')
     .action(async (query: string | undefined, options: SqlOptions) =>
-      (await import('./sql.ts')).answerQuery(query, options, settings()),
+      (await import('./sql.ts')).answerQuery(query, options, settings(), terminal),
     );
 }

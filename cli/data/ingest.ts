@@ -14,6 +14,7 @@ import { findJob, findRejects, type Job, type Reject } from '../../store/work/jo
 import { type ColumnMapping, CORE } from '../../store/datasets/datasets.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { reachFolder, type Reached, readTokens } from '../reach/folderAccess.ts';
+import { sayTo, type Terminal } from '../reach/terminal.ts';
 import type { JobView } from '../print/followJob.ts';
 import { progress } from '../print/progress.ts';
 import { type ReadingOptions, readingOf } from './readingOptions.ts';
@@ -48,15 +49,18 @@ export async function ingestFile(
   file: string,
   options: IngestOptions,
   settings: Settings,
+  terminal: Terminal,
 ): Promise<void> {
   const rejectsMax = errorsOf(options.maxErrors);
   if (options.jsonPath !== undefined) checkJsonPath(options.jsonPath);
-  if (file !== STANDARD_INPUT) return ingestPath(resolve(file), rejectsMax, options, settings);
+  if (file !== STANDARD_INPUT) {
+    return ingestPath(resolve(terminal.folder, file), rejectsMax, options, settings, terminal);
+  }
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-stdin-'));
   try {
     const path = join(folder, 'body');
-    await pipeline(process.stdin, limited(), createWriteStream(path, { mode: 0o600 }));
-    await ingestPath(path, rejectsMax, options, settings);
+    await pipeline(terminal.stdin, limited(), createWriteStream(path, { mode: 0o600 }));
+    await ingestPath(path, rejectsMax, options, settings, terminal);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -80,15 +84,16 @@ async function ingestPath(
   rejectsMax: number,
   options: IngestOptions,
   settings: Settings,
+  terminal: Terminal,
 ): Promise<void> {
   const { size } = await stat(path);
   const reached = await reachFolder(settings);
   const outcome =
     reached.kind === 'core'
-      ? await inProcess(path, size, rejectsMax, options, reached.core)
-      : await throughServer(path, size, options, reached, settings);
-  report(outcome, options);
-  if (outcome.status !== 'INGESTED') process.exitCode = 1;
+      ? await inProcess(path, size, rejectsMax, options, reached.core, terminal)
+      : await throughServer(path, size, options, reached, settings, terminal);
+  report(outcome, options, terminal);
+  if (outcome.status !== 'INGESTED') terminal.endWith(1);
 }
 
 interface Outcome {
@@ -120,6 +125,7 @@ async function inProcess(
   rejectsMax: number,
   options: IngestOptions,
   core: Core,
+  { stderr }: Terminal,
 ): Promise<Outcome> {
   const { lake, runner, database } = core.services;
   try {
@@ -150,7 +156,7 @@ async function inProcess(
       ...(reading === undefined ? {} : { reading }),
       ...(options.dateOrder === undefined ? {} : { dateOrder: options.dateOrder }),
     });
-    const shown = progress(options.dataset, process.stderr, options.json === true);
+    const shown = progress(options.dataset, stderr, options.json === true);
     const look = async (): Promise<Job | undefined> => findJob(database, jobId);
     let job = await look();
     while (job !== undefined && job.finished_ms === null) {
@@ -194,6 +200,7 @@ async function throughServer(
   options: IngestOptions,
   { server, folder }: Extract<Reached, { kind: 'server' }>,
   settings: Settings,
+  { stderr }: Terminal,
 ): Promise<Outcome> {
   const secret = (await readTokens(folder, settings)).find(
     ({ kind, test }) => kind === 'secret' && !test,
@@ -217,7 +224,7 @@ async function throughServer(
   const told = await answer.text();
   if (!answer.ok) throw new Failure('InvalidBody', told);
   const { jobUrl } = JSON.parse(told) as { readonly jobUrl: string };
-  const shown = progress(options.dataset, process.stderr, options.json === true);
+  const shown = progress(options.dataset, stderr, options.json === true);
   for (;;) {
     const job = (await (await fetch(server.base + jobUrl, { headers })).json()) as JobView;
     const { bytes, recordsValidated: records, status } = job;
@@ -251,21 +258,22 @@ async function rejectsOf(
   return rows.map(([, line = '', error = '']) => ({ line: Number(line), error }));
 }
 
-function report(outcome: Outcome, options: IngestOptions): void {
+function report(outcome: Outcome, options: IngestOptions, terminal: Terminal): void {
+  const say = sayTo(terminal);
   if (options.json === true) {
-    process.stdout.write(`${JSON.stringify(outcome)}\n`);
+    say(JSON.stringify(outcome));
     return;
   }
   for (const reject of outcome.rejects.slice(0, REJECTS_SHOWN)) {
-    process.stdout.write(`rejected ${harmless(reject)}\n`);
+    say(`rejected ${harmless(reject)}`);
   }
   const more = outcome.invalid - Math.min(outcome.rejects.length, REJECTS_SHOWN);
   if (more > 0) {
     const place = `/v1/jobs/${outcome.workspace}/ingest/${outcome.jobId}/invalid-records-log`;
-    process.stdout.write(`rejected ${more} more: GET ${place} has them\n`);
+    say(`rejected ${more} more: GET ${place} has them`);
   }
-  for (const note of outcome.notes) process.stdout.write(`${harmless(note)}\n`);
+  for (const note of outcome.notes) say(harmless(note));
   const { ingested, duplicate, invalid } = outcome;
   const counts = `${ingested} records ingested, ${duplicate} duplicates, ${invalid} invalid`;
-  process.stdout.write(`${options.dataset}: ${harmless(outcome.error ?? counts)}\n`);
+  say(`${options.dataset}: ${harmless(outcome.error ?? counts)}`);
 }

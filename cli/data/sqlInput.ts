@@ -1,19 +1,22 @@
 // What `tapedeck sql` is given: the text of the query and the values of its parameters.
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { text as textOfStream } from 'node:stream/consumers';
 import { Failure } from '../../store/base/failure.ts';
+import type { Terminal } from '../reach/terminal.ts';
 
 /** The query of the command line, of a file, or of stdin where that is no terminal. */
 export async function queryText(
   query: string | undefined,
   file: string | undefined,
+  { folder, stdin }: Terminal,
 ): Promise<string> {
   if (query !== undefined && file !== undefined) {
     throw new Failure('InvalidParameter', 'there is a query and --file: give one of them');
   }
   if (query !== undefined) return query;
-  if (file !== undefined) return readFile(file, 'utf8');
-  if (!process.stdin.isTTY) return textOfStream(process.stdin);
+  if (file !== undefined) return readFile(resolve(folder, file), 'utf8');
+  if (stdin.isTTY !== true) return textOfStream(stdin);
   throw new Failure('InvalidParameter', 'no query: tapedeck sql "SELECT …", or --file');
 }
 

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import type { Settings } from '../../store/base/settings.ts';
 import { TIER_NAMES } from '../../store/accounts/tiers.ts';
 import type { AccountOptions, TokenOptions } from './accounts.ts';
+import type { Terminal } from '../reach/terminal.ts';
 
 interface JsonOption {
   readonly json?: boolean;
@@ -11,14 +12,14 @@ interface JsonOption {
 const tier = (): Option => new Option('--tier <name>', 'tier of the account').choices(TIER_NAMES);
 const onOff = (flag: string, help: string): Option => new Option(flag, help).choices(['on', 'off']);
 
-export function addAccounts(root: Command, settings: () => Settings): void {
+export function addAccounts(root: Command, settings: () => Settings, terminal: Terminal): void {
   const account = root.command('account').description('accounts of the data folder');
   account
     .command('list', { isDefault: true })
     .description('list accounts with their tier and their usage this month')
     .option('--json', 'print JSON lines')
     .action(async (options: JsonOption) =>
-      (await import('./accounts.ts')).listAccounts(options, settings()),
+      (await import('./accounts.ts')).listAccounts(options, settings(), terminal),
     );
   account
     .command('create <name>')
@@ -26,7 +27,7 @@ export function addAccounts(root: Command, settings: () => Settings): void {
     .addOption(tier().default('free'))
     .option('--json', 'print JSON lines')
     .action(async (name: string, options: JsonOption & { readonly tier: string }) =>
-      (await import('./accounts.ts')).createAccount(name, options, settings()),
+      (await import('./accounts.ts')).createAccount(name, options, settings(), terminal),
     );
   account
     .command('set <accountId>')
@@ -43,17 +44,21 @@ export function addAccounts(root: Command, settings: () => Settings): void {
     )
     .option('--json', 'print JSON lines')
     .action(async (accountId: string, options: AccountOptions) =>
-      (await import('./accounts.ts')).changeAccount(accountId, options, settings()),
+      (await import('./accounts.ts')).changeAccount(accountId, options, settings(), terminal),
     );
   account
     .command('usage <accountId>')
     .description('show the usage of an account this month, as JSON')
     .action(async (accountId: string) =>
-      (await import('./accounts.ts')).accountUsage(accountId, settings()),
+      (await import('./accounts.ts')).accountUsage(accountId, settings(), terminal),
     );
 }
 
-export function addTokenChanges(tokens: Command, settings: () => Settings): void {
+export function addTokenChanges(
+  tokens: Command,
+  settings: () => Settings,
+  terminal: Terminal,
+): void {
   const kinds = new Option('--kind <kind>', 'kind of token').choices(['publishable', 'secret']);
   tokens
     .command('create')
@@ -65,7 +70,7 @@ export function addTokenChanges(tokens: Command, settings: () => Settings): void
     .option('--grant <datasets=rights...>', 'rights on datasets, such as DEMO.*=read,write')
     .option('--json', 'print JSON lines')
     .action(async (options: TokenOptions) =>
-      (await import('./accounts.ts')).createToken(options, settings()),
+      (await import('./accounts.ts')).createToken(options, settings(), terminal),
     );
   for (const how of ['rotate', 'disable'] as const) {
     tokens
@@ -78,12 +83,12 @@ export function addTokenChanges(tokens: Command, settings: () => Settings): void
       .option('--account <accountId>', 'account; the first one by default')
       .option('--json', 'print JSON lines')
       .action(async (tokenId: string, options: JsonOption & { readonly account?: string }) =>
-        (await import('./accounts.ts')).endToken(how, tokenId, options, settings()),
+        (await import('./accounts.ts')).endToken(how, tokenId, options, settings(), terminal),
       );
   }
 }
 
-export function addBooks(root: Command, settings: () => Settings): void {
+export function addBooks(root: Command, settings: () => Settings, terminal: Terminal): void {
   root
     .command('audit')
     .description('list changes of accounts and tokens, and who made them')
@@ -91,13 +96,13 @@ export function addBooks(root: Command, settings: () => Settings): void {
     .option('--limit <n>', 'number of entries, newest first', '100')
     .option('--json', 'print JSON lines')
     .action(async (options: JsonOption & { readonly account?: string; readonly limit: string }) =>
-      (await import('./accounts.ts')).showAudit(options, settings()),
+      (await import('./accounts.ts')).showAudit(options, settings(), terminal),
     );
   root
     .command('verify-ledger')
     .description('recompute every charge from the journal; exits with 1 if anything disagrees')
     .option('--json', 'print JSON')
     .action(async (options: JsonOption) =>
-      (await import('./accounts.ts')).verifyLedger(options, settings()),
+      (await import('./accounts.ts')).verifyLedger(options, settings(), terminal),
     );
 }

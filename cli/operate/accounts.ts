@@ -4,12 +4,11 @@ import type { AuditLine } from '../../store/accounts/audit.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { withAdmin } from '../reach/adminApi.ts';
+import { sayTo, type Terminal } from '../reach/terminal.ts';
 
 interface JsonOption {
   readonly json?: boolean;
 }
-
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 interface AccountShown {
   readonly accountId: string;
@@ -26,22 +25,36 @@ const accountLine = (account: AccountShown): string => {
   return `${account.accountId}  ${account.tier.padEnd(7)} ${account.name}: ${used}${state}`;
 };
 
-const show = <T extends object>(value: T, { json }: JsonOption, line: (value: T) => string): void =>
-  say(json === true ? JSON.stringify(value) : line(value));
+const show = <T extends object>(
+  value: T,
+  { json }: JsonOption,
+  terminal: Terminal,
+  line: (value: T) => string,
+): void => sayTo(terminal)(json === true ? JSON.stringify(value) : line(value));
 
-export const listAccounts = (options: JsonOption, settings: Settings): Promise<void> =>
+export const listAccounts = (
+  options: JsonOption,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> =>
   withAdmin(settings, async (ask) => {
     const accounts = (await ask('GET', '/accounts')) as readonly AccountShown[];
-    for (const account of accounts) show(account, options, accountLine);
+    for (const account of accounts) show(account, options, terminal, accountLine);
   });
 
 export const createAccount = (
   name: string,
   { tier, ...options }: JsonOption & { readonly tier: string },
   settings: Settings,
+  terminal: Terminal,
 ): Promise<void> =>
   withAdmin(settings, async (ask) => {
-    show((await ask('POST', '/accounts', { name, tier })) as AccountShown, options, accountLine);
+    show(
+      (await ask('POST', '/accounts', { name, tier })) as AccountShown,
+      options,
+      terminal,
+      accountLine,
+    );
   });
 
 export interface AccountOptions extends JsonOption {
@@ -58,6 +71,7 @@ export const changeAccount = (
   accountId: string,
   options: AccountOptions,
   settings: Settings,
+  terminal: Terminal,
 ): Promise<void> =>
   withAdmin(settings, async (ask) => {
     const { tier, payAsYouGo, suspended, circuitBreaker, budget, premiumMessages, grant } = options;
@@ -75,7 +89,7 @@ export const changeAccount = (
       ...(grant === undefined ? {} : { grants: grant }),
     };
     const path = `/accounts/${encodeURIComponent(accountId)}`;
-    show((await ask('PATCH', path, body)) as AccountShown, options, accountLine);
+    show((await ask('PATCH', path, body)) as AccountShown, options, terminal, accountLine);
   });
 
 const numberOrNone = (name: string, text: string): number | null =>
@@ -87,10 +101,14 @@ function countOf(name: string, text: string): number {
   throw new Failure('InvalidParameter', `${name} must be a whole number`);
 }
 
-export const accountUsage = (accountId: string, settings: Settings): Promise<void> =>
+export const accountUsage = (
+  accountId: string,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> =>
   withAdmin(settings, async (ask) => {
     const usage = await ask('GET', `/accounts/${encodeURIComponent(accountId)}/usage`);
-    say(JSON.stringify(usage, undefined, 2));
+    sayTo(terminal)(JSON.stringify(usage, undefined, 2));
   });
 
 export interface TokenOptions extends JsonOption {
@@ -111,7 +129,11 @@ interface TokenShown {
 const tokenLine = ({ tokenId, kind, token }: TokenShown): string =>
   `${kind.padEnd(12)} ${token}  (id ${tokenId})`;
 
-export const createToken = (options: TokenOptions, settings: Settings): Promise<void> =>
+export const createToken = (
+  options: TokenOptions,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> =>
   withAdmin(settings, async (ask) => {
     const { kind, name, limit, grant } = options;
     const accountId = options.account ?? (await firstAccount(ask));
@@ -122,7 +144,7 @@ export const createToken = (options: TokenOptions, settings: Settings): Promise<
       ...(grant === undefined ? {} : { grants: grant.map(grantOf) }),
     };
     const path = `/accounts/${encodeURIComponent(accountId)}/tokens`;
-    show((await ask('POST', path, body)) as TokenShown, options, tokenLine);
+    show((await ask('POST', path, body)) as TokenShown, options, terminal, tokenLine);
   });
 
 const grantOf = (text: string): object => {
@@ -142,6 +164,7 @@ export const endToken = (
   tokenId: string,
   { account, ...options }: JsonOption & { readonly account?: string },
   settings: Settings,
+  terminal: Terminal,
 ): Promise<void> =>
   withAdmin(settings, async (ask) => {
     const accountId = account ?? (await firstAccount(ask));
@@ -150,7 +173,7 @@ export const endToken = (
       how === 'rotate'
         ? await ask('POST', `${path}/rotate`)
         : await ask('PATCH', path, { disabled: true });
-    show(answer as TokenShown, options, tokenLine);
+    show(answer as TokenShown, options, terminal, tokenLine);
   });
 
 export const showAudit = (
@@ -160,6 +183,7 @@ export const showAudit = (
     ...options
   }: JsonOption & { readonly account?: string; readonly limit: string },
   settings: Settings,
+  terminal: Terminal,
 ): Promise<void> =>
   withAdmin(settings, async (ask) => {
     const of = account === undefined ? '' : `&accountId=${encodeURIComponent(account)}`;
@@ -171,6 +195,7 @@ export const showAudit = (
       show(
         one,
         options,
+        terminal,
         ({ timeMs, actor, accountId, action, detail }) =>
           `${new Date(timeMs).toISOString()}  ${actor}  ${accountId}  ${action} ${JSON.stringify(detail)}`,
       );
@@ -178,11 +203,15 @@ export const showAudit = (
   });
 
 /** Ends with status 1 when something disagrees. */
-export const verifyLedger = (options: JsonOption, settings: Settings): Promise<void> =>
+export const verifyLedger = (
+  options: JsonOption,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> =>
   withAdmin(settings, async (ask) => {
     const verdict = (await ask('GET', '/verify-ledger')) as LedgerVerdict;
-    if (verdict.faults.length > 0) process.exitCode = 1;
-    show(verdict, options, ({ calls, messages, premium, faults }) => {
+    if (verdict.faults.length > 0) terminal.endWith(1);
+    show(verdict, options, terminal, ({ calls, messages, premium, faults }) => {
       const sums = `${calls} calls, ${messages} messages and ${premium} premium ones recomputed`;
       return [sums, ...(faults.length === 0 ? ['everything agrees'] : faults)].join('\n');
     });

@@ -5,6 +5,7 @@ import { restoreBackup, verifyBackup } from '../../jobs/backup/restore.ts';
 import { localDisk } from '../../store/base/disk.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { withAdmin } from '../reach/adminApi.ts';
+import { sayTo, type Terminal } from '../reach/terminal.ts';
 
 interface JsonOption {
   readonly json?: boolean;
@@ -15,8 +16,6 @@ export interface BackupOptions extends JsonOption {
   readonly copy?: boolean;
 }
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
-
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
 const NO_KEY = 'It has no data key: it can only be served with TAPEDECK_ENCRYPTION_KEY.';
@@ -25,9 +24,11 @@ export const makeBackup = (
   target: string,
   { withoutKey = false, copy = false, json }: BackupOptions,
   settings: Settings,
+  terminal: Terminal,
 ): Promise<void> =>
   withAdmin(settings, async (ask) => {
-    const body = { target: resolve(target), withoutKey, copy };
+    const say = sayTo(terminal);
+    const body = { target: resolve(terminal.folder, target), withoutKey, copy };
     const made = (await ask('POST', '/backup', body)) as BackupTold;
     if (json === true) return say(JSON.stringify(made));
     const all = `${made.files} files, ${megabytes(made.bytes)}`;
@@ -37,19 +38,30 @@ export const makeBackup = (
     if (!made.key) say(NO_KEY);
   });
 
-export async function verify(folder: string, { json }: JsonOption): Promise<void> {
-  const { manifest, faults } = await verifyBackup(folder);
+export async function verify(
+  folder: string,
+  { json }: JsonOption,
+  terminal: Terminal,
+): Promise<void> {
+  const say = sayTo(terminal);
+  const { manifest, faults } = await verifyBackup(resolve(terminal.folder, folder));
   const { made, snapshot, count: files, bytes } = manifest;
-  if (faults.length > 0) process.exitCode = 1;
+  if (faults.length > 0) terminal.endWith(1);
   if (json === true) return say(JSON.stringify({ made, snapshot, files, bytes, faults }));
   say(`snapshot ${snapshot} of ${made}: ${files} files, ${megabytes(bytes)}`);
   for (const line of faults.length === 0 ? ['every file is as it was'] : faults) say(line);
 }
 
-export async function restore(from: string, folder: string, { json }: JsonOption): Promise<void> {
-  const manifest = await restoreBackup(from, folder, localDisk);
+export async function restore(
+  from: string,
+  folder: string,
+  { json }: JsonOption,
+  terminal: Terminal,
+): Promise<void> {
+  const say = sayTo(terminal);
+  const target = resolve(terminal.folder, folder);
+  const manifest = await restoreBackup(resolve(terminal.folder, from), target, localDisk);
   const { made, snapshot, count: files, bytes, key } = manifest;
-  const target = resolve(folder);
   if (json === true) return say(JSON.stringify({ target, made, snapshot, files, bytes, key }));
   say(`snapshot ${snapshot} of ${made} in ${target}: ${files} files, ${megabytes(bytes)}`);
   say(`Serve it with TAPEDECK_DATA=${target}`);

@@ -5,19 +5,20 @@ import { addTokenChanges } from './accountCommands.ts';
 import type { BackupOptions } from './backups.ts';
 import type { RepairOptions } from './repair.ts';
 import type { RotateOptions } from './rotateKey.ts';
+import type { Terminal } from '../reach/terminal.ts';
 
 interface JsonOption {
   readonly json?: boolean;
 }
 
-export function addServe(root: Command, settings: () => Settings): void {
+export function addServe(root: Command, settings: () => Settings, terminal: Terminal): void {
   root
     .command('serve')
     .description('run the server until SIGTERM or SIGINT')
-    .action(async () => (await import('./serve.ts')).serve(settings()));
+    .action(async () => (await import('./serve.ts')).serve(settings(), terminal));
 }
 
-export function addTokens(root: Command, settings: () => Settings): void {
+export function addTokens(root: Command, settings: () => Settings, terminal: Terminal): void {
   const tokens = root.command('tokens').description('tokens of the data folder');
   tokens
     .command('list', { isDefault: true })
@@ -25,30 +26,30 @@ export function addTokens(root: Command, settings: () => Settings): void {
     .option('--show', 'print secret tokens in full')
     .option('--json', 'print JSON lines')
     .action(async (options: JsonOption & { readonly show?: boolean }) =>
-      (await import('./tokens.ts')).listTokens(options, settings()),
+      (await import('./tokens.ts')).listTokens(options, settings(), terminal),
     );
-  addTokenChanges(tokens, settings);
+  addTokenChanges(tokens, settings, terminal);
 }
 
-export function addWorkspaces(root: Command, settings: () => Settings): void {
+export function addWorkspaces(root: Command, settings: () => Settings, terminal: Terminal): void {
   const workspace = root.command('workspace').description('workspaces of the data folder');
   workspace
     .command('create <name>')
     .description('create a workspace; its name is permanent')
     .option('--json', 'print JSON lines')
     .action(async (name: string, options: JsonOption) =>
-      (await import('./workspaces.ts')).createWorkspace(name, options, settings()),
+      (await import('./workspaces.ts')).createWorkspace(name, options, settings(), terminal),
     );
   workspace
     .command('list')
     .description('list workspaces')
     .option('--json', 'print JSON lines')
     .action(async (options: JsonOption) =>
-      (await import('./workspaces.ts')).listWorkspaces(options, settings()),
+      (await import('./workspaces.ts')).listWorkspaces(options, settings(), terminal),
     );
 }
 
-export function addBackups(root: Command, settings: () => Settings): void {
+export function addBackups(root: Command, settings: () => Settings, terminal: Terminal): void {
   const backup = root
     .command('backup')
     .description('back up the data folder, also while its server runs');
@@ -59,31 +60,31 @@ export function addBackups(root: Command, settings: () => Settings): void {
     .option('--copy', 'copy files even where they could be linked')
     .option('--json', 'print JSON')
     .action(async (target: string, options: BackupOptions) =>
-      (await import('./backups.ts')).makeBackup(target, options, settings()),
+      (await import('./backups.ts')).makeBackup(target, options, settings(), terminal),
     );
   backup
     .command('verify <folder>')
     .description('read every file of a backup; exits with 1 if one is damaged or missing')
     .option('--json', 'print JSON')
     .action(async (folder: string, options: JsonOption) =>
-      (await import('./backups.ts')).verify(folder, options),
+      (await import('./backups.ts')).verify(folder, options, terminal),
     );
   root
     .command('restore <backup> <folder>')
     .description('restore a backup into a data folder, which must be new or empty')
     .option('--json', 'print JSON')
     .action(async (from: string, folder: string, options: JsonOption) =>
-      (await import('./backups.ts')).restore(from, folder, options),
+      (await import('./backups.ts')).restore(from, folder, options, terminal),
     );
 }
 
-export function addRepair(root: Command, settings: () => Settings): void {
+export function addRepair(root: Command, settings: () => Settings, terminal: Terminal): void {
   root
     .command('verify')
     .description('read every file of the lake; exits with 1 if one is damaged or missing')
     .option('--json', 'print JSON')
     .action(async (options: JsonOption) =>
-      (await import('./repair.ts')).verify(options, settings()),
+      (await import('./repair.ts')).verify(options, settings(), terminal),
     );
   root
     .command('repair')
@@ -98,11 +99,11 @@ export function addRepair(root: Command, settings: () => Settings): void {
     .option('--rebuild', 'create datasets from files that the catalog does not know')
     .option('--json', 'print JSON')
     .action(async (options: RepairOptions) =>
-      (await import('./repair.ts')).repair(options, settings()),
+      (await import('./repair.ts')).repair(options, settings(), terminal),
     );
 }
 
-export function addKeyRotation(root: Command, settings: () => Settings): void {
+export function addKeyRotation(root: Command, settings: () => Settings, terminal: Terminal): void {
   root
     .command('rotate-key')
     .description(
@@ -111,6 +112,6 @@ export function addKeyRotation(root: Command, settings: () => Settings): void {
     )
     .option('--json', 'print JSON')
     .action(async (options: RotateOptions) =>
-      (await import('./rotateKey.ts')).rotate(options, settings()),
+      (await import('./rotateKey.ts')).rotate(options, settings(), terminal),
     );
 }

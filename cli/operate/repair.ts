@@ -13,6 +13,7 @@ import type { Settings } from '../../store/base/settings.ts';
 import { putUnnamedAside } from '../../store/versions/sweep.ts';
 import { UNCLAIMED_DAYS } from '../../store/files/unclaimed.ts';
 import { withAdmin } from '../reach/adminApi.ts';
+import { sayTo, type Terminal } from '../reach/terminal.ts';
 import { type Core, openCore } from '../../app/core.ts';
 
 interface JsonOption {
@@ -25,13 +26,12 @@ export interface RepairOptions extends JsonOption {
   readonly rebuild?: boolean;
 }
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
-
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
-function tell(verdict: FilesVerdict, json: boolean | undefined): void {
+function tell(verdict: FilesVerdict, json: boolean | undefined, terminal: Terminal): void {
+  const say = sayTo(terminal);
   const { bytes, damaged, files } = verdict;
-  if (damaged.length > 0) process.exitCode = 1;
+  if (damaged.length > 0) terminal.endWith(1);
   if (json === true) return say(JSON.stringify(verdict));
   say(`${files} files, ${megabytes(bytes)}`);
   if (damaged.length === 0) return say('every file is as it was written');
@@ -39,30 +39,39 @@ function tell(verdict: FilesVerdict, json: boolean | undefined): void {
   say('heal them with: tapedeck repair --from <backup>');
 }
 
-export const verify = ({ json }: JsonOption, settings: Settings): Promise<void> =>
+export const verify = (
+  { json }: JsonOption,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> =>
   withAdmin(settings, async (ask) =>
-    tell((await ask('GET', '/verify-files')) as FilesVerdict, json),
+    tell((await ask('GET', '/verify-files')) as FilesVerdict, json, terminal),
   );
 
-export async function repair(options: RepairOptions, settings: Settings): Promise<void> {
+export async function repair(
+  options: RepairOptions,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> {
+  const say = sayTo(terminal);
   const { accept, from, json, rebuild } = options;
   if ([accept, from !== undefined, rebuild].filter((one) => one === true).length > 1) {
     throw new Failure('InvalidParameter', 'name one of --from, --accept and --rebuild');
   }
-  if (from !== undefined) return heal(resolve(from), json, settings);
+  if (from !== undefined) return heal(resolve(terminal.folder, from), json, settings, terminal);
   const folder = openFolder(settings.data);
   const fault = await catalogFault(folder, localDisk);
   if (fault === undefined) {
     if (accept === true || rebuild === true) say('the catalog is that of its files');
-    return verify({ ...(json === undefined ? {} : { json }) }, settings);
+    return verify({ ...(json === undefined ? {} : { json }) }, settings, terminal);
   }
-  if (rebuild === true) return rebuildDatasets(folder, settings, json);
-  if (accept === true) return acceptCatalog(folder, settings);
+  if (rebuild === true) return rebuildDatasets(folder, settings, json, terminal);
+  if (accept === true) return acceptCatalog(folder, settings, terminal);
   const found = await findTables(folder.lake, await localDisk.list(folder.lake));
-  process.exitCode = 1;
+  terminal.endWith(1);
   if (json === true) return say(JSON.stringify({ fault, datasets: found.tables.map(viewOf) }));
   say(fault);
-  showFound(found);
+  showFound(found, terminal);
   say(
     'tapedeck repair --rebuild  makes datasets of them; accounts, tokens and usage are not in files',
   );
@@ -71,10 +80,16 @@ export async function repair(options: RepairOptions, settings: Settings): Promis
   );
 }
 
-const heal = (from: string, json: boolean | undefined, settings: Settings): Promise<void> =>
+const heal = (
+  from: string,
+  json: boolean | undefined,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> =>
   withAdmin(settings, async (ask) => {
+    const say = sayTo(terminal);
     const told = (await ask('POST', '/heal', { from })) as Awaited<ReturnType<typeof healFiles>>;
-    if (told.left.length > 0) process.exitCode = 1;
+    if (told.left.length > 0) terminal.endWith(1);
     if (json === true) return say(JSON.stringify(told));
     for (const path of told.healed) say(`lake/${path} is healed`);
     for (const { path, what } of told.left)
@@ -94,7 +109,8 @@ function viewOf({ dataset, files, workspace }: FoundFiles['tables'][number]): Fo
   return { workspace, dataset, files: inForce(files).data.length, newest };
 }
 
-function showFound({ strange, tables }: FoundFiles): void {
+function showFound({ strange, tables }: FoundFiles, terminal: Terminal): void {
+  const say = sayTo(terminal);
   for (const { dataset, files, newest, workspace } of tables.map(viewOf)) {
     say(`  ${workspace}.${dataset}: ${files} files in force, the newest of ${newest}`);
   }
@@ -115,17 +131,23 @@ async function goOn(
 
 const KEPT = `for ${UNCLAIMED_DAYS} days`;
 
-async function acceptCatalog(folder: Folder, settings: Settings): Promise<void> {
+async function acceptCatalog(
+  folder: Folder,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> {
   const { aside, core } = await goOn(folder, settings);
   await core.close();
-  say(`files that the catalog does not know are in ${aside} ${KEPT}`);
+  sayTo(terminal)(`files that the catalog does not know are in ${aside} ${KEPT}`);
 }
 
 async function rebuildDatasets(
   folder: Folder,
   settings: Settings,
   json: boolean | undefined,
+  terminal: Terminal,
 ): Promise<void> {
+  const say = sayTo(terminal);
   const { aside, core } = await goOn(folder, settings);
   try {
     const { accountId, madeTokens, services } = core;

@@ -6,27 +6,26 @@ import type { Settings } from '../../store/base/settings.ts';
 import { tellServer } from '../reach/folderAccess.ts';
 import { stateOf } from '../data/ingest.ts';
 import { progress } from '../print/progress.ts';
-
-const say = (text: string): void => {
-  process.stdout.write(`${text}\n`);
-};
+import { sayTo, type Terminal } from '../reach/terminal.ts';
 
 /** How often the state of a background job is looked at. */
 const LOOK_MS = 250;
 
-export async function serve(settings: Settings): Promise<void> {
+export async function serve(settings: Settings, terminal: Terminal): Promise<void> {
+  const say = sayTo(terminal);
   const started = monotonicMs();
   const tapedeck = await startTapedeck(settings);
   await tellServer(settings.data, { base: tapedeck.base });
-  endOnSignal(tapedeck, settings.drainMs);
-  for (const warning of tapedeck.warnings) process.stderr.write(`tapedeck: ${warning}\n`);
+  endOnSignal(tapedeck, settings.drainMs, say);
+  for (const warning of tapedeck.warnings) terminal.stderr.write(`tapedeck: ${warning}\n`);
   say(`Tapedeck listens on ${tapedeck.base} after ${Math.round(monotonicMs() - started)} ms`);
   for (const { kind, text } of tapedeck.madeTokens) say(`  ${kind} token: ${text}`);
-  await welcome(tapedeck, settings);
+  await welcome(tapedeck, settings, terminal);
 }
 
 /** On a first start: waits for the small demo datasets, shows them, then the big one's progress. */
-async function welcome(tapedeck: Tapedeck, settings: Settings): Promise<void> {
+async function welcome(tapedeck: Tapedeck, settings: Settings, terminal: Terminal): Promise<void> {
+  const say = sayTo(terminal);
   const { demoJobs, madeTokens, services } = tapedeck;
   if (demoJobs.length === 0) return;
   for (const job of demoJobs.slice(0, -1)) await services.runner.ended(job);
@@ -38,11 +37,11 @@ async function welcome(tapedeck: Tapedeck, settings: Settings): Promise<void> {
   say(`  curl '${at}/data/DEMO/SP500?from=2008-09-15&to=2008-09-19&format=csv&token=${token}'`);
   say(`  curl '${at}/data/DEMO/US_EMPLOYMENT?last=2&filter=month,nonfarm&token=${token}'`);
   const big = demoJobs.at(-1);
-  if (big !== undefined) await follow(tapedeck, big);
+  if (big !== undefined) await follow(tapedeck, big, terminal);
 }
 
-async function follow({ services }: Tapedeck, jobId: string): Promise<void> {
-  const shown = progress('FLIGHTS', process.stdout, false);
+async function follow({ services }: Tapedeck, jobId: string, terminal: Terminal): Promise<void> {
+  const shown = progress('FLIGHTS', terminal.stdout, false);
   for (;;) {
     const job = await findJob(services.database, jobId);
     if (job === undefined || services.runner.isStopping()) break;
@@ -50,7 +49,7 @@ async function follow({ services }: Tapedeck, jobId: string): Promise<void> {
     if (job.finished_ms !== null) {
       shown.end();
       const counts = `${job.records_ingested} records, ${job.records_duplicate} duplicates left out`;
-      say(`DEMO.FLIGHTS: ${job.error ?? counts}`);
+      sayTo(terminal)(`DEMO.FLIGHTS: ${job.error ?? counts}`);
       return;
     }
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
@@ -58,8 +57,8 @@ async function follow({ services }: Tapedeck, jobId: string): Promise<void> {
   shown.end();
 }
 
-/** Whatever still runs after so long begins again at the next start. */
-function endOnSignal(tapedeck: Tapedeck, drainMs: number): void {
+/** A server is a process: whatever still runs after so long begins again at the next start. */
+function endOnSignal(tapedeck: Tapedeck, drainMs: number, say: (line: string) => void): void {
   let ending = false;
   const end = (signal: string): void => {
     if (ending) return;

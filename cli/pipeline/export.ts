@@ -6,6 +6,7 @@ import type { Settings } from '../../store/base/settings.ts';
 import { counted } from '../print/answerOutput.ts';
 import { progress } from '../print/progress.ts';
 import { credentialNamed } from './sources.ts';
+import { sayTo, type Terminal } from '../reach/terminal.ts';
 import { type AskValue, withWorkspace } from '../reach/workspaceApi.ts';
 
 export interface ExportOptions {
@@ -43,8 +44,10 @@ export async function exportData(
   dataset: string | undefined,
   options: ExportOptions,
   settings: Settings,
+  terminal: Terminal,
 ): Promise<void> {
   const { query, rowsPerFile, to } = options;
+  const folder = resolve(terminal.folder, to);
   if (rowsPerFile !== undefined && !/^\d{1,15}$/.test(rowsPerFile)) {
     throw new Failure('InvalidParameter', '--rows-per-file must be a whole number');
   }
@@ -58,19 +61,19 @@ export async function exportData(
   };
   const workspace = options.workspace ?? /^([^.]+)\./.exec(dataset ?? '')?.[1];
   // Within this process its owner says where files go; a server has a folder of its own for them.
-  const own = isBucket(to) ? settings : { ...settings, exportFolder: dirname(resolve(to)) };
+  const own = isBucket(to) ? settings : { ...settings, exportFolder: dirname(folder) };
   const stop = new AbortController();
   const work: Work = async (ask, _workspace, _askData, where) => {
     const target = isBucket(to)
       ? await bucketOf(options, ask)
-      : await folderOf(to, where, settings.exportFolder);
+      : await folderOf(folder, where, settings.exportFolder);
     const made = (await ask('POST', '/exports', { ...what, target })) as ExportView;
-    await follow(ask, made.exportId, dataset ?? 'query', options, stop.signal);
+    await follow(ask, made.exportId, dataset ?? 'query', options, stop.signal, terminal);
   };
-  await withWorkspace(own, workspace, work, () => stop.abort());
+  await withWorkspace(own, workspace, terminal, work, () => stop.abort());
 }
 
-type Work = Parameters<typeof withWorkspace>[2];
+type Work = Parameters<typeof withWorkspace>[3];
 
 const isBucket = (to: string): boolean => /^s3:\/\//i.test(to);
 
@@ -94,11 +97,10 @@ async function bucketOf(
 
 /** @throws Failure InvalidParameter for a folder in which a server must not write. */
 async function folderOf(
-  to: string,
+  folder: string,
   where: 'core' | 'server',
   exportFolder: string | undefined,
 ): Promise<object> {
-  const folder = resolve(to);
   if (where === 'core') {
     await mkdir(dirname(folder), { recursive: true });
     return { type: 'FILE', path: relative(dirname(folder), folder) };
@@ -117,8 +119,9 @@ async function follow(
   label: string,
   { json, to }: ExportOptions,
   stop: AbortSignal,
+  terminal: Terminal,
 ): Promise<void> {
-  const shown = progress(label, process.stderr, json === true);
+  const shown = progress(label, terminal.stderr, json === true);
   for (;;) {
     if (stop.aborted) await ask('DELETE', `/exports/${exportId}`).catch(ifEnded);
     const view = (await ask('GET', `/exports/${exportId}`)) as ExportView;
@@ -128,9 +131,9 @@ async function follow(
       continue;
     }
     shown.end();
-    if (view.state !== 'DONE') process.exitCode = stop.aborted ? CANCELLED : 1;
+    if (view.state !== 'DONE') terminal.endWith(stop.aborted ? CANCELLED : 1);
     const manifest = isBucket(to) ? view.manifest : join(to, 'manifest.json');
-    process.stdout.write(`${json === true ? JSON.stringify(view) : told(view, label, manifest)}\n`);
+    sayTo(terminal)(json === true ? JSON.stringify(view) : told(view, label, manifest));
     return;
   }
 }

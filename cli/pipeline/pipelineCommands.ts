@@ -4,6 +4,7 @@ import type { readSettings } from '../../store/base/settings.ts';
 import { readingOptions, dateOrderOption } from '../data/readingOptions.ts';
 import type { ScheduleOptions } from './schedules.ts';
 import type { AddOptions, PlaceOptions } from './sources.ts';
+import type { Terminal } from '../reach/terminal.ts';
 
 type ReadSettings = () => ReturnType<typeof readSettings>;
 
@@ -20,13 +21,13 @@ const collect = (value: string, before: readonly string[] = []): readonly string
   value,
 ];
 
-export function addPipeline(root: Command, settings: ReadSettings): void {
-  addSources(root, settings);
-  addCredentials(root, settings);
-  addSchedules(root, settings);
+export function addPipeline(root: Command, settings: ReadSettings, terminal: Terminal): void {
+  addSources(root, settings, terminal);
+  addCredentials(root, settings, terminal);
+  addSchedules(root, settings, terminal);
 }
 
-function addSources(root: Command, settings: ReadSettings): void {
+function addSources(root: Command, settings: ReadSettings, terminal: Terminal): void {
   const source = root.command('source').description('where records come from');
   placed(
     source,
@@ -42,38 +43,38 @@ function addSources(root: Command, settings: ReadSettings): void {
     )
     .option('--credential <name>', 'credential to open it with')
     .action(async (from: string, options: AddOptions) =>
-      (await import('./sources.ts')).addSource(from, options, settings()),
+      (await import('./sources.ts')).addSource(from, options, settings(), terminal),
     );
   placed(source, 'list', 'list the sources of a workspace').action(async (options: PlaceOptions) =>
-    (await import('./sources.ts')).listSources(options, settings()),
+    (await import('./sources.ts')).listSources(options, settings(), terminal),
   );
   placed(source, 'sample <source>', 'fetch a source and show its first records').action(
     async (name: string, options: PlaceOptions) =>
-      (await import('./sources.ts')).sampleSource(name, options, settings()),
+      (await import('./sources.ts')).sampleSource(name, options, settings(), terminal),
   );
   placed(source, 'schema <source>', 'infer a schema from the first records of a source').action(
     async (name: string, options: PlaceOptions) =>
-      (await import('./sources.ts')).showSchema(name, options, settings()),
+      (await import('./sources.ts')).showSchema(name, options, settings(), terminal),
   );
   placed(source, 'remove <source>', 'remove a source that no schedule uses').action(
     async (name: string, options: PlaceOptions) =>
-      (await import('./sources.ts')).removeSource(name, options, settings()),
+      (await import('./sources.ts')).removeSource(name, options, settings(), terminal),
   );
 }
 
-function addCredentials(root: Command, settings: ReadSettings): void {
+function addCredentials(root: Command, settings: ReadSettings, terminal: Terminal): void {
   const credential = root.command('credential').description('credentials of sources');
   placed(credential, 'add', 'store a credential, JSON on standard input, encrypted').action(
     async (options: PlaceOptions) =>
-      (await import('./sources.ts')).addCredential(options, settings()),
+      (await import('./sources.ts')).addCredential(options, settings(), terminal),
   );
   placed(credential, 'list', 'list credentials, without their secrets').action(
     async (options: PlaceOptions) =>
-      (await import('./sources.ts')).listCredentials(options, settings()),
+      (await import('./sources.ts')).listCredentials(options, settings(), terminal),
   );
 }
 
-function addSchedules(root: Command, settings: ReadSettings): void {
+function addSchedules(root: Command, settings: ReadSettings, terminal: Terminal): void {
   const schedule = root.command('schedule').description('when sources are loaded into datasets');
   const add = placed(
     schedule,
@@ -108,38 +109,38 @@ function addSchedules(root: Command, settings: ReadSettings): void {
     )
     .addOption(dateOrderOption());
   readingOptions(add).action(async (source: string, options: ScheduleOptions) =>
-    (await import('./schedules.ts')).addSchedule(source, options, settings()),
+    (await import('./schedules.ts')).addSchedule(source, options, settings(), terminal),
   );
-  addScheduleActs(schedule, settings);
+  addScheduleActs(schedule, settings, terminal);
 }
 
-function addScheduleActs(schedule: Command, settings: ReadSettings): void {
+function addScheduleActs(schedule: Command, settings: ReadSettings, terminal: Terminal): void {
   placed(schedule, 'list', 'list schedules with their last and next runs').action(
     async (options: PlaceOptions) =>
-      (await import('./schedules.ts')).listSchedules(options, settings()),
+      (await import('./schedules.ts')).listSchedules(options, settings(), terminal),
   );
   placed(schedule, 'run <schedule>', 'run a schedule now and show its progress').action(
     async (name: string, options: PlaceOptions) =>
-      (await import('./schedules.ts')).runSchedule(name, options, settings()),
+      (await import('./schedules.ts')).runSchedule(name, options, settings(), terminal),
   );
   placed(schedule, 'history [schedule]', 'show what happened at each due time')
     .option('--last <n>', 'number of runs; the latest 20 by default')
     .action(async (name: string | undefined, options: PlaceOptions & { readonly last?: string }) =>
-      (await import('./schedules.ts')).showHistory(name, options, settings()),
+      (await import('./schedules.ts')).showHistory(name, options, settings(), terminal),
     );
   placed(schedule, 'pause <schedule>', 'pause a schedule; a running job continues').action(
     async (name: string, options: PlaceOptions) =>
-      (await import('./schedules.ts')).setState(name, 'PAUSED', options, settings()),
+      (await import('./schedules.ts')).setState(name, 'PAUSED', options, settings(), terminal),
   );
   placed(schedule, 'resume <schedule>', 'resume a schedule from its next due time').action(
     async (name: string, options: PlaceOptions) =>
-      (await import('./schedules.ts')).setState(name, 'ENABLED', options, settings()),
+      (await import('./schedules.ts')).setState(name, 'ENABLED', options, settings(), terminal),
   );
   placed(
     schedule,
     'remove <schedule>',
     'delete a schedule and its history; the records stay',
   ).action(async (name: string, options: PlaceOptions) =>
-    (await import('./schedules.ts')).removeSchedule(name, options, settings()),
+    (await import('./schedules.ts')).removeSchedule(name, options, settings(), terminal),
   );
 }

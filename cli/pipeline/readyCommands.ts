@@ -3,8 +3,9 @@ import { type Command, Option } from 'commander';
 import type { Settings } from '../../store/base/settings.ts';
 import type { ExportOptions } from './export.ts';
 import type { AddRecipeOptions } from './recipes.ts';
+import type { Terminal } from '../reach/terminal.ts';
 
-export function addExport(root: Command, settings: () => Settings): void {
+export function addExport(root: Command, settings: () => Settings, terminal: Terminal): void {
   const format = new Option('--format <format>', 'format of the parts');
   const compression = new Option('--compression <how>', 'compression of csv and jsonl');
   root
@@ -24,25 +25,25 @@ export function addExport(root: Command, settings: () => Settings): void {
     .option('--endpoint <url>', 'URL of a store that is compatible with S3')
     .option('--json', 'print JSON lines')
     .action(async (dataset: string | undefined, options: ExportOptions) =>
-      (await import('./export.ts')).exportData(dataset, options, settings()),
+      (await import('./export.ts')).exportData(dataset, options, settings(), terminal),
     );
 }
 
-export function addRecipes(root: Command, settings: () => Settings): void {
+export function addRecipes(root: Command, settings: () => Settings, terminal: Terminal): void {
   const recipe = root.command('recipe').description('public sources, ready to be scheduled');
   recipe
     .command('list', { isDefault: true })
     .description('list the recipes')
     .option('--json', 'print JSON lines')
     .action(async (options: { readonly json?: boolean }) =>
-      (await import('./recipes.ts')).listRecipes(options),
+      (await import('./recipes.ts')).listRecipes(options, terminal),
     );
   recipe
     .command('show <recipe>')
     .description('show what a recipe loads, its parameters and what it creates')
     .option('--json', 'print the recipe as JSON')
     .action(async (name: string, options: { readonly json?: boolean }) =>
-      (await import('./recipes.ts')).showRecipe(name, options),
+      (await import('./recipes.ts')).showRecipe(name, options, terminal),
     );
   recipe
     .command('add <recipe>')
@@ -59,7 +60,7 @@ export function addRecipes(root: Command, settings: () => Settings): void {
     .option('--workspace <name>', 'workspace; the first one of the account by default')
     .option('--json', 'print JSON lines')
     .action(async (name: string, options: AddRecipeOptions) =>
-      (await import('./recipes.ts')).addRecipe(name, options, settings()),
+      (await import('./recipes.ts')).addRecipe(name, options, settings(), terminal),
     );
 }
 

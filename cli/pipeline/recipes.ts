@@ -6,6 +6,7 @@ import { tableAnswer } from '../print/answerLists.ts';
 import { type Recipe, readRecipe, recipeNames } from './recipeFile.ts';
 import { recipeOrderOf, type RecipeOrder } from './recipeOrder.ts';
 import type { PlaceOptions } from './sources.ts';
+import { sayTo, type Terminal } from '../reach/terminal.ts';
 import { type AskValue, withWorkspace } from '../reach/workspaceApi.ts';
 
 export interface AddRecipeOptions extends PlaceOptions {
@@ -16,23 +17,26 @@ export interface AddRecipeOptions extends PlaceOptions {
   readonly dryRun?: boolean;
 }
 
-export async function listRecipes(options: { readonly json?: boolean }): Promise<void> {
+export async function listRecipes(
+  options: { readonly json?: boolean },
+  terminal: Terminal,
+): Promise<void> {
   const recipes = await Promise.all((await recipeNames()).map(readRecipe));
   const rows = recipes.map(({ name, parameters, title }) => ({
     name,
     title,
     parameters: parameters.map(({ name: own }) => own).join(', '),
   }));
-  tableAnswer(rows, ['name', 'title', 'parameters'], options);
+  tableAnswer(rows, ['name', 'title', 'parameters'], options, terminal);
 }
 
 export async function showRecipe(
   name: string,
   options: { readonly json?: boolean },
+  terminal: Terminal,
 ): Promise<void> {
   const recipe = await readRecipe(name);
-  const shown = options.json === true ? JSON.stringify(recipe) : recipeLines(recipe).join('\n');
-  process.stdout.write(`${shown}\n`);
+  sayTo(terminal)(options.json === true ? JSON.stringify(recipe) : recipeLines(recipe).join('\n'));
 }
 
 function recipeLines({
@@ -77,16 +81,18 @@ export async function addRecipe(
   name: string,
   options: AddRecipeOptions,
   settings: Settings,
+  terminal: Terminal,
 ): Promise<void> {
+  const say = sayTo(terminal);
   const order = recipeOrderOf(await readRecipe(name), options);
-  await withWorkspace(settings, options.workspace, async (ask) => {
+  await withWorkspace(settings, options.workspace, terminal, async (ask) => {
     const isThere = await checkPlace(ask, order);
     if (options.dryRun === true) {
-      tell(order, options, { isThere, isDry: true, ids: {} });
+      tell(order, options, { isThere, isDry: true, ids: {} }, say);
       return;
     }
     const ids = await make(ask, order, isThere);
-    tell(order, options, { isThere, isDry: false, ids });
+    tell(order, options, { isThere, isDry: false, ids }, say);
   });
 }
 
@@ -148,11 +154,16 @@ interface Done {
   readonly ids: Ids;
 }
 
-function tell(order: RecipeOrder, { json }: PlaceOptions, { ids, isDry, isThere }: Done): void {
+function tell(
+  order: RecipeOrder,
+  { json }: PlaceOptions,
+  { ids, isDry, isThere }: Done,
+  say: (line: string) => void,
+): void {
   const { dataset, datasetId, schedule, source } = order;
   if (json === true) {
     const shown = isDry ? order : { datasetId, ...ids };
-    process.stdout.write(`${JSON.stringify({ ...shown, isNewDataset: !isThere })}\n`);
+    say(JSON.stringify({ ...shown, isNewDataset: !isThere }));
     return;
   }
   const verb = isDry ? 'would be made' : 'is made';
@@ -162,5 +173,5 @@ function tell(order: RecipeOrder, { json }: PlaceOptions, { ids, isDry, isThere 
     `source ${source.name} ${verb}: ${source.url}`,
     `schedule ${schedule.name} ${verb}: at once, then ${schedule.cron} in UTC; ${storing(schedule)}`,
   ];
-  process.stdout.write(`${lines.join('\n')}\n`);
+  say(lines.join('\n'));
 }

@@ -6,6 +6,7 @@ import { listAnswer, tableAnswer } from '../print/answerLists.ts';
 import { followJob, type JobView } from '../print/followJob.ts';
 import { type ReadingOptions, readingOf } from '../data/readingOptions.ts';
 import { oneOf, type PlaceOptions, sourceNamed } from './sources.ts';
+import type { Terminal } from '../reach/terminal.ts';
 import { type AskValue, withWorkspace } from '../reach/workspaceApi.ts';
 
 export interface ScheduleOptions extends PlaceOptions, ReadingOptions {
@@ -41,8 +42,9 @@ export const addSchedule = (
   source: string,
   options: ScheduleOptions,
   settings: Settings,
+  terminal: Terminal,
 ): Promise<void> =>
-  withWorkspace(settings, options.workspace, async (ask) => {
+  withWorkspace(settings, options.workspace, terminal, async (ask) => {
     const { cron, dataset, duplicates, every, missed, name, overwrite, start } = options;
     const parts = Object.entries({
       key: options.key,
@@ -59,17 +61,21 @@ export const addSchedule = (
       ...(parts.length === 0 ? {} : { columnMapping: Object.fromEntries(parts) }),
     };
     const made = await ask('POST', '/ingestion-schedules', body);
-    listAnswer([made], 'ingestionScheduleId', options);
+    listAnswer([made], 'ingestionScheduleId', options, terminal);
   });
 
 const given = (members: object): object =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 
-export const listSchedules = (options: PlaceOptions, settings: Settings): Promise<void> =>
-  withWorkspace(settings, options.workspace, async (ask) => {
+export const listSchedules = (
+  options: PlaceOptions,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> =>
+  withWorkspace(settings, options.workspace, terminal, async (ask) => {
     const schedules = await all(ask);
     if (options.json === true) {
-      tableAnswer(schedules, [], options);
+      tableAnswer(schedules, [], options, terminal);
       return;
     }
     const rows = schedules.map(({ lastRun, nextRun, ...schedule }) => ({
@@ -80,7 +86,7 @@ export const listSchedules = (options: PlaceOptions, settings: Settings): Promis
       'last 30 days': schedule.last30Days,
     }));
     const members = ['name', 'dataset', 'cron', 'state', 'last', 'next', 'last 30 days'];
-    tableAnswer(rows, members, options);
+    tableAnswer(rows, members, options, terminal);
   });
 
 /** Runs a schedule at once and shows how it goes; a run that is under way is shown instead. */
@@ -88,14 +94,15 @@ export const runSchedule = (
   schedule: string,
   options: PlaceOptions,
   settings: Settings,
+  terminal: Terminal,
 ): Promise<void> =>
-  withWorkspace(settings, options.workspace, async (ask) => {
+  withWorkspace(settings, options.workspace, terminal, async (ask) => {
     const { ingestionScheduleId: id, name } = await named(ask, schedule);
     const begun = await runUnderWay(ask, id);
     const { jobId } =
       begun ??
       ((await ask('POST', `/ingestion-schedules/${id}/run`)) as { readonly jobId: string });
-    await followJob(ask, jobId, name, options);
+    await followJob(ask, jobId, name, options, terminal);
   });
 
 const ENDED: ReadonlySet<string> = new Set(['INGESTED', 'ERROR', 'CANCELLED']);
@@ -116,14 +123,15 @@ export const setState = (
   state: 'ENABLED' | 'PAUSED',
   options: PlaceOptions,
   settings: Settings,
+  terminal: Terminal,
 ): Promise<void> =>
-  withWorkspace(settings, options.workspace, async (ask) => {
+  withWorkspace(settings, options.workspace, terminal, async (ask) => {
     const found = await named(ask, schedule);
     const made = await ask('PUT', `/ingestion-schedules/${found.ingestionScheduleId}`, {
       ...given(bodyOf(found)),
       state,
     });
-    listAnswer([made], 'ingestionScheduleId', options);
+    listAnswer([made], 'ingestionScheduleId', options, terminal);
   });
 
 /** The members of a schedule's view that its body has. */
@@ -143,11 +151,12 @@ export const removeSchedule = (
   schedule: string,
   options: PlaceOptions,
   settings: Settings,
+  terminal: Terminal,
 ): Promise<void> =>
-  withWorkspace(settings, options.workspace, async (ask) => {
+  withWorkspace(settings, options.workspace, terminal, async (ask) => {
     const { ingestionScheduleId: id } = await named(ask, schedule);
     const made = await ask('DELETE', `/ingestion-schedules/${id}`);
-    listAnswer([made], 'ingestionScheduleId', options);
+    listAnswer([made], 'ingestionScheduleId', options, terminal);
   });
 
 /** What was done at each due time, newest last. */
@@ -155,8 +164,9 @@ export const showHistory = (
   schedule: string | undefined,
   options: PlaceOptions & { readonly last?: string },
   settings: Settings,
+  terminal: Terminal,
 ): Promise<void> =>
-  withWorkspace(settings, options.workspace, async (ask) => {
+  withWorkspace(settings, options.workspace, terminal, async (ask) => {
     const id = schedule === undefined ? '' : `/${(await named(ask, schedule)).ingestionScheduleId}`;
     const last = options.last ?? '20';
     const path = `/ingestion-history${id}?sort=asc&last=${encodeURIComponent(last)}`;
@@ -171,7 +181,7 @@ export const showHistory = (
       reason: run['error'] ?? run['note'],
     }));
     const members = ['due', 'dataset', 'attempt', 'outcome', 'records', 'invalid', 'reason'];
-    tableAnswer(options.json === true ? runs : rows, members, options);
+    tableAnswer(options.json === true ? runs : rows, members, options, terminal);
   });
 
 const timeOf = (ms: number | null): string | null =>

@@ -1,9 +1,11 @@
 // `tapedeck source` and `credential`: where records come from, and what opens it.
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { listAnswer, tableAnswer } from '../print/answerLists.ts';
+import type { Terminal } from '../reach/terminal.ts';
 import { type AskValue, withWorkspace } from '../reach/workspaceApi.ts';
 
 export interface PlaceOptions {
@@ -32,22 +34,29 @@ export async function addSource(
   from: string,
   options: AddOptions,
   settings: Settings,
+  terminal: Terminal,
 ): Promise<void> {
-  const definition = await definitionFrom(from, options);
-  await withWorkspace(settings, options.workspace, async (ask) => {
+  const definition = await definitionFrom(from, options, terminal);
+  await withWorkspace(settings, options.workspace, terminal, async (ask) => {
     const credentialId =
       options.credential === undefined
         ? {}
         : { credentialId: await credentialNamed(ask, options.credential) };
     const name = options.name === undefined ? {} : { name: options.name };
     const value = { ...definition, ...name, ...credentialId };
-    listAnswer([await ask('POST', '/data-sources', value)], 'dataSourceId', options);
+    listAnswer([await ask('POST', '/data-sources', value)], 'dataSourceId', options, terminal);
   });
 }
 
-async function definitionFrom(from: string, { header, jsonPath }: AddOptions): Promise<object> {
-  if (from === '-') return jsonOf(await text(process.stdin));
-  if (from.startsWith('@')) return jsonOf(await readFile(from.slice(1), 'utf8'));
+async function definitionFrom(
+  from: string,
+  { header, jsonPath }: AddOptions,
+  { folder, stdin }: Terminal,
+): Promise<object> {
+  if (from === '-') return jsonOf(await text(stdin));
+  if (from.startsWith('@')) {
+    return jsonOf(await readFile(resolve(folder, from.slice(1)), 'utf8'));
+  }
   const path = jsonPath === undefined ? {} : { jsonPath };
   if (/^https?:\/\//i.test(from)) {
     const headers = header === undefined ? {} : { headers: headersOf(header) };
@@ -84,10 +93,14 @@ function parsed(given: string): unknown {
   }
 }
 
-export const listSources = (options: PlaceOptions, settings: Settings): Promise<void> =>
-  withWorkspace(settings, options.workspace, async (ask) => {
+export const listSources = (
+  options: PlaceOptions,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> =>
+  withWorkspace(settings, options.workspace, terminal, async (ask) => {
     const sources = (await ask('GET', '/data-sources?sort=asc')) as readonly object[];
-    tableAnswer(sources, ['name', 'type', 'dataSourceId'], options);
+    tableAnswer(sources, ['name', 'type', 'dataSourceId'], options, terminal);
   });
 
 /** Runs `work` for a source that is given by its id or its name. */
@@ -95,9 +108,10 @@ const withSource = (
   source: string,
   options: PlaceOptions,
   settings: Settings,
+  terminal: Terminal,
   work: (ask: AskValue, id: string) => Promise<void>,
 ): Promise<void> =>
-  withWorkspace(settings, options.workspace, async (ask) =>
+  withWorkspace(settings, options.workspace, terminal, async (ask) =>
     work(ask, await sourceNamed(ask, source)),
   );
 
@@ -105,18 +119,20 @@ export const sampleSource = (
   source: string,
   options: PlaceOptions,
   settings: Settings,
+  terminal: Terminal,
 ): Promise<void> =>
-  withSource(source, options, settings, async (ask, id) => {
+  withSource(source, options, settings, terminal, async (ask, id) => {
     const rows = (await ask('GET', `/sample-data-source/${id}`, undefined)) as readonly object[];
-    tableAnswer(rows, Object.keys(rows[0] ?? {}), options);
+    tableAnswer(rows, Object.keys(rows[0] ?? {}), options, terminal);
   });
 
 export const showSchema = (
   source: string,
   options: PlaceOptions,
   settings: Settings,
+  terminal: Terminal,
 ): Promise<void> =>
-  withSource(source, options, settings, async (ask, id) => {
+  withSource(source, options, settings, terminal, async (ask, id) => {
     const schema = (await ask('GET', `/generate-schema/${id}`)) as {
       readonly properties: Readonly<Record<string, { type: string; format?: string }>>;
       readonly columnMapping: Readonly<Record<string, string>>;
@@ -126,29 +142,38 @@ export const showSchema = (
       type: format ?? type,
       index: Object.entries(schema.columnMapping).find(([, name]) => name === property)?.[0] ?? '',
     }));
-    tableAnswer(rows, ['property', 'type', 'index'], options);
+    tableAnswer(rows, ['property', 'type', 'index'], options, terminal);
   });
 
 export const removeSource = (
   source: string,
   options: PlaceOptions,
   settings: Settings,
+  terminal: Terminal,
 ): Promise<void> =>
-  withSource(source, options, settings, async (ask, id) => {
-    listAnswer([await ask('DELETE', `/data-sources/${id}`)], 'dataSourceId', options);
+  withSource(source, options, settings, terminal, async (ask, id) => {
+    listAnswer([await ask('DELETE', `/data-sources/${id}`)], 'dataSourceId', options, terminal);
   });
 
 /** The credential's JSON comes by standard input: what stands on a command line is seen by others. */
-export const addCredential = (options: PlaceOptions, settings: Settings): Promise<void> =>
-  withWorkspace(settings, options.workspace, async (ask) => {
-    const credential = jsonOf(await text(process.stdin));
-    listAnswer([await ask('POST', '/credentials', credential)], 'credentialId', options);
+export const addCredential = (
+  options: PlaceOptions,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> =>
+  withWorkspace(settings, options.workspace, terminal, async (ask) => {
+    const credential = jsonOf(await text(terminal.stdin));
+    listAnswer([await ask('POST', '/credentials', credential)], 'credentialId', options, terminal);
   });
 
-export const listCredentials = (options: PlaceOptions, settings: Settings): Promise<void> =>
-  withWorkspace(settings, options.workspace, async (ask) => {
+export const listCredentials = (
+  options: PlaceOptions,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> =>
+  withWorkspace(settings, options.workspace, terminal, async (ask) => {
     const found = (await ask('GET', '/credentials?sort=asc')) as readonly object[];
-    tableAnswer(found, ['name', 'type', 'credentialId'], options);
+    tableAnswer(found, ['name', 'type', 'credentialId'], options, terminal);
   });
 
 /** The id of a source that is given by it or by its name. @throws Failure NotFound, InvalidParameter. */

@@ -1,4 +1,5 @@
 // Answers that are few: a table or a line each for a person, JSON lines for a program.
+import { type Terminal, sayTo } from '../reach/terminal.ts';
 import { type Cell, tableLines } from './answerTable.ts';
 
 interface JsonOption {
@@ -6,10 +7,16 @@ interface JsonOption {
 }
 
 /** One member of each, or each whole as a JSON line. */
-export function listAnswer(items: readonly unknown[], member: string, { json }: JsonOption): void {
+export function listAnswer(
+  items: readonly unknown[],
+  member: string,
+  { json }: JsonOption,
+  terminal: Terminal,
+): void {
+  const say = sayTo(terminal);
   for (const item of items) {
     const value = (item as Readonly<Record<string, unknown>>)[member];
-    process.stdout.write(json === true ? `${JSON.stringify(item)}\n` : `${String(value)}\n`);
+    say(json === true ? JSON.stringify(item) : String(value));
   }
 }
 
@@ -18,13 +25,15 @@ export function tableAnswer(
   items: readonly object[],
   members: readonly string[],
   { json }: JsonOption,
+  terminal: Terminal,
 ): void {
+  const say = sayTo(terminal);
   if (json === true) {
-    for (const item of items) process.stdout.write(`${JSON.stringify(item)}\n`);
+    for (const item of items) say(JSON.stringify(item));
     return;
   }
   if (items.length === 0) {
-    process.stdout.write('none\n');
+    say('none');
     return;
   }
   const columns = members.map((name) => ({
@@ -32,9 +41,9 @@ export function tableAnswer(
     isNumber: items.every((item) => typeof valueOf(item, name) === 'number'),
   }));
   const rows = items.map((item) => members.map((name) => cellOf(valueOf(item, name))));
-  const { columns: width, isTTY } = process.stdout;
+  const { columns: width, isTTY = false } = terminal.stdout;
   const look = { wide: !isTTY, columns: isTTY ? width : undefined, colours: isTTY };
-  process.stdout.write(`${tableLines(columns, rows, look).join('\n')}\n`);
+  say(tableLines(columns, rows, look).join('\n'));
 }
 
 const valueOf = (item: object, name: string): unknown =>

@@ -4,12 +4,17 @@ import { rename, rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { DataAnswer } from '../reach/dataApi.ts';
+import type { Output } from '../reach/terminal.ts';
 
-/** How many bytes there were, where that is known. */
-export async function deliver(body: Readable, output: string | undefined): Promise<number> {
-  if (output !== undefined) return toFile(body, output);
+/** @param file instead of `stdout` @returns how many bytes there were, where that is known */
+export async function deliver(
+  body: Readable,
+  stdout: Output,
+  file: string | undefined,
+): Promise<number> {
+  if (file !== undefined) return toFile(body, file);
   try {
-    await pipeline(body, process.stdout, { end: false });
+    await pipeline(body, stdout, { end: false });
   } catch (error) {
     // Whoever reads may stop reading: `tapedeck sql … | head` is no error.
     if ((error as { readonly code?: string }).code !== 'EPIPE') throw error;

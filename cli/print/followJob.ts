@@ -1,4 +1,5 @@
 // A job as it goes on, until it has ended.
+import { type Terminal, sayTo } from '../reach/terminal.ts';
 import { progress } from './progress.ts';
 import { harmless } from './terminalText.ts';
 import type { AskValue } from '../reach/workspaceApi.ts';
@@ -27,28 +28,29 @@ export async function followJob(
   jobId: string,
   label: string,
   { json }: { readonly json?: boolean },
+  terminal: Terminal,
 ): Promise<void> {
-  const shown = progress(label, process.stderr, json === true);
+  const shown = progress(label, terminal.stderr, json === true);
   for (;;) {
     const job = (await ask('GET', `/jobs/ingest/${jobId}`)) as JobView;
     const { bytes, recordsValidated: records, status } = job;
     shown.update({ percent: job.progress, status, bytes, records });
     if (job.finished !== null) {
       shown.end();
-      tell(job, json === true);
+      tell(job, json === true, terminal);
       return;
     }
     await new Promise((done) => setTimeout(done, LOOK_MS));
   }
 }
 
-function tell(job: JobView, json: boolean): void {
-  if (job.status !== 'INGESTED') process.exitCode = 1;
+function tell(job: JobView, json: boolean, terminal: Terminal): void {
+  const say = sayTo(terminal);
+  if (job.status !== 'INGESTED') terminal.endWith(1);
   const { recordsDuplicate, recordsIngested, recordsInvalid } = job;
   const counts =
     `${recordsIngested} records ingested, ${recordsDuplicate} duplicates, ` +
     `${recordsInvalid} invalid`;
-  if (!json) for (const note of job.notes) process.stdout.write(`${harmless(note)}\n`);
-  const line = json ? JSON.stringify(job) : `${job.datasetId}: ${harmless(job.error ?? counts)}`;
-  process.stdout.write(`${line}\n`);
+  if (!json) for (const note of job.notes) say(harmless(note));
+  say(json ? JSON.stringify(job) : `${job.datasetId}: ${harmless(job.error ?? counts)}`);
 }

@@ -1,6 +1,7 @@
 // Progress of long work: a bar on a terminal, lines elsewhere, JSON lines when asked.
 import { SingleBar } from 'cli-progress';
 import { monotonicMs } from '../../store/base/clock.ts';
+import type { Output } from '../reach/terminal.ts';
 
 interface Progress {
   update(state: WorkState): void;
@@ -31,7 +32,7 @@ const STEP_PERCENT = 10;
 /** Before so much is done, the time left would be a guess. */
 const TOLD_PERCENT = 3;
 
-export function progress(label: string, out: NodeJS.WriteStream, json: boolean): Progress {
+export function progress(label: string, out: Output, json: boolean): Progress {
   const startMs = monotonicMs();
   const paced = (show: (state: WorkState, pace: Pace) => void, end: () => void): Progress => ({
     update: (state) => show(state, paceOf(state, (monotonicMs() - startMs) / 1_000)),
@@ -57,7 +58,7 @@ export function paceOf({ bytes, percent }: WorkState, seconds: number): Pace {
 
 type Paced = (show: (state: WorkState, pace: Pace) => void, end: () => void) => Progress;
 
-function bar(label: string, stream: NodeJS.WriteStream, paced: Paced): Progress {
+function bar(label: string, stream: Output, paced: Paced): Progress {
   const format = `${label} {bar} {percentage}% {status} {told}`;
   const drawn = new SingleBar({ format, stream, hideCursor: true, barsize: 24, linewrap: null });
   drawn.start(100, 0, { status: '', told: '' });

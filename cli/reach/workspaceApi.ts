@@ -4,6 +4,7 @@ import { CORE } from '../../store/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { type AskData, type Method, withFirstAccount } from './dataApi.ts';
+import type { Terminal } from './terminal.ts';
 
 /**
  * `path` begins with what stands before the workspace: `/data-sources/ID?sort=asc`.
@@ -18,6 +19,7 @@ export type AskValue = (method: Method, path: string, body?: object) => Promise<
 export async function withWorkspace(
   settings: Settings,
   given: string | undefined,
+  terminal: Terminal,
   work: (
     ask: AskValue,
     workspace: string,
@@ -27,8 +29,7 @@ export async function withWorkspace(
   onInterrupt?: () => void,
 ): Promise<void> {
   const abort = new AbortController();
-  const leave = onInterrupt ?? ((): void => abort.abort());
-  process.once('SIGINT', leave);
+  const forget = terminal.onInterrupt(onInterrupt ?? ((): void => abort.abort()));
   try {
     await withFirstAccount(settings, abort.signal, async (askData, where) => {
       const workspace = given ?? (await firstWorkspace(askData));
@@ -39,7 +40,7 @@ export async function withWorkspace(
       await work(ask, workspace, askData, where);
     });
   } finally {
-    process.off('SIGINT', leave);
+    forget();
   }
 }
 

@@ -1,6 +1,7 @@
 // docs/commands.md: the command line as commander parses it.
 import type { Command } from 'commander';
 import { program } from '../../cli/program.ts';
+import { processTerminal } from '../../cli/reach/terminal.ts';
 
 const INTRODUCTION = `# The command line
 
@@ -22,9 +23,10 @@ interface RunnableCommand {
 
 /** Every command that runs, in the order of the help. */
 export function runnableCommands(): readonly RunnableCommand[] {
-  const root = program(() => {
+  const noSettings = (): never => {
     throw new Error('Only a command that runs reads settings.');
-  });
+  };
+  const root = program(noSettings, processTerminal());
   return root.commands.flatMap((command) => below(command, root.name()));
 }
 

@@ -8,7 +8,7 @@ import { monotonicMs } from '../base/clock.ts';
 import { FairQueue } from '../queues/fairQueue.ts';
 import { Failure, OverMemory } from '../base/failure.ts';
 import type { Answer, BodyFile, Bound, FromChild, Request, Scope } from './protocol.ts';
-import { send, spillFolder, startChild } from './slot.ts';
+import { type ChildProcesses, ownProcesses, send, spillFolder, startChild } from './slot.ts';
 
 export interface PoolOptions {
   /** Those that one account may have at a time; there is one more, so that another need not wait. */
@@ -26,6 +26,8 @@ export interface PoolOptions {
   readonly spill?: { readonly folder: string; readonly bytes: number };
   /** Unix niceness, 0 to 19: a child with more of it gives way to the server and to readers. */
   readonly niceness?: number;
+  /** Processes of its own when undefined. */
+  readonly processes?: ChildProcesses;
   /** Told how long a request took that failed by what its account asked for. */
   readonly onFailed?: (account: string, ms: number) => void;
 }
@@ -62,6 +64,9 @@ const INTERRUPT_GRACE_MS = 1_000;
 const CHILD_OVERHEAD_BYTES = 512 * 1024 ** 2;
 
 type Wanted = Request['answer'];
+
+/** Requests so far: their ids are of all pools, since a child may serve one after the other. */
+let requests = 0;
 
 interface Running {
   readonly id: number;
@@ -101,7 +106,6 @@ export class Children {
   readonly #options: PoolOptions;
   readonly #slots: readonly Slot[];
   readonly #waiting = new FairQueue<Waiting>();
-  #nextId = 1;
   #closed = false;
   #lost = 0;
   /** When a process could not be started, while none was since. */
@@ -141,9 +145,10 @@ export class Children {
 
   async close(): Promise<void> {
     this.#closed = true;
-    const children = this.#slots.flatMap((slot) => (slot.child ? [slot.child] : []));
-    const ended = children.map((child) => new Promise((resolve) => child.once('exit', resolve)));
-    for (const child of children) child.kill('SIGKILL');
+    const { processes = ownProcesses } = this.#options;
+    const ended = this.#slots.map(async ({ child, running }) => {
+      if (child !== undefined) await processes.end(child, running === undefined);
+    });
     await Promise.all(ended);
   }
 
@@ -229,7 +234,7 @@ export class Children {
   }
 
   #run(slot: Slot, question: Question, answer: Wanted): Promise<Answer> {
-    const id = this.#nextId++;
+    const id = (requests += 1);
     const scope = this.#scope(slot, question);
     const child = slot.child ?? this.#start(slot);
     slot.child = child;
@@ -291,7 +296,7 @@ export class Children {
     slot.bytes = 0;
     let child: ChildProcess;
     try {
-      child = startChild(this.#options, slot.place);
+      child = startChild(this.#options, slot.place, this.#options.processes ?? ownProcesses);
     } catch (error) {
       this.#failedMs = monotonicMs();
       throw error;

@@ -17,13 +17,17 @@ interface SlotOptions {
 
 export const spillFolder = (folder: string, place: number): string => join(folder, `sql-${place}`);
 
-/**
- * Starts a process that is there when this returns.
- * @throws Failure Busy when the machine has no room for one: no file, no process, no memory.
- */
-export function startChild({ niceness = 0, spill }: SlotOptions, place: number): ChildProcess {
-  try {
-    if (spill !== undefined) clearSpill(spillFolder(spill.folder, place));
+/** Where the processes of pools come from, and what becomes of them. */
+export interface ChildProcesses {
+  /** A process that is there when this returns, and runs nothing. */
+  start(niceness: number): ChildProcess;
+  /** Its pool asks it nothing more. @param isIdle false when it may still run a statement */
+  end(child: ChildProcess, isIdle: boolean): Promise<void>;
+}
+
+/** A process for each place, which ends with its pool. */
+export const ownProcesses: ChildProcesses = {
+  start(niceness) {
     // No environment: a child knows no setting and no secret.
     const child = fork(new URL('./child.ts', import.meta.url), [], {
       serialization: 'advanced',
@@ -36,6 +40,23 @@ export function startChild({ niceness = 0, spill }: SlotOptions, place: number):
     if (child.pid === undefined) throw new Error('the system started no process');
     renice(child.pid, niceness);
     return child;
+  },
+  async end(child) {
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await ended;
+  },
+};
+
+/** @throws Failure Busy when the machine has no room for a process: no file, no process, no memory. */
+export function startChild(
+  { niceness = 0, spill }: SlotOptions,
+  place: number,
+  processes: ChildProcesses,
+): ChildProcess {
+  try {
+    if (spill !== undefined) clearSpill(spillFolder(spill.folder, place));
+    return processes.start(niceness);
   } catch (error) {
     const told = 'a query process could not be started: try again later';
     throw new Failure('Busy', `${told} (${codeOf(error) ?? reasonOf(error)})`);

@@ -1,11 +1,13 @@
-// The command line as a person meets it: real processes, a real first start.
+// The command line as a person meets it: real servers with their signals, a real first start, and the
+// commands beside them or alone.
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
-import { withModules } from './command.ts';
+import { type Ran, withModules } from './command.ts';
+import { runHere } from './commandHere.ts';
 
 const MAIN = new URL('../../cli/main.ts', import.meta.url).pathname;
 let folder = '';
@@ -29,24 +31,8 @@ const settings = (data: string, more: Record<string, string> = {}): Record<strin
   ...more,
 });
 
-interface Ran {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function run(args: readonly string[], env: Record<string, string>): Promise<Ran> {
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [MAIN, ...args],
-      { env: withModules(env) },
-      (error, stdout, stderr) => {
-        resolve({ code: Number(error?.code ?? 0), stdout, stderr });
-      },
-    );
-  });
-}
+const run = (args: readonly string[], env: Record<string, string>): Promise<Ran> =>
+  runHere(args, { env });
 
 interface Served {
   readonly child: ChildProcess;

@@ -69,7 +69,7 @@ async function burden(base: string): Promise<void> {
   }
   const joins = 'SELECT count(*) AS n FROM T a, T b, T c, T d WHERE a.v * b.v % 7 = c.v * d.v % 11';
   fetch(sql(base, joins)).catch(() => undefined);
-  const many = Array.from({ length: 200_000 }, (_, at) => `L${at},2024-01-01,${at}`).join('\n');
+  const many = Array.from({ length: 100_000 }, (_, at) => `L${at},2024-01-01,${at}`).join('\n');
   for (let at = 0; at < 4; at += 1) {
     const load = `${base}/v1/data/WS/L${at}`;
     await fetch(load, { ...post, body: `symbol,date,v\n${many}\n` });

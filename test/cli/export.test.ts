@@ -1,4 +1,4 @@
-// `tapedeck export` as a person meets it: real processes, with a server beside them and without.
+// `tapedeck export` with a server beside it and without. What is interrupted is a process of its own.
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
 import { readExport } from '../jobs/export/exportReading.ts';
 import { type Ran, type Started, startCommand } from './command.ts';
+import { runHere } from './commandHere.ts';
 
 const RECORDS = 2_000;
 let folder = '';
@@ -18,7 +19,7 @@ const start = (args: readonly string[], more: Record<string, string> = {}): Star
   startCommand(args, { cwd: folder, env: { ...env, ...more } }, children);
 
 const run = (args: readonly string[], more: Record<string, string> = {}): Promise<Ran> =>
-  start(args, more).ended;
+  runHere(args, { cwd: folder, env: { ...env, ...more } });
 
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20));

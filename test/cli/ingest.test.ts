@@ -1,26 +1,23 @@
 // `tapedeck ingest` from a file and from the standard input, beside a running server and without one.
 import assert from 'node:assert/strict';
-import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
 import { tellServer } from '../../cli/reach/folderAccess.ts';
 import { served, type TestServer } from '../server.ts';
-import { type Ran, startCommand } from './command.ts';
+import type { Ran } from './command.ts';
+import { runHere } from './commandHere.ts';
 
-const children: ChildProcess[] = [];
 let folder = '';
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tapedeck-ingest-'));
 });
 afterAll(async () => {
-  for (const child of children) child.kill('SIGKILL');
   await rm(folder, { recursive: true, force: true });
 });
 
 const environment = () => ({
-  PATH: process.env['PATH'] ?? '',
   TAPEDECK_DATA: join(folder, 'data'),
   TAPEDECK_DEMO: 'off',
   TAPEDECK_LOG: 'silent',
@@ -28,12 +25,8 @@ const environment = () => ({
 });
 
 /** `tapedeck ingest …` into workspace WS, with what its standard input says. */
-async function ingest(args: readonly string[], input = ''): Promise<Ran> {
-  const where = { env: environment(), cwd: folder };
-  const command = startCommand(['ingest', ...args, '--workspace', 'WS'], where, children);
-  command.child.stdin?.end(input);
-  return command.ended;
-}
+const ingest = (args: readonly string[], input = ''): Promise<Ran> =>
+  runHere(['ingest', ...args, '--workspace', 'WS'], { env: environment(), cwd: folder, input });
 
 const withServer = <T>(work: (server: TestServer) => Promise<T>): Promise<T> =>
   served(join(folder, 'data'), async (server) => {

@@ -1,7 +1,6 @@
 // `tapedeck verify` and `tapedeck repair`: a lost catalog, an older one and a damaged file, as an operator
 // meets them at the terminal.
 import assert from 'node:assert/strict';
-import type { ChildProcess } from 'node:child_process';
 import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,12 +8,11 @@ import { afterAll, test } from 'vitest';
 import { compactDataset } from '../../jobs/upkeep/compaction.ts';
 import { loaded, read, send } from '../client.ts';
 import { served, startServer } from '../server.ts';
-import { type Ran, startCommand } from './command.ts';
+import type { Ran } from './command.ts';
+import { runHere } from './commandHere.ts';
 
-const children: ChildProcess[] = [];
 const folders: string[] = [];
 afterAll(async () => {
-  for (const child of children) child.kill('SIGKILL');
   for (const folder of folders) await rm(folder, { recursive: true, force: true });
 });
 
@@ -25,9 +23,8 @@ async function newFolder(): Promise<string> {
 }
 
 function run(folder: string, ...args: readonly string[]): Promise<Ran> {
-  const { PATH = '' } = process.env;
-  const env = { PATH, TAPEDECK_DATA: folder, TAPEDECK_LOG: 'error', TAPEDECK_DEMO: 'off' };
-  return startCommand(args, { env }, children).ended;
+  const env = { TAPEDECK_DATA: folder, TAPEDECK_LOG: 'error', TAPEDECK_DEMO: 'off' };
+  return runHere(args, { env });
 }
 
 const INDEX = { key: 'symbol', date: 'date' };

@@ -1,33 +1,24 @@
 // `source`, `credential` and `schedule` as a person uses them, beside a server and without one.
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
 import { startHttp } from '../servers/http.ts';
-import { withModules } from './command.ts';
+import { tellServer } from '../../cli/reach/folderAccess.ts';
+import { startServer, type TestServer } from '../server.ts';
+import type { Ran } from './command.ts';
+import { runHere } from './commandHere.ts';
 
-const MAIN = new URL('../../cli/main.ts', import.meta.url).pathname;
 const CSV = 'symbol,date,price\nA,2024-02-01,1.5\nB,2024-02-01,\nC,2024-02-01,soon\n';
 const SQL = 'SELECT symbol, date, price FROM PRICES ORDER BY symbol';
 let folder = '';
-const children: ChildProcess[] = [];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tapedeck-sources-'));
   await writeFile(join(folder, 'prices.csv'), CSV);
 });
-afterAll(async () => {
-  for (const child of children) child.kill('SIGKILL');
-  await rm(folder, { recursive: true, force: true });
-});
-
-interface Ran {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** A data folder of its own, and commands on it. */
 function place(name: string) {
@@ -39,20 +30,7 @@ function place(name: string) {
     TAPEDECK_ALLOW_PRIVATE_ADDRESSES: 'on',
     TAPEDECK_SOURCE_FOLDER: folder,
   };
-  const start = (args: readonly string[]): ChildProcess => {
-    const child = spawn(process.execPath, [MAIN, ...args], { env: withModules(env) });
-    children.push(child);
-    return child;
-  };
-  const run = (args: readonly string[], stdin = ''): Promise<Ran> =>
-    new Promise((resolve) => {
-      const child = start(args);
-      const told = { stdout: '', stderr: '' };
-      child.stdout?.on('data', (piece: Buffer) => (told.stdout += piece.toString()));
-      child.stderr?.on('data', (piece: Buffer) => (told.stderr += piece.toString()));
-      child.once('close', (code) => resolve({ code, ...told }));
-      child.stdin?.end(stdin);
-    });
+  const run = (args: readonly string[], input = ''): Promise<Ran> => runHere(args, { env, input });
   /** Runs what must succeed; what it said. */
   const says = async (...args: readonly string[]): Promise<string> => {
     const ran = await run(args);
@@ -65,16 +43,10 @@ function place(name: string) {
     assert.deepEqual([ran.code, ran.stdout], [1, ''], args.join(' '));
     return ran.stderr;
   };
-  const serve = async (): Promise<ChildProcess> => {
-    const child = start(['serve']);
-    await new Promise<void>((resolve) => {
-      let text = '';
-      child.stdout?.on('data', (piece: Buffer) => {
-        text += piece.toString();
-        if (text.includes('listens on')) resolve();
-      });
-    });
-    return child;
+  const serve = async (): Promise<TestServer> => {
+    const server = await startServer({ folder: env.TAPEDECK_DATA, settings: env });
+    await tellServer(server.folder, { base: server.base });
+    return server;
   };
   return { run, says, refuses, serve };
 }
@@ -89,7 +61,7 @@ test('from a URL to a scheduled dataset beside a server', async () => {
   await using http = await startHttp((_request, response) => void response.end(CSV));
   const { says, refuses, serve } = place('served');
   await says('workspace', 'create', 'W');
-  await serve();
+  await using _server = await serve();
   const url = `http://127.0.0.1:${http.port}/prices.csv`;
   assert.match(await says('source', 'add', url, '--name', 'prices'), /^DATA_SOURCE_\w+\n$/);
   const sample = await says('source', 'sample', 'prices');

@@ -1,5 +1,5 @@
-// `tapedeck sql` as a person meets it: real processes on a folder with a small dataset, with a server
-// beside them and without.
+// `tapedeck sql` on a folder with a small dataset, with a server beside it and without. What is interrupted
+// is a process of its own.
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, test } from 'vitest';
 import { type Ran, type Started, startCommand } from './command.ts';
+import { runHere } from './commandHere.ts';
 
 let folder = '';
 let env: Record<string, string> = {};
@@ -52,11 +53,7 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-function run(args: readonly string[], stdin = ''): Promise<Ran> {
-  const { child, ended } = start(args);
-  child.stdin?.end(stdin);
-  return ended;
-}
+const run = (args: readonly string[], input = ''): Promise<Ran> => runHere(args, { env, input });
 
 const sql = (...args: readonly string[]): Promise<Ran> => run(['sql', ...args]);
 

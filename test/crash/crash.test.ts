@@ -15,9 +15,9 @@ import { type Report, seeded } from './rounds/seeded.ts';
 import { judge, Track } from './track.ts';
 
 const KILL_ROUNDS = 2;
-const PUSH_ROUNDS = 2;
-const LIFE_ROUNDS = 2;
-const PREFIXES = 10;
+const PUSH_ROUNDS = 1;
+const LIFE_ROUNDS = 1;
+const PREFIXES = 4;
 
 const quiet = (): void => undefined;
 

@@ -6,8 +6,8 @@ import { seedsOf } from '../seeds.ts';
 import { fuzzFiles } from './http/files.ts';
 import { fuzzRequests } from './http/requests.ts';
 
-const FILES = 100;
-const REQUESTS = 500;
+const FILES = 50;
+const REQUESTS = 250;
 
 test('requests: hostile values at every place get a sentence below 500', async (context) => {
   for (const seed of seedsOf(context)) {

@@ -3,7 +3,7 @@ import { test } from '../fixtures.ts';
 import { fuzzTexts } from './sql/fuzzTexts.ts';
 
 /** Full count: 100,000 texts, by `npm run soak fuzz-sql`. */
-const TEXTS = 300;
+const TEXTS = 150;
 
 test('hostile SQL is answered, refused or ended, and tells nothing', async ({ annotate, seeds }) => {
   for (const seed of seeds) {

@@ -5,7 +5,7 @@ import { note } from '../notes.ts';
 import { seedsOf } from '../seeds.ts';
 import { stallsLaw } from './stalls.ts';
 
-const TEXTS = 300;
+const TEXTS = 150;
 
 test('long texts at every place: the loop never stands still for longer than its budget', async (context) => {
   for (const seed of seedsOf(context)) {

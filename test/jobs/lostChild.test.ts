@@ -3,8 +3,12 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'vitest';
+import { ownProcesses } from '../../store/duckdb/slot.ts';
 import { load } from '../client.ts';
 import { startServer } from '../server.ts';
+
+/** Its processes are killed as they start. */
+const KILLED = { seams: { processes: ownProcesses } };
 
 const rows = Array.from({ length: 400_000 }, (_, at) => `K${at},2024-01-01,${at}`).join('\n');
 const body = `symbol,date,v\n${rows}\n`;
@@ -45,7 +49,7 @@ async function killing(kills: number, work: Promise<Response>): Promise<number> 
 const skip = process.platform !== 'linux';
 
 test('a load whose process is killed once is tried again, and is loaded', { skip }, async () => {
-  await using server = await startServer();
+  await using server = await startServer(KILLED);
   const work = load(server, 'ONCE', body);
   assert.equal(await killing(1, work), 1);
   const answer = await work;
@@ -56,7 +60,7 @@ test(
   'a load whose process is killed twice is 503, not the fault of its body',
   { skip },
   async () => {
-    await using server = await startServer();
+    await using server = await startServer(KILLED);
     const work = load(server, 'TWICE', body);
     assert.equal(await killing(2, work), 2);
     const answer = await work;

@@ -19,7 +19,7 @@ import { seedsOf } from '../seeds.ts';
 import { startServer, type TestServer } from '../server.ts';
 
 /** Files of a seed: each is loaded four times. */
-const FILES = 8;
+const FILES = 5;
 /** More than the sample of a file: what follows has to be found. */
 const SAMPLED = 2_010;
 

@@ -1,20 +1,13 @@
-// A recipe as its owner uses it: added by the real command line beside a real server, from a local
+// A recipe as its owner uses it: added by the command line beside a real server, from a local
 // server that stands for the publisher, and run.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { tellServer } from '../../cli/reach/folderAccess.ts';
+import type { Ran } from '../cli/command.ts';
+import { runHere } from '../cli/commandHere.ts';
 import { startServer } from '../server.ts';
 import { startHttp } from '../servers/http.ts';
 
-const MAIN = new URL('../../cli/main.ts', import.meta.url).pathname;
-
 type Told = Readonly<Record<string, unknown>>;
-
-interface Ran {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 /** What the publisher was asked for. */
 interface Asked {
@@ -45,12 +38,7 @@ interface RecipeRun extends AsyncDisposable {
 /** The command line on a data folder. */
 function commandsOn(folder: string): RecipeRun['tapedeck'] {
   const env = { TAPEDECK_DATA: folder, TAPEDECK_LOG: 'silent' };
-  return (...args) =>
-    new Promise((resolve) => {
-      execFile(process.execPath, [MAIN, ...args], { env }, (error, stdout, stderr) => {
-        resolve({ code: Number(error?.code ?? 0), stdout, stderr });
-      });
-    });
+  return (...args) => runHere(args, { env });
 }
 
 export async function openRecipes(): Promise<RecipeRun> {

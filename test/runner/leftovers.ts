@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll } from 'vitest';
+import { stockedPids } from '../childStock.ts';
 import { moreThan } from './surplus.ts';
 
 /** Sockets and children need a moment to be gone. */
@@ -24,7 +25,7 @@ afterAll(async () => {
   }
 });
 
-/** The kinds of what keeps this process alive, one for each, and its children. */
+/** The kinds of what keeps this process alive, one for each, and its children that serve nobody. */
 function open(): readonly string[] {
   return [...process.getActiveResourcesInfo(), ...childrenOf(process.pid)];
 }
@@ -34,7 +35,7 @@ function childrenOf(pid: number): readonly string[] {
   try {
     return readdirSync(`/proc/${pid}/task`)
       .flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' '))
-      .filter((child) => child.trim() !== '')
+      .filter((child) => child.trim() !== '' && !stockedPids().includes(Number(child)))
       .map((child) => `child ${child} ${commandOf(child)}`);
   } catch {
     return [];

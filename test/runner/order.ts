@@ -6,19 +6,19 @@ import type { Durations } from './durations.ts';
  * others are taken for shorter.
  */
 const LONG_MS: Durations = {
-  'test/laws/laws.test.ts': 101_000,
-  'test/crash/crash.test.ts': 75_000,
-  'test/jobs/export/exports.test.ts': 61_000,
-  'test/pipeline/wide.test.ts': 48_000,
-  'test/jobs/backup.test.ts': 43_000,
-  'test/fuzz/sqlBombs.test.ts': 41_000,
-  'test/cli/cli.test.ts': 40_000,
-  'test/cli/sql.test.ts': 39_000,
-  'test/http/transcripts.test.ts': 37_000,
-  'test/fuzz/licence.test.ts': 34_000,
-  'test/pipeline/sources/s3.test.ts': 30_000,
-  'test/cli/sources.test.ts': 30_000,
-  'test/api/http/oddPlaces.test.ts': 29_000,
+  'test/jobs/export/exports.test.ts': 79_000,
+  'test/crash/crash.test.ts': 65_000,
+  'test/laws/laws.test.ts': 58_000,
+  'test/api/http/oddPlaces.test.ts': 57_000,
+  'test/pipeline/wide.test.ts': 51_000,
+  'test/life/schedules.test.ts': 50_000,
+  'test/pipeline/sources/s3.test.ts': 48_000,
+  'test/fuzz/sqlBombs.test.ts': 40_000,
+  'test/fuzz/stalls.test.ts': 37_000,
+  'test/jobs/backup.test.ts': 36_000,
+  'test/life/recordsLimit.test.ts': 27_000,
+  'test/cli/cli.test.ts': 26_000,
+  'test/pipeline/vegaFiles.test.ts': 26_000,
 };
 const UNKNOWN_MS = 10_000;
 

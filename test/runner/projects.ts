@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path';
 
 /** Test files: paths from the root, with `/`. */
 interface Projects {
-  /** Has a process of its own: starts processes or threads, or reads or changes its own process. */
+  /** Has a process of its own: measures or changes it, or starts threads of it. */
   readonly alone: readonly string[];
-  /** Starts servers, databases or requests within its process. */
+  /** Starts servers, databases, requests or other processes. */
   readonly servers: readonly string[];
   /** Nothing of the kind. */
   readonly pure: readonly string[];
@@ -21,15 +21,17 @@ interface Search {
   follow(path: string): boolean;
 }
 
-const PROCESSES = ['node:child_process', 'node:cluster', 'node:worker_threads', 'node:perf_hooks'];
+const OF_THE_PROCESS = ['node:cluster', 'node:worker_threads', 'node:perf_hooks'];
 const CONNECTIONS = [
+  // A child is closed by the file that starts it, as a server is: leftovers.ts looks.
+  'node:child_process',
   ...['node:dgram', 'node:http', 'node:http2', 'node:https', 'node:net', 'node:tls'],
   ...['@duckdb/node-api', '@duckdb/node-bindings', 'fastify', 'pg', 'undici'],
 ];
 
 /** What tells or changes something of the whole process. */
 const TOUCHES = [
-  /\bprocess\.(?:chdir|cpuUsage|kill|memoryUsage|on|once|pid|resourceUsage|umask)\b/,
+  /\bprocess\.(?:chdir|cpuUsage|memoryUsage|on|once|resourceUsage|umask)\b/,
   /\bdelete process\.env|\bprocess\.env\[[^\]]+\]\s*=[^=]/,
 ];
 
@@ -53,18 +55,17 @@ export function partedByImports(files: readonly string[], read: ReadText): Proje
     imports.set(file, known);
     return known;
   };
-  const startsProcess: Search = {
+  const needsProcess: Search = {
     finds: (name) =>
-      PROCESSES.includes(name) ||
+      OF_THE_PROCESS.includes(name) ||
       (isTest(name) && TOUCHES.some((pattern) => pattern.test(read(name)))),
-    // The product starts processes as a server of the test does, and ends them with it.
     follow: isTest,
   };
   const connects: Search = {
-    finds: (name) => CONNECTIONS.includes(name) || PROCESSES.includes(name),
+    finds: (name) => CONNECTIONS.includes(name) || OF_THE_PROCESS.includes(name),
     follow: () => true,
   };
-  const alone = files.filter((file) => reaches(file, importsOf, startsProcess));
+  const alone = files.filter((file) => reaches(file, importsOf, needsProcess));
   const rest = files.filter((file) => !alone.includes(file));
   const servers = rest.filter((file) => reaches(file, importsOf, connects));
   return { alone, servers, pure: rest.filter((file) => !servers.includes(file)) };

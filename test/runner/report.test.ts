@@ -127,7 +127,7 @@ describe('files of tests', () => {
     }
   });
 
-  test('share a process unless their own modules start or touch one', () => {
+  test('share a process unless their own modules start threads or touch it', () => {
     const texts: Readonly<Record<string, string>> = {
       'test/pure.test.ts': `import { test } from 'vitest';\nimport { a } from '../store/a.ts';\n`,
       'test/types.test.ts': `import type { B } from '../store/b.ts';\n`,
@@ -150,8 +150,8 @@ describe('files of tests', () => {
     const named = (names: readonly string[]): readonly string[] =>
       names.map((name) => `test/${name}.test.ts`);
     assert.deepEqual(pure, named(['pure', 'types', 'reads']));
-    assert.deepEqual(servers, named(['far', 'late', 'again']));
-    assert.deepEqual(alone, named(['spawns', 'helped', 'env', 'signals']));
+    assert.deepEqual(servers, named(['far', 'late', 'again', 'spawns']));
+    assert.deepEqual(alone, named(['helped', 'env', 'signals']));
   });
 
   test('leave open what is there more often than before', () => {

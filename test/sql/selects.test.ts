@@ -9,7 +9,7 @@ const shown = (failures: readonly string[]): string =>
   `\n${failures.length} failures\n${failures.slice(0, 5).join('\n\n')}`;
 
 /** Full count: 10,000 selects, by `npm run soak sql-selects`. */
-const SELECTS = 60;
+const SELECTS = 40;
 
 test('a server answers any SELECT as DuckDB does', async (t) => {
   for (const seed of seedsOf(t)) {
@@ -21,7 +21,7 @@ test('a server answers any SELECT as DuckDB does', async (t) => {
 });
 
 /** Full count: 2,000 conditions, by `npm run soak sql-conditions`. */
-const CONDITIONS = 25;
+const CONDITIONS = 20;
 
 test('any condition parts the rows: it holds, it does not, or nobody knows', async (t) => {
   for (const seed of seedsOf(t)) {
@@ -33,7 +33,7 @@ test('any condition parts the rows: it holds, it does not, or nobody knows', asy
 });
 
 /** Full count: 1,000 selects, by `npm run soak sql-estimates`. */
-const ESTIMATES = 25;
+const ESTIMATES = 10;
 
 test('no query costs more than was told before', async (t) => {
   for (const seed of seedsOf(t)) {

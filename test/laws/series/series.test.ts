@@ -21,7 +21,7 @@ test('the plan of any request means what the oracle says', (t) => {
 });
 
 /** Full count: 2,000 requests, by `npm run soak series-requests`. */
-const REQUESTS = 40;
+const REQUESTS = 25;
 
 test('a server answers any request as the oracle does, from files and memory', async (t) => {
   for (const seed of seedsOf(t)) {

@@ -1,6 +1,5 @@
 // The order of day and month, where the owner says it: CSV and JSON, new datasets and known ones.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,10 +7,9 @@ import { afterAll, beforeAll, test } from 'vitest';
 import { tellServer } from '../../../cli/reach/folderAccess.ts';
 import { dateSpellingOf } from '../../../pipeline/values/dateFormats.ts';
 import { findRejects } from '../../../store/work/jobs.ts';
+import { runHere } from '../../cli/commandHere.ts';
 import { load, loaded, read, send } from '../../client.ts';
 import { startServer, type TestServer } from '../../server.ts';
-
-const MAIN = new URL('../../../cli/main.ts', import.meta.url).pathname;
 
 let server: TestServer;
 let shelf: string;
@@ -147,14 +145,10 @@ test('jobs from sources, their retries and dry runs, and schedules', async () =>
   assert.deepEqual(await days('BY_DAY'), MONTHS_FIRST);
 });
 
-function tapedeck(...args: readonly string[]): Promise<string> {
+async function tapedeck(...args: readonly string[]): Promise<void> {
   const env = { TAPEDECK_DATA: server.folder, TAPEDECK_LOG: 'silent' };
-  return new Promise((resolve, reject) => {
-    execFile(process.execPath, [MAIN, ...args], { env }, (error, stdout, stderr) => {
-      if (error === null) resolve(stdout);
-      else reject(new Error(stderr));
-    });
-  });
+  const { code, stderr } = await runHere(args, { env });
+  assert.equal(code, 0, stderr);
 }
 
 test('--date-order of tapedeck ingest and schedule add, kept through a pause', async () => {

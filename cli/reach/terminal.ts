@@ -1,0 +1,40 @@
+// Where a command runs: what it reads and writes, the folder it stands in, and how it ends. A process has
+// one of its own.
+import type { Readable } from 'node:stream';
+import type { WriteStream } from 'node:tty';
+
+type Input = Readable & { readonly isTTY?: boolean };
+
+/** A stream that may be the screen of a person. */
+export type Output = NodeJS.WritableStream &
+  Partial<Pick<WriteStream, 'isTTY' | 'columns' | 'hasColors'>>;
+
+export interface Terminal {
+  readonly stdin: Input;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  /** Relative paths of a command line begin here. */
+  readonly folder: string;
+  /** The exit code; it is 0 as long as nobody says another. */
+  endWith(code: number): void;
+  /** What Ctrl-C does from now on; the answer takes it back. */
+  onInterrupt(act: () => void): () => void;
+}
+
+export const processTerminal = (): Terminal => ({
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  folder: process.cwd(),
+  endWith: (code) => (process.exitCode = code),
+  onInterrupt: (act) => {
+    process.once('SIGINT', act);
+    return () => process.off('SIGINT', act);
+  },
+});
+
+/** Writes lines to the standard output. */
+export const sayTo =
+  ({ stdout }: Terminal) =>
+  (line: string): void =>
+    void stdout.write(`${line}\n`);

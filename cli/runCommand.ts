@@ -1,0 +1,22 @@
+// Runs one command on a terminal. It touches nothing of the process, so that several can run in one.
+import { CommanderError } from 'commander';
+import { reasonOf } from '../store/base/failure.ts';
+import { readSettings } from '../store/base/settings.ts';
+import { program } from './program.ts';
+import type { Terminal } from './reach/terminal.ts';
+
+/** @param args behind the name of the program @param variables of the environment, by name */
+export async function runCommand(
+  args: readonly string[],
+  terminal: Terminal,
+  variables: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
+  try {
+    await program(() => readSettings(variables), terminal).parseAsync(args, { from: 'user' });
+  } catch (error) {
+    // Help is one too, and what is wrong with the command line has been told.
+    if (error instanceof CommanderError) return terminal.endWith(error.exitCode);
+    terminal.stderr.write(`tapedeck: ${reasonOf(error)}\n`);
+    terminal.endWith(1);
+  }
+}
