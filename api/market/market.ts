@@ -1,6 +1,6 @@
 // One market type of a symbol, computed from CORE's inputs, or its part of a batch.
 import type { Ask, Need, Options, Read } from '../../market/types/ask.ts';
-import { membersOf } from '../../market/types/example.ts';
+import { filterMembersOf, membersOf } from '../../market/types/example.ts';
 import { type MarketType, marketType } from '../../market/types/marketTypes.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
@@ -238,7 +238,7 @@ export function rendered(
 
 /** Whether a filter names any attribute of a type. */
 export function filterLeavesOf(type: MarketType, names: readonly string[] | undefined): boolean {
-  const members = membersOf(type);
+  const members = filterMembersOf(type);
   return (
     names === undefined || members.length === 0 || names.some((name) => members.includes(name))
   );

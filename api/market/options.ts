@@ -3,6 +3,8 @@ import { dayAt } from '../../market/derive/words.ts';
 import type { Ask, Options } from '../../market/types/ask.ts';
 import { spanOf } from '../../market/types/days.ts';
 import type { MarketType } from '../../market/types/marketTypes.ts';
+import { parseDay } from '../../query/time/dates.ts';
+import type { Day } from '../../query/time/days.ts';
 import { Failure } from '../../store/base/failure.ts';
 import {
   dayOf,
@@ -87,10 +89,17 @@ export function partsOf(
     return { options: { range: part }, attribute: undefined };
   }
   if (part.toLowerCase() !== 'date') throw new Failure('NotFound');
-  if (!/^\d{8}$/.test(detail)) throw new Failure('IncorrectValues');
-  const exactDate = `${detail.slice(0, 4)}-${detail.slice(4, 6)}-${detail.slice(6)}`;
-  if (Number.isNaN(Date.parse(exactDate))) throw new Failure('IncorrectValues');
-  return { options: { range: part, exactDate }, attribute: undefined };
+  return { options: { range: part, exactDate: exactDay(detail) }, attribute: undefined };
+}
+
+/** @throws Failure IncorrectValues. */
+function exactDay(text: string): Day {
+  if (!/^\d{8}$/.test(text)) throw new Failure('IncorrectValues');
+  try {
+    return parseDay('exactDate', text);
+  } catch {
+    throw new Failure('IncorrectValues');
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 // Types that are bars: chart, historical-prices, previous, intraday-prices (INTERFACE.md 1).
-import { addDays } from '../../query/time/days.ts';
+import { addDays, type Day } from '../../query/time/days.ts';
 import { type Actions, adjusted, type Bar } from '../derive/adjust.ts';
 import { type ChartOptions, chartRows, previousRow } from '../derive/dailyBars.ts';
 import { endOfMinute, minuteRows } from '../derive/minuteBars.ts';
@@ -49,7 +49,10 @@ type MinuteSpan = Extract<Span, { kind: 'minutes' }>;
 function daysNeed({ symbol, today }: Ask, { count, days }: DaySpan): Need {
   if (count !== undefined) return newest('HISTORICAL_PRICES', symbol, count + 1);
   const from = days.from === undefined ? undefined : addDays(days.from, -BEFORE_DAYS);
-  const to = days.to !== undefined && days.to > today ? days.to : today;
+  const to = [today, days.to, days.from].reduce<Day>(
+    (last, day) => (day !== undefined && day > last ? day : last),
+    today,
+  );
   return between('HISTORICAL_PRICES', symbol, from, to);
 }
 

@@ -4,7 +4,7 @@ import { addDays } from '../../query/time/days.ts';
 import type { Row } from '../derive/values.ts';
 import { type Input, INPUTS } from '../inputs/inputs.ts';
 import type { Ask, Need } from './ask.ts';
-import type { MarketType } from './marketTypes.ts';
+import { type MarketType, marketType } from './marketTypes.ts';
 
 /** Friday, 30 January 2026, half an hour after the close. */
 const NOW_MS = Date.parse('2026-01-30T21:30:00Z');
@@ -27,6 +27,13 @@ const read = ({ input }: Need): readonly Row[] => ROWS.get(input) ?? [];
 
 /** What the type answers for the inputs' examples. */
 export const exampleOf = (type: MarketType): unknown => type.answer(ASK, read);
+
+/** Names that a filter may have: a chart is of days or of minutes, whichever is asked for. */
+export function filterMembersOf(type: MarketType): readonly string[] {
+  const minutes = marketType('intraday-prices');
+  const isChart = type.options.includes('chartByDay') && minutes !== undefined;
+  return isChart ? [...membersOf(type), ...membersOf(minutes)] : membersOf(type);
+}
 
 const members = new Map<string, readonly string[]>();
 
