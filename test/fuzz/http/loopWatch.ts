@@ -14,7 +14,7 @@ export interface Watched extends AsyncDisposable {
   readonly folder: string;
   readonly secret: string;
   readonly admin: string;
-  /** How long the loop stood still at most since it was last asked, in milliseconds. */
+  /** How much a turn of the loop worked at most since it was last asked, in milliseconds of processor. */
   stoodStillMs(): Promise<number>;
 }
 
