@@ -6,14 +6,16 @@ import { Failure } from '../../store/base/failure.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
 import { refuseUnknown, type StockServices, symbolOf } from './knownSymbols.ts';
 import { answerLoaded } from './loaded.ts';
+import { tickersOf } from './symbology.ts';
 import { servedType } from './stockTypes.ts';
 
 /** One type of one symbol. */
 export async function answerStock(call: Call, services: StockServices): Promise<Answer> {
-  const symbol = symbolOf(call.path['symbol'] ?? '');
-  if (symbol === '') throw new Failure('NoSymbol');
+  const named = symbolOf(call.path['symbol'] ?? '');
+  if (named === '') throw new Failure('NoSymbol');
   const name = call.path['type'] ?? '';
-  if (symbol === 'MARKET' && isWideType(name, services.lake)) return answerWide(call, services);
+  if (named === 'MARKET' && isWideType(name, services.lake)) return answerWide(call, services);
+  const [symbol = named] = await tickersOf([named], call, services);
   const computed = computedType(name, services.lake);
   if (computed !== undefined) {
     return answerMarket(call, services, computed, symbol, (one) =>

@@ -20,6 +20,7 @@ import { listOf, refuse } from '../request/parameters.ts';
 import { formatOf } from '../read/series.ts';
 import { knownOf, type StockServices, symbolOf } from './knownSymbols.ts';
 import { asObject, lengthOf, loadedPart, nothingOf, refuseLong, type StockPart } from './loaded.ts';
+import { tickersOf } from './symbology.ts';
 import { servedType, type StockType } from './stockTypes.ts';
 
 /** SPEC.md "Limits". */
@@ -30,11 +31,14 @@ export async function answerStockBatch(call: Call, services: StockServices): Pro
   if (formatOf(call) !== 'json') refuse('format', 'must be json in a batch: its types differ');
   const named = symbolOf(call.path['symbol'] ?? '');
   const market = named === 'MARKET';
-  const symbols = symbolsOf(market ? (listOf(call.query, 'symbols') ?? []) : [named]);
+  const names = symbolsOf(market ? (listOf(call.query, 'symbols') ?? []) : [named]);
   const { asked, leftOut } = entitledTo(typesOf(call, services), call, services);
   refuseEmptyFilter(asked, call);
   const parts = new Map<Readable, StockPart>();
   const made: StockPart[] = [];
+  // Each is answered by the name that it was asked by.
+  const tickers = await tickersOf(names, call, services);
+  const symbols = [...new Set(tickers)];
   const at = momentNow(services);
   return unchargedOnFailure(call, services, made, async () => {
     const wanted = asked.filter((one) => filterLeaves(one, call));
@@ -59,9 +63,13 @@ export async function answerStockBatch(call: Call, services: StockServices): Pro
       return asObject(asked.map((one) => [one.name, bytesOf(one)]));
     };
     const [only = ''] = shown;
-    const bytes = market ? asObject(shown.map((name) => [name, ofSymbol(name)])) : ofSymbol(only);
-    const names = leftOut.map(({ name }) => name);
-    return answerOf(call, made, at, 'json', bytes, names);
+    const all = names.flatMap((name, place): readonly (readonly [string, Uint8Array])[] => {
+      const ticker = tickers[place] ?? name;
+      return shown.includes(ticker) ? [[name, ofSymbol(ticker)]] : [];
+    });
+    const bytes = market ? asObject(all) : ofSymbol(only);
+    const missing = leftOut.map(({ name }) => name);
+    return answerOf(call, made, at, 'json', bytes, missing);
   });
 }
 

@@ -38,7 +38,8 @@ curl 'http://127.0.0.1:8080/v1/stock/AAPL/quote/latestPrice?token=pk_…'
   and trades its latest price is the last close.
 - **A dataset in the shape of an answer wins**: where \`CORE\` has one of the name in the last column,
   its newest record is the answer, as [stock.md](stock.md) says.
-- **Symbols**: in any case. \`chartIEXOnly\` and \`chartIEXWhenNull\` are accepted; there is one feed.
+- **Symbols**: in any case, or by the FIGI, ISIN, CUSIP or CIK that \`SYMBOLS\` has for today.
+  \`chartIEXOnly\` and \`chartIEXWhenNull\` are accepted; there is one feed.
 `;
 
 const WIDE = `## The whole market

@@ -27,7 +27,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...['bytes', 'values', 'batch', 'decode', 'conform', 'sources/base', 'merge', 'edit'],
     ...['sources/http', 'sources/postgres', 'sources/s3', 'sources', 'targets'],
   ],
-  market: ['inputs', 'derive', 'types', 'board', 'exchange'],
+  market: ['inputs', 'derive', 'types', 'board', 'symbology', 'exchange'],
   jobs: ['run', 'schedule', 'export', 'backup', 'upkeep', 'exchange', 'deliveries'],
   api: [
     ...['request', 'auth', 'datasets', 'read', 'http', 'sql', 'market', 'stock', 'ingest'],

@@ -1,0 +1,51 @@
+// Identifiers of securities besides their tickers (INTERFACE.md 3.6): FIGI, ISIN, CUSIP and CIK, found by the
+// records of input SYMBOLS.
+import type { Day } from '../../query/time/days.ts';
+import { dayIn, type Row, textIn } from '../derive/values.ts';
+
+const KINDS = ['figi', 'isin', 'cusip', 'cik'] as const;
+
+/** 12 signs with a country or issuer before them, 9 with a check digit, or the digits of the SEC's number. */
+const SHAPES: readonly RegExp[] = [
+  /^[A-Z]{2}[A-Z0-9]{9}\d$/,
+  /^[A-Z0-9]{8}\d$/,
+  /^(?:CIK)?\d{4,10}$/,
+];
+
+/** Whether a text, in upper case, may be an identifier that is no ticker. */
+export const looksLikeIdentifier = (text: string): boolean =>
+  SHAPES.some((shape) => shape.test(text));
+
+/** Identifier -> symbol, of the records that hold today; of several the last one. */
+export function symbolsById(rows: readonly Row[], today: Day): ReadonlyMap<string, string> {
+  const symbols = new Map<string, string>();
+  for (const row of rows) {
+    const symbol = textIn(row, 'symbol');
+    if (symbol === null || !holds(row, today)) continue;
+    for (const kind of KINDS) {
+      const id = row[kind];
+      if (typeof id !== 'string' && typeof id !== 'number') continue;
+      symbols.set(kind === 'cik' ? cikOf(String(id)) : String(id).toUpperCase(), symbol);
+    }
+  }
+  // What is a ticker means its own security, whatever number another one has.
+  for (const row of rows) {
+    const symbol = textIn(row, 'symbol');
+    if (symbol !== null && holds(row, today)) symbols.set(symbol.toUpperCase(), symbol);
+  }
+  return symbols;
+}
+
+/** The symbol of a text as a caller wrote it, in upper case; undefined when it is no known identifier. */
+export const symbolOfId = (
+  text: string,
+  symbols: ReadonlyMap<string, string>,
+): string | undefined => symbols.get(text) ?? symbols.get(cikOf(text));
+
+/** Zeros before it, and the letters that some write, tell nothing. */
+const cikOf = (text: string): string => `CIK ${text.replace(/^CIK/i, '').replace(/^0+/, '')}`;
+
+function holds(row: Row, today: Day): boolean {
+  const [from, to] = [dayIn(row, 'validFrom'), dayIn(row, 'validTo')];
+  return (from === '' || from <= today) && (to === '' || to >= today);
+}
