@@ -17,5 +17,9 @@ export function inputDefaults({
   // A list is one in JSON; in CSV it may be any text, which is kept as it is.
   const scalars = properties.filter(({ type }) => type !== 'list');
   const types = Object.fromEntries(scalars.map((one) => [one.name, propertyTypeOf(one)]));
-  return { title, weight, mapping, types, symbols: SYMBOLS };
+  const index = Object.values(mapping) as readonly string[];
+  const mayMiss = properties
+    .filter(({ name, required }) => index.includes(name) && required !== true)
+    .map(({ name }) => name);
+  return { title, weight, mapping, mayMiss, types, symbols: SYMBOLS };
 }

@@ -76,7 +76,7 @@ export async function firstLoad(
   const defaults = run.services.defaultsOf(load);
   let first: First = { run, relation, defaults, firstId };
   const declared = declaredOf(first);
-  const inferred = wantedDates(relation.columns, load.mapping ?? defaults?.mapping);
+  const inferred = wantedDates(relation.columns, load.mapping ?? defaultMapping(first));
   let properties: Properties = { ...inferred, ...declared };
   let step: Step = 'guess';
   for (;;) {
@@ -129,10 +129,20 @@ const without = (properties: Properties, some: Properties): Properties =>
   Object.fromEntries(Object.entries(properties).filter(([name]) => !Object.hasOwn(some, name)));
 
 /** What the load, or else its place, says of the index; undefined when neither does. */
-function askedIndex({ defaults, run: { load } }: First): Index | undefined {
+function askedIndex(first: First): Index | undefined {
+  const { load } = first.run;
   if (load.numbered === true) return { mapping: load.mapping ?? {}, numbered: true };
-  const mapping = load.mapping ?? defaults?.mapping;
+  const mapping = load.mapping ?? defaultMapping(first);
   return mapping === undefined ? undefined : { mapping, numbered: false };
+}
+
+/** Of its place, without what the file has not and need not have. */
+function defaultMapping({ defaults, relation }: First): ColumnMapping | undefined {
+  if (defaults === undefined) return undefined;
+  const names = new Set(relation.columns.map(({ name }) => name));
+  const has = ([, name]: readonly [string, string]): boolean =>
+    names.has(name) || !defaults.mayMiss.includes(name);
+  return Object.fromEntries(Object.entries(defaults.mapping).filter(has));
 }
 
 async function widened(

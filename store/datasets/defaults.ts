@@ -6,6 +6,8 @@ export interface DatasetDefaults {
   readonly title: string;
   readonly weight: number;
   readonly mapping: ColumnMapping;
+  /** Of the mapping, properties that a file need not have: its index is the rest then. */
+  readonly mayMiss: readonly string[];
   /** Of properties that a dataset of this name may have, by their names. */
   readonly types: Readonly<Record<string, PropertyType>>;
   /** Properties whose texts are kept in upper case and without blanks around them. */
