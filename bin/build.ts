@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
 const BUILD = join(ROOT, 'build');
-const FOLDERS = ['store', 'pipeline', 'query', 'jobs', 'api', 'app', 'cli'];
+const FOLDERS = ['store', 'pipeline', 'query', 'market', 'jobs', 'api', 'app', 'cli'];
 
 /** Relative paths that end in .ts: imports, and the entry of a child process. */
 const RELATIVE = /(['"])(\.{1,2}\/[^'"\n]+)\.ts\1/g;
