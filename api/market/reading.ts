@@ -204,17 +204,16 @@ export async function readPlanned(
   for (const [name, keys] of known) {
     groups.set(name, new Map([...keys].map(([key, { rows }]) => [key, rows])));
   }
-  await Promise.all(
-    reads.map(async (read) => {
-      const body = await runSeries(read.plan, 'json', series, waiting, read.remembered);
-      length += body.bytes.byteLength;
-      refuseLong(length);
-      const keys = groups.get(read.name) ?? new Map<string, readonly Row[]>();
-      groups.set(read.name, keys);
-      for (const [key, rows] of byKey(body.bytes, read)) keys.set(key, rows);
-      keepRows(read, keys, body.bytes.byteLength);
-    }),
-  );
+  // One after the other: a request waits once in its account's queue, however many inputs it has.
+  for (const read of reads) {
+    const body = await runSeries(read.plan, 'json', series, waiting, read.remembered);
+    length += body.bytes.byteLength;
+    refuseLong(length);
+    const keys = groups.get(read.name) ?? new Map<string, readonly Row[]>();
+    groups.set(read.name, keys);
+    for (const [key, rows] of byKey(body.bytes, read)) keys.set(key, rows);
+    keepRows(read, keys, body.bytes.byteLength);
+  }
   return (need) => cutOf(groups.get(groupNameOf(need))?.get(keyOf(need.key)) ?? NONE, need);
 }
 

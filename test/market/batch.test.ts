@@ -107,6 +107,13 @@ test('actions that are entered late count from then on, and not before', async (
   assert.equal((await answered('/stock/CCC/stats/exDividendDate')).text, '"2024-02-28"');
 });
 
+test('many cold requests of one account at once wait for each other, and are answered', async () => {
+  nowMs = NOW_MS;
+  const paths = Array.from({ length: 60 }, (_, at) => `/stock/AAA/stats?cache=false&_=${at}`);
+  const answers = await Promise.all(paths.map(answered));
+  assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
+});
+
 test('what is written is answered at once, whatever was kept', async () => {
   nowMs = NOW_MS;
   assert.equal((await answered('/stock/BBB/price')).text, '15.5');
