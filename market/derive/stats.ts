@@ -92,7 +92,7 @@ const wholeMean = (bars: readonly Bar[]): number | null => {
 function closeMean(bars: readonly Bar[], sessions: number): number | null {
   if (bars.length < sessions) return null;
   const mean = meanOf(bars.slice(-sessions).map(({ split }) => split.close));
-  return mean === null ? null : rounded(mean, 4);
+  return mean === null ? null : rounded(mean);
 }
 
 /** Dividends of the last twelve months, for a share of today. */
