@@ -214,10 +214,15 @@ export function refuseFooter(last: readonly string[], rows: Rows, delimiter: str
 /** Names as a person would write them: without blanks around them, each once, none empty. */
 export function namesOf(header: readonly string[]): readonly string[] {
   const seen = new Set<string>();
+  /** The next number of a name that stands there already: 30,000 alike took 40 s when each began at 2. */
+  const next = new Map<string, number>();
   return header.map((given, at) => {
     const name = given.replace(/\p{Cc}+/gu, ' ').trim() || `column${at + 1}`;
+    const plain = name.toLowerCase();
     let own = name;
-    for (let n = 2; seen.has(own.toLowerCase()); n += 1) own = `${name}_${n}`;
+    let n = next.get(plain) ?? 2;
+    for (; seen.has(own.toLowerCase()); n += 1) own = `${name}_${n}`;
+    next.set(plain, n);
     seen.add(own.toLowerCase());
     return own;
   });

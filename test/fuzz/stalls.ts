@@ -103,6 +103,7 @@ function namedRequests({ secret }: Watched): readonly RawRequest[] {
     post('/data/FUZZ/WIDE?wait=true', `${wide}\n`),
     post('/data/FUZZ/OPEN?wait=true', `symbol,v\nA,1\n"${'\n'.repeat(1_000_000)}`),
     post('/data/FUZZ/MEMBERS?wait=true', JSON.stringify(members)),
+    post('/data/FUZZ/ALIKE?wait=true', `${'a,'.repeat(30_000)}\n`),
   ];
 }
 
