@@ -42,6 +42,8 @@ export interface Question {
   readonly deadlineMs: number;
   /** Of DuckDB and of the disk, when less than the pool's own. */
   readonly limits?: { readonly memoryBytes: number; readonly spillBytes: number };
+  /** When fewer than the pool's own. */
+  readonly threads?: number;
   /** The caller went away: the statement is interrupted. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (percent: number) => void;
@@ -277,7 +279,8 @@ export class Children {
   }
 
   #scope(slot: Slot, question: Question): Scope {
-    const { byFolder, shared, spill, threads } = this.#options;
+    const { byFolder, shared, spill } = this.#options;
+    const threads = Math.min(question.threads ?? Infinity, this.#options.threads);
     const sharing = shared === true ? Math.max(1, this.load().running) : 1;
     const most = question.limits?.memoryBytes ?? Infinity;
     const memoryBytes = Math.min(most, Math.floor(this.#options.memoryBytes / sharing));

@@ -48,7 +48,7 @@ describe('the report', () => {
     assert.equal(ok, false);
     assert.deepEqual(lines, [
       '',
-      '✖ test/b.test.ts  suite > sum',
+      '✖ test/b.test.ts  suite > sum\n      Error: 1 is not 2\n          at test/b.test.ts:7:1',
       '2 files, 61.0 s',
       '4 passed, 1 failed, 2 skipped',
     ]);
@@ -61,7 +61,7 @@ describe('the report', () => {
   test('counts what failed outside of every test', () => {
     const { lines, ok } = summary([FINE], [{ name: 'outside', reason: 'Error: gone' }], 0);
     assert.equal(ok, false);
-    assert.deepEqual(lines.slice(0, 3), ['✖ outside\n      Error: gone', '', '✖ outside']);
+    assert.deepEqual(lines.slice(0, 2), ['', '✖ outside\n      Error: gone']);
     assert.equal(lines.at(-1), '2 passed, 1 failed');
   });
 

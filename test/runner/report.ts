@@ -30,19 +30,23 @@ export function linesOf(report: FileReport): readonly string[] {
   ];
 }
 
-/** The failures again, by name, then the totals. `outside` are failures that no file is known of. */
+/**
+ * The failures again, in full: who keeps only the end of a report still reads why. Then the totals.
+ * `outside` are failures that no file is known of.
+ */
 export function summary(
   reports: readonly FileReport[],
   outside: readonly Failed[],
   ms: number,
 ): { readonly lines: readonly string[]; readonly ok: boolean } {
-  const named = reports.flatMap(({ file, failed }) => failed.map(({ name }) => `${file}  ${name}`));
-  const failures = [...named, ...outside.map(({ name }) => name)];
+  const named = reports.flatMap(({ file, failed }) =>
+    failed.map(({ name, reason }) => ({ name: `${file}  ${name}`, reason })),
+  );
+  const failures = [...named, ...outside];
   const passed = reports.reduce((sum, report) => sum + report.passed, 0);
   const lines = [
-    ...outside.map(({ name, reason }) => `✖ ${name}\n${indent(reason, 6)}`),
     '',
-    ...failures.map((failure) => `✖ ${failure}`),
+    ...failures.map(({ name, reason }) => `✖ ${name}\n${indent(reason, 6)}`),
     ...(passed + failures.length === 0 ? ['No test ran.'] : []),
     `${reports.length} files, ${secondsOf(ms)}`,
     countsOf(reports, outside.length),
