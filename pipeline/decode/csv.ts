@@ -4,12 +4,12 @@
 import { join } from 'node:path';
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { finished } from 'node:stream/promises';
-import { parse } from 'csv-parse';
-import { checkPropertyNames } from '../../store/versions/columns.ts';
+import { checkPropertyCount, checkPropertyNames } from '../../store/versions/columns.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
 import { HEAD_BYTES } from '../bytes/content.ts';
-import { cutCopy, lastLinesOf, tidyCopy, TIDY_DELIMITER } from './csvCopy.ts';
+import { cutCopy, lastLinesOf, tidyCopy, type Tidying, TIDY_DELIMITER } from './csvCopy.ts';
+import { csvParser } from './csvParser.ts';
 import {
   bestSplit,
   isAligned,
@@ -18,9 +18,11 @@ import {
   refuseHeader,
   refuseTitles,
   type Rows,
+  TITLES_MAX,
   widthOf,
   wordsOf,
 } from './csvShape.ts';
+import { hasWideLines } from './csvWidth.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
 import type { TextScan } from '../bytes/encoding.ts';
 import { type Inferred, inferType } from '../values/infer.ts';
@@ -54,13 +56,17 @@ interface CsvFile {
 
 /** @throws Failure InvalidBody in a sentence that says what to add. */
 export async function csvRelation(file: CsvFile): Promise<Relation> {
-  const { dateOrder, folder, known, reading, scan } = file;
+  const { dateOrder, known, reading, scan } = file;
   const text = wholeLines(file.head);
   const opening = openingLines(text, reading);
   const body = opening.text;
   const delimiter = opening.delimiter ?? (await delimiterOf(body));
   const rows = await rowsOf(body, delimiter, SAMPLE_ROWS + 1);
-  const lines = body.split(/\r\n|\n|\r/);
+  const first = rows[0] ?? [];
+  const trailing = trailingOf(rows);
+  const header = trailing === undefined ? first : first.slice(0, trailing - 1);
+  checkPropertyCount('the header', header.length);
+  const lines = body.split(/\r\n|\n|\r/, TITLES_MAX);
   const headerLines = Number(reading.header ?? 1);
   // A file of known names needs no second look, and a last line that fits no schema is rejected.
   const isKnown = rows[0]?.every((name) => known?.includes(name.trim()) === true) === true;
@@ -70,29 +76,18 @@ export async function csvRelation(file: CsvFile): Promise<Relation> {
   }
   if (reading.skipLast === undefined && known === undefined)
     refuseFooter(await lastLinesOf(file.path), rows, delimiter);
-  const first = rows[0] ?? [];
-  const trailing = trailingOf(rows);
-  const header = trailing === undefined ? first : first.slice(0, trailing - 1);
   const given = headerLines === 0 ? header.map(() => '') : header;
   const names = namesOf(given);
   checkPropertyNames('the header', names);
   const notes = headerLines === 0 ? [] : renamed(given, names);
   const padded = header.some((name) => name !== name.trim()) && delimiter !== ' ';
   const blank = header.length === 1 ? /\n\r?\n/.test(body) : /^[ \t]+$/m.test(body);
-  const tidies = padded || trailing !== undefined || delimiter === ' ' || blank || scan.mixedEnds;
-  let { path } = file;
-  if (reading.skipLast !== undefined && reading.skipLast > 0) {
-    const cut = join(folder, newUuid());
-    await cutCopy(path, cut, reading.skipLast);
-    path = cut;
-  }
+  const odd = padded || trailing !== undefined || delimiter === ' ' || blank || scan.mixedEnds;
+  const tidies = odd || (await hasWideLines(file.path, delimiter, names.length));
   const quotesAbove = text.slice(0, text.length - body.length).includes('"');
-  if (tidies || (quotesAbove && opening.skip > 0)) {
-    const tidy = join(folder, newUuid());
-    const { skip } = opening;
-    await tidyCopy(path, tidy, { delimiter, skip, trims: padded, trailing });
-    path = tidy;
-  }
+  const rewrites = tidies || (quotesAbove && opening.skip > 0);
+  const tidying = { delimiter, skip: opening.skip, trims: padded, trailing, width: names.length };
+  const path = await copied(file, rewrites ? tidying : undefined);
   const records = rows
     .slice(headerLines)
     .map((row) => (row.length === trailing && row.at(-1) === '' ? row.slice(0, -1) : row));
@@ -102,12 +97,28 @@ export async function csvRelation(file: CsvFile): Promise<Relation> {
     kind: 'csv',
     path,
     columns,
-    delimiter: path === file.path || !(tidies || quotesAbove) ? delimiter : TIDY_DELIMITER,
+    delimiter: rewrites ? TIDY_DELIMITER : delimiter,
     ...(skip === 0 ? {} : { skip }),
     ...(headerLines === 0 ? { headerless: true } : {}),
     ...(notes.length === 0 ? {} : { notes }),
     ...(records.length === 0 ? { empty: true } : {}),
   };
+}
+
+/** The file, or a copy without its last lines, or with its records written again. */
+async function copied(
+  { folder, path, reading: { skipLast = 0 } }: CsvFile,
+  tidying: Tidying | undefined,
+): Promise<string> {
+  let from = path;
+  if (skipLast > 0) {
+    from = join(folder, newUuid());
+    await cutCopy(path, from, skipLast);
+  }
+  if (tidying === undefined) return from;
+  const tidy = join(folder, newUuid());
+  await tidyCopy(from, tidy, tidying);
+  return tidy;
 }
 
 const trimmed = (rows: Rows): Rows => rows.map((row) => row.map((cell) => cell.trim()));
@@ -143,12 +154,19 @@ function openingLines(text: string, { delimiter, skipLines }: Reading) {
     rest = rest.slice(sep[0].length);
     skip += 1;
   }
-  for (;;) {
-    const blank = /^[ \t]*(?:\r\n|\n|\r)/.exec(rest)?.[0];
-    if (blank === undefined) return { text: rest, skip, delimiter: said };
-    rest = rest.slice(blank.length);
-    skip += 1;
+  const above = blankLinesOf(rest);
+  return { text: rest.slice(above.characters), skip: skip + above.lines, delimiter: said };
+}
+
+/** Blank lines at the beginning of a text; a head may be nothing else. */
+function blankLinesOf(text: string) {
+  const blank = /[ \t]*(?:\r\n|\n|\r)/y;
+  let [lines, characters] = [0, 0];
+  while (blank.test(text)) {
+    lines += 1;
+    characters = blank.lastIndex;
   }
+  return { lines, characters };
 }
 
 /** What was not taken as it is written. */
@@ -227,14 +245,7 @@ async function parseRows(
   isCut = text.length > HEAD_BYTES / 2,
 ): Promise<Rows> {
   const rows: string[][] = [];
-  const parser = parse({
-    delimiter,
-    relax_column_count: true,
-    relax_quotes: true,
-    skip_empty_lines: true,
-    record_delimiter: ['\r\n', '\n', '\r'],
-    to: most,
-  });
+  const parser = csvParser(delimiter, { to: most });
   parser.on('data', (row: string[]) => rows.push(row));
   let fault: unknown;
   parser.once('error', (error) => (fault = error));

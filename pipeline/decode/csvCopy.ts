@@ -5,8 +5,8 @@ import { copyFile, open, truncate } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { parse } from 'csv-parse';
 import { Failure, reasonOf, toldFull } from '../../store/base/failure.ts';
+import { csvParser } from './csvParser.ts';
 import { wordsOf } from './csvShape.ts';
 
 /** Characters of one record that is written again. */
@@ -15,7 +15,7 @@ const RECORD_CHARACTERS_MAX = 1024 ** 2;
 const TAIL_BYTES = 256 * 1024;
 
 /** How records are written again. */
-interface Tidying {
+export interface Tidying {
   readonly delimiter: string;
   /** Lines above the header: they stay as lines, so that all others keep their numbers. */
   readonly skip: number;
@@ -23,6 +23,8 @@ interface Tidying {
   readonly trims: boolean;
   /** An empty cell in this place at the end of a record goes; undefined: none does. */
   readonly trailing: number | undefined;
+  /** Cells of the header: of a wider record only the first one too many stays, for which it is rejected. */
+  readonly width: number;
 }
 
 /** The delimiter of what is written. */
@@ -43,13 +45,16 @@ export async function tidyCopy(from: string, to: string, tidying: Tidying): Prom
 }
 
 const QUOTED = /[",\r\n]|^\s|\s$/;
+/** Read at once, and made rows in one turn of the loop: 10 ms where a record is 5 bytes. */
+const PIECE_BYTES = 16 * 1024;
 /** Characters that are written at once. */
 const PIECE_CHARACTERS = 64 * 1024;
 
 async function* textOf(rows: AsyncIterable<readonly string[]>, tidying: Tidying) {
   let text = '-\n'.repeat(tidying.skip);
   for await (const row of rows) {
-    const cells = tidying.trailing === row.length && row.at(-1) === '' ? row.slice(0, -1) : row;
+    const ends = tidying.trailing === row.length && row.at(-1) === '';
+    const cells = row.slice(0, ends ? -1 : tidying.width + 1);
     if (cells.length === 1 && cells[0]?.trim() === '') continue;
     const told = cells.map((cell) =>
       QUOTED.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell,
@@ -63,17 +68,13 @@ async function* textOf(rows: AsyncIterable<readonly string[]>, tidying: Tidying)
 }
 
 async function* parsedRows(path: string, tidying: Tidying): AsyncGenerator<readonly string[]> {
-  const parser = parse({
-    delimiter: tidying.delimiter,
-    record_delimiter: ['\r\n', '\n', '\r'],
+  const parser = csvParser(tidying.delimiter, {
     bom: true,
-    relax_column_count: true,
-    relax_quotes: true,
-    skip_empty_lines: true,
     trim: tidying.trims,
     max_record_size: RECORD_CHARACTERS_MAX,
   });
-  const source = createReadStream(path, { start: await startOf(path, tidying.skip) });
+  const start = await startOf(path, tidying.skip);
+  const source = createReadStream(path, { start, highWaterMark: PIECE_BYTES });
   source.once('error', (error) => parser.destroy(error));
   for await (const row of source.pipe(parser)) yield row as string[];
 }

@@ -1,6 +1,7 @@
 // The shape of a CSV, from its first lines: what splits them, which of them is the header, and what is
 // to be said where they do not tell.
 import { Failure } from '../../store/base/failure.ts';
+import { PROPERTIES_MAX } from '../../store/versions/columns.ts';
 import { quoted } from '../bytes/excerpt.ts';
 import { inferType } from '../values/infer.ts';
 
@@ -62,7 +63,7 @@ function shareBelow(rows: Rows, width: number): number {
 /** Share of rows that a delimiter must split alike. */
 const STEADY = 0.8;
 /** Lines above a header that are looked through for it. */
-const TITLES_MAX = 50;
+export const TITLES_MAX = 50;
 
 /** Words of a line, where columns stand below each other with blanks between them. */
 export const wordsOf = (line: string): readonly string[] => line.trim().split(/\s+/);
@@ -103,15 +104,15 @@ function flagOf(name: string, value: string): string {
 }
 
 /**
- * @param lines of the text, from its first one on
+ * @param lines of the text, the first TITLES_MAX of them
  * @param delimiter of one character
  * @throws Failure InvalidBody for lines above the header, naming how many.
  */
 export function refuseTitles(rows: Rows, lines: readonly string[], delimiter: string): void {
   const [header = [], ...records] = rows;
   const { width, share } = widthOf(records);
-  if (records.length < 2 || header.length >= width || width < 2) return;
-  const at = lines.slice(0, TITLES_MAX).findIndex((line) => line.split(delimiter).length === width);
+  if (records.length < 2 || header.length >= width || width < 2 || width > PROPERTIES_MAX) return;
+  const at = lines.findIndex((line) => line.split(delimiter).length === width);
   const names = (lines[at] ?? '').split(delimiter).map((name) => name.replace(/^"|"$/g, ''));
   const isHeader = at > 0 && names.every((name) => kindOf([name]) === 'text') && share >= 0.5;
   const title = quoted(lines.find((line) => line.trim() !== '') ?? '');

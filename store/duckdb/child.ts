@@ -49,7 +49,8 @@ process.on('message', (message: ToChild) => {
   interrupted = message.id;
   if (running?.id === message.id) running.connection.interrupt();
 });
-process.on('disconnect', () => process.exit(0));
+// An exit would wait for the statement that runs: minutes, while nobody wants its answer.
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 
 async function serve(request: Request): Promise<void> {
   const timer = setInterval(() => tellState(request), TELL_MS);

@@ -90,17 +90,22 @@ const isReserved = (name: string): boolean => /^_system/i.test(name);
 /** Characters of a property's name. */
 const PROPERTY_NAME_MAX = 256;
 
+/** @throws Failure InvalidBody when a record would have no property, or too many. */
+export function checkPropertyCount(what: string, count: number): void {
+  if (count === 0) throw new Failure('InvalidBody', `${what} names no column`);
+  if (count > PROPERTIES_MAX) {
+    const rule = `at most ${PROPERTIES_MAX} (PROPERTIES_MAX): what is wider could not be read`;
+    throw new Failure('InvalidBody', `${what} has over ${PROPERTIES_MAX} columns, ${rule}`);
+  }
+}
+
 /**
  * Checks the names of a record's properties: real files have spaces and signs in theirs, so only
  * what can not stand beside another or in an answer is refused.
  * @throws Failure InvalidBody naming the property and the rule; `what` says where the names stand.
  */
 export function checkPropertyNames(what: string, names: readonly string[]): void {
-  if (names.length === 0) throw new Failure('InvalidBody', `${what} names no column`);
-  if (names.length > PROPERTIES_MAX) {
-    const rule = `at most ${PROPERTIES_MAX} (PROPERTIES_MAX): what is wider could not be read`;
-    throw new Failure('InvalidBody', `${what} has over ${PROPERTIES_MAX} columns, ${rule}`);
-  }
+  checkPropertyCount(what, names.length);
   const seen = new Set<string>();
   for (const name of names) {
     const fault = nameFault(name);

@@ -104,6 +104,10 @@ function namedRequests({ secret }: Watched): readonly RawRequest[] {
     post('/data/FUZZ/OPEN?wait=true', `symbol,v\nA,1\n"${'\n'.repeat(1_000_000)}`),
     post('/data/FUZZ/MEMBERS?wait=true', JSON.stringify(members)),
     post('/data/FUZZ/ALIKE?wait=true', `${'a,'.repeat(30_000)}\n`),
+    post('/data/FUZZ/NUL?wait=true', `symbol,v\nA,(${'\n'.repeat(1_000_000)}\0`),
+    post('/data/FUZZ/ENDS?wait=true', `symbol,v\n${'A,1,\n'.repeat(60_000)}`),
+    post('/data/FUZZ/ABOVE?wait=true', `${'\n'.repeat(1_000_000)}symbol,v\nA,1\n`),
+    post('/data/FUZZ/MANY?wait=true', `${'a,'.repeat(400_000)}\n${'1,'.repeat(60_000)}\n`),
   ];
 }
 

@@ -167,3 +167,21 @@ describe('a wider dataset is refused, with the limit', () => {
     }
   });
 });
+
+describe('a record with many more cells than the header', () => {
+  // DuckDB was at one of them for minutes: an error for each cell, each with a copy of the line.
+  test('is rejected by itself', async () => {
+    await using server = await startServer();
+    const wide = `W,${'1,'.repeat(300_000)}`;
+    const quoted = `Q,"${'x,'.repeat(500)}"`;
+    const body = `symbol,v\nA,1\n${wide}\n${quoted}\nB,2\n${`C,${'1,'.repeat(300)}\n`.repeat(50)}D,4\n`;
+    const answer = await load(server, 'W', body);
+    const text = await answer.text();
+    assert.equal(answer.status, 200, text);
+    const { text: rows } = await send(server, 'GET', '/data/WS/W?limit=10');
+    const symbols = (JSON.parse(rows) as readonly { readonly symbol: string }[]).map(
+      ({ symbol }) => symbol,
+    );
+    assert.deepEqual(symbols.sort(), ['A', 'B', 'D', 'Q']);
+  });
+});
