@@ -193,6 +193,16 @@ interface Waiting {
 /** An answer is made in memory: what it is made of has no more bytes together. */
 const BYTES_MAX = 64 * 1024 ** 2;
 
+/** Keys of a read from which on it is worth a place more in its account's queue. */
+const MANY_KEYS = 20;
+
+/**
+ * Reads of one request, however many inputs it has: with all of them at once, thirteen quotes filled their
+ * account's queue. A batch waits for two at a time.
+ */
+const lanesOf = (reads: readonly PlannedRead[]): number =>
+  reads.some(({ group }) => group.keys.length >= MANY_KEYS) ? 2 : 1;
+
 /** @throws Failure TooLarge, TimedOut, ChildLost, Busy. */
 export async function readPlanned(
   { known, reads }: Planned,
@@ -204,16 +214,19 @@ export async function readPlanned(
   for (const [name, keys] of known) {
     groups.set(name, new Map([...keys].map(([key, { rows }]) => [key, rows])));
   }
-  // One after the other: a request waits once in its account's queue, however many inputs it has.
-  for (const read of reads) {
-    const body = await runSeries(read.plan, 'json', series, waiting, read.remembered);
-    length += body.bytes.byteLength;
-    refuseLong(length);
-    const keys = groups.get(read.name) ?? new Map<string, readonly Row[]>();
-    groups.set(read.name, keys);
-    for (const [key, rows] of byKey(body.bytes, read)) keys.set(key, rows);
-    keepRows(read, keys, body.bytes.byteLength);
-  }
+  const left = reads.values();
+  const lane = async (): Promise<void> => {
+    for (const read of left) {
+      const body = await runSeries(read.plan, 'json', series, waiting, read.remembered);
+      length += body.bytes.byteLength;
+      refuseLong(length);
+      const keys = groups.get(read.name) ?? new Map<string, readonly Row[]>();
+      groups.set(read.name, keys);
+      for (const [key, rows] of byKey(body.bytes, read)) keys.set(key, rows);
+      keepRows(read, keys, body.bytes.byteLength);
+    }
+  };
+  await Promise.all(Array.from({ length: lanesOf(reads) }, lane));
   return (need) => cutOf(groups.get(groupNameOf(need))?.get(keyOf(need.key)) ?? NONE, need);
 }
 
