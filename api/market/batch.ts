@@ -1,8 +1,10 @@
 // Types of a batch that are computed: what is known, and for the rest one plan and one read for all of them.
+import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { Ask, Need, Read } from '../../market/types/ask.ts';
 import type { MarketType } from '../../market/types/marketTypes.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
 import type { Body } from '../../store/duckdb/protocol.ts';
+import { monotonicMs } from '../../store/base/clock.ts';
 import type { Moment } from '../../store/history/history.ts';
 import { callerOf } from '../auth/access.ts';
 import type { Fare } from '../read/metering.ts';
@@ -50,6 +52,7 @@ export async function computedBatch(
   const known = [...all.values()].flatMap((of) => [...of.known.values()]);
   const snapshot = Math.max(planned.snapshot, ...known.map((answer) => answer.snapshot));
   let reading: Promise<Read> | undefined;
+  const turn = turns();
   const answered = async (one: Asked, of: TypeAsked): Promise<Body> => {
     const before = of.known.get(one);
     if (before !== undefined) return before.body;
@@ -73,9 +76,25 @@ export async function computedBatch(
     bodiesOf: async (type) => {
       const of = all.get(type) ?? NONE;
       const bodies: Body[] = [];
-      for (const one of of.asked) bodies.push(await answered(one, of));
+      for (const one of of.asked) {
+        bodies.push(await answered(one, of));
+        if (!of.known.has(one)) await turn();
+      }
       return bodies;
     },
+  };
+}
+
+/** Milliseconds of computing before others have their turn of the loop. */
+const TURN_MS = 5;
+
+/** Lets others have their turn, when what was computed since the last one took its time. */
+function turns(): () => Promise<void> {
+  let sinceMs = monotonicMs();
+  return async () => {
+    if (monotonicMs() - sinceMs < TURN_MS) return;
+    await othersTurn();
+    sinceMs = monotonicMs();
   };
 }
 
