@@ -10,27 +10,53 @@ import { lastMoment } from '../read/moments.ts';
 import { answerSeries, fareOf, readDataset } from '../read/series.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
 import { refuseUnknown, type StockServices } from './knownSymbols.ts';
-import { type Asking, recordsOf, refuseUseless, withPart } from './stockParameters.ts';
-import type { StockType } from './stockTypes.ts';
+import {
+  type Asking,
+  partsOf,
+  type PathParts,
+  recordsOf,
+  refuseUseless,
+} from './stockParameters.ts';
+import { isOfMarket, type StockType } from './stockTypes.ts';
 
-/** One type of one symbol. */
+/** One type of one symbol, or of all of them. */
 export async function answerLoaded(
   given: Call,
   services: StockServices,
   type: StockType,
   symbol: string,
 ): Promise<Answer> {
-  const call = { ...given, query: withPart(type, given.path['part'], given.query) };
+  const parts = partsOf(type, given.path, given.query);
+  const call = { ...given, query: parts.query };
   const dataset = datasetOf(callerOf(call.caller), CORE, type.dataset, services.lake);
   refuseUseless(type, call.query);
-  const records = recordsOf(type, dataset, askingOf(call, services, true));
+  const isMarket = isOfMarket(type, symbol);
+  const records = recordsOf(type, dataset, { ...askingOf(call, services, true), parts });
   const dress = async (body: Body, format: string): Promise<Body> => {
-    if (body.objects === 0) await refuseUnknown(symbol, call, services);
-    return format === 'json' ? { ...body, bytes: shapedAs(type, symbol, body) } : body;
+    if (body.objects === 0 && !isMarket) await refuseUnknown(symbol, call, services);
+    return format === 'json' ? { ...body, bytes: dressed(type, symbol, body, parts) } : body;
   };
-  const parameters = { ...records, keys: [symbol] };
+  const parameters = isMarket ? records : { ...records, keys: [symbol] };
   return answerSeries(call, services, dataset, 'data', { parameters, dress });
 }
+
+/** An answer as its path wants it: one value, one record, or as its type is. */
+function dressed(
+  type: StockType,
+  symbol: string,
+  body: Body,
+  { attribute, isNext }: PathParts,
+): Uint8Array {
+  if (attribute !== undefined) {
+    const [record = {}] = recordsIn(body);
+    return Buffer.from(JSON.stringify(Object.values(record)[0] ?? null));
+  }
+  if (isNext !== true) return shapedAs(type, symbol, body);
+  return body.objects === 0 ? Buffer.from('{}') : body.bytes.subarray(1, -1);
+}
+
+const recordsIn = ({ bytes }: Pick<Body, 'bytes'>): readonly Readonly<Record<string, unknown>>[] =>
+  JSON.parse(Buffer.from(bytes).toString('utf8')) as readonly Readonly<Record<string, unknown>>[];
 
 /** A type's part of a batch. */
 export interface StockPart extends Part {
@@ -116,15 +142,28 @@ const askingOf = (
 });
 
 /** A type's records of one symbol in the shape of its type; what has none is `{}` or `[]`. */
-function shapedAs(type: StockType, symbol: string, { bytes, objects }: Body): Uint8Array {
-  const within = type.shape === 'newest' ? type.within : undefined;
-  if (type.shape !== 'record' && within === undefined) return bytes;
-  if (objects === 0) return Buffer.from('{}');
-  if (type.shape === 'record') return bytes.subarray(1, -1);
-  return asObject([
-    ['symbol', Buffer.from(JSON.stringify(symbol))],
-    [within ?? '', bytes],
-  ]);
+function shapedAs(type: StockType, symbol: string, body: Body): Uint8Array {
+  if (type.shape === 'record') {
+    return body.objects === 0 ? Buffer.from('{}') : body.bytes.subarray(1, -1);
+  }
+  if (type.shape !== 'newest') return body.bytes;
+  const { beside, only, within } = type;
+  const bytes = only === undefined ? body.bytes : valuesOf(only, body);
+  if (within === undefined) return bytes;
+  if (body.objects === 0) return Buffer.from('{}');
+  const members = Object.entries(beside ?? { symbol }).map(
+    ([name, value]) => [name, Buffer.from(JSON.stringify(value))] as const,
+  );
+  return asObject([...members, [within, bytes]]);
+}
+
+/** One property of each record; records in another spelling are told by it too. */
+function valuesOf(property: string, body: Body): Uint8Array {
+  const values = recordsIn(body).map((record) => {
+    const name = Object.keys(record).find((one) => one.toLowerCase() === property);
+    return name === undefined ? null : record[name];
+  });
+  return Buffer.from(JSON.stringify(values));
 }
 
 /** Members as an object: values are JSON already, and stay as they are to the last digit. */

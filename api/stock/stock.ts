@@ -7,14 +7,14 @@ import type { Answer, Call } from '../request/endpoint.ts';
 import { refuseUnknown, type StockServices, symbolOf } from './knownSymbols.ts';
 import { answerLoaded } from './loaded.ts';
 import { tickersOf } from './symbology.ts';
-import { servedType } from './stockTypes.ts';
+import { MARKET, servedType } from './stockTypes.ts';
 
 /** One type of one symbol. */
 export async function answerStock(call: Call, services: StockServices): Promise<Answer> {
   const named = symbolOf(call.path['symbol'] ?? '');
   if (named === '') throw new Failure('NoSymbol');
   const name = call.path['type'] ?? '';
-  if (named === 'MARKET' && isWideType(name, services.lake)) return answerWide(call, services);
+  if (named === MARKET && isWideType(name, services.lake)) return answerWide(call, services);
   const [symbol = named] = await tickersOf([named], call, services);
   const computed = computedType(name, services.lake);
   if (computed !== undefined) {
@@ -23,6 +23,6 @@ export async function answerStock(call: Call, services: StockServices): Promise<
     );
   }
   const type = servedType(name, services.lake);
-  if (type === undefined || call.path['detail'] !== undefined) throw new Failure('NotFound');
+  if (type === undefined) throw new Failure('NotFound');
   return answerLoaded(call, services, type, symbol);
 }

@@ -64,22 +64,49 @@ export function refuseUseless(type: StockType, query: Values): void {
 
 function takenBy(type: StockType, alone: boolean): ReadonlySet<string> {
   if (type.shape === 'record') return new Set();
+  if (type.shape === 'coming') return new Set(alone ? [...DAYS, ...COUNT] : []);
   if (type.shape === 'days') return new Set([...DAYS, ...CHART, ...(alone ? COUNT : [])]);
   const periods = type.periods === true ? PERIOD : [];
   return new Set([...COUNT, ...periods, ...(alone ? DAYS : [])]);
 }
 
 const COUNTED = /^[1-9]\d{0,8}$/;
+/** In place of a range: what comes next. */
+const NEXT = 'next';
+
+/** What a path says beside the symbol and the type. */
+export interface PathParts {
+  readonly query: Values;
+  /** One attribute of one record is the whole answer. */
+  readonly attribute?: { readonly name: string; readonly place: number };
+  /** The next record alone, as an object. */
+  readonly isNext?: true;
+}
 
 /**
- * The query with what clients say in the path instead: `/chart/1y`, `/news/last/5`, `/earnings/4`.
+ * The query with what clients say in the path instead: `/chart/1y`, `/news/last/5`, `/earnings/4`,
+ * `/dividends/next`; and the attribute of a path: `/company/sector`, `/estimates/1/consensusEPS`.
  * @throws Failure NotFound where a type has no such part.
  */
-export function withPart(type: StockType, part: string | undefined, query: Values): Values {
-  if (part === undefined) return query;
-  if (type.shape === 'days') return { ...query, range: part };
-  if (type.shape === 'newest' && COUNTED.test(part)) return { ...query, last: Number(part) };
-  throw new Failure('NotFound');
+export function partsOf(
+  type: StockType,
+  { detail, part }: Readonly<Record<string, string | undefined>>,
+  query: Values,
+): PathParts {
+  if (part === undefined) return { query };
+  const none = new Failure('NotFound');
+  if (type.shape === 'newest') {
+    if (!COUNTED.test(part)) throw none;
+    const count = Number(part);
+    if (detail === undefined) return { query: { ...query, last: count } };
+    if (type.only !== undefined) throw none;
+    return { query, attribute: { name: detail, place: count } };
+  }
+  if (detail !== undefined) throw none;
+  if (type.shape === 'record') return { query, attribute: { name: part, place: 1 } };
+  if (type.shape === 'coming') return { query: { ...query, range: part, calendar: true } };
+  if (type.next === true && part.toLowerCase() === NEXT) return { query, isNext: true };
+  return { query: { ...query, range: part } };
 }
 
 /** Who asks, and when. */
@@ -89,6 +116,7 @@ export interface Asking {
   readonly zone: string;
   /** Records of one answer at most. */
   readonly rowsMax: number;
+  readonly parts?: PathParts;
 }
 
 /**
@@ -100,8 +128,21 @@ export function recordsOf(type: StockType, dataset: Dataset, asking: Asking): Se
   const taken = takenBy(type, alone);
   const kept = Object.entries(query).filter(([name]) => name === 'filter' || taken.has(name));
   const read = readSeries({ path: {}, query: Object.fromEntries(kept) }, zone);
+  const { attribute, isNext } = asking.parts ?? {};
+  if (isNext === true) return { ...read, range: undefined, next: 1, limit: 1 };
+  if (attribute !== undefined) {
+    const filter = [propertyOf(dataset, attribute.name)];
+    const subkey = type.shape === 'newest' ? periodOf(type, dataset, query) : undefined;
+    const { place } = attribute;
+    return { ...read, filter, subkey, limit: 1, offset: place - 1, sort: 'desc' };
+  }
   if (type.shape === 'record') return { ...read, last: 1 };
   const dated = isDated(read);
+  if (type.shape === 'coming') {
+    const first = read.last ?? rowsMax;
+    const { last: _last, ...rest } = read;
+    return dated ? { ...rest, first, sort: read.sort ?? 'asc' } : { ...rest, next: first };
+  }
   if (type.shape === 'newest') {
     const last = read.last ?? (dated ? rowsMax : type.last);
     return { ...read, last, subkey: periodOf(type, dataset, query) };
@@ -114,6 +155,14 @@ export function recordsOf(type: StockType, dataset: Dataset, asking: Asking): Se
     interval: numberOf(query, 'chartInterval'),
     sort: read.sort,
   };
+}
+
+/** The owner's spelling of an attribute. @throws Failure NotFound. */
+function propertyOf({ schema }: Dataset, name: string): string {
+  const names = Object.keys(schema.properties);
+  const found = names.find((one) => one.toLowerCase() === name.toLowerCase());
+  if (found === undefined) throw new Failure('NotFound');
+  return found;
 }
 
 function periodOf(

@@ -21,6 +21,8 @@ interface DaysType extends Named {
   readonly shape: 'days';
   /** Range code when the caller names no days. */
   readonly range: string;
+  /** `next` in place of a range: the record that comes next, as an object. */
+  readonly next?: true;
 }
 
 /** The newest records, newest first. */
@@ -30,37 +32,75 @@ interface NewestType extends Named {
   readonly last: number;
   /** Member that holds them, beside `symbol`; a bare array when left out. */
   readonly within?: string;
+  /** The property that stands for its record in the array. */
+  readonly only?: string;
+  /** Members beside the array `within`, in place of the symbol. */
+  readonly beside?: Readonly<Record<string, boolean>>;
   /** The dataset's subkey says of which period a record is: `quarterly` or `annual`. */
   readonly periods?: true;
+  /** `/stock/market/{type}` is of all symbols. */
+  readonly market?: true;
 }
 
-export type StockType = RecordType | DaysType | NewestType;
+/** Records from today on, the next one first; of one symbol, or with `market` of all. */
+interface ComingType extends Named {
+  readonly shape: 'coming';
+  readonly market: true;
+}
+
+export type StockType = RecordType | DaysType | NewestType | ComingType;
+
+const record = (name: string, dataset: string): StockType => ({ name, dataset, shape: 'record' });
+const newest = (name: string, dataset: string, last: number): NewestType => ({
+  ...{ name, dataset, shape: 'newest', last },
+});
+const coming = (name: string, dataset: string): StockType => ({
+  ...{ name, dataset, shape: 'coming', market: true },
+});
+const statement = (name: string, dataset: string, within: string): StockType => ({
+  ...{ name, dataset, within, shape: 'newest', last: 1, periods: true },
+});
+
+/** Peers of a symbol; each is a record of its own. */
+const PEERS_MOST = 100;
 
 export const STOCK_TYPES: readonly StockType[] = [
-  { name: 'company', dataset: 'COMPANY', shape: 'record' },
-  { name: 'quote', dataset: 'QUOTE', shape: 'record' },
-  { name: 'delayed-quote', dataset: 'DELAYED_QUOTE', shape: 'record' },
-  { name: 'book', dataset: 'BOOK', shape: 'record' },
-  { name: 'ohlc', dataset: 'OHLC', shape: 'record' },
-  { name: 'logo', dataset: 'LOGO', shape: 'record' },
-  { name: 'stats', dataset: 'STATS', shape: 'record' },
-  { name: 'advanced-stats', dataset: 'ADVANCED_STATS', shape: 'record' },
-  { name: 'price-target', dataset: 'PRICE_TARGET', shape: 'record' },
-  { name: 'dividends', dataset: 'DIVIDENDS', shape: 'days', range: '1m' },
-  { name: 'splits', dataset: 'SPLITS', shape: 'days', range: '1m' },
+  record('company', 'COMPANY'),
+  record('quote', 'QUOTE'),
+  record('delayed-quote', 'DELAYED_QUOTE'),
+  record('book', 'BOOK'),
+  record('ohlc', 'OHLC'),
+  record('logo', 'LOGO'),
+  record('stats', 'STATS'),
+  record('advanced-stats', 'ADVANCED_STATS'),
+  record('price-target', 'PRICE_TARGET'),
+  { name: 'dividends', dataset: 'DIVIDENDS', shape: 'days', range: '1m', next: true },
+  { name: 'splits', dataset: 'SPLITS', shape: 'days', range: '1m', next: true },
   { name: 'insider-transactions', dataset: 'INSIDER_TRANSACTIONS', shape: 'days', range: '1y' },
-  { name: 'news', dataset: 'NEWS', shape: 'newest', last: 10 },
-  { name: 'largest-trades', dataset: 'LARGEST_TRADES', shape: 'newest', last: 10 },
-  ...[
-    ['earnings', 'EARNINGS', 'earnings'],
-    ['estimates', 'ESTIMATES', 'estimates'],
-    ['financials', 'FINANCIALS', 'financials'],
-    ['income', 'INCOME', 'income'],
-    ['balance-sheet', 'BALANCE_SHEET', 'balancesheet'],
-    ['cash-flow', 'CASH_FLOW', 'cashflow'],
-  ].map(([name = '', dataset = '', within = '']): StockType => ({
-    ...{ name, dataset, within, shape: 'newest', last: 1, periods: true },
-  })),
+  { ...newest('news', 'NEWS', 10), market: true },
+  newest('largest-trades', 'LARGEST_TRADES', 10),
+  { ...newest('peers', 'PEERS', PEERS_MOST), only: 'peer' },
+  {
+    ...newest('relevant', 'PEERS', PEERS_MOST),
+    only: 'peer',
+    within: 'symbols',
+    beside: { peers: true },
+  },
+  newest('recommendation-trends', 'RECOMMENDATION_TRENDS', 4),
+  newest('fund-ownership', 'FUND_OWNERSHIP', 10),
+  newest('institutional-ownership', 'INSTITUTIONAL_OWNERSHIP', 10),
+  newest('insider-roster', 'INSIDER_ROSTER', 10),
+  newest('insider-summary', 'INSIDER_SUMMARY', 10),
+  coming('upcoming-earnings', 'EARNINGS_CALENDAR'),
+  coming('upcoming-dividends', 'DIVIDENDS'),
+  coming('upcoming-splits', 'SPLITS'),
+  coming('upcoming-ipos', 'IPOS'),
+  statement('earnings', 'EARNINGS', 'earnings'),
+  statement('estimates', 'ESTIMATES', 'estimates'),
+  statement('financials', 'FINANCIALS', 'financials'),
+  statement('income', 'INCOME', 'income'),
+  statement('balance-sheet', 'BALANCE_SHEET', 'balancesheet'),
+  statement('cash-flow', 'CASH_FLOW', 'cashflow'),
 ];
 
 const BY_NAME: ReadonlyMap<string, StockType> = new Map(
@@ -72,6 +112,13 @@ export function servedType(name: string, lake: Lake): StockType | undefined {
   const type = BY_NAME.get(name.toLowerCase());
   return type === undefined || servingDataset(type, lake) === undefined ? undefined : type;
 }
+
+/** The word that stands for all symbols. */
+export const MARKET = 'MARKET';
+
+/** Whether a type is of all symbols where their word stands in place of one. */
+export const isOfMarket = (type: StockType, symbol: string): boolean =>
+  symbol === MARKET && 'market' in type && type.market === true;
 
 function servingDataset({ dataset }: StockType, { directory }: Lake): Dataset | undefined {
   const found = directory.dataset(CORE, dataset);

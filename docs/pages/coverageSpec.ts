@@ -220,14 +220,8 @@ export const SPEC: readonly CoverageRow[] = [
       'market#a quote in the session: trades tell the price, minutes the day, days the year',
     ],
     ['/stock/{symbol}/quote/{attribute}', 'market#one of its attributes'],
-    ['/stock/{symbol}/company', 'test/api/read/stock.test.ts'],
+    ['/stock/{symbol}/company', 'reference#one of them'],
+    ['/stock/{symbol}/estimates/{n}/{attribute}', 'reference#and of estimates'],
   ]),
-  ...later('SPEC other parts', [
-    '/stock/{symbol}/estimates/{n}/{attribute}',
-    '/tops',
-    'data points',
-    'files',
-    'rules',
-    'streaming',
-  ]),
+  ...later('SPEC other parts', ['/tops', 'data points', 'files', 'rules', 'streaming']),
 ];

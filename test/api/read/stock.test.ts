@@ -212,20 +212,33 @@ test('the test environment answers other values, the same in a batch and alone',
 });
 
 test('every type of the table is served, in its shape', async () => {
-  const csv = 'symbol,date,v\nS100,2024-02-28,1\nS100,2024-02-29,2\n';
+  const csv = 'symbol,date,peer\nS100,2024-02-28,X\nS100,2024-02-29,Y\nS100,2024-03-01,Z\n';
   for (const { dataset } of STOCK_TYPES) await loadCore(world, dataset, csv);
   const known = new Set(['QUOTE', 'NEWS', 'EARNINGS']);
-  const [first, second] = [28, 29].map((day) => ({
-    ...{ symbol: 'S100', date: `2024-02-${day}`, v: day - 27 },
-  }));
+  const [past, today, coming] = ['2024-02-28,X', '2024-02-29,Y', '2024-03-01,Z']
+    .map((row) => row.split(','))
+    .map(([date, peer]) => ({ symbol: 'S100', date, peer }));
   for (const type of STOCK_TYPES.filter(({ dataset }) => !known.has(dataset))) {
     const { messages, text } = await askStock(world, `/S100/${type.name}`);
-    const array = type.shape === 'newest' ? [second, first].slice(0, type.last) : [second, first];
-    const within = type.shape === 'newest' ? type.within : undefined;
-    const whole = within === undefined ? array : { symbol: 'S100', [within]: array };
-    const expected = type.shape === 'record' ? second : whole;
+    const newestFirst = [coming, today, past];
+    const array = {
+      record: [coming],
+      days: [today, past],
+      newest: newestFirst.slice(0, type.shape === 'newest' ? type.last : 0),
+      coming: [today, coming],
+    }[type.shape];
+    const { beside, only, within } = {
+      beside: undefined,
+      only: undefined,
+      within: undefined,
+      ...type,
+    };
+    const values = only === undefined ? array : array.map((record) => record?.peer);
+    const whole =
+      within === undefined ? values : { ...(beside ?? { symbol: 'S100' }), [within]: values };
+    const expected = type.shape === 'record' ? coming : whole;
     assert.deepEqual(JSON.parse(text), expected, `${type.name}: ${text}`);
-    assert.equal(messages, type.shape === 'record' ? 1 : array.length, type.name);
+    assert.equal(messages, array.length, type.name);
   }
 });
 
