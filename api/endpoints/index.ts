@@ -62,6 +62,7 @@ import {
 import { getSignedToken, signToken } from './accounts/signing.ts';
 import { changeSource, createSource, deleteSource, getSource, listSourcesOf } from './sources/sources.ts';
 import { postSqlQuery, sqlQuery } from './read/sql.ts';
+import { dataPoint, dataPoints } from './read/dataPoints.ts';
 import { tradingDays } from './read/refData.ts';
 import { marketVolume, stock, stockBatch } from './read/stock.ts';
 import { changeToken, createToken, disableToken, listTokens, rotateToken } from './accounts/tokens.ts';
@@ -94,6 +95,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   stock,
   marketVolume,
   tradingDays,
+  dataPoints,
+  dataPoint,
   sqlQuery,
   postSqlQuery,
   listViews,

@@ -192,7 +192,7 @@ const OF_DAYS: ReadonlySet<Need['input']> = new Set<Need['input']>([
 ]);
 
 /** Messages of one attribute (INTERFACE.md 0.3). */
-const ATTRIBUTE_WEIGHT = 1;
+export const ATTRIBUTE_WEIGHT = 1;
 
 /**
  * The type that answers one attribute of another. One that stats do not have is all of them, as clients

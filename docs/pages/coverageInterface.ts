@@ -106,12 +106,13 @@ export const INTERFACE: readonly CoverageRow[] = [
     ['upcoming-dividends of a symbol', 'reference#what is to come of one symbol'],
     ['upcoming-dividends of the market', 'reference#and of all'],
     ['news of the market', 'reference#of the market'],
+    ['data-points list', 'reference#the data points of a symbol'],
   ]),
   ...later('INTERFACE 1', [
     ...['upcoming-events', 'today-earnings', 'collections', 'sector-performance', 'sentiment'],
     ...['options', 'technical indicators', 'crypto', 'fx', 'tops, last, deep'],
     ...['ref-data symbols, exchanges, identifiers', 'search'],
-    ...['exchange stats, hist', 'data-points list'],
+    ...['exchange stats, hist'],
   ]),
   ...rows('INTERFACE 3.1', [
     ['CORE, in any case', 'prices#messages are objects times weight'],

@@ -30,7 +30,8 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   market: ['inputs', 'derive', 'types', 'board', 'symbology', 'exchange'],
   jobs: ['run', 'schedule', 'export', 'backup', 'upkeep', 'exchange', 'deliveries'],
   api: [
-    ...['request', 'auth', 'datasets', 'read', 'http', 'sql', 'market', 'stock', 'ingest'],
+    ...['request', 'auth', 'datasets', 'read', 'http', 'sql', 'market', 'stock', 'points'],
+    'ingest',
     ...['endpoints/accounts', 'endpoints/read', 'endpoints/data', 'endpoints/sources', 'endpoints'],
   ],
   app: ['.'],

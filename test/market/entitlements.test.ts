@@ -78,6 +78,10 @@ const ROUTES: readonly string[] = [
   ...['batch?types=quote,price,chart,largest-trades,book&range=1d', 'quote?cache=false'],
 ].map((path) => `/stock/AAA/${path}`);
 
+const POINTS: readonly string[] = [
+  ...['QUOTE-LATESTPRICE', 'QUOTE-IEXBIDPRICE', 'QUOTE-HIGH', 'MARKETCAP', 'QUOTE-LAST-UPDATED'],
+].map((key) => `/data-points/AAA/${key}`);
+
 const WIDE: readonly string[] = [
   '/stock/market/list/mostactive',
   '/stock/market/volume',
@@ -93,7 +97,7 @@ const WIDE: readonly string[] = [
 ];
 
 describe('a millisecond before its delay has passed', () => {
-  for (const route of [...ROUTES, ...WIDE]) {
+  for (const route of [...ROUTES, ...POINTS, ...WIDE]) {
     test(`${route}: nobody else is told`, async () => {
       nowMs = Date.parse('2024-02-29T18:45:00.000Z') + DELAY_MS - 1;
       // In memory or not, and whoever asked before.
@@ -177,6 +181,10 @@ test('an input that may not be read is as if it were not there', async () => {
   await change('HISTORICAL_PRICES', { level: 'restricted' });
   assert.equal((await ask('/stock/AAA/quote', world.other)).status, 401);
   assert.equal((await ask('/stock/AAA/chart', world.other)).status, 401);
+  assert.equal((await ask('/data-points/AAA/QUOTE-LATESTPRICE', world.other)).status, 401);
+  assert.equal((await ask('/data-points/AAA/QUOTE-LAST-UPDATED', world.other)).status, 401);
+  const points = await ask('/data-points/AAA', world.other);
+  assert.equal(points.status, 404, points.text);
 });
 
 interface Answered {

@@ -138,6 +138,9 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
     metered: true,
     path: () => ({ type: 'trade', direction: 'next', last: '1', startDate: '20240102' }),
   },
+  // What the points of the stock door's types are, and who reads them: test/api/read/dataPoints.test.ts.
+  listDataPoints: { reach: 'core', answers: 404 },
+  getDataPoint: { reach: 'core', metered: true, answers: 404 },
   getStock: { reach: 'core', metered: true, path: () => ({ type: 'quote' }), answers: 404 },
   sqlQuery: [
     {

@@ -1,0 +1,43 @@
+// Data points: which a symbol has, and one of them as plain text (SPEC.md "Data points").
+import { Type } from 'typebox';
+import { listPoints } from '../../points/pointList.ts';
+import { answerPoint } from '../../points/pointValue.ts';
+import { SERIES_PARAMETERS } from '../../read/seriesParameters.ts';
+import type { Endpoint } from '../../request/endpoint.ts';
+
+const OF_VALUE = new Set(['cache', 'cacheTTL', 'estimate', 'maxMessages', 'asOf']);
+
+export const dataPoints: Endpoint = {
+  id: 'listDataPoints',
+  method: 'GET',
+  path: '/data-points/:symbol',
+  token: 'publishable',
+  weight: 'free',
+  failures: 'data',
+  inTest: true,
+  summary: 'The data points of a symbol: key, messages, what it is, and when it was written last.',
+  parameters: [],
+  answer: Type.Array(
+    Type.Object({
+      key: Type.String(),
+      weight: Type.Number(),
+      description: Type.String(),
+      lastUpdated: Type.String(),
+    }),
+  ),
+  handle: listPoints,
+};
+
+export const dataPoint: Endpoint = {
+  id: 'getDataPoint',
+  method: 'GET',
+  path: '/data-points/:symbol/:key',
+  token: 'publishable',
+  weight: 'the weight in the list',
+  failures: 'data',
+  inTest: true,
+  summary: 'One data point as plain text, such as QUOTE-LATESTPRICE; empty where it has no value.',
+  parameters: SERIES_PARAMETERS.filter(({ name }) => OF_VALUE.has(name)),
+  answer: Type.String(),
+  handle: answerPoint,
+};
