@@ -63,7 +63,15 @@ import { getSignedToken, signToken } from './accounts/signing.ts';
 import { changeSource, createSource, deleteSource, getSource, listSourcesOf } from './sources/sources.ts';
 import { postSqlQuery, sqlQuery } from './read/sql.ts';
 import { dataPoint, dataPoints } from './read/dataPoints.ts';
-import { tradingDays } from './read/refData.ts';
+import {
+  identifierLists,
+  referenceList,
+  search,
+  symbolsOf,
+  symbolsOfKind,
+  tradingDays,
+  venues,
+} from './read/refData.ts';
 import { marketVolume, stock, stockBatch } from './read/stock.ts';
 import { changeToken, createToken, disableToken, listTokens, rotateToken } from './accounts/tokens.ts';
 import { listChanges, listVersions } from './read/versions.ts';
@@ -95,6 +103,12 @@ export const ENDPOINTS: readonly Endpoint[] = [
   stock,
   marketVolume,
   tradingDays,
+  ...identifierLists,
+  referenceList,
+  symbolsOfKind,
+  symbolsOf,
+  venues,
+  search,
   dataPoints,
   dataPoint,
   sqlQuery,

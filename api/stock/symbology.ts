@@ -1,4 +1,5 @@
 // Symbols as callers name them: a ticker, or another identifier that CORE's SYMBOLS know.
+import type { Row } from '../../market/derive/values.ts';
 import { dayAt } from '../../market/derive/words.ts';
 import { wholeOf } from '../../market/types/ask.ts';
 import {
@@ -6,6 +7,7 @@ import {
   symbolOfId,
   symbolsById,
 } from '../../market/symbology/identifiers.ts';
+import type { Day } from '../../query/time/days.ts';
 import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { callerOf, datasetOf } from '../auth/access.ts';
@@ -29,10 +31,23 @@ export async function tickersOf(
   const readable = new Map([['SYMBOLS', dataset] as const]);
   const planned = await planNeeds(call, services, readable, [SYMBOLS], momentNow(services));
   const rows = (await readPlanned(planned, services, call))(SYMBOLS);
-  const symbols = symbolsById(rows, dayAt(services.clock()));
+  const symbols = byIdOf(rows, dayAt(services.clock()));
   return texts.map((text) =>
     looksLikeIdentifier(text) ? (symbolOfId(text, symbols) ?? text) : text,
   );
+}
+
+type ById = ReturnType<typeof symbolsById>;
+
+/** The same records are the same array as long as they are kept. */
+const byId = new WeakMap<readonly Row[], { readonly today: Day; readonly symbols: ById }>();
+
+function byIdOf(rows: readonly Row[], today: Day): ById {
+  const known = byId.get(rows);
+  if (known?.today === today) return known.symbols;
+  const symbols = symbolsById(rows, today);
+  byId.set(rows, { today, symbols });
+  return symbols;
 }
 
 /** Undefined where there are none, or the caller may not read them. */

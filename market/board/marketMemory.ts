@@ -51,10 +51,14 @@ const BYTES_MAX = 96 * 1024 ** 2;
 /** Objects of a record are some times its JSON. */
 const ROWS_FACTOR = 4;
 const OVERHEAD_BYTES = 1_024;
+/** Lists that are kept. */
+const LISTS_MAX = 16;
 
 export class MarketMemory {
   readonly rows: BytesLru<KnownRows>;
   readonly answers: BytesLru<KnownAnswer>;
+  /** What was made of all records of an input; few, and each of no more than one wide read. */
+  readonly lists: BytesLru<Promise<object>>;
   /** How often each table was changed. */
   readonly #changes = new Map<number, number>();
 
@@ -63,6 +67,7 @@ export class MarketMemory {
     const bytesMax = Math.min(BYTES_MAX, cacheBytes / 8);
     const changesOf = (tableId: number): number => this.#changes.get(tableId) ?? 0;
     this.rows = new BytesLru(bytesMax, ({ bytes }) => bytes * ROWS_FACTOR, changesOf);
+    this.lists = new BytesLru(LISTS_MAX * OVERHEAD_BYTES, () => 0, changesOf);
     this.answers = new BytesLru(bytesMax, ({ body }) => body.bytes.byteLength, changesOf);
   }
 
@@ -113,7 +118,7 @@ class BytesLru<Value> {
     if (known === undefined) return undefined;
     const stamps = stillTrue(known.stamps, stored, this.#changesOf);
     if (stamps === undefined) {
-      this.#drop(name);
+      this.drop(name);
       return undefined;
     }
     known.stamps = stamps;
@@ -124,18 +129,18 @@ class BytesLru<Value> {
   }
 
   keep(name: string, value: Value, stamps: Stamps): void {
-    this.#drop(name);
+    this.drop(name);
     const size = this.#sizeOf(value) + name.length * 2 + OVERHEAD_BYTES;
     if (size > this.#bytesMax / 4) return;
     this.#kept.set(name, { value, stamps, size });
     this.#bytes += size;
     for (const oldest of this.#kept.keys()) {
       if (this.#bytes <= this.#bytesMax) return;
-      this.#drop(oldest);
+      this.drop(oldest);
     }
   }
 
-  #drop(name: string): void {
+  drop(name: string): void {
     const known = this.#kept.get(name);
     if (known === undefined) return;
     this.#kept.delete(name);

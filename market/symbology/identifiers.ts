@@ -45,7 +45,7 @@ export const symbolOfId = (
 /** Zeros before it, and the letters that some write, tell nothing. */
 const cikOf = (text: string): string => `CIK ${text.replace(/^CIK/i, '').replace(/^0+/, '')}`;
 
-function holds(row: Row, today: Day): boolean {
+export function holds(row: Row, today: Day): boolean {
   const [from, to] = [dayIn(row, 'validFrom'), dayIn(row, 'validTo')];
   return (from === '' || from <= today) && (to === '' || to >= today);
 }

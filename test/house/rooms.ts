@@ -31,7 +31,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   jobs: ['run', 'schedule', 'export', 'backup', 'upkeep', 'exchange', 'deliveries'],
   api: [
     ...['request', 'auth', 'datasets', 'read', 'http', 'sql', 'market', 'stock', 'points'],
-    'ingest',
+    ...['reference', 'ingest'],
     ...['endpoints/accounts', 'endpoints/read', 'endpoints/data', 'endpoints/sources', 'endpoints'],
   ],
   app: ['.'],

@@ -183,6 +183,22 @@ test('an input that may not be read is as if it were not there', async () => {
   assert.equal((await ask('/stock/AAA/chart', world.other)).status, 401);
   assert.equal((await ask('/data-points/AAA/QUOTE-LATESTPRICE', world.other)).status, 401);
   assert.equal((await ask('/data-points/AAA/QUOTE-LAST-UPDATED', world.other)).status, 401);
+  await load('SYMBOLS', 'symbol,name,isin\nAAA,Hidden Corp,US0378331005\n');
+  await change('SYMBOLS', { level: 'restricted' });
+  for (const path of [
+    '/ref-data/symbols',
+    '/ref-data/exchanges',
+    '/search/aaa',
+    '/ref-data/iex/symbols',
+  ]) {
+    assert.match(
+      (await ask(path, world.owner)).text,
+      path.includes('exchanges') ? /\[/ : /AAA/,
+      path,
+    );
+    assert.equal((await ask(path, world.other)).status, 401, path);
+  }
+  assert.equal((await ask('/ref-data/isin?isin=US0378331005', world.other)).status, 401);
   const points = await ask('/data-points/AAA', world.other);
   assert.equal(points.status, 404, points.text);
 });

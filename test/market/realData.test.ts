@@ -54,8 +54,10 @@ test.skipIf(!isThere)('the members of the S&P 500, with their numbers at the SEC
     [row['Symbol'], cell(row['Security']), cell(row['GICS Sector'])].join(),
   );
   await load('COMPANY', `symbol,companyName,sector\n${companies.join('\n')}\n`);
-  const symbols = rows.map((row) => [row['Symbol'], row['CIK']].join());
-  await load('SYMBOLS', `symbol,cik\n${symbols.join('\n')}\n`);
+  const symbols = rows.map((row) =>
+    [row['Symbol'], row['CIK'], 'US', row['Security']?.replaceAll(',', '')].join(),
+  );
+  await load('SYMBOLS', `symbol,cik,exchange,name\n${symbols.join('\n')}\n`);
   for (const row of rows.filter((_, at) => at % 50 === 0)) {
     const company = (await ask(`/stock/${row['Symbol']}/company`)) as Record<string, unknown>;
     assert.deepEqual(
@@ -69,6 +71,58 @@ test.skipIf(!isThere)('the members of the S&P 500, with their numbers at the SEC
   }
 });
 
+test.skipIf(!isThere)(
+  'the directories of two exchanges: listed, searched and asked back',
+  async () => {
+    const cell = (value = ''): string => `"${value.trim().replaceAll('"', '""')}"`;
+    const listed = [
+      ...rowsOf('nasdaq-listed-symbols.csv').map((row) => ({
+        symbol: row['Symbol'] ?? '',
+        name: row['Security Name'] ?? '',
+        exchange: 'NAS',
+      })),
+      ...rowsOf('nyse-listed.csv').map((row) => ({
+        symbol: row['ACT Symbol'] ?? '',
+        name: row['Company Name'] ?? '',
+        exchange: 'NYS',
+      })),
+    ].filter(({ name, symbol }) => symbol !== '' && name !== '');
+    const lines = listed.map(({ exchange, name, symbol }) => [symbol, exchange, cell(name)].join());
+    await load('SYMBOLS', `symbol,exchange,name\n${lines.join('\n')}\n`, 'replace');
+    const bySymbol = new Map(listed.map((one) => [one.symbol.toUpperCase(), one]));
+    const all = (await ask('/ref-data/symbols')) as { symbol: string; name: string }[];
+    assert.deepEqual(
+      new Map(
+        all.filter(({ symbol }) => bySymbol.has(symbol)).map(({ name, symbol }) => [symbol, name]),
+      ),
+      new Map([...bySymbol].map(([symbol, { name }]) => [symbol, name.trim()])),
+    );
+    const nasdaq = (await ask('/ref-data/exchange/NAS/symbols')) as object[];
+    const alone = [...bySymbol.values()].filter(({ exchange }) => exchange === 'NAS');
+    assert.equal(nasdaq.length, alone.length);
+    const wordsOf = (text: string): readonly string[] =>
+      text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+    // A naive scan: symbols that begin so, and names with a word for each that begins so.
+    for (const fragment of ['micros', 'AAPL', 'alcoa corp', 'agilent', 'biotech', 'zion', 'z']) {
+      const words = wordsOf(fragment);
+      const naive = [...bySymbol].filter(
+        ([symbol, { name }]) =>
+          symbol.startsWith(fragment.toUpperCase()) ||
+          words.every((word) => wordsOf(name).some((own) => own.startsWith(word))),
+      );
+      const found = (await ask(`/search/${encodeURIComponent(fragment)}`)) as { symbol: string }[];
+      const symbols = found.map(({ symbol }) => symbol);
+      assert.equal(symbols.length, Math.min(50, naive.length), fragment);
+      const expected = new Set(naive.map(([symbol]) => symbol));
+      assert.ok(
+        symbols.every((symbol) => expected.has(symbol)),
+        fragment,
+      );
+      if (bySymbol.has(fragment.toUpperCase())) assert.equal(symbols[0], fragment.toUpperCase());
+    }
+  },
+);
+
 async function ask(path: string): Promise<unknown> {
   const answer = await fetch(`${server.base}/v1${path}?token=${server.publishable}`);
   const text = await answer.text();
@@ -76,8 +130,9 @@ async function ask(path: string): Promise<unknown> {
   return JSON.parse(text);
 }
 
-async function load(dataset: string, csv: string): Promise<void> {
-  const url = `${server.base}/v1/data/CORE/${dataset}?wait=true&token=${server.secret}`;
+async function load(dataset: string, csv: string, handling = 'ignore'): Promise<void> {
+  const query = `wait=true&duplicateKeyHandling=${handling}&token=${server.secret}`;
+  const url = `${server.base}/v1/data/CORE/${dataset}?${query}`;
   const answer = await fetch(url, { method: 'POST', body: csv });
   const text = await answer.text();
   assert.equal(answer.status, 200, text);

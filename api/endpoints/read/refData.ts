@@ -1,72 +1,99 @@
-// Reference data that the program knows by itself: trading days and holidays.
+// Reference data: trading days, symbols, exchanges, sectors, identifiers and search (INTERFACE.md 1).
 import { Type } from 'typebox';
-import { tradingDates } from '../../../market/derive/tradingDates.ts';
-import { dayAt } from '../../../market/derive/words.ts';
-import { parseDay } from '../../../query/time/dates.ts';
-import { Failure } from '../../../store/base/failure.ts';
-import { callerOf } from '../../auth/access.ts';
-import { bodyOf, filtered } from '../../market/rendering.ts';
-import { metered } from '../../read/metering.ts';
-import { momentNow } from '../../read/moments.ts';
-import { formatOf, rowsOf } from '../../read/series.ts';
-import { SERIES_PARAMETERS } from '../../read/seriesParameters.ts';
-import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
-import { listOf } from '../../request/parameters.ts';
+import { FIXED_PARAMETERS } from '../../reference/fixedPrice.ts';
+import { answerIdentifiers } from '../../reference/identifiers.ts';
+import { answerList, answerSymbolsOf } from '../../reference/lists.ts';
+import { answerSearch } from '../../reference/searching.ts';
+import { answerDates } from '../../reference/tradingDates.ts';
+import type { Endpoint } from '../../request/endpoint.ts';
 
-const ANSWER = new Set(['filter', 'format', 'callback', 'cacheTTL', 'estimate', 'maxMessages']);
-
-export const tradingDays: Endpoint = {
-  id: 'getTradingDates',
+const ROW = {
   method: 'GET',
-  path: '/ref-data/us/dates/:type/:direction/:last?/:startDate?',
   token: 'publishable',
-  weight: '1 a call',
   failures: 'data',
   inTest: true,
+  parameters: FIXED_PARAMETERS,
+  formats: ['jsonl', 'csv', 'psv'],
+} as const satisfies Partial<Endpoint>;
+
+const OBJECTS = Type.Array(Type.Object({}, { additionalProperties: true }));
+
+export const tradingDays: Endpoint = {
+  ...ROW,
+  id: 'getTradingDates',
+  path: '/ref-data/us/dates/:type/:direction/:last?/:startDate?',
+  weight: '1 a call',
   summary:
     'Trading days or holidays of the US exchanges, 1990 to 2030: type trade or holiday, direction next ' +
     'or last, the next or last n of them from a day (YYYYMMDD) on, today by default.',
-  parameters: SERIES_PARAMETERS.filter(({ name }) => ANSWER.has(name)),
   answer: Type.Array(Type.Object({ date: Type.String(), settlementDate: Type.String() })),
-  formats: ['jsonl', 'csv', 'psv'],
   handle: answerDates,
 };
 
-/** Days of one answer. */
-const DAYS_MAX = 1_000;
+export const referenceList: Endpoint = {
+  ...ROW,
+  id: 'getReferenceList',
+  path: '/ref-data/:list',
+  weight: '100 a call for symbols, otherwise 1',
+  summary: 'All symbols, exchanges, sectors or tags that CORE knows.',
+  answer: OBJECTS,
+  handle: (call, services) => answerList(call.path['list'] ?? '', call, services),
+};
 
-async function answerDates(call: Call, services: Services): Promise<Answer> {
-  const { direction, last = '1', startDate, type } = call.path;
-  const kind = type === 'trade' || type === 'holiday' ? type : undefined;
-  const way = direction === 'next' || direction === 'last' ? direction : undefined;
-  if (kind === undefined || way === undefined) throw new Failure('NotFound');
-  if (!/^\d{1,4}$/.test(last) || Number(last) < 1 || Number(last) > DAYS_MAX) {
-    throw new Failure('IncorrectValues');
-  }
-  const from = startDate === undefined ? dayAt(services.clock()) : dayOf(startDate);
-  const format = formatOf(call);
-  const { endpoint, requestId } = call;
-  const order = { requestId, endpoint, usageKey: 'REF_DATA_DATES', weight: 1, premium: false };
-  const fare = { order, most: 1, least: 0 };
-  const metering = await metered(call, services, callerOf(call.caller), fare, () => {
-    const dates = tradingDates(kind, way, Number(last), from);
-    return Promise.resolve(bodyOf(filtered(dates, listOf(call.query, 'filter')), 1, format));
-  });
-  const moment = momentNow(services);
-  const given = { snapshot: moment.snapshot, moment, tag: undefined, dataset: undefined };
-  if (metering.kind === 'unread') return { ...metering, ...given, format };
-  if (metering.kind === 'estimate') {
-    return { kind: 'json', value: metering.price, metering: 'free' };
-  }
-  const { charge, result: body } = metering;
-  return rowsOf(call, { ...given, body, format, charge });
-}
+export const symbolsOfKind: Endpoint = {
+  ...ROW,
+  id: 'getSymbolsOfKind',
+  path: '/ref-data/:kind/symbols',
+  weight: '100 a call; iex costs nothing',
+  summary: 'Symbols of a kind: iex (all of them), otc or mutual-funds.',
+  answer: OBJECTS,
+  handle: (call, services) => answerList(`${call.path['kind'] ?? ''}/symbols`, call, services),
+};
 
-/** @throws Failure IncorrectValues: the sentence that clients of the original know (INTERFACE.md 0.1). */
-function dayOf(text: string): string {
-  try {
-    return parseDay('startDate', text);
-  } catch {
-    throw new Failure('IncorrectValues');
-  }
-}
+export const symbolsOf: Endpoint = {
+  ...ROW,
+  id: 'getSymbolsOf',
+  path: '/ref-data/:by/:name/symbols',
+  weight: '100 a call',
+  summary: 'Symbols of a region or an exchange, by its code: by is region or exchange.',
+  answer: OBJECTS,
+  handle: answerSymbolsOf,
+};
+
+export const venues: Endpoint = {
+  ...ROW,
+  id: 'getVenues',
+  path: '/ref-data/market/us/exchanges',
+  weight: '1 a call',
+  summary: 'Venues of the US market, those of input VENUES.',
+  answer: OBJECTS,
+  handle: (call, services) => answerList('market/us/exchanges', call, services),
+};
+
+const idsOf = (kind: string): Endpoint => ({
+  ...ROW,
+  id: `getSymbolsBy${kind[0]?.toUpperCase() ?? ''}${kind.slice(1)}`,
+  path: `/ref-data/${kind}`,
+  weight: '100 a call',
+  summary: `Securities of identifiers of kind ${kind}, as CORE's SYMBOLS know them today.`,
+  parameters: [
+    { kind: 'list', name: kind, help: 'Comma list of at most 1,000.', mayBeEmpty: true },
+    { kind: 'boolean', name: 'mapped', help: 'By identifier, null where one is not known.' },
+    ...FIXED_PARAMETERS,
+  ],
+  answer: Type.Unknown(),
+  handle: (call, services) =>
+    answerIdentifiers({ ...call, path: { ...call.path, kind } }, services),
+});
+
+export const identifierLists: readonly Endpoint[] = ['isin', 'figi', 'ric'].map(idsOf);
+
+export const search: Endpoint = {
+  ...ROW,
+  id: 'searchSymbols',
+  path: '/search/:fragment?',
+  weight: '1 a call',
+  summary: 'At most 50 securities by a fragment of symbol or name, the nearest first.',
+  answer: OBJECTS,
+  handle: answerSearch,
+};

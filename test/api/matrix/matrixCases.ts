@@ -33,6 +33,12 @@ export interface Target {
   readonly symbol: string;
   readonly part: string;
   readonly detail: string;
+  /** Of reference data. */
+  readonly list: string;
+  readonly kind: string;
+  readonly by: string;
+  readonly name: string;
+  readonly fragment: string;
   readonly subkey: string;
   readonly date: string;
   readonly type: string;
@@ -51,6 +57,8 @@ export interface Case {
   readonly reach: Reach;
   /** Costs messages. */
   readonly metered?: true;
+  /** But not here, where its answer is empty. */
+  readonly empty?: true;
   /** Tells of all records: not for datasets in which each account has lines of its own. */
   readonly whole?: true;
   /** Needs a secret token, though the row takes others too. */
@@ -118,6 +126,8 @@ const OF_ACCOUNT = { reach: 'account' } as const satisfies Case;
 const OF_WORKSPACE = { reach: 'workspace' } as const satisfies Case;
 const OF_OPERATOR = { reach: 'operator', spends: 'account' } as const satisfies Case;
 
+const EMPTY_OF_CORE = { reach: 'core', metered: true, empty: true } as const satisfies Case;
+
 /** One entry or more for each row of the table: a new endpoint says here how it is asked. */
 export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   getStatus: { reach: 'nothing' },
@@ -138,6 +148,15 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
     metered: true,
     path: () => ({ type: 'trade', direction: 'next', last: '1', startDate: '20240102' }),
   },
+  // Of no input there is nothing; who reads which is in test/market/entitlements.test.ts.
+  getReferenceList: EMPTY_OF_CORE,
+  getSymbolsOfKind: EMPTY_OF_CORE,
+  getSymbolsOf: EMPTY_OF_CORE,
+  getVenues: EMPTY_OF_CORE,
+  getSymbolsByIsin: { ...EMPTY_OF_CORE, query: () => 'isin=US0378331005' },
+  getSymbolsByFigi: { ...EMPTY_OF_CORE, query: () => 'figi=BBG000B9XRY4' },
+  getSymbolsByRic: { ...EMPTY_OF_CORE, query: () => 'ric=AAPL.OQ' },
+  searchSymbols: EMPTY_OF_CORE,
   // What the points of the stock door's types are, and who reads them: test/api/read/dataPoints.test.ts.
   listDataPoints: { reach: 'core', answers: 404 },
   getDataPoint: { reach: 'core', metered: true, answers: 404 },

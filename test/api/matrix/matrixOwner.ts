@@ -41,7 +41,8 @@ export async function makeOwner(
   await accounts.changeAccount(accountId, { defaultWorkspace: workspace });
   const key = `KEY_OF_${mark}`;
   const stock = { symbol: key, part: '1', detail: '1' };
-  const names = { key, ...stock, subkey: `SUB_OF_${mark}`, date: '2024-01-01' };
+  const reference = { list: 'symbols', kind: 'otc', by: 'region', name: 'us', fragment: 'a' };
+  const names = { key, ...stock, ...reference, subkey: `SUB_OF_${mark}`, date: '2024-01-01' };
   const target = {
     ...names,
     ...{ workspace, id: `HIDDEN_${mark}`, newId: '', type: 'ingest', attribute: 'v', jobId: '' },

@@ -176,5 +176,5 @@ export function toldAs(type: FailureType, { endpoint }: Way, detail?: string): T
 export function costOf({ asked }: Way, status: number): string | null {
   const paid = asked.reach !== 'nothing' && asked.reach !== 'operator';
   if (status !== 200 || !paid) return null;
-  return asked.metered === true ? '1' : '0';
+  return asked.metered === true && asked.empty !== true ? '1' : '0';
 }

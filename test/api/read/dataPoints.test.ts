@@ -56,7 +56,9 @@ beforeAll(async () => {
   );
   await core(
     'CASH_FLOW',
-     `symbol,reportDate,netIncome,cashFlow\n${rowsOf((symbol, at) => [`${symbol},2024-02-01,${at},${-at}`])}\n`,
+    `symbol,reportDate,netIncome,cashFlow\n${rowsOf((symbol, at) => [
+      `${symbol},2024-02-01,${at},${-at}`,
+    ])}\n`,
     '&key=symbol&date=reportDate',
   );
   await core(
