@@ -212,7 +212,7 @@ async function throughServer(
   if (options.dateOrder !== undefined) query.set('dateOrder', options.dateOrder);
   if (options.jsonPath !== undefined) query.set('jsonPath', options.jsonPath);
   for (const [part, said] of Object.entries({ ...mappingOf(options), ...readingOf(options) })) {
-    query.set(part, String(said));
+    query.set(part, typeof said === 'object' ? JSON.stringify(said) : String(said));
   }
   const headers = { authorization: `Bearer ${secret?.text ?? ''}` };
   const answer = await fetch(`${server.base}/v1/data/${workspace}/${options.dataset}?${query}`, {

@@ -17,6 +17,9 @@ export interface ReadingOptions {
   readonly skipLast?: number;
   readonly delimiter?: Reading['delimiter'];
   readonly encoding?: Reading['encoding'];
+  readonly map: NonNullable<Reading['columns']>;
+  readonly set: NonNullable<Reading['constants']>;
+  readonly guess?: true;
 }
 
 const wholeTo =
@@ -26,8 +29,44 @@ const wholeTo =
     throw new InvalidArgumentError(`it must be a whole number, at most ${most}`);
   };
 
-export const readingOptions = (command: Command): Command =>
+/** `Adj Close=fClose`: the last sign of equality, for a column may have one in its name. */
+function columnSaid(text: string, before: ReadingOptions['map']): ReadingOptions['map'] {
+  const [, column = '', property = ''] = /^([^]+)=([^=]*)$/.exec(text) ?? [];
+  if (column === '') throw new InvalidArgumentError('write column=property, or column= for none');
+  return { ...before, [column]: property === '' ? null : property };
+}
+
+const TRUTHS: Readonly<Record<string, boolean>> = { true: true, false: false };
+
+function constantSaid(text: string, before: ReadingOptions['set']): ReadingOptions['set'] {
+  const [, property = '', value = ''] = /^([^=]+)=([^]*)$/.exec(text) ?? [];
+  if (property === '') throw new InvalidArgumentError('write property=value');
+  return { ...before, [property]: TRUTHS[value] ?? value };
+}
+
+/** What the columns of a file are. */
+const columnOptions = (command: Command): Command =>
   command
+    .addOption(
+      new Option(
+        '--map <column=property>',
+        'property that a column of the file is; column= leaves it out; can be repeated',
+      )
+        .argParser(columnSaid)
+        .default({}, 'none'),
+    )
+    .addOption(
+      new Option(
+        '--set <property=value>',
+        'value of a property in each record, which the file does not have; can be repeated',
+      )
+        .argParser(constantSaid)
+        .default({}, 'none'),
+    );
+
+export const readingOptions = (command: Command): Command =>
+  columnOptions(command)
+    .option('--guess', 'other columns are what vendors usually call them, for an input of CORE')
     .addOption(
       new Option('--as <format>', 'format of the file, instead of detecting it').choices([
         'csv',
@@ -56,9 +95,11 @@ export const readingOptions = (command: Command): Command =>
 
 /** Undefined where nothing is said. */
 export function readingOf(options: ReadingOptions): Reading | undefined {
-  const { as, delimiter, encoding, headerLines, skipLast, skipLines } = options;
+  const { as, delimiter, encoding, guess, headerLines, map, set, skipLast, skipLines } = options;
   const header = options.header ? headerLines : false;
-  const told = { as, header, skipLines, skipLast, delimiter, encoding };
+  const columns = Object.keys(map).length === 0 ? undefined : map;
+  const constants = Object.keys(set).length === 0 ? undefined : set;
+  const told = { as, header, skipLines, skipLast, delimiter, encoding, columns, constants, guess };
   const given = Object.entries(told).filter(([, value]) => value !== undefined);
   return given.length === 0 ? undefined : Object.fromEntries(given);
 }

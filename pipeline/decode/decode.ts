@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
+import type { UsualColumns } from '../../store/datasets/defaults.ts';
 import { arrowRelation } from './arrow.ts';
+import { asProperties } from './asProperties.ts';
 import { contentOf, readHead, textContentOf } from '../bytes/content.ts';
 import { csvRelation } from './csv.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
@@ -43,6 +45,8 @@ interface Opening {
   readonly reading?: Reading;
   /** Properties of the dataset that it goes into, where there is one: what does not fit is rejected. */
   readonly known?: readonly string[];
+  /** What columns usually are, of a dataset whose place says so. */
+  readonly usual?: UsualColumns | undefined;
 }
 
 /**
@@ -50,6 +54,13 @@ interface Opening {
  * @throws NoDataFailure for what is none, Failure InvalidBody for what needs a word more.
  */
 export async function openRelation(opening: Opening, bench: Workbench): Promise<Relation> {
+  const { known, reading = {}, usual } = opening;
+  const said = Object.keys(reading.columns ?? {});
+  const names = known === undefined ? {} : { known: [...known, ...said] };
+  return asProperties(await openFile({ ...opening, ...names }, bench), reading, usual);
+}
+
+async function openFile(opening: Opening, bench: Workbench): Promise<Relation> {
   let { path } = opening;
   let head = await readHead(path);
   let content = contentOf(head);

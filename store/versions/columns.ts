@@ -88,7 +88,7 @@ export function checkName(what: string, name: string): void {
 const isReserved = (name: string): boolean => /^_system/i.test(name);
 
 /** Characters of a property's name. */
-const PROPERTY_NAME_MAX = 256;
+export const PROPERTY_NAME_MAX = 256;
 
 /**
  * Checks the names of a record's properties: real files have spaces and signs in theirs, so only
