@@ -10,7 +10,7 @@ import {
 
 /** As commander gives them: `--no-header` is `header: false`, and true is its default. */
 export interface ReadingOptions {
-  readonly as?: 'csv' | 'json';
+  readonly as?: 'csv' | 'json' | undefined;
   readonly header: boolean;
   readonly headerLines?: number;
   readonly skipLines?: number;
@@ -44,7 +44,9 @@ function constantSaid(text: string, before: ReadingOptions['set']): ReadingOptio
   return { ...before, [property]: TRUTHS[value] ?? value };
 }
 
-/** What the columns of a file are. */
+/** What the columns of a file are, and what stands around its records. */
+export const shapeOptions = (command: Command): Command => linesOptions(columnOptions(command));
+
 const columnOptions = (command: Command): Command =>
   command
     .addOption(
@@ -65,14 +67,17 @@ const columnOptions = (command: Command): Command =>
     );
 
 export const readingOptions = (command: Command): Command =>
-  columnOptions(command)
+  shapeOptions(command)
     .option('--guess', 'other columns are what vendors usually call them, for an input of CORE')
     .addOption(
       new Option('--as <format>', 'format of the file, instead of detecting it').choices([
         'csv',
         'json',
       ]),
-    )
+    );
+
+const linesOptions = (command: Command): Command =>
+  command
     .option(
       '--no-header',
       'the file has no header; its columns are named column1, column2 and so on',

@@ -119,7 +119,9 @@ const WITHOUT: Partial<Record<InputId, Readonly<Record<string, string>>>> = {
 export const usualColumns =
   ({ carried = [], id, properties }: Input): UsualColumns =>
   (columns, taken) => {
-    const known = [...properties.map(({ name }) => name), ...carried];
+    // A `Change` may be one in percent: what is carried has other names only where these are sure.
+    const sure = carried.filter((name) => Object.hasOwn(USUAL[id], name));
+    const known = [...properties.map(({ name }) => name), ...sure];
     const open = known.filter((name) => !taken.includes(name));
     const spelled = columns.map((column) => ({ column, letters: lettersOf(column) }));
     const told = new Map<string, string>();
