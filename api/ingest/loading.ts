@@ -20,6 +20,7 @@ import type { ColumnMapping } from '../../store/datasets/datasets.ts';
 import {
   numberOf,
   type Parameter,
+  listOf,
   refuse,
   textOf,
   truthOf,
@@ -88,6 +89,8 @@ const CONSTANTS = Type.Record(
   { maxProperties: CONSTANTS_MAX },
 );
 
+const WIDE = Type.Object({ names: PROPERTY, values: PROPERTY }, { additionalProperties: false });
+
 /** What may be said of how a file is to be read, in the body of a schedule or a job. */
 export const READING = Type.Object(
   {
@@ -102,6 +105,7 @@ export const READING = Type.Object(
     columns: Type.Optional(COLUMNS),
     constants: Type.Optional(CONSTANTS),
     guess: Type.Optional(Type.Boolean()),
+    wide: Type.Optional(WIDE),
   },
   { additionalProperties: false },
 );
@@ -162,6 +166,11 @@ export const READING_PARAMETERS: readonly Parameter[] = [
     name: 'guess',
     help: 'true: other columns are what vendors usually call them; for inputs of the market in CORE.',
   },
+  {
+    kind: 'list',
+    name: 'wide',
+    help: 'Of a file with a column for each symbol, the properties of names and cells: symbol,close.',
+  },
 ];
 
 const HEADERS: Readonly<Record<string, boolean>> = { true: true, false: false };
@@ -179,6 +188,7 @@ export function readingOf(query: Values): { readonly reading?: Reading } {
     columns: objectOf(query, 'columns', SAID_COLUMNS),
     constants: objectOf(query, 'constants', SAID_CONSTANTS),
     guess: truthOf(query, 'guess') ? true : undefined,
+    wide: wideOf(listOf(query, 'wide')),
   };
   const given = Object.entries(told).filter(([, value]) => value !== undefined);
   // Each was checked against its choices.
@@ -209,6 +219,16 @@ function objectOf(
   return refuse(name, rule);
 }
 
+/** @throws Failure InvalidParameter for what is no pair. */
+function wideOf(list: readonly string[] | undefined): Reading['wide'] {
+  if (list === undefined) return undefined;
+  const [names, values, ...more] = list;
+  if (names === undefined || values === undefined || more.length > 0) {
+    return refuse('wide', 'must be two properties, such as symbol,close');
+  }
+  return { names, values };
+}
+
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -218,8 +238,9 @@ function jsonOf(text: string): unknown {
 }
 
 /** @throws Failure InvalidBody for properties that no record can have, or that are given twice. */
-export function checkReading({ columns = {}, constants = {} }: Reading = {}): void {
+export function checkReading({ columns = {}, constants = {}, wide }: Reading = {}): void {
   const properties = Object.values(columns).filter((property) => property !== null);
-  const all = [...properties, ...Object.keys(constants)];
+  const made = wide === undefined ? [] : [wide.names, wide.values];
+  const all = [...properties, ...Object.keys(constants), ...made];
   if (all.length > 0) checkPropertyNames('what is said of columns', all);
 }

@@ -16,14 +16,16 @@ import type { AskData } from '../reach/dataApi.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
 import { type AskValue, withWorkspace } from '../reach/workspaceApi.ts';
 import { confirm, type DryRun, show } from './corePreview.ts';
-import { type ReadingOptions, readingOf } from './readingOptions.ts';
+import { inQuery, type ReadingOptions, readingOf } from './readingOptions.ts';
 import { symbolOfFile } from './symbolOfFile.ts';
 
-export interface CoreLoadOptions extends Omit<ReadingOptions, 'as'> {
+export interface CoreLoadOptions extends Omit<ReadingOptions, 'as' | 'wide'> {
   /** The input. */
   readonly as: string;
   readonly symbol?: string;
   readonly adjusted?: true;
+  /** The property that the cells of a file with a column for each symbol are. */
+  readonly wide?: string;
   readonly duplicates?: string;
   readonly dateOrder?: string;
   readonly maxErrors?: string;
@@ -80,33 +82,68 @@ interface Looked {
   readonly reading: Reading;
   /** No column has the symbol: each file has that of its name. */
   readonly isNamed: boolean;
+  /** The file has a column for each symbol. */
+  readonly wide?: Reading['wide'];
 }
 
 /** @throws Failure where nothing gives a property without which a record says nothing. */
 async function look(path: string, loading: Loading): Promise<Looked> {
   const { input, options } = loading;
   const said = readingSaid(loading);
-  const guessing = { ...said, guess: true };
-  let isNamed = false;
-  let run = await dryRun(path, guessing, loading);
+  let reading: Reading = { ...said, guess: true };
+  let run = await dryRun(path, reading, loading);
+  const wide = said.wide === undefined ? wideReading(input, reading, run) : undefined;
+  if (wide !== undefined) {
+    reading = wide;
+    run = await dryRun(path, reading, loading);
+  }
   const symbol = symbolOfFile(path);
-  if (missing(input, run).includes('symbol') && symbol !== undefined) {
-    isNamed = true;
-    const constants = { ...said.constants, symbol };
-    run = await dryRun(path, { ...guessing, constants }, loading);
+  const isNamed = missing(input, run).includes('symbol') && symbol !== undefined;
+  if (isNamed) {
+    reading = { ...reading, constants: { ...said.constants, symbol } };
+    run = await dryRun(path, reading, loading);
   }
   const lacking = missing(input, run);
   if (lacking.length > 0) throw lacks(lacking, run);
-  const columns = changed(run.columns);
   // Explicit from here on: another file is not guessed otherwise.
+  const columns = reading.wide === undefined ? changed(run.columns) : keptOf(run, reading.wide);
   const constants = { ...run.constants, ...said.constants };
-  const reading = { ...readingOf({ ...options, as: undefined }), columns, constants };
-  return { run, reading, isNamed };
+  const shape = { ...readingOf(withoutAs(options)), columns, constants };
+  return { run, reading: { ...shape, ...wideOf(reading) }, isNamed, ...wideOf(reading) };
 }
+
+const wideOf = ({ wide }: Reading): Pick<Reading, 'wide'> => (wide === undefined ? {} : { wide });
+
+/** Columns of a wide file that stay in each record. */
+const keptOf = (
+  { columns }: DryRun,
+  { names, values }: NonNullable<Reading['wide']>,
+): DryRun['columns'] =>
+  Object.fromEntries(
+    Object.entries(columns).filter(([column]) => column !== names && column !== values),
+  );
+
+/** What may be a symbol above a column of a wide file. */
+const TICKER = /^(?=.*[A-Z])[A-Z0-9.^=/ -]{1,12}$/;
+
+/** Days, and beside them nothing but symbols: undefined for any other file. */
+function wideReading(input: Input, reading: Reading, run: DryRun): Reading | undefined {
+  const lacking = missing(input, run);
+  if (!lacking.includes('symbol') || !lacking.includes('close')) return undefined;
+  const all = Object.entries(run.columns).filter(([, property]) => property !== null);
+  const days = all.filter(([, property]) => property === 'date');
+  const others = all.filter(([, property]) => property !== 'date');
+  const isWide = days.length === 1 && others.every(([column]) => TICKER.test(column));
+  if (!isWide || others.length === 0) return undefined;
+  const columns = { ...reading.columns, ...Object.fromEntries(days) };
+  return { ...reading, columns, wide: { names: 'symbol', values: 'close' } };
+}
+
+const withoutAs = ({ as: _, wide: __, ...options }: CoreLoadOptions): ReadingOptions => options;
 
 /** What the command line says of columns. @throws Failure for what the input does not have. */
 function readingSaid({ input, options }: Loading): Reading {
-  const { adjusted, symbol } = options;
+  const { adjusted, symbol, wide } = options;
   const has = (name: string): boolean => input.properties.some((one) => one.name === name);
   const given = { ...options.set, ...(symbol === undefined ? {} : { symbol }) };
   if (symbol !== undefined && !has('symbol')) {
@@ -115,8 +152,12 @@ function readingSaid({ input, options }: Loading): Reading {
   if (adjusted === true && !has('isSplitAdjusted')) {
     throw new Failure('InvalidParameter', '--adjusted is for HISTORICAL_PRICES');
   }
+  if (wide !== undefined && (!has('symbol') || !has(wide))) {
+    throw new Failure('InvalidParameter', `--wide: ${input.id} has no symbol and ${wide}`);
+  }
   const constants = { ...given, ...(adjusted === true ? { isSplitAdjusted: true } : {}) };
-  return { ...readingOf({ ...options, as: undefined }), constants };
+  const cells = wide === undefined ? {} : { wide: { names: 'symbol', values: wide } };
+  return { ...readingOf(withoutAs(options)), constants, ...cells };
 }
 
 const changed = (columns: DryRun['columns']): DryRun['columns'] =>
@@ -138,6 +179,7 @@ function lacks(names: readonly string[], { columns }: DryRun): Failure {
       ? '--symbol AAPL names the symbol of all records, --map COLUMN=symbol a column'
       : `--map COLUMN=${name} names a column, --set ${name}=VALUE a value for all records`,
   );
+  if (names.includes('close')) ways.push('--wide close: a column for each symbol');
   const told = `nothing gives ${names.join(', ')} (${there})`;
   return new Failure('InvalidBody', `${told}: ${ways.join('; ')}`);
 }
@@ -193,7 +235,7 @@ function queryOf(reading: Reading, options: CoreLoadOptions): URLSearchParams {
   if (maxErrors !== undefined) query.set('maximumValidationErrors', maxErrors);
   for (const [name, said] of Object.entries(reading)) {
     const isNone = typeof said === 'object' && Object.keys(said).length === 0;
-    if (!isNone) query.set(name, typeof said === 'object' ? JSON.stringify(said) : String(said));
+    if (!isNone) query.set(name, inQuery(name, said));
   }
   return query;
 }

@@ -1,6 +1,7 @@
 // What a load into CORE would take each column of a file for, shown to a person before it is done.
 import { createInterface } from 'node:readline/promises';
 import type { Input } from '../../market/inputs/inputs.ts';
+import type { Reading } from '../../pipeline/bytes/reading.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { tableAnswer } from '../print/answerLists.ts';
 import { harmless } from '../print/terminalText.ts';
@@ -26,11 +27,12 @@ interface Shown {
   readonly run: DryRun;
   /** The symbol is the file's name. */
   readonly isNamed: boolean;
+  readonly wide?: Reading['wide'];
 }
 
 /** The mapping, and the first rows as they will be loaded. */
 export function show(
-  { file, input, isNamed, run }: Shown,
+  { file, input, isNamed, run, wide }: Shown,
   options: { readonly json?: boolean },
   terminal: Terminal,
 ): void {
@@ -51,6 +53,7 @@ export function show(
       is: `${value} in each record${property === 'symbol' && isNamed ? ', from the name of the file' : ''}`,
     }));
     say(`${harmless(file)} as ${input.id}:`);
+    if (wide !== undefined) say(`a column for each ${wide.names}: its cells are ${wide.values}`);
     tableAnswer([...rows, ...fixed], ['column', 'property', 'is'], {}, terminal);
     say('');
     const first = sample.slice(0, SAMPLE_ROWS);

@@ -51,6 +51,7 @@ export function addCore(root: Command, settings: () => Settings, terminal: Termi
     )
     .requiredOption('--as <input>', `input: ${INPUTS.map(({ id }) => id).join(', ')}`)
     .option('--symbol <symbol>', 'symbol of each record; the name of the file if no column has it')
+    .option('--wide <property>', 'the file has a column for each symbol: what its cells are')
     .option('--adjusted', 'splits are taken out of the prices already')
     .addOption(duplicatesOption())
     .addOption(dateOrderOption())

@@ -20,6 +20,7 @@ export interface ReadingOptions {
   readonly map: NonNullable<Reading['columns']>;
   readonly set: NonNullable<Reading['constants']>;
   readonly guess?: true;
+  readonly wide?: Reading['wide'];
 }
 
 const wholeTo =
@@ -42,6 +43,12 @@ function constantSaid(text: string, before: ReadingOptions['set']): ReadingOptio
   const [, property = '', value = ''] = /^([^=]+)=([^]*)$/.exec(text) ?? [];
   if (property === '') throw new InvalidArgumentError('write property=value');
   return { ...before, [property]: TRUTHS[value] ?? value };
+}
+
+function wideSaid(text: string): Reading['wide'] {
+  const [, names, values] = /^([^,]+),([^,]+)$/.exec(text) ?? [];
+  if (names !== undefined && values !== undefined) return { names, values };
+  throw new InvalidArgumentError('write two properties, such as symbol,close');
 }
 
 /** What the columns of a file are, and what stands around its records. */
@@ -68,6 +75,12 @@ const columnOptions = (command: Command): Command =>
 
 export const readingOptions = (command: Command): Command =>
   shapeOptions(command)
+    .addOption(
+      new Option(
+        '--wide <names,values>',
+        'the file has a column for each symbol: properties that its name and its cells become',
+      ).argParser(wideSaid),
+    )
     .option('--guess', 'other columns are what vendors usually call them, for an input of CORE')
     .addOption(
       new Option('--as <format>', 'format of the file, instead of detecting it').choices([
@@ -100,14 +113,32 @@ const linesOptions = (command: Command): Command =>
 
 /** Undefined where nothing is said. */
 export function readingOf(options: ReadingOptions): Reading | undefined {
-  const { as, delimiter, encoding, guess, headerLines, map, set, skipLast, skipLines } = options;
+  const { as, delimiter, encoding, guess, headerLines, map, set, skipLast, skipLines, wide } =
+    options;
   const header = options.header ? headerLines : false;
   const columns = Object.keys(map).length === 0 ? undefined : map;
   const constants = Object.keys(set).length === 0 ? undefined : set;
-  const told = { as, header, skipLines, skipLast, delimiter, encoding, columns, constants, guess };
+  const told = {
+    as,
+    header,
+    skipLines,
+    skipLast,
+    delimiter,
+    encoding,
+    columns,
+    constants,
+    guess,
+    wide,
+  };
   const given = Object.entries(told).filter(([, value]) => value !== undefined);
   return given.length === 0 ? undefined : Object.fromEntries(given);
 }
 
 export const dateOrderOption = (): Option =>
   new Option('--date-order <order>', 'how dates like 01/02/2024 are read').choices(['MDY', 'DMY']);
+
+/** A member of a reading, or a word, as the parameter of an upload. */
+export const inQuery = (name: string, said: unknown): string => {
+  if (typeof said !== 'object' || said === null) return String(said);
+  return name === 'wide' ? Object.values(said).join(',') : JSON.stringify(said);
+};

@@ -30,6 +30,7 @@ import {
 } from './json.ts';
 import { isAlone, listsStatement, refuseDocument } from './jsonDocument.ts';
 import { refuseEndlessLine } from '../bytes/lineScan.ts';
+import { longCopy } from './longCopy.ts';
 import { NoDataFailure, noDataIn } from '../bytes/noData.ts';
 import { describeParquet, parquetRelation } from './parquet.ts';
 import type { Encoding, Reading } from '../bytes/reading.ts';
@@ -57,8 +58,25 @@ export async function openRelation(opening: Opening, bench: Workbench): Promise<
   const { known, reading = {}, usual } = opening;
   const said = Object.keys(reading.columns ?? {});
   const names = known === undefined ? {} : { known: [...known, ...said] };
-  return asProperties(await openFile({ ...opening, ...names }, bench), reading, usual);
+  const opened = await openFile({ ...opening, ...names }, bench);
+  const { wide } = reading;
+  if (wide === undefined) return asProperties(opened, reading, usual);
+  const path = await longCopy(opened, { ...reading, wide }, bench);
+  const { dateOrder } = opening;
+  const written = { path, reading: LONG, ...(dateOrder === undefined ? {} : { dateOrder }) };
+  const long = await openFile(written, bench);
+  const note = `wide: each cell is a record, its column is ${wide.names} and its value ${wide.values}`;
+  const told = { ...long, notes: [...(opened.notes ?? []), note] };
+  return asProperties(told, { ...reading, ...withoutLeftOut(reading) }, usual);
 }
+
+/** How a long copy is written. */
+const LONG: Reading = { as: 'csv', header: true, delimiter: 'comma', skipLast: 0, skipLines: 0 };
+
+/** What stayed out of a long copy is not in it. */
+const withoutLeftOut = ({ columns = {} }: Reading): Pick<Reading, 'columns'> => ({
+  columns: Object.fromEntries(Object.entries(columns).filter(([, property]) => property !== null)),
+});
 
 async function openFile(opening: Opening, bench: Workbench): Promise<Relation> {
   let { path } = opening;

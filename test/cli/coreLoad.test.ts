@@ -136,6 +136,7 @@ test('what is said goes before a guess, and what nothing gives is asked for', as
   for (const [args, sentence] of [
     [['prices.csv', '--as', 'PRICES'], /--as must be one of COMPANY, SYMBOLS, HISTORICAL_PRICES/],
     [['prices.csv', '--as', 'VENUES', '--symbol', 'A'], /records of VENUES have no symbol/],
+    [['prices.csv', '--as', 'SPLITS', '--wide', 'close'], /--wide: SPLITS has no symbol and close/],
     [['prices.csv', '--as', 'SPLITS', '--adjusted'], /--adjusted is for HISTORICAL_PRICES/],
     [[...as, '--map', 'Close'], /write column=property/],
     [
@@ -265,5 +266,37 @@ test('days as vendors write them are the same days', async () => {
       // What is a percentage is no change of a price.
       assert.doesNotMatch(ran.stdout, /│ change/);
     }
+  });
+});
+
+test('a file with a column for each symbol is seen, or said, to be one', async () => {
+  await write(
+    'wide.csv',
+    'Date,AAPL,MSFT,T',
+    '2024-01-30,188.04,408.59,',
+    '2024-01-31,184.4,397.58,17.69',
+  );
+  await write('small letters.csv', 'Date,aapl,msft', '2024-02-01,186.86,403.78');
+  const as = ['--as', 'HISTORICAL_PRICES', '--yes'];
+  await withServer(async (server) => {
+    const ran = await load(['wide.csv', ...as]);
+    assert.equal(ran.code, 0, ran.stderr);
+    assert.match(ran.stdout, /^a column for each symbol: its cells are close$/m);
+    assert.match(ran.stdout, /^5 new records/m);
+    const lower = await load(['small letters.csv', ...as]);
+    assert.match(
+      lower.stderr,
+      /nothing gives symbol, close \(columns are Date, aapl, msft\).*--wide close/,
+    );
+    const said = await load(['small letters.csv', ...as, '--wide', 'close']);
+    assert.equal(said.code, 0, said.stderr);
+    assert.deepEqual(await chart(server, 'AAPL', 'date,close'), [
+      { close: 188.04, date: '2024-01-30' },
+      { close: 184.4, date: '2024-01-31' },
+      { close: 186.86, date: '2024-02-01' },
+    ]);
+    assert.deepEqual(await chart(server, 'T', 'date,close'), [
+      { close: 17.69, date: '2024-01-31' },
+    ]);
   });
 });

@@ -43,7 +43,7 @@ const arrow = (): Uint8Array =>
   );
 
 test('columns and constants are read alike in every format', async () => {
-  const parquet = await exported('SOURCE');
+  const parquet = await exported('SOURCE', CSV);
   const bodies: Readonly<Record<string, string | Uint8Array>> = {
     CSV,
     PSV: CSV.replaceAll(',', '|'),
@@ -72,9 +72,9 @@ test('columns and constants are read alike in every format', async () => {
   }
 });
 
-/** The two records as Parquet, by an answer in it. */
-async function exported(dataset: string): Promise<Uint8Array> {
-  await loaded(server, dataset, CSV, { date: 'Day' });
+/** Records as Parquet, by an answer in it. */
+async function exported(dataset: string, body: string): Promise<Uint8Array> {
+  await loaded(server, dataset, body, { date: 'Day' });
   const answer = await fetch(
     `${server.base}/v1/data/WS/${dataset}?format=parquet&last=9&sort=ASC&token=${server.publishable}`,
   );
@@ -191,6 +191,49 @@ test('usual names are known, the surest first, and two that may be one property 
   const said = await tried('HISTORICAL_PRICES', both, { guess: true, columns: { sym: null } });
   assert.deepEqual(said.columns, { ticker: 'symbol', sym: null, date: 'date', close: 'close' });
   assert.deepEqual(said.sample, [{ symbol: 'A', date: '2024-01-30', close: 1 }]);
+});
+
+test('each cell of a wide file is a record, but for cells without a value', async () => {
+  const wide = [
+    'Day,T,"BRK,B",Note',
+    '2024-01-30,17.5,,x',
+    '2024-01-31,"1,017.5",402,',
+    '2024-02-01,NaN,-,y',
+  ];
+  const reading = { columns: { Day: 'date', Note: null }, wide: 'symbol,close' };
+  const want = [
+    { date: '2024-01-30', symbol: 'T', close: 17.5 },
+    { date: '2024-01-31', symbol: 'BRK,B', close: 402 },
+    { date: '2024-01-31', symbol: 'T', close: 1017.5 },
+  ];
+  const index = { key: 'symbol', date: 'date' };
+  const job = await loaded(server, 'CELLS', wide.join('\n'), { ...index, ...asked(reading) });
+  assert.deepEqual([job.recordsIngested, job.recordsInvalid], [3, 0]);
+  const found = await read(server, '/data/WS/CELLS?last=9&sort=ASC');
+  assert.deepEqual(JSON.parse(found), want);
+  const shown = await exported('CELLS_SOURCE', 'Day,A,B\n2024-01-30,1.5,2\n2024-01-31,,3\n');
+  const first = await loaded(server, 'CELLS_OF_PARQUET', shown, { wide: 'symbol,close' });
+  assert.equal(first.recordsIngested, 3);
+  for (const [body, asks, sentence] of [
+    [
+      'Day,A,B\n2024-01-30,1,2\n2024-01-31,1\n2024-02-01,1,2\n',
+      {},
+      /wide: line 3 can not be told apart/,
+    ],
+    ['[{"Day":"2024-01-30","A":1}]', {}, /wide: only CSV and Parquet/],
+    ['Day,A\n2024-01-30,1\n', { wide: 'symbol' }, /"wide" must be two properties/],
+    ['symbol,A\n2024-01-30,1\n', {}, /wide: column symbol has the name of what cells become/],
+    ['Day\n2024-01-30\n', {}, /wide: no column is left for records/],
+  ] as const) {
+    const answer = await load(server, 'REFUSED', body, {
+      wide: 'symbol,close',
+      header: 'true',
+      ...asks,
+    });
+    const { message } = (await answer.json()) as { readonly message: string };
+    assert.equal(answer.status, 400, message);
+    assert.match(message, sentence);
+  }
 });
 
 interface Tried {
