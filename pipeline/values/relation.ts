@@ -7,6 +7,7 @@ import type { Spelled } from './jsonSpelling.ts';
 import { missingTest } from './missing.ts';
 import { constantTerms, type NamedColumn, nameInFile, underProperties } from './namedColumns.ts';
 import { plainNumber } from './numberFormats.ts';
+import { symbolOf } from './symbols.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
 /** A column of the file as it is read. */
@@ -16,7 +17,7 @@ export interface SourceColumn extends NamedColumn {
   readonly spelled?: Spelled | undefined;
   /** All values of the file were looked at for what the sample left open, or got wrong. */
   readonly settled?: true;
-  /** Its texts are symbols: in upper case, without blanks around them. */
+  /** Its texts are symbols, and kept as such (symbols.ts). */
   readonly symbols?: true;
 }
 
@@ -294,7 +295,7 @@ export function valueOf(relation: Relation, target: Column, strict: boolean): st
   const source = relation.columns.find(({ name }) => name === target.name);
   if (source === undefined) return `CAST(NULL AS ${SQL_TYPES[target.type]})`;
   const value = asRead(relation, source, target, strict);
-  return source.symbols === true && target.type === 'varchar' ? `upper(trim(${value}))` : value;
+  return source.symbols === true && target.type === 'varchar' ? symbolOf(value) : value;
 }
 
 function asRead(relation: Relation, source: SourceColumn, target: Column, strict: boolean): string {

@@ -10,7 +10,7 @@ export interface DatasetDefaults {
   readonly mayMiss: readonly string[];
   /** Of properties that a dataset of this name may have, by their names. */
   readonly types: Readonly<Record<string, PropertyType>>;
-  /** Properties whose texts are kept in upper case and without blanks around them. */
+  /** Properties whose texts are symbols, kept as `keptSymbol` spells them. */
   readonly symbols: readonly string[];
   readonly usual: UsualColumns;
 }
