@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { redacted } from '../store/base/redact.ts';
 import type { Settings } from '../store/base/settings.ts';
 import { VERSION } from '../store/base/version.ts';
-import { addCore, addIngest, addSql } from './data/dataCommands.ts';
+import { addIngest, addSql } from './data/dataCommands.ts';
 import { addAccounts, addBooks } from './operate/accountCommands.ts';
 import {
   addBackups,
@@ -14,6 +14,7 @@ import {
   addTokens,
   addWorkspaces,
 } from './operate/operatorCommands.ts';
+import { addCore } from './pipeline/coreCommands.ts';
 import { addPipeline } from './pipeline/pipelineCommands.ts';
 import { addExport, addRecipes } from './pipeline/readyCommands.ts';
 import type { Output, Terminal } from './reach/terminal.ts';

@@ -2,9 +2,7 @@
 import { type Command, Option } from 'commander';
 import type { Settings } from '../../store/base/settings.ts';
 import type { IngestOptions } from './ingest.ts';
-import { INPUTS } from '../../market/inputs/inputs.ts';
-import type { CoreLoadOptions } from './coreLoad.ts';
-import { dateOrderOption, readingOptions, shapeOptions } from './readingOptions.ts';
+import { dateOrderOption, duplicatesOption, readingOptions } from './readingOptions.ts';
 import type { SqlOptions } from './sql.ts';
 import { FORMATS } from './sqlInput.ts';
 import type { Terminal } from '../reach/terminal.ts';
@@ -31,35 +29,6 @@ export function addIngest(root: Command, settings: () => Settings, terminal: Ter
     .option('--json', 'print JSON lines');
   readingOptions(ingest).action(async (file: string, options: IngestOptions) =>
     (await import('./ingest.ts')).ingestFile(file, options, settings(), terminal),
-  );
-}
-
-const duplicatesOption = (): Option =>
-  new Option(
-    '--duplicates <how>',
-    'ignore records whose index value is already stored, or replace the stored ones',
-  ).choices(['ignore', 'replace']);
-
-export function addCore(root: Command, settings: () => Settings, terminal: Terminal): void {
-  const core = root
-    .command('core')
-    .description('workspace CORE, which the market is computed from');
-  const load = core
-    .command('load <file...>')
-    .description(
-      'load files of a vendor into an input of the market: shows what it takes each column for, and asks',
-    )
-    .requiredOption('--as <input>', `input: ${INPUTS.map(({ id }) => id).join(', ')}`)
-    .option('--symbol <symbol>', 'symbol of each record; the name of the file if no column has it')
-    .option('--wide <property>', 'the file has a column for each symbol: what its cells are')
-    .option('--adjusted', 'splits are taken out of the prices already')
-    .addOption(duplicatesOption())
-    .addOption(dateOrderOption())
-    .option('--max-errors <n>', 'most invalid records; with more, nothing of the file is ingested')
-    .option('--yes', 'load without asking')
-    .option('--json', 'print JSON lines');
-  shapeOptions(load).action(async (files: readonly string[], options: CoreLoadOptions) =>
-    (await import('./coreLoad.ts')).loadCore(files, options, settings(), terminal),
   );
 }
 

@@ -134,6 +134,12 @@ export function readingOf(options: ReadingOptions): Reading | undefined {
   return given.length === 0 ? undefined : Object.fromEntries(given);
 }
 
+export const duplicatesOption = (): Option =>
+  new Option(
+    '--duplicates <how>',
+    'ignore records whose index value is already stored, or replace the stored ones',
+  ).choices(['ignore', 'replace']);
+
 export const dateOrderOption = (): Option =>
   new Option('--date-order <order>', 'how dates like 01/02/2024 are read').choices(['MDY', 'DMY']);
 

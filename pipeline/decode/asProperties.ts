@@ -74,7 +74,7 @@ function saidOf(
     const name = names.get(plain(column));
     if (name !== undefined) return [[name, property] as const];
     // The records of a JSON file may all lack a member that others have.
-    if (kind === 'json') return [];
+    if (kind === 'json' || property === null) return [];
     const shown = columns.slice(0, COLUMNS_TOLD).map((one) => one.name);
     const there = `the file has ${shown.join(', ')}${columns.length > shown.length ? ', …' : ''}`;
     throw new Failure('InvalidBody', `columns: there is no column ${column}; ${there}`);

@@ -30,7 +30,7 @@ afterAll(async () => {
 const run = (args: readonly string[], more: { input?: string; isTTY?: true } = {}): Promise<Ran> =>
   runHere(args, {
     env: {
-      ...{ TAPEDECK_DATA: data, TAPEDECK_DEMO: 'off' },
+      ...{ TAPEDECK_DATA: data, TAPEDECK_DEMO: 'off', TAPEDECK_SOURCE_FOLDER: folder },
       ...{ TAPEDECK_LOG: 'silent', TAPEDECK_CHILDREN: '1' },
       TAPEDECK_PUBLISHABLE_TOKEN: tokens.publishable,
       TAPEDECK_SECRET_TOKEN: tokens.secret,
@@ -143,7 +143,7 @@ test('what is said goes before a guess, and what nothing gives is asked for', as
       [...as, '--map', 'Close=close'],
       /there is no column Close; the file has Ticker, Day, Last, Mid/,
     ],
-    [['absent.csv', ...as.slice(1)], /no such file/],
+    [['absent.csv', ...as.slice(1)], /there is no file absent.csv, and no data source of CORE/],
   ] as const) {
     const ran = await load(args);
     assert.equal(ran.code, 1, sentence.source);
@@ -276,7 +276,7 @@ test('a file with a column for each symbol is seen, or said, to be one', async (
     '2024-01-30,188.04,408.59,',
     '2024-01-31,184.4,397.58,17.69',
   );
-  await write('small letters.csv', 'Date,aapl,msft', '2024-02-01,186.86,403.78');
+  await write('small letters.csv', 'Date,aapl,msft,Note', '2024-02-01,186.86,403.78,x');
   const as = ['--as', 'HISTORICAL_PRICES', '--yes'];
   await withServer(async (server) => {
     const ran = await load(['wide.csv', ...as]);
@@ -286,10 +286,12 @@ test('a file with a column for each symbol is seen, or said, to be one', async (
     const lower = await load(['small letters.csv', ...as]);
     assert.match(
       lower.stderr,
-      /nothing gives symbol, close \(columns are Date, aapl, msft\).*--wide close/,
+      /nothing gives symbol, close \(columns are Date, aapl, msft, Note\).*--wide close/,
     );
-    const said = await load(['small letters.csv', ...as, '--wide', 'close']);
+    const said = await load(['small letters.csv', ...as, '--wide', 'close', '--map', 'Note=']);
     assert.equal(said.code, 0, said.stderr);
+    assert.match(said.stdout, /^2 new records/m);
+    assert.match(said.stdout, /2 records ingested/);
     assert.deepEqual(await chart(server, 'AAPL', 'date,close'), [
       { close: 188.04, date: '2024-01-30' },
       { close: 184.4, date: '2024-01-31' },
@@ -298,5 +300,38 @@ test('a file with a column for each symbol is seen, or said, to be one', async (
     assert.deepEqual(await chart(server, 'T', 'date,close'), [
       { close: 17.69, date: '2024-01-31' },
     ]);
+  });
+});
+
+test('a data source is read alike each time, as what was shown of it says', async () => {
+  await write('AAPL.csv', ...YAHOO);
+  await write('feed.csv', 'Ticker,Day,Last,Mid', 'msft,2024-01-30,1,2');
+  const place = ['--workspace', 'CORE'];
+  const added = await run(['source', 'add', 'feed.csv', '--name', 'feed', ...place]);
+  assert.equal(added.code, 0, added.stderr);
+  const as = ['--as', 'HISTORICAL_PRICES', '--map', 'Mid=close', '--map', 'Last=', '--yes'];
+  const file = await load(['AAPL.csv', ...as.slice(0, 2), '--every', 'day', '--yes']);
+  assert.match(file.stderr, /--every and --cron are for a data source: a file is not read again/);
+  const once = await load(['feed', ...as]);
+  assert.equal(once.code, 0, once.stderr);
+  assert.match(once.stdout, /^ Mid +│ close/m);
+  assert.match(once.stdout, /1 records ingested/);
+  const made = await load(['feed', ...as, '--every', 'day', '--duplicates', 'replace']);
+  assert.equal(made.code, 0, made.stderr);
+  assert.match(made.stdout, /HISTORICAL_PRICES: feed is loaded every day, so read/);
+  await write('feed.csv', 'Mid,Last,Day,Ticker', '3,9,2024-01-31,msft', '4,9,2024-01-31,brk-b');
+  const name = 'HISTORICAL_PRICES from feed';
+  const ran = await run(['schedule', 'run', name, ...place]);
+  assert.equal(ran.code, 0, ran.stderr + ran.stdout);
+  await write('feed.csv', 'Ticker,Day,Price', 'msft,2024-02-01,5');
+  const other = await run(['schedule', 'run', name, ...place]);
+  assert.equal(other.code, 1, other.stdout);
+  assert.match(other.stdout, /there is no column Mid; the file has Ticker, Day, Price/);
+  await withServer(async (server) => {
+    assert.deepEqual(await chart(server, 'MSFT', 'date,close'), [
+      { close: 2, date: '2024-01-30' },
+      { close: 3, date: '2024-01-31' },
+    ]);
+    assert.deepEqual(await chart(server, 'BRK.B', 'close'), [{ close: 4 }]);
   });
 });

@@ -22,17 +22,17 @@ export interface DryRun {
 }
 
 interface Shown {
-  readonly file: string;
+  readonly name: string;
   readonly input: Input;
   readonly run: DryRun;
   /** The symbol is the file's name. */
   readonly isNamed: boolean;
-  readonly wide?: Reading['wide'];
+  readonly wide: Reading['wide'];
 }
 
 /** The mapping, and the first rows as they will be loaded. */
 export function show(
-  { file, input, isNamed, run, wide }: Shown,
+  { name: file, input, isNamed, run, wide }: Shown,
   options: { readonly json?: boolean },
   terminal: Terminal,
 ): void {
