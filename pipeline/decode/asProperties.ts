@@ -3,7 +3,7 @@
 import { checkPropertyNames } from '../../store/versions/columns.ts';
 import type { UsualColumns } from '../../store/datasets/defaults.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { Inferred } from '../values/infer.ts';
+import { inferJsonType } from '../values/infer.ts';
 import type { Reading } from '../bytes/reading.ts';
 import type { Relation, SourceColumn } from '../values/relation.ts';
 
@@ -112,17 +112,11 @@ function asSaid(
 const constantOf = (name: string, value: string | number | boolean): SourceColumn => ({
   name,
   constant: String(value),
-  inferred: { property: { type: typeOf(value) }, spelling: undefined, numeric: undefined },
+  inferred: inferJsonType([value]),
   // It is a text that is cast, whatever the records of the file are spelled like.
   spelled: 'scalar',
   settled: true,
 });
-
-function typeOf(value: string | number | boolean): Inferred['property']['type'] {
-  if (typeof value === 'string') return 'string';
-  if (typeof value === 'boolean') return 'boolean';
-  return Number.isInteger(value) ? 'integer' : 'number';
-}
 
 function refuseTwice(columns: readonly SourceColumn[]): void {
   const seen = new Map<string, SourceColumn>();

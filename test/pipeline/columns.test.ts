@@ -26,7 +26,7 @@ const RECORDS = [
 ];
 const READING = {
   columns: { Day: 'date', close: 'price', Vol: 'volume', Notes: null },
-  constants: { symbol: 'TRUE', live: true, lot: 100 },
+  constants: { symbol: 'TRUE', live: true, lot: 100, seen: '2024-02-01' },
 };
 
 const arrow = (): Uint8Array =>
@@ -60,6 +60,7 @@ test('columns and constants are read alike in every format', async () => {
     symbol: 'TRUE',
     live: true,
     lot: 100,
+    seen: '2024-02-01',
   }));
   for (const [name, body] of Object.entries(bodies)) {
     const index = { key: 'symbol', date: 'date' };
@@ -69,6 +70,8 @@ test('columns and constants are read alike in every format', async () => {
       await read(server, `/data/WS/${name}?last=9&sort=ASC`),
     ) as readonly object[];
     assert.deepEqual(found, want, name);
+    const made = server.tapedeck.services.lake.directory.dataset('WS', name)?.schema.properties;
+    assert.deepEqual(made?.['seen'], { type: 'string', format: 'date' }, name);
   }
 });
 
