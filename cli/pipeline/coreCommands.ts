@@ -13,7 +13,7 @@ export function addCore(root: Command, settings: () => Settings, terminal: Termi
   const load = core
     .command('load <origin...>')
     .description(
-      'load a vendorss files or a data source into an input of the market; shows what is what, and asks',
+      'load files of a vendor, or a data source, into an input of the market: shows first how it reads them',
     )
     .requiredOption('--as <input>', `input: ${INPUTS.map(({ id }) => id).join(', ')}`)
     .option('--symbol <symbol>', 'symbol of each record; the name of the file if no column has it')

@@ -42,6 +42,10 @@ interface Asking {
 
 /** @throws Failure NotFound where there is neither a file nor a source of the name. */
 export async function originOf(given: string, asking: Asking): Promise<Origin> {
+  if (given === '-') {
+    const rule = 'core load looks at a file before it loads it';
+    throw new Failure('InvalidParameter', `${rule}: save the standard input as a file`);
+  }
   const path = resolve(asking.folder, given);
   const isFile = await stat(path).then(
     (found) => found.isFile(),

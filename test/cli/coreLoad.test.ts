@@ -143,6 +143,7 @@ test('what is said goes before a guess, and what nothing gives is asked for', as
       [...as, '--map', 'Close=close'],
       /there is no column Close; the file has Ticker, Day, Last, Mid/,
     ],
+    [['-', ...as.slice(1)], /save the standard input as a file/],
     [['absent.csv', ...as.slice(1)], /there is no file absent.csv, and no data source of CORE/],
   ] as const) {
     const ran = await load(args);
