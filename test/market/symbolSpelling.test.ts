@@ -1,13 +1,12 @@
 // One spelling of a symbol in all inputs: DuckDB's and ours are the same, and callers may use others.
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
-import { DuckDBInstance } from '@duckdb/node-api';
 import { test } from 'vitest';
-import { symbolOf } from '../../pipeline/values/symbols.ts';
 import { keptSymbol } from '../../store/datasets/symbolSpelling.ts';
 import { read, send } from '../client.ts';
+import { note } from '../notes.ts';
 import { seedsOf } from '../seeds.ts';
 import { startServer, type TestServer } from '../server.ts';
+import { symbolsLaw, symbolsStored } from './symbolsLaw.ts';
 
 /** As it came -> as it is kept. */
 const KEPT: Readonly<Record<string, readonly string[]>> = {
@@ -28,36 +27,17 @@ const KEPT: Readonly<Record<string, readonly string[]>> = {
   'A.B': ['A B'],
 };
 
-const SIGNS = [...'ABPRLabprl019./-$ ^='];
-
 test('a symbol is one text, in DuckDB as in pushes, and stays so if loaded again', async (context) => {
-  const instance = await DuckDBInstance.create();
-  const connection = await instance.connect();
-  const asked = async (texts: readonly string[]): Promise<readonly unknown[]> => {
-    const values = texts.map((text) => `('${text}')`).join(', ');
-    const statement = `SELECT ${symbolOf('t')} AS kept FROM (VALUES ${values}) AS v(t)`;
-    return (await connection.runAndReadAll(statement)).getRowObjectsJS().map(({ kept }) => kept);
-  };
   for (const [kept, texts] of Object.entries(KEPT)) {
-    assert.deepEqual(
-      texts.map(keptSymbol),
-      texts.map(() => kept),
-    );
-    assert.deepEqual(
-      await asked(texts),
-      texts.map(() => kept),
-    );
+    const same = texts.map(() => kept);
+    assert.deepEqual(texts.map(keptSymbol), same);
+    assert.deepEqual(await symbolsStored(texts), same);
   }
   for (const seed of seedsOf(context)) {
-    const signs = fc.array(fc.constantFrom(...SIGNS), { minLength: 1, maxLength: 8 });
-    const made = fc.sample(signs, { seed, numRuns: 5_000 });
-    const texts = made.map((each) => each.join(''));
-    const kept = texts.map(keptSymbol);
-    assert.deepEqual(await asked(texts), kept);
-    assert.deepEqual(kept.map(keptSymbol), kept);
+    const { failures, notes } = await symbolsLaw({ seed, count: 2_000 });
+    assert.deepEqual(failures, []);
+    for (const line of notes ?? []) note(context, line);
   }
-  connection.closeSync();
-  instance.closeSync();
 });
 
 async function load(server: TestServer, query: string, body: string): Promise<void> {
