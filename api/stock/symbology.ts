@@ -27,9 +27,13 @@ export async function tickersOf(
   const tickers = await identified(texts, call, services);
   const spellings = tickers.map(symbolSpellings);
   // A ticker that is spelled in one way only needs no look.
-  const open = spellings.filter(({ length }) => length > 1).flat();
+  const open = spellings.filter(({ length }) => length > 1);
   if (open.length === 0) return tickers;
-  const known = await knownOf([...new Set(open)], call, services);
+  // Looking for one that is not there looks everywhere: most are there as inputs keep them.
+  const first = new Set(open.map(([kept = '']) => kept));
+  const known = new Set(await knownOf([...first], call, services));
+  const rest = open.filter(([kept = '']) => !known.has(kept)).flatMap(([, ...others]) => others);
+  for (const one of await knownOf([...new Set(rest)], call, services)) known.add(one);
   return tickers.map((ticker, at) => spellings[at]?.find((one) => known.has(one)) ?? ticker);
 }
 

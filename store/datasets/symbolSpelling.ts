@@ -40,5 +40,5 @@ export function symbolSpellings(text: string): readonly string[] {
   const preferred = /^([A-Z]{1,5})-(P?)([A-Z])$/.exec(asked);
   const [, root = '', mark, series = ''] = preferred ?? [];
   const other = mark === 'P' ? `${root}-${series}` : `${root}-P${series}`;
-  return [...new Set([asked, keptSymbol(asked), ...(preferred === null ? [] : [other])])];
+  return [...new Set([keptSymbol(asked), asked, ...(preferred === null ? [] : [other])])];
 }
