@@ -14,6 +14,7 @@ import {
   addTokens,
   addWorkspaces,
 } from './operate/operatorCommands.ts';
+import { addCore } from './pipeline/coreCommands.ts';
 import { addPipeline } from './pipeline/pipelineCommands.ts';
 import { addExport, addRecipes } from './pipeline/readyCommands.ts';
 import type { Output, Terminal } from './reach/terminal.ts';
@@ -40,6 +41,7 @@ export function program(settings: () => Settings, terminal: Terminal): Command {
     .version(VERSION);
   addServe(root, settings, terminal);
   addIngest(root, settings, terminal);
+  addCore(root, settings, terminal);
   addSql(root, settings, terminal);
   addExport(root, settings, terminal);
   addPipeline(root, settings, terminal);

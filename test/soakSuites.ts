@@ -33,6 +33,7 @@ import { fuzzTexts } from './fuzz/sql/fuzzTexts.ts';
 import { adjustLaw } from './market/adjustLaw.ts';
 import { delayLaw } from './market/delayLaw.ts';
 import { figuresLaw } from './market/figuresLaw.ts';
+import { symbolsLaw } from './market/symbolsLaw.ts';
 import { estimatesLaw } from './sql/estimatesLaw.ts';
 import { opinionsLaw } from './sql/opinions.ts';
 import { conditionsLaw, selectsLaw } from './sql/selectsLaw.ts';
@@ -98,6 +99,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'adjusting', fullCount: 2_000, partCount: 200, run: async (order) => adjustLaw(order) },
   { name: 'figures', fullCount: 2_000, partCount: 200, run: async (order) => figuresLaw(order) },
   { name: 'delays', fullCount: 2_000, partCount: 200, run: async (order) => delayLaw(order) },
+  { name: 'symbols', fullCount: 200_000, partCount: 20_000, run: symbolsLaw },
 ];
 
 type Law = (count: number, seed: number) => Promise<{ readonly failures: readonly string[] }>;

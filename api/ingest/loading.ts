@@ -1,7 +1,15 @@
 // What the loading doors share.
 import { type Static, Type } from 'typebox';
+import type { TSchema } from 'typebox';
+import { Value } from 'typebox/value';
+import {
+  checkPropertyNames,
+  PROPERTIES_MAX,
+  PROPERTY_NAME_MAX,
+} from '../../store/versions/columns.ts';
 import type { DateOrder } from '../../pipeline/values/dateFormats.ts';
 import {
+  CONSTANTS_MAX,
   DELIMITERS,
   ENCODINGS,
   HEADER_LINES_MAX,
@@ -9,7 +17,15 @@ import {
   SKIP_LINES_MAX,
 } from '../../pipeline/bytes/reading.ts';
 import type { ColumnMapping } from '../../store/datasets/datasets.ts';
-import { numberOf, type Parameter, refuse, textOf, type Values } from '../request/parameters.ts';
+import {
+  numberOf,
+  type Parameter,
+  listOf,
+  refuse,
+  textOf,
+  truthOf,
+  type Values,
+} from '../request/parameters.ts';
 
 export const DUPLICATES = {
   kind: 'choice',
@@ -59,6 +75,22 @@ export function dateOrderOf(query: Values): { readonly dateOrder?: DateOrder } {
 
 const NAMES = Object.keys(DELIMITERS) as readonly (keyof typeof DELIMITERS)[];
 
+/** Characters of the columns that are named in a query, and of one constant. */
+const COLUMNS_CHARACTERS_MAX = 8_192;
+const CONSTANT_CHARACTERS_MAX = 1_000;
+
+const PROPERTY = Type.String({ minLength: 1, maxLength: PROPERTY_NAME_MAX });
+const COLUMNS = Type.Record(Type.String(), Type.Union([PROPERTY, Type.Null()]), {
+  maxProperties: PROPERTIES_MAX,
+});
+const CONSTANTS = Type.Record(
+  Type.String(),
+  Type.Union([Type.String({ maxLength: CONSTANT_CHARACTERS_MAX }), Type.Number(), Type.Boolean()]),
+  { maxProperties: CONSTANTS_MAX },
+);
+
+const WIDE = Type.Object({ names: PROPERTY, values: PROPERTY }, { additionalProperties: false });
+
 /** What may be said of how a file is to be read, in the body of a schedule or a job. */
 export const READING = Type.Object(
   {
@@ -70,6 +102,10 @@ export const READING = Type.Object(
     skipLast: Type.Optional(Type.Integer({ minimum: 0, maximum: SKIP_LINES_MAX })),
     delimiter: Type.Optional(Type.Enum([...NAMES])),
     encoding: Type.Optional(Type.Enum([...ENCODINGS])),
+    columns: Type.Optional(COLUMNS),
+    constants: Type.Optional(CONSTANTS),
+    guess: Type.Optional(Type.Boolean()),
+    wide: Type.Optional(WIDE),
   },
   { additionalProperties: false },
 );
@@ -114,6 +150,27 @@ export const READING_PARAMETERS: readonly Parameter[] = [
     choices: ENCODINGS,
     help: 'Encoding of CSV or JSON; UTF-8, UTF-16 and windows-1252 are detected.',
   },
+  {
+    kind: 'text',
+    name: 'columns',
+    charactersMax: COLUMNS_CHARACTERS_MAX,
+    help: 'JSON object: the property that a column is, or null if it stays out: {"Adj Close":"fClose"}.',
+  },
+  {
+    kind: 'text',
+    name: 'constants',
+    help: 'JSON object: properties that the file lacks, with the value of each record: {"symbol":"AAPL"}.',
+  },
+  {
+    kind: 'boolean',
+    name: 'guess',
+    help: 'true: other columns are what vendors usually call them; for inputs of the market in CORE.',
+  },
+  {
+    kind: 'list',
+    name: 'wide',
+    help: 'Of a file with a column for each symbol, the properties of names and cells: symbol,close.',
+  },
 ];
 
 const HEADERS: Readonly<Record<string, boolean>> = { true: true, false: false };
@@ -128,8 +185,62 @@ export function readingOf(query: Values): { readonly reading?: Reading } {
     skipLast: numberOf(query, 'skipLast'),
     delimiter: textOf(query, 'delimiter'),
     encoding: textOf(query, 'encoding'),
+    columns: objectOf(query, 'columns', SAID_COLUMNS),
+    constants: objectOf(query, 'constants', SAID_CONSTANTS),
+    guess: truthOf(query, 'guess') ? true : undefined,
+    wide: wideOf(listOf(query, 'wide')),
   };
   const given = Object.entries(told).filter(([, value]) => value !== undefined);
   // Each was checked against its choices.
-  return given.length === 0 ? {} : { reading: Object.fromEntries(given) as Static<typeof READING> };
+  const reading = Object.fromEntries(given) as Static<typeof READING>;
+  checkReading(reading);
+  return given.length === 0 ? {} : { reading };
+}
+
+const SAID_COLUMNS = {
+  schema: COLUMNS,
+  rule: 'must be a JSON object of columns, each with the name of a property or null',
+};
+const SAID_CONSTANTS = {
+  schema: CONSTANTS,
+  rule: `must be a JSON object of at most ${CONSTANTS_MAX} properties, each with a text, number or boolean`,
+};
+
+/** @throws Failure InvalidParameter for what is no such object. */
+function objectOf(
+  query: Values,
+  name: string,
+  { rule, schema }: { readonly schema: TSchema; readonly rule: string },
+): object | undefined {
+  const text = textOf(query, name);
+  if (text === undefined) return undefined;
+  const value = jsonOf(text);
+  if (typeof value === 'object' && value !== null && Value.Check(schema, value)) return value;
+  return refuse(name, rule);
+}
+
+/** @throws Failure InvalidParameter for what is no pair. */
+function wideOf(list: readonly string[] | undefined): Reading['wide'] {
+  if (list === undefined) return undefined;
+  const [names, values, ...more] = list;
+  if (names === undefined || values === undefined || more.length > 0) {
+    return refuse('wide', 'must be two properties, such as symbol,close');
+  }
+  return { names, values };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws Failure InvalidBody for properties that no record can have, or that are given twice. */
+export function checkReading({ columns = {}, constants = {}, wide }: Reading = {}): void {
+  const properties = Object.values(columns).filter((property) => property !== null);
+  const made = wide === undefined ? [] : [wide.names, wide.values];
+  const all = [...properties, ...Object.keys(constants), ...made];
+  if (all.length > 0) checkPropertyNames('what is said of columns', all);
 }

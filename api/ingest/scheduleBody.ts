@@ -4,7 +4,7 @@ import { checkCron } from '../../jobs/schedule/cron.ts';
 import { checkName } from '../../store/versions/columns.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { ScheduleBody } from '../../store/work/schedules.ts';
-import { READING } from './loading.ts';
+import { checkReading, READING } from './loading.ts';
 import { COLUMN_MAPPING } from '../datasets/datasetBody.ts';
 import { SOURCE_BODY } from './sourceBody.ts';
 
@@ -55,6 +55,7 @@ export function scheduleBodyOf(given: Static<typeof SCHEDULE_BODY>, nowMs: numbe
   if ((given.cron === undefined) === (given.every === undefined)) {
     throw new Failure('InvalidBody', 'exactly one of cron and every must be given');
   }
+  checkReading(given.reading);
   const cron = given.every === undefined ? (given.cron ?? '') : EVERY[given.every];
   return {
     name: given.name ?? given.datasetId,

@@ -9,18 +9,37 @@ import {
 } from '../../market/symbology/identifiers.ts';
 import type { Day } from '../../query/time/days.ts';
 import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
+import { symbolSpellings } from '../../store/datasets/symbolSpelling.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { callerOf, datasetOf } from '../auth/access.ts';
 import { LACKING } from '../market/market.ts';
 import { planNeeds, readPlanned } from '../market/reading.ts';
 import { momentNow } from '../read/moments.ts';
 import type { Call } from '../request/endpoint.ts';
-import type { StockServices } from './knownSymbols.ts';
+import { knownOf, type StockServices } from './knownSymbols.ts';
 
 const SYMBOLS = wholeOf('SYMBOLS', '');
 
-/** The tickers of some texts, in upper case, in their order; what is no known identifier stays as it is. */
+/** The tickers of some texts, in upper case, in their order; what nothing is known of stays as it is. */
 export async function tickersOf(
+  texts: readonly string[],
+  call: Call,
+  services: StockServices,
+): Promise<readonly string[]> {
+  const tickers = await identified(texts, call, services);
+  const spellings = tickers.map(symbolSpellings);
+  // A ticker that is spelled in one way only needs no look.
+  const open = spellings.filter(({ length }) => length > 1);
+  if (open.length === 0) return tickers;
+  // Looking for one that is not there looks everywhere: most are there as inputs keep them.
+  const first = new Set(open.map(([kept = '']) => kept));
+  const known = new Set(await knownOf([...first], call, services));
+  const rest = open.filter(([kept = '']) => !known.has(kept)).flatMap(([, ...others]) => others);
+  for (const one of await knownOf([...new Set(rest)], call, services)) known.add(one);
+  return tickers.map((ticker, at) => spellings[at]?.find((one) => known.has(one)) ?? ticker);
+}
+
+async function identified(
   texts: readonly string[],
   call: Call,
   services: StockServices,

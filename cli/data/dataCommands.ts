@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import type { Settings } from '../../store/base/settings.ts';
 import type { IngestOptions } from './ingest.ts';
-import { dateOrderOption, readingOptions } from './readingOptions.ts';
+import { dateOrderOption, duplicatesOption, readingOptions } from './readingOptions.ts';
 import type { SqlOptions } from './sql.ts';
 import { FORMATS } from './sqlInput.ts';
 import type { Terminal } from '../reach/terminal.ts';
@@ -22,12 +22,7 @@ export function addIngest(root: Command, settings: () => Settings, terminal: Ter
       '--no-index',
       'a new dataset has no unique index: it keeps every record, duplicates too',
     )
-    .addOption(
-      new Option(
-        '--duplicates <how>',
-        'ignore records whose index value is already stored, or replace the stored ones',
-      ).choices(['ignore', 'replace']),
-    )
+    .addOption(duplicatesOption())
     .addOption(dateOrderOption())
     .option('--max-errors <n>', 'most invalid records; with more, nothing is ingested')
     .option('--json-path <path>', 'path of the records in a JSON document, such as $.data.items[*]')

@@ -17,7 +17,7 @@ import { reachFolder, type Reached, readTokens } from '../reach/folderAccess.ts'
 import { sayTo, type Terminal } from '../reach/terminal.ts';
 import type { JobView } from '../print/followJob.ts';
 import { progress } from '../print/progress.ts';
-import { type ReadingOptions, readingOf } from './readingOptions.ts';
+import { inQuery, type ReadingOptions, readingOf } from './readingOptions.ts';
 import { harmless } from '../print/terminalText.ts';
 import type { Core } from '../../app/core.ts';
 
@@ -212,7 +212,7 @@ async function throughServer(
   if (options.dateOrder !== undefined) query.set('dateOrder', options.dateOrder);
   if (options.jsonPath !== undefined) query.set('jsonPath', options.jsonPath);
   for (const [part, said] of Object.entries({ ...mappingOf(options), ...readingOf(options) })) {
-    query.set(part, String(said));
+    query.set(part, inQuery(part, said));
   }
   const headers = { authorization: `Bearer ${secret?.text ?? ''}` };
   const answer = await fetch(`${server.base}/v1/data/${workspace}/${options.dataset}?${query}`, {

@@ -10,13 +10,17 @@ import {
 
 /** As commander gives them: `--no-header` is `header: false`, and true is its default. */
 export interface ReadingOptions {
-  readonly as?: 'csv' | 'json';
+  readonly as?: 'csv' | 'json' | undefined;
   readonly header: boolean;
   readonly headerLines?: number;
   readonly skipLines?: number;
   readonly skipLast?: number;
   readonly delimiter?: Reading['delimiter'];
   readonly encoding?: Reading['encoding'];
+  readonly map: NonNullable<Reading['columns']>;
+  readonly set: NonNullable<Reading['constants']>;
+  readonly guess?: true;
+  readonly wide?: Reading['wide'];
 }
 
 const wholeTo =
@@ -26,14 +30,67 @@ const wholeTo =
     throw new InvalidArgumentError(`it must be a whole number, at most ${most}`);
   };
 
-export const readingOptions = (command: Command): Command =>
+/** `Adj Close=fClose`: the last sign of equality, for a column may have one in its name. */
+function columnSaid(text: string, before: ReadingOptions['map']): ReadingOptions['map'] {
+  const [, column = '', property = ''] = /^([^]+)=([^=]*)$/.exec(text) ?? [];
+  if (column === '') throw new InvalidArgumentError('write column=property, or column= for none');
+  return { ...before, [column]: property === '' ? null : property };
+}
+
+const TRUTHS: Readonly<Record<string, boolean>> = { true: true, false: false };
+
+function constantSaid(text: string, before: ReadingOptions['set']): ReadingOptions['set'] {
+  const [, property = '', value = ''] = /^([^=]+)=([^]*)$/.exec(text) ?? [];
+  if (property === '') throw new InvalidArgumentError('write property=value');
+  return { ...before, [property]: TRUTHS[value] ?? value };
+}
+
+function wideSaid(text: string): Reading['wide'] {
+  const [, names, values] = /^([^,]+),([^,]+)$/.exec(text) ?? [];
+  if (names !== undefined && values !== undefined) return { names, values };
+  throw new InvalidArgumentError('write two properties, such as symbol,close');
+}
+
+/** What the columns of a file are, and what stands around its records. */
+export const shapeOptions = (command: Command): Command => linesOptions(columnOptions(command));
+
+const columnOptions = (command: Command): Command =>
   command
+    .addOption(
+      new Option(
+        '--map <column=property>',
+        'property that a column of the file is; column= leaves it out; can be repeated',
+      )
+        .argParser(columnSaid)
+        .default({}, 'none'),
+    )
+    .addOption(
+      new Option(
+        '--set <property=value>',
+        'value of a property in each record, which the file does not have; can be repeated',
+      )
+        .argParser(constantSaid)
+        .default({}, 'none'),
+    );
+
+export const readingOptions = (command: Command): Command =>
+  shapeOptions(command)
+    .addOption(
+      new Option(
+        '--wide <names,values>',
+        'the file has a column for each symbol: properties that its name and its cells become',
+      ).argParser(wideSaid),
+    )
+    .option('--guess', 'other columns are what vendors usually call them, for an input of CORE')
     .addOption(
       new Option('--as <format>', 'format of the file, instead of detecting it').choices([
         'csv',
         'json',
       ]),
-    )
+    );
+
+const linesOptions = (command: Command): Command =>
+  command
     .option(
       '--no-header',
       'the file has no header; its columns are named column1, column2 and so on',
@@ -56,12 +113,38 @@ export const readingOptions = (command: Command): Command =>
 
 /** Undefined where nothing is said. */
 export function readingOf(options: ReadingOptions): Reading | undefined {
-  const { as, delimiter, encoding, headerLines, skipLast, skipLines } = options;
+  const { as, delimiter, encoding, guess, headerLines, map, set, skipLast, skipLines, wide } =
+    options;
   const header = options.header ? headerLines : false;
-  const told = { as, header, skipLines, skipLast, delimiter, encoding };
+  const columns = Object.keys(map).length === 0 ? undefined : map;
+  const constants = Object.keys(set).length === 0 ? undefined : set;
+  const told = {
+    as,
+    header,
+    skipLines,
+    skipLast,
+    delimiter,
+    encoding,
+    columns,
+    constants,
+    guess,
+    wide,
+  };
   const given = Object.entries(told).filter(([, value]) => value !== undefined);
   return given.length === 0 ? undefined : Object.fromEntries(given);
 }
 
+export const duplicatesOption = (): Option =>
+  new Option(
+    '--duplicates <how>',
+    'ignore records whose index value is already stored, or replace the stored ones',
+  ).choices(['ignore', 'replace']);
+
 export const dateOrderOption = (): Option =>
   new Option('--date-order <order>', 'how dates like 01/02/2024 are read').choices(['MDY', 'DMY']);
+
+/** A member of a reading, or a word, as the parameter of an upload. */
+export const inQuery = (name: string, said: unknown): string => {
+  if (typeof said !== 'object' || said === null) return String(said);
+  return name === 'wide' ? Object.values(said).join(',') : JSON.stringify(said);
+};

@@ -29,7 +29,7 @@ export async function followJob(
   label: string,
   { json }: { readonly json?: boolean },
   terminal: Terminal,
-): Promise<void> {
+): Promise<JobView> {
   const shown = progress(label, terminal.stderr, json === true);
   for (;;) {
     const job = (await ask('GET', `/jobs/ingest/${jobId}`)) as JobView;
@@ -38,7 +38,7 @@ export async function followJob(
     if (job.finished !== null) {
       shown.end();
       tell(job, json === true, terminal);
-      return;
+      return job;
     }
     await new Promise((done) => setTimeout(done, LOOK_MS));
   }

@@ -5,6 +5,7 @@ import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import type { TokenShown } from '../../store/accounts/accounts.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
@@ -16,7 +17,7 @@ interface DataQuestion {
   readonly method: Method;
   /** Below `/v1`, with its query. */
   readonly path: string;
-  readonly body?: string;
+  readonly body?: string | Readable;
 }
 
 export interface DataAnswer {
@@ -85,7 +86,8 @@ async function overHttp(
       goodOf(statusCode, { headers: told, body: answer }).then(resolve, reject);
     });
     asked.once('error', reject);
-    asked.end(body);
+    if (body === undefined || typeof body === 'string') asked.end(body);
+    else pipeline(body, asked).catch(reject);
   });
 }
 

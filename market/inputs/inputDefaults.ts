@@ -2,6 +2,7 @@
 import type { DatasetDefaults } from '../../store/datasets/defaults.ts';
 import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
 import { inputOf, propertyTypeOf } from './inputs.ts';
+import { usualColumns } from './usualColumns.ts';
 
 /** `msft` in a file is found as MSFT. */
 const SYMBOLS: readonly string[] = ['symbol'];
@@ -21,5 +22,5 @@ export function inputDefaults({
   const mayMiss = properties
     .filter(({ name, required }) => index.includes(name) && required !== true)
     .map(({ name }) => name);
-  return { title, weight, mapping, mayMiss, types, symbols: SYMBOLS };
+  return { title, weight, mapping, mayMiss, types, symbols: SYMBOLS, usual: usualColumns(input) };
 }

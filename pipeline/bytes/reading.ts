@@ -39,6 +39,9 @@ export const SKIP_LINES_MAX = 1_000;
 /** Lines that a header may have. */
 export const HEADER_LINES_MAX = 3;
 
+/** Properties that may be said to have one value in all records. */
+export const CONSTANTS_MAX = 100;
+
 /** What is said of how a file is to be read; what is not said is told by its bytes. */
 export interface Reading {
   /** The body is that, whatever it looks like. */
@@ -54,4 +57,15 @@ export interface Reading {
   readonly skipLast?: number;
   readonly delimiter?: DelimiterName;
   readonly encoding?: Encoding;
+  /** Column of the file -> the property that it is; null: it stays out. Others keep their names. */
+  readonly columns?: Readonly<Record<string, string | null>>;
+  /** Properties that the file does not have, with the value of each record. */
+  readonly constants?: Readonly<Record<string, string | number | boolean>>;
+  /** Columns that are not said are what their names usually mean: for inputs of the market. */
+  readonly guess?: boolean;
+  /**
+   * The file has a column for each symbol, say. Each cell is a record: what its column is called is
+   * property `names` of it, what is in it property `values`.
+   */
+  readonly wide?: { readonly names: string; readonly values: string };
 }

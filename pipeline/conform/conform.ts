@@ -94,7 +94,8 @@ const withSaid = (
   ),
 });
 
-const withSymbols = (relation: Relation, symbols: readonly string[] = []): Relation => ({
+/** What the texts of some properties are: they are kept as symbols are spelled. */
+export const withSymbols = (relation: Relation, symbols: readonly string[] = []): Relation => ({
   ...relation,
   columns: relation.columns.map((column) =>
     symbols.includes(column.name) ? { ...column, symbols: true } : column,

@@ -325,7 +325,7 @@ async function sampleTexts({ bench, order }: Settling, relation: Relation): Prom
     ({ name }, at) => `list(left(CAST(${identifier(name)} AS VARCHAR), 1001)) AS v${at}`,
   );
   const names = texts.map(({ name }) => identifier(name)).join(', ');
-  const rows = `SELECT ${names} FROM read_parquet(${literal(relation.path)}) LIMIT ${SAMPLE_ROWS}`;
+  const rows = `SELECT ${names} FROM ${fromClause(relation, [], false)} LIMIT ${SAMPLE_ROWS}`;
   const [found] = await ask(bench, relation, [`SELECT ${lists.join(', ')} FROM (${rows})`]);
   const told = new Map(
     texts.map(({ name }, at) => {

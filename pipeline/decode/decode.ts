@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
+import type { UsualColumns } from '../../store/datasets/defaults.ts';
 import { arrowRelation } from './arrow.ts';
+import { asProperties } from './asProperties.ts';
 import { contentOf, readHead, textContentOf } from '../bytes/content.ts';
 import { csvRelation } from './csv.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
@@ -28,6 +30,7 @@ import {
 } from './json.ts';
 import { isAlone, listsStatement, refuseDocument } from './jsonDocument.ts';
 import { refuseEndlessLine } from '../bytes/lineScan.ts';
+import { longCopy } from './longCopy.ts';
 import { NoDataFailure, noDataIn } from '../bytes/noData.ts';
 import { describeParquet, parquetRelation } from './parquet.ts';
 import type { Encoding, Reading } from '../bytes/reading.ts';
@@ -43,6 +46,8 @@ interface Opening {
   readonly reading?: Reading;
   /** Properties of the dataset that it goes into, where there is one: what does not fit is rejected. */
   readonly known?: readonly string[];
+  /** What columns usually are, of a dataset whose place says so. */
+  readonly usual?: UsualColumns | undefined;
 }
 
 /**
@@ -50,6 +55,30 @@ interface Opening {
  * @throws NoDataFailure for what is none, Failure InvalidBody for what needs a word more.
  */
 export async function openRelation(opening: Opening, bench: Workbench): Promise<Relation> {
+  const { known, reading = {}, usual } = opening;
+  const said = Object.keys(reading.columns ?? {});
+  const names = known === undefined ? {} : { known: [...known, ...said] };
+  const opened = await openFile({ ...opening, ...names }, bench);
+  const { wide } = reading;
+  if (wide === undefined) return asProperties(opened, reading, usual);
+  const path = await longCopy(opened, { ...reading, wide }, bench);
+  const { dateOrder } = opening;
+  const written = { path, reading: LONG, ...(dateOrder === undefined ? {} : { dateOrder }) };
+  const long = await openFile(written, bench);
+  const note = `wide: each cell is a record, its column is ${wide.names} and its value ${wide.values}`;
+  const told = { ...long, notes: [...(opened.notes ?? []), note] };
+  return asProperties(told, { ...reading, ...withoutLeftOut(reading) }, usual);
+}
+
+/** How a long copy is written. */
+const LONG: Reading = { as: 'csv', header: true, delimiter: 'comma', skipLast: 0, skipLines: 0 };
+
+/** What stayed out of a long copy is not in it. */
+const withoutLeftOut = ({ columns = {} }: Reading): Pick<Reading, 'columns'> => ({
+  columns: Object.fromEntries(Object.entries(columns).filter(([, property]) => property !== null)),
+});
+
+async function openFile(opening: Opening, bench: Workbench): Promise<Relation> {
   let { path } = opening;
   let head = await readHead(path);
   let content = contentOf(head);

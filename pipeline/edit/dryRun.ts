@@ -14,6 +14,8 @@ import { uniqueIndexOf } from '../batch/uniqueIndex.ts';
 import type { Batch } from '../batch/batchRequest.ts';
 import type { Conformed, IngestServices, Load } from '../conform/load.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+import { nameInFile } from '../values/namedColumns.ts';
+import type { Relation } from '../values/relation.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 
 /** Records that are shown of what would be rejected, and of what would be kept aside. */
@@ -37,6 +39,10 @@ export interface DryRun {
   readonly widened: Readonly<Record<string, PropertyType>>;
   /** Columns of the file that stay out. */
   readonly leftOut: readonly string[];
+  /** What each column of the file is: a property, or null for one that was said to stay out. */
+  readonly columns: Readonly<Record<string, string | null>>;
+  /** Properties that the file does not have, with the value of each record. */
+  readonly constants: Readonly<Record<string, string>>;
   readonly records: Counts;
   /** The first ones. */
   readonly rejects: readonly Reject[];
@@ -91,13 +97,27 @@ export async function dryRun(load: Load, services: IngestServices): Promise<DryR
       const conformed = await conform(run, relation);
       await tellBreaches(conformed.batch, { log });
       const told = { ...(await outcomeOf(load, conformed, services, bench)), log: lines };
-      return { ...toldOf(load, known), ...told, bytesRead: size };
+      return { ...toldOf(load, known), ...readAs(relation), ...told, bytesRead: size };
     } catch (error) {
       if (!isRefusal(error)) throw error;
       const told = { error: reasonOf(error), log: lines, bytesRead: size };
-      return { ...toldOf(load, known), ...told };
+      return { ...toldOf(load, known), ...readAs(relation), ...told };
     }
   });
+}
+
+function readAs({ columns, leftOut = [] }: Relation): Pick<DryRun, 'columns' | 'constants'> {
+  const told = columns.flatMap((column) =>
+    column.constant === undefined ? [[nameInFile(column), column.name] as const] : [],
+  );
+  const out = leftOut.map((name) => [name, null] as const);
+  const constants = columns.flatMap(({ constant, name }) =>
+    constant === undefined ? [] : [[name, constant] as const],
+  );
+  return {
+    columns: Object.fromEntries([...told, ...out]),
+    constants: Object.fromEntries(constants),
+  };
 }
 
 /** What the contract or an expectation says, not what the machine does. */
@@ -108,7 +128,7 @@ const isRefusal = (error: unknown): boolean =>
 const toldOf = (
   { dataset, workspace }: Load,
   known: Dataset | undefined,
-): Omit<DryRun, 'log' | 'bytesRead'> => ({
+): Omit<DryRun, 'log' | 'bytesRead' | 'columns' | 'constants'> => ({
   workspace,
   dataset: known?.dataset ?? dataset,
   exists: known !== undefined,

@@ -17,7 +17,7 @@ import { newUuid } from '../../store/base/random.ts';
 import { withOpenFiles } from '../../store/versions/tableFiles.ts';
 import { visibleRows } from '../../store/versions/tableSql.ts';
 import type { MergeBench } from '../merge/reconcile.ts';
-import { conformTo } from '../conform/conform.ts';
+import { conformTo, withSymbols } from '../conform/conform.ts';
 import { conversionOf } from '../merge/conversions.ts';
 import { openRelation } from '../decode/decode.ts';
 import { refuseBatch, tellBreaches } from '../merge/ingest.ts';
@@ -99,7 +99,8 @@ export async function readAgain(
   const files = before.map(({ batch }) => batch.path);
   const own = { ...bench, folder, files };
   const known = Object.keys(becoming.dataset.schema.properties);
-  const relation = await openRelation({ ...load, known }, own);
+  const { symbols, usual } = services.defaultsOf(load) ?? {};
+  const relation = withSymbols(await openRelation({ ...load, known, usual }, own), symbols);
   const { batch, change } = await conformTo(
     { load, services, bench: own, events },
     relation,

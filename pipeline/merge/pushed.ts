@@ -8,6 +8,7 @@ import {
   isSystemColumn,
   UPDATED_COLUMN,
 } from '../../store/versions/columns.ts';
+import { keptSymbol } from '../../store/datasets/symbolSpelling.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
 import type { Table } from '../../store/versions/lakeRead.ts';
 import type { Push } from '../../store/pushes/pendingRows.ts';
@@ -93,7 +94,7 @@ const ASCII = /^[\x20-\x7e]*$/;
 /** As loads keep symbols; undefined for letters that have other cases elsewhere. */
 const symbolOf = (value: unknown): unknown => {
   if (typeof value !== 'string') return value;
-  return ASCII.test(value) ? value.trim().toUpperCase() : undefined;
+  return ASCII.test(value) ? keptSymbol(value) : undefined;
 };
 
 /** JSON text of the index values; undefined when one is missing, empty or too long. */

@@ -5,18 +5,19 @@ import { dateOf } from './dateReading.ts';
 import type { Inferred } from './infer.ts';
 import type { Spelled } from './jsonSpelling.ts';
 import { missingTest } from './missing.ts';
+import { constantTerms, type NamedColumn, nameInFile, underProperties } from './namedColumns.ts';
 import { plainNumber } from './numberFormats.ts';
+import { symbolOf } from './symbols.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
 /** A column of the file as it is read. */
-interface SourceColumn {
-  readonly name: string;
+export interface SourceColumn extends NamedColumn {
   readonly inferred: Inferred;
   /** Set where every value of the file is known to be null or spelled so, and no record has two. */
   readonly spelled?: Spelled | undefined;
   /** All values of the file were looked at for what the sample left open, or got wrong. */
   readonly settled?: true;
-  /** Its texts are symbols: in upper case, without blanks around them. */
+  /** Its texts are symbols, and kept as such (symbols.ts). */
   readonly symbols?: true;
 }
 
@@ -30,12 +31,16 @@ export type Relation = {
   readonly notes?: readonly string[];
   /** The file has a header and nothing else. */
   readonly empty?: true;
+  /** Columns of the file that stay out, by the names that it gives them. */
+  readonly leftOut?: readonly string[];
 } & (
   | {
       readonly kind: 'csv';
       readonly delimiter: string;
       /** Lines above the header, or above the first record; none when undefined. */
       readonly skip?: number;
+      /** What the columns of the file are called, as they stand; `columns` when undefined. */
+      readonly layout?: readonly string[];
       /** The first line is a record. */
       readonly headerless?: true;
       /** Every column is read as text, so that no line is refused for a value. */
@@ -119,19 +124,22 @@ export function fromClause(
   targets: readonly Column[],
   strict: boolean,
 ): string {
-  if (relation.kind === 'parquet') return parquetClause(relation, targets, strict);
+  const byName = new Map(targets.map((column) => [column.name, column]));
+  const typeOf = (source: SourceColumn): string => {
+    const target = byName.get(source.name);
+    const typed = target !== undefined && castOf(relation, source, target) === undefined;
+    return typed ? SQL_TYPES[target.type] : 'VARCHAR';
+  };
+  const constants = constantTerms(relation.columns, typeOf);
+  if (relation.kind === 'parquet') return parquetClause(relation, targets, strict, constants);
   if (relation.kind === 'json') {
     return relation.typed === true
-      ? typedJsonClause(relation, targets)
-      : jsonClause(relation, targets, strict);
+      ? typedJsonClause(relation, targets, constants)
+      : jsonClause(relation, targets, strict, constants);
   }
-  const byName = new Map(targets.map((column) => [column.name, column]));
-  const columns = relation.columns.map(({ name, inferred }) => {
-    const target = byName.get(name);
-    const typed =
-      target !== undefined && castOf(relation, { name, inferred }, target) === undefined;
-    return { name, type: typed ? SQL_TYPES[target.type] : 'VARCHAR' };
-  });
+  const types = new Map(relation.columns.map((column) => [column.name, typeOf(column)]));
+  const layout = relation.layout ?? relation.columns.map(({ name }) => name);
+  const columns = layout.map((name) => ({ name, type: types.get(name) ?? 'VARCHAR' }));
   const typed = columns.map(({ name, type }) => `${literal(name)}: '${type}'`);
   const texts = columns.filter(({ type }) => type === 'VARCHAR').map(({ name }) => literal(name));
   const read = `read_csv(${literal(relation.path)}, auto_detect = false,
@@ -143,7 +151,8 @@ export function fromClause(
   // ends the engine. As texts these are never null, so this uses them and drops nothing.
   const unused = columns.filter(({ name }) => !byName.has(name));
   const used = unused.map(({ name }) => `${identifier(name)} IS NOT NULL`);
-  return used.length === 0 ? read : `(SELECT * FROM ${read} WHERE ${used.join(' AND ')})`;
+  const rows = used.length === 0 ? read : `(SELECT * FROM ${read} WHERE ${used.join(' AND ')})`;
+  return constants.length === 0 ? rows : `(SELECT *, ${constants.join(', ')} FROM ${rows})`;
 }
 
 /**
@@ -161,16 +170,21 @@ export function typedRelation(relation: Relation): Relation | undefined {
 function typedJsonClause(
   relation: Extract<Relation, { kind: 'json' }>,
   targets: readonly Column[],
+  constants: readonly string[],
 ): string {
-  const columns = targets.flatMap((target) => {
+  const read = targets.flatMap((target) => {
     const source = relation.columns.find(({ name }) => name === target.name);
-    if (source === undefined) return [];
-    const typed = castOf(relation, source, target) === undefined;
-    return [`${literal(target.name)}: '${typed ? SQL_TYPES[target.type] : 'VARCHAR'}'`];
+    return source === undefined || source.constant !== undefined ? [] : [{ source, target }];
   });
-  return `read_json(${literal(relation.path)}, format = '${FORMATS[relation.framing]}',
+  const columns = read.map(({ source, target }) => {
+    const typed = castOf(relation, source, target) === undefined;
+    return `${literal(nameInFile(source))}: '${typed ? SQL_TYPES[target.type] : 'VARCHAR'}'`;
+  });
+  const rows = `read_json(${literal(relation.path)}, format = '${FORMATS[relation.framing]}',
     records = true, columns = {${columns.join(', ')}},
     maximum_object_size = ${JSON_BYTES_MAX[relation.framing]})`;
+  const sources = read.map(({ source }) => source);
+  return underProperties(rows, sources, constants);
 }
 
 /** Types whose values read_json makes of what is so spelled as `castText` makes them of its text. */
@@ -186,24 +200,34 @@ function jsonClause(
   relation: Extract<Relation, { kind: 'json' }>,
   targets: readonly Column[],
   strict: boolean,
+  constants: readonly string[],
 ): string {
   const json = new Set(targets.filter(({ type }) => type === 'json').map(({ name }) => name));
+  const sources = relation.columns.filter(({ constant }) => constant === undefined);
   const shape = Object.fromEntries(
-    relation.columns.map(({ name }) => [name, json.has(name) ? 'JSON' : 'VARCHAR']),
+    sources.map((one) => [nameInFile(one), json.has(one.name) ? 'JSON' : 'VARCHAR']),
   );
   const members = `json_transform(json, ${literal(JSON.stringify(shape))})`;
   const read = `(SELECT json AS ${RECORD}, unnest(${members}) FROM ${jsonRecords(relation)}`;
-  if (!strict) return `${read})`;
+  const named = (rows: string): string => underProperties(rows, sources, constants, RECORD);
+  if (!strict) return named(`${read})`);
   // Beside json_transform, not within it: `error` is volatile, and an expression that holds it is
   // reckoned again for each member that is read (1 M records of 7 members: 7.8 s of processor time,
   // so 2.3).
   const good = `${IS_OBJECT} AND strlen(json) <= ${RECORD_BYTES_MAX}`;
-  return `${read} WHERE CASE WHEN ${good} THEN true ELSE ${MISFIT} END)`;
+  return named(`${read} WHERE CASE WHEN ${good} THEN true ELSE ${MISFIT} END)`);
 }
 
 /** `strict`: a record that is too large is an error. */
-function parquetClause(relation: Relation, targets: readonly Column[], strict: boolean): string {
-  const read = `read_parquet(${literal(relation.path)})`;
+function parquetClause(
+  relation: Relation,
+  targets: readonly Column[],
+  strict: boolean,
+  constants: readonly string[],
+): string {
+  const rows = `read_parquet(${literal(relation.path)})`;
+  const sources = relation.columns.filter(({ constant }) => constant === undefined);
+  const read = underProperties(rows, sources, constants);
   const bytes = parquetBytes(relation, targets);
   if (!strict || bytes === undefined) return read;
   const good = `CASE WHEN ${bytes} > ${RECORD_BYTES_MAX} THEN ${MISFIT} ELSE true END`;
@@ -271,7 +295,7 @@ export function valueOf(relation: Relation, target: Column, strict: boolean): st
   const source = relation.columns.find(({ name }) => name === target.name);
   if (source === undefined) return `CAST(NULL AS ${SQL_TYPES[target.type]})`;
   const value = asRead(relation, source, target, strict);
-  return source.symbols === true && target.type === 'varchar' ? `upper(trim(${value}))` : value;
+  return source.symbols === true && target.type === 'varchar' ? symbolOf(value) : value;
 }
 
 function asRead(relation: Relation, source: SourceColumn, target: Column, strict: boolean): string {

@@ -10,9 +10,24 @@ export interface DatasetDefaults {
   readonly mayMiss: readonly string[];
   /** Of properties that a dataset of this name may have, by their names. */
   readonly types: Readonly<Record<string, PropertyType>>;
-  /** Properties whose texts are kept in upper case and without blanks around them. */
+  /** Properties whose texts are symbols, kept as `keptSymbol` spells them. */
   readonly symbols: readonly string[];
+  readonly usual: UsualColumns;
 }
+
+/**
+ * What the columns of a file are by what vendors call them: column -> property, and the value of a
+ * property that a file may leave out. Columns that are not known are not told.
+ * @param taken properties that are given already
+ * @throws Failure InvalidBody where two columns may be the same property
+ */
+export type UsualColumns = (
+  columns: readonly string[],
+  taken: readonly string[],
+) => {
+  readonly columns: Readonly<Record<string, string>>;
+  readonly constants: Readonly<Record<string, string>>;
+};
 
 /** Names in any case; undefined: it is what its owner says, and nothing else. */
 export type DefaultsOf = (

@@ -88,7 +88,7 @@ export function checkName(what: string, name: string): void {
 const isReserved = (name: string): boolean => /^_system/i.test(name);
 
 /** Characters of a property's name. */
-const PROPERTY_NAME_MAX = 256;
+export const PROPERTY_NAME_MAX = 256;
 
 /** @throws Failure InvalidBody when a record would have no property, or too many. */
 export function checkPropertyCount(what: string, count: number): void {

@@ -9,16 +9,20 @@ interface Where {
   readonly cwd?: string;
   /** What the standard input says. */
   readonly input?: string;
+  /** It is a person who says it. */
+  readonly isTTY?: true;
 }
 
 export async function runHere(
   args: readonly string[],
-  { cwd = process.cwd(), env, input = '' }: Where,
+  { cwd = process.cwd(), env, input = '', isTTY }: Where,
 ): Promise<Ran> {
   let code = 0;
   const [stdout, stderr] = [collecting(), collecting()];
+  const said = Readable.from([Buffer.from(input)]);
+  const stdin = isTTY === undefined ? said : Object.assign(said, { isTTY });
   const terminal = {
-    ...{ stdin: Readable.from([Buffer.from(input)]), stdout, stderr, folder: cwd },
+    ...{ stdin, stdout, stderr, folder: cwd },
     endWith: (given: number): void => void (code = given),
     // Nobody is there to interrupt: that is for processes (command.ts).
     onInterrupt: () => () => undefined,

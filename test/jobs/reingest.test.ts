@@ -290,6 +290,26 @@ test('without a date of its own a record is of the day on which it was read', as
   assert.deepEqual((await values('KEYS')).toSorted(), ['1', '2']);
 });
 
+test('columns are what was said of them when they are read again, symbols are spelled alike', async () => {
+  await publish('vendor.csv', 'Day,Last,Note\n2024-01-30,1.5,a\n2024-01-31,2.5,b\n');
+  const file = { type: 'FILE', path: 'vendor.csv', name: 'vendor' };
+  const source = await ask('POST', '/data-sources/CORE', file);
+  const columns = { Last: 'close', Note: null };
+  const told = await ask('POST', '/jobs/CORE/ingest?wait=true', {
+    ...{ dataSourceId: source['dataSourceId'], datasetId: 'HISTORICAL_PRICES' },
+    reading: { columns, constants: { symbol: 'brk-b' }, guess: true },
+  });
+  assert.equal(told['code'], 200, JSON.stringify(told));
+  const again = await ask('PATCH', '/datasets/CORE/HISTORICAL_PRICES?wait=true', {
+    ...{ schema: { properties: { volume: integer } }, existing: 're-ingest' },
+  });
+  assert.equal(again['code'], 200, JSON.stringify(again));
+  assert.deepEqual(JSON.parse(await read(server, '/data/CORE/HISTORICAL_PRICES/BRK.B?last=2')), [
+    { symbol: 'BRK.B', date: '2024-01-31', close: 2.5, volume: null },
+    { symbol: 'BRK.B', date: '2024-01-30', close: 1.5, volume: null },
+  ]);
+});
+
 test('an edit that is not by itself: other jobs, other edits, nothing to read, too much', async () => {
   await publish('alone.csv', 'symbol,date,v\nA,2024-01-01,1\n');
   const source = await sourceOf('alone.csv');

@@ -14,6 +14,7 @@ import { LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
 import { type Parameter, truthOf } from '../../request/parameters.ts';
 import { DRY_RUN, dryRunView } from '../../ingest/dryRunView.ts';
 import { freely } from '../../request/rows.ts';
+import { checkReading } from '../../ingest/loading.ts';
 import { LOADING } from '../../ingest/scheduleBody.ts';
 import { look } from '../../ingest/sourceLook.ts';
 
@@ -169,6 +170,7 @@ export const createJob: Endpoint = {
     const caller = callerOf(call.caller);
     const known = lake.directory.dataset(workspace, body.datasetId);
     if (known === undefined) checkDatasetRoom(caller, place, body.datasetId, services);
+    checkReading(body.reading);
     const { columnMapping, credentialId, dateOrder, jsonPath, reading, uniqueIndex } = body;
     const order = fetchOrder({
       accountId: caller.accountId,

@@ -1,0 +1,36 @@
+// How loading into the market is spelled.
+import { type Command, Option } from 'commander';
+import { INPUTS } from '../../market/inputs/inputs.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import { dateOrderOption, duplicatesOption, shapeOptions } from '../data/readingOptions.ts';
+import type { Terminal } from '../reach/terminal.ts';
+import type { CoreLoadOptions } from './coreLoad.ts';
+
+export function addCore(root: Command, settings: () => Settings, terminal: Terminal): void {
+  const core = root
+    .command('core')
+    .description('workspace CORE, which the market is computed from');
+  const load = core
+    .command('load <origin...>')
+    .description(
+      'load files of a vendor, or a data source, into an input of the market: shows first how it reads them',
+    )
+    .requiredOption('--as <input>', `input: ${INPUTS.map(({ id }) => id).join(', ')}`)
+    .option('--symbol <symbol>', 'symbol of each record; the name of the file if no column has it')
+    .option('--wide <property>', 'the file has a column for each symbol: what its cells are')
+    .option('--adjusted', 'splits are taken out of the prices already')
+    .addOption(duplicatesOption())
+    .addOption(dateOrderOption())
+    .option('--max-errors <n>', 'most invalid records; with more, nothing of the file is ingested')
+    .addOption(
+      new Option('--every <time>', 'load the source so often, in UTC, each time alike')
+        .choices(['minute', 'hour', 'day'])
+        .conflicts('cron'),
+    )
+    .option('--cron <expression>', 'the same, as five fields')
+    .option('--yes', 'load without asking')
+    .option('--json', 'print JSON lines');
+  shapeOptions(load).action(async (origins: readonly string[], options: CoreLoadOptions) =>
+    (await import('./coreLoad.ts')).loadCore(origins, options, settings(), terminal),
+  );
+}

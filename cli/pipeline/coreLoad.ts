@@ -1,0 +1,159 @@
+// `tapedeck core load`: what a vendor made into an input of the market. What each column is taken for is
+// shown before anything is loaded; guessing, reading and loading are the API's.
+import { text } from 'node:stream/consumers';
+import { parse } from 'csv-parse/sync';
+import { type Input, INPUTS, inputOf } from '../../market/inputs/inputs.ts';
+import type { Reading } from '../../pipeline/bytes/reading.ts';
+import { CORE } from '../../store/datasets/datasets.ts';
+import { Failure, reasonOf } from '../../store/base/failure.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import { followJob } from '../print/followJob.ts';
+import { harmless } from '../print/terminalText.ts';
+import type { AskData } from '../reach/dataApi.ts';
+import { sayTo, type Terminal } from '../reach/terminal.ts';
+import { type AskValue, withWorkspace } from '../reach/workspaceApi.ts';
+import { loadingOf, type LoadOptions, type Origin, originOf } from './coreOrigin.ts';
+import { confirm, type DryRun, show } from './corePreview.ts';
+import {
+  type CoreOptions,
+  explicitReading,
+  lacks,
+  missing,
+  readingSaid,
+  wideReading,
+} from './coreReading.ts';
+
+export interface CoreLoadOptions extends CoreOptions, LoadOptions {
+  readonly every?: string;
+  readonly cron?: string;
+  readonly yes?: true;
+  readonly json?: boolean;
+}
+
+/** Rejected records of a file that are shown. */
+const REJECTS_SHOWN = 5;
+
+interface Loading {
+  readonly input: Input;
+  readonly options: CoreLoadOptions;
+  readonly terminal: Terminal;
+  readonly ask: AskValue;
+  readonly askData: AskData;
+}
+
+export async function loadCore(
+  given: readonly string[],
+  options: CoreLoadOptions,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> {
+  const input = inputOf(options.as);
+  if (input === undefined) {
+    const ids = INPUTS.map(({ id }) => id).join(', ');
+    throw new Failure('InvalidParameter', `--as must be one of ${ids}`);
+  }
+  await withWorkspace(settings, CORE, terminal, async (ask, _, askData) => {
+    const loading = { input, options, terminal, ask, askData };
+    const asking = { id: input.id, folder: terminal.folder, options, ask, askData };
+    const origins: Origin[] = [];
+    // A name that is wrong is told before the first is loaded.
+    for (const one of given) origins.push(await originOf(one, asking));
+    await loadOrigins(origins, loading);
+  });
+}
+
+async function loadOrigins(origins: readonly Origin[], loading: Loading): Promise<void> {
+  const { input, options, terminal } = loading;
+  const [first] = origins;
+  if (first === undefined) return;
+  const isRegular = options.every !== undefined || options.cron !== undefined;
+  if (isRegular && origins.some(({ sourceId }) => sourceId === undefined)) {
+    const rule = 'are for a data source: a file is not read again';
+    throw new Failure('InvalidParameter', `--every and --cron ${rule}`);
+  }
+  const looked = await look(first, loading);
+  const { isNamed, reading, run } = looked;
+  show({ name: first.name, input, isNamed, run, wide: reading.wide }, options, terminal);
+  if (run.error !== null) throw new Failure('InvalidBody', run.error);
+  if (options.yes !== true) await confirm(terminal);
+  for (const origin of origins) {
+    try {
+      if (isRegular) await schedule(origin, reading, loading);
+      else await load(origin, readingFor(origin, looked), loading);
+    } catch (error) {
+      terminal.stderr.write(`tapedeck: ${origin.name}: ${reasonOf(error)}\n`);
+      terminal.endWith(1);
+    }
+  }
+}
+
+/** What a dry run told, and what is to be said of each file. */
+interface Looked {
+  readonly run: DryRun;
+  readonly reading: Reading;
+  /** No column has the symbol: each file has that of its name. */
+  readonly isNamed: boolean;
+}
+
+/** @throws Failure where nothing gives a property without which a record says nothing. */
+async function look(origin: Origin, { input, options }: Loading): Promise<Looked> {
+  const said = readingSaid(input, options);
+  let reading: Reading = { ...said, guess: true };
+  let run = await origin.dryRun(reading);
+  const wide = said.wide === undefined ? wideReading(input, reading, run) : undefined;
+  if (wide !== undefined) {
+    reading = wide;
+    run = await origin.dryRun(reading);
+  }
+  const { symbol } = origin;
+  const isNamed = missing(input, run).includes('symbol') && symbol !== undefined;
+  if (isNamed) {
+    reading = { ...reading, constants: { ...said.constants, symbol } };
+    run = await origin.dryRun(reading);
+  }
+  const lacking = missing(input, run);
+  if (lacking.length > 0) throw lacks(lacking, run);
+  return { run, reading: explicitReading(reading, said, run), isNamed };
+}
+
+/** Of a file that has the symbol in its name alone. */
+function readingFor({ symbol }: Origin, { isNamed, reading }: Looked): Reading {
+  if (!isNamed) return reading;
+  if (symbol === undefined) {
+    throw new Failure('InvalidBody', 'its name is no symbol: load it by itself with --symbol');
+  }
+  return { ...reading, constants: { ...reading.constants, symbol } };
+}
+
+async function load(origin: Origin, reading: Reading, loading: Loading): Promise<void> {
+  const { ask, askData, options, terminal } = loading;
+  const jobId = await origin.load(reading);
+  const job = await followJob(ask, jobId, origin.name, options, terminal);
+  if (job.recordsInvalid === 0 || options.json === true) return;
+  const log = `/jobs/${CORE}/ingest/${jobId}/invalid-records-log`;
+  const answer = await askData({ method: 'GET', path: log });
+  const rows = parse(await text(answer.body), { from_line: 2 }) as readonly string[][];
+  const say = sayTo(terminal);
+  for (const [, line = '', error = ''] of rows.slice(0, REJECTS_SHOWN)) {
+    say(harmless(`rejected line ${line}: ${error}`));
+  }
+  const more = job.recordsInvalid - Math.min(rows.length, REJECTS_SHOWN);
+  if (more > 0) say(`rejected ${more} more: GET /v1${log} has them`);
+}
+
+/** The schedule keeps what the columns are: each of its runs reads them alike. */
+async function schedule(
+  { name, sourceId }: Origin,
+  reading: Reading,
+  { ask, input, options, terminal }: Loading,
+): Promise<void> {
+  const { cron, every, json } = options;
+  const made = (await ask('POST', '/ingestion-schedules', {
+    ...loadingOf(options),
+    ...{ name: `${input.id} from ${name}`, datasetId: input.id, dataSourceId: sourceId, reading },
+    ...(cron === undefined ? { every } : { cron }),
+  })) as { readonly ingestionScheduleId: string };
+  const say = sayTo(terminal);
+  const when = cron ?? `every ${every}`;
+  say(json === true ? JSON.stringify(made) : `${input.id}: ${name} is loaded ${when}, so read`);
+}

@@ -1,0 +1,19 @@
+// The symbol of a file that has none in its records: vendors name such a file by it.
+import { basename } from 'node:path';
+
+const ENDINGS = new Set([
+  ...['us', 'csv', 'tsv', 'psv', 'txt', 'json', 'jsonl', 'ndjson', 'parquet', 'arrow'],
+  ...['gz', 'zst', 'zip'],
+]);
+/** Five letters or six digits, and a class or a market behind them. */
+const SYMBOL = /^(?:[a-z]{1,5}|\d{1,6})(?:[ ._-][a-z]{1,3})?$/i;
+/** What people call a file of prices that is of nobody. */
+const WORDS = new Set(['bars', 'daily', 'data', 'ohlc', 'ohlcv', 'price', 'stock', 'table']);
+
+/** `aapl.us.txt` -> AAPL; undefined for a name that is no symbol. */
+export function symbolOfFile(path: string): string | undefined {
+  const parts = basename(path).split('.');
+  while (parts.length > 1 && ENDINGS.has(parts.at(-1)?.toLowerCase() ?? '')) parts.pop();
+  const name = parts.join('.');
+  return SYMBOL.test(name) && !WORDS.has(name.toLowerCase()) ? name.toUpperCase() : undefined;
+}

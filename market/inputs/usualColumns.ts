@@ -1,0 +1,167 @@
+// What vendors call the columns of their files, for each input: a guess that a person sees before it is
+// used. Spellings are compared by their letters and digits alone: `<CLOSE>`, `Adj Close`, `adj_close`.
+import type { UsualColumns } from '../../store/datasets/defaults.ts';
+import { Failure } from '../../store/base/failure.ts';
+import type { Input, InputId } from './inputs.ts';
+
+/**
+ * Of one property, the surest names first: those of a later rank count only where none of a former one
+ * is there. Its own name stands before all.
+ */
+type Ranks = readonly string[];
+type Usual = Readonly<Record<string, Ranks>>;
+
+const TICKER: Ranks = [
+  'ticker sym tickersymbol stocksymbol tradingsymbol actsymbol',
+  'code instrument security stock',
+  'name',
+];
+const DAY: Ranks = [
+  'tradedate tradingdate tradingday pricedate bardate',
+  'day dt asofdate businessdate sessiondate',
+  'timestamp datetime time t',
+];
+const TIME: Ranks = ['timestamp datetime tradetime siptimestamp participanttimestamp', 'date t ts'];
+
+const BAR: Usual = {
+  symbol: TICKER,
+  open: ['openprice openingprice priceopen pxopen', 'o first'],
+  high: ['highprice pricehigh pxhigh dayhigh', 'h hi max'],
+  low: ['lowprice pricelow pxlow daylow', 'l lo min'],
+  close: ['closeprice closingprice priceclose pxclose closelast', 'c last pxlast', 'price'],
+  volume: ['vol sharevolume tradedvolume totalvolume volumetraded pxvolume', 'v'],
+};
+
+const USUAL: Readonly<Record<InputId, Usual>> = {
+  HISTORICAL_PRICES: {
+    ...BAR,
+    date: DAY,
+    fOpen: ['adjopen adjustedopen openadj'],
+    fHigh: ['adjhigh adjustedhigh highadj'],
+    fLow: ['adjlow adjustedlow lowadj'],
+    fClose: ['adjclose adjustedclose adjcloseprice adjustedcloseprice closeadj closeadjusted'],
+    uOpen: ['unadjustedopen rawopen'],
+    uHigh: ['unadjustedhigh rawhigh'],
+    uLow: ['unadjustedlow rawlow'],
+    uClose: ['unadjustedclose rawclose closeunadj'],
+    uVolume: ['unadjustedvolume rawvolume'],
+  },
+  INTRADAY_PRICES: {
+    ...BAR,
+    date: DAY.slice(0, 2),
+    minute: ['time', 'min'],
+    average: ['vwap', 'vw'],
+    numberOfTrades: ['trades transactions tradecount', 'n'],
+  },
+  SPLITS: {
+    symbol: TICKER,
+    exDate: ['exsplitdate splitdate executiondate effectivedate', 'date'],
+    fromFactor: ['splitfrom forfactor', 'from denominator'],
+    toFactor: ['splitto', 'to numerator'],
+    declaredDate: ['declarationdate announcementdate announced'],
+  },
+  DIVIDENDS: {
+    symbol: TICKER,
+    exDate: ['exdividenddate exdivdate dividenddate', 'date'],
+    amount: ['cashamount dividendamount divcash dividend dividends', 'div cash value'],
+    paymentDate: ['paydate payabledate payment', 'payable'],
+    recordDate: ['dateofrecord', 'record'],
+    declaredDate: ['declarationdate announcementdate', 'declared announced'],
+    flag: ['dividendtype', 'type'],
+    refid: ['dividendid', 'id'],
+  },
+  TRADES: {
+    symbol: TICKER,
+    time: TIME,
+    tradeId: ['tradenumber', 'id i', 'sequencenumber sequence'],
+    price: ['tradeprice lastprice', 'p last'],
+    size: ['tradesize quantity qty shares', 's volume'],
+    venue: ['exchange mic', 'x'],
+  },
+  QUOTES: {
+    symbol: TICKER,
+    time: TIME,
+    sequence: ['sequencenumber seq', 'id'],
+    bidPrice: ['bid bidpx', 'bp'],
+    bidSize: ['bidqty bidquantity bidvolume', 'bs'],
+    askPrice: ['ask askpx offer offerprice ofrprice', 'ap'],
+    askSize: ['askqty askquantity askvolume offersize', 'as'],
+    venue: ['exchange mic', 'x'],
+  },
+  COMPANY: {
+    symbol: TICKER.slice(0, 2),
+    companyName: ['company name longname shortname'],
+    securityName: ['security'],
+    description: ['longbusinesssummary'],
+    CEO: ['chiefexecutive'],
+    employees: ['fulltimeemployees numberofemployees'],
+    zip: ['zipcode postalcode'],
+    sharesOutstanding: ['shareoutstanding shares'],
+    float: ['floatshares sharesfloat'],
+    ttmEPS: ['eps trailingeps'],
+  },
+  SYMBOLS: {
+    symbol: TICKER.slice(0, 2),
+    name: ['companyname securityname'],
+    type: ['issuetype securitytype assettype'],
+    figi: ['compositefigi'],
+    validFrom: ['ipodate listingdate', 'from'],
+    validTo: ['delistingdate', 'to'],
+  },
+  VENUES: { mic: ['miccode code'], name: ['shortname'], longName: ['fullname'] },
+};
+
+/** What a property is where no column of a file has it: the only dividend of its day. */
+const WITHOUT: Partial<Record<InputId, Readonly<Record<string, string>>>> = {
+  DIVIDENDS: { refid: '1' },
+};
+
+export const usualColumns =
+  ({ carried = [], id, properties }: Input): UsualColumns =>
+  (columns, taken) => {
+    // A `Change` may be one in percent: what is carried has other names only where these are sure.
+    const sure = carried.filter((name) => Object.hasOwn(USUAL[id], name));
+    const known = [...properties.map(({ name }) => name), ...sure];
+    const open = known.filter((name) => !taken.includes(name));
+    const spelled = columns.map((column) => ({ column, letters: lettersOf(column) }));
+    const told = new Map<string, string>();
+    const given = new Set<string>(taken);
+    // All that is called by its own name first: `from` may be a date and a factor.
+    const most = Math.max(0, ...Object.values(USUAL[id]).map((ranks) => ranks.length));
+    for (let rank = -1; rank < most; rank += 1) {
+      for (const property of open.filter((name) => !given.has(name))) {
+        const names = namesOf(id, property, rank);
+        const found = spelled.filter(
+          ({ column, letters }) => names.includes(letters) && !told.has(column),
+        );
+        const [first, second] = found;
+        if (first === undefined) continue;
+        if (second !== undefined) throw refused(property, first.column, second.column);
+        told.set(first.column, property);
+        given.add(property);
+      }
+    }
+    const without = Object.entries(WITHOUT[id] ?? {}).filter(([name]) => !given.has(name));
+    return { columns: Object.fromEntries(told), constants: Object.fromEntries(without) };
+  };
+
+function namesOf(id: InputId, property: string, rank: number): readonly string[] {
+  if (rank < 0) return [property.toLowerCase()];
+  const ranks = Object.hasOwn(USUAL[id], property) ? USUAL[id][property] : undefined;
+  return ranks?.[rank]?.split(' ') ?? [];
+}
+
+/** `1. open` and `Close (USD)` are such names too. */
+function lettersOf(column: string): string {
+  const unit = column.indexOf('(');
+  return (unit > 0 ? column.slice(0, unit) : column)
+    .replace(/^\d{1,2}\. /, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, '');
+}
+
+const refused = (property: string, first: string, second: string): Failure =>
+  new Failure(
+    'InvalidBody',
+    `columns ${first} and ${second} may both be ${property}: say which one is (columns, --map)`,
+  );
