@@ -8,6 +8,7 @@ import { benchIngest } from './ingest.ts';
 import type { Ratio } from './measure.ts';
 import { benchLife } from './life.ts';
 import { benchMarket } from './market.ts';
+import { benchMarketLoads } from './marketLoads.ts';
 import { benchMoney } from './money.ts';
 import { benchSeries } from './series.ts';
 import { benchSizes } from './sizes.ts';
@@ -27,6 +28,7 @@ const BENCHES: readonly (readonly [string, Bench, number, number])[] = [
   ['sql', benchSql, 20_000_000, 7],
   ['start', (place, _rows, times) => benchStart(place, times), 0, 7],
   ['market', (place, _rows, times) => benchMarket(place, times), 0, 7],
+  ['market-loads', (place, rows) => benchMarketLoads(place, rows), 18_900_000, 1],
   ['money', (place, _rows, times) => benchMoney(place, times), 0, 7],
 ];
 
