@@ -1,6 +1,6 @@
-// Days of the market as they come: years of all symbols into the input against the same file into a dataset of
-// no meaning, and one new day of all symbols with little and with much stored before it. Figures of
-// symbols are computed when they are asked for: what keeping them current costs is asked for, too.
+// Days of the market as they come: years of all symbols into the input against the same file into a
+// dataset of no meaning, and one new day of all symbols with little and with much stored before it.
+// Figures of symbols are computed when they are asked for: so keeping them current is asked for, too.
 import { createReadStream, createWriteStream } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
