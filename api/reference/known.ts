@@ -2,6 +2,7 @@
 import { dayAt } from '../../market/derive/words.ts';
 import { type Row, textIn } from '../../market/derive/values.ts';
 import type { InputId } from '../../market/inputs/inputs.ts';
+import { identifiersTogether } from '../../market/symbology/identifiers.ts';
 import { type Security, securitiesOf } from '../../market/symbology/securities.ts';
 import { type SecuritySearch, securitySearch } from '../../market/symbology/securitySearch.ts';
 import { wholeOf } from '../../market/types/ask.ts';
@@ -107,4 +108,15 @@ export function companiesNow(
     const rows = await rowsOf(call, services, 'COMPANY', companies);
     return new Map(rows.map((row) => [textIn(row, 'symbol')?.toUpperCase() ?? '', row]));
   });
+}
+
+/** Which identifiers name one security today; none where the caller may not read SYMBOLS. */
+export function identifiersNow(
+  call: Call,
+  services: MarketServices,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const symbols = readableIfAny(call, services, 'SYMBOLS');
+  return made('identifiers', call, services, [symbols], async () =>
+    identifiersTogether(await rowsOf(call, services, 'SYMBOLS', symbols), dayAt(services.clock())),
+  );
 }

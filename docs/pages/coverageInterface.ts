@@ -273,7 +273,12 @@ export const INTERFACE: readonly CoverageRow[] = [
     ],
     ['views in views', 'views#a view of a view, through a common table'],
   ]),
-  ...later('INTERFACE 3.6', ['identifiers of smart links']),
+  ...rows('INTERFACE 3.6', [
+    ['a key under another identifier', 'reference#by the ticker'],
+    ['keys of several kinds', 'reference#by the number at the SEC, several'],
+    ['inputs of the market by ISIN', 'reference#an input of the market by an ISIN'],
+  ]),
+  ...later('INTERFACE 3.6', ['joins across kinds of identifiers']),
   ...rows('INTERFACE 3.7', [
     ['schema edit: leave as is', 'schemaLife#another type, while the records stay as they are'],
     ['schema edit: update existing', 'schemaLife#updated to a type that holds them all'],

@@ -1,5 +1,6 @@
 // Identifiers of securities besides their tickers (INTERFACE.md 3.6): FIGI, ISIN, CUSIP and CIK, found by the
 // records of input SYMBOLS.
+import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { Day } from '../../query/time/days.ts';
 import { dayIn, type Row, textIn } from '../derive/values.ts';
 
@@ -41,6 +42,47 @@ export const symbolOfId = (
   text: string,
   symbols: ReadonlyMap<string, string>,
 ): string | undefined => symbols.get(text) ?? symbols.get(cikOf(text));
+
+/**
+ * For each identifier of a security, all of them: its symbol first. Of what several securities have, such
+ * as the number of their company, the last one's.
+ */
+export async function identifiersTogether(
+  rows: readonly Row[],
+  today: Day,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const together = new Map<string, readonly string[]>();
+  const symbols = new Map<string, readonly string[]>();
+  for (const [at, row] of rows.entries()) {
+    const symbol = textIn(row, 'symbol');
+    if (symbol === null || !holds(row, today)) continue;
+    const ids = [...KINDS, 'ric'].flatMap((kind) => {
+      const id = row[kind];
+      return typeof id === 'string' || typeof id === 'number' ? [String(id)] : [];
+    });
+    const all = [symbol, ...ids].filter((id) => id !== '');
+    for (const id of all) together.set(plainOf(id), all);
+    symbols.set(plainOf(symbol), all);
+    if (at % TURN_ROWS === TURN_ROWS - 1) await othersTurn();
+  }
+  return new Map([...together, ...symbols]);
+}
+
+/** Rows that are taken in during one turn of the loop. */
+const TURN_ROWS = 2_000;
+
+/** Other identifiers of the security that a text names, as they are spelled; none when it names none. */
+export function identifiersOf(
+  text: string,
+  together: ReadonlyMap<string, readonly string[]>,
+): readonly string[] {
+  return (together.get(plainOf(text)) ?? []).filter((id) => id !== text);
+}
+
+const plainOf = (id: string): string => {
+  const plain = id.toUpperCase();
+  return /^(?:CIK)?\d{4,10}$/.test(plain) ? cikOf(plain) : plain;
+};
 
 /** Zeros before it, and the letters that some write, tell nothing. */
 const cikOf = (text: string): string => `CIK ${text.replace(/^CIK/i, '').replace(/^0+/, '')}`;

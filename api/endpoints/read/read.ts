@@ -13,6 +13,7 @@ import {
 import type { Endpoint } from '../../request/endpoint.ts';
 import { filteredJson, JSON_PARAMETERS } from '../../request/filtered.ts';
 import { answerSeries } from '../../read/series.ts';
+import { linkedCall } from '../../reference/smartLinks.ts';
 import { answerBatch } from '../../read/batch.ts';
 import { separated, SERIES_PARAMETERS } from '../../read/seriesParameters.ts';
 import { answerView, seriesView, viewNamed } from '../../sql/views.ts';
@@ -36,14 +37,16 @@ export const queryData: Endpoint = {
   path: '/data/:workspace/:id/:key?/:subkey?',
   inTest: true,
   summary: "Records of a dataset with the owner's own properties, newest first.",
-  handle: (call, services) => {
+  handle: async (call, services) => {
     const { workspace = '', id = '' } = call.path;
     const ids = separated(id, call.query);
     if (ids.length > 1) return answerBatch(call, services, workspace, ids);
     const [name = ''] = ids;
     const caller = callerOf(call.caller);
     const dataset = foundOr(() => datasetOf(caller, workspace, name, services.lake));
-    if (dataset !== undefined) return answerSeries(call, services, dataset, 'data');
+    if (dataset !== undefined) {
+      return answerSeries(await linkedCall(call, services, dataset), services, dataset, 'data');
+    }
     const view = viewNamed(call, workspace, name, services);
     if (view === undefined) throw new Failure('NotFound');
     return answerView(call, services, view, 'data');
@@ -56,11 +59,14 @@ export const timeSeries: Endpoint = {
   path: '/time-series/:id/:key?/:subkey?',
   inTest: true,
   summary: 'Records of a time series with id, key, subkey, date and updated, newest first.',
-  handle: (call, services) => {
+  handle: async (call, services) => {
     const { id = '' } = call.path;
     const caller = callerOf(call.caller);
     const dataset = foundOr(() => seriesDataset(caller, id, services.lake));
-    if (dataset !== undefined) return answerSeries(call, services, dataset, 'time-series');
+    if (dataset !== undefined) {
+      const linked = await linkedCall(call, services, dataset);
+      return answerSeries(linked, services, dataset, 'time-series');
+    }
     const view = seriesView(call, id, services);
     if (view === undefined) throw new Failure('NotFound');
     return answerView(call, services, view, 'time-series');
