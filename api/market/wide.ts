@@ -9,7 +9,7 @@ import {
 } from '../../market/board/board.ts';
 import { previousRow } from '../../market/derive/dailyBars.ts';
 import { dayIn as dayOfRow, type Row } from '../../market/derive/values.ts';
-import type { InputId } from '../../market/inputs/inputs.ts';
+import type { InputId } from '../../market/inputs/inputRow.ts';
 import { type Ask, between, type Need, newest, type Read } from '../../market/types/ask.ts';
 import { marketType } from '../../market/types/marketTypes.ts';
 import { addDays, type Day } from '../../query/time/days.ts';

@@ -1,7 +1,7 @@
 // What is known of all securities that a caller may know of, as CORE has them now.
 import { dayAt } from '../../market/derive/words.ts';
 import { type Row, textIn } from '../../market/derive/values.ts';
-import type { InputId } from '../../market/inputs/inputs.ts';
+import type { InputId } from '../../market/inputs/inputRow.ts';
 import { identifiersTogether } from '../../market/symbology/identifiers.ts';
 import { type Security, securitiesOf } from '../../market/symbology/securities.ts';
 import { type SecuritySearch, securitySearch } from '../../market/symbology/securitySearch.ts';

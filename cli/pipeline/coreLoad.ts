@@ -2,7 +2,8 @@
 // shown before anything is loaded; guessing, reading and loading are the API's.
 import { text } from 'node:stream/consumers';
 import { parse } from 'csv-parse/sync';
-import { type Input, INPUTS, inputOf } from '../../market/inputs/inputs.ts';
+import type { Input } from '../../market/inputs/inputRow.ts';
+import { INPUTS, inputOf } from '../../market/inputs/inputs.ts';
 import type { Reading } from '../../pipeline/bytes/reading.ts';
 import { CORE } from '../../store/datasets/datasets.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';

@@ -1,6 +1,6 @@
 // What a load into CORE would take each column of a file for, shown to a person before it is done.
 import { createInterface } from 'node:readline/promises';
-import type { Input } from '../../market/inputs/inputs.ts';
+import type { Input } from '../../market/inputs/inputRow.ts';
 import type { Reading } from '../../pipeline/bytes/reading.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { tableAnswer } from '../print/answerLists.ts';

@@ -1,6 +1,6 @@
 // What the columns of a file are for an input of the market: what the command line says, what a dry run told,
 // and what is said of each file from then on.
-import type { Input } from '../../market/inputs/inputs.ts';
+import type { Input } from '../../market/inputs/inputRow.ts';
 import type { Reading } from '../../pipeline/bytes/reading.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { type ReadingOptions, readingOf } from '../data/readingOptions.ts';

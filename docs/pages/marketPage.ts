@@ -2,12 +2,8 @@
 import { LIST_NAMES } from '../../market/board/board.ts';
 import { exampleOf, exampleRow, membersOf } from '../../market/types/example.ts';
 import { MARKET_TYPES, type MarketType } from '../../market/types/marketTypes.ts';
-import {
-  type Input,
-  INPUTS,
-  type InputProperty,
-  propertyTypeOf,
-} from '../../market/inputs/inputs.ts';
+import type { Input, InputProperty } from '../../market/inputs/inputRow.ts';
+import { INPUTS, propertyTypeOf } from '../../market/inputs/inputs.ts';
 
 const INTRODUCTION = `# Market data
 

@@ -1,6 +1,6 @@
 // The records of one input as a file, made by a worker: 2.7 million minutes take it seconds.
 import { Worker } from 'node:worker_threads';
-import type { Wanted } from '../../market/exchange/records.ts';
+import type { Wanted } from '../../market/exchange/drawn.ts';
 
 export interface ExchangeTask {
   readonly path: string;

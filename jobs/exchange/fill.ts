@@ -17,7 +17,8 @@ import {
   type Standing,
   standingAt,
 } from '../../market/exchange/exchange.ts';
-import { type InputId, inputOf } from '../../market/inputs/inputs.ts';
+import type { InputId } from '../../market/inputs/inputRow.ts';
+import { inputOf } from '../../market/inputs/inputs.ts';
 import { eraseBefore } from '../../pipeline/edit/erase.ts';
 import type { IngestServices, Load } from '../../pipeline/conform/load.ts';
 import type { Runner } from '../run/runner.ts';
@@ -53,6 +54,7 @@ const HISTORY_DAYS = 2;
 /** The small ones first, so that much answers soon. */
 const ORDER: readonly InputId[] = [
   ...(['VENUES', 'SYMBOLS', 'COMPANY', 'SPLITS', 'DIVIDENDS', 'HISTORICAL_PRICES'] as const),
+  ...(['PEERS', 'EARNINGS', 'INCOME', 'BALANCE_SHEET', 'CASH_FLOW'] as const),
   ...(['TRADES', 'QUOTES', 'INTRADAY_PRICES'] as const),
 ];
 /** The newest session's take the place of those before. */

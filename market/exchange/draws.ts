@@ -13,7 +13,7 @@ function mixed(word: number): number {
 const wordOf = (parts: readonly number[]): number =>
   parts.reduce((hash, part) => mixed(Math.imul(hash ^ (part | 0), 0x9e3779b1)), 0x2545f491);
 
-interface Draws {
+export interface Draws {
   /** From 0 to below 1. */
   readonly uniform: () => number;
   /** Mean 0, variance 1, between -3 and 3. */

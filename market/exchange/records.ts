@@ -1,29 +1,23 @@
 // The exchange's records as CSV, one input at a time: a header, then a line a record.
 import type { Day } from '../../query/time/days.ts';
 import { addDays } from '../../query/time/days.ts';
-import type { InputId } from '../inputs/inputs.ts';
-import { type ExchangeShape, hoursOf, keptFrom, type Standing } from './exchange.ts';
-import { type Factors, factorsOf } from './factors.ts';
+import type { InputId } from '../inputs/inputRow.ts';
+import { hoursOf, keptFrom } from './exchange.ts';
+import { factorsOf } from './factors.ts';
+import { type Drawn, histories, type Wanted } from './drawn.ts';
 import { type Bar, type History, historyOf } from './history.ts';
+import {
+  balanceLines,
+  cashLines,
+  earningsLines,
+  incomeLines,
+  peerLines,
+} from './statementRecords.ts';
+import { reportsOf, sharesAt } from './statements.ts';
 import { type Listing, listingsOf, SECTORS } from './listings.ts';
 import { minutesOf } from './minutes.ts';
 import { detailOf, type Trade, tradesOf } from './trades.ts';
 import { VENUES } from './venues.ts';
-
-/** What of an input is wanted. */
-export interface Wanted {
-  readonly input: InputId;
-  readonly shape: ExchangeShape;
-  readonly standing: Standing;
-  /** Bars and minutes of later days only. */
-  readonly after: Day | undefined;
-}
-
-/** An exchange that is drawn as far as its standing. */
-interface Drawn extends Wanted {
-  readonly factors: Factors;
-  readonly listings: readonly Listing[];
-}
 
 export function* linesOf(wanted: Wanted): Generator<string> {
   const { shape, standing } = wanted;
@@ -46,6 +40,11 @@ const LINES: Readonly<Record<InputId, Lines>> = {
   TRADES: tradeLines,
   QUOTES: quoteLines,
   VENUES: venueLines,
+  EARNINGS: earningsLines,
+  INCOME: incomeLines,
+  BALANCE_SHEET: balanceLines,
+  CASH_FLOW: cashLines,
+  PEERS: peerLines,
 };
 
 const EXCHANGE_CODE = 'SYN';
@@ -57,7 +56,8 @@ const typeOf = ({ sector }: Listing): string => (sector === undefined ? 'et' : '
 /** Dollars, of cents. */
 const priceOf = (cents: number): string => String(cents / 100);
 
-function* companyLines({ factors, listings }: Drawn): Generator<string> {
+function* companyLines(drawn: Drawn): Generator<string> {
+  const { factors, listings } = drawn;
   yield (
     'symbol,companyName,exchange,industry,description,securityName,issueType,sector,primarySicCode,' +
     'employees,tags,state,city,country,sharesOutstanding,float,ttmEPS,currency\n'
@@ -65,13 +65,9 @@ function* companyLines({ factors, listings }: Drawn): Generator<string> {
   for (const listing of listings) {
     const { employees, name, sector, symbol } = listing;
     const { industry = 'Funds', name: sectorName = '', sic = 6726 } = SECTORS[sector ?? -1] ?? {};
-    const { bars, splits } = historyOf(factors, listing);
-    const shares = Math.round(
-      splits
-        .filter(({ exDay }) => exDay <= (bars.at(-1)?.day ?? ''))
-        .reduce((sum, { from, to }) => (sum * to) / from, listing.shares),
-    );
-    const earnings = sector === undefined ? '' : earningsOf(bars.at(-1), listing);
+    const history = historyOf(factors, listing);
+    const shares = sharesAt(listing, history, history.bars.at(-1)?.day ?? '');
+    const earnings = sector === undefined ? '' : ttmEarningsOf(drawn, listing, history, shares);
     const tags = `"[""${sectorName === '' ? 'Fund' : sectorName}""]"`;
     const texts = [symbol, name, EXCHANGE_NAME, industry, INVENTED, `${name} common stock`];
     const numbers = [shares, Math.round(shares * 0.92), earnings];
@@ -80,9 +76,22 @@ function* companyLines({ factors, listings }: Drawn): Generator<string> {
   }
 }
 
-/** A price of 12 to 31 times the earnings. */
-const earningsOf = (bar: Bar | undefined, { at }: Listing): number =>
-  Math.round((bar?.close ?? 0) / (12 + (at % 20))) / 100;
+/** Of the last four quarters, for each share as there are today. */
+function ttmEarningsOf(
+  { shape, standing }: Drawn,
+  listing: Listing,
+  history: History,
+  shares: number,
+): number | '' {
+  const quarters = reportsOf(shape.seed, listing, history, standing.closed).filter(
+    ({ period }) => period === 'quarterly',
+  );
+  if (quarters.length < 4) return '';
+  const earned = quarters
+    .slice(-4)
+    .reduce((sum, { income }) => sum + (income['netIncome'] ?? 0), 0);
+  return Math.round((earned / shares) * 100) / 100;
+}
 
 function* symbolLines({ listings }: Drawn): Generator<string> {
   yield (
@@ -101,10 +110,6 @@ function* venueLines(): Generator<string> {
   for (const { mic, name, tapeId } of VENUES) {
     yield `${[mic, name, `${name} (invented)`, tapeId, tapeId, mic, 'equities'].join(',')}\n`;
   }
-}
-
-function* histories({ factors, listings }: Drawn): Generator<[Listing, History]> {
-  for (const listing of listings) yield [listing, historyOf(factors, listing)];
 }
 
 function* dayLines(drawn: Drawn): Generator<string> {

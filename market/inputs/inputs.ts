@@ -2,61 +2,18 @@
 // its schema. Everything that knows of an input derives from this table: what a new dataset of its name
 // is by itself, the page docs/market-inputs.md, mappings of files, the synthetic exchange.
 import type { PropertyType } from '../../store/versions/columns.ts';
-import type { ColumnMapping } from '../../store/datasets/datasets.ts';
-
-type InputType = 'string' | 'number' | 'integer' | 'boolean' | 'date' | 'time' | 'list';
-
-export interface InputProperty {
-  readonly name: string;
-  readonly type: InputType;
-  /** Without it a record says nothing. */
-  readonly required?: true;
-  /** With its unit. */
-  readonly help: string;
-  readonly example: string | number | boolean;
-}
-
-export type InputId =
-  | 'COMPANY'
-  | 'SYMBOLS'
-  | 'HISTORICAL_PRICES'
-  | 'INTRADAY_PRICES'
-  | 'SPLITS'
-  | 'DIVIDENDS'
-  | 'TRADES'
-  | 'QUOTES'
-  | 'VENUES';
-
-export interface Input {
-  /** Of its dataset in CORE. */
-  readonly id: InputId;
-  readonly title: string;
-  readonly mapping: ColumnMapping;
-  /** Messages for each record, where its owner does not say. */
-  readonly weight: number;
-  readonly properties: readonly InputProperty[];
-  /** Members of answers that are computed, but served as they stand where records carry them. */
-  readonly carried?: readonly string[];
-}
-
-type Row = readonly [
-  name: string,
-  type: InputType,
-  example: string | number | boolean,
-  help: string,
-];
-
-const needed = ([name, type, example, help]: Row): InputProperty => ({
-  ...{ name, type, example, help, required: true },
-});
-const known = ([name, type, example, help]: Row): InputProperty => ({ name, type, example, help });
-
-const SYMBOL = needed(['symbol', 'string', 'MSFT', 'Ticker, in upper case.']);
-
-const text = (name: string, example: string, help: string): InputProperty =>
-  known([name, 'string', example, help]);
-const number = (name: string, example: number, help: string): InputProperty =>
-  known([name, 'number', example, help]);
+import {
+  type Input,
+  type InputId,
+  type InputProperty,
+  type InputType,
+  known,
+  needed,
+  number,
+  SYMBOL,
+  text,
+} from './inputRow.ts';
+import { STATEMENTS } from './statements.ts';
 
 const COMPANY: Input = {
   id: 'COMPANY',
@@ -292,6 +249,7 @@ export const INPUTS: readonly Input[] = [
   TRADES,
   QUOTES,
   VENUES,
+  ...STATEMENTS,
 ];
 
 const BY_ID: ReadonlyMap<string, Input> = new Map(INPUTS.map((input) => [input.id, input]));

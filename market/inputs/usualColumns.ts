@@ -2,7 +2,7 @@
 // used. Spellings are compared by their letters and digits alone: `<CLOSE>`, `Adj Close`, `adj_close`.
 import type { UsualColumns } from '../../store/datasets/defaults.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { Input, InputId } from './inputs.ts';
+import type { Input, InputId } from './inputRow.ts';
 
 /**
  * Of one property, the surest names first: those of a later rank count only where none of a former one
@@ -30,6 +30,13 @@ const BAR: Usual = {
   low: ['lowprice pricelow pxlow daylow', 'l lo min'],
   close: ['closeprice closingprice priceclose pxclose closelast', 'c last pxlast', 'price'],
   volume: ['vol sharevolume tradedvolume totalvolume volumetraded pxvolume', 'v'],
+};
+
+const STATEMENT: Usual = {
+  symbol: TICKER.slice(0, 2),
+  reportDate: ['filingdate filed accepteddate', 'date'],
+  fiscalDate: ['fiscaldateending fiscalenddate perioddate enddate', 'asof'],
+  fiscalYear: ['calendaryear year'],
 };
 
 const USUAL: Readonly<Record<InputId, Usual>> = {
@@ -109,6 +116,17 @@ const USUAL: Readonly<Record<InputId, Usual>> = {
     validTo: ['delistingdate', 'to'],
   },
   VENUES: { mic: ['miccode code'], name: ['shortname'], longName: ['fullname'] },
+  EARNINGS: {
+    symbol: TICKER.slice(0, 2),
+    EPSReportDate: ['reporteddate reportdate announcementdate', 'date'],
+    actualEPS: ['reportedeps epsactual', 'eps'],
+    consensusEPS: ['estimatedeps epsestimate epsestimated'],
+    fiscalEndDate: ['fiscaldateending fiscaldate'],
+  },
+  INCOME: STATEMENT,
+  BALANCE_SHEET: STATEMENT,
+  CASH_FLOW: STATEMENT,
+  PEERS: { symbol: TICKER.slice(0, 2), peer: ['peersymbol peerticker'] },
 };
 
 /** What a property is where no column of a file has it: the only dividend of its day. */

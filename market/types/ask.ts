@@ -1,7 +1,7 @@
 // What a market type is asked for, and what it must read of the inputs to answer.
 import type { Day } from '../../query/time/days.ts';
 import type { Row } from '../derive/values.ts';
-import type { InputId } from '../inputs/inputs.ts';
+import type { InputId } from '../inputs/inputRow.ts';
 
 /** Parameters of the caller, by the names of the interface. */
 export interface Options {

@@ -2,7 +2,8 @@
 // attributes a type has.
 import { addDays } from '../../query/time/days.ts';
 import type { Row } from '../derive/values.ts';
-import { type Input, INPUTS } from '../inputs/inputs.ts';
+import type { Input } from '../inputs/inputRow.ts';
+import { INPUTS } from '../inputs/inputs.ts';
 import type { Ask, Need } from './ask.ts';
 import { type MarketType, marketType } from './marketTypes.ts';
 

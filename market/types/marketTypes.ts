@@ -1,6 +1,6 @@
 // The table of market types: every computed type of the stock endpoints, a row each. Weights are those
 // that clients of the original know (INTERFACE.md 0.3).
-import type { InputId } from '../inputs/inputs.ts';
+import type { InputId } from '../inputs/inputRow.ts';
 import type { Ask, Need, Options, Read } from './ask.ts';
 import {
   chart,

@@ -1,6 +1,6 @@
 // What holds of any exchange, whatever its seed: read back from its CSV, as a loader would, and added up
 // again by plain loops of its own.
-import type { InputId } from '../../../market/inputs/inputs.ts';
+import type { InputId } from '../../../market/inputs/inputRow.ts';
 import { type ExchangeShape, standingAt } from '../../../market/exchange/exchange.ts';
 import { linesOf } from '../../../market/exchange/records.ts';
 import { addDays, type Day } from '../../../query/time/days.ts';
@@ -108,6 +108,10 @@ function oneExchange(seed: number, nowMs: number, report: Report): void {
   checkDays(days, actions, fail);
   checkMinutes(days, minutes, fail);
   checkTicks(trades, quotes, nowMs, fail);
+  checkStatements(
+    { income: read('INCOME'), balance: read('BALANCE_SHEET'), cash: read('CASH_FLOW') },
+    fail,
+  );
   // Three days later the session is over: it has become minutes, and nothing of before has changed.
   const later = nowMs + 3 * 86_400_000;
   const grown = rowsOf('HISTORICAL_PRICES', shape, later);
@@ -225,4 +229,73 @@ function checkSession(trades: readonly Row[], minutes: readonly Row[], fail: Fai
     }
   }
   return compared;
+}
+
+interface Statements {
+  readonly income: readonly Row[];
+  readonly balance: readonly Row[];
+  readonly cash: readonly Row[];
+}
+
+const sum = (row: Row, names: string): number =>
+  names.split(' ').reduce((total, name) => total + Number(row[name]), 0);
+
+/** Sums of each statement, by names: what must be what. */
+const SUMS: readonly (readonly [keyof Statements, total: string, parts: string])[] = [
+  ['income', 'totalRevenue', 'costOfRevenue grossProfit'],
+  ['income', 'grossProfit', 'operatingIncome researchAndDevelopment sellingGeneralAndAdmin'],
+  ['income', 'pretaxIncome', 'operatingIncome otherIncomeExpenseNet interestIncome'],
+  ['income', 'pretaxIncome', 'netIncome incomeTax'],
+  ['balance', 'totalAssets', 'totalLiabilities shareholderEquity'],
+  [
+    'balance',
+    'currentAssets',
+    'currentCash shortTermInvestments receivables inventory otherCurrentAssets',
+  ],
+  [
+    'balance',
+    'totalAssets',
+    'currentAssets longTermInvestments propertyPlantEquipment goodwill intangibleAssets otherAssets',
+  ],
+  ['balance', 'shareholderEquity', 'commonStock retainedEarnings treasuryStock capitalSurplus'],
+  ['cash', 'cashFlow', 'netIncome depreciation changesInReceivables changesInInventories'],
+  ['cash', 'cashChange', 'cashFlow totalInvestingCashFlows cashFlowFinancing exchangeRateEffect'],
+];
+
+/** Statements add up, each and together: of a period, from one to the next, and of a year. */
+function checkStatements(statements: Statements, fail: (what: string) => void): void {
+  for (const [of, total, parts] of SUMS) {
+    for (const row of statements[of]) {
+      if (Number(row[total]) !== sum(row, parts)) fail(`${of} ${total}: ${JSON.stringify(row)}`);
+    }
+  }
+  const [income, balance, cash] = (['income', 'balance', 'cash'] as const).map((of) =>
+    grouped(statements[of], 'symbol', 'period', 'fiscalDate'),
+  );
+  for (const [period, [row]] of income ?? []) {
+    const flows = cash?.get(period)?.[0];
+    if (row?.['netIncome'] !== flows?.['netIncome']) fail(`net income of ${period}`);
+    if (balance?.get(period) === undefined) fail(`no balance of ${period}`);
+  }
+  const quarters = statements.balance.filter((row) => row['period'] === 'quarterly');
+  for (const [symbol, rows] of grouped(quarters, 'symbol')) {
+    for (const [at, row] of rows.entries()) {
+      const before = rows[at - 1];
+      if (before === undefined) continue;
+      const flows = cash?.get(`${symbol} quarterly ${row['fiscalDate']}`)?.[0];
+      const change = Number(row['currentCash']) - Number(before['currentCash']);
+      if (change !== Number(flows?.['cashChange'])) fail(`cash of ${symbol} ${row['fiscalDate']}`);
+    }
+  }
+  for (const row of statements.income.filter(({ period }) => period === 'annual')) {
+    const own = statements.income.filter(
+      (one) =>
+        one['period'] === 'quarterly' &&
+        one['symbol'] === row['symbol'] &&
+        one['fiscalYear'] === row['fiscalYear'],
+    );
+    const earned = own.reduce((total, one) => total + Number(one['netIncome']), 0);
+    // Of older years not all quarters are kept.
+    if (own.length === 4 && earned !== Number(row['netIncome'])) fail(`year ${row['fiscalDate']}`);
+  }
 }

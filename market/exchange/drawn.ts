@@ -1,0 +1,26 @@
+// What of the exchange is wanted, and drawn.
+import type { Day } from '../../query/time/days.ts';
+import type { InputId } from '../inputs/inputRow.ts';
+import type { ExchangeShape, Standing } from './exchange.ts';
+import type { Factors } from './factors.ts';
+import { type History, historyOf } from './history.ts';
+import type { Listing } from './listings.ts';
+
+/** What of an input is wanted. */
+export interface Wanted {
+  readonly input: InputId;
+  readonly shape: ExchangeShape;
+  readonly standing: Standing;
+  /** Bars and minutes of later days only. */
+  readonly after: Day | undefined;
+}
+
+/** An exchange that is drawn as far as its standing. */
+export interface Drawn extends Wanted {
+  readonly factors: Factors;
+  readonly listings: readonly Listing[];
+}
+
+export function* histories({ factors, listings }: Drawn): Generator<[Listing, History]> {
+  for (const listing of listings) yield [listing, historyOf(factors, listing)];
+}
