@@ -1,12 +1,15 @@
 // What is known of all securities that a caller may know of, as CORE has them now.
+import { BOARD_DAYS } from '../../market/board/board.ts';
 import { dayAt } from '../../market/derive/words.ts';
-import { type Row, textIn } from '../../market/derive/values.ts';
+import { dayIn, type Row, textIn } from '../../market/derive/values.ts';
 import type { InputId } from '../../market/inputs/inputRow.ts';
 import { identifiersTogether } from '../../market/symbology/identifiers.ts';
 import { type Security, securitiesOf } from '../../market/symbology/securities.ts';
 import { type SecuritySearch, securitySearch } from '../../market/symbology/securitySearch.ts';
-import { wholeOf } from '../../market/types/ask.ts';
+import { between, type Need, newest, wholeOf } from '../../market/types/ask.ts';
+import { addDays } from '../../query/time/days.ts';
 import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
+import { isStandIn } from '../../store/datasets/standIns.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { callerOf, datasetOf, delayOf } from '../auth/access.ts';
 import { LACKING } from '../market/market.ts';
@@ -37,9 +40,9 @@ async function rowsOf(
   services: MarketServices,
   input: InputId,
   dataset: Dataset | undefined,
+  need: Need = wholeOf(input, ''),
 ): Promise<readonly Row[]> {
   if (dataset === undefined) return NONE;
-  const need = wholeOf(input, '');
   const bare = { ...call, path: {}, query: {} };
   const inputs = new Map([[input, dataset] as const]);
   const planned = await planNeeds(bare, services, inputs, [need], momentNow(services));
@@ -78,22 +81,46 @@ async function made<T extends object>(
   });
 }
 
-/** By their symbols. @throws Failure of what the caller lacks. */
-export function securitiesNow(call: Call, services: MarketServices): Promise<readonly Security[]> {
+/** What securities are told from; prices, which change all day, only where nobody described any. */
+function sourcesOf(call: Call, services: MarketServices) {
   const symbols = readable(call, services, 'SYMBOLS');
   const companies = readableIfAny(call, services, 'COMPANY');
-  return made('securities', call, services, [symbols, companies], async () => {
+  const prices = readableIfAny(call, services, 'HISTORICAL_PRICES');
+  // Invented securities are none of those whose real prices were loaded.
+  const isReal = (one: Dataset | undefined): boolean =>
+    one !== undefined && (prices === undefined || isStandIn(prices) || !isStandIn(one));
+  if (isReal(symbols)) return { symbols, companies: undefined, prices: undefined };
+  return { symbols: undefined, companies: isReal(companies) ? companies : undefined, prices };
+}
+
+/** By their symbols. @throws Failure of what the caller lacks. */
+export function securitiesNow(call: Call, services: MarketServices): Promise<readonly Security[]> {
+  const { companies, prices, symbols } = sourcesOf(call, services);
+  return made('securities', call, services, [symbols, companies, prices], async () => {
     const rows = await rowsOf(call, services, 'SYMBOLS', symbols);
-    const others = rows.length > 0 ? NONE : await rowsOf(call, services, 'COMPANY', companies);
-    return securitiesOf(rows, others, dayAt(services.clock()));
+    const others = await rowsOf(call, services, 'COMPANY', companies);
+    const priced = await pricedNow(call, services, prices);
+    return securitiesOf([rows, others, priced], dayAt(services.clock()));
   });
+}
+
+/** The last days of all symbols. */
+async function pricedNow(
+  call: Call,
+  services: MarketServices,
+  prices: Dataset | undefined,
+): Promise<readonly Row[]> {
+  const input = 'HISTORICAL_PRICES';
+  const [newestRow] = await rowsOf(call, services, input, prices, newest(input, '', 1));
+  if (newestRow === undefined) return NONE;
+  const to = dayIn(newestRow, 'date');
+  return rowsOf(call, services, input, prices, between(input, '', addDays(to, -BOARD_DAYS), to));
 }
 
 /** @throws Failure of what the caller lacks. */
 export function searchNow(call: Call, services: MarketServices): Promise<SecuritySearch> {
-  const symbols = readable(call, services, 'SYMBOLS');
-  const companies = readableIfAny(call, services, 'COMPANY');
-  return made('search', call, services, [symbols, companies], async () =>
+  const { companies, prices, symbols } = sourcesOf(call, services);
+  return made('search', call, services, [symbols, companies, prices], async () =>
     securitySearch(await securitiesNow(call, services)),
   );
 }

@@ -1,6 +1,6 @@
 // Lists of reference data (INTERFACE.md 1 "ref-data"): symbols by kind, region and exchange,
 // exchanges, venues, sectors and tags.
-import { textIn } from '../../market/derive/values.ts';
+import { listIn, textIn } from '../../market/derive/values.ts';
 import type { Security } from '../../market/symbology/securities.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { MarketServices } from '../market/reading.ts';
@@ -107,7 +107,7 @@ async function tags(call: Call, services: MarketServices): Promise<readonly obje
   const companies = await companiesNow(call, services);
   return namesOf(
     [...companies.values()].flatMap((row) => {
-      const own = row['tags'];
+      const own = listIn(row['tags']);
       return Array.isArray(own) ? own.map(String) : [];
     }),
   );

@@ -1,5 +1,7 @@
 // Types whose answers are loaded: the records of one dataset of CORE, read and charged as every series is.
 import { runSeries } from '../../query/series/series.ts';
+import { listIn } from '../../market/derive/values.ts';
+import { INPUTS } from '../../market/inputs/inputs.ts';
 import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
 import type { Body } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -48,7 +50,7 @@ function dressed(
   { attribute, isNext }: PathParts,
 ): Uint8Array {
   if (attribute !== undefined) {
-    const [record = {}] = recordsIn(body);
+    const [record = {}] = recordsIn(withLists(type, body));
     return Buffer.from(JSON.stringify(Object.values(record)[0] ?? null));
   }
   if (isNext !== true) return shapedAs(type, symbol, body);
@@ -142,7 +144,8 @@ const askingOf = (
 });
 
 /** A type's records of one symbol in the shape of its type; what has none is `{}` or `[]`. */
-function shapedAs(type: StockType, symbol: string, body: Body): Uint8Array {
+function shapedAs(type: StockType, symbol: string, given: Body): Uint8Array {
+  const body = withLists(type, given);
   if (type.shape === 'record') {
     return body.objects === 0 ? Buffer.from('{}') : body.bytes.subarray(1, -1);
   }
@@ -155,6 +158,29 @@ function shapedAs(type: StockType, symbol: string, body: Body): Uint8Array {
     ([name, value]) => [name, Buffer.from(JSON.stringify(value))] as const,
   );
   return asObject([...members, [within, bytes]]);
+}
+
+/** Properties of each input that are lists. */
+const LISTS = new Map(
+  INPUTS.map(({ id, properties }) => [
+    id as string,
+    new Set(properties.filter(({ type }) => type === 'list').map(({ name }) => name)),
+  ]),
+);
+
+/** A list came as a text where its file has no lists: as JSON, or as words with commas between. */
+function withLists({ dataset }: StockType, body: Body): Body {
+  const lists = LISTS.get(dataset);
+  if (lists === undefined || lists.size === 0 || body.objects === 0) return body;
+  const records = recordsIn(body).map((record) =>
+    Object.fromEntries(
+      Object.entries(record).map(([name, value]) => [
+        name,
+        lists.has(name) ? listIn(value) : value,
+      ]),
+    ),
+  );
+  return { ...body, bytes: Buffer.from(JSON.stringify(records)) };
 }
 
 /** One property of each record; records in another spelling are told by it too. */

@@ -75,3 +75,17 @@ export function meanOf(values: readonly (number | null)[]): number | null {
   const all = known(values);
   return all.length === 0 ? null : sumOf(all) / all.length;
 }
+
+/** A list, or the text that stands for one: JSON, or words with commas between. */
+export function listIn(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  const text = value.trim();
+  if (text === '') return [];
+  if (!text.startsWith('[')) return text.split(',').map((word) => word.trim());
+  try {
+    const list: unknown = JSON.parse(text);
+    return Array.isArray(list) ? list : value;
+  } catch {
+    return value;
+  }
+}

@@ -18,7 +18,7 @@ const TICKER: Ranks = [
 ];
 const DAY: Ranks = [
   'tradedate tradingdate tradingday pricedate bardate',
-  'day dt asofdate businessdate sessiondate',
+  'day dt dtyyyymmdd yyyymmdd asofdate businessdate sessiondate',
   'timestamp datetime time t',
 ];
 const TIME: Ranks = ['timestamp datetime tradetime siptimestamp participanttimestamp', 'date t ts'];

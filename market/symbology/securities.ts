@@ -29,19 +29,30 @@ export interface Security {
 /** Securities that are made in one turn of the loop: 4 ms. */
 export const TURN_SECURITIES = 2_000;
 
-/** By their symbols. @param symbols records of SYMBOLS, @param companies of COMPANY */
+/**
+ * By their symbols.
+ * @param sources records of SYMBOLS, of COMPANY and of prices: the first that tells of a symbol describes it
+ */
 export async function securitiesOf(
-  symbols: readonly Row[],
-  companies: readonly Row[],
+  [symbols, companies, prices]: readonly [readonly Row[], readonly Row[], readonly Row[]],
   today: Day,
 ): Promise<readonly Security[]> {
-  const rows = symbols.length > 0 ? symbols.filter((row) => holds(row, today)) : companies;
   const known = new Map<string, Security>();
-  for (const [at, row] of rows.entries()) {
-    const symbol = textIn(row, 'symbol')?.toUpperCase();
-    if (symbol !== undefined) known.set(symbol, securityOf(symbol, row, today));
-    if (at % TURN_SECURITIES === TURN_SECURITIES - 1) await othersTurn();
-  }
+  const take = async (rows: readonly Row[], describes: boolean): Promise<void> => {
+    for (const [at, row] of rows.entries()) {
+      const symbol = textIn(row, 'symbol')?.toUpperCase();
+      if (symbol === undefined || symbol === '') continue;
+      if (describes) known.set(symbol, securityOf(symbol, row, today));
+      else if (!known.has(symbol)) known.set(symbol, securityOf(symbol, {}, today));
+      if (at % TURN_SECURITIES === TURN_SECURITIES - 1) await othersTurn();
+    }
+  };
+  await take(
+    symbols.filter((row) => holds(row, today)),
+    true,
+  );
+  await take(companies, true);
+  await take(prices, false);
   return [...known.keys()].sort().flatMap((symbol) => known.get(symbol) ?? []);
 }
 

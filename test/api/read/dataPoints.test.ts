@@ -88,12 +88,12 @@ async function jsonAt(path: string): Promise<Record_> {
   return JSON.parse(text) as Record_;
 }
 
-const textOf = (value: unknown): string =>
-  value === null || value === undefined
-    ? ''
-    : typeof value === 'object'
-      ? JSON.stringify(value)
-      : String(value);
+const textOf = (value: unknown): string => {
+  const isEmpty =
+    value === null || value === undefined || (Array.isArray(value) && value.length === 0);
+  if (isEmpty) return '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+};
 
 /** What the points of a symbol are, by the endpoints that they derive from. */
 async function expectedOf(symbol: string): Promise<ReadonlyMap<string, string>> {

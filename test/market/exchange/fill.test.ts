@@ -190,10 +190,17 @@ test('every door reads what took its place, and before it what was there', async
   await send(server, 'PATCH', '/datasets/CORE/HISTORICAL_PRICES', {
     ...{ weight: 3, access: { level: 'restricted' } },
   });
+  const symbols = async (): Promise<readonly string[]> =>
+    (JSON.parse(await get('/ref-data/iex/symbols')) as { symbol: string }[]).map(
+      ({ symbol }) => symbol,
+    );
+  assert.equal((await symbols()).length, SMALL.symbols);
+  assert.match(await get('/ref-data/tags'), /"Utilities"/);
   const own = 'close,symbol,date,vwap\n9,SYNDEX,2026-01-29,8.5\n8,SYNDEX,2026-01-28,8\n';
   const [status, text] = await load(server, 'CORE/HISTORICAL_PRICES', own);
   assert.equal(status, 200, text);
   assert.equal(await get(series), '[{"date":1769644800000,"close":9}]');
+  assert.deepEqual(await symbols(), ['SYNDEX'], 'invented symbols are none of them');
   assert.deepEqual(JSON.parse(await get(page)), [
     { close: 9, symbol: 'SYNDEX', date: '2026-01-29', vwap: 8.5 },
     { close: 8, symbol: 'SYNDEX', date: '2026-01-28', vwap: 8 },
