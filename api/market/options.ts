@@ -42,8 +42,9 @@ export const MARKET_PARAMETERS: readonly Parameter[] = [
   switched('oddLot', 'delayed-quote: the latest odd lot.'),
   {
     ...{ kind: 'integer', name: 'listLimit', least: 1, most: LIST_MAX },
-    help: 'Quotes of a list of the market; 10 by default.',
+    help: 'Quotes of a list of the market, 10 by default, or of a collection.',
   },
+  { kind: 'text', name: 'collectionName', help: 'Sector, tag or list of a collection.' },
   { kind: 'day', name: 'exactDate', help: 'The day of minutes, or of range=date: YYYYMMDD.' },
 ];
 

@@ -1,18 +1,11 @@
 // Types of the whole market (INTERFACE.md 1 "market"): lists, every symbol's last days, volume by venue.
-import {
-  BOARD_DAYS,
-  boardOf,
-  lastDayOf,
-  listed,
-  type Standing,
-  volumesOf,
-} from '../../market/board/board.ts';
+import { lastDayOf, type Standing, volumesOf } from '../../market/board/board.ts';
 import { previousRow } from '../../market/derive/dailyBars.ts';
 import { dayIn as dayOfRow, type Row } from '../../market/derive/values.ts';
 import type { InputId } from '../../market/inputs/inputRow.ts';
-import { type Ask, between, type Need, newest, type Read } from '../../market/types/ask.ts';
+import { between, type Need, newest, type Read } from '../../market/types/ask.ts';
 import { marketType } from '../../market/types/marketTypes.ts';
-import { addDays, type Day } from '../../query/time/days.ts';
+import { addDays } from '../../query/time/days.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { CORE } from '../../store/datasets/datasets.ts';
 import type { Moment } from '../../store/history/history.ts';
@@ -23,6 +16,15 @@ import { momentNow } from '../read/moments.ts';
 import { formatOf, rowsOf } from '../read/series.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
 import { listOf, numberOf, refuse } from '../request/parameters.ts';
+import { type AskedOfAll, boardNow } from './boardNow.ts';
+import {
+  COLLECTION_MAX,
+  LIST_USUAL,
+  quotesOfCollection,
+  quotesOfList,
+  sectorPerformance,
+  todayEarnings,
+} from './collections.ts';
 import { delayFor, readableFor } from './market.ts';
 import { askOf, LIST_MAX, optionsOf } from './options.ts';
 import { type MarketServices, planNeeds, type Readable, readPlanned } from './reading.ts';
@@ -34,23 +36,37 @@ interface Wide {
   readonly weight: number;
   readonly usageKey: string;
   readonly most: number;
+  /** The path names which one. */
+  readonly part?: true;
   readonly answer: (asked: AskedOfAll) => Promise<object>;
+  /** What is paid of an answer; its members when left out. */
+  readonly count?: (value: object) => number;
 }
 
-interface AskedOfAll {
-  readonly call: Call;
-  readonly ask: Ask;
-  readonly read: (needs: readonly Need[]) => Promise<Read>;
-}
+const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.length : 0);
 
 /** Symbols of one market. */
 const SYMBOLS_MOST = 20_000;
-const LIST_USUAL = 10;
-
 const WIDE: Readonly<Record<string, Wide>> = {
   list: {
     ...{ of: 'HISTORICAL_PRICES', weight: 2, usageKey: 'MARKET_LIST', most: LIST_MAX },
+    part: true,
     answer: quotesOfList,
+  },
+  collection: {
+    ...{ of: 'COMPANY', weight: 1, usageKey: 'STOCK_COLLECTION', most: COLLECTION_MAX },
+    part: true,
+    answer: quotesOfCollection,
+  },
+  'sector-performance': {
+    ...{ of: 'HISTORICAL_PRICES', weight: 1, usageKey: 'SECTOR_PERFORMANCE', most: 100 },
+    answer: sectorPerformance,
+  },
+  'today-earnings': {
+    // A record of earnings and a quote (INTERFACE.md 0.3).
+    ...{ of: 'EARNINGS', weight: 1_001, usageKey: 'EARNINGS_TODAY', most: SYMBOLS_MOST },
+    answer: todayEarnings,
+    count: (value) => Object.values(value).reduce((sum: number, rows) => sum + lengthOf(rows), 0),
   },
   ohlc: {
     ...{ of: 'HISTORICAL_PRICES', weight: 2, usageKey: 'OPEN_CLOSE', most: SYMBOLS_MOST },
@@ -80,7 +96,7 @@ export async function answerWide(call: Call, services: MarketServices): Promise<
   const wide = WIDE[name];
   const quote = marketType('quote');
   if (wide === undefined || quote === undefined) throw new Failure('NotFound');
-  refusePart(call, name);
+  refusePart(call, name, wide);
   const format = formatOf(call);
   const readable = readableOf(wide, call, services);
   const caller = callerOf(call.caller);
@@ -105,7 +121,7 @@ export async function answerWide(call: Call, services: MarketServices): Promise<
   };
   const metering = await metered(call, services, caller, fare, async () => {
     const value = await wide.answer({ call, ask, read });
-    const objects = Object.keys(value).length;
+    const objects = wide.count?.(value) ?? Object.keys(value).length;
     return bodyOf(filteredEach(value, listOf(call.query, 'filter')), objects, format);
   });
   const given = { snapshot, moment, tag: undefined, dataset };
@@ -117,24 +133,28 @@ export async function answerWide(call: Call, services: MarketServices): Promise<
   return rowsOf(call, { ...given, body, format, charge });
 }
 
-const mostOf = ({ query }: Call, { most }: Wide): number =>
-  most === LIST_MAX ? (numberOf(query, 'listLimit') ?? LIST_USUAL) : most;
+/** Without a limit as many as there are usually, or can be. */
+function mostOf({ query }: Call, { most, part }: Wide): number {
+  const limit = part === true ? numberOf(query, 'listLimit') : undefined;
+  return Math.min(limit ?? (most === LIST_MAX ? LIST_USUAL : most), most);
+}
 
-/** @throws Failure NotFound for a list without its name, or a part of what has none. */
-function refusePart({ path, query }: Call, name: string): void {
-  const isList = name === 'list';
-  if (path['detail'] !== undefined || (path['part'] !== undefined) !== isList) {
+/** @throws Failure NotFound for a part that is missing, or a part of what has none. */
+function refusePart({ path, query }: Call, name: string, { part }: Wide): void {
+  if (path['detail'] !== undefined || (path['part'] !== undefined) !== (part === true)) {
     throw new Failure('NotFound');
   }
-  if (!isList && query['listLimit'] !== undefined)
+  if (part !== true && query['listLimit'] !== undefined)
     refuse('listLimit', `is not allowed with ${name}`);
+  if (name !== 'collection' && query['collectionName'] !== undefined)
+    refuse('collectionName', `is not allowed with ${name}`);
 }
 
 /** @throws Failure of what the caller lacks. */
 function readableOf(wide: Wide, call: Call, { lake }: MarketServices): Readable {
   const quote = marketType('quote');
   if (quote === undefined) throw new Failure('NotFound');
-  const inputs: readonly InputId[] = ['SPLITS', 'VENUES', wide.of];
+  const inputs: readonly InputId[] = ['SPLITS', 'VENUES', 'COMPANY', 'EARNINGS', wide.of];
   const needs = [...quote.needs(askOf('', {}, 0)), ...inputs.map((input) => newest(input, '', 1))];
   return readableFor({ ...quote, of: [wide.of] }, needs, call, lake);
 }
@@ -147,39 +167,11 @@ function filteredEach(value: object, names: readonly string[] | undefined): unkn
   );
 }
 
-/** The last two days of every symbol, up to a day. */
-async function boardNow(
-  { ask, read }: AskedOfAll,
-  upTo: Day = ask.today,
-): Promise<readonly Standing[]> {
-  const last = newest('HISTORICAL_PRICES', '', 1);
-  const row = (await read([last]))(last).at(-1);
-  if (row === undefined) return [];
-  const newestDay = dayOfRow(row, 'date');
-  const to = newestDay < upTo ? newestDay : upTo;
-  const days = between('HISTORICAL_PRICES', '', addDays(to, -BOARD_DAYS), to);
-  const splits = between('SPLITS', '', addDays(to, -BOARD_DAYS), ask.today);
-  const found = await read([days, splits]);
-  return boardOf(found(days), found(splits), ask.today);
-}
-
 const byName = (
   board: readonly Standing[],
   valueOf: (standing: Standing) => object,
 ): Readonly<Record<string, object>> =>
   Object.fromEntries(board.map((standing) => [standing.symbol, valueOf(standing)]));
-
-/** Quotes of the symbols that are first in a list. */
-async function quotesOfList(asked: AskedOfAll): Promise<object> {
-  const { ask, call, read } = asked;
-  const limit = numberOf(call.query, 'listLimit') ?? LIST_USUAL;
-  const symbols = listed(call.path['part'] ?? '', await boardNow(asked), limit);
-  const quote = marketType('quote');
-  if (symbols === undefined || quote === undefined) throw new Failure('NotFound');
-  const asks = symbols.map((symbol) => ({ ...ask, symbol }));
-  const found = await read(asks.flatMap((one) => quote.needs(one)));
-  return asks.map((one) => quote.answer(one, found)).filter((value) => value !== undefined);
-}
 
 /** Of the day of the newest trade. */
 async function volumeByVenue({ ask, read }: AskedOfAll): Promise<object> {

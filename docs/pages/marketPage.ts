@@ -50,6 +50,12 @@ const WIDE = `## The whole market
 - \`/stock/market/ohlc\` and \`/stock/market/previous\`: the last day, and the last before today, of every
   symbol, by symbol; 2 messages each.
 - \`/stock/market/volume\`: volume of the newest day of trades by venue, 1 message a row.
+- \`/stock/market/collection/{kind}?collectionName=\`: quotes of a sector, of who has a tag, or of a
+  list (kind sector, tag or list), at most 500, 1 message each.
+- \`/stock/market/sector-performance\`: change of each sector on the last day, weighed by what its
+  companies are worth where COMPANY has their shares, 1 message a row.
+- \`/stock/market/today-earnings\`: records of EARNINGS dated today, by when they are announced, each
+  with its quote, 1,001 messages each.
 - \`/ref-data/us/dates/{trade|holiday}/{next|last}/{n}/{YYYYMMDD}\`: trading days and holidays, 1 message.
 `;
 

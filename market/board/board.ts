@@ -131,3 +131,45 @@ export function volumesOf(trades: readonly Row[], venues: readonly Row[]): reado
     }))
     .sort((one, other) => other.volume - one.volume);
 }
+
+/** How a sector did on the last day. */
+interface SectorRow {
+  readonly type: 'sector';
+  readonly name: string;
+  /** Change of what its companies are worth, as a share. */
+  readonly performance: number;
+  /** Epoch milliseconds: the end of the day that it is of. */
+  readonly lastUpdated: number | null;
+}
+
+/** @param companies newest record of each, by symbol */
+export function sectorsOf(
+  board: readonly Standing[],
+  companies: ReadonlyMap<string, Row>,
+  today: Day,
+): readonly SectorRow[] {
+  const sectors = new Map<string, { before: number; now: number; day: Day }>();
+  for (const { bars, symbol } of board) {
+    const company = companies.get(symbol);
+    const name = company === undefined ? null : textIn(company, 'sector');
+    const [one, last] = [bars[0]?.split.close ?? null, bars.at(-1)];
+    const close = last?.split.close ?? null;
+    if (name === null || name === '' || one === null || close === null || bars.length < 2) continue;
+    // Without shares a company counts by its change alone.
+    const shares = numberIn(company, 'sharesOutstanding');
+    const worth = shares === null || shares <= 0 ? 1 : shares * one;
+    const sum = sectors.get(name) ?? { before: 0, now: 0, day: '' };
+    sum.before += worth;
+    sum.now += (worth * close) / one;
+    if ((last?.date ?? '') > sum.day) sum.day = last?.date ?? '';
+    sectors.set(name, sum);
+  }
+  return [...sectors]
+    .map(([name, { before, day, now }]) => ({
+      type: 'sector' as const,
+      name,
+      performance: rounded(now / before - 1, 5),
+      lastUpdated: closeOf(day === '' ? today : day),
+    }))
+    .sort((one, other) => other.performance - one.performance);
+}

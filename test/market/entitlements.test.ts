@@ -85,6 +85,8 @@ const POINTS: readonly string[] = [
 const WIDE: readonly string[] = [
   '/stock/market/list/mostactive',
   '/stock/market/volume',
+  '/stock/market/sector-performance',
+  '/stock/market/collection/list?collectionName=mostactive',
   '/stock/market/batch?symbols=AAA&types=quote,intraday-prices',
   ...['TRADES', 'QUOTES', 'INTRADAY_PRICES'].flatMap((id) => [
     `/time-series/${id}/AAA?last=100`,
