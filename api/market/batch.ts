@@ -58,7 +58,7 @@ export async function computedBatch(
     if (before !== undefined) return before.body;
     reading ??= readPlanned(planned, services, call);
     const read = await reading;
-    const body = rendered(call, one.wanted, one.ask, read, 'json');
+    const body = await rendered(call, one.wanted, one.ask, read, 'json');
     const most = mostOf(one.wanted, [one.ask], planned, true);
     keepAnswer(one, { body, snapshot: planned.snapshot, tag: undefined, most }, read, stamps);
     return body;

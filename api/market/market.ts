@@ -24,7 +24,7 @@ import {
   type Readable,
   readPlanned,
 } from './reading.ts';
-import { bodyOf, filtered, rowsWithin } from './rendering.ts';
+import { bodyInTurns, filtered, rowsWithin } from './rendering.ts';
 
 /**
  * The type of a name where this server's CORE has what it is computed from; undefined where it has its
@@ -152,7 +152,7 @@ async function plannedAnswer(asked: Asked): Promise<Given> {
     most: (foreign) => mostOf(wanted, [ask], planned, foreign),
     body: async (most) => {
       const read = await readPlanned(planned, services, call);
-      const body = rendered(call, wanted, ask, read, format);
+      const body = await rendered(call, wanted, ask, read, format);
       keepAnswer(asked, { body, snapshot, tag, most }, read, stamps);
       return body;
     },
@@ -222,18 +222,18 @@ function attributed(type: MarketType, attribute: string | undefined): MarketType
 const EMPTY = { object: {}, list: [], value: null } as const;
 
 /** One answer as bytes, with what is paid of it. */
-export function rendered(
+export async function rendered(
   { query }: Call,
   type: MarketType,
   ask: Ask,
   read: Read,
   format: BodyFormat,
-): Body {
+): Promise<Body> {
   const value = type.answer(ask, read);
   const names = listOf(query, 'filter');
   if (names !== undefined) refuseEmptyFilter(type, names);
   const shown = value === undefined ? EMPTY[type.shape] : filtered(value, names);
-  return bodyOf(shown, objectsOf(type, value), format);
+  return bodyInTurns(shown, objectsOf(type, value), format);
 }
 
 /** Whether a filter names any attribute of a type. */
