@@ -25,6 +25,8 @@ import { billingDays } from '../store/ledger/billingDays.ts';
 import { QueryCursors } from '../store/history/queryCursors.ts';
 import { NamedQueries } from '../store/datasets/namedQueries.ts';
 import { makeScrub } from '../store/catalog/scrub.ts';
+import { Publications } from '../store/publications/publications.ts';
+import { Uses } from '../api/request/uses.ts';
 import { makeStorage } from '../store/lake/storage.ts';
 import { servicesOf } from './services.ts';
 import { loadDemo } from '../jobs/upkeep/demo.ts';
@@ -127,8 +129,8 @@ async function openParts(
   // A purge may have been cut off before its end.
   await scrub();
   const opened = { settings, ...storing, lake, lakeClock, pending, cursors, ...kept, accounts };
-  const storage = makeStorage(database, lake);
-  const made = { storage, ledger, queries, scrub, days, secrets, failedTime };
+  const publishing = await openPublications(storing, lake);
+  const made = { ...publishing, ledger, queries, scrub, days, secrets, failedTime };
   const running = { files, pools, startsMax, told };
   await coreOnce(lake, accounts, clock());
   const services = await servicesOf({ ...opened, ...made }, running);
@@ -146,6 +148,18 @@ async function openParts(
     unlock();
   };
   return { services, log, ...first, demoJobs: demo.jobs, exchange: filling, close };
+}
+
+async function openPublications(
+  parts: ConstructorParameters<typeof Publications>[0] & { readonly log: Logger },
+  lake: Services['lake'],
+): Promise<Pick<Services, 'publications' | 'downloads' | 'storage'>> {
+  const publications = new Publications(parts);
+  const { aside, folder } = await publications.sweep();
+  const told = { files: aside, folder };
+  if (aside > 0) parts.log.warn(told, 'published files that no row names: put aside');
+  const storage = makeStorage(parts.database, lake, publications);
+  return { publications, downloads: new Uses(), storage };
 }
 
 function exchangeOf(services: Services, shape: ExchangeShape, told: Told): Exchange | undefined {

@@ -14,6 +14,7 @@ type WatchServices = Pick<
   | 'lake'
   | 'lakeClock'
   | 'pending'
+  | 'publications'
   | 'runner'
   | 'scrub'
   | 'settings'
@@ -30,6 +31,8 @@ const UPKEEP_LOOK_MS = 30_000;
 const THIN_LOOK_MS = 600_000;
 /** How often it is looked whether a file of the lake is to be checked. */
 const CHECK_LOOK_MS = 1_000;
+/** How often published files that have ended are removed. */
+const ENDED_LOOK_MS = 10_000;
 /** How often it is looked whether pushed records are to become a file. */
 const FLUSH_LOOK_MS = 1_000;
 
@@ -43,6 +46,7 @@ export function watchLake(services: WatchServices, told: Told): { stop(): Promis
     { name: 'flush', everyMs: FLUSH_LOOK_MS, look: () => flushDue(services) },
     { name: 'upkeep', everyMs: UPKEEP_LOOK_MS, look: () => upkeep.look() },
     { name: 'retention', everyMs: THIN_LOOK_MS, look: () => upkeep.thin() },
+    { name: 'published', everyMs: ENDED_LOOK_MS, look: () => services.publications.look() },
     { name: 'file check', everyMs: CHECK_LOOK_MS, look: () => services.fileCheck.look() },
   ];
   const running = new Map<string, Promise<unknown>>();

@@ -14,6 +14,7 @@ import { clockLaw } from './laws/history/clock.ts';
 import { stallsLaw } from './fuzz/stalls.ts';
 import { contractsLaw } from './laws/contracts.ts';
 import { cursorsLaw } from './laws/history/cursors.ts';
+import { downloadsLaw } from './laws/downloads.ts';
 import { formatsLaw } from './laws/formats.ts';
 import { historyLaw } from './laws/history/histories.ts';
 import { limitsLaw } from './laws/limits.ts';
@@ -69,6 +70,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'power-loss', fullCount: 1_000, partCount: 25, run: powerLossPrefixes },
   { name: 'metering', fullCount: 1_000_000, partCount: 100_000, run: meterPart },
   { name: 'limits', fullCount: 500, partCount: 50, run: limitsPart },
+  { name: 'downloads', fullCount: 1_000, partCount: 200, run: downloadsPart },
   { name: 'clock', fullCount: 500, partCount: 25, run: clockPart },
   { name: 'histories', fullCount: 1_000, partCount: 10, run: historiesPart },
   { name: 'moments', fullCount: 400, partCount: 10, run: momentsPart },
@@ -150,6 +152,10 @@ async function meterPart({ count, seed }: SoakOrder): Promise<SoakReport> {
 async function limitsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   const passed = await limitsLaw(count, seed);
   return { failures: [], notes: [`${passed} calls passed, the others of 64 each were refused`] };
+}
+
+async function downloadsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  return { failures: [], notes: [await downloadsLaw(count, seed)] };
 }
 
 async function clockPart({ count, seed }: SoakOrder): Promise<SoakReport> {

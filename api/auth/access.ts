@@ -106,6 +106,22 @@ export function checkDatasetRoom(
   throw new Failure('InvalidBody', `the account holds ${told}`);
 }
 
+/**
+ * The workspace in which a caller may read what has the name, whether it is there or not.
+ * @throws Failure NotFound, Restricted.
+ */
+export function readableIn(
+  caller: Caller,
+  workspace: string,
+  id: string,
+  lake: Lake,
+  right: Right = 'read',
+): Workspace {
+  const owned = ownsOrReads(caller, workspace, right, lake);
+  if (owned.accountId === caller.accountId) checkRight(caller, owned, id, right);
+  return owned;
+}
+
 /** @throws Failure NotFound, Restricted, and what `checkEntitled` throws. */
 export function datasetOf(
   caller: Caller,
@@ -114,8 +130,7 @@ export function datasetOf(
   lake: Lake,
   right: Right = 'read',
 ): Dataset {
-  const owned = ownsOrReads(caller, workspace, right, lake);
-  if (owned.accountId === caller.accountId) checkRight(caller, owned, id, right);
+  const owned = readableIn(caller, workspace, id, lake, right);
   const dataset = lake.directory.dataset(owned.workspace, id);
   if (dataset === undefined) throw new Failure('NotFound');
   checkEntitled(caller, dataset, owned);
@@ -145,7 +160,11 @@ function ownsOrReads(caller: Caller, name: string, right: Right, lake: Lake): Wo
  * What accounts other than the owner need to read a dataset.
  * @throws Failure Restricted, FreeTierNotAllowed, TierNotAllowed, EnterprisePermissionRequired.
  */
-function checkEntitled(caller: Caller, { access, dataset }: Dataset, owner: Workspace): void {
+export function checkEntitled(
+  caller: Caller,
+  { access, dataset }: Pick<Dataset, 'access' | 'dataset'>,
+  owner: Workspace,
+): void {
   const { account, tier, token } = caller;
   if (owner.accountId === caller.accountId || owner.workspace !== CORE) return;
   if (!token.core) throw new Failure('Restricted');

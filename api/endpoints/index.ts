@@ -41,9 +41,38 @@ import {
 } from './sources/credentials.ts';
 import { configureAwsS3 } from './accounts/onboarding.ts';
 import { deleteRecords } from './data/deletion.ts';
-import { cancelExport, createExport, getExport, listExportsOf, resumeExport } from './data/exports.ts';
-import { changeHistory, createHistory, deleteHistory, getHistory, listHistory } from './data/history.ts';
-import { cancelJob, createJob, getInvalidRecords, getJob, listJobsOf, retryJob } from './data/jobs.ts';
+import {
+  deleteType,
+  listOwnFileTypes,
+  listPublishedFiles,
+  publishFile,
+  publishMadeFile,
+  saveType,
+  withdrawFile,
+} from './data/fileTypes.ts';
+import { downloadFile, getFileInfo, getFileOnce, listFiles } from './read/files.ts';
+import {
+  cancelExport,
+  createExport,
+  getExport,
+  listExportsOf,
+  resumeExport,
+} from './data/exports.ts';
+import {
+  changeHistory,
+  createHistory,
+  deleteHistory,
+  getHistory,
+  listHistory,
+} from './data/history.ts';
+import {
+  cancelJob,
+  createJob,
+  getInvalidRecords,
+  getJob,
+  listJobsOf,
+  retryJob,
+} from './data/jobs.ts';
 import { createIndex, deleteIndex, getIndex, getMeta, listData } from './read/lists.ts';
 import { loadData } from './data/load.ts';
 import { discardQuarantine, listQuarantine, releaseQuarantine } from './data/quarantine.ts';
@@ -60,7 +89,13 @@ import {
   runSchedule,
 } from './sources/schedules.ts';
 import { getSignedToken, signToken } from './accounts/signing.ts';
-import { changeSource, createSource, deleteSource, getSource, listSourcesOf } from './sources/sources.ts';
+import {
+  changeSource,
+  createSource,
+  deleteSource,
+  getSource,
+  listSourcesOf,
+} from './sources/sources.ts';
 import { postSqlQuery, sqlQuery } from './read/sql.ts';
 import { dataPoint, dataPoints } from './read/dataPoints.ts';
 import {
@@ -73,7 +108,13 @@ import {
   venues,
 } from './read/refData.ts';
 import { marketVolume, stock, stockBatch } from './read/stock.ts';
-import { changeToken, createToken, disableToken, listTokens, rotateToken } from './accounts/tokens.ts';
+import {
+  changeToken,
+  createToken,
+  disableToken,
+  listTokens,
+  rotateToken,
+} from './accounts/tokens.ts';
 import { listChanges, listVersions } from './read/versions.ts';
 import {
   callPublished,
@@ -96,6 +137,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
   status,
   openApiDocument(() => ENDPOINTS),
   timeSeriesInventory,
+  listFiles,
+  getFileInfo,
+  downloadFile,
+  getFileOnce,
   timeSeries,
   listData,
   queryData,
@@ -167,6 +212,13 @@ export const ENDPOINTS: readonly Endpoint[] = [
   changeWebhook,
   deleteWebhook,
   listExportsOf,
+  listOwnFileTypes,
+  saveType,
+  deleteType,
+  listPublishedFiles,
+  publishFile,
+  publishMadeFile,
+  withdrawFile,
   createExport,
   getExport,
   resumeExport,

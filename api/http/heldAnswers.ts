@@ -19,6 +19,8 @@ export interface HeldAnswers {
    * @throws Failure Busy when the account's share is taken; the body's file is gone then.
    */
   hold(account: string, body: Body, raw: ServerResponse): void;
+  /** Watches that what is on its way is read. */
+  watch(raw: ServerResponse): void;
   /** Bytes of all accounts, for the metrics. */
   bytes(): number;
 }
@@ -37,6 +39,7 @@ export function makeHeldAnswers(diskBytesMax: number, pace: Pace): HeldAnswers {
     else held.delete(key);
   };
   return {
+    watch: (raw) => void raw.once('close', watched(raw, pace)),
     bytes: () => [...held.values()].reduce((sum, bytes) => sum + bytes, 0),
     hold: (account, { bytes, file }, raw) => {
       const place: AnswerPlace = file === undefined ? 'memory' : 'disk';
@@ -49,11 +52,7 @@ export function makeHeldAnswers(diskBytesMax: number, pace: Pace): HeldAnswers {
         throw full(place, others, most[place]);
       }
       add(key, length);
-      const end = watchPace(
-        pace,
-        () => sentOf(raw),
-        () => raw.destroy(),
-      );
+      const end = watched(raw, pace);
       const close = (): void => {
         end();
         add(key, -length);
@@ -64,6 +63,14 @@ export function makeHeldAnswers(diskBytesMax: number, pace: Pace): HeldAnswers {
     },
   };
 }
+
+/** Cuts off a reader that is too slow; what ends the watch. */
+const watched = (raw: ServerResponse, pace: Pace): (() => void) =>
+  watchPace(
+    pace,
+    () => sentOf(raw),
+    () => raw.destroy(),
+  );
 
 /** Bytes of the connection that the system has taken. */
 const sentOf = ({ socket }: ServerResponse): number =>

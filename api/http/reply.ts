@@ -7,6 +7,7 @@ import { momentText } from '../../store/history/history.ts';
 import type { Charge } from '../../store/ledger/ledger.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import type { Answer } from '../request/endpoint.ts';
+import { sendFile } from './fileAnswer.ts';
 import { LARGE_BYTES } from './heldAnswers.ts';
 
 const CONTENT_TYPES = {
@@ -21,22 +22,28 @@ const CONTENT_TYPES = {
   parquet: 'application/vnd.apache.parquet',
 } as const;
 
+/** What is kept for a reader, and who reads too slowly. */
+interface Keeping {
+  readonly hold: (body: Body) => void;
+  readonly watch: () => void;
+}
+
 /** @throws Failure Busy, and nothing is charged, when the account reads too little of what it has. */
 export function sendAnswer(
   reply: FastifyReply,
   answer: Answer,
   settings: Settings,
-  hold: (body: Body) => void,
+  { hold, watch }: Keeping,
 ): void {
   const { attribution, brand } = settings;
-  if (answer.kind === 'json') {
-    if (answer.metering === 'free') meter(reply, brand, FREE);
-    void reply.header('content-type', CONTENT_TYPES.json).send(JSON.stringify(answer.value));
+  if (answer.kind === 'json' || answer.kind === 'text') {
+    sendText(reply, answer, brand);
     return;
   }
-  if (answer.kind === 'text') {
-    meter(reply, brand, FREE);
-    void reply.header('content-type', answer.contentType).send(answer.text);
+  if (answer.kind === 'file' || answer.kind === 'redirect') {
+    credit(reply, brand, answer.source || attribution);
+    if (answer.kind === 'file') sendFile(reply, answer, watch);
+    else sendRedirect(reply, answer, brand);
     return;
   }
   if (answer.kind === 'unchanged') {
@@ -79,6 +86,29 @@ export function sendAnswer(
     reply.header('content-disposition', `attachment; filename=API.${isCsv ? 'csv' : format}`);
   settleAtEnd(reply, charge);
   sendBody(reply, body, callback);
+}
+
+function sendText(
+  reply: FastifyReply,
+  answer: Extract<Answer, { kind: 'json' | 'text' }>,
+  brand: string,
+): void {
+  if (answer.kind === 'text' || answer.metering === 'free') meter(reply, brand, FREE);
+  const text = answer.kind === 'text' ? answer.text : JSON.stringify(answer.value);
+  const type = answer.kind === 'text' ? answer.contentType : CONTENT_TYPES.json;
+  void reply.header('content-type', type).send(text);
+}
+
+function sendRedirect(
+  reply: FastifyReply,
+  { charge, location }: Extract<Answer, { kind: 'redirect' }>,
+  brand: string,
+): void {
+  meter(reply, brand, charge);
+  settleAtEnd(reply, charge);
+  // Neither a cache nor another site may learn the address.
+  void reply.headers({ 'cache-control': 'private, no-store', 'referrer-policy': 'no-referrer' });
+  void reply.code(302).header('location', location).send();
 }
 
 /** What was read, and what to ask for to read the same again. */

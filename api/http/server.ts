@@ -209,10 +209,13 @@ async function serve(
       departure: departureOf(request, reply),
       atEnd: endOf(reply),
     });
-    const hold = (body: Body): void => held.hold(account, body, reply.raw);
+    const keeping = {
+      hold: (body: Body): void => held.hold(account, body, reply.raw),
+      watch: (): void => held.watch(reply.raw),
+    };
     atTurnEnd(() => {
       try {
-        sendAnswer(reply, answer, services.settings, hold);
+        sendAnswer(reply, answer, services.settings, keeping);
       } catch (error) {
         fail(error);
       }
@@ -283,12 +286,22 @@ async function answerOf(
     accept: request.headers.accept ?? '',
     navigates: isNavigation(request.headers),
     ifNoneMatch: request.headers['if-none-match'] ?? '',
+    range: request.headers.range ?? '',
+    ifRange: headerOf(request.headers, 'if-range'),
+    address: addressOf(request, door),
+    accountShown: () =>
+      token === undefined ? undefined : services.accounts.identify(token).accountId,
     testCursors,
     ...ends,
   };
   const account = caller?.accountId ?? '';
   return { account, answer: await handled(endpoint, call, own(account)) };
 }
+
+const headerOf = (headers: IncomingHttpHeaders, name: string): string => {
+  const value = headers[name];
+  return typeof value === 'string' ? value : '';
+};
 
 /** As browsers say it (Fetch Metadata); a link or an address that is opened, or saved as a file. */
 const isNavigation = (headers: IncomingHttpHeaders): boolean =>

@@ -99,6 +99,37 @@ export async function exportAsked(call: Call, services: ExportingServices): Prom
   return row;
 }
 
+/**
+ * What the body names, of one version, as one file of a folder; its path.
+ * @throws Failure InvalidBody naming the member and its rule.
+ */
+export async function exportOnce(
+  call: Call,
+  services: ExportingServices,
+  folder: string,
+  name: string,
+): Promise<string> {
+  const { clock, settings } = services;
+  const { accountId, workspace } = ownedWorkspaceOf(call, services);
+  const body = call.json as ExportBody;
+  const how = partFormatOf(body);
+  const { dataset, query } = whatOf(body);
+  const text = dataset === undefined ? query : allOf(ownDataset(call, dataset, services));
+  const asOf = readAsOf(body.asOf === undefined ? undefined : String(body.asOf), settings.zone);
+  const of = { account_id: accountId, workspace, created_ms: clock() };
+  const target = { type: 'FILE', path: name } as const;
+  const make: Make = ({ sequence, snapshot }, read) => {
+    const order = { ...how, ...read, sequence, target, exportFolder: folder };
+    return newExport(name, order, { ...of, snapshot_id: snapshot });
+  };
+  const row = await ofQuery(call, text, asOf, make, services);
+  const opened = await openQuery(row, text, call.departure(), services);
+  return (await opened.make(how, folder, name)).path;
+}
+
+const allOf = ({ dataset, workspace }: Dataset): string =>
+  `SELECT * FROM \`${workspace}\`.\`${dataset}\``;
+
 type Make = (moment: Moment, read: Pick<ExportOrder, 'what' | 'tableIds'>) => ExportRow;
 
 async function ofDataset(

@@ -1,5 +1,6 @@
 // What an endpoint is: one row of the table from which routes, checks, headers, OpenAPI, the
 // reference page and the authorization matrix derive (DESIGN.md idea 8).
+import type { ReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { TSchema } from 'typebox';
 import type { JournalParts } from '../../jobs/upkeep/journalRoll.ts';
@@ -29,6 +30,7 @@ import type { LakeClock } from '../../store/catalog/lakeClock.ts';
 import type { Charge, Ledger } from '../../store/ledger/ledger.ts';
 import type { NamedQueries } from '../../store/datasets/namedQueries.ts';
 import type { Pending } from '../../store/pushes/pending.ts';
+import type { Publications } from '../../store/publications/publications.ts';
 import type { QueryCursors } from '../../store/history/queryCursors.ts';
 import type { Scrub } from '../../store/catalog/scrub.ts';
 import type { Secrets } from '../../store/catalog/secrets.ts';
@@ -39,7 +41,9 @@ import type { FailureStyle } from './failures.ts';
 import type { Parameter, Values } from './parameters.ts';
 import type { TestCursors } from './testCursors.ts';
 import type { IngestServices } from '../../pipeline/conform/load.ts';
+import type { Part } from './ranges.ts';
 import type { Environment } from './throttle.ts';
+import type { Uses } from './uses.ts';
 
 /** Everything an endpoint may use. Made once, in main.ts. */
 export interface Services {
@@ -73,6 +77,8 @@ export interface Services {
   readonly scheduler: Scheduler;
   readonly deliveries: Deliveries;
   readonly exports: Exports;
+  readonly publications: Publications;
+  readonly downloads: Uses;
   readonly failedTime: FailedTime;
 }
 
@@ -103,6 +109,14 @@ export interface Call {
   readonly navigates: boolean;
   /** Header If-None-Match: tags of answers that the caller has. */
   readonly ifNoneMatch: string;
+  /** Header Range: which bytes of a file. */
+  readonly range: string;
+  /** Header If-Range: the file of which these bytes are. */
+  readonly ifRange: string;
+  /** Where the caller is, as far as proxies that are trusted tell it. */
+  readonly address: string;
+  /** The account of a token that is shown where none is needed. @throws Failure for one that is no good. */
+  readonly accountShown: () => string | undefined;
   /** Once, when the answer is over: whether all of it was handed to the network. */
   readonly atEnd: (work: (whole: boolean) => void) => void;
   /** Where named queries stand in the test environment; undefined in production. */
@@ -111,7 +125,35 @@ export interface Call {
   readonly departure: () => AbortSignal;
 }
 
+/** A published file, or a part of it. */
+export interface FileAnswer {
+  readonly kind: 'file';
+  /** 416: there are no such bytes. */
+  readonly status: 200 | 206 | 416;
+  readonly part: Part;
+  /** Of the whole file. */
+  readonly bytes: number;
+  /** Undefined where only its headers are told. */
+  readonly stream: ReadStream | undefined;
+  readonly tag: string;
+  readonly contentType: string;
+  /** As it is saved: printable ASCII without quotes. */
+  readonly name: string;
+  readonly source: string;
+  /** Must be called once the answer is over: whether its `length` bytes were handed to the network. */
+  readonly ended: (whole: boolean, length: number) => void;
+}
+
 export type Answer =
+  | FileAnswer
+  /** To an address of this server, below the root. */
+  | {
+      readonly kind: 'redirect';
+      readonly location: string;
+      readonly charge: Charge;
+      /** Whom what is there must be credited to. */
+      readonly source: string;
+    }
   | { readonly kind: 'json'; readonly value: unknown; readonly metering: 'free' | 'none' }
   /** The headers of an answer that was not read, for HEAD: it costs nothing and has no length. */
   | {

@@ -1,6 +1,7 @@
 // How loading and asking are spelled. What a command does is loaded when it runs.
 import { type Command, Option } from 'commander';
 import type { Settings } from '../../store/base/settings.ts';
+import type { FileOptions, PublishOptions } from './files.ts';
 import type { IngestOptions } from './ingest.ts';
 import { dateOrderOption, duplicatesOption, readingOptions } from './readingOptions.ts';
 import type { SqlOptions } from './sql.ts';
@@ -57,4 +58,44 @@ export function addSql(root: Command, settings: () => Settings, terminal: Termin
     .action(async (query: string | undefined, options: SqlOptions) =>
       (await import('./sql.ts')).answerQuery(query, options, settings(), terminal),
     );
+}
+
+export function addFiles(root: Command, settings: () => Settings, terminal: Terminal): void {
+  const file = root.command('file').description('files that others download');
+  const placed = (name: string, what: string): Command =>
+    file
+      .command(name)
+      .description(what)
+      .option('--workspace <name>', 'workspace; the first one of the account by default')
+      .option('--json', 'print JSON lines');
+  const named = (command: Command): Command =>
+    command
+      .requiredOption('--type <name>', 'file type')
+      .option('--symbol <symbol>', 'symbol of the file, where its type is by symbol')
+      .option('--date <day>', 'day of the file, YYYYMMDD, where its type is by date');
+  const publish = named(
+    placed(
+      'publish [file]',
+      'publish a file, or an export of a dataset; replaces one of that name',
+    ),
+  );
+  publish
+    .option('--dataset <name>', 'publish this dataset instead of a file')
+    .addOption(
+      new Option('--format <format>', 'format of a dataset; parquet by default').choices([
+        ...['csv', 'jsonl', 'parquet', 'arrow'],
+      ]),
+    )
+    .option('--weight <n>', 'messages of one download; 1 by default')
+    .option('--source <text>', 'whom those who show it must credit')
+    .action(async (path: string | undefined, options: PublishOptions) =>
+      (await import('./files.ts')).publishFile(path, options, settings(), terminal),
+    );
+  placed('list [type]', 'list file types, or the files of one').action(
+    async (type: string | undefined, options: Omit<FileOptions, 'type'>) =>
+      (await import('./files.ts')).listFiles(type, options, settings(), terminal),
+  );
+  named(placed('unpublish', 'withdraw a file')).action(async (options: FileOptions) =>
+    (await import('./files.ts')).unpublishFile(options, settings(), terminal),
+  );
 }

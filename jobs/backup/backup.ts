@@ -16,6 +16,7 @@ import type { Folder } from '../../store/catalog/folder.ts';
 import type { Lake } from '../../store/lake/lake.ts';
 import type { Ledger } from '../../store/ledger/ledger.ts';
 import type { Pending } from '../../store/pushes/pending.ts';
+import type { Publications } from '../../store/publications/publications.ts';
 import { newUuid, randomHex } from '../../store/base/random.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { VERSION } from '../../store/base/version.ts';
@@ -32,6 +33,7 @@ interface BackupParts {
   readonly lake: Lake;
   readonly ledger: Ledger;
   readonly pending: Pending;
+  readonly publications: Publications;
   readonly at: AtCrashPoint;
 }
 
@@ -162,20 +164,22 @@ interface Held {
 }
 
 /**
- * Opens the moment and holds all that it names, without a pause between: lake files are pinned,
- * bodies get a second name, since the end of their job removes them.
+ * Opens the moment and holds all that it names, without a pause between: lake files are pinned, none of the
+ * published ones is removed, bodies get a second name, since the end of their job removes them.
  * @throws Failure Conflict when the target holds another data folder's backup.
  */
 async function holdMoment(
-  { folder, lake, disk }: BackupParts,
+  { folder, lake, disk, publications }: BackupParts,
   { previous, folder: target }: BackupTarget,
 ): Promise<Held> {
   const moment = openMoment(folder.catalog);
+  const unhold = publications.hold();
   const bodies = join(folder.temporary, newUuid());
   let pinned: ReturnType<Lake['files']['pin']> | undefined;
   const release = async (): Promise<void> => {
     moment.close();
     pinned?.release();
+    unhold();
     await disk.remove(bodies);
   };
   try {
@@ -189,6 +193,9 @@ async function holdMoment(
     const data = moment.files.map(({ path, bytes, sha256 }, at) => {
       return { path: `lake/${path}`, source: paths[at] ?? '', bytes, sha256 };
     });
+    const published = moment.published.map(({ path, ...content }) => {
+      return { path: `published/${path}`, source: join(folder.published, path), ...content };
+    });
     const spooled = kept.map((name) => {
       return {
         path: `spool/${name}`,
@@ -197,7 +204,7 @@ async function holdMoment(
         sha256: undefined,
       };
     });
-    return { moment, files: [...data, ...spooled], release };
+    return { moment, files: [...data, ...published, ...spooled], release };
   } catch (error) {
     await release();
     throw error;

@@ -9,7 +9,7 @@ import { type Content, contentOf } from '../../store/base/contents.ts';
 import { bytesOf, codeOf } from './backupFiles.ts';
 
 export interface BackupFile extends Content {
-  /** Relative to the backup: below `lake/`, `spool/`, or the folder of the state. */
+  /** Relative to the backup: below `lake/`, `published/`, `spool/`, or the folder of the state. */
   readonly path: string;
 }
 
@@ -36,7 +36,7 @@ export const MANIFEST = 'backup.json';
 export const LOCK = 'backup.lock';
 export const STATE = /^state-[0-9a-f]{16}$/;
 const FORMAT = 1;
-const SAFE_PATH = /^(lake|spool|state-[0-9a-f]{16})(\/(?!\.\.?(\/|$))[^/\0]+)+$/;
+const SAFE_PATH = /^(lake|published|spool|state-[0-9a-f]{16})(\/(?!\.\.?(\/|$))[^/\0]+)+$/;
 
 export const newManifest = (parts: Omit<Manifest, 'format' | 'count' | 'bytes'>): Manifest => ({
   ...parts,

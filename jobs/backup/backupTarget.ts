@@ -100,12 +100,13 @@ async function syncParents(folder: string, top: string, disk: Disk): Promise<voi
   }
 }
 
+/** Of a backup, besides those of its states. */
+const FOLDERS: ReadonlySet<string> = new Set(['lake', 'published', 'spool']);
+
 async function clean(folder: string, disk: Disk, ours: boolean): Promise<void> {
   const manifest = await readManifest(folder);
   const named = new Set(manifest?.files.map(({ path }) => path));
-  const places = (await readdir(folder)).filter(
-    (name) => name === 'lake' || name === 'spool' || STATE.test(name),
-  );
+  const places = (await readdir(folder)).filter((name) => FOLDERS.has(name) || STATE.test(name));
   for (const place of places) {
     for (const path of await disk.list(join(folder, place))) {
       if (!named.has(`${place}/${path}`)) await disk.remove(join(folder, place, path));

@@ -109,7 +109,15 @@ function refused(folder: string, faults: readonly string[]): Failure {
 }
 
 /** What a restore makes in the folder. */
-const PARTS = new Set([RESTORING, 'lake', 'spool', 'key', 'admin-token', 'catalog.db']);
+const PARTS = new Set([
+  RESTORING,
+  'lake',
+  'published',
+  'spool',
+  'key',
+  'admin-token',
+  'catalog.db',
+]);
 
 async function removeParts(target: string, names: readonly string[]): Promise<void> {
   for (const name of names.filter((one) => PARTS.has(one))) {

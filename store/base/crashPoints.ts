@@ -28,6 +28,9 @@ type CrashPoint =
   | 'export-part-kept'
   | 'export-piece-sent'
   | 'export-finished'
+  | 'publication-announced'
+  | 'publication-placed'
+  | 'publication-committed'
   | 'backup-held'
   | 'backup-copied';
 

@@ -23,6 +23,8 @@ export interface Folder {
   readonly spool: string;
   /** What exports that have not ended have made and not yet delivered. */
   readonly exports: string;
+  /** Files that owners published: each has a name of its own. */
+  readonly published: string;
   /** Files that were found in the lake and that the catalog does not know, by day. */
   readonly unclaimed: string;
   /** Unfinished files and DuckDB's spill; emptied at start. */
@@ -55,6 +57,7 @@ export function openFolder(root: string): Folder {
     lake: at('lake'),
     spool: at('spool'),
     exports: at('exports'),
+    published: at('published'),
     unclaimed: at('unclaimed'),
     temporary: at('tmp'),
     key: at('key'),

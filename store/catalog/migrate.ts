@@ -9,7 +9,7 @@ import { addClockMarks, addPending, addPushLog } from './tables/pushes.ts';
 import { createServiceTables } from './tables/service.ts';
 import { addDataSources } from './tables/sources.ts';
 import { addContracts, addNumberedDatasets } from './tables/datasets.ts';
-import { addExports } from './tables/exports.ts';
+import { addExports, addPublications } from './tables/exports.ts';
 import { addHistoryFloors } from './tables/history.ts';
 import { addNamedQueries } from './tables/views.ts';
 import { addFileProofs } from './tables/fileProofs.ts';
@@ -48,6 +48,7 @@ const STEPS: readonly Step[] = [
   },
   addLookupIndexes,
   addNumberedDatasets,
+  addPublications,
 ];
 
 /**

@@ -1,9 +1,10 @@
-// What workspaces keep on the disk: files of the newest version, and those that only older versions
-// need. Summed from the catalog, and again only when files came or went.
+// What workspaces keep on the disk: files of the newest version, those that only older versions need, and
+// published ones. Summed from the catalog, and again only when files came or went.
 import type { Account } from '../accounts/accountRows.ts';
 import type { Database } from '../catalog/database.ts';
 import { Failure } from '../base/failure.ts';
 import type { Lake } from './lake.ts';
+import type { Publications } from '../publications/publications.ts';
 
 interface StoredBytes {
   readonly live: number;
@@ -17,12 +18,17 @@ export interface Storage {
   of(workspace: string): Promise<StoredBytes>;
 }
 
-export function makeStorage(database: Database, lake: Lake): Storage {
-  let known: { readonly state: number; readonly sums: Promise<Sums> } | undefined;
+export function makeStorage(
+  database: Database,
+  lake: Lake,
+  publications: Pick<Publications, 'state'>,
+): Storage {
+  let known: { readonly state: string; readonly sums: Promise<Sums> } | undefined;
   return {
     of: async (workspace) => {
-      if (known?.state !== lake.state) {
-        known = { state: lake.state, sums: sumAll(database) };
+      const state = `${lake.state} ${publications.state}`;
+      if (known?.state !== state) {
+        known = { state, sums: sumAll(database) };
       }
       return (await known.sums).get(workspace) ?? NOTHING;
     },
@@ -72,6 +78,15 @@ async function sumAll(database: Database): Promise<Sums> {
       const history = before.history + Number(row.bytes) - live;
       sums.set(workspace, { live: before.live + live, history });
     }
+  }
+  const published = await database
+    .selectFrom('publication')
+    .select(({ fn }) => ['workspace', fn.sum<number>('bytes').as('bytes')])
+    .groupBy('workspace')
+    .execute();
+  for (const { bytes, workspace } of published) {
+    const before = sums.get(workspace) ?? NOTHING;
+    sums.set(workspace, { ...before, live: before.live + Number(bytes) });
   }
   return sums;
 }

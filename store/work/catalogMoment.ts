@@ -5,7 +5,7 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { UNFINISHED } from './jobs.ts';
 
 interface NamedFile {
-  /** Relative to the lake's root. */
+  /** Relative to the lake's root, or to the folder of published files. */
   readonly path: string;
   readonly bytes: number;
   /** Hex; undefined for a file of a time before there were hashes. */
@@ -19,6 +19,8 @@ export interface CatalogMoment {
   readonly snapshot: number;
   /** Data and delete files of every snapshot. */
   readonly files: readonly NamedFile[];
+  /** Published files that have not ended, by their names. */
+  readonly published: readonly NamedFile[];
   /** Names of spooled bodies whose job has not ended. */
   readonly bodies: readonly string[];
   /** Writes the copy at a path, whole or not at all; not synced. */
@@ -42,7 +44,8 @@ export function openMoment(catalog: string): CatalogMoment {
     return {
       lakeId: String(only(reader, 'SELECT schema_uuid FROM ducklake_schema WHERE schema_id = 0')),
       snapshot: Number(only(reader, 'SELECT max(snapshot_id) FROM ducklake_snapshot')),
-      files: namedFiles(reader),
+      files: namedFiles(reader, NAMED_FILES),
+      published: namedFiles(reader, PUBLISHED),
       bodies: spooledBodies(reader),
       copyTo: (path) => copy(reader, path),
       close: () => {
@@ -76,9 +79,13 @@ const NAMED_FILES = (
   )
   .join(' UNION ');
 
-const namedFiles = (reader: DatabaseSync): readonly NamedFile[] =>
+const PUBLISHED = `
+  SELECT publication_id AS path, bytes, sha256 FROM publication
+  WHERE committed_ms IS NOT NULL AND ended_ms IS NULL`;
+
+const namedFiles = (reader: DatabaseSync, query: string): readonly NamedFile[] =>
   reader
-    .prepare(NAMED_FILES)
+    .prepare(query)
     .all()
     .map((row) => ({
       path: String(row['path']),

@@ -25,6 +25,7 @@ interface Package {
   readonly overrideUrl: (options: { readonly url?: string }) => void;
   readonly payAsYouGo: (allow: boolean, token: string, version: string) => Promise<unknown>;
   readonly listDatasets: Method;
+  readonly files: Method;
 }
 
 export const iexjs = createRequire(import.meta.url)('@apperate/iexjs') as Package;

@@ -17,7 +17,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
       'datasets',
       'pushes',
     ],
-    ...['history', 'accounts', 'lake', 'ledger', 'work'],
+    ...['publications', 'history', 'accounts', 'lake', 'ledger', 'work'],
   ],
   query: [
     ...['time', 'plan', 'series', 'sql/functions', 'sql/plan', 'sql/print', 'sql/text'],
@@ -31,7 +31,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   jobs: ['run', 'schedule', 'export', 'backup', 'upkeep', 'exchange', 'deliveries'],
   api: [
     ...['request', 'auth', 'datasets', 'read', 'http', 'sql', 'market', 'stock', 'points'],
-    ...['reference', 'ingest'],
+    ...['reference', 'ingest', 'publications'],
     ...['endpoints/accounts', 'endpoints/read', 'endpoints/data', 'endpoints/sources', 'endpoints'],
   ],
   app: ['.'],

@@ -4,6 +4,7 @@ import { note } from '../notes.ts';
 import { seedsOf } from '../seeds.ts';
 import { contractsLaw } from './contracts.ts';
 import { cursorsLaw } from './history/cursors.ts';
+import { downloadsLaw } from './downloads.ts';
 import { formatsLaw } from './formats.ts';
 import { historyLaw } from './history/histories.ts';
 import { limitsLaw } from './limits.ts';
@@ -25,6 +26,13 @@ const CASES = 5;
 
 test('64 callers at a limit: as many calls pass as it covers, not one more', async (t) => {
   for (const seed of seedsOf(t)) note(t, `${await limitsLaw(CASES, seed)} calls passed`);
+});
+
+/** Full count: 1,000 races, by `npm run soak downloads`. */
+const RACES = 30;
+
+test('an address downloads a file once, whoever races for it', async (t) => {
+  for (const seed of seedsOf(t)) note(t, await downloadsLaw(RACES, seed));
 });
 
 /** Full count: 1,000 histories, by `npm run soak histories`. */

@@ -145,7 +145,11 @@ async function playTable(server: TestServer, seed: number, tally: Tally): Promis
   const text = await answer.text();
   if (answer.status !== 200) {
     assert.equal(answer.status, 400, `${told}: ${text}`);
-    assert.match(text, /--[a-z]|\b(?:key|date|dateOrder|header|skipLines|as)\b/, `${told}: ${text}`);
+    assert.match(
+      text,
+      /--[a-z]|\b(?:key|date|dateOrder|header|skipLines|as)\b/,
+      `${told}: ${text}`,
+    );
     tally.refused += 1;
     return;
   }

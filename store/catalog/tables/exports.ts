@@ -1,4 +1,4 @@
-// Exports, and how far they are.
+// What leaves: exports, and how far they are; published files, and the addresses that download one once.
 import type { Kysely } from 'kysely';
 import { createTable } from './createTable.ts';
 
@@ -39,4 +39,78 @@ export async function addExports(database: Kysely<unknown>): Promise<void> {
   const byWorkspace = database.schema.createIndex('export_by_workspace').on('export');
   await byWorkspace.columns(['workspace', 'created_ms']).execute();
   await database.schema.createIndex('export_by_state').on('export').column('state').execute();
+}
+
+export interface FileTypeTable {
+  readonly type_id: string;
+  readonly workspace: string;
+  readonly name: string;
+  /** JSON: a `FileType` without what stands in columns of its own. */
+  readonly body_json: string;
+  /** Downloads that began. */
+  readonly downloads: number;
+  readonly created_ms: number;
+  readonly updated_ms: number;
+}
+
+export interface PublicationTable {
+  /** Its file is of this name, in the folder of published files. */
+  readonly publication_id: string;
+  readonly type_id: string;
+  readonly workspace: string;
+  /** Empty where the type is not by symbol. */
+  readonly symbol: string;
+  /** `YYYYMMDD`; empty where the type is not by date. */
+  readonly date: string;
+  readonly bytes: number;
+  /** Hex. */
+  readonly sha256: string;
+  /** Null while its file is on its way: a crash leaves it so, and a start removes it. */
+  readonly committed_ms: number | null;
+  /** When another took its place, or it was withdrawn; its file stays as long as an address may live. */
+  readonly ended_ms: number | null;
+}
+
+export interface DownloadLinkTable {
+  /** SHA-256 of the address's secret, hex. */
+  readonly link_hash: string;
+  readonly publication_id: string;
+  readonly type_id: string;
+  readonly account_id: string;
+  readonly expires_ms: number;
+  /** When it was used; null: not yet. */
+  readonly claimed_ms: number | null;
+}
+
+export async function addPublications(database: Kysely<unknown>): Promise<void> {
+  await createTable(
+    database,
+    'file_type',
+    'type_id! text, workspace text, name text, body_json text, downloads bigint, ' +
+      'created_ms bigint, updated_ms bigint',
+  );
+  await createTable(
+    database,
+    'publication',
+    'publication_id! text, type_id text, workspace text, symbol text, date text, bytes bigint, ' +
+      'sha256 text, committed_ms bigint, ended_ms bigint',
+  );
+  await createTable(
+    database,
+    'download_link',
+    'link_hash! text, publication_id text, type_id text, account_id text, expires_ms bigint, ' +
+      'claimed_ms bigint',
+  );
+  const indexes = [
+    ['file_type_by_workspace', 'file_type', ['workspace', 'name']],
+    ['publication_by_type', 'publication', ['type_id', 'symbol', 'date']],
+    ['publication_by_workspace', 'publication', ['workspace']],
+    ['publication_by_end', 'publication', ['ended_ms']],
+    ['download_link_by_end', 'download_link', ['expires_ms']],
+    ['download_link_by_account', 'download_link', ['account_id', 'expires_ms']],
+  ] as const;
+  for (const [name, table, columns] of indexes) {
+    const index = database.schema.createIndex(name).on(table);
+    await index.columns([...columns]).execute();
+  }
 }

@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely';
 import type { AuditTable, JournalTable, RetiredTokenTable } from './accounts.ts';
 import type { CredentialTable, DataSourceTable } from './sources.ts';
-import type { ExportTable } from './exports.ts';
+import type { DownloadLinkTable, ExportTable, FileTypeTable, PublicationTable } from './exports.ts';
 import type { HistoryFloorTable } from './history.ts';
 import type { FileProofTable } from './fileProofs.ts';
 import type { QueryTable } from './views.ts';
@@ -193,6 +193,9 @@ export interface ServiceTables {
   readonly webhook: WebhookTable;
   readonly delivery: DeliveryTable;
   readonly export: ExportTable;
+  readonly file_type: FileTypeTable;
+  readonly publication: PublicationTable;
+  readonly download_link: DownloadLinkTable;
 }
 
 const DDL: Readonly<Record<string, string>> = {

@@ -51,6 +51,8 @@ export interface Target {
   /** Texts of a token that may be signed, and of one that is. */
   readonly signable: string;
   readonly signed: string;
+  /** Of a download: nobody was given this one. */
+  readonly link: string;
 }
 
 export interface Case {
@@ -138,6 +140,17 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
     // Without a workspace it is the default one's, or CORE's.
     { reach: 'read', metered: true },
   ],
+  listFiles: { reach: 'lists' },
+  // A file type of the name of the dataset, with the same rules.
+  getFileInfo: [
+    { reach: 'read', path: series, whole: true },
+    { reach: 'read', whole: true },
+  ],
+  downloadFile: [
+    { reach: 'read', metered: true, path: series, answers: 302, whole: true },
+    { reach: 'read', metered: true, answers: 302, whole: true },
+  ],
+  getFileOnce: { reach: 'nothing', answers: 410 },
   listData: { reach: 'lists' },
   queryData: { reach: 'read', metered: true },
   // No world has a type of the stock door: who may is told so. What it reads is in stock.test.ts.
@@ -269,6 +282,13 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   getWebhook: { ...OF_WORKSPACE, answers: 404 },
   changeWebhook: { ...OF_WORKSPACE, body: json(() => WEBHOOK), answers: 404 },
   deleteWebhook: { ...OF_WORKSPACE, answers: 404 },
+  listFileTypes: OF_WORKSPACE,
+  saveFileType: { ...OF_WORKSPACE, path: ({ newId }) => ({ id: newId }), body: json(() => ({})) },
+  deleteFileType: { ...OF_WORKSPACE, path: ({ newId }) => ({ id: newId }), answers: 404 },
+  listPublishedFiles: OF_WORKSPACE,
+  publishFile: { ...OF_WORKSPACE, body: () => 'bytes' },
+  publishMadeFile: { ...OF_WORKSPACE, body: json(({ id }) => ({ dataset: id, format: 'csv' })) },
+  withdrawFile: { ...OF_WORKSPACE, path: ({ newId }) => ({ id: newId }), answers: 404 },
   listExports: OF_WORKSPACE,
   // No folder of exports is set: who may is told so.
   createExport: { ...OF_WORKSPACE, body: json(exportOf), answers: 400 },

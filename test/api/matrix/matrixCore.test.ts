@@ -173,9 +173,14 @@ async function tokenOf(reader: Reader): Promise<string> {
 }
 
 async function open(access: Access): Promise<void> {
-  const path = `/datasets/${CORE}/${SHARED}`;
-  const { status, text } = await asked(operator.secret, 'PATCH', path, JSON.stringify({ access }));
-  assert.equal(status, 200, text);
+  const body = JSON.stringify({ access });
+  for (const [method, path] of [
+    ['PATCH', `/datasets/${CORE}/${SHARED}`],
+    ['PUT', `/file-types/${CORE}/${SHARED}`],
+  ] as const) {
+    const { status, text } = await asked(operator.secret, method, path, body);
+    assert.equal(status, 200, text);
+  }
 }
 
 test('every way to read CORE, at every level, by every account', async () => {
@@ -210,7 +215,7 @@ function isRight(
   const dear = access.level === 'premium' && reader.operator !== true;
   const price = way.asked.metered === true ? 1 : 0;
   const costs = cost === String(dear ? 0 : price) && premium === String(dear ? price : 0);
-  if (status !== 200 || !costs) return false;
+  if (status !== (way.asked.answers ?? 200) || !costs) return false;
   if (way.asked.reach !== 'lists') return true;
   return text.includes(`"${SHARED}"`) === (entitled(access, reader) === 'allowed');
 }

@@ -46,7 +46,7 @@ export async function makeOwner(
   const target = {
     ...names,
     ...{ workspace, id: `HIDDEN_${mark}`, newId: '', type: 'ingest', attribute: 'v', jobId: '' },
-    ...{ accountId, tokenId, signable, signed },
+    ...{ accountId, tokenId, signable, signed, link: `dk_${'0'.repeat(64)}` },
   };
   const owner = { accountId, publishable, secret, value, target };
   const rows = ['2024-01-01', '2024-01-02'].map(
@@ -86,7 +86,7 @@ export async function newToken(
   return (await accounts.createToken(owner.accountId, kind, settings)).text;
 }
 
-/** A published query of the newest record, by the name of the dataset. */
+/** A published query of the newest record, and a published file, by the name of the dataset. */
 export async function publish(
   { base }: TestServer,
   { secret, target: { id, workspace } }: Pick<Owner, 'secret' | 'target'>,
@@ -97,6 +97,11 @@ export async function publish(
   const body = JSON.stringify({ endpoint: { query } });
   const answer = await fetch(url, { method: 'POST', body, headers });
   assert.equal(answer.status, 200, await answer.text());
+  const type = `${base}/v1/file-types/${workspace}/${id}`;
+  const saved = await fetch(type, { method: 'PUT', body: '{}', headers });
+  assert.equal(saved.status, 200, await saved.text());
+  const file = await fetch(`${type}/files`, { method: 'POST', body: 'bytes', headers });
+  assert.equal(file.status, 200, await file.text());
 }
 
 /** Loads into the owner's dataset; the job. */

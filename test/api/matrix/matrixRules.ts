@@ -94,7 +94,8 @@ export const unpaid =
   (way) => {
     const verdict = rule(way);
     const { answers = 200, metered = false } = way.asked;
-    return verdict === 'allowed' && metered && answers === 200 ? 'OverLimit' : verdict;
+    const served = answers === 200 || answers === 302;
+    return verdict === 'allowed' && metered && served ? 'OverLimit' : verdict;
   };
 
 /**
@@ -175,6 +176,6 @@ export function toldAs(type: FailureType, { endpoint }: Way, detail?: string): T
 /** What is told of the cost: nothing on refusals and where no account pays. */
 export function costOf({ asked }: Way, status: number): string | null {
   const paid = asked.reach !== 'nothing' && asked.reach !== 'operator';
-  if (status !== 200 || !paid) return null;
+  if ((status !== 200 && status !== 302) || !paid) return null;
   return asked.metered === true && asked.empty !== true ? '1' : '0';
 }

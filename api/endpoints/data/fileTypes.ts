@@ -1,0 +1,122 @@
+// File types as their owners make them, and the files that they publish.
+import { type Static, Type } from 'typebox';
+import { listFileTypes, saveFileType } from '../../../store/publications/fileTypes.ts';
+import { Failure } from '../../../store/base/failure.ts';
+import { ownedWorkspaceOf } from '../../auth/access.ts';
+import { FILE_TYPE_BODY, fileTypeSaid } from '../../publications/fileTypeBody.ts';
+import { fileOf, ownTypeOf } from '../../publications/fileTypeView.ts';
+import {
+  NAME_PARAMETERS,
+  nameGiven,
+  ownFileType,
+  PUBLISH_BODY,
+  publishBody,
+  publishMade,
+} from '../../publications/publishing.ts';
+import type { Endpoint } from '../../request/endpoint.ts';
+import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
+
+const DONE = Type.Object({ success: Type.Literal(true), message: Type.String() });
+
+export const listOwnFileTypes: Endpoint = {
+  ...OWNERS_ROW,
+  id: 'listFileTypes',
+  method: 'GET',
+  path: '/file-types/:workspace',
+  summary: 'The file types of a workspace, with their access rules.',
+  answer: Type.Array(ANY),
+  handle: async (call, services) => {
+    const { workspace } = ownedWorkspaceOf(call, services);
+    return freely((await listFileTypes(services.database, workspace)).map(ownTypeOf));
+  },
+};
+
+export const saveType: Endpoint = {
+  ...OWNERS_ROW,
+  id: 'saveFileType',
+  method: 'PUT',
+  path: '/file-types/:workspace/:id',
+  summary: 'Makes a file type, or changes what is given of the one of that name.',
+  body: { kind: 'json', schema: FILE_TYPE_BODY },
+  answer: ANY,
+  handle: async (call, services) => {
+    const { workspace } = ownedWorkspaceOf(call, services);
+    const place = { workspace, name: call.path['id'] ?? '', nowMs: services.clock() };
+    const said = fileTypeSaid(call.json as Static<typeof FILE_TYPE_BODY>);
+    return freely(ownTypeOf(await saveFileType(services.database, place, said)));
+  },
+};
+
+export const deleteType: Endpoint = {
+  ...OWNERS_ROW,
+  id: 'deleteFileType',
+  method: 'DELETE',
+  path: '/file-types/:workspace/:id',
+  summary: 'Withdraws all files of a type, and the type.',
+  answer: DONE,
+  handle: async (call, services) => {
+    await services.publications.removeType(await ownFileType(call, services));
+    return freely({ success: true, message: 'File type has been deleted' });
+  },
+};
+
+export const listPublishedFiles: Endpoint = {
+  ...OWNERS_ROW,
+  id: 'listPublishedFiles',
+  method: 'GET',
+  path: '/file-types/:workspace/:id/files',
+  summary: 'The files of a type with their lengths and checksums.',
+  answer: Type.Array(ANY),
+  handle: async (call, services) => {
+    const type = await ownFileType(call, services);
+    const files = await services.publications.list(type.typeId);
+    return freely(files.map((file) => fileOf(type, file)));
+  },
+};
+
+export const publishFile: Endpoint = {
+  ...OWNERS_ROW,
+  id: 'publishFile',
+  method: 'POST',
+  path: '/file-types/:workspace/:id/files',
+  summary: 'Publishes the body as a file of the type; one of the same name is replaced.',
+  parameters: NAME_PARAMETERS,
+  body: { kind: 'file' },
+  answer: ANY,
+  handle: async (call, services) => {
+    const published = await publishBody(call, services);
+    return freely(fileOf(await ownFileType(call, services), published));
+  },
+};
+
+export const publishMadeFile: Endpoint = {
+  ...OWNERS_ROW,
+  id: 'publishMadeFile',
+  method: 'POST',
+  path: '/file-types/:workspace/:id/made',
+  summary:
+    'Publishes an export of a dataset or a query of one version, or a file of the source folder.',
+  parameters: NAME_PARAMETERS,
+  body: { kind: 'json', schema: PUBLISH_BODY },
+  answer: ANY,
+  handle: async (call, services) => {
+    const published = await publishMade(call, services);
+    return freely(fileOf(await ownFileType(call, services), published));
+  },
+};
+
+export const withdrawFile: Endpoint = {
+  ...OWNERS_ROW,
+  id: 'withdrawFile',
+  method: 'DELETE',
+  path: '/file-types/:workspace/:id/files',
+  summary: 'Withdraws one file; addresses that were made for it work for the rest of their minute.',
+  parameters: NAME_PARAMETERS,
+  answer: DONE,
+  handle: async (call, services) => {
+    const type = await ownFileType(call, services);
+    const isWithdrawn = await services.publications.withdraw(type.typeId, nameGiven(type, call));
+    if (!isWithdrawn) throw new Failure('NotFound');
+    return freely({ success: true, message: 'File has been withdrawn' });
+  },
+};

@@ -1,0 +1,86 @@
+// Files: which there are, and one of them by an address that works once (SPEC.md "Files").
+import { Type } from 'typebox';
+import { answerDownload, answerOnce } from '../../publications/downloads.ts';
+import { entryOf, infoOf } from '../../publications/fileTypeView.ts';
+import { fileTypeOf, readableFileTypes } from '../../publications/readable.ts';
+import { callerOf } from '../../auth/access.ts';
+import { METERING_PARAMETERS } from '../../read/metering.ts';
+import type { Endpoint } from '../../request/endpoint.ts';
+import { filteredJson, JSON_PARAMETERS } from '../../request/filtered.ts';
+
+const ROW = {
+  method: 'GET',
+  token: 'publishable',
+  weight: 'free',
+  failures: 'data',
+} as const satisfies Partial<Endpoint>;
+
+const TEXTS = Type.Array(Type.String());
+
+export const listFiles: Endpoint = {
+  ...ROW,
+  id: 'listFiles',
+  path: '/files',
+  summary: "The file types that the caller's token reaches.",
+  parameters: JSON_PARAMETERS,
+  answer: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      metadata: Type.Object({
+        weight: Type.String(),
+        bySymbol: Type.Boolean(),
+        byDate: Type.Boolean(),
+        numberOfDownloads: Type.Integer(),
+        source: Type.String(),
+        contentType: Type.String(),
+        extension: Type.String(),
+        tags: TEXTS,
+        categories: TEXTS,
+        title: Type.String(),
+        messages: Type.Integer(),
+      }),
+      lastUpdated: Type.String(),
+    }),
+  ),
+  handle: async (call, services) =>
+    filteredJson(call, (await readableFileTypes(callerOf(call.caller), services)).map(entryOf)),
+};
+
+export const getFileInfo: Endpoint = {
+  ...ROW,
+  id: 'getFileInfo',
+  path: '/files/info/:id',
+  summary: 'The symbols and dates of which a file type has files.',
+  parameters: JSON_PARAMETERS,
+  answer: Type.Object({ symbols: TEXTS, dates: TEXTS }),
+  handle: async (call, services) => {
+    const type = await fileTypeOf(callerOf(call.caller), call.path['id'] ?? '', services);
+    return filteredJson(call, infoOf(type, await services.publications.list(type.typeId)));
+  },
+};
+
+export const downloadFile: Endpoint = {
+  ...ROW,
+  id: 'downloadFile',
+  path: '/files/download/:id',
+  weight: 'the weight of the file type',
+  summary: 'Redirects to an address that downloads the file once, within a minute.',
+  parameters: [
+    { kind: 'text', name: 'symbol', help: 'Of which symbol, where the file type is by symbol.' },
+    { kind: 'text', name: 'date', help: 'Of which day, YYYYMMDD, where the file type is by date.' },
+    ...METERING_PARAMETERS,
+  ],
+  answer: Type.String({ description: 'After the redirect: the file.' }),
+  handle: answerDownload,
+};
+
+export const getFileOnce: Endpoint = {
+  ...ROW,
+  id: 'getFileOnce',
+  path: '/files/once/:link',
+  token: 'none',
+  summary: 'The file of a download, once; with Range in parts, and what a cut connection lost.',
+  parameters: [],
+  answer: Type.String({ description: 'The file.' }),
+  handle: answerOnce,
+};

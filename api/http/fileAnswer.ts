@@ -1,0 +1,41 @@
+// A published file as HTTP: its length first, then its bytes as its reader takes them (RFC 9110 14).
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import type { FileAnswer } from '../request/endpoint.ts';
+
+/** @param watch cuts off a reader that is too slow */
+export function sendFile(reply: FastifyReply, answer: FileAnswer, watch: () => void): void {
+  const { bytes, contentType, ended, name, part, status, stream, tag } = answer;
+  const length = status === 416 ? 0 : part.end - part.start;
+  void reply.code(status).headers({
+    'accept-ranges': 'bytes',
+    'cache-control': 'private, no-store',
+    'content-disposition': `attachment; filename="${name}"`,
+    // What owners publish is no page of this server, whatever they call it.
+    'content-security-policy': 'sandbox',
+    'content-type': contentType,
+    'content-length': String(length),
+    etag: tag,
+  });
+  if (status === 206) {
+    void reply.header('content-range', `bytes ${part.start}-${part.end - 1}/${bytes}`);
+  }
+  if (status === 416) void reply.header('content-range', `bytes */${bytes}`);
+  if (stream === undefined) {
+    // HEAD, or nothing to send: as a stream its length stays what was told.
+    void reply.send(Readable.from([]));
+    return;
+  }
+  const { raw } = reply;
+  const close = (): void => {
+    stream.destroy();
+    ended(raw.writableFinished, length);
+  };
+  if (raw.closed || raw.destroyed) {
+    close();
+    return;
+  }
+  raw.once('close', close);
+  watch();
+  void reply.send(stream);
+}

@@ -1,0 +1,21 @@
+// `Range` of a download (RFC 9110 14): one range of bytes; what is no such header is as if not sent.
+
+/** Bytes of a file from `start` up to, not with, `end`. */
+export interface Part {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** `undefined`: the whole file is asked for. `none`: there are no such bytes. */
+export function partOf(range: string, bytes: number): Part | 'none' | undefined {
+  const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range.trim()) ?? [];
+  if (first === '' && last === '') return undefined;
+  if (first === '') {
+    const length = Math.min(Number(last), bytes);
+    return length === 0 ? 'none' : { start: bytes - length, end: bytes };
+  }
+  const start = Number(first);
+  const end = last === '' ? bytes : Math.min(Number(last) + 1, bytes);
+  if (last !== '' && Number(last) < start) return undefined;
+  return start >= bytes ? 'none' : { start, end };
+}

@@ -1,0 +1,143 @@
+// `tapedeck file`: file types and the files that are published under them.
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { extname, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { Failure } from '../../store/base/failure.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import { harmless } from '../print/terminalText.ts';
+import { sayTo, type Terminal } from '../reach/terminal.ts';
+import { type AskValue, withWorkspace } from '../reach/workspaceApi.ts';
+
+export interface FileOptions {
+  readonly type: string;
+  readonly workspace?: string;
+  readonly symbol?: string;
+  readonly date?: string;
+  readonly json?: boolean;
+}
+
+export interface PublishOptions extends FileOptions {
+  readonly dataset?: string;
+  readonly format?: string;
+  readonly weight?: string;
+  readonly source?: string;
+}
+
+interface TypeView {
+  readonly id: string;
+  readonly metadata: { readonly numberOfDownloads: number; readonly messages: number };
+  readonly lastUpdated: string;
+}
+
+interface FileView {
+  readonly symbol?: string;
+  readonly date?: string;
+  readonly bytes: number;
+  readonly published: string;
+}
+
+/** Publishes a file of this machine, or an export of a dataset; its type is made where it is missing. */
+export async function publishFile(
+  file: string | undefined,
+  options: PublishOptions,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> {
+  const { dataset, type } = options;
+  if ((file === undefined) === (dataset === undefined)) {
+    throw new Failure('InvalidParameter', 'name a file, or a dataset by --dataset');
+  }
+  const format = options.format ?? 'parquet';
+  const path = file === undefined ? undefined : resolve(terminal.folder, file);
+  if (path !== undefined && !(await stat(path)).isFile()) {
+    throw new Failure('InvalidParameter', `${file} is no file`);
+  }
+  await withWorkspace(settings, options.workspace, terminal, async (ask, workspace, askData) => {
+    await madeType(ask, options, path === undefined ? format : extname(path).slice(1));
+    const place = `/file-types/${encodeURIComponent(type)}`;
+    const name = nameIn(options);
+    if (path === undefined) {
+      const made = await ask('POST', `${place}/made${name}`, { dataset, format });
+      return told(made as FileView, options, terminal);
+    }
+    const route = `/file-types/${encodeURIComponent(workspace)}/${encodeURIComponent(type)}`;
+    const body = createReadStream(path);
+    const answer = await askData({ method: 'POST', path: `${route}/files${name}`, body });
+    told(JSON.parse(await text(answer.body)) as FileView, options, terminal);
+  });
+}
+
+/** A type that is there is changed only where an option says so. */
+async function madeType(
+  ask: AskValue,
+  { date, source, symbol, type, weight }: PublishOptions,
+  extension: string,
+): Promise<void> {
+  if (weight !== undefined && !/^\d{1,7}$/.test(weight)) {
+    throw new Failure('InvalidParameter', '--weight must be a whole number');
+  }
+  const types = (await ask('GET', '/file-types')) as readonly TypeView[];
+  const isThere = types.some(({ id }) => id.toUpperCase() === type.toUpperCase());
+  const said = {
+    ...(weight === undefined ? {} : { weight: Number(weight) }),
+    ...(source === undefined ? {} : { source }),
+  };
+  if (isThere && Object.keys(said).length === 0) return;
+  const named = { bySymbol: symbol !== undefined, byDate: date !== undefined };
+  const fresh = { ...named, ...(extension === '' ? {} : { extension }) };
+  await ask(
+    'PUT',
+    `/file-types/${encodeURIComponent(type)}`,
+    isThere ? said : { ...fresh, ...said },
+  );
+}
+
+function nameIn({ date, symbol }: FileOptions): string {
+  const query = new URLSearchParams({
+    ...(symbol === undefined ? {} : { symbol }),
+    ...(date === undefined ? {} : { date }),
+  }).toString();
+  return query === '' ? '' : `?${query}`;
+}
+
+function told(view: FileView, { json, type }: FileOptions, terminal: Terminal): void {
+  const name = [type, view.symbol, view.date].filter((part) => part !== undefined).join(' ');
+  const line = `${name}: ${view.bytes} bytes, published ${view.published}`;
+  sayTo(terminal)(json === true ? JSON.stringify(view) : harmless(line));
+}
+
+/** The file types of a workspace, or the files of one. */
+export async function listFiles(
+  type: string | undefined,
+  options: Omit<FileOptions, 'type'>,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> {
+  const say = sayTo(terminal);
+  await withWorkspace(settings, options.workspace, terminal, async (ask) => {
+    if (type === undefined) {
+      for (const one of (await ask('GET', '/file-types')) as readonly TypeView[]) {
+        const { messages, numberOfDownloads } = one.metadata;
+        const line = `${one.id}: weight ${messages}, ${numberOfDownloads} downloads, ${one.lastUpdated}`;
+        say(options.json === true ? JSON.stringify(one) : harmless(line));
+      }
+      return;
+    }
+    const files = await ask('GET', `/file-types/${encodeURIComponent(type)}/files`);
+    for (const file of files as readonly FileView[]) told(file, { ...options, type }, terminal);
+  });
+}
+
+/** Withdraws one file of a type. */
+export async function unpublishFile(
+  options: FileOptions,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> {
+  await withWorkspace(settings, options.workspace, terminal, async (ask) => {
+    const place = `/file-types/${encodeURIComponent(options.type)}/files${nameIn(options)}`;
+    const { message } = (await ask('DELETE', place)) as { readonly message: string };
+    sayTo(terminal)(options.json === true ? JSON.stringify({ message }) : message);
+  });
+}

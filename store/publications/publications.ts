@@ -1,0 +1,286 @@
+// Published files: bytes in a folder of their own, and rows that name them. A row says that a file comes
+// before it is there, so that what a crash leaves is known as ours; the row's commit makes it a
+// publication, and ends the one whose place it takes. An ended one stays as long as an address may live.
+import { existsSync } from 'node:fs';
+import { chmod } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Selectable } from 'kysely';
+import type { AtCrashPoint } from '../base/crashPoints.ts';
+import type { Clock } from '../base/clock.ts';
+import { contentOf } from '../base/contents.ts';
+import type { Disk } from '../base/disk.ts';
+import { Failure } from '../base/failure.ts';
+import { newUuid } from '../base/random.ts';
+import type { Database } from '../catalog/database.ts';
+import type { Folder } from '../catalog/folder.ts';
+import type { PublicationTable } from '../catalog/tables/exports.ts';
+import { putAside } from '../files/unclaimed.ts';
+import { LINK_LIFE_MS } from './downloadLinks.ts';
+import type { FileType } from './fileTypes.ts';
+
+/** Files of one type. */
+const FILES_MAX = 100_000;
+/** Characters of a file's symbol. */
+const SYMBOL_MAX = 100;
+/** An address that was made in the last moment lives on for a minute, and then some. */
+const ENDED_KEPT_MS = 2 * LINK_LIFE_MS;
+/** Ended files removed by one look. */
+const REMOVED_AT_ONCE = 1_000;
+
+export interface Publication {
+  readonly publicationId: string;
+  readonly typeId: string;
+  readonly symbol: string;
+  readonly date: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly publishedMs: number;
+}
+
+/** Which file of its type. */
+export type PublicationName = Pick<Publication, 'symbol' | 'date'>;
+
+interface PublicationParts {
+  readonly database: Database;
+  readonly folder: Folder;
+  readonly disk: Disk;
+  readonly clock: Clock;
+  readonly at: AtCrashPoint;
+}
+
+/** Why a symbol can not name a file; undefined when it can. */
+export const symbolFault = (symbol: string): string | undefined =>
+  symbol.length > SYMBOL_MAX || /[\p{C}\s]/u.test(symbol)
+    ? `must be 1 to ${SYMBOL_MAX} characters without spaces`
+    : undefined;
+
+export class Publications {
+  readonly #parts: PublicationParts;
+  /** Ended files stay while someone copies what the catalog named at one moment. */
+  #holds = 0;
+  /** Grows with each change of what is stored. */
+  state = 0;
+
+  constructor(parts: PublicationParts) {
+    this.#parts = parts;
+  }
+
+  pathOf({ publicationId }: Pick<Publication, 'publicationId'>): string {
+    return join(this.#parts.folder.published, publicationId);
+  }
+
+  /** Nothing that the catalog names goes before the returned function is called. */
+  hold(): () => void {
+    this.#holds += 1;
+    let holds = true;
+    return () => {
+      if (holds) this.#holds -= 1;
+      holds = false;
+    };
+  }
+
+  /**
+   * Publishes a finished file, which is moved and then this folder's; the one of the same name ends.
+   * @throws Failure NotFound when the type is gone; InvalidBody at `FILES_MAX`: then the file is gone too.
+   */
+  async publish(type: FileType, name: PublicationName, temporary: string): Promise<Publication> {
+    const { at, database, disk, folder } = this.#parts;
+    const publicationId = newUuid();
+    const place = this.pathOf({ publicationId });
+    const { symbol, date } = name;
+    const coming = { bytes: 0, sha256: '', committed_ms: null, ended_ms: null };
+    const { typeId: type_id, workspace } = type;
+    try {
+      const content = await contentOf(temporary);
+      const row = { publication_id: publicationId, type_id, workspace, symbol, date, ...coming };
+      await database.insertInto('publication').values(row).execute();
+      at('publication-announced');
+      await chmod(temporary, 0o600);
+      await disk.syncFile(temporary);
+      await disk.makeFolder(folder.published);
+      await disk.rename(temporary, place);
+      await disk.syncFolder(folder.published);
+      at('publication-placed');
+      const publishedMs = await this.#commit(type, { publicationId, ...name, ...content });
+      at('publication-committed');
+      return { publicationId, typeId: type_id, ...name, ...content, publishedMs };
+    } catch (error) {
+      await disk.remove(temporary);
+      await this.#forget([publicationId]);
+      throw error;
+    }
+  }
+
+  async #commit(
+    { name: typeName, typeId }: FileType,
+    made: Omit<Publication, 'typeId' | 'publishedMs'>,
+  ): Promise<number> {
+    const { clock, database } = this.#parts;
+    const { bytes, date, publicationId, sha256, symbol } = made;
+    const nowMs = clock();
+    await database.transaction().execute(async (inside) => {
+      const touched = await inside
+        .updateTable('file_type')
+        .set({ updated_ms: nowMs })
+        .where('type_id', '=', typeId)
+        .returning('type_id')
+        .executeTakeFirst();
+      if (touched === undefined) throw new Failure('NotFound');
+      await inside
+        .updateTable('publication')
+        .set({ ended_ms: nowMs })
+        .where('type_id', '=', typeId)
+        .where('symbol', '=', symbol)
+        .where('date', '=', date)
+        .where('committed_ms', 'is not', null)
+        .where('ended_ms', 'is', null)
+        .execute();
+      await inside
+        .updateTable('publication')
+        .set({ bytes, sha256, committed_ms: nowMs })
+        .where('publication_id', '=', publicationId)
+        .execute();
+      if ((await countOf(inside, typeId)) > FILES_MAX) {
+        const rule = `a file type has at most ${FILES_MAX} files (FILES_MAX)`;
+        throw new Failure('InvalidBody', `${typeName}: ${rule}`);
+      }
+    });
+    this.state += 1;
+    return nowMs;
+  }
+
+  /** The file of a type with that name; undefined when there is none. */
+  async find(typeId: string, { date, symbol }: PublicationName): Promise<Publication | undefined> {
+    const row = await live(this.#parts.database, typeId)
+      .where('symbol', '=', symbol)
+      .where('date', '=', date)
+      .executeTakeFirst();
+    return row === undefined ? undefined : publicationOf(row);
+  }
+
+  /** Also one that has ended: an address outlives it for a while. */
+  async byId(publicationId: string): Promise<Publication | undefined> {
+    const row = await this.#parts.database
+      .selectFrom('publication')
+      .selectAll()
+      .where('publication_id', '=', publicationId)
+      .where('committed_ms', 'is not', null)
+      .executeTakeFirst();
+    return row === undefined ? undefined : publicationOf(row);
+  }
+
+  /** By symbol and date. */
+  async list(typeId: string): Promise<readonly Publication[]> {
+    const query = live(this.#parts.database, typeId).orderBy('symbol').orderBy('date');
+    return (await query.execute()).map(publicationOf);
+  }
+
+  /** Ends one file; false when there is none. */
+  async withdraw(typeId: string, { date, symbol }: PublicationName): Promise<boolean> {
+    const { clock, database } = this.#parts;
+    const ended = await database
+      .updateTable('publication')
+      .set({ ended_ms: clock() })
+      .where('type_id', '=', typeId)
+      .where('symbol', '=', symbol)
+      .where('date', '=', date)
+      .where('committed_ms', 'is not', null)
+      .where('ended_ms', 'is', null)
+      .returning('publication_id')
+      .executeTakeFirst();
+    if (ended === undefined) return false;
+    await database
+      .updateTable('file_type')
+      .set({ updated_ms: clock() })
+      .where('type_id', '=', typeId)
+      .execute();
+    return true;
+  }
+
+  /** Ends a file type with all of its files. */
+  async removeType({ typeId }: FileType): Promise<void> {
+    const { clock, database } = this.#parts;
+    await database.transaction().execute(async (inside) => {
+      await inside.deleteFrom('file_type').where('type_id', '=', typeId).execute();
+      await inside
+        .updateTable('publication')
+        .set({ ended_ms: clock() })
+        .where('type_id', '=', typeId)
+        .where('committed_ms', 'is not', null)
+        .where('ended_ms', 'is', null)
+        .execute();
+    });
+  }
+
+  /** Removes files whose end is long enough ago. */
+  async look(): Promise<void> {
+    if (this.#holds > 0) return;
+    const { clock, database } = this.#parts;
+    const rows = await database
+      .selectFrom('publication')
+      .select('publication_id')
+      .where('ended_ms', '<', clock() - ENDED_KEPT_MS)
+      .limit(REMOVED_AT_ONCE)
+      .execute();
+    await this.#forget(rows.map(({ publication_id }) => publication_id));
+  }
+
+  /**
+   * At start, before anything runs: what a crash left on its way goes; a file that no row names is put
+   * aside, as those of the lake are. How many, and where.
+   */
+  async sweep(): Promise<{ readonly aside: number; readonly folder: string }> {
+    const { clock, database, disk, folder } = this.#parts;
+    const rows = await database.selectFrom('publication').selectAll().execute();
+    const left = rows.filter((row) => row.committed_ms === null);
+    await this.#forget(left.map(({ publication_id }) => publication_id));
+    const named = new Set(rows.map(({ publication_id }) => publication_id));
+    const unknown = (await disk.list(folder.published)).filter((path) => !named.has(path));
+    if (unknown.length === 0) return { aside: 0, folder: '' };
+    const paths = unknown.map((path) => `published/${path}`);
+    const aside = await putAside(paths, { ...folder, lake: folder.root }, clock(), disk);
+    return { aside: unknown.length, folder: aside };
+  }
+
+  /** The file goes before its row: no file is ever without one. */
+  async #forget(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    const { database, disk, folder } = this.#parts;
+    for (const id of ids) await disk.remove(join(folder.published, id));
+    if (existsSync(folder.published)) await disk.syncFolder(folder.published);
+    await database
+      .deleteFrom('publication')
+      .where('publication_id', 'in', [...ids])
+      .execute();
+    this.state += 1;
+  }
+}
+
+const live = (database: Database, typeId: string) =>
+  database
+    .selectFrom('publication')
+    .selectAll()
+    .where('type_id', '=', typeId)
+    .where('committed_ms', 'is not', null)
+    .where('ended_ms', 'is', null);
+
+async function countOf(database: Database, typeId: string): Promise<number> {
+  const { count } = await database
+    .selectFrom('publication')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('type_id', '=', typeId)
+    .where('committed_ms', 'is not', null)
+    .where('ended_ms', 'is', null)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+const publicationOf = (row: Selectable<PublicationTable>): Publication => ({
+  publicationId: row.publication_id,
+  typeId: row.type_id,
+  symbol: row.symbol,
+  date: row.date,
+  bytes: row.bytes,
+  sha256: row.sha256,
+  publishedMs: row.committed_ms ?? 0,
+});
