@@ -100,6 +100,9 @@ function parsePattern(text: string): string {
   const path = pattern.path.replace(/\*$/, '');
   const begins = path !== pattern.path && !path.endsWith('/');
   if (path.includes('*')) refuse(`${told} has a * that is neither *. before a host nor at the end`);
+  const plain = plainPath(path);
+  // `/.*` and `/app/..*` would be cut down to a folder, and let in more than was written.
+  if (begins && plain.endsWith('/')) refuse(`${told} has . or .. right before its *`);
   const host = hostOf(pattern.host);
   if (host === undefined) refuse(`${told} names no host`);
   if (pattern.wild && (isIPv4(host) || host.startsWith('['))) {
@@ -112,7 +115,7 @@ function parsePattern(text: string): string {
     wild: pattern.wild,
     host,
     port: port?.toString(),
-    path: `${plainPath(path)}${begins ? '*' : ''}`,
+    path: `${plain}${begins ? '*' : ''}`,
   });
   // Escapes and Punycode count, so that what is answered can be sent again.
   if (printed.length <= PATTERN_CHARACTERS_MAX) return printed;
