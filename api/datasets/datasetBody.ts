@@ -40,6 +40,7 @@ const MEMBERS = {
   title: Type.Optional(text),
   description: Type.Optional(text),
   source: Type.Optional(text),
+  license: Type.Optional(text),
   weight: Type.Optional(Type.Integer({ minimum: 0, maximum: WEIGHT_MAX })),
   historyDays: Type.Optional(
     Type.Union([Type.Integer({ minimum: 0, maximum: HISTORY_DAYS_MAX }), Type.Null()]),
@@ -172,6 +173,7 @@ type Described = Pick<
   | 'title'
   | 'description'
   | 'source'
+  | 'license'
   | 'weight'
   | 'access'
   | 'smartLinks'
@@ -199,6 +201,7 @@ const describing = (body: Parameters<typeof describedBy>[0], was: Described): De
   title: body.title ?? was.title,
   description: body.description ?? was.description,
   source: body.source ?? was.source,
+  license: body.license ?? was.license,
   weight: body.weight ?? was.weight,
   access: (body.access as Access | undefined) ?? was.access,
   smartLinks: body.smartLinkAttributes ?? was.smartLinks,

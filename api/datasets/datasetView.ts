@@ -18,7 +18,8 @@ import { identifier } from '../../store/duckdb/sqlText.ts';
 type DatasetViewServices = Pick<Services, 'clock' | 'lake' | 'pending' | 'series' | 'settings'>;
 
 const ASKING = [
-  ...['workspace', 'datasetId', 'title', 'description', 'source', 'weight'],
+  ...['workspace', 'datasetId', 'title', 'description', 'source', 'license'],
+  'weight',
   ...['columnMapping', 'uniqueIndex', 'schema'],
 ];
 
@@ -33,6 +34,7 @@ export const schemaView = (dataset: Dataset): Readonly<Record<string, unknown>> 
   title: dataset.title,
   description: dataset.description,
   source: dataset.source,
+  ...(dataset.license === '' ? {} : { license: dataset.license }),
   weight: dataset.weight,
   columnMapping: dataset.mapping,
   ...(dataset.numbered ? { uniqueIndex: false } : {}),

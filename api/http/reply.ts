@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { Body } from '../../store/duckdb/protocol.ts';
 import { momentText } from '../../store/history/history.ts';
+import type { Dataset } from '../../store/datasets/datasets.ts';
 import type { Charge } from '../../store/ledger/ledger.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import type { Answer } from '../request/endpoint.ts';
@@ -41,7 +42,7 @@ export function sendAnswer(
     return;
   }
   if (answer.kind === 'file' || answer.kind === 'redirect') {
-    credit(reply, brand, answer.source || attribution);
+    credit(reply, brand, [answer.source], attribution);
     if (answer.kind === 'file') sendFile(reply, answer, watch);
     else sendRedirect(reply, answer, brand);
     return;
@@ -56,7 +57,7 @@ export function sendAnswer(
     meter(reply, brand, FREE);
     if (answer.tag !== undefined) reply.header('etag', answer.tag);
     tellVersion(reply, brand, answer);
-    credit(reply, brand, answer.dataset?.source || attribution);
+    credit(reply, brand, sourcesOf(answer), attribution);
     // As a stream it has no length: that of the answer is not known.
     void reply.header('content-type', CONTENT_TYPES[answer.format]).send(Readable.from([]));
     return;
@@ -73,7 +74,7 @@ export function sendAnswer(
     reply.header('cache-control', `private, max-age=${answer.cacheSeconds}`);
   }
   meter(reply, brand, charge);
-  credit(reply, brand, answer.dataset?.source || attribution);
+  credit(reply, brand, sourcesOf(answer), attribution);
   tellVersion(reply, brand, answer);
   if (answer.cutAt !== undefined) reply.header(`${brand}cloud-rows-cut`, String(answer.cutAt));
   const { leftOut = [] } = answer;
@@ -178,15 +179,34 @@ function meter(reply: FastifyReply, brand: string, { messages, premium }: Price)
   reply.header(`${brand}cloud-premium-messages-used`, String(premium));
 }
 
-/** Whom the records must be credited to when they are shown (SPEC.md "What the service does"). */
-function credit(reply: FastifyReply, brand: string, source: string): void {
-  if (source === '') return;
+const sourcesOf = ({ datasets }: { readonly datasets: readonly Dataset[] }): readonly string[] =>
+  datasets.length === 0 ? [''] : datasets.map(({ source }) => source);
+
+/** Whom one dataset is credited to, and how many an answer names: the rest are in GET /attribution. */
+const SOURCE_CHARACTERS_MAX = 500;
+const SOURCES_MAX = 8;
+
+/**
+ * Whom the records must be credited to when they are shown (SPEC.md "What the service does"), each once.
+ * @param usual for those that name nobody
+ */
+function credit(
+  reply: FastifyReply,
+  brand: string,
+  sources: readonly string[],
+  usual: string,
+): void {
+  const named = new Set(sources.map((source) => source || usual).filter((source) => source !== ''));
+  if (named.size === 0) return;
   // A header is printable ASCII: what an owner wrote otherwise, and %, is percent-encoded.
-  const text = source
-    .slice(0, 500)
-    .toWellFormed()
-    .replaceAll(/[^ -~]|%/gu, encodeURIComponent);
-  reply.header(`${brand}cloud-attribution`, text);
+  const texts = [...named].slice(0, SOURCES_MAX).map((source) =>
+    source
+      .slice(0, SOURCE_CHARACTERS_MAX)
+      .toWellFormed()
+      .replaceAll(/[^ -~]|%/gu, encodeURIComponent),
+  );
+  const more = named.size > SOURCES_MAX ? ['and others'] : [];
+  reply.header(`${brand}cloud-attribution`, [...texts, ...more].join('; '));
 }
 
 /** Two line separators are JSON but no JavaScript text; the comment guards old browsers. */

@@ -18,6 +18,8 @@ import { type MarketServices, planNeeds, type Readable, readPlanned } from './re
 export interface ComputedBatch {
   readonly snapshot: number;
   readonly moment: Moment;
+  /** All that is read for the answer. */
+  readonly datasets: readonly Dataset[];
   readonly fareOf: (type: MarketType) => Fare;
   /** The answer of a type for each symbol, in their order. */
   readonly bodiesOf: (type: MarketType) => Promise<readonly Body[]>;
@@ -64,7 +66,7 @@ export async function computedBatch(
     return body;
   };
   return {
-    ...{ snapshot, moment: planned.moment },
+    ...{ snapshot, moment: planned.moment, datasets: [...readable.values()] },
     fareOf: (type) => {
       const of = all.get(type) ?? NONE;
       const asks = of.asked.map(({ ask }) => ask);

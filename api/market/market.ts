@@ -103,18 +103,18 @@ export async function answerMarket(
     return { kind: 'unchanged', snapshot, moment, tag };
   }
   const fare = fareOfType(call, caller, wanted, [ask], answer.most, readable, services);
-  const dataset = readable.get(type.of.find((input) => readable.has(input)) ?? 'COMPANY');
+  const datasets = [...readable.values()];
   const metering = await metered(call, services, caller, fare, async () => {
     const body = await answer.body(fare.most);
     if (body.objects === 0) await refuseUnknown(symbol, call);
     return body;
   });
-  if (metering.kind === 'unread') return { ...metering, format, snapshot, moment, tag, dataset };
+  if (metering.kind === 'unread') return { ...metering, format, snapshot, moment, tag, datasets };
   if (metering.kind === 'estimate') {
     return { kind: 'json', value: metering.price, metering: 'free' };
   }
   const { charge, result: body } = metering;
-  return rowsOf(call, { body, format, snapshot, moment, tag, charge, dataset });
+  return rowsOf(call, { body, format, snapshot, moment, tag, charge, datasets });
 }
 
 /** An answer that can be given; what it costs and which version it is of is known before. */

@@ -124,7 +124,8 @@ export async function answerWide(call: Call, services: MarketServices): Promise<
     const objects = wide.count?.(value) ?? Object.keys(value).length;
     return bodyOf(filteredEach(value, listOf(call.query, 'filter')), objects, format);
   });
-  const given = { snapshot, moment, tag: undefined, dataset };
+  const datasets = [...readable.values()];
+  const given = { snapshot, moment, tag: undefined, datasets };
   if (metering.kind === 'unread') return { ...metering, ...given, format };
   if (metering.kind === 'estimate') {
     return { kind: 'json', value: metering.price, metering: 'free' };

@@ -57,6 +57,8 @@ export async function answerBatch(
 
 /** What one dataset gave to an answer of several. */
 export interface Part {
+  /** Those that it was read from. */
+  readonly datasets: readonly Dataset[];
   readonly snapshot: number;
   readonly moment: Moment;
   /** Undefined when only the price was asked for. */
@@ -116,10 +118,10 @@ async function partOf(
   const run = (): Promise<Body> => runSeries(plan, format, services.series, call, remembered);
   const fare = fareOf(call, services, dataset, [read]);
   const { result = NOTHING, ...paid } = await paidFor(call, services, fare, before, run);
-  return { ...paid, body: result, snapshot, moment };
+  return { ...paid, datasets: [dataset], body: result, snapshot, moment };
 }
 
-interface Paid<T> extends Omit<Part, 'snapshot' | 'moment'> {
+interface Paid<T> extends Omit<Part, 'datasets' | 'snapshot' | 'moment'> {
   /** Undefined when only the price was asked for. */
   readonly result?: T;
 }
@@ -176,7 +178,7 @@ const costOf = (parts: readonly Part[]): number =>
 function failedPart({ charge }: PaidFailure, moment: Moment): BodyPart {
   const price = { messages: charge.messages, premiumMessages: charge.premium, objects: 0 };
   const messagesTold = price.messages + price.premiumMessages;
-  const nothing = { body: NOTHING, snapshot: 0, moment, fare: undefined };
+  const nothing = { body: NOTHING, snapshot: 0, moment, fare: undefined, datasets: [] };
   return { ...nothing, charge, price, messagesTold };
 }
 
@@ -199,8 +201,9 @@ export function answerOf(
   leftOut: readonly string[] = [],
 ): Answer {
   const snapshot = Math.max(0, ...parts.map((part) => part.snapshot));
+  const datasets = parts.flatMap((part) => part.datasets);
   if (call.bodiless) {
-    return { kind: 'unread', format, snapshot, moment: at, tag: undefined, dataset: undefined };
+    return { kind: 'unread', format, snapshot, moment: at, tag: undefined, datasets };
   }
   if (truthOf(call.query, 'estimate')) return priceOf(parts);
   const charges = parts.flatMap(({ charge }) => (charge === undefined ? [] : [charge]));
@@ -212,7 +215,7 @@ export function answerOf(
     moment: parts.length === 0 ? at : lastMoment(parts.map(({ moment }) => moment)),
     tag: undefined,
     charge: summed(charges),
-    dataset: undefined,
+    datasets,
     leftOut,
   });
 }

@@ -93,13 +93,14 @@ async function answered(
   const run = door === undefined ? read : async () => door.dress(await read(), format);
   const fare = fareOf(call, services, dataset, [planned]);
   const metering = await metered(call, services, caller, fare, run);
-  if (metering.kind === 'unread') return { ...metering, format, snapshot, moment, tag, dataset };
+  if (metering.kind === 'unread')
+    return { ...metering, format, snapshot, moment, tag, datasets: [dataset] };
   if (metering.kind === 'estimate') {
     return { kind: 'json', value: metering.price, metering: 'free' };
   }
   named?.told(moment);
   const { result: body, charge } = metering;
-  return rowsOf(call, { body, format, snapshot, moment, tag, charge, dataset });
+  return rowsOf(call, { body, format, snapshot, moment, tag, charge, datasets: [dataset] });
 }
 
 /** An answer of records, as the query wants it dressed. */
@@ -107,7 +108,7 @@ export function rowsOf(
   { query }: Call,
   rows: Omit<Extract<Answer, { kind: 'rows' }>, 'kind' | 'plain' | 'callback' | 'cacheSeconds'>,
 ): Answer {
-  const { body, format, snapshot, moment, tag, charge, dataset, leftOut } = rows;
+  const { body, format, snapshot, moment, tag, charge, datasets, leftOut } = rows;
   return {
     kind: 'rows',
     body,
@@ -119,7 +120,7 @@ export function rowsOf(
     cacheSeconds: numberOf(query, 'cacheTTL'),
     tag,
     charge,
-    dataset,
+    datasets,
     leftOut,
   };
 }

@@ -36,7 +36,7 @@ export async function answerFixed(
     return bodyOf(filtered(value, listOf(call.query, 'filter')), objects, format);
   });
   const moment = momentNow(services);
-  const given = { snapshot: moment.snapshot, moment, tag: undefined, dataset: undefined };
+  const given = { snapshot: moment.snapshot, moment, tag: undefined, datasets: [] };
   if (metering.kind === 'unread') return { ...metering, ...given, format };
   if (metering.kind === 'estimate') {
     return { kind: 'json', value: metering.price, metering: 'free' };

@@ -162,7 +162,7 @@ export type Answer =
       readonly snapshot: number;
       readonly moment: Moment;
       readonly tag: string | undefined;
-      readonly dataset: Dataset | undefined;
+      readonly datasets: readonly Dataset[];
     }
   /** The caller has this answer already: it costs nothing. */
   | {
@@ -191,10 +191,8 @@ export type Answer =
       /** Names these records of this version; undefined when the next answer is another one. */
       readonly tag: string | undefined;
       readonly charge: Charge;
-      /**
-       * Where the records are from, to be credited; undefined when they are of several.
-       */
-      readonly dataset: Dataset | undefined;
+      /** Those that it was made of, to be credited. */
+      readonly datasets: readonly Dataset[];
       /** What was asked for and the caller may not read, where the rest is answered without it. */
       readonly leftOut?: readonly string[] | undefined;
     };

@@ -17,7 +17,6 @@ import {
 import type { SelectPlan } from '../../query/sql/plan/selectPlan.ts';
 import type { ParameterValues } from '../../query/sql/text/spelling.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
 import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Moment } from '../../store/history/history.ts';
@@ -105,10 +104,10 @@ export async function answerSql(
     dropFile(made);
     throw error;
   });
-  const dataset = oneOf(bound);
-  if (metering.kind === 'unread') return { ...metering, format, snapshot, moment, tag, dataset };
+  const datasets = datasetsOf(bound.tables).map((table) => table.dataset);
+  if (metering.kind === 'unread') return { ...metering, format, snapshot, moment, tag, datasets };
   const body = metering.result;
-  const answer = { body, format, snapshot, moment, tag, charge: metering.charge, dataset };
+  const answer = { body, format, snapshot, moment, tag, charge: metering.charge, datasets };
   const cutAt = body.objects < limits.rowsMax ? undefined : cutOf(bound, limits);
   return { ...rowsOf(call, answer), ...(cutAt === undefined ? {} : { cutAt }) };
 }
@@ -179,12 +178,6 @@ export const limitsOf = ({ tier }: Caller, settings: Settings): SqlLimits => ({
 /** Rows after which the tier cut the answer; not where the query itself asked for no more. */
 function cutOf({ plan: { query } }: BoundPlan, { rowsMax }: SqlLimits): number | undefined {
   return query.limit !== undefined && query.limit <= rowsMax ? undefined : rowsMax;
-}
-
-/** The one dataset of a query: it is credited in the answer. */
-function oneOf({ tables }: BoundPlan): Dataset | undefined {
-  const [first, ...rest] = datasetsOf(tables).map(({ dataset }) => dataset);
-  return rest.every((dataset) => dataset === first) ? first : undefined;
 }
 
 /** Versions of the tables; undefined where the next answer is another one whatever they are. */

@@ -11,6 +11,7 @@ import {
   runViewSeries,
   tableOfView,
 } from '../../query/sql/run/viewSeries.ts';
+import { datasetsOf } from '../../query/sql/plan/boundTable.ts';
 import type { SeriesShape } from '../../query/plan/seriesMembers.ts';
 
 import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
@@ -95,9 +96,10 @@ export async function answerView(
   if (truthOf(call.query, 'schema')) {
     return { kind: 'json', value: describePlan(plan), metering: 'free' };
   }
+  const datasets = datasetsOf(bound.tables).map((table) => table.dataset);
   const paid = await paidView({ plan, bound, view, format }, call, services);
   if (paid.kind === 'estimate') return { kind: 'json', value: paid.price, metering: 'free' };
-  const told = { format, snapshot, moment, tag: undefined, dataset };
+  const told = { format, snapshot, moment, tag: undefined, datasets };
   if (paid.kind === 'unread') return { ...paid, ...told };
   return rowsOf(call, { ...told, body: paid.result, charge: paid.charge });
 }

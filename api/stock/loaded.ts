@@ -95,7 +95,7 @@ export async function loadedPart(
     const bytes = shapedAs(type, symbols[at] ?? '', body);
     return { objects: body.objects, bytes };
   });
-  return { ...paid, bodies: shaped, snapshot, moment };
+  return { ...paid, datasets: [dataset], bodies: shaped, snapshot, moment };
 }
 
 type Read = Awaited<ReturnType<typeof readDataset>>;

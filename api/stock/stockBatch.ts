@@ -172,7 +172,7 @@ async function computedPart(
   call: Call,
   services: StockServices,
   type: MarketType,
-  { bodiesOf, fareOf, moment, snapshot }: ComputedBatch,
+  { bodiesOf, datasets, fareOf, moment, snapshot }: ComputedBatch,
   before: readonly StockPart[],
 ): Promise<StockPart> {
   let bodies: readonly Body[] = [];
@@ -182,5 +182,5 @@ async function computedPart(
     return { objects: bodies.reduce((sum, { objects }) => sum + objects, 0) };
   };
   const { result: _counted, ...paid } = await paidFor(call, services, fareOf(type), before, run);
-  return { ...paid, bodies, snapshot, moment };
+  return { ...paid, datasets, bodies, snapshot, moment };
 }

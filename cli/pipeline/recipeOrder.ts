@@ -8,7 +8,10 @@ type Values = ReadonlyMap<string, string>;
 /** What is made, in this order. */
 export interface RecipeOrder {
   readonly datasetId: string;
-  readonly dataset: Omit<Recipe['dataset'], 'name'> & { readonly description: string };
+  readonly dataset: Omit<Recipe['dataset'], 'name'> & {
+    readonly description: string;
+    readonly license: string;
+  };
   readonly source: Recipe['source'] & { readonly name: string };
   readonly schedule: Recipe['schedule'] & { readonly name: string; readonly datasetId: string };
 }
@@ -34,7 +37,10 @@ export function recipeOrderOf(recipe: Recipe, options: OrderOptions): RecipeOrde
   const url = filledUrl(recipe.source.url, values);
   return {
     datasetId,
-    dataset: { ...dataset, description: `${about.what} ${about.record} ${about.terms}` },
+    dataset: {
+      ...{ ...dataset, description: `${about.what} ${about.record}` },
+      license: about.terms,
+    },
     source: { ...filled(recipe.source, values), url: basedOn(url, options.base), name },
     schedule: { ...filled(recipe.schedule, values), name, datasetId },
   };

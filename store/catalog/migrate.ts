@@ -8,7 +8,7 @@ import { addLookupIndexes } from './tables/lookupIndexes.ts';
 import { addClockMarks, addPending, addPushLog } from './tables/pushes.ts';
 import { createServiceTables } from './tables/service.ts';
 import { addDataSources } from './tables/sources.ts';
-import { addContracts, addNumberedDatasets } from './tables/datasets.ts';
+import { addContracts, addLicenses, addNumberedDatasets } from './tables/datasets.ts';
 import { addExports, addPublications } from './tables/exports.ts';
 import { addHistoryFloors } from './tables/history.ts';
 import { addNamedQueries } from './tables/views.ts';
@@ -49,6 +49,7 @@ const STEPS: readonly Step[] = [
   addLookupIndexes,
   addNumberedDatasets,
   addPublications,
+  addLicenses,
 ];
 
 /**

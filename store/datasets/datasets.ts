@@ -71,6 +71,8 @@ export interface Dataset {
   readonly title: string;
   readonly description: string;
   readonly source: string;
+  /** On which terms its records may be shown and passed on, in words. */
+  readonly license: string;
   /** Messages for each record that is returned. */
   readonly weight: number;
   readonly schema: RecordSchema;
@@ -92,6 +94,7 @@ export const UNSAID = {
   title: '',
   description: '',
   source: '',
+  license: '',
   weight: 1,
   numbered: false,
   access: { level: 'open' },
@@ -130,6 +133,7 @@ export async function loadDirectory(database: Database): Promise<Directory> {
       title: row.title,
       description: row.description,
       source: row.source,
+      license: row.license,
       weight: row.weight,
       schema: JSON.parse(row.schema_json) as RecordSchema,
       mapping: JSON.parse(row.mapping_json) as ColumnMapping,

@@ -24,6 +24,7 @@ export interface DatasetChanges {
   readonly title: string;
   readonly description: string;
   readonly source: string;
+  readonly license: string;
   readonly weight: number;
   readonly access: Access;
   readonly smartLinks: readonly SmartLink[];
@@ -192,13 +193,13 @@ export async function changeDataset(
   nowMs: number,
   alongside?: (transaction: Database, committed: Committed) => Promise<void>,
 ): Promise<void> {
-  const { description, schema, source, title, weight } = changes;
+  const { description, license, schema, source, title, weight } = changes;
   const message = `dataset ${workspace}.${dataset} changed`;
   await lake.commit(edits, { author, message }, async (transaction, committed) => {
     await transaction
       .updateTable('dataset')
       .set({
-        ...{ title, description, source, weight },
+        ...{ title, description, source, license, weight },
         ...rowOf(changes),
         schema_json: JSON.stringify(schema),
         updated_ms: nowMs,
@@ -282,6 +283,7 @@ const describingRow = (draft: DatasetDraft) => ({
   title: draft.title,
   description: draft.description,
   source: draft.source,
+  license: draft.license,
   weight: draft.weight,
   schema_json: JSON.stringify(draft.schema),
   mapping_json: JSON.stringify(draft.mapping),

@@ -29,7 +29,10 @@ export const getAttribution: Endpoint = {
       Type.Object({ fields: Type.Array(Type.String()), text: Type.String() }),
     ),
     datasets: Type.Array(
-      Type.Object({ workspace: Type.String(), datasetId: Type.String(), source: Type.String() }),
+      Type.Object({
+        ...{ workspace: Type.String(), datasetId: Type.String() },
+        ...{ source: Type.String(), license: Type.String() },
+      }),
     ),
   }),
   failures: 'data',
@@ -39,6 +42,7 @@ export const getAttribution: Endpoint = {
       workspace: item.workspace,
       datasetId: item.dataset,
       source: item.source === '' ? attribution : item.source,
+      license: item.license,
     }));
     const value = { rule: RULE, attribution, disclaimers: DISCLAIMERS, datasets };
     return { kind: 'json', value, metering: 'free' };

@@ -14,6 +14,14 @@ export async function addContracts(database: Kysely<unknown>): Promise<void> {
   await addQuarantine(database);
 }
 
+/** On which terms the records of a dataset may be shown and passed on. */
+export async function addLicenses(database: Kysely<unknown>): Promise<void> {
+  await database.schema
+    .alterTable('dataset')
+    .addColumn('license', 'text', (column) => column.notNull().defaultTo(''))
+    .execute();
+}
+
 /** Whether the records of a dataset are numbered, and what a job tells of its load. */
 export async function addNumberedDatasets(database: Kysely<unknown>): Promise<void> {
   await database.schema

@@ -91,6 +91,8 @@ interface DatasetTable {
   readonly expectations_json: Added<string | null>;
   /** 1: its records are numbered, and have no unique index. */
   readonly is_numbered: Added<number>;
+  /** On which terms its records may be shown and passed on. */
+  readonly license: Added<string>;
 }
 
 interface JobTable {

@@ -9,6 +9,7 @@ import { basename, dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { loaded, read } from '../../client.ts';
+import { folderVersion } from '../../folders/version.ts';
 import { startServer, type TestServer } from '../../server.ts';
 
 const FOLDERS = globSync(join(import.meta.dirname, '..', '..', 'folders', '*.json.gz')).sort();
@@ -43,13 +44,7 @@ async function proveLedger({ base, tapedeck }: TestServer): Promise<void> {
 
 test('there is a folder of every version but the sixth, and of no later one', async () => {
   await using server = await startServer();
-  const { database } = server.tapedeck.services;
-  const row = await database
-    .selectFrom('folder')
-    .select('value')
-    .where('key', '=', 'version')
-    .executeTakeFirstOrThrow();
-  const versions = Array.from({ length: Number(row.value) }, (_, at) => at + 1);
+  const versions = Array.from({ length: await folderVersion(server) }, (_, at) => at + 1);
   assert.deepEqual(
     FOLDERS.map((path) => Number.parseInt(basename(path), 10)),
     versions.filter((version) => version !== 6),
