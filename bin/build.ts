@@ -20,4 +20,5 @@ for (const path of globSync(`{${FOLDERS.join(',')}}/**/*.ts`, { cwd: ROOT })) {
   await writeFile(target, stripTypeScriptTypes(text).replaceAll(RELATIVE, '$1$2.js$1'));
 }
 await cp(join(ROOT, 'recipes'), join(BUILD, 'recipes'), { recursive: true });
+await cp(join(ROOT, 'CHANGELOG.md'), join(BUILD, 'CHANGELOG.md'));
 await cp(join(ROOT, 'docs', 'openapi.json'), join(BUILD, 'openapi.json'));

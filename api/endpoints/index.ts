@@ -115,6 +115,7 @@ import {
   listTokens,
   rotateToken,
 } from './accounts/tokens.ts';
+import { getChangelog } from './read/changelog.ts';
 import { listChanges, listVersions } from './read/versions.ts';
 import {
   callPublished,
@@ -136,6 +137,7 @@ import { changeWorkspace, createWorkspace, getLogs, listWorkspaces } from './dat
 export const ENDPOINTS: readonly Endpoint[] = [
   status,
   openApiDocument(() => ENDPOINTS),
+  getChangelog,
   timeSeriesInventory,
   listFiles,
   getFileInfo,

@@ -4,7 +4,9 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { test } from 'vitest';
 import { ENDPOINTS } from '../../../api/endpoints/index.ts';
 import { expandPath, openApi } from '../../../api/http/openapi.ts';
+import type { Release } from '../../../api/reference/changelog.ts';
 import { VERSION } from '../../../store/base/version.ts';
+import { startServer } from '../../server.ts';
 
 test('the document is valid OpenAPI 3.1 by an outside validator', async () => {
   const document = JSON.parse(JSON.stringify(openApi(ENDPOINTS, 'svc'))) as Record<string, unknown>;
@@ -32,4 +34,22 @@ test('every row of the table is in the document, once for each form of its path'
 test('the program and its package have one version', async () => {
   const text = await readFile(new URL('../../../package.json', import.meta.url), 'utf8');
   assert.equal((JSON.parse(text) as { version: string }).version, VERSION);
+});
+
+test('the changelog is told as data, without a token', async () => {
+  await using server = await startServer();
+  const answer = await fetch(`${server.base}/v1/changelog`);
+  assert.equal(answer.status, 200);
+  const releases = (await answer.json()) as readonly Release[];
+  assert.deepEqual([releases[0]?.version, releases[0]?.date], ['Unreleased', null]);
+  const own = releases.find(({ version }) => version === VERSION);
+  assert.match(own?.date ?? '', /^\d{4}-\d{2}-\d{2}$/);
+  const kinds = ['Added', 'Changed', 'Deprecated', 'Removed', 'Fixed', 'Security'];
+  for (const { changes, version } of releases) {
+    assert.ok(changes.length > 0, version);
+    for (const { kind, text } of changes) {
+      assert.ok(kinds.includes(kind), kind);
+      assert.match(text, /^\S.*[.)]$/, 'a whole sentence, in one line');
+    }
+  }
 });

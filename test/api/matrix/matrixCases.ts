@@ -134,6 +134,7 @@ const EMPTY_OF_CORE = { reach: 'core', metered: true, empty: true } as const sat
 export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   getStatus: { reach: 'nothing' },
   getOpenApi: { reach: 'nothing' },
+  getChangelog: { reach: 'nothing' },
   listTimeSeries: { reach: 'lists' },
   getTimeSeries: [
     { reach: 'read', metered: true, path: series },

@@ -1,0 +1,38 @@
+// What changed in which version, for programs: no token.
+import { readFile } from 'node:fs/promises';
+import { Type } from 'typebox';
+import { releasesOf } from '../../reference/changelog.ts';
+import type { Endpoint } from '../../request/endpoint.ts';
+
+/** Beside the layers, in a clone as in a package. */
+const FILE = new URL('../../../CHANGELOG.md', import.meta.url);
+
+export const getChangelog: Endpoint = {
+  id: 'getChangelog',
+  method: 'GET',
+  path: '/changelog',
+  token: 'none',
+  summary: 'What changed in which version, the newest first.',
+  weight: 'free',
+  parameters: [],
+  answer: Type.Array(
+    Type.Object({
+      version: Type.String({ description: '`Unreleased` for what no version has yet' }),
+      date: Type.Union([Type.String({ format: 'date' }), Type.Null()]),
+      changes: Type.Array(
+        Type.Object({
+          kind: Type.String({
+            description: 'Added, Changed, Deprecated, Removed, Fixed, Security',
+          }),
+          text: Type.String({ description: 'Markdown, in one line' }),
+        }),
+      ),
+    }),
+  ),
+  failures: 'data',
+  handle: async () => ({
+    kind: 'json',
+    value: releasesOf(await readFile(FILE, 'utf8')),
+    metering: 'none',
+  }),
+};

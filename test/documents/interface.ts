@@ -1,0 +1,98 @@
+// What a program that worked with one OpenAPI document may miss in another (SPEC.md "Versions").
+
+interface Schema {
+  readonly type?: string;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required?: boolean;
+    readonly schema?: Schema;
+  }[];
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { readonly schema?: Schema }>> }>
+  >;
+}
+
+export interface Interface {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+interface Break {
+  /** `operationId`, or `operationId.member`. */
+  readonly name: string;
+  readonly what: string;
+}
+
+/** New operations, parameters that may be left out, and new members of answers break nothing. */
+export function breaksOf(before: Interface, after: Interface): readonly Break[] {
+  return Object.entries(before.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, was]) => {
+      const is = after.paths[path]?.[method];
+      if (is === undefined) return [{ name: was.operationId, what: `${method} ${path} is gone` }];
+      return [...parameterBreaks(was, is), ...answerBreaks(was, is)];
+    }),
+  );
+}
+
+function* parameterBreaks(was: Operation, is: Operation): Generator<Break> {
+  const known = new Map((was.parameters ?? []).map((one) => [`${one.in} ${one.name}`, one]));
+  const now = new Map((is.parameters ?? []).map((one) => [`${one.in} ${one.name}`, one]));
+  const { operationId } = was;
+  for (const [key, one] of known) {
+    const next = now.get(key);
+    const name = `${operationId}.${one.name}`;
+    if (next === undefined) yield { name, what: `${key} is gone` };
+    else yield* schemaBreaks(one.schema ?? {}, next.schema ?? {}, name);
+  }
+  for (const [key, one] of now) {
+    const wasRequired = known.get(key)?.required === true;
+    if (one.required === true && !wasRequired) {
+      yield { name: `${operationId}.${one.name}`, what: `${key} must be given now` };
+    }
+  }
+}
+
+function* answerBreaks(was: Operation, is: Operation): Generator<Break> {
+  for (const [status, { content = {} }] of Object.entries(was.responses)) {
+    for (const [mediaType, { schema = {} }] of Object.entries(content)) {
+      const next = is.responses[status]?.content?.[mediaType];
+      const name = was.operationId;
+      if (next === undefined) yield { name, what: `no answer ${status} as ${mediaType}` };
+      else yield* schemaBreaks(schema, next.schema ?? {}, name);
+    }
+  }
+}
+
+/** What anything may be is not looked into: a program could not rely on it. */
+function* schemaBreaks(was: Schema, is: Schema, name: string): Generator<Break> {
+  if (kindOf(was) !== '' && kindOf(was) !== kindOf(is)) {
+    yield { name, what: `was ${kindOf(was)}, is ${kindOf(is) || 'anything'}` };
+    return;
+  }
+  for (const [member, schema] of Object.entries(was.properties ?? {})) {
+    const next = is.properties?.[member];
+    if (next === undefined) yield { name: `${name}.${member}`, what: 'the member is gone' };
+    else yield* schemaBreaks(schema, next, `${name}.${member}`);
+  }
+  if (was.items !== undefined) yield* schemaBreaks(was.items, is.items ?? {}, name);
+  const left = new Set((is.enum ?? []).map((value) => JSON.stringify(value)));
+  for (const value of was.enum ?? []) {
+    if (left.has(JSON.stringify(value))) continue;
+    if (is.enum !== undefined) yield { name, what: `${JSON.stringify(value)} is gone` };
+  }
+}
+
+/** Type, or types that it is one of; '' for what may be anything. */
+const kindOf = ({ anyOf, const: only, type }: Schema): string => {
+  if (anyOf !== undefined) return anyOf.map(kindOf).toSorted().join(' or ');
+  return type ?? (only === undefined ? '' : typeof only);
+};
