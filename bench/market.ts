@@ -14,11 +14,15 @@ import { startBench, symbolOf, tokenOf } from './stored.ts';
 const SYMBOLS = 1_000;
 /** Calendar days of bars: two years. */
 const DAYS = 730;
-const HOT: readonly (readonly [type: string, target: string])[] = [
-  ['quote', '>= 0.6'],
-  ['price', '>= 0.6'],
-  ['chart/1y', '>= 0.5'],
+const HOT: readonly (readonly [name: string, path: string, target: string])[] = [
+  ['quote', '/stock/{symbol}/quote', '>= 0.6'],
+  ['price', '/stock/{symbol}/price', '>= 0.6'],
+  ['chart 1y', '/stock/{symbol}/chart/1y', '>= 0.5'],
+  ['data point', '/data-points/{symbol}/QUOTE-LATESTPRICE', '>= 0.6'],
 ];
+/** Securities that are searched, and how often. */
+const SECURITIES = 100_000;
+const SEARCHES = 1_000;
 const TYPES = 'quote,price,delayed-quote,ohlc,previous,book,stats,chart,historical-prices,company';
 const IN_BATCH = 100;
 const BATCHES = 100;
@@ -36,37 +40,38 @@ export async function benchMarket(
     const cold = await batches(tapedeck, token, 'cold');
     const hot = await batches(tapedeck, token, 'hot');
     const ratios: Ratio[] = [];
-    for (const [type, target] of HOT) {
+    for (const [name, path, target] of HOT) {
       const paths = Array.from({ length: PATHS }, (_, at) => {
-        return `/v1/stock/${zipfKey(at, SYMBOLS)}/${type}?token=${token}`;
+        return `/v1${path.replace('{symbol}', zipfKey(at, SYMBOLS))}?token=${token}`;
       });
-      const list = join(folder, `market-${type.replace('/', '-')}`);
+      const list = join(folder, `market-${name.replace(' ', '-')}`);
       await writeFile(list, paths.join('\n'));
       await warm(tapedeck.base, paths);
       const bare = await bareFastify(`${tapedeck.base}${paths[0] ?? ''}`);
       const port = Number(new URL(tapedeck.base).port);
-      const asked = { name: `hot ${type}`, paths, list, pairs };
+      const asked = { name: `hot ${name}`, paths, list, pairs };
       const told = `${target} of bare Fastify's answers a second`;
       ratios.push(await measure([port, bare.port], asked, told));
       await bare.close();
     }
-    return [cold, hot, ...ratios];
+    return [cold, hot, ...ratios, await searches(tapedeck, token)];
   } finally {
     await tapedeck.close();
   }
 }
 
-async function fill({ base, services }: Tapedeck): Promise<void> {
+async function load({ base, services }: Tapedeck, dataset: string, csv: string): Promise<void> {
+  const tokens = await services.accounts.tokens();
+  const secret = tokens.find(({ text }) => text.startsWith('sk_'))?.text ?? '';
+  const url = `${base}/v1/data/CORE/${dataset}?wait=true&token=${secret}`;
+  const answer = await fetch(url, { method: 'POST', body: csv });
+  if (!answer.ok) throw new Error(await answer.text());
+}
+
+async function fill(tapedeck: Tapedeck): Promise<void> {
+  const { services } = tapedeck;
   const today = dayIn(Date.now(), services.settings.zone);
   const days = sessionsBetween(addDays(today, -DAYS), addDays(today, -1));
-  const [{ text: secret = '' } = {}] = (await services.accounts.tokens()).filter(({ text }) =>
-    text.startsWith('sk_'),
-  );
-  const load = async (dataset: string, csv: string): Promise<void> => {
-    const url = `${base}/v1/data/CORE/${dataset}?wait=true&token=${secret}`;
-    const answer = await fetch(url, { method: 'POST', body: csv });
-    if (!answer.ok) throw new Error(await answer.text());
-  };
   const rows = ['symbol,date,open,high,low,close,volume'];
   const companies = ['symbol,companyName,sector,sharesOutstanding,ttmEPS'];
   const dividends = ['symbol,exDate,refid,amount'];
@@ -79,10 +84,10 @@ async function fill({ base, services }: Tapedeck): Promise<void> {
       if (place % 63 === 5) dividends.push(`${symbol},${day},1,0.25`);
     }
   }
-  await load('HISTORICAL_PRICES', `${rows.join('\n')}\n`);
-  await load('COMPANY', `${companies.join('\n')}\n`);
-  await load('DIVIDENDS', `${dividends.join('\n')}\n`);
-  await load('SPLITS', `symbol,exDate,fromFactor,toFactor\nS0001,${days[300]},1,2\n`);
+  await load(tapedeck, 'HISTORICAL_PRICES', `${rows.join('\n')}\n`);
+  await load(tapedeck, 'COMPANY', `${companies.join('\n')}\n`);
+  await load(tapedeck, 'DIVIDENDS', `${dividends.join('\n')}\n`);
+  await load(tapedeck, 'SPLITS', `symbol,exDate,fromFactor,toFactor\nS0001,${days[300]},1,2\n`);
 }
 
 /** One after the other; cold: none of the symbols was asked for before. */
@@ -107,5 +112,35 @@ async function batches(tapedeck: Tapedeck, token: string, kind: 'cold' | 'hot'):
     p50: rounded(median(times)),
     p99: rounded(p99(times)),
     batches: count,
+  });
+}
+
+const SYLLABLES = ['ac', 'bel', 'cor', 'dan', 'el', 'fin', 'gra', 'hol', 'in', 'jo', 'kar', 'lim'];
+
+/** Made of four syllables, so that fragments have some hits and not all. */
+const nameOf = (at: number): string =>
+  [1, 12, 144, 1_728].map((step) => SYLLABLES[Math.floor(at / step) % 12] ?? '').join('');
+
+/** One after the other: symbols, beginnings of names, and names with a letter too few. */
+async function searches(tapedeck: Tapedeck, token: string): Promise<string> {
+  const rows = Array.from({ length: SECURITIES }, (_, at) => `Z${at},${nameOf(at)} ${at} Inc,XNYS`);
+  await load(tapedeck, 'SYMBOLS', `symbol,name,exchange\n${rows.join('\n')}\n`);
+  const times: number[] = [];
+  for (let at = -10; at < SEARCHES; at += 1) {
+    const of = Math.abs(at * 7_919) % SECURITIES;
+    const text = [`Z${of}`, nameOf(of).slice(0, 5), nameOf(of).replace('l', '')][of % 3] ?? '';
+    const ms = await timed(async () => {
+      const answer = await fetch(`${tapedeck.base}/v1/search/${text}?token=${token}`);
+      if (!answer.ok) throw new Error(await answer.text());
+      await answer.arrayBuffer();
+    });
+    if (at >= 0) times.push(ms);
+  }
+  return JSON.stringify({
+    bench: `search of ${SECURITIES} securities`,
+    target: 'p99 <= 10 ms',
+    p50: rounded(median(times)),
+    p99: rounded(p99(times)),
+    searches: SEARCHES,
   });
 }
