@@ -31,6 +31,9 @@ import { makeStorage } from '../store/lake/storage.ts';
 import { servicesOf } from './services.ts';
 import { loadDemo } from '../jobs/upkeep/demo.ts';
 import { type Exchange, makeExchange } from '../jobs/exchange/fill.ts';
+import { exchangeFeed } from '../jobs/feeds/exchangeFeed.ts';
+import { CORE } from '../store/datasets/datasets.ts';
+import { isStandIn } from '../store/datasets/standIns.ts';
 import { EXCHANGE, type ExchangeShape } from '../market/exchange/exchange.ts';
 import { JOBS_SHARE } from '../api/http/drain.ts';
 import { Ledger } from '../store/ledger/ledger.ts';
@@ -139,10 +142,10 @@ async function openParts(
     loadDemo(lake, services.runner, first.accountId, clock()),
   );
   const symbols = demo.on && settings.demo ? settings.demoSymbols : 0;
-  const filling = exchangeOf(services, { ...EXCHANGE, symbols, ...exchange }, told);
+  const filling = await exchangeOf(services, { ...EXCHANGE, symbols, ...exchange }, told);
   const watched = watch ? watchLake(services, told) : undefined;
   const close = async (): Promise<void> => {
-    await filling?.stop();
+    await Promise.all([services.streams.feeds.stop(), filling?.stop()]);
     await watched?.stop();
     await closeServices(services, pools);
     unlock();
@@ -162,9 +165,27 @@ async function openPublications(
   return { publications, downloads: new Uses(), storage };
 }
 
-function exchangeOf(services: Services, shape: ExchangeShape, told: Told): Exchange | undefined {
+async function exchangeOf(
+  services: Services,
+  shape: ExchangeShape,
+  told: Told,
+): Promise<Exchange | undefined> {
   if (shape.symbols === 0) return undefined;
+  await addFeed(services, shape, told);
   return makeExchange({ ...services, shape, onFault: told('synthetic exchange') });
+}
+
+/** Ticks of the synthetic exchange, as long as its records are those of CORE. */
+async function addFeed(services: Services, shape: ExchangeShape, told: Told): Promise<void> {
+  const { clock, lake, settings, streams } = services;
+  const isWanted = (): boolean =>
+    ['TRADES', 'QUOTES'].every((id) => {
+      const dataset = lake.directory.dataset(CORE, id);
+      return dataset !== undefined && isStandIn(dataset);
+    });
+  const isAlways = settings.demoClock === 'always';
+  const play = exchangeFeed({ board: streams.board, clock, shape, isAlways, isWanted });
+  await streams.feeds.add({ name: 'synthetic', play, onFault: told('feed') });
 }
 
 /** In the opposite order of their making: who hands in work first, the catalog last. */

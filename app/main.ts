@@ -41,6 +41,8 @@ export async function startTapedeck(settings: Settings, seams: Seams = {}): Prom
   };
   const close = async (): Promise<void> => {
     state.draining = true;
+    services.streams.open.close();
+    services.streams.hub.close();
     await closeDoors(servers, settings.drainMs * ANSWERS_SHARE);
     await core.close();
   };

@@ -1,5 +1,10 @@
 // What the doors use, made of what a data folder has: engines first, then what reads with them, then jobs.
-import type { Services } from '../api/request/endpoint.ts';
+import type { Services, Streaming } from '../api/request/endpoint.ts';
+import { OpenStreams } from '../api/sse/openStreams.ts';
+import { Feeds } from '../jobs/feeds/feeds.ts';
+import { LiveBoard, QUOTE_TOPIC } from '../market/live/liveBoard.ts';
+import { LiveQuotes } from '../market/live/liveQuotes.ts';
+import { Hub } from '../store/bus/hub.ts';
 import { type Work, workOf } from './work.ts';
 import { makePull } from '../pipeline/sources/pull.ts';
 import { datasetPull } from '../api/ingest/datasetPull.ts';
@@ -19,7 +24,10 @@ import type { SelectPlan } from '../query/sql/plan/selectPlan.ts';
 const SQL_PLANS = 1_000;
 
 /** What is there before anything runs on it. */
-type Opened = Omit<Services, keyof Work | keyof Engines | 'journal' | 'exports' | 'adminToken'>;
+type Opened = Omit<
+  Services,
+  keyof Work | keyof Engines | 'journal' | 'exports' | 'adminToken' | 'streams'
+>;
 
 type Engines = Pick<Services, 'market' | 'series' | 'sql'>;
 
@@ -46,7 +54,8 @@ export async function servicesOf(
   const journal = { ...shared, database, days, monthsKept: settings.journalMonths };
   const exports = openExports(reading, pools.ingest, told('export'));
   const token = adminToken(settings.adminToken, folder.adminToken);
-  return { ...reading, ...work, ingestion, journal, exports, adminToken: token };
+  const streams = streamingOf(reading, told('stream'));
+  return { ...reading, ...work, streams, ingestion, journal, exports, adminToken: token };
 }
 
 /** What runs beside the services. */
@@ -55,6 +64,21 @@ interface Running {
   readonly pools: Pools;
   readonly startsMax: number;
   readonly told: Told;
+}
+
+/** Ticks change the board, and the board tells who listens. */
+function streamingOf(
+  { clock, lake }: Pick<Services, 'clock' | 'lake'>,
+  onFault: (reason: unknown) => void,
+): Streaming {
+  const hub = new Hub(clock);
+  const board: LiveBoard = new LiveBoard((topic, symbol, make) => {
+    if (topic === QUOTE_TOPIC) quotes.changed(symbol);
+    else hub.publish(topic, symbol, make);
+  });
+  const quotes = new LiveQuotes({ board, clock, hub, onFault });
+  lake.onChange(({ tableIds }) => quotes.forget(tableIds));
+  return { board, feeds: new Feeds(), hub, open: new OpenStreams(clock), quotes };
 }
 
 /** Both doors over one memory of series and of the shapes of files. */

@@ -22,6 +22,7 @@ import { memoryLaw } from './laws/memory.ts';
 import { meteringLaw } from './laws/metering.ts';
 import { momentsLaw } from './laws/history/moments.ts';
 import { tablesLaw } from './laws/tables.ts';
+import { streamMoneyLaw } from './laws/streamMoney.ts';
 import { rotLaw } from './laws/rot.ts';
 import { seriesPlansLaw } from './laws/series/seriesPlans.ts';
 import { seriesRequestsLaw } from './laws/series/seriesRequests.ts';
@@ -71,6 +72,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'metering', fullCount: 1_000_000, partCount: 100_000, run: meterPart },
   { name: 'limits', fullCount: 500, partCount: 50, run: limitsPart },
   { name: 'downloads', fullCount: 1_000, partCount: 200, run: downloadsPart },
+  { name: 'stream-money', fullCount: 10_000, partCount: 500, run: streamMoneyPart },
   { name: 'clock', fullCount: 500, partCount: 25, run: clockPart },
   { name: 'histories', fullCount: 1_000, partCount: 10, run: historiesPart },
   { name: 'moments', fullCount: 400, partCount: 10, run: momentsPart },
@@ -156,6 +158,10 @@ async function limitsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
 
 async function downloadsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   return { failures: [], notes: [await downloadsLaw(count, seed)] };
+}
+
+async function streamMoneyPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  return { failures: [], notes: [await streamMoneyLaw(count, seed)] };
 }
 
 async function clockPart({ count, seed }: SoakOrder): Promise<SoakReport> {

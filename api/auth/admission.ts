@@ -103,13 +103,13 @@ function checkPlace({ token }: Caller, request: FastifyRequest, door: Door): voi
 function checkSignature(
   { token: { fullSignatures, refuseReplays, signed } }: Caller,
   token: string,
-  { method, raw, headers }: FastifyRequest,
+  { method, originalUrl, headers }: FastifyRequest,
   { accounts, clock, settings }: Pick<Services, 'accounts' | 'clock' | 'settings'>,
   { replays }: Door,
 ): Admitted['checkBody'] {
   const secret = signed ? accounts.signingSecret(token) : undefined;
   if (secret === undefined) return undefined;
-  const url = raw.url ?? '';
+  const url = originalUrl;
   const at = url.indexOf('?');
   const date = headers[`x-${settings.brand}-date`];
   const request = {

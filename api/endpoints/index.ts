@@ -116,6 +116,7 @@ import {
   rotateToken,
 } from './accounts/tokens.ts';
 import { getChangelog } from './read/changelog.ts';
+import { STREAMS } from './read/streams.ts';
 import { listChanges, listVersions } from './read/versions.ts';
 import {
   callPublished,
@@ -158,6 +159,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   search,
   dataPoints,
   dataPoint,
+  ...STREAMS,
   sqlQuery,
   postSqlQuery,
   listViews,

@@ -1,5 +1,6 @@
 // An answer as HTTP: content type, metering headers, body, and the end of its charge.
 import { createReadStream } from 'node:fs';
+import type { OutgoingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { Body } from '../../store/duckdb/protocol.ts';
@@ -7,7 +8,7 @@ import { momentText } from '../../store/history/history.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
 import type { Charge } from '../../store/ledger/ledger.ts';
 import type { Settings } from '../../store/base/settings.ts';
-import type { Answer } from '../request/endpoint.ts';
+import type { Answer, StreamAnswer } from '../request/endpoint.ts';
 import { sendFile } from './fileAnswer.ts';
 import { LARGE_BYTES } from './heldAnswers.ts';
 
@@ -37,16 +38,14 @@ export function sendAnswer(
   { hold, watch }: Keeping,
 ): void {
   const { attribution, brand } = settings;
-  if (answer.kind === 'json' || answer.kind === 'text') {
-    sendText(reply, answer, brand);
-    return;
-  }
+  if (answer.kind === 'json' || answer.kind === 'text') return sendText(reply, answer, brand);
   if (answer.kind === 'file' || answer.kind === 'redirect') {
     credit(reply, brand, [answer.source], attribution);
     if (answer.kind === 'file') sendFile(reply, answer, watch);
     else sendRedirect(reply, answer, brand);
     return;
   }
+  if (answer.kind === 'stream') return sendStream(reply, answer, settings);
   if (answer.kind === 'unchanged') {
     meter(reply, brand, FREE);
     tellVersion(reply, brand, answer);
@@ -177,6 +176,39 @@ const FREE: Price = { messages: 0, premium: 0 };
 function meter(reply: FastifyReply, brand: string, { messages, premium }: Price): void {
   reply.header(`${brand}cloud-messages-used`, String(messages));
   reply.header(`${brand}cloud-premium-messages-used`, String(premium));
+}
+
+/**
+ * The headers, and then whatever happens: the stream writes to the socket itself, so that one message is
+ * made into bytes once for all its readers.
+ */
+function sendStream(
+  reply: FastifyReply,
+  answer: StreamAnswer,
+  { attribution, brand }: Settings,
+): void {
+  const { raw } = reply;
+  const { socket } = raw;
+  if (socket === null || socket.destroyed) {
+    answer.unopened();
+    return;
+  }
+  // What is sent is told by the account's usage.
+  meter(reply, brand, FREE);
+  credit(reply, brand, sourcesOf(answer), attribution);
+  reply.header(`${brand}cloud-stream-id`, answer.id);
+  reply.hijack();
+  const isChunked = raw.req.httpVersion !== '1.0';
+  raw.writeHead(200, {
+    ...(reply.getHeaders() as OutgoingHttpHeaders),
+    'content-type': 'text/event-stream; charset=utf-8',
+    // A proxy that gathers, compresses or keeps a stream breaks it.
+    'cache-control': 'no-cache, no-transform',
+    'x-accel-buffering': 'no',
+    ...(isChunked ? { 'transfer-encoding': 'chunked' } : { connection: 'close' }),
+  });
+  raw.flushHeaders();
+  answer.open(socket, isChunked);
 }
 
 const sourcesOf = ({ datasets }: { readonly datasets: readonly Dataset[] }): readonly string[] =>

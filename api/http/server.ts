@@ -15,6 +15,7 @@ import { failureAnswer, type FailureStyle } from '../request/failures.ts';
 import { checkBody, formOf, type JsonBody, readJson } from '../request/jsonBody.ts';
 import { pathLogged } from './logging.ts';
 import { expandPath } from './openapi.ts';
+import { spelledPath } from './streamPath.ts';
 import { readParameters } from '../request/parameters.ts';
 import { PaidFailure } from '../read/metering.ts';
 import { meterFailure, sendAnswer } from './reply.ts';
@@ -69,6 +70,7 @@ export async function buildServer(
   const server = Fastify({
     ...(await tlsOf(services.settings)),
     logger: false,
+    rewriteUrl: ({ url = '' }) => spelledPath(url),
     genReqId: countedIds(),
     routerOptions: {
       ignoreTrailingSlash: true,
@@ -289,8 +291,8 @@ async function answerOf(
     range: request.headers.range ?? '',
     ifRange: headerOf(request.headers, 'if-range'),
     address: addressOf(request, door),
-    accountShown: () =>
-      token === undefined ? undefined : services.accounts.identify(token).accountId,
+    identified: () => (token === undefined ? undefined : services.accounts.identify(token)),
+    lastEventId: headerOf(request.headers, 'last-event-id'),
     testCursors,
     ...ends,
   };

@@ -99,7 +99,7 @@ export async function answerOnce(call: Call, services: DownloadServices): Promis
   const link = await findLink(database, given.slice(LINK_PREFIX.length), clock());
   if (link === undefined) throw gone();
   // The address is enough; but who shows a token must be the one who paid.
-  const shown = call.accountShown();
+  const shown = call.identified()?.accountId;
   if (shown !== undefined && shown !== link.accountId) throw new Failure('NotFound');
   const publication = await publications.byId(link.publicationId);
   const type = publication && (await fileTypeById(database, publication.typeId));

@@ -1,21 +1,26 @@
 // What an endpoint is: one row of the table from which routes, checks, headers, OpenAPI, the
 // reference page and the authorization matrix derive (DESIGN.md idea 8).
 import type { ReadStream } from 'node:fs';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { TSchema } from 'typebox';
 import type { JournalParts } from '../../jobs/upkeep/journalRoll.ts';
 import type { Deliveries } from '../../jobs/deliveries/deliveries.ts';
 import type { Exports } from '../../jobs/export/exports.ts';
 import type { FileCheck } from '../../jobs/upkeep/fileCheck.ts';
+import type { Feeds } from '../../jobs/feeds/feeds.ts';
 import type { FetchParts } from '../../jobs/run/fetch.ts';
 import type { Runner } from '../../jobs/run/runner.ts';
 import type { MarketMemory } from '../../market/board/marketMemory.ts';
+import type { LiveBoard } from '../../market/live/liveBoard.ts';
+import type { LiveQuotes } from '../../market/live/liveQuotes.ts';
 import type { Scheduler } from '../../jobs/schedule/scheduler.ts';
 import type { SeriesEngine } from '../../query/series/series.ts';
 import type { SqlEngine } from '../../query/sql/run/run.ts';
 import type { Accounts } from '../../store/accounts/accounts.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import type { BillingDays } from '../../store/ledger/billingDays.ts';
+import type { Hub } from '../../store/bus/hub.ts';
 import type { Clock } from '../../store/base/clock.ts';
 import type { AtCrashPoint } from '../../store/base/crashPoints.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
@@ -36,6 +41,7 @@ import type { Scrub } from '../../store/catalog/scrub.ts';
 import type { Secrets } from '../../store/catalog/secrets.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import type { Storage } from '../../store/lake/storage.ts';
+import type { OpenStreams } from '../sse/openStreams.ts';
 import type { FailedTime } from './failedTime.ts';
 import type { FailureStyle } from './failures.ts';
 import type { Parameter, Values } from './parameters.ts';
@@ -80,6 +86,16 @@ export interface Services {
   readonly publications: Publications;
   readonly downloads: Uses;
   readonly failedTime: FailedTime;
+  readonly streams: Streaming;
+}
+
+/** What is told as it happens, and to whom. */
+export interface Streaming {
+  readonly hub: Hub;
+  readonly board: LiveBoard;
+  readonly quotes: LiveQuotes;
+  readonly open: OpenStreams;
+  readonly feeds: Feeds;
 }
 
 /** One request, checked. */
@@ -116,7 +132,9 @@ export interface Call {
   /** Where the caller is, as far as proxies that are trusted tell it. */
   readonly address: string;
   /** The account of a token that is shown where none is needed. @throws Failure for one that is no good. */
-  readonly accountShown: () => string | undefined;
+  readonly identified: () => Caller | undefined;
+  /** The header of that name: the last message of a stream that was read. */
+  readonly lastEventId: string;
   /** Once, when the answer is over: whether all of it was handed to the network. */
   readonly atEnd: (work: (whole: boolean) => void) => void;
   /** Where named queries stand in the test environment; undefined in production. */
@@ -144,6 +162,18 @@ export interface FileAnswer {
   readonly ended: (whole: boolean, length: number) => void;
 }
 
+/** Messages without an end, for as long as the caller listens. */
+export interface StreamAnswer {
+  readonly kind: 'stream';
+  /** By which its caller may change what it is sent. */
+  readonly id: string;
+  readonly datasets: readonly Dataset[];
+  /** The headers were written: from now on the socket is the stream's. */
+  readonly open: (socket: Socket, isChunked: boolean) => void;
+  /** It never was opened. */
+  readonly unopened: () => void;
+}
+
 export type Answer =
   | FileAnswer
   /** To an address of this server, below the root. */
@@ -154,6 +184,7 @@ export type Answer =
       /** Whom what is there must be credited to. */
       readonly source: string;
     }
+  | StreamAnswer
   | { readonly kind: 'json'; readonly value: unknown; readonly metering: 'free' | 'none' }
   /** The headers of an answer that was not read, for HEAD: it costs nothing and has no length. */
   | {

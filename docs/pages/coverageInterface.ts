@@ -130,7 +130,7 @@ export const INTERFACE: readonly CoverageRow[] = [
   ]),
   ...later('INTERFACE 1', [
     ...['upcoming-events', 'sentiment', 'options', 'technical indicators'],
-    ...['crypto', 'fx', 'tops, last, deep'],
+    ...['crypto', 'fx'],
     ...['options, crypto and fx symbols'],
     ...['exchange stats, hist'],
   ]),
@@ -337,5 +337,15 @@ export const INTERFACE: readonly CoverageRow[] = [
     ['symbols=A%2CB', 'stock#several symbols, an unknown one among them'],
     ['plain-text refusals', 'failures#no token'],
   ]),
-  ...later('INTERFACE 6', ['rules with the body [object Object]', 'streams below the REST base']),
+  ...later('INTERFACE 6', ['rules with the body [object Object]']),
+  ...rows('INTERFACE 6', [['streams below the REST base', 'test/api/streams/frames.test.ts']]),
+  ...rows('INTERFACE 2', [
+    ['framing', 'test/api/streams/frames.test.ts'],
+    ['names of streams, in any case', 'test/api/streams/frames.test.ts'],
+    ['tops, last and deep messages', 'test/api/streams/frames.test.ts'],
+    ['metering', 'test/api/streams/money.test.ts'],
+    ['channels of deep', 'test/api/streams/refusals.test.ts'],
+    ['resumption and heartbeats', 'test/api/streams/refusals.test.ts'],
+  ]),
+  ...rows('INTERFACE 1', [['tops, last, deep', 'test/api/streams/refusals.test.ts']]),
 ];

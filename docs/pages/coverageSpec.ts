@@ -77,7 +77,10 @@ export const SPEC: readonly CoverageRow[] = [
     ['budget: increased', 'account#calls answer again'],
     ['budget: removed', 'account#and calls answer again'],
   ]),
-  ...later('SPEC States and transitions', ['rule', 'streaming reserve cycle']),
+  ...later('SPEC States and transitions', ['rule']),
+  ...rows('SPEC States and transitions', [
+    ['streaming reserve cycle', 'test/api/streams/money.test.ts'],
+  ]),
   ...rows('SPEC Workspace datasets', [
     ['GET /data/:workspace/:id/:key?/:subkey?', 'read#own properties, newest first'],
     ['POST /data/:workspace/:id, wait', 'read#load it'],
@@ -133,7 +136,7 @@ export const SPEC: readonly CoverageRow[] = [
     ['signature that is wrong', 'signing#a signature with another secret'],
     ['signature of another time', 'signing#a right signature of another time'],
   ]),
-  ...later('SPEC Authentication', ['tokens of streams']),
+  ...rows('SPEC Authentication', [['tokens of streams', 'test/api/streams/refusals.test.ts']]),
   ...rows('SPEC Errors', [
     ['Incorrect Values', "malformed#a path that can't be decoded"],
     ['Incorrect Values, naming the parameter', 'failures#a bad number'],
@@ -178,11 +181,10 @@ export const SPEC: readonly CoverageRow[] = [
     ['weight 0', 'prices#weight 0: an object and no messages'],
     ['pay-as-you-go', 'admin#pay-as-you-go'],
   ]),
-  ...later('SPEC Limits', [
-    'symbols of a stream',
-    'webhook timeout',
-    'outputs and weights of alerts',
-    'volumes of streams',
+  ...later('SPEC Limits', ['webhook timeout', 'outputs and weights of alerts']),
+  ...rows('SPEC Limits', [
+    ['symbols of a stream', 'test/api/streams/refusals.test.ts'],
+    ['volumes of streams', 'test/api/streams/frames.test.ts'],
   ]),
   ...rows('SPEC Versioning', [
     ['v1', 'versions#the current one'],
@@ -229,5 +231,10 @@ export const SPEC: readonly CoverageRow[] = [
     ['/stock/{symbol}/company', 'reference#one of them'],
     ['/stock/{symbol}/estimates/{n}/{attribute}', 'reference#and of estimates'],
   ]),
-  ...later('SPEC other parts', ['/tops', 'data points', 'rules', 'streaming']),
+  ...later('SPEC other parts', ['rules']),
+  ...rows('SPEC other parts', [
+    ['/tops', 'test/api/streams/refusals.test.ts'],
+    ['data points', 'test/api/read/dataPoints.test.ts'],
+    ['streaming', 'test/api/streams/frames.test.ts'],
+  ]),
 ];

@@ -2,9 +2,9 @@
 import type { Day } from '../../query/time/days.ts';
 import type { InputId } from '../inputs/inputRow.ts';
 import type { ExchangeShape, Standing } from './exchange.ts';
-import type { Factors } from './factors.ts';
+import { type Factors, factorsOf } from './factors.ts';
 import { type History, historyOf } from './history.ts';
-import type { Listing } from './listings.ts';
+import { type Listing, listingsOf } from './listings.ts';
 
 /** What of an input is wanted. */
 export interface Wanted {
@@ -23,4 +23,13 @@ export interface Drawn extends Wanted {
 
 export function* histories({ factors, listings }: Drawn): Generator<[Listing, History]> {
   for (const listing of listings) yield [listing, historyOf(factors, listing)];
+}
+
+export function drawnOf(wanted: Wanted): Drawn {
+  const { shape, standing } = wanted;
+  const factors = factorsOf(shape.seed, standing.opened);
+  const all = listingsOf(shape.seed, shape.symbols);
+  // Who comes later is not there yet.
+  const listings = all.filter(({ firstDay }) => firstDay <= standing.closed);
+  return { ...wanted, factors, listings };
 }

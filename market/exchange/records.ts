@@ -3,9 +3,8 @@ import type { Day } from '../../query/time/days.ts';
 import { addDays } from '../../query/time/days.ts';
 import type { InputId } from '../inputs/inputRow.ts';
 import { hoursOf, keptFrom } from './exchange.ts';
-import { factorsOf } from './factors.ts';
-import { type Drawn, histories, type Wanted } from './drawn.ts';
-import { type Bar, type History, historyOf } from './history.ts';
+import { type Drawn, drawnOf, histories, type Wanted } from './drawn.ts';
+import { type History, historyOf } from './history.ts';
 import {
   balanceLines,
   cashLines,
@@ -14,18 +13,14 @@ import {
   peerLines,
 } from './statementRecords.ts';
 import { reportsOf, sharesAt } from './statements.ts';
-import { type Listing, listingsOf, SECTORS } from './listings.ts';
+import { type Listing, SECTORS } from './listings.ts';
 import { minutesOf } from './minutes.ts';
-import { detailOf, type Trade, tradesOf } from './trades.ts';
+import { newestTrades } from './ticks.ts';
+import { detailOf, tradesOf } from './trades.ts';
 import { VENUES } from './venues.ts';
 
 export function* linesOf(wanted: Wanted): Generator<string> {
-  const { shape, standing } = wanted;
-  const factors = factorsOf(shape.seed, standing.opened);
-  const all = listingsOf(shape.seed, shape.symbols);
-  // Who comes later is not there yet.
-  const listings = all.filter(({ firstDay }) => firstDay <= standing.closed);
-  yield* LINES[wanted.input]({ ...wanted, factors, listings });
+  yield* LINES[wanted.input](drawnOf(wanted));
 }
 
 type Lines = (drawn: Drawn) => Generator<string>;
@@ -189,31 +184,6 @@ function* dividendLines(drawn: Drawn): Generator<string> {
       const days = [paid, exDay, declared].join(',');
       const rest = 'Cash,USD,Ordinary dividend,quarterly';
       yield `${symbol},${exDay},1,${priceOf(cents)},${days},${rest}\n`;
-    }
-  }
-}
-
-interface Traded {
-  readonly listing: Listing;
-  readonly bar: Bar;
-  readonly trade: Trade;
-  readonly before: Trade | undefined;
-  /** Epoch milliseconds of the opening. */
-  readonly openMs: number;
-}
-
-/** The trades of the newest session, as far as it has come. */
-function* newestTrades(drawn: Drawn): Generator<Traded> {
-  const { listings, shape, standing } = drawn;
-  const { minutes, openMs } = hoursOf(standing.opened);
-  const some = { ...drawn, listings: listings.filter(({ at }) => at < shape.tickSymbols) };
-  for (const [listing, { bars }] of histories(some)) {
-    const bar = bars.at(-1);
-    if (bar?.day !== standing.opened) continue;
-    const trades = tradesOf({ seed: shape.seed, at: listing.at }, bar, minutes);
-    for (const [place, trade] of trades.entries()) {
-      if (openMs + trade.offsetMs >= standing.untilMs) break;
-      yield { listing, bar, trade, before: trades[place - 1], openMs };
     }
   }
 }

@@ -18,6 +18,8 @@ export interface Settings {
   readonly demo: boolean;
   /** Of the synthetic exchange. */
   readonly demoSymbols: number;
+  /** When it streams: in its hours, or always. */
+  readonly demoClock: 'always' | 'session';
   readonly zone: string;
   readonly bodyBytesMax: number;
   readonly children: number;
@@ -131,6 +133,7 @@ function engineSettings(text: Text, whole: Whole): EngineSettings {
   return {
     demo: onOff('TAPEDECK_DEMO', text('TAPEDECK_DEMO')),
     demoSymbols: whole('TAPEDECK_DEMO_SYMBOLS', 0, 300),
+    demoClock: demoClock(text('TAPEDECK_DEMO_CLOCK')),
     zone: zone('TAPEDECK_ZONE', text('TAPEDECK_ZONE')),
     bodyBytesMax: whole('TAPEDECK_BODY_BYTES', 1024, 1024 * GIGABYTE),
     children: whole('TAPEDECK_CHILDREN', 1, 64),
@@ -301,6 +304,11 @@ function clockBack(name: string, text: string): 'mark' | 'refuse' {
 function onOff(name: string, text: string): boolean {
   return matching(name, text, /^(on|off)$/, 'on or off') === 'on';
 }
+
+const demoClock = (text: string): 'always' | 'session' =>
+  matching('TAPEDECK_DEMO_CLOCK', text, /^(always|session)$/, 'always or session') === 'session'
+    ? 'session'
+    : 'always';
 
 function zone(name: string, text: string): string {
   try {

@@ -61,6 +61,12 @@ export const SETTINGS = [
     help: 'Symbols of the synthetic exchange, 0 to 300; 0 leaves it out.',
   },
   {
+    name: 'TAPEDECK_DEMO_CLOCK',
+    fallback: 'always',
+    unit: 'always|session',
+    help: 'When the synthetic exchange streams: outside its hours the last session over again, or not.',
+  },
+  {
     name: 'TAPEDECK_ZONE',
     fallback: 'America/New_York',
     unit: 'IANA zone',

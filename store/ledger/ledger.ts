@@ -159,7 +159,8 @@ export class Ledger {
     const messages = objects * order.weight;
     this.release(hold);
     const left = leftOf(caller, order.premium, own, token);
-    if (messages > 0 && messages > left.messages) throw new Failure(left.type);
+    // What was held is covered, also when a limit was lowered since.
+    if (messages > Math.max(left.messages, hold.messages)) throw new Failure(left.type);
     const add = (count: number): void => {
       own.used += count;
       token.used += count;

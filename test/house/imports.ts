@@ -21,6 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const ENTRY_POINTS = [
   ...['cli/main.ts', 'store/duckdb/child.ts'],
   ...['pipeline/decode/arrowWorker.ts', 'jobs/exchange/exchangeWorker.ts'],
+  ...['jobs/feeds/tapeWorker.ts'],
 ];
 
 /** Whole and tested before its first user: no range code counts sessions of the exchanges. */

@@ -8,6 +8,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   store: [
     ...[
       'base',
+      'bus',
       'queues',
       'duckdb',
       'catalog/tables',
@@ -27,11 +28,11 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...['bytes', 'values', 'batch', 'decode', 'conform', 'sources/base', 'merge', 'edit'],
     ...['sources/http', 'sources/postgres', 'sources/s3', 'sources', 'targets'],
   ],
-  market: ['inputs', 'derive', 'types', 'board', 'symbology', 'exchange'],
-  jobs: ['run', 'schedule', 'export', 'backup', 'upkeep', 'exchange', 'deliveries'],
+  market: ['inputs', 'derive', 'types', 'board', 'live', 'symbology', 'exchange'],
+  jobs: ['run', 'schedule', 'export', 'backup', 'upkeep', 'exchange', 'feeds', 'deliveries'],
   api: [
-    ...['request', 'auth', 'datasets', 'read', 'http', 'sql', 'market', 'stock', 'points'],
-    ...['reference', 'ingest', 'publications'],
+    ...['sse', 'request', 'auth', 'datasets', 'read', 'http', 'sql', 'market', 'stock', 'points'],
+    ...['reference', 'streams', 'ingest', 'publications'],
     ...['endpoints/accounts', 'endpoints/read', 'endpoints/data', 'endpoints/sources', 'endpoints'],
   ],
   app: ['.'],

@@ -51,6 +51,8 @@ export interface Target {
   /** Texts of a token that may be signed, and of one that is. */
   readonly signable: string;
   readonly signed: string;
+  /** Of a stream. */
+  readonly channel: string;
   /** Of a download: nobody was given this one. */
   readonly link: string;
 }
@@ -128,6 +130,16 @@ const OF_ACCOUNT = { reach: 'account' } as const satisfies Case;
 const OF_WORKSPACE = { reach: 'workspace' } as const satisfies Case;
 const OF_OPERATOR = { reach: 'operator', spends: 'account' } as const satisfies Case;
 
+/** Open to all tiers of these worlds; what it sends is counted later. */
+const STREAM = {
+  ...{ reach: 'core', metered: true, empty: true },
+  query: ({ symbol }) => `symbols=${symbol}`,
+} as const satisfies Case;
+const STATE_OF_CORE = {
+  reach: 'core',
+  query: ({ symbol }) => `symbols=${symbol}`,
+} as const satisfies Case;
+
 const EMPTY_OF_CORE = { reach: 'core', metered: true, empty: true } as const satisfies Case;
 
 /** One entry or more for each row of the table: a new endpoint says here how it is asked. */
@@ -171,6 +183,20 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   getSymbolsByFigi: { ...EMPTY_OF_CORE, query: () => 'figi=BBG000B9XRY4' },
   getSymbolsByRic: { ...EMPTY_OF_CORE, query: () => 'ric=AAPL.OQ' },
   searchSymbols: EMPTY_OF_CORE,
+  streamStocksUS: STREAM,
+  streamStocksUS1Second: STREAM,
+  streamStocksUS5Second: STREAM,
+  streamStocksUS1Minute: STREAM,
+  streamStocksUSNoUTP: STREAM,
+  streamStocksUSNoUTP1Second: STREAM,
+  streamStocksUSNoUTP5Second: STREAM,
+  streamStocksUSNoUTP1Minute: STREAM,
+  streamStocksOTC: STREAM,
+  streamTops: STATE_OF_CORE,
+  streamLast: STATE_OF_CORE,
+  streamDeep: STATE_OF_CORE,
+  getTopsLast: STATE_OF_CORE,
+  getDeepPart: STATE_OF_CORE,
   // What the points of the stock door's types are, and who reads them: test/api/read/dataPoints.test.ts.
   listDataPoints: { reach: 'core', answers: 404 },
   getDataPoint: { reach: 'core', metered: true, answers: 404 },

@@ -51,14 +51,24 @@ export async function ask(request: Request, manner: Manner): Promise<Answer> {
   };
   const answer = await send(url, { method, headers, agent: AGENT }, body);
   const header = (name: string): string | null => answer.headers[name]?.toString() ?? null;
+  const type = header('content-type') ?? '';
   return {
     status: answer.statusCode ?? 0,
-    type: header('content-type') ?? '',
-    text: (await answer.setEncoding('utf8').toArray()).join(''),
+    type,
+    text: type.startsWith('text/event-stream') ? hungUp(answer) : await textOf(answer),
     cost: header('svccloud-messages-used'),
     premium: header('svccloud-premium-messages-used'),
     retryAfter: header('retry-after'),
   };
+}
+
+const textOf = async (answer: IncomingMessage): Promise<string> =>
+  (await answer.setEncoding('utf8').toArray()).join('');
+
+/** A stream would go on for ever. */
+function hungUp(answer: IncomingMessage): string {
+  answer.destroy();
+  return '';
 }
 
 const AGENT = new Agent({ keepAlive: true });

@@ -1,0 +1,89 @@
+// Streams, one row each; where they share a path with a state of REST, the `Accept` header says which is
+// meant.
+import { Type } from 'typebox';
+import { answerDeep, answerDeepPart, answerLast, answerTops } from '../../streams/liveStates.ts';
+import { answerStream } from '../../streams/answerStream.ts';
+import { type StreamRow, STREAM_ROWS } from '../../sse/streamTable.ts';
+import { FIXED_PARAMETERS } from '../../reference/fixedPrice.ts';
+import type { Endpoint } from '../../request/endpoint.ts';
+import type { Parameter } from '../../request/parameters.ts';
+
+const HEARTBEAT_SECONDS_MAX = 300;
+
+const PARAMETERS: readonly Parameter[] = [
+  {
+    ...{ kind: 'list', name: 'symbols' },
+    help: 'At most 50; without them, or with `firehose`, all symbols (tier scale).',
+  },
+  { kind: 'boolean', name: 'nosnapshot', help: 'true: only what happens from now on.' },
+  {
+    ...{ kind: 'integer', name: 'heartbeat', least: 1, most: HEARTBEAT_SECONDS_MAX },
+    help: 'Seconds without a message after which a comment is sent; none by default.',
+  },
+  { kind: 'boolean', name: 'ids', help: 'true: each message has an id to go on from.' },
+  {
+    ...{ kind: 'text', name: 'resumeFrom', pattern: /^[\w-]{1,40}$/, rule: 'must be an id' },
+    help: 'Id of the last message that was read, as the header Last-Event-ID.',
+  },
+  { kind: 'boolean', name: 'events', help: 'true: gaps and the end are told as named events.' },
+];
+
+const CHANNELS: Parameter = {
+  ...{ kind: 'list', name: 'channels' },
+  help: 'Channels of deep: all of them by default.',
+};
+
+const endpointOf = (row: StreamRow): Endpoint => ({
+  id: `stream${row.name.charAt(0).toUpperCase()}${row.name.slice(1)}`,
+  method: 'GET',
+  path: `/${row.name}`,
+  token: 'publishable',
+  summary: row.summary,
+  weight: row.kind === 'quotes' ? '1 a message' : 'free',
+  parameters: [
+    ...PARAMETERS,
+    ...(row.kind === 'deep' ? [CHANNELS] : []),
+    ...(row.kind === 'quotes' ? [] : FIXED_PARAMETERS),
+  ],
+  answer: Type.String({
+    description: 'text/event-stream: `data: [message]`, CRLF CRLF, and so on',
+  }),
+  failures: 'data',
+  handle: (call, services) => {
+    const state = STATE_OF.get(row.name);
+    const isState = state !== undefined && !call.accept.includes('text/event-stream');
+    return isState ? state(call, services) : answerStream(row, call, services);
+  },
+});
+
+/** Paths that streams share with REST: a client says by `Accept` which it means. */
+const STATE_OF: ReadonlyMap<string, Endpoint['handle']> = new Map<string, Endpoint['handle']>([
+  ['tops', answerTops],
+  ['last', answerLast],
+  ['deep', answerDeep],
+]);
+
+const SYMBOLS: Parameter = {
+  ...{ kind: 'list', name: 'symbols' },
+  help: 'At most 50; all of them by default.',
+};
+const STATE_PARAMETERS = [SYMBOLS, ...FIXED_PARAMETERS];
+
+const stateOf = (
+  row: Pick<Endpoint, 'id' | 'path' | 'summary' | 'answer' | 'handle'>,
+): Endpoint => ({
+  ...{ ...row, method: 'GET', token: 'publishable', weight: 'free' },
+  ...{ parameters: STATE_PARAMETERS, failures: 'data' },
+});
+
+export const STREAMS: readonly Endpoint[] = [
+  ...STREAM_ROWS.map(endpointOf),
+  stateOf({
+    ...{ id: 'getTopsLast', path: '/tops/last', summary: 'The last sale of each symbol.' },
+    ...{ answer: Type.Array(Type.Object({}, { additionalProperties: true })), handle: answerLast },
+  }),
+  stateOf({
+    ...{ id: 'getDeepPart', path: '/deep/:channel', summary: 'One channel of deep, by symbol.' },
+    ...{ answer: Type.Object({}, { additionalProperties: true }), handle: answerDeepPart },
+  }),
+];

@@ -1,0 +1,181 @@
+// One open stream: what is written to its socket is paid for, and a reader that does not read ends or gets
+// only the newest.
+import type { Socket } from 'node:net';
+import { Batch, type Frame } from '../../store/bus/batch.ts';
+import { asChunk, eventFrame, HEARTBEAT, LAST_CHUNK } from '../../store/bus/frames.ts';
+import type { Group, Subscriber, Subscription } from '../../store/bus/group.ts';
+import type { Hub } from '../../store/bus/hub.ts';
+import type { StreamMeter } from './meter.ts';
+
+/** Bytes that may wait for a reader; for the streams of all symbols. */
+const WAITING_BYTES_MAX = 1024 ** 2;
+const FIREHOSE_WAITING_BYTES_MAX = 8 * 1024 ** 2;
+/** Charges are written, and the token is asked for, so often. */
+const SETTLE_MS = 10_000;
+const CHECK_MS = 5_000;
+
+/** Why a stream ended, as who asked for events is told. */
+export type EndReason =
+  'quota' | 'token' | 'slow' | 'stopping' | 'closed' | 'source' | 'permission';
+
+/** The newest message of a symbol as JSON; undefined where there is none. */
+export type Newest = (symbol: string) => string | undefined;
+
+interface ConnectionParts {
+  readonly socket: Socket;
+  /** HTTP/1.0 knows no chunks. */
+  readonly isChunked: boolean;
+  readonly hub: Hub;
+  readonly meter: StreamMeter;
+  readonly subscription: Subscription;
+  readonly newest: Newest;
+  /** Tells gaps, notices and its end by name. */
+  readonly events: boolean;
+  /** 0 for none. */
+  readonly heartbeatMs: number;
+  /** Whether the token is still one. */
+  readonly isAllowed: () => boolean;
+  readonly nowMs: number;
+  readonly onEnd: (reason: EndReason) => void;
+}
+
+export class StreamConnection implements Subscriber {
+  readonly #parts: ConnectionParts;
+  #group: Group;
+  #newest: Newest;
+  /** Symbols whose newest message is still to be sent, when the reader reads again. */
+  readonly #missed = new Set<string>();
+  #isOpen = true;
+  #hasWritten = false;
+  #writtenMs: number;
+  #settledMs: number;
+  #checkedMs: number;
+
+  constructor(parts: ConnectionParts) {
+    this.#parts = parts;
+    this.#newest = parts.newest;
+    this.#writtenMs = this.#settledMs = this.#checkedMs = parts.nowMs;
+    this.#group = parts.hub.join(parts.subscription, this);
+    parts.socket.on('drain', () => this.#catchUp());
+    parts.socket.once('close', () => this.end('closed'));
+  }
+
+  get subscription(): Subscription {
+    return this.#group.subscription;
+  }
+
+  get messages(): number {
+    return this.#parts.meter.charged;
+  }
+
+  /** What it missed since the message of an id, and how much of that is not held any more. */
+  resume(id: string): void {
+    const { frames, gap } = this.#group.after(id);
+    if (gap !== 0) this.#tell('gap', { messages: gap });
+    if (frames.length > 0) this.take(new Batch(frames));
+  }
+
+  /** The newest message of each of these symbols, as it stands now. */
+  sendNewest(symbols: Iterable<string>): void {
+    for (const symbol of symbols) this.#missed.add(symbol);
+    this.#catchUp();
+  }
+
+  /** Another subscription in place of this one. */
+  change(subscription: Subscription, newest: Newest): void {
+    if (!this.#isOpen) return;
+    this.#parts.hub.leave(this.#group, this);
+    this.#newest = newest;
+    this.#group = this.#parts.hub.join(subscription, this);
+  }
+
+  take(batch: Batch): void {
+    if (!this.#isOpen) return;
+    if (!this.#isFull()) {
+      this.#write(batch);
+      return;
+    }
+    if (this.subscription.intervalMs === 0) this.end('slow');
+    else for (const { symbol } of batch.frames) this.#missed.add(symbol);
+  }
+
+  /** Once a second or so. */
+  look(nowMs: number): void {
+    if (!this.#isOpen) return;
+    const { heartbeatMs, isAllowed, meter } = this.#parts;
+    if (nowMs - this.#checkedMs >= CHECK_MS) {
+      this.#checkedMs = nowMs;
+      if (!isAllowed()) {
+        this.end('token');
+        return;
+      }
+    }
+    if (nowMs - this.#settledMs >= SETTLE_MS) {
+      this.#settledMs = nowMs;
+      if (!meter.renew()) {
+        this.end('quota');
+        return;
+      }
+    }
+    if (this.#hasWritten) this.#writtenMs = nowMs;
+    this.#hasWritten = false;
+    if (heartbeatMs > 0 && nowMs - this.#writtenMs >= heartbeatMs && !this.#isFull()) {
+      this.#writtenMs = nowMs;
+      this.#put(HEARTBEAT);
+    }
+  }
+
+  end(reason: EndReason): void {
+    if (!this.#isOpen) return;
+    this.#tell('end', { reason });
+    this.#isOpen = false;
+    const { hub, isChunked, meter, onEnd, socket } = this.#parts;
+    hub.leave(this.#group, this);
+    meter.close();
+    if (reason === 'slow') socket.destroy();
+    else if (!socket.destroyed) socket.end(isChunked ? LAST_CHUNK : '');
+    onEnd(reason);
+  }
+
+  #write(batch: Batch): void {
+    const paid = this.#parts.meter.pay(batch.frames.length);
+    if (paid > 0) {
+      const sent = batch.upTo(paid);
+      this.#parts.socket.write(this.#parts.isChunked ? sent.chunk : sent.bytes);
+      this.#hasWritten = true;
+    }
+    if (paid < batch.frames.length) this.end('quota');
+  }
+
+  /** Sends what was missed as far as the reader takes it. */
+  #catchUp(): void {
+    while (this.#missed.size > 0 && this.#isOpen && !this.#isFull()) {
+      const frames: Frame[] = [];
+      for (const symbol of this.#missed) {
+        this.#missed.delete(symbol);
+        const json = this.#newest(symbol);
+        if (json !== undefined) frames.push(this.#group.framed(symbol, json));
+        if (frames.length === AT_ONCE) break;
+      }
+      if (frames.length > 0) this.#write(new Batch(frames));
+    }
+  }
+
+  #isFull(): boolean {
+    const isFirehose = this.subscription.symbols === undefined;
+    const most = isFirehose ? FIREHOSE_WAITING_BYTES_MAX : WAITING_BYTES_MAX;
+    return this.#parts.socket.writableLength > most;
+  }
+
+  #tell(name: string, value: object): void {
+    if (this.#parts.events && this.#isOpen) this.#put(eventFrame(name, value));
+  }
+
+  #put(bytes: Buffer): void {
+    if (this.#parts.socket.destroyed) return;
+    this.#parts.socket.write(this.#parts.isChunked ? asChunk(bytes) : bytes);
+  }
+}
+
+/** Messages that are made at once for one reader. */
+const AT_ONCE = 100;

@@ -1,0 +1,79 @@
+// The open streams of a server: how many there may be, and what is due for each of them.
+import type { Clock } from '../../store/base/clock.ts';
+import { Failure } from '../../store/base/failure.ts';
+import type { EndReason, StreamConnection } from './connection.ts';
+
+/** Of the server, and of one account. */
+const STREAMS_MAX = 12_000;
+const ACCOUNT_STREAMS_MAX = 2_000;
+const LOOK_MS = 1_000;
+
+interface Open {
+  readonly accountId: string;
+  readonly connection: StreamConnection;
+}
+
+export class OpenStreams {
+  readonly #clock: Clock;
+  readonly #open = new Map<string, Open>();
+  readonly #byAccount = new Map<string, number>();
+  readonly #ended = new Map<EndReason, number>();
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** @throws Failure Busy where there is no room, or the server is stopping. */
+  checkRoom(accountId: string): void {
+    if (this.#isClosed) throw new Failure('Busy', 'the server is stopping');
+    if (this.#open.size >= STREAMS_MAX) {
+      throw new Failure('Busy', `the server has ${STREAMS_MAX} streams open, which is the most`);
+    }
+    if ((this.#byAccount.get(accountId) ?? 0) >= ACCOUNT_STREAMS_MAX) {
+      throw new Failure('Busy', `the account has ${ACCOUNT_STREAMS_MAX} streams open, the most`);
+    }
+  }
+
+  add(id: string, accountId: string, connection: StreamConnection): void {
+    this.#open.set(id, { accountId, connection });
+    this.#byAccount.set(accountId, (this.#byAccount.get(accountId) ?? 0) + 1);
+    this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref();
+  }
+
+  ended(id: string, reason: EndReason): void {
+    const open = this.#open.get(id);
+    if (open === undefined) return;
+    this.#open.delete(id);
+    const left = (this.#byAccount.get(open.accountId) ?? 1) - 1;
+    if (left > 0) this.#byAccount.set(open.accountId, left);
+    else this.#byAccount.delete(open.accountId);
+    this.#ended.set(reason, (this.#ended.get(reason) ?? 0) + 1);
+    if (this.#open.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** A stream of the account; undefined when it is not open, or another account's. */
+  find(id: string, accountId: string): StreamConnection | undefined {
+    const open = this.#open.get(id);
+    return open?.accountId === accountId ? open.connection : undefined;
+  }
+
+  state(): { readonly open: number; readonly ended: ReadonlyMap<EndReason, number> } {
+    return { open: this.#open.size, ended: this.#ended };
+  }
+
+  /** Ends all of them; none is opened any more. */
+  close(): void {
+    this.#isClosed = true;
+    for (const { connection } of [...this.#open.values()]) connection.end('stopping');
+    clearInterval(this.#timer);
+  }
+
+  #look(): void {
+    const nowMs = this.#clock();
+    for (const { connection } of [...this.#open.values()]) connection.look(nowMs);
+  }
+}

@@ -1,0 +1,90 @@
+// The streams of the original (INTERFACE.md 2.2): what each sends, how often, and whose data it is of.
+import type { InputId } from '../../market/inputs/inputRow.ts';
+import { deepTopic } from '../../market/live/liveBoard.ts';
+
+interface Named {
+  readonly name: string;
+  readonly summary: string;
+  /** As its messages are told in the account's usage. */
+  readonly usageKey: string;
+  /** Inputs of CORE: who may not read one of those that are there, or sees it delayed, gets no stream. */
+  readonly inputs: readonly InputId[];
+}
+
+export type StreamRow = Named &
+  (
+    | { readonly kind: 'quotes'; readonly intervalMs: number }
+    | { readonly kind: 'ticks'; readonly topic: 'tops' | 'last' }
+    | { readonly kind: 'deep' }
+  );
+
+/** A quote changes with each tick: as often as a person, or a chart, can see. */
+const QUOTE_MS = 50;
+const TICKS: readonly InputId[] = ['TRADES', 'QUOTES'];
+
+const quotes = (name: string, intervalMs: number): StreamRow => ({
+  ...{ kind: 'quotes', name, intervalMs, usageKey: name.toUpperCase() },
+  summary: `Quotes as they change, at most one of a symbol in ${wordsOf(intervalMs)}.`,
+  inputs: TICKS,
+});
+
+const wordsOf = (ms: number): string =>
+  ms < 1_000 ? `${ms} ms` : ms < 60_000 ? `${ms / 1_000} s` : 'a minute';
+
+const EVERY: readonly (readonly [suffix: string, intervalMs: number])[] = [
+  ['', QUOTE_MS],
+  ['1Second', 1_000],
+  ['5Second', 5_000],
+  ['1Minute', 60_000],
+];
+
+export const STREAM_ROWS: readonly StreamRow[] = [
+  ...['stocksUS', 'stocksUSNoUTP'].flatMap((name) =>
+    EVERY.map(([suffix, intervalMs]) => quotes(`${name}${suffix}`, intervalMs)),
+  ),
+  quotes('stocksOTC', QUOTE_MS),
+  {
+    ...{ kind: 'ticks', name: 'tops', topic: 'tops', usageKey: 'TOPS', inputs: TICKS },
+    summary: 'Best bid and ask and the last sale, each time one of them changes.',
+  },
+  {
+    ...{ kind: 'ticks', name: 'last', topic: 'last', usageKey: 'LAST', inputs: ['TRADES'] },
+    summary: 'Every sale that is shown as a last price.',
+  },
+  {
+    ...{ kind: 'deep', name: 'deep', usageKey: 'IEX_DEEP', inputs: TICKS },
+    summary: 'Everything of the book of one symbol, by channels.',
+  },
+];
+
+const CHANNELS: readonly string[] = [
+  ...['deep', 'auction', 'book', 'op-halt-status', 'official-price', 'security-event'],
+  ...['ssr-status', 'system-event', 'trades', 'trade-breaks', 'trading-status'],
+];
+
+/** Spellings that clients send. */
+const CHANNEL_OF: ReadonlyMap<string, string> = new Map([
+  ...CHANNELS.map((channel): [string, string] => [channel, channel]),
+  ...CHANNELS.map((channel): [string, string] => [channel.replaceAll('-', ''), channel]),
+  ...(['ssr', 'tradebreak', 'tradebreaks'] as const).map((name): [string, string] => [
+    name,
+    name === 'ssr' ? 'ssr-status' : 'trade-breaks',
+  ]),
+]);
+
+export const CHANNEL_NAMES = CHANNELS;
+
+/** Undefined for a channel that there is not. */
+export const channelOf = (text: string): string | undefined => CHANNEL_OF.get(text.toLowerCase());
+
+export const topicsOf = (row: StreamRow, channels: readonly string[]): readonly string[] => {
+  if (row.kind === 'deep') return channels.map(deepTopic);
+  return row.kind === 'ticks' ? [row.topic] : [];
+};
+
+const BY_NAME: ReadonlyMap<string, string> = new Map(
+  STREAM_ROWS.map(({ name }) => [name.toLowerCase(), name]),
+);
+
+/** As the table spells it; clients write it in lower case too. */
+export const streamName = (text: string): string | undefined => BY_NAME.get(text.toLowerCase());

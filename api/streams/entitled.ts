@@ -1,0 +1,81 @@
+// Who may see what happens as it happens, and of which symbols it is asked.
+import type { InputId } from '../../market/inputs/inputRow.ts';
+import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
+import { Failure } from '../../store/base/failure.ts';
+import type { Caller } from '../../store/accounts/callers.ts';
+import { callerOf, datasetOf, delayOf } from '../auth/access.ts';
+import type { Call, Services } from '../request/endpoint.ts';
+import { listOf, refuse } from '../request/parameters.ts';
+import { type StreamRow, STREAM_ROWS } from '../sse/streamTable.ts';
+import { symbolOf, type StockServices } from '../stock/knownSymbols.ts';
+import { tickersOf } from '../stock/symbology.ts';
+
+/** SPEC.md "Limits". */
+const SYMBOLS_MAX = 50;
+/** In place of symbols: all of them, as a client of the original asks for them. */
+const FIREHOSE = 'FIREHOSE';
+
+export type StreamServices = StockServices & Pick<Services, 'accounts' | 'streams'>;
+
+const rowOf = (name: string): StreamRow => {
+  const row = STREAM_ROWS.find((one) => one.name === name);
+  if (row === undefined) throw new RangeError(`there is no stream ${name}`);
+  return row;
+};
+
+export const TOPS = rowOf('tops');
+export const LAST = rowOf('last');
+export const DEEP = rowOf('deep');
+
+/** @throws Failure FreeTierNotAllowed, TierNotAllowed. */
+export function checkTier({ tier }: Caller): void {
+  if (tier.streaming) return;
+  throw new Failure(tier.name === 'free' ? 'FreeTierNotAllowed' : 'TierNotAllowed');
+}
+
+/** Inputs that are there, which the caller must read as they happen. @throws Failure of the first other. */
+export function entitledTo(
+  { inputs }: Pick<StreamRow, 'inputs'>,
+  call: Pick<Call, 'caller'>,
+  { lake }: Pick<Services, 'lake'>,
+): ReadonlyMap<InputId, Dataset> {
+  const caller = callerOf(call.caller);
+  const there = inputs.filter((input) => lake.directory.dataset(CORE, input) !== undefined);
+  return new Map(
+    there.map((input): [InputId, Dataset] => {
+      const dataset = datasetOf(caller, CORE, input, lake);
+      if (delayOf(caller, dataset, lake) > 0) throw new Failure('EnterprisePermissionRequired');
+      return [input, dataset];
+    }),
+  );
+}
+
+/** What a feed tells and nobody stores is told to the owner of CORE alone. */
+export const hearsNothing = (
+  readable: ReadonlyMap<InputId, Dataset>,
+  { caller }: Pick<Call, 'caller'>,
+  { lake }: Pick<Services, 'lake'>,
+): boolean =>
+  readable.size === 0 &&
+  lake.directory.workspace(CORE)?.accountId !== callerOf(caller).accountId;
+
+/** Undefined for all. @throws Failure InvalidParameter, NoSymbol. */
+export async function symbolsOf(
+  { kind }: Pick<StreamRow, 'kind'>,
+  call: Call,
+  services: StockServices,
+): Promise<readonly string[] | undefined> {
+  const given = (listOf(call.query, 'symbols') ?? [])
+    .map(symbolOf)
+    .filter((symbol) => symbol !== '');
+  const isAll = given.length === 0 || given.includes(FIREHOSE);
+  if (isAll && kind === 'deep') throw new Failure('NoSymbol');
+  if (isAll) return undefined;
+  const named = [...new Set(given)];
+  if (kind === 'deep' && named.length > 1) return refuse('symbols', 'must be one symbol with deep');
+  if (named.length > SYMBOLS_MAX) {
+    const rule = 'open another connection for more';
+    return refuse('symbols', `has at most ${SYMBOLS_MAX} symbols: ${rule}`);
+  }
+  return [...new Set(await tickersOf(named, call, services))];
+}

@@ -1,0 +1,81 @@
+// The states of streams as REST (INTERFACE.md 1 "tops", "last", "deep"): where each symbol stands now.
+import {
+  bookOf,
+  deepOf,
+  deepTradeOf,
+  lastOf,
+  stateOf,
+  topsOf,
+} from '../../market/live/liveMessages.ts';
+import { STATE_CHANNELS } from '../../market/live/liveBoard.ts';
+import { type LiveSymbol, TRADES_SHOWN } from '../../market/live/liveSymbol.ts';
+import { STATES } from '../../market/live/tick.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { answerFixed } from '../reference/fixedPrice.ts';
+import type { Answer, Call } from '../request/endpoint.ts';
+import { channelOf, type StreamRow } from '../sse/streamTable.ts';
+import { DEEP, entitledTo, hearsNothing, LAST, type StreamServices, symbolsOf, TOPS } from './entitled.ts';
+import { restoreSymbols } from './restored.ts';
+
+const FREE = (usageKey: string) => ({ usageKey, weight: 0 });
+
+export const answerTops = (call: Call, services: StreamServices): Promise<Answer> =>
+  answerFixed(call, services, FREE('TOPS'), async () =>
+    (await standing(TOPS, call, services)).map(topsOf),
+  );
+
+export const answerLast = (call: Call, services: StreamServices): Promise<Answer> =>
+  answerFixed(call, services, FREE('LAST'), async () =>
+    (await standing(LAST, call, services)).filter(({ last }) => last !== undefined).map(lastOf),
+  );
+
+/** `/deep` of one symbol, whole. */
+export const answerDeep = (call: Call, services: StreamServices): Promise<Answer> =>
+  answerFixed(call, services, FREE('IEX_DEEP'), async () => {
+    const [live] = await standing(DEEP, call, services);
+    return live === undefined ? {} : deepOf(live, services.streams.board.systemEvent);
+  });
+
+type Part = (live: LiveSymbol) => unknown;
+
+const PARTS: ReadonlyMap<string, Part> = new Map<string, Part>([
+  ['book', bookOf],
+  ['trades', ({ trades }) => trades.slice(-TRADES_SHOWN).map(deepTradeOf).toReversed()],
+  ['trade-breaks', ({ breaks }) => breaks.slice(-TRADES_SHOWN).map(deepTradeOf).toReversed()],
+  ...STATES.map((name): [string, Part] => {
+    const [channel] = STATE_CHANNELS[name];
+    return [channel, (live) => stateOf(live, name)];
+  }),
+]);
+
+/** One channel of `/deep`, by symbol; the system event is the market's. */
+export async function answerDeepPart(call: Call, services: StreamServices): Promise<Answer> {
+  const channel = channelOf(call.path['channel'] ?? '') ?? '';
+  const part = PARTS.get(channel);
+  if (part === undefined) throw new Failure('NotFound');
+  return answerFixed(call, services, FREE('IEX_DEEP'), async () => {
+    if (channel === 'system-event') {
+      await services.streams.feeds.wake();
+      const readable = entitledTo(DEEP, call, services);
+      if (hearsNothing(readable, call, services)) return {};
+      return services.streams.board.systemEvent;
+    }
+    const all = await standing({ ...DEEP, kind: 'ticks' }, call, services);
+    return Object.fromEntries(all.map((live) => [live.symbol, part(live)]));
+  });
+}
+
+/** Symbols that are asked for, those that anything is known of, or all. */
+async function standing(
+  row: Pick<StreamRow, 'inputs' | 'kind'>,
+  call: Call,
+  services: StreamServices,
+): Promise<readonly LiveSymbol[]> {
+  const readable = entitledTo(row, call, services);
+  const symbols = await symbolsOf(row, call, services);
+  if (hearsNothing(readable, call, services)) return [];
+  const { board, feeds } = services.streams;
+  await feeds.wake();
+  if (symbols !== undefined) await restoreSymbols(symbols, readable, call, services);
+  return (symbols ?? board.symbols()).flatMap((symbol) => board.get(symbol) ?? []);
+}

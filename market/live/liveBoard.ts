@@ -1,0 +1,235 @@
+// The board of last values: what feeds told of each symbol, and who is told of it. A tick changes one symbol
+// and goes to its topics; what a message says is made only where someone listens.
+import type { Day } from '../../query/time/days.ts';
+import { dayAt } from '../derive/words.ts';
+import type { Row } from '../derive/values.ts';
+import { bookOf, deepTradeOf, lastOf, stateOf, topsOf } from './liveMessages.ts';
+import {
+  LEVELS_MAX,
+  type LiveSymbol,
+  MINUTES_KEPT,
+  newSymbol,
+  TRADES_SHOWN,
+} from './liveSymbol.ts';
+import type { LevelTick, StateName, Tick, TradeTick } from './tick.ts';
+
+/** Symbols of which anything is kept; ticks of more are counted and dropped. */
+const SYMBOLS_MAX = 50_000;
+/** Topic of everything that changes a quote. */
+export const QUOTE_TOPIC = 'quote';
+
+type Publish = (topic: string, symbol: string, make: () => string | undefined) => void;
+
+/** Channel of `/deep` and its message type, of each state. */
+export const STATE_CHANNELS: Readonly<Record<StateName, readonly [channel: string, type: string]>> =
+  {
+    tradingStatus: ['trading-status', 'tradingstatus'],
+    opHaltStatus: ['op-halt-status', 'ophaltstatus'],
+    ssrStatus: ['ssr-status', 'ssr'],
+    securityEvent: ['security-event', 'securityevent'],
+    officialPrice: ['official-price', 'officialprice'],
+    auction: ['auction', 'auction'],
+    systemEvent: ['system-event', 'systemevent'],
+  };
+
+export class LiveBoard {
+  readonly #tell: Publish;
+  /** What happened before is being told: it is known, and no news. */
+  #isPast = false;
+  readonly #symbols = new Map<string, LiveSymbol>();
+  #seq = 0;
+  #dropped = 0;
+  /** Of the market as a whole. */
+  #systemEvent: Row = {};
+
+  constructor(publish: Publish) {
+    this.#tell = publish;
+  }
+
+  get(symbol: string): LiveSymbol | undefined {
+    return this.#symbols.get(symbol);
+  }
+
+  symbols(): readonly string[] {
+    return [...this.#symbols.keys()];
+  }
+
+  get systemEvent(): Row {
+    return this.#systemEvent;
+  }
+
+  state(): { readonly symbols: number; readonly messages: number; readonly dropped: number } {
+    return { symbols: this.#symbols.size, messages: this.#seq, dropped: this.#dropped };
+  }
+
+  /** Another day begins, or a feed anew: nothing is known of any symbol. */
+  clear(): void {
+    this.#symbols.clear();
+    this.#systemEvent = {};
+  }
+
+  /** Ticks that are news to nobody. */
+  catchUp(ticks: readonly Tick[]): void {
+    this.#isPast = true;
+    for (const tick of ticks) this.apply(tick);
+    this.#isPast = false;
+  }
+
+  apply(tick: Tick): void {
+    if (tick.kind === 'state' && tick.state === 'systemEvent') this.#systemEvent = tick.value;
+    const live = this.#of(tick.symbol);
+    if (live === undefined) return;
+    this.#seq += 1;
+    live.seq = this.#seq;
+    live.updatedMs = Math.max(live.updatedMs, tick.timeMs);
+    if (tick.kind === 'quote') {
+      live.bidPrice = tick.bidPrice;
+      live.bidSize = tick.bidSize;
+      live.askPrice = tick.askPrice;
+      live.askSize = tick.askSize;
+      this.#tellTop(live);
+    } else if (tick.kind === 'level') {
+      this.#level(live, tick);
+    } else if (tick.kind === 'state') {
+      live.states.set(tick.state, tick.value);
+      const [channel, type] = STATE_CHANNELS[tick.state];
+      this.#deep(live, channel, type, () => stateOf(live, tick.state));
+    } else if (tick.kind === 'trade') {
+      this.#trade(live, tick);
+    } else {
+      this.#broken(live, { ...tick, kind: 'trade' });
+    }
+  }
+
+  #publish(topic: string, symbol: string, make: () => string | undefined): void {
+    if (!this.#isPast) this.#tell(topic, symbol, make);
+  }
+
+  #of(symbol: string): LiveSymbol | undefined {
+    const known = this.#symbols.get(symbol);
+    if (known !== undefined) return known;
+    if (this.#symbols.size >= SYMBOLS_MAX) {
+      this.#dropped += 1;
+      return undefined;
+    }
+    const made = newSymbol(symbol);
+    this.#symbols.set(symbol, made);
+    return made;
+  }
+
+  #tellTop(live: LiveSymbol): void {
+    const { symbol } = live;
+    this.#publish('tops', symbol, () => JSON.stringify(topsOf(live)));
+    this.#publish(QUOTE_TOPIC, symbol, NOTHING);
+  }
+
+  #trade(live: LiveSymbol, tick: TradeTick): void {
+    const { symbol } = live;
+    live.trades.push(tick);
+    if (live.trades.length > TRADES_SHOWN * 2) live.trades.splice(0, TRADES_SHOWN);
+    addToDay(live, tick);
+    if (tick.isOutsideRegularHours === true) live.lastExtended = tick;
+    else if (tick.isOddLot === true) live.lastOddLot = tick;
+    else keepLast(live, tick);
+    if (live.last === tick) this.#publish('last', symbol, () => JSON.stringify(lastOf(live)));
+    this.#deep(live, 'trades', 'trades', () => deepTradeOf(tick));
+    this.#tellTop(live);
+  }
+
+  /** What it closed, and the volume of the day, are corrected as far as that is known. */
+  #broken(live: LiveSymbol, tick: TradeTick): void {
+    live.breaks.push(tick);
+    if (live.breaks.length > TRADES_SHOWN * 2) live.breaks.splice(0, TRADES_SHOWN);
+    const at = live.trades.findIndex(({ tradeId }) => tradeId === tick.tradeId);
+    const [broken] = at < 0 ? [] : live.trades.splice(at, 1);
+    if (broken !== undefined && live.day !== undefined && isRegular(broken)) {
+      live.day.volume = Math.max(0, live.day.volume - broken.size);
+    }
+    if (live.last?.tradeId === tick.tradeId) {
+      live.last = live.trades.findLast((one) => isRegular(one) && one.isOddLot !== true);
+      this.#publish('last', live.symbol, () => JSON.stringify(lastOf(live)));
+    }
+    this.#deep(live, 'trade-breaks', 'tradebreak', () => deepTradeOf(tick));
+    this.#tellTop(live);
+  }
+
+  #level(live: LiveSymbol, { isPart, price, side, size, timeMs }: LevelTick): void {
+    const levels = side === 'bid' ? live.bids : live.asks;
+    if (size <= 0) levels.delete(price);
+    else if (levels.has(price) || levels.size < LEVELS_MAX) levels.set(price, { size, timeMs });
+    if (side === 'bid') {
+      live.bidPrice = bestOf(levels, price, live.bidPrice, (one, other) => one > other);
+      live.bidSize = levels.get(live.bidPrice)?.size ?? 0;
+    } else {
+      live.askPrice = bestOf(levels, price, live.askPrice, (one, other) => one < other);
+      live.askSize = levels.get(live.askPrice)?.size ?? 0;
+    }
+    if (isPart === true) return;
+    this.#deep(live, 'book', 'book', () => bookOf(live));
+    this.#tellTop(live);
+  }
+
+  /** One message, in the topics of its channel and of all channels. */
+  #deep(
+    { seq, symbol }: LiveSymbol,
+    channel: string,
+    messageType: string,
+    make: () => object,
+  ): void {
+    let json: string | undefined;
+    const envelope = (): string => {
+      json ??= JSON.stringify({ symbol, messageType, data: make(), seq });
+      return json;
+    };
+    this.#publish(deepTopic(channel), symbol, envelope);
+    this.#publish(deepTopic('deep'), symbol, envelope);
+  }
+}
+
+function keepLast(live: LiveSymbol, tick: TradeTick): void {
+  const { byMinute } = live;
+  const before = byMinute.at(-1);
+  if (before !== undefined && minuteOf(before) === minuteOf(tick)) byMinute.pop();
+  byMinute.push(tick);
+  if (byMinute.length > MINUTES_KEPT) byMinute.shift();
+  live.last = tick;
+}
+
+const minuteOf = ({ timeMs }: TradeTick): number => Math.floor(timeMs / 60_000);
+
+export const deepTopic = (channel: string): string => `deep/${channel}`;
+
+type Levels = LiveSymbol['bids'];
+
+/** The best price after one changed; all are looked at only when the best one went. 0 for none. */
+function bestOf(
+  levels: Levels,
+  changed: number,
+  best: number,
+  isBetter: (one: number, other: number) => boolean,
+): number {
+  if (levels.has(changed)) return best === 0 || isBetter(changed, best) ? changed : best;
+  if (changed !== best && best !== 0) return best;
+  let found = 0;
+  for (const price of levels.keys()) if (found === 0 || isBetter(price, found)) found = price;
+  return found;
+}
+
+/** Who makes quotes of it knows what they say. */
+const NOTHING = (): undefined => undefined;
+
+const isRegular = (tick: TradeTick): boolean => tick.isOutsideRegularHours !== true;
+
+function addToDay(live: LiveSymbol, tick: TradeTick): void {
+  if (!isRegular(tick)) return;
+  const date: Day = dayAt(tick.timeMs);
+  if (live.day === undefined || live.day.date < date) {
+    live.day = { date, open: null, high: null, low: null, volume: 0 };
+  }
+  const { day } = live;
+  if (day.date !== date) return;
+  day.volume += tick.size;
+  day.open ??= tick.price;
+  day.high = Math.max(day.high ?? tick.price, tick.price);
+  day.low = Math.min(day.low ?? tick.price, tick.price);
+}

@@ -1,0 +1,72 @@
+// Where one symbol stands by the ticks that came: best bid and ask, last sale, the day so far, its book.
+import type { Day } from '../../query/time/days.ts';
+import type { Row } from '../derive/values.ts';
+import type { StateName, TradeTick } from './tick.ts';
+
+/** Newest trades of a symbol that are shown. */
+export const TRADES_SHOWN = 20;
+
+/** Minutes of which the last trade is kept: more than prices are delayed by. */
+export const MINUTES_KEPT = 20;
+
+interface Level {
+  readonly size: number;
+  readonly timeMs: number;
+}
+
+/** Prices of one side of a book; beyond it the worst are not kept. */
+export const LEVELS_MAX = 5_000;
+
+export interface LiveSymbol {
+  readonly symbol: string;
+  /** Of the last message: its place among all. */
+  seq: number;
+  updatedMs: number;
+  bidPrice: number;
+  bidSize: number;
+  askPrice: number;
+  askSize: number;
+  /** In regular hours and of a round lot: what is shown as the last price. */
+  last: TradeTick | undefined;
+  /** The last one of each of the newest minutes: what is told of a quarter of an hour ago. */
+  readonly byMinute: TradeTick[];
+  lastOddLot: TradeTick | undefined;
+  lastExtended: TradeTick | undefined;
+  day: LiveDay | undefined;
+  /** Newest last. */
+  readonly trades: TradeTick[];
+  readonly breaks: TradeTick[];
+  readonly bids: Map<number, Level>;
+  readonly asks: Map<number, Level>;
+  readonly states: Map<StateName, Readonly<Record<string, unknown>>>;
+}
+
+/** Regular hours of a day, as far as it has come. */
+interface LiveDay {
+  readonly date: Day;
+  open: number | null;
+  high: number | null;
+  low: number | null;
+  volume: number;
+}
+
+export const newSymbol = (symbol: string): LiveSymbol => ({
+  symbol,
+  ...{ seq: 0, updatedMs: 0, bidPrice: 0, bidSize: 0, askPrice: 0, askSize: 0 },
+  ...{ last: undefined, lastOddLot: undefined, lastExtended: undefined, day: undefined },
+  ...{ trades: [], breaks: [], byMinute: [] },
+  ...{ bids: new Map(), asks: new Map(), states: new Map() },
+});
+
+/** As a record of the input TRADES. */
+export const tradeRow = (tick: TradeTick): Row => ({
+  symbol: tick.symbol,
+  time: tick.timeMs,
+  tradeId: tick.tradeId,
+  ...{ price: tick.price, size: tick.size, venue: tick.venue },
+  isOddLot: tick.isOddLot === true,
+  isISO: tick.isISO === true,
+  isOutsideRegularHours: tick.isOutsideRegularHours === true,
+  isSinglePriceCross: tick.isSinglePriceCross === true,
+  isTradeThroughExempt: tick.isTradeThroughExempt === true,
+});

@@ -1,0 +1,37 @@
+// Messages that many subscribers get together: joined once, whoever they are for.
+import { asChunk } from './frames.ts';
+
+/** One message as it is sent. */
+export interface Frame {
+  readonly symbol: string;
+  readonly bytes: Buffer;
+}
+
+export class Batch {
+  readonly frames: readonly Frame[];
+  #bytes: Buffer | undefined;
+  #chunk: Buffer | undefined;
+
+  constructor(frames: readonly Frame[]) {
+    this.frames = frames;
+  }
+
+  get bytes(): Buffer {
+    this.#bytes ??=
+      this.frames.length === 1
+        ? (this.frames[0]?.bytes ?? Buffer.alloc(0))
+        : Buffer.concat(this.frames.map(({ bytes }) => bytes));
+    return this.#bytes;
+  }
+
+  /** The same as a chunk of an HTTP/1.1 body. */
+  get chunk(): Buffer {
+    this.#chunk ??= asChunk(this.bytes);
+    return this.#chunk;
+  }
+
+  /** The first ones. */
+  upTo(count: number): Batch {
+    return count >= this.frames.length ? this : new Batch(this.frames.slice(0, count));
+  }
+}

@@ -1,0 +1,126 @@
+// Subscribers that want the same messages: what is for them is gathered and joined once.
+import { randomHex } from '../base/random.ts';
+import { Batch, type Frame } from './batch.ts';
+import { dataFrame } from './frames.ts';
+
+/** What a subscriber wants. Those of equal subscriptions share a group. */
+export interface Subscription {
+  readonly topics: readonly string[];
+  /** Undefined for all. */
+  readonly symbols: readonly string[] | undefined;
+  /** 0: every message; else the newest of each symbol, at most one in so many milliseconds. */
+  readonly intervalMs: number;
+  /** Messages have ids, so that a subscriber may go on where it was cut off. */
+  readonly ids: boolean;
+}
+
+export interface Subscriber {
+  /** Must not throw, nor wait. */
+  take(batch: Batch): void;
+}
+
+/** JSON of a message; undefined when there is nothing to tell after all. Made once, for all groups. */
+export type Render = () => string | undefined;
+
+/** Messages of a group that are kept for subscribers that come back, and their bytes. */
+const HELD_FRAMES_MAX = 10_000;
+const HELD_BYTES_MAX = 4 * 1024 ** 2;
+
+/** What a subscriber that came back missed. */
+interface Resumed {
+  readonly frames: readonly Frame[];
+  /** Messages that are not held any more; null where nobody knows how many. */
+  readonly gap: number | null;
+}
+
+export class Group {
+  readonly subscription: Subscription;
+  readonly subscribers = new Set<Subscriber>();
+  /** When the last subscriber left, epoch milliseconds. */
+  leftMs = 0;
+  /** Names this group's ids: those of another one mean nothing to it. */
+  readonly #epoch = randomHex(4);
+  #ordinal = 0;
+  #due: Frame[] = [];
+  readonly #newest = new Map<string, Render>();
+  #held: Frame[] = [];
+  #heldBytes = 0;
+
+  constructor(subscription: Subscription) {
+    this.subscription = subscription;
+  }
+
+  get isDue(): boolean {
+    return this.#due.length > 0 || this.#newest.size > 0;
+  }
+
+  /** Messages that wait for the next turn. */
+  get waiting(): number {
+    return this.#due.length + this.#newest.size;
+  }
+
+  add(symbol: string, render: Render): void {
+    if (this.subscription.intervalMs > 0) {
+      this.#newest.set(symbol, render);
+      return;
+    }
+    const json = render();
+    if (json !== undefined) this.#due.push(this.#framed(symbol, json));
+  }
+
+  /** Hands over what waits. */
+  flush(): void {
+    for (const [symbol, render] of this.#newest) {
+      const json = render();
+      if (json !== undefined) this.#due.push(this.#framed(symbol, json));
+    }
+    this.#newest.clear();
+    if (this.#due.length === 0) return;
+    const batch = new Batch(this.#due);
+    this.#due = [];
+    if (this.subscription.ids) this.#hold(batch.frames);
+    for (const subscriber of this.subscribers) subscriber.take(batch);
+  }
+
+  /** @param id of the last message that was read */
+  after(id: string): Resumed {
+    const [epoch, text = ''] = id.split('-');
+    const read = /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+    if (epoch !== this.#epoch || read === undefined || read > this.#ordinal) {
+      return { frames: [], gap: null };
+    }
+    const missed = this.#ordinal - read;
+    const frames = missed === 0 ? [] : this.#held.slice(-missed);
+    return { frames, gap: missed - frames.length };
+  }
+
+  /** A message of the group that is for one subscriber alone: it has the id of the last one. */
+  framed(symbol: string, json: string): Frame {
+    const id = this.subscription.ids ? `${this.#epoch}-${this.#ordinal}` : undefined;
+    return { symbol, bytes: dataFrame(json, id) };
+  }
+
+  #framed(symbol: string, json: string): Frame {
+    this.#ordinal += 1;
+    return this.framed(symbol, json);
+  }
+
+  #hold(frames: readonly Frame[]): void {
+    this.#held.push(...frames);
+    for (const { bytes } of frames) this.#heldBytes += bytes.length;
+    let first = Math.max(0, this.#held.length - HELD_FRAMES_MAX);
+    let left = this.#heldBytes;
+    for (const [at, { bytes }] of this.#held.entries()) {
+      if (at >= first && left <= HELD_BYTES_MAX) break;
+      left -= bytes.length;
+      first = Math.max(first, at + 1);
+    }
+    if (first === 0) return;
+    this.#held = this.#held.slice(first);
+    this.#heldBytes = left;
+  }
+}
+
+/** Equal for equal subscriptions. */
+export const nameOf = ({ ids, intervalMs, symbols, topics }: Subscription): string =>
+  JSON.stringify([topics.toSorted(), symbols?.toSorted() ?? null, intervalMs, ids]);

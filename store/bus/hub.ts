@@ -1,0 +1,161 @@
+// Publish once, for everyone who wants it: a message goes to the groups that its topic and symbol have,
+// never past each subscriber; each group hands what it gathered to its subscribers together.
+import { type Clock } from '../base/clock.ts';
+import { Group, nameOf, type Render, type Subscriber, type Subscription } from './group.ts';
+
+/** Messages of one turn go out together: a naive write for each costs a system call for each. */
+const FLUSH_MS = 10;
+/** Messages that may wait for their turn; a burst of more goes out at once. */
+const WAITING_MAX = 10_000;
+/** How long a group whose subscribers all left holds messages for those that come back. */
+const HELD_MS = 300_000;
+/** Groups that hold messages for nobody. */
+const IDLE_GROUPS_MAX = 200;
+
+/** Groups of one topic. */
+interface Listeners {
+  readonly all: Set<Group>;
+  readonly bySymbol: Map<string, Set<Group>>;
+}
+
+export class Hub {
+  readonly #clock: Clock;
+  readonly #groups = new Map<string, Group>();
+  readonly #topics = new Map<string, Listeners>();
+  readonly #due = new Set<Group>();
+  readonly #idle = new Set<Group>();
+  readonly #timers = new Map<number, NodeJS.Timeout>();
+  #isClosed = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Whether anyone listens to a symbol of a topic: else nothing need be made. */
+  listens(topic: string, symbol: string): boolean {
+    const listeners = this.#topics.get(topic);
+    return listeners !== undefined && (listeners.all.size > 0 || listeners.bySymbol.has(symbol));
+  }
+
+  /** @param make the message's JSON; asked once, and only where anyone listens */
+  publish(topic: string, symbol: string, make: Render): void {
+    const listeners = this.#topics.get(topic);
+    if (listeners === undefined) return;
+    const own = listeners.bySymbol.get(symbol);
+    if (own === undefined && listeners.all.size === 0) return;
+    const render = once(make);
+    for (const group of listeners.all) this.#add(group, symbol, render);
+    if (own !== undefined) for (const group of own) this.#add(group, symbol, render);
+  }
+
+  /** The group that its messages come from, from this instant on; to be left again. */
+  join(subscription: Subscription, subscriber: Subscriber): Group {
+    const name = nameOf(subscription);
+    const group = this.#groups.get(name) ?? this.#made(name, subscription);
+    if (subscription.intervalMs === 0) group.flush();
+    group.subscribers.add(subscriber);
+    this.#idle.delete(group);
+    return group;
+  }
+
+  leave(group: Group, subscriber: Subscriber): void {
+    if (!group.subscribers.delete(subscriber) || group.subscribers.size > 0) return;
+    if (!group.subscription.ids) {
+      this.#end(group);
+      return;
+    }
+    group.leftMs = this.#clock();
+    this.#idle.add(group);
+    this.#forget();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    this.#timers.clear();
+    for (const group of [...this.#groups.values()]) this.#end(group);
+  }
+
+  /** Groups, those of them without subscribers, and messages that wait. */
+  state(): { readonly groups: number; readonly idle: number; readonly waiting: number } {
+    const waiting = [...this.#due].reduce((sum, group) => sum + group.waiting, 0);
+    return { groups: this.#groups.size, idle: this.#idle.size, waiting };
+  }
+
+  #add(group: Group, symbol: string, render: Render): void {
+    group.add(symbol, render);
+    if (group.waiting >= WAITING_MAX && group.subscription.intervalMs === 0) group.flush();
+    if (this.#due.has(group)) return;
+    this.#due.add(group);
+    this.#arm(group.subscription.intervalMs || FLUSH_MS);
+  }
+
+  /** Turns of an interval are the same for all its groups. */
+  #arm(everyMs: number): void {
+    if (this.#timers.has(everyMs) || this.#isClosed) return;
+    const turn = (): void => {
+      this.#timers.delete(everyMs);
+      for (const group of this.#due) {
+        if ((group.subscription.intervalMs || FLUSH_MS) !== everyMs) continue;
+        this.#due.delete(group);
+        group.flush();
+      }
+      this.#forget();
+    };
+    this.#timers.set(everyMs, setTimeout(turn, everyMs));
+  }
+
+  #made(name: string, subscription: Subscription): Group {
+    const group = new Group(subscription);
+    this.#groups.set(name, group);
+    for (const topic of subscription.topics) {
+      const listeners = this.#topics.get(topic) ?? { all: new Set(), bySymbol: new Map() };
+      this.#topics.set(topic, listeners);
+      if (subscription.symbols === undefined) listeners.all.add(group);
+      for (const symbol of subscription.symbols ?? []) {
+        const own = listeners.bySymbol.get(symbol) ?? new Set();
+        listeners.bySymbol.set(symbol, own.add(group));
+      }
+    }
+    return group;
+  }
+
+  #end(group: Group): void {
+    const { subscription } = group;
+    this.#groups.delete(nameOf(subscription));
+    this.#due.delete(group);
+    this.#idle.delete(group);
+    for (const topic of subscription.topics) {
+      const listeners = this.#topics.get(topic);
+      if (listeners === undefined) continue;
+      listeners.all.delete(group);
+      for (const symbol of subscription.symbols ?? []) {
+        const own = listeners.bySymbol.get(symbol);
+        own?.delete(group);
+        if (own?.size === 0) listeners.bySymbol.delete(symbol);
+      }
+      if (listeners.all.size === 0 && listeners.bySymbol.size === 0) this.#topics.delete(topic);
+    }
+  }
+
+  /** Ends groups that nobody came back to; the oldest ones first. */
+  #forget(): void {
+    const before = this.#clock() - HELD_MS;
+    for (const group of this.#idle) {
+      if (group.leftMs > before && this.#idle.size <= IDLE_GROUPS_MAX) break;
+      this.#end(group);
+    }
+  }
+}
+
+function once(make: Render): Render {
+  let isMade = false;
+  let made: string | undefined;
+  return () => {
+    if (!isMade) {
+      made = make();
+      isMade = true;
+    }
+    return made;
+  };
+}

@@ -1,0 +1,64 @@
+// The bytes of a stream, as the clients of the original take them apart (INTERFACE.md 2.1).
+import assert from 'node:assert/strict';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startServer, type TestServer } from '../../server.ts';
+import { openStream, until } from './listening.ts';
+
+/** Thursday, 29 February 2024, two in the afternoon in New York. */
+const NOW_MS = Date.parse('2024-02-29T19:00:00Z');
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer({ seams: { clock: () => NOW_MS } });
+  const load = async (dataset: string, csv: string): Promise<void> => {
+    const url = `${server.base}/v1/data/CORE/${dataset}?wait=true&token=${server.secret}`;
+    const answer = await fetch(url, { method: 'POST', body: csv });
+    assert.equal(answer.status, 200, await answer.text());
+  };
+  await load(
+    'HISTORICAL_PRICES',
+    'symbol,date,open,high,low,close,volume\nAAA,2024-02-28,10,12,10,11,200\nBBB,2024-02-28,1,2,1,2,20\n',
+  );
+});
+afterAll(() => server.close());
+
+const trade = (symbol: string, price: number, at: number): void =>
+  server.tapedeck.services.streams.board.apply({
+    ...{ kind: 'trade', symbol, price, size: 100, tradeId: String(at) },
+    timeMs: NOW_MS - 60_000 + at,
+  });
+
+test('each message is data, an array of one object, and a blank line', async () => {
+  trade('AAA', 11.5, 1);
+  const stream = await openStream(server, '/last?symbols=aaa');
+  trade('AAA', 11.75, 2);
+  trade('BBB', 2, 3);
+  trade('AAA', 12, 4);
+  await until(() => stream.messages().length === 3);
+  await stream.close();
+  const time = NOW_MS - 60_000;
+  expect(stream.text()).toBe(
+    [
+      { symbol: 'AAA', price: 11.5, size: 100, time: time + 1, seq: 1 },
+      { symbol: 'AAA', price: 11.75, size: 100, time: time + 2, seq: 2 },
+      { symbol: 'AAA', price: 12, size: 100, time: time + 4, seq: 4 },
+    ]
+      .map((message) => `data: [${JSON.stringify(message)}]\r\n\r\n`)
+      .join(''),
+  );
+});
+
+test('quotes are those of REST', async () => {
+  const stream = await openStream(server, '/stocksus?symbols=AAA,BBB');
+  trade('AAA', 13, 5);
+  await until(() => stream.messages().length === 3);
+  await stream.close();
+  for (const message of stream.messages()) {
+    const symbol = String(message['symbol']);
+    const url = `${server.base}/v1/stock/${symbol}/quote?token=${server.publishable}`;
+    const quote = (await (await fetch(url)).json()) as object;
+    expect(Object.keys(message), 'in the order of REST').toEqual(Object.keys(quote));
+  }
+  const quote = { symbol: 'AAA', latestPrice: 13, high: 13, low: 11.5, volume: 400, change: 2 };
+  expect(stream.messages().at(-1)).toMatchObject({ ...quote, previousClose: 11, open: 11.5 });
+});

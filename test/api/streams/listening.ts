@@ -1,0 +1,84 @@
+// A client of streams: what it got, as bytes and as messages.
+import { request } from 'node:http';
+import type { TestServer } from '../../server.ts';
+
+interface Listening {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** All of it, without the chunks of HTTP. */
+  readonly text: () => string;
+  /** The first object of each message. */
+  readonly messages: () => readonly Readonly<Record<string, unknown>>[];
+  readonly isEnded: () => boolean;
+  /** Breaks the connection. */
+  readonly close: () => Promise<void>;
+  readonly pause: () => void;
+  readonly resume: () => void;
+}
+
+/** @param path below the version; the publishable token is added */
+export function openStream(
+  { base, publishable }: Pick<TestServer, 'base' | 'publishable'>,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Listening> {
+  const url = `${base}/v1${path}${path.includes('?') ? '&' : '?'}token=${publishable}`;
+  return new Promise((resolve, reject) => {
+    const accept = { accept: 'text/event-stream', ...headers };
+    const asked = request(url, { headers: accept, agent: false }, (answer) => {
+      let text = '';
+      let isEnded = false;
+      answer.setEncoding('utf8');
+      answer.on('data', (chunk: string) => (text += chunk));
+      answer.on('close', () => (isEnded = true));
+      answer.on('error', () => undefined);
+      resolve({
+        status: answer.statusCode ?? 0,
+        headers: answer.headers,
+        text: () => text,
+        messages: () => messagesOf(text),
+        isEnded: () => isEnded,
+        close: async () => {
+          asked.destroy();
+          await until(() => isEnded);
+        },
+        pause: () => void answer.pause(),
+        resume: () => void answer.resume(),
+      });
+    });
+    asked.on('error', reject);
+    asked.end();
+  });
+}
+
+/**
+ * As the sample of the original does, copied by many: the text without `data: `, cut at blank lines, of each
+ * message the first element. What is no JSON is the beginning of a message, for ever.
+ */
+function messagesOf(text: string): readonly Readonly<Record<string, unknown>>[] {
+  const found: Readonly<Record<string, unknown>>[] = [];
+  let partial = '';
+  for (const part of text.replaceAll('data: ', '').split('\r\n\r\n')) {
+    const whole = partial + part;
+    if (whole === '') continue;
+    try {
+      const [first] = JSON.parse(whole) as readonly Readonly<Record<string, unknown>>[];
+      if (first !== undefined) found.push(first);
+      partial = '';
+    } catch {
+      partial = whole;
+    }
+  }
+  return found;
+}
+
+const STEP_MS = 5;
+const UNTIL_MS = 10_000;
+
+/** @throws when it does not come true in time. */
+export async function until(isTrue: () => boolean, mostMs = UNTIL_MS): Promise<void> {
+  for (let waited = 0; !isTrue(); waited += STEP_MS) {
+    if (waited > mostMs) throw new Error(`not true after ${mostMs} ms: ${isTrue.toString()}`);
+    await new Promise((resolve) => setTimeout(resolve, STEP_MS));
+  }
+}
