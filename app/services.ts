@@ -1,5 +1,6 @@
 // What the doors use, made of what a data folder has: engines first, then what reads with them, then jobs.
 import type { Services, Streaming } from '../api/request/endpoint.ts';
+import { RecordWatches } from '../api/sse/recordWatches.ts';
 import { OpenStreams } from '../api/sse/openStreams.ts';
 import { Feeds } from '../jobs/feeds/feeds.ts';
 import { LiveBoard, QUOTE_TOPIC } from '../market/live/liveBoard.ts';
@@ -68,7 +69,7 @@ interface Running {
 
 /** Ticks change the board, and the board tells who listens. */
 function streamingOf(
-  { clock, lake }: Pick<Services, 'clock' | 'lake'>,
+  { clock, lake, pending }: Pick<Services, 'clock' | 'lake' | 'pending'>,
   onFault: (reason: unknown) => void,
 ): Streaming {
   const hub = new Hub(clock);
@@ -77,8 +78,16 @@ function streamingOf(
     else hub.publish(topic, symbol, make);
   });
   const quotes = new LiveQuotes({ board, clock, hub, onFault });
-  lake.onChange(({ tableIds }) => quotes.forget(tableIds));
-  return { board, feeds: new Feeds(), hub, open: new OpenStreams(clock), quotes };
+  const records = new RecordWatches({ hub, onFault });
+  lake.onChange(({ tableIds }) => {
+    quotes.forget(tableIds);
+    records.changed(tableIds);
+  });
+  pending.onPush((tableIds) => {
+    quotes.forget(tableIds);
+    records.changed(tableIds);
+  });
+  return { board, records, feeds: new Feeds(), hub, open: new OpenStreams(clock), quotes };
 }
 
 /** Both doors over one memory of series and of the shapes of files. */

@@ -192,6 +192,8 @@ interface ReadOptions {
   readonly named?: NamedQuery | undefined;
   /** Records of a key, where another door makes its answer of more than the caller's tier may ask for. */
   readonly rowsMax?: number | undefined;
+  /** Only what was written since. */
+  readonly since?: Since | undefined;
   /** Another door that itself leaves out what may not be seen yet. */
   readonly seenOf?: ((dataset: Dataset) => Visibility | undefined) | undefined;
 }
@@ -204,7 +206,7 @@ export async function readDataset(
   services: SeriesServices,
   dataset: Dataset,
   shape: SeriesShape,
-  { at, named, own, rowsMax, seenOf }: ReadOptions = {},
+  { at, named, own, rowsMax, seenOf, since }: ReadOptions = {},
 ): Promise<DatasetRead> {
   const { clock, lake, settings } = services;
   const { zone } = settings;
@@ -228,7 +230,7 @@ export async function readDataset(
     dataset,
     table,
     pending,
-    since: named?.since,
+    since: since ?? named?.since,
     visibility,
     rowsMax: rowsMax ?? caller.tier.rowsMax,
     today,
@@ -281,7 +283,7 @@ async function namedQuery(
 }
 
 /** Undefined where it stood has ended: then it begins again. */
-async function sinceOf(
+export async function sinceOf(
   tableId: number,
   { sequence, snapshot }: Moment,
   { lake, pending }: Pick<Services, 'lake' | 'pending'>,

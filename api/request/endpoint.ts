@@ -41,6 +41,7 @@ import type { Scrub } from '../../store/catalog/scrub.ts';
 import type { Secrets } from '../../store/catalog/secrets.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import type { Storage } from '../../store/lake/storage.ts';
+import type { RecordWatches } from '../sse/recordWatches.ts';
 import type { OpenStreams } from '../sse/openStreams.ts';
 import type { FailedTime } from './failedTime.ts';
 import type { FailureStyle } from './failures.ts';
@@ -96,6 +97,7 @@ export interface Streaming {
   readonly quotes: LiveQuotes;
   readonly open: OpenStreams;
   readonly feeds: Feeds;
+  readonly records: RecordWatches;
 }
 
 /** One request, checked. */

@@ -1,5 +1,4 @@
 // The streams of the original (INTERFACE.md 2.2): what each sends, how often, and whose data it is of.
-import type { InputId } from '../../market/inputs/inputRow.ts';
 import { deepTopic } from '../../market/live/liveBoard.ts';
 
 interface Named {
@@ -8,24 +7,34 @@ interface Named {
   /** As its messages are told in the account's usage. */
   readonly usageKey: string;
   /** Inputs of CORE: who may not read one of those that are there, or sees it delayed, gets no stream. */
-  readonly inputs: readonly InputId[];
+  readonly inputs: readonly string[];
 }
+
+/** How a record is told: as it stands, or as a rate of two currencies. */
+export type RecordShape = 'record' | 'rate';
 
 export type StreamRow = Named &
   (
     | { readonly kind: 'quotes'; readonly intervalMs: number }
     | { readonly kind: 'ticks'; readonly topic: 'tops' | 'last' }
     | { readonly kind: 'deep' }
+    /** Records of one dataset of CORE as they are written. */
+    | { readonly kind: 'records'; readonly intervalMs: number; readonly shape: RecordShape }
   );
 
 /** A quote changes with each tick: as often as a person, or a chart, can see. */
 const QUOTE_MS = 50;
-const TICKS: readonly InputId[] = ['TRADES', 'QUOTES'];
+const TICKS: readonly string[] = ['TRADES', 'QUOTES'];
 
 const quotes = (name: string, intervalMs: number): StreamRow => ({
   ...{ kind: 'quotes', name, intervalMs, usageKey: name.toUpperCase() },
   summary: `Quotes as they change, at most one of a symbol in ${wordsOf(intervalMs)}.`,
   inputs: TICKS,
+});
+
+const records = (name: string, dataset: string, summary: string): StreamRow => ({
+  ...{ kind: 'records', name, summary, intervalMs: 0, shape: 'record' },
+  ...{ usageKey: name.toUpperCase(), inputs: [dataset] },
 });
 
 const wordsOf = (ms: number): string =>
@@ -55,6 +64,15 @@ export const STREAM_ROWS: readonly StreamRow[] = [
     ...{ kind: 'deep', name: 'deep', usageKey: 'IEX_DEEP', inputs: TICKS },
     summary: 'Everything of the book of one symbol, by channels.',
   },
+  records('news-stream', 'NEWS', 'News as they come.'),
+  records('sentiment', 'SENTIMENT', 'Scores of sentiment as they come.'),
+  records('cryptoQuotes', 'CRYPTO_QUOTES', 'Quotes of crypto currencies as they change.'),
+  records('cryptoBook', 'CRYPTO_BOOKS', 'Books of crypto currencies as they change.'),
+  records('cryptoEvents', 'CRYPTO_EVENTS', 'Orders and trades of crypto currencies.'),
+  ...['forex', 'forex1Second', 'forex5Second', 'forex1Minute'].map((name, at): StreamRow => ({
+    ...records(name, 'FX_RATES', 'Rates of currencies as they change.'),
+    ...{ kind: 'records', shape: 'rate', intervalMs: [0, 1_000, 5_000, 60_000][at] ?? 0 },
+  })),
 ];
 
 const CHANNELS: readonly string[] = [

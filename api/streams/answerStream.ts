@@ -1,33 +1,27 @@
-// A stream is opened (SPEC.md "SSE streaming endpoints"): the token, the tier, the rights and a first
-// reserve, then the newest message of each symbol, then what happens.
-import type { QuoteRights } from '../../market/live/liveQuotes.ts';
+// The streams of the original are opened (SPEC.md "SSE streaming endpoints"): of ticks, and of records that
+// it streamed under names of their own.
 import { lastOf, topsOf } from '../../market/live/liveMessages.ts';
+import type { QuoteRights } from '../../market/live/liveQuotes.ts';
 import { marketType } from '../../market/types/marketTypes.ts';
 import { quoteNeeds } from '../../market/types/prices.ts';
-import type { Subscription } from '../../store/bus/group.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { callerOf, paysPremium } from '../auth/access.ts';
+import { callerOf } from '../auth/access.ts';
 import { readableFor } from '../market/market.ts';
 import { askOf } from '../market/options.ts';
 import { planNeeds, type Readable, readPlanned } from '../market/reading.ts';
 import { momentNow } from '../read/moments.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
-import { listOf, numberOf, refuse, textOf, truthOf } from '../request/parameters.ts';
-import { type Newest, StreamConnection } from '../sse/connection.ts';
-import { StreamMeter } from '../sse/meter.ts';
+import { listOf, refuse } from '../request/parameters.ts';
+import type { Newest } from '../sse/connection.ts';
 import { channelOf, CHANNEL_NAMES, type StreamRow, topicsOf } from '../sse/streamTable.ts';
 import { checkTier, entitledTo, hearsNothing, type StreamServices, symbolsOf } from './entitled.ts';
+import { openedStream, type Opening } from './opened.ts';
+import { recordsOf } from './recordStreams.ts';
 import { restoreSymbols } from './restored.ts';
 
-/** What a caller asked for, and may have. */
-interface Source {
-  readonly subscription: Subscription;
-  readonly newest: Newest;
-}
-
-const SILENCE: Source = {
+const SILENCE: Opening = {
   subscription: { topics: [], symbols: [], intervalMs: 0, ids: false },
-  newest: () => undefined,
+  ...{ newest: () => undefined, snapshot: [] },
 };
 
 /** @throws Failure of what the caller lacks, before anything is sent. */
@@ -41,70 +35,27 @@ export async function answerStream(
   const readable = entitledTo(row, call, services);
   const symbols = await symbolsOf(row, call, services);
   if (symbols === undefined && !caller.tier.firehose) throw new Failure('TierNotAllowed');
-  const resumeFrom = textOf(call.query, 'resumeFrom') ?? call.lastEventId;
-  const { streams } = services;
-  await streams.feeds.wake();
-  if (symbols !== undefined && readable.size > 0) {
-    await restoreSymbols(symbols, readable, call, services);
-  }
-  const ids = truthOf(call.query, 'ids') || resumeFrom !== '';
-  const source = hearsNothing(readable, call, services)
-    ? SILENCE
-    : await sourceOf(row, { call, services, symbols, ids });
-  if (call.bodiless) return { kind: 'text', text: '', contentType: 'text/event-stream' };
-  streams.open.checkRoom(caller.accountId);
-  const { endpoint, requestId } = call;
-  const datasets = [...readable.values()];
-  const premium = datasets.some((dataset) => paysPremium(caller, dataset, services.lake));
-  const order = { requestId, endpoint, usageKey: row.usageKey, weight: 1, premium };
-  const meter = new StreamMeter(services.ledger, caller, order);
-  return {
-    ...{ kind: 'stream', id: requestId, datasets },
-    unopened: () => meter.close(),
-    open: (socket, isChunked) => {
-      const connection = connected(row, call, services, { socket, isChunked, meter, ...source });
-      if (resumeFrom !== '') connection.resume(resumeFrom);
-      else if (!truthOf(call.query, 'nosnapshot')) {
-        connection.sendNewest(symbols ?? streams.board.symbols());
-      }
-    },
-  };
-}
-
-type Opening = Pick<
-  ConstructorParameters<typeof StreamConnection>[0],
-  'socket' | 'isChunked' | 'meter' | 'subscription' | 'newest'
->;
-
-function connected(
-  row: StreamRow,
-  call: Call,
-  services: StreamServices,
-  opening: Opening,
-): StreamConnection {
-  const { query, requestId } = call;
-  const { hub, open } = services.streams;
-  const connection = new StreamConnection({
-    ...{ ...opening, hub },
-    events: truthOf(query, 'events'),
-    heartbeatMs: (numberOf(query, 'heartbeat') ?? 0) * 1_000,
-    isAllowed: () => isAllowed(row, call, services),
-    nowMs: services.clock(),
-    onEnd: (reason) => open.ended(requestId, reason),
+  const price = { usageKey: row.usageKey, weight: 1, datasets: [...readable.values()] };
+  return openedStream(call, services, { price, isAllowed }, async (ids) => {
+    if (hearsNothing(readable, call, services)) return SILENCE;
+    if (row.kind === 'records') {
+      const [dataset] = readable.values();
+      if (dataset === undefined) return SILENCE;
+      const { intervalMs, shape } = row;
+      return recordsOf(dataset, { keys: symbols, ids, intervalMs, shape }, call, services);
+    }
+    await services.streams.feeds.wake();
+    if (symbols !== undefined && readable.size > 0) {
+      await restoreSymbols(symbols, readable, call, services);
+    }
+    return sourceOf(row, { call, services, symbols, ids });
   });
-  open.add(requestId, callerOf(call.caller).accountId, connection);
-  return connection;
-}
 
-/** Whether a stream may go on: its token is one, and may still read what it sends. */
-function isAllowed(row: StreamRow, call: Call, services: StreamServices): boolean {
-  try {
-    const caller = callerOf(call.identified());
-    checkTier(caller);
-    entitledTo(row, { caller }, services);
+  function isAllowed(): boolean {
+    const now = callerOf(call.identified());
+    checkTier(now);
+    entitledTo(row, { caller: now }, services);
     return true;
-  } catch {
-    return false;
   }
 }
 
@@ -115,23 +66,25 @@ interface Asked {
   readonly ids: boolean;
 }
 
-async function sourceOf(row: StreamRow, { call, ids, services, symbols }: Asked): Promise<Source> {
+async function sourceOf(row: StreamRow, { call, ids, services, symbols }: Asked): Promise<Opening> {
   const { board, quotes } = services.streams;
+  const snapshot = symbols ?? board.symbols();
   if (row.kind === 'quotes') {
     const type = marketType('quote');
     if (type === undefined) throw new Failure('SystemError', 'there is no type quote');
     const needs = quoteNeeds(askOf('', {}, services.clock()));
     const readable = readableFor(type, needs, call, services.lake);
     const view = quotes.view(rightsOf(readable, call, services));
-    await quotes.prepare(view, symbols ?? board.symbols());
+    await quotes.prepare(view, snapshot);
     return {
       subscription: { topics: [view.topic], symbols, intervalMs: row.intervalMs, ids },
       newest: (symbol) => quotes.json(view, symbol),
+      snapshot,
     };
   }
   const topics = topicsOf(row, channelsOf(row, call));
   const subscription = { topics, symbols, intervalMs: 0, ids };
-  return { subscription, newest: newestOf(row, services) };
+  return { subscription, newest: newestOf(row, services), snapshot };
 }
 
 /** They are the stream's, not those of the request that opened it: that one may be gone. */

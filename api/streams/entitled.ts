@@ -1,5 +1,4 @@
 // Who may see what happens as it happens, and of which symbols it is asked.
-import type { InputId } from '../../market/inputs/inputRow.ts';
 import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
@@ -38,11 +37,11 @@ export function entitledTo(
   { inputs }: Pick<StreamRow, 'inputs'>,
   call: Pick<Call, 'caller'>,
   { lake }: Pick<Services, 'lake'>,
-): ReadonlyMap<InputId, Dataset> {
+): ReadonlyMap<string, Dataset> {
   const caller = callerOf(call.caller);
   const there = inputs.filter((input) => lake.directory.dataset(CORE, input) !== undefined);
   return new Map(
-    there.map((input): [InputId, Dataset] => {
+    there.map((input): [string, Dataset] => {
       const dataset = datasetOf(caller, CORE, input, lake);
       if (delayOf(caller, dataset, lake) > 0) throw new Failure('EnterprisePermissionRequired');
       return [input, dataset];
@@ -52,12 +51,11 @@ export function entitledTo(
 
 /** What a feed tells and nobody stores is told to the owner of CORE alone. */
 export const hearsNothing = (
-  readable: ReadonlyMap<InputId, Dataset>,
+  readable: ReadonlyMap<string, Dataset>,
   { caller }: Pick<Call, 'caller'>,
   { lake }: Pick<Services, 'lake'>,
 ): boolean =>
-  readable.size === 0 &&
-  lake.directory.workspace(CORE)?.accountId !== callerOf(caller).accountId;
+  readable.size === 0 && lake.directory.workspace(CORE)?.accountId !== callerOf(caller).accountId;
 
 /** Undefined for all. @throws Failure InvalidParameter, NoSymbol. */
 export async function symbolsOf(

@@ -14,7 +14,15 @@ import { Failure } from '../../store/base/failure.ts';
 import { answerFixed } from '../reference/fixedPrice.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
 import { channelOf, type StreamRow } from '../sse/streamTable.ts';
-import { DEEP, entitledTo, hearsNothing, LAST, type StreamServices, symbolsOf, TOPS } from './entitled.ts';
+import {
+  DEEP,
+  entitledTo,
+  hearsNothing,
+  LAST,
+  type StreamServices,
+  symbolsOf,
+  TOPS,
+} from './entitled.ts';
 import { restoreSymbols } from './restored.ts';
 
 const FREE = (usageKey: string) => ({ usageKey, weight: 0 });

@@ -4,7 +4,6 @@ import { instantIn, numberIn, type Row, textIn } from '../../market/derive/value
 import { TRADES_READ } from '../../market/derive/lastSale.ts';
 import type { Tick } from '../../market/live/tick.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
-import type { InputId } from '../../market/inputs/inputRow.ts';
 import { type MarketServices, planNeeds, readPlanned } from '../market/reading.ts';
 import { momentNow } from '../read/moments.ts';
 import type { Call, Services } from '../request/endpoint.ts';
@@ -14,7 +13,7 @@ type RestoringServices = MarketServices & Pick<Services, 'streams'>;
 /** @param readable the inputs of ticks that the caller reads */
 export async function restoreSymbols(
   symbols: readonly string[],
-  readable: ReadonlyMap<InputId, Dataset>,
+  readable: ReadonlyMap<string, Dataset>,
   call: Call,
   services: RestoringServices,
 ): Promise<void> {
@@ -25,7 +24,11 @@ export async function restoreSymbols(
   const quotes = (symbol: string) => newest('QUOTES', symbol, 1);
   const needs = missing.flatMap((symbol) => [trades(symbol), quotes(symbol)]);
   const bare = { ...call, query: {}, path: {} };
-  const planned = await planNeeds(bare, services, readable, needs, momentNow(services));
+  const inputs = (['TRADES', 'QUOTES'] as const).flatMap((input) => {
+    const dataset = readable.get(input);
+    return dataset === undefined ? [] : [[input, dataset] as const];
+  });
+  const planned = await planNeeds(bare, services, new Map(inputs), needs, momentNow(services));
   const read = await readPlanned(planned, services, bare);
   for (const symbol of missing) {
     // A feed may have come first.

@@ -37,6 +37,11 @@ export class Hub {
     return listeners !== undefined && (listeners.all.size > 0 || listeners.bySymbol.has(symbol));
   }
 
+  /** Whether anyone listens to a topic at all. */
+  hears(topic: string): boolean {
+    return this.#topics.has(topic);
+  }
+
   /** @param make the message's JSON; asked once, and only where anyone listens */
   publish(topic: string, symbol: string, make: Render): void {
     const listeners = this.#topics.get(topic);

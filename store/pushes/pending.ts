@@ -84,6 +84,7 @@ export class Pending {
   /** Sequence of the last row that readers see. */
   #seen = 0;
   #groupMs = GROUP_MS_LEAST;
+  readonly #listeners = new Set<(tableIds: readonly number[]) => void>();
 
   private constructor(database: Database, clock: LakeClock, at: AtCrashPoint) {
     this.#database = database;
@@ -109,6 +110,11 @@ export class Pending {
       pending.#sequence = Math.max(pending.#sequence, row.sequence);
     }
     return pending;
+  }
+
+  /** Told when rows of tables became visible. */
+  onPush(listener: (tableIds: readonly number[]) => void): void {
+    this.#listeners.add(listener);
   }
 
   /** Of the last row that readers see, of all tables: with a snapshot it names what they see. */
@@ -294,6 +300,8 @@ export class Pending {
     this.#groupMs = Math.min(GROUP_MS_MOST, Math.max(GROUP_MS_LEAST, 2 * tookMs));
     for (const { tableId, rows } of made) this.#add(tableId, rows);
     for (const { resolve } of writers) resolve();
+    const tableIds = [...new Set(made.map(({ tableId }) => tableId))];
+    for (const listener of this.#listeners) listener(tableIds);
   }
 
   async #insert(writers: readonly Writer[]): Promise<readonly MadeRows[]> {

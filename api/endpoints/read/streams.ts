@@ -2,6 +2,7 @@
 // meant.
 import { Type } from 'typebox';
 import { answerDeep, answerDeepPart, answerLast, answerTops } from '../../streams/liveStates.ts';
+import { answerRecords } from '../../streams/recordStreams.ts';
 import { answerStream } from '../../streams/answerStream.ts';
 import { type StreamRow, STREAM_ROWS } from '../../sse/streamTable.ts';
 import { FIXED_PARAMETERS } from '../../reference/fixedPrice.ts';
@@ -33,21 +34,25 @@ const CHANNELS: Parameter = {
   help: 'Channels of deep: all of them by default.',
 };
 
+const EVENTS = Type.String({
+  description: 'text/event-stream: `data: [message]`, CRLF CRLF, and so on',
+});
+
 const endpointOf = (row: StreamRow): Endpoint => ({
-  id: `stream${row.name.charAt(0).toUpperCase()}${row.name.slice(1)}`,
+  id: row.name
+    .replaceAll(/(?:^|-)(\w)/g, (_, first: string) => first.toUpperCase())
+    .replace(/^/, 'stream'),
   method: 'GET',
   path: `/${row.name}`,
   token: 'publishable',
   summary: row.summary,
-  weight: row.kind === 'quotes' ? '1 a message' : 'free',
+  weight: STATE_OF.has(row.name) ? 'free' : '1 a message',
   parameters: [
     ...PARAMETERS,
     ...(row.kind === 'deep' ? [CHANNELS] : []),
-    ...(row.kind === 'quotes' ? [] : FIXED_PARAMETERS),
+    ...(STATE_OF.has(row.name) ? FIXED_PARAMETERS : []),
   ],
-  answer: Type.String({
-    description: 'text/event-stream: `data: [message]`, CRLF CRLF, and so on',
-  }),
+  answer: EVENTS,
   failures: 'data',
   handle: (call, services) => {
     const state = STATE_OF.get(row.name);
@@ -76,7 +81,24 @@ const stateOf = (
   ...{ parameters: STATE_PARAMETERS, failures: 'data' },
 });
 
+const KEYS: Parameter = {
+  ...{ kind: 'list', name: 'keys' },
+  help: 'Records of these keys, at most 50; of all by default.',
+};
+
+/** Of any dataset. */
+const streamRecords: Endpoint = {
+  ...{ id: 'streamRecords', method: 'GET', path: '/stream/:workspace/:id', token: 'publishable' },
+  summary: 'The records of a dataset as they are written, by a load or a push.',
+  weight: "the dataset's weight a message",
+  parameters: [KEYS, ...PARAMETERS.filter(({ name }) => name !== 'symbols')],
+  answer: EVENTS,
+  failures: 'data',
+  handle: answerRecords,
+};
+
 export const STREAMS: readonly Endpoint[] = [
+  streamRecords,
   ...STREAM_ROWS.map(endpointOf),
   stateOf({
     ...{ id: 'getTopsLast', path: '/tops/last', summary: 'The last sale of each symbol.' },

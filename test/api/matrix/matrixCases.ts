@@ -63,6 +63,8 @@ export interface Case {
   readonly metered?: true;
   /** But not here, where its answer is empty. */
   readonly empty?: true;
+  /** For paid tiers, and counted as it is sent: its first headers tell no price. */
+  readonly streams?: true;
   /** Tells of all records: not for datasets in which each account has lines of its own. */
   readonly whole?: true;
   /** Needs a secret token, though the row takes others too. */
@@ -192,6 +194,16 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   streamStocksUSNoUTP5Second: STREAM,
   streamStocksUSNoUTP1Minute: STREAM,
   streamStocksOTC: STREAM,
+  streamNewsStream: STREAM,
+  streamSentiment: STREAM,
+  streamCryptoQuotes: STREAM,
+  streamCryptoBook: STREAM,
+  streamCryptoEvents: STREAM,
+  streamForex: STREAM,
+  streamForex1Second: STREAM,
+  streamForex5Second: STREAM,
+  streamForex1Minute: STREAM,
+  streamRecords: { reach: 'read', metered: true, empty: true, whole: true, streams: true },
   streamTops: STATE_OF_CORE,
   streamLast: STATE_OF_CORE,
   streamDeep: STATE_OF_CORE,

@@ -150,6 +150,8 @@ function verdictOf(way: Way, access: Access, reader: Reader): Verdict {
   // An id alone is looked for in CORE, then at home, where these accounts have nothing.
   if (settings.core === false && !namesWorkspace(way)) return 'NotFound';
   const verdict = entitled(access, reader);
+  const isFree = reader.operator !== true && reader.tier === 'free';
+  if (verdict === 'allowed' && way.asked.streams === true && isFree) return 'FreeTierNotAllowed';
   const broke = verdict === 'allowed' && metered && access.level === 'premium' && spent;
   return broke ? 'OverLimit' : verdict;
 }
@@ -213,7 +215,7 @@ function isRight(
     return same && cost === null && premium === null;
   }
   const dear = access.level === 'premium' && reader.operator !== true;
-  const price = way.asked.metered === true ? 1 : 0;
+  const price = way.asked.metered === true && way.asked.streams !== true ? 1 : 0;
   const costs = cost === String(dear ? 0 : price) && premium === String(dear ? price : 0);
   if (status !== (way.asked.answers ?? 200) || !costs) return false;
   if (way.asked.reach !== 'lists') return true;

@@ -1,0 +1,102 @@
+// Records of datasets as they are written: read once after each commit or push, exactly those that were not
+// told before, and published to whoever listens.
+import type { Hub } from '../../store/bus/hub.ts';
+import type { Moment } from '../../store/history/history.ts';
+
+/** A record, and the key by which subscribers choose; '' where the dataset has none. */
+export interface Written {
+  readonly key: string;
+  readonly json: string;
+}
+
+/** How records of one dataset are read, by the rights of who listened first. */
+export interface RecordReader {
+  /** Where it stands now: what is there is told to nobody. */
+  readonly begin: () => Promise<Moment>;
+  /** At most `WRITTEN_MAX` records that were written since, and where it stands after them. */
+  readonly since: (
+    moment: Moment,
+  ) => Promise<{ readonly records: readonly Written[]; readonly moment: Moment }>;
+}
+
+/** Records of one reading; of a load of more only these are told, and that there are more. */
+export const WRITTEN_MAX = 10_000;
+/** Records that are told in one turn of the loop. */
+const TURN_RECORDS = 500;
+
+interface Watch {
+  readonly topic: string;
+  readonly tableId: number;
+  readonly reader: RecordReader;
+  moment: Moment;
+  isReading: boolean;
+  isDue: boolean;
+}
+
+interface WatchParts {
+  readonly hub: Hub;
+  readonly onFault: (reason: unknown) => void;
+}
+
+/** Message for those who get a part of a load. */
+const MORE = JSON.stringify({ type: 'more' });
+
+export class RecordWatches {
+  readonly #parts: WatchParts;
+  /** By topic. */
+  readonly #watches = new Map<string, Watch>();
+
+  constructor(parts: WatchParts) {
+    this.#parts = parts;
+  }
+
+  /** The topic of a dataset's records from now on. */
+  async watch(tableId: number, shape: string, reader: RecordReader): Promise<string> {
+    const topic = `records/${tableId}/${shape}`;
+    if (this.#watches.has(topic)) return topic;
+    const moment = await reader.begin();
+    // Another may have begun meanwhile.
+    if (this.#watches.has(topic)) return topic;
+    this.#watches.set(topic, { topic, tableId, reader, moment, isReading: false, isDue: false });
+    return topic;
+  }
+
+  /** Something was written into these tables. */
+  changed(tableIds: readonly number[]): void {
+    for (const watch of this.#watches.values()) {
+      if (!tableIds.includes(watch.tableId)) continue;
+      if (!this.#parts.hub.hears(watch.topic)) {
+        this.#watches.delete(watch.topic);
+        continue;
+      }
+      watch.isDue = true;
+      if (!watch.isReading) void this.#read(watch);
+    }
+  }
+
+  async #read(watch: Watch): Promise<void> {
+    watch.isReading = true;
+    try {
+      while (watch.isDue) {
+        watch.isDue = false;
+        const { moment, records } = await watch.reader.since(watch.moment);
+        watch.moment = moment;
+        await this.#tell(watch.topic, records);
+      }
+    } catch (error) {
+      // Told again with the next change: nothing is lost but time.
+      this.#parts.onFault(error);
+    } finally {
+      watch.isReading = false;
+    }
+  }
+
+  async #tell(topic: string, records: readonly Written[]): Promise<void> {
+    const { hub } = this.#parts;
+    for (const [at, { json, key }] of records.entries()) {
+      if (at % TURN_RECORDS === TURN_RECORDS - 1) await new Promise(setImmediate);
+      hub.publish(topic, key, () => json);
+    }
+    if (records.length >= WRITTEN_MAX) hub.publish(topic, '', () => MORE);
+  }
+}

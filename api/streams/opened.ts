@@ -1,0 +1,99 @@
+// What all streams have in common when they are opened: the tier, a first reserve, where a reader goes on.
+import type { Subscription } from '../../store/bus/group.ts';
+import type { Dataset } from '../../store/datasets/datasets.ts';
+import { callerOf, paysPremium } from '../auth/access.ts';
+import type { Answer, Call } from '../request/endpoint.ts';
+import { numberOf, textOf, truthOf } from '../request/parameters.ts';
+import { type Newest, StreamConnection } from '../sse/connection.ts';
+import { StreamMeter } from '../sse/meter.ts';
+import { checkTier, type StreamServices } from './entitled.ts';
+
+/** What a stream sends. */
+export interface Opening {
+  readonly subscription: Subscription;
+  readonly newest: Newest;
+  /** Symbols of which the newest message is sent at first. */
+  readonly snapshot: readonly string[];
+}
+
+/** What it is charged as, and how long it may go on. */
+interface Terms {
+  readonly price: {
+    readonly usageKey: string;
+    /** Messages of the quota for each message. */
+    readonly weight: number;
+    /** Those that it is made of. */
+    readonly datasets: readonly Dataset[];
+  };
+  /** Whether its token may still have it; may throw where not. */
+  readonly isAllowed: () => boolean;
+}
+
+/**
+ * @param source what is sent; asked with whether messages have ids
+ * @throws Failure of what the caller lacks, before anything is sent.
+ */
+export async function openedStream(
+  call: Call,
+  services: StreamServices,
+  terms: Terms,
+  source: (ids: boolean) => Promise<Opening>,
+): Promise<Answer> {
+  const caller = callerOf(call.caller);
+  checkTier(caller);
+  const { ledger, streams } = services;
+  const resumeFrom = textOf(call.query, 'resumeFrom') ?? call.lastEventId;
+  const opening = await source(truthOf(call.query, 'ids') || resumeFrom !== '');
+  if (call.bodiless) return { kind: 'text', text: '', contentType: 'text/event-stream' };
+  streams.open.checkRoom(caller.accountId);
+  const { endpoint, requestId } = call;
+  const { datasets, usageKey, weight } = terms.price;
+  const premium = datasets.some((dataset) => paysPremium(caller, dataset, services.lake));
+  const order = { requestId, endpoint, usageKey, weight, premium };
+  const meter = new StreamMeter(ledger, caller, order);
+  return {
+    ...{ kind: 'stream', id: requestId, datasets },
+    unopened: () => meter.close(),
+    open: (socket, isChunked) => {
+      const connection = connected(call, services, terms, {
+        ...{ socket, isChunked, meter },
+        ...{ newest: opening.newest, subscription: opening.subscription },
+      });
+      if (resumeFrom !== '') connection.resume(resumeFrom);
+      else if (!truthOf(call.query, 'nosnapshot')) connection.sendNewest(opening.snapshot);
+    },
+  };
+}
+
+type Connecting = Pick<
+  ConstructorParameters<typeof StreamConnection>[0],
+  'socket' | 'isChunked' | 'meter' | 'newest' | 'subscription'
+>;
+
+function connected(
+  { caller, query, requestId }: Call,
+  { clock, streams }: StreamServices,
+  { isAllowed }: Terms,
+  connecting: Connecting,
+): StreamConnection {
+  const { hub, open } = streams;
+  const connection = new StreamConnection({
+    ...{ ...connecting, hub },
+    events: truthOf(query, 'events'),
+    heartbeatMs: (numberOf(query, 'heartbeat') ?? 0) * 1_000,
+    isAllowed: () => isTrue(isAllowed),
+    nowMs: clock(),
+    onEnd: (reason) => open.ended(requestId, reason),
+  });
+  open.add(requestId, callerOf(caller).accountId, connection);
+  return connection;
+}
+
+/** Whoever is refused now may not go on either. */
+function isTrue(isAllowed: () => boolean): boolean {
+  try {
+    return isAllowed();
+  } catch {
+    return false;
+  }
+}

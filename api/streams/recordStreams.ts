@@ -1,0 +1,131 @@
+// Records as they are written: of any dataset, and of those of CORE that the original streamed under names of
+// their own.
+import { runSeries } from '../../query/series/series.ts';
+import type { Row } from '../../market/derive/values.ts';
+import type { Dataset } from '../../store/datasets/datasets.ts';
+import { callerOf, wholeDatasetOf } from '../auth/access.ts';
+import { momentNow } from '../read/moments.ts';
+import { readDataset, sinceOf } from '../read/series.ts';
+import type { Answer, Call, Services } from '../request/endpoint.ts';
+import { listOf, refuse } from '../request/parameters.ts';
+import { type RecordReader, WRITTEN_MAX, type Written } from '../sse/recordWatches.ts';
+import type { RecordShape } from '../sse/streamTable.ts';
+import { openedStream, type Opening } from './opened.ts';
+import type { StreamServices } from './entitled.ts';
+
+/** As the symbols of other streams. */
+const KEYS_MAX = 50;
+
+/** `/stream/{workspace}/{id}`: the records of a dataset, whole, as they are written. */
+export async function answerRecords(call: Call, services: StreamServices): Promise<Answer> {
+  const { id = '', workspace = '' } = call.path;
+  const dataset = wholeDatasetOf(callerOf(call.caller), workspace, id, services);
+  const keys = listOf(call.query, 'keys');
+  if (keys !== undefined && dataset.mapping.key === undefined) {
+    return refuse('keys', 'is for datasets with a key');
+  }
+  if ((keys?.length ?? 0) > KEYS_MAX) refuse('keys', `has at most ${KEYS_MAX} keys`);
+  const usageKey = `${dataset.workspace}.${dataset.dataset}`;
+  const price = { usageKey, weight: dataset.weight, datasets: [dataset] };
+  const isAllowed = (): boolean => {
+    const caller = callerOf(call.identified());
+    return wholeDatasetOf(caller, workspace, id, services).tableId === dataset.tableId;
+  };
+  return openedStream(call, services, { price, isAllowed }, (ids) =>
+    recordsOf(dataset, { keys, ids, intervalMs: 0, shape: 'record' }, call, services),
+  );
+}
+
+interface RecordsAsked {
+  /** Undefined for all. */
+  readonly keys: readonly string[] | undefined;
+  readonly ids: boolean;
+  readonly intervalMs: number;
+  readonly shape: RecordShape;
+}
+
+export async function recordsOf(
+  dataset: Dataset,
+  { ids, intervalMs, keys, shape }: RecordsAsked,
+  call: Call,
+  services: StreamServices,
+): Promise<Opening> {
+  const told = SHAPES[shape];
+  const reader = readerOf(dataset, told, call, services);
+  const topic = await services.streams.records.watch(dataset.tableId, shape, reader);
+  const newest = await newestOf(dataset, told, keys ?? [], call, services);
+  return {
+    subscription: { topics: [topic], symbols: keys, intervalMs, ids },
+    newest: (key) => newest.get(key),
+    snapshot: keys ?? [],
+  };
+}
+
+/** A record as it is told. */
+type Told = (record: Row, json: string) => string;
+
+const SHAPES: Readonly<Record<RecordShape, Told>> = {
+  record: (_record, json) => json,
+  rate: ({ date, isDerived, rate, symbol, timestamp }) => {
+    const ms = typeof timestamp === 'number' ? timestamp : Date.parse(String(timestamp ?? date));
+    return JSON.stringify({ symbol, rate, timestamp: ms, isDerived: isDerived === true });
+  },
+};
+
+type Reading = Pick<Services, 'lake' | 'pending' | 'series'> & StreamServices;
+
+/** They are the stream's, not those of the request that opened it: that one may be gone. */
+const lasting = (call: Call): Call => ({
+  ...{ ...call, query: {}, path: {} },
+  departure: () => new AbortController().signal,
+});
+
+function readerOf(dataset: Dataset, told: Told, call: Call, services: Reading): RecordReader {
+  const bare = lasting(call);
+  const { tableId } = dataset;
+  return {
+    begin: async () => momentNow(services),
+    since: async (before) => {
+      const since = await sinceOf(tableId, before, services);
+      const at = momentNow(services);
+      // It was dropped, or what was told is not known any more: what comes from now on is told.
+      const current = services.lake.directory.datasetById(tableId);
+      if (since === undefined || current === undefined) return { records: [], moment: at };
+      const own = { limit: WRITTEN_MAX, sort: 'asc' } as const;
+      const options = { own, at, since, rowsMax: WRITTEN_MAX };
+      const { moment, plan } = await readDataset(bare, services, current, 'data', options);
+      const { bytes } = await runSeries(plan, 'jsonl', services.series, bare);
+      return { records: writtenOf(bytes, current, told), moment };
+    },
+  };
+}
+
+function writtenOf(
+  bytes: Uint8Array,
+  { mapping: { key } }: Dataset,
+  told: Told,
+): readonly Written[] {
+  const lines = Buffer.from(bytes).toString('utf8').split('\n');
+  return lines.flatMap((json): readonly Written[] => {
+    if (json === '') return [];
+    if (key === undefined) return [{ key: '', json: told({}, json) }];
+    const record = JSON.parse(json) as Row;
+    return [{ key: String(record[key]), json: told(record, json) }];
+  });
+}
+
+/** The newest record of each key, by the caller's own rights. */
+async function newestOf(
+  dataset: Dataset,
+  told: Told,
+  keys: readonly string[],
+  call: Call,
+  services: Reading,
+): Promise<ReadonlyMap<string, string>> {
+  if (keys.length === 0) return new Map();
+  const bare = lasting(call);
+  const own = { keys, last: 1 };
+  const { plan } = await readDataset(bare, services, dataset, 'data', { own });
+  const { bytes } = await runSeries(plan, 'jsonl', services.series, bare);
+  return new Map(writtenOf(bytes, dataset, told).map(({ json, key }) => [key, json]));
+}

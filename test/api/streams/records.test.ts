@@ -1,0 +1,102 @@
+// Records as they are written: of any dataset, by pushes and loads, each once; and those that the original
+// streamed under names of their own.
+import assert from 'node:assert/strict';
+import { expect } from 'vitest';
+import { loaded, send } from '../../client.ts';
+import { test } from '../../fixtures.ts';
+import type { TestServer } from '../../server.ts';
+import { openStream, until } from './listening.ts';
+
+const csvOf = (...lines: readonly string[]): string => ['symbol,date,v', ...lines, ''].join('\n');
+const INDEX = { key: 'symbol', date: 'date' };
+
+const push = async (server: TestServer, path: string, value: object): Promise<void> => {
+  const { status, text } = await send(server, 'POST', `/record/${path}`, value);
+  assert.equal(status, 200, text);
+};
+
+test('a dataset tells what is pushed and loaded, each record once', async ({ server }) => {
+  await loaded(server, 'TOLD', csvOf('A,2024-01-01,1', 'B,2024-01-01,2'), INDEX);
+  const all = await openStream(server, '/stream/WS/TOLD');
+  const one = await openStream(server, '/stream/ws/told?keys=A');
+  await push(server, 'WS/TOLD', { symbol: 'A', date: '2024-01-02', v: 3 });
+  await until(() => all.messages().length === 1);
+  await loaded(server, 'TOLD', csvOf('A,2024-01-03,4', 'B,2024-01-03,5'), {});
+  await push(server, 'WS/TOLD?duplicateKeyHandling=replace', {
+    ...{ symbol: 'A', date: '2024-01-02', v: 33 },
+  });
+  await until(() => all.messages().length === 4 && one.messages().length === 4);
+  expect(all.messages()).toEqual([
+    { symbol: 'A', date: '2024-01-02', v: 3 },
+    { symbol: 'A', date: '2024-01-03', v: 4 },
+    { symbol: 'B', date: '2024-01-03', v: 5 },
+    { symbol: 'A', date: '2024-01-02', v: 33 },
+  ]);
+  // First what was there, then what came.
+  expect(one.messages().map(({ v }) => v)).toEqual([1, 3, 4, 33]);
+  await all.close();
+  await one.close();
+});
+
+test('a load of many records comes whole, and costs what it is', async ({ server }) => {
+  await loaded(server, 'MANY', csvOf('A,2024-01-01,1'), INDEX);
+  const headers = { weight: 3 };
+  assert.equal(
+    (await send(server, 'PATCH', '/datasets/WS/MANY', { dataset: headers })).status,
+    200,
+  );
+  const all = await openStream(server, '/stream/WS/MANY');
+  const many = Array.from({ length: 2_000 }, (_, at) => `B${at},2024-01-02,${at}`);
+  await loaded(server, 'MANY', csvOf(...many), {});
+  await until(() => all.messages().length === 2_000);
+  await all.close();
+  const usage = JSON.parse((await send(server, 'GET', '/account/usage')).text) as {
+    readonly messages: { readonly keyUsage: Readonly<Record<string, number>> };
+  };
+  expect(usage.messages.keyUsage['WS.MANY']).toBe(6_000);
+});
+
+test('news, sentiment, crypto and rates of currencies under their own names', async ({
+  server,
+}) => {
+  const PLACES = [
+    [
+      'news-stream',
+      'NEWS',
+      { symbol: 'AAA', id: 'n1', time: '2024-02-01T10:00:00Z', headline: 'h' },
+    ],
+    ['sentiment', 'SENTIMENT', { symbol: 'AAA', date: '2024-02-01', score: 0.5, sequence: 1 }],
+    ['cryptoEvents', 'CRYPTO_EVENTS', { symbol: 'BTCUSD', date: '2024-02-01', reason: 'place' }],
+  ] as const;
+  for (const [name, dataset, record] of PLACES) {
+    const first = { ...record, symbol: 'ZZZ' };
+    await push(server, `CORE/${dataset}`, first);
+    const stream = await openStream(server, `/${name}`);
+    await push(server, `CORE/${dataset}`, record);
+    await until(() => stream.messages().length === 1);
+    const { symbol } = record;
+    expect(stream.messages()[0], name).toMatchObject({ symbol });
+    await stream.close();
+  }
+  await push(server, 'CORE/FX_RATES', { symbol: 'USDCAD', date: '2024-02-01', rate: 1.31 });
+  const rates = await openStream(server, '/forex?symbols=USDCAD');
+  await until(() => rates.messages().length === 1);
+  expect(rates.messages()).toEqual([
+    { symbol: 'USDCAD', rate: 1.31, timestamp: Date.parse('2024-02-01'), isDerived: false },
+  ]);
+  await rates.close();
+});
+
+test('nobody hears of a dataset that is not theirs, or is not there', async ({ server }) => {
+  await loaded(server, 'OWN', csvOf('A,2024-01-01,1'), INDEX);
+  const { accounts } = server.tapedeck.services;
+  const accountId = await accounts.createAccount('other', 'grow');
+  const { text: publishable } = await accounts.createToken(accountId, 'publishable');
+  const base = { base: server.base, publishable };
+  expect((await openStream(base, '/stream/WS/OWN')).status).toBe(404);
+  expect((await openStream(server, '/stream/WS/NONE')).status).toBe(404);
+  expect((await openStream(server, '/stream/WS/OWN?symbols=A')).status).toBe(400);
+  const silent = await openStream(server, '/news-stream');
+  expect(silent.status).toBe(200);
+  await silent.close();
+});
