@@ -17,7 +17,8 @@ export type StreamRow = Named &
   (
     | { readonly kind: 'quotes'; readonly intervalMs: number }
     | { readonly kind: 'ticks'; readonly topic: 'tops' | 'last' }
-    | { readonly kind: 'deep' }
+    /** Undefined: the channels that are asked for. */
+    | { readonly kind: 'deep'; readonly channel?: string }
     /** Records of one dataset of CORE as they are written. */
     | { readonly kind: 'records'; readonly intervalMs: number; readonly shape: RecordShape }
   );
@@ -47,6 +48,17 @@ const EVERY: readonly (readonly [suffix: string, intervalMs: number])[] = [
   ['1Minute', 60_000],
 ];
 
+const CHANNELS: readonly string[] = [
+  ...['deep', 'auction', 'book', 'op-halt-status', 'official-price', 'security-event'],
+  ...['ssr-status', 'system-event', 'trades', 'trade-breaks', 'trading-status'],
+];
+
+/** A channel of deep under a path of its own, as iexjs asks for it. */
+const channelRow = (channel: string): StreamRow => ({
+  ...{ kind: 'deep', name: channel, channel, usageKey: 'IEX_DEEP', inputs: TICKS },
+  summary: `Channel ${channel} of deep.`,
+});
+
 export const STREAM_ROWS: readonly StreamRow[] = [
   ...['stocksUS', 'stocksUSNoUTP'].flatMap((name) =>
     EVERY.map(([suffix, intervalMs]) => quotes(`${name}${suffix}`, intervalMs)),
@@ -64,6 +76,7 @@ export const STREAM_ROWS: readonly StreamRow[] = [
     ...{ kind: 'deep', name: 'deep', usageKey: 'IEX_DEEP', inputs: TICKS },
     summary: 'Everything of the book of one symbol, by channels.',
   },
+  ...CHANNELS.filter((channel) => channel !== 'deep').map(channelRow),
   records('news-stream', 'NEWS', 'News as they come.'),
   records('sentiment', 'SENTIMENT', 'Scores of sentiment as they come.'),
   records('cryptoQuotes', 'CRYPTO_QUOTES', 'Quotes of crypto currencies as they change.'),
@@ -73,11 +86,6 @@ export const STREAM_ROWS: readonly StreamRow[] = [
     ...records(name, 'FX_RATES', 'Rates of currencies as they change.'),
     ...{ kind: 'records', shape: 'rate', intervalMs: [0, 1_000, 5_000, 60_000][at] ?? 0 },
   })),
-];
-
-const CHANNELS: readonly string[] = [
-  ...['deep', 'auction', 'book', 'op-halt-status', 'official-price', 'security-event'],
-  ...['ssr-status', 'system-event', 'trades', 'trade-breaks', 'trading-status'],
 ];
 
 /** Spellings that clients send. */

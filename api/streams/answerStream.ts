@@ -101,8 +101,9 @@ function rightsOf(readable: Readable, call: Call, services: StreamServices): Quo
 }
 
 /** @throws Failure InvalidParameter naming a channel that there is not. */
-function channelsOf({ kind }: StreamRow, { query }: Call): readonly string[] {
-  if (kind !== 'deep') return [];
+function channelsOf(row: StreamRow, { query }: Call): readonly string[] {
+  if (row.kind !== 'deep') return [];
+  if (row.channel !== undefined) return [row.channel];
   const channels = (listOf(query, 'channels') ?? ['deep']).map(
     (text) =>
       channelOf(text.trim()) ?? refuse('channels', `must be among ${CHANNEL_NAMES.join(', ')}`),

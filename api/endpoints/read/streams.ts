@@ -49,7 +49,7 @@ const endpointOf = (row: StreamRow): Endpoint => ({
   weight: STATE_OF.has(row.name) ? 'free' : '1 a message',
   parameters: [
     ...PARAMETERS,
-    ...(row.kind === 'deep' ? [CHANNELS] : []),
+    ...(row.name === 'deep' ? [CHANNELS] : []),
     ...(STATE_OF.has(row.name) ? FIXED_PARAMETERS : []),
   ],
   answer: EVENTS,
