@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { redacted } from '../store/base/redact.ts';
 import type { Settings } from '../store/base/settings.ts';
 import { VERSION } from '../store/base/version.ts';
-import { addFiles, addIngest, addSql } from './data/dataCommands.ts';
+import { addFiles, addIngest, addSql, addStreams } from './data/dataCommands.ts';
 import { addAccounts, addBooks } from './operate/accountCommands.ts';
 import {
   addBackups,
@@ -45,6 +45,7 @@ export function program(settings: () => Settings, terminal: Terminal): Command {
   addSql(root, settings, terminal);
   addExport(root, settings, terminal);
   addFiles(root, settings, terminal);
+  addStreams(root, settings, terminal);
   addPipeline(root, settings, terminal);
   addRecipes(root, settings, terminal);
   addTokens(root, settings, terminal);

@@ -1,6 +1,8 @@
 // How loading and asking are spelled. What a command does is loaded when it runs.
 import { type Command, Option } from 'commander';
 import type { Settings } from '../../store/base/settings.ts';
+import type { CaptureOptions } from './capture.ts';
+import type { ListenOptions } from './listen.ts';
 import type { FileOptions, PublishOptions } from './files.ts';
 import type { IngestOptions } from './ingest.ts';
 import { dateOrderOption, duplicatesOption, readingOptions } from './readingOptions.ts';
@@ -98,4 +100,38 @@ export function addFiles(root: Command, settings: () => Settings, terminal: Term
   named(placed('unpublish', 'withdraw a file')).action(async (options: FileOptions) =>
     (await import('./files.ts')).unpublishFile(options, settings(), terminal),
   );
+}
+
+export function addStreams(root: Command, settings: () => Settings, terminal: Terminal): void {
+  root
+    .command('stream <name>')
+    .description(
+      'show messages of a stream as they come: tops, last, stocksUS1Second, …, or WORKSPACE/DATASET',
+    )
+    .option('--symbols <list>', 'at most 50, with commas; all by default')
+    .option('--channels <list>', 'channels of deep')
+    .option('--count <n>', 'end after so many messages')
+    .option('--json', 'print JSON lines')
+    .action(async (name: string, options: ListenOptions) =>
+      (await import('./listen.ts')).listen(name, options, settings(), terminal),
+    );
+  const capture = root
+    .command('capture')
+    .description(
+      "recordings of an exchange's feed: TOPS 1.5 and 1.6, DEEP 1.0, in pcap or pcapng, plain or gzip",
+    );
+  capture
+    .command('info <file>')
+    .description('what a capture has, and what of it can not be read')
+    .option('--json', 'print JSON')
+    .action(async (file: string, options: CaptureOptions) =>
+      (await import('./capture.ts')).tellCapture(file, options, terminal),
+    );
+  capture
+    .command('import <file>')
+    .description('load its trades, best offers, and the bars they make into CORE')
+    .option('--json', 'print JSON lines')
+    .action(async (file: string, options: CaptureOptions) =>
+      (await import('./capture.ts')).importCapture(file, options, settings(), terminal),
+    );
 }

@@ -18,6 +18,8 @@ interface DataQuestion {
   /** Below `/v1`, with its query. */
   readonly path: string;
   readonly body?: string | Readable;
+  /** Beside that of failures. */
+  readonly accept?: string;
 }
 
 export interface DataAnswer {
@@ -75,10 +77,12 @@ function headersOf(tokens: readonly TokenShown[]): Headers {
 /** Waits as long as it takes: `fetch` gives up after five minutes, a query may take as long. */
 async function overHttp(
   url: string,
-  { method, body }: DataQuestion,
-  headers: Headers,
+  { accept, method, body }: DataQuestion,
+  usual: Headers,
   signal: AbortSignal,
 ): Promise<DataAnswer> {
+  const headers =
+    accept === undefined ? usual : { ...usual, accept: `${accept}, ${usual['accept']}` };
   const request = url.startsWith('https:') ? requestHttps : requestHttp;
   return new Promise((resolve, reject) => {
     const asked = request(url, { method, headers, signal }, (answer) => {

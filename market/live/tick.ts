@@ -43,7 +43,7 @@ export interface LevelTick extends Of {
 }
 
 /** Members as `/deep` and its channels show them (INTERFACE.md 1 "deep"). */
-interface StateTick extends Of {
+export interface StateTick extends Of {
   readonly kind: 'state';
   readonly state: StateName;
   readonly value: Readonly<Record<string, unknown>>;

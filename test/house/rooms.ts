@@ -28,7 +28,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...['bytes', 'values', 'batch', 'decode', 'conform', 'sources/base', 'merge', 'edit'],
     ...['sources/http', 'sources/postgres', 'sources/s3', 'sources', 'targets'],
   ],
-  market: ['inputs', 'derive', 'types', 'board', 'live', 'symbology', 'exchange'],
+  market: ['inputs', 'derive', 'types', 'board', 'live', 'capture', 'symbology', 'exchange'],
   jobs: ['run', 'schedule', 'export', 'backup', 'upkeep', 'exchange', 'feeds', 'deliveries'],
   api: [
     ...['sse', 'request', 'auth', 'datasets', 'read', 'http', 'sql', 'market', 'stock', 'points'],

@@ -1,0 +1,133 @@
+// `tapedeck capture`: what a recorded feed has, and its ticks and bars as records of CORE.
+import { createReadStream, createWriteStream, type WriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import {
+  CAPTURE_INPUTS,
+  CaptureRecords,
+  HEADERS,
+  tradeKey,
+} from '../../market/capture/captureRecords.ts';
+import { type CaptureSummary, readCapture } from '../../market/capture/capture.ts';
+import { CORE } from '../../store/datasets/datasets.ts';
+import { Failure } from '../../store/base/failure.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import { followJob } from '../print/followJob.ts';
+import { sayTo, type Terminal } from '../reach/terminal.ts';
+import { withWorkspace } from '../reach/workspaceApi.ts';
+
+export interface CaptureOptions {
+  readonly json?: boolean;
+}
+
+export async function tellCapture(
+  file: string,
+  { json }: CaptureOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const summary = await readCapture(resolve(terminal.folder, file), () => undefined);
+  const say = sayTo(terminal);
+  if (json === true) say(JSON.stringify(summary));
+  else for (const line of linesOf(summary)) say(line);
+  if (summary.packets === 0) terminal.endWith(1);
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  ...{ Q: 'quotes', T: 'trades', B: 'trade breaks', 8: 'buy levels', 5: 'sell levels' },
+  ...{ S: 'system events', D: 'directory', H: 'trading status', O: 'halts', P: 'short sale' },
+  ...{ E: 'security events', X: 'official prices', A: 'auctions', I: 'retail liquidity' },
+};
+
+const timeOf = (ms: number | undefined): string =>
+  ms === undefined ? 'never' : new Date(ms).toISOString();
+
+function linesOf(summary: CaptureSummary): readonly string[] {
+  const { damaged, damagedMessages, missing, others, repeated, resets } = summary;
+  const told = Object.entries(summary.types)
+    .sort(([, one], [, other]) => other - one)
+    .map(([type, count]) => `  ${String(count).padStart(9)}  ${NAMES[type] ?? `type ${type}`}`);
+  const counts = { missing, repeated, resets, damaged, others, damagedMessages };
+  const faults = Object.entries(counts).filter(([, count]) => count > 0);
+  return [
+    `${summary.protocols.join(', ') || 'no known protocol'}: ${summary.messages} messages of ${
+      summary.symbols
+    } symbols in ${summary.packets} packets`,
+    `from ${timeOf(summary.firstMs)} to ${timeOf(summary.lastMs)}`,
+    ...told,
+    ...faults.map(([name, count]) => `${FAULTS[name] ?? name}: ${count}`),
+    ...(summary.cut === undefined ? [] : [`cut: ${summary.cut}`]),
+  ];
+}
+
+const FAULTS: Readonly<Record<string, string>> = {
+  missing: 'messages that were never seen',
+  repeated: 'messages that came twice, told once',
+  resets: 'times that the stream began anew',
+  damaged: 'damaged packets',
+  others: 'packets of other kinds',
+  damagedMessages: 'damaged segments and messages',
+};
+
+/** Loads what the file has into the inputs of CORE, each by a job of its own. */
+export async function importCapture(
+  file: string,
+  options: CaptureOptions,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> {
+  const path = resolve(terminal.folder, file);
+  const broken = new Set<string>();
+  const summary = await readCapture(path, (tick) => {
+    if (tick.kind === 'break') broken.add(tradeKey(tick));
+  });
+  const say = sayTo(terminal);
+  if (options.json !== true) for (const line of linesOf(summary)) say(line);
+  if (summary.messages === 0) throw new Failure('InvalidBody', `${file} has no messages`);
+  const folder = await mkdtemp(join(tmpdir(), 'tapedeck-capture-'));
+  try {
+    const written = await writeRecords(path, broken, folder);
+    await withWorkspace(settings, CORE, terminal, async (ask, _, askData) => {
+      for (const input of CAPTURE_INPUTS) {
+        if (!written.has(input)) continue;
+        const where = `/data/${CORE}/${input}?duplicateKeyHandling=ignore`;
+        const body = createReadStream(join(folder, input));
+        const answer = await askData({ method: 'POST', path: where, body });
+        const { jobId } = JSON.parse(await text(answer.body)) as { readonly jobId: string };
+        await followJob(ask, jobId, input, options, terminal);
+      }
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** A file for each input that has records; which those are. */
+async function writeRecords(
+  path: string,
+  broken: ReadonlySet<string>,
+  folder: string,
+): Promise<ReadonlySet<string>> {
+  const files = new Map<string, WriteStream>();
+  const records = new CaptureRecords(broken, (input, line) => {
+    let file = files.get(input);
+    if (file === undefined) {
+      file = createWriteStream(join(folder, input));
+      file.write(HEADERS[input]);
+      files.set(input, file);
+    }
+    file.write(line);
+  });
+  const drained = async (): Promise<void> => {
+    for (const file of files.values()) if (file.writableNeedDrain) await once(file, 'drain');
+  };
+  await readCapture(path, (tick, place) => records.add(tick, place), drained);
+  records.end();
+  for (const file of files.values()) {
+    file.end();
+    await once(file, 'close');
+  }
+  return new Set(files.keys());
+}

@@ -1,0 +1,135 @@
+// `tapedeck stream`: messages as they come, a line each, or on a screen a table of the newest of each symbol.
+import type { Readable } from 'node:stream';
+import { Failure } from '../../store/base/failure.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import { harmless } from '../print/terminalText.ts';
+import { withFirstAccount } from '../reach/dataApi.ts';
+import { sayTo, type Terminal } from '../reach/terminal.ts';
+
+export interface ListenOptions {
+  readonly symbols?: string;
+  readonly channels?: string;
+  readonly count?: string;
+  readonly json?: boolean;
+}
+
+type Message = Readonly<Record<string, unknown>>;
+
+/** Messages that are taken apart while one is cut. */
+const MESSAGE_CHARACTERS_MAX = 16 * 1024 ** 2;
+
+/** Until it is interrupted, the stream ends, or so many messages came. */
+export async function listen(
+  name: string,
+  { channels, count, json, symbols }: ListenOptions,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> {
+  const abort = new AbortController();
+  const restore = terminal.onInterrupt(() => abort.abort());
+  const most = count === undefined ? Number.POSITIVE_INFINITY : countOf(count);
+  try {
+    await withFirstAccount(settings, abort.signal, async (ask, where) => {
+      if (where !== 'server') {
+        throw new Failure(
+          'NotFound',
+          'no server runs on this data folder: tapedeck serve starts one',
+        );
+      }
+      const query = new URLSearchParams({ heartbeat: '30' });
+      if (symbols !== undefined) query.set(name.includes('/') ? 'keys' : 'symbols', symbols);
+      if (channels !== undefined) query.set('channels', channels);
+      const path = `/${name.includes('/') ? `stream/${name}` : name}?${query}`;
+      const { body } = await ask({ method: 'GET', path, accept: 'text/event-stream' });
+      const isTable = json !== true && terminal.stdout.isTTY === true;
+      const show = isTable ? tableOn(terminal) : linesOn(terminal, json === true);
+      let left = most;
+      for await (const message of messagesOf(body)) {
+        show(message);
+        left -= 1;
+        if (left <= 0) break;
+      }
+      body.destroy();
+    });
+  } catch (error) {
+    if (!abort.signal.aborted) throw error;
+  } finally {
+    restore();
+  }
+}
+
+function countOf(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new Failure('InvalidParameter', '--count must be a whole number above 0');
+}
+
+async function* messagesOf(body: Readable): AsyncGenerator<Message> {
+  let rest = '';
+  for await (const chunk of body.setEncoding('utf8')) {
+    rest += String(chunk);
+    const parts = rest.split('\r\n\r\n');
+    rest = parts.pop() ?? '';
+    if (rest.length > MESSAGE_CHARACTERS_MAX) throw new Failure('TooLarge', 'a message has no end');
+    for (const part of parts) {
+      const data = part.split('\r\n').find((line) => line.startsWith('data: '));
+      if (data === undefined) continue;
+      const [message] = JSON.parse(data.slice(6)) as readonly Message[];
+      if (message !== undefined) yield message;
+    }
+  }
+}
+
+type Show = (message: Message) => void;
+
+const linesOn = (terminal: Terminal, isJson: boolean): Show => {
+  const say = sayTo(terminal);
+  return (message) =>
+    say(
+      isJson
+        ? JSON.stringify(message)
+        : harmless(Object.entries(shownOf(message)).map(pair).join('  ')),
+    );
+};
+
+const pair = ([name, value]: readonly [string, unknown]): string =>
+  name === 'symbol' ? String(value).padEnd(8) : `${name} ${textOf(value)}`;
+
+const textOf = (value: unknown): string =>
+  typeof value === 'object' ? JSON.stringify(value) : String(value);
+
+/** What of a quote a person looks at; of other messages all. */
+const QUOTE = ['symbol', 'latestPrice', 'change', 'changePercent', 'volume', 'latestTime'];
+
+const shownOf = (message: Message): Message =>
+  'latestPrice' in message
+    ? Object.fromEntries(QUOTE.map((name) => [name, message[name]]))
+    : message;
+
+const ROWS_MAX = 40;
+const CELL = 14;
+
+/** The newest message of each symbol, in place; a screen of them at most. */
+function tableOn({ stdout }: Terminal): Show {
+  const rows = new Map<string, Message>();
+  let drawn = 0;
+  return (message) => {
+    const symbol = String(message['symbol'] ?? '');
+    if (rows.has(symbol) || rows.size < ROWS_MAX) rows.set(symbol, shownOf(message));
+    const names = [...new Set([...rows.values()].flatMap(Object.keys))];
+    const cells = (values: readonly unknown[]): string =>
+      values
+        .map((value) =>
+          harmless(textOf(value ?? ''))
+            .slice(0, CELL)
+            .padEnd(CELL),
+        )
+        .join(' ');
+    const lines = [
+      cells(names),
+      ...[...rows.values()].map((row) => cells(names.map((name) => row[name]))),
+    ].map((line) => line.slice(0, (stdout.columns ?? 80) - 1));
+    const up = drawn === 0 ? '' : `\u001b[${drawn}A`;
+    stdout.write(`${up}${lines.map((line) => `\u001b[2K${line}\n`).join('')}`);
+    drawn = lines.length;
+  };
+}

@@ -1,0 +1,104 @@
+// A capture file from its first byte to its last: what it tells, and what of it could not be read.
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { pipeline } from 'node:stream';
+import { constants, createGunzip } from 'node:zlib';
+import type { Tick } from '../live/tick.ts';
+import { MessageReader } from './messages.ts';
+import { type PacketCounts, PacketReader } from './packets.ts';
+import { type SegmentCounts, SegmentReader } from './segments.ts';
+
+export interface CaptureSummary extends PacketCounts, Omit<SegmentCounts, 'damaged'> {
+  /** Segments and messages that can not be what they say. */
+  readonly damagedMessages: number;
+  /** Messages of each type, by its letter. */
+  readonly types: Readonly<Record<string, number>>;
+  /** Of the messages, epoch milliseconds; undefined where there are none. */
+  readonly firstMs: number | undefined;
+  readonly lastMs: number | undefined;
+  readonly symbols: number;
+}
+
+/** Where a tick stands in the file. */
+export interface Place {
+  readonly sequence: number;
+  /** Of its time, beyond the milliseconds. */
+  readonly nanoseconds: number;
+}
+
+type OnTick = (tick: Tick, place: Place) => void;
+
+const CHUNK_BYTES = 1024 ** 2;
+
+/**
+ * Reads the whole file, plain or gzip; a turn of the loop for each chunk.
+ * @param afterChunk is waited for before more is read
+ */
+export async function readCapture(
+  path: string,
+  onTick: OnTick,
+  afterChunk: () => Promise<void> = async () => undefined,
+): Promise<CaptureSummary> {
+  const types: Record<string, number> = {};
+  const symbols = new Set<string>();
+  const messages = new MessageReader();
+  let [damaged, firstMs, lastMs] = [0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  const segments = new SegmentReader((bytes, start, end, sequence) => {
+    const type = String.fromCharCode(bytes.readUInt8(start));
+    types[type] = (types[type] ?? 0) + 1;
+    const read = messages.read(bytes, start, end);
+    if (read === undefined) return;
+    if (read === 'damaged') {
+      damaged += 1;
+      return;
+    }
+    const { nanoseconds, tick } = read;
+    if (tick.timeMs < firstMs) firstMs = tick.timeMs;
+    if (tick.timeMs > lastMs) lastMs = tick.timeMs;
+    symbols.add(tick.symbol);
+    onTick(tick, { sequence, nanoseconds });
+  });
+  const packets = new PacketReader((bytes, start, end) => segments.segment(bytes, start, end));
+  const broken = await chunksOf(path, async (chunk) => {
+    const goesOn = packets.push(chunk);
+    await afterChunk();
+    return goesOn;
+  });
+  symbols.delete('');
+  const { damaged: damagedSegments, ...told } = segments.counts();
+  const { cut = broken, ...counted } = packets.end();
+  const isEmpty = told.messages === 0;
+  return {
+    ...{ ...counted, ...told, cut, types, symbols: symbols.size },
+    damagedMessages: damaged + damagedSegments,
+    firstMs: isEmpty ? undefined : firstMs,
+    lastMs: isEmpty ? undefined : lastMs,
+  };
+}
+
+/** @returns why it ended before its end, in words */
+async function chunksOf(
+  path: string,
+  onChunk: (chunk: Buffer) => Promise<boolean>,
+): Promise<string | undefined> {
+  const file = await open(path);
+  const head = Buffer.alloc(2);
+  await file.read(head, 0, 2, 0).finally(() => file.close());
+  const isGzip = head[0] === 0x1f && head[1] === 0x8b;
+  const bytes = createReadStream(path, { highWaterMark: CHUNK_BYTES });
+  // A tail that is cut is told as far as it goes.
+  const unpacking = { chunkSize: CHUNK_BYTES, finishFlush: constants.Z_SYNC_FLUSH };
+  const source = isGzip ? pipeline(bytes, createGunzip(unpacking), () => undefined) : bytes;
+  try {
+    for await (const chunk of source) {
+      if (!(await onChunk(chunk as Buffer))) break;
+    }
+    return undefined;
+  } catch (error) {
+    if (!isZlib(error)) throw error;
+    return `the gzip data are damaged: ${error.message}`;
+  }
+}
+
+const isZlib = (error: unknown): error is Error =>
+  error instanceof Error && String((error as NodeJS.ErrnoException).code).startsWith('Z_');

@@ -1,0 +1,164 @@
+// What a capture becomes in the inputs of CORE: trades without those that were broken, best offers, and the
+// bars of minutes and days that the trades make.
+import type { Day } from '../../query/time/days.ts';
+import type { InputId } from '../inputs/inputRow.ts';
+import { LiveBoard } from '../live/liveBoard.ts';
+import type { QuoteTick, Tick, TradeTick } from '../live/tick.ts';
+import { clockAt, dayAt } from '../derive/words.ts';
+import type { Place } from './capture.ts';
+
+/** Inputs that a capture fills, in the order of loading. */
+export const CAPTURE_INPUTS = [
+  ...(['TRADES', 'QUOTES', 'INTRADAY_PRICES', 'HISTORICAL_PRICES'] as const),
+] as const satisfies readonly InputId[];
+type CaptureInput = (typeof CAPTURE_INPUTS)[number];
+
+type Write = (input: CaptureInput, line: string) => void;
+
+export const HEADERS: Readonly<Record<CaptureInput, string>> = {
+  TRADES:
+    'symbol,time,tradeId,price,size,venue,isOddLot,isISO,isOutsideRegularHours,isSinglePriceCross,' +
+    'isTradeThroughExempt,nanoseconds\n',
+  QUOTES: 'symbol,time,sequence,bidPrice,bidSize,askPrice,askSize,venue,nanoseconds\n',
+  INTRADAY_PRICES:
+    'symbol,date,minute,open,high,low,close,average,volume,notional,numberOfTrades\n',
+  HISTORICAL_PRICES: 'symbol,date,open,high,low,close,volume\n',
+};
+
+/** The exchange whose captures these are. */
+const VENUE = 'IEXG';
+
+interface Bar {
+  readonly symbol: string;
+  readonly date: Day;
+  readonly minute: string;
+  readonly open: number;
+  high: number;
+  low: number;
+  close: number;
+  volume: number;
+  notional: number;
+  trades: number;
+}
+
+export class CaptureRecords {
+  readonly #write: Write;
+  /** Trades that did not happen, by `tradeKey`. */
+  readonly #broken: ReadonlySet<string>;
+  readonly #board = new LiveBoard(() => undefined);
+  readonly #minutes = new Map<string, Bar>();
+  readonly #days = new Map<string, Bar>();
+  readonly #clocks = new Map<number, readonly [date: Day, minute: string]>();
+
+  constructor(broken: ReadonlySet<string>, write: Write) {
+    this.#broken = broken;
+    this.#write = write;
+  }
+
+  add(tick: Tick, place: Place): void {
+    if (tick.kind === 'trade') {
+      if (!this.#broken.has(tradeKey(tick))) this.#trade(tick, place);
+    } else if (tick.kind === 'quote') {
+      this.#quote(tick, place);
+    } else if (tick.kind === 'level') {
+      const before = this.#best(tick.symbol);
+      this.#board.apply(tick);
+      const after = this.#best(tick.symbol);
+      const { symbol, timeMs } = tick;
+      const isSame = JSON.stringify(before) === JSON.stringify(after);
+      if (tick.isPart !== true && !isSame) {
+        this.#quote({ kind: 'quote', symbol, timeMs, ...after }, place);
+      }
+    }
+  }
+
+  /** Bars, once all ticks are known. */
+  end(): void {
+    for (const bar of this.#minutes.values()) {
+      const { close, date, high, low, minute, open, symbol } = bar;
+      const average = Math.round((bar.notional / bar.volume) * 1_000) / 1_000;
+      const prices = [open, high, low, close, average].join(',');
+      const notional = Math.round(bar.notional * 1_000) / 1_000;
+      const rest = [bar.volume, notional, bar.trades].join(',');
+      this.#write('INTRADAY_PRICES', `${symbol},${date},${minute},${prices},${rest}\n`);
+    }
+    for (const { close, date, high, low, open, symbol, volume } of this.#days.values()) {
+      const prices = [open, high, low, close].join(',');
+      this.#write('HISTORICAL_PRICES', `${symbol},${date},${prices},${volume}\n`);
+    }
+  }
+
+  #best(symbol: string): Omit<QuoteTick, 'kind' | 'symbol' | 'timeMs'> {
+    const live = this.#board.get(symbol);
+    return {
+      ...{ bidPrice: live?.bidPrice ?? 0, bidSize: live?.bidSize ?? 0 },
+      ...{ askPrice: live?.askPrice ?? 0, askSize: live?.askSize ?? 0 },
+    };
+  }
+
+  #quote(tick: QuoteTick, { nanoseconds, sequence }: Place): void {
+    const { askPrice, askSize, bidPrice, bidSize, symbol, timeMs } = tick;
+    const offers = [bidPrice, bidSize, askPrice, askSize, VENUE].join(',');
+    this.#write('QUOTES', `${symbol},${timeText(timeMs)},${sequence},${offers},${nanoseconds}\n`);
+  }
+
+  #trade(tick: TradeTick, { nanoseconds }: Place): void {
+    const { isOddLot = false, isISO = false, isOutsideRegularHours = false, price, size } = tick;
+    const { isSinglePriceCross = false, isTradeThroughExempt = false, symbol, timeMs } = tick;
+    const what = [symbol, timeText(timeMs), tick.tradeId, price, size, VENUE].join(',');
+    const flags = [isOddLot, isISO, isOutsideRegularHours, isSinglePriceCross];
+    this.#write('TRADES', `${what},${flags.join(',')},${isTradeThroughExempt},${nanoseconds}\n`);
+    if (isOutsideRegularHours) return;
+    const [date, minute] = this.#clock(timeMs);
+    addTo(this.#minutes, `${symbol} ${date} ${minute}`, { symbol, date, minute, price, size });
+    addTo(this.#days, `${symbol} ${date}`, { symbol, date, minute, price, size });
+  }
+
+  /** Of the exchange; asked once for each minute. */
+  #clock(timeMs: number): readonly [date: Day, minute: string] {
+    const place = Math.floor(timeMs / 60_000);
+    const known = this.#clocks.get(place);
+    if (known !== undefined) return known;
+    const made = [dayAt(timeMs), clockAt(timeMs).slice(0, 5)] as const;
+    this.#clocks.set(place, made);
+    return made;
+  }
+}
+
+/** Ids of trades are those of a day. */
+export const tradeKey = ({
+  symbol,
+  timeMs,
+  tradeId,
+}: Pick<TradeTick, 'symbol' | 'timeMs' | 'tradeId'>): string =>
+  `${symbol} ${Math.floor(timeMs / 86_400_000)} ${tradeId}`;
+
+const timeText = (ms: number): string => new Date(ms).toISOString();
+
+function addTo(
+  bars: Map<string, Bar>,
+  name: string,
+  {
+    date,
+    minute,
+    price,
+    size,
+    symbol,
+  }: Pick<Bar, 'symbol' | 'date' | 'minute'> & {
+    readonly price: number;
+    readonly size: number;
+  },
+): void {
+  const bar = bars.get(name);
+  if (bar === undefined) {
+    const of = { symbol, date, minute, open: price, high: price, low: price, close: price };
+    bars.set(name, { ...of, volume: size, notional: price * size, trades: 1 });
+    return;
+  }
+  bar.high = Math.max(bar.high, price);
+  bar.low = Math.min(bar.low, price);
+  bar.close = price;
+  bar.volume += size;
+  bar.notional += price * size;
+  bar.trades += 1;
+}
