@@ -14,6 +14,7 @@ import { benchSeries } from './series.ts';
 import { benchSizes } from './sizes.ts';
 import { benchSql } from './sql/sql.ts';
 import { benchStart } from './start.ts';
+import { benchStreams } from './streams/streams.ts';
 
 type Bench = (folder: string, rows: number, pairs: number) => Promise<readonly (Ratio | string)[]>;
 
@@ -29,6 +30,7 @@ const BENCHES: readonly (readonly [string, Bench, number, number])[] = [
   ['start', (place, _rows, times) => benchStart(place, times), 0, 7],
   ['market', (place, _rows, times) => benchMarket(place, times), 0, 7],
   ['market-loads', (place, rows) => benchMarketLoads(place, rows), 18_900_000, 1],
+  ['streams', (place, _rows, times) => benchStreams(place, times), 0, 5],
   ['money', (place, _rows, times) => benchMoney(place, times), 0, 7],
 ];
 

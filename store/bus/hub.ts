@@ -1,10 +1,15 @@
 // Publish once, for everyone who wants it: a message goes to the groups that its topic and symbol have,
 // never past each subscriber; each group hands what it gathered to its subscribers together.
-import { type Clock } from '../base/clock.ts';
+import { type Clock, monotonicMs } from '../base/clock.ts';
 import { Group, nameOf, type Render, type Subscriber, type Subscription } from './group.ts';
 
-/** Messages of one turn go out together: a naive write for each costs a system call for each. */
-const FLUSH_MS = 10;
+/**
+ * Messages of one turn go out together: a write for each costs a system call for each. A turn waits as
+ * long as the last one took, so that it is 1 ms late where little happens, and half of the time is left
+ * for others.
+ */
+const TURN_MS_LEAST = 1;
+const TURN_MS_MOST = 20;
 /** Messages that may wait for their turn; a burst of more goes out at once. */
 const WAITING_MAX = 10_000;
 /** How long a group whose subscribers all left holds messages for those that come back. */
@@ -25,6 +30,8 @@ export class Hub {
   readonly #due = new Set<Group>();
   readonly #idle = new Set<Group>();
   readonly #timers = new Map<number, NodeJS.Timeout>();
+  /** Until the next turn of those that have no interval. */
+  #turnMs = TURN_MS_LEAST;
   #isClosed = false;
 
   constructor(clock: Clock) {
@@ -92,22 +99,25 @@ export class Hub {
     if (group.waiting >= WAITING_MAX && group.subscription.intervalMs === 0) group.flush();
     if (this.#due.has(group)) return;
     this.#due.add(group);
-    this.#arm(group.subscription.intervalMs || FLUSH_MS);
+    this.#arm(group.subscription.intervalMs);
   }
 
-  /** Turns of an interval are the same for all its groups. */
+  /** Turns of an interval are the same for all its groups; 0 for those that have none. */
   #arm(everyMs: number): void {
     if (this.#timers.has(everyMs) || this.#isClosed) return;
     const turn = (): void => {
       this.#timers.delete(everyMs);
+      const beganMs = monotonicMs();
       for (const group of this.#due) {
-        if ((group.subscription.intervalMs || FLUSH_MS) !== everyMs) continue;
+        if (group.subscription.intervalMs !== everyMs) continue;
         this.#due.delete(group);
         group.flush();
       }
+      const tookMs = monotonicMs() - beganMs;
+      if (everyMs === 0) this.#turnMs = Math.min(TURN_MS_MOST, Math.max(TURN_MS_LEAST, tookMs));
       this.#forget();
     };
-    this.#timers.set(everyMs, setTimeout(turn, everyMs));
+    this.#timers.set(everyMs, setTimeout(turn, everyMs || this.#turnMs));
   }
 
   #made(name: string, subscription: Subscription): Group {

@@ -1,0 +1,56 @@
+// A process of many readers of streams: `listeners.ts <port> <connections> <path> <token>`. It tells its
+// parent when all are connected, and when as many messages came as it is told to expect.
+import { connect, type Socket } from 'node:net';
+import { p99, rounded } from '../measure.ts';
+
+/** Symbols of one reader, among those that there are. */
+const [OF_ONE, SYMBOLS] = [10, 100];
+
+const [port = '', connections = '', path = '', token = ''] = process.argv.slice(2);
+const END = ']'.charCodeAt(0);
+const TIME = Buffer.from('"time":');
+const TIME_CHARACTERS = 13;
+
+let messages = 0;
+let expected = Number.POSITIVE_INFINITY;
+let delays: number[] = [];
+
+function listen(at: number): Promise<Socket> {
+  const symbols = Array.from({ length: OF_ONE }, (_, place) => `S${(at * 7 + place) % SYMBOLS}`);
+  const query = `symbols=${symbols.join()}&nosnapshot=true&token=${token}`;
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.on('error', reject);
+    socket.write(
+      `GET ${path}?${query} HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\n\r\n`,
+    );
+    socket.once('data', (head) => {
+      if (!head.toString('latin1').startsWith('HTTP/1.1 200')) reject(new Error(String(head)));
+      socket.on('data', count);
+      resolve(socket);
+    });
+  });
+}
+
+/** Each message has one bracket that closes. */
+function count(chunk: Buffer): void {
+  for (const byte of chunk) if (byte === END) messages += 1;
+  const at = chunk.lastIndexOf(TIME);
+  const text =
+    at < 0 ? '' : chunk.toString('latin1', at + TIME.length, at + TIME.length + TIME_CHARACTERS);
+  if (/^\d{13}$/.test(text)) delays.push(Date.now() - Number(text));
+  if (messages < expected) return;
+  expected = Number.POSITIVE_INFINITY;
+  process.send?.({ messages, p99: rounded(p99(delays)) });
+}
+
+process.on('message', (wanted: number) => {
+  messages = 0;
+  delays = [];
+  expected = wanted;
+  process.send?.('told');
+});
+for (let at = 0; at < Number(connections); at += 50) {
+  await Promise.all(Array.from({ length: 50 }, (_, place) => listen(at + place)));
+}
+process.send?.('ready');

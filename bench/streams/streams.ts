@@ -1,0 +1,159 @@
+// Streams against one write for each message and reader: as many messages as both can, and how late they are
+// at a tenth of what the plain way can; and what an idle reader takes.
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { median, type Ratio, rounded, timed } from '../measure.ts';
+import { startBench, tokenOf } from '../stored.ts';
+import { startNaive } from './naive.ts';
+
+const READERS = 1_000;
+const SYMBOLS = 100;
+/** Readers of one symbol. */
+const OF_SYMBOL = READERS / 10;
+const TICKS = 10_000;
+/** Ticks of one turn of the loop. */
+const BURST = 100;
+const LATE_SECONDS = 4;
+const IDLE = 10_000;
+const IDLE_OF_ACCOUNT = 2_000;
+
+interface Side {
+  readonly publish: (symbol: string, price: number) => void;
+  readonly listeners: ChildProcess;
+}
+
+export async function benchStreams(
+  folder: string,
+  pairs: number,
+): Promise<readonly (Ratio | string)[]> {
+  const tapedeck = await startBench(join(folder, 'streams'));
+  const naive = await startNaive();
+  const { accounts, streams } = tapedeck.services;
+  await accounts.changeAccount(tapedeck.accountId, { tier: 'scale' });
+  const token = await tokenOf(tapedeck, 'publishable');
+  const port = Number(new URL(tapedeck.base).port);
+  const ours: Side = {
+    listeners: await listenersOf(port, '/v1/last', token),
+    publish: (symbol, price) =>
+      streams.board.apply({
+        ...{ kind: 'trade', symbol, price, size: 100, tradeId: String(price), timeMs: Date.now() },
+      }),
+  };
+  let seq = 0;
+  const theirs: Side = {
+    listeners: await listenersOf(naive.port, '/last', ''),
+    publish: (symbol, price) =>
+      naive.publish(symbol, { symbol, price, size: 100, time: Date.now(), seq: (seq += 1) }),
+  };
+  const rounds: { readonly ours: number; readonly theirs: number }[] = [];
+  for (let round = 0; round <= pairs; round += 1) {
+    const took = { theirs: await fastest(theirs), ours: await fastest(ours) };
+    if (round > 0) rounds.push(took);
+  }
+  const theirMs = median(rounds.map((round) => round.theirs));
+  const perSecond = (TICKS / theirMs) * 100;
+  const late = { theirs: await lateness(theirs, perSecond), ours: await lateness(ours, perSecond) };
+  for (const side of [ours, theirs]) side.listeners.kill();
+  await naive.close();
+  const idle = await idleBytes(port, tapedeck);
+  await tapedeck.close();
+  return [
+    {
+      bench: `a message to ${OF_SYMBOL} of ${READERS} readers`,
+      ratio: rounded(median(rounds.map((round) => round.theirs / round.ours))),
+      target: '>= 3 times one write for each message and reader',
+      pairs,
+      oursMs: rounded(median(rounds.map((round) => round.ours)) / TICKS),
+      bareMs: rounded(theirMs / TICKS),
+      note: 'milliseconds a message, all readers in one process',
+    },
+    JSON.stringify({
+      bench: 'p99 at a tenth of that, ms',
+      target: '<= 2 times',
+      ...late,
+      perSecond: Math.round(perSecond),
+    }),
+    JSON.stringify({
+      bench: `memory of ${IDLE} idle readers, bytes each`,
+      target: '<= 20,000',
+      bytes: idle,
+    }),
+  ];
+}
+
+async function listenersOf(
+  port: number,
+  path: string,
+  token: string,
+  count = READERS,
+): Promise<ChildProcess> {
+  const script = new URL('./listeners.ts', import.meta.url).pathname;
+  const child = fork(script, [String(port), String(count), path, token]);
+  const [first] = (await Promise.race([once(child, 'message'), once(child, 'exit')])) as [unknown];
+  if (first !== 'ready') throw new Error(`the readers ended: ${String(first)}`);
+  return child;
+}
+
+/** Milliseconds until all readers have everything. */
+async function fastest({ listeners, publish }: Side): Promise<number> {
+  const done = await expecting(listeners, TICKS * OF_SYMBOL);
+  return timed(async () => {
+    for (let at = 0; at < TICKS; at += 1) {
+      publish(`S${at % SYMBOLS}`, at + 1);
+      if (at % BURST === BURST - 1) await new Promise(setImmediate);
+    }
+    await done();
+  });
+}
+
+/** The p99 of how late messages are, milliseconds, at a rate. */
+async function lateness({ listeners, publish }: Side, perSecond: number): Promise<number> {
+  const ticks = Math.floor(perSecond * LATE_SECONDS);
+  const done = await expecting(listeners, ticks * OF_SYMBOL);
+  const began = performance.now();
+  for (let at = 0; at < ticks;) {
+    const due = Math.min(ticks, Math.floor(((performance.now() - began) / 1_000) * perSecond));
+    for (; at < due; at += 1) publish(`S${at % SYMBOLS}`, at + 1);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  return (await done()).p99;
+}
+
+interface Heard {
+  readonly p99: number;
+}
+
+/** Tells the readers what to wait for, and when they know it, how to wait until they have it. */
+async function expecting(listeners: ChildProcess, messages: number): Promise<() => Promise<Heard>> {
+  const told = once(listeners, 'message');
+  listeners.send(messages);
+  await told;
+  const heard = once(listeners, 'message');
+  return async () => {
+    const [value] = (await heard) as [Heard];
+    return value;
+  };
+}
+
+/** Memory of this process for each reader that hears nothing. */
+async function idleBytes(
+  port: number,
+  { services }: Awaited<ReturnType<typeof startBench>>,
+): Promise<number> {
+  const settled = async (): Promise<number> => {
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    globalThis.gc?.();
+    return process.memoryUsage().rss;
+  };
+  const before = await settled();
+  const readers: ChildProcess[] = [];
+  for (let at = 0; at < IDLE; at += IDLE_OF_ACCOUNT) {
+    const accountId = await services.accounts.createAccount(`idle ${at}`, 'scale');
+    const { text } = await services.accounts.createToken(accountId, 'publishable');
+    readers.push(await listenersOf(port, '/v1/tops', text, IDLE_OF_ACCOUNT));
+  }
+  const after = await settled();
+  for (const reader of readers) reader.kill();
+  return Math.round((after - before) / IDLE);
+}
