@@ -7,15 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, test } from 'vitest';
-import { startCommand } from '../cli/command.ts';
 import { note } from '../notes.ts';
 import { seedsOf } from '../seeds.ts';
+import { asked, headers, type Killable, killable } from './rounds/killable.ts';
 import { seeded } from './rounds/seeded.ts';
 
-const SECRET = 'sk_0123456789abcdef0123456789abcdef';
 const ADDRESSES = 60;
 const UNUSED = 3;
-const headers = { authorization: `Bearer ${SECRET}` };
 
 let root = '';
 const children: ChildProcess[] = [];
@@ -27,31 +25,7 @@ afterAll(async () => {
   await rm(root, { recursive: true, force: true });
 });
 
-async function serve(data: string): Promise<{ readonly base: string; kill(): Promise<unknown> }> {
-  const env = {
-    ...{ TAPEDECK_DATA: data, TAPEDECK_PORT: '0', TAPEDECK_DEMO: 'off', TAPEDECK_LOG: 'silent' },
-    ...{ TAPEDECK_SECRET_TOKEN: SECRET, TAPEDECK_RATE_LIMIT: 'off' },
-  };
-  const { child, ended, told } = startCommand(['serve'], { env }, children);
-  for (;;) {
-    const base = /listens on (\S+)/.exec(told.stdout)?.[1];
-    const kill = (): Promise<unknown> => {
-      child.kill('SIGKILL');
-      return ended;
-    };
-    if (base !== undefined) return { base, kill };
-    assert.equal(child.exitCode, null, told.stderr);
-    await sleep(20);
-  }
-}
-
-async function asked(base: string, method: string, path: string, body?: string): Promise<string> {
-  const given = body === undefined ? {} : { body };
-  const answer = await fetch(`${base}/v1${path}`, { method, headers, ...given });
-  const text = await answer.text();
-  assert.equal(answer.status, 200, text);
-  return text;
-}
+const serve = (data: string): Promise<Killable> => killable(data, children);
 
 async function address(base: string): Promise<string> {
   const url = `${base}/v1/files/download/KILLED`;

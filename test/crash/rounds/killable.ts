@@ -1,0 +1,51 @@
+// A server in a process of its own that can be killed at any moment.
+import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startCommand } from '../../cli/command.ts';
+
+const TOKENS = {
+  publishable: 'pk_0123456789abcdef0123456789abcdef',
+  secret: 'sk_0123456789abcdef0123456789abcdef',
+} as const;
+export const headers = { authorization: `Bearer ${TOKENS.secret}` };
+
+export interface Killable {
+  readonly base: string;
+  readonly publishable: string;
+  kill(): Promise<unknown>;
+}
+
+/** @param children to be ended after the test, whatever happened */
+export async function killable(data: string, children: ChildProcess[]): Promise<Killable> {
+  const env = {
+    ...{ TAPEDECK_DATA: data, TAPEDECK_PORT: '0', TAPEDECK_DEMO: 'off', TAPEDECK_LOG: 'silent' },
+    ...{ TAPEDECK_SECRET_TOKEN: TOKENS.secret, TAPEDECK_PUBLISHABLE_TOKEN: TOKENS.publishable },
+    TAPEDECK_RATE_LIMIT: 'off',
+  };
+  const { child, ended, told } = startCommand(['serve'], { env }, children);
+  for (;;) {
+    const base = /listens on (\S+)/.exec(told.stdout)?.[1];
+    const kill = (): Promise<unknown> => {
+      child.kill('SIGKILL');
+      return ended;
+    };
+    if (base !== undefined) return { base, publishable: TOKENS.publishable, kill };
+    assert.equal(child.exitCode, null, told.stderr);
+    await sleep(20);
+  }
+}
+
+/** The text of an answer, which must be 200. */
+export async function asked(
+  base: string,
+  method: string,
+  path: string,
+  body?: string,
+): Promise<string> {
+  const given = body === undefined ? {} : { body };
+  const answer = await fetch(`${base}/v1${path}`, { method, headers, ...given });
+  const text = await answer.text();
+  assert.equal(answer.status, 200, text);
+  return text;
+}
