@@ -46,6 +46,8 @@ export class StreamConnection implements Subscriber {
   /** Symbols whose newest message is still to be sent, when the reader reads again. */
   readonly #missed = new Set<string>();
   #isOpen = true;
+  /** Messages so far at each of the last minutes, oldest first. */
+  readonly #minutes: { readonly ms: number; readonly messages: number }[] = [];
   #hasWritten = false;
   #writtenMs: number;
   #settledMs: number;
@@ -66,6 +68,13 @@ export class StreamConnection implements Subscriber {
 
   get messages(): number {
     return this.#parts.meter.charged;
+  }
+
+  /** Messages of an hour as the last one went, or as long as it is open. */
+  hourly(nowMs: number): number {
+    const [since = { ms: this.#parts.nowMs, messages: 0 }] = this.#minutes;
+    const elapsed = Math.max(1_000, nowMs - since.ms);
+    return Math.round(((this.messages - since.messages) / elapsed) * 3_600_000);
   }
 
   /** What it missed since the message of an id, and how much of that is not held any more. */
@@ -116,6 +125,11 @@ export class StreamConnection implements Subscriber {
         this.end('quota');
         return;
       }
+    }
+    const last = this.#minutes.at(-1);
+    if (last === undefined || nowMs - last.ms >= 60_000) {
+      this.#minutes.push({ ms: nowMs, messages: this.messages });
+      if (this.#minutes.length > HOUR_MINUTES) this.#minutes.shift();
     }
     if (this.#hasWritten) this.#writtenMs = nowMs;
     this.#hasWritten = false;
@@ -176,6 +190,8 @@ export class StreamConnection implements Subscriber {
     this.#parts.socket.write(this.#parts.isChunked ? asChunk(bytes) : bytes);
   }
 }
+
+const HOUR_MINUTES = 60;
 
 /** Messages that are made at once for one reader. */
 const AT_ONCE = 100;

@@ -8,14 +8,16 @@ const STREAMS_MAX = 12_000;
 const ACCOUNT_STREAMS_MAX = 2_000;
 const LOOK_MS = 1_000;
 
-interface Open {
+interface OpenStream {
   readonly accountId: string;
   readonly connection: StreamConnection;
+  /** Another subscription, as a query of its endpoint says it. @throws Failure as opening it does */
+  readonly change: (query: Readonly<Record<string, readonly string[]>>) => Promise<void>;
 }
 
 export class OpenStreams {
   readonly #clock: Clock;
-  readonly #open = new Map<string, Open>();
+  readonly #open = new Map<string, OpenStream>();
   readonly #byAccount = new Map<string, number>();
   readonly #ended = new Map<EndReason, number>();
   #timer: NodeJS.Timeout | undefined;
@@ -36,8 +38,9 @@ export class OpenStreams {
     }
   }
 
-  add(id: string, accountId: string, connection: StreamConnection): void {
-    this.#open.set(id, { accountId, connection });
+  add(id: string, stream: OpenStream): void {
+    const { accountId } = stream;
+    this.#open.set(id, stream);
     this.#byAccount.set(accountId, (this.#byAccount.get(accountId) ?? 0) + 1);
     this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref();
   }
@@ -56,9 +59,9 @@ export class OpenStreams {
   }
 
   /** A stream of the account; undefined when it is not open, or another account's. */
-  find(id: string, accountId: string): StreamConnection | undefined {
+  find(id: string, accountId: string): OpenStream | undefined {
     const open = this.#open.get(id);
-    return open?.accountId === accountId ? open.connection : undefined;
+    return open?.accountId === accountId ? open : undefined;
   }
 
   state(): { readonly open: number; readonly ended: ReadonlyMap<EndReason, number> } {

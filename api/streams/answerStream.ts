@@ -33,10 +33,10 @@ export async function answerStream(
   const caller = callerOf(call.caller);
   checkTier(caller);
   const readable = entitledTo(row, call, services);
-  const symbols = await symbolsOf(row, call, services);
-  if (symbols === undefined && !caller.tier.firehose) throw new Failure('TierNotAllowed');
   const price = { usageKey: row.usageKey, weight: 1, datasets: [...readable.values()] };
-  return openedStream(call, services, { price, isAllowed }, async (ids) => {
+  return openedStream(call, services, { price, isAllowed }, async (ids, query) => {
+    const symbols = await symbolsOf(row, { ...call, query }, services);
+    if (symbols === undefined && !caller.tier.firehose) throw new Failure('TierNotAllowed');
     if (hearsNothing(readable, call, services)) return SILENCE;
     if (row.kind === 'records') {
       const [dataset] = readable.values();

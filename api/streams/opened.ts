@@ -3,7 +3,7 @@ import type { Subscription } from '../../store/bus/group.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
 import { callerOf, paysPremium } from '../auth/access.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
-import { numberOf, textOf, truthOf } from '../request/parameters.ts';
+import { numberOf, textOf, truthOf, type Values } from '../request/parameters.ts';
 import { type Newest, StreamConnection } from '../sse/connection.ts';
 import { StreamMeter } from '../sse/meter.ts';
 import { checkTier, type StreamServices } from './entitled.ts';
@@ -29,21 +29,25 @@ interface Terms {
   readonly isAllowed: () => boolean;
 }
 
+/** What is sent for the symbols of a query. */
+type Source = (ids: boolean, query: Values) => Promise<Opening>;
+
 /**
- * @param source what is sent; asked with whether messages have ids
+ * @param source asked again where the subscription of a stream that is open changes
  * @throws Failure of what the caller lacks, before anything is sent.
  */
 export async function openedStream(
   call: Call,
   services: StreamServices,
   terms: Terms,
-  source: (ids: boolean) => Promise<Opening>,
+  source: Source,
 ): Promise<Answer> {
   const caller = callerOf(call.caller);
   checkTier(caller);
   const { ledger, streams } = services;
   const resumeFrom = textOf(call.query, 'resumeFrom') ?? call.lastEventId;
-  const opening = await source(truthOf(call.query, 'ids') || resumeFrom !== '');
+  const ids = truthOf(call.query, 'ids') || resumeFrom !== '';
+  const opening = await source(ids, call.query);
   if (call.bodiless) return { kind: 'text', text: '', contentType: 'text/event-stream' };
   streams.open.checkRoom(caller.accountId);
   const { endpoint, requestId } = call;
@@ -59,6 +63,15 @@ export async function openedStream(
         ...{ socket, isChunked, meter },
         ...{ newest: opening.newest, subscription: opening.subscription },
       });
+      streams.open.add(requestId, {
+        ...{ accountId: caller.accountId, connection },
+        change: async (query) => {
+          const { newest, snapshot, subscription } = await source(ids, query);
+          const before = new Set(connection.subscription.symbols);
+          connection.change(subscription, newest);
+          connection.sendNewest(snapshot.filter((symbol) => !before.has(symbol)));
+        },
+      });
       if (resumeFrom !== '') connection.resume(resumeFrom);
       else if (!truthOf(call.query, 'nosnapshot')) connection.sendNewest(opening.snapshot);
     },
@@ -71,13 +84,13 @@ type Connecting = Pick<
 >;
 
 function connected(
-  { caller, query, requestId }: Call,
+  { query, requestId }: Call,
   { clock, streams }: StreamServices,
   { isAllowed }: Terms,
   connecting: Connecting,
 ): StreamConnection {
   const { hub, open } = streams;
-  const connection = new StreamConnection({
+  return new StreamConnection({
     ...{ ...connecting, hub },
     events: truthOf(query, 'events'),
     heartbeatMs: (numberOf(query, 'heartbeat') ?? 0) * 1_000,
@@ -85,8 +98,6 @@ function connected(
     nowMs: clock(),
     onEnd: (reason) => open.ended(requestId, reason),
   });
-  open.add(requestId, callerOf(caller).accountId, connection);
-  return connection;
 }
 
 /** Whoever is refused now may not go on either. */

@@ -7,7 +7,7 @@ import { callerOf, wholeDatasetOf } from '../auth/access.ts';
 import { momentNow } from '../read/moments.ts';
 import { readDataset, sinceOf } from '../read/series.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
-import { listOf, refuse } from '../request/parameters.ts';
+import { listOf, refuse, type Values } from '../request/parameters.ts';
 import { type RecordReader, WRITTEN_MAX, type Written } from '../sse/recordWatches.ts';
 import type { RecordShape } from '../sse/streamTable.ts';
 import { openedStream, type Opening } from './opened.ts';
@@ -20,20 +20,30 @@ const KEYS_MAX = 50;
 export async function answerRecords(call: Call, services: StreamServices): Promise<Answer> {
   const { id = '', workspace = '' } = call.path;
   const dataset = wholeDatasetOf(callerOf(call.caller), workspace, id, services);
-  const keys = listOf(call.query, 'keys');
-  if (keys !== undefined && dataset.mapping.key === undefined) {
-    return refuse('keys', 'is for datasets with a key');
-  }
-  if ((keys?.length ?? 0) > KEYS_MAX) refuse('keys', `has at most ${KEYS_MAX} keys`);
   const usageKey = `${dataset.workspace}.${dataset.dataset}`;
   const price = { usageKey, weight: dataset.weight, datasets: [dataset] };
   const isAllowed = (): boolean => {
     const caller = callerOf(call.identified());
     return wholeDatasetOf(caller, workspace, id, services).tableId === dataset.tableId;
   };
-  return openedStream(call, services, { price, isAllowed }, (ids) =>
-    recordsOf(dataset, { keys, ids, intervalMs: 0, shape: 'record' }, call, services),
+  return openedStream(call, services, { price, isAllowed }, (ids, query) =>
+    recordsOf(
+      dataset,
+      { keys: keysOf(query, dataset), ids, intervalMs: 0, shape: 'record' },
+      call,
+      services,
+    ),
   );
+}
+
+/** @throws Failure InvalidParameter. */
+function keysOf(query: Values, { mapping }: Dataset): readonly string[] | undefined {
+  const keys = listOf(query, 'keys');
+  if (keys !== undefined && mapping.key === undefined) {
+    return refuse('keys', 'is for datasets with a key');
+  }
+  if ((keys?.length ?? 0) > KEYS_MAX) refuse('keys', `has at most ${KEYS_MAX} keys`);
+  return keys;
 }
 
 interface RecordsAsked {

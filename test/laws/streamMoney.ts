@@ -108,7 +108,8 @@ async function connected(
   const client = await openStream(server, path, id === undefined ? {} : { 'last-event-id': id });
   if (client.status !== 200) return undefined;
   const { accountId } = server.tapedeck;
-  const connection = streams.open.find(String(client.headers['svccloud-stream-id']), accountId);
+  const { connection } =
+    streams.open.find(String(client.headers['svccloud-stream-id']), accountId) ?? {};
   // One that ended before it was found has read all that it was charged.
   const charged = (): number => connection?.messages ?? framesOf(client);
   return { client, path, charged, isCut: false };

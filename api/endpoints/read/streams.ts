@@ -2,6 +2,7 @@
 // meant.
 import { Type } from 'typebox';
 import { answerDeep, answerDeepPart, answerLast, answerTops } from '../../streams/liveStates.ts';
+import { CHANGE_STREAM, changeStream } from '../../streams/changed.ts';
 import { answerRecords } from '../../streams/recordStreams.ts';
 import { answerStream } from '../../streams/answerStream.ts';
 import { type StreamRow, STREAM_ROWS } from '../../sse/streamTable.ts';
@@ -97,7 +98,26 @@ const streamRecords: Endpoint = {
   handle: answerRecords,
 };
 
+const changeStreamOf: Endpoint = {
+  ...{ id: 'changeStream', method: 'POST', path: '/stream/subscriptions/:connection' },
+  token: 'publishable',
+  summary:
+    'Other symbols, keys or channels for a stream that is open; its header `-stream-id` names it.',
+  weight: 'free',
+  parameters: [],
+  body: { kind: 'json', schema: CHANGE_STREAM },
+  answer: Type.Object({
+    success: Type.Literal(true),
+    symbols: Type.Union([Type.Literal('all'), Type.Array(Type.String())]),
+    messages: Type.Integer({ description: 'charged so far' }),
+    messagesPerHour: Type.Integer({ description: 'as the last hour went' }),
+  }),
+  failures: 'data',
+  handle: changeStream,
+};
+
 export const STREAMS: readonly Endpoint[] = [
+  changeStreamOf,
   streamRecords,
   ...STREAM_ROWS.map(endpointOf),
   stateOf({

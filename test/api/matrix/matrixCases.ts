@@ -51,8 +51,9 @@ export interface Target {
   /** Texts of a token that may be signed, and of one that is. */
   readonly signable: string;
   readonly signed: string;
-  /** Of a stream. */
+  /** Of a stream; of one that is open nowhere. */
   readonly channel: string;
+  readonly connection: string;
   /** Of a download: nobody was given this one. */
   readonly link: string;
 }
@@ -214,6 +215,10 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   streamTrades: STREAM,
   streamTradeBreaks: STREAM,
   streamTradingStatus: STREAM,
+  changeStream: {
+    ...{ reach: 'core', answers: 404 },
+    body: json(() => ({ symbols: ['AAPL'] })),
+  },
   streamTops: STATE_OF_CORE,
   streamLast: STATE_OF_CORE,
   streamDeep: STATE_OF_CORE,

@@ -45,9 +45,12 @@ const tick = (symbol: string, price: number): void =>
   });
 
 describe('refused with a sentence, and nothing is charged', () => {
-  const many = Array.from({ length: 51 }, (_, at) => `S${at}`).join();
   const CASES: readonly (readonly [path: string, status: number, text: RegExp])[] = [
-    [`/last?symbols=${many}`, 400, /"symbols" has at most 50 symbols/],
+    [
+      `/last?symbols=${Array.from({ length: 51 }, (_, at) => `S${at}`).join()}`,
+      400,
+      /"symbols" has at most 50 symbols/,
+    ],
     ['/deep?symbols=AAA,BBB', 400, /"symbols" must be one symbol with deep/],
     ['/deep', 400, /No symbol provided/],
     ['/deep?symbols=firehose', 400, /No symbol provided/],
@@ -177,3 +180,36 @@ test('states of REST: tops, last, deep and its channels', async () => {
   });
   expect(await get('/deep/system-event?symbols=AAA')).toEqual({});
 });
+
+test('the symbols of an open stream become others, for its account alone', async () => {
+  const change = async (id: unknown, body: object, token: string) => {
+    const url = `${server.base}/v1/stream/subscriptions/${String(id)}?token=${token}`;
+    const answer = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
+    return [answer.status, await answer.text()] as const;
+  };
+  tick('FFF', 1);
+  const stream = await openStream(server, '/last?symbols=EEE');
+  const id = stream.headers['svccloud-stream-id'];
+  const [status, text] = await change(id, { symbols: ['eee', 'FFF'] }, server.publishable);
+  expect([status, JSON.parse(text)]).toMatchObject([200, { symbols: ['EEE', 'FFF'] }]);
+  // The newest one of what is new, and then both.
+  await until(() => stream.messages().length === 1);
+  tick('EEE', 2);
+  tick('FFF', 3);
+  await until(() => stream.messages().length === 3);
+  expect(stream.messages().map(({ price }) => price)).toEqual([1, 2, 3]);
+  expect((await change(id, { symbols: ['FFF'] }, await account('scale')))[0]).toBe(404);
+  expect((await change(id, { symbols: many(51) }, server.publishable))[0]).toBe(400);
+  expect((await change(id, { symbol: 'FFF' }, server.publishable))[0]).toBe(400);
+  await change(id, { symbols: ['FFF'] }, server.publishable);
+  tick('EEE', 4);
+  tick('FFF', 5);
+  await until(() => stream.messages().length === 4);
+  expect(stream.messages().at(-1)).toMatchObject({ symbol: 'FFF', price: 5 });
+  await stream.close();
+  await until(() => server.tapedeck.services.streams.open.state().open === 0);
+  expect((await change(id, { symbols: ['FFF'] }, server.publishable))[0]).toBe(404);
+});
+
+const many = (count: number): readonly string[] =>
+  Array.from({ length: count }, (_, at) => `S${at}`);

@@ -1,0 +1,31 @@
+// The symbols of a stream that is open become others, without a new connection.
+import { Type, type Static } from 'typebox';
+import { Failure } from '../../store/base/failure.ts';
+import { callerOf } from '../auth/access.ts';
+import type { Answer, Call } from '../request/endpoint.ts';
+import type { StreamServices } from './entitled.ts';
+
+const LIST = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 100 });
+
+export const CHANGE_STREAM = Type.Object(
+  { symbols: Type.Optional(LIST), keys: Type.Optional(LIST), channels: Type.Optional(LIST) },
+  { additionalProperties: false },
+);
+
+/** @throws Failure NotFound for a stream that is not open, or another account's; as opening it does */
+export async function changeStream(call: Call, services: StreamServices): Promise<Answer> {
+  const { clock, streams } = services;
+  const { connection: id = '' } = call.path;
+  const stream = streams.open.find(id, callerOf(call.caller).accountId);
+  if (stream === undefined) throw new Failure('NotFound');
+  const body = call.json as Static<typeof CHANGE_STREAM>;
+  await stream.change(body);
+  const { connection } = stream;
+  const value = {
+    success: true,
+    symbols: connection.subscription.symbols ?? 'all',
+    messages: connection.messages,
+    messagesPerHour: connection.hourly(clock()),
+  };
+  return { kind: 'json', value, metering: 'free' };
+}
