@@ -116,6 +116,7 @@ import {
   rotateToken,
 } from './accounts/tokens.ts';
 import { getChangelog } from './read/changelog.ts';
+import { MONEY_ENDPOINTS } from './read/money.ts';
 import { STREAMS } from './read/streams.ts';
 import { listChanges, listVersions } from './read/versions.ts';
 import {
@@ -159,6 +160,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   search,
   dataPoints,
   dataPoint,
+  ...MONEY_ENDPOINTS,
   ...STREAMS,
   sqlQuery,
   postSqlQuery,

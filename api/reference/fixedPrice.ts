@@ -32,7 +32,7 @@ export async function answerFixed(
   const metering = await metered(call, services, callerOf(call.caller), fare, async () => {
     const value = await make();
     // An empty answer costs nothing (INTERFACE.md 0.2).
-    const objects = Array.isArray(value) && value.length === 0 ? 0 : 1;
+    const objects = isNothing(value) ? 0 : 1;
     return bodyOf(filtered(value, listOf(call.query, 'filter')), objects, format);
   });
   const moment = momentNow(services);
@@ -44,3 +44,6 @@ export async function answerFixed(
   const { charge, result: body } = metering;
   return rowsOf(call, { ...given, body, format, charge });
 }
+
+/** `[]`, and lists of nothing but such. */
+const isNothing = (value: unknown): boolean => Array.isArray(value) && value.every(isNothing);

@@ -6,13 +6,14 @@ import { Failure } from '../../store/base/failure.ts';
 import type { MarketServices } from '../market/reading.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
 import { answerFixed } from './fixedPrice.ts';
+import { cryptoSymbols, fxSymbols } from './moneyLists.ts';
 import { companiesNow, rowsOfInput, securitiesNow } from './known.ts';
 
 interface ReferenceList {
   readonly usageKey: string;
   /** Messages of a call (INTERFACE.md 0.3). */
   readonly weight: number;
-  readonly values: (call: Call, services: MarketServices) => Promise<readonly object[]>;
+  readonly values: (call: Call, services: MarketServices) => Promise<object>;
 }
 
 const symbolsThat = (usageKey: string, holds: (security: Security) => boolean): ReferenceList => ({
@@ -40,6 +41,8 @@ const LISTS: Readonly<Record<string, ReferenceList>> = {
   'market/us/exchanges': { usageKey: 'REF_DATA_EXCHANGES', weight: 1, values: venues },
   sectors: { usageKey: 'REF_DATA_SECTORS', weight: 1, values: sectors },
   tags: { usageKey: 'REF_DATA_TAGS', weight: 1, values: tags },
+  'fx/symbols': { usageKey: 'REF_DATA_FX', weight: 1, values: fxSymbols },
+  'crypto/symbols': { usageKey: 'REF_DATA_CRYPTO_SYMBOLS', weight: 1, values: cryptoSymbols },
 };
 
 /** A list by what stands below `/ref-data/`. @throws Failure NotFound. */

@@ -130,8 +130,7 @@ export const INTERFACE: readonly CoverageRow[] = [
   ]),
   ...later('INTERFACE 1', [
     ...['upcoming-events', 'sentiment', 'options', 'technical indicators'],
-    ...['crypto', 'fx'],
-    ...['options, crypto and fx symbols'],
+    ...['options symbols'],
     ...['exchange stats, hist'],
   ]),
   ...rows('INTERFACE 3.1', [
@@ -339,6 +338,17 @@ export const INTERFACE: readonly CoverageRow[] = [
   ]),
   ...later('INTERFACE 6', ['rules with the body [object Object]']),
   ...rows('INTERFACE 6', [['streams below the REST base', 'test/api/streams/frames.test.ts']]),
+  ...rows('INTERFACE 1', [
+    ['fx: latest', 'money#as it stands, turned round, and by a third currency'],
+    ['fx: convert', 'money#of an amount'],
+    ['fx: historical', 'money#of days gone'],
+    ['fx: rate', 'money#one pair'],
+    ['crypto: quote', 'money#one of them'],
+    ['crypto: price', 'money#its price'],
+    ['crypto: book', 'money#now it is there'],
+    ['crypto and fx symbols', 'money#currencies and pairs'],
+    ['data points of the market', 'money#one of them, as text'],
+  ]),
   ...rows('INTERFACE 2', [
     ['framing', 'test/api/streams/frames.test.ts'],
     ['names of streams, in any case', 'test/api/streams/frames.test.ts'],

@@ -55,12 +55,17 @@ const HISTORY_DAYS = 2;
 const ORDER: readonly InputId[] = [
   ...(['VENUES', 'SYMBOLS', 'COMPANY', 'SPLITS', 'DIVIDENDS', 'HISTORICAL_PRICES'] as const),
   ...(['PEERS', 'EARNINGS', 'INCOME', 'BALANCE_SHEET', 'CASH_FLOW'] as const),
+  ...(['FX_RATES', 'TREASURY', 'RATES', 'ENERGY', 'MORTGAGE', 'ECONOMIC'] as const),
+  ...(['CRYPTO_QUOTES', 'CRYPTO_BOOKS'] as const),
   ...(['TRADES', 'QUOTES', 'INTRADAY_PRICES'] as const),
 ];
 /** The newest session's take the place of those before. */
 const TICKS: ReadonlySet<InputId> = new Set(['TRADES', 'QUOTES']);
 /** Those of which only later days are missing. */
-const BY_DAY: ReadonlySet<InputId> = new Set(['HISTORICAL_PRICES', 'INTRADAY_PRICES']);
+const BY_DAY: ReadonlySet<InputId> = new Set<InputId>([
+  ...(['HISTORICAL_PRICES', 'INTRADAY_PRICES', 'FX_RATES'] as const),
+  ...(['TREASURY', 'RATES', 'ENERGY', 'MORTGAGE', 'ECONOMIC'] as const),
+]);
 
 export function makeExchange(parts: ExchangeParts): Exchange {
   const abort = new AbortController();

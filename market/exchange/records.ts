@@ -15,6 +15,7 @@ import {
 import { reportsOf, sharesAt } from './statements.ts';
 import { type Listing, SECTORS } from './listings.ts';
 import { minutesOf } from './minutes.ts';
+import { coinBookLines, coinLines, rateLines, seriesLines } from './moneyRecords.ts';
 import { newestTrades } from './ticks.ts';
 import { detailOf, tradesOf } from './trades.ts';
 import { VENUES } from './venues.ts';
@@ -40,6 +41,14 @@ const LINES: Readonly<Record<InputId, Lines>> = {
   BALANCE_SHEET: balanceLines,
   CASH_FLOW: cashLines,
   PEERS: peerLines,
+  FX_RATES: rateLines,
+  CRYPTO_QUOTES: coinLines,
+  CRYPTO_BOOKS: coinBookLines,
+  TREASURY: seriesLines('TREASURY'),
+  RATES: seriesLines('RATES'),
+  ENERGY: seriesLines('ENERGY'),
+  MORTGAGE: seriesLines('MORTGAGE'),
+  ECONOMIC: seriesLines('ECONOMIC'),
 };
 
 const EXCHANGE_CODE = 'SYN';

@@ -27,7 +27,15 @@ export type InputId =
   | 'INCOME'
   | 'BALANCE_SHEET'
   | 'CASH_FLOW'
-  | 'PEERS';
+  | 'PEERS'
+  | 'FX_RATES'
+  | 'CRYPTO_QUOTES'
+  | 'CRYPTO_BOOKS'
+  | 'TREASURY'
+  | 'RATES'
+  | 'ENERGY'
+  | 'MORTGAGE'
+  | 'ECONOMIC';
 
 export interface Input {
   /** Of its dataset in CORE. */

@@ -39,6 +39,12 @@ const STATEMENT: Usual = {
   fiscalYear: ['calendaryear year'],
 };
 
+const SERIES: Usual = {
+  key: ['series seriesid id symbol name'],
+  date: ['observationdate', ...DAY],
+  value: ['observation rate price close yield'],
+};
+
 const USUAL: Readonly<Record<InputId, Usual>> = {
   HISTORICAL_PRICES: {
     ...BAR,
@@ -126,6 +132,18 @@ const USUAL: Readonly<Record<InputId, Usual>> = {
   INCOME: STATEMENT,
   BALANCE_SHEET: STATEMENT,
   CASH_FLOW: STATEMENT,
+  FX_RATES: {
+    symbol: ['pair currencypair currency', 'name'],
+    date: DAY,
+    rate: ['exchangerate close value', 'price'],
+  },
+  CRYPTO_QUOTES: { symbol: TICKER, latestUpdate: TIME, latestPrice: ['price last close'] },
+  CRYPTO_BOOKS: { symbol: TICKER, time: TIME },
+  TREASURY: SERIES,
+  RATES: SERIES,
+  ENERGY: SERIES,
+  MORTGAGE: SERIES,
+  ECONOMIC: SERIES,
   PEERS: { symbol: TICKER.slice(0, 2), peer: ['peersymbol peerticker'] },
 };
 

@@ -1,5 +1,6 @@
 // Data points: which a symbol has, and one of them as plain text (SPEC.md "Data points").
 import { Type } from 'typebox';
+import { answerMarketPoint, isOfMarket, listMarketPoints } from '../../points/marketPoints.ts';
 import { listPoints } from '../../points/pointList.ts';
 import { answerPoint } from '../../points/pointValue.ts';
 import { SERIES_PARAMETERS } from '../../read/seriesParameters.ts';
@@ -15,7 +16,8 @@ export const dataPoints: Endpoint = {
   weight: 'free',
   failures: 'data',
   inTest: true,
-  summary: 'The data points of a symbol: key, messages, what it is, and when it was written last.',
+  summary:
+    'The data points of a symbol, or of `market`: key, messages, what it is, when it was written last.',
   parameters: [],
   answer: Type.Array(
     Type.Object({
@@ -25,7 +27,8 @@ export const dataPoints: Endpoint = {
       lastUpdated: Type.String(),
     }),
   ),
-  handle: listPoints,
+  handle: (call, services) =>
+    isOfMarket(call) ? listMarketPoints(call, services) : listPoints(call, services),
 };
 
 export const dataPoint: Endpoint = {
@@ -39,5 +42,6 @@ export const dataPoint: Endpoint = {
   summary: 'One data point as plain text, such as QUOTE-LATESTPRICE; empty where it has no value.',
   parameters: SERIES_PARAMETERS.filter(({ name }) => OF_VALUE.has(name)),
   answer: Type.String(),
-  handle: answerPoint,
+  handle: (call, services) =>
+    isOfMarket(call) ? answerMarketPoint(call, services) : answerPoint(call, services),
 };

@@ -44,8 +44,8 @@ export const symbolsOfKind: Endpoint = {
   ...ROW,
   id: 'getSymbolsOfKind',
   path: '/ref-data/:kind/symbols',
-  weight: '100 a call; iex costs nothing',
-  summary: 'Symbols of a kind: iex (all of them), otc or mutual-funds.',
+  weight: '100 a call; fx and crypto 1; iex costs nothing',
+  summary: 'Symbols of a kind: iex (all of them), otc, mutual-funds, fx or crypto.',
   answer: OBJECTS,
   handle: (call, services) => answerList(`${call.path['kind'] ?? ''}/symbols`, call, services),
 };

@@ -54,6 +54,9 @@ export interface Target {
   /** Of a stream; of one that is open nowhere. */
   readonly channel: string;
   readonly connection: string;
+  /** Currencies. */
+  readonly from: string;
+  readonly to: string;
   /** Of a download: nobody was given this one. */
   readonly link: string;
 }
@@ -215,6 +218,11 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   streamTrades: STREAM,
   streamTradeBreaks: STREAM,
   streamTradingStatus: STREAM,
+  getFxLatest: { ...EMPTY_OF_CORE, query: () => 'symbols=USDCAD' },
+  convertFx: { ...EMPTY_OF_CORE, query: () => 'symbols=USDCAD&amount=7' },
+  getFxHistorical: { ...EMPTY_OF_CORE, query: () => 'symbols=USDCAD' },
+  getFxRate: { reach: 'core', metered: true },
+  getCrypto: { reach: 'core', metered: true, answers: 404 },
   changeStream: {
     ...{ reach: 'core', answers: 404 },
     body: json(() => ({ symbols: ['AAPL'] })),

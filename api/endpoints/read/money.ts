@@ -1,0 +1,77 @@
+// Currencies and crypto currencies.
+import { Type } from 'typebox';
+import { answerCrypto } from '../../money/crypto.ts';
+import { answerConvert, answerHistorical, answerLatest, answerRate } from '../../money/fx.ts';
+import { FIXED_PARAMETERS } from '../../reference/fixedPrice.ts';
+import type { Endpoint } from '../../request/endpoint.ts';
+import type { Parameter } from '../../request/parameters.ts';
+
+const ROW = {
+  method: 'GET',
+  token: 'publishable',
+  failures: 'data',
+  inTest: true,
+  formats: ['jsonl', 'csv', 'psv'],
+} as const satisfies Partial<Endpoint>;
+
+const OBJECT = Type.Object({}, { additionalProperties: true });
+
+const SYMBOLS: Parameter = {
+  ...{ kind: 'list', name: 'symbols', mayBeEmpty: true },
+  help: 'Pairs of currencies, such as USDCAD; at most 100.',
+};
+const AS_OF: Parameter = { kind: 'text', name: 'asOf', help: 'As it was known at that moment.' };
+const AMOUNT: Parameter = {
+  ...{ kind: 'list', name: 'amount', mayBeEmpty: true },
+  help: 'Of the first currency.',
+};
+const counted = (name: string, help: string): Parameter => ({
+  ...{ kind: 'integer', name, least: 1, most: 10_000, help },
+});
+
+export const MONEY_ENDPOINTS: readonly Endpoint[] = [
+  {
+    ...{ ...ROW, id: 'getFxLatest', path: '/fx/latest', weight: '1 a pair' },
+    summary:
+      'The newest rate of pairs of currencies: as it is known, turned round, or by a third one.',
+    parameters: [SYMBOLS, AS_OF, ...FIXED_PARAMETERS],
+    answer: Type.Array(OBJECT),
+    handle: answerLatest,
+  },
+  {
+    ...{ ...ROW, id: 'convertFx', path: '/fx/convert', weight: '1 a pair' },
+    summary: 'An amount in other currencies, at the newest rate.',
+    parameters: [SYMBOLS, AMOUNT, AS_OF, ...FIXED_PARAMETERS],
+    answer: Type.Array(OBJECT),
+    handle: answerConvert,
+  },
+  {
+    ...{ ...ROW, id: 'getFxHistorical', path: '/fx/historical', weight: '1 a pair' },
+    summary: 'Rates of days gone, an array for each pair, newest first.',
+    parameters: [
+      ...[SYMBOLS, AS_OF],
+      { kind: 'day', name: 'from', help: 'First day.' },
+      { kind: 'day', name: 'to', help: 'Last day.' },
+      { kind: 'day', name: 'on', help: 'One day.' },
+      counted('first', 'The first days of these.'),
+      counted('last', 'The last days of these.'),
+      ...FIXED_PARAMETERS,
+    ],
+    answer: Type.Array(Type.Array(OBJECT)),
+    handle: answerHistorical,
+  },
+  {
+    ...{ ...ROW, id: 'getFxRate', path: '/fx/rate/:from/:to', weight: '1 a call' },
+    summary: 'The newest rate of one pair.',
+    parameters: FIXED_PARAMETERS,
+    answer: OBJECT,
+    handle: answerRate,
+  },
+  {
+    ...{ ...ROW, id: 'getCrypto', path: '/crypto/:symbol/:part', weight: '1 a call' },
+    summary: 'Quote, price or book of a crypto currency: part is quote, price or book.',
+    parameters: FIXED_PARAMETERS,
+    answer: OBJECT,
+    handle: answerCrypto,
+  },
+];

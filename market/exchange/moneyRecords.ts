@@ -1,0 +1,129 @@
+// Currencies, crypto currencies and series of the economy, as invented as the rest: walks that go on from
+// session to session.
+import { sessionsBetween } from '../../query/time/calendar.ts';
+import { addDays, type Day } from '../../query/time/days.ts';
+import type { Drawn } from './drawn.ts';
+import { drawsFor } from './draws.ts';
+import { hoursOf, keptFrom } from './exchange.ts';
+import { FOUNDED } from './listings.ts';
+
+interface Walk {
+  readonly name: string;
+  readonly start: number;
+  /** Of one session: a share of the value, or its own unit where it may be about nothing. */
+  readonly step: number;
+  readonly decimals: number;
+}
+
+const walk = (name: string, start: number, step: number, decimals: number): Walk => ({
+  ...{ name, start, step, decimals },
+});
+
+const PAIRS: readonly Walk[] = [
+  walk('EURUSD', 1.25, 0.004, 5),
+  walk('GBPUSD', 1.5, 0.004, 5),
+  walk('USDJPY', 100, 0.004, 3),
+  walk('USDCAD', 1.2, 0.003, 5),
+  walk('USDCHF', 1, 0.003, 5),
+];
+
+const SERIES = {
+  TREASURY: [walk('DGS1', 2, 0.012, 2), walk('DGS10', 3.2, 0.01, 2), walk('DGS30', 3.9, 0.008, 2)],
+  RATES: [walk('FEDFUNDS', 2.1, 0.006, 2)],
+  ENERGY: [walk('DCOILWTICO', 70, 0.015, 2), walk('DHHNGSP', 3.4, 0.02, 2)],
+  MORTGAGE: [walk('MORTGAGE30US', 4.6, 0.005, 2)],
+  ECONOMIC: [walk('CPIAUCSL', 220, 0.0004, 3), walk('UNRATE', 6, 0.006, 1)],
+} as const satisfies Readonly<Record<string, readonly Walk[]>>;
+
+const COINS: readonly Walk[] = [walk('BTCUSD', 9_000, 0.02, 1), walk('ETHUSD', 400, 0.025, 2)];
+
+/** Of the place of the draws among all that is drawn. */
+const MONEY = 9;
+
+/** The value of each session from the founding on. */
+function* valuesOf(seed: number, one: Walk, until: Day): Generator<readonly [Day, number]> {
+  const letters = [...one.name].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7) | 0;
+  let value = one.start;
+  for (const [at, day] of sessionsBetween(FOUNDED, until).entries()) {
+    const { normal } = drawsFor(seed, letters, at, MONEY);
+    // It comes back to where it began, in some years.
+    const back = Math.log(one.start / value) * 0.002;
+    value *= Math.exp(one.step * normal() + back);
+    yield [day, Number(value.toFixed(one.decimals))];
+  }
+}
+
+function* walked(drawn: Drawn, walks: readonly Walk[]): Generator<string> {
+  const { after, shape, standing } = drawn;
+  const { days } = keptFrom(shape, standing);
+  const next = after === undefined ? days : addDays(after, 1);
+  const from = next > days ? next : days;
+  for (const one of walks) {
+    for (const [day, value] of valuesOf(shape.seed, one, standing.closed)) {
+      if (day >= from) yield `${one.name},${day},${value}\n`;
+    }
+  }
+}
+
+export function* rateLines(drawn: Drawn): Generator<string> {
+  yield 'symbol,date,rate\n';
+  yield* walked(drawn, PAIRS);
+}
+
+export const seriesLines = (input: keyof typeof SERIES) =>
+  function* lines(drawn: Drawn): Generator<string> {
+    yield 'key,date,value\n';
+    yield* walked(drawn, SERIES[input]);
+  };
+
+interface Coin {
+  readonly symbol: string;
+  readonly time: string;
+  readonly before: number;
+  readonly last: number;
+  readonly decimals: number;
+}
+
+/** Each coin at the end of the newest session. */
+function* coins({ shape, standing }: Drawn): Generator<Coin> {
+  const { minutes, openMs } = hoursOf(standing.closed);
+  const time = new Date(openMs + minutes * 60_000).toISOString();
+  for (const one of COINS) {
+    const [before, last] = [...valuesOf(shape.seed, one, standing.closed)].slice(-2);
+    if (before === undefined || last === undefined) continue;
+    const { decimals, name: symbol } = one;
+    yield { symbol, time, before: before[1], last: last[1], decimals };
+  }
+}
+
+const SPREAD = 0.0004;
+
+const around = ({ decimals, last }: Coin, share: number): string =>
+  (last * (1 + share)).toFixed(decimals);
+
+export function* coinLines(drawn: Drawn): Generator<string> {
+  yield (
+    'symbol,latestUpdate,primaryExchange,latestPrice,latestVolume,bidPrice,bidSize,askPrice,askSize,' +
+    'high,low,previousClose\n'
+  );
+  for (const coin of coins(drawn)) {
+    const offers = [around(coin, -SPREAD), '0.5', around(coin, SPREAD), '0.7'];
+    const day = [around(coin, 0.02), around(coin, -0.02), coin.before];
+    const head = [coin.symbol, coin.time, 'Synthetic exchange', coin.last, '1250.5'];
+    yield `${[...head, ...offers, ...day].join(',')}\n`;
+  }
+}
+
+export function* coinBookLines(drawn: Drawn): Generator<string> {
+  yield 'symbol,time,bids,asks\n';
+  for (const coin of coins(drawn)) {
+    const side = (sign: -1 | 1): string => {
+      const levels = [1, 2, 3].map((place) => ({
+        ...{ price: around(coin, sign * SPREAD * place), size: `${place}.5` },
+        timestamp: Date.parse(coin.time),
+      }));
+      return `"${JSON.stringify(levels).replaceAll('"', '""')}"`;
+    };
+    yield `${coin.symbol},${coin.time},${side(-1)},${side(1)}\n`;
+  }
+}
