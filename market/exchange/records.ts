@@ -17,6 +17,7 @@ import { reportsOf, sharesAt } from './statements.ts';
 import { type Listing, listingsOf, SECTORS } from './listings.ts';
 import { minutesOf } from './minutes.ts';
 import { detailOf, type Trade, tradesOf } from './trades.ts';
+import { sentimentLines } from './sentimentRecords.ts';
 import { VENUES } from './venues.ts';
 
 export function* linesOf(wanted: Wanted): Generator<string> {
@@ -45,6 +46,7 @@ const LINES: Readonly<Record<InputId, Lines>> = {
   BALANCE_SHEET: balanceLines,
   CASH_FLOW: cashLines,
   PEERS: peerLines,
+  SENTIMENT: sentimentLines,
 };
 
 const EXCHANGE_CODE = 'SYN';

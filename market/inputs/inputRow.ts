@@ -27,7 +27,8 @@ export type InputId =
   | 'INCOME'
   | 'BALANCE_SHEET'
   | 'CASH_FLOW'
-  | 'PEERS';
+  | 'PEERS'
+  | 'SENTIMENT';
 
 export interface Input {
   /** Of its dataset in CORE. */

@@ -13,6 +13,7 @@ import {
   SYMBOL,
   text,
 } from './inputRow.ts';
+import { SENTIMENT } from './sentimentInput.ts';
 import { STATEMENTS } from './statements.ts';
 
 const COMPANY: Input = {
@@ -250,6 +251,7 @@ export const INPUTS: readonly Input[] = [
   QUOTES,
   VENUES,
   ...STATEMENTS,
+  SENTIMENT,
 ];
 
 const BY_ID: ReadonlyMap<string, Input> = new Map(INPUTS.map((input) => [input.id, input]));

@@ -126,6 +126,7 @@ const USUAL: Readonly<Record<InputId, Usual>> = {
   INCOME: STATEMENT,
   BALANCE_SHEET: STATEMENT,
   CASH_FLOW: STATEMENT,
+  SENTIMENT: { symbol: TICKER.slice(0, 2), date: DAY, sentiment: ['score', 'mood'] },
   PEERS: { symbol: TICKER.slice(0, 2), peer: ['peersymbol peerticker'] },
 };
 
