@@ -35,6 +35,7 @@ function asked(
     return { path: { ...stock, part: attribute }, query };
   }
   if (type.shape === 'newest') return { path: { ...stock, part: '1', detail: attribute }, query };
+  if (type.shape === 'day') return { path: stock, query: { ...query, filter: [attribute] } };
   // Of days, the last one that has been.
   const to = dayIn(clock(), settings.zone);
   return { path: stock, query: { ...query, to, last: 1, filter: [attribute] } };

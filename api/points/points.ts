@@ -58,6 +58,7 @@ const NEWEST: ReadonlyMap<string, string> = new Map([
 /** Whether the newest record of a type says enough by itself to be taken apart. */
 const hasAttributes = (type: StockType): boolean =>
   type.shape === 'record' ||
+  type.shape === 'day' ||
   (type.shape === 'days' && type.next === true) ||
   (type.shape === 'newest' && type.periods === true);
 

@@ -146,7 +146,7 @@ const askingOf = (
 /** A type's records of one symbol in the shape of its type; what has none is `{}` or `[]`. */
 function shapedAs(type: StockType, symbol: string, given: Body): Uint8Array {
   const body = withLists(type, given);
-  if (type.shape === 'record') {
+  if (type.shape === 'record' || type.shape === 'day') {
     return body.objects === 0 ? Buffer.from('{}') : body.bytes.subarray(1, -1);
   }
   if (type.shape !== 'newest') return body.bytes;

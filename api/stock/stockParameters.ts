@@ -1,6 +1,7 @@
 // The query parameters of the stock door, and what each type makes of them. In a batch one query
 // serves several types, so each takes what it is known for: charts take a range, news a count
 // (SPEC.md "Batch"). Asked alone, a type takes both.
+import { parseDay } from '../../query/time/dates.ts';
 import { isDated } from '../../query/plan/seriesRules.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -20,6 +21,7 @@ const ANSWER = [
   ...['filter', 'format', 'callback', 'cache', 'cacheTTL', 'estimate', 'maxMessages', 'asOf'],
 ];
 const DAYS = ['range', 'calendar', 'from', 'to', 'on', 'sort'];
+const DAY = ['on'];
 const CHART = ['chartLast', 'chartInterval'];
 const COUNT = ['last', 'sort'];
 const PERIOD = ['period'];
@@ -64,6 +66,7 @@ export function refuseUseless(type: StockType, query: Values): void {
 
 function takenBy(type: StockType, alone: boolean): ReadonlySet<string> {
   if (type.shape === 'record') return new Set();
+  if (type.shape === 'day') return new Set(alone ? DAY : []);
   if (type.shape === 'coming') return new Set(alone ? [...DAYS, ...COUNT] : []);
   if (type.shape === 'days') return new Set([...DAYS, ...CHART, ...(alone ? COUNT : [])]);
   const periods = type.periods === true ? PERIOD : [];
@@ -85,8 +88,9 @@ export interface PathParts {
 
 /**
  * The query with what clients say in the path instead: `/chart/1y`, `/news/last/5`, `/earnings/4`,
- * `/dividends/next`; and the attribute of a path: `/company/sector`, `/estimates/1/consensusEPS`.
- * @throws Failure NotFound where a type has no such part.
+ * `/dividends/next`, `/sentiment/daily/20240229`; and the attribute of a path: `/company/sector`,
+ * `/estimates/1/consensusEPS`.
+ * @throws Failure NotFound where a type has no such part, InvalidParameter where a day is none.
  */
 export function partsOf(
   type: StockType,
@@ -95,6 +99,10 @@ export function partsOf(
 ): PathParts {
   if (part === undefined) return { query };
   const none = new Failure('NotFound');
+  if (type.shape === 'day') {
+    if (part.toLowerCase() !== type.word) throw none;
+    return { query: detail === undefined ? query : { ...query, on: parseDay('on', detail) } };
+  }
   if (type.shape === 'newest') {
     if (!COUNTED.test(part)) throw none;
     const count = Number(part);
@@ -136,7 +144,7 @@ export function recordsOf(type: StockType, dataset: Dataset, asking: Asking): Se
     const { place } = attribute;
     return { ...read, filter, subkey, limit: 1, offset: place - 1, sort: 'desc' };
   }
-  if (type.shape === 'record') return { ...read, last: 1 };
+  if (type.shape === 'record' || type.shape === 'day') return { ...read, last: 1 };
   const dated = isDated(read);
   if (type.shape === 'coming') {
     const first = read.last ?? rowsMax;

@@ -16,6 +16,13 @@ interface RecordType extends Named {
   readonly shape: 'record';
 }
 
+/** The record of one day as an object, the newest when none is named: `/{type}/{word}/{day}`. */
+interface DayType extends Named {
+  readonly shape: 'day';
+  /** What stands before the day in a path. */
+  readonly word: string;
+}
+
 /** All records of some days as an array. */
 interface DaysType extends Named {
   readonly shape: 'days';
@@ -48,7 +55,7 @@ interface ComingType extends Named {
   readonly market: true;
 }
 
-export type StockType = RecordType | DaysType | NewestType | ComingType;
+export type StockType = RecordType | DayType | DaysType | NewestType | ComingType;
 
 const record = (name: string, dataset: string): StockType => ({ name, dataset, shape: 'record' });
 const newest = (name: string, dataset: string, last: number): NewestType => ({
@@ -77,6 +84,7 @@ export const STOCK_TYPES: readonly StockType[] = [
   { name: 'dividends', dataset: 'DIVIDENDS', shape: 'days', range: '1m', next: true },
   { name: 'splits', dataset: 'SPLITS', shape: 'days', range: '1m', next: true },
   { name: 'insider-transactions', dataset: 'INSIDER_TRANSACTIONS', shape: 'days', range: '1y' },
+  { name: 'sentiment', dataset: 'SENTIMENT', shape: 'day', word: 'daily' },
   { ...newest('news', 'NEWS', 10), market: true },
   newest('largest-trades', 'LARGEST_TRADES', 10),
   { ...newest('peers', 'PEERS', PEERS_MOST), only: 'peer' },

@@ -106,6 +106,8 @@ export const INTERFACE: readonly CoverageRow[] = [
     ['upcoming-dividends of a symbol', 'reference#what is to come of one symbol'],
     ['upcoming-dividends of the market', 'reference#and of all'],
     ['news of the market', 'reference#of the market'],
+    ['sentiment/daily', 'indicators#the newest day'],
+    ['sentiment/daily/{date}', 'indicators#of one day'],
     ['data-points list', 'reference#the data points of a symbol'],
     ['market/collection/sector', 'reference#a collection: quotes of a sector'],
     ['market/collection/list', 'reference#of a list'],
@@ -129,7 +131,7 @@ export const INTERFACE: readonly CoverageRow[] = [
     ['search', 'reference#a search: the symbol itself, then names'],
   ]),
   ...later('INTERFACE 1', [
-    ...['upcoming-events', 'sentiment', 'options', 'technical indicators'],
+    ...['upcoming-events', 'sentiment/minute', 'options', 'technical indicators'],
     ...['options symbols'],
     ...['exchange stats, hist'],
   ]),

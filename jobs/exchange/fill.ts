@@ -54,9 +54,9 @@ const HISTORY_DAYS = 2;
 /** The small ones first, so that much answers soon. */
 const ORDER: readonly InputId[] = [
   ...(['VENUES', 'SYMBOLS', 'COMPANY', 'SPLITS', 'DIVIDENDS', 'HISTORICAL_PRICES'] as const),
-  ...(['PEERS', 'EARNINGS', 'INCOME', 'BALANCE_SHEET', 'CASH_FLOW'] as const),
   ...(['FX_RATES', 'TREASURY', 'RATES', 'ENERGY', 'MORTGAGE', 'ECONOMIC'] as const),
   ...(['CRYPTO_QUOTES', 'CRYPTO_BOOKS'] as const),
+  ...(['PEERS', 'EARNINGS', 'INCOME', 'BALANCE_SHEET', 'CASH_FLOW', 'SENTIMENT'] as const),
   ...(['TRADES', 'QUOTES', 'INTRADAY_PRICES'] as const),
 ];
 /** The newest session's take the place of those before. */

@@ -18,6 +18,7 @@ import { minutesOf } from './minutes.ts';
 import { coinBookLines, coinLines, rateLines, seriesLines } from './moneyRecords.ts';
 import { newestTrades } from './ticks.ts';
 import { detailOf, tradesOf } from './trades.ts';
+import { sentimentLines } from './sentimentRecords.ts';
 import { VENUES } from './venues.ts';
 
 export function* linesOf(wanted: Wanted): Generator<string> {
@@ -49,6 +50,7 @@ const LINES: Readonly<Record<InputId, Lines>> = {
   ENERGY: seriesLines('ENERGY'),
   MORTGAGE: seriesLines('MORTGAGE'),
   ECONOMIC: seriesLines('ECONOMIC'),
+  SENTIMENT: sentimentLines,
 };
 
 const EXCHANGE_CODE = 'SYN';

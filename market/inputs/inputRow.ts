@@ -35,7 +35,8 @@ export type InputId =
   | 'RATES'
   | 'ENERGY'
   | 'MORTGAGE'
-  | 'ECONOMIC';
+  | 'ECONOMIC'
+  | 'SENTIMENT';
 
 export interface Input {
   /** Of its dataset in CORE. */

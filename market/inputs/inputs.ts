@@ -14,6 +14,7 @@ import {
   text,
 } from './inputRow.ts';
 import { MONEY } from './moneyInputs.ts';
+import { SENTIMENT } from './sentimentInput.ts';
 import { STATEMENTS } from './statements.ts';
 
 const COMPANY: Input = {
@@ -252,6 +253,7 @@ export const INPUTS: readonly Input[] = [
   VENUES,
   ...STATEMENTS,
   ...MONEY,
+  SENTIMENT,
 ];
 
 const BY_ID: ReadonlyMap<string, Input> = new Map(INPUTS.map((input) => [input.id, input]));

@@ -144,6 +144,7 @@ const USUAL: Readonly<Record<InputId, Usual>> = {
   ENERGY: SERIES,
   MORTGAGE: SERIES,
   ECONOMIC: SERIES,
+  SENTIMENT: { symbol: TICKER.slice(0, 2), date: DAY, sentiment: ['score', 'mood'] },
   PEERS: { symbol: TICKER.slice(0, 2), peer: ['peersymbol peerticker'] },
 };
 
