@@ -11,7 +11,8 @@ import { paidFor, type Part } from '../read/batch.ts';
 import { lastMoment } from '../read/moments.ts';
 import { answerSeries, fareOf, readDataset } from '../read/series.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
-import { refuseUnknown, type StockServices } from './knownSymbols.ts';
+import { listOf } from '../request/parameters.ts';
+import { refuseUnknown, symbolOf, type StockServices } from './knownSymbols.ts';
 import {
   type Asking,
   partsOf,
@@ -20,6 +21,9 @@ import {
   refuseUseless,
 } from './stockParameters.ts';
 import { isOfMarket, type StockType } from './stockTypes.ts';
+
+/** Of what comes for some of the market's symbols; further ones are not answered, as in a batch. */
+const MARKET_SYMBOLS_MAX = 100;
 
 /** One type of one symbol, or of all of them. */
 export async function answerLoaded(
@@ -33,12 +37,14 @@ export async function answerLoaded(
   const dataset = datasetOf(callerOf(call.caller), CORE, type.dataset, services.lake);
   refuseUseless(type, call.query);
   const isMarket = isOfMarket(type, symbol);
+  const some = isMarket ? listOf(call.query, 'symbols') : undefined;
   const records = recordsOf(type, dataset, { ...askingOf(call, services, true), parts });
   const dress = async (body: Body, format: string): Promise<Body> => {
     if (body.objects === 0 && !isMarket) await refuseUnknown(symbol, call, services);
     return format === 'json' ? { ...body, bytes: dressed(type, symbol, body, parts) } : body;
   };
-  const parameters = isMarket ? records : { ...records, keys: [symbol] };
+  const keys = isMarket ? some?.map(symbolOf).slice(0, MARKET_SYMBOLS_MAX) : [symbol];
+  const parameters = keys === undefined || keys.length === 0 ? records : { ...records, keys };
   return answerSeries(call, services, dataset, 'data', { parameters, dress });
 }
 

@@ -4,16 +4,22 @@ import { answerMarket, computedType } from '../market/market.ts';
 import { answerWide, isWideType } from '../market/wide.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
+import { refuse } from '../request/parameters.ts';
 import { refuseUnknown, type StockServices, symbolOf } from './knownSymbols.ts';
 import { answerLoaded } from './loaded.ts';
+import { answerNothing, nothingNamed } from './nothing.ts';
 import { tickersOf } from './symbology.ts';
-import { MARKET, servedType } from './stockTypes.ts';
+import { isOfMarket, MARKET, servedType, typeNamed } from './stockTypes.ts';
 
 /** One type of one symbol. */
 export async function answerStock(call: Call, services: StockServices): Promise<Answer> {
   const named = symbolOf(call.path['symbol'] ?? '');
   if (named === '') throw new Failure('NoSymbol');
   const name = call.path['type'] ?? '';
+  const ofAll = typeNamed(name);
+  const takesSymbols = ofAll !== undefined && isOfMarket(ofAll, named);
+  if (call.query['symbols'] !== undefined && !takesSymbols)
+    refuse('symbols', 'is not allowed here');
   if (named === MARKET && isWideType(name, services.lake)) return answerWide(call, services);
   const [symbol = named] = await tickersOf([named], call, services);
   const computed = computedType(name, services.lake);
@@ -23,6 +29,8 @@ export async function answerStock(call: Call, services: StockServices): Promise<
     );
   }
   const type = servedType(name, services.lake);
-  if (type === undefined) throw new Failure('NotFound');
-  return answerLoaded(call, services, type, symbol);
+  if (type !== undefined) return answerLoaded(call, services, type, symbol);
+  const nothing = nothingNamed(name, symbol);
+  if (nothing === undefined) throw new Failure('NotFound');
+  return answerNothing(nothing, symbol, call, services);
 }

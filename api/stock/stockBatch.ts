@@ -20,6 +20,7 @@ import { listOf, refuse } from '../request/parameters.ts';
 import { formatOf } from '../read/series.ts';
 import { knownOf, type StockServices, symbolOf } from './knownSymbols.ts';
 import { asObject, lengthOf, loadedPart, nothingOf, refuseLong, type StockPart } from './loaded.ts';
+import { nothingNamed } from './nothing.ts';
 import { tickersOf } from './symbology.ts';
 import { servedType, type StockType } from './stockTypes.ts';
 
@@ -45,6 +46,7 @@ export async function answerStockBatch(call: Call, services: StockServices): Pro
     const computed = wanted.flatMap((one) => (one.kind === 'computed' ? [one.type] : []));
     const together = await computedBatch(call, services, computed, symbols, at);
     for (const one of wanted) {
+      if (one.kind === 'nothing') continue;
       const part =
         one.kind === 'loaded'
           ? await loadedPart(call, services, one, symbols, at, made)
@@ -98,7 +100,9 @@ const hasRecords = (body: Body | undefined): boolean => body !== undefined && bo
 /** A type as it was asked for: its name in the caller's spelling is its member's. */
 type StockRead =
   | { readonly kind: 'loaded'; readonly name: string; readonly type: StockType }
-  | { readonly kind: 'computed'; readonly name: string; readonly type: MarketType };
+  | { readonly kind: 'computed'; readonly name: string; readonly type: MarketType }
+  /** A type that there is, of which this server has nothing. */
+  | { readonly kind: 'nothing'; readonly name: string };
 
 /** @throws Failure MaxTypes, TypeRequired. */
 function typesOf({ query }: Call, { lake }: Pick<Services, 'lake'>): readonly StockRead[] {
@@ -110,7 +114,8 @@ function typesOf({ query }: Call, { lake }: Pick<Services, 'lake'>): readonly St
     const computed = computedType(name, lake);
     if (computed !== undefined) return [{ kind: 'computed', name, type: computed }];
     const type = servedType(name, lake);
-    return type === undefined ? [] : [{ kind: 'loaded', name, type }];
+    if (type !== undefined) return [{ kind: 'loaded', name, type }];
+    return nothingNamed(name, '') === undefined ? [] : [{ kind: 'nothing', name }];
   });
   if (asked.length === 0) throw new Failure('TypeRequired');
   return asked;
@@ -118,7 +123,7 @@ function typesOf({ query }: Call, { lake }: Pick<Services, 'lake'>): readonly St
 
 type Readable =
   | (Extract<StockRead, { kind: 'loaded' }> & { readonly dataset: Dataset })
-  | Extract<StockRead, { kind: 'computed' }>;
+  | Exclude<StockRead, { kind: 'loaded' }>;
 
 /** The types that the caller may read. @throws Failure of the first one when there is none. */
 function entitledTo(
@@ -147,13 +152,14 @@ function entitled(one: StockRead, call: Call, lake: Services['lake']): Readable 
   if (one.kind === 'loaded') {
     return { ...one, dataset: datasetOf(callerOf(call.caller), CORE, one.type.dataset, lake) };
   }
-  readableFor(one.type, [], call, lake);
+  if (one.kind === 'computed') readableFor(one.type, [], call, lake);
   return one;
 }
 
 /** Whether a type has any of the attributes to answer; one filter serves several types. */
 function filterLeaves(one: Readable, { query }: Call): boolean {
   const names = listOf(query, 'filter');
+  if (one.kind === 'nothing') return true;
   if (one.kind === 'computed') return filterLeavesOf(one.type, names);
   const { properties } = one.dataset.schema;
   return names?.some((name) => Object.hasOwn(properties, name)) ?? true;
@@ -164,8 +170,12 @@ function refuseEmptyFilter(asked: readonly Readable[], call: Call): void {
   refuse('filter', 'names no attribute of these records');
 }
 
-const emptyOf = (one: Readable, symbol: string): Uint8Array =>
-  one.kind === 'loaded' ? nothingOf(one.type, symbol) : nothingOfType(one.type);
+const emptyOf = (one: Readable, symbol: string): Uint8Array => {
+  if (one.kind === 'nothing') return nothingNamed(one.name, symbol) ?? EMPTY;
+  return one.kind === 'loaded' ? nothingOf(one.type, symbol) : nothingOfType(one.type);
+};
+
+const EMPTY = Buffer.from('{}');
 
 /** All symbols of one computed type: one price, one line of the journal. */
 async function computedPart(

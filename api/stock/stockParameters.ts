@@ -55,6 +55,10 @@ export const STOCK_PARAMETERS: readonly Parameter[] = [
     help: 'Period of statements, earnings and estimates; quarter by default.',
   },
   ...MARKET_PARAMETERS,
+  {
+    ...{ kind: 'list', name: 'symbols', mayBeEmpty: true },
+    help: 'Symbols, for market in a batch and with types that are of all; the first 100 count.',
+  },
 ];
 
 /** @throws Failure InvalidParameter naming a parameter that the type, asked alone, has no use for. */

@@ -121,6 +121,9 @@ export function servedType(name: string, lake: Lake): StockType | undefined {
   return type === undefined || servingDataset(type, lake) === undefined ? undefined : type;
 }
 
+/** The type of a name, in any case, whether this server has anything of it or not. */
+export const typeNamed = (name: string): StockType | undefined => BY_NAME.get(name.toLowerCase());
+
 /** The word that stands for all symbols. */
 export const MARKET = 'MARKET';
 

@@ -61,7 +61,7 @@ export const hearsNothing = (
 export async function symbolsOf(
   { kind }: Pick<StreamRow, 'kind'>,
   call: Call,
-  services: StockServices,
+  services: StreamServices,
 ): Promise<readonly string[] | undefined> {
   const given = (listOf(call.query, 'symbols') ?? [])
     .map(symbolOf)
@@ -75,5 +75,10 @@ export async function symbolsOf(
     const rule = 'open another connection for more';
     return refuse('symbols', `has at most ${SYMBOLS_MAX} symbols: ${rule}`);
   }
-  return [...new Set(await tickersOf(named, call, services))];
+  // iexjs adds a plus to the last one; a security whose symbol has one is known by it.
+  const { board } = services.streams;
+  const spelled = (await tickersOf(named, call, services)).map((symbol) =>
+    symbol.endsWith('+') && board.get(symbol) === undefined ? symbol.slice(0, -1) : symbol,
+  );
+  return [...new Set(spelled)];
 }

@@ -27,12 +27,29 @@ const PAIRS: readonly Walk[] = [
   walk('USDCHF', 1, 0.003, 5),
 ];
 
+const MATURITIES = ['30', '20', '10', '7', '5', '3', '2', '1', '6MO', '3MO', '1MO'];
+
+/** Series that clients of the original ask for, by its ids. */
 const SERIES = {
-  TREASURY: [walk('DGS1', 2, 0.012, 2), walk('DGS10', 3.2, 0.01, 2), walk('DGS30', 3.9, 0.008, 2)],
-  RATES: [walk('FEDFUNDS', 2.1, 0.006, 2)],
-  ENERGY: [walk('DCOILWTICO', 70, 0.015, 2), walk('DHHNGSP', 3.4, 0.02, 2)],
-  MORTGAGE: [walk('MORTGAGE30US', 4.6, 0.005, 2)],
-  ECONOMIC: [walk('CPIAUCSL', 220, 0.0004, 3), walk('UNRATE', 6, 0.006, 1)],
+  TREASURY: MATURITIES.map((name, at) => walk(`DGS${name}`, 4 - at * 0.2, 0.01, 2)),
+  RATES: [
+    walk('TERMCBCCALLNS', 15, 0.002, 2),
+    walk('MMNRNJ', 0.2, 0.01, 2),
+    walk('MMNRJD', 0.3, 0.01, 2),
+  ],
+  ENERGY: [
+    ...[walk('DCOILWTICO', 70, 0.015, 2), walk('DCOILBRENTEU', 74, 0.015, 2)],
+    ...[walk('DHHNGSP', 3.4, 0.02, 2), walk('DHOILNYH', 2.2, 0.015, 3)],
+    ...[walk('DJFUELUSGULF', 2.1, 0.015, 3), walk('GASREGCOVW', 2.8, 0.008, 3)],
+  ],
+  MORTGAGE: ['30', '15', '5'].map((years, at) =>
+    walk(`MORTGAGE${years}US`, 4.6 - at * 0.5, 0.005, 2),
+  ),
+  ECONOMIC: [
+    ...[walk('FEDFUNDS', 2.1, 0.006, 2), walk('CPIAUCSL', 220, 0.0004, 3)],
+    ...[walk('UNRATE', 6, 0.006, 1), walk('A191RL1Q225SBEA', 2.2, 0.01, 1)],
+    ...[walk('INDPRO', 95, 0.001, 4), walk('PAYEMS', 131_000, 0.0003, 0)],
+  ],
 } as const satisfies Readonly<Record<string, readonly Walk[]>>;
 
 const COINS: readonly Walk[] = [walk('BTCUSD', 9_000, 0.02, 1), walk('ETHUSD', 400, 0.025, 2)];

@@ -84,7 +84,7 @@ export const MONEY: readonly Input[] = [
   CRYPTO_QUOTES,
   CRYPTO_BOOKS,
   series('TREASURY', 'Treasury rates', 'DGS10'),
-  series('RATES', 'Interest rates', 'FEDFUNDS'),
+  series('RATES', 'Rates of deposits and credit cards', 'TERMCBCCALLNS'),
   series('ENERGY', 'Prices of energy', 'DCOILWTICO'),
   series('MORTGAGE', 'Mortgage rates', 'MORTGAGE30US'),
   series('ECONOMIC', 'Series of the economy', 'CPIAUCSL'),

@@ -25,12 +25,6 @@ export const stockBatch: Endpoint = {
     'Several types of a symbol; with the word market in its place, of all `symbols`, by symbol.',
   parameters: [
     { kind: 'list', name: 'types', help: 'Comma list of at most 10 types.', mayBeEmpty: true },
-    {
-      kind: 'list',
-      name: 'symbols',
-      help: 'Comma list of symbols, for market; the first 100 are answered.',
-      mayBeEmpty: true,
-    },
     ...STOCK_PARAMETERS,
   ],
   answer: RECORD,

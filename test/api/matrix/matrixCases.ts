@@ -173,7 +173,7 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   listData: { reach: 'lists' },
   queryData: { reach: 'read', metered: true },
   // No world has a type of the stock door: who may is told so. What it reads is in stock.test.ts.
-  getStockBatch: { reach: 'core', metered: true, query: () => 'types=quote', answers: 400 },
+  getStockBatch: { reach: 'core', metered: true, query: () => 'types=quote', answers: 404 },
   getMarketVolume: { reach: 'core', metered: true, answers: 404 },
   getTradingDates: {
     reach: 'core',

@@ -1,0 +1,30 @@
+// Types of which this server has nothing at all: a symbol that is known has an empty answer, as the original
+// answered for symbols that it had no data of (INTERFACE.md 0.2).
+import { marketType } from '../../market/types/marketTypes.ts';
+import { nothingOfType } from '../market/market.ts';
+import { formatOf } from '../read/series.ts';
+import type { Answer, Call } from '../request/endpoint.ts';
+import { refuseUnknown, type StockServices } from './knownSymbols.ts';
+import { nothingOf } from './loaded.ts';
+import { MARKET, typeNamed } from './stockTypes.ts';
+
+/** The empty answer of a type; undefined where there is no type of the name. */
+export function nothingNamed(name: string, symbol: string): Uint8Array | undefined {
+  const loaded = typeNamed(name);
+  if (loaded !== undefined) return nothingOf(loaded, symbol);
+  const computed = marketType(name);
+  return computed === undefined ? undefined : nothingOfType(computed);
+}
+
+/** It costs nothing. @throws Failure UnknownSymbol. */
+export async function answerNothing(
+  nothing: Uint8Array,
+  symbol: string,
+  call: Call,
+  services: StockServices,
+): Promise<Answer> {
+  if (symbol !== MARKET) await refuseUnknown(symbol, call, services);
+  if (formatOf(call) !== 'json') return { kind: 'text', text: '', contentType: 'text/plain' };
+  const value = JSON.parse(Buffer.from(nothing).toString('utf8')) as unknown;
+  return { kind: 'json', value, metering: 'free' };
+}

@@ -1,0 +1,142 @@
+// The official JavaScript client, unmodified, beside the invented exchange: every method of symbols, of the
+// market, of reference data and of data points asks for the path that it always asked for, gets an answer
+// with the members that programs read, and hands it on as it is.
+import assert from 'node:assert/strict';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startServer, type TestServer } from '../server.ts';
+import { type Client, iexjs } from './iexjs.ts';
+import { recorded, type Recorder } from './recorder.ts';
+
+/** Friday evening in New York: the session is over. */
+const NOW_MS = Date.parse('2026-01-30T22:00:00Z');
+const SMALL = { symbols: 6, years: 4, minuteDays: 5 } as const;
+
+type Options = Readonly<Record<string, unknown>>;
+type Methods = Readonly<Record<string, ((options: Options) => Promise<unknown>) | undefined>>;
+
+let server: TestServer;
+let recorder: Recorder;
+let client: Client & Methods;
+let symbols: readonly string[] = [];
+
+beforeAll(async () => {
+  server = await startServer({ seams: { clock: () => NOW_MS, exchange: SMALL } });
+  await server.tapedeck.exchange?.filled();
+  recorder = await recorded(server.base);
+  iexjs.overrideUrl({ url: `${recorder.base}/v1/` });
+  client = new iexjs.Client({ api_token: server.publishable, version: 'v1' }) as Client & Methods;
+  symbols = (await client['symbolsList']?.({})) as readonly string[];
+  expect(symbols.length).toBeGreaterThanOrEqual(SMALL.symbols);
+});
+afterAll(async () => {
+  iexjs.overrideUrl({});
+  await recorder[Symbol.asyncDispose]();
+  await server.close();
+});
+
+/** Members of the first record, `text` for a lone value, `none` for an empty answer. */
+type Shows = readonly string[] | 'number' | 'texts' | 'lists' | 'none' | 'any';
+type Row = readonly [method: string, options: Options, path: string, shows: Shows];
+
+const ROWS: readonly Row[] = [
+  ['quote', {}, '/stock/{s}/quote', ['symbol', 'latestPrice', 'week52High', 'isUSMarketOpen']],
+  ['price', {}, '/stock/{s}/price', 'number'],
+  ['statsBasic', {}, '/stock/{s}/stats', ['companyName', 'marketcap', 'week52high']],
+  ['book', {}, '/stock/{s}/book', ['quote', 'bids', 'asks', 'trades']],
+  ['delayedQuote', {}, '/stock/{s}/delayed-quote', ['symbol', 'delayedPrice', 'delayedPriceTime']],
+  ['ohlc', {}, '/stock/{s}/ohlc', ['open', 'close', 'high', 'low', 'symbol']],
+  ['marketOhlc', {}, '/stock/market/ohlc', ['{s}']],
+  ['previous', {}, '/stock/{s}/previous', ['symbol', 'date', 'close', 'volume']],
+  ['yesterday', {}, '/stock/{s}/previous', ['symbol', 'date', 'close', 'volume']],
+  ['marketPrevious', {}, '/stock/market/previous', ['{s}']],
+  ['chart', { range: '5d' }, '/stock/{s}/chart/5d', ['date', 'open', 'close', 'volume']],
+  ['intraday', {}, '/stock/{s}/intraday-prices', ['date', 'minute', 'close', 'average']],
+  ['largestTrades', {}, '/stock/{s}/largest-trades', ['price', 'size', 'time', 'venue']],
+  ['volumeByVenue', {}, '/stock/{s}/volume-by-venue', ['volume', 'venue', 'venueName']],
+  ['spread', {}, '/stock/{s}/effective-spread', ['volume', 'venue', 'effectiveSpread']],
+  ['company', {}, '/stock/{s}/company', ['symbol', 'companyName', 'exchange', 'sector']],
+  ['logo', {}, '/stock/{s}/logo', 'none'],
+  ['peers', {}, '/stock/{s}/peers', 'texts'],
+  ['news', {}, '/stock/{s}/news/last/10', 'none'],
+  ['priceTarget', {}, '/stock/{s}/price-target', 'none'],
+  ['analystRecommendations', {}, '/stock/{s}/recommendation-trends', 'none'],
+  ['fundOwnership', {}, '/stock/{s}/fund-ownership', 'none'],
+  ['institutionalOwnership', {}, '/stock/{s}/institutional-ownership', 'none'],
+  ['insiderRoster', {}, '/stock/{s}/insider-roster', 'none'],
+  ['insiderSummary', {}, '/stock/{s}/insider-summary', 'none'],
+  ['insiderTransactions', {}, '/stock/{s}/insider-transactions', 'none'],
+  ['earnings', { last: 2 }, '/stock/{s}/earnings?period=quarter&last=2', ['actualEPS']],
+  ['incomeStatement', {}, '/stock/{s}/income?period=quarter&last=1', ['totalRevenue', 'netIncome']],
+  ['balanceSheet', {}, '/stock/{s}/balance-sheet?period=quarter&last=1', ['totalAssets']],
+  ['cashFlow', {}, '/stock/{s}/cash-flow?period=quarter&last=1', ['cashFlow']],
+  ['dividendsBasic', {}, '/stock/{s}/dividends/ytd', 'any'],
+  ['splitsBasic', {}, '/stock/{s}/splits/ytd', 'any'],
+  ['upcomingEarnings', {}, '/stock/market/upcoming-earnings?symbols={s}', 'none'],
+  ['upcomingIPOs', {}, '/stock/market/upcoming-ipos?symbols={s}', 'none'],
+  ['list', {}, '/stock/market/list/mostactive', ['symbol', 'latestPrice']],
+  ['sectorPerformance', {}, '/stock/market/sector-performance', ['name', 'performance']],
+  ['earningsToday', {}, '/stock/market/today-earnings', ['bto', 'amc', 'other']],
+  ['iexTops', {}, '/tops?symbols={s}+', ['symbol', 'bidPrice', 'lastSalePrice']],
+  ['iexLast', {}, '/last?symbols={s}+', ['symbol', 'price', 'size', 'time']],
+  ['iexDeep', {}, '/deep?symbols={s}', ['symbol', 'bids', 'asks', 'trades', 'tradingStatus']],
+  ['iexBook', {}, '/deep/book?symbols={s}', ['{s}']],
+  ['iexTrades', {}, '/deep/trades?symbols={s}', ['{s}']],
+  ['iexTradingStatus', {}, '/deep/trading-status?symbols={s}', ['{s}']],
+  ['points', { key: 'QUOTE-LATESTPRICE' }, '/data-points/{s}/QUOTE-LATESTPRICE', 'number'],
+  ['exchanges', {}, '/ref-data/market/us/exchanges', ['mic', 'tapeId']],
+  ['internationalExchanges', {}, '/ref-data/exchanges', ['exchange', 'description']],
+  ['holidays', {}, '/ref-data/us/dates/holiday/next/1', ['date']],
+  ['sectors', {}, '/ref-data/sectors', ['name']],
+  ['tags', {}, '/ref-data/tags', ['name']],
+  ['search', { fragment: 'cor' }, '/search/cor', ['symbol', 'securityName']],
+  ['symbols', {}, '/ref-data/symbols', ['symbol', 'name', 'figi']],
+  ['symbolsList', {}, '/ref-data/symbols?filter=symbol', 'texts'],
+  ['iexSymbols', {}, '/ref-data/iex/symbols', ['symbol', 'isEnabled']],
+  ['otcSymbols', {}, '/ref-data/otc/symbols', 'none'],
+  ['mutualFundSymbols', {}, '/ref-data/mutual-funds/symbols', 'none'],
+  ['cryptoSymbols', {}, '/ref-data/crypto/symbols', ['symbol', 'name']],
+  ['cryptoSymbolsList', {}, '/ref-data/crypto/symbols?filter=symbol', 'texts'],
+  ['fxSymbols', {}, '/ref-data/fx/symbols', ['currencies', 'pairs']],
+  ['cryptoQuote', { symbol: 'BTCUSD' }, '/crypto/BTCUSD/quote', ['symbol', 'latestPrice']],
+  ['cryptoPrice', { symbol: 'BTCUSD' }, '/crypto/BTCUSD/price', ['price', 'symbol']],
+  ['cryptoBook', { symbol: 'BTCUSD' }, '/crypto/BTCUSD/book', ['bids', 'asks']],
+  ['latestFX', { symbols: 'USDCAD' }, '//fx/latest?symbols=USDCAD', ['symbol', 'rate']],
+  [
+    'convertFX',
+    { symbols: 'USDCAD', amount: 7 },
+    '//fx/convert?symbols=USDCAD&amount=7',
+    ['amount'],
+  ],
+  [
+    ...(['historicalFX', { symbols: 'USDCAD', from: '2026-01-05', to: '2026-01-30' }] as const),
+    ...(['//fx/historical?symbols=USDCAD&from=2026-01-05&to=2026-01-30', 'lists'] as const),
+  ],
+  ['wti', {}, '/time-series/ENERGY/DCOILWTICO?calendar=false&limit=1', ['key', 'value']],
+  ['tenYear', {}, '/time-series/TREASURY/DGS10?calendar=false&limit=1', ['key', 'value']],
+  ['fedfunds', {}, '/time-series/ECONOMIC/FEDFUNDS?calendar=false&limit=1', ['key', 'value']],
+  ['cpi', {}, '/time-series/ECONOMIC/CPIAUCSL?calendar=false&limit=1', ['key', 'value']],
+  ['brent', {}, '/time-series/ENERGY/DCOILBRENTEU?calendar=false&limit=1', ['key', 'value']],
+  ['gdp', {}, '/time-series/ECONOMIC/A191RL1Q225SBEA?calendar=false&limit=1', ['value']],
+  ['creditcard', {}, '/time-series/RATES/TERMCBCCALLNS?calendar=false&limit=1', ['value']],
+  ['us30', {}, '/time-series/MORTGAGE/MORTGAGE30US?calendar=false&limit=1', ['key', 'value']],
+];
+
+for (const [method, options, path, shows] of ROWS) {
+  test(`${method} asks for ${path}`, async () => {
+    const [symbol = ''] = symbols;
+    const asked = client[method];
+    assert.ok(asked !== undefined, method);
+    const answer = await asked.call(client, { symbol, symbols: symbol, ...options });
+    const { path: was, status, text } = recorder.last();
+    const named = (name: string): string => name.replace('{s}', symbol);
+    expect([status, decodeURIComponent(was)]).toEqual([200, `/v1${named(path)}`]);
+    const first: unknown = Array.isArray(answer) ? (answer as readonly unknown[])[0] : answer;
+    if (shows === 'none') expect(text).toMatch(/^(\{.*:\[\]\}|\{\}|\[\]|\{"rawData.*)$/);
+    else if (shows === 'number') expect(Number(answer)).toBeGreaterThan(0);
+    else if (shows === 'texts') expect(typeof first).toBe('string');
+    else if (shows === 'lists') expect(Array.isArray(first)).toBe(true);
+    else if (shows !== 'any') {
+      for (const member of shows) expect(first).toHaveProperty([named(member)]);
+    }
+  });
+}
