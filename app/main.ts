@@ -11,6 +11,7 @@ import { type Core, type Seams, openCore } from './core.ts';
 import { keepRequestsYoung } from './v8Flags.ts';
 import { makeState, type ServerState } from '../api/http/operations.ts';
 import { ENDPOINTS } from '../api/endpoints/index.ts';
+import { STREAMS } from '../api/endpoints/read/streams.ts';
 import { buildServer } from '../api/http/server.ts';
 
 export interface Tapedeck extends Core {
@@ -18,6 +19,8 @@ export interface Tapedeck extends Core {
   readonly base: string;
   /** The same of the test environment, when there is one. */
   readonly sandbox: string | undefined;
+  /** The same of streams alone, when it has a port of its own. */
+  readonly streaming: string | undefined;
 }
 
 /** Opens everything and listens. */
@@ -33,8 +36,13 @@ export async function startTapedeck(settings: Settings, seams: Seams = {}): Prom
   if (seams.warm !== false) services.series.pool.warm();
   const state = makeState(services, seams.pace);
   const servers: FastifyInstance[] = [];
-  const open = async (environment: Environment, port: number): Promise<string> => {
-    const server = await openDoor(core, environment, state, seams);
+  const open = async (
+    environment: Environment,
+    port: number | undefined,
+    streamsOnly = false,
+  ): Promise<string | undefined> => {
+    if (port === undefined) return undefined;
+    const server = await openDoor(core, environment, state, seams, streamsOnly);
     servers.push(server);
     await server.listen({ host: settings.host, port });
     return addressOf(settings, (server.server.address() as AddressInfo).port);
@@ -47,9 +55,9 @@ export async function startTapedeck(settings: Settings, seams: Seams = {}): Prom
     await core.close();
   };
   try {
-    const base = await open('production', settings.port);
-    const { sandboxPort } = settings;
-    const sandbox = sandboxPort === undefined ? undefined : await open('test', sandboxPort);
+    const base = (await open('production', settings.port)) ?? '';
+    const sandbox = await open('test', settings.sandboxPort);
+    const streaming = await open('production', settings.streamPort, true);
     // Only a server does what is due: a command on the folder must not.
     if (seams.watch !== false) {
       services.scheduler.start();
@@ -57,7 +65,7 @@ export async function startTapedeck(settings: Settings, seams: Seams = {}): Prom
       core.exchange?.start();
     }
     await services.exports.resume();
-    return { ...core, base, sandbox, close };
+    return { ...core, base, sandbox, streaming, close };
   } catch (error) {
     await close();
     throw error;
@@ -70,11 +78,13 @@ function openDoor(
   environment: Environment,
   state: ServerState,
   { monotonic = monotonicMs }: Seams,
+  streamsOnly = false,
 ): Promise<FastifyInstance> {
-  const rows = ENDPOINTS.filter(({ token }) => environment === 'production' || token !== 'admin');
+  const all = streamsOnly ? STREAMS : ENDPOINTS;
+  const rows = all.filter(({ token }) => environment === 'production' || token !== 'admin');
   const throttle = makeThrottle(services.settings.rateLimit, environment, monotonic);
   const { trustedProxies: proxies } = services.settings;
-  const door = { environment, proxies, throttle, replays: makeReplays(monotonic) };
+  const door = { environment, streamsOnly, proxies, throttle, replays: makeReplays(monotonic) };
   return buildServer(rows, { services, log, door }, state);
 }
 

@@ -25,6 +25,8 @@ type AdmissionServices = Pick<
 /** What one listening port has of its own. */
 export interface Door {
   readonly environment: Environment;
+  /** Only streams are here: nobody need say that one is meant. */
+  readonly streamsOnly: boolean;
   /** Proxies whose word on the caller's address is believed. */
   readonly proxies: AddressRules;
   readonly throttle: Throttle;

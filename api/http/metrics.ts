@@ -1,6 +1,6 @@
 // What an operator watches, for Prometheus. Gauges are read when they are asked for.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Services } from '../request/endpoint.ts';
+import type { Services, Streaming } from '../request/endpoint.ts';
 
 type MetricsServices = Pick<
   Services,
@@ -14,6 +14,7 @@ type MetricsServices = Pick<
   | 'runner'
   | 'series'
   | 'sql'
+  | 'streams'
 >;
 
 export type Observe = (route: string, status: number, ms: number) => void;
@@ -46,6 +47,7 @@ export function makeMetrics(services: MetricsServices): Metrics {
     registers,
   });
   addGauges(services, registers);
+  addStreamGauges(services.streams, registers);
   // To find a metric by its labels costs more than to count in it.
   const counters = new Map<string, Counter.Internal>();
   const histograms = new Map<string, Histogram.Internal<'route'>>();
@@ -62,6 +64,55 @@ export function makeMetrics(services: MetricsServices): Metrics {
     text: () => registry.metrics(),
     contentType: registry.contentType,
   };
+}
+
+/** Makes gauges that are read when they are asked for. */
+const gauging =
+  (registers: Registry[]) =>
+  (name: string, help: string, read: () => number): void => {
+    const made: Gauge = new Gauge({
+      name: `tapedeck_${name}`,
+      help,
+      registers,
+      collect: (): void => made.set(read()),
+    });
+  };
+
+function addStreamGauges({ board, feeds, hub, open }: Streaming, registers: Registry[]): void {
+  const gauge = gauging(registers);
+  gauge('streams_open', 'Streams that are open.', () => open.state().open);
+  gauge('stream_groups', 'Different subscriptions.', () => hub.state().groups);
+  gauge('stream_messages_waiting', 'Messages that wait for their turn.', () => hub.state().waiting);
+  gauge('live_symbols', 'Symbols that feeds told of.', () => board.state().symbols);
+  gauge('live_ticks', 'Ticks that feeds told.', () => board.state().messages);
+  gauge('live_ticks_dropped', 'Ticks of one symbol too many.', () => board.state().dropped);
+  const ended: Gauge = new Gauge({
+    name: 'tapedeck_streams_ended',
+    help: 'Streams that ended, by why.',
+    labelNames: ['reason'],
+    registers,
+    collect: () => {
+      for (const [reason, count] of open.state().ended) ended.set({ reason }, count);
+    },
+  });
+  const fed: Gauge = new Gauge({
+    name: 'tapedeck_feed_ticks',
+    help: 'Ticks of a feed.',
+    labelNames: ['feed'],
+    registers,
+    collect: () => {
+      for (const { name, ticks } of feeds.state()) fed.set({ feed: name }, ticks);
+    },
+  });
+  const failed: Gauge = new Gauge({
+    name: 'tapedeck_feed_restarts',
+    help: 'How often a feed was begun again.',
+    labelNames: ['feed'],
+    registers,
+    collect: () => {
+      for (const { name, restarts } of feeds.state()) failed.set({ feed: name }, restarts);
+    },
+  });
 }
 
 function addGauges(
@@ -89,14 +140,7 @@ function addGauges(
   >,
   registers: Registry[],
 ): void {
-  const gauge = (name: string, help: string, read: () => number): void => {
-    const made: Gauge = new Gauge({
-      name: `tapedeck_${name}`,
-      help,
-      registers,
-      collect: (): void => made.set(read()),
-    });
-  };
+  const gauge = gauging(registers);
   const pools = { read: series.pool, sql: sql.pool, ingest: ingestion.pool };
   for (const [kind, pool] of Object.entries(pools)) {
     gauge(`${kind}_children_running`, 'Children with a request.', () => pool.load().running);

@@ -25,6 +25,7 @@ type OperationsServices = Pick<
   | 'series'
   | 'settings'
   | 'sql'
+  | 'streams'
 >;
 
 export interface ServerState {

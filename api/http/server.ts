@@ -285,7 +285,7 @@ async function answerOf(
     stream: request.raw,
     checkBody: signed,
     contentLength: length === undefined ? undefined : Number(length),
-    accept: request.headers.accept ?? '',
+    accept: door.streamsOnly ? 'text/event-stream' : (request.headers.accept ?? ''),
     navigates: isNavigation(request.headers),
     ifNoneMatch: request.headers['if-none-match'] ?? '',
     range: request.headers.range ?? '',

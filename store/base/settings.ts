@@ -53,6 +53,7 @@ export interface Settings {
   readonly trustedProxies: AddressRules;
   /** Undefined: there is no test environment. */
   readonly sandboxPort: number | undefined;
+  readonly streamPort: number | undefined;
   readonly attribution: string;
   /** Outgoing requests may reach private addresses. */
   readonly allowPrivateAddresses: boolean;
@@ -170,6 +171,7 @@ type AccountSettings = Pick<
   | 'rateLimit'
   | 'trustedProxies'
   | 'sandboxPort'
+  | 'streamPort'
   | 'attribution'
 >;
 
@@ -212,6 +214,8 @@ function accountSettings(text: Text, whole: Whole): AccountSettings {
     trustedProxies: addresses('TAPEDECK_TRUSTED_PROXIES', text('TAPEDECK_TRUSTED_PROXIES')),
     sandboxPort:
       text('TAPEDECK_SANDBOX_PORT') === '' ? undefined : whole('TAPEDECK_SANDBOX_PORT', 0, 65535),
+    streamPort:
+      text('TAPEDECK_STREAM_PORT') === '' ? undefined : whole('TAPEDECK_STREAM_PORT', 0, 65535),
     attribution: matching(
       'TAPEDECK_ATTRIBUTION',
       text('TAPEDECK_ATTRIBUTION'),

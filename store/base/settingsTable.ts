@@ -231,6 +231,12 @@ export const SETTINGS = [
     help: 'Port of the test environment; there is none when empty.',
   },
   {
+    name: 'TAPEDECK_STREAM_PORT',
+    fallback: '',
+    unit: 'port',
+    help: 'Port of streams alone, beside the one of everything; there is none when empty.',
+  },
+  {
     name: 'TAPEDECK_ATTRIBUTION',
     fallback: '',
     unit: 'text',

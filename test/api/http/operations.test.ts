@@ -19,7 +19,8 @@ test('probes and metrics need no token', async () => {
   const counted =
     /tapedeck_requests_total\{route="\/:version\/data\/:workspace\/:id\/:key",status="200"\} 1/;
   assert.match(metrics, counted);
-  for (const name of ['read_children_running', 'jobs_waiting', 'ledger_charges_waiting']) {
+  const gauges = ['read_children_running', 'jobs_waiting', 'ledger_charges_waiting'];
+  for (const name of [...gauges, 'streams_open', 'live_symbols', 'live_ticks_dropped']) {
     assert.match(metrics, new RegExp(`^tapedeck_${name} \\d+$`, 'm'));
   }
   assert.ok(!metrics.includes(server.secret) && !metrics.includes(server.publishable));

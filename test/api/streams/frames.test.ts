@@ -62,3 +62,17 @@ test('quotes are those of REST', async () => {
   const quote = { symbol: 'AAA', latestPrice: 13, high: 13, low: 11.5, volume: 400, change: 2 };
   expect(stream.messages().at(-1)).toMatchObject({ ...quote, previousClose: 11, open: 11.5 });
 });
+
+test('a port of streams alone takes nobody for a client of REST', async () => {
+  const settings = { TAPEDECK_STREAM_PORT: '0' };
+  await using own = await startServer({ settings, seams: { clock: () => NOW_MS } });
+  const { streaming = '' } = own.tapedeck;
+  const base = { base: streaming, publishable: own.publishable };
+  const stream = await openStream(base, '/last?symbols=AAA', { accept: '*/*' });
+  expect(stream.headers['content-type']).toBe('text/event-stream; charset=utf-8');
+  const { board } = own.tapedeck.services.streams;
+  board.apply({ kind: 'trade', symbol: 'AAA', price: 1, size: 1, tradeId: '1', timeMs: NOW_MS });
+  await until(() => stream.messages().length === 1);
+  await stream.close();
+  expect((await fetch(`${streaming}/v1/status`)).status).toBe(404);
+});

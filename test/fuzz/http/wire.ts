@@ -17,6 +17,7 @@ export interface RawAnswer {
 }
 
 const SILENCE_MS = 20_000;
+const STREAM = /^content-type: text\/event-stream/im;
 
 const headOf = ({ method, target, headers, body }: RawRequest): Buffer => {
   const length = body === undefined ? {} : { 'content-length': String(body.length) };
@@ -42,7 +43,11 @@ export function send(port: number, request: RawRequest): Promise<RawAnswer> {
       socket.write(headOf(request));
       if (request.body !== undefined) socket.write(request.body);
     });
-    socket.on('data', (piece) => pieces.push(piece));
+    socket.on('data', (piece) => {
+      pieces.push(piece);
+      // A stream has no end: that it began is the answer.
+      if (pieces.length === 1 && STREAM.test(piece.toString('latin1'))) socket.destroy();
+    });
     // A server that refuses may close while our body is still on its way.
     socket.on('error', () => socket.destroy());
     socket.on('close', () => resolve(parse(Buffer.concat(pieces))));
