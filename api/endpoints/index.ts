@@ -117,6 +117,7 @@ import {
 } from './accounts/tokens.ts';
 import { getChangelog } from './read/changelog.ts';
 import { MONEY_ENDPOINTS } from './read/money.ts';
+import { REPLAYS } from './read/replays.ts';
 import { STREAMS } from './read/streams.ts';
 import { listChanges, listVersions } from './read/versions.ts';
 import {
@@ -162,6 +163,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   dataPoint,
   ...MONEY_ENDPOINTS,
   ...STREAMS,
+  ...REPLAYS,
   sqlQuery,
   postSqlQuery,
   listViews,

@@ -98,6 +98,8 @@ export interface Streaming {
   readonly open: OpenStreams;
   readonly feeds: Feeds;
   readonly records: RecordWatches;
+  /** It is of the past: what is stored of now has no place in it. */
+  readonly isReplay?: true;
 }
 
 /** One request, checked. */

@@ -90,6 +90,12 @@ export class StreamConnection implements Subscriber {
     this.#catchUp();
   }
 
+  /** Messages that were told before. */
+  sendPast(messages: readonly { readonly symbol: string; readonly json: string }[]): void {
+    if (messages.length === 0) return;
+    this.take(new Batch(messages.map(({ json, symbol }) => this.#group.framed(symbol, json))));
+  }
+
   /** Another subscription in place of this one. */
   change(subscription: Subscription, newest: Newest): void {
     if (!this.#isOpen) return;

@@ -11,13 +11,14 @@ import { askOf } from '../market/options.ts';
 import { planNeeds, type Readable, readPlanned } from '../market/reading.ts';
 import { momentNow } from '../read/moments.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
-import { listOf, refuse } from '../request/parameters.ts';
+import { listOf, numberOf, refuse } from '../request/parameters.ts';
 import type { Newest } from '../sse/connection.ts';
 import { channelOf, CHANNEL_NAMES, type StreamRow, topicsOf } from '../sse/streamTable.ts';
 import { checkTier, entitledTo, hearsNothing, type StreamServices, symbolsOf } from './entitled.ts';
 import { openedStream, type Opening } from './opened.ts';
 import { recordsOf } from './recordStreams.ts';
 import { restoreSymbols } from './restored.ts';
+import { pastOf } from './storedTicks.ts';
 
 const SILENCE: Opening = {
   subscription: { topics: [], symbols: [], intervalMs: 0, ids: false },
@@ -45,10 +46,16 @@ export async function answerStream(
       return recordsOf(dataset, { keys: symbols, ids, intervalMs, shape }, call, services);
     }
     await services.streams.feeds.wake();
-    if (symbols !== undefined && readable.size > 0) {
+    const isOfNow = services.streams.isReplay !== true;
+    if (symbols !== undefined && readable.size > 0 && isOfNow) {
       await restoreSymbols(symbols, readable, call, services);
     }
-    return sourceOf(row, { call, services, symbols, ids });
+    const opening = await sourceOf(row, { call, services, symbols, ids });
+    const sinceMs = numberOf(query, 'snapshotAsOf');
+    if (sinceMs === undefined || row.kind !== 'ticks') return opening;
+    if (symbols === undefined) return refuse('snapshotAsOf', 'needs "symbols"');
+    const asked = { readable, call, services };
+    return { ...opening, past: await pastOf(row.topic, symbols, sinceMs, asked) };
   });
 
   function isAllowed(): boolean {

@@ -6,6 +6,7 @@ import type { Answer, Call } from '../request/endpoint.ts';
 import { numberOf, textOf, truthOf, type Values } from '../request/parameters.ts';
 import { type Newest, StreamConnection } from '../sse/connection.ts';
 import { StreamMeter } from '../sse/meter.ts';
+import type { Past } from './storedTicks.ts';
 import { checkTier, type StreamServices } from './entitled.ts';
 
 /** What a stream sends. */
@@ -14,6 +15,8 @@ export interface Opening {
   readonly newest: Newest;
   /** Symbols of which the newest message is sent at first. */
   readonly snapshot: readonly string[];
+  /** Or all that was told since a time. */
+  readonly past?: readonly Past[];
 }
 
 /** What it is charged as, and how long it may go on. */
@@ -73,6 +76,7 @@ export async function openedStream(
         },
       });
       if (resumeFrom !== '') connection.resume(resumeFrom);
+      else if (opening.past !== undefined) connection.sendPast(opening.past);
       else if (!truthOf(call.query, 'nosnapshot')) connection.sendNewest(opening.snapshot);
     },
   };

@@ -41,7 +41,7 @@ export async function restoreSymbols(
 }
 
 /** A record of the input TRADES; none where it has no price or time. */
-function tradeTick(symbol: string, row: Row): readonly Tick[] {
+export function tradeTick(symbol: string, row: Row): readonly Tick[] {
   const [price, timeMs] = [numberIn(row, 'price'), instantIn(row, 'time')];
   if (price === null || Number.isNaN(timeMs)) return [];
   const is = (name: string): boolean => row[name] === true;
@@ -58,7 +58,7 @@ function tradeTick(symbol: string, row: Row): readonly Tick[] {
 }
 
 /** A record of the input QUOTES. */
-function quoteTick(symbol: string, row: Row): readonly Tick[] {
+export function quoteTick(symbol: string, row: Row): readonly Tick[] {
   const timeMs = instantIn(row, 'time');
   if (Number.isNaN(timeMs)) return [];
   const of = (name: string): number => numberIn(row, name) ?? 0;

@@ -18,7 +18,7 @@ const SYMBOLS_MAX = 50_000;
 /** Topic of everything that changes a quote. */
 export const QUOTE_TOPIC = 'quote';
 
-type Publish = (topic: string, symbol: string, make: () => string | undefined) => void;
+export type Publish = (topic: string, symbol: string, make: () => string | undefined) => void;
 
 /** Channel of `/deep` and its message type, of each state. */
 export const STATE_CHANNELS: Readonly<Record<StateName, readonly [channel: string, type: string]>> =

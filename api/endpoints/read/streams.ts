@@ -11,6 +11,8 @@ import type { Endpoint } from '../../request/endpoint.ts';
 import type { Parameter } from '../../request/parameters.ts';
 
 const HEARTBEAT_SECONDS_MAX = 300;
+/** The year 2100. */
+const TIME_MS_MAX = 4_102_444_800_000;
 
 const PARAMETERS: readonly Parameter[] = [
   {
@@ -18,6 +20,10 @@ const PARAMETERS: readonly Parameter[] = [
     help: 'At most 50; without them, or with `firehose`, all symbols (tier scale).',
   },
   { kind: 'boolean', name: 'nosnapshot', help: 'true: only what happens from now on.' },
+  {
+    ...{ kind: 'integer', name: 'snapshotAsOf', least: 0, most: TIME_MS_MAX },
+    help: 'Epoch milliseconds: tops and last begin with all that is stored since then.',
+  },
   {
     ...{ kind: 'integer', name: 'heartbeat', least: 1, most: HEARTBEAT_SECONDS_MAX },
     help: 'Seconds without a message after which a comment is sent; none by default.',
@@ -38,6 +44,9 @@ const CHANNELS: Parameter = {
 const EVENTS = Type.String({
   description: 'text/event-stream: `data: [message]`, CRLF CRLF, and so on',
 });
+
+/** Of every stream of ticks. */
+export const STREAM_PARAMETERS: readonly Parameter[] = [...PARAMETERS, CHANNELS];
 
 const endpointOf = (row: StreamRow): Endpoint => ({
   id: row.name

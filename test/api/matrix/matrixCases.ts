@@ -54,6 +54,8 @@ export interface Target {
   /** Of a stream; of one that is open nowhere. */
   readonly channel: string;
   readonly connection: string;
+  readonly replay: string;
+  readonly stream: string;
   /** Currencies. */
   readonly from: string;
   readonly to: string;
@@ -223,6 +225,15 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   getFxHistorical: { ...EMPTY_OF_CORE, query: () => 'symbols=USDCAD' },
   getFxRate: { reach: 'core', metered: true },
   getCrypto: { reach: 'core', metered: true, answers: 404 },
+  createReplay: {
+    ...{ reach: 'core', answers: 404 },
+    body: json(() => ({ symbols: ['AAPL'], from: '2024-01-02' })),
+  },
+  listReplays: { reach: 'core' },
+  getReplay: { reach: 'core', answers: 404 },
+  changeReplay: { ...{ reach: 'core', answers: 404 }, body: json(() => ({ state: 'paused' })) },
+  deleteReplay: { reach: 'core', answers: 404 },
+  streamReplay: { reach: 'core', metered: true, answers: 404 },
   changeStream: {
     ...{ reach: 'core', answers: 404 },
     body: json(() => ({ symbols: ['AAPL'] })),

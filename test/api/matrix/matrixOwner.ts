@@ -48,6 +48,7 @@ export async function makeOwner(
     ...{ workspace, id: `HIDDEN_${mark}`, newId: '', type: 'ingest', attribute: 'v', jobId: '' },
     ...{ accountId, tokenId, signable, signed, link: `dk_${'0'.repeat(64)}` },
     ...{ channel: 'trades', connection: '0'.repeat(16) },
+    ...{ replay: '0'.repeat(16), stream: 'last' },
     ...{ from: 'USD', to: 'USD' },
   };
   const owner = { accountId, publishable, secret, value, target };

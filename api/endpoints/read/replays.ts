@@ -1,0 +1,68 @@
+// Replays: made, steered, and the streams of each.
+import { Type } from 'typebox';
+import {
+  answerReplayed,
+  CHANGE_REPLAY,
+  changeReplay,
+  CREATE_REPLAY,
+  createReplay,
+  deleteReplay,
+  getReplay,
+  listReplays,
+} from '../../streams/replays.ts';
+import type { Endpoint } from '../../request/endpoint.ts';
+import { STREAM_PARAMETERS } from './streams.ts';
+
+const ROW = { token: 'publishable', weight: 'free', parameters: [], failures: 'data' } as const;
+
+const STATE = Type.Object({
+  replayId: Type.String(),
+  state: Type.Enum(['playing', 'paused', 'ended']),
+  speed: Type.Union([Type.Number(), Type.Literal('max')]),
+  atMs: Type.Integer({ description: 'where it is in the time that it plays, epoch milliseconds' }),
+  told: Type.Integer({ description: 'ticks so far' }),
+  ticks: Type.Integer(),
+});
+
+export const REPLAYS: readonly Endpoint[] = [
+  {
+    ...{ ...ROW, id: 'createReplay', method: 'POST', path: '/replays' },
+    summary: 'Plays trades and best offers of stored days again, of at most 50 symbols.',
+    body: { kind: 'json', schema: CREATE_REPLAY },
+    answer: STATE,
+    handle: createReplay,
+  },
+  {
+    ...{ ...ROW, id: 'listReplays', method: 'GET', path: '/replays' },
+    summary: "The account's replays, and how far they are.",
+    answer: Type.Array(STATE),
+    handle: listReplays,
+  },
+  {
+    ...{ ...ROW, id: 'getReplay', method: 'GET', path: '/replays/:replay' },
+    summary: 'How far a replay is.',
+    answer: STATE,
+    handle: getReplay,
+  },
+  {
+    ...{ ...ROW, id: 'changeReplay', method: 'PATCH', path: '/replays/:replay' },
+    summary: 'Goes on or stops, at another speed, from another time, or so many ticks further.',
+    body: { kind: 'json', schema: CHANGE_REPLAY },
+    answer: STATE,
+    handle: changeReplay,
+  },
+  {
+    ...{ ...ROW, id: 'deleteReplay', method: 'DELETE', path: '/replays/:replay' },
+    summary: 'Ends a replay.',
+    answer: Type.Object({ success: Type.Literal(true), replayId: Type.String() }),
+    handle: deleteReplay,
+  },
+  {
+    ...{ ...ROW, id: 'streamReplay', method: 'GET', path: '/replays/:replay/:stream' },
+    weight: '1 a message',
+    parameters: STREAM_PARAMETERS,
+    summary: 'A stream of ticks, of a replay: tops, last, deep, stocksUS, ….',
+    answer: Type.String({ description: 'text/event-stream' }),
+    handle: answerReplayed,
+  },
+];

@@ -1,0 +1,196 @@
+// Days that are stored, played again through the same streams, under an address of their own.
+import { Type, type Static } from 'typebox';
+import { Feeds } from '../../jobs/feeds/feeds.ts';
+import { Replay, type Speed } from '../../jobs/feeds/replay.ts';
+import { LiveBoard, QUOTE_TOPIC } from '../../market/live/liveBoard.ts';
+import { LiveQuotes } from '../../market/live/liveQuotes.ts';
+import type { Tick } from '../../market/live/tick.ts';
+import { parseDay } from '../../query/time/dates.ts';
+import { Hub } from '../../store/bus/hub.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { randomHex } from '../../store/base/random.ts';
+import { callerOf } from '../auth/access.ts';
+import type { Answer, Call, Streaming } from '../request/endpoint.ts';
+import { STREAM_ROWS, streamName } from '../sse/streamTable.ts';
+import { symbolOf } from '../stock/knownSymbols.ts';
+import { tickersOf } from '../stock/symbology.ts';
+import { answerStream } from './answerStream.ts';
+import { checkTier, entitledTo, type StreamServices, TOPS } from './entitled.ts';
+import { ticksOf } from './storedTicks.ts';
+
+const SYMBOLS_MAX = 50;
+const SPEED_MAX = 10_000;
+/** Of a server, and of an account; the one that nobody asked for longest goes, where it has ended. */
+const REPLAYS_MAX = 50;
+const ACCOUNT_REPLAYS_MAX = 5;
+const STEPS_MAX = 10_000;
+
+const SPEED = Type.Union([
+  Type.Number({ exclusiveMinimum: 0, maximum: SPEED_MAX }),
+  Type.Literal('max'),
+]);
+const DAY = Type.String({ maxLength: 30 });
+
+export const CREATE_REPLAY = Type.Object(
+  {
+    symbols: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+      minItems: 1,
+      maxItems: SYMBOLS_MAX,
+    }),
+    from: DAY,
+    to: Type.Optional(DAY),
+    speed: Type.Optional(SPEED),
+    paused: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+);
+
+export const CHANGE_REPLAY = Type.Object(
+  {
+    state: Type.Optional(Type.Enum(['playing', 'paused'])),
+    speed: Type.Optional(SPEED),
+    seek: Type.Optional(Type.Integer({ minimum: 0 })),
+    step: Type.Optional(Type.Integer({ minimum: 1, maximum: STEPS_MAX })),
+  },
+  { additionalProperties: false },
+);
+
+interface Playing {
+  readonly accountId: string;
+  readonly replay: Replay;
+  readonly streaming: Streaming;
+}
+
+/** Replays of a server, by their ids; they are gone when it ends. */
+const REPLAYS = new WeakMap<Hub, Map<string, Playing>>();
+
+function replaysOf({ hub }: Streaming): Map<string, Playing> {
+  const known = REPLAYS.get(hub) ?? new Map<string, Playing>();
+  REPLAYS.set(hub, known);
+  return known;
+}
+
+/** Reads the ticks, and plays them. @throws Failure NotFound where there are none, TooLarge, Busy. */
+export async function createReplay(call: Call, services: StreamServices): Promise<Answer> {
+  const caller = callerOf(call.caller);
+  checkTier(caller);
+  const readable = entitledTo(TOPS, call, services);
+  const body = call.json as Static<typeof CREATE_REPLAY>;
+  const from = parseDay('from', body.from);
+  const to = body.to === undefined ? from : parseDay('to', body.to);
+  if (to < from) throw new Failure('InvalidBody', 'to must not be before from');
+  const replays = replaysOf(services.streams);
+  checkRoom(replays, caller.accountId);
+  const named = [...new Set(body.symbols.map(symbolOf))];
+  const symbols = [...new Set(await tickersOf(named, call, services))];
+  const ticks = await ticksOf(symbols, { from, to, readable, call, services });
+  if (ticks.length === 0) throw new Failure('NotFound');
+  const made = playing(ticks, body.speed ?? 1, caller.accountId, services);
+  checkRoom(replays, caller.accountId);
+  const id = randomHex(8);
+  replays.set(id, made);
+  if (body.paused !== true) made.replay.play();
+  return told(id, made);
+}
+
+function playing(
+  ticks: readonly Tick[],
+  speed: Speed,
+  accountId: string,
+  { clock, streams }: StreamServices,
+): Playing {
+  const hub = new Hub(clock);
+  const board: LiveBoard = new LiveBoard((topic, symbol, make) => {
+    if (topic === QUOTE_TOPIC) quotes.changed(symbol);
+    else hub.publish(topic, symbol, make);
+  });
+  const quotes = new LiveQuotes({ board, clock, hub, onFault: () => undefined });
+  const { open, records } = streams;
+  const streaming = {
+    board,
+    feeds: new Feeds(),
+    hub,
+    open,
+    quotes,
+    records,
+    isReplay: true,
+  } as const;
+  return { accountId, replay: new Replay(ticks, board, speed), streaming };
+}
+
+export async function listReplays(call: Call, services: StreamServices): Promise<Answer> {
+  const { accountId } = callerOf(call.caller);
+  const own = [...replaysOf(services.streams)].filter(([, one]) => one.accountId === accountId);
+  const value = own.map(([replayId, { replay }]) => ({ replayId, ...replay.state() }));
+  return { kind: 'json', value, metering: 'free' };
+}
+
+export async function getReplay(call: Call, services: StreamServices): Promise<Answer> {
+  const [id, found] = foundOf(call, services);
+  return told(id, found);
+}
+
+/** Speed, then place, then steps, then whether it goes on. */
+export async function changeReplay(call: Call, services: StreamServices): Promise<Answer> {
+  const [id, found] = foundOf(call, services);
+  const { replay } = found;
+  const { seek, speed, state, step } = call.json as Static<typeof CHANGE_REPLAY>;
+  if (speed !== undefined) replay.setSpeed(speed);
+  if (seek !== undefined) replay.seek(seek);
+  if (step !== undefined) replay.step(step);
+  if (state === 'playing') replay.play();
+  else if (state === 'paused') replay.pause();
+  return told(id, found);
+}
+
+export async function deleteReplay(call: Call, services: StreamServices): Promise<Answer> {
+  const [id, found] = foundOf(call, services);
+  remove(replaysOf(services.streams), id, found);
+  return { kind: 'json', value: { success: true, replayId: id }, metering: 'free' };
+}
+
+/** A stream of the original, of a replay. */
+export async function answerReplayed(call: Call, services: StreamServices): Promise<Answer> {
+  const [, { streaming }] = foundOf(call, services);
+  const name = streamName(call.path['stream'] ?? '');
+  const row = STREAM_ROWS.find((one) => one.name === name);
+  if (row === undefined || row.kind === 'records') throw new Failure('NotFound');
+  return answerStream(row, call, { ...services, streams: streaming });
+}
+
+function foundOf(call: Call, { streams }: StreamServices): readonly [id: string, Playing] {
+  const id = call.path['replay'] ?? '';
+  const found = replaysOf(streams).get(id);
+  if (found === undefined || found.accountId !== callerOf(call.caller).accountId) {
+    throw new Failure('NotFound');
+  }
+  return [id, found];
+}
+
+const told = (replayId: string, { replay }: Playing): Answer => ({
+  kind: 'json',
+  value: { replayId, ...replay.state() },
+  metering: 'free',
+});
+
+/** One that has ended makes room. @throws Failure Busy. */
+function checkRoom(replays: Map<string, Playing>, accountId: string): void {
+  const isFull = (): boolean =>
+    replays.size >= REPLAYS_MAX ||
+    [...replays.values()].filter((one) => one.accountId === accountId).length >=
+      ACCOUNT_REPLAYS_MAX;
+  for (const [id, one] of replays) {
+    if (!isFull()) return;
+    const isOwn = one.accountId === accountId || replays.size >= REPLAYS_MAX;
+    if (isOwn && one.replay.state().state === 'ended') remove(replays, id, one);
+  }
+  if (!isFull()) return;
+  const most = `at most ${ACCOUNT_REPLAYS_MAX} of an account and ${REPLAYS_MAX} of a server`;
+  throw new Failure('Busy', `too many replays play: ${most}`);
+}
+
+function remove(replays: Map<string, Playing>, id: string, { replay, streaming }: Playing): void {
+  replay.pause();
+  streaming.hub.close();
+  replays.delete(id);
+}

@@ -1,0 +1,137 @@
+// Days that are stored, played again through the same streams: what is told is what was stored, in its order.
+import assert from 'node:assert/strict';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { send } from '../../client.ts';
+import { startServer, type TestServer } from '../../server.ts';
+import { openStream, until } from './listening.ts';
+
+/** Friday, 1 March 2024, noon in New York. */
+const NOW_MS = Date.parse('2024-03-01T17:00:00Z');
+const DAY = '2024-02-29';
+const TRADES = 400;
+
+let server: TestServer;
+const stored: { readonly symbol: string; readonly price: number; readonly time: number }[] = [];
+beforeAll(async () => {
+  server = await startServer({ seams: { clock: () => NOW_MS } });
+  const load = async (dataset: string, csv: string): Promise<void> => {
+    const url = `${server.base}/v1/data/CORE/${dataset}?wait=true&token=${server.secret}`;
+    const answer = await fetch(url, { method: 'POST', body: csv });
+    assert.equal(answer.status, 200, await answer.text());
+  };
+  const lines = Array.from({ length: TRADES }, (_, at) => {
+    const time = Date.parse(`${DAY}T15:00:00Z`) + at * 500;
+    const one = { symbol: at % 3 === 0 ? 'BBB' : 'AAA', price: 100 + (at % 17), time };
+    stored.push(one);
+    return `${one.symbol},${new Date(time).toISOString()},${at},${one.price},100`;
+  });
+  await load('TRADES', `symbol,time,tradeId,price,size\n${lines.join('\n')}\n`);
+  await load(
+    'QUOTES',
+    'symbol,time,sequence,bidPrice,bidSize,askPrice,askSize\n' +
+      `AAA,${DAY}T15:00:01Z,1,99,100,101,200\n`,
+  );
+  const days = 'symbol,date,close\nAAA,2024-02-28,90\nAAA,2024-02-29,500\n';
+  await load('HISTORICAL_PRICES', days);
+});
+afterAll(() => server.close());
+
+interface Shown {
+  readonly replayId: string;
+  readonly state: string;
+  readonly told: number;
+  readonly ticks: number;
+  readonly atMs: number;
+}
+
+async function make(body: object): Promise<Shown> {
+  const { status, text } = await send(server, 'POST', '/replays', body);
+  assert.equal(status, 200, text);
+  return JSON.parse(text) as Shown;
+}
+
+const change = async (id: string, body: object): Promise<Shown> =>
+  JSON.parse((await send(server, 'PATCH', `/replays/${id}`, body)).text) as Shown;
+
+const remove = (id: string): Promise<unknown> => send(server, 'DELETE', `/replays/${id}`);
+
+test('as fast as it goes: every trade, in its order, and quotes of their own time', async () => {
+  const made = await make({ symbols: ['AAA', 'bbb'], from: DAY, speed: 'max', paused: true });
+  expect(made).toMatchObject({ state: 'paused', told: 0, ticks: TRADES + 1 });
+  const place = `/replays/${made.replayId}`;
+  const trades = await openStream(server, `${place}/last?symbols=AAA,BBB`);
+  const tops = await openStream(server, `${place}/tops?symbols=AAA`);
+  const quotes = await openStream(server, `${place}/stocksus1second?symbols=AAA&nosnapshot=true`);
+  // What happens now is told elsewhere.
+  server.tapedeck.services.streams.board.apply({
+    ...{ kind: 'trade', symbol: 'AAA', price: 1, size: 1, tradeId: 'now', timeMs: NOW_MS },
+  });
+  await change(made.replayId, { state: 'playing' });
+  await until(() => trades.messages().length === TRADES);
+  expect(trades.messages().map(({ price, symbol, time }) => ({ symbol, price, time }))).toEqual(
+    stored.map(({ price, symbol, time }) => ({ symbol, price, time })),
+  );
+  await until(() => tops.messages().some(({ bidPrice }) => bidPrice === 99));
+  await until(() => quotes.messages().length > 0);
+  // The close of that day was not known yet.
+  expect(quotes.messages()[0]).toMatchObject({ previousClose: 90, isUSMarketOpen: true });
+  const { text } = await send(server, 'GET', place);
+  expect(JSON.parse(text)).toMatchObject({ state: 'ended', told: TRADES + 1 });
+  for (const stream of [trades, tops, quotes]) await stream.close();
+  await remove(made.replayId);
+  expect((await send(server, 'GET', place)).status).toBe(404);
+});
+
+test('at a pace, stopped, from another time, and step by step', async () => {
+  const { replayId } = await make({ symbols: ['AAA', 'BBB'], from: DAY, speed: 60 });
+  const stream = await openStream(server, `/replays/${replayId}/last?nosnapshot=true`);
+  await until(() => stream.messages().length >= 10);
+  const paused = await change(replayId, { state: 'paused' });
+  const count = stream.messages().length;
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(Math.abs(stream.messages().length - count)).toBeLessThan(3);
+  expect(paused.state).toBe('paused');
+  const at = stored[200]?.time ?? 0;
+  expect(await change(replayId, { seek: at, step: 1 })).toMatchObject({ told: 202, atMs: at });
+  await until(() => stream.messages().at(-1)?.['time'] === at);
+  await change(replayId, { step: 2 });
+  await until(() => stream.messages().at(-1)?.['time'] === (stored[202]?.time ?? 0));
+  await stream.close();
+  await remove(replayId);
+});
+
+test('what is refused', async () => {
+  const refused = async (body: object): Promise<number> =>
+    (await send(server, 'POST', '/replays', body)).status;
+  expect(await refused({ symbols: [], from: DAY })).toBe(400);
+  expect(await refused({ symbols: ['AAA'], from: 'yesterday' })).toBe(400);
+  expect(await refused({ symbols: ['AAA'], from: DAY, to: '2024-02-28' })).toBe(400);
+  expect(await refused({ symbols: ['AAA'], from: DAY, speed: 0 })).toBe(400);
+  expect(await refused({ symbols: ['AAA'], from: DAY, speed: 1e9 })).toBe(400);
+  expect(await refused({ symbols: ['AAA'], from: '2020-01-02' })).toBe(404);
+  const ids: string[] = [];
+  for (let at = 0; at < 5; at += 1) {
+    ids.push((await make({ symbols: ['AAA'], from: DAY, paused: true })).replayId);
+  }
+  expect(await refused({ symbols: ['AAA'], from: DAY })).toBe(503);
+  const { accounts } = server.tapedeck.services;
+  const accountId = await accounts.createAccount('other', 'scale');
+  const { text: token } = await accounts.createToken(accountId, 'publishable');
+  const other = await fetch(`${server.base}/v1/replays/${ids[0]}/last?token=${token}`);
+  expect(other.status).toBe(404);
+  for (const id of ids) await remove(id);
+  expect(JSON.parse((await send(server, 'GET', '/replays')).text)).toEqual([]);
+});
+
+test('a stream of now that begins with what was told since a time', async () => {
+  const since = stored[TRADES - 5]?.time ?? 0;
+  const path = `/last?symbols=AAA,BBB&snapshotAsOf=${since}`;
+  const stream = await openStream(server, path);
+  await until(() => stream.messages().length === 5);
+  expect(stream.messages().map(({ time }) => time)).toEqual(
+    stored.slice(-5).map(({ time }) => time),
+  );
+  await stream.close();
+  expect((await openStream(server, '/last?snapshotAsOf=1')).status).toBe(400);
+  expect((await openStream(server, '/last?symbols=AAA&snapshotAsOf=soon')).status).toBe(400);
+});
