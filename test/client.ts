@@ -67,3 +67,11 @@ export async function read(server: TestServer, path: string): Promise<string> {
   assert.equal(answer.status, 200, `${path}: ${text}`);
   return text;
 }
+
+/** The text of an answer; nothing of a stream, which has no end. */
+export async function textOf(answer: Response): Promise<string> {
+  const type = answer.headers.get('content-type') ?? '';
+  if (!type.startsWith('text/event-stream')) return answer.text();
+  await answer.body?.cancel();
+  return '';
+}

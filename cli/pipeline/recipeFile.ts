@@ -48,6 +48,8 @@ const RECIPE = Type.Object(
       closed,
     ),
     parameters: Type.Array(PARAMETER, { maxItems: PARAMETERS_MAX }),
+    /** It fills this input of CORE, and not a dataset of its own. */
+    input: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
     source: Type.Object(
       {
         type: Type.Literal('HTTP'),
@@ -114,6 +116,9 @@ export function checkRecipe(name: string, value: unknown): Recipe {
     if (parameter.default !== undefined && !fits(parameter, parameter.default)) {
       throw broken(name, `${where}.default must fit the pattern`);
     }
+  }
+  if (recipe.input !== undefined && recipe.input !== recipe.dataset.name) {
+    throw broken(name, 'dataset.name must be that of its input');
   }
   const { columnMapping, schema } = recipe.dataset;
   for (const [part, property] of Object.entries(columnMapping)) {

@@ -2,6 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
+import { CORE } from '../../store/datasets/datasets.ts';
+import { STAND_IN_SOURCE } from '../../store/datasets/standIns.ts';
 import { tableAnswer } from '../print/answerLists.ts';
 import { type Recipe, readRecipe, recipeNames } from './recipeFile.ts';
 import { recipeOrderOf, type RecipeOrder } from './recipeOrder.ts';
@@ -84,36 +86,50 @@ export async function addRecipe(
   terminal: Terminal,
 ): Promise<void> {
   const say = sayTo(terminal);
-  const order = recipeOrderOf(await readRecipe(name), options);
-  await withWorkspace(settings, options.workspace, terminal, async (ask) => {
-    const isThere = await checkPlace(ask, order);
+  const recipe = await readRecipe(name);
+  const order = recipeOrderOf(recipe, options);
+  const workspace = options.workspace ?? (recipe.input === undefined ? undefined : CORE);
+  await withWorkspace(settings, workspace, terminal, async (ask) => {
+    const known = await knownDataset(ask, order);
+    const isThere = known !== undefined;
     if (options.dryRun === true) {
       tell(order, options, { isThere, isDry: true, ids: {} }, say);
       return;
     }
+    const isStandIn = workspace === CORE && known?.source === STAND_IN_SOURCE;
+    if (isStandIn) await takeOver(ask, order);
     const ids = await make(ask, order, isThere);
     tell(order, options, { isThere, isDry: false, ids }, say);
   });
 }
 
+/** What is invented gives way: its source and license are those of what comes. */
+async function takeOver(ask: AskValue, { dataset, datasetId }: RecipeOrder): Promise<void> {
+  const { license, source } = dataset;
+  await ask('PATCH', `/datasets/${datasetId}`, { dataset: { source, license } });
+}
+
+interface Known {
+  readonly datasetId: string;
+  readonly source?: string;
+  readonly columnMapping?: Readonly<Record<string, string>>;
+}
+
 /**
- * Whether the dataset is there already.
+ * The dataset, where it is there already.
  * @throws Failure Conflict for one of another index, or a source of the name.
  */
-async function checkPlace(ask: AskValue, order: RecipeOrder): Promise<boolean> {
+async function knownDataset(ask: AskValue, order: RecipeOrder): Promise<Known | undefined> {
   const { dataset, datasetId, source } = order;
   const sources = (await ask('GET', '/data-sources')) as readonly { readonly name: string }[];
   if (sources.some((one) => one.name === source.name)) {
     const told = `there is a source of the name ${source.name}: --name says another`;
     throw new Failure('Conflict', told);
   }
-  const datasets = (await ask('GET', '/datasets')) as readonly {
-    readonly datasetId: string;
-    readonly columnMapping?: Readonly<Record<string, string>>;
-  }[];
+  const datasets = (await ask('GET', '/datasets')) as readonly Known[];
   const known = datasets.find((one) => one.datasetId.toLowerCase() === datasetId.toLowerCase());
-  if (known === undefined) return false;
-  if (isDeepStrictEqual({ ...known.columnMapping }, { ...dataset.columnMapping })) return true;
+  if (known === undefined) return undefined;
+  if (isDeepStrictEqual({ ...known.columnMapping }, { ...dataset.columnMapping })) return known;
   const told = `dataset ${datasetId} is there and has another index: --dataset says another`;
   throw new Failure('Conflict', told);
 }

@@ -11,7 +11,7 @@ import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { reachFolder, type Reached, readTokens } from './folderAccess.ts';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 interface DataQuestion {
   readonly method: Method;

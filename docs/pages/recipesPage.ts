@@ -29,7 +29,7 @@ export async function recipesPage(): Promise<string> {
 }
 
 function sectionOf(recipe: Recipe): string {
-  const { about, dataset, name, parameters, schedule, source, title } = recipe;
+  const { about, dataset, input, name, parameters, schedule, source, title } = recipe;
   const asked = parameters.map(
     ({ about: what, default: usual, name: own, pattern }) =>
       `| \`${own}\` | ${what} | ${usual === undefined ? 'must be set' : `\`${usual}\``} ` +
@@ -53,7 +53,7 @@ function sectionOf(recipe: Recipe): string {
     ...(asked.length === 0 ? [] : table),
     `- source: \`${source.url}\``,
     ...(source.jsonPath === undefined ? [] : [`- records: \`${source.jsonPath}\``]),
-    `- dataset: \`${dataset.name}\`, index: ${index.join(', ')}`,
+    `- dataset: \`${input === undefined ? '' : 'CORE.'}${dataset.name}\`, index: ${index.join(', ')}`,
     `- columns: ${Object.keys(dataset.schema.properties)
       .map((own) => `\`${own}\``)
       .join(', ')}`,

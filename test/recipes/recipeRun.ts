@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { tellServer } from '../../cli/reach/folderAccess.ts';
 import type { Ran } from '../cli/command.ts';
 import { runHere } from '../cli/commandHere.ts';
+import type { Seams } from '../../app/core.ts';
 import { startServer } from '../server.ts';
 import { startHttp } from '../servers/http.ts';
 
@@ -27,7 +28,7 @@ interface RecipeRun extends AsyncDisposable {
   /** `recipe add` with the stand-in; what it said. */
   add(...args: readonly string[]): Promise<string>;
   /** Runs a schedule now; its end. */
-  runs(schedule: string): Promise<Told>;
+  runs(schedule: string, workspace?: string): Promise<Told>;
   /** What a path below `/v1` lists. */
   list(path: string): Promise<readonly Told[]>;
   /** The log of a job's rejected records. */
@@ -41,7 +42,8 @@ function commandsOn(folder: string): RecipeRun['tapedeck'] {
   return (...args) => runHere(args, { env });
 }
 
-export async function openRecipes(): Promise<RecipeRun> {
+/** @param seams such as an exchange that fills CORE */
+export async function openRecipes(seams: Seams = {}): Promise<RecipeRun> {
   let [body, now] = ['', Date.UTC(2025, 1, 20, 12)];
   const asked: Asked[] = [];
   const publisher = await startHttp((request, response) => {
@@ -51,7 +53,10 @@ export async function openRecipes(): Promise<RecipeRun> {
   const base = `http://127.0.0.1:${publisher.port}`;
   const settings = { TAPEDECK_ALLOW_PRIVATE_ADDRESSES: 'on' };
   // Nothing runs by the clock: a test says when.
-  const server = await startServer({ settings, seams: { watch: false, clock: () => now } });
+  const server = await startServer({
+    settings,
+    seams: { watch: false, clock: () => now, ...seams },
+  });
   await tellServer(server.folder, { base: server.base });
   const tapedeck = commandsOn(server.folder);
   const told = async (method: string, path: string, value?: object): Promise<string> => {
@@ -77,13 +82,14 @@ export async function openRecipes(): Promise<RecipeRun> {
       assert.equal(ran.code, 0, ran.stderr);
       return ran.stdout;
     },
-    runs: async (name) => {
-      const [{ ingestionScheduleId: id } = {}] = (await list('/ingestion-schedules/WS')).filter(
+    runs: async (name, workspace = 'WS') => {
+      const place = `/ingestion-schedules/${workspace}`;
+      const [{ ingestionScheduleId: id } = {}] = (await list(place)).filter(
         (one) => one['name'] === name,
       );
-      const { jobId } = await ask('POST', `/ingestion-schedules/WS/${String(id)}/run`);
+      const { jobId } = await ask('POST', `${place}/${String(id)}/run`);
       for (;;) {
-        const job = await ask('GET', `/jobs/WS/ingest/${String(jobId)}`);
+        const job = await ask('GET', `/jobs/${workspace}/ingest/${String(jobId)}`);
         if (job['finished'] !== null) return job;
         await new Promise((resolve) => setTimeout(resolve, 10));
       }

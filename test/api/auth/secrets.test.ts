@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { ENDPOINTS } from '../../../api/endpoints/index.ts';
 import { expandPath } from '../../../api/http/openapi.ts';
+import { textOf } from '../../client.ts';
 import { note } from '../../notes.ts';
 import { signedHeaders } from '../../signing/sign.ts';
 import { assertHidden, PLANTED, spawnServer } from '../http/spawned.ts';
@@ -17,7 +18,7 @@ interface Exercise {
 async function exerciseAll({ base, errors }: Exercise): Promise<number> {
   const ask = async (method: string, path: string, init: RequestInit): Promise<void> => {
     const answer = await fetch(`${base}/v1${path}`, { method, ...init });
-    const text = await answer.text();
+    const text = await textOf(answer);
     if (answer.status >= 400) errors.push(`${method} ${path.split('?')[0]} ${text}`);
   };
   let asked = 0;

@@ -25,6 +25,12 @@ function ask(
   const { hostname, port } = new URL(base);
   return new Promise((resolve, reject) => {
     const sent = request({ hostname, port, method, path, headers }, (answer) => {
+      // A stream has no end.
+      if (answer.headers['content-type']?.startsWith('text/event-stream') === true) {
+        resolve({ status: answer.statusCode ?? 0, text: '' });
+        answer.destroy();
+        return;
+      }
       const parts: Buffer[] = [];
       answer.on('data', (part: Buffer) => parts.push(part));
       answer.on('end', () =>
