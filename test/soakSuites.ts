@@ -35,6 +35,7 @@ import { fuzzTexts } from './fuzz/sql/fuzzTexts.ts';
 import { adjustLaw } from './market/adjustLaw.ts';
 import { delayLaw } from './market/delayLaw.ts';
 import { figuresLaw } from './market/figuresLaw.ts';
+import { indicatorsLaw } from './market/indicators/indicatorsLaw.ts';
 import { symbolsLaw } from './market/symbolsLaw.ts';
 import { estimatesLaw } from './sql/estimatesLaw.ts';
 import { opinionsLaw } from './sql/opinions.ts';
@@ -102,6 +103,12 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'schedules', fullCount: 500, partCount: 500, run: schedulesPart },
   { name: 'adjusting', fullCount: 2_000, partCount: 200, run: async (order) => adjustLaw(order) },
   { name: 'figures', fullCount: 2_000, partCount: 200, run: async (order) => figuresLaw(order) },
+  {
+    name: 'indicators',
+    fullCount: 1_000,
+    partCount: 100,
+    run: async (order) => indicatorsLaw(order),
+  },
   { name: 'delays', fullCount: 2_000, partCount: 200, run: async (order) => delayLaw(order) },
   { name: 'symbols', fullCount: 200_000, partCount: 20_000, run: symbolsLaw },
 ];

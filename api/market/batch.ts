@@ -110,7 +110,7 @@ function askedOf(
   nowMs: number,
 ): TypeAsked {
   const options = optionsOf(type, call.query, false);
-  refuseContradictions(options);
+  refuseContradictions(type, options);
   // What a type needs is the same for each symbol, but for the key.
   const readable = readableFor(type, type.needs(askOf('', options, nowMs)), call, services.lake);
   const untilMs = nowMs - delayFor(callerOf(call.caller), readable, services.lake);

@@ -89,7 +89,7 @@ export async function answerMarket(
   if (call.query['listLimit'] !== undefined)
     refuse('listLimit', `is not allowed with ${type.name}`);
   const options = { ...optionsOf(type, call.query, true), ...parts.options };
-  refuseContradictions(options);
+  refuseContradictions(type, options);
   const nowMs = services.clock();
   const now = asked(symbol, options, nowMs, parts.options.range !== undefined);
   const needs = type.needs(now);
@@ -232,7 +232,8 @@ export async function rendered(
   const value = type.answer(ask, read);
   const names = listOf(query, 'filter');
   if (names !== undefined) refuseEmptyFilter(type, names);
-  const shown = value === undefined ? EMPTY[type.shape] : filtered(value, names);
+  const wanted = value === undefined ? EMPTY[type.shape] : (type.shownOf?.(ask, value) ?? value);
+  const shown = filtered(wanted, names);
   return bodyInTurns(shown, objectsOf(type, value), format);
 }
 
@@ -248,9 +249,11 @@ function refuseEmptyFilter(type: MarketType, names: readonly string[]): void {
   if (!filterLeavesOf(type, names)) refuse('filter', 'names no attribute of these records');
 }
 
-function objectsOf({ charge }: MarketType, value: unknown): number {
+function objectsOf({ charge, rowsOf: rowsOfType }: MarketType, value: unknown): number {
   if (value === undefined) return 0;
-  const rows = Array.isArray(value) ? (value as readonly unknown[]) : rowsWithin(value);
+  const rows = Array.isArray(value)
+    ? (value as readonly unknown[])
+    : (rowsOfType?.(value) ?? rowsWithin(value));
   if (charge.kind === 'answer') return rows?.length === 0 ? 0 : 1;
   return charge.paid(rows ?? []);
 }

@@ -2,6 +2,7 @@
 import { dayAt } from '../../market/derive/words.ts';
 import type { Ask, Options } from '../../market/types/ask.ts';
 import { spanOf } from '../../market/types/days.ts';
+import { checkIndicator } from '../../market/types/indicator.ts';
 import type { MarketType } from '../../market/types/marketTypes.ts';
 import { parseDay } from '../../query/time/dates.ts';
 import type { Day } from '../../query/time/days.ts';
@@ -25,6 +26,11 @@ const switched = (name: keyof Options, help: string): Parameter => ({
   help,
 });
 
+const inputOf = (name: string): Parameter => ({
+  ...{ kind: 'text', name, pattern: /^\d{1,15}(\.\d{1,9})?$/, rule: 'must be a number above 0' },
+  help: 'Option of a technical indicator, in their order; docs/market.md has the defaults.',
+});
+
 /** Those that loaded types do not have. */
 export const MARKET_PARAMETERS: readonly Parameter[] = [
   switched('chartCloseOnly', 'Only date, close, volume and changes; a fifth of the price.'),
@@ -45,6 +51,14 @@ export const MARKET_PARAMETERS: readonly Parameter[] = [
     help: 'Quotes of a list of the market, 10 by default, or of a collection.',
   },
   { kind: 'text', name: 'collectionName', help: 'Sector, tag or list of a collection.' },
+  {
+    ...{ kind: 'text', name: 'indicator', pattern: /^[A-Za-z0-9]{1,24}$/ },
+    ...{ rule: 'must be the name of a technical indicator' },
+    help: 'In a batch: the name of the technical indicator.',
+  },
+  ...['input1', 'input2', 'input3', 'input4'].map(inputOf),
+  switched('lastIndicator', 'Only the last value of an indicator, with its bar.'),
+  switched('indicatorOnly', 'An indicator without its chart.'),
   { kind: 'day', name: 'exactDate', help: 'The day of minutes, or of range=date: YYYYMMDD.' },
 ];
 
@@ -54,6 +68,8 @@ const OPTION_NAMES: readonly (keyof Options)[] = [
   ...(['chartInterval', 'chartCloseOnly', 'chartByDay', 'chartSimplify'] as const),
   ...(['changeFromClose', 'chartReset', 'chartIEXOnly', 'chartIEXWhenNull'] as const),
   ...(['includeToday', 'displayPercent', 'oddLot'] as const),
+  ...(['indicator', 'input1', 'input2', 'input3', 'input4'] as const),
+  ...(['lastIndicator', 'indicatorOnly'] as const),
 ];
 
 /** @throws Failure InvalidParameter naming a parameter that the type, asked alone, has no use for. */
@@ -84,6 +100,9 @@ export function partsOf(
 ): Parts {
   if (part === undefined) return { options: {}, attribute: undefined };
   if (type.part === 'attribute' && detail === undefined) return { options: {}, attribute: part };
+  if (type.part === 'indicator' && detail === undefined) {
+    return { options: { indicator: part }, attribute: undefined };
+  }
   if (type.part !== 'range') throw new Failure('NotFound');
   if (detail === undefined) {
     if (!CODE.test(part)) throw new Failure('InvalidKey');
@@ -133,13 +152,28 @@ export function optionsOf(type: MarketType, query: Values, alone: boolean): Opti
     includeToday: truthOf(query, 'includeToday'),
     displayPercent: truthOf(query, 'displayPercent'),
     oddLot: truthOf(query, 'oddLot'),
+    indicator: textOf(query, 'indicator'),
+    input1: writtenNumber(query, 'input1'),
+    input2: writtenNumber(query, 'input2'),
+    input3: writtenNumber(query, 'input3'),
+    input4: writtenNumber(query, 'input4'),
+    lastIndicator: truthOf(query, 'lastIndicator'),
+    indicatorOnly: truthOf(query, 'indicatorOnly'),
   };
   const taken = type.options.filter((name) => all[name] !== undefined && all[name] !== false);
   return Object.fromEntries(taken.map((name) => [name, all[name]]));
 }
 
-/** @throws Failure InvalidParameter where two of them contradict each other. */
-export function refuseContradictions({ from, on, range, to }: Options): void {
+/** Its pattern says that it is one. */
+function writtenNumber(query: Values, name: string): number | undefined {
+  const text = textOf(query, name);
+  return text === undefined ? undefined : Number(text);
+}
+
+/** @throws Failure InvalidParameter where two of them contradict each other, or name no indicator. */
+export function refuseContradictions(type: MarketType, options: Options): void {
+  const { from, on, range, to } = options;
+  if (type.part === 'indicator') checkIndicator(options);
   if (range !== undefined && (from ?? to ?? on) !== undefined) {
     refuse('range', 'is not allowed beside "from", "to" or "on"');
   }

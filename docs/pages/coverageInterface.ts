@@ -106,6 +106,7 @@ export const INTERFACE: readonly CoverageRow[] = [
     ['upcoming-dividends of a symbol', 'reference#what is to come of one symbol'],
     ['upcoming-dividends of the market', 'reference#and of all'],
     ['news of the market', 'reference#of the market'],
+    ['technical indicators', 'indicators#an average over bars of days'],
     ['sentiment/daily', 'indicators#the newest day'],
     ['sentiment/daily/{date}', 'indicators#of one day'],
     ['data-points list', 'reference#the data points of a symbol'],
@@ -131,7 +132,7 @@ export const INTERFACE: readonly CoverageRow[] = [
     ['search', 'reference#a search: the symbol itself, then names'],
   ]),
   ...later('INTERFACE 1', [
-    ...['upcoming-events', 'sentiment/minute', 'options', 'technical indicators'],
+    ...['upcoming-events', 'sentiment/minute', 'options'],
     ...['options symbols'],
     ...['exchange stats, hist'],
   ]),

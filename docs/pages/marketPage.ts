@@ -1,4 +1,5 @@
 // docs/market.md: the types that are computed, and what they are computed from, of their tables.
+import { INDICATORS } from '../../market/indicators/indicators.ts';
 import { LIST_NAMES } from '../../market/board/board.ts';
 import { exampleOf, exampleRow, membersOf } from '../../market/types/example.ts';
 import { MARKET_TYPES, type MarketType } from '../../market/types/marketTypes.ts';
@@ -70,6 +71,7 @@ export const marketPage = (): string =>
     ...MARKET_TYPES.map(rowOf),
     '',
     ...MARKET_TYPES.flatMap(sectionOf),
+    ...indicatorsSection(),
     WIDE,
     '## Inputs',
     '',
@@ -77,6 +79,23 @@ export const marketPage = (): string =>
     '',
     ...INPUTS.flatMap(inputSection),
   ].join('\n');
+
+const indicatorsSection = (): readonly string[] => [
+  '## Technical indicators',
+  '',
+  'Computed over the bars that the range has, adjusted for splits, and null until there are enough of them.',
+  'A bar without what an indicator is made of is left out. An indicator is paid as the chart that it is of;',
+  '`lastIndicator` as one bar.',
+  '',
+  '| name | what | made of | `input1` to `input4`, with their defaults | series |',
+  '|---|---|---|---|---|',
+  ...INDICATORS.map(
+    ({ inputs, name, options, outputs, title }) =>
+      `| \`${name}\` | ${title} | ${inputs.join(', ')} | ` +
+      `${options.map((option) => `${option.name} ${option.value}`).join(', ')} | ${outputs.join(', ')} |`,
+  ),
+  '',
+];
 
 const SHAPES = { object: 'object', list: 'array', value: 'value' } as const;
 

@@ -24,6 +24,14 @@ export interface Options {
   readonly includeToday?: boolean | undefined;
   readonly displayPercent?: boolean | undefined;
   readonly oddLot?: boolean | undefined;
+  /** Which technical indicator. */
+  readonly indicator?: string | undefined;
+  readonly input1?: number | undefined;
+  readonly input2?: number | undefined;
+  readonly input3?: number | undefined;
+  readonly input4?: number | undefined;
+  readonly lastIndicator?: boolean | undefined;
+  readonly indicatorOnly?: boolean | undefined;
 }
 
 export interface Ask {

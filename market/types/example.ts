@@ -11,7 +11,10 @@ import { type MarketType, marketType } from './marketTypes.ts';
 const NOW_MS = Date.parse('2026-01-30T21:30:00Z');
 const TODAY = '2026-01-30';
 
-const ASK: Ask = { symbol: 'MSFT', nowMs: NOW_MS, untilMs: NOW_MS, today: TODAY, options: {} };
+/** Two bars are an average. */
+const OPTIONS = { indicator: 'sma', input1: 2 };
+
+const ASK: Ask = { symbol: 'MSFT', nowMs: NOW_MS, untilMs: NOW_MS, today: TODAY, options: OPTIONS };
 
 /** The record that an input's documentation shows. */
 export const exampleRow = ({ properties }: Input): Row =>

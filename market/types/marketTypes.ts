@@ -22,6 +22,7 @@ import {
 } from './figures.ts';
 import { book, delayedQuote, ohlc, price, quote, quoteNeeds } from './prices.ts';
 import { spanOf } from './days.ts';
+import { barsOf, indicator, shownOf } from './indicator.ts';
 
 /** How an answer is paid. */
 type Charge =
@@ -39,7 +40,7 @@ type Charge =
     };
 
 /** What may follow the type in a path. */
-type Part = 'none' | 'range' | 'attribute';
+type Part = 'none' | 'range' | 'attribute' | 'indicator';
 
 export interface MarketType {
   readonly name: string;
@@ -57,6 +58,10 @@ export interface MarketType {
   readonly needs: (ask: Ask) => readonly Need[];
   /** Undefined: nothing is known of the symbol. */
   readonly answer: (ask: Ask, read: Read) => unknown;
+  /** Rows that are paid of an answer which is none itself. */
+  readonly rowsOf?: (answer: unknown) => readonly unknown[];
+  /** What a caller wants to see of the answer. */
+  readonly shownOf?: (ask: Ask, answer: unknown) => unknown;
 }
 
 const PRICES: readonly InputId[] = ['HISTORICAL_PRICES', 'INTRADAY_PRICES', 'TRADES'];
@@ -115,6 +120,11 @@ const CHART: Omit<MarketType, 'name' | 'summary'> = {
   answer: (ask, read) =>
     ask.options.range?.toLowerCase() === 'dynamic' ? dynamicChart(ask, read) : chart(ask, read),
 };
+
+const OF_INDICATOR = [
+  ...(['indicator', 'input1', 'input2', 'input3', 'input4'] as const),
+  ...(['lastIndicator', 'indicatorOnly'] as const),
+];
 
 const QUOTE: Pick<MarketType, 'of' | 'needs'> = { of: PRICES, needs: quoteNeeds };
 const TRADES: Pick<MarketType, 'of' | 'shape' | 'options' | 'part'> = {
@@ -210,6 +220,21 @@ export const MARKET_TYPES: readonly MarketType[] = [
     },
     needs: minuteNeeds,
     answer: minutes,
+  },
+  {
+    name: 'indicator',
+    summary:
+      'A technical indicator over the bars of a chart: `/indicator/{name}?range=`; `input1` to `input4` ' +
+      'are its options.',
+    of: ['HISTORICAL_PRICES'],
+    shape: 'object',
+    options: ['range', 'from', 'to', 'on', 'exactDate', 'last', 'chartByDay', ...OF_INDICATOR],
+    part: 'indicator',
+    charge: CHART.charge,
+    needs: chartNeeds,
+    answer: indicator,
+    rowsOf: barsOf,
+    shownOf,
   },
   {
     name: 'stats',

@@ -31,6 +31,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   market: [
     'inputs',
     'derive',
+    'indicators',
     'types',
     'board',
     'live',

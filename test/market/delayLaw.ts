@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Row } from '../../market/derive/values.ts';
 import type { Ask, Need } from '../../market/types/ask.ts';
-import { MARKET_TYPES } from '../../market/types/marketTypes.ts';
+import { MARKET_TYPES, type MarketType } from '../../market/types/marketTypes.ts';
 import { type Report, seeded, type Seeded } from '../crash/rounds/seeded.ts';
 
 interface LawOptions {
@@ -15,6 +15,10 @@ const TODAY = '2024-02-29';
 const OPEN_MS = Date.parse('2024-02-29T14:30:00Z');
 const DELAY_MS = 15 * 60_000;
 
+/** Of indicators one that is the price itself, of the minutes of the day. */
+const optionsFor = ({ part }: MarketType): Ask['options'] =>
+  part === 'indicator' ? { range: '1d', indicator: 'sma', input1: 1 } : {};
+
 export function delayLaw({ count, seed }: LawOptions): Report {
   const random = seeded(seed);
   const failures: string[] = [];
@@ -24,7 +28,7 @@ export function delayLaw({ count, seed }: LawOptions): Report {
     const untilMs = nowMs - DELAY_MS;
     const [one, other] = feedsUpTo(untilMs, nowMs, random);
     for (const type of MARKET_TYPES) {
-      const ask: Ask = { symbol: 'X', nowMs, untilMs, today: TODAY, options: {} };
+      const ask: Ask = { symbol: 'X', nowMs, untilMs, today: TODAY, options: optionsFor(type) };
       const answer = (feed: Feed): unknown => type.answer(ask, (need) => recordsOf(feed, need));
       if (!isDeepStrictEqual(answer(one), answer(other))) {
         failures.push(`feed ${at}: ${type.name} tells what is not ${DELAY_MS} ms old yet`);

@@ -75,6 +75,11 @@ const ROUTES: readonly string[] = [
   ],
   ...['effective-spread', 'intraday-prices', 'chart/1d', 'chart/5dm', 'chart/1mm', 'chart/dynamic'],
   ...['chart/5d?includeToday=true', 'quote/latestPrice', 'stats/marketcap', 'quote?format=csv'],
+  ...['indicator/sma?range=1d&input1=1', 'indicator/max?range=1d&input1=1&indicatorOnly=true'],
+  ...[
+    'indicator/medprice?range=5dm&lastIndicator=true',
+    'batch?types=indicator&indicator=typprice&range=1d',
+  ],
   ...['batch?types=quote,price,chart,largest-trades,book&range=1d', 'quote?cache=false'],
 ].map((path) => `/stock/AAA/${path}`);
 

@@ -6,10 +6,12 @@ import { seedsOf } from '../seeds.ts';
 import { adjustLaw } from './adjustLaw.ts';
 import { delayLaw } from './delayLaw.ts';
 import { figuresLaw } from './figuresLaw.ts';
+import { indicatorsLaw } from './indicators/indicatorsLaw.ts';
 
 const LAWS: readonly (readonly [string, (order: { seed: number; count: number }) => Report])[] = [
   ['adjusted x factor = traded at every date', adjustLaw],
   ['key figures are those of a naive oracle', figuresLaw],
+  ['indicators are what their definitions say', indicatorsLaw],
   ['nothing shows before its delay has passed', delayLaw],
 ];
 

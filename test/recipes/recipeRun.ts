@@ -84,9 +84,8 @@ export async function openRecipes(seams: Seams = {}): Promise<RecipeRun> {
     },
     runs: async (name, workspace = 'WS') => {
       const place = `/ingestion-schedules/${workspace}`;
-      const [{ ingestionScheduleId: id } = {}] = (await list(place)).filter(
-        (one) => one['name'] === name,
-      );
+      const { ingestionScheduleId: id } =
+        (await list(place)).find((one) => one['name'] === name) ?? {};
       const { jobId } = await ask('POST', `${place}/${String(id)}/run`);
       for (;;) {
         const job = await ask('GET', `/jobs/${workspace}/ingest/${String(jobId)}`);

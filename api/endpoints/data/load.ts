@@ -84,7 +84,7 @@ export const loadData: Endpoint = {
   answer: Type.Union([JOB_MADE, DRY_RUN]),
   failures: 'workspace',
   handle: async (call, services) => {
-    const { lake, runner } = services;
+    const { lake } = services;
     const caller = callerOf(call.caller);
     const dry = truthOf(call.query, 'dryRun');
     // It tells which records are stored: more than the right to write is.
@@ -100,9 +100,8 @@ export const loadData: Endpoint = {
     const mapping = mappingOf(call.query);
     const given = textOf(call.query, 'jsonPath');
     const jsonPath = given === undefined ? undefined : checkJsonPath(given);
-    const spooled = await spoolBody(call, services);
-    const load = {
-      path: spooled.path,
+    // What is asked wrongly is so before a body is stored.
+    const asked = {
       workspace,
       dataset,
       duplicates: duplicatesOf(call.query),
@@ -115,13 +114,28 @@ export const loadData: Endpoint = {
       ...dateOrderOf(call.query),
       ...readingOf(call.query),
     };
+    const { bytes, path } = await spoolBody(call, services);
+    const load = { ...asked, path };
     if (dry) return tried(load, call, services);
     const { accountId } = caller;
-    const jobId = await runner.submit({ ...load, bytes: spooled.bytes, ownFile: true, accountId });
-    const done = `Data upload of ${spooled.bytes}B for ${dataset} completed`;
+    const jobId = await submitted({ ...load, bytes, ownFile: true, accountId }, services);
+    const done = `Data upload of ${bytes}B for ${dataset} completed`;
     return jobMade(done, workspace, jobId, call, services);
   },
 };
+
+/** A body that no job takes is not kept. */
+async function submitted(
+  order: Parameters<Services['runner']['submit']>[0],
+  { disk, runner }: Pick<Services, 'disk' | 'runner'>,
+): Promise<string> {
+  try {
+    return await runner.submit(order);
+  } catch (error) {
+    await disk.remove(order.path);
+    throw error;
+  }
+}
 
 /** What a load would do; its file goes. */
 async function tried(

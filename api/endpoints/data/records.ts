@@ -63,8 +63,9 @@ export const writeRecord: Endpoint = {
         : await push(known, body, replace, services);
     if (pushed !== undefined) return written(pushed);
     const dataset = known?.dataset ?? id;
+    const asked = { workspace, dataset, duplicates: duplicatesOf(call.query), rejectsMax: 0 };
     const { path } = await spoolBody(body === undefined ? call : again(call, body.bytes), services);
-    const load = { path, workspace, dataset, duplicates: duplicatesOf(call.query), rejectsMax: 0 };
+    const load = { ...asked, path };
     try {
       const outcome = await runner.inTurn(workspace, dataset, () =>
         ingest(load, caller.accountId, ingestion, silentEvents, async () => undefined),
