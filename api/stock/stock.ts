@@ -5,6 +5,7 @@ import { answerWide, isWideType } from '../market/wide.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
 import { refuse } from '../request/parameters.ts';
+import { answerEvents, EVENTS } from './events.ts';
 import { refuseUnknown, type StockServices, symbolOf } from './knownSymbols.ts';
 import { answerLoaded } from './loaded.ts';
 import { answerNothing, nothingNamed } from './nothing.ts';
@@ -16,6 +17,7 @@ export async function answerStock(call: Call, services: StockServices): Promise<
   const named = symbolOf(call.path['symbol'] ?? '');
   if (named === '') throw new Failure('NoSymbol');
   const name = call.path['type'] ?? '';
+  if (name.toLowerCase() === EVENTS) return answerEvents(call, services);
   const ofAll = typeNamed(name);
   const takesSymbols = ofAll !== undefined && isOfMarket(ofAll, named);
   if (call.query['symbols'] !== undefined && !takesSymbols)

@@ -132,7 +132,7 @@ export const INTERFACE: readonly CoverageRow[] = [
     ['search', 'reference#a search: the symbol itself, then names'],
   ]),
   ...later('INTERFACE 1', [
-    ...['upcoming-events', 'sentiment/minute', 'options'],
+    ...['sentiment/minute', 'options'],
     ...['options symbols'],
     ...['exchange stats, hist'],
   ]),
@@ -342,6 +342,7 @@ export const INTERFACE: readonly CoverageRow[] = [
   ...later('INTERFACE 6', ['rules with the body [object Object]']),
   ...rows('INTERFACE 6', [['streams below the REST base', 'test/api/streams/frames.test.ts']]),
   ...rows('INTERFACE 1', [
+    ['upcoming-events', 'reference#what comes of several kinds'],
     ['fx: latest', 'money#as it stands, turned round, and by a third currency'],
     ['fx: convert', 'money#of an amount'],
     ['fx: historical', 'money#of days gone'],

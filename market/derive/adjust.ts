@@ -10,7 +10,7 @@ export interface Actions {
   readonly dividends: readonly Row[];
 }
 
-interface Prices {
+export interface Prices {
   readonly open: number | null;
   readonly high: number | null;
   readonly low: number | null;

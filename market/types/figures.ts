@@ -1,5 +1,7 @@
 // Types that are figures of days and trades: stats, largest-trades, volume-by-venue, effective-spread
 // (INTERFACE.md 1).
+import { adjusted } from '../derive/adjust.ts';
+import { advancedStats } from '../derive/advancedStats.ts';
 import { TRADES_READ } from '../derive/lastSale.ts';
 import { anchorDays, statsOf } from '../derive/stats.ts';
 import { effectiveSpread, largestTrades, venuesOf, volumeByVenue } from '../derive/trades.ts';
@@ -45,6 +47,26 @@ export function stats(ask: Ask, read: Read): Row | undefined {
   );
   const percentages = Object.keys(found ?? {}).filter((name) => name.endsWith('ChangePercent'));
   return inPercent(ask, found, [...percentages, 'week52change']);
+}
+
+/** Of four quarters, with the years between them and what was reported late. */
+const STATEMENTS_READ = 12;
+const STATEMENTS = ['INCOME', 'BALANCE_SHEET', 'CASH_FLOW'] as const;
+
+export const advancedNeeds = (ask: Ask): readonly Need[] => [
+  ...statsNeeds(ask),
+  ...STATEMENTS.map((input) => newest(input, ask.symbol, STATEMENTS_READ)),
+];
+
+export function advanced(ask: Ask, read: Read): Row | undefined {
+  const known = stats(ask, read);
+  if (known === undefined) return undefined;
+  const [income = [], balance = [], cash = []] = STATEMENTS.map((input) =>
+    read(newest(input, ask.symbol, STATEMENTS_READ)),
+  );
+  const inputs = quoteInputs(ask, read);
+  const bars = adjusted(inputs.days, inputs, ask.today);
+  return advancedStats(known, { income, balance, cash }, bars, ask.today);
 }
 
 const venuesNeed: Need = wholeOf('VENUES', '');

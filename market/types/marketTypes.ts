@@ -12,6 +12,8 @@ import {
   previousNeeds,
 } from './charts.ts';
 import {
+  advanced,
+  advancedNeeds,
   largest,
   spreadNeeds,
   spreads,
@@ -248,6 +250,18 @@ export const MARKET_TYPES: readonly MarketType[] = [
     charge: each(5, 'KEY_STATS'),
     needs: statsNeeds,
     answer: stats,
+  },
+  {
+    name: 'advanced-stats',
+    summary: 'stats, and what the statements of four quarters make of them; null where they do not tell.',
+    of: ['HISTORICAL_PRICES'],
+    loadedAs: 'ADVANCED_STATS',
+    shape: 'object',
+    options: ['displayPercent'],
+    part: 'none',
+    charge: each(3_005, 'ADVANCED_KEY_STATS'),
+    needs: advancedNeeds,
+    answer: advanced,
   },
   {
     ...TRADES,

@@ -41,6 +41,8 @@ type Row = readonly [method: string, options: Options, path: string, shows: Show
 const ROWS: readonly Row[] = [
   ['quote', {}, '/stock/{s}/quote', ['symbol', 'latestPrice', 'week52High', 'isUSMarketOpen']],
   ['price', {}, '/stock/{s}/price', 'number'],
+  ['stats', {}, '/stock/{s}/advanced-stats', ['companyName', 'EBITDA', 'priceToBook']],
+  ['technicals', { indicator: 'sma' }, '/stock/{s}/indicator/sma?range=1m', ['indicator', 'chart']],
   ['statsBasic', {}, '/stock/{s}/stats', ['companyName', 'marketcap', 'week52high']],
   ['book', {}, '/stock/{s}/book', ['quote', 'bids', 'asks', 'trades']],
   ['delayedQuote', {}, '/stock/{s}/delayed-quote', ['symbol', 'delayedPrice', 'delayedPriceTime']],
@@ -72,6 +74,7 @@ const ROWS: readonly Row[] = [
   ['dividendsBasic', {}, '/stock/{s}/dividends/ytd', 'any'],
   ['splitsBasic', {}, '/stock/{s}/splits/ytd', 'any'],
   ['upcomingEarnings', {}, '/stock/market/upcoming-earnings?symbols={s}', 'none'],
+  ['upcomingEvents', {}, '/stock/market/upcoming-events?symbols={s}', ['earnings', 'splits']],
   ['upcomingIPOs', {}, '/stock/market/upcoming-ipos?symbols={s}', 'none'],
   ['list', {}, '/stock/market/list/mostactive', ['symbol', 'latestPrice']],
   ['sectorPerformance', {}, '/stock/market/sector-performance', ['name', 'performance']],
