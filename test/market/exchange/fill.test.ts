@@ -1,9 +1,9 @@
 // CORE is filled with the synthetic exchange, kept up to date, and gives way to what its owner has.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, test } from 'vitest';
 import { INPUTS } from '../../../market/inputs/inputs.ts';
 import { send } from '../../client.ts';
 import { startServer, type TestServer } from '../../server.ts';
@@ -20,6 +20,28 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tapedeck-exchange-'));
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** A folder that was filled on Friday, made once: to fill one takes as long as all that a test asks of it. */
+let friday: Promise<string> | undefined;
+afterAll(async () => {
+  if (friday !== undefined) await rm(await friday, { recursive: true, force: true });
+});
+
+async function filledFolder(): Promise<string> {
+  const made = await mkdtemp(join(tmpdir(), 'tapedeck-exchange-'));
+  const exchange = { ...SMALL };
+  const server = await startServer({ folder: made, seams: { clock: () => FRIDAY, exchange } });
+  await filled(server);
+  await server.close();
+  return made;
+}
+
+/** On a copy of it, in the folder of the test. */
+async function openFilled(): Promise<TestServer> {
+  friday ??= filledFolder();
+  await cp(await friday, folder, { recursive: true });
+  return filled(await open(FRIDAY));
+}
 
 const open = (nowMs: number, symbols = 4): Promise<TestServer> =>
   startServer({ folder, seams: { clock: () => nowMs, exchange: { ...SMALL, symbols } } });
@@ -67,7 +89,7 @@ async function load(
 }
 
 test('every input is filled, says that it is invented, and is one story', async () => {
-  await using server = await filled(await open(FRIDAY));
+  await using server = await openFilled();
   const made = await datasets(server);
   assert.deepEqual([...made.keys()].sort(), INPUTS.map(({ id }) => id).sort());
   for (const { description, records, source, datasetId } of made.values()) {
@@ -106,7 +128,7 @@ test('a later start continues the history and drops what is old', async () => {
     'SELECT count(*) AS n, count(DISTINCT left(CAST(time AS CHAR), 10)) AS days FROM TRADES';
   let before: readonly unknown[];
   {
-    await using server = await filled(await open(FRIDAY));
+    await using server = await openFilled();
     before = await sql(server, closes);
     assert.deepEqual(await sql(server, minutes), [{ first: '2026-01-26', last: '2026-01-29' }]);
   }
@@ -125,8 +147,7 @@ test('a later start continues the history and drops what is old', async () => {
 });
 
 test('a start that changes nothing loads nothing', async () => {
-  await (await filled(await open(FRIDAY))).close();
-  await using server = await filled(await open(FRIDAY));
+  await using server = await openFilled();
   const { database } = server.tapedeck.services;
   const jobs = await database.selectFrom('job').select('job_id').execute();
   assert.equal(jobs.length, INPUTS.length);
@@ -142,7 +163,7 @@ test('a start that was stopped halfway is made up for by the next one', async ()
 
 test('the first load takes the place of all of it in one version, and stays', async () => {
   {
-    await using server = await filled(await open(FRIDAY));
+    await using server = await openFilled();
     const before = (await datasets(server)).get('DIVIDENDS')?.records ?? 0;
     const bad = await load(server, 'CORE/DIVIDENDS', '<html>no data</html>');
     const header = await load(server, 'CORE/DIVIDENDS', 'symbol,exDate,refid,amount\n');
@@ -173,7 +194,7 @@ test('the first load takes the place of all of it in one version, and stays', as
 });
 
 test('every door reads what took its place, and before it what was there', async () => {
-  await using server = await filled(await open(FRIDAY));
+  await using server = await openFilled();
   const get = async (path: string): Promise<string> => {
     const answer = await send(server, 'GET', path);
     assert.equal(answer.status, 200, `${path}: ${answer.text}`);
@@ -220,7 +241,7 @@ test('every door reads what took its place, and before it what was there', async
 });
 
 test('a record takes the place of all of it', async () => {
-  await using server = await filled(await open(FRIDAY));
+  await using server = await openFilled();
   const bar = { symbol: 'mine', date: '2026-01-29', close: 3 };
   const { status, text } = await send(server, 'POST', '/record/CORE/HISTORICAL_PRICES', bar);
   assert.equal(status, 200, text);
@@ -233,7 +254,7 @@ test('a record takes the place of all of it', async () => {
 });
 
 test("what its owner says of its records makes it the owner's, and empty", async () => {
-  await using server = await filled(await open(FRIDAY));
+  await using server = await openFilled();
   const change = (id: string, body: object): Promise<{ status: number; text: string }> =>
     send(server, 'PATCH', `/datasets/CORE/${id}`, body);
   assert.equal((await change('COMPANY', { weight: 4, title: 'Mine' })).status, 200);
@@ -265,7 +286,7 @@ test("what its owner says of its records makes it the owner's, and empty", async
 
 test('what its owner deleted stays away', async () => {
   {
-    await using server = await filled(await open(FRIDAY));
+    await using server = await openFilled();
     assert.equal((await send(server, 'DELETE', '/datasets/CORE/QUOTES')).status, 200);
   }
   await using server = await filled(await open(TUESDAY));
