@@ -144,14 +144,28 @@ async function openParts(
   const symbols = demo.on && settings.demo ? settings.demoSymbols : 0;
   const filling = await exchangeOf(services, { ...EXCHANGE, symbols, ...exchange }, told);
   const watched = watch ? watchLake(services, told) : undefined;
-  const close = async (): Promise<void> => {
+  const close = closerOf({ services, pools, filling, watched, unlock });
+  return { services, log, ...first, demoJobs: demo.jobs, exchange: filling, close };
+}
+
+/** What ends with the folder. */
+interface Closing {
+  readonly services: Services;
+  readonly pools: Pools;
+  readonly filling: Exchange | undefined;
+  readonly watched: ReturnType<typeof watchLake> | undefined;
+  readonly unlock: () => void;
+}
+
+const closerOf =
+  ({ filling, pools, services, unlock, watched }: Closing): (() => Promise<void>) =>
+  async () => {
     await Promise.all([services.streams.feeds.stop(), filling?.stop()]);
+    await services.rules.stop();
     await watched?.stop();
     await closeServices(services, pools);
     unlock();
   };
-  return { services, log, ...first, demoJobs: demo.jobs, exchange: filling, close };
-}
 
 async function openPublications(
   parts: ConstructorParameters<typeof Publications>[0] & { readonly log: Logger },
@@ -191,7 +205,10 @@ async function addFeed(services: Services, shape: ExchangeShape, told: Told): Pr
 /** In the opposite order of their making: who hands in work first, the catalog last. */
 async function closeServices(services: Services, pools: Pools): Promise<void> {
   const { accounts, database, deliveries, exports, ledger, pending, runner, scheduler } = services;
-  await Promise.all([scheduler.stop(), deliveries.stop(), exports.stop()]);
+  await Promise.all([
+    ...[scheduler.stop(), deliveries.stop(), exports.stop()],
+    services.alertDeliveries.stop(),
+  ]);
   await pending.settle();
   await runner.stop(services.settings.drainMs * JOBS_SHARE);
   await ledger.flush();

@@ -58,10 +58,12 @@ export async function startTapedeck(settings: Settings, seams: Seams = {}): Prom
     const base = (await open('production', settings.port)) ?? '';
     const sandbox = await open('test', settings.sandboxPort);
     const streaming = await open('production', settings.streamPort, true);
+    await services.rules.start();
     // Only a server does what is due: a command on the folder must not.
     if (seams.watch !== false) {
       services.scheduler.start();
       services.deliveries.start();
+      services.alertDeliveries.start();
       core.exchange?.start();
     }
     await services.exports.resume();

@@ -6,6 +6,7 @@ import { Feeds } from '../jobs/feeds/feeds.ts';
 import { LiveBoard, QUOTE_TOPIC } from '../market/live/liveBoard.ts';
 import { LiveQuotes } from '../market/live/liveQuotes.ts';
 import { Hub } from '../store/bus/hub.ts';
+import { type Ruling, rulingOf } from './ruling.ts';
 import { type Work, workOf } from './work.ts';
 import { makePull } from '../pipeline/sources/pull.ts';
 import { datasetPull } from '../api/ingest/datasetPull.ts';
@@ -27,7 +28,7 @@ const SQL_PLANS = 1_000;
 /** What is there before anything runs on it. */
 type Opened = Omit<
   Services,
-  keyof Work | keyof Engines | 'journal' | 'exports' | 'adminToken' | 'streams'
+  keyof Work | keyof Engines | keyof Ruling | 'journal' | 'exports' | 'adminToken' | 'streams'
 >;
 
 type Engines = Pick<Services, 'market' | 'series' | 'sql'>;
@@ -55,8 +56,12 @@ export async function servicesOf(
   const journal = { ...shared, database, days, monthsKept: settings.journalMonths };
   const exports = openExports(reading, pools.ingest, told('export'));
   const token = adminToken(settings.adminToken, folder.adminToken);
-  const streams = streamingOf(reading, told('stream'));
-  return { ...reading, ...work, streams, ingestion, journal, exports, adminToken: token };
+  const listeners: ((symbol: string) => void)[] = [];
+  const streams = streamingOf(reading, listeners, told('stream'));
+  const ruling = rulingOf({ ...reading, streams }, told('rule'));
+  listeners.push((symbol) => ruling.rules.changed(symbol));
+  const made = { streams, ...ruling, ingestion, journal, exports, adminToken: token };
+  return { ...reading, ...work, ...made };
 }
 
 /** What runs beside the services. */
@@ -70,12 +75,15 @@ interface Running {
 /** Ticks change the board, and the board tells who listens. */
 function streamingOf(
   { clock, lake, pending }: Pick<Services, 'clock' | 'lake' | 'pending'>,
+  listeners: readonly ((symbol: string) => void)[],
   onFault: (reason: unknown) => void,
 ): Streaming {
   const hub = new Hub(clock);
   const board: LiveBoard = new LiveBoard((topic, symbol, make) => {
-    if (topic === QUOTE_TOPIC) quotes.changed(symbol);
-    else hub.publish(topic, symbol, make);
+    if (topic === QUOTE_TOPIC) {
+      quotes.changed(symbol);
+      for (const changed of listeners) changed(symbol);
+    } else hub.publish(topic, symbol, make);
   });
   const quotes = new LiveQuotes({ board, clock, hub, onFault });
   const records = new RecordWatches({ hub, onFault });

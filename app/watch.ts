@@ -2,6 +2,7 @@
 import { FLUSH_AGE_MS, FLUSH_ROWS } from '../jobs/run/flush.ts';
 import { rollWhenDue } from '../jobs/upkeep/journalRoll.ts';
 import { makeUpkeep } from '../jobs/upkeep/upkeep.ts';
+import { dropOldAlerts } from '../store/work/alerts.ts';
 import type { Services } from '../api/request/endpoint.ts';
 
 type WatchServices = Pick<
@@ -31,6 +32,8 @@ const UPKEEP_LOOK_MS = 30_000;
 const THIN_LOOK_MS = 600_000;
 /** How often it is looked whether a file of the lake is to be checked. */
 const CHECK_LOOK_MS = 1_000;
+/** How often the oldest alerts of rules with very many are let go. */
+const OLD_LOOK_MS = 600_000;
 /** How often published files that have ended are removed. */
 const ENDED_LOOK_MS = 10_000;
 /** How often it is looked whether pushed records are to become a file. */
@@ -46,6 +49,7 @@ export function watchLake(services: WatchServices, told: Told): { stop(): Promis
     { name: 'flush', everyMs: FLUSH_LOOK_MS, look: () => flushDue(services) },
     { name: 'upkeep', everyMs: UPKEEP_LOOK_MS, look: () => upkeep.look() },
     { name: 'retention', everyMs: THIN_LOOK_MS, look: () => upkeep.thin() },
+    { name: 'old alerts', everyMs: OLD_LOOK_MS, look: () => dropOldAlerts(services.database) },
     { name: 'published', everyMs: ENDED_LOOK_MS, look: () => services.publications.look() },
     { name: 'file check', everyMs: CHECK_LOOK_MS, look: () => services.fileCheck.look() },
   ];

@@ -22,6 +22,8 @@ import { memoryLaw } from './laws/memory.ts';
 import { meteringLaw } from './laws/metering.ts';
 import { momentsLaw } from './laws/history/moments.ts';
 import { tablesLaw } from './laws/tables.ts';
+import { alertsLaw } from './laws/alerts.ts';
+import { rulesLaw } from './laws/rules.ts';
 import { streamMoneyLaw } from './laws/streamMoney.ts';
 import { rotLaw } from './laws/rot.ts';
 import { seriesPlansLaw } from './laws/series/seriesPlans.ts';
@@ -73,6 +75,8 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'metering', fullCount: 1_000_000, partCount: 100_000, run: meterPart },
   { name: 'limits', fullCount: 500, partCount: 50, run: limitsPart },
   { name: 'downloads', fullCount: 1_000, partCount: 200, run: downloadsPart },
+  { name: 'alerts', fullCount: 1_000, partCount: 100, run: alertsPart },
+  { name: 'rules', fullCount: 10_000, partCount: 1_000, run: rulesPart },
   { name: 'stream-money', fullCount: 10_000, partCount: 500, run: streamMoneyPart },
   { name: 'clock', fullCount: 500, partCount: 25, run: clockPart },
   { name: 'histories', fullCount: 1_000, partCount: 10, run: historiesPart },
@@ -165,6 +169,14 @@ async function limitsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
 
 async function downloadsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   return { failures: [], notes: [await downloadsLaw(count, seed)] };
+}
+
+function rulesPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  return Promise.resolve({ failures: [], notes: [rulesLaw(count, seed)] });
+}
+
+async function alertsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  return { failures: [], notes: [await alertsLaw(count, seed)] };
 }
 
 async function streamMoneyPart({ count, seed }: SoakOrder): Promise<SoakReport> {

@@ -129,6 +129,24 @@ import {
 } from './read/published.ts';
 import { deleteView, getView, listViews, saveView } from './read/views.ts';
 import {
+  listAlerts,
+  listDeliveries,
+  redeliverAlert,
+  ruleSecret,
+  whyRule,
+} from './rules/alerts.ts';
+import {
+  createRule,
+  deleteRule,
+  listRules,
+  pauseRule,
+  resumeRule,
+  ruleInfo,
+  ruleOutput,
+  rulesLookup,
+  rulesSchema,
+} from './rules/rules.ts';
+import {
   changeWebhook,
   createWebhook,
   deleteWebhook,
@@ -215,6 +233,20 @@ export const ENDPOINTS: readonly Endpoint[] = [
   changeHistory,
   deleteHistory,
   listWebhooksOf,
+  rulesSchema,
+  rulesLookup,
+  createRule,
+  pauseRule,
+  resumeRule,
+  listRules,
+  ruleInfo,
+  ruleOutput,
+  listAlerts,
+  listDeliveries,
+  redeliverAlert,
+  ruleSecret,
+  whyRule,
+  deleteRule,
   createWebhook,
   getWebhook,
   changeWebhook,

@@ -10,6 +10,8 @@ import type { Exports } from '../../jobs/export/exports.ts';
 import type { FileCheck } from '../../jobs/upkeep/fileCheck.ts';
 import type { Feeds } from '../../jobs/feeds/feeds.ts';
 import type { FetchParts } from '../../jobs/run/fetch.ts';
+import type { AlertDeliveries } from '../../jobs/deliveries/alertDeliveries.ts';
+import type { Rules } from '../../jobs/rules/rules.ts';
 import type { Runner } from '../../jobs/run/runner.ts';
 import type { MarketMemory } from '../../market/board/marketMemory.ts';
 import type { LiveBoard } from '../../market/live/liveBoard.ts';
@@ -83,6 +85,8 @@ export interface Services {
   readonly fetching: FetchParts;
   readonly scheduler: Scheduler;
   readonly deliveries: Deliveries;
+  readonly rules: Rules;
+  readonly alertDeliveries: AlertDeliveries;
   readonly exports: Exports;
   readonly publications: Publications;
   readonly downloads: Uses;

@@ -95,7 +95,7 @@ async function sourceOf(row: StreamRow, { call, ids, services, symbols }: Asked)
 }
 
 /** They are the stream's, not those of the request that opened it: that one may be gone. */
-function rightsOf(readable: Readable, call: Call, services: StreamServices): QuoteRights {
+export function rightsOf(readable: Readable, call: Call, services: StreamServices): QuoteRights {
   const lasting = { ...call, query: {}, path: {}, departure: () => new AbortController().signal };
   return {
     tableIds: [...readable.values()].map(({ tableId }) => tableId),

@@ -339,7 +339,16 @@ export const INTERFACE: readonly CoverageRow[] = [
     ['symbols=A%2CB', 'stock#several symbols, an unknown one among them'],
     ['plain-text refusals', 'failures#no token'],
   ]),
-  ...later('INTERFACE 6', ['rules with the body [object Object]']),
+  ...rows('INTERFACE 4', [
+    ['the later form, by an index', 'rules#the later form, by an index'],
+    ['time within', 'rules#edit by the same endpoint'],
+    ['right side another value', 'rules#make a rule that logs'],
+    ['exactly one output', 'rules#two outputs'],
+    ['usage types', 'rules#usage of rules'],
+  ]),
+  ...rows('INTERFACE 6', [
+    ['rules with the body [object Object]', 'rules#a body that a client forgot to encode'],
+  ]),
   ...rows('INTERFACE 6', [['streams below the REST base', 'test/api/streams/frames.test.ts']]),
   ...rows('INTERFACE 1', [
     ['upcoming-events', 'reference#what comes of several kinds'],

@@ -1,5 +1,5 @@
 // What of SPEC.md is served, section by section.
-import { type CoverageRow, later, rows } from './coverageRow.ts';
+import { type CoverageRow, rows } from './coverageRow.ts';
 
 export const SPEC: readonly CoverageRow[] = [
   ...rows('SPEC Common conventions', [
@@ -77,7 +77,13 @@ export const SPEC: readonly CoverageRow[] = [
     ['budget: increased', 'account#calls answer again'],
     ['budget: removed', 'account#and calls answer again'],
   ]),
-  ...later('SPEC States and transitions', ['rule']),
+  ...rows('SPEC States and transitions', [
+    ['rule: none to active', 'rules#make a rule that logs'],
+    ['rule: active to paused', 'rules#pause'],
+    ['rule: paused to active', 'rules#resume'],
+    ['rule: edited', 'rules#edit by the same endpoint'],
+    ['rule: deleted', 'rules#delete'],
+  ]),
   ...rows('SPEC States and transitions', [
     ['streaming reserve cycle', 'test/api/streams/money.test.ts'],
   ]),
@@ -181,7 +187,11 @@ export const SPEC: readonly CoverageRow[] = [
     ['weight 0', 'prices#weight 0: an object and no messages'],
     ['pay-as-you-go', 'admin#pay-as-you-go'],
   ]),
-  ...later('SPEC Limits', ['webhook timeout', 'outputs and weights of alerts']),
+  ...rows('SPEC Limits', [
+    ['webhook timeout', 'test/jobs/alertDeliveries.test.ts'],
+    ['outputs of a rule', 'rules#two outputs'],
+    ['weights of alerts', 'test/api/rules/rules.test.ts'],
+  ]),
   ...rows('SPEC Limits', [
     ['symbols of a stream', 'test/api/streams/refusals.test.ts'],
     ['volumes of streams', 'test/api/streams/frames.test.ts'],
@@ -231,7 +241,18 @@ export const SPEC: readonly CoverageRow[] = [
     ['/stock/{symbol}/company', 'reference#one of them'],
     ['/stock/{symbol}/estimates/{n}/{attribute}', 'reference#and of estimates'],
   ]),
-  ...later('SPEC other parts', ['rules']),
+  ...rows('SPEC Rules', [
+    ['schema', 'rules#the schema'],
+    ['lookup', 'rules#what a value is compared with'],
+    ['create', 'rules#make a rule that logs'],
+    ['pause', 'rules#pause'],
+    ['resume', 'rules#resume'],
+    ['delete', 'rules#delete'],
+    ['info', 'rules#information of a rule'],
+    ['list', 'rules#rules of the account'],
+    ['output', 'rules#it fired on what is known already'],
+    ['webhook alerts', 'test/api/rules/rules.test.ts'],
+  ]),
   ...rows('SPEC other parts', [
     ['/tops', 'test/api/streams/refusals.test.ts'],
     ['data points', 'test/api/read/dataPoints.test.ts'],

@@ -20,6 +20,7 @@ import {
   type WebhookFilter,
 } from '../../store/work/webhooks.ts';
 import type { JobEnd } from '../run/jobLife.ts';
+import { Rounds } from './rounds.ts';
 
 interface DeliveryParts {
   readonly database: Database;
@@ -42,33 +43,25 @@ export interface WebhookSecrets {
 const AT_ONCE = 8;
 /** Waits before the next call; after the last of them there is none: 13 hours in all. */
 const WAITS_MS = [10, 60, 300, 1_800, 3_600, 3_600 * 4, 3_600 * 8].map((s) => s * 1_000);
-/** It looks at least so often: the clock may be set. */
-const LOOK_MS_MAX = 60_000;
 /** Of an answer, which nobody reads. */
 const ANSWER_BYTES_MAX = 65_536;
 
 export class Deliveries {
   readonly #parts: DeliveryParts;
-  readonly #stop = new AbortController();
-  #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> | undefined;
-  #watching = false;
+  readonly #rounds: Rounds;
 
   constructor(parts: DeliveryParts) {
     this.#parts = parts;
+    this.#rounds = new Rounds({ ...parts, round: (signal) => this.#round(signal) });
   }
 
   /** Looks by itself from now on. */
   start(): void {
-    this.#watching = true;
-    this.poke();
+    this.#rounds.start();
   }
 
-  async stop(): Promise<void> {
-    this.#watching = false;
-    clearTimeout(this.#timer);
-    this.#stop.abort();
-    await this.#looking;
+  stop(): Promise<void> {
+    return this.#rounds.stop();
   }
 
   /** In the transaction that ends a job: what is to be told of it, and to whom. */
@@ -88,55 +81,34 @@ export class Deliveries {
   }
 
   /** Something may wait: it is looked at soon. */
-  poke(waitMs = 0): void {
-    if (!this.#watching) return;
-    clearTimeout(this.#timer);
-    const run = (): void => {
-      this.look().then(
-        (next) => this.poke(Math.min(LOOK_MS_MAX, Math.max(0, next - this.#parts.clock()))),
-        (error: unknown) => {
-          this.#parts.onFault(error);
-          this.poke(LOOK_MS_MAX);
-        },
-      );
-    };
-    this.#timer = setTimeout(run, waitMs).unref();
+  poke(): void {
+    this.#rounds.poke();
   }
 
   /** Delivers what is due; when something is due next, infinity for never. */
-  async look(): Promise<number> {
-    while (this.#looking !== undefined) await this.#looking;
-    let next = Infinity;
-    this.#looking = this.#round()
-      .then((time) => {
-        next = time;
-      })
-      .finally(() => {
-        this.#looking = undefined;
-      });
-    await this.#looking;
-    return next;
+  look(): Promise<number> {
+    return this.#rounds.look();
   }
 
-  async #round(): Promise<number> {
+  async #round(signal: AbortSignal): Promise<number> {
     for (;;) {
       const now = this.#parts.clock();
       const waiting = await nextDeliveries(this.#parts.database, AT_ONCE);
       const due = waiting.filter(({ next_ms }) => next_ms <= now);
-      if (due.length === 0 || this.#stop.signal.aborted) return waiting[0]?.next_ms ?? Infinity;
-      await Promise.all(due.map((delivery) => this.#deliver(delivery)));
+      if (due.length === 0 || signal.aborted) return waiting[0]?.next_ms ?? Infinity;
+      await Promise.all(due.map((delivery) => this.#deliver(delivery, signal)));
     }
   }
 
-  async #deliver(delivery: Delivery): Promise<void> {
+  async #deliver(delivery: Delivery, signal: AbortSignal): Promise<void> {
     const { clock, database } = this.#parts;
     const webhook = await findWebhook(database, delivery.webhook_id);
     if (webhook === undefined) return;
     try {
-      const status = await this.#call(webhook, delivery);
+      const status = await this.#call(webhook, delivery, signal);
       await endDelivery(database, delivery, `answered ${status}`, true, clock());
     } catch (error) {
-      if (this.#stop.signal.aborted) return;
+      if (signal.aborted) return;
       if (!(error instanceof SourceFailure)) throw error;
       await this.#again(webhook, delivery, error);
     }
@@ -158,7 +130,11 @@ export class Deliveries {
   }
 
   /** Status of the answer. @throws SourceFailure for one that takes nothing. */
-  async #call(webhook: Webhook, { body, delivery_id }: Delivery): Promise<number> {
+  async #call(
+    webhook: Webhook,
+    { body, delivery_id }: Delivery,
+    signal: AbortSignal,
+  ): Promise<number> {
     const { brand, clock, rules, secrets } = this.#parts;
     const { headers, secret } = JSON.parse(secrets.unseal(webhook.sealed)) as WebhookSecrets;
     const time = String(clock());
@@ -175,7 +151,7 @@ export class Deliveries {
       },
       body,
       bytesMax: ANSWER_BYTES_MAX,
-      signal: this.#stop.signal,
+      signal,
     });
     const { status } = answer;
     if (status >= 200 && status < 300) return status;

@@ -101,14 +101,19 @@ export class LiveQuotes {
 
   /** The quote now, by the symbol's own clock: that of its last tick. */
   json(view: QuoteView, symbol: string): string | undefined {
+    const quote = this.row(view, symbol);
+    return quote === undefined ? undefined : JSON.stringify(quote);
+  }
+
+  /** The same as an object; undefined also where its inputs were not read yet. */
+  row(view: QuoteView, symbol: string): Row | undefined {
     const base = view.bases.get(symbol);
     if (base === undefined) return undefined;
     const live = this.#parts.board.get(symbol);
     const nowMs = Math.floor(live?.updatedMs ?? this.#parts.clock());
     const moment = { nowMs, untilMs: nowMs, today: dayAt(nowMs) };
     const inputs = live === undefined ? base : withTicks(base, live, nowMs);
-    const quote = quoteOf(symbol, inputs, moment);
-    return quote === undefined ? undefined : JSON.stringify(quote);
+    return quoteOf(symbol, inputs, moment);
   }
 
   #askOf(symbol: string): Ask {

@@ -9,7 +9,7 @@ import {
   checkTier,
 } from './accountRows.ts';
 import { type AuditEntry, writeAudit } from './audit.ts';
-import { type Caller, type KnownToken, loadCallers } from './callers.ts';
+import { activeCaller, type Caller, type KnownToken, loadCallers } from './callers.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Database } from '../catalog/database.ts';
 import { Failure } from '../base/failure.ts';
@@ -41,6 +41,7 @@ export class Accounts {
   readonly #secrets: Secrets;
   readonly #clock: Clock;
   #byHash: ReadonlyMap<string, KnownToken> = new Map();
+  #byId: ReadonlyMap<string, KnownToken> = new Map();
   #accounts: ReadonlyMap<string, Account> = new Map();
   /** Uses since they were last written: a use may not cost a write. */
   readonly #used = new Map<string, number>();
@@ -58,16 +59,9 @@ export class Accounts {
     return accounts;
   }
 
-  /**
-   * The caller behind a token.
-   * @throws Failure InvalidKey, DisabledKey, Inactive.
-   */
+  /** The caller behind a token. @throws Failure InvalidKey, DisabledKey, Inactive. */
   identify(text: string): Caller {
-    const known = this.#byHash.get(this.#secrets.hash(text));
-    if (known === undefined) throw new Failure('InvalidKey');
-    const { caller } = known;
-    if (known.retired || caller.token.disabled) throw new Failure('DisabledKey');
-    if (caller.account.suspended) throw new Failure('Inactive');
+    const caller = activeCaller(this.#byHash.get(this.#secrets.hash(text)));
     this.#used.set(caller.tokenId, this.#clock());
     return caller;
   }
@@ -75,6 +69,11 @@ export class Accounts {
   /** The secret with which requests of a signed token are signed. */
   signingSecret(text: string): string | undefined {
     return this.#byHash.get(this.#secrets.hash(text))?.signingSecret;
+  }
+
+  /** By the token's id. @throws Failure as `identify`. */
+  callerOf(tokenId: string): Caller {
+    return activeCaller(this.#byId.get(tokenId));
   }
 
   account(accountId: string): Account | undefined {
@@ -385,9 +384,10 @@ export class Accounts {
   }
 
   async #load(): Promise<void> {
-    const { accounts, byHash } = await loadCallers(this.#database, this.#secrets);
+    const { accounts, byHash, byId } = await loadCallers(this.#database, this.#secrets);
     this.#accounts = accounts;
     this.#byHash = byHash;
+    this.#byId = byId;
   }
 }
 

@@ -30,6 +30,8 @@ interface Callers {
   readonly accounts: ReadonlyMap<string, Account>;
   /** By the hash of the token's text. */
   readonly byHash: ReadonlyMap<string, KnownToken>;
+  /** By the token's id. */
+  readonly byId: ReadonlyMap<string, KnownToken>;
 }
 
 export async function loadCallers(database: Database, secrets: Secrets): Promise<Callers> {
@@ -60,5 +62,14 @@ export async function loadCallers(database: Database, secrets: Secrets): Promise
     const known = byId.get(token_id);
     if (known !== undefined) byHash.set(hash, { ...known, retired: true });
   }
-  return { accounts, byHash };
+  return { accounts, byHash, byId };
+}
+
+/** Who acts by the token now. @throws Failure InvalidKey, DisabledKey, Inactive. */
+export function activeCaller(known: KnownToken | undefined): Caller {
+  if (known === undefined) throw new Failure('InvalidKey');
+  const { caller } = known;
+  if (known.retired || caller.token.disabled) throw new Failure('DisabledKey');
+  if (caller.account.suspended) throw new Failure('Inactive');
+  return caller;
 }

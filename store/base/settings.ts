@@ -55,6 +55,9 @@ export interface Settings {
   readonly sandboxPort: number | undefined;
   readonly streamPort: number | undefined;
   readonly attribution: string;
+  /** Through which mail is sent: `smtp://user:password@host:port`; '' for none. */
+  readonly smtp: string;
+  readonly mailFrom: string;
   /** Outgoing requests may reach private addresses. */
   readonly allowPrivateAddresses: boolean;
   /** Undefined: no source reads files. */
@@ -227,7 +230,13 @@ function accountSettings(text: Text, whole: Whole): AccountSettings {
 
 type SourceSettings = Pick<
   Settings,
-  'allowPrivateAddresses' | 'sourceFolder' | 'exportFolder' | 'sourceBytesMax' | 'sourceTimeoutMs'
+  | 'allowPrivateAddresses'
+  | 'sourceFolder'
+  | 'exportFolder'
+  | 'sourceBytesMax'
+  | 'sourceTimeoutMs'
+  | 'smtp'
+  | 'mailFrom'
 >;
 
 function sourceSettings(text: Text, whole: Whole): SourceSettings {
@@ -240,6 +249,18 @@ function sourceSettings(text: Text, whole: Whole): SourceSettings {
     exportFolder: exportFolder === '' ? undefined : exportFolder,
     sourceBytesMax: whole('TAPEDECK_SOURCE_BYTES', 1, Number.MAX_SAFE_INTEGER),
     sourceTimeoutMs: whole('TAPEDECK_SOURCE_TIMEOUT', 1, 7 * 86_400_000),
+    smtp: matching(
+      'TAPEDECK_SMTP',
+      text('TAPEDECK_SMTP'),
+      /^(?:smtps?:\/\/[^\s/?#]{1,500})?$/,
+      'smtp://user:password@host:port, or smtps://',
+    ),
+    mailFrom: matching(
+      'TAPEDECK_MAIL_FROM',
+      text('TAPEDECK_MAIL_FROM'),
+      /^[^\s@<>,;:"]{1,64}@[^\s@<>,;:"]{1,189}$/,
+      'one e-mail address',
+    ),
   };
 }
 

@@ -249,6 +249,18 @@ export const SETTINGS = [
     help: 'Let sources and webhooks reach private, loopback and link-local addresses.',
   },
   {
+    name: 'TAPEDECK_SMTP',
+    fallback: '',
+    unit: 'URL',
+    help: 'Mail server for alerts: smtp://user:password@host:port; without it rules send no mail.',
+  },
+  {
+    name: 'TAPEDECK_MAIL_FROM',
+    fallback: 'tapedeck@localhost',
+    unit: 'address',
+    help: 'Address that mail of rules comes from.',
+  },
+  {
     name: 'TAPEDECK_SOURCE_FOLDER',
     fallback: '',
     unit: 'folder',

@@ -15,6 +15,7 @@ import { addNamedQueries } from './tables/views.ts';
 import { addFileProofs } from './tables/fileProofs.ts';
 import { addCursorSequences, addQueryCursors } from './tables/cursors.ts';
 import { addSchedules } from './tables/schedules.ts';
+import { addRules } from './tables/rules.ts';
 import { addWebhooks } from './tables/webhooks.ts';
 
 type Step = (database: Kysely<unknown>) => Promise<void>;
@@ -50,6 +51,7 @@ const STEPS: readonly Step[] = [
   addNumberedDatasets,
   addPublications,
   addLicenses,
+  addRules,
 ];
 
 /**

@@ -18,7 +18,14 @@ import type { Database } from '../catalog/database.ts';
 import { Failure, type FailureType } from '../base/failure.ts';
 import { GroupCommit } from '../queues/groupCommit.ts';
 import { leftOf, type Purse, stoppedBy } from './quota.ts';
-import { addCharge, addCharges, monthsByToken, newCharges, writeUsage } from './usage.ts';
+import {
+  addCharge,
+  addCharges,
+  monthsByToken,
+  newCharges,
+  type WithCharge,
+  writeUsage,
+} from './usage.ts';
 
 const SETTLE_WINDOW_MS = 50;
 const WINDOW_CHARGES = 1_000;
@@ -48,8 +55,11 @@ interface Hold extends Purses {
 export interface Charge {
   readonly messages: number;
   readonly premium: number;
-  /** The headers reached the socket: the charge is written. */
-  delivered(): void;
+  /**
+   * The headers reached the socket: the charge is written.
+   * @param also in the same transaction
+   */
+  delivered(also?: WithCharge): void;
   /** They never will: the messages go back. */
   undelivered(): void;
 }
@@ -174,7 +184,7 @@ export class Ledger {
     return {
       messages: order.premium ? 0 : messages,
       premium: order.premium ? messages : 0,
-      delivered: () => end(() => this.#enter(hold, objects, messages)),
+      delivered: (also) => end(() => this.#enter(hold, objects, messages, also)),
       undelivered: () => end(() => add(-messages)),
     };
   }
@@ -244,9 +254,14 @@ export class Ledger {
     return { name, startMs, endMs, balances };
   }
 
-  #enter({ caller, month, order }: Hold, objects: number, messages: number): void {
+  #enter(
+    { caller, month, order }: Hold,
+    objects: number,
+    messages: number,
+    also?: WithCharge,
+  ): void {
     const { requestId, endpoint, usageKey, weight, premium } = order;
-    addCharge(this.#waiting, {
+    const line = {
       requestId,
       timeMs: Math.min(this.timeMs(), month.endMs - 1),
       month: month.name,
@@ -258,7 +273,8 @@ export class Ledger {
       weight,
       messages: premium ? 0 : messages,
       premium: premium ? messages : 0,
-    });
+    };
+    addCharge(this.#waiting, line, also);
     // Once for each so many: where a disk refuses, more wait than a window has.
     this.#groups.soon(this.waiting % WINDOW_CHARGES === 0 ? 0 : SETTLE_WINDOW_MS);
   }

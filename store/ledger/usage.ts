@@ -31,10 +31,17 @@ interface Group {
   readonly sums: Sums;
 }
 
+/** What is written with a charge or not at all, such as the alert that it pays. */
+export interface WithCharge {
+  readonly write: (transaction: Database) => Promise<void>;
+  readonly written: () => void;
+}
+
 /** Delivered calls that are written together: spelled and summed as they come. */
 interface Charges extends JournalLines {
   firstMs: number;
   lastMs: number;
+  readonly also: WithCharge[];
   readonly lines: string[];
   readonly counters: Map<string, Group>;
   readonly balances: Map<string, Group>;
@@ -44,6 +51,7 @@ export const newCharges = (): Charges => ({
   firstMs: Number.POSITIVE_INFINITY,
   lastMs: Number.NEGATIVE_INFINITY,
   lines: [],
+  also: [],
   counters: new Map(),
   balances: new Map(),
 });
@@ -52,7 +60,8 @@ export const newCharges = (): Charges => ({
  * Done call by call: at the end of a window only what SQLite does is left, where a thousand calls at
  * once kept all others waiting for 5 ms.
  */
-export function addCharge(charges: Charges, line: CallLine): void {
+export function addCharge(charges: Charges, line: CallLine, also?: WithCharge): void {
+  if (also !== undefined) charges.also.push(also);
   const { accountId, month, timeMs, tokenId, usageKey } = line;
   charges.firstMs = Math.min(charges.firstMs, timeMs);
   charges.lastMs = Math.max(charges.lastMs, timeMs);
@@ -67,6 +76,7 @@ export function addCharges(charges: Charges, later: Charges): void {
   charges.firstMs = Math.min(charges.firstMs, later.firstMs);
   charges.lastMs = Math.max(charges.lastMs, later.lastMs);
   for (const line of later.lines) charges.lines.push(line);
+  for (const one of later.also) charges.also.push(one);
   for (const kind of ['counters', 'balances'] as const) {
     for (const [key, { first, sums }] of later[kind]) addTo(charges[kind], key, first, sums);
   }
@@ -96,7 +106,9 @@ export async function writeUsage(database: Database, charges: Charges): Promise<
     for (let from = 0; from < balances.length; from += ROWS_AT_ONCE) {
       await addBalances(transaction, balances.slice(from, from + ROWS_AT_ONCE));
     }
+    for (const { write } of charges.also) await write(transaction);
   });
+  for (const { written } of charges.also) written();
 }
 
 async function addCounters(transaction: Database, groups: readonly Group[]): Promise<void> {

@@ -4,6 +4,7 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import type { Database } from '../catalog/database.ts';
 import { resealCredentials } from './dataSources.ts';
 import { openSecrets, type Secrets } from '../catalog/secrets.ts';
+import { resealRules } from './rules.ts';
 import { resealWebhooks } from './webhooks.ts';
 
 /** Row of the folder whose value is sealed under the key that the catalog was last rotated to. */
@@ -14,6 +15,7 @@ interface Rotated {
   readonly tokens: number;
   readonly credentials: number;
   readonly webhooks: number;
+  readonly rules: number;
 }
 
 const nextOf = (path: string): string => `${path}.next`;
@@ -36,6 +38,7 @@ export async function rotateKey(
       tokens: await resealTokens(transaction, old, fresh),
       credentials: await resealCredentials(transaction, old, fresh),
       webhooks: await resealWebhooks(transaction, old, fresh),
+      rules: await resealRules(transaction, old, fresh),
     };
     await transaction.deleteFrom('folder').where('key', '=', CHECK).execute();
     const row = { key: CHECK, value: fresh.seal(CHECK_TEXT) };

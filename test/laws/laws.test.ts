@@ -13,6 +13,7 @@ import { meteringLaw } from './metering.ts';
 import { momentsLaw } from './history/moments.ts';
 import { tablesLaw } from './tables.ts';
 import { rotLaw } from './rot.ts';
+import { rulesLaw } from './rules.ts';
 
 /** Full count: 1,000,000 calls, by `npm run soak metering`. */
 const CALLS = 400;
@@ -99,4 +100,11 @@ test('a bit that flips in a file is never answered for a value', async (t) => {
     assert.ok(failures.length === 0, failures.slice(0, 3).join('\n'));
     assert.ok(told.damaged > 0 && told.right > 0, JSON.stringify(told));
   }
+});
+
+/** Full count: 10,000 rules, by `npm run soak rules`. */
+const RULES = 400;
+
+test('rules fire as naive ones do: when, for which symbol, in which order', (t) => {
+  for (const seed of seedsOf(t)) note(t, rulesLaw(RULES, seed));
 });

@@ -8,6 +8,7 @@ import { managerOf } from '../../auth/access.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { filteredJson, JSON_PARAMETERS } from '../../request/filtered.ts';
 import { numberOf, type Parameter, refuse, truthOf } from '../../request/parameters.ts';
+import { ruleUsage } from '../../rules/ruleUsage.ts';
 import { tokenShown } from '../../auth/tokenView.ts';
 
 /** What all rows of this file have in common: they answer whatever was spent. */
@@ -46,10 +47,16 @@ export const getUsage: Endpoint = {
     if (type !== undefined && known === undefined) {
       refuse('type', `must be one of ${TYPES.join(', ')}`);
     }
-    // Rules are not there yet, so that nothing of theirs was ever used.
-    const empty = known !== undefined && known !== 'messages';
-    const messages = empty ? NO_USAGE : await usageOf(caller, services);
-    return filteredJson(call, type === undefined ? { messages, rules: [] } : messages);
+    if (known !== undefined && known !== 'messages') {
+      const { byDay, byRule, month } = await ruleUsage(caller.accountId, known, services);
+      const counted = { monthlyUsage: month, dailyUsage: byDay, keyUsage: byRule };
+      return filteredJson(call, { ...NO_USAGE, ...counted });
+    }
+    const messages = await usageOf(caller, services);
+    if (type !== undefined) return filteredJson(call, messages);
+    const { byRule } = await ruleUsage(caller.accountId, 'rules', services);
+    const rules = Object.entries(byRule).map(([id, ran]) => ({ id, ran }));
+    return filteredJson(call, { messages, rules });
   },
 };
 

@@ -1,6 +1,6 @@
 // What datasets and jobs were given since the first version of a folder.
 import type { Kysely } from 'kysely';
-import { addQuarantine } from './quarantine.ts';
+import { createTable } from './createTable.ts';
 
 /** The folder version that knows contracts, expectations and quarantined records. */
 export async function addContracts(database: Kysely<unknown>): Promise<void> {
@@ -29,4 +29,32 @@ export async function addNumberedDatasets(database: Kysely<unknown>): Promise<vo
     .addColumn('is_numbered', 'bigint', (column) => column.notNull().defaultTo(0))
     .execute();
   await database.schema.alterTable('job').addColumn('notes_json', 'text').execute();
+}
+
+/** Records that are kept aside. */
+export interface QuarantineTable {
+  readonly quarantine_id: string;
+  readonly table_id: number;
+  /** Of rule and record: what comes again is not kept twice. */
+  readonly digest: string;
+  /** Null: a single record that was written. */
+  readonly job_id: string | null;
+  readonly line: number;
+  readonly rule: string;
+  /** JSON: the record by its column names, as a load reads them. */
+  readonly document: string;
+  readonly time_ms: number;
+}
+
+const QUARANTINE = `quarantine_id! text, table_id bigint, digest text, job_id text, line bigint, rule text,
+  document text, time_ms bigint`;
+
+async function addQuarantine(database: Kysely<unknown>): Promise<void> {
+  await createTable(database, 'quarantine', QUARANTINE);
+  await database.schema
+    .createIndex('quarantine_by_table')
+    .on('quarantine')
+    .columns(['table_id', 'digest'])
+    .unique()
+    .execute();
 }

@@ -7,7 +7,14 @@ import type { HistoryFloorTable } from './history.ts';
 import type { FileProofTable } from './fileProofs.ts';
 import type { QueryTable } from './views.ts';
 import type { ClockMarkTable, PendingTable, PushEndTable, PushLogTable } from './pushes.ts';
-import type { QuarantineTable } from './quarantine.ts';
+import type { QuarantineTable } from './datasets.ts';
+import type {
+  AlertCallTable,
+  AlertTable,
+  RuleDayTable,
+  RuleStandTable,
+  RuleTable,
+} from './rules.ts';
 import type { QueryCursorTable } from './cursors.ts';
 import { type Added, type AddedBoolean, createTable, type SqlBoolean } from './createTable.ts';
 import type { RunTable, ScheduleTable } from './schedules.ts';
@@ -198,6 +205,11 @@ export interface ServiceTables {
   readonly file_type: FileTypeTable;
   readonly publication: PublicationTable;
   readonly download_link: DownloadLinkTable;
+  readonly rule: RuleTable;
+  readonly rule_stand: RuleStandTable;
+  readonly rule_day: RuleDayTable;
+  readonly alert: AlertTable;
+  readonly alert_call: AlertCallTable;
 }
 
 const DDL: Readonly<Record<string, string>> = {

@@ -130,6 +130,13 @@ const scheduleOf = ({ id }: Target): object => ({
   every: 'day',
 });
 
+/** Stored, not sent; of a symbol that does not exist, so that it never fires. */
+const RULE = {
+  ...{ ruleSet: 'NOSUCH', type: 'any', ruleName: 'never' },
+  conditions: [['latestPrice', '>', 1_000_000]],
+  outputs: [{ method: 'logs', frequency: 60 }],
+};
+
 const SCHEMA = { properties: { symbol: { type: 'string' } } };
 const series = ({ workspace, id }: Target): Partial<Target> => ({ id: `${workspace}.${id}` });
 const notThe = (name: string): string => `"${name}" is not a token of this account`;
@@ -355,6 +362,20 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   getWebhook: { ...OF_WORKSPACE, answers: 404 },
   changeWebhook: { ...OF_WORKSPACE, body: json(() => WEBHOOK), answers: 404 },
   deleteWebhook: { ...OF_WORKSPACE, answers: 404 },
+  rulesSchema: OF_ACCOUNT,
+  rulesLookup: { ...OF_ACCOUNT, path: () => ({ name: 'sector' }) },
+  createRule: { ...OF_ACCOUNT, body: json(() => RULE) },
+  pauseRule: { ...OF_ACCOUNT, body: json(() => ({ ruleId: 'NONE' })) },
+  resumeRule: { ...OF_ACCOUNT, body: json(() => ({ ruleId: 'NONE' })) },
+  deleteRule: OF_ACCOUNT,
+  listRules: OF_ACCOUNT,
+  ruleInfo: { ...OF_ACCOUNT, answers: 404 },
+  ruleOutput: { ...OF_ACCOUNT, answers: 404 },
+  listAlerts: { ...OF_ACCOUNT, answers: 404 },
+  listDeliveries: { ...OF_ACCOUNT, answers: 404 },
+  redeliverAlert: { ...OF_ACCOUNT, body: json(() => ({ alertId: 'NONE' })), answers: 404 },
+  ruleSecret: { ...OF_ACCOUNT, body: json(() => ({ ruleId: 'NONE' })), answers: 404 },
+  whyRule: { ...OF_ACCOUNT, answers: 404 },
   listFileTypes: OF_WORKSPACE,
   saveFileType: { ...OF_WORKSPACE, path: ({ newId }) => ({ id: newId }), body: json(() => ({})) },
   deleteFileType: { ...OF_WORKSPACE, path: ({ newId }) => ({ id: newId }), answers: 404 },

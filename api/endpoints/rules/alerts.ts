@@ -1,0 +1,129 @@
+// What became of alerts: which were sent, what their receivers answered, and another try by hand.
+import { Type } from 'typebox';
+import { Failure } from '../../../store/base/failure.ts';
+import { alertsOf, callsOf, findAlert, sendAgain } from '../../../store/work/alerts.ts';
+import { managerOf } from '../../auth/access.ts';
+import { alertView } from '../../rules/ruleViews.ts';
+import type { Endpoint } from '../../request/endpoint.ts';
+import { numberOf, type Parameter, textOf } from '../../request/parameters.ts';
+import { ANY, freely } from '../../request/rows.ts';
+import { newSecret, ownRule, RULE_ROW } from './ruleRow.ts';
+
+const SHOWN = 100;
+const SHOWN_MAX = 1_000;
+const STATES = ['logged', 'waiting', 'delivered', 'dead', 'unsent'] as const;
+
+const LIMIT: Parameter = {
+  ...{ kind: 'integer', name: 'limit', least: 1, most: SHOWN_MAX },
+  help: `At most so many, ${SHOWN} by default.`,
+};
+
+export const listAlerts: Endpoint = {
+  ...RULE_ROW,
+  id: 'listAlerts',
+  method: 'GET',
+  path: '/rules/alerts/:id',
+  summary: `Alerts of a rule, the newest first: ${STATES.join(', ')}, with the reason.`,
+  parameters: [LIMIT],
+  answer: Type.Array(ANY),
+  handle: async (call, services) => {
+    const rule = ownRule(call.path['id'] ?? '', managerOf(call.caller).accountId, services);
+    await services.rules.settled();
+    const most = numberOf(call.query, 'limit') ?? SHOWN;
+    return freely((await alertsOf(services.database, rule.id, most)).map(alertView));
+  },
+};
+
+export const listDeliveries: Endpoint = {
+  ...RULE_ROW,
+  id: 'listDeliveries',
+  method: 'GET',
+  path: '/rules/deliveries/:id',
+  summary: 'Each call of the receiver of one alert: when, what came of it, and what it answered.',
+  answer: Type.Array(ANY),
+  handle: async (call, services) => {
+    const { accountId } = managerOf(call.caller);
+    const alertId = call.path['id'] ?? '';
+    const alert = await findAlert(services.database, alertId);
+    if (alert === undefined) throw new Failure('NotFound');
+    ownRule(alert.rule_id, accountId, services);
+    const calls = await callsOf(services.database, alertId);
+    return freely(
+      calls.map(({ answer, outcome, time_ms }) => ({ timestamp: time_ms, outcome, answer })),
+    );
+  },
+};
+
+const ALERT_ID: Parameter = { kind: 'text', name: 'alertId', help: 'The alert.' };
+
+export const redeliverAlert: Endpoint = {
+  ...RULE_ROW,
+  id: 'redeliverAlert',
+  method: 'POST',
+  path: '/rules/redeliver',
+  summary: 'Sends an alert once more, for nothing: false where it waits already or was never sent.',
+  parameters: [ALERT_ID],
+  body: { kind: 'form' },
+  answer: Type.Boolean(),
+  handle: async (call, services) => {
+    const { accountId } = managerOf(call.caller);
+    const id = textOf(call.query, 'alertId');
+    if (id === undefined) throw new Failure('InvalidParameter', 'alertId is required');
+    const alert = await findAlert(services.database, id);
+    if (alert === undefined) throw new Failure('NotFound');
+    ownRule(alert.rule_id, accountId, services);
+    const isAgain = await sendAgain(services.database, id, services.clock());
+    if (isAgain) services.alertDeliveries.poke();
+    return freely(isAgain);
+  },
+};
+
+const RULE_ID: Parameter = { kind: 'text', name: 'ruleId', help: 'The rule.' };
+const ROTATE: Parameter = {
+  ...{ kind: 'boolean', name: 'rotate' },
+  help: 'true: makes another one, by which alerts are signed from now on.',
+};
+
+export const ruleSecret: Endpoint = {
+  ...RULE_ROW,
+  id: 'ruleSecret',
+  method: 'POST',
+  path: '/rules/secret',
+  summary: 'What alerts of a rule are signed with (standardwebhooks.com).',
+  parameters: [RULE_ID, ROTATE],
+  body: { kind: 'form' },
+  answer: Type.Object({ secret: Type.String() }),
+  handle: async (call, services) => {
+    const { accountId } = managerOf(call.caller);
+    const id = textOf(call.query, 'ruleId');
+    if (id === undefined) throw new Failure('InvalidParameter', 'ruleId is required');
+    const rule = ownRule(id, accountId, services);
+    const { secrets } = services;
+    if (call.query['rotate'] !== true) return freely({ secret: secrets.unseal(rule.sealed) });
+    const secret = newSecret();
+    await services.rules.change({ ...rule, sealed: secrets.seal(secret) });
+    return freely({ secret });
+  },
+};
+
+export const whyRule: Endpoint = {
+  ...RULE_ROW,
+  id: 'whyRule',
+  method: 'GET',
+  path: '/rules/why/:id',
+  summary: 'Each condition of a rule with what it reads now, and whether it holds.',
+  parameters: [
+    {
+      ...{ kind: 'text', name: 'symbol' },
+      help: 'Of a rule for all symbols: for which one.',
+    },
+  ],
+  answer: ANY,
+  handle: (call, services) => {
+    const rule = ownRule(call.path['id'] ?? '', managerOf(call.caller).accountId, services);
+    const symbol = textOf(call.query, 'symbol')?.toUpperCase() ?? rule.event;
+    const why = services.rules.why(rule.id, symbol);
+    if (why === undefined) throw new Failure('Conflict', 'the rule does not run: resume it first');
+    return Promise.resolve(freely({ id: rule.id, event: symbol, ...why }));
+  },
+};

@@ -1,0 +1,184 @@
+// Rules: made, edited, paused and looked at (SPEC.md "Rules engine", INTERFACE.md 4).
+import { type Static, Type } from 'typebox';
+import { Failure } from '../../../store/base/failure.ts';
+import { newUuid } from '../../../store/base/random.ts';
+import { alertsOf } from '../../../store/work/alerts.ts';
+import { findRule, type Rule, rulesOf } from '../../../store/work/rules.ts';
+import { managerOf } from '../../auth/access.ts';
+import { answerLookup } from '../../rules/lookups.ts';
+import { RULE_BODY, saidRule } from '../../rules/ruleBodies.ts';
+import { ruleReaderOf } from '../../rules/ruleReaders.ts';
+import { outputView, ruleView, schemaView } from '../../rules/ruleViews.ts';
+import type { Endpoint, Services } from '../../request/endpoint.ts';
+import { type Parameter, textOf } from '../../request/parameters.ts';
+import { ANY, freely } from '../../request/rows.ts';
+import { newSecret, ownRule, RULE_ROW } from './ruleRow.ts';
+
+const BOOLEAN = Type.Boolean();
+/** Outputs of one rule that are listed, the newest. */
+const OUTPUTS_SHOWN = 1_000;
+
+export const rulesSchema: Endpoint = {
+  ...RULE_ROW,
+  id: 'rulesSchema',
+  method: 'GET',
+  path: '/rules/schema',
+  summary: 'Values that rules read, their operators, and where alerts may go.',
+  answer: ANY,
+  handle: (call, { settings }) => {
+    managerOf(call.caller);
+    return Promise.resolve(freely(schemaView(settings.smtp !== '')));
+  },
+};
+
+export const rulesLookup: Endpoint = {
+  ...RULE_ROW,
+  id: 'rulesLookup',
+  method: 'GET',
+  path: '/rules/lookup/:name',
+  summary: 'What a value may be compared with, where that is one of a list.',
+  answer: Type.Array(ANY),
+  handle: async (call, services) =>
+    freely(await answerLookup(call.path['name'] ?? '', call, services)),
+};
+
+export const createRule: Endpoint = {
+  ...RULE_ROW,
+  id: 'createRule',
+  method: 'POST',
+  path: '/rules/create',
+  summary: 'Makes a rule, or edits the one of the id; it runs at once. The call costs nothing.',
+  body: { kind: 'json', schema: RULE_BODY },
+  answer: Type.Object({ id: Type.String(), weight: Type.Integer() }),
+  handle: async (call, services) => {
+    const { clock, rules, secrets, settings } = services;
+    const caller = managerOf(call.caller);
+    const given = call.json as Static<typeof RULE_BODY>;
+    const { propertyKind } = ruleReaderOf(caller, services);
+    const { body, event, name } = saidRule(given, propertyKind, settings);
+    const { accountId, tokenId } = caller;
+    const said = { name, event, body, tokenId, note: '', updatedMs: clock() };
+    if (given.id !== undefined) {
+      const before = ownRule(given.id, accountId, services);
+      const changed = { ...before, ...said };
+      await rules.change(changed);
+      return freely({ id: before.id, weight: rules.weigh(changed) });
+    }
+    const rule: Rule = {
+      ...{ id: newUuid(), accountId, ...said, isActive: true, createdMs: clock() },
+      ...{ sealed: secrets.seal(newSecret()), evaluated: 0, passed: 0, sent: 0 },
+    };
+    await rules.add(rule);
+    return freely({ id: rule.id, weight: rules.weigh(rule) });
+  },
+};
+
+const RULE_ID: Parameter = { kind: 'text', name: 'ruleId', help: 'The rule.' };
+
+/** False for a rule that there is not, or that is so already. */
+const switched = (isActive: boolean): Endpoint['handle'] => {
+  return async (call, services) => {
+    const { accountId } = managerOf(call.caller);
+    const id = textOf(call.query, 'ruleId');
+    if (id === undefined) throw new Failure('InvalidParameter', 'ruleId is required');
+    const rule = services.rules.find(id);
+    if (rule?.accountId !== accountId || rule.isActive === isActive) return freely(false);
+    await services.rules.change({ ...rule, isActive, note: '', updatedMs: services.clock() });
+    return freely(true);
+  };
+};
+
+export const pauseRule: Endpoint = {
+  ...RULE_ROW,
+  id: 'pauseRule',
+  method: 'POST',
+  path: '/rules/pause',
+  summary: 'Stops a rule until it is resumed: true when it ran before.',
+  parameters: [RULE_ID],
+  body: { kind: 'form' },
+  answer: BOOLEAN,
+  handle: switched(false),
+};
+
+export const resumeRule: Endpoint = {
+  ...RULE_ROW,
+  id: 'resumeRule',
+  method: 'POST',
+  path: '/rules/resume',
+  summary: 'Lets a rule run again: true when it was paused before.',
+  parameters: [RULE_ID],
+  body: { kind: 'form' },
+  answer: BOOLEAN,
+  handle: switched(true),
+};
+
+export const deleteRule: Endpoint = {
+  ...RULE_ROW,
+  id: 'deleteRule',
+  method: 'DELETE',
+  path: '/rules/:id',
+  summary: 'Deletes a rule with its alerts: true when there was one.',
+  answer: BOOLEAN,
+  handle: async (call, services) => {
+    const { accountId } = managerOf(call.caller);
+    const rule = services.rules.find(call.path['id'] ?? '');
+    if (rule?.accountId !== accountId) return freely(false);
+    await services.rules.remove(rule.id);
+    return freely(true);
+  },
+};
+
+export const ruleInfo: Endpoint = {
+  ...RULE_ROW,
+  id: 'ruleInfo',
+  method: 'GET',
+  path: '/rules/info/:id',
+  summary: 'A list of one rule, with what it did so far.',
+  answer: Type.Array(ANY),
+  handle: async (call, services) => {
+    const { id } = ownRule(call.path['id'] ?? '', managerOf(call.caller).accountId, services);
+    await services.rules.settled();
+    const rule = await findRule(services.database, id);
+    return freely(rule === undefined ? [] : [viewed(rule, services)]);
+  },
+};
+
+export const listRules: Endpoint = {
+  ...RULE_ROW,
+  id: 'listRules',
+  method: 'GET',
+  path: '/rules',
+  summary: 'The rules of the account, with what they did so far.',
+  answer: Type.Array(ANY),
+  handle: async (call, services) => {
+    const { accountId } = managerOf(call.caller);
+    await services.rules.settled();
+    const rules = await rulesOf(services.database, accountId);
+    return freely(rules.map((rule) => viewed(rule, services)));
+  },
+};
+
+export const ruleOutput: Endpoint = {
+  ...RULE_ROW,
+  id: 'ruleOutput',
+  method: 'GET',
+  path: '/rules/output/:id',
+  summary: `What a rule with the method logs stored, the newest ${OUTPUTS_SHOWN} first.`,
+  answer: Type.Array(ANY),
+  handle: async (call, services) => {
+    const rule = ownRule(call.path['id'] ?? '', managerOf(call.caller).accountId, services);
+    await services.rules.settled();
+    const alerts = await alertsOf(services.database, rule.id, OUTPUTS_SHOWN);
+    const logged = alerts.filter(({ state }) => state === 'logged');
+    return freely(logged.map((alert) => outputView(alert, rule)));
+  },
+};
+
+function viewed(rule: Rule, { rules }: Pick<Services, 'rules'>): object {
+  try {
+    return ruleView(rule, rules.weigh(rule));
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return ruleView(rule, undefined);
+  }
+}

@@ -1,0 +1,62 @@
+// What a value may be compared with, where that is one of a list (SPEC.md "Rules schema object").
+import { ruleValue } from '../../market/rules/ruleValues.ts';
+import { runSeries } from '../../query/series/series.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { CORE } from '../../store/datasets/datasets.ts';
+import { datasetOf, managerOf } from '../auth/access.ts';
+import { readDataset } from '../read/series.ts';
+import type { Call } from '../request/endpoint.ts';
+import { callOf } from './standingCall.ts';
+import type { RuleServices } from './ruleReaders.ts';
+
+/** The property of CORE's companies that a value is. */
+const PROPERTIES: Readonly<Record<string, string>> = {
+  primaryExchange: 'exchange',
+  sector: 'sector',
+};
+/** Companies that are looked at, and entries that are told. */
+const COMPANIES_MAX = 20_000;
+const ENTRIES_MAX = 1_000;
+
+interface Entry {
+  readonly value: string;
+  readonly label: string;
+  readonly type: string;
+  readonly formula: string;
+  readonly scope: string;
+}
+
+/** @throws Failure NotFound for a value that has no list. */
+export async function answerLookup(
+  name: string,
+  call: Call,
+  services: RuleServices,
+): Promise<readonly Entry[]> {
+  const caller = managerOf(call.caller);
+  const value = ruleValue(name);
+  const property = PROPERTIES[name];
+  if (value?.isLookup !== true || property === undefined) throw new Failure('NotFound');
+  const { lake } = services;
+  if (lake.directory.dataset(CORE, 'COMPANY') === undefined) return [];
+  const dataset = datasetOf(caller, CORE, 'COMPANY', lake);
+  const standing = callOf(caller);
+  const own = { filter: [property], last: COMPANIES_MAX };
+  const options = { own, rowsMax: COMPANIES_MAX };
+  const { plan } = await readDataset(standing, services, dataset, 'data', options);
+  const { bytes } = await runSeries(plan, 'json', services.series, standing);
+  const rows = JSON.parse(Buffer.from(bytes).toString('utf8')) as readonly Record<
+    string,
+    unknown
+  >[];
+  const texts = rows.flatMap((row) => {
+    const text = row[property];
+    return typeof text === 'string' && text !== '' ? [text] : [];
+  });
+  return [...new Set(texts)]
+    .sort()
+    .slice(0, ENTRIES_MAX)
+    .map((text) => ({
+      ...{ value: text, label: text, type: value.kind, scope: 'lookup' },
+      formula: `${name} == ${JSON.stringify(text)}`,
+    }));
+}

@@ -1,0 +1,90 @@
+// Bodies of rules, as clients of the original send them and as later ones do, checked whole.
+import { type Static, Type } from 'typebox';
+import { checkedOutput } from '../../jobs/rules/outputs.ts';
+import { ANY_SYMBOL } from '../../jobs/rules/ruleEngine.ts';
+import {
+  checkedConditions,
+  isNamed,
+  kindOfName,
+  type PropertyKind,
+} from '../../jobs/rules/runningRule.ts';
+import { CONDITIONS_MAX } from '../../query/rules/conditions.ts';
+import { Failure } from '../../store/base/failure.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import type { RuleBody } from '../../store/work/rules.ts';
+
+/** Values told beside those of the conditions, and names of an index. */
+const NAMES_MAX = 100;
+const NAME = Type.String({ minLength: 1, maxLength: 500 });
+const NAMES = Type.Optional(Type.Array(NAME, { maxItems: NAMES_MAX }));
+
+export const RULE_BODY = Type.Object(
+  {
+    ruleSet: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description: `A symbol, or ${ANY_SYMBOL} for each that anything changes of.`,
+      }),
+    ),
+    type: Type.Optional(Type.Enum(['any', 'all'])),
+    ruleName: Type.String({ minLength: 1, maxLength: 200 }),
+    conditions: Type.Array(
+      Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])),
+      { minItems: 1, maxItems: CONDITIONS_MAX },
+    ),
+    outputs: Type.Array(Type.Object({}, { additionalProperties: true }), {
+      minItems: 1,
+      maxItems: 1,
+    }),
+    id: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+    additionalKeys: NAMES,
+    index: NAMES,
+    additionalIndex: NAMES,
+    trigger: Type.Optional(Type.Enum(['level', 'edge'])),
+  },
+  { additionalProperties: false },
+);
+
+/** What a client says of a rule, checked. */
+interface SaidRule {
+  readonly name: string;
+  readonly event: string;
+  readonly body: RuleBody;
+}
+
+/** @throws Failure InvalidParameter naming the member and its rule. */
+export function saidRule(
+  given: Static<typeof RULE_BODY>,
+  propertyKind: PropertyKind,
+  settings: Pick<Settings, 'allowPrivateAddresses' | 'smtp'>,
+): SaidRule {
+  const { additionalIndex = [], additionalKeys = [], conditions, index = [], ruleSet } = given;
+  const output = checkedOutput(given.outputs, {
+    allowPrivateAddresses: settings.allowPrivateAddresses,
+    isEmailSet: settings.smtp !== '',
+  });
+  const body: RuleBody = {
+    match: given.type ?? 'any',
+    conditions,
+    additionalKeys,
+    index,
+    additionalIndex,
+    trigger: given.trigger ?? 'level',
+    output,
+  };
+  const checked = checkedConditions(body, propertyKind);
+  for (const name of [...additionalKeys, ...index, ...additionalIndex]) {
+    if (kindOfName(propertyKind)(name) !== undefined) continue;
+    const where = additionalKeys.includes(name) ? 'additionalKeys' : 'index';
+    throw new Failure('InvalidParameter', `${where} has no known value: ${name.slice(0, 100)}`);
+  }
+  const isOfSymbol = [...checked.map(({ name }) => name), ...additionalKeys].some(
+    (name) => !isNamed(name),
+  );
+  if (ruleSet === undefined && (isOfSymbol || index.length === 0)) {
+    const rule = `is required: a symbol, ${ANY_SYMBOL}, or an index in its place`;
+    throw new Failure('InvalidParameter', `ruleSet ${rule}`);
+  }
+  return { name: given.ruleName, event: (ruleSet ?? '').trim().toUpperCase(), body };
+}

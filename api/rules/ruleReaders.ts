@@ -1,0 +1,182 @@
+// What rules read: quotes as they change, figures of days, and records of datasets; by a caller's rights.
+import type { NamedFact } from '../../jobs/rules/runningRule.ts';
+import type { RuleReader } from '../../jobs/rules/rules.ts';
+import { dayAt } from '../../market/derive/words.ts';
+import type { Row } from '../../market/derive/values.ts';
+import { type Facts, factsOf } from '../../market/rules/ruleFacts.ts';
+import { wholeOf } from '../../market/types/ask.ts';
+import { marketType } from '../../market/types/marketTypes.ts';
+import type { Literal } from '../../query/rules/conditions.ts';
+import type { ValueKind } from '../../query/rules/operators.ts';
+import { runSeries } from '../../query/series/series.ts';
+import type { Caller } from '../../store/accounts/callers.ts';
+import { Failure } from '../../store/base/failure.ts';
+import type { Dataset } from '../../store/datasets/datasets.ts';
+import { wholeDatasetOf } from '../auth/access.ts';
+import { readableFor } from '../market/market.ts';
+import { askOf } from '../market/options.ts';
+import { readDataset } from '../read/series.ts';
+import type { Services } from '../request/endpoint.ts';
+import { rightsOf } from '../streams/answerStream.ts';
+import { entitledTo, type StreamServices } from '../streams/entitled.ts';
+import { callOf } from './standingCall.ts';
+
+/** What stands of a symbol for a day. */
+interface Standing {
+  readonly day: string;
+  readonly stats: Row | undefined;
+  readonly advanced: Row | undefined;
+  readonly dividends: readonly Row[];
+  readonly splits: readonly Row[];
+}
+
+/** Symbols of which it is kept. */
+const KEPT_MAX = 5_000;
+/** Symbols that are read at once. */
+const READ_AT_ONCE = 20;
+
+export type RuleServices = StreamServices & Pick<Services, 'queries'>;
+
+/** @throws Failure of what the caller may not read as it happens */
+export function ruleReaderOf(caller: Caller, services: RuleServices): RuleReader {
+  const call = callOf(caller);
+  entitledTo({ inputs: ['TRADES', 'QUOTES'] }, call, services);
+  const type = marketType('advanced-stats');
+  if (type === undefined) throw new Failure('SystemError', 'there is no type advanced-stats');
+  const needsOf = (symbol: string) => type.needs(askOf(symbol, {}, services.clock()));
+  const readable = readableFor(type, needsOf(''), call, services.lake);
+  const rights = rightsOf(readable, call, services);
+  const view = services.streams.quotes.view(rights);
+  const kept = new Map<string, Standing>();
+  const standingOf = (symbol: string): Standing | undefined => {
+    const known = kept.get(symbol);
+    return known?.day === dayAt(services.clock()) ? known : undefined;
+  };
+  return {
+    name: `${caller.accountId} ${rights.tableIds.join()}`,
+    propertyKind: (fact) => propertyKind(fact, caller, services),
+    weightOfNamed: (fact) => datasetOfFact(fact, caller, services).weight,
+    readsTable: (tableId, facts) => {
+      if (rights.tableIds.includes(tableId)) kept.clear();
+      return rights.tableIds.includes(tableId) || ofTable(tableId, facts, services);
+    },
+    prepare: async (symbols) => {
+      await services.streams.quotes.prepare(view, symbols);
+      const missing = symbols.filter((symbol) => standingOf(symbol) === undefined);
+      for (let at = 0; at < missing.length; at += READ_AT_ONCE) {
+        const some = missing.slice(at, at + READ_AT_ONCE);
+        const actions = some.flatMap((symbol) => [
+          wholeOf('DIVIDENDS', symbol),
+          wholeOf('SPLITS', symbol),
+        ]);
+        const read = await rights.read([...some.flatMap(needsOf), ...actions]);
+        for (const symbol of some) {
+          if (kept.size >= KEPT_MAX) kept.clear();
+          const ask = askOf(symbol, {}, services.clock());
+          kept.set(symbol, {
+            day: ask.today,
+            stats: rowOf(marketType('stats')?.answer(ask, read)),
+            advanced: rowOf(type.answer(ask, read)),
+            dividends: read(wholeOf('DIVIDENDS', symbol)),
+            splits: read(wholeOf('SPLITS', symbol)),
+          });
+        }
+      }
+    },
+    facts: (symbol) => {
+      const standing = standingOf(symbol);
+      const live = services.streams.board.get(symbol);
+      if (standing === undefined) return undefined;
+      const quote = services.streams.quotes.row(view, symbol);
+      return factsOf({ ...standing, quote, live, nowMs: services.clock() });
+    },
+    named: (facts) => namedFacts(facts, caller, services),
+  };
+}
+
+const rowOf = (value: unknown): Row | undefined =>
+  typeof value === 'object' && value !== null ? (value as Row) : undefined;
+
+/** @throws Failure NotFound, Restricted. */
+function datasetOfFact(
+  { namespace, workspace }: NamedFact,
+  caller: Caller,
+  services: RuleServices,
+): Dataset {
+  return wholeDatasetOf(caller, workspace, namespace, services);
+}
+
+function ofTable(
+  tableId: number,
+  facts: readonly NamedFact[],
+  { lake }: Pick<Services, 'lake'>,
+): boolean {
+  const dataset = lake.directory.datasetById(tableId);
+  if (dataset === undefined) return false;
+  return facts.some(
+    ({ namespace, workspace }) =>
+      dataset.workspace.toUpperCase() === workspace.toUpperCase() &&
+      dataset.dataset.toUpperCase() === namespace,
+  );
+}
+
+function propertyKind(
+  fact: NamedFact,
+  caller: Caller,
+  services: RuleServices,
+): ValueKind | undefined {
+  const { schema } = datasetOfFact(fact, caller, services);
+  const property = schema.properties[fact.fact];
+  if (property === undefined) return undefined;
+  const types: readonly unknown[] = [property.type].flat();
+  if (types.includes('number') || types.includes('integer')) return 'number';
+  if (types.includes('boolean')) return 'boolean';
+  return property.format === 'date' || property.format === 'date-time' ? 'date' : 'string';
+}
+
+/** The newest record of each key, read once for each dataset. */
+async function namedFacts(
+  facts: readonly NamedFact[],
+  caller: Caller,
+  services: RuleServices,
+): Promise<Facts> {
+  const call = callOf(caller);
+  const found: Record<string, Literal | null> = {};
+  const places = new Map(
+    facts.map((fact) => [`${fact.workspace}:${fact.namespace}`.toUpperCase(), fact] as const),
+  );
+  for (const [place, one] of places) {
+    const own = facts.filter(
+      ({ namespace, workspace }) => `${workspace}:${namespace}`.toUpperCase() === place,
+    );
+    const dataset = datasetOfFact(one, caller, services);
+    const { key } = dataset.mapping;
+    const keys = [...new Set(own.map(({ entity }) => entity))];
+    const asked = key === undefined ? { last: 1 } : { keys, last: 1 };
+    const { plan } = await readDataset(call, services, dataset, 'data', { own: asked });
+    const { bytes } = await runSeries(plan, 'jsonl', services.series, call);
+    const records = recordsIn(bytes);
+    for (const { entity, fact, name } of own) {
+      const record = records.find((row) => key === undefined || isSame(row[key], entity));
+      found[name] = literalOf(record?.[fact]);
+    }
+  }
+  return found;
+}
+
+const isSame = (value: unknown, key: string): boolean =>
+  String(value).toUpperCase() === key.toUpperCase();
+
+const recordsIn = (bytes: Uint8Array): readonly Row[] =>
+  Buffer.from(bytes)
+    .toString('utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Row);
+
+function literalOf(value: unknown): Literal | null {
+  if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value)) return value.slice(0, 10);
+  return typeof value === 'number' || typeof value === 'string' || typeof value === 'boolean'
+    ? value
+    : null;
+}

@@ -1,0 +1,39 @@
+// What the rules of an account did this month (SPEC.md "Account", usage types of rules and alerts).
+import type { Services } from '../request/endpoint.ts';
+import { type RuleCounts, ruleDays } from '../../store/work/rules.ts';
+
+/** What each type counts: runs of rules, runs that passed, alerts that were sent, values that they told. */
+const COUNTED: Readonly<Record<string, keyof RuleCounts>> = {
+  rules: 'evaluated',
+  'rule-records': 'passed',
+  alerts: 'sent',
+  'alert-records': 'told',
+};
+
+interface Sums {
+  readonly month: number;
+  readonly byDay: Readonly<Record<string, number>>;
+  readonly byRule: Readonly<Record<string, number>>;
+}
+
+type UsageServices = Pick<Services, 'database' | 'ledger' | 'rules'>;
+
+export async function ruleUsage(
+  accountId: string,
+  type: string,
+  { database, ledger, rules }: UsageServices,
+): Promise<Sums> {
+  await rules.settled();
+  const counted = COUNTED[type] ?? 'evaluated';
+  const byDay: Record<string, number> = {};
+  const byRule: Record<string, number> = {};
+  let month = 0;
+  for (const row of await ruleDays(database, accountId, `${ledger.month}01`)) {
+    const count = row[counted];
+    if (count === 0) continue;
+    month += count;
+    byDay[row.day] = (byDay[row.day] ?? 0) + count;
+    byRule[row.rule_id] = (byRule[row.rule_id] ?? 0) + count;
+  }
+  return { month, byDay, byRule };
+}

@@ -1,0 +1,41 @@
+// Rules over what the doors read, and the deliveries of their alerts.
+import { ruleReaderOf, type RuleServices } from '../api/rules/ruleReaders.ts';
+import type { Services } from '../api/request/endpoint.ts';
+import { AlertDeliveries } from '../jobs/deliveries/alertDeliveries.ts';
+import { systemResolve } from '../pipeline/sources/base/guard.ts';
+import { openMail } from '../jobs/deliveries/mail.ts';
+import { Rules } from '../jobs/rules/rules.ts';
+
+export type Ruling = Pick<Services, 'rules' | 'alertDeliveries'>;
+
+type RulingParts = RuleServices &
+  Pick<Services, 'accounts' | 'database' | 'days' | 'secrets' | 'settings'>;
+
+/** SPEC.md "Limits": what a receiver of alerts has to answer in. */
+const WEBHOOK_MS = 10_000;
+
+export function rulingOf(services: RulingParts, onFault: (reason: unknown) => void): Ruling {
+  const { clock, database, lake, pending, secrets, settings, streams } = services;
+  const rules: Rules = new Rules({
+    ...services,
+    onFault,
+    onWaiting: () => alertDeliveries.poke(),
+    readerOf: (caller) => ruleReaderOf(caller, services),
+    wake: () => streams.feeds.wake(),
+  });
+  const alertDeliveries = new AlertDeliveries({
+    ...{ clock, database, secrets, onFault },
+    rules: {
+      allowPrivateAddresses: settings.allowPrivateAddresses,
+      deadlineMs: WEBHOOK_MS,
+      idleMs: WEBHOOK_MS,
+      resolve: systemResolve,
+    },
+    sendMail: settings.smtp === '' ? undefined : openMail(settings.smtp, settings.mailFrom),
+    ruleOf: (id) => rules.find(id),
+    onGone: (rule) => rules.pause(rule, 'its receiver answered 410 Gone'),
+  });
+  lake.onChange(({ tableIds }) => rules.tablesChanged(tableIds));
+  pending.onPush((tableIds) => rules.tablesChanged(tableIds));
+  return { rules, alertDeliveries };
+}

@@ -1,0 +1,65 @@
+// What an alert says, for each kind of receiver (SPEC.md "Rule output").
+import { createHmac } from 'node:crypto';
+import type { Alert } from '../../store/work/alerts.ts';
+import type { Rule } from '../../store/work/rules.ts';
+
+/** The symbol, or what stands in its place. */
+const eventOf = ({ body }: Rule, { symbol }: Alert): string =>
+  symbol === '' ? (body.index[0] ?? '') : symbol;
+
+type Values = Readonly<Record<string, unknown>>;
+
+const valuesOf = ({ values_json }: Alert): Values => JSON.parse(values_json) as Values;
+
+/** As the original posted it. */
+export const webhookBody = (rule: Rule, alert: Alert): string =>
+  JSON.stringify({
+    data: {
+      ...{ id: rule.id, event: eventOf(rule, alert), name: rule.name },
+      ...{ data: valuesOf(alert), timestamp: alert.time_ms },
+    },
+  });
+
+/** As rooms of Slack and Mattermost take it. */
+export const chatBody = (rule: Rule, alert: Alert): string =>
+  JSON.stringify({ text: textOf(rule, alert) });
+
+const NAMED = /\{\{([^{}]{1,500})\}\}/g;
+
+/** The owner's message, with values in their places; all values where they said none. */
+export function textOf(rule: Rule, alert: Alert): string {
+  const values = valuesOf(alert);
+  const { message } = rule.body.output.members;
+  const told: Values = { ...values, event: eventOf(rule, alert), name: rule.name };
+  if (message !== undefined) {
+    return message.replaceAll(NAMED, (whole, name: string) => {
+      const value = Object.hasOwn(told, name.trim()) ? told[name.trim()] : undefined;
+      return value === undefined ? whole : String(value);
+    });
+  }
+  const list = Object.entries(values).map(([name, value]) => `${name} ${String(value)}`);
+  const about = alert.symbol === '' ? '' : `${alert.symbol}: `;
+  return `${rule.name}. ${about}${list.join(', ')}`;
+}
+
+/**
+ * Headers by which a receiver sees who sent it, and drops what it has already (standardwebhooks.com).
+ * @param secret `whsec_` and base64
+ */
+export function signatureHeaders(
+  secret: string,
+  { alert_id }: Pick<Alert, 'alert_id'>,
+  nowMs: number,
+  body: string,
+): Readonly<Record<string, string>> {
+  const timestamp = String(Math.floor(nowMs / 1_000));
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  const signed = createHmac('sha256', key)
+    .update(`${alert_id}.${timestamp}.${body}`)
+    .digest('base64');
+  return {
+    'webhook-id': alert_id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${signed}`,
+  };
+}

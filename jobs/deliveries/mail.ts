@@ -1,0 +1,43 @@
+// Mail over SMTP: one message to one address.
+import { createTransport } from 'nodemailer';
+import { reasonOf } from '../../store/base/failure.ts';
+import { SourceFailure } from '../../pipeline/sources/base/source.ts';
+
+interface Mail {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  /** Of the message: a receiver can tell one that it has. */
+  readonly id: string;
+}
+
+/** The server's answer. @throws SourceFailure saying whether it is worth another try */
+export type SendMail = (mail: Mail) => Promise<string>;
+
+const TIMEOUT_MS = 10_000;
+
+/** @param url `smtp://user:password@host:port` */
+export function openMail(url: string, from: string): SendMail {
+  const transport = createTransport({
+    ...{ url, connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS },
+    ...{ socketTimeout: TIMEOUT_MS, dnsTimeout: TIMEOUT_MS },
+    // Text alone: nothing of a file or an address is read for a message.
+    ...{ disableFileAccess: true, disableUrlAccess: true },
+  });
+  return async ({ id, subject, text, to }) => {
+    try {
+      const headers = { 'X-Alert-Id': id };
+      const sent = await transport.sendMail({
+        from,
+        to: { name: '', address: to },
+        subject,
+        text,
+        headers,
+      });
+      return String(sent.response);
+    } catch (error) {
+      const code = (error as { readonly responseCode?: number }).responseCode ?? 0;
+      throw new SourceFailure(`mail was not taken: ${reasonOf(error)}`, code < 500);
+    }
+  };
+}

@@ -1,0 +1,118 @@
+// A firing becomes an alert: charged, recorded and put into the outbox in one transaction.
+import type { Accounts } from '../../store/accounts/accounts.ts';
+import { Failure, reasonOf } from '../../store/base/failure.ts';
+import { newUuid } from '../../store/base/random.ts';
+import type { Database } from '../../store/catalog/database.ts';
+import type { BillingDays } from '../../store/ledger/billingDays.ts';
+import type { Charge, Ledger } from '../../store/ledger/ledger.ts';
+import { type Alert, insertAlert } from '../../store/work/alerts.ts';
+import { addRuleCounts, type Rule, saveStand } from '../../store/work/rules.ts';
+import type { Firing } from './ruleEngine.ts';
+
+export interface AlertingParts {
+  readonly accounts: Accounts;
+  readonly database: Database;
+  readonly days: BillingDays;
+  readonly ledger: Ledger;
+  /** An alert waits in the outbox. */
+  readonly onWaiting: () => void;
+  readonly onFault: (reason: unknown) => void;
+}
+
+/** Alerts that are on their way into the catalog; with more the firing is recorded as not sent. */
+const ON_THE_WAY_MAX = 10_000;
+
+export class Alerting {
+  readonly #parts: AlertingParts;
+  readonly #open = new Set<Promise<void>>();
+  #onTheWay = 0;
+
+  constructor(parts: AlertingParts) {
+    this.#parts = parts;
+  }
+
+  /** @param weight messages of one alert of the rule */
+  fired(rule: Rule, firing: Firing, weight: number): void {
+    const charge = this.#charged(rule, weight);
+    const row = rowOf(rule, firing, charge, weight);
+    const write = (transaction: Database): Promise<void> => this.#write(transaction, rule, row);
+    if (!('messages' in charge)) {
+      this.#alone(write);
+      return;
+    }
+    this.#onTheWay += 1;
+    const written = (): void => {
+      this.#onTheWay -= 1;
+      if (row.state === 'waiting') this.#parts.onWaiting();
+    };
+    charge.delivered({ write, written });
+  }
+
+  /** Resolves when what fired before is recorded. */
+  async settled(): Promise<void> {
+    await this.#parts.ledger.flush();
+    await Promise.all(this.#open);
+  }
+
+  #charged(rule: Rule, weight: number): Charge | { readonly unsent: string } {
+    const { accounts, ledger } = this.#parts;
+    if (this.#onTheWay >= ON_THE_WAY_MAX) return { unsent: 'too many alerts wait to be recorded' };
+    const caller = accounts.callerOf(rule.tokenId);
+    if (caller === undefined)
+      return { unsent: 'the token that made the rule may not act any more' };
+    const usageKey = `ALERT_${rule.body.output.method.toUpperCase()}`;
+    const order = { requestId: newUuid(), endpoint: 'rule', usageKey, weight, premium: false };
+    try {
+      const caller = accounts.callerOf(rule.tokenId);
+      return ledger.settle(ledger.hold(caller, order, 1, 1), 1);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      return { unsent: reasonOf(error) };
+    }
+  }
+
+  async #write(transaction: Database, rule: Rule, row: Alert): Promise<void> {
+    const { days } = this.#parts;
+    await insertAlert(transaction, row);
+    await saveStand(transaction, rule.id, row.symbol, row.time_ms);
+    if (row.state === 'unsent') return;
+    const told = Object.keys(JSON.parse(row.values_json) as object).length;
+    const counts = { evaluated: 0, passed: 0, sent: 1, told };
+    await addRuleCounts(transaction, rule, days.day(row.time_ms), counts);
+  }
+
+  #alone(write: (transaction: Database) => Promise<void>): void {
+    const { database, onFault } = this.#parts;
+    const done = database
+      .transaction()
+      .execute(write)
+      .catch(onFault)
+      .finally(() => this.#open.delete(done));
+    this.#open.add(done);
+  }
+}
+
+function rowOf(
+  rule: Rule,
+  { symbol, timeMs, values }: Firing,
+  charge: Charge | { readonly unsent: string },
+  weight: number,
+): Alert {
+  const { method } = rule.body.output;
+  const isSent = 'messages' in charge;
+  const isLogged = method === 'logs';
+  return {
+    alert_id: newUuid(),
+    rule_id: rule.id,
+    account_id: rule.accountId,
+    symbol,
+    time_ms: Math.floor(timeMs),
+    values_json: JSON.stringify(values),
+    method,
+    messages: isSent ? weight : 0,
+    state: !isSent ? 'unsent' : isLogged ? 'logged' : 'waiting',
+    outcome: isSent ? '' : charge.unsent,
+    attempts: 0,
+    next_ms: isSent && !isLogged ? 1 : 0,
+  };
+}

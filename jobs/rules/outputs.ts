@@ -1,0 +1,121 @@
+// Where alerts go, what each costs, and what it must be told (SPEC.md "Rules schema object").
+import { checkUrl } from '../../pipeline/sources/base/guard.ts';
+import { Failure } from '../../store/base/failure.ts';
+import type { RuleOutput } from '../../store/work/rules.ts';
+
+interface Member {
+  readonly name: string;
+  readonly description: string;
+  readonly isRequired: boolean;
+  readonly charactersMax: number;
+}
+
+interface OutputMethod {
+  readonly value: string;
+  readonly label: string;
+  /** Messages of one alert, beside those of the values that it tells. */
+  readonly weight: number;
+  readonly members: readonly Member[];
+}
+
+const URL_MEMBER: Member = {
+  name: 'url',
+  description: 'where alerts are posted to',
+  isRequired: true,
+  charactersMax: 8_000,
+};
+const MESSAGE: Member = {
+  name: 'message',
+  description: 'text before the values; {{name}} stands for the value of that name',
+  isRequired: false,
+  charactersMax: 10_000,
+};
+
+export const OUTPUT_METHODS: readonly OutputMethod[] = [
+  { value: 'webhook', label: 'Webhook', weight: 100, members: [URL_MEMBER] },
+  { value: 'googlefunctions', label: 'Google Functions', weight: 1_000, members: [URL_MEMBER] },
+  {
+    ...{ value: 'email', label: 'Email', weight: 20_000 },
+    members: [
+      { name: 'to', description: 'the address', isRequired: true, charactersMax: 254 },
+      { name: 'subject', description: 'of the mail', isRequired: false, charactersMax: 200 },
+      MESSAGE,
+    ],
+  },
+  { value: 'logs', label: 'Logs', weight: 0, members: [] },
+  { value: 'slack', label: 'Slack', weight: 100, members: [URL_MEMBER, MESSAGE] },
+  { value: 'mattermost', label: 'Mattermost', weight: 100, members: [URL_MEMBER, MESSAGE] },
+];
+
+export const outputMethod = (value: string): OutputMethod | undefined =>
+  OUTPUT_METHODS.find((method) => method.value === value);
+
+/** Seconds between two alerts: at least so many, so that a rule is no stream; at most a year. */
+const FREQUENCY_MIN = 1;
+const FREQUENCY_MAX = 366 * 86_400;
+const ADDRESS = /^[^\s@<>,;:"()[\]\\]{1,64}@[^\s@<>,;:"()[\]\\]{1,189}$/;
+
+interface OutputLimits {
+  readonly allowPrivateAddresses: boolean;
+  readonly isEmailSet: boolean;
+}
+
+/** The one output of a rule. @throws Failure InvalidParameter naming the member and its rule */
+export function checkedOutput(given: readonly unknown[], limits: OutputLimits): RuleOutput {
+  const [output, ...others] = given;
+  if (others.length > 0 || typeof output !== 'object' || output === null) {
+    return refused('outputs', 'must be a list of exactly one object');
+  }
+  const { frequency, method: name, ...rest } = output as Readonly<Record<string, unknown>>;
+  const method = outputMethod(String(name));
+  if (method === undefined) {
+    const all = OUTPUT_METHODS.map(({ value }) => value).join(', ');
+    return refused('outputs[0].method', `must be one of ${all}`);
+  }
+  if (method.value === 'email' && !limits.isEmailSet) {
+    return refused('outputs[0].method', 'email needs TAPEDECK_SMTP, which is not set here');
+  }
+  const frequencySeconds = typeof frequency === 'string' ? Number(frequency) : frequency;
+  const isSeconds = typeof frequencySeconds === 'number' && Number.isFinite(frequencySeconds);
+  if (!isSeconds || frequencySeconds < FREQUENCY_MIN || frequencySeconds > FREQUENCY_MAX) {
+    const rule = `must be seconds from ${FREQUENCY_MIN} to ${FREQUENCY_MAX}`;
+    return refused('outputs[0].frequency', rule);
+  }
+  const members = membersOf(method, rest);
+  if (members['url'] !== undefined) checkUrl(members['url'], limits.allowPrivateAddresses);
+  if (members['to'] !== undefined && !ADDRESS.test(members['to'])) {
+    return refused('outputs[0].to', 'must be one e-mail address');
+  }
+  return { method: method.value, frequencySeconds, members };
+}
+
+function membersOf(
+  { members, value }: OutputMethod,
+  given: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, string>> {
+  const known = new Map(members.map((member) => [member.name, member]));
+  for (const name of Object.keys(given)) {
+    if (!known.has(name)) refused(`outputs[0].${name.slice(0, 100)}`, `is no member of ${value}`);
+  }
+  return Object.fromEntries(
+    members.flatMap(({ charactersMax, isRequired, name }) => {
+      const text = given[name];
+      if (text === undefined && !isRequired) return [];
+      if (typeof text !== 'string' || text === '') {
+        return refused(`outputs[0].${name}`, 'must be a text');
+      }
+      if (text.length > charactersMax) {
+        return refused(`outputs[0].${name}`, `has at most ${charactersMax} characters`);
+      }
+      // A line break in what becomes a header would begin another one.
+      if (name !== 'message' && /[\0-\x1f\x7f]/.test(text)) {
+        return refused(`outputs[0].${name}`, 'has no control characters');
+      }
+      return [[name, text] as const];
+    }),
+  );
+}
+
+function refused(name: string, rule: string): never {
+  throw new Failure('InvalidParameter', `${name} ${rule}`);
+}

@@ -1,0 +1,334 @@
+// The rules of a server: loaded at its start, run as values change, counted, and stopped with it.
+import type { Caller } from '../../store/accounts/callers.ts';
+import type { Facts } from '../../market/rules/ruleFacts.ts';
+import { secondOfDay } from '../../market/rules/ruleFacts.ts';
+import type { Clock } from '../../store/base/clock.ts';
+import { reasonOf } from '../../store/base/failure.ts';
+import {
+  addRuleCounts,
+  allRules,
+  insertRule,
+  removeRule,
+  type Rule,
+  ruleStands,
+  saveRule,
+} from '../../store/work/rules.ts';
+import { Alerting, type AlertingParts } from './alerting.ts';
+import { outputMethod } from './outputs.ts';
+import { ANY_SYMBOL, RuleEngine } from './ruleEngine.ts';
+import {
+  alertWeight,
+  allNames,
+  isNamed,
+  type NamedFact,
+  namedFact,
+  type PropertyKind,
+  runningRule,
+} from './runningRule.ts';
+
+/** What rules of callers with equal rights read. */
+export interface RuleReader {
+  readonly name: string;
+  readonly propertyKind: PropertyKind;
+  /** Messages that a value of a record adds to an alert. */
+  readonly weightOfNamed: (fact: NamedFact) => number;
+  /** Whether a change of the dataset changes what it reads. */
+  readonly readsTable: (tableId: number, facts: readonly NamedFact[]) => boolean;
+  /** Reads what values of the symbols are made of, where that is not known yet. */
+  readonly prepare: (symbols: readonly string[]) => Promise<void>;
+  /** Undefined where that was not read yet, or nothing is known of the symbol. */
+  readonly facts: (symbol: string) => Facts | undefined;
+  /** Values of records now. */
+  readonly named: (facts: readonly NamedFact[]) => Promise<Facts>;
+}
+
+interface RulesParts extends AlertingParts {
+  readonly clock: Clock;
+  /** @throws Failure of what the caller may not read */
+  readonly readerOf: (caller: Caller) => RuleReader;
+  /** Values change from now on: whoever tells them must begin. */
+  readonly wake: () => Promise<void>;
+}
+
+/** Rules of callers with equal rights, in one engine. */
+interface Group {
+  readonly reader: RuleReader;
+  readonly engine: RuleEngine;
+  readonly rules: Map<string, Held>;
+  /** Values of named records and symbols, by the symbol that they are of; '' for records. */
+  readonly named: Map<string, Map<string, NamedFact>>;
+  /** Symbols that changed before what they are made of was read. */
+  readonly wanted: Set<string>;
+  isPreparing: boolean;
+  preparing: Promise<void>;
+}
+
+interface Held {
+  readonly rule: Rule;
+  readonly weight: number;
+  readonly names: readonly string[];
+}
+
+const COUNT_MS = 5_000;
+
+export class Rules {
+  readonly #parts: RulesParts;
+  readonly #alerting: Alerting;
+  readonly #rules = new Map<string, Rule>();
+  readonly #groups = new Map<string, Group>();
+  #timer: NodeJS.Timeout | undefined;
+  #counting: Promise<void> = Promise.resolve();
+
+  constructor(parts: RulesParts) {
+    this.#parts = parts;
+    this.#alerting = new Alerting(parts);
+  }
+
+  async start(): Promise<void> {
+    for (const rule of await allRules(this.#parts.database)) {
+      this.#rules.set(rule.id, rule);
+      if (!rule.isActive) continue;
+      await this.#run(rule).catch((error: unknown) => this.#unable(rule, error));
+    }
+    this.#timer = setInterval(() => void this.count(), COUNT_MS).unref();
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.count();
+    await this.#alerting.settled();
+  }
+
+  find(id: string): Rule | undefined {
+    return this.#rules.get(id);
+  }
+
+  /** Oldest first. */
+  ofAccount(accountId: string): readonly Rule[] {
+    return [...this.#rules.values()].filter((rule) => rule.accountId === accountId);
+  }
+
+  /** Messages of one alert. @throws Failure of what is wrong with the rule */
+  weigh(rule: Rule): number {
+    return this.#held(rule, this.#readerOf(rule)).weight;
+  }
+
+  /** Runs from now on. @throws Failure of what is wrong with it; then nothing was made */
+  async add(rule: Rule): Promise<void> {
+    this.weigh(rule);
+    await insertRule(this.#parts.database, rule);
+    this.#rules.set(rule.id, rule);
+    await this.#run(rule);
+  }
+
+  /** Takes the place of the rule of the same id, whose counters and cool-downs stay. */
+  async change(rule: Rule): Promise<void> {
+    if (rule.isActive) this.weigh(rule);
+    await this.count();
+    await saveRule(this.#parts.database, rule);
+    this.#leave(rule.id);
+    this.#rules.set(rule.id, rule);
+    if (rule.isActive) await this.#run(rule);
+  }
+
+  /** Not by its owner. @param note why */
+  pause(rule: Rule, note: string): Promise<void> {
+    return this.change({ ...rule, isActive: false, note, updatedMs: this.#parts.clock() });
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.count();
+    this.#leave(id);
+    this.#rules.delete(id);
+    await this.#alerting.settled();
+    await removeRule(this.#parts.database, id);
+  }
+
+  /** What a rule reads now, and which of its conditions hold; undefined while it does not run. */
+  why(id: string, symbol: string): ReturnType<RuleEngine['why']> {
+    for (const group of this.#groups.values()) {
+      if (group.rules.has(id))
+        return group.engine.why(id, symbol, secondOfDay(this.#parts.clock()));
+    }
+    return undefined;
+  }
+
+  /** A tick changed the symbol. */
+  changed(symbol: string): void {
+    for (const group of this.#groups.values()) {
+      if (!group.engine.reads(symbol) && !group.named.has(symbol)) continue;
+      const facts = group.reader.facts(symbol);
+      if (facts === undefined) this.#want(group, symbol);
+      else {
+        this.#tell(group, symbol, facts);
+        if (group.named.has(symbol)) this.#tell(group, '', namedOf(group, symbol, facts));
+      }
+    }
+  }
+
+  /** Records of these tables changed: what is made of them is read anew. */
+  tablesChanged(tableIds: readonly number[]): void {
+    for (const group of this.#groups.values()) {
+      const records = [...(group.named.get('')?.values() ?? [])];
+      if (!tableIds.some((id) => group.reader.readsTable(id, records))) continue;
+      for (const symbol of symbolsOf(group)) this.#want(group, symbol);
+      if (records.length > 0) this.#want(group, '');
+    }
+  }
+
+  /** Writes down what was counted. */
+  count(): Promise<void> {
+    this.#counting = this.#counting
+      .then(() => this.#count())
+      .catch((error: unknown) => this.#parts.onFault(error));
+    return this.#counting;
+  }
+
+  /** What changed before was read, and ran the rules that read it. */
+  async prepared(): Promise<void> {
+    while ([...this.#groups.values()].some(({ isPreparing }) => isPreparing)) {
+      await Promise.all([...this.#groups.values()].map(({ preparing }) => preparing));
+    }
+  }
+
+  /** All that fired before is recorded, and all that ran is counted. */
+  async settled(): Promise<void> {
+    await this.prepared();
+    await this.count();
+    await this.#alerting.settled();
+  }
+
+  async #run(rule: Rule): Promise<void> {
+    const reader = this.#readerOf(rule);
+    const held = this.#held(rule, reader);
+    const group = this.#groups.get(reader.name) ?? newGroup(reader);
+    this.#groups.set(reader.name, group);
+    const stands = await ruleStands(this.#parts.database, rule.id);
+    group.engine.put(
+      runningRule(rule, reader.propertyKind),
+      // Whether they still hold is seen when it runs next: what went on holding is no new beginning.
+      stands.map((stand) => ({ ...stand, ruleId: rule.id, passed: true })),
+    );
+    group.rules.set(rule.id, held);
+    for (const name of held.names) addNamed(group, name);
+    await this.#parts.wake();
+    for (const symbol of symbolsOf(group)) {
+      if (symbol === rule.event || group.named.has(symbol)) this.#want(group, symbol);
+    }
+    if (group.named.has('')) this.#want(group, '');
+  }
+
+  #leave(id: string): void {
+    for (const [name, group] of this.#groups) {
+      if (!group.rules.delete(id)) continue;
+      group.engine.remove(id);
+      if (group.rules.size === 0) this.#groups.delete(name);
+    }
+  }
+
+  #readerOf({ tokenId }: Rule): RuleReader {
+    return this.#parts.readerOf(this.#parts.accounts.callerOf(tokenId));
+  }
+
+  #held(rule: Rule, reader: RuleReader): Held {
+    const names = allNames(runningRule(rule, reader.propertyKind));
+    const output = outputMethod(rule.body.output.method)?.weight ?? 0;
+    return { rule, names, weight: alertWeight(names, output, reader.weightOfNamed) };
+  }
+
+  async #unable(rule: Rule, error: unknown): Promise<void> {
+    const note = reasonOf(error);
+    const paused = { ...rule, isActive: false, note };
+    this.#rules.set(rule.id, paused);
+    await saveRule(this.#parts.database, paused);
+    this.#parts.onFault(new Error(`rule ${rule.id} is paused: ${note}`));
+  }
+
+  #want(group: Group, symbol: string): void {
+    group.wanted.add(symbol);
+    if (group.isPreparing) return;
+    group.isPreparing = true;
+    // With all that is wanted in this turn.
+    group.preparing = Promise.resolve().then(() => this.#prepare(group));
+  }
+
+  async #prepare(group: Group): Promise<void> {
+    try {
+      while (group.wanted.size > 0) {
+        const symbols = [...group.wanted];
+        group.wanted.clear();
+        const records = [...(group.named.get('')?.values() ?? [])];
+        const isOfRecords = symbols.includes('') && records.length > 0;
+        const named = isOfRecords ? await group.reader.named(records) : {};
+        const others = symbols.filter((symbol) => symbol !== '');
+        await group.reader.prepare(others);
+        const known = others.flatMap((symbol) => {
+          const facts = group.reader.facts(symbol);
+          return facts === undefined ? [] : [{ symbol, facts }];
+        });
+        // All of them together: a rule of several is run once, when it knows them all.
+        const shared = known.map(({ facts, symbol }) => namedOf(group, symbol, facts));
+        this.#tell(group, '', Object.assign({}, named, ...shared) as Facts);
+        for (const { facts, symbol } of known) this.#tell(group, symbol, facts);
+      }
+    } catch (error) {
+      this.#parts.onFault(error);
+    } finally {
+      group.isPreparing = false;
+    }
+  }
+
+  /** @param symbol '' for values of named symbols and records */
+  #tell(group: Group, symbol: string, values: Facts): void {
+    const timeMs = this.#parts.clock();
+    const changed = { symbol, values, timeMs, secondOfDay: secondOfDay(timeMs) };
+    for (const firing of group.engine.apply(changed)) {
+      const held = group.rules.get(firing.ruleId);
+      if (held !== undefined) this.#alerting.fired(held.rule, firing, held.weight);
+    }
+  }
+
+  async #count(): Promise<void> {
+    const { clock, database, days } = this.#parts;
+    const day = days.day(clock());
+    for (const group of this.#groups.values()) {
+      const counts = [...group.engine.takeCounts()];
+      if (counts.length === 0) continue;
+      await database.transaction().execute(async (transaction) => {
+        for (const [id, { evaluated, passed }] of counts) {
+          const rule = this.#rules.get(id);
+          if (rule === undefined) continue;
+          await addRuleCounts(transaction, rule, day, { evaluated, passed, sent: 0, told: 0 });
+        }
+      });
+    }
+  }
+}
+
+const newGroup = (reader: RuleReader): Group => ({
+  ...{ reader, engine: new RuleEngine(isNamed), rules: new Map(), named: new Map() },
+  ...{ wanted: new Set(), isPreparing: false, preparing: Promise.resolve() },
+});
+
+function addNamed(group: Group, name: string): void {
+  const fact = namedFact(name);
+  if (fact === undefined) return;
+  const of = fact.namespace === 'STOCK' ? fact.entity.toUpperCase() : '';
+  const known = group.named.get(of) ?? new Map<string, NamedFact>();
+  group.named.set(of, known.set(name, fact));
+}
+
+/** Values of a symbol by the names under which rules read them. */
+const namedOf = ({ named }: Group, symbol: string, facts: Facts): Facts =>
+  Object.fromEntries(
+    [...(named.get(symbol) ?? [])].map(([name, { fact }]) => [name, facts[fact] ?? null] as const),
+  );
+
+/** Symbols that rules name. */
+const symbolsOf = ({ named, rules }: Group): ReadonlySet<string> =>
+  new Set(
+    [
+      ...[...rules.values()].map(({ rule }) => rule.event),
+      ...[...named.keys()].filter((symbol) => symbol !== ''),
+    ].filter((event) => event !== ANY_SYMBOL && event !== ''),
+  );

@@ -1,0 +1,12 @@
+// Alerts on their way to receivers of every kind; mail.
+import { test } from 'vitest';
+import { alertsLaw } from '../laws/alerts.ts';
+import { note } from '../notes.ts';
+import { seedsOf } from '../seeds.ts';
+
+/** Full count: 1,000 alerts, by `npm run soak alerts`. */
+const ALERTS = 22;
+
+test('each alert arrives at least once, or is a dead letter with its reason', async (t) => {
+  for (const seed of seedsOf(t)) note(t, await alertsLaw(ALERTS, seed));
+});
