@@ -136,6 +136,7 @@ import {
   whyRule,
 } from './rules/alerts.ts';
 import {
+  backtestRule,
   createRule,
   deleteRule,
   listRules,
@@ -235,6 +236,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listWebhooksOf,
   rulesSchema,
   rulesLookup,
+  backtestRule,
   createRule,
   pauseRule,
   resumeRule,

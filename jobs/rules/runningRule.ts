@@ -71,7 +71,10 @@ export function checkedConditions(
 }
 
 /** @throws Failure InvalidParameter: something that it reads is not there any more. */
-export function runningRule({ body, event, id }: Rule, propertyKind: PropertyKind): RunningRule {
+export function runningRule(
+  { body, event, id }: Pick<Rule, 'body' | 'event' | 'id'>,
+  propertyKind: PropertyKind,
+): RunningRule {
   return {
     id,
     event,

@@ -5,12 +5,14 @@ import { newUuid } from '../../../store/base/random.ts';
 import { alertsOf } from '../../../store/work/alerts.ts';
 import { findRule, type Rule, rulesOf } from '../../../store/work/rules.ts';
 import { managerOf } from '../../auth/access.ts';
+import { answerBacktest, BACKTEST_BODY } from '../../rules/backtesting.ts';
 import { answerLookup } from '../../rules/lookups.ts';
+import { FIXED_PARAMETERS } from '../../reference/fixedPrice.ts';
 import { RULE_BODY, saidRule } from '../../rules/ruleBodies.ts';
 import { ruleReaderOf } from '../../rules/ruleReaders.ts';
 import { outputView, ruleView, schemaView } from '../../rules/ruleViews.ts';
 import type { Endpoint, Services } from '../../request/endpoint.ts';
-import { type Parameter, textOf } from '../../request/parameters.ts';
+import { type Parameter, textOf, truthOf } from '../../request/parameters.ts';
 import { ANY, freely } from '../../request/rows.ts';
 import { newSecret, ownRule, RULE_ROW } from './ruleRow.ts';
 
@@ -42,17 +44,24 @@ export const rulesLookup: Endpoint = {
     freely(await answerLookup(call.path['name'] ?? '', call, services)),
 };
 
+const DRY_RUN: Parameter = {
+  ...{ kind: 'boolean', name: 'dryRun' },
+  help: 'true: makes nothing, and answers as POST /rules/backtest does for the week before.',
+};
+
 export const createRule: Endpoint = {
   ...RULE_ROW,
   id: 'createRule',
   method: 'POST',
   path: '/rules/create',
   summary: 'Makes a rule, or edits the one of the id; it runs at once. The call costs nothing.',
+  parameters: [DRY_RUN],
   body: { kind: 'json', schema: RULE_BODY },
   answer: Type.Object({ id: Type.String(), weight: Type.Integer() }),
   handle: async (call, services) => {
     const { clock, rules, secrets, settings } = services;
     const caller = managerOf(call.caller);
+    if (truthOf(call.query, 'dryRun')) return answerBacktest(call, services);
     const given = call.json as Static<typeof RULE_BODY>;
     const { propertyKind } = ruleReaderOf(caller, services);
     const { body, event, name } = saidRule(given, propertyKind, settings);
@@ -70,6 +79,23 @@ export const createRule: Endpoint = {
     };
     await rules.add(rule);
     return freely({ id: rule.id, weight: rules.weigh(rule) });
+  },
+};
+
+export const backtestRule: Endpoint = {
+  ...RULE_ROW,
+  id: 'backtestRule',
+  method: 'POST',
+  path: '/rules/backtest',
+  summary:
+    'When a rule would have fired over minutes or days of the past, and what it would have cost.',
+  weight: 'weight of the bars that it runs over',
+  parameters: FIXED_PARAMETERS,
+  body: { kind: 'json', schema: BACKTEST_BODY },
+  answer: ANY,
+  handle: (call, services) => {
+    managerOf(call.caller);
+    return answerBacktest(call, services);
   },
 };
 

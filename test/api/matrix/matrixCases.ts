@@ -365,6 +365,10 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   rulesSchema: OF_ACCOUNT,
   rulesLookup: { ...OF_ACCOUNT, path: () => ({ name: 'sector' }) },
   createRule: { ...OF_ACCOUNT, body: json(() => RULE) },
+  backtestRule: {
+    ...{ reach: 'account', metered: true },
+    body: json(() => ({ ...RULE, step: 'day' })),
+  },
   pauseRule: { ...OF_ACCOUNT, body: json(() => ({ ruleId: 'NONE' })) },
   resumeRule: { ...OF_ACCOUNT, body: json(() => ({ ruleId: 'NONE' })) },
   deleteRule: OF_ACCOUNT,

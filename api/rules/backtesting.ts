@@ -1,0 +1,230 @@
+// `POST /rules/backtest`: when a rule would have fired, and what that would have cost. It is paid as the bars
+// that it runs over: what it tells, it tells of them.
+import { type Static, Type } from 'typebox';
+import {
+  backtest,
+  type Backtested,
+  FIRINGS_TOLD,
+  type Instant,
+} from '../../jobs/rules/backtest.ts';
+import { outputMethod } from '../../jobs/rules/outputs.ts';
+import { ANY_SYMBOL, type RunningRule } from '../../jobs/rules/ruleEngine.ts';
+import { alertWeight, allNames, namedFact, runningRule } from '../../jobs/rules/runningRule.ts';
+import type { InputId } from '../../market/inputs/inputRow.ts';
+import { type Need, wholeOf } from '../../market/types/ask.ts';
+import { marketType } from '../../market/types/marketTypes.ts';
+import { ruleValue } from '../../market/rules/ruleValues.ts';
+import { PastFacts, type Step, type Wanted } from '../../market/rules/pastFacts.ts';
+import { parseDay } from '../../query/time/dates.ts';
+import { addDays, type Day, numberOfDay } from '../../query/time/days.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { dayAt } from '../../market/derive/words.ts';
+import { callerOf, paysPremium } from '../auth/access.ts';
+import { readableFor } from '../market/market.ts';
+import { askOf } from '../market/options.ts';
+import { bodyOf } from '../market/rendering.ts';
+import { planNeeds, type Readable, readPlanned } from '../market/reading.ts';
+import { metered } from '../read/metering.ts';
+import { momentNow } from '../read/moments.ts';
+import { formatOf, rowsOf } from '../read/series.ts';
+import type { Answer, Call } from '../request/endpoint.ts';
+import { symbolOf } from '../stock/knownSymbols.ts';
+import { tickersOf } from '../stock/symbology.ts';
+import { RULE_BODY, saidRule } from './ruleBodies.ts';
+import { ruleReaderOf, type RuleServices } from './ruleReaders.ts';
+
+const SYMBOLS_MAX = 50;
+const DAY_TEXT = Type.String({ maxLength: 30 });
+
+export const BACKTEST_BODY = Type.Object(
+  {
+    ...RULE_BODY.properties,
+    outputs: Type.Optional(RULE_BODY.properties.outputs),
+    from: Type.Optional(DAY_TEXT),
+    to: Type.Optional(DAY_TEXT),
+    step: Type.Optional(Type.Enum(['minute', 'day'])),
+    symbols: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+        minItems: 1,
+        maxItems: SYMBOLS_MAX,
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** Days of a backtest by minutes, and by days. */
+const MINUTE_DAYS_MAX = 31;
+const DAYS_MAX = 3_660;
+/** Before today, where nothing says from when on. */
+const DEFAULT_DAYS = 7;
+const MINUTES_OF_DAY = 960;
+const LOGS = [{ method: 'logs', frequency: 60 }];
+
+export async function answerBacktest(call: Call, services: RuleServices): Promise<Answer> {
+  const caller = callerOf(call.caller);
+  const given = call.json as Static<typeof BACKTEST_BODY>;
+  const reader = ruleReaderOf(caller, services);
+  const { from, outputs = LOGS, step, symbols, to, ...said } = given;
+  const rule = saidRule({ ...said, outputs }, reader.propertyKind, services.settings);
+  const running = runningRule({ ...rule, id: 'backtest' }, reader.propertyKind);
+  const range = rangeOf({ from, to, step }, services.clock());
+  const subjects = await subjectsOf(running, symbols, call, services);
+  const named = namedSymbols(running);
+  const names = [...new Set([...subjects, ...named])];
+  // A rule of named symbols alone runs as they change.
+  const over = subjects.length === 0 ? names : subjects;
+  const bars: InputId = range.step === 'minute' ? 'INTRADAY_PRICES' : 'HISTORICAL_PRICES';
+  const readable = readableBars(call, services);
+  const dataset = readable.get(bars);
+  if (dataset === undefined) throw new Failure('NotFound');
+  const { endpoint, requestId } = call;
+  const premium = paysPremium(caller, dataset, services.lake);
+  const order = { requestId, endpoint, usageKey: 'BACKTEST', weight: dataset.weight, premium };
+  const days = numberOfDay(range.to) - numberOfDay(range.from) + 1;
+  const most = over.length * days * (range.step === 'minute' ? MINUTES_OF_DAY : 1);
+  const output = outputMethod(rule.body.output.method)?.weight ?? 0;
+  const weight = alertWeight(allNames(running), output, reader.weightOfNamed);
+  const metering = await metered(call, services, caller, { order, most, least: 0 }, async () => {
+    const wanted = wantedOf(running);
+    const past = await pastOf(names, range, wanted, { call, readable, services });
+    const instants = instantsOf(over, past, range);
+    const told = await backtest(running, instants, (one) => past.get(one), call.departure());
+    const view = { ...range, symbols: over, ...viewOf(told, weight, instants.length) };
+    return bodyOf(view, instants.length, formatOf(call));
+  });
+  const moment = momentNow(services);
+  const made = { snapshot: moment.snapshot, moment, tag: undefined, datasets: [dataset] };
+  if (metering.kind === 'unread') return { ...metering, ...made, format: formatOf(call) };
+  if (metering.kind === 'estimate')
+    return { kind: 'json', value: metering.price, metering: 'free' };
+  const { charge, result: body } = metering;
+  return rowsOf(call, { ...made, body, format: formatOf(call), charge });
+}
+
+interface Range {
+  readonly from: Day;
+  readonly to: Day;
+  readonly step: Step;
+}
+
+interface RangeGiven {
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+  readonly step: Step | undefined;
+}
+
+/** @throws Failure InvalidParameter. */
+function rangeOf(given: RangeGiven, nowMs: number): Range {
+  const to = given.to === undefined ? dayAt(nowMs) : parseDay('to', given.to);
+  const from = given.from === undefined ? addDays(to, -DEFAULT_DAYS) : parseDay('from', given.from);
+  const days = numberOfDay(to) - numberOfDay(from) + 1;
+  if (days < 1) throw new Failure('InvalidParameter', 'to must not be before from');
+  const step = given.step ?? (days <= MINUTE_DAYS_MAX ? 'minute' : 'day');
+  const most = step === 'minute' ? MINUTE_DAYS_MAX : DAYS_MAX;
+  if (days > most) {
+    const rule = step === 'minute' ? '; ask for step day, or for fewer' : '';
+    throw new Failure('InvalidParameter', `from to to has at most ${most} days by ${step}${rule}`);
+  }
+  return { from, to, step };
+}
+
+/** @throws Failure InvalidParameter where it is not said which. */
+async function subjectsOf(
+  { event }: RunningRule,
+  symbols: readonly string[] | undefined,
+  call: Call,
+  services: RuleServices,
+): Promise<readonly string[]> {
+  if (event !== ANY_SYMBOL && symbols !== undefined) {
+    throw new Failure('InvalidParameter', `symbols is for rules of ${ANY_SYMBOL}`);
+  }
+  if (event === ANY_SYMBOL && symbols === undefined) {
+    throw new Failure('InvalidParameter', `symbols is required for rules of ${ANY_SYMBOL}`);
+  }
+  const named = symbols ?? [event];
+  const some = named.map(symbolOf).filter((symbol) => symbol !== '');
+  return [...new Set(await tickersOf([...new Set(some)], call, services))];
+}
+
+/** @throws Failure InvalidParameter for records of datasets, whose past is not read here. */
+const namedSymbols = (rule: RunningRule): readonly string[] =>
+  allNames(rule).flatMap((name) => {
+    const named = namedFact(name);
+    if (named === undefined) return [];
+    if (named.namespace === 'STOCK') return [named.entity.toUpperCase()];
+    throw new Failure('InvalidParameter', `index has symbols alone in a backtest, not ${name}`);
+  });
+
+function readableBars(call: Call, { clock, lake }: RuleServices): Readable {
+  const type = marketType('advanced-stats');
+  if (type === undefined) throw new Failure('SystemError', 'there is no type advanced-stats');
+  return readableFor(type, type.needs(askOf('', {}, clock())), call, lake);
+}
+
+interface Reading {
+  readonly call: Call;
+  readonly readable: Readable;
+  readonly services: RuleServices;
+}
+
+async function pastOf(
+  symbols: readonly string[],
+  { from, step, to }: Range,
+  wanted: Wanted,
+  { call, readable, services }: Reading,
+): Promise<ReadonlyMap<string, PastFacts>> {
+  const type = marketType('advanced-stats');
+  const asked = symbols.flatMap((symbol) => type?.needs(askOf(symbol, {}, services.clock())) ?? []);
+  const ticks = ['TRADES', 'QUOTES', 'INTRADAY_PRICES'];
+  const wholes = asked
+    .filter(({ input }) => !ticks.includes(input))
+    .map(({ input, key }) => wholeOf(input, key));
+  const minutes = symbols.map((key): Need => ({
+    ...{ input: 'INTRADAY_PRICES', key, window: { kind: 'days', from, to } },
+  }));
+  const needs = [...wholes, ...(step === 'minute' ? minutes : [])];
+  const named = new Map(needs.map((need) => [`${need.input} ${need.key}`, need] as const));
+  const bare = { ...call, query: {}, path: {} };
+  const moment = momentNow(services);
+  const planned = await planNeeds(bare, services, readable, [...named.values()], moment);
+  const read = await readPlanned(planned, services, call);
+  const rows = new Map([...named].map(([name, need]) => [name, read(need)] as const));
+  return new Map(
+    symbols.map((symbol) => [
+      symbol,
+      new PastFacts(symbol, (input, key) => rows.get(`${input} ${key}`) ?? [], wanted),
+    ]),
+  );
+}
+
+function wantedOf(rule: RunningRule): Wanted {
+  const sources = allNames(rule).map((name) => ruleValue(namedFact(name)?.fact ?? name)?.source);
+  return { stats: sources.includes('stats'), advanced: sources.includes('advanced') };
+}
+
+/** Of all symbols in the order of time. */
+function instantsOf(
+  symbols: readonly string[],
+  past: ReadonlyMap<string, PastFacts>,
+  { from, step, to }: Range,
+): readonly Instant[] {
+  const all = symbols.flatMap((symbol) =>
+    (past.get(symbol)?.instants(step, from, to) ?? []).map((timeMs) => ({ symbol, timeMs })),
+  );
+  return all.sort((one, other) => one.timeMs - other.timeMs);
+}
+
+const viewOf = (told: Backtested, weight: number, instants: number): object => ({
+  instants,
+  evaluated: told.evaluated,
+  passed: told.passed,
+  alerts: told.fired,
+  weight,
+  messages: told.fired * weight,
+  conditions: told.conditions,
+  ...(told.fired > FIRINGS_TOLD ? { firingsTold: FIRINGS_TOLD } : {}),
+  firings: told.firings.map(({ symbol, timeMs, values }) => ({
+    ...{ timestamp: timeMs, event: symbol, data: values },
+  })),
+});

@@ -1,0 +1,124 @@
+// A rule over history: the engine of the present runs over instants of the past, and what would have been is
+// told: each firing, how often each condition held, how near the others came.
+import { setImmediate as othersTurn } from 'node:timers/promises';
+import type { PastFacts } from '../../market/rules/pastFacts.ts';
+import { type Facts, secondOfDay } from '../../market/rules/ruleFacts.ts';
+import { type Firing, RuleEngine, type RunningRule } from './ruleEngine.ts';
+import { isNamed, namedFact } from './runningRule.ts';
+
+export interface Instant {
+  readonly timeMs: number;
+  readonly symbol: string;
+}
+
+/** How one condition did. */
+interface ConditionTold {
+  readonly condition: readonly unknown[];
+  /** Instants at which it held. */
+  readonly held: number;
+  /** Of a number: the least that was missing at an instant at which it did not hold, and when. */
+  readonly nearest: { readonly missing: number; readonly timestamp: number } | null;
+}
+
+export interface Backtested {
+  readonly evaluated: number;
+  readonly passed: number;
+  readonly fired: number;
+  /** The first of them. */
+  readonly firings: readonly Firing[];
+  readonly conditions: readonly ConditionTold[];
+}
+
+/** Firings that are told one by one. */
+export const FIRINGS_TOLD = 1_000;
+/** Instants of one turn of the event loop: some milliseconds. */
+const TURN_INSTANTS = 50;
+
+export async function backtest(
+  rule: RunningRule,
+  instants: readonly Instant[],
+  past: (symbol: string) => PastFacts | undefined,
+  signal: AbortSignal,
+): Promise<Backtested> {
+  const engine = new RuleEngine(isNamed);
+  engine.put(rule);
+  const firings: Firing[] = [];
+  const conditions = rule.conditions.map(() => new ConditionCount());
+  let [fired, evaluated, passed] = [0, 0, 0];
+  for (const [at, { symbol, timeMs }] of instants.entries()) {
+    if (at % TURN_INSTANTS === TURN_INSTANTS - 1) {
+      await othersTurn();
+      signal.throwIfAborted();
+    }
+    const second = secondOfDay(timeMs);
+    const shared = sharedAt(rule, timeMs, past);
+    const facts = past(symbol)?.at(timeMs) ?? {};
+    const told = [
+      ...engine.apply({ symbol: '', timeMs, secondOfDay: second, values: shared }),
+      ...engine.apply({ symbol, timeMs, secondOfDay: second, values: { ...facts, ...BAR } }),
+      ...engine.apply({ symbol, timeMs, secondOfDay: second, values: NO_BAR }),
+    ];
+    fired += told.length;
+    firings.push(...told.slice(0, FIRINGS_TOLD - firings.length));
+    const subject = rule.event === '' ? '' : symbol;
+    const why = engine.why(rule.id, subject, second);
+    for (const [place, count] of conditions.entries()) {
+      const { condition, holds } = why?.conditions[place] ?? { condition: [], holds: false };
+      count.add(condition, holds, { ...facts, ...shared }, timeMs);
+    }
+  }
+  for (const counts of engine.takeCounts().values()) {
+    evaluated += counts.evaluated;
+    passed += counts.passed;
+  }
+  return { evaluated, passed, fired, firings, conditions: conditions.map((one) => one.told()) };
+}
+
+/** An event is there at its instant, and gone before the next one. */
+const BAR = { hasMinuteBar: true } as const;
+const NO_BAR = { hasMinuteBar: false } as const;
+
+/** Values of named symbols. */
+function sharedAt(
+  { alsoNames, conditions }: RunningRule,
+  timeMs: number,
+  past: (symbol: string) => PastFacts | undefined,
+): Facts {
+  const names = [
+    ...conditions.flatMap(({ name, right }) => ('name' in right ? [name, right.name] : [name])),
+    ...alsoNames,
+  ];
+  const shared = names.flatMap((name) => {
+    const named = namedFact(name);
+    if (named === undefined) return [];
+    const facts = past(named.entity.toUpperCase())?.at(timeMs);
+    return [[name, facts?.[named.fact] ?? null] as const];
+  });
+  return Object.fromEntries(shared);
+}
+
+class ConditionCount {
+  #condition: readonly unknown[] = [];
+  #held = 0;
+  #nearest: ConditionTold['nearest'] = null;
+
+  add(condition: readonly unknown[], holds: boolean, facts: Facts, timeMs: number): void {
+    this.#condition = condition;
+    if (holds) {
+      this.#held += 1;
+      return;
+    }
+    const [name, , right] = condition;
+    const left = facts[String(name)];
+    const other = typeof right === 'string' ? facts[right] : right;
+    if (typeof left !== 'number' || typeof other !== 'number') return;
+    const missing = Math.abs(left - other);
+    if (this.#nearest === null || missing < this.#nearest.missing) {
+      this.#nearest = { missing, timestamp: timeMs };
+    }
+  }
+
+  told(): ConditionTold {
+    return { condition: this.#condition, held: this.#held, nearest: this.#nearest };
+  }
+}

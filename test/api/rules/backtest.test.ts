@@ -1,0 +1,80 @@
+// A rule over history fires where its conditions held then, by what was known then, and is paid as its bars.
+import assert from 'node:assert/strict';
+import { expect, test } from 'vitest';
+import { openRuleServer } from './ruleServer.ts';
+
+interface Told {
+  readonly instants: number;
+  readonly alerts: number;
+  readonly messages: number;
+  readonly firings: readonly { readonly timestamp: number; readonly data: object }[];
+  readonly conditions: readonly { readonly held: number; readonly nearest: unknown }[];
+}
+
+/** Closes of the minutes of one morning, from half past nine on. */
+const CLOSES = [11, 11.5, 12.5, 12.4, 13, 11.9, 12.2, 12.3];
+const OPEN_MS = Date.parse('2024-02-29T14:30:00Z');
+
+const minutes = CLOSES.map((close, at) => {
+  const minute = `09:${30 + at}`;
+  return `AAA,2024-02-29,${minute},${close},${close},${close},${close},10`;
+});
+const CSV = `symbol,date,minute,open,high,low,close,volume\n${minutes.join('\n')}\n`;
+
+test('minutes: each at its end, and no bar before it was there', async () => {
+  await using rules = await openRuleServer();
+  const url = `${rules.server.base}/v1/data/CORE/INTRADAY_PRICES?wait=true&token=${rules.server.secret}`;
+  const loaded = await fetch(url, { method: 'POST', body: CSV });
+  assert.equal(loaded.status, 200, await loaded.text());
+  const body = {
+    ...{ ruleSet: 'aaa', ruleName: 'above twelve', from: '2024-02-29' },
+    conditions: [['latestPrice', '>', 12]],
+    outputs: [{ method: 'webhook', frequency: 120, url: 'https://example.com/' }],
+  };
+  const { status, text } = await rules.post('/rules/backtest', body);
+  assert.equal(status, 200, text);
+  const told = JSON.parse(text) as Told;
+  // At the end of minutes 2, 4 and 7; those between are within 120 s of the one before.
+  const fired = [2, 4, 6].map((at) => ({
+    timestamp: OPEN_MS + (at + 1) * 60_000,
+    event: 'AAA',
+    data: { latestPrice: CLOSES[at] },
+  }));
+  assert.deepEqual(told.firings, fired);
+  expect(told).toMatchObject({ step: 'minute', instants: 8, alerts: 3, messages: 303 });
+  expect(told.conditions).toEqual([
+    {
+      ...{ condition: ['latestPrice', '>', 12], held: 5 },
+      nearest: { missing: expect.closeTo(0.1), timestamp: OPEN_MS + 6 * 60_000 },
+    },
+  ]);
+  const usage = (await rules.get('/account/usage/messages')) as { keyUsage: object };
+  expect(usage.keyUsage).toEqual({ BACKTEST: 8 });
+  assert.deepEqual(await rules.get('/rules'), [], 'nothing was made');
+});
+
+test('days: at their closes', async () => {
+  await using rules = await openRuleServer();
+  const body = {
+    ...{ ruleSet: 'ANYEVENT', symbols: ['AAA', 'BBB'], ruleName: 'up', step: 'day' },
+    conditions: [['changePercent', '>=', 0.1]],
+  };
+  const { text } = await rules.post('/rules/backtest', body);
+  const told = JSON.parse(text) as Told;
+  expect(told.firings).toEqual([
+    {
+      ...{ timestamp: Date.parse('2024-02-28T21:00:00Z'), event: 'AAA' },
+      data: { changePercent: 0.1 },
+    },
+  ]);
+  for (const [more, rule] of [
+    [{ symbols: undefined }, /symbols is required/],
+    [{ from: '2024-03-01', to: '2024-02-01' }, /to must not be before from/],
+    [{ from: '2023-01-01', step: 'minute' }, /at most 31 days by minute/],
+    [{ from: 'yesterday' }, /from/],
+  ] as const) {
+    const refused = await rules.post('/rules/backtest', { ...body, ...more });
+    assert.equal(refused.status, 400, refused.text);
+    assert.match(refused.text, rule);
+  }
+});
