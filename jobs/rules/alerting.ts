@@ -1,6 +1,6 @@
 // A firing becomes an alert: charged, recorded and put into the outbox in one transaction.
 import type { Accounts } from '../../store/accounts/accounts.ts';
-import { Failure, reasonOf } from '../../store/base/failure.ts';
+import { Failure, type FailureType, reasonOf } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import type { BillingDays } from '../../store/ledger/billingDays.ts';
@@ -21,6 +21,15 @@ export interface AlertingParts {
 
 /** Alerts that are on their way into the catalog; with more the firing is recorded as not sent. */
 const ON_THE_WAY_MAX = 10_000;
+
+/** Why an alert is not sent, in its owner's words. */
+const REASONS: Readonly<Partial<Record<FailureType, string>>> = {
+  OverLimit: 'no messages were left',
+  CircuitBreaker: 'the circuit breaker of pay-as-you-go is engaged',
+  InvalidKey: 'the token that made the rule is gone',
+  DisabledKey: 'the token that made the rule is disabled',
+  Inactive: 'the account is inactive',
+};
 
 export class Alerting {
   readonly #parts: AlertingParts;
@@ -67,7 +76,7 @@ export class Alerting {
       return ledger.settle(ledger.hold(caller, order, 1, 1), 1);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      return { unsent: reasonOf(error) };
+      return { unsent: REASONS[error.type] ?? reasonOf(error) };
     }
   }
 

@@ -52,10 +52,10 @@ interface Counts {
 
 /** Where a rule stands with one symbol, to go on from. */
 interface Stand {
-  readonly ruleId: string;
   readonly symbol: string;
   readonly firedMs: number;
-  readonly passed: boolean;
+  /** What it told then: where that is so still, nothing happened since. */
+  readonly values: Values | undefined;
 }
 
 /** Why a rule passes, or does not. */
@@ -72,6 +72,13 @@ interface Why {
 
 const rightOf = ({ right }: Condition): Literal => ('name' in right ? right.name : right.literal);
 
+interface Standing {
+  firedMs: number;
+  passed: boolean;
+  /** Until it runs first after a start. */
+  toldBefore: Values | undefined;
+}
+
 interface Run {
   readonly rule: RunningRule;
   readonly test: Test;
@@ -80,7 +87,7 @@ interface Run {
   evaluated: number;
   passed: number;
   /** By symbol, one for rules of one symbol. */
-  readonly stands: Map<string, { firedMs: number; passed: boolean }>;
+  readonly stands: Map<string, Standing>;
   /** Change for which it was run last: no change runs it twice. */
   change: number;
   /** Its place among all: in this order firings of one change are told. */
@@ -139,7 +146,10 @@ export class RuleEngine {
       change: 0,
       order: (this.#puts += 1),
     };
-    for (const { firedMs, passed, symbol } of stands) run.stands.set(symbol, { firedMs, passed });
+    // Whether it still holds is seen when it runs: what went on holding is no new beginning.
+    for (const { firedMs, symbol, values } of stands) {
+      run.stands.set(symbol, { firedMs, passed: true, toldBefore: values });
+    }
     this.#runs.set(rule.id, run);
     this.#index(run, (readers) => readers.push(run));
     if (!run.isAny) this.#subject(rule.event).runs.add(run);
@@ -242,17 +252,18 @@ export class RuleEngine {
     if (passes) run.passed += 1;
     const { frequencyMs, id, trigger } = run.rule;
     const stand = run.stands.get(symbol);
-    if (!passes) {
-      if (stand !== undefined) stand.passed = false;
-      return;
+    const before = stand?.toldBefore;
+    const wasPassing = stand?.passed === true;
+    if (stand !== undefined) {
+      stand.passed = passes;
+      stand.toldBefore = undefined;
     }
-    const isDue = stand === undefined || timeMs - stand.firedMs >= frequencyMs;
-    const fires = isDue && (trigger === 'level' || stand?.passed !== true);
-    if (fires) {
-      run.stands.set(symbol, { firedMs: timeMs, passed: true });
-      const values = this.#told(run, known);
-      fired.push({ order: run.order, firing: { ruleId: id, symbol, timeMs, values } });
-    } else if (stand !== undefined) stand.passed = true;
+    if (!passes || (stand !== undefined && timeMs - stand.firedMs < frequencyMs)) return;
+    if (trigger === 'edge' && wasPassing) return;
+    const values = this.#told(run, known);
+    if (before !== undefined && isSame(before, values)) return;
+    run.stands.set(symbol, { firedMs: timeMs, passed: true, toldBefore: undefined });
+    fired.push({ order: run.order, firing: { ruleId: id, symbol, timeMs, values } });
   }
 
   #told(run: Run, known: Known): Values {
@@ -306,3 +317,6 @@ function changeAt(index: Map<number, Run[]>, at: number, change: (readers: Run[]
   if (readers.length === 0) index.delete(at);
   else index.set(at, readers);
 }
+
+const isSame = (one: Values, other: Values): boolean =>
+  Object.keys(other).every((name) => one[name] === other[name]);

@@ -204,11 +204,7 @@ export class Rules {
     const group = this.#groups.get(reader.name) ?? newGroup(reader);
     this.#groups.set(reader.name, group);
     const stands = await ruleStands(this.#parts.database, rule.id);
-    group.engine.put(
-      runningRule(rule, reader.propertyKind),
-      // Whether they still hold is seen when it runs next: what went on holding is no new beginning.
-      stands.map((stand) => ({ ...stand, ruleId: rule.id, passed: true })),
-    );
+    group.engine.put(runningRule(rule, reader.propertyKind), stands);
     group.rules.set(rule.id, held);
     for (const name of held.names) addNamed(group, name);
     await this.#parts.wake();

@@ -112,17 +112,31 @@ export async function findRule(database: Database, id: string): Promise<Rule | u
   return row === undefined ? undefined : ruleOf(row);
 }
 
-/** When rules fired last, by symbol. */
-export async function ruleStands(
-  database: Database,
-  id: string,
-): Promise<readonly { readonly symbol: string; readonly firedMs: number }[]> {
+/** When a rule fired last for a symbol, and what its alert told. */
+interface RuleStand {
+  readonly symbol: string;
+  readonly firedMs: number;
+  /** Undefined where that alert is kept no more. */
+  readonly values: Readonly<Record<string, string | number | boolean | null>> | undefined;
+}
+
+export async function ruleStands(database: Database, id: string): Promise<readonly RuleStand[]> {
   const rows = await database
     .selectFrom('rule_stand')
-    .select(['symbol', 'fired_ms'])
-    .where('rule_id', '=', id)
+    .leftJoin('alert', (join) =>
+      join
+        .onRef('alert.rule_id', '=', 'rule_stand.rule_id')
+        .onRef('alert.time_ms', '=', 'rule_stand.fired_ms')
+        .onRef('alert.symbol', '=', 'rule_stand.symbol'),
+    )
+    .select(['rule_stand.symbol', 'rule_stand.fired_ms', 'alert.values_json'])
+    .where('rule_stand.rule_id', '=', id)
     .execute();
-  return rows.map(({ fired_ms, symbol }) => ({ symbol, firedMs: fired_ms }));
+  return rows.map(({ fired_ms, symbol, values_json }) => ({
+    symbol,
+    firedMs: fired_ms,
+    values: values_json === null ? undefined : (JSON.parse(values_json) as RuleStand['values']),
+  }));
 }
 
 /** In the transaction of a firing. */

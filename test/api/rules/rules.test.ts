@@ -1,6 +1,9 @@
 // Rules as clients of the original make them: fired by ticks, charged, delivered, counted.
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openReceiver, openRuleServer } from './ruleServer.ts';
 
@@ -80,4 +83,92 @@ test('each alert has an id and a signature that the receiver checks', async () =
     { outcome: 'answered 503', answer: 'answer 503' },
     { outcome: 'answered 200', answer: 'answer 200' },
   ]);
+});
+
+test('a restart fires nothing that was told already, and keeps the cool-down', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tapedeck-rules-'));
+  try {
+    await using receiver = await openReceiver();
+    let id = '';
+    {
+      await using rules = await openRuleServer({}, folder);
+      const conditions = [['latestPrice', '>', 10]];
+      id = await rules.create(rule(receiver.url, { conditions }));
+      await rules.settled();
+    }
+    assert.equal(receiver.heard.length, 1, 'it holds as it is made');
+    await using rules = await openRuleServer({}, folder);
+    rules.clock.nowMs += 3_600_000;
+    await rules.settled();
+    rules.trade('AAA', 11);
+    await rules.settled();
+    assert.equal(receiver.heard.length, 1, 'nothing is new');
+    rules.trade('AAA', 11.5);
+    rules.trade('AAA', 11.6);
+    await rules.settled();
+    assert.equal(receiver.heard.length, 2);
+    const [info] = (await rules.get(`/rules/info/${id}`)) as object[];
+    expect(info).toMatchObject({ sent: 2, isActive: true });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+test('without messages left an alert is recorded, and neither sent nor charged', async () => {
+  await using receiver = await openReceiver();
+  await using rules = await openRuleServer();
+  const id = await rules.create(rule(receiver.url));
+  const { accounts } = rules.server.tapedeck.services;
+  await accounts.changeAccount(rules.server.tapedeck.accountId, { budget: 150 });
+  rules.trade('AAA', 12.5);
+  rules.clock.nowMs += 60_000;
+  rules.trade('AAA', 13);
+  rules.clock.nowMs += 60_000;
+  await accounts.changeAccount(rules.server.tapedeck.accountId, { budget: 1_000 });
+  rules.trade('AAA', 14);
+  await rules.settled();
+  assert.equal(receiver.heard.length, 2);
+  const alerts = await rules.get(`/rules/alerts/${id}`);
+  expect(alerts).toMatchObject([
+    { state: 'delivered', messages: 101 },
+    { state: 'unsent', messages: 0, outcome: 'no messages were left' },
+    { state: 'delivered', messages: 101 },
+  ]);
+  const usage = (await rules.get('/account/usage/messages')) as { keyUsage: object };
+  expect(usage.keyUsage).toEqual({ ALERT_WEBHOOK: 202 });
+});
+
+test('a rule for every symbol, by the time of day, where it begins to hold', async () => {
+  await using rules = await openRuleServer();
+  const id = await rules.create({
+    ...{ ruleSet: 'ANYEVENT', type: 'all', ruleName: 'any', trigger: 'edge' },
+    conditions: [
+      ['changePercent', '>', 0.1],
+      ['time', 'within', '09:30:00 - 15:59:59'],
+    ],
+    outputs: [{ method: 'logs', frequency: 1 }],
+  });
+  // The first trade of a symbol is read for before it is looked at.
+  for (const symbol of ['AAA', 'BBB']) rules.trade(symbol, 1.9);
+  await rules.settled();
+  const prices = [
+    ['AAA', 12.2],
+    ['BBB', 2.3],
+    ['AAA', 12.3],
+    ['AAA', 11],
+    ['AAA', 12.4],
+  ] as const;
+  for (const [symbol, price] of prices) {
+    rules.clock.nowMs += 5_000;
+    rules.trade(symbol, price);
+  }
+  rules.clock.nowMs += 2 * 3_600_000;
+  rules.trade('BBB', 1.9);
+  rules.trade('BBB', 2.4);
+  const output = (await rules.get(`/rules/output/${id}`)) as readonly { event: string }[];
+  assert.deepEqual(
+    output.map(({ event }) => event),
+    ['AAA', 'BBB', 'AAA'],
+    'the market is closed for the last one',
+  );
 });

@@ -16,12 +16,20 @@ export interface Killable {
   kill(): Promise<unknown>;
 }
 
-/** @param children to be ended after the test, whatever happened */
-export async function killable(data: string, children: ChildProcess[]): Promise<Killable> {
+/**
+ * @param children to be ended after the test, whatever happened
+ * @param settings beside those of all such servers
+ */
+export async function killable(
+  data: string,
+  children: ChildProcess[],
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Killable> {
   const env = {
     ...{ TAPEDECK_DATA: data, TAPEDECK_PORT: '0', TAPEDECK_DEMO: 'off', TAPEDECK_LOG: 'silent' },
     ...{ TAPEDECK_SECRET_TOKEN: TOKENS.secret, TAPEDECK_PUBLISHABLE_TOKEN: TOKENS.publishable },
     TAPEDECK_RATE_LIMIT: 'off',
+    ...settings,
   };
   const { child, ended, told } = startCommand(['serve'], { env }, children);
   for (;;) {
