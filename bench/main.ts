@@ -10,6 +10,7 @@ import { benchLife } from './life.ts';
 import { benchMarket } from './market.ts';
 import { benchMarketLoads } from './marketLoads.ts';
 import { benchMoney } from './money.ts';
+import { benchRules } from './rules.ts';
 import { benchSeries } from './series.ts';
 import { benchSizes } from './sizes.ts';
 import { benchSql } from './sql/sql.ts';
@@ -31,6 +32,7 @@ const BENCHES: readonly (readonly [string, Bench, number, number])[] = [
   ['market', (place, _rows, times) => benchMarket(place, times), 0, 7],
   ['market-loads', (place, rows) => benchMarketLoads(place, rows), 18_900_000, 1],
   ['streams', (place, _rows, times) => benchStreams(place, times), 0, 5],
+  ['rules', (_place, _rows, times) => benchRules(times), 0, 7],
   ['money', (place, _rows, times) => benchMoney(place, times), 0, 7],
 ];
 

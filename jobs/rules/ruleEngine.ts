@@ -86,7 +86,9 @@ interface Run {
   readonly isAny: boolean;
   evaluated: number;
   passed: number;
-  /** By symbol, one for rules of one symbol. */
+  /** With its own symbol; looking it up in a map takes longer than to run the rule. */
+  stand: Standing | undefined;
+  /** By symbol, of a rule for all of them. */
   readonly stands: Map<string, Standing>;
   /** Change for which it was run last: no change runs it twice. */
   change: number;
@@ -96,6 +98,7 @@ interface Run {
 
 interface Subject {
   readonly own: (Literal | null | undefined)[];
+  readonly known: Known;
   /** By the place of a value. */
   readonly readers: Map<number, Run[]>;
   readonly runs: Set<Run>;
@@ -134,6 +137,7 @@ export class RuleEngine {
   put(rule: RunningRule, stands: readonly Stand[] = []): void {
     const before = this.#runs.get(rule.id);
     if (before !== undefined) this.remove(rule.id);
+    const held = before === undefined ? new Map<string, Standing>() : standsOf(before);
     const names = [...namesOf(rule.conditions), ...rule.alsoNames];
     const run: Run = {
       rule,
@@ -142,13 +146,14 @@ export class RuleEngine {
       isAny: rule.event === ANY_SYMBOL,
       evaluated: 0,
       passed: 0,
-      stands: before?.stands ?? new Map(),
+      stand: held.get(rule.event),
+      stands: held,
       change: 0,
       order: (this.#puts += 1),
     };
     // Whether it still holds is seen when it runs: what went on holding is no new beginning.
     for (const { firedMs, symbol, values } of stands) {
-      run.stands.set(symbol, { firedMs, passed: true, toldBefore: values });
+      keepStand(run, symbol, { firedMs, passed: true, toldBefore: values });
     }
     this.#runs.set(rule.id, run);
     this.#index(run, (readers) => readers.push(run));
@@ -183,11 +188,19 @@ export class RuleEngine {
     const places = this.#changedIn(subject.own, 'own', changed.values);
     if (places.length > 0) places.push(AT_ANYTHING);
     for (const place of places) {
-      for (const readers of [subject.readers.get(place), this.#anyReaders.get(place)]) {
-        if (readers === undefined) continue;
-        for (const run of readers) if (this.#isNew(run)) this.#run(run, subject, changed, fired);
-      }
+      this.#runAll(subject.readers.get(place), subject, changed, fired);
+      this.#runAll(this.#anyReaders.get(place), subject, changed, fired);
     }
+  }
+
+  #runAll(
+    runs: readonly Run[] | undefined,
+    subject: Subject,
+    changed: Changed,
+    fired: Fired[],
+  ): void {
+    if (runs === undefined) return;
+    for (const run of runs) if (this.#isNew(run)) this.#run(run, subject, changed, fired);
   }
 
   #applyShared(changed: Changed, fired: Fired[]): void {
@@ -231,7 +244,7 @@ export class RuleEngine {
     const { conditions } = run.rule;
     return {
       passes: run.test(known, secondOfDay),
-      firedMs: run.stands.get(symbol)?.firedMs ?? null,
+      firedMs: standOf(run, symbol)?.firedMs ?? null,
       values: this.#told(run, known),
       conditions: conditions.map((condition) => ({
         condition: [condition.name, condition.operator, rightOf(condition)],
@@ -242,27 +255,33 @@ export class RuleEngine {
 
   #run(
     run: Run,
-    { own }: Subject,
+    { known }: Subject,
     { secondOfDay, symbol, timeMs }: Omit<Changed, 'values'>,
     fired: Fired[],
   ): void {
     run.evaluated += 1;
-    const known: Known = { own, shared: this.#shared };
     const passes = run.test(known, secondOfDay);
-    if (passes) run.passed += 1;
+    const stand = standOf(run, symbol);
+    if (!passes) {
+      if (stand !== undefined) {
+        stand.passed = false;
+        stand.toldBefore = undefined;
+      }
+      return;
+    }
+    run.passed += 1;
     const { frequencyMs, id, trigger } = run.rule;
-    const stand = run.stands.get(symbol);
     const before = stand?.toldBefore;
     const wasPassing = stand?.passed === true;
     if (stand !== undefined) {
-      stand.passed = passes;
+      stand.passed = true;
       stand.toldBefore = undefined;
     }
-    if (!passes || (stand !== undefined && timeMs - stand.firedMs < frequencyMs)) return;
+    if (stand !== undefined && timeMs - stand.firedMs < frequencyMs) return;
     if (trigger === 'edge' && wasPassing) return;
     const values = this.#told(run, known);
     if (before !== undefined && isSame(before, values)) return;
-    run.stands.set(symbol, { firedMs: timeMs, passed: true, toldBefore: undefined });
+    keepStand(run, symbol, { firedMs: timeMs, passed: true, toldBefore: undefined });
     fired.push({ order: run.order, firing: { ruleId: id, symbol, timeMs, values } });
   }
 
@@ -305,7 +324,9 @@ export class RuleEngine {
   #subject(symbol: string): Subject {
     const known = this.#subjects.get(symbol);
     if (known !== undefined) return known;
-    const made: Subject = { own: [], readers: new Map(), runs: new Set() };
+    const own: Subject['own'] = [];
+    const all = { own, shared: this.#shared };
+    const made: Subject = { own, known: all, readers: new Map(), runs: new Set() };
     this.#subjects.set(symbol, made);
     return made;
   }
@@ -316,6 +337,20 @@ function changeAt(index: Map<number, Run[]>, at: number, change: (readers: Run[]
   change(readers);
   if (readers.length === 0) index.delete(at);
   else index.set(at, readers);
+}
+
+const standOf = (run: Run, symbol: string): Standing | undefined =>
+  run.isAny ? run.stands.get(symbol) : run.stand;
+
+/** Of a rule that gives way: with each symbol that it was for. */
+function standsOf({ isAny, rule, stand, stands }: Run): Map<string, Standing> {
+  if (!isAny && stand !== undefined) stands.set(rule.event, stand);
+  return stands;
+}
+
+function keepStand(run: Run, symbol: string, stand: Standing): void {
+  if (run.isAny) run.stands.set(symbol, stand);
+  else run.stand = stand;
 }
 
 const isSame = (one: Values, other: Values): boolean =>

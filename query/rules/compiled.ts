@@ -29,6 +29,12 @@ export function compile(conditions: readonly Condition[], match: Match, placeOf:
   const tests = conditions.map((condition) => compileOne(condition, placeOf));
   const [first] = tests;
   if (tests.length === 1 && first !== undefined) return first;
+  const [, second] = tests;
+  if (tests.length === 2 && first !== undefined && second !== undefined) {
+    return match === 'any'
+      ? (known, at) => first(known, at) || second(known, at)
+      : (known, at) => first(known, at) && second(known, at);
+  }
   return match === 'any'
     ? (known, second) => {
         for (const test of tests) if (test(known, second)) return true;
