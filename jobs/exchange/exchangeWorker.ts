@@ -1,7 +1,7 @@
 // Draws the records of one input and writes them to a file, in a thread of its own.
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import { linesOf } from '../../market/exchange/records.ts';
+import { linesOf } from '../../market/exchange/records/records.ts';
 import type { ExchangeAnswer, ExchangeTask } from './exchangeFile.ts';
 
 /** Characters that are written at once. */

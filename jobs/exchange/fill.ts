@@ -57,14 +57,17 @@ const ORDER: readonly InputId[] = [
   ...(['FX_RATES', 'TREASURY', 'RATES', 'ENERGY', 'MORTGAGE', 'ECONOMIC'] as const),
   ...(['CRYPTO_QUOTES', 'CRYPTO_BOOKS'] as const),
   ...(['PEERS', 'EARNINGS', 'INCOME', 'BALANCE_SHEET', 'CASH_FLOW', 'SENTIMENT'] as const),
+  ...(['EXCHANGE_STATS', 'OPTIONS', 'SENTIMENT_MINUTES'] as const),
   ...(['TRADES', 'QUOTES', 'INTRADAY_PRICES'] as const),
 ];
 /** The newest session's take the place of those before. */
 const TICKS: ReadonlySet<InputId> = new Set(['TRADES', 'QUOTES']);
+/** Of the newest sessions that have closed: they take the place of those before, too. */
+const NEWEST: ReadonlySet<InputId> = new Set(['OPTIONS', 'SENTIMENT_MINUTES']);
 /** Those of which only later days are missing. */
 const BY_DAY: ReadonlySet<InputId> = new Set<InputId>([
   ...(['HISTORICAL_PRICES', 'INTRADAY_PRICES', 'FX_RATES'] as const),
-  ...(['TREASURY', 'RATES', 'ENERGY', 'MORTGAGE', 'ECONOMIC'] as const),
+  ...(['TREASURY', 'RATES', 'ENERGY', 'MORTGAGE', 'ECONOMIC', 'EXCHANGE_STATS'] as const),
 ]);
 
 export function makeExchange(parts: ExchangeParts): Exchange {
@@ -166,7 +169,7 @@ function howToLoad(input: InputId): Omit<Load, 'dataset' | 'path' | 'workspace'>
     source: STAND_IN_SOURCE,
     duplicates: 'ignore',
     rejectsMax: 0,
-    overwrite: TICKS.has(input),
+    overwrite: TICKS.has(input) || NEWEST.has(input),
     standIn: { description, historyDays: HISTORY_DAYS },
   };
 }

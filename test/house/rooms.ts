@@ -39,6 +39,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'symbology',
     'money',
     'exchange',
+    'exchange/records',
   ],
   jobs: ['run', 'schedule', 'export', 'backup', 'upkeep', 'exchange', 'feeds', 'deliveries'],
   api: [
