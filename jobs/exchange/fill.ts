@@ -22,7 +22,7 @@ import { inputOf } from '../../market/inputs/inputs.ts';
 import { eraseBefore } from '../../pipeline/edit/erase.ts';
 import type { IngestServices, Load } from '../../pipeline/conform/load.ts';
 import type { Runner } from '../run/runner.ts';
-import { writeRecords } from './exchangeFile.ts';
+import { type ExchangeWriter, exchangeWriter } from './exchangeFile.ts';
 import { type Loaded, loadedAt, readLoaded, saveLoaded } from './standing.ts';
 
 interface ExchangeParts {
@@ -103,13 +103,14 @@ async function fill(parts: ExchangeParts, standing: Standing, signal: AbortSigna
   const { database, lake, shape } = parts;
   const { minutes, openMs } = hoursOf(standing.opened);
   const now = loadedAt(standing, openMs + minutes * 60_000, shape.symbols);
+  await using writer = exchangeWriter();
   for (const input of ORDER) {
     const loaded = await readLoaded(database);
     const known = loaded[input];
     const dataset = lake.directory.dataset(CORE, input);
     const isOurs = dataset === undefined ? known === undefined : isStandIn(dataset);
     if (!isOurs || (known !== undefined && isUpToDate(input, known, now))) continue;
-    if (await loadInput(input, known, { parts, standing, signal })) {
+    if (await loadInput(input, known, { parts, standing, signal, writer })) {
       await saveLoaded(database, { ...loaded, [input]: now });
     }
   }
@@ -124,13 +125,14 @@ interface Filling {
   readonly parts: ExchangeParts;
   readonly standing: Standing;
   readonly signal: AbortSignal;
+  readonly writer: ExchangeWriter;
 }
 
 /** Whether it is loaded; one that its owner replaced meanwhile is not. */
 async function loadInput(
   input: InputId,
   known: Loaded | undefined,
-  { parts, signal, standing }: Filling,
+  { parts, signal, standing, writer }: Filling,
 ): Promise<boolean> {
   const { folder, disk, lake, runner, shape } = parts;
   const goesOn = BY_DAY.has(input) && known?.symbols === shape.symbols;
@@ -139,7 +141,7 @@ async function loadInput(
   const accountId = lake.directory.workspace(CORE)?.accountId ?? '';
   let jobId: string | undefined;
   try {
-    const { bytes, records } = await writeRecords({ path, wanted }, signal);
+    const { bytes, records } = await writer.write({ path, wanted }, signal);
     const there = lake.directory.dataset(CORE, input);
     if (there !== undefined && !isStandIn(there)) return false;
     if (records > 0) {
