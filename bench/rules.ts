@@ -1,5 +1,5 @@
-// The engine of rules beside json-rules-engine: the same rules, the same ticks; and what a tick costs when there
-// are many more rules of other symbols.
+// The engine of rules beside json-rules-engine: the same rules, the same ticks; and what a tick costs where
+// there are many more rules of other symbols.
 import { Engine } from 'json-rules-engine';
 import { RuleEngine, type RunningRule } from '../jobs/rules/ruleEngine.ts';
 import { conditionsOf } from '../query/rules/conditions.ts';

@@ -30,6 +30,7 @@ import { seriesPlansLaw } from './laws/series/seriesPlans.ts';
 import { seriesRequestsLaw } from './laws/series/seriesRequests.ts';
 import { writtenDatesLaw } from './laws/writtenDates.ts';
 import { exchangeLaw } from './market/exchange/exchangeLaw.ts';
+import { optionsLaw } from './market/exchange/optionsLaw.ts';
 import { tableOf, verdictOf } from './life/diary.ts';
 import { liveMonth } from './life/month.ts';
 import { scheduledMonth } from './life/scheduledMonth.ts';
@@ -91,6 +92,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'formats', fullCount: 2_000, partCount: 200, run: formatsPart },
   { name: 'written-dates', fullCount: 2_000, partCount: 200, run: lawPart(writtenDatesLaw) },
   { name: 'exchange', fullCount: 1_000, partCount: 50, run: lawPart(exchangeLaw) },
+  { name: 'options', fullCount: 1_000, partCount: 100, run: lawPart(optionsLaw) },
   { name: 'sql-selects', fullCount: 10_000, partCount: 500, run: selectsPart },
   { name: 'sql-conditions', fullCount: 2_000, partCount: 200, run: conditionsPart },
   { name: 'sql-estimates', fullCount: 1_000, partCount: 200, run: estimatesPart },

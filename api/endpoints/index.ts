@@ -50,7 +50,13 @@ import {
   saveType,
   withdrawFile,
 } from './data/fileTypes.ts';
-import { downloadFile, getFileInfo, getFileOnce, listFiles } from './read/files.ts';
+import {
+  downloadFile,
+  getFileInfo,
+  getFileOnce,
+  listFiles,
+  listRecordings,
+} from './read/files.ts';
 import {
   cancelExport,
   createExport,
@@ -116,6 +122,7 @@ import {
   rotateToken,
 } from './accounts/tokens.ts';
 import { getChangelog } from './read/changelog.ts';
+import { EXCHANGE_ENDPOINTS } from './read/exchange.ts';
 import { MONEY_ENDPOINTS } from './read/money.ts';
 import { REPLAYS } from './read/replays.ts';
 import { STREAMS } from './read/streams.ts';
@@ -165,6 +172,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getFileInfo,
   downloadFile,
   getFileOnce,
+  listRecordings,
   timeSeries,
   listData,
   queryData,
@@ -181,6 +189,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   dataPoints,
   dataPoint,
   ...MONEY_ENDPOINTS,
+  ...EXCHANGE_ENDPOINTS,
   ...STREAMS,
   ...REPLAYS,
   sqlQuery,

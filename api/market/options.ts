@@ -89,7 +89,7 @@ interface Parts {
 const CODE = /^[A-Za-z0-9-]{1,24}$/;
 
 /**
- * `/chart/1y`, `/chart/date/20190220`, `/quote/latestPrice`.
+ * `/chart/1y`, `/chart/date/20190220`, `/quote/latestPrice`, `/options/20240315/call`.
  * @throws Failure NotFound where a type has no such part; IncorrectValues for a date with dashes and
  * InvalidKey for a range that is none, as clients of the original know them (INTERFACE.md 0.1).
  */
@@ -103,6 +103,10 @@ export function partsOf(
   if (type.part === 'indicator' && detail === undefined) {
     return { options: { indicator: part }, attribute: undefined };
   }
+  if (type.part === 'expiration') return { options: chainOf(part, detail), attribute: undefined };
+  if (type.part === 'day' && detail === undefined) {
+    return { options: { on: parseDay('date', part) }, attribute: undefined };
+  }
   if (type.part !== 'range') throw new Failure('NotFound');
   if (detail === undefined) {
     if (!CODE.test(part)) throw new Failure('InvalidKey');
@@ -110,6 +114,24 @@ export function partsOf(
   }
   if (part.toLowerCase() !== 'date') throw new Failure('NotFound');
   return { options: { range: part, exactDate: exactDay(detail) }, attribute: undefined };
+}
+
+/** `/options/20240315/call`. @throws Failure InvalidParameter. */
+function chainOf(expiration: string, side: string | undefined): Options {
+  const wanted = side?.toLowerCase();
+  if (wanted !== undefined && wanted !== 'call' && wanted !== 'put') {
+    return refuse('side', 'must be call or put');
+  }
+  return { expiration: expirationIn(expiration), side: wanted };
+}
+
+/** @throws Failure InvalidParameter. */
+export function expirationIn(text: string): string {
+  if (/^\d{4}(0[1-9]|1[0-2])$/.test(text)) return text;
+  if (!/^\d{8}$|^\d{4}-\d{2}-\d{2}$/.test(text)) {
+    return refuse('expiration', 'must be a day, YYYYMMDD, or a month, YYYYMM');
+  }
+  return parseDay('expiration', text).replaceAll('-', '');
 }
 
 /** @throws Failure IncorrectValues. */

@@ -101,14 +101,16 @@ export async function planNeeds(
  * Minutes are dated by their day: those that may not be seen yet are left out of what is computed, by
  * their own time (market/derive).
  */
-const MINUTES = 'INTRADAY_PRICES';
+const MINUTES: ReadonlySet<Need['input']> = new Set<Need['input']>([
+  ...(['INTRADAY_PRICES', 'SENTIMENT_MINUTES'] as const),
+]);
 
 const hidesSome = (
   { caller }: Call,
   dataset: Dataset,
   { input }: Group,
   { lake }: MarketServices,
-): boolean => input !== MINUTES && caller !== undefined && delayOf(caller, dataset, lake) > 0;
+): boolean => !MINUTES.has(input) && caller !== undefined && delayOf(caller, dataset, lake) > 0;
 
 /** Answers of the past and of the test environment are not those of everyone. */
 export const isOfNow = ({ caller, environment, query }: Call): boolean =>
@@ -153,7 +155,7 @@ async function planned(
 ): Promise<Awaited<ReturnType<typeof readDataset>> | undefined> {
   const own = parametersOf(dataset, group);
   const rowsMax = group.keys.length === 0 ? WIDE_ROWS_MAX : ROWS_MAX;
-  const isMinutes = group.input === MINUTES;
+  const isMinutes = MINUTES.has(group.input);
   const seenOf = (): Visibility | undefined =>
     isMinutes && call.environment !== 'test' ? { kind: 'all' } : undefined;
   try {

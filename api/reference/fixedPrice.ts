@@ -45,5 +45,8 @@ export async function answerFixed(
   return rowsOf(call, { ...given, body, format, charge });
 }
 
-/** `[]`, and lists of nothing but such. */
-const isNothing = (value: unknown): boolean => Array.isArray(value) && value.every(isNothing);
+/** `[]`, lists of nothing but such, and `{}`. */
+function isNothing(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(isNothing);
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+}

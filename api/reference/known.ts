@@ -20,7 +20,11 @@ import type { Call } from '../request/endpoint.ts';
 const NONE: readonly Row[] = [];
 
 /** Undefined where an input is not there. @throws Failure of what the caller lacks to read it. */
-function readable({ caller }: Call, { lake }: MarketServices, input: InputId): Dataset | undefined {
+export function readableInput(
+  { caller }: Call,
+  { lake }: Pick<MarketServices, 'lake'>,
+  input: InputId,
+): Dataset | undefined {
   if (lake.directory.dataset(CORE, input) === undefined) return undefined;
   return datasetOf(callerOf(caller), CORE, input, lake);
 }
@@ -28,7 +32,7 @@ function readable({ caller }: Call, { lake }: MarketServices, input: InputId): D
 /** Undefined also where the caller may not read it: others are told without it. */
 function readableIfAny(call: Call, services: MarketServices, input: InputId): Dataset | undefined {
   try {
-    return readable(call, services, input);
+    return readableInput(call, services, input);
   } catch (error) {
     if (error instanceof Failure && LACKING.has(error.type)) return undefined;
     throw error;
@@ -49,12 +53,17 @@ async function rowsOf(
   return (await readPlanned(planned, services, call))(need);
 }
 
-/** All records of an input, none where it is not there. @throws Failure of what the caller lacks. */
+/**
+ * All records of an input, or those needed; none where it is not there.
+ * @throws Failure of what the caller lacks.
+ */
 export const rowsOfInput = (
   call: Call,
   services: MarketServices,
   input: InputId,
-): Promise<readonly Row[]> => rowsOf(call, services, input, readable(call, services, input));
+  need: Need = wholeOf(input, ''),
+): Promise<readonly Row[]> =>
+  rowsOf(call, services, input, readableInput(call, services, input), need);
 
 /** What is made of whole datasets, once as long as nothing is written in them and the day is the same. */
 async function made<T extends object>(
@@ -83,7 +92,7 @@ async function made<T extends object>(
 
 /** What securities are told from; prices, which change all day, only where nobody described any. */
 function sourcesOf(call: Call, services: MarketServices) {
-  const symbols = readable(call, services, 'SYMBOLS');
+  const symbols = readableInput(call, services, 'SYMBOLS');
   const companies = readableIfAny(call, services, 'COMPANY');
   const prices = readableIfAny(call, services, 'HISTORICAL_PRICES');
   // Invented securities are none of those whose real prices were loaded.

@@ -1,12 +1,27 @@
 // `upcoming-events`: what comes of several kinds at once (INTERFACE.md 1), each under the rights and at the
 // price of its own type, as in a batch.
 import type { Answer, Call } from '../request/endpoint.ts';
-import { listOf, refuse } from '../request/parameters.ts';
+import { listOf } from '../request/parameters.ts';
+import { parseDay } from '../../query/time/dates.ts';
 import { type StockServices, symbolOf } from './knownSymbols.ts';
 import { answerStockBatch } from './stockBatch.ts';
 import { MARKET } from './stockTypes.ts';
 
 export const EVENTS = 'upcoming-events';
+
+const COMING = 'upcoming-';
+const GLUED = /^([^?]*)\?exactDate=(\d[\d-]{7,9})$/;
+
+/** iexjs glues `?exactDate=` to the only symbol. */
+export function unglued(call: Call): Call {
+  const symbols = listOf(call.query, 'symbols') ?? [];
+  const [, symbol, day] = GLUED.exec(symbols.at(-1) ?? '') ?? [];
+  const isComing = (call.path['type'] ?? '').toLowerCase().startsWith(COMING);
+  if (!isComing || symbol === undefined || day === undefined) return call;
+  const exactDate = parseDay('exactDate', day);
+  const query = { ...call.query, symbols: [...symbols.slice(0, -1), symbol], exactDate };
+  return { ...call, query };
+}
 
 /** Members of the answer, and the types that they are. */
 const KINDS: readonly (readonly [member: string, type: string])[] = [
@@ -18,17 +33,17 @@ const KINDS: readonly (readonly [member: string, type: string])[] = [
 
 type Lists = Readonly<Record<string, readonly unknown[] | undefined>>;
 
-/** @throws Failure InvalidParameter: of the market only with symbols. */
+/** Of a symbol; of the market those of all, or of some of it. */
 export async function answerEvents(call: Call, services: StockServices): Promise<Answer> {
   const isMarket = symbolOf(call.path['symbol'] ?? '') === MARKET;
-  if (isMarket && (listOf(call.query, 'symbols') ?? []).length === 0) {
-    return refuse('symbols', "must be given: which companies' events");
-  }
+  const ofAll = isMarket && (listOf(call.query, 'symbols') ?? []).length === 0;
   const types = KINDS.map(([, type]) => type);
-  const answer = await answerStockBatch({ ...call, query: { ...call.query, types } }, services);
+  const query = { ...call.query, types };
+  const answer = await answerStockBatch({ ...call, query }, services, ofAll);
   if (answer.kind !== 'rows') return answer;
   const told = JSON.parse(Buffer.from(answer.body.bytes).toString('utf8')) as Lists;
-  const of: readonly Lists[] = isMarket ? Object.values(told as unknown as Lists[]) : [told];
+  const isBySymbol = isMarket && !ofAll;
+  const of: readonly Lists[] = isBySymbol ? Object.values(told as unknown as Lists[]) : [told];
   const value = Object.fromEntries(
     KINDS.map(([member, type]) => [member, of.flatMap((lists) => lists[type] ?? [])]),
   );

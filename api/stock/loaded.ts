@@ -72,11 +72,18 @@ export interface StockPart extends Part {
   readonly bodies: readonly Body[];
 }
 
+interface Loaded {
+  readonly dataset: Dataset;
+  readonly type: StockType;
+  /** Of the whole market, by no symbol. */
+  readonly ofAll: boolean;
+}
+
 /** All symbols of one type: one price, one line of the journal. */
 export async function loadedPart(
   call: Call,
   services: StockServices,
-  { dataset, type }: { readonly dataset: Dataset; readonly type: StockType },
+  { dataset, ofAll, type }: Loaded,
   symbols: readonly string[],
   at: Moment,
   before: readonly StockPart[],
@@ -84,7 +91,7 @@ export async function loadedPart(
   const records = recordsOf(type, dataset, askingOf(call, services, false));
   const reads = await Promise.all(
     symbols.map((symbol) => {
-      const own = { ...records, keys: [symbol] };
+      const own = ofAll ? records : { ...records, keys: [symbol] };
       return readDataset(call, services, dataset, 'data', { own, at });
     }),
   );

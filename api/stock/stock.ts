@@ -5,7 +5,7 @@ import { answerWide, isWideType } from '../market/wide.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
 import { refuse } from '../request/parameters.ts';
-import { answerEvents, EVENTS } from './events.ts';
+import { answerEvents, EVENTS, unglued } from './events.ts';
 import { refuseUnknown, type StockServices, symbolOf } from './knownSymbols.ts';
 import { answerLoaded } from './loaded.ts';
 import { answerNothing, nothingNamed } from './nothing.ts';
@@ -13,7 +13,8 @@ import { tickersOf } from './symbology.ts';
 import { isOfMarket, MARKET, servedType, typeNamed } from './stockTypes.ts';
 
 /** One type of one symbol. */
-export async function answerStock(call: Call, services: StockServices): Promise<Answer> {
+export async function answerStock(given: Call, services: StockServices): Promise<Answer> {
+  const call = unglued(ofMinutes(given));
   const named = symbolOf(call.path['symbol'] ?? '');
   if (named === '') throw new Failure('NoSymbol');
   const name = call.path['type'] ?? '';
@@ -35,4 +36,14 @@ export async function answerStock(call: Call, services: StockServices): Promise<
   const nothing = nothingNamed(name, symbol);
   if (nothing === undefined) throw new Failure('NotFound');
   return answerNothing(nothing, symbol, call, services);
+}
+
+const [MOOD, MINUTES] = ['sentiment', 'minute'];
+
+/** `/sentiment/minute/{day}` is a type of its own, so that a batch and documents know it. */
+function ofMinutes(call: Call): Call {
+  const { detail, part, type, ...path } = call.path;
+  if (type?.toLowerCase() !== MOOD || part?.toLowerCase() !== MINUTES) return call;
+  const day = detail === undefined ? {} : { part: detail };
+  return { ...call, path: { ...path, ...day, type: `${MOOD}-${MINUTES}` } };
 }

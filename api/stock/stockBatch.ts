@@ -22,16 +22,21 @@ import { knownOf, type StockServices, symbolOf } from './knownSymbols.ts';
 import { asObject, lengthOf, loadedPart, nothingOf, refuseLong, type StockPart } from './loaded.ts';
 import { nothingNamed } from './nothing.ts';
 import { tickersOf } from './symbology.ts';
-import { servedType, type StockType } from './stockTypes.ts';
+import { MARKET, servedType, type StockType } from './stockTypes.ts';
 
 /** SPEC.md "Limits". */
 const TYPES_MAX = 10;
 const SYMBOLS_MAX = 100;
 
-export async function answerStockBatch(call: Call, services: StockServices): Promise<Answer> {
+/** @param ofAll types of the whole market, which have no symbol */
+export async function answerStockBatch(
+  call: Call,
+  services: StockServices,
+  ofAll = false,
+): Promise<Answer> {
   if (formatOf(call) !== 'json') refuse('format', 'must be json in a batch: its types differ');
   const named = symbolOf(call.path['symbol'] ?? '');
-  const market = named === 'MARKET';
+  const market = named === MARKET && !ofAll;
   const names = symbolsOf(market ? (listOf(call.query, 'symbols') ?? []) : [named]);
   const { asked, leftOut } = entitledTo(typesOf(call, services), call, services);
   refuseEmptyFilter(asked, call);
@@ -49,14 +54,14 @@ export async function answerStockBatch(call: Call, services: StockServices): Pro
       if (one.kind === 'nothing') continue;
       const part =
         one.kind === 'loaded'
-          ? await loadedPart(call, services, one, symbols, at, made)
+          ? await loadedPart(call, services, { ...one, ofAll }, symbols, at, made)
           : await computedPart(call, services, one.type, together, made);
       parts.set(one, part);
       made.push(part);
     }
     // Nothing was read: nothing is known of any symbol.
     if (call.bodiless) return answerOf(call, made, at, 'json', new Uint8Array());
-    const shown = await shownOf(symbols, made, call, services);
+    const shown = ofAll ? symbols : await shownOf(symbols, made, call, services);
     if (symbols.length === 1 && shown.length === 0) throw new Failure('UnknownSymbol');
     const ofSymbol = (symbol: string): Uint8Array => {
       const place = symbols.indexOf(symbol);

@@ -5,7 +5,14 @@ import { parseDay } from '../../query/time/dates.ts';
 import { isDated } from '../../query/plan/seriesRules.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { numberOf, type Parameter, refuse, textOf, type Values } from '../request/parameters.ts';
+import {
+  dayOf,
+  numberOf,
+  type Parameter,
+  refuse,
+  textOf,
+  type Values,
+} from '../request/parameters.ts';
 import { MARKET_PARAMETERS } from '../market/options.ts';
 import { readSeries, SERIES_PARAMETERS } from '../read/seriesParameters.ts';
 import type { StockType } from './stockTypes.ts';
@@ -151,6 +158,9 @@ export function recordsOf(type: StockType, dataset: Dataset, asking: Asking): Se
   if (type.shape === 'record' || type.shape === 'day') return { ...read, last: 1 };
   const dated = isDated(read);
   if (type.shape === 'coming') {
+    const exact = dayOf(query, 'exactDate');
+    if (exact !== undefined && dated) refuse('exactDate', 'is not allowed beside other days');
+    if (exact !== undefined) return { ...read, on: exact, last: read.last ?? rowsMax };
     const first = read.last ?? rowsMax;
     const { last: _last, ...rest } = read;
     return dated ? { ...rest, first, sort: read.sort ?? 'asc' } : { ...rest, next: first };

@@ -57,6 +57,14 @@ const WIDE = `## The whole market
   companies are worth where COMPANY has their shares, 1 message a row.
 - \`/stock/market/today-earnings\`: records of EARNINGS dated today, by when they are announced, each
   with its quote, 1,001 messages each.
+- \`/stock/market/upcoming-events\`: what comes of all companies, of several kinds; \`exactDate\` of one day.
+- \`/stats/recent\`, \`/stats/records\`, \`/stats/historical\` and \`/stats/historical/daily\`: days of
+  \`EXCHANGE_STATS\`, free; what days do not tell, such as sizes of orders, is null.
+- \`/stats/intraday\`: the sums of the newest day of \`TRADES\`, free.
+- \`/hist\`: recordings of feeds to download: files that \`CORE\` publishes by date as \`TOPS\`, \`DEEP\` or
+  \`DPLS\`; a tag that is a number is the version of the feed. Free.
+- \`/ref-data/options/symbols\` (months by symbol) and \`/ref-data/options/symbols/{symbol}/{expiration}\`
+  (contracts; \`includeExpired\`): 100 messages. \`/options/{contract}/chart\`: the time series of one.
 - \`/ref-data/us/dates/{trade|holiday}/{next|last}/{n}/{YYYYMMDD}\`: trading days and holidays, 1 message.
 `;
 
@@ -135,8 +143,12 @@ function typeOf(property: InputProperty): string {
 }
 
 function inputSection(input: Input): readonly string[] {
-  const { key = '', subkey, date } = input.mapping;
-  const index = [`key \`${key}\``, subkey && `subkey \`${subkey}\``, date && `date \`${date}\``];
+  const { key, subkey, date } = input.mapping;
+  const index = [
+    key && `key \`${key}\``,
+    subkey && `subkey \`${subkey}\``,
+    date && `date \`${date}\``,
+  ];
   const row = exampleRow(input);
   return [
     `### ${input.id}`,

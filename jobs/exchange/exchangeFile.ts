@@ -1,4 +1,5 @@
-// The records of one input as a file, made by a worker: 2.7 million minutes take it seconds.
+// The records of inputs as files, made by a worker: 2.7 million minutes take it seconds. One is enough for
+// all inputs of a fill, which come one after the other: starting it takes longer than most of them.
 import { Worker } from 'node:worker_threads';
 import type { Wanted } from '../../market/exchange/drawn.ts';
 
@@ -12,21 +13,52 @@ export interface ExchangeAnswer {
   readonly bytes: number;
 }
 
-/** @throws what the worker threw, or the signal's reason. */
-export async function writeRecords(
+/** Of one fill: its worker ends with it. */
+export interface ExchangeWriter extends AsyncDisposable {
+  /** One at a time. @throws what the worker threw, or the signal's reason. */
+  readonly write: (task: ExchangeTask, signal: AbortSignal) => Promise<ExchangeAnswer>;
+}
+
+export function exchangeWriter(): ExchangeWriter {
+  let worker: Worker | undefined;
+  const end = async (): Promise<void> => {
+    await worker?.terminate();
+    worker = undefined;
+  };
+  return {
+    write: async (task, signal) => {
+      signal.throwIfAborted();
+      worker ??= new Worker(new URL('./exchangeWorker.ts', import.meta.url));
+      try {
+        return await answerOf(worker, task, signal);
+      } catch (error) {
+        await end();
+        throw error;
+      }
+    },
+    [Symbol.asyncDispose]: end,
+  };
+}
+
+const HEARD = ['message', 'error', 'exit'] as const;
+
+async function answerOf(
+  worker: Worker,
   task: ExchangeTask,
   signal: AbortSignal,
 ): Promise<ExchangeAnswer> {
-  signal.throwIfAborted();
-  const worker = new Worker(new URL('./exchangeWorker.ts', import.meta.url), { workerData: task });
+  const over = new AbortController();
   try {
     return await new Promise<ExchangeAnswer>((resolve, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      const once = { once: true, signal: over.signal };
+      signal.addEventListener('abort', () => reject(signal.reason), once);
       worker.once('message', resolve);
       worker.once('error', reject);
       worker.once('exit', (code) => reject(new Error(`the exchange's worker ended with ${code}`)));
+      worker.postMessage(task);
     });
   } finally {
-    await worker.terminate();
+    over.abort();
+    for (const event of HEARD) worker.removeAllListeners(event);
   }
 }

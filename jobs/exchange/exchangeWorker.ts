@@ -1,7 +1,7 @@
-// Draws the records of one input and writes them to a file, in a thread of its own.
+// Draws the records of inputs and writes each to a file, in a thread of its own.
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
-import { parentPort, workerData } from 'node:worker_threads';
-import { linesOf } from '../../market/exchange/records.ts';
+import { parentPort } from 'node:worker_threads';
+import { linesOf } from '../../market/exchange/records/records.ts';
 import type { ExchangeAnswer, ExchangeTask } from './exchangeFile.ts';
 
 /** Characters that are written at once. */
@@ -28,4 +28,4 @@ function write({ path, wanted }: ExchangeTask): ExchangeAnswer {
   return { records: lines - 1, bytes };
 }
 
-parentPort?.postMessage(write(workerData as ExchangeTask));
+parentPort?.on('message', (task: ExchangeTask) => parentPort?.postMessage(write(task)));

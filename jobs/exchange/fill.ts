@@ -22,7 +22,7 @@ import { inputOf } from '../../market/inputs/inputs.ts';
 import { eraseBefore } from '../../pipeline/edit/erase.ts';
 import type { IngestServices, Load } from '../../pipeline/conform/load.ts';
 import type { Runner } from '../run/runner.ts';
-import { writeRecords } from './exchangeFile.ts';
+import { type ExchangeWriter, exchangeWriter } from './exchangeFile.ts';
 import { type Loaded, loadedAt, readLoaded, saveLoaded } from './standing.ts';
 
 interface ExchangeParts {
@@ -57,14 +57,17 @@ const ORDER: readonly InputId[] = [
   ...(['FX_RATES', 'TREASURY', 'RATES', 'ENERGY', 'MORTGAGE', 'ECONOMIC'] as const),
   ...(['CRYPTO_QUOTES', 'CRYPTO_BOOKS'] as const),
   ...(['PEERS', 'EARNINGS', 'INCOME', 'BALANCE_SHEET', 'CASH_FLOW', 'SENTIMENT'] as const),
+  ...(['EXCHANGE_STATS', 'OPTIONS', 'SENTIMENT_MINUTES'] as const),
   ...(['TRADES', 'QUOTES', 'INTRADAY_PRICES'] as const),
 ];
 /** The newest session's take the place of those before. */
 const TICKS: ReadonlySet<InputId> = new Set(['TRADES', 'QUOTES']);
+/** Of the newest sessions that have closed: they take the place of those before, too. */
+const NEWEST: ReadonlySet<InputId> = new Set(['OPTIONS', 'SENTIMENT_MINUTES']);
 /** Those of which only later days are missing. */
 const BY_DAY: ReadonlySet<InputId> = new Set<InputId>([
   ...(['HISTORICAL_PRICES', 'INTRADAY_PRICES', 'FX_RATES'] as const),
-  ...(['TREASURY', 'RATES', 'ENERGY', 'MORTGAGE', 'ECONOMIC'] as const),
+  ...(['TREASURY', 'RATES', 'ENERGY', 'MORTGAGE', 'ECONOMIC', 'EXCHANGE_STATS'] as const),
 ]);
 
 export function makeExchange(parts: ExchangeParts): Exchange {
@@ -100,13 +103,14 @@ async function fill(parts: ExchangeParts, standing: Standing, signal: AbortSigna
   const { database, lake, shape } = parts;
   const { minutes, openMs } = hoursOf(standing.opened);
   const now = loadedAt(standing, openMs + minutes * 60_000, shape.symbols);
+  await using writer = exchangeWriter();
   for (const input of ORDER) {
     const loaded = await readLoaded(database);
     const known = loaded[input];
     const dataset = lake.directory.dataset(CORE, input);
     const isOurs = dataset === undefined ? known === undefined : isStandIn(dataset);
     if (!isOurs || (known !== undefined && isUpToDate(input, known, now))) continue;
-    if (await loadInput(input, known, { parts, standing, signal })) {
+    if (await loadInput(input, known, { parts, standing, signal, writer })) {
       await saveLoaded(database, { ...loaded, [input]: now });
     }
   }
@@ -121,13 +125,14 @@ interface Filling {
   readonly parts: ExchangeParts;
   readonly standing: Standing;
   readonly signal: AbortSignal;
+  readonly writer: ExchangeWriter;
 }
 
 /** Whether it is loaded; one that its owner replaced meanwhile is not. */
 async function loadInput(
   input: InputId,
   known: Loaded | undefined,
-  { parts, signal, standing }: Filling,
+  { parts, signal, standing, writer }: Filling,
 ): Promise<boolean> {
   const { folder, disk, lake, runner, shape } = parts;
   const goesOn = BY_DAY.has(input) && known?.symbols === shape.symbols;
@@ -136,7 +141,7 @@ async function loadInput(
   const accountId = lake.directory.workspace(CORE)?.accountId ?? '';
   let jobId: string | undefined;
   try {
-    const { bytes, records } = await writeRecords({ path, wanted }, signal);
+    const { bytes, records } = await writer.write({ path, wanted }, signal);
     const there = lake.directory.dataset(CORE, input);
     if (there !== undefined && !isStandIn(there)) return false;
     if (records > 0) {
@@ -166,7 +171,7 @@ function howToLoad(input: InputId): Omit<Load, 'dataset' | 'path' | 'workspace'>
     source: STAND_IN_SOURCE,
     duplicates: 'ignore',
     rejectsMax: 0,
-    overwrite: TICKS.has(input),
+    overwrite: TICKS.has(input) || NEWEST.has(input),
     standIn: { description, historyDays: HISTORY_DAYS },
   };
 }

@@ -1,6 +1,6 @@
 // Days and times as people read them in answers (INTERFACE.md 1): in words of the exchange's zone.
 import { Temporal } from 'temporal-polyfill';
-import { dayIn, endOfDay } from '../../query/time/dates.ts';
+import { dayIn, endOfDay, startOfDay } from '../../query/time/dates.ts';
 import type { Day } from '../../query/time/days.ts';
 
 /** Where the exchange's clock stands. */
@@ -44,6 +44,9 @@ const local = (ms: number): Temporal.ZonedDateTime =>
 
 /** The exchange's day of an instant. */
 export const dayAt = (ms: number): Day => dayIn(ms, ZONE);
+
+/** First instant of the exchange's day, epoch milliseconds. */
+export const startOfToday = (nowMs: number): number => startOfDay(dayAt(nowMs), ZONE);
 
 /** First instant of the exchange's next day, epoch milliseconds. */
 export const endOfToday = (nowMs: number): number => endOfDay(dayAt(nowMs), ZONE);

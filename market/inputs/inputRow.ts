@@ -36,7 +36,10 @@ export type InputId =
   | 'ENERGY'
   | 'MORTGAGE'
   | 'ECONOMIC'
-  | 'SENTIMENT';
+  | 'SENTIMENT'
+  | 'SENTIMENT_MINUTES'
+  | 'OPTIONS'
+  | 'EXCHANGE_STATS';
 
 export interface Input {
   /** Of its dataset in CORE. */

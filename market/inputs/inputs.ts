@@ -14,7 +14,9 @@ import {
   text,
 } from './inputRow.ts';
 import { MONEY } from './moneyInputs.ts';
-import { SENTIMENT } from './sentimentInput.ts';
+import { EXCHANGE_STATS } from './exchangeInput.ts';
+import { OPTIONS } from './optionInput.ts';
+import { SENTIMENT, SENTIMENT_MINUTES } from './sentimentInput.ts';
 import { STATEMENTS } from './statements.ts';
 
 const COMPANY: Input = {
@@ -254,6 +256,9 @@ export const INPUTS: readonly Input[] = [
   ...STATEMENTS,
   ...MONEY,
   SENTIMENT,
+  SENTIMENT_MINUTES,
+  OPTIONS,
+  EXCHANGE_STATS,
 ];
 
 const BY_ID: ReadonlyMap<string, Input> = new Map(INPUTS.map((input) => [input.id, input]));

@@ -45,6 +45,8 @@ const SERIES: Usual = {
   value: ['observation rate price close yield'],
 };
 
+const MOOD: Usual = { symbol: TICKER.slice(0, 2), date: DAY, sentiment: ['score', 'mood'] };
+
 const USUAL: Readonly<Record<InputId, Usual>> = {
   HISTORICAL_PRICES: {
     ...BAR,
@@ -144,7 +146,22 @@ const USUAL: Readonly<Record<InputId, Usual>> = {
   ENERGY: SERIES,
   MORTGAGE: SERIES,
   ECONOMIC: SERIES,
-  SENTIMENT: { symbol: TICKER.slice(0, 2), date: DAY, sentiment: ['score', 'mood'] },
+  SENTIMENT: MOOD,
+  SENTIMENT_MINUTES: { ...MOOD, minute: ['time', 'min'] },
+  OPTIONS: {
+    symbol: ['underlying underlyingsymbol underlyingticker root', 'ticker'],
+    id: ['contract contractsymbol contractid occsymbol optionsymbol contractname'],
+    lastUpdated: ['tradedate quotedate asof', 'date'],
+    expirationDate: ['expiration expiry expirydate expires'],
+    strikePrice: ['strike'],
+    side: ['callput putcall cp optiontype right'],
+    contractSize: ['multiplier sharespercontract'],
+    closingPrice: ['close lastprice last', 'settlement price'],
+    openInterest: ['oi'],
+    bid: ['bidprice'],
+    ask: ['askprice offer'],
+  },
+  EXCHANGE_STATS: { date: DAY, notional: ['value turnover'], symbolsTraded: ['symbols'] },
   PEERS: { symbol: TICKER.slice(0, 2), peer: ['peersymbol peerticker'] },
 };
 

@@ -1,5 +1,6 @@
 // What a market type is asked for, and what it must read of the inputs to answer.
 import type { Day } from '../../query/time/days.ts';
+import type { OptionSide } from '../derive/optionChain.ts';
 import type { Row } from '../derive/values.ts';
 import type { InputId } from '../inputs/inputRow.ts';
 
@@ -32,6 +33,9 @@ export interface Options {
   readonly input4?: number | undefined;
   readonly lastIndicator?: boolean | undefined;
   readonly indicatorOnly?: boolean | undefined;
+  /** Of options: a day, YYYYMMDD, or a month, YYYYMM. */
+  readonly expiration?: string | undefined;
+  readonly side?: OptionSide | undefined;
 }
 
 export interface Ask {

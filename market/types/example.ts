@@ -11,8 +11,8 @@ import { type MarketType, marketType } from './marketTypes.ts';
 const NOW_MS = Date.parse('2026-01-30T21:30:00Z');
 const TODAY = '2026-01-30';
 
-/** Two bars are an average. */
-const OPTIONS = { indicator: 'sma', input1: 2 };
+/** Two bars are an average; contracts tell more than their days. */
+const OPTIONS = { indicator: 'sma', input1: 2, expiration: '202602' };
 
 const ASK: Ask = { symbol: 'MSFT', nowMs: NOW_MS, untilMs: NOW_MS, today: TODAY, options: OPTIONS };
 

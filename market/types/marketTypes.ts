@@ -2,6 +2,7 @@
 // that clients of the original know (INTERFACE.md 0.3).
 import type { InputId } from '../inputs/inputRow.ts';
 import type { Ask, Need, Options, Read } from './ask.ts';
+import { CONTRACTS_MOST, moodNeeds, MOODS_MOST, moods, optionNeeds, options } from './chains.ts';
 import {
   chart,
   chartNeeds,
@@ -42,7 +43,7 @@ type Charge =
     };
 
 /** What may follow the type in a path. */
-type Part = 'none' | 'range' | 'attribute' | 'indicator';
+type Part = 'none' | 'range' | 'attribute' | 'indicator' | 'expiration' | 'day';
 
 export interface MarketType {
   readonly name: string;
@@ -98,6 +99,10 @@ function paidRows(rows: readonly unknown[]): number {
   }
   return [...days.values()].reduce((sum, count) => sum + Math.min(count, MINUTES_PAID), others);
 }
+
+const rowsOfInput = (input: InputId, most: number): Charge => ({
+  ...{ kind: 'rows', of: () => input, share: () => 1, paid: ({ length }) => length, most },
+});
 
 const OF_DAYS = ['range', 'from', 'to', 'on', 'sort', 'last'] as const;
 const OF_MINUTES = [
@@ -253,7 +258,8 @@ export const MARKET_TYPES: readonly MarketType[] = [
   },
   {
     name: 'advanced-stats',
-    summary: 'stats, and what the statements of four quarters make of them; null where they do not tell.',
+    summary:
+      'stats, and what the statements of four quarters make of them; null where they do not tell.',
     of: ['HISTORICAL_PRICES'],
     loadedAs: 'ADVANCED_STATS',
     shape: 'object',
@@ -289,6 +295,31 @@ export const MARKET_TYPES: readonly MarketType[] = [
     charge: each(1, 'EFFECTIVE_SPREAD'),
     needs: spreadNeeds,
     answer: spreads,
+  },
+  {
+    name: 'options',
+    summary:
+      'Days on which options expire; `/options/{expiration}` (YYYYMMDD, or YYYYMM) their contracts, ' +
+      '`/options/{expiration}/{side}` calls or puts.',
+    of: ['OPTIONS'],
+    shape: 'list',
+    options: [],
+    part: 'expiration',
+    charge: rowsOfInput('OPTIONS', CONTRACTS_MOST),
+    needs: optionNeeds,
+    answer: options,
+  },
+  {
+    name: 'sentiment-minute',
+    summary:
+      'Sentiment of the minutes of a day, the newest by default: `/sentiment/minute/{YYYYMMDD}`.',
+    of: ['SENTIMENT_MINUTES'],
+    shape: 'list',
+    options: ['on'],
+    part: 'day',
+    charge: rowsOfInput('SENTIMENT_MINUTES', MOODS_MOST),
+    needs: moodNeeds,
+    answer: moods,
   },
 ];
 

@@ -4,12 +4,14 @@ import { endOfMinute } from '../derive/minuteBars.ts';
 import { instantIn, type Row } from '../derive/values.ts';
 import { endOfToday } from '../derive/words.ts';
 import type { Ask, Need, Read } from './ask.ts';
+import { moodOver } from './chains.ts';
 
 /** When records of an input happened; others do not come with the clock. */
 const INSTANTS: Readonly<Partial<Record<Need['input'], (row: Row) => number>>> = {
   TRADES: (row) => instantIn(row, 'time'),
   QUOTES: (row) => instantIn(row, 'time'),
   INTRADAY_PRICES: endOfMinute,
+  SENTIMENT_MINUTES: moodOver,
 };
 
 /** The first instant after now at which an answer may be another one, epoch milliseconds. */

@@ -38,6 +38,18 @@ afterAll(async () => {
 type Shows = readonly string[] | 'number' | 'texts' | 'lists' | 'none' | 'any';
 type Row = readonly [method: string, options: Options, path: string, shows: Shows];
 
+const CONTRACT = [
+  'symbol',
+  'id',
+  'expirationDate',
+  'strikePrice',
+  'closingPrice',
+  'side',
+  'bid',
+  'ask',
+];
+const OF_ALL = { symbol: undefined };
+
 const ROWS: readonly Row[] = [
   ['quote', {}, '/stock/{s}/quote', ['symbol', 'latestPrice', 'week52High', 'isUSMarketOpen']],
   ['price', {}, '/stock/{s}/price', 'number'],
@@ -122,6 +134,38 @@ const ROWS: readonly Row[] = [
   ['gdp', {}, '/time-series/ECONOMIC/A191RL1Q225SBEA?calendar=false&limit=1', ['value']],
   ['creditcard', {}, '/time-series/RATES/TERMCBCCALLNS?calendar=false&limit=1', ['value']],
   ['us30', {}, '/time-series/MORTGAGE/MORTGAGE30US?calendar=false&limit=1', ['key', 'value']],
+  ['optionExpirations', {}, '//stock/{s}/options', 'texts'],
+  ['stockOptions', { expiration: '20260220' }, '/stock/{s}/options/20260220', CONTRACT],
+  [
+    ...(['stockOptions', { expiration: '202603', side: 'put' }] as const),
+    ...(['/stock/{s}/options/202603/put', CONTRACT] as const),
+  ],
+  ['optionsSymbols', {}, '/ref-data/options/symbols', ['{s}']],
+  ['optionsSymbolsList', {}, '/ref-data/options/symbols?filter=symbol', 'texts'],
+  ['sentiment', { type: 'daily' }, '/stock/{s}/sentiment/daily/', ['sentiment', 'totalScores']],
+  ['sentiment', { type: 'minute' }, '/stock/{s}/sentiment/minute/', ['sentiment', 'minute']],
+  [
+    ...(['sentiment', { type: 'minute', date: '20260129' }] as const),
+    ...(['/stock/{s}/sentiment/minute/20260129', ['positive', 'negative', 'minute']] as const),
+  ],
+  ['systemStats', {}, '/stats/intraday', ['volume', 'symbolsTraded', 'notional', 'marketShare']],
+  ['recent', {}, '/stats/recent', ['date', 'volume', 'routedVolume', 'litVolume', 'isHalfday']],
+  ['records', {}, '/stats/records', ['volume', 'symbolsTraded', 'routedVolume', 'notional']],
+  ['summary', {}, '/stats/historical', ['averageDailyVolume', 'uniqueSymbolsTraded']],
+  ['summary', { date: '202511' }, '/stats/historical?date=202511', ['averageMarketShare']],
+  ['daily', {}, '/stats/historical/daily', ['date', 'volume', 'marketShare']],
+  ['daily', { last: 3 }, '/stats/historical/daily?last=3', ['date', 'volume']],
+  ['daily', { date: '20260129' }, '/stats/historical/daily?date=20260129', ['date', 'volume']],
+  ['iexHist', {}, '/hist', 'none'],
+  ['iexHist', { date: '20260129' }, '/hist?date=20260129', 'none'],
+  ['upcomingEvents', OF_ALL, '/stock/market/upcoming-events', ['ipos', 'dividends', 'splits']],
+  ['upcomingEarnings', OF_ALL, '/stock/market/upcoming-earnings', 'any'],
+  ['upcomingDividends', OF_ALL, '/stock/market/upcoming-dividends', 'any'],
+  ['upcomingSplits', OF_ALL, '/stock/market/upcoming-splits', 'any'],
+  [
+    ...(['upcomingEvents', { exactDate: '20260210' }] as const),
+    ...(['/stock/market/upcoming-events?symbols={s}?exactDate=20260210', ['dividends']] as const),
+  ],
 ];
 
 for (const [method, options, path, shows] of ROWS) {
@@ -143,3 +187,61 @@ for (const [method, options, path, shows] of ROWS) {
     }
   });
 }
+
+type Members = Readonly<Record<string, number> & { id: string; side: string; symbol: string }>;
+
+async function told<T = readonly Members[]>(method: string, ...options: Options[]): Promise<T> {
+  const asked = client[method] as ((...options: Options[]) => Promise<unknown>) | undefined;
+  assert.ok(asked !== undefined, method);
+  return (await asked.apply(client, options)) as T;
+}
+
+test('a chain agrees with its share, its names and its days', async () => {
+  const [symbol = ''] = symbols;
+  const chain = await told('stockOptions', { symbol, expiration: '20260417' });
+  const [calls, puts] = ['call', 'put'].map((side) => chain.filter((one) => one.side === side));
+  expect([calls?.length, puts?.length]).toEqual([11, 11]);
+  const price = await told<number>('price', { symbol });
+  // 77 days at 3 % a year.
+  const worth = Math.exp((-0.03 * 77) / 365);
+  for (const [at, call] of (calls ?? []).entries()) {
+    const strike = call['strikePrice'] ?? 0;
+    const parity = (call['closingPrice'] ?? 0) - (puts?.[at]?.['closingPrice'] ?? 0);
+    expect(Math.abs(parity - (price - strike * worth))).toBeLessThan(0.011);
+  }
+  const named = { underlyingSymbol: symbol, expiration: '20260417' };
+  expect(await told<unknown>('optionsSymbolsList', named)).toEqual(chain.map(({ id }) => id));
+  const [{ id: contract } = { id: '' }] = chain;
+  const [day] = await told('options', { contract }, {});
+  expect(day?.['closingPrice']).toBe(chain[0]?.['closingPrice']);
+  const expired = { underlyingSymbol: symbol, includeExpired: true };
+  expect((await told('optionsSymbols', expired)).length).toBe(4 * 22);
+});
+
+test('minutes are the mood of their day', async () => {
+  const [symbol = ''] = symbols;
+  const minutes = await told('sentiment', { symbol, type: 'minute', date: '20260129' });
+  const day = await told<Members>('sentiment', { symbol, type: 'daily', date: '20260129' });
+  const sum = minutes.reduce((all, one) => all + (one['totalScores'] ?? 0), 0);
+  expect([sum, sum > 0]).toEqual([day['totalScores'], true]);
+});
+
+test('the exchange is the sum of its symbols', async () => {
+  const [newest, before] = await told('daily', { last: 2 });
+  const previous = await told<Readonly<Record<string, Members>>>('marketPrevious', {});
+  const sum = Object.values(previous).reduce((all, one) => all + (one['volume'] ?? 0), 0);
+  expect(before?.['volume']).toBe(sum);
+  // The session is over: its trades are its day.
+  const intraday = await told<Readonly<Record<string, Members>>>('systemStats', {});
+  expect(intraday['volume']?.['value']).toBe(newest?.['volume']);
+  const records = await told<Readonly<Record<string, Members>>>('records', {});
+  expect(records['volume']?.['previousDayValue']).toBe(newest?.['volume']);
+  const [recent] = await told('recent', {});
+  expect({ ...recent, isHalfday: 0 }).toEqual(newest);
+});
+
+test('what comes of all is what comes of each kind', async () => {
+  const events = await told<Readonly<Record<string, readonly Members[]>>>('upcomingEvents', {});
+  expect(events['dividends']).toEqual(await told('upcomingDividends', {}));
+  expect(events['splits']).toEqual(await told('upcomingSplits', {}));
+});

@@ -40,6 +40,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'symbology',
     'money',
     'exchange',
+    'exchange/records',
   ],
   jobs: [
     'run',

@@ -90,6 +90,7 @@ const POINTS: readonly string[] = [
 const WIDE: readonly string[] = [
   '/stock/market/list/mostactive',
   '/stock/market/volume',
+  '/stats/intraday',
   '/stock/market/sector-performance',
   '/stock/market/collection/list?collectionName=mostactive',
   '/stock/market/batch?symbols=AAA&types=quote,intraday-prices',
@@ -208,6 +209,47 @@ test('an input that may not be read is as if it were not there', async () => {
   assert.equal((await ask('/ref-data/isin?isin=US0378331005', world.other)).status, 401);
   const points = await ask('/data-points/AAA', world.other);
   assert.equal(points.status, 404, points.text);
+});
+
+test('options, moods and figures of the exchange follow the access of their inputs', async () => {
+  nowMs = NOW_MS;
+  await load(
+    'OPTIONS',
+    'symbol,id,lastUpdated,expirationDate,strikePrice,side,closingPrice\n' +
+      'AAA,AAA20240315C00010000,2024-02-28,2024-03-15,10,call,1.5\n',
+  );
+  await load('EXCHANGE_STATS', 'date,volume\n2024-02-28,4242\n');
+  await load(
+    'SENTIMENT_MINUTES',
+    'symbol,date,minute,sentiment\nAAA,2024-02-29,1345,0.1\nAAA,2024-02-29,1344,0.2\n',
+  );
+  const routes: readonly (readonly [path: string, told: RegExp])[] = [
+    ['/stock/AAA/options', /20240315/],
+    ['/stock/AAA/options/202403/call', /1\.5/],
+    ['/ref-data/options/symbols', /AAA/],
+    ['/ref-data/options/symbols/AAA', /AAA20240315C00010000/],
+    ['/options/AAA20240315C00010000/chart', /1\.5/],
+    ['/stats/recent', /4242/],
+    ['/stats/records', /4242/],
+    ['/stats/historical?date=202402', /4242/],
+    ['/stats/historical/daily', /4242/],
+    ['/stock/AAA/sentiment/minute', /0\.1/],
+  ];
+  for (const [path, told] of routes) assert.match((await ask(path, world.other)).text, told, path);
+  // The minute that ended less than a quarter of an hour ago is not told.
+  await change('SENTIMENT_MINUTES', { level: 'open', delayMinutes: 15 });
+  const moods = async (token: string): Promise<readonly unknown[]> =>
+    JSON.parse((await ask('/stock/AAA/sentiment/minute', token)).text) as readonly unknown[];
+  assert.deepEqual([(await moods(world.owner)).length, (await moods(world.other)).length], [2, 1]);
+  for (const dataset of ['OPTIONS', 'EXCHANGE_STATS', 'SENTIMENT_MINUTES']) {
+    await change(dataset, { level: 'restricted' });
+  }
+  for (const [path, told] of routes) {
+    assert.equal((await ask(path, world.other)).status, 401, path);
+    assert.match((await ask(path, world.owner)).text, told, path);
+  }
+  await change('TRADES', { level: 'restricted' });
+  assert.equal((await ask('/stats/intraday', world.other)).status, 401);
 });
 
 interface Answered {

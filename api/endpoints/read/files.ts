@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import { answerDownload, answerOnce } from '../../publications/downloads.ts';
 import { entryOf, infoOf } from '../../publications/fileTypeView.ts';
+import { answerHist } from '../../publications/hist.ts';
 import { fileTypeOf, readableFileTypes } from '../../publications/readable.ts';
 import { callerOf } from '../../auth/access.ts';
 import { METERING_PARAMETERS } from '../../read/metering.ts';
@@ -72,6 +73,18 @@ export const downloadFile: Endpoint = {
   ],
   answer: Type.String({ description: 'After the redirect: the file.' }),
   handle: answerDownload,
+};
+
+export const listRecordings: Endpoint = {
+  ...ROW,
+  id: 'getHist',
+  path: '/hist',
+  summary:
+    'Recordings of feeds, by day: the files that CORE publishes by date as TOPS, DEEP or DPLS; with date ' +
+    'those of the day.',
+  parameters: [{ kind: 'day', name: 'date', help: 'The day.' }],
+  answer: Type.Unknown(),
+  handle: answerHist,
 };
 
 export const getFileOnce: Endpoint = {

@@ -44,6 +44,9 @@ export interface Target {
   readonly type: string;
   readonly jobId: string;
   readonly attribute: string;
+  /** Of options. */
+  readonly expiration: string;
+  readonly contract: string;
   /** A name that nothing has yet. */
   readonly newId: string;
   readonly accountId: string;
@@ -231,6 +234,16 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   convertFx: { ...EMPTY_OF_CORE, query: () => 'symbols=USDCAD&amount=7' },
   getFxHistorical: { ...EMPTY_OF_CORE, query: () => 'symbols=USDCAD' },
   getFxRate: { reach: 'core', metered: true },
+  getIntradayStats: { reach: 'core' },
+  getRecentStats: { reach: 'core' },
+  getRecordStats: { reach: 'core' },
+  getHistoricalStats: { reach: 'core' },
+  getDailyStats: { reach: 'core' },
+  // No world publishes a feed: which are told is in test/http/exchange.http.
+  getHist: { reach: 'core' },
+  getOptionMonths: EMPTY_OF_CORE,
+  getOptionSymbols: { ...EMPTY_OF_CORE, answers: 404 },
+  getOptionChart: { reach: 'core', metered: true, answers: 404 },
   getCrypto: { reach: 'core', metered: true, answers: 404 },
   createReplay: {
     ...{ reach: 'core', answers: 404 },

@@ -2,7 +2,7 @@
 // again by plain loops of its own.
 import type { InputId } from '../../../market/inputs/inputRow.ts';
 import { type ExchangeShape, standingAt } from '../../../market/exchange/exchange.ts';
-import { linesOf } from '../../../market/exchange/records.ts';
+import { linesOf } from '../../../market/exchange/records/records.ts';
 import { addDays, type Day } from '../../../query/time/days.ts';
 
 type Row = Readonly<Record<string, string>>;
@@ -35,7 +35,7 @@ export function rowsOf(
 
 const cents = (text: string | undefined): number => Math.round(Number(text) * 100);
 
-function grouped(rows: readonly Row[], ...names: readonly string[]): Map<string, Row[]> {
+export function grouped(rows: readonly Row[], ...names: readonly string[]): Map<string, Row[]> {
   const groups = new Map<string, Row[]>();
   for (const row of rows) {
     const group = names.map((name) => row[name]).join(' ');

@@ -1,8 +1,8 @@
 // Earnings, statements and peers of the invented companies as CSV.
-import { inputOf } from '../inputs/inputs.ts';
-import { type Drawn, histories } from './drawn.ts';
-import type { Listing } from './listings.ts';
-import { type Amounts, type Report, reportsOf } from './statements.ts';
+import { inputOf } from '../../inputs/inputs.ts';
+import { type Drawn, histories } from '../drawn.ts';
+import type { Listing } from '../listings.ts';
+import { type Amounts, type Report, reportsOf } from '../statements.ts';
 
 /** Quarters and years of which statements are kept. */
 const QUARTERS_KEPT = 12;

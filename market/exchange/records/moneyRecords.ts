@@ -1,11 +1,11 @@
 // Currencies, crypto currencies and series of the economy, as invented as the rest: walks that go on from
 // session to session.
-import { sessionsBetween } from '../../query/time/calendar.ts';
-import { addDays, type Day } from '../../query/time/days.ts';
-import type { Drawn } from './drawn.ts';
-import { drawsFor } from './draws.ts';
-import { hoursOf, keptFrom } from './exchange.ts';
-import { FOUNDED } from './listings.ts';
+import { sessionsBetween } from '../../../query/time/calendar.ts';
+import { addDays, type Day } from '../../../query/time/days.ts';
+import type { Drawn } from '../drawn.ts';
+import { drawsFor } from '../draws.ts';
+import { hoursOf, keptFrom } from '../exchange.ts';
+import { FOUNDED } from '../listings.ts';
 
 interface Walk {
   readonly name: string;

@@ -1,10 +1,10 @@
 // The exchange's records as CSV, one input at a time: a header, then a line a record.
-import type { Day } from '../../query/time/days.ts';
-import { addDays } from '../../query/time/days.ts';
-import type { InputId } from '../inputs/inputRow.ts';
-import { hoursOf, keptFrom } from './exchange.ts';
-import { type Drawn, drawnOf, histories, type Wanted } from './drawn.ts';
-import { type History, historyOf } from './history.ts';
+import type { Day } from '../../../query/time/days.ts';
+import { addDays } from '../../../query/time/days.ts';
+import type { InputId } from '../../inputs/inputRow.ts';
+import { hoursOf, keptFrom } from '../exchange.ts';
+import { type Drawn, drawnOf, histories, type Wanted } from '../drawn.ts';
+import { type History, historyOf } from '../history.ts';
 import {
   balanceLines,
   cashLines,
@@ -12,14 +12,16 @@ import {
   incomeLines,
   peerLines,
 } from './statementRecords.ts';
-import { reportsOf, sharesAt } from './statements.ts';
-import { type Listing, SECTORS } from './listings.ts';
-import { minutesOf } from './minutes.ts';
+import { reportsOf, sharesAt } from '../statements.ts';
+import { type Listing, SECTORS } from '../listings.ts';
+import { minutesOf } from '../minutes.ts';
 import { coinBookLines, coinLines, rateLines, seriesLines } from './moneyRecords.ts';
-import { newestTrades } from './ticks.ts';
-import { detailOf, tradesOf } from './trades.ts';
-import { sentimentLines } from './sentimentRecords.ts';
-import { VENUES } from './venues.ts';
+import { newestTrades } from '../ticks.ts';
+import { detailOf, tradesOf } from '../trades.ts';
+import { optionLines } from './optionRecords.ts';
+import { sentimentLines, sentimentMinuteLines } from './sentimentRecords.ts';
+import { exchangeLines } from './statsRecords.ts';
+import { VENUES } from '../venues.ts';
 
 export function* linesOf(wanted: Wanted): Generator<string> {
   yield* LINES[wanted.input](drawnOf(wanted));
@@ -51,6 +53,9 @@ const LINES: Readonly<Record<InputId, Lines>> = {
   MORTGAGE: seriesLines('MORTGAGE'),
   ECONOMIC: seriesLines('ECONOMIC'),
   SENTIMENT: sentimentLines,
+  SENTIMENT_MINUTES: sentimentMinuteLines,
+  OPTIONS: optionLines,
+  EXCHANGE_STATS: exchangeLines,
 };
 
 const EXCHANGE_CODE = 'SYN';

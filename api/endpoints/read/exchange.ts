@@ -1,0 +1,116 @@
+// The exchange as a whole: what was traded on it, and which options there are.
+import { Type } from 'typebox';
+import {
+  answerDaily,
+  answerHistorical,
+  answerIntraday,
+  answerRecent,
+  answerRecords,
+} from '../../reference/exchangeStats.ts';
+import { FIXED_PARAMETERS } from '../../reference/fixedPrice.ts';
+import { answerOptionMonths, answerOptionSymbols } from '../../reference/optionSymbols.ts';
+import type { Call, Endpoint } from '../../request/endpoint.ts';
+import type { Parameter } from '../../request/parameters.ts';
+import { Failure } from '../../../store/base/failure.ts';
+import { CORE } from '../../../store/datasets/datasets.ts';
+import { timeSeries } from './read.ts';
+
+const STATS = {
+  method: 'GET',
+  token: 'publishable',
+  failures: 'data',
+  weight: 'free',
+  inTest: true,
+  parameters: FIXED_PARAMETERS,
+  formats: ['jsonl', 'csv', 'psv'],
+} as const satisfies Partial<Endpoint>;
+
+const OBJECT = Type.Object({}, { additionalProperties: true });
+const ROWS = Type.Array(OBJECT);
+
+const DATED = /^(\d{4}(0[1-9]|1[0-2])|\d{8}|\d{4}-\d{2}-\d{2})$/;
+const dated = (help: string): Parameter => ({
+  ...{ kind: 'text', name: 'date', pattern: DATED, help },
+  rule: 'must be a day, YYYYMMDD, or a month, YYYYMM',
+});
+
+const LAST: Parameter = {
+  ...{ kind: 'integer', name: 'last', least: 1, most: 90 },
+  help: 'The last n days; not with date.',
+};
+
+export const EXCHANGE_ENDPOINTS: readonly Endpoint[] = [
+  {
+    ...{ ...STATS, id: 'getIntradayStats', path: '/stats/intraday' },
+    summary: 'Volume, symbols and value of the trades of the newest day.',
+    answer: OBJECT,
+    handle: answerIntraday,
+  },
+  {
+    ...{ ...STATS, id: 'getRecentStats', path: '/stats/recent' },
+    summary: 'The days of this month, five at least, newest first: those of input EXCHANGE_STATS.',
+    answer: ROWS,
+    handle: answerRecent,
+  },
+  {
+    ...{ ...STATS, id: 'getRecordStats', path: '/stats/records' },
+    summary: 'The greatest days that there were, the last one, and the average of thirty.',
+    answer: OBJECT,
+    handle: answerRecords,
+  },
+  {
+    ...{ ...STATS, id: 'getHistoricalStats', path: '/stats/historical' },
+    summary: 'A month in averages, the last one that is over by default.',
+    parameters: [dated('The month, YYYYMM, or a day of it.'), ...FIXED_PARAMETERS],
+    answer: ROWS,
+    handle: answerHistorical,
+  },
+  {
+    ...{ ...STATS, id: 'getDailyStats', path: '/stats/historical/daily' },
+    summary: 'Days as stats/recent: the newest, the last n, one, or those of a month.',
+    parameters: [dated('A day, YYYYMMDD, or a month, YYYYMM.'), LAST, ...FIXED_PARAMETERS],
+    answer: ROWS,
+    handle: answerDaily,
+  },
+  {
+    ...{ ...STATS, id: 'getOptionMonths', path: '/ref-data/options/symbols' },
+    weight: '100 a call',
+    summary: 'Months in which options of each symbol expire, YYYYMM.',
+    answer: OBJECT,
+    handle: answerOptionMonths,
+  },
+  {
+    ...{ ...STATS, id: 'getOptionSymbols' },
+    path: '/ref-data/options/symbols/:symbol/:expiration?',
+    weight: '100 a call',
+    summary: 'Contracts of a symbol: of all expirations, or of a day or a month.',
+    parameters: [
+      { kind: 'boolean', name: 'includeExpired', help: 'Those that are over, too.' },
+      ...FIXED_PARAMETERS,
+    ],
+    answer: ROWS,
+    handle: answerOptionSymbols,
+  },
+  {
+    ...{ ...timeSeries, id: 'getOptionChart', path: '/options/:contract/chart' },
+    summary: 'The days of one contract: the time series OPTIONS of it.',
+    handle: (call, services) => {
+      const there = services.lake.directory.dataset(CORE, OPTIONS) !== undefined;
+      if (!there) throw new Failure('NotFound');
+      return timeSeries.handle(ofContract(call), services);
+    },
+  },
+];
+
+const OPTIONS = 'OPTIONS';
+
+/** How a contract is named: symbol, day, C or P, and the strike in thousandths. */
+const CONTRACT = /^([^\d]{1,20})\d{6,8}[CP]\d{8}$/i;
+
+/** @throws Failure NotFound for what is no name of a contract. */
+function ofContract(call: Call): Call {
+  const contract = (call.path['contract'] ?? '').toUpperCase();
+  const key = CONTRACT.exec(contract)?.[1];
+  if (key === undefined) throw new Failure('NotFound');
+  return { ...call, path: { ...call.path, id: `${CORE}.${OPTIONS}`, key, subkey: contract } };
+}

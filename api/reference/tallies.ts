@@ -1,0 +1,49 @@
+// What is counted over a whole input of CORE: a database counts it, under the rights of who asks.
+import type { Row } from '../../market/derive/values.ts';
+import type { InputId } from '../../market/inputs/inputRow.ts';
+import { inputOf } from '../../market/inputs/inputs.ts';
+import { runSql } from '../../query/sql/run/run.ts';
+import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
+import { callerOf } from '../auth/access.ts';
+import type { MarketServices } from '../market/reading.ts';
+import type { Call, Services } from '../request/endpoint.ts';
+import { bindQuery, limitsOf } from '../sql/sql.ts';
+import { readableInput } from './known.ts';
+
+export type TallyServices = MarketServices & Pick<Services, 'database' | 'queries' | 'sql'>;
+
+/** Rows of one count. */
+const ROWS_MAX = 200_000;
+
+/** The owner's spelling of a property, quoted; of an input, its dataset. */
+type Spell = (name: string) => string;
+
+/** Nothing where the input is not there. @throws Failure of what the caller lacks to read it. */
+export async function tally(
+  call: Call,
+  services: TallyServices,
+  input: InputId,
+  question: (spell: Spell) => string,
+): Promise<readonly Row[]> {
+  const dataset = readableInput(call, services, input);
+  if (dataset === undefined) return [];
+  const text = question(spellingOf(dataset, input));
+  const bare = { ...call, query: {} };
+  const asked = { workspace: CORE, text, parameters: {} };
+  const bound = await bindQuery(bare, services, asked);
+  const limits = { ...limitsOf(callerOf(call.caller), services.settings), rowsMax: ROWS_MAX };
+  const { bytes } = await runSql(bound, 'json', services.sql, limits, call, 'never');
+  return JSON.parse(Buffer.from(bytes).toString('utf8')) as readonly Row[];
+}
+
+function spellingOf({ dataset, mapping, schema }: Dataset, input: InputId): Spell {
+  const names = new Map(Object.keys(schema.properties).map((name) => [name.toLowerCase(), name]));
+  const index = inputOf(input)?.mapping;
+  for (const part of ['key', 'subkey', 'date'] as const) {
+    const [theirs, own] = [mapping[part], index?.[part]];
+    if (theirs !== undefined && own !== undefined) names.set(own.toLowerCase(), theirs);
+  }
+  return (name) => quoted(name === input ? dataset : (names.get(name.toLowerCase()) ?? name));
+}
+
+const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``;

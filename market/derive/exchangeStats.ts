@@ -1,0 +1,100 @@
+// Figures of an exchange as a whole (INTERFACE.md 1 "stats (exchange)"), of a record a day.
+import type { Day } from '../../query/time/days.ts';
+import { dayIn, numberIn, rounded, type Row } from './values.ts';
+
+/** What is told of a day; half days as the original told them in each answer. */
+const dayOf = (row: Row, isHalfday: boolean | number) => ({
+  date: dayIn(row, 'date'),
+  volume: numberIn(row, 'volume'),
+  routedVolume: numberIn(row, 'routedVolume'),
+  marketShare: numberIn(row, 'marketShare'),
+  isHalfday,
+  litVolume: numberIn(row, 'litVolume'),
+});
+
+const isHalf = (row: Row): boolean => row['isHalfday'] === true;
+
+/** Days that are shown early in a month, too. */
+const RECENT_LEAST = 5;
+
+/** All days of the month, five at least, newest first. @param rows oldest first, as everywhere here */
+export function recentDays(rows: readonly Row[], today: Day): readonly object[] {
+  const ofMonth = rows.filter((row) => dayIn(row, 'date').startsWith(today.slice(0, 7))).length;
+  const shown = rows.slice(-Math.max(RECENT_LEAST, ofMonth));
+  return shown.toReversed().map((row) => dayOf(row, isHalf(row)));
+}
+
+/** Newest first. */
+export const dailyDays = (rows: readonly Row[]): readonly object[] =>
+  rows.toReversed().map((row) => dayOf(row, isHalf(row) ? 1 : 0));
+
+const RECORDS = ['volume', 'symbolsTraded', 'routedVolume', 'notional'] as const;
+const AVERAGED = 30;
+
+/** The greatest that there was of each, beside the last day and the average of thirty. */
+export function recordsOf(rows: readonly Row[]): Readonly<Record<string, object>> {
+  if (rows.length === 0) return {};
+  return Object.fromEntries(RECORDS.map((name) => [name, recordOf(rows, name)]));
+}
+
+function recordOf(rows: readonly Row[], name: (typeof RECORDS)[number]): object {
+  const best = rows.reduce<Row | undefined>((most, row) => {
+    const value = numberIn(row, name);
+    return value !== null && value > (numberIn(most, name) ?? -1) ? row : most;
+  }, undefined);
+  return {
+    recordValue: numberIn(best, name),
+    recordDate: best === undefined ? null : dayIn(best, 'date'),
+    previousDayValue: numberIn(rows.at(-1), name),
+    avg30Value: average(rows.slice(-AVERAGED), name, 2),
+  };
+}
+
+function average(rows: readonly Row[], name: string, decimals: number): number | null {
+  const values = rows.flatMap((row) => numberIn(row, name) ?? []);
+  if (values.length === 0) return null;
+  return rounded(values.reduce((sum, value) => sum + value, 0) / values.length, decimals);
+}
+
+/** What the original told of the sizes of orders and of who was traded: days do not tell it. */
+const UNTOLD = [
+  ...['averageOrderSize', 'averageFillSize', 'bin100Percent', 'bin101Percent', 'bin200Percent'],
+  ...['bin300Percent', 'bin400Percent', 'bin500Percent', 'bin1000Percent', 'bin5000Percent'],
+  ...['bin10000Percent', 'bin10000Trades', 'bin20000Trades', 'bin50000Trades', 'blockPercent'],
+  ...['selfCrossPercent', 'etfPercent', 'largeCapPercent', 'midCapPercent', 'smallCapPercent'],
+];
+
+/** A month in one object; none where it has no day. */
+export function monthOf(rows: readonly Row[]): readonly object[] {
+  if (rows.length === 0) return [];
+  const traded = rows.flatMap((row) => numberIn(row, 'symbolsTraded') ?? []);
+  return [
+    {
+      averageDailyVolume: average(rows, 'volume', 2),
+      averageDailyRoutedVolume: average(rows, 'routedVolume', 2),
+      averageMarketShare: average(rows, 'marketShare', 5),
+      uniqueSymbolsTraded: traded.length === 0 ? null : Math.max(...traded),
+      ...Object.fromEntries(UNTOLD.map((name) => [name, null])),
+    },
+  ];
+}
+
+interface Traded {
+  readonly volume: number;
+  readonly symbolsTraded: number;
+  readonly notional: number;
+  /** Epoch milliseconds. */
+  readonly lastUpdated: number;
+}
+
+/** Trades that are stored are all of them: nothing is sent on, and no other exchange has a share. */
+export function intradayOf({ lastUpdated, notional, symbolsTraded, volume }: Traded): object {
+  const of = (value: number): object => ({ value, lastUpdated });
+  return {
+    volume: of(volume),
+    symbolsTraded: of(symbolsTraded),
+    routedVolume: of(0),
+    notional: of(rounded(notional, 2)),
+    marketShare: of(1),
+  };
+}

@@ -1,0 +1,70 @@
+// The mood about the invented companies as CSV: it follows what their prices did. Messages of some minutes
+// make that of a day.
+import type { Bar } from '../history.ts';
+import { type Drawn, histories } from '../drawn.ts';
+import { drawsFor } from '../draws.ts';
+
+/** Days of which it is kept, and days of which its minutes are. */
+const DAYS_KEPT = 30;
+const MINUTE_DAYS = 5;
+/** A rise of a tenth is all good, a fall of a tenth all bad. */
+const ALL_GOOD = 0.1;
+const SCORES_LEAST = 10;
+const SCORES_RANGE = 90;
+/** Half hours of a session in which people write. */
+const MINUTES = ['0930', '1000', '1030', '1100', '1130', '1200', '1230'];
+/** Of the place of the draws among all that is drawn. */
+const MOODS = 12;
+
+const thousandth = (value: number): number => Math.round(value * 1000) / 1000;
+
+interface Mood {
+  readonly scores: number;
+  /** Share of good messages, in thousandths. */
+  readonly good: number;
+}
+
+function moodOf({ close, open, volume }: Bar): Mood {
+  const mood = Math.max(-1, Math.min(1, (close / open - 1) / ALL_GOOD));
+  return { scores: SCORES_LEAST + (volume % SCORES_RANGE), good: Math.round((mood + 1) * 500) };
+}
+
+/** As records have it: mood, messages, shares of good and of bad ones. */
+function columnsOf({ good, scores }: Mood): string {
+  const bad = 1000 - good;
+  return [thousandth((good - bad) / 1000), scores, good / 1000, bad / 1000].join(',');
+}
+
+export function* sentimentLines(drawn: Drawn): Generator<string> {
+  yield 'symbol,date,sentiment,totalScores,positive,negative\n';
+  for (const [{ symbol }, { bars }] of histories(drawn)) {
+    for (const bar of bars.slice(-DAYS_KEPT)) {
+      yield `${symbol},${bar.day},${columnsOf(moodOf(bar))}\n`;
+    }
+  }
+}
+
+export function* sentimentMinuteLines(drawn: Drawn): Generator<string> {
+  const { shape, standing } = drawn;
+  yield 'symbol,date,minute,sentiment,totalScores,positive,negative\n';
+  for (const [{ at, symbol }, { bars }] of histories(drawn)) {
+    const over = bars.filter(({ day }) => day <= standing.closed).slice(-MINUTE_DAYS);
+    for (const bar of over) {
+      for (const [place, mood] of minutesOf(shape.seed, at, bar).entries()) {
+        yield `${symbol},${bar.day},${MINUTES[place]},${columnsOf(mood)}\n`;
+      }
+    }
+  }
+}
+
+/** Two and two as far from the day's mood, each to one side: together they are the day's. */
+function minutesOf(seed: number, at: number, bar: Bar): readonly Mood[] {
+  const { good, scores } = moodOf(bar);
+  const { below } = drawsFor(seed, at, bar.session, MOODS);
+  const each = Math.floor(scores / MINUTES.length);
+  const pairs = Array.from({ length: (MINUTES.length - 1) / 2 }, () => {
+    const aside = below(Math.min(good, 1000 - good) + 1);
+    return [-aside, aside].map((one) => ({ scores: each, good: good + one }));
+  }).flat();
+  return [...pairs, { scores: scores - each * pairs.length, good }];
+}

@@ -1,0 +1,19 @@
+// The input of an exchange as a whole: what was traded on it, day by day.
+import { type Input, known, needed, number } from './inputRow.ts';
+
+export const EXCHANGE_STATS: Input = {
+  id: 'EXCHANGE_STATS',
+  title: 'What was traded on the exchange, one record a day',
+  mapping: { date: 'date' },
+  weight: 1,
+  properties: [
+    needed(['date', 'date', '2026-01-30', 'Trading day.']),
+    needed(['volume', 'number', 128_048_723, 'Shares traded.']),
+    known(['symbolsTraded', 'integer', 5500, 'Symbols that were traded.']),
+    number('routedVolume', 38_314_207, 'Shares that were sent on to other exchanges.'),
+    number('litVolume', 30_520_534, 'Shares traded against orders that were shown.'),
+    number('notional', 4_175_710_684.39, 'Sum of price times size, in the currency.'),
+    number('marketShare', 0.01769, 'Of the volume of the whole market, 0 to 1.'),
+    known(['isHalfday', 'boolean', false, 'Whether the day closed early.']),
+  ],
+};

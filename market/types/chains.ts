@@ -1,0 +1,62 @@
+// Types of contracts and of moods: options, sentiment-minute (INTERFACE.md 1).
+import { contractsOf, expirationsOf, openOn } from '../derive/optionChain.ts';
+import { endOfMinute } from '../derive/minuteBars.ts';
+import { dayIn, numberIn, type Row, textIn } from '../derive/values.ts';
+import { type Ask, between, type Need, newest, type Read } from './ask.ts';
+
+/** Contracts of one symbol: the longest chains of a day have about ten thousand. */
+export const CONTRACTS_MOST = 12_000;
+
+const contractsNeed = ({ symbol }: Ask): Need => newest('OPTIONS', symbol, CONTRACTS_MOST);
+
+export const optionNeeds = (ask: Ask): readonly Need[] => [contractsNeed(ask)];
+
+/** The days on which contracts expire; with an expiration its contracts, also one that is over. */
+export function options(ask: Ask, read: Read): readonly unknown[] {
+  const { expiration, side } = ask.options;
+  const contracts = contractsOf(read(contractsNeed(ask)));
+  if (expiration === undefined) return expirationsOf(openOn(contracts, ask.today), 8);
+  return contracts.filter(
+    (one) => one.expirationDate.startsWith(expiration) && (side === undefined || one.side === side),
+  );
+}
+
+/** Minutes of a day. */
+export const MOODS_MOST = 1_440;
+
+function moodsNeed({ options: { on }, symbol }: Ask): Need {
+  if (on !== undefined) return between('SENTIMENT_MINUTES', symbol, on, on);
+  return newest('SENTIMENT_MINUTES', symbol, MOODS_MOST);
+}
+
+export const moodNeeds = (ask: Ask): readonly Need[] => [moodsNeed(ask)];
+
+/** Of the day that is asked for, or of the newest one, as far as the caller may see. */
+export function moods(ask: Ask, read: Read): readonly object[] {
+  const seen = read(moodsNeed(ask)).filter((row) => !(moodOver(row) > ask.untilMs));
+  const last = seen.reduce((day, row) => (dayIn(row, 'date') > day ? dayIn(row, 'date') : day), '');
+  return seen
+    .filter((row) => dayIn(row, 'date') === last)
+    .map(moodOf)
+    .sort((one, other) => (one.minute < other.minute ? -1 : 1));
+}
+
+/** `0930` of `09:30` and `9:30` too. */
+const minuteIn = (row: Row): string =>
+  (textIn(row, 'minute') ?? '').replace(':', '').padStart(4, '0');
+
+/** When the minute is over, epoch milliseconds; NaN where it is none. */
+export function moodOver(row: Row): number {
+  const minute = minuteIn(row);
+  if (!/^([01]\d|2[0-3])[0-5]\d$/.test(minute)) return Number.NaN;
+  return endOfMinute({ ...row, minute: `${minute.slice(0, 2)}:${minute.slice(2)}` });
+}
+
+const moodOf = (row: Row) => ({
+  date: dayIn(row, 'date'),
+  minute: minuteIn(row),
+  sentiment: numberIn(row, 'sentiment'),
+  totalScores: numberIn(row, 'totalScores'),
+  positive: numberIn(row, 'positive'),
+  negative: numberIn(row, 'negative'),
+});
