@@ -77,10 +77,10 @@ export async function answerBacktest(call: Call, services: RuleServices): Promis
   const bars: InputId = range.step === 'minute' ? 'INTRADAY_PRICES' : 'HISTORICAL_PRICES';
   const readable = readableBars(call, services);
   const dataset = readable.get(bars);
-  if (dataset === undefined) throw new Failure('NotFound');
   const { endpoint, requestId } = call;
-  const premium = paysPremium(caller, dataset, services.lake);
-  const order = { requestId, endpoint, usageKey: 'BACKTEST', weight: dataset.weight, premium };
+  const premium = dataset !== undefined && paysPremium(caller, dataset, services.lake);
+  const barWeight = dataset?.weight ?? 1;
+  const order = { requestId, endpoint, usageKey: 'BACKTEST', weight: barWeight, premium };
   const days = numberOfDay(range.to) - numberOfDay(range.from) + 1;
   const most = over.length * days * (range.step === 'minute' ? MINUTES_OF_DAY : 1);
   const output = outputMethod(rule.body.output.method)?.weight ?? 0;
@@ -94,7 +94,12 @@ export async function answerBacktest(call: Call, services: RuleServices): Promis
     return bodyOf(view, instants.length, formatOf(call));
   });
   const moment = momentNow(services);
-  const made = { snapshot: moment.snapshot, moment, tag: undefined, datasets: [dataset] };
+  const made = {
+    snapshot: moment.snapshot,
+    moment,
+    tag: undefined,
+    datasets: dataset === undefined ? [] : [dataset],
+  };
   if (metering.kind === 'unread') return { ...metering, ...made, format: formatOf(call) };
   if (metering.kind === 'estimate')
     return { kind: 'json', value: metering.price, metering: 'free' };

@@ -28,7 +28,11 @@ export const RULE_BODY = Type.Object(
       }),
     ),
     type: Type.Optional(Type.Enum(['any', 'all'])),
-    ruleName: Type.String({ minLength: 1, maxLength: 200 }),
+    ruleName: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      pattern: '^[^\\u0000-\\u001f\\u007f]+$',
+    }),
     conditions: Type.Array(
       Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])),
       { minItems: 1, maxItems: CONDITIONS_MAX },

@@ -1,6 +1,6 @@
 // What rules read: quotes as they change, figures of days, and records of datasets; by a caller's rights.
 import type { NamedFact } from '../../jobs/rules/runningRule.ts';
-import type { RuleReader } from '../../jobs/rules/rules.ts';
+import type { RuleReader } from '../../jobs/rules/ruleGroup.ts';
 import { dayAt } from '../../market/derive/words.ts';
 import type { Row } from '../../market/derive/values.ts';
 import { type Facts, factsOf } from '../../market/rules/ruleFacts.ts';
@@ -126,7 +126,8 @@ function propertyKind(
   services: RuleServices,
 ): ValueKind | undefined {
   const { schema } = datasetOfFact(fact, caller, services);
-  const property = schema.properties[fact.fact];
+  const { properties } = schema;
+  const property = Object.hasOwn(properties, fact.fact) ? properties[fact.fact] : undefined;
   if (property === undefined) return undefined;
   const types: readonly unknown[] = [property.type].flat();
   if (types.includes('number') || types.includes('integer')) return 'number';

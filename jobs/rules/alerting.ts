@@ -22,6 +22,10 @@ export interface AlertingParts {
 /** Alerts that are on their way into the catalog; with more the firing is recorded as not sent. */
 const ON_THE_WAY_MAX = 10_000;
 
+/** Firings of one rule that are refused: recorded at most so often. */
+const REFUSED_MS = 10_000;
+const REFUSED_MAX = 100_000;
+
 /** Why an alert is not sent, in its owner's words. */
 const REASONS: Readonly<Partial<Record<FailureType, string>>> = {
   OverLimit: 'no messages were left',
@@ -35,6 +39,8 @@ export class Alerting {
   readonly #parts: AlertingParts;
   readonly #open = new Set<Promise<void>>();
   #onTheWay = 0;
+  /** When a firing that was refused was recorded last, by rule. */
+  readonly #refusedMs = new Map<string, number>();
 
   constructor(parts: AlertingParts) {
     this.#parts = parts;
@@ -46,7 +52,7 @@ export class Alerting {
     const row = rowOf(rule, firing, charge, weight);
     const write = (transaction: Database): Promise<void> => this.#write(transaction, rule, row);
     if (!('messages' in charge)) {
-      this.#alone(write);
+      if (this.#isWorthTelling(row)) this.#alone(write);
       return;
     }
     this.#onTheWay += 1;
@@ -61,6 +67,15 @@ export class Alerting {
   async settled(): Promise<void> {
     await this.#parts.ledger.flush();
     await Promise.all(this.#open);
+  }
+
+  /** Of a rule for all symbols many may be refused at once, for nothing: one in a while tells why. */
+  #isWorthTelling({ rule_id, time_ms }: Alert): boolean {
+    const last = this.#refusedMs.get(rule_id);
+    if (last !== undefined && time_ms - last < REFUSED_MS && time_ms >= last) return false;
+    if (this.#refusedMs.size >= REFUSED_MAX) this.#refusedMs.clear();
+    this.#refusedMs.set(rule_id, time_ms);
+    return true;
   }
 
   #charged(rule: Rule, weight: number): Charge | { readonly unsent: string } {
@@ -116,7 +131,8 @@ function rowOf(
     account_id: rule.accountId,
     symbol,
     time_ms: Math.floor(timeMs),
-    values_json: JSON.stringify(values),
+    // What was not paid is not told.
+    values_json: isSent ? JSON.stringify(values) : '{}',
     method,
     messages: isSent ? weight : 0,
     state: !isSent ? 'unsent' : isLogged ? 'logged' : 'waiting',

@@ -3,44 +3,31 @@ import type { Caller } from '../../store/accounts/callers.ts';
 import type { Facts } from '../../market/rules/ruleFacts.ts';
 import { secondOfDay } from '../../market/rules/ruleFacts.ts';
 import type { Clock } from '../../store/base/clock.ts';
-import { reasonOf } from '../../store/base/failure.ts';
+import { Failure, type FailureType, reasonOf } from '../../store/base/failure.ts';
 import {
   addRuleCounts,
   allRules,
   insertRule,
   removeRule,
   type Rule,
+  type RuleBody,
   ruleStands,
   saveRule,
 } from '../../store/work/rules.ts';
 import { Alerting, type AlertingParts } from './alerting.ts';
 import { outputMethod } from './outputs.ts';
-import { ANY_SYMBOL, RuleEngine } from './ruleEngine.ts';
+import { ANY_SYMBOL, type RuleEngine } from './ruleEngine.ts';
 import {
-  alertWeight,
-  allNames,
-  isNamed,
-  type NamedFact,
-  namedFact,
-  type PropertyKind,
-  runningRule,
-} from './runningRule.ts';
-
-/** What rules of callers with equal rights read. */
-export interface RuleReader {
-  readonly name: string;
-  readonly propertyKind: PropertyKind;
-  /** Messages that a value of a record adds to an alert. */
-  readonly weightOfNamed: (fact: NamedFact) => number;
-  /** Whether a change of the dataset changes what it reads. */
-  readonly readsTable: (tableId: number, facts: readonly NamedFact[]) => boolean;
-  /** Reads what values of the symbols are made of, where that is not known yet. */
-  readonly prepare: (symbols: readonly string[]) => Promise<void>;
-  /** Undefined where that was not read yet, or nothing is known of the symbol. */
-  readonly facts: (symbol: string) => Facts | undefined;
-  /** Values of records now. */
-  readonly named: (facts: readonly NamedFact[]) => Promise<Facts>;
-}
+  addNamed,
+  type Group,
+  type Held,
+  isOfRecords,
+  namedOf,
+  newGroup,
+  type RuleReader,
+  symbolsOf,
+} from './ruleGroup.ts';
+import { alertWeight, allNames, runningRule } from './runningRule.ts';
 
 interface RulesParts extends AlertingParts {
   readonly clock: Clock;
@@ -50,26 +37,14 @@ interface RulesParts extends AlertingParts {
   readonly wake: () => Promise<void>;
 }
 
-/** Rules of callers with equal rights, in one engine. */
-interface Group {
-  readonly reader: RuleReader;
-  readonly engine: RuleEngine;
-  readonly rules: Map<string, Held>;
-  /** Values of named records and symbols, by the symbol that they are of; '' for records. */
-  readonly named: Map<string, Map<string, NamedFact>>;
-  /** Symbols that changed before what they are made of was read. */
-  readonly wanted: Set<string>;
-  isPreparing: boolean;
-  preparing: Promise<void>;
-}
-
-interface Held {
-  readonly rule: Rule;
-  readonly weight: number;
-  readonly names: readonly string[];
-}
-
-const COUNT_MS = 5_000;
+/** How often counts are written, and rights looked at. */
+const LOOK_MS = 5_000;
+/** Rules of one account that each change of any symbol runs. */
+const ANY_MAX = 100;
+/** Values of named symbols and records that rules of one account read. */
+const NAMED_MAX = 1_000;
+/** What ends with the account or token being back. */
+const BACK_AGAIN: readonly FailureType[] = ['Inactive', 'DisabledKey'];
 
 export class Rules {
   readonly #parts: RulesParts;
@@ -90,7 +65,7 @@ export class Rules {
       if (!rule.isActive) continue;
       await this.#run(rule).catch((error: unknown) => this.#unable(rule, error));
     }
-    this.#timer = setInterval(() => void this.count(), COUNT_MS).unref();
+    this.#timer = setInterval(() => void this.look(), LOOK_MS).unref();
   }
 
   async stop(): Promise<void> {
@@ -110,12 +85,22 @@ export class Rules {
 
   /** Messages of one alert. @throws Failure of what is wrong with the rule */
   weigh(rule: Rule): number {
+    for (const { rules } of this.#groups.values()) {
+      const held = rules.get(rule.id);
+      if (held?.rule === rule) return held.weight;
+    }
     return this.#held(rule, this.#readerOf(rule)).weight;
+  }
+
+  /** Messages of the values alone that it reads or tells. */
+  weighValues(rule: Rule): number {
+    return this.weigh(rule) - (outputMethod(rule.body.output.method)?.weight ?? 0);
   }
 
   /** Runs from now on. @throws Failure of what is wrong with it; then nothing was made */
   async add(rule: Rule): Promise<void> {
     this.weigh(rule);
+    this.#checkRoom(rule);
     await insertRule(this.#parts.database, rule);
     this.#rules.set(rule.id, rule);
     await this.#run(rule);
@@ -124,6 +109,7 @@ export class Rules {
   /** Takes the place of the rule of the same id, whose counters and cool-downs stay. */
   async change(rule: Rule): Promise<void> {
     if (rule.isActive) this.weigh(rule);
+    this.#checkRoom(rule);
     await this.count();
     await saveRule(this.#parts.database, rule);
     this.#leave(rule.id);
@@ -176,6 +162,12 @@ export class Rules {
     }
   }
 
+  /** Writes down what was counted, and ends what its token may not read any more. */
+  async look(): Promise<void> {
+    await this.count();
+    await this.#recheck().catch((error: unknown) => this.#parts.onFault(error));
+  }
+
   /** Writes down what was counted. */
   count(): Promise<void> {
     this.#counting = this.#counting
@@ -222,6 +214,59 @@ export class Rules {
     }
   }
 
+  /** @throws Failure LimitReached: what each change would have to run, or to read, for one account. */
+  #checkRoom({ accountId, body, event, id }: Rule): void {
+    const others = this.ofAccount(accountId).filter((other) => other.id !== id);
+    const anys = others.filter((other) => other.event === ANY_SYMBOL).length;
+    if (event === ANY_SYMBOL && anys >= ANY_MAX) {
+      const told = `the account holds ${ANY_MAX} rules for ${ANY_SYMBOL}, the most there may be`;
+      throw new Failure('LimitReached', told);
+    }
+    const namesOf = (one: RuleBody): readonly string[] => [...one.index, ...one.additionalIndex];
+    const names = new Set([...others.map((other) => other.body), body].flatMap(namesOf));
+    if (names.size > NAMED_MAX) {
+      const told = `rules of an account read at most ${NAMED_MAX} named values`;
+      throw new Failure('LimitReached', told);
+    }
+  }
+
+  /** Rights change: a rule goes on by those that its token has now, or ends. */
+  async #recheck(): Promise<void> {
+    const readers = new Map<string, RuleReader | Failure>();
+    for (const group of [...this.#groups.values()]) {
+      for (const { rule } of [...group.rules.values()]) {
+        const reader = readers.get(rule.tokenId) ?? this.#triedReader(rule);
+        readers.set(rule.tokenId, reader);
+        if (reader instanceof Failure) {
+          // Its alerts are refused one by one until the account or token is back.
+          if (!BACK_AGAIN.includes(reader.type)) await this.#unable(rule, reader);
+        } else if (reader.name !== group.reader.name || isOfRecords(group, rule)) {
+          await this.#again(rule, reader, group);
+        }
+      }
+    }
+  }
+
+  async #again(rule: Rule, reader: RuleReader, group: Group): Promise<void> {
+    try {
+      this.#held(rule, reader);
+      if (reader.name === group.reader.name) return;
+      this.#leave(rule.id);
+      await this.#run(rule);
+    } catch (error) {
+      await this.#unable(rule, error);
+    }
+  }
+
+  #triedReader(rule: Rule): RuleReader | Failure {
+    try {
+      return this.#readerOf(rule);
+    } catch (error) {
+      if (error instanceof Failure) return error;
+      throw error;
+    }
+  }
+
   #readerOf({ tokenId }: Rule): RuleReader {
     return this.#parts.readerOf(this.#parts.accounts.callerOf(tokenId));
   }
@@ -234,6 +279,7 @@ export class Rules {
 
   async #unable(rule: Rule, error: unknown): Promise<void> {
     const note = reasonOf(error);
+    this.#leave(rule.id);
     const paused = { ...rule, isActive: false, note };
     this.#rules.set(rule.id, paused);
     await saveRule(this.#parts.database, paused);
@@ -300,31 +346,3 @@ export class Rules {
     }
   }
 }
-
-const newGroup = (reader: RuleReader): Group => ({
-  ...{ reader, engine: new RuleEngine(isNamed), rules: new Map(), named: new Map() },
-  ...{ wanted: new Set(), isPreparing: false, preparing: Promise.resolve() },
-});
-
-function addNamed(group: Group, name: string): void {
-  const fact = namedFact(name);
-  if (fact === undefined) return;
-  const of = fact.namespace === 'STOCK' ? fact.entity.toUpperCase() : '';
-  const known = group.named.get(of) ?? new Map<string, NamedFact>();
-  group.named.set(of, known.set(name, fact));
-}
-
-/** Values of a symbol by the names under which rules read them. */
-const namedOf = ({ named }: Group, symbol: string, facts: Facts): Facts =>
-  Object.fromEntries(
-    [...(named.get(symbol) ?? [])].map(([name, { fact }]) => [name, facts[fact] ?? null] as const),
-  );
-
-/** Symbols that rules name. */
-const symbolsOf = ({ named, rules }: Group): ReadonlySet<string> =>
-  new Set(
-    [
-      ...[...rules.values()].map(({ rule }) => rule.event),
-      ...[...named.keys()].filter((symbol) => symbol !== ''),
-    ].filter((event) => event !== ANY_SYMBOL && event !== ''),
-  );

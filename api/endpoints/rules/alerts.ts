@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { Failure } from '../../../store/base/failure.ts';
 import { alertsOf, callsOf, findAlert, sendAgain } from '../../../store/work/alerts.ts';
 import { managerOf } from '../../auth/access.ts';
+import { answerFixed, FIXED_PARAMETERS } from '../../reference/fixedPrice.ts';
 import { alertView } from '../../rules/ruleViews.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import { numberOf, type Parameter, textOf } from '../../request/parameters.ts';
@@ -112,7 +113,9 @@ export const whyRule: Endpoint = {
   method: 'GET',
   path: '/rules/why/:id',
   summary: 'Each condition of a rule with what it reads now, and whether it holds.',
+  weight: 'weight of the values that it reads',
   parameters: [
+    ...FIXED_PARAMETERS,
     {
       ...{ kind: 'text', name: 'symbol' },
       help: 'Of a rule for all symbols: for which one.',
@@ -122,8 +125,12 @@ export const whyRule: Endpoint = {
   handle: (call, services) => {
     const rule = ownRule(call.path['id'] ?? '', managerOf(call.caller).accountId, services);
     const symbol = textOf(call.query, 'symbol')?.toUpperCase() ?? rule.event;
-    const why = services.rules.why(rule.id, symbol);
-    if (why === undefined) throw new Failure('Conflict', 'the rule does not run: resume it first');
-    return Promise.resolve(freely({ id: rule.id, event: symbol, ...why }));
+    const weight = services.rules.weighValues(rule);
+    return answerFixed(call, services, { usageKey: 'RULES_WHY', weight }, () => {
+      const why = services.rules.why(rule.id, symbol);
+      const told = 'the rule does not run: resume it first';
+      if (why === undefined) throw new Failure('Conflict', told);
+      return Promise.resolve({ id: rule.id, event: symbol, ...why });
+    });
   },
 };

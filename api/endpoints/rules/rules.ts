@@ -8,6 +8,7 @@ import { managerOf } from '../../auth/access.ts';
 import { answerBacktest, BACKTEST_BODY } from '../../rules/backtesting.ts';
 import { answerLookup } from '../../rules/lookups.ts';
 import { FIXED_PARAMETERS } from '../../reference/fixedPrice.ts';
+import { tickersOf } from '../../stock/symbology.ts';
 import { RULE_BODY, saidRule } from '../../rules/ruleBodies.ts';
 import { ruleReaderOf } from '../../rules/ruleReaders.ts';
 import { outputView, ruleView, schemaView } from '../../rules/ruleViews.ts';
@@ -64,17 +65,18 @@ export const createRule: Endpoint = {
     if (truthOf(call.query, 'dryRun')) return answerBacktest(call, services);
     const given = call.json as Static<typeof RULE_BODY>;
     const { propertyKind } = ruleReaderOf(caller, services);
-    const { body, event, name } = saidRule(given, propertyKind, settings);
+    const { body, event: said, name } = saidRule(given, propertyKind, settings);
+    const [event = ''] = said === '' ? [] : await tickersOf([said], call, services);
     const { accountId, tokenId } = caller;
-    const said = { name, event, body, tokenId, note: '', updatedMs: clock() };
+    const told = { name, event, body, tokenId, note: '', updatedMs: clock() };
     if (given.id !== undefined) {
       const before = ownRule(given.id, accountId, services);
-      const changed = { ...before, ...said };
+      const changed = { ...before, ...told };
       await rules.change(changed);
       return freely({ id: before.id, weight: rules.weigh(changed) });
     }
     const rule: Rule = {
-      ...{ id: newUuid(), accountId, ...said, isActive: true, createdMs: clock() },
+      ...{ id: newUuid(), accountId, ...told, isActive: true, createdMs: clock() },
       ...{ sealed: secrets.seal(newSecret()), evaluated: 0, passed: 0, sent: 0 },
     };
     await rules.add(rule);

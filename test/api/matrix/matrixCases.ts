@@ -379,7 +379,7 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   rulesLookup: { ...OF_ACCOUNT, path: () => ({ name: 'sector' }) },
   createRule: { ...OF_ACCOUNT, body: json(() => RULE) },
   backtestRule: {
-    ...{ reach: 'account', metered: true },
+    ...{ reach: 'account', metered: true, empty: true },
     body: json(() => ({ ...RULE, step: 'day' })),
   },
   pauseRule: { ...OF_ACCOUNT, body: json(() => ({ ruleId: 'NONE' })) },
@@ -392,7 +392,7 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   listDeliveries: { ...OF_ACCOUNT, answers: 404 },
   redeliverAlert: { ...OF_ACCOUNT, body: json(() => ({ alertId: 'NONE' })), answers: 404 },
   ruleSecret: { ...OF_ACCOUNT, body: json(() => ({ ruleId: 'NONE' })), answers: 404 },
-  whyRule: { ...OF_ACCOUNT, answers: 404 },
+  whyRule: { ...OF_ACCOUNT, metered: true, answers: 404 },
   listFileTypes: OF_WORKSPACE,
   saveFileType: { ...OF_WORKSPACE, path: ({ newId }) => ({ id: newId }), body: json(() => ({})) },
   deleteFileType: { ...OF_WORKSPACE, path: ({ newId }) => ({ id: newId }), answers: 404 },

@@ -1,0 +1,74 @@
+// Rules of callers with equal rights: one engine, and what it must be told of.
+import type { Facts } from '../../market/rules/ruleFacts.ts';
+import type { Rule } from '../../store/work/rules.ts';
+import { ANY_SYMBOL, RuleEngine } from './ruleEngine.ts';
+import { isNamed, type NamedFact, namedFact, type PropertyKind } from './runningRule.ts';
+
+/** What rules of callers with equal rights read. */
+export interface RuleReader {
+  readonly name: string;
+  readonly propertyKind: PropertyKind;
+  /** Messages that a value of a record adds to an alert. */
+  readonly weightOfNamed: (fact: NamedFact) => number;
+  /** Whether a change of the dataset changes what it reads. */
+  readonly readsTable: (tableId: number, facts: readonly NamedFact[]) => boolean;
+  /** Reads what values of the symbols are made of, where that is not known yet. */
+  readonly prepare: (symbols: readonly string[]) => Promise<void>;
+  /** Undefined where that was not read yet, or nothing is known of the symbol. */
+  readonly facts: (symbol: string) => Facts | undefined;
+  /** Values of records now. */
+  readonly named: (facts: readonly NamedFact[]) => Promise<Facts>;
+}
+
+/** Rules of callers with equal rights, in one engine. */
+export interface Group {
+  readonly reader: RuleReader;
+  readonly engine: RuleEngine;
+  readonly rules: Map<string, Held>;
+  /** Values of named records and symbols, by the symbol that they are of; '' for records. */
+  readonly named: Map<string, Map<string, NamedFact>>;
+  /** Symbols that changed before what they are made of was read. */
+  readonly wanted: Set<string>;
+  isPreparing: boolean;
+  preparing: Promise<void>;
+}
+
+export interface Held {
+  readonly rule: Rule;
+  readonly weight: number;
+  readonly names: readonly string[];
+}
+
+export const newGroup = (reader: RuleReader): Group => ({
+  ...{ reader, engine: new RuleEngine(isNamed), rules: new Map(), named: new Map() },
+  ...{ wanted: new Set(), isPreparing: false, preparing: Promise.resolve() },
+});
+
+export function addNamed(group: Group, name: string): void {
+  const fact = namedFact(name);
+  if (fact === undefined) return;
+  const of = fact.namespace === 'STOCK' ? fact.entity.toUpperCase() : '';
+  const known = group.named.get(of) ?? new Map<string, NamedFact>();
+  group.named.set(of, known.set(name, fact));
+}
+
+/** Values of a symbol by the names under which rules read them. */
+export const namedOf = ({ named }: Group, symbol: string, facts: Facts): Facts =>
+  Object.fromEntries(
+    [...(named.get(symbol) ?? [])].map(([name, { fact }]) => [name, facts[fact] ?? null] as const),
+  );
+
+/** Whether it reads records of datasets, which have rights of their own. */
+export const isOfRecords = ({ rules }: Group, { id }: Rule): boolean =>
+  (rules.get(id)?.names ?? []).some(
+    (name) => isNamed(name) && namedFact(name)?.namespace !== 'STOCK',
+  );
+
+/** Symbols that rules name. */
+export const symbolsOf = ({ named, rules }: Group): ReadonlySet<string> =>
+  new Set(
+    [
+      ...[...rules.values()].map(({ rule }) => rule.event),
+      ...[...named.keys()].filter((symbol) => symbol !== ''),
+    ].filter((event) => event !== ANY_SYMBOL && event !== ''),
+  );
