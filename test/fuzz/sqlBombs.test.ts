@@ -9,7 +9,7 @@ import { faultsOf } from './sql/verdicts.ts';
 import { openWorld, type World } from './sql/world.ts';
 
 /** Most bombs burn until their deadline. */
-const DEADLINE_MS = 250;
+const DEADLINE_MS = 150;
 
 let world: World;
 beforeAll(async () => {
