@@ -29,11 +29,13 @@ import {
   unlikeStatement,
 } from './json.ts';
 import { isAlone, listsStatement, refuseDocument } from './jsonDocument.ts';
+import { keyedCopy } from './keyedCopy.ts';
 import { refuseEndlessLine } from '../bytes/lineScan.ts';
 import { longCopy } from './longCopy.ts';
 import { NoDataFailure, noDataIn } from '../bytes/noData.ts';
 import { describeParquet, parquetRelation } from './parquet.ts';
 import type { Encoding, Reading } from '../bytes/reading.ts';
+import { propertiesOf } from '../values/jsonPath.ts';
 import type { Relation } from '../values/relation.ts';
 import { type Packing, unpack } from '../bytes/unpack.ts';
 import type { Workbench } from '../bytes/workbench.ts';
@@ -113,6 +115,14 @@ async function openText(opening: Opening, head: Buffer, bench: Workbench): Promi
   const framing = framingOf(text.head, jsonPath);
   const below = jsonPath ?? '$[*]';
   const empty = { kind: 'json', path, framing, jsonPath: below, columns: [] } as const;
+  if (propertiesOf(below).length > 0) {
+    const keyed = await keyedCopy(empty, bench);
+    return openJson(
+      { ...empty, path: keyed, framing: 'lines', jsonPath: '$[*]' },
+      bench,
+      dateOrder,
+    );
+  }
   if (!insists && isAlone(text.head, framing)) {
     const found = await readJson(empty, listsStatement(path), bench);
     refuseDocument(found, (await stat(path)).size);
