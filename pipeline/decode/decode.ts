@@ -5,6 +5,7 @@ import type { Row } from '../../store/duckdb/protocol.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
 import type { UsualColumns } from '../../store/datasets/defaults.ts';
+import type { FactReader } from '../../store/datasets/reportedFacts.ts';
 import { arrowRelation } from './arrow.ts';
 import { asProperties } from './asProperties.ts';
 import { contentOf, readHead, textContentOf } from '../bytes/content.ts';
@@ -31,6 +32,7 @@ import {
 import { isAlone, listsStatement, refuseDocument } from './jsonDocument.ts';
 import { keyedCopy } from './keyedCopy.ts';
 import { refuseEndlessLine } from '../bytes/lineScan.ts';
+import { COMPANY_FACTS, factCopy, isCompany } from './factCopy.ts';
 import { longCopy } from './longCopy.ts';
 import { NoDataFailure, noDataIn } from '../bytes/noData.ts';
 import { describeParquet, parquetRelation } from './parquet.ts';
@@ -50,6 +52,8 @@ interface Opening {
   readonly known?: readonly string[];
   /** What columns usually are, of a dataset whose place says so. */
   readonly usual?: UsualColumns | undefined;
+  /** What such a dataset makes of single values that a company reported. */
+  readonly facts?: FactReader | undefined;
 }
 
 /**
@@ -58,6 +62,7 @@ interface Opening {
  */
 export async function openRelation(opening: Opening, bench: Workbench): Promise<Relation> {
   const { known, reading = {}, usual } = opening;
+  if (reading.facts === true) return openFacts(opening, bench);
   const said = Object.keys(reading.columns ?? {});
   const names = known === undefined ? {} : { known: [...known, ...said] };
   const opened = await openFile({ ...opening, ...names }, bench);
@@ -70,6 +75,20 @@ export async function openRelation(opening: Opening, bench: Workbench): Promise<
   const note = `wide: each cell is a record, its column is ${wide.names} and its value ${wide.values}`;
   const told = { ...long, notes: [...(opened.notes ?? []), note] };
   return asProperties(told, { ...reading, ...withoutLeftOut(reading) }, usual);
+}
+
+/** @throws Failure InvalidBody also where the dataset makes nothing of facts. */
+async function openFacts(opening: Opening, bench: Workbench): Promise<Relation> {
+  const { facts, reading = {}, usual } = opening;
+  if (facts === undefined) {
+    const rule = 'only INCOME, BALANCE_SHEET and CASH_FLOW in CORE are made of them';
+    throw new Failure('InvalidBody', `facts: ${rule}`);
+  }
+  const opened = await openFile(opening, bench);
+  const { notes, path } = await factCopy(opened, facts, bench);
+  const made = await openFile({ path }, bench);
+  const told = { ...made, notes: [...(opened.notes ?? []), ...notes] };
+  return asProperties(told, reading, usual);
 }
 
 /** How a long copy is written. */
@@ -100,8 +119,10 @@ async function openFile(opening: Opening, bench: Workbench): Promise<Relation> {
 }
 
 async function openText(opening: Opening, head: Buffer, bench: Workbench): Promise<Relation> {
-  const { dateOrder, jsonPath, known, reading = {} } = opening;
+  const { dateOrder, known, reading = {} } = opening;
   const text = await inUtf8(opening.path, head, reading, bench);
+  const ofCompany = reading.facts === true && isCompany(text.head) ? COMPANY_FACTS : undefined;
+  const jsonPath = opening.jsonPath ?? ofCompany;
   const { path } = text;
   const insists = reading.as !== undefined;
   const content = reading.as ?? (jsonPath === undefined ? textContentOf(text.head) : 'json');
