@@ -106,6 +106,7 @@ export const READING = Type.Object(
     constants: Type.Optional(CONSTANTS),
     guess: Type.Optional(Type.Boolean()),
     wide: Type.Optional(WIDE),
+    facts: Type.Optional(Type.Boolean()),
   },
   { additionalProperties: false },
 );
@@ -171,6 +172,11 @@ export const READING_PARAMETERS: readonly Parameter[] = [
     name: 'wide',
     help: 'Of a file with a column for each symbol, the properties of names and cells: symbol,close.',
   },
+  {
+    kind: 'boolean',
+    name: 'facts',
+    help: 'true: records are facts that a company reported; for INCOME, BALANCE_SHEET, CASH_FLOW in CORE.',
+  },
 ];
 
 const HEADERS: Readonly<Record<string, boolean>> = { true: true, false: false };
@@ -189,6 +195,7 @@ export function readingOf(query: Values): { readonly reading?: Reading } {
     constants: objectOf(query, 'constants', SAID_CONSTANTS),
     guess: truthOf(query, 'guess') ? true : undefined,
     wide: wideOf(listOf(query, 'wide')),
+    facts: truthOf(query, 'facts') ? true : undefined,
   };
   const given = Object.entries(told).filter(([, value]) => value !== undefined);
   // Each was checked against its choices.

@@ -1,7 +1,6 @@
 // Securities of identifiers: ISIN, FIGI and RIC (INTERFACE.md 1 "ref-data").
-import { textIn } from '../../market/derive/values.ts';
+import { holds, textIn } from '../../market/derive/values.ts';
 import { dayAt } from '../../market/derive/words.ts';
-import { holds } from '../../market/symbology/identifiers.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { MarketServices } from '../market/reading.ts';
 import type { Answer, Call } from '../request/endpoint.ts';

@@ -2,7 +2,7 @@
 // reads.
 import { INPUTS } from '../../market/inputs/inputs.ts';
 import { runSeries } from '../../query/series/series.ts';
-import { CORE } from '../../store/datasets/datasets.ts';
+import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { callerOf, readableDatasets } from '../auth/access.ts';
 import { readDataset } from '../read/series.ts';
@@ -38,19 +38,29 @@ export async function knownOf(
   services: StockServices,
 ): Promise<ReadonlySet<string>> {
   const known = new Set<string>();
-  const { asOf } = call.query;
-  const bare = { ...call, path: {}, query: asOf === undefined ? {} : { asOf } };
   const readable =
     symbols.length === 0 ? [] : readableDatasets(callerOf(call.caller), services.lake, CORE);
   for (const dataset of readable.filter(({ dataset: id }) => SERVING.has(id.toUpperCase()))) {
-    const { key } = dataset.mapping;
     const keys = symbols.filter((symbol) => !known.has(symbol));
-    if (key === undefined || keys.length === 0) continue;
-    const own = { keys, last: 1, filter: [key] };
-    const { plan, remembered } = await readDataset(bare, services, dataset, 'data', { own });
-    const { bytes } = await runSeries(plan, 'json', services.series, call, remembered);
-    const records = JSON.parse(Buffer.from(bytes).toString('utf8')) as readonly object[];
-    for (const record of records) known.add(String(new Map(Object.entries(record)).get(key)));
+    for (const one of await recordedIn(dataset, keys, call, services)) known.add(one);
   }
   return known;
+}
+
+/** Those of the symbols that a dataset has records of. */
+export async function recordedIn(
+  dataset: Dataset,
+  symbols: readonly string[],
+  call: Call,
+  services: StockServices,
+): Promise<ReadonlySet<string>> {
+  const { key } = dataset.mapping;
+  if (key === undefined || symbols.length === 0) return new Set();
+  const { asOf } = call.query;
+  const bare = { ...call, path: {}, query: asOf === undefined ? {} : { asOf } };
+  const own = { keys: symbols, last: 1, filter: [key] };
+  const { plan, remembered } = await readDataset(bare, services, dataset, 'data', { own });
+  const { bytes } = await runSeries(plan, 'json', services.series, call, remembered);
+  const records = JSON.parse(Buffer.from(bytes).toString('utf8')) as readonly object[];
+  return new Set(records.map((record) => String(new Map(Object.entries(record)).get(key))));
 }

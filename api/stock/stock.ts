@@ -10,6 +10,7 @@ import { refuseUnknown, type StockServices, symbolOf } from './knownSymbols.ts';
 import { answerLoaded } from './loaded.ts';
 import { answerNothing, nothingNamed } from './nothing.ts';
 import { tickersOf } from './symbology.ts';
+import { toldOtherwise } from './toldOtherwise.ts';
 import { isOfMarket, MARKET, servedType, typeNamed } from './stockTypes.ts';
 
 /** One type of one symbol. */
@@ -25,13 +26,14 @@ export async function answerStock(given: Call, services: StockServices): Promise
     refuse('symbols', 'is not allowed here');
   if (named === MARKET && isWideType(name, services.lake)) return answerWide(call, services);
   const [symbol = named] = await tickersOf([named], call, services);
-  const computed = computedType(name, services.lake);
+  const type = servedType(name, services.lake);
+  const other = type === undefined ? undefined : await toldOtherwise(type, symbol, call, services);
+  const computed = computedType(name, services.lake) ?? other;
   if (computed !== undefined) {
     return answerMarket(call, services, computed, symbol, (one) =>
       refuseUnknown(one, call, services),
     );
   }
-  const type = servedType(name, services.lake);
   if (type !== undefined) return answerLoaded(call, services, type, symbol);
   const nothing = nothingNamed(name, symbol);
   if (nothing === undefined) throw new Failure('NotFound');

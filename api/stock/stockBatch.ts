@@ -15,6 +15,7 @@ import { Failure } from '../../store/base/failure.ts';
 import { callerOf, datasetOf } from '../auth/access.ts';
 import { answerOf, paidFor, unchargedOnFailure } from '../read/batch.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
+import type { Moment } from '../../store/history/history.ts';
 import { momentNow } from '../read/moments.ts';
 import { listOf, refuse } from '../request/parameters.ts';
 import { formatOf } from '../read/series.ts';
@@ -23,6 +24,7 @@ import { asObject, lengthOf, loadedPart, nothingOf, refuseLong, type StockPart }
 import { nothingNamed } from './nothing.ts';
 import { tickersOf } from './symbology.ts';
 import { MARKET, servedType, type StockType } from './stockTypes.ts';
+import { otherwise } from './toldOtherwise.ts';
 
 /** SPEC.md "Limits". */
 const TYPES_MAX = 10;
@@ -58,6 +60,11 @@ export async function answerStockBatch(
           : await computedPart(call, services, one.type, together, made);
       parts.set(one, part);
       made.push(part);
+      if (one.kind !== 'loaded') continue;
+      const rest = await besidesPart(call, services, one.type, { part, symbols, at, made });
+      if (rest === undefined) continue;
+      parts.set(one, rest);
+      made.push(rest);
     }
     // Nothing was read: nothing is known of any symbol.
     if (call.bodiless) return answerOf(call, made, at, 'json', new Uint8Array());
@@ -198,4 +205,29 @@ async function computedPart(
   };
   const { result: _counted, ...paid } = await paidFor(call, services, fareOf(type), before, run);
   return { ...paid, datasets, bodies, snapshot, moment };
+}
+
+interface Loaded {
+  readonly part: StockPart;
+  readonly symbols: readonly string[];
+  readonly at: Moment;
+  readonly made: readonly StockPart[];
+}
+
+/** With symbols of which a type has nothing loaded, told from other inputs: these are paid here. */
+async function besidesPart(
+  call: Call,
+  services: StockServices,
+  type: StockType,
+  { at, made, part, symbols }: Loaded,
+): Promise<StockPart | undefined> {
+  const other = otherwise(type, call, services);
+  const silent = symbols.filter((_, place) => !hasRecords(part.bodies[place]));
+  if (other === undefined || silent.length === 0) return undefined;
+  if (!filterLeavesOf(other, listOf(call.query, 'filter'))) return undefined;
+  const together = await computedBatch(call, services, [other], silent, at);
+  const paid = await computedPart(call, services, other, together, made);
+  const bodyOf = new Map(silent.map((symbol, place) => [symbol, paid.bodies[place]]));
+  const bodies = symbols.flatMap((symbol, place) => bodyOf.get(symbol) ?? part.bodies[place] ?? []);
+  return { ...paid, bodies };
 }

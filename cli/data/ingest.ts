@@ -8,7 +8,7 @@ import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parse } from 'csv-parse/sync';
 import type { DateOrder } from '../../pipeline/values/dateFormats.ts';
-import { checkJsonPath } from '../../pipeline/decode/json.ts';
+import { checkJsonPath } from '../../pipeline/values/jsonPath.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { findJob, findRejects, type Job, type Reject } from '../../store/work/jobs.ts';
 import { type ColumnMapping, CORE } from '../../store/datasets/datasets.ts';

@@ -21,6 +21,7 @@ export interface ReadingOptions {
   readonly set: NonNullable<Reading['constants']>;
   readonly guess?: true;
   readonly wide?: Reading['wide'];
+  readonly facts?: true;
 }
 
 const wholeTo =
@@ -92,6 +93,10 @@ export const readingOptions = (command: Command): Command =>
 const linesOptions = (command: Command): Command =>
   command
     .option(
+      '--facts',
+      'records are facts that a company reported to the SEC, for INCOME, BALANCE_SHEET and CASH_FLOW of CORE',
+    )
+    .option(
       '--no-header',
       'the file has no header; its columns are named column1, column2 and so on',
     )
@@ -113,8 +118,8 @@ const linesOptions = (command: Command): Command =>
 
 /** Undefined where nothing is said. */
 export function readingOf(options: ReadingOptions): Reading | undefined {
-  const { as, delimiter, encoding, guess, headerLines, map, set, skipLast, skipLines, wide } =
-    options;
+  const { as, delimiter, encoding, facts, guess, headerLines } = options;
+  const { map, set, skipLast, skipLines, wide } = options;
   const header = options.header ? headerLines : false;
   const columns = Object.keys(map).length === 0 ? undefined : map;
   const constants = Object.keys(set).length === 0 ? undefined : set;
@@ -129,6 +134,7 @@ export function readingOf(options: ReadingOptions): Reading | undefined {
     constants,
     guess,
     wide,
+    facts,
   };
   const given = Object.entries(told).filter(([, value]) => value !== undefined);
   return given.length === 0 ? undefined : Object.fromEntries(given);

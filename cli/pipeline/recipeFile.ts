@@ -11,6 +11,8 @@ const NAME = '^[a-z][a-z0-9-]{0,63}$';
 const TEXT_MAX = 2_000;
 const PARAMETERS_MAX = 20;
 const PATTERN_MAX = 200;
+/** Datasets of one recipe besides its first. */
+const ALSO_MAX = 9;
 /** Characters of a parameter's value. */
 export const VALUE_MAX = 200;
 
@@ -34,6 +36,42 @@ const PARAMETER = Type.Object(
   closed,
 );
 
+const DATASET = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 128 }),
+    title: text(),
+    source: text(),
+    schema: Type.Object(
+      { properties: Type.Record(Type.String(), judgedLater, { minProperties: 1 }) },
+      closed,
+    ),
+    columnMapping: Type.Object(
+      {
+        key: Type.Optional(Type.String()),
+        subkey: Type.Optional(Type.String()),
+        date: Type.Optional(Type.String()),
+      },
+      closed,
+    ),
+    schemaContract: Type.Optional(texts),
+    expectations: Type.Optional(Type.Array(judgedLater, { maxItems: 100 })),
+  },
+  closed,
+);
+
+const SCHEDULE = Type.Object(
+  {
+    cron: Type.String({ minLength: 9, maxLength: 200 }),
+    missedRuns: Type.Enum(['once', 'skip', 'all']),
+    overwrite: Type.Optional(Type.Boolean()),
+    duplicateKeyHandling: Type.Optional(Type.Enum(['ignore', 'replace'])),
+    maximumValidationErrors: Type.Optional(Type.Integer({ minimum: 0 })),
+    dateOrder: Type.Optional(Type.Enum(['MDY', 'DMY'])),
+    reading: Type.Optional(judgedLater),
+  },
+  closed,
+);
+
 const RECIPE = Type.Object(
   {
     name: Type.String({ pattern: NAME }),
@@ -53,45 +91,22 @@ const RECIPE = Type.Object(
     source: Type.Object(
       {
         type: Type.Literal('HTTP'),
+        /** That of its dataset when left out. */
+        name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
         url: Type.String({ pattern: '^https://[a-z0-9.-]+/', maxLength: TEXT_MAX }),
         headers: Type.Optional(texts),
         jsonPath: Type.Optional(text()),
       },
       closed,
     ),
-    dataset: Type.Object(
-      {
-        name: Type.String({ minLength: 1, maxLength: 128 }),
-        title: text(),
-        source: text(),
-        schema: Type.Object(
-          { properties: Type.Record(Type.String(), judgedLater, { minProperties: 1 }) },
-          closed,
-        ),
-        columnMapping: Type.Object(
-          {
-            key: Type.Optional(Type.String()),
-            subkey: Type.Optional(Type.String()),
-            date: Type.Optional(Type.String()),
-          },
-          closed,
-        ),
-        schemaContract: Type.Optional(texts),
-        expectations: Type.Optional(Type.Array(judgedLater, { maxItems: 100 })),
-      },
-      closed,
-    ),
-    schedule: Type.Object(
-      {
-        cron: Type.String({ minLength: 9, maxLength: 200 }),
-        missedRuns: Type.Enum(['once', 'skip', 'all']),
-        overwrite: Type.Optional(Type.Boolean()),
-        duplicateKeyHandling: Type.Optional(Type.Enum(['ignore', 'replace'])),
-        maximumValidationErrors: Type.Optional(Type.Integer({ minimum: 0 })),
-        dateOrder: Type.Optional(Type.Enum(['MDY', 'DMY'])),
-        reading: Type.Optional(judgedLater),
-      },
-      closed,
+    dataset: DATASET,
+    schedule: SCHEDULE,
+    /** Further datasets that the same source fills, each by a schedule of its own. */
+    also: Type.Optional(
+      Type.Array(Type.Object({ dataset: DATASET, schedule: SCHEDULE }, closed), {
+        minItems: 1,
+        maxItems: ALSO_MAX,
+      }),
     ),
   },
   closed,
@@ -120,13 +135,24 @@ export function checkRecipe(name: string, value: unknown): Recipe {
   if (recipe.input !== undefined && recipe.input !== recipe.dataset.name) {
     throw broken(name, 'dataset.name must be that of its input');
   }
-  const { columnMapping, schema } = recipe.dataset;
-  for (const [part, property] of Object.entries(columnMapping)) {
-    if (Object.hasOwn(schema.properties, property)) continue;
-    throw broken(name, `dataset.columnMapping.${part} must be a property of dataset.schema`);
+  for (const [at, { dataset }] of fillsOf(recipe).entries()) {
+    const where = at === 0 ? 'dataset' : `also.${at - 1}.dataset`;
+    for (const [part, property] of Object.entries(dataset.columnMapping)) {
+      if (Object.hasOwn(dataset.schema.properties, property)) continue;
+      throw broken(name, `${where}.columnMapping.${part} must be a property of dataset.schema`);
+    }
   }
+  const datasets = fillsOf(recipe).map(({ dataset }) => dataset.name);
+  if (new Set(datasets).size < datasets.length) throw broken(name, 'also must not name one twice');
   return recipe;
 }
+
+/** Every dataset that a recipe fills, with its schedule. */
+export const fillsOf = ({
+  also = [],
+  dataset,
+  schedule,
+}: Recipe): readonly Pick<Recipe, 'dataset' | 'schedule'>[] => [{ dataset, schedule }, ...also];
 
 const broken = (name: string, fault: string): Failure =>
   new Failure('InvalidBody', `recipe ${name}: ${fault}`);
@@ -142,12 +168,12 @@ function shapeFault(value: unknown): string {
 
 /** Every hole names a parameter, and every parameter has a hole. */
 function holesFault(recipe: Recipe): string | undefined {
-  const { dataset, parameters, schedule, source } = recipe;
+  const { also, dataset, parameters, schedule, source } = recipe;
   const named = new Set(parameters.map(({ name }) => name));
   if (named.size < parameters.length) return 'parameters must not name one twice';
   const asked = new Set<string>();
-  for (const [member, part] of Object.entries({ source, dataset, schedule })) {
-    for (const [, name = ''] of JSON.stringify(part).matchAll(HOLES)) {
+  for (const [member, part] of Object.entries({ source, dataset, schedule, also })) {
+    for (const [, name = ''] of (JSON.stringify(part) ?? '').matchAll(HOLES)) {
       if (!named.has(name)) return `${member} asks for ${name}, which is no parameter`;
       asked.add(name);
     }

@@ -1,19 +1,31 @@
 // What a recipe makes, once its parameters are known: the bodies of a dataset, a source, a schedule.
 import { Failure } from '../../store/base/failure.ts';
-import { fits, HOLES, type Recipe, type RecipeParameter, VALUE_MAX } from './recipeFile.ts';
+import {
+  fillsOf,
+  fits,
+  HOLES,
+  type Recipe,
+  type RecipeParameter,
+  VALUE_MAX,
+} from './recipeFile.ts';
 
 /** Values of parameters by name. */
 type Values = ReadonlyMap<string, string>;
 
-/** What is made, in this order. */
-export interface RecipeOrder {
+/** A dataset, and the schedule that fills it. */
+export interface RecipeFill {
   readonly datasetId: string;
   readonly dataset: Omit<Recipe['dataset'], 'name'> & {
     readonly description: string;
     readonly license: string;
   };
-  readonly source: Recipe['source'] & { readonly name: string };
   readonly schedule: Recipe['schedule'] & { readonly name: string; readonly datasetId: string };
+}
+
+/** What is made: the source last. */
+export interface RecipeOrder {
+  readonly source: Recipe['source'] & { readonly name: string };
+  readonly fills: readonly RecipeFill[];
 }
 
 interface OrderOptions {
@@ -30,20 +42,27 @@ interface OrderOptions {
 /** @throws Failure InvalidParameter naming the parameter, or option, and its rule. */
 export function recipeOrderOf(recipe: Recipe, options: OrderOptions): RecipeOrder {
   const values = valuesOf(recipe, options.set ?? []);
-  const { name: usual, ...dataset } = filled(recipe.dataset, values);
-  const datasetId = options.dataset ?? usual;
-  const name = options.name ?? datasetId;
-  const { about } = recipe;
-  const url = filledUrl(recipe.source.url, values);
-  return {
-    datasetId,
-    dataset: {
-      ...{ ...dataset, description: `${about.what} ${about.record}` },
-      license: about.terms,
-    },
-    source: { ...filled(recipe.source, values), url: basedOn(url, options.base), name },
-    schedule: { ...filled(recipe.schedule, values), name, datasetId },
-  };
+  const fills = fillsOf(recipe);
+  if (fills.length > 1 && options.dataset !== undefined) {
+    const names = fills.map(({ dataset }) => dataset.name).join(', ');
+    refuse(`--dataset: ${recipe.name} fills several (${names}), each by its own name`);
+  }
+  const source = filled(recipe.source, values);
+  const name = options.name ?? source.name ?? options.dataset ?? put(recipe.dataset.name, values);
+  const url = basedOn(filledUrl(recipe.source.url, values), options.base);
+  const made = fills.map((fill): RecipeFill => {
+    const { name: usual, ...dataset } = filled(fill.dataset, values);
+    const datasetId = options.dataset ?? usual;
+    const { about } = recipe;
+    const description = `${about.what} ${about.record}`;
+    const scheduleName = fills.length > 1 ? `${name} ${datasetId}` : name;
+    return {
+      datasetId,
+      dataset: { ...dataset, description, license: about.terms },
+      schedule: { ...filled(fill.schedule, values), name: scheduleName, datasetId },
+    };
+  });
+  return { source: { ...source, url, name }, fills: made };
 }
 
 function valuesOf({ name: recipe, parameters }: Recipe, set: readonly string[]): Values {

@@ -43,6 +43,36 @@ curl 'http://127.0.0.1:8080/v1/stock/AAPL/quote/latestPrice?token=pk_…'
   \`chartIEXOnly\` and \`chartIEXWhenNull\` are accepted; there is one feed.
 `;
 
+const STATEMENTS = `## Statements
+
+\`INCOME\`, \`BALANCE_SHEET\` and \`CASH_FLOW\` are records of a quarter or a year each. Load what a vendor
+has of them, or let them be made of what a company reported to the SEC, value by value:
+
+\`\`\`text
+npx tapedeck recipe add nasdaq-symbols
+npx tapedeck recipe add sec-company-facts --set symbol=AAPL --set cik=320193 \\
+  --set 'contact=Jane Doe jane@example.com'
+\`\`\`
+
+From then on \`/search/apple\`, \`/stock/AAPL/company\`, \`/income\`, \`/balance-sheet\`, \`/cash-flow\`
+and, with prices, \`/advanced-stats\` are those of the company. A file that you have is loaded by
+\`tapedeck core load CIK0000320193.json --as INCOME --facts --symbol AAPL\`, and so is any list of facts (CSV,
+JSON, Parquet) with the columns \`concept\`, \`unit\`, \`start\`, \`end\`, \`val\`, \`accn\`, \`fy\`, \`fp\`,
+\`form\` and \`filed\`.
+
+- A record is of the period of a 10-K, 10-Q, 20-F or 40-F. \`reportDate\` is the day of its first filing.
+- Its values are those of the newest filing that tells the whole statement of that period, so that it adds
+  up: what is restated takes the place of what was. \`asOf\` reads what was loaded before.
+- A quarter that is told within longer times alone (cash flows, the last quarter of a year) is the year so
+  far less what it was a quarter before.
+- Which concepts a member is, in which order, and which sums stand in for it, is the table in
+  \`market/reports/concepts.ts\`. What a company does not tell is null. Amounts are in the currency that most
+  of its values have.
+- Money that comes in is above zero and money that goes out below: \`capitalExpenditures\`, \`dividendsPaid\`.
+  \`totalAssets\` are \`totalLiabilities\`, \`minorityInterest\` and \`shareholderEquity\`.
+- Read are us-gaap concepts; companies that report by IFRS have none.
+`;
+
 const WIDE = `## The whole market
 
 - \`/stock/market/list/{list}\`: quotes of the first \`listLimit\` symbols (10) of a list, 2 messages each:
@@ -80,6 +110,7 @@ export const marketPage = (): string =>
     '',
     ...MARKET_TYPES.flatMap(sectionOf),
     ...indicatorsSection(),
+    STATEMENTS,
     WIDE,
     '## Inputs',
     '',

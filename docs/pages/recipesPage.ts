@@ -1,5 +1,5 @@
 // docs/recipes.md: what the files of recipes/ say of themselves.
-import { type Recipe, readRecipe, recipeNames } from '../../cli/pipeline/recipeFile.ts';
+import { fillsOf, type Recipe, readRecipe, recipeNames } from '../../cli/pipeline/recipeFile.ts';
 
 const INTRODUCTION = `# Recipes
 
@@ -13,9 +13,10 @@ npx tapedeck recipe add fred-series --set series=DGS10
 \`\`\`
 
 creates its dataset, its source and its schedule, which runs immediately and then by its cron expression
-(in UTC). If one of the three fails, none is created. \`--dry-run\` shows what would be created, \`--dataset\`
-and \`--name\` set other names, \`--workspace\` another workspace, and \`--base https://mirror.example.com\`
-fetches the same path from another origin. The result is an ordinary [source with a schedule](sources.md):
+(in UTC); a recipe that fills several datasets creates a schedule for each. If a step fails, nothing is
+created. \`--dry-run\` shows what would be created, \`--dataset\` and \`--name\` set other names,
+\`--workspace\` another workspace, and \`--base https://mirror.example.com\` fetches the same path from
+another origin. The result is an ordinary [source with a schedule](sources.md):
 \`tapedeck schedule list\` shows its runs, \`tapedeck schedule remove\` and \`tapedeck source remove\` remove
 it; the records stay.
 
@@ -29,18 +30,13 @@ export async function recipesPage(): Promise<string> {
 }
 
 function sectionOf(recipe: Recipe): string {
-  const { about, dataset, input, name, parameters, schedule, source, title } = recipe;
+  const { about, input, name, parameters, source, title } = recipe;
   const asked = parameters.map(
     ({ about: what, default: usual, name: own, pattern }) =>
       `| \`${own}\` | ${what} | ${usual === undefined ? 'must be set' : `\`${usual}\``} ` +
       `| \`${pattern.replaceAll('|', '\\|')}\` |`,
   );
   const table = ['| parameter | what | default | pattern |', '|---|---|---|---|', ...asked, ''];
-  const index = Object.entries(dataset.columnMapping).map(([part, own]) => `${part} \`${own}\``);
-  const stored =
-    schedule.overwrite === true
-      ? 'each run replaces all records'
-      : 'a record replaces the stored one of its index value';
   return [
     `## ${name}`,
     '',
@@ -53,11 +49,24 @@ function sectionOf(recipe: Recipe): string {
     ...(asked.length === 0 ? [] : table),
     `- source: \`${source.url}\``,
     ...(source.jsonPath === undefined ? [] : [`- records: \`${source.jsonPath}\``]),
-    `- dataset: \`${input === undefined ? '' : 'CORE.'}${dataset.name}\`, index: ${index.join(', ')}`,
-    `- columns: ${Object.keys(dataset.schema.properties)
-      .map((own) => `\`${own}\``)
-      .join(', ')}`,
-    `- schedule: \`${schedule.cron}\`; ${stored}`,
+    ...fillsOf(recipe).flatMap((fill) => fillLines(fill, input === undefined ? '' : 'CORE.')),
     '',
   ].join('\n');
+}
+
+function fillLines(
+  { dataset, schedule }: Pick<Recipe, 'dataset' | 'schedule'>,
+  workspace: string,
+): readonly string[] {
+  const index = Object.entries(dataset.columnMapping).map(([part, own]) => `${part} \`${own}\``);
+  const columns = Object.keys(dataset.schema.properties).map((own) => `\`${own}\``);
+  const stored =
+    schedule.overwrite === true
+      ? 'each run replaces all records'
+      : 'a record replaces the stored one of its index value';
+  return [
+    `- dataset: \`${workspace}${dataset.name}\`, index: ${index.join(', ')}`,
+    `- columns: ${columns.join(', ')}`,
+    `- schedule: \`${schedule.cron}\`; ${stored}`,
+  ];
 }

@@ -21,6 +21,12 @@ export function dayIn(row: Row, name: string): Day {
   return typeof value === 'string' ? value.slice(0, 10) : '';
 }
 
+/** Whether a symbol is that security on a day. */
+export function holds(row: Row, today: Day): boolean {
+  const [from, to] = [dayIn(row, 'validFrom'), dayIn(row, 'validTo')];
+  return (from === '' || from <= today) && (to === '' || to >= today);
+}
+
 /** An instant, epoch milliseconds; NaN when there is none. */
 export function instantIn(row: Row, name: string): number {
   const value = row[name];

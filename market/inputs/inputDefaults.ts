@@ -1,11 +1,17 @@
 // What a dataset of CORE is by itself that has the id of an input.
 import type { DatasetDefaults } from '../../store/datasets/defaults.ts';
 import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
+import type { FactReader } from '../../store/datasets/reportedFacts.ts';
+import { statementReader } from '../reports/statements.ts';
 import { inputOf, propertyTypeOf } from './inputs.ts';
 import { usualColumns } from './usualColumns.ts';
 
 /** `msft` in a file is found as MSFT. */
 const SYMBOLS: readonly string[] = ['symbol'];
+
+const FACT_READERS: ReadonlyMap<string, FactReader> = new Map(
+  (['INCOME', 'BALANCE_SHEET', 'CASH_FLOW'] as const).map((id) => [id, statementReader(id)]),
+);
 
 /** Names in any case; undefined for what is no input, or stands in another workspace. */
 export function inputDefaults({
@@ -22,5 +28,9 @@ export function inputDefaults({
   const mayMiss = properties
     .filter(({ name, required }) => index.includes(name) && required !== true)
     .map(({ name }) => name);
-  return { title, weight, mapping, mayMiss, types, symbols: SYMBOLS, usual: usualColumns(input) };
+  const facts = FACT_READERS.get(input.id);
+  return {
+    ...{ title, weight, mapping, mayMiss, types, symbols: SYMBOLS, usual: usualColumns(input) },
+    ...(facts === undefined ? {} : { facts }),
+  };
 }

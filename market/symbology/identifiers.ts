@@ -2,7 +2,7 @@
 // records of input SYMBOLS.
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { Day } from '../../query/time/days.ts';
-import { dayIn, type Row, textIn } from '../derive/values.ts';
+import { holds, type Row, textIn } from '../derive/values.ts';
 
 const KINDS = ['figi', 'isin', 'cusip', 'cik'] as const;
 
@@ -86,8 +86,3 @@ const plainOf = (id: string): string => {
 
 /** Zeros before it, and the letters that some write, tell nothing. */
 const cikOf = (text: string): string => `CIK ${text.replace(/^CIK/i, '').replace(/^0+/, '')}`;
-
-export function holds(row: Row, today: Day): boolean {
-  const [from, to] = [dayIn(row, 'validFrom'), dayIn(row, 'validTo')];
-  return (from === '' || from <= today) && (to === '' || to >= today);
-}

@@ -2,8 +2,7 @@
 // SYMBOLS that hold today; where nobody loaded them, those of COMPANY.
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { Day } from '../../query/time/days.ts';
-import { type Row, textIn } from '../derive/values.ts';
-import { holds } from './identifiers.ts';
+import { holds, type Row, textIn } from '../derive/values.ts';
 
 export interface Security {
   readonly symbol: string;

@@ -20,8 +20,9 @@ const ASK: Ask = { symbol: 'MSFT', nowMs: NOW_MS, untilMs: NOW_MS, today: TODAY,
 export const exampleRow = ({ properties }: Input): Row =>
   Object.fromEntries(properties.map(({ example, name }) => [name, example]));
 
+/** A symbol is that security still. */
 const rowsOf = (input: Input): readonly Row[] => {
-  const row = exampleRow(input);
+  const { validTo: _, ...row } = exampleRow(input);
   return input.id === 'HISTORICAL_PRICES' ? [{ ...row, date: addDays(TODAY, -1) }, row] : [row];
 };
 

@@ -2,6 +2,7 @@
 // (INTERFACE.md 1).
 import { adjusted } from '../derive/adjust.ts';
 import { advancedStats } from '../derive/advancedStats.ts';
+import { companyOfSymbol } from '../derive/company.ts';
 import { TRADES_READ } from '../derive/lastSale.ts';
 import { anchorDays, statsOf } from '../derive/stats.ts';
 import { effectiveSpread, largestTrades, venuesOf, volumeByVenue } from '../derive/trades.ts';
@@ -68,6 +69,11 @@ export function advanced(ask: Ask, read: Read): Row | undefined {
   const bars = adjusted(inputs.days, inputs, ask.today);
   return advancedStats(known, { income, balance, cash }, bars, ask.today);
 }
+
+export const companyNeeds = ({ symbol }: Ask): readonly Need[] => [wholeOf('SYMBOLS', symbol)];
+
+export const company = (ask: Ask, read: Read): Row | undefined =>
+  companyOfSymbol(companyNeeds(ask).flatMap(read), ask.symbol, ask.today);
 
 const venuesNeed: Need = wholeOf('VENUES', '');
 

@@ -15,6 +15,8 @@ import {
 import {
   advanced,
   advancedNeeds,
+  company,
+  companyNeeds,
   largest,
   spreadNeeds,
   spreads,
@@ -54,6 +56,8 @@ export interface MarketType {
   readonly of: readonly InputId[];
   /** A dataset of CORE whose records are its answer already: where there is one, it serves the type. */
   readonly loadedAs?: string;
+  /** And this tells the symbols of which that has no record. */
+  readonly besides?: true;
   readonly shape: 'object' | 'list' | 'value';
   readonly options: readonly (keyof Options)[];
   readonly part: Part;
@@ -268,6 +272,19 @@ export const MARKET_TYPES: readonly MarketType[] = [
     charge: each(3_005, 'ADVANCED_KEY_STATS'),
     needs: advancedNeeds,
     answer: advanced,
+  },
+  {
+    name: 'company',
+    summary: 'Name and exchange by the symbol, where no record of the company is loaded.',
+    of: ['SYMBOLS'],
+    loadedAs: 'COMPANY',
+    besides: true,
+    shape: 'object',
+    options: [],
+    part: 'attribute',
+    charge: each(1, 'COMPANY'),
+    needs: companyNeeds,
+    answer: company,
   },
   {
     ...TRADES,

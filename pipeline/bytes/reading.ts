@@ -68,4 +68,6 @@ export interface Reading {
    * property `names` of it, what is in it property `values`.
    */
   readonly wide?: { readonly names: string; readonly values: string };
+  /** Records are single values that a company reported, and become those of a statement in CORE. */
+  readonly facts?: boolean;
 }

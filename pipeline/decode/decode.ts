@@ -5,6 +5,7 @@ import type { Row } from '../../store/duckdb/protocol.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
 import type { UsualColumns } from '../../store/datasets/defaults.ts';
+import type { FactReader } from '../../store/datasets/reportedFacts.ts';
 import { arrowRelation } from './arrow.ts';
 import { asProperties } from './asProperties.ts';
 import { contentOf, readHead, textContentOf } from '../bytes/content.ts';
@@ -29,11 +30,14 @@ import {
   unlikeStatement,
 } from './json.ts';
 import { isAlone, listsStatement, refuseDocument } from './jsonDocument.ts';
+import { keyedCopy } from './keyedCopy.ts';
 import { refuseEndlessLine } from '../bytes/lineScan.ts';
+import { COMPANY_FACTS, factCopy, isCompany } from './factCopy.ts';
 import { longCopy } from './longCopy.ts';
 import { NoDataFailure, noDataIn } from '../bytes/noData.ts';
 import { describeParquet, parquetRelation } from './parquet.ts';
 import type { Encoding, Reading } from '../bytes/reading.ts';
+import { propertiesOf } from '../values/jsonPath.ts';
 import type { Relation } from '../values/relation.ts';
 import { type Packing, unpack } from '../bytes/unpack.ts';
 import type { Workbench } from '../bytes/workbench.ts';
@@ -48,6 +52,8 @@ interface Opening {
   readonly known?: readonly string[];
   /** What columns usually are, of a dataset whose place says so. */
   readonly usual?: UsualColumns | undefined;
+  /** What such a dataset makes of single values that a company reported. */
+  readonly facts?: FactReader | undefined;
 }
 
 /**
@@ -56,6 +62,7 @@ interface Opening {
  */
 export async function openRelation(opening: Opening, bench: Workbench): Promise<Relation> {
   const { known, reading = {}, usual } = opening;
+  if (reading.facts === true) return openFacts(opening, bench);
   const said = Object.keys(reading.columns ?? {});
   const names = known === undefined ? {} : { known: [...known, ...said] };
   const opened = await openFile({ ...opening, ...names }, bench);
@@ -68,6 +75,20 @@ export async function openRelation(opening: Opening, bench: Workbench): Promise<
   const note = `wide: each cell is a record, its column is ${wide.names} and its value ${wide.values}`;
   const told = { ...long, notes: [...(opened.notes ?? []), note] };
   return asProperties(told, { ...reading, ...withoutLeftOut(reading) }, usual);
+}
+
+/** @throws Failure InvalidBody also where the dataset makes nothing of facts. */
+async function openFacts(opening: Opening, bench: Workbench): Promise<Relation> {
+  const { facts, reading = {}, usual } = opening;
+  if (facts === undefined) {
+    const rule = 'only INCOME, BALANCE_SHEET and CASH_FLOW in CORE are made of them';
+    throw new Failure('InvalidBody', `facts: ${rule}`);
+  }
+  const opened = await openFile(opening, bench);
+  const { notes, path } = await factCopy(opened, facts, bench);
+  const made = await openFile({ path }, bench);
+  const told = { ...made, notes: [...(opened.notes ?? []), ...notes] };
+  return asProperties(told, reading, usual);
 }
 
 /** How a long copy is written. */
@@ -98,8 +119,10 @@ async function openFile(opening: Opening, bench: Workbench): Promise<Relation> {
 }
 
 async function openText(opening: Opening, head: Buffer, bench: Workbench): Promise<Relation> {
-  const { dateOrder, jsonPath, known, reading = {} } = opening;
+  const { dateOrder, known, reading = {} } = opening;
   const text = await inUtf8(opening.path, head, reading, bench);
+  const ofCompany = reading.facts === true && isCompany(text.head) ? COMPANY_FACTS : undefined;
+  const jsonPath = opening.jsonPath ?? ofCompany;
   const { path } = text;
   const insists = reading.as !== undefined;
   const content = reading.as ?? (jsonPath === undefined ? textContentOf(text.head) : 'json');
@@ -113,6 +136,14 @@ async function openText(opening: Opening, head: Buffer, bench: Workbench): Promi
   const framing = framingOf(text.head, jsonPath);
   const below = jsonPath ?? '$[*]';
   const empty = { kind: 'json', path, framing, jsonPath: below, columns: [] } as const;
+  if (propertiesOf(below).length > 0) {
+    const keyed = await keyedCopy(empty, bench);
+    return openJson(
+      { ...empty, path: keyed, framing: 'lines', jsonPath: '$[*]' },
+      bench,
+      dateOrder,
+    );
+  }
   if (!insists && isAlone(text.head, framing)) {
     const found = await readJson(empty, listsStatement(path), bench);
     refuseDocument(found, (await stat(path)).size);

@@ -21,19 +21,6 @@ import { literal } from '../../store/duckdb/sqlText.ts';
 const SAMPLE_RECORDS = 2_000;
 /** Of these, bytes: each is read whole, and the event loop waits for it. */
 const SAMPLE_BYTES = 512 * 1024;
-/** Steps of a path: the subset `$`, `.name`, `[*]` (INTERFACE.md 3.7). */
-const PATH = /^\$(?:\.[A-Za-z_][A-Za-z0-9_-]{0,127}|\[\*\]){0,20}$/;
-
-/** `$.data.rows` -> `$.data.rows[*]`: the records are the elements of the array it names. */
-export function checkJsonPath(path: string): string {
-  if (!PATH.test(path)) {
-    throw new Failure('InvalidParameter', '"jsonPath" must be $ with steps .name and [*]');
-  }
-  return path.endsWith('[*]') ? path : `${path}[*]`;
-}
-
-export const isJsonPath = (path: string): boolean => PATH.test(path);
-
 export function framingOf(head: Buffer, jsonPath: string | undefined): JsonFraming {
   if (jsonPath !== undefined) return 'document';
   const text = head

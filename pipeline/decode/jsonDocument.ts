@@ -1,7 +1,7 @@
 // A JSON document that holds its records somewhere inside: which of its lists they may be.
 import type { Row } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { isJsonPath } from './json.ts';
+import { isJsonPath } from '../values/jsonPath.ts';
 import { type JsonFraming, RECORD_BYTES_MAX } from '../values/relation.ts';
 import { literal } from '../../store/duckdb/sqlText.ts';
 

@@ -99,8 +99,8 @@ export async function readAgain(
   const files = before.map(({ batch }) => batch.path);
   const own = { ...bench, folder, files };
   const known = Object.keys(becoming.dataset.schema.properties);
-  const { symbols, usual } = services.defaultsOf(load) ?? {};
-  const relation = withSymbols(await openRelation({ ...load, known, usual }, own), symbols);
+  const { facts, symbols, usual } = services.defaultsOf(load) ?? {};
+  const relation = withSymbols(await openRelation({ ...load, known, usual, facts }, own), symbols);
   const { batch, change } = await conformTo(
     { load, services, bench: own, events },
     relation,

@@ -72,8 +72,9 @@ export async function openLoad(
 ): Promise<Relation> {
   const known = services.lake.directory.dataset(load.workspace, load.dataset);
   const names = known === undefined ? {} : { known: Object.keys(known.schema.properties) };
-  const usual = services.defaultsOf(load)?.usual;
-  const relation = load.relation ?? (await openRelation({ ...load, ...names, usual }, bench));
+  const { facts, usual } = services.defaultsOf(load) ?? {};
+  const opening = { ...load, ...names, usual, facts };
+  const relation = load.relation ?? (await openRelation(opening, bench));
   for (const note of relation.notes ?? []) await events.log(note);
   const isKnown = known !== undefined && (load.standIn !== undefined || !isStandIn(known));
   if (relation.empty !== true || isKnown) return relation;

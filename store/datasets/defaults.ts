@@ -1,6 +1,7 @@
 // What a dataset is by its place, where its owner says nothing: the inputs of the market in CORE are such.
 import type { PropertyType } from '../versions/columns.ts';
 import type { ColumnMapping, Dataset } from './datasets.ts';
+import type { FactReader } from './reportedFacts.ts';
 
 export interface DatasetDefaults {
   readonly title: string;
@@ -13,6 +14,8 @@ export interface DatasetDefaults {
   /** Properties whose texts are symbols, kept as `keptSymbol` spells them. */
   readonly symbols: readonly string[];
   readonly usual: UsualColumns;
+  /** Where records may be made of single values that a company reported. */
+  readonly facts?: FactReader;
 }
 
 /**

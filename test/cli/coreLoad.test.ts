@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, test } from 'vitest';
 import { tellServer } from '../../cli/reach/folderAccess.ts';
 import { read } from '../client.ts';
+import { companyDocument, companyFactsOf, GROWING } from '../recipes/companyFacts.ts';
 import { served, type TestServer } from '../server.ts';
 import type { Ran } from './command.ts';
 import { runHere } from './commandHere.ts';
@@ -334,5 +335,22 @@ test('a data source is read alike each time, as what was shown of it says', asyn
       { close: 3, date: '2024-01-31' },
     ]);
     assert.deepEqual(await chart(server, 'BRK.B', 'close'), [{ close: 4 }]);
+  });
+});
+
+test('all facts of a company become its statements, from the file as the SEC has it', async () => {
+  await write('CIK0000320193.json', companyDocument(companyFactsOf(GROWING)));
+  await withServer(async (server) => {
+    const asked = ['CIK0000320193.json', '--as', 'BALANCE_SHEET', '--facts', '--symbol', 'aapl'];
+    const ran = await load([...asked, '--yes']);
+    assert.equal(ran.code, 0, ran.stderr + ran.stdout);
+    assert.match(ran.stdout, /15 new records, 0 stored already or repeated, 0 invalid/);
+    const sheet = await read(server, '/stock/AAPL/balance-sheet/1/totalLiabilities');
+    assert.equal(sheet, '300000000');
+    const prices = await load(['CIK0000320193.json', '--as', 'COMPANY', '--facts', '--yes']);
+    assert.match(
+      prices.stderr,
+      /only INCOME, BALANCE_SHEET and CASH_FLOW in CORE are made of them/,
+    );
   });
 });

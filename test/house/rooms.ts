@@ -29,6 +29,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...['sources/http', 'sources/postgres', 'sources/s3', 'sources', 'targets'],
   ],
   market: [
+    'reports',
     'inputs',
     'derive',
     'indicators',

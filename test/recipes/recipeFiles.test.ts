@@ -15,6 +15,7 @@ const names = await recipeNames();
 /** For parameters without a default. */
 const GIVEN: Readonly<Record<string, string>> = {
   series: 'DGS10',
+  symbol: 'AAPL',
   cik: '320193',
   concept: 'Assets',
   contact: 'Jane Doe jane@example.com',

@@ -25,6 +25,8 @@ interface RecipeRun extends AsyncDisposable {
   /** The day on which the server lives from now on. */
   live(on: string): void;
   tapedeck(...args: readonly string[]): Promise<Ran>;
+  /** Fills CORE with the exchange of the seams. */
+  fill(): Promise<void>;
   /** `recipe add` with the stand-in; what it said. */
   add(...args: readonly string[]): Promise<string>;
   /** Runs a schedule now; its end. */
@@ -42,6 +44,11 @@ function commandsOn(folder: string): RecipeRun['tapedeck'] {
   return (...args) => runHere(args, { env });
 }
 
+async function filled({ tapedeck }: Awaited<ReturnType<typeof startServer>>): Promise<void> {
+  tapedeck.exchange?.start();
+  await tapedeck.exchange?.filled();
+}
+
 /** @param seams such as an exchange that fills CORE */
 export async function openRecipes(seams: Seams = {}): Promise<RecipeRun> {
   let [body, now] = ['', Date.UTC(2025, 1, 20, 12)];
@@ -51,10 +58,9 @@ export async function openRecipes(seams: Seams = {}): Promise<RecipeRun> {
     response.end(body);
   });
   const base = `http://127.0.0.1:${publisher.port}`;
-  const settings = { TAPEDECK_ALLOW_PRIVATE_ADDRESSES: 'on' };
   // Nothing runs by the clock: a test says when.
   const server = await startServer({
-    settings,
+    settings: { TAPEDECK_ALLOW_PRIVATE_ADDRESSES: 'on' },
     seams: { watch: false, clock: () => now, ...seams },
   });
   await tellServer(server.folder, { base: server.base });
@@ -77,6 +83,7 @@ export async function openRecipes(seams: Seams = {}): Promise<RecipeRun> {
     publish: (text) => (body = text),
     live: (on) => (now = Date.parse(`${on}T12:00:00Z`)),
     tapedeck,
+    fill: () => filled(server),
     add: async (...args) => {
       const ran = await tapedeck('recipe', 'add', ...args, '--base', base);
       assert.equal(ran.code, 0, ran.stderr);

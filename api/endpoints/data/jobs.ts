@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { jobOrderOf, fetchOrder } from '../../../jobs/run/order.ts';
 import { dryRun } from '../../../pipeline/edit/dryRun.ts';
-import { checkJsonPath } from '../../../pipeline/decode/json.ts';
+import { checkJsonPath } from '../../../pipeline/values/jsonPath.ts';
 import { checkName } from '../../../store/versions/columns.ts';
 import { findSource } from '../../../store/work/dataSources.ts';
 import { Failure } from '../../../store/base/failure.ts';

@@ -1,7 +1,7 @@
 // Loading data: the body goes to a durable spool file, then a job takes it from there.
 import { Type } from 'typebox';
 import { dryRun } from '../../../pipeline/edit/dryRun.ts';
-import { checkJsonPath } from '../../../pipeline/decode/json.ts';
+import { checkJsonPath } from '../../../pipeline/values/jsonPath.ts';
 import { checkName } from '../../../store/versions/columns.ts';
 import type { ColumnMapping } from '../../../store/datasets/datasets.ts';
 import { checkStorage } from '../../../store/lake/storage.ts';
@@ -62,7 +62,7 @@ export const loadData: Endpoint = {
     {
       kind: 'text',
       name: 'jsonPath',
-      help: 'Path of the array of records in a JSON document: $ with steps .name and [*].',
+      help: 'Path of the records in a JSON document: $ with steps .name, [*] and .{name}, each member.',
     },
     DATE_ORDER,
     ...READING_PARAMETERS,

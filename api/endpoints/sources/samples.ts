@@ -2,7 +2,7 @@
 // source's first records. Nothing is stored.
 import { readFile } from 'node:fs/promises';
 import { type Static, Type } from 'typebox';
-import { checkJsonPath } from '../../../pipeline/decode/json.ts';
+import { checkJsonPath } from '../../../pipeline/values/jsonPath.ts';
 import { sampleRecords, suggestSchema } from '../../../pipeline/edit/sample.ts';
 import type { DataSourceRow } from '../../../store/work/dataSources.ts';
 import { ownedWorkspaceOf } from '../../auth/access.ts';

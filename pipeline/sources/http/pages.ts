@@ -1,6 +1,6 @@
 // Lists that come in pages: what a page says about the next one.
 import { reasonOf } from '../../../store/base/failure.ts';
-import { checkJsonPath } from '../../decode/json.ts';
+import { checkJsonPath, stepsOf } from '../../values/jsonPath.ts';
 import { noDataIn } from '../../bytes/noData.ts';
 import { type Pages, SourceFailure } from '../base/source.ts';
 
@@ -55,13 +55,24 @@ export function readPage(body: Buffer, pages: Pages, jsonPath: string | undefine
 /** Elements that the path names; undefined when a step is missing everywhere. */
 function valuesAt(document: unknown, jsonPath: string): readonly unknown[] | undefined {
   let values: readonly unknown[] = [document];
-  for (const [, name] of checkJsonPath(jsonPath).matchAll(/\[\*\]|\.([\w-]+)/g)) {
-    const next = values.filter(name === undefined ? Array.isArray : hasMember(name));
+  for (const step of stepsOf(checkJsonPath(jsonPath))) {
+    const goesOn = step.kind === 'member' ? hasMember(step.name) : GOES_ON[step.kind];
+    const next = values.filter(goesOn);
     if (next.length === 0 && values.length > 0) return undefined;
-    values = name === undefined ? next.flat() : next.map((value) => memberOf(value, name));
+    values =
+      step.kind === 'member' ? next.map((value) => memberOf(value, step.name)) : inside(next);
   }
   return values;
 }
+
+const GOES_ON = {
+  elements: (value: unknown): boolean => Array.isArray(value),
+  each: (value: unknown): boolean =>
+    typeof value === 'object' && value !== null && !Array.isArray(value),
+} as const;
+
+const inside = (values: readonly unknown[]): readonly unknown[] =>
+  values.flatMap((value) => Object.values(value as object) as readonly unknown[]);
 
 function cursorOf(document: unknown, path: string): string | undefined {
   const value = path

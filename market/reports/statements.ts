@@ -1,0 +1,168 @@
+// Statements of one company from the facts that it reported: a record a quarter and a year.
+import { numberOfDay } from '../../query/time/days.ts';
+import type { FactReader, ReportedFact } from '../../store/datasets/reportedFacts.ts';
+import { ANCHORS, STATEMENT_MEMBERS, type StatementId } from './concepts.ts';
+import { type FactTable, factTable, type Span } from './factTable.ts';
+import { type Formula, formulaOf, plainSum, valueOfFormula } from './formulas.ts';
+import { type Period, periodsOf } from './periods.ts';
+
+type Member = (name: string) => number | undefined;
+
+const EVERY_ANCHOR: readonly string[] = Object.values(ANCHORS).flat();
+
+/** What makes records of a statement of facts. */
+export function statementReader(id: StatementId): FactReader {
+  const formulas = new Map(
+    Object.entries(STATEMENT_MEMBERS[id]).map(([name, texts]) => [name, texts.map(formulaOf)]),
+  );
+  const terms = [...formulas.values()].flat(2);
+  const own = terms.filter(({ kind }) => kind === 'concept').map(({ name }) => name);
+  return {
+    concepts: [...new Set([...own, ...EVERY_ANCHOR])],
+    recordsOf: (facts) => {
+      const table = factTable(facts);
+      const anchors = facts.filter(({ concept }) => EVERY_ANCHOR.includes(concept));
+      return recordsOf({ id, formulas, table, periods: periodsOf(anchors) });
+    },
+  };
+}
+
+interface Making {
+  readonly id: StatementId;
+  readonly formulas: ReadonlyMap<string, readonly Formula[]>;
+  readonly table: FactTable;
+  /** Oldest first. */
+  readonly periods: readonly Period[];
+}
+
+type Records = ReturnType<FactReader['recordsOf']>;
+
+/** One record a day of report is all that the inputs' index has room for. */
+function recordsOf(making: Making): Records {
+  const { formulas, periods, table } = making;
+  const valuesAt = memberReader(making);
+  const records = new Map<string, Records['records'][number]>();
+  let hidden = 0;
+  for (const period of periods) {
+    const value = valuesAt(period);
+    const values = [...formulas.keys()].flatMap((name) => {
+      const told = value(name);
+      return told === undefined ? [] : [[name, told] as const];
+    });
+    if (values.length === 0) continue;
+    const { end, form, kind, quarter, reported, year } = period;
+    const name = `${kind} ${reported}`;
+    if (records.has(name)) hidden += 1;
+    records.set(name, {
+      ...{ period: kind, reportDate: reported, fiscalDate: end, filingType: form },
+      ...(table.currency === undefined ? {} : { currency: table.currency }),
+      ...(quarter === null ? {} : { fiscalQuarter: quarter }),
+      ...(year === null ? {} : { fiscalYear: year }),
+      ...Object.fromEntries(values),
+    });
+  }
+  const told = `${hidden} periods were reported on the day of a later one and stay out`;
+  return { records: [...records.values()], notes: hidden === 0 ? [] : [told] };
+}
+
+/** Values of a period by the names of members. */
+function memberReader({ formulas, id, periods, table }: Making): (period: Period) => Member {
+  const columns = new Map<string, Member>();
+  const at = (span: Span, end: string): Member => {
+    const name = `${span} ${end}`;
+    const known = columns.get(name);
+    if (known !== undefined) return known;
+    const made = columnOf({ id, formulas, table }, span, end);
+    columns.set(name, made);
+    return made;
+  };
+  if (id === 'BALANCE_SHEET') return ({ end }) => at('day', end);
+  const ends = [...new Set(periods.map(({ end }) => end))];
+  const before = (end: string): string | undefined => ends.findLast((one) => isQuarterOn(one, end));
+  return ({ end, kind }) =>
+    kind === 'annual' ? at('year', end) : (name) => quarterOf(name, end, { at, before });
+}
+
+const isQuarterOn = (end: string, next: string): boolean => {
+  const days = numberOfDay(next) - numberOfDay(end);
+  return days >= 60 && days <= 130;
+};
+
+interface Times {
+  readonly at: (span: Span, end: string) => Member;
+  /** The end of the quarter before. */
+  readonly before: (end: string) => string | undefined;
+}
+
+/** Each time that is told from the beginning of a year, and the one that ends a quarter before. */
+const LONGER: readonly (readonly [Span, Span])[] = [
+  ['half', 'quarter'],
+  ['nine', 'half'],
+  ['year', 'nine'],
+];
+const QUARTERS_BEFORE = 3;
+
+/** A quarter as it is told, or else as what its year has by then, less what it had before. */
+function quarterOf(name: string, end: string, times: Times): number | undefined {
+  const { at, before } = times;
+  const told = toldQuarter(name, end, times);
+  const year = told === undefined ? at('year', end)(name) : undefined;
+  if (year === undefined) return told;
+  let rest = year;
+  let on = before(end);
+  for (let count = 0; count < QUARTERS_BEFORE; count += 1) {
+    const value = on === undefined ? undefined : toldQuarter(name, on, times);
+    if (on === undefined || value === undefined) return undefined;
+    rest -= value;
+    on = before(on);
+  }
+  return plainSum(rest);
+}
+
+function toldQuarter(name: string, end: string, { at, before }: Times): number | undefined {
+  const told = at('quarter', end)(name);
+  const last = told === undefined ? before(end) : undefined;
+  if (last === undefined) return told;
+  for (const [span, shorter] of LONGER) {
+    const [whole, part] = [at(span, end)(name), at(shorter, last)(name)];
+    if (whole !== undefined && part !== undefined) return plainSum(whole - part);
+  }
+  return undefined;
+}
+
+/** Members of one span that ends on a day, as the last filing tells them that has the whole statement. */
+function columnOf(
+  { formulas, id, table }: Omit<Making, 'periods'>,
+  span: Span,
+  end: string,
+): Member {
+  const whole = ANCHORS[id]
+    .flatMap((concept) => table.told(concept, span, end).at(-1) ?? [])
+    .reduce<ReportedFact | undefined>(
+      (last, one) => (last === undefined || one.filed > last.filed ? one : last),
+      undefined,
+    );
+  const told = (concept: string): number | undefined => {
+    const facts = table.told(concept, span, end);
+    const chosen =
+      facts.findLast(({ accession }) => accession === whole?.accession) ??
+      facts.findLast(({ filed }) => whole !== undefined && filed <= whole.filed) ??
+      facts.at(-1);
+    return chosen?.value;
+  };
+  const known = new Map<string, number | undefined>();
+  const member = (name: string): number | undefined => {
+    if (known.has(name)) return known.get(name);
+    // The table has no member that needs itself: a test says so.
+    let value: number | undefined;
+    for (const formula of formulas.get(name) ?? []) {
+      value ??= valueOfFormula(formula, ({ kind, name: own }) =>
+        kind === 'concept' ? told(own) : member(own),
+      );
+    }
+    const plain = value === undefined ? undefined : plainSum(value);
+    known.set(name, plain);
+    return plain;
+  };
+  return member;
+}
