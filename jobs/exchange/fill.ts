@@ -1,6 +1,6 @@
-// Fills CORE with the synthetic exchange and keeps it up to date: whole at the first start, then what
-// is missing, at each later start and after each session. One input at a time, so that it is never in
-// the way of other loads.
+// Fills CORE with the synthetic exchange and keeps it up to date: whole at the first start, then what is
+// missing, at each later start and after each session, and minutes while one is open. One input at a time, so
+// that it is never in the way of other loads.
 import { join } from 'node:path';
 import { CORE } from '../../store/datasets/datasets.ts';
 import { isStandIn, STAND_IN_SOURCE } from '../../store/datasets/standIns.ts';
@@ -60,6 +60,8 @@ const ORDER: readonly InputId[] = [
   ...(['EXCHANGE_STATS', 'OPTIONS', 'SENTIMENT_MINUTES'] as const),
   ...(['TRADES', 'QUOTES', 'INTRADAY_PRICES'] as const),
 ];
+/** What a session that is open adds to. */
+const MINUTES: readonly InputId[] = ['INTRADAY_PRICES'];
 /** The newest session's take the place of those before. */
 const TICKS: ReadonlySet<InputId> = new Set(['TRADES', 'QUOTES']);
 /** Of the newest sessions that have closed: they take the place of those before, too. */
@@ -77,10 +79,13 @@ export function makeExchange(parts: ExchangeParts): Exchange {
   let seen = '';
   const look = (): void => {
     const standing = standingAt(parts.clock());
-    if (standing === undefined || standing.closed === seen || abort.signal.aborted) return;
+    if (standing === undefined || abort.signal.aborted) return;
+    const isNew = standing.closed !== seen;
+    const isOpen = standing.opened !== standing.closed;
+    if (!isNew && !isOpen) return;
     seen = standing.closed;
     running = running
-      .then(() => fill(parts, standing, abort.signal))
+      .then(() => fill(parts, standing, isNew ? ORDER : MINUTES, abort.signal))
       .catch((error) => {
         if (!abort.signal.aborted) parts.onFault(error);
       });
@@ -99,12 +104,17 @@ export function makeExchange(parts: ExchangeParts): Exchange {
   };
 }
 
-async function fill(parts: ExchangeParts, standing: Standing, signal: AbortSignal): Promise<void> {
+async function fill(
+  parts: ExchangeParts,
+  standing: Standing,
+  inputs: readonly InputId[],
+  signal: AbortSignal,
+): Promise<void> {
   const { database, lake, shape } = parts;
   const { minutes, openMs } = hoursOf(standing.opened);
   const now = loadedAt(standing, openMs + minutes * 60_000, shape.symbols);
   await using writer = exchangeWriter();
-  for (const input of ORDER) {
+  for (const input of inputs) {
     const loaded = await readLoaded(database);
     const known = loaded[input];
     const dataset = lake.directory.dataset(CORE, input);
@@ -118,7 +128,8 @@ async function fill(parts: ExchangeParts, standing: Standing, signal: AbortSigna
 
 function isUpToDate(input: InputId, known: Loaded, now: Loaded): boolean {
   if (known.symbols !== now.symbols) return false;
-  return TICKS.has(input) ? known.ticks === now.ticks : known.closed >= now.closed;
+  if (TICKS.has(input) || MINUTES.includes(input)) return known.ticks === now.ticks;
+  return known.closed >= now.closed;
 }
 
 interface Filling {
@@ -136,7 +147,8 @@ async function loadInput(
 ): Promise<boolean> {
   const { folder, disk, lake, runner, shape } = parts;
   const goesOn = BY_DAY.has(input) && known?.symbols === shape.symbols;
-  const wanted = { input, shape, standing, after: goesOn ? known?.closed : undefined };
+  const after = goesOn ? known?.closed : undefined;
+  const wanted = { input, shape, standing, after, afterMs: minutesUntil(known, standing) };
   const path = join(folder.spool, newUuid());
   const accountId = lake.directory.workspace(CORE)?.accountId ?? '';
   let jobId: string | undefined;
@@ -160,6 +172,12 @@ async function loadInput(
   }
   if (input === 'INTRADAY_PRICES') await dropOld(keptFrom(shape, standing).minutes, parts);
   return true;
+}
+
+/** Of the session that is open, the minutes up to it are there; its day is loaded whole once it closed. */
+function minutesUntil(known: Loaded | undefined, { opened }: Standing): number | undefined {
+  const [day, untilMs] = (known?.ticks ?? '').split(' ');
+  return day === opened ? Number(untilMs) : undefined;
 }
 
 const INVENTED =

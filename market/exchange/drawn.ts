@@ -13,6 +13,8 @@ export interface Wanted {
   readonly standing: Standing;
   /** Bars and minutes of later days only. */
   readonly after: Day | undefined;
+  /** Of the session that is open, minutes that ended later only: epoch milliseconds. */
+  readonly afterMs?: number | undefined;
 }
 
 /** An exchange that is drawn as far as its standing. */

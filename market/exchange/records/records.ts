@@ -143,16 +143,17 @@ const laterOf = (kept: Day, after: Day | undefined): Day => {
 };
 
 function* minuteLines(drawn: Drawn): Generator<string> {
-  const { after, listings, shape, standing } = drawn;
+  const { after, afterMs = 0, listings, shape, standing } = drawn;
   const from = laterOf(keptFrom(shape, standing).minutes, after);
   yield 'symbol,date,minute,open,high,low,close,average,volume,notional,numberOfTrades\n';
   const some = { ...drawn, listings: listings.filter(({ at }) => at < shape.minuteSymbols) };
   for (const [listing, { bars }] of histories(some)) {
-    for (const bar of bars.filter(({ day }) => day >= from && day <= standing.closed)) {
+    for (const bar of bars.filter(({ day }) => day >= from && day <= standing.opened)) {
       const { seed } = shape;
-      for (const minute of minutesOf(
-        tradesOf({ seed, at: listing.at }, bar, hoursOf(bar.day).minutes),
-      )) {
+      const { minutes, openMs } = hoursOf(bar.day);
+      for (const minute of minutesOf(tradesOf({ seed, at: listing.at }, bar, minutes))) {
+        const endMs = openMs + (minute.minute + 1) * MINUTE_MS;
+        if (bar.day > standing.closed && (endMs > standing.untilMs || endMs <= afterMs)) continue;
         const { notional, trades, volume } = minute;
         const prices = [minute.open, minute.high, minute.low, minute.close].map(priceOf).join(',');
         const average = Math.round((notional / volume) * 100) / 10_000;
@@ -163,6 +164,7 @@ function* minuteLines(drawn: Drawn): Generator<string> {
   }
 }
 
+const MINUTE_MS = 60_000;
 const OPENS_AT = 9 * 60 + 30;
 
 function clockOf(minute: number): string {

@@ -1,7 +1,7 @@
 // What holds of any exchange, whatever its seed: read back from its CSV, as a loader would, and added up
 // again by plain loops of its own.
 import type { InputId } from '../../../market/inputs/inputRow.ts';
-import { type ExchangeShape, standingAt } from '../../../market/exchange/exchange.ts';
+import { type ExchangeShape, hoursOf, standingAt } from '../../../market/exchange/exchange.ts';
 import { linesOf } from '../../../market/exchange/records/records.ts';
 import { addDays, type Day } from '../../../query/time/days.ts';
 
@@ -106,7 +106,7 @@ function oneExchange(seed: number, nowMs: number, report: Report): void {
   report.trades += trades.length;
   report.actions += actions.splits.length + actions.dividends.length;
   checkDays(days, actions, fail);
-  checkMinutes(days, minutes, fail);
+  checkMinutes(days, minutes, nowMs, fail);
   checkTicks(trades, quotes, nowMs, fail);
   checkStatements(
     { income: read('INCOME'), balance: read('BALANCE_SHEET'), cash: read('CASH_FLOW') },
@@ -155,10 +155,22 @@ function checkDays(
   }
 }
 
-function checkMinutes(days: readonly Row[], minutes: readonly Row[], fail: Fail): void {
+/** Of the session that is open, the minutes that are over; of each other all that make up its bar. */
+function checkMinutes(
+  days: readonly Row[],
+  minutes: readonly Row[],
+  nowMs: number,
+  fail: Fail,
+): void {
   const byDay = grouped(days, 'symbol', 'date');
+  const { closed, opened } = standingAt(nowMs) ?? { closed: '', opened: '' };
+  const isOver = Math.floor((nowMs - hoursOf(opened).openMs) / 60_000);
   for (const [place, parts] of grouped(minutes, 'symbol', 'date')) {
     const day = byDay.get(place);
+    if (opened !== closed && place.endsWith(opened)) {
+      if (parts.length !== isOver) fail(`${place} has ${parts.length} of ${isOver} minutes`);
+      continue;
+    }
     if (day === undefined) fail(`${place} has minutes and no day`);
     else sameBar(barOf(parts, OF_BARS), barOf(day, OF_BARS), place, fail);
     const times = parts.map((one) => one['minute'] ?? '');

@@ -130,7 +130,9 @@ test('a later start continues the history and drops what is old', async () => {
   {
     await using server = await openFilled();
     before = await sql(server, closes);
-    assert.deepEqual(await sql(server, minutes), [{ first: '2026-01-26', last: '2026-01-29' }]);
+    assert.deepEqual(await sql(server, minutes), [{ first: '2026-01-26', last: '2026-01-30' }]);
+    const today = "SELECT max(minute) AS last FROM INTRADAY_PRICES WHERE date = '2026-01-30'";
+    assert.deepEqual(await sql(server, today), [{ last: '11:59' }], 'the minutes that are over');
   }
   await using server = await filled(await open(TUESDAY));
   const after = await sql(server, closes);
