@@ -8,6 +8,7 @@ import {
   type Place,
   type Test,
 } from '../../query/rules/compiled.ts';
+import { PlainConditions, type PlainRule } from '../../query/rules/plainConditions.ts';
 import { type Condition, type Literal, namesOf } from '../../query/rules/conditions.ts';
 
 /** In place of a symbol: whatever symbol anything changes of. */
@@ -82,6 +83,8 @@ interface Standing {
 interface Run {
   readonly rule: RunningRule;
   readonly test: Test;
+  /** In place of the test, where its conditions are plain ones. */
+  readonly plain: PlainRule | undefined;
   readonly told: readonly (readonly [name: string, place: Place])[];
   readonly isAny: boolean;
   evaluated: number;
@@ -120,6 +123,7 @@ export class RuleEngine {
   readonly #places = new Map<string, Place>();
   readonly #shared: (Literal | null | undefined)[] = [];
   readonly #isShared: (name: string) => boolean;
+  readonly #plain = new PlainConditions();
   #ownPlaces = 0;
   #puts = 0;
   #change = 0;
@@ -142,6 +146,7 @@ export class RuleEngine {
     const run: Run = {
       rule,
       test: compile(rule.conditions, rule.match, (name) => this.#place(name)),
+      plain: this.#plain.add(rule.conditions, rule.match, (name) => this.#place(name)),
       told: [...new Set(names)].map((name) => [name, this.#place(name)] as const),
       isAny: rule.event === ANY_SYMBOL,
       evaluated: 0,
@@ -164,6 +169,7 @@ export class RuleEngine {
     const run = this.#runs.get(id);
     if (run === undefined) return;
     this.#runs.delete(id);
+    if (run.plain !== undefined) this.#plain.remove(run.plain);
     this.#index(run, (readers) => readers.splice(readers.indexOf(run), 1));
     this.#subjects.get(run.rule.event)?.runs.delete(run);
   }
@@ -260,7 +266,9 @@ export class RuleEngine {
     fired: Fired[],
   ): void {
     run.evaluated += 1;
-    const passes = run.test(known, secondOfDay);
+    const { plain } = run;
+    const passes =
+      plain === undefined ? run.test(known, secondOfDay) : this.#plain.passes(plain, known);
     const stand = standOf(run, symbol);
     if (!passes) {
       if (stand !== undefined) {
