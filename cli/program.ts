@@ -17,6 +17,7 @@ import {
 import { addCore } from './pipeline/coreCommands.ts';
 import { addPipeline } from './pipeline/pipelineCommands.ts';
 import { addExport, addRecipes } from './pipeline/readyCommands.ts';
+import { addRules } from './rules/ruleCommands.ts';
 import type { Output, Terminal } from './reach/terminal.ts';
 
 /**
@@ -46,6 +47,7 @@ export function program(settings: () => Settings, terminal: Terminal): Command {
   addExport(root, settings, terminal);
   addFiles(root, settings, terminal);
   addStreams(root, settings, terminal);
+  addRules(root, settings, terminal);
   addPipeline(root, settings, terminal);
   addRecipes(root, settings, terminal);
   addTokens(root, settings, terminal);

@@ -67,7 +67,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...['endpoints'],
   ],
   app: ['.'],
-  cli: ['reach', 'print', 'data', 'pipeline', 'operate', '.'],
+  cli: ['reach', 'print', 'data', 'pipeline', 'rules', 'operate', '.'],
 };
 
 /** TypeScript files of one room. */

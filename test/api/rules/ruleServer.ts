@@ -13,7 +13,7 @@ const DAYS =
   'AAA,2024-02-27,9,11,9,10,100\nAAA,2024-02-28,10,12,10,11,200\n' +
   'BBB,2024-02-27,1,2,1,2,20\nBBB,2024-02-28,1,2,1,2,20\n';
 
-interface RuleServer extends AsyncDisposable {
+export interface RuleServer extends AsyncDisposable {
   readonly server: TestServer;
   readonly clock: { nowMs: number };
   trade(symbol: string, price: number): void;

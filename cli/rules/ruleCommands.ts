@@ -1,0 +1,73 @@
+// How commands of rules are spelled. What one does is loaded when it runs.
+import { type Command, Option } from 'commander';
+import type { Settings } from '../../store/base/settings.ts';
+import type { Terminal } from '../reach/terminal.ts';
+import type { AddOptions, JsonOptions, TestOptions } from './rules.ts';
+
+export function addRules(root: Command, settings: () => Settings, terminal: Terminal): void {
+  const rule = root
+    .command('rule')
+    .description('rules: conditions over the market and datasets, and alerts (docs/rules.md)');
+  const placed = (name: string, what: string): Command =>
+    rule.command(name).description(what).option('--json', 'print JSON');
+  const sent = (command: Command): Command =>
+    command
+      .option('--webhook <url>', 'post alerts there; without any such option they are logged')
+      .option('--slack <url>', 'post alerts to a room of Slack')
+      .option('--mattermost <url>', 'post alerts to a room of Mattermost')
+      .option('--email <address>', 'mail alerts there')
+      .option('--every <time>', 'at most one alert in 60s (the default), 5m, 1h or 1d')
+      .option('--name <name>', 'name of the rule; the line by default')
+      .option('--also <names>', 'values that alerts tell besides, with commas')
+      .option('--edge', 'only when the conditions begin to hold');
+  sent(
+    placed('add <rule>', 'make a rule: "AAPL latestPrice > 150 and changePercent < -2%"'),
+  ).action(async (line: string, options: AddOptions) =>
+    (await import('./rules.ts')).addRule(line, options, settings(), terminal),
+  );
+  sent(placed('test <rule>', 'tell when a rule would have fired, and what it would have cost'))
+    .option('--from <day>', 'first day; a week ago by default')
+    .option('--to <day>', 'last day; today by default')
+    .addOption(
+      new Option('--step <step>', 'at the end of each; minutes for up to a month').choices([
+        ...['minute', 'day'],
+      ]),
+    )
+    .option('--symbols <list>', 'of a rule for any symbol: over these, with commas')
+    .action(async (line: string, options: TestOptions) =>
+      (await import('./rules.ts')).testRule(line, options, settings(), terminal),
+    );
+  placed('list', 'list rules and what they did').action(async (options: JsonOptions) =>
+    (await import('./rules.ts')).listRules(options, settings(), terminal),
+  );
+  placed('show <id>', 'show a rule').action(async (id: string, options: JsonOptions) =>
+    (await import('./rules.ts')).showRule(id, options, settings(), terminal),
+  );
+  placed('log <id>', 'show the alerts of a rule, and what became of them').action(
+    async (id: string, options: JsonOptions) =>
+      (await import('./rules.ts')).showLog(id, options, settings(), terminal),
+  );
+  placed('why <id>', 'show what a rule reads now, and which of its conditions hold')
+    .option('--symbol <symbol>', 'of a rule for any symbol: for this one')
+    .action(async (id: string, options: JsonOptions & { readonly symbol?: string }) =>
+      (await import('./rules.ts')).showWhy(id, options, settings(), terminal),
+    );
+  addSwitches(rule, settings, terminal);
+}
+
+function addSwitches(rule: Command, settings: () => Settings, terminal: Terminal): void {
+  for (const act of ['pause', 'resume'] as const) {
+    rule
+      .command(`${act} <id>`)
+      .description(act === 'pause' ? 'stop a rule until it is resumed' : 'let a rule run again')
+      .action(async (id: string) =>
+        (await import('./rules.ts')).switchRule(id, act, settings(), terminal),
+      );
+  }
+  rule
+    .command('remove <id>')
+    .description('delete a rule with its alerts')
+    .action(async (id: string) =>
+      (await import('./rules.ts')).removeRule(id, settings(), terminal),
+    );
+}

@@ -1,0 +1,242 @@
+// `tapedeck rule`: rules made, looked at, tried on the past and ended.
+import { text } from 'node:stream/consumers';
+import { isoTime } from '../../store/base/clock.ts';
+import { Failure } from '../../store/base/failure.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import { tableAnswer } from '../print/answerLists.ts';
+import { type Method, withFirstAccount } from '../reach/dataApi.ts';
+import { sayTo, type Terminal } from '../reach/terminal.ts';
+import { parseRuleLine } from './ruleLine.ts';
+
+export interface JsonOptions {
+  readonly json?: boolean;
+}
+
+interface OutputOptions {
+  readonly webhook?: string;
+  readonly slack?: string;
+  readonly mattermost?: string;
+  readonly email?: string;
+  readonly every?: string;
+}
+
+export interface AddOptions extends OutputOptions, JsonOptions {
+  readonly name?: string;
+  readonly also?: string;
+  readonly edge?: boolean;
+}
+
+export interface TestOptions extends AddOptions {
+  readonly from?: string;
+  readonly to?: string;
+  readonly step?: string;
+  readonly symbols?: string;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+type Ask = (method: Method, path: string, body?: object) => Promise<unknown>;
+
+/** @throws Failure NotFound without a server: rules run there. */
+async function withServer(
+  settings: Settings,
+  terminal: Terminal,
+  work: (ask: Ask) => Promise<void>,
+): Promise<void> {
+  const abort = new AbortController();
+  const forget = terminal.onInterrupt(() => abort.abort());
+  try {
+    await withFirstAccount(settings, abort.signal, async (askData, where) => {
+      if (where !== 'server') {
+        const told = 'no server runs on this data folder: tapedeck serve starts one';
+        throw new Failure('NotFound', told);
+      }
+      await work(async (method, path, body) => {
+        const given = body === undefined ? {} : { body: JSON.stringify(body) };
+        const answer = await askData({ method, path, ...given });
+        return JSON.parse(await text(answer.body));
+      });
+    });
+  } finally {
+    forget();
+  }
+}
+
+export const addRule = (
+  line: string,
+  options: AddOptions,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> => {
+  const body = bodyOf(line, options);
+  return withServer(settings, terminal, async (ask) => {
+    const made = (await ask('POST', '/rules/create', body)) as { id: string; weight: number };
+    const say = sayTo(terminal);
+    if (options.json === true) say(JSON.stringify(made));
+    else say(`${made.id} runs; each alert costs ${made.weight} messages`);
+  });
+};
+
+const LISTED = ['id', 'name', 'event', 'isActive', 'evaluated', 'passed', 'sent', 'weight'];
+
+export const listRules = (
+  options: JsonOptions,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> =>
+  withServer(settings, terminal, async (ask) => {
+    tableAnswer((await ask('GET', '/rules')) as readonly object[], LISTED, options, terminal);
+  });
+
+export const showRule = (
+  id: string,
+  options: JsonOptions,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> =>
+  withServer(settings, terminal, async (ask) => {
+    const [rule = {}] = (await ask('GET', `/rules/info/${encodeURIComponent(id)}`)) as Json[];
+    const say = sayTo(terminal);
+    if (options.json === true) return say(JSON.stringify(rule));
+    for (const [name, value] of Object.entries(rule)) {
+      say(`${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+    }
+  });
+
+/** @param act `pause` or `resume` */
+export const switchRule = (
+  id: string,
+  act: 'pause' | 'resume',
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> =>
+  withServer(settings, terminal, async (ask) => {
+    const isDone = await ask('POST', `/rules/${act}`, { ruleId: id });
+    if (isDone !== true) throw new Failure('NotFound', `no rule ${id} that could be ${act}d`);
+    sayTo(terminal)(`${id} is ${act}d`);
+  });
+
+export const removeRule = (id: string, settings: Settings, terminal: Terminal): Promise<void> =>
+  withServer(settings, terminal, async (ask) => {
+    const isDone = await ask('DELETE', `/rules/${encodeURIComponent(id)}`);
+    if (isDone !== true) throw new Failure('NotFound', `there is no rule ${id}`);
+    sayTo(terminal)(`${id} is removed`);
+  });
+
+interface Tested {
+  readonly from: string;
+  readonly to: string;
+  readonly step: string;
+  readonly instants: number;
+  readonly passed: number;
+  readonly alerts: number;
+  readonly weight: number;
+  readonly messages: number;
+  readonly conditions: readonly { readonly condition: readonly unknown[]; readonly held: number }[];
+  readonly firings: readonly (Json & { readonly timestamp: number; readonly data: Json })[];
+}
+
+export const testRule = (
+  line: string,
+  options: TestOptions,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> => {
+  const { from, step, symbols, to } = options;
+  const range = { from, to, step, symbols: symbols?.split(',') };
+  const body = { ...bodyOf(line, options), ...range };
+  return withServer(settings, terminal, async (ask) => {
+    const told = (await ask('POST', '/rules/backtest', body)) as Tested;
+    const say = sayTo(terminal);
+    if (options.json === true) return say(JSON.stringify(told));
+    say(`${told.from} to ${told.to}, ${told.instants} ends of a ${told.step}:`);
+    for (const { condition, held } of told.conditions)
+      say(`  ${condition.join(' ')}: ${held} times`);
+    say(`${told.alerts} alerts of ${told.weight} messages: ${told.messages} messages`);
+    if (told.firings.length === 0) return;
+    const rows = told.firings.map(({ data, event, timestamp }) => ({
+      ...{ time: isoTime(timestamp), event },
+      ...data,
+    }));
+    tableAnswer(rows, Object.keys(rows[0] ?? {}), {}, terminal);
+  });
+};
+
+const ALERT_MEMBERS = ['time', 'event', 'state', 'outcome', 'messages', 'data'];
+
+export const showLog = (
+  id: string,
+  options: JsonOptions,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> =>
+  withServer(settings, terminal, async (ask) => {
+    const path = `/rules/alerts/${encodeURIComponent(id)}?limit=1000`;
+    const alerts = (await ask('GET', path)) as readonly (Json & { readonly timestamp: number })[];
+    const rows = alerts.map((alert) => ({
+      ...alert,
+      time: isoTime(alert.timestamp),
+      data: JSON.stringify(alert['data']),
+    }));
+    tableAnswer(options.json === true ? alerts : rows, ALERT_MEMBERS, options, terminal);
+  });
+
+export const showWhy = (
+  id: string,
+  options: JsonOptions & { readonly symbol?: string },
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> =>
+  withServer(settings, terminal, async (ask) => {
+    const query =
+      options.symbol === undefined ? '' : `?symbol=${encodeURIComponent(options.symbol)}`;
+    const why = (await ask('GET', `/rules/why/${encodeURIComponent(id)}${query}`)) as {
+      readonly passes: boolean;
+      readonly values: Json;
+      readonly conditions: readonly {
+        readonly condition: readonly unknown[];
+        readonly holds: boolean;
+      }[];
+    };
+    const say = sayTo(terminal);
+    if (options.json === true) return say(JSON.stringify(why));
+    say(why.passes ? 'it passes' : 'it does not pass');
+    for (const { condition, holds } of why.conditions) {
+      const [name] = condition;
+      const value = JSON.stringify(why.values[String(name)] ?? null);
+      say(
+        `  ${holds ? 'holds' : 'does not hold'}: ${condition.join(' ')} (${String(name)} is ${value})`,
+      );
+    }
+  });
+
+function bodyOf(line: string, options: AddOptions): object {
+  const { also, edge, name } = options;
+  return {
+    ...parseRuleLine(line),
+    ruleName: name ?? line.slice(0, 200),
+    outputs: [outputOf(options)],
+    ...(also === undefined ? {} : { additionalKeys: also.split(',') }),
+    ...(edge === true ? { trigger: 'edge' } : {}),
+  };
+}
+
+/** Without another place alerts are logged. */
+function outputOf({ email, every = '60s', mattermost, slack, webhook }: OutputOptions): object {
+  const places = [
+    ...(webhook === undefined ? [] : [{ method: 'webhook', url: webhook }]),
+    ...(slack === undefined ? [] : [{ method: 'slack', url: slack }]),
+    ...(mattermost === undefined ? [] : [{ method: 'mattermost', url: mattermost }]),
+    ...(email === undefined ? [] : [{ method: 'email', to: email }]),
+  ];
+  const [place = { method: 'logs' }, ...more] = places;
+  if (more.length > 0) throw new Failure('InvalidParameter', 'a rule has one output');
+  return { ...place, frequency: secondsOf(every) };
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+
+function secondsOf(every: string): number {
+  const [, count = '', unit = 's'] = /^(\d{1,9})([smhd])?$/.exec(every) ?? [];
+  if (count !== '') return Number(count) * (UNITS[unit] ?? 1);
+  throw new Failure('InvalidParameter', '--every is a time such as 60s, 5m, 1h or 1d');
+}
