@@ -7,7 +7,7 @@ import {
   FIRINGS_TOLD,
   type Instant,
 } from '../../jobs/rules/backtest.ts';
-import { outputMethod } from '../../jobs/rules/outputs.ts';
+import { outputWeight } from '../../jobs/rules/outputs.ts';
 import { ANY_SYMBOL, type RunningRule } from '../../jobs/rules/ruleEngine.ts';
 import { alertWeight, allNames, namedFact, runningRule } from '../../jobs/rules/runningRule.ts';
 import type { InputId } from '../../market/inputs/inputRow.ts';
@@ -83,7 +83,7 @@ export async function answerBacktest(call: Call, services: RuleServices): Promis
   const order = { requestId, endpoint, usageKey: 'BACKTEST', weight: barWeight, premium };
   const days = numberOfDay(range.to) - numberOfDay(range.from) + 1;
   const most = over.length * days * (range.step === 'minute' ? MINUTES_OF_DAY : 1);
-  const output = outputMethod(rule.body.output.method)?.weight ?? 0;
+  const output = outputWeight(rule.body);
   const weight = alertWeight(allNames(running), output, reader.weightOfNamed);
   const metering = await metered(call, services, caller, { order, most, least: 0 }, async () => {
     const wanted = wantedOf(running);

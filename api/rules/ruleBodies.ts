@@ -46,6 +46,9 @@ export const RULE_BODY = Type.Object(
     index: NAMES,
     additionalIndex: NAMES,
     trigger: Type.Optional(Type.Enum(['level', 'edge'])),
+    shadow: Type.Optional(
+      Type.Boolean({ description: 'true: alerts are recorded, and none is sent.' }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -75,6 +78,7 @@ export function saidRule(
     index,
     additionalIndex,
     trigger: given.trigger ?? 'level',
+    isShadow: given.shadow ?? false,
     output,
   };
   const checked = checkedConditions(body, propertyKind);

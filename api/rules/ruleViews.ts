@@ -60,6 +60,7 @@ export const ruleView = (rule: Rule, weight: number | undefined): object => ({
   ...(rule.body.index.length === 0 ? {} : { index: rule.body.index }),
   ...(rule.body.additionalIndex.length === 0 ? {} : { additionalIndex: rule.body.additionalIndex }),
   trigger: rule.body.trigger,
+  ...(rule.body.isShadow ? { shadow: true } : {}),
   ...(rule.note === '' ? {} : { note: rule.note }),
 });
 

@@ -19,7 +19,8 @@ export function addRules(root: Command, settings: () => Settings, terminal: Term
       .option('--every <time>', 'at most one alert in 60s (the default), 5m, 1h or 1d')
       .option('--name <name>', 'name of the rule; the line by default')
       .option('--also <names>', 'values that alerts tell besides, with commas')
-      .option('--edge', 'only when the conditions begin to hold');
+      .option('--edge', 'only when the conditions begin to hold')
+      .option('--shadow', 'record alerts and send none');
   sent(
     placed('add <rule>', 'make a rule: "AAPL latestPrice > 150 and changePercent < -2%"'),
   ).action(async (line: string, options: AddOptions) =>

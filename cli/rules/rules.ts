@@ -24,6 +24,7 @@ export interface AddOptions extends OutputOptions, JsonOptions {
   readonly name?: string;
   readonly also?: string;
   readonly edge?: boolean;
+  readonly shadow?: boolean;
 }
 
 export interface TestOptions extends AddOptions {
@@ -210,13 +211,14 @@ export const showWhy = (
   });
 
 function bodyOf(line: string, options: AddOptions): object {
-  const { also, edge, name } = options;
+  const { also, edge, name, shadow } = options;
   return {
     ...parseRuleLine(line),
     ruleName: name ?? line.slice(0, 200),
     outputs: [outputOf(options)],
     ...(also === undefined ? {} : { additionalKeys: also.split(',') }),
     ...(edge === true ? { trigger: 'edge' } : {}),
+    ...(shadow === true ? { shadow } : {}),
   };
 }
 

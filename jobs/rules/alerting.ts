@@ -5,8 +5,9 @@ import { newUuid } from '../../store/base/random.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import type { BillingDays } from '../../store/ledger/billingDays.ts';
 import type { Charge, Ledger } from '../../store/ledger/ledger.ts';
-import { type Alert, insertAlert } from '../../store/work/alerts.ts';
-import { addRuleCounts, type Rule, saveStand } from '../../store/work/rules.ts';
+import type { ChargeWriter } from '../../store/ledger/usage.ts';
+import { type Alert, insertAlerts } from '../../store/work/alerts.ts';
+import { addRuleCounts, type Rule, saveStands } from '../../store/work/rules.ts';
 import type { Firing } from './ruleEngine.ts';
 
 export interface AlertingParts {
@@ -18,9 +19,6 @@ export interface AlertingParts {
   readonly onWaiting: () => void;
   readonly onFault: (reason: unknown) => void;
 }
-
-/** Alerts that are on their way into the catalog; with more the firing is recorded as not sent. */
-const ON_THE_WAY_MAX = 10_000;
 
 /** Firings of one rule that are refused: recorded at most so often. */
 const REFUSED_MS = 10_000;
@@ -38,9 +36,16 @@ const REASONS: Readonly<Partial<Record<FailureType, string>>> = {
 export class Alerting {
   readonly #parts: AlertingParts;
   readonly #open = new Set<Promise<void>>();
-  #onTheWay = 0;
   /** When a firing that was refused was recorded last, by rule. */
   readonly #refusedMs = new Map<string, number>();
+
+  readonly #writer: ChargeWriter = {
+    write: (transaction, rows) => this.#write(transaction, rows as readonly Alert[]),
+    written: (rows) => {
+      const isWaiting = (rows as readonly Alert[]).some(({ state }) => state === 'waiting');
+      if (isWaiting) this.#parts.onWaiting();
+    },
+  };
 
   constructor(parts: AlertingParts) {
     this.#parts = parts;
@@ -50,17 +55,8 @@ export class Alerting {
   fired(rule: Rule, firing: Firing, weight: number): void {
     const charge = this.#charged(rule, weight);
     const row = rowOf(rule, firing, charge, weight);
-    const write = (transaction: Database): Promise<void> => this.#write(transaction, rule, row);
-    if (!('messages' in charge)) {
-      if (this.#isWorthTelling(row)) this.#alone(write);
-      return;
-    }
-    this.#onTheWay += 1;
-    const written = (): void => {
-      this.#onTheWay -= 1;
-      if (row.state === 'waiting') this.#parts.onWaiting();
-    };
-    charge.delivered({ write, written });
+    if ('messages' in charge) charge.delivered({ writer: this.#writer, row });
+    else if (this.#isWorthTelling(row)) this.#alone(row);
   }
 
   /** Resolves when what fired before is recorded. */
@@ -80,7 +76,6 @@ export class Alerting {
 
   #charged(rule: Rule, weight: number): Charge | { readonly unsent: string } {
     const { accounts, ledger } = this.#parts;
-    if (this.#onTheWay >= ON_THE_WAY_MAX) return { unsent: 'too many alerts wait to be recorded' };
     const caller = accounts.callerOf(rule.tokenId);
     if (caller === undefined)
       return { unsent: 'the token that made the rule may not act any more' };
@@ -95,26 +90,39 @@ export class Alerting {
     }
   }
 
-  async #write(transaction: Database, rule: Rule, row: Alert): Promise<void> {
-    const { days } = this.#parts;
-    await insertAlert(transaction, row);
-    await saveStand(transaction, rule.id, row.symbol, row.time_ms);
-    if (row.state === 'unsent') return;
-    const told = Object.keys(JSON.parse(row.values_json) as object).length;
-    const counts = { evaluated: 0, passed: 0, sent: 1, told };
-    await addRuleCounts(transaction, rule, days.day(row.time_ms), counts);
+  async #write(transaction: Database, alerts: readonly Alert[]): Promise<void> {
+    await insertAlerts(transaction, alerts);
+    const stands = alerts.map(({ rule_id, symbol, time_ms }) => ({
+      ...{ rule_id, symbol, fired_ms: time_ms },
+    }));
+    await saveStands(transaction, stands);
+    const sent = Map.groupBy(
+      alerts.filter(({ state }) => state !== 'unsent'),
+      ({ account_id, rule_id, time_ms }) =>
+        JSON.stringify([account_id, rule_id, this.#parts.days.day(time_ms)]),
+    );
+    for (const [place, own] of sent) {
+      const [accountId = '', id = '', day = ''] = JSON.parse(place) as readonly string[];
+      const told = own.reduce((sum, alert) => sum + toldBy(alert), 0);
+      const counts = { evaluated: 0, passed: 0, sent: own.length, told };
+      await addRuleCounts(transaction, { accountId, id }, day, counts);
+    }
   }
 
-  #alone(write: (transaction: Database) => Promise<void>): void {
+  #alone(row: Alert): void {
     const { database, onFault } = this.#parts;
     const done = database
       .transaction()
-      .execute(write)
+      .execute((transaction) => this.#write(transaction, [row]))
       .catch(onFault)
       .finally(() => this.#open.delete(done));
     this.#open.add(done);
   }
 }
+
+/** Values that an alert tells. */
+const toldBy = ({ values_json }: Alert): number =>
+  Object.keys(JSON.parse(values_json) as object).length;
 
 function rowOf(
   rule: Rule,
@@ -122,9 +130,10 @@ function rowOf(
   charge: Charge | { readonly unsent: string },
   weight: number,
 ): Alert {
-  const { method } = rule.body.output;
+  const { isShadow, output } = rule.body;
+  const { method } = output;
   const isSent = 'messages' in charge;
-  const isLogged = method === 'logs';
+  const kept = isShadow ? 'shadow' : method === 'logs' ? 'logged' : undefined;
   return {
     alert_id: newUuid(),
     rule_id: rule.id,
@@ -135,9 +144,9 @@ function rowOf(
     values_json: isSent ? JSON.stringify(values) : '{}',
     method,
     messages: isSent ? weight : 0,
-    state: !isSent ? 'unsent' : isLogged ? 'logged' : 'waiting',
+    state: isSent ? (kept ?? 'waiting') : 'unsent',
     outcome: isSent ? '' : charge.unsent,
     attempts: 0,
-    next_ms: isSent && !isLogged ? 1 : 0,
+    next_ms: isSent && kept === undefined ? 1 : 0,
   };
 }

@@ -1,7 +1,7 @@
 // Where alerts go, what each costs, and what it must be told (SPEC.md "Rules schema object").
 import { checkUrl } from '../../pipeline/sources/base/guard.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { RuleOutput } from '../../store/work/rules.ts';
+import type { RuleBody, RuleOutput } from '../../store/work/rules.ts';
 
 interface Member {
   readonly name: string;
@@ -47,8 +47,12 @@ export const OUTPUT_METHODS: readonly OutputMethod[] = [
   { value: 'mattermost', label: 'Mattermost', weight: 100, members: [URL_MEMBER, MESSAGE] },
 ];
 
-export const outputMethod = (value: string): OutputMethod | undefined =>
+const outputMethod = (value: string): OutputMethod | undefined =>
   OUTPUT_METHODS.find((method) => method.value === value);
+
+/** Messages of an alert beside those of its values: what is not sent costs no sending. */
+export const outputWeight = ({ isShadow, output }: RuleBody): number =>
+  isShadow ? 0 : (outputMethod(output.method)?.weight ?? 0);
 
 /** Seconds between two alerts: at least so many, so that a rule is no stream; at most a year. */
 const FREQUENCY_MIN = 1;

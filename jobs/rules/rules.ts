@@ -15,7 +15,7 @@ import {
   saveRule,
 } from '../../store/work/rules.ts';
 import { Alerting, type AlertingParts } from './alerting.ts';
-import { outputMethod } from './outputs.ts';
+import { outputWeight } from './outputs.ts';
 import { ANY_SYMBOL, type RuleEngine } from './ruleEngine.ts';
 import {
   addNamed,
@@ -94,7 +94,7 @@ export class Rules {
 
   /** Messages of the values alone that it reads or tells. */
   weighValues(rule: Rule): number {
-    return this.weigh(rule) - (outputMethod(rule.body.output.method)?.weight ?? 0);
+    return this.weigh(rule) - outputWeight(rule.body);
   }
 
   /** Runs from now on. @throws Failure of what is wrong with it; then nothing was made */
@@ -273,7 +273,7 @@ export class Rules {
 
   #held(rule: Rule, reader: RuleReader): Held {
     const names = allNames(runningRule(rule, reader.propertyKind));
-    const output = outputMethod(rule.body.output.method)?.weight ?? 0;
+    const output = outputWeight(rule.body);
     return { rule, names, weight: alertWeight(names, output, reader.weightOfNamed) };
   }
 

@@ -33,8 +33,14 @@ interface Group {
 
 /** What is written with a charge or not at all, such as the alert that it pays. */
 export interface WithCharge {
-  readonly write: (transaction: Database) => Promise<void>;
-  readonly written: () => void;
+  /** Knows the rows that are its own; all of a group are written at once. */
+  readonly writer: ChargeWriter;
+  readonly row: unknown;
+}
+
+export interface ChargeWriter {
+  readonly write: (transaction: Database, rows: readonly unknown[]) => Promise<void>;
+  readonly written: (rows: readonly unknown[]) => void;
 }
 
 /** Delivered calls that are written together: spelled and summed as they come. */
@@ -98,6 +104,7 @@ const hourOf = ({ timeMs }: CallLine): number => Math.floor(timeMs / HOUR_MS);
 /** Adds delivered calls to the counters and the journal: all of them or, on failure, none. */
 export async function writeUsage(database: Database, charges: Charges): Promise<void> {
   const [counters, balances] = [[...charges.counters.values()], [...charges.balances.values()]];
+  const also = rowsByWriter(charges.also);
   await database.transaction().execute(async (transaction) => {
     await appendJournal(transaction, charges);
     for (let from = 0; from < counters.length; from += ROWS_AT_ONCE) {
@@ -106,9 +113,19 @@ export async function writeUsage(database: Database, charges: Charges): Promise<
     for (let from = 0; from < balances.length; from += ROWS_AT_ONCE) {
       await addBalances(transaction, balances.slice(from, from + ROWS_AT_ONCE));
     }
-    for (const { write } of charges.also) await write(transaction);
+    for (const [writer, own] of also) await writer.write(transaction, own);
   });
-  for (const { written } of charges.also) written();
+  for (const [writer, own] of also) writer.written(own);
+}
+
+function rowsByWriter(also: readonly WithCharge[]): ReadonlyMap<ChargeWriter, readonly unknown[]> {
+  const rows = new Map<ChargeWriter, unknown[]>();
+  for (const { row, writer } of also) {
+    const own = rows.get(writer) ?? [];
+    own.push(row);
+    rows.set(writer, own);
+  }
+  return rows;
 }
 
 async function addCounters(transaction: Database, groups: readonly Group[]): Promise<void> {

@@ -12,9 +12,15 @@ const KEPT_MAX = 10_000;
 /** Calls kept of one alert. */
 const CALLS_SHOWN = 100;
 
-export const insertAlert = async (transaction: Database, alert: Alert): Promise<void> => {
-  await transaction.insertInto('alert').values(alert).execute();
-};
+/** Rows of one statement. */
+const ROWS_AT_ONCE = 50;
+
+export async function insertAlerts(transaction: Database, alerts: readonly Alert[]): Promise<void> {
+  for (let at = 0; at < alerts.length; at += ROWS_AT_ONCE) {
+    const some = alerts.slice(at, at + ROWS_AT_ONCE);
+    await transaction.insertInto('alert').values(some).execute();
+  }
+}
 
 /** Newest first. */
 export const alertsOf = (

@@ -15,6 +15,8 @@ export interface RuleBody {
   readonly index: readonly string[];
   readonly additionalIndex: readonly string[];
   readonly trigger: 'level' | 'edge';
+  /** It records its alerts, and sends none. */
+  readonly isShadow: boolean;
   readonly output: RuleOutput;
 }
 
@@ -139,22 +141,30 @@ export async function ruleStands(database: Database, id: string): Promise<readon
   }));
 }
 
-/** In the transaction of a firing. */
-export async function saveStand(
+/** Rows of one statement. */
+const ROWS_AT_ONCE = 100;
+
+/** In the transaction of firings. */
+export async function saveStands(
   transaction: Database,
-  ruleId: string,
-  symbol: string,
-  firedMs: number,
+  stands: readonly {
+    readonly rule_id: string;
+    readonly symbol: string;
+    readonly fired_ms: number;
+  }[],
 ): Promise<void> {
-  await transaction
-    .insertInto('rule_stand')
-    .values({ rule_id: ruleId, symbol, fired_ms: firedMs })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['rule_id', 'symbol'])
-        .doUpdateSet({ fired_ms: sql`max(rule_stand.fired_ms, excluded.fired_ms)` }),
-    )
-    .execute();
+  // No statement may change a row twice.
+  const newest = new Map(stands.map((stand) => [`${stand.rule_id} ${stand.symbol}`, stand]));
+  const rows = [...newest.values()];
+  for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
+    await transaction
+      .insertInto('rule_stand')
+      .values(rows.slice(at, at + ROWS_AT_ONCE))
+      .onConflict((conflict) =>
+        conflict.columns(['rule_id', 'symbol']).doUpdateSet({ fired_ms: sql`excluded.fired_ms` }),
+      )
+      .execute();
+  }
 }
 
 /** What a rule did since it was counted last. */

@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { AlertDeliveries } from '../../jobs/deliveries/alertDeliveries.ts';
-import { type Alert, insertAlert } from '../../store/work/alerts.ts';
+import { type Alert, insertAlerts } from '../../store/work/alerts.ts';
 import type { Rule } from '../../store/work/rules.ts';
 import { seeded } from '../crash/rounds/seeded.ts';
 import { startServer, type TestServer } from '../server.ts';
@@ -116,7 +116,8 @@ export async function alertsLaw(count: number, seed: number): Promise<string> {
   const names = [...receivers.keys()];
   for (let at = 0; at < count; at += 1) {
     const name = names[at % names.length] ?? '';
-    await insertAlert(server.tapedeck.services.database, alertOf(`A${at}`, name, clock.nowMs));
+    const alert = alertOf(`A${at}`, name, clock.nowMs);
+    await insertAlerts(server.tapedeck.services.database, [alert]);
   }
   for (let hour = 0; hour < 200; hour += 1) {
     const next = await deliveries.look();
@@ -156,7 +157,7 @@ const ruleOf = (id: string, url: string, server: TestServer): Rule => ({
   ...{ id, accountId: server.tapedeck.accountId, tokenId: '', name: id, event: 'AAA' },
   body: {
     ...{ match: 'all', conditions: [], additionalKeys: [], index: [], additionalIndex: [] },
-    trigger: 'level',
+    ...{ trigger: 'level', isShadow: false },
     output: { method: 'webhook', frequencySeconds: 1, members: { url } },
   },
   sealed: server.tapedeck.services.secrets.seal(SECRET),

@@ -12,7 +12,7 @@ import { newSecret, ownRule, RULE_ROW } from './ruleRow.ts';
 
 const SHOWN = 100;
 const SHOWN_MAX = 1_000;
-const STATES = ['logged', 'waiting', 'delivered', 'dead', 'unsent'] as const;
+const STATES = ['logged', 'shadow', 'waiting', 'delivered', 'dead', 'unsent'] as const;
 
 const LIMIT: Parameter = {
   ...{ kind: 'integer', name: 'limit', least: 1, most: SHOWN_MAX },

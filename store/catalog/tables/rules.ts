@@ -55,7 +55,7 @@ export interface AlertTable {
   /** As the rule had it then. */
   readonly method: string;
   readonly messages: number;
-  /** `logged`, `waiting`, `delivered`, `dead` or `unsent`. */
+  /** `logged`, `shadow`, `waiting`, `delivered`, `dead` or `unsent`. */
   readonly state: string;
   /** Why it was not sent, or what came of its last call; '' for nothing yet. */
   readonly outcome: string;

@@ -172,3 +172,14 @@ test('a rule for every symbol, by the time of day, where it begins to hold', asy
     'the market is closed for the last one',
   );
 });
+
+test('a shadow records its alerts, sends none, and costs what its values cost', async () => {
+  await using receiver = await openReceiver();
+  await using rules = await openRuleServer();
+  const id = await rules.create(rule(receiver.url, { shadow: true }));
+  rules.trade('AAA', 12.5);
+  await rules.settled();
+  assert.equal(receiver.heard.length, 0);
+  const alerts = await rules.get(`/rules/alerts/${id}`);
+  expect(alerts).toMatchObject([{ state: 'shadow', messages: 1, data: { latestPrice: 12.5 } }]);
+});
