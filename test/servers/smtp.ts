@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort, startDaemon } from './daemon.ts';
 
-export interface MailServer extends AsyncDisposable {
+interface MailServer extends AsyncDisposable {
   readonly port: number;
   /** Mails as they came, oldest first. */
   mails(): Promise<readonly string[]>;
