@@ -65,6 +65,7 @@ export class Rules {
       if (!rule.isActive) continue;
       await this.#run(rule).catch((error: unknown) => this.#unable(rule, error));
     }
+    if (this.#groups.size > 0) await this.#parts.wake();
     this.#timer = setInterval(() => void this.look(), LOOK_MS).unref();
   }
 
@@ -103,6 +104,7 @@ export class Rules {
     this.#checkRoom(rule);
     await insertRule(this.#parts.database, rule);
     this.#rules.set(rule.id, rule);
+    await this.#parts.wake();
     await this.#run(rule);
   }
 
@@ -114,7 +116,9 @@ export class Rules {
     await saveRule(this.#parts.database, rule);
     this.#leave(rule.id);
     this.#rules.set(rule.id, rule);
-    if (rule.isActive) await this.#run(rule);
+    if (!rule.isActive) return;
+    await this.#parts.wake();
+    await this.#run(rule);
   }
 
   /** Not by its owner. @param note why */
@@ -199,7 +203,6 @@ export class Rules {
     group.engine.put(runningRule(rule, reader.propertyKind), stands);
     group.rules.set(rule.id, held);
     for (const name of held.names) addNamed(group, name);
-    await this.#parts.wake();
     for (const symbol of symbolsOf(group)) {
       if (symbol === rule.event || group.named.has(symbol)) this.#want(group, symbol);
     }
