@@ -1,5 +1,6 @@
 // Types whose answers are loaded: the records of one dataset of CORE, read and charged as every series is.
 import { runSeries } from '../../query/series/series.ts';
+import { dayAt } from '../../market/derive/words.ts';
 import { listIn } from '../../market/derive/values.ts';
 import { INPUTS } from '../../market/inputs/inputs.ts';
 import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
@@ -20,7 +21,7 @@ import {
   recordsOf,
   refuseUseless,
 } from './stockParameters.ts';
-import { isOfMarket, type StockType } from './stockTypes.ts';
+import { isOfMarket, isToldTwice, type StockType } from './stockTypes.ts';
 
 /** Of what comes for some of the market's symbols; further ones are not answered, as in a batch. */
 const MARKET_SYMBOLS_MAX = 100;
@@ -41,7 +42,10 @@ export async function answerLoaded(
   const records = recordsOf(type, dataset, { ...askingOf(call, services, true), parts });
   const dress = async (body: Body, format: string): Promise<Body> => {
     if (body.objects === 0 && !isMarket) await refuseUnknown(symbol, call, services);
-    return format === 'json' ? { ...body, bytes: dressed(type, symbol, body, parts) } : body;
+    if (format !== 'json') return body;
+    const bytes = dressed(type, symbol, body, parts);
+    const isTwice = keys === undefined && isToldTwice(type, symbol);
+    return { ...body, bytes: isTwice ? toldTwice(bytes, dayAt(services.clock())) : bytes };
   };
   const keys = isMarket ? some?.map(symbolOf).slice(0, MARKET_SYMBOLS_MAX) : [symbol];
   const parameters = keys === undefined || keys.length === 0 ? records : { ...records, keys };
@@ -147,11 +151,12 @@ export const lengthOf = (bodies: readonly Body[]): number =>
 
 const askingOf = (
   { caller, query }: Call,
-  { settings }: Pick<Services, 'settings'>,
+  { clock, settings }: Pick<Services, 'clock' | 'settings'>,
   alone: boolean,
 ): Asking => ({
   query,
   alone,
+  today: dayAt(clock()),
   zone: settings.zone,
   rowsMax: callerOf(caller).tier.rowsMax,
 });
@@ -219,3 +224,11 @@ export function asObject(
 /** What a type answers for a symbol of which it has nothing. */
 export const nothingOf = (type: StockType, symbol: string): Uint8Array =>
   shapedAs(type, symbol, { objects: 0, bytes: Buffer.from('[]') });
+
+/** INTERFACE.md 1 "market": as they are, and as they are to be shown, which here is the same. */
+const toldTwice = (records: Uint8Array, today: string): Uint8Array =>
+  asObject([
+    ['rawData', records],
+    ['viewData', records],
+    ['lastUpdate', Buffer.from(JSON.stringify(today))],
+  ]);

@@ -2,6 +2,7 @@
 // serves several types, so each takes what it is known for: charts take a range, news a count
 // (SPEC.md "Batch"). Asked alone, a type takes both.
 import { parseDay } from '../../query/time/dates.ts';
+import type { Day } from '../../query/time/days.ts';
 import { isDated } from '../../query/plan/seriesRules.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -78,7 +79,10 @@ export function refuseUseless(type: StockType, query: Values): void {
 function takenBy(type: StockType, alone: boolean): ReadonlySet<string> {
   if (type.shape === 'record') return new Set();
   if (type.shape === 'day') return new Set(alone ? DAY : []);
-  if (type.shape === 'coming') return new Set(alone ? [...DAYS, ...COUNT] : []);
+  if (type.shape === 'coming') {
+    const days = type.today === true ? [] : DAYS;
+    return new Set(alone ? [...days, ...COUNT] : []);
+  }
   if (type.shape === 'days') return new Set([...DAYS, ...CHART, ...(alone ? COUNT : [])]);
   const periods = type.periods === true ? PERIOD : [];
   return new Set([...COUNT, ...periods, ...(alone ? DAYS : [])]);
@@ -133,6 +137,8 @@ export interface Asking {
   readonly query: Values;
   readonly alone: boolean;
   readonly zone: string;
+  /** Of the exchange. */
+  readonly today: Day;
   /** Records of one answer at most. */
   readonly rowsMax: number;
   readonly parts?: PathParts;
@@ -158,7 +164,7 @@ export function recordsOf(type: StockType, dataset: Dataset, asking: Asking): Se
   if (type.shape === 'record' || type.shape === 'day') return { ...read, last: 1 };
   const dated = isDated(read);
   if (type.shape === 'coming') {
-    const exact = dayOf(query, 'exactDate');
+    const exact = type.today === true ? asking.today : dayOf(query, 'exactDate');
     if (exact !== undefined && dated) refuse('exactDate', 'is not allowed beside other days');
     if (exact !== undefined) return { ...read, on: exact, last: read.last ?? rowsMax };
     const first = read.last ?? rowsMax;

@@ -53,6 +53,10 @@ interface NewestType extends Named {
 interface ComingType extends Named {
   readonly shape: 'coming';
   readonly market: true;
+  /** Only what comes today. */
+  readonly today?: true;
+  /** Of the whole market an object that holds the records twice, as the original had it. */
+  readonly twice?: true;
 }
 
 export type StockType = RecordType | DayType | DaysType | NewestType | ComingType;
@@ -61,7 +65,7 @@ const record = (name: string, dataset: string): StockType => ({ name, dataset, s
 const newest = (name: string, dataset: string, last: number): NewestType => ({
   ...{ name, dataset, shape: 'newest', last },
 });
-const coming = (name: string, dataset: string): StockType => ({
+const coming = (name: string, dataset: string): ComingType => ({
   ...{ name, dataset, shape: 'coming', market: true },
 });
 const statement = (name: string, dataset: string, within: string): StockType => ({
@@ -102,7 +106,8 @@ export const STOCK_TYPES: readonly StockType[] = [
   coming('upcoming-earnings', 'EARNINGS_CALENDAR'),
   coming('upcoming-dividends', 'DIVIDENDS'),
   coming('upcoming-splits', 'SPLITS'),
-  coming('upcoming-ipos', 'IPOS'),
+  { ...coming('upcoming-ipos', 'IPOS'), twice: true },
+  { ...coming('today-ipos', 'IPOS'), today: true, twice: true },
   statement('earnings', 'EARNINGS', 'earnings'),
   statement('estimates', 'ESTIMATES', 'estimates'),
   statement('financials', 'FINANCIALS', 'financials'),
@@ -130,6 +135,10 @@ export const MARKET = 'MARKET';
 /** Whether a type is of all symbols where their word stands in place of one. */
 export const isOfMarket = (type: StockType, symbol: string): boolean =>
   symbol === MARKET && 'market' in type && type.market === true;
+
+/** Whether its answer is an object that holds its records twice. */
+export const isToldTwice = (type: StockType | undefined, symbol: string): boolean =>
+  type?.shape === 'coming' && type.twice === true && symbol === MARKET;
 
 function servingDataset({ dataset }: StockType, { directory }: Lake): Dataset | undefined {
   const found = directory.dataset(CORE, dataset);

@@ -115,6 +115,8 @@ export const INTERFACE: readonly CoverageRow[] = [
     ['market/collection/tag', 'reference#of a tag that nobody has'],
     ['market/sector-performance', 'reference#how sectors did'],
     ['market/today-earnings', 'reference#today'],
+    ['market/upcoming-ipos', 'reference#offerings of the whole market that come'],
+    ['market/today-ipos', 'reference#and those of today'],
     ['ref-data/symbols', 'reference#all that are listed today'],
     ['ref-data/exchange/{ex}/symbols', 'reference#the first of them whole'],
     ['ref-data/region/{cc}/symbols', 'reference#of a region'],

@@ -87,6 +87,8 @@ const ROWS: readonly Row[] = [
   ['splitsBasic', {}, '/stock/{s}/splits/ytd', 'any'],
   ['upcomingEarnings', {}, '/stock/market/upcoming-earnings?symbols={s}', 'none'],
   ['upcomingEvents', {}, '/stock/market/upcoming-events?symbols={s}', ['earnings', 'splits']],
+  ['ipoToday', {}, '/stock/market/today-ipos', 'none'],
+  ['ipoUpcoming', {}, '/stock/market/upcoming-ipos', 'none'],
   ['upcomingIPOs', {}, '/stock/market/upcoming-ipos?symbols={s}', 'none'],
   ['list', {}, '/stock/market/list/mostactive', ['symbol', 'latestPrice']],
   ['sectorPerformance', {}, '/stock/market/sector-performance', ['name', 'performance']],
