@@ -43,7 +43,10 @@ export async function backtest(
   const engine = new RuleEngine(isNamed);
   engine.put(rule);
   const firings: Firing[] = [];
-  const conditions = rule.conditions.map(() => new ConditionCount());
+  const conditions = rule.conditions.map(({ name, operator, right }) => {
+    const compared = 'name' in right ? right.name : right.literal;
+    return new ConditionCount([name, operator, compared]);
+  });
   let [fired, evaluated, passed] = [0, 0, 0];
   for (const [at, { symbol, timeMs }] of instants.entries()) {
     if (at % TURN_INSTANTS === TURN_INSTANTS - 1) {
@@ -63,8 +66,8 @@ export async function backtest(
     const subject = rule.event === '' ? '' : symbol;
     const why = engine.why(rule.id, subject, second);
     for (const [place, count] of conditions.entries()) {
-      const { condition, holds } = why?.conditions[place] ?? { condition: [], holds: false };
-      count.add(condition, holds, { ...facts, ...shared }, timeMs);
+      const holds = why?.conditions[place]?.holds === true;
+      count.add(holds, { ...facts, ...shared }, timeMs);
     }
   }
   for (const counts of engine.takeCounts().values()) {
@@ -98,17 +101,20 @@ function sharedAt(
 }
 
 class ConditionCount {
-  #condition: readonly unknown[] = [];
+  readonly #condition: readonly unknown[];
   #held = 0;
   #nearest: ConditionTold['nearest'] = null;
 
-  add(condition: readonly unknown[], holds: boolean, facts: Facts, timeMs: number): void {
+  constructor(condition: readonly unknown[]) {
     this.#condition = condition;
+  }
+
+  add(holds: boolean, facts: Facts, timeMs: number): void {
     if (holds) {
       this.#held += 1;
       return;
     }
-    const [name, , right] = condition;
+    const [name, , right] = this.#condition;
     const left = facts[String(name)];
     const other = typeof right === 'string' ? facts[right] : right;
     if (typeof left !== 'number' || typeof other !== 'number') return;

@@ -67,6 +67,15 @@ test('days: at their closes', async () => {
       data: { changePercent: 0.1 },
     },
   ]);
+  const none = await rules.post('/rules/backtest', {
+    ...body,
+    from: '2023-01-01',
+    to: '2023-01-02',
+  });
+  expect(JSON.parse(none.text)).toMatchObject({
+    ...{ instants: 0, alerts: 0 },
+    conditions: [{ condition: ['changePercent', '>=', 0.1], held: 0, nearest: null }],
+  });
   for (const [more, rule] of [
     [{ symbols: undefined }, /symbols is required/],
     [{ from: '2024-03-01', to: '2024-02-01' }, /to must not be before from/],
