@@ -79,10 +79,18 @@ import {
   listJobsOf,
   retryJob,
 } from './data/jobs.ts';
-import { createIndex, deleteIndex, getIndex, getMeta, listData } from './read/lists.ts';
+import {
+  createIndex,
+  deleteIndex,
+  getIndex,
+  getMeta,
+  listData,
+  timeSeriesInventory,
+  timeSeriesMetadata,
+} from './read/lists.ts';
 import { loadData } from './data/load.ts';
 import { discardQuarantine, listQuarantine, releaseQuarantine } from './data/quarantine.ts';
-import { queryData, timeSeries, timeSeriesInventory } from './read/read.ts';
+import { queryData, timeSeries } from './read/read.ts';
 import { writeRecord } from './data/records.ts';
 import { generateSchema, sampleSource, schemaOfSource } from './sources/samples.ts';
 import { openApiDocument, status } from './read/status.ts';
@@ -168,6 +176,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   openApiDocument(() => ENDPOINTS),
   getChangelog,
   timeSeriesInventory,
+  timeSeriesMetadata,
   listFiles,
   getFileInfo,
   downloadFile,

@@ -175,7 +175,7 @@ export const READING_PARAMETERS: readonly Parameter[] = [
   {
     kind: 'boolean',
     name: 'facts',
-    help: 'true: records are facts that a company reported; for INCOME, BALANCE_SHEET, CASH_FLOW in CORE.',
+    help: 'true: records are facts that a company reported; for statements in CORE, such as INCOME.',
   },
 ];
 

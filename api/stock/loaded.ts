@@ -14,6 +14,7 @@ import { answerSeries, fareOf, readDataset } from '../read/series.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
 import { listOf } from '../request/parameters.ts';
 import { refuseUnknown, symbolOf, type StockServices } from './knownSymbols.ts';
+import { newestDay } from './newestDay.ts';
 import {
   type Asking,
   partsOf,
@@ -33,11 +34,15 @@ export async function answerLoaded(
   type: StockType,
   symbol: string,
 ): Promise<Answer> {
-  const parts = partsOf(type, given.path, given.query);
-  const call = { ...given, query: parts.query };
-  const dataset = datasetOf(callerOf(call.caller), CORE, type.dataset, services.lake);
-  refuseUseless(type, call.query);
+  const dataset = datasetOf(callerOf(given.caller), CORE, type.dataset, services.lake);
   const isMarket = isOfMarket(type, symbol);
+  const told = partsOf(type, given.path, given.query);
+  refuseUseless(type, told.query);
+  // Of all symbols those of one day are a list; of one symbol its newest record is.
+  const isList = type.shape === 'listed' && isMarket && told.query['on'] === undefined;
+  const on = isList ? await newestDay(dataset, given, services) : undefined;
+  const parts = on === undefined ? told : { ...told, query: { ...told.query, on } };
+  const call = { ...given, query: parts.query };
   const some = isMarket ? listOf(call.query, 'symbols') : undefined;
   const records = recordsOf(type, dataset, { ...askingOf(call, services, true), parts });
   const dress = async (body: Body, format: string): Promise<Body> => {
@@ -60,7 +65,7 @@ function dressed(
   { attribute, isNext }: PathParts,
 ): Uint8Array {
   if (attribute !== undefined) {
-    const [record = {}] = recordsIn(withLists(type, body));
+    const [record = {}] = recordsIn(asShown(type, body));
     return Buffer.from(JSON.stringify(Object.values(record)[0] ?? null));
   }
   if (isNext !== true) return shapedAs(type, symbol, body);
@@ -163,7 +168,7 @@ const askingOf = (
 
 /** A type's records of one symbol in the shape of its type; what has none is `{}` or `[]`. */
 function shapedAs(type: StockType, symbol: string, given: Body): Uint8Array {
-  const body = withLists(type, given);
+  const body = asShown(type, given);
   if (type.shape === 'record' || type.shape === 'day') {
     return body.objects === 0 ? Buffer.from('{}') : body.bytes.subarray(1, -1);
   }
@@ -178,24 +183,32 @@ function shapedAs(type: StockType, symbol: string, given: Body): Uint8Array {
   return asObject([...members, [within, bytes]]);
 }
 
-/** Properties of each input that are lists. */
-const LISTS = new Map(
+/** How values of an input's properties are answered where that is not how they stand. */
+const SHOWN: ReadonlyMap<string, ReadonlyMap<string, (value: unknown) => unknown>> = new Map(
   INPUTS.map(({ id, properties }) => [
-    id as string,
-    new Set(properties.filter(({ type }) => type === 'list').map(({ name }) => name)),
+    id,
+    new Map(
+      properties.flatMap(({ name, type }) => {
+        // A list came as a text where its file has no lists: as JSON, or as words with commas between.
+        if (type === 'list') return [[name, listIn] as const];
+        return type === 'instant' ? [[name, millisecondsIn] as const] : [];
+      }),
+    ),
   ]),
 );
 
-/** A list came as a text where its file has no lists: as JSON, or as words with commas between. */
-function withLists({ dataset }: StockType, body: Body): Body {
-  const lists = LISTS.get(dataset);
-  if (lists === undefined || lists.size === 0 || body.objects === 0) return body;
+/** Epoch ms of a time; what is none stays as it is. */
+function millisecondsIn(value: unknown): unknown {
+  const ms = typeof value === 'string' ? Date.parse(value) : NaN;
+  return Number.isNaN(ms) ? value : ms;
+}
+
+function asShown({ dataset }: StockType, body: Body): Body {
+  const shown = SHOWN.get(dataset);
+  if (shown === undefined || shown.size === 0 || body.objects === 0) return body;
   const records = recordsIn(body).map((record) =>
     Object.fromEntries(
-      Object.entries(record).map(([name, value]) => [
-        name,
-        lists.has(name) ? listIn(value) : value,
-      ]),
+      Object.entries(record).map(([name, value]) => [name, shown.get(name)?.(value) ?? value]),
     ),
   );
   return { ...body, bytes: Buffer.from(JSON.stringify(records)) };

@@ -78,7 +78,7 @@ export function refuseUseless(type: StockType, query: Values): void {
 
 function takenBy(type: StockType, alone: boolean): ReadonlySet<string> {
   if (type.shape === 'record') return new Set();
-  if (type.shape === 'day') return new Set(alone ? DAY : []);
+  if (type.shape === 'day' || type.shape === 'listed') return new Set(alone ? DAY : []);
   if (type.shape === 'coming') {
     const days = type.today === true ? [] : DAYS;
     return new Set(alone ? [...days, ...COUNT] : []);
@@ -118,6 +118,9 @@ export function partsOf(
     if (part.toLowerCase() !== type.word) throw none;
     return { query: detail === undefined ? query : { ...query, on: parseDay('on', detail) } };
   }
+  if (type.shape === 'listed' && detail === undefined) {
+    return { query: { ...query, on: parseDay('date', part) } };
+  }
   if (type.shape === 'newest') {
     if (!COUNTED.test(part)) throw none;
     const count = Number(part);
@@ -128,7 +131,8 @@ export function partsOf(
   if (detail !== undefined) throw none;
   if (type.shape === 'record') return { query, attribute: { name: part, place: 1 } };
   if (type.shape === 'coming') return { query: { ...query, range: part, calendar: true } };
-  if (type.next === true && part.toLowerCase() === NEXT) return { query, isNext: true };
+  if (type.shape === 'days' && type.next === true && part.toLowerCase() === NEXT)
+    return { query, isNext: true };
   return { query: { ...query, range: part } };
 }
 
@@ -163,6 +167,7 @@ export function recordsOf(type: StockType, dataset: Dataset, asking: Asking): Se
   }
   if (type.shape === 'record' || type.shape === 'day') return { ...read, last: 1 };
   const dated = isDated(read);
+  if (type.shape === 'listed') return { ...read, last: dated ? rowsMax : 1 };
   if (type.shape === 'coming') {
     const exact = type.today === true ? asking.today : dayOf(query, 'exactDate');
     if (exact !== undefined && dated) refuse('exactDate', 'is not allowed beside other days');

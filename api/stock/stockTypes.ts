@@ -59,11 +59,20 @@ interface ComingType extends Named {
   readonly twice?: true;
 }
 
-export type StockType = RecordType | DayType | DaysType | NewestType | ComingType;
+/** Records of one day as an array, those of the newest when none is named: `/{type}/{day}`. */
+interface ListedType extends Named {
+  readonly shape: 'listed';
+  readonly market: true;
+}
+
+export type StockType = RecordType | DayType | DaysType | NewestType | ComingType | ListedType;
 
 const record = (name: string, dataset: string): StockType => ({ name, dataset, shape: 'record' });
 const newest = (name: string, dataset: string, last: number): NewestType => ({
   ...{ name, dataset, shape: 'newest', last },
+});
+const listed = (name: string, dataset: string): ListedType => ({
+  ...{ name, dataset, shape: 'listed', market: true },
 });
 const coming = (name: string, dataset: string): ComingType => ({
   ...{ name, dataset, shape: 'coming', market: true },
@@ -85,6 +94,9 @@ export const STOCK_TYPES: readonly StockType[] = [
   record('stats', 'STATS'),
   record('advanced-stats', 'ADVANCED_STATS'),
   record('price-target', 'PRICE_TARGET'),
+  record('ceo-compensation', 'CEO_COMPENSATION'),
+  listed('short-interest', 'SHORT_INTEREST'),
+  listed('threshold-securities', 'THRESHOLD_SECURITIES'),
   { name: 'dividends', dataset: 'DIVIDENDS', shape: 'days', range: '1m', next: true },
   { name: 'splits', dataset: 'SPLITS', shape: 'days', range: '1m', next: true },
   { name: 'insider-transactions', dataset: 'INSIDER_TRANSACTIONS', shape: 'days', range: '1y' },
@@ -111,6 +123,7 @@ export const STOCK_TYPES: readonly StockType[] = [
   statement('earnings', 'EARNINGS', 'earnings'),
   statement('estimates', 'ESTIMATES', 'estimates'),
   statement('financials', 'FINANCIALS', 'financials'),
+  statement('fundamentals', 'FUNDAMENTALS', 'fundamentals'),
   statement('income', 'INCOME', 'income'),
   statement('balance-sheet', 'BALANCE_SHEET', 'balancesheet'),
   statement('cash-flow', 'CASH_FLOW', 'cashflow'),

@@ -94,7 +94,7 @@ const linesOptions = (command: Command): Command =>
   command
     .option(
       '--facts',
-      'records are facts that a company reported to the SEC, for INCOME, BALANCE_SHEET and CASH_FLOW of CORE',
+      'records are facts that a company reported to the SEC, for statements in CORE such as INCOME',
     )
     .option(
       '--no-header',

@@ -45,8 +45,9 @@ curl 'http://127.0.0.1:8080/v1/stock/AAPL/quote/latestPrice?token=pk_…'
 
 const STATEMENTS = `## Statements
 
-\`INCOME\`, \`BALANCE_SHEET\` and \`CASH_FLOW\` are records of a quarter or a year each. Load what a vendor
-has of them, or let them be made of what a company reported to the SEC, value by value:
+\`INCOME\`, \`BALANCE_SHEET\` and \`CASH_FLOW\` are records of a quarter or a year each, \`FINANCIALS\` and
+\`FUNDAMENTALS\` all three of a period in one. Load what a vendor has of them, or let
+them be made of what a company reported to the SEC, value by value:
 
 \`\`\`text
 npx tapedeck recipe add nasdaq-symbols
@@ -54,8 +55,9 @@ npx tapedeck recipe add sec-company-facts --set symbol=AAPL --set cik=320193 \\
   --set 'contact=Jane Doe jane@example.com'
 \`\`\`
 
-From then on \`/search/apple\`, \`/stock/AAPL/company\`, \`/income\`, \`/balance-sheet\`, \`/cash-flow\`
-and, with prices, \`/advanced-stats\` are those of the company. A file that you have is loaded by
+From then on \`/search/apple\`, \`/stock/AAPL/company\`, \`/income\`, \`/balance-sheet\`, \`/cash-flow\`,
+\`/financials\` and, with prices, \`/advanced-stats\` are those of the company. A file that you have
+is loaded by
 \`tapedeck core load CIK0000320193.json --as INCOME --facts --symbol AAPL\`, and so is any list of facts (CSV,
 JSON, Parquet) with the columns \`concept\`, \`unit\`, \`start\`, \`end\`, \`val\`, \`accn\`, \`fy\`, \`fp\`,
 \`form\` and \`filed\`.

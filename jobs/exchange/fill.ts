@@ -17,7 +17,7 @@ import {
   type Standing,
   standingAt,
 } from '../../market/exchange/exchange.ts';
-import type { InputId } from '../../market/inputs/inputRow.ts';
+import type { FilledId } from '../../market/inputs/inputRow.ts';
 import { inputOf } from '../../market/inputs/inputs.ts';
 import { eraseBefore } from '../../pipeline/edit/erase.ts';
 import type { IngestServices, Load } from '../../pipeline/conform/load.ts';
@@ -52,22 +52,23 @@ const AUTHOR = 'synthetic exchange';
 const HISTORY_DAYS = 2;
 
 /** The small ones first, so that much answers soon. */
-const ORDER: readonly InputId[] = [
+const ORDER: readonly FilledId[] = [
   ...(['VENUES', 'SYMBOLS', 'COMPANY', 'SPLITS', 'DIVIDENDS', 'HISTORICAL_PRICES'] as const),
   ...(['FX_RATES', 'TREASURY', 'RATES', 'ENERGY', 'MORTGAGE', 'ECONOMIC'] as const),
   ...(['CRYPTO_QUOTES', 'CRYPTO_BOOKS'] as const),
-  ...(['PEERS', 'EARNINGS', 'INCOME', 'BALANCE_SHEET', 'CASH_FLOW', 'SENTIMENT'] as const),
+  ...(['PEERS', 'EARNINGS', 'INCOME', 'BALANCE_SHEET', 'CASH_FLOW'] as const),
+  ...(['FINANCIALS', 'ESTIMATES', 'SENTIMENT'] as const),
   ...(['EXCHANGE_STATS', 'OPTIONS', 'SENTIMENT_MINUTES'] as const),
   ...(['TRADES', 'QUOTES', 'INTRADAY_PRICES'] as const),
 ];
 /** What a session that is open adds to. */
-const MINUTES: readonly InputId[] = ['INTRADAY_PRICES'];
+const MINUTES: readonly FilledId[] = ['INTRADAY_PRICES'];
 /** The newest session's take the place of those before. */
-const TICKS: ReadonlySet<InputId> = new Set(['TRADES', 'QUOTES']);
+const TICKS: ReadonlySet<FilledId> = new Set(['TRADES', 'QUOTES']);
 /** Of the newest sessions that have closed: they take the place of those before, too. */
-const NEWEST: ReadonlySet<InputId> = new Set(['OPTIONS', 'SENTIMENT_MINUTES']);
+const NEWEST: ReadonlySet<FilledId> = new Set(['OPTIONS', 'SENTIMENT_MINUTES']);
 /** Those of which only later days are missing. */
-const BY_DAY: ReadonlySet<InputId> = new Set<InputId>([
+const BY_DAY: ReadonlySet<FilledId> = new Set<FilledId>([
   ...(['HISTORICAL_PRICES', 'INTRADAY_PRICES', 'FX_RATES'] as const),
   ...(['TREASURY', 'RATES', 'ENERGY', 'MORTGAGE', 'ECONOMIC', 'EXCHANGE_STATS'] as const),
 ]);
@@ -107,7 +108,7 @@ export function makeExchange(parts: ExchangeParts): Exchange {
 async function fill(
   parts: ExchangeParts,
   standing: Standing,
-  inputs: readonly InputId[],
+  inputs: readonly FilledId[],
   signal: AbortSignal,
 ): Promise<void> {
   const { database, lake, shape } = parts;
@@ -126,7 +127,7 @@ async function fill(
   }
 }
 
-function isUpToDate(input: InputId, known: Loaded, now: Loaded): boolean {
+function isUpToDate(input: FilledId, known: Loaded, now: Loaded): boolean {
   if (known.symbols !== now.symbols) return false;
   if (TICKS.has(input) || MINUTES.includes(input)) return known.ticks === now.ticks;
   return known.closed >= now.closed;
@@ -141,7 +142,7 @@ interface Filling {
 
 /** Whether it is loaded; one that its owner replaced meanwhile is not. */
 async function loadInput(
-  input: InputId,
+  input: FilledId,
   known: Loaded | undefined,
   { parts, signal, standing, writer }: Filling,
 ): Promise<boolean> {
@@ -183,7 +184,7 @@ function minutesUntil(known: Loaded | undefined, { opened }: Standing): number |
 const INVENTED =
   'Invented: no company, price or trade in it is real. The first load takes its place.';
 
-function howToLoad(input: InputId): Omit<Load, 'dataset' | 'path' | 'workspace'> {
+function howToLoad(input: FilledId): Omit<Load, 'dataset' | 'path' | 'workspace'> {
   const description = `${inputOf(input)?.title ?? input}. ${INVENTED}`;
   return {
     source: STAND_IN_SOURCE,
@@ -202,7 +203,7 @@ const aborted = (signal: AbortSignal): Promise<never> =>
   });
 
 async function dropOld(day: string, { ingestion, lake, runner }: ExchangeParts): Promise<void> {
-  const input: InputId = 'INTRADAY_PRICES';
+  const input: FilledId = 'INTRADAY_PRICES';
   await runner.inTurn(CORE, input, async () => {
     const dataset = lake.directory.dataset(CORE, input);
     if (dataset === undefined || !isStandIn(dataset)) return;

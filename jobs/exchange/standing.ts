@@ -2,7 +2,7 @@
 // its owner, and stays away.
 import type { Database } from '../../store/catalog/database.ts';
 import type { Standing } from '../../market/exchange/exchange.ts';
-import type { InputId } from '../../market/inputs/inputRow.ts';
+import type { FilledId } from '../../market/inputs/inputRow.ts';
 import type { Day } from '../../query/time/days.ts';
 
 /** Of one input: the newest session that it has whole, and of how many symbols. */
@@ -13,7 +13,7 @@ export interface Loaded {
   readonly symbols: number;
 }
 
-type AllLoaded = Readonly<Partial<Record<InputId, Loaded>>>;
+type AllLoaded = Readonly<Partial<Record<FilledId, Loaded>>>;
 
 const KEY = 'exchange';
 

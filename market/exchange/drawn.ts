@@ -1,6 +1,6 @@
 // What of the exchange is wanted, and drawn.
 import type { Day } from '../../query/time/days.ts';
-import type { InputId } from '../inputs/inputRow.ts';
+import type { FilledId } from '../inputs/inputRow.ts';
 import type { ExchangeShape, Standing } from './exchange.ts';
 import { type Factors, factorsOf } from './factors.ts';
 import { type History, historyOf } from './history.ts';
@@ -8,7 +8,7 @@ import { type Listing, listingsOf } from './listings.ts';
 
 /** What of an input is wanted. */
 export interface Wanted {
-  readonly input: InputId;
+  readonly input: FilledId;
   readonly shape: ExchangeShape;
   readonly standing: Standing;
   /** Bars and minutes of later days only. */

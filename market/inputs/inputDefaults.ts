@@ -2,6 +2,8 @@
 import type { DatasetDefaults } from '../../store/datasets/defaults.ts';
 import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
 import type { FactReader } from '../../store/datasets/reportedFacts.ts';
+import { allStatementsReader } from '../reports/allStatements.ts';
+import { STATEMENT_IDS } from '../reports/concepts.ts';
 import { statementReader } from '../reports/statements.ts';
 import { inputOf, propertyTypeOf } from './inputs.ts';
 import { usualColumns } from './usualColumns.ts';
@@ -9,9 +11,11 @@ import { usualColumns } from './usualColumns.ts';
 /** `msft` in a file is found as MSFT. */
 const SYMBOLS: readonly string[] = ['symbol'];
 
-const FACT_READERS: ReadonlyMap<string, FactReader> = new Map(
-  (['INCOME', 'BALANCE_SHEET', 'CASH_FLOW'] as const).map((id) => [id, statementReader(id)]),
-);
+const ALL_STATEMENTS = allStatementsReader();
+const FACT_READERS: ReadonlyMap<string, FactReader> = new Map([
+  ...STATEMENT_IDS.map((id) => [id as string, statementReader(id)] as const),
+  ...['FINANCIALS', 'FUNDAMENTALS'].map((id) => [id, ALL_STATEMENTS] as const),
+]);
 
 /** Names in any case; undefined for what is no input, or stands in another workspace. */
 export function inputDefaults({

@@ -1,7 +1,9 @@
 // How an input of the market is stated: its properties, each with type, unit and example.
 import type { ColumnMapping } from '../../store/datasets/datasets.ts';
 
-export type InputType = 'string' | 'number' | 'integer' | 'boolean' | 'date' | 'time' | 'list';
+/** `instant`: a time that the stock endpoints answer as epoch ms, as the original did. */
+export type InputType =
+  'string' | 'number' | 'integer' | 'boolean' | 'date' | 'time' | 'instant' | 'list';
 
 export interface InputProperty {
   readonly name: string;
@@ -13,33 +15,74 @@ export interface InputProperty {
   readonly example: string | number | boolean;
 }
 
-export type InputId =
-  | 'COMPANY'
-  | 'SYMBOLS'
-  | 'HISTORICAL_PRICES'
-  | 'INTRADAY_PRICES'
-  | 'SPLITS'
-  | 'DIVIDENDS'
-  | 'TRADES'
-  | 'QUOTES'
-  | 'VENUES'
-  | 'EARNINGS'
-  | 'INCOME'
-  | 'BALANCE_SHEET'
-  | 'CASH_FLOW'
-  | 'PEERS'
-  | 'FX_RATES'
-  | 'CRYPTO_QUOTES'
-  | 'CRYPTO_BOOKS'
-  | 'TREASURY'
-  | 'RATES'
-  | 'ENERGY'
-  | 'MORTGAGE'
-  | 'ECONOMIC'
-  | 'SENTIMENT'
-  | 'SENTIMENT_MINUTES'
-  | 'OPTIONS'
-  | 'EXCHANGE_STATS';
+/** Those that the synthetic exchange fills. */
+export const FILLED = [
+  'COMPANY',
+  'SYMBOLS',
+  'HISTORICAL_PRICES',
+  'INTRADAY_PRICES',
+  'SPLITS',
+  'DIVIDENDS',
+  'TRADES',
+  'QUOTES',
+  'VENUES',
+  'EARNINGS',
+  'INCOME',
+  'BALANCE_SHEET',
+  'CASH_FLOW',
+  'PEERS',
+  'FX_RATES',
+  'CRYPTO_QUOTES',
+  'CRYPTO_BOOKS',
+  'TREASURY',
+  'RATES',
+  'ENERGY',
+  'MORTGAGE',
+  'ECONOMIC',
+  'SENTIMENT',
+  'SENTIMENT_MINUTES',
+  'OPTIONS',
+  'EXCHANGE_STATS',
+  'FINANCIALS',
+  'ESTIMATES',
+] as const;
+
+export type FilledId = (typeof FILLED)[number];
+
+/** Those that are there once their owner loads them. */
+type LoadedId =
+  | 'NEWS'
+  | 'LOGO'
+  | 'PRICE_TARGET'
+  | 'RECOMMENDATION_TRENDS'
+  | 'EARNINGS_CALENDAR'
+  | 'IPOS'
+  | 'FUND_OWNERSHIP'
+  | 'INSTITUTIONAL_OWNERSHIP'
+  | 'INSIDER_ROSTER'
+  | 'INSIDER_SUMMARY'
+  | 'INSIDER_TRANSACTIONS'
+  | 'FUNDAMENTALS'
+  | 'FUNDAMENTAL_VALUATIONS'
+  | 'REPORTED_FINANCIALS'
+  | 'CEO_COMPENSATION'
+  | 'SHORT_INTEREST'
+  | 'THRESHOLD_SECURITIES'
+  | 'FUTURES'
+  | 'FUTURES_PRICES'
+  | 'DIVIDENDS_FORECAST'
+  | 'ADVANCED_DIVIDENDS'
+  | 'ADVANCED_SPLITS'
+  | 'ADVANCED_BONUS'
+  | 'ADVANCED_DISTRIBUTION'
+  | 'ADVANCED_RETURN_OF_CAPITAL'
+  | 'ADVANCED_RIGHTS'
+  | 'ADVANCED_RIGHT_TO_PURCHASE'
+  | 'ADVANCED_SECURITY_RECLASSIFICATION'
+  | 'ADVANCED_SECURITY_SWAP'
+  | 'ADVANCED_SPINOFF';
+
+export type InputId = FilledId | LoadedId;
 
 export interface Input {
   /** Of its dataset in CORE. */

@@ -13,9 +13,14 @@ import {
   SYMBOL,
   text,
 } from './inputRow.ts';
+import { ACTIONS } from './actionInputs.ts';
+import { OF_COMPANIES } from './companyInputs.ts';
+import { FUTURES } from './futuresInputs.ts';
 import { MONEY } from './moneyInputs.ts';
 import { EXCHANGE_STATS } from './exchangeInput.ts';
+import { REPORTED } from './newsInputs.ts';
 import { OPTIONS } from './optionInput.ts';
+import { OWNERS } from './ownerInputs.ts';
 import { SENTIMENT, SENTIMENT_MINUTES } from './sentimentInput.ts';
 import { STATEMENTS } from './statements.ts';
 
@@ -259,6 +264,11 @@ export const INPUTS: readonly Input[] = [
   SENTIMENT_MINUTES,
   OPTIONS,
   EXCHANGE_STATS,
+  ...OF_COMPANIES,
+  ...REPORTED,
+  ...OWNERS,
+  ...ACTIONS,
+  ...FUTURES,
 ];
 
 const BY_ID: ReadonlyMap<string, Input> = new Map(INPUTS.map((input) => [input.id, input]));
@@ -284,6 +294,7 @@ const TYPES: Readonly<Record<InputType, PropertyType>> = {
   boolean: { type: 'boolean' },
   date: { type: 'string', format: 'date' },
   time: { type: 'string', format: 'date-time' },
+  instant: { type: 'string', format: 'date-time' },
   list: { type: 'array' },
 };
 

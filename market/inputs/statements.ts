@@ -63,33 +63,89 @@ const PEERS: Input = {
   properties: [SYMBOL, needed(['peer', 'string', 'GOOG', 'Symbol of a peer.'])],
 };
 
+/** Members of each statement, by their names. */
+const STATEMENT_NAMES = {
+  INCOME:
+    'totalRevenue costOfRevenue grossProfit researchAndDevelopment sellingGeneralAndAdmin ' +
+    'operatingExpense operatingIncome otherIncomeExpenseNet ebit interestIncome pretaxIncome ' +
+    'incomeTax minorityInterest netIncome netIncomeBasic',
+  BALANCE_SHEET:
+    'currentCash shortTermInvestments receivables inventory otherCurrentAssets currentAssets ' +
+    'longTermInvestments propertyPlantEquipment goodwill intangibleAssets otherAssets totalAssets ' +
+    'accountsPayable currentLongTermDebt otherCurrentLiabilities totalCurrentLiabilities ' +
+    'longTermDebt otherLiabilities minorityInterest totalLiabilities commonStock ' +
+    'retainedEarnings treasuryStock capitalSurplus shareholderEquity netTangibleAssets',
+  CASH_FLOW:
+    'netIncome depreciation changesInReceivables changesInInventories cashChange cashFlow ' +
+    'capitalExpenditures investments investingActivityOther totalInvestingCashFlows ' +
+    'dividendsPaid netBorrowings otherFinancingCashFlows cashFlowFinancing exchangeRateEffect',
+} as const;
+
+/** Of all three at once, each name once, and what is made of them. */
+const ALL_NAMES = [
+  ...new Set([
+    ...Object.values(STATEMENT_NAMES).flatMap((names) => names.split(' ')),
+    ...['operatingRevenue', 'currentDebt', 'shortTermDebt', 'totalCash', 'totalDebt', 'EBITDA'],
+  ]),
+].join(' ');
+
+const FUNDAMENTAL_VALUATIONS: Input = {
+  id: 'FUNDAMENTAL_VALUATIONS',
+  title: 'Ratios of price and statements, one record a period',
+  mapping: { key: 'symbol', subkey: 'period', date: 'date' },
+  weight: 5_000,
+  properties: [
+    SYMBOL,
+    PERIOD,
+    needed(['date', 'date', '2025-12-31', 'Day that they hold for.']),
+    text('currency', 'USD', 'Currency.'),
+    ...(
+      'marketCap enterpriseValue peRatio pToE pToBv pToSales evToEbitda evToSales dividendYield ' +
+      'earningsYield freeCashFlow freeCashFlowToRevenue debtToEquity debtToAssets currentRatio ' +
+      'quickRatio grossMargin operatingMargin netMargin roa roce roe roic'
+    )
+      .split(' ')
+      .map((name) => number(name, 12.5, `${wordsOf(name)}.`)),
+  ],
+};
+
+const REPORTED_FINANCIALS: Input = {
+  id: 'REPORTED_FINANCIALS',
+  title: 'Filings as they were reported, one record each; further properties are their own',
+  mapping: { key: 'symbol', subkey: 'formType', date: 'dateFiled' },
+  weight: 5_000,
+  properties: [
+    SYMBOL,
+    needed(['formType', 'string', '10-K', 'Form of the filing: 10-K, 10-Q, 20-F, 40-F.']),
+    needed(['dateFiled', 'date', '2026-01-29', 'Day of the filing.']),
+    known(['formFiscalYear', 'integer', 2025, 'Year.']),
+    known(['formFiscalQuarter', 'integer', 4, 'Quarter; 0 for a year.']),
+    text('version', 'us-gaap', 'Taxonomy of its names.'),
+    known(['periodStart', 'date', '2025-10-01', 'First day of the period.']),
+    known(['periodEnd', 'date', '2025-12-31', 'Last day of the period.']),
+    text('reportLink', 'https://example.com/10-K', 'Where the filing is.'),
+    ...amounts('Revenues NetIncomeLoss Assets Liabilities StockholdersEquity'),
+  ],
+};
+
 export const STATEMENTS: readonly Input[] = [
   EARNINGS,
-  statement(
-    'INCOME',
-    'Income statements, one record a period',
-    1_000,
-    'totalRevenue costOfRevenue grossProfit researchAndDevelopment sellingGeneralAndAdmin ' +
-      'operatingExpense operatingIncome otherIncomeExpenseNet ebit interestIncome pretaxIncome ' +
-      'incomeTax minorityInterest netIncome netIncomeBasic',
-  ),
+  statement('INCOME', 'Income statements, one record a period', 1_000, STATEMENT_NAMES.INCOME),
   statement(
     'BALANCE_SHEET',
     'Balance sheets, one record a period',
     3_000,
-    'currentCash shortTermInvestments receivables inventory otherCurrentAssets currentAssets ' +
-      'longTermInvestments propertyPlantEquipment goodwill intangibleAssets otherAssets totalAssets ' +
-      'accountsPayable currentLongTermDebt otherCurrentLiabilities totalCurrentLiabilities ' +
-      'longTermDebt otherLiabilities minorityInterest totalLiabilities commonStock ' +
-      'retainedEarnings treasuryStock capitalSurplus shareholderEquity netTangibleAssets',
+    STATEMENT_NAMES.BALANCE_SHEET,
   ),
   statement(
     'CASH_FLOW',
     'Cash flow statements, one record a period',
     1_000,
-    'netIncome depreciation changesInReceivables changesInInventories cashChange cashFlow ' +
-      'capitalExpenditures investments investingActivityOther totalInvestingCashFlows ' +
-      'dividendsPaid netBorrowings otherFinancingCashFlows cashFlowFinancing exchangeRateEffect',
+    STATEMENT_NAMES.CASH_FLOW,
   ),
+  statement('FINANCIALS', 'All statements together, one record a period', 5_000, ALL_NAMES),
+  statement('FUNDAMENTALS', 'All statements together, as fundamentals', 5_000, ALL_NAMES),
+  FUNDAMENTAL_VALUATIONS,
+  REPORTED_FINANCIALS,
   PEERS,
 ];

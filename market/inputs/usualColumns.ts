@@ -47,7 +47,7 @@ const SERIES: Usual = {
 
 const MOOD: Usual = { symbol: TICKER.slice(0, 2), date: DAY, sentiment: ['score', 'mood'] };
 
-const USUAL: Readonly<Record<InputId, Usual>> = {
+const USUAL: Readonly<Partial<Record<InputId, Usual>>> = {
   HISTORICAL_PRICES: {
     ...BAR,
     date: DAY,
@@ -134,6 +134,23 @@ const USUAL: Readonly<Record<InputId, Usual>> = {
   INCOME: STATEMENT,
   BALANCE_SHEET: STATEMENT,
   CASH_FLOW: STATEMENT,
+  FINANCIALS: STATEMENT,
+  FUNDAMENTALS: STATEMENT,
+  ESTIMATES: STATEMENT,
+  REPORTED_FINANCIALS: { symbol: TICKER.slice(0, 2), formType: ['form'], dateFiled: ['filed'] },
+  CEO_COMPENSATION: { symbol: TICKER.slice(0, 2), name: ['ceo executive'] },
+  SHORT_INTEREST: {
+    symbol: ['symbolcode', ...TICKER.slice(0, 2)],
+    securityName: ['issuename name'],
+    currentShortInterest: ['currentshortpositionquantity shortinterest'],
+    previousShortInterest: ['previousshortpositionquantity'],
+    averageDailyVolume: ['averagedailyvolumequantity'],
+    daysToCover: ['daystocoverquantity'],
+    stockSplitFlag: ['stocksplitflag'],
+  },
+  THRESHOLD_SECURITIES: { symbol: TICKER.slice(0, 2), date: ['tradedate'] },
+  FUTURES: { symbol: ['contract ticker'], underlying: ['root product'] },
+  FUTURES_PRICES: { ...BAR, symbol: ['contract ticker'], date: DAY, close: ['settle settlement'] },
   FX_RATES: {
     symbol: ['pair currencypair currency', 'name'],
     date: DAY,
@@ -174,17 +191,18 @@ export const usualColumns =
   ({ carried = [], id, properties }: Input): UsualColumns =>
   (columns, taken) => {
     // A `Change` may be one in percent: what is carried has other names only where these are sure.
-    const sure = carried.filter((name) => Object.hasOwn(USUAL[id], name));
+    const usual = USUAL[id] ?? {};
+    const sure = carried.filter((name) => Object.hasOwn(usual, name));
     const known = [...properties.map(({ name }) => name), ...sure];
     const open = known.filter((name) => !taken.includes(name));
     const spelled = columns.map((column) => ({ column, letters: lettersOf(column) }));
     const told = new Map<string, string>();
     const given = new Set<string>(taken);
     // All that is called by its own name first: `from` may be a date and a factor.
-    const most = Math.max(0, ...Object.values(USUAL[id]).map((ranks) => ranks.length));
+    const most = Math.max(0, ...Object.values(usual).map((ranks) => ranks.length));
     for (let rank = -1; rank < most; rank += 1) {
       for (const property of open.filter((name) => !given.has(name))) {
-        const names = namesOf(id, property, rank);
+        const names = namesOf(usual, property, rank);
         const found = spelled.filter(
           ({ column, letters }) => names.includes(letters) && !told.has(column),
         );
@@ -199,9 +217,9 @@ export const usualColumns =
     return { columns: Object.fromEntries(told), constants: Object.fromEntries(without) };
   };
 
-function namesOf(id: InputId, property: string, rank: number): readonly string[] {
+function namesOf(usual: Usual, property: string, rank: number): readonly string[] {
   if (rank < 0) return [property.toLowerCase()];
-  const ranks = Object.hasOwn(USUAL[id], property) ? USUAL[id][property] : undefined;
+  const ranks = Object.hasOwn(usual, property) ? usual[property] : undefined;
   return ranks?.[rank]?.split(' ') ?? [];
 }
 

@@ -2,7 +2,8 @@
 // filing tells whole: a sum of concepts (they begin with a capital), of members, and of what may be missing
 // (with a question mark). Companies choose among concepts, and taxonomies change.
 
-export type StatementId = 'INCOME' | 'BALANCE_SHEET' | 'CASH_FLOW';
+export const STATEMENT_IDS = ['INCOME', 'BALANCE_SHEET', 'CASH_FLOW'] as const;
+export type StatementId = (typeof STATEMENT_IDS)[number];
 
 type Members = Readonly<Record<string, readonly string[]>>;
 

@@ -81,7 +81,7 @@ export async function openRelation(opening: Opening, bench: Workbench): Promise<
 async function openFacts(opening: Opening, bench: Workbench): Promise<Relation> {
   const { facts, reading = {}, usual } = opening;
   if (facts === undefined) {
-    const rule = 'only INCOME, BALANCE_SHEET and CASH_FLOW in CORE are made of them';
+    const rule = 'only statements in CORE, such as INCOME or FINANCIALS, are made of them';
     throw new Failure('InvalidBody', `facts: ${rule}`);
   }
   const opened = await openFile(opening, bench);

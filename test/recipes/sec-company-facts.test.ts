@@ -10,7 +10,9 @@ const ADD = [
   ...['sec-company-facts', '--set', 'symbol=TAPE', '--set', 'cik=320193'],
   ...['--set', `contact=${CONTACT}`],
 ];
-const SCHEDULES = ['INCOME', 'BALANCE_SHEET', 'CASH_FLOW'].map((id) => `SEC facts of TAPE ${id}`);
+const SCHEDULES = ['INCOME', 'BALANCE_SHEET', 'CASH_FLOW', 'FINANCIALS'].map(
+  (id) => `SEC facts of TAPE ${id}`,
+);
 
 type Run = Awaited<ReturnType<typeof openRecipes>>;
 
@@ -24,9 +26,13 @@ test('one recipe fills the statements of a company', async () => {
   await using run = await openRecipes();
   run.publish(companyDocument(companyFactsOf(GROWING)));
   const said = await run.add(...ADD);
-  assert.match(said, /dataset INCOME .*\ndataset BALANCE_SHEET .*\ndataset CASH_FLOW /);
+  assert.match(
+    said,
+    /dataset INCOME .*\ndataset BALANCE_SHEET .*\ndataset CASH_FLOW .*\ndataset FINANCIALS /,
+  );
   assert.match(said, /source SEC facts of TAPE is made: .*CIK0000320193\.json\n/);
   assert.deepEqual(await runAll(run), [
+    [15, 0, 0],
     [15, 0, 0],
     [15, 0, 0],
     [15, 0, 0],
@@ -50,6 +56,15 @@ test('one recipe fills the statements of a company', async () => {
   });
   expect(await run.list('/stock/TAPE/cash-flow?last=4')).toMatchObject({
     cashflow: [{ fiscalQuarter: 4 }, { fiscalQuarter: 3 }, { fiscalQuarter: 2 }, {}],
+  });
+  expect(await run.list('/stock/TAPE/financials')).toMatchObject({
+    symbol: 'TAPE',
+    financials: [
+      {
+        ...{ fiscalDate: '2023-12-31', totalRevenue: 210 * MILLION, netIncome: 90 * MILLION },
+        ...{ totalAssets: assets, totalLiabilities: debt, operatingRevenue: 210 * MILLION },
+      },
+    ],
   });
   // As everywhere else.
   assert.equal(await run.list('/stock/TAPE/income/1/netIncome'), 90 * MILLION);
@@ -98,7 +113,7 @@ test('a second company is added beside the first, the same one is not', async ()
   const again = await run.tapedeck('recipe', 'add', ...ADD, '--base', run.base);
   assert.match(again.stderr, /there is a source of the name SEC facts of TAPE/);
   const other = await run.tapedeck('recipe', 'add', ...ADD, '--dataset', 'MINE');
-  assert.match(other.stderr, /fills several \(INCOME, BALANCE_SHEET, CASH_FLOW\)/);
+  assert.match(other.stderr, /fills several \(INCOME, BALANCE_SHEET, CASH_FLOW, FINANCIALS\)/);
 });
 
 test('documents that no company has are told with what is wrong, and nothing is stored', async () => {

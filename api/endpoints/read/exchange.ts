@@ -8,6 +8,7 @@ import {
   answerRecords,
 } from '../../reference/exchangeStats.ts';
 import { FIXED_PARAMETERS } from '../../reference/fixedPrice.ts';
+import { answerFutures } from '../../reference/futures.ts';
 import { answerOptionMonths, answerOptionSymbols } from '../../reference/optionSymbols.ts';
 import type { Call, Endpoint } from '../../request/endpoint.ts';
 import type { Parameter } from '../../request/parameters.ts';
@@ -37,6 +38,10 @@ const dated = (help: string): Parameter => ({
 const LAST: Parameter = {
   ...{ kind: 'integer', name: 'last', least: 1, most: 90 },
   help: 'The last n days; not with date.',
+};
+
+const WITH_EXPIRED: Parameter = {
+  ...{ kind: 'boolean', name: 'includeExpired', help: 'Those that are over, too.' },
 };
 
 export const EXCHANGE_ENDPOINTS: readonly Endpoint[] = [
@@ -84,10 +89,7 @@ export const EXCHANGE_ENDPOINTS: readonly Endpoint[] = [
     path: '/ref-data/options/symbols/:symbol/:expiration?',
     weight: '100 a call',
     summary: 'Contracts of a symbol: of all expirations, or of a day or a month.',
-    parameters: [
-      { kind: 'boolean', name: 'includeExpired', help: 'Those that are over, too.' },
-      ...FIXED_PARAMETERS,
-    ],
+    parameters: [WITH_EXPIRED, ...FIXED_PARAMETERS],
     answer: ROWS,
     handle: answerOptionSymbols,
   },
@@ -100,7 +102,28 @@ export const EXCHANGE_ENDPOINTS: readonly Endpoint[] = [
       return timeSeries.handle(ofContract(call), services);
     },
   },
+  {
+    ...{ ...STATS, id: 'getFutures', path: '/ref-data/futures/symbols/:underlying?' },
+    weight: '100 a call',
+    summary: 'Contracts of futures, of one underlying or of all.',
+    parameters: [WITH_EXPIRED, ...FIXED_PARAMETERS],
+    answer: ROWS,
+    handle: answerFutures,
+  },
+  {
+    ...{ ...timeSeries, id: 'getFuturesChart', path: '/futures/:contract/chart' },
+    summary: 'The days of one contract of futures: the time series FUTURES_PRICES of it.',
+    handle: (call, services) => {
+      const there = services.lake.directory.dataset(CORE, FUTURES_PRICES) !== undefined;
+      if (!there) throw new Failure('NotFound');
+      const key = (call.path['contract'] ?? '').toUpperCase();
+      const path = { ...call.path, id: `${CORE}.${FUTURES_PRICES}`, key };
+      return timeSeries.handle({ ...call, path }, services);
+    },
+  },
 ];
+
+const FUTURES_PRICES = 'FUTURES_PRICES';
 
 const OPTIONS = 'OPTIONS';
 

@@ -1,15 +1,22 @@
-// What there is to read: dataset schemas over all workspaces or one, metadata down to a key.
+// What there is to read: dataset schemas over all workspaces or one, metadata down to a key, time series.
 import { Type } from 'typebox';
+import { runSeries } from '../../../query/series/series.ts';
+import { isoTime } from '../../../store/base/clock.ts';
 import { Failure } from '../../../store/base/failure.ts';
+import { CORE, type Dataset } from '../../../store/datasets/datasets.ts';
+import type { Lake } from '../../../store/lake/lake.ts';
 import {
   callerOf,
   datasetOf,
   managerOf,
+  ownWorkspaces,
   readableDatasets,
   workspaceOf,
 } from '../../auth/access.ts';
 import { askingView, datasetView, keyView, schemaView } from '../../datasets/datasetView.ts';
-import type { Endpoint } from '../../request/endpoint.ts';
+import { readDataset } from '../../read/series.ts';
+import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
+import { filteredJson, JSON_PARAMETERS } from '../../request/filtered.ts';
 import { numberOf, truthOf } from '../../request/parameters.ts';
 
 const ANY = Type.Object({}, { additionalProperties: true });
@@ -125,3 +132,111 @@ export const getIndex: Endpoint = {
 
 export const createIndex: Endpoint = { ...getIndex, id: 'createIndex', method: 'POST' };
 export const deleteIndex: Endpoint = { ...getIndex, id: 'deleteIndex', method: 'DELETE' };
+
+export const timeSeriesInventory: Endpoint = {
+  id: 'listTimeSeries',
+  method: 'GET',
+  path: '/time-series',
+  token: 'publishable',
+  inTest: true,
+  summary: "The datasets that the caller's token reaches, with their schema and weight.",
+  weight: 'free',
+  parameters: JSON_PARAMETERS,
+  answer: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      description: Type.String(),
+      key: Type.Optional(Type.String()),
+      subkey: Type.Optional(Type.String()),
+      schema: Type.Object({}, { additionalProperties: true }),
+      weight: Type.Integer(),
+      created: Type.String(),
+      lastUpdated: Type.String(),
+    }),
+  ),
+  failures: 'data',
+  handle: async (call, { lake }) =>
+    filteredJson(
+      call,
+      entries(call, lake, () => true),
+    ),
+};
+
+const ALL = '*';
+/** Datasets that one call looks for a key in. */
+const SEARCHED_MOST = 200;
+
+/** As clients of the original ask for a part of the inventory. */
+export const timeSeriesMetadata: Endpoint = {
+  ...timeSeriesInventory,
+  id: 'getTimeSeriesMetadata',
+  path: '/metadata/time-series/:id?/:key?/:subkey?',
+  summary:
+    'The inventory of time series: all, one (`*`: any), or those that have records of a key and subkey.',
+  handle: async (call, services) => {
+    const { id = ALL, key } = call.path;
+    const named = (dataset: Dataset): boolean => id === ALL || isNamed(dataset, id);
+    if (key === undefined) return filteredJson(call, entries(call, services.lake, named));
+    const having = new Set<Dataset>();
+    const some = readableDatasets(callerOf(call.caller), services.lake).filter(named);
+    if (some.length > SEARCHED_MOST) {
+      throw new Failure(
+        'InvalidParameter',
+        `there are more than ${SEARCHED_MOST} time series: name the one to look into`,
+      );
+    }
+    for (const dataset of some) {
+      if (await hasRecords(dataset, call, services)) having.add(dataset);
+    }
+    return filteredJson(
+      call,
+      entries(call, services.lake, (dataset) => having.has(dataset)),
+    );
+  },
+};
+
+function isNamed({ dataset, workspace }: Dataset, id: string): boolean {
+  const name = id.toUpperCase();
+  return name === dataset.toUpperCase() || name === `${workspace}.${dataset}`.toUpperCase();
+}
+
+/** Whether a dataset has a record of the call's key, and of its subkey. */
+async function hasRecords(dataset: Dataset, call: Call, services: Services): Promise<boolean> {
+  const { key, subkey } = call.path;
+  const { mapping } = dataset;
+  if (mapping.key === undefined || (subkey !== undefined && mapping.subkey === undefined))
+    return false;
+  const bare = { ...call, path: {}, query: {} };
+  const own = { key, subkey, last: 1 };
+  const { plan, remembered } = await readDataset(bare, services, dataset, 'data', { own });
+  return (await runSeries(plan, 'json', services.series, call, remembered)).objects > 0;
+}
+
+/** Of the datasets that the caller reads. */
+function entries(
+  call: Call,
+  lake: Lake,
+  isWanted: (dataset: Dataset) => boolean,
+): readonly object[] {
+  const caller = callerOf(call.caller);
+  const first = ownWorkspaces(caller, lake)[0]?.workspace;
+  const bare = new Set([CORE, first]);
+  return readableDatasets(caller, lake)
+    .filter(isWanted)
+    .map((dataset) => entryOf(dataset, bare.has(dataset.workspace)));
+}
+
+/** Ids of CORE and of the default workspace stand alone; those of another one say which. */
+function entryOf(dataset: Dataset, bare: boolean): object {
+  const { mapping, schema } = dataset;
+  return {
+    id: bare ? dataset.dataset : `${dataset.workspace}.${dataset.dataset}`,
+    description: dataset.description,
+    ...(mapping.key === undefined ? {} : { key: mapping.key }),
+    ...(mapping.subkey === undefined ? {} : { subkey: mapping.subkey }),
+    schema: { ...schema, additionalProperties: false },
+    weight: dataset.weight,
+    created: isoTime(dataset.createdMs).slice(0, 19).replace('T', ' '),
+    lastUpdated: isoTime(dataset.updatedMs),
+  };
+}

@@ -1,17 +1,11 @@
 // The two reading doors: a workspace's data, and the time series of SPEC.md.
 import { Type } from 'typebox';
-import { isoTime } from '../../../store/base/clock.ts';
+import { inputOf } from '../../../market/inputs/inputs.ts';
+import type { Lake } from '../../../store/lake/lake.ts';
 import { CORE, type Dataset } from '../../../store/datasets/datasets.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import {
-  callerOf,
-  datasetOf,
-  ownWorkspaces,
-  readableDatasets,
-  seriesDataset,
-} from '../../auth/access.ts';
+import { callerOf, datasetOf, seriesDataset } from '../../auth/access.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
-import { filteredJson, JSON_PARAMETERS } from '../../request/filtered.ts';
 import { answerSeries } from '../../read/series.ts';
 import { linkedCall } from '../../reference/smartLinks.ts';
 import { answerBatch } from '../../read/batch.ts';
@@ -68,10 +62,18 @@ export const timeSeries: Endpoint = {
       return answerSeries(linked, services, dataset, 'time-series');
     }
     const view = seriesView(call, id, services);
-    if (view === undefined) throw new Failure('NotFound');
-    return answerView(call, services, view, 'time-series');
+    if (view !== undefined) return answerView(call, services, view, 'time-series');
+    // The original knew every input: of one that nobody loaded there is nothing (INTERFACE.md 0.2).
+    if (!isUnloaded(id, services.lake)) throw new Failure('NotFound');
+    return { kind: 'json', value: [], metering: 'free' };
   },
 };
+
+/** Whether it names an input of the market that is not there; one that the caller may not see is. */
+function isUnloaded(id: string, { directory }: Lake): boolean {
+  const inCore = id.toUpperCase().startsWith(`${CORE}.`) ? id.slice(CORE.length + 1) : id;
+  return inputOf(inCore) !== undefined && directory.dataset(CORE, inCore) === undefined;
+}
 
 /** Undefined when there is none of that name, but perhaps a view. */
 function foundOr(find: () => Dataset): Dataset | undefined {
@@ -81,52 +83,4 @@ function foundOr(find: () => Dataset): Dataset | undefined {
     if (error instanceof Failure && error.type === 'NotFound') return undefined;
     throw error;
   }
-}
-
-export const timeSeriesInventory: Endpoint = {
-  id: 'listTimeSeries',
-  method: 'GET',
-  path: '/time-series',
-  token: 'publishable',
-  inTest: true,
-  summary: "The datasets that the caller's token reaches, with their schema and weight.",
-  weight: 'free',
-  parameters: JSON_PARAMETERS,
-  answer: Type.Array(
-    Type.Object({
-      id: Type.String(),
-      description: Type.String(),
-      key: Type.Optional(Type.String()),
-      subkey: Type.Optional(Type.String()),
-      schema: Type.Object({}, { additionalProperties: true }),
-      weight: Type.Integer(),
-      created: Type.String(),
-      lastUpdated: Type.String(),
-    }),
-  ),
-  failures: 'data',
-  handle: async (call, { lake }) => {
-    const caller = callerOf(call.caller);
-    const first = ownWorkspaces(caller, lake)[0]?.workspace;
-    const bare = new Set([CORE, first]);
-    const value = readableDatasets(caller, lake).map((dataset) =>
-      entryOf(dataset, bare.has(dataset.workspace)),
-    );
-    return filteredJson(call, value);
-  },
-};
-
-/** Ids of CORE and of the default workspace stand alone; those of another one say which. */
-function entryOf(dataset: Dataset, bare: boolean): object {
-  const { mapping, schema } = dataset;
-  return {
-    id: bare ? dataset.dataset : `${dataset.workspace}.${dataset.dataset}`,
-    description: dataset.description,
-    ...(mapping.key === undefined ? {} : { key: mapping.key }),
-    ...(mapping.subkey === undefined ? {} : { subkey: mapping.subkey }),
-    schema: { ...schema, additionalProperties: false },
-    weight: dataset.weight,
-    created: isoTime(dataset.createdMs).slice(0, 19).replace('T', ' '),
-    lastUpdated: isoTime(dataset.updatedMs),
-  };
 }

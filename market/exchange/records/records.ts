@@ -1,7 +1,7 @@
 // The exchange's records as CSV, one input at a time: a header, then a line a record.
 import type { Day } from '../../../query/time/days.ts';
 import { addDays } from '../../../query/time/days.ts';
-import type { InputId } from '../../inputs/inputRow.ts';
+import type { FilledId } from '../../inputs/inputRow.ts';
 import { hoursOf, keptFrom } from '../exchange.ts';
 import { type Drawn, drawnOf, histories, type Wanted } from '../drawn.ts';
 import { type History, historyOf } from '../history.ts';
@@ -9,6 +9,8 @@ import {
   balanceLines,
   cashLines,
   earningsLines,
+  estimateLines,
+  financialsLines,
   incomeLines,
   peerLines,
 } from './statementRecords.ts';
@@ -29,7 +31,7 @@ export function* linesOf(wanted: Wanted): Generator<string> {
 
 type Lines = (drawn: Drawn) => Generator<string>;
 
-const LINES: Readonly<Record<InputId, Lines>> = {
+const LINES: Readonly<Record<FilledId, Lines>> = {
   COMPANY: companyLines,
   SYMBOLS: symbolLines,
   HISTORICAL_PRICES: dayLines,
@@ -56,6 +58,8 @@ const LINES: Readonly<Record<InputId, Lines>> = {
   SENTIMENT_MINUTES: sentimentMinuteLines,
   OPTIONS: optionLines,
   EXCHANGE_STATS: exchangeLines,
+  FINANCIALS: financialsLines,
+  ESTIMATES: estimateLines,
 };
 
 const EXCHANGE_CODE = 'SYN';

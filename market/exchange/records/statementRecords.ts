@@ -1,5 +1,7 @@
 // Earnings, statements and peers of the invented companies as CSV.
 import { inputOf } from '../../inputs/inputs.ts';
+import { addDays, addMonths, numberOfDay } from '../../../query/time/days.ts';
+import { financialsOf } from '../../reports/financials.ts';
 import { type Drawn, histories } from '../drawn.ts';
 import type { Listing } from '../listings.ts';
 import { type Amounts, type Report, reportsOf } from '../statements.ts';
@@ -38,7 +40,7 @@ function* reports(drawn: Drawn): Generator<Reported> {
 
 function* statementLines(
   drawn: Drawn,
-  id: 'BALANCE_SHEET' | 'CASH_FLOW' | 'INCOME',
+  id: 'BALANCE_SHEET' | 'CASH_FLOW' | 'FINANCIALS' | 'INCOME',
   of: (report: Report) => Amounts,
 ): Generator<string> {
   const names = inputOf(id)?.properties.map(({ name }) => name) ?? [];
@@ -62,8 +64,20 @@ export const balanceLines = (drawn: Drawn): Generator<string> =>
 export const cashLines = (drawn: Drawn): Generator<string> =>
   statementLines(drawn, 'CASH_FLOW', ({ cash }) => cash);
 
+export const financialsLines = (drawn: Drawn): Generator<string> =>
+  statementLines(drawn, 'FINANCIALS', ({ balance, cash, income }) =>
+    financialsOf([income, balance, cash]),
+  );
+
 const perShare = ({ income, shares }: Report): number =>
   Math.round(((income['netIncome'] ?? 0) / shares) * 100) / 100;
+
+/** What analysts thought of it beforehand. */
+const expectedOf = (actual: number, { at }: Listing, { quarter, year }: Report): number =>
+  cents(actual * (0.94 + ((at * 7 + year * 3 + quarter) % 13) / 100));
+
+const announcedAt = ({ at }: Listing): string => (at % 2 === 0 ? 'AMC' : 'BTO');
+const analystsOf = ({ at }: Listing): number => 3 + (at % 20);
 
 const cents = (value: number): number => Math.round(value * 100) / 100;
 const share = (value: number, of: number): number | '' =>
@@ -78,12 +92,12 @@ export function* earningsLines(drawn: Drawn): Generator<string> {
   for (const { listing, report, yearAgo } of reports(drawn)) {
     const { ended, period, quarter, reported, year } = report;
     const actual = perShare(report);
-    const expected = cents(actual * (0.94 + ((listing.at * 7 + year * 3 + quarter) % 13) / 100));
+    const expected = expectedOf(actual, listing, report);
     const surprise = cents(actual - expected);
     const before = yearAgo === undefined ? undefined : perShare(yearAgo);
     const values = [
       ...[listing.symbol, period, reported, actual, expected],
-      ...[listing.at % 2 === 0 ? 'AMC' : 'BTO', 3 + (listing.at % 20)],
+      ...[announcedAt(listing), analystsOf(listing)],
       ...[surprise, share(surprise, expected)],
       ...[quarter === 0 ? `FY ${year}` : `Q${quarter} ${year}`, ended],
       ...[before ?? '', before === undefined ? '' : share(actual - before, before)],
@@ -92,6 +106,34 @@ export function* earningsLines(drawn: Drawn): Generator<string> {
     yield `${values.join(',')}\n`;
   }
 }
+
+/** Of each company the quarter that it reports next. */
+export function* estimateLines(drawn: Drawn): Generator<string> {
+  yield (
+    'symbol,period,reportDate,consensusEPS,announceTime,numberOfEstimates,fiscalPeriod,' +
+    'fiscalEndDate,currency\n'
+  );
+  const last = new Map<string, Reported>();
+  for (const one of reports(drawn)) {
+    if (one.report.period === 'quarterly') last.set(one.listing.symbol, one);
+  }
+  for (const [symbol, { listing, report, yearAgo }] of last) {
+    const year = report.quarter === 4 ? report.year + 1 : report.year;
+    const next = { ...report, year, quarter: (report.quarter % 4) + 1 };
+    // A quarter ends with a month: the day after it is the first of one.
+    const ended = addDays(addMonths(addDays(report.ended, 1), 3), -1);
+    const values = [
+      ...[symbol, 'quarterly', addDays(ended, daysUntil(report))],
+      ...[expectedOf(perShare(yearAgo ?? report), listing, next), announcedAt(listing)],
+      ...[analystsOf(listing), `Q${next.quarter} ${next.year}`, ended, 'USD'],
+    ];
+    yield `${values.join(',')}\n`;
+  }
+}
+
+/** How long after its end a period is reported. */
+const daysUntil = ({ ended, reported }: Report): number =>
+  numberOfDay(reported) - numberOfDay(ended);
 
 export function* peerLines({ listings }: Drawn): Generator<string> {
   yield 'symbol,peer\n';

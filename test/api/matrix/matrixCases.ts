@@ -47,6 +47,7 @@ export interface Target {
   /** Of options. */
   readonly expiration: string;
   readonly contract: string;
+  readonly underlying: string;
   /** A name that nothing has yet. */
   readonly newId: string;
   readonly accountId: string;
@@ -166,6 +167,7 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   getOpenApi: { reach: 'nothing' },
   getChangelog: { reach: 'nothing' },
   listTimeSeries: { reach: 'lists' },
+  getTimeSeriesMetadata: { reach: 'lists' },
   getTimeSeries: [
     { reach: 'read', metered: true, path: series },
     // Without a workspace it is the default one's, or CORE's.
@@ -244,6 +246,8 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   getOptionMonths: EMPTY_OF_CORE,
   getOptionSymbols: { ...EMPTY_OF_CORE, answers: 404 },
   getOptionChart: { reach: 'core', metered: true, answers: 404 },
+  getFutures: EMPTY_OF_CORE,
+  getFuturesChart: { reach: 'core', metered: true, answers: 404 },
   getCrypto: { reach: 'core', metered: true, answers: 404 },
   createReplay: {
     ...{ reach: 'core', answers: 404 },

@@ -51,6 +51,7 @@ export async function makeOwner(
     ...{ replay: '0'.repeat(16), stream: 'last' },
     ...{ from: 'USD', to: 'USD' },
     ...{ expiration: '202403', contract: 'AAPL20240315C00180000' },
+    underlying: 'NG',
   };
   const owner = { accountId, publishable, secret, value, target };
   const rows = ['2024-01-01', '2024-01-02'].map(

@@ -224,6 +224,7 @@ test('every type of the table is served, in its shape', async () => {
     const array = {
       record: [coming],
       day: [coming],
+      listed: [coming],
       days: [today, past],
       newest: newestFirst.slice(0, type.shape === 'newest' ? type.last : 0),
       coming: type.shape === 'coming' && type.today === true ? [today] : [today, coming],

@@ -1,6 +1,6 @@
 // What holds of any exchange, whatever its seed: read back from its CSV, as a loader would, and added up
 // again by plain loops of its own.
-import type { InputId } from '../../../market/inputs/inputRow.ts';
+import type { FilledId } from '../../../market/inputs/inputRow.ts';
 import { type ExchangeShape, hoursOf, standingAt } from '../../../market/exchange/exchange.ts';
 import { linesOf } from '../../../market/exchange/records/records.ts';
 import { addDays, type Day } from '../../../query/time/days.ts';
@@ -14,7 +14,7 @@ const shapeOf = (seed: number, symbols: number): ExchangeShape => ({
 
 /** The records of one input, without its quoted cells. */
 export function rowsOf(
-  input: InputId,
+  input: FilledId,
   shape: ExchangeShape,
   nowMs: number,
   after?: Day,
@@ -94,7 +94,7 @@ type Report = { -readonly [Name in keyof LawReport]: LawReport[Name] } & { failu
 
 function oneExchange(seed: number, nowMs: number, report: Report): void {
   const shape = shapeOf(seed, 3);
-  const read = (input: InputId): readonly Row[] => rowsOf(input, shape, nowMs);
+  const read = (input: FilledId): readonly Row[] => rowsOf(input, shape, nowMs);
   const [days, minutes] = [read('HISTORICAL_PRICES'), read('INTRADAY_PRICES')];
   const [trades, quotes] = [read('TRADES'), read('QUOTES')];
   const actions = { splits: read('SPLITS'), dividends: read('DIVIDENDS') };

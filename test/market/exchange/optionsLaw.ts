@@ -2,7 +2,7 @@
 // Prices are checked against what nobody could earn for nothing, not against the formula that made them.
 import { EXCHANGE, standingAt } from '../../../market/exchange/exchange.ts';
 import { RATE } from '../../../market/exchange/optionPrices.ts';
-import type { InputId } from '../../../market/inputs/inputRow.ts';
+import type { FilledId } from '../../../market/inputs/inputRow.ts';
 import { isSession } from '../../../query/time/calendar.ts';
 import { addDays, numberOfDay } from '../../../query/time/days.ts';
 import { grouped, rowsOf } from './exchangeLaw.ts';
@@ -27,7 +27,7 @@ export async function optionsLaw(count: number, seed: number): Promise<LawReport
     const nowMs = Date.parse(`${day}T${String(10 + (own % 14)).padStart(2, '0')}:41:00Z`);
     const fail = (what: string): number => failures.push(`seed ${own} at ${day}: ${what}`);
     const shape = { ...EXCHANGE, seed: own, symbols: 4, minuteDays: 9 };
-    const read = (input: InputId): readonly Row[] => rowsOf(input, shape, nowMs);
+    const read = (input: FilledId): readonly Row[] => rowsOf(input, shape, nowMs);
     const [bars, chains] = [read('HISTORICAL_PRICES'), read('OPTIONS')];
     const [minutes, sums] = [read('SENTIMENT_MINUTES'), read('EXCHANGE_STATS')];
     checkChains(chains, bars, standingAt(nowMs)?.closed ?? '', fail);

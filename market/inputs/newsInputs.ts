@@ -1,0 +1,95 @@
+// What is reported and planned of companies: news, opinions of analysts, offerings, calendars. Served as it
+// stands.
+import { type Input, known, needed, number, SYMBOL, text } from './inputRow.ts';
+
+const moment = (name: string, help: string) =>
+  known([name, 'instant', '2026-01-29T21:05:00Z', help]);
+
+export const REPORTED: readonly Input[] = [
+  {
+    id: 'NEWS',
+    title: 'News, one record each',
+    mapping: { key: 'symbol', subkey: 'uuid', date: 'datetime' },
+    weight: 1,
+    properties: [
+      SYMBOL,
+      needed(['uuid', 'string', '7f0ff1e2', 'Tells news of one time apart.']),
+      needed(['datetime', 'instant', '2026-01-29T21:05:00Z', 'When it was published.']),
+      text('headline', 'Example Corp reports its fourth quarter', 'Headline.'),
+      text('source', 'Example Wire', 'Who published it.'),
+      text('url', 'https://example.com/news/1', 'Where it stands.'),
+      text('summary', 'Revenue grew.', 'In short.'),
+      text('related', 'MSFT,GOOG', 'Symbols, with commas between.'),
+      text('image', 'https://example.com/news/1.png', 'Picture.'),
+      text('lang', 'en', 'Language, two letters.'),
+      known(['hasPaywall', 'boolean', false, 'Whether reading it is to be paid.']),
+    ],
+  },
+  {
+    id: 'LOGO',
+    title: 'Logos',
+    mapping: { key: 'symbol' },
+    weight: 1,
+    properties: [SYMBOL, text('url', 'https://example.com/logo.png', 'Where the picture is.')],
+  },
+  {
+    id: 'PRICE_TARGET',
+    title: 'Prices that analysts expect',
+    mapping: { key: 'symbol', date: 'updatedDate' },
+    weight: 500,
+    properties: [
+      SYMBOL,
+      needed(['updatedDate', 'date', '2026-01-30', 'Day of the newest opinion.']),
+      number('priceTargetAverage', 120.5, 'Average, in the currency.'),
+      number('priceTargetHigh', 150, 'Highest, in the currency.'),
+      number('priceTargetLow', 90, 'Lowest, in the currency.'),
+      known(['numberOfAnalysts', 'integer', 24, 'Analysts.']),
+      text('currency', 'USD', 'Currency.'),
+    ],
+  },
+  {
+    id: 'RECOMMENDATION_TRENDS',
+    title: 'What analysts recommend, one record a span of time',
+    mapping: { key: 'symbol', date: 'consensusStartDate' },
+    weight: 1_000,
+    properties: [
+      SYMBOL,
+      needed(['consensusStartDate', 'instant', '2026-01-05T00:00:00Z', 'First day.']),
+      moment('consensusEndDate', 'Last day; empty as long as it is not over.'),
+      moment('corporateActionsAppliedDate', 'Up to when splits are taken out.'),
+      ...['Buy', 'Overweight', 'Hold', 'Underweight', 'Sell', 'None'].map((name) =>
+        known([`rating${name}`, 'integer', 4, `Analysts: ${name.toLowerCase()}.`]),
+      ),
+      number('ratingScaleMark', 1.9, 'Average from 1, buy, to 3, sell.'),
+    ],
+  },
+  {
+    id: 'EARNINGS_CALENDAR',
+    title: 'Days of reports to come',
+    mapping: { key: 'symbol', date: 'reportDate' },
+    weight: 5,
+    properties: [
+      SYMBOL,
+      needed(['reportDate', 'date', '2026-02-12', 'Day of the report.']),
+      text('announceTime', 'AMC', 'BTO before the opening, AMC after the close, DMT between.'),
+      text('fiscalPeriod', 'Q4 2025', 'Period.'),
+    ],
+  },
+  {
+    id: 'IPOS',
+    title: 'Offerings of shares',
+    mapping: { key: 'symbol', date: 'offeringDate' },
+    weight: 100,
+    properties: [
+      SYMBOL,
+      needed(['offeringDate', 'date', '2026-02-12', 'First day of trade.']),
+      text('companyName', 'Example Corp', 'Company.'),
+      number('priceLow', 14, 'Lowest price of a share, in the currency.'),
+      number('priceHigh', 16, 'Highest price of a share, in the currency.'),
+      number('offerAmount', 150_000_000, 'Sum, in the currency.'),
+      number('sharesOffered', 10_000_000, 'Shares.'),
+      text('market', 'NASDAQ', 'Where they are listed.'),
+      text('status', 'Expected', 'How far it is.'),
+    ],
+  },
+];

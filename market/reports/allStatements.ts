@@ -1,0 +1,41 @@
+// All statements of one company together, from the facts that it reported: a record a quarter and a year.
+import type { FactReader } from '../../store/datasets/reportedFacts.ts';
+import { financialsOf } from './financials.ts';
+import { STATEMENT_IDS } from './concepts.ts';
+import { statementReader } from './statements.ts';
+
+type Made = ReturnType<FactReader['recordsOf']>['records'][number];
+
+/** What makes records of FINANCIALS and FUNDAMENTALS of facts. */
+export function allStatementsReader(): FactReader {
+  const readers = STATEMENT_IDS.map(statementReader);
+  return {
+    concepts: [...new Set(readers.flatMap(({ concepts }) => concepts))],
+    recordsOf: (facts) => {
+      const made = readers.map((reader) => reader.recordsOf(facts));
+      const periods = new Map<string, Made[]>();
+      for (const record of made.flatMap(({ records }) => records)) {
+        const name = `${record['period']} ${record['reportDate']}`;
+        const known = periods.get(name);
+        if (known === undefined) periods.set(name, [record]);
+        else known.push(record);
+      }
+      const notes = [...new Set(made.flatMap((one) => one.notes))];
+      return { records: [...periods.values()].map(together), notes };
+    },
+  };
+}
+
+/** What says which period it is, before its amounts. */
+const isAmount = ([name, value]: readonly [string, unknown]): boolean =>
+  typeof value === 'number' && !name.startsWith('fiscal');
+
+function together(statements: readonly Made[]): Made {
+  const headings = statements.map((one) =>
+    Object.fromEntries(Object.entries(one).filter((entry) => !isAmount(entry))),
+  );
+  const amounts = statements.map(
+    (one) => Object.fromEntries(Object.entries(one).filter(isAmount)) as Record<string, number>,
+  );
+  return { ...Object.assign({}, ...headings), ...financialsOf(amounts) } as Made;
+}
