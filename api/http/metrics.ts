@@ -1,5 +1,6 @@
 // What an operator watches, for Prometheus. Gauges are read when they are asked for.
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { makeRequestTimes, type Observe } from './requestTimes.ts';
 import type { Services, Streaming } from '../request/endpoint.ts';
 
 type MetricsServices = Pick<
@@ -17,8 +18,6 @@ type MetricsServices = Pick<
   | 'streams'
 >;
 
-export type Observe = (route: string, status: number, ms: number) => void;
-
 export interface Metrics {
   readonly observe: Observe;
   /** The exposition text. */
@@ -26,42 +25,16 @@ export interface Metrics {
   readonly contentType: string;
 }
 
-/** Upper bounds in seconds: hot reads below 1 ms, cold ones below 10, loads up to minutes. */
-const BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
-
 export function makeMetrics(services: MetricsServices): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
-  const requests = new Counter({
-    name: 'tapedeck_requests_total',
-    help: 'Answered requests.',
-    labelNames: ['route', 'status'],
-    registers,
-  });
-  const seconds = new Histogram({
-    name: 'tapedeck_request_seconds',
-    help: 'Time to the end of the answer.',
-    labelNames: ['route'],
-    buckets: BUCKETS,
-    registers,
-  });
+  const times = makeRequestTimes();
   addGauges(services, registers);
   addStreamGauges(services.streams, registers);
-  // To find a metric by its labels costs more than to count in it.
-  const counters = new Map<string, Counter.Internal>();
-  const histograms = new Map<string, Histogram.Internal<'route'>>();
   return {
-    observe: (route, status, ms) => {
-      const name = `${status}${route}`;
-      const counter = counters.get(name) ?? requests.labels({ route, status });
-      counters.set(name, counter);
-      counter.inc();
-      const histogram = histograms.get(route) ?? seconds.labels({ route });
-      histograms.set(route, histogram);
-      histogram.observe(ms / 1000);
-    },
-    text: () => registry.metrics(),
+    observe: times.observe,
+    text: async () => `${await registry.metrics()}\n${times.text()}`,
     contentType: registry.contentType,
   };
 }

@@ -2,11 +2,13 @@
 import { constants } from 'node:fs';
 import { access, readFile, statfs } from 'node:fs/promises';
 import { sql } from 'kysely';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { monotonicMs } from '../../store/base/clock.ts';
 import { reasonOf } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import type { Services } from '../request/endpoint.ts';
 import { type HeldAnswers, makeHeldAnswers } from './heldAnswers.ts';
+import type { Ended } from './ended.ts';
 import { makeMetrics, type Metrics } from './metrics.ts';
 import { type Pace, READING } from '../request/pace.ts';
 
@@ -50,9 +52,16 @@ export function addOperations(
   server: FastifyInstance,
   services: OperationsServices,
   state: ServerState,
+  ended: Ended,
 ): void {
-  server.get('/healthz', (_request, reply) => reply.type('text/plain').send('ok\n'));
-  server.get('/readyz', async (_request, reply) => {
+  const onResponse = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
+    ended(request, reply, monotonicMs() - reply.elapsedTime);
+    done();
+  };
+  server.get('/healthz', { onResponse }, (_request, reply) =>
+    reply.type('text/plain').send('ok\n'),
+  );
+  server.get('/readyz', { onResponse }, async (_request, reply) => {
     const reason = await notReady(services, state);
     const text = reason === undefined ? readyText(services) : `not ready: ${reason}\n`;
     return reply
@@ -60,7 +69,7 @@ export function addOperations(
       .type('text/plain')
       .send(text);
   });
-  server.get('/metrics', async (_request, reply) =>
+  server.get('/metrics', { onResponse }, async (_request, reply) =>
     reply.header('content-type', state.metrics.contentType).send(await state.metrics.text()),
   );
 }

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { monotonicMs } from '../../store/base/clock.ts';
 import { Failure, toldFull } from '../../store/base/failure.ts';
 import { Outdated } from '../../store/files/files.ts';
 import { countedIds } from '../../store/base/random.ts';
@@ -13,7 +14,6 @@ import type { HeldAnswers } from './heldAnswers.ts';
 import type { Answer, Call, Endpoint, Services } from '../request/endpoint.ts';
 import { failureAnswer, type FailureStyle } from '../request/failures.ts';
 import { checkBody, formOf, type JsonBody, readJson } from '../request/jsonBody.ts';
-import { pathLogged } from './logging.ts';
 import { expandPath } from './openapi.ts';
 import { spelledPath } from './streamPath.ts';
 import { readParameters } from '../request/parameters.ts';
@@ -24,7 +24,7 @@ import { makeTestCursors, type TestCursors } from '../request/testCursors.ts';
 import { TooFast } from '../request/throttle.ts';
 import { tokenOf, withoutToken } from './token.ts';
 import { type AtTurnEnd, makeTurn } from './turn.ts';
-import type { Observe } from './metrics.ts';
+import { type Ended, makeEnded } from './ended.ts';
 import { addOperations, type ServerState, tlsOf } from './operations.ts';
 import { deprecatedSince, isVersion, versionHeaders } from './version.ts';
 
@@ -96,15 +96,26 @@ export async function buildServer(
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
   closeSilent(server);
-  addHooks(server, log, state.metrics.observe, door);
+  addHooks(server, door);
+  const ended = makeEnded(log, state.metrics.observe);
   const testCursors = door.environment === 'test' ? makeTestCursors() : undefined;
   const own = accountServices(services);
-  const routed = { ...behind, atTurnEnd: makeTurn(), own, testCursors, held };
+  const routed = { ...behind, atTurnEnd: makeTurn(), own, testCursors, held, ended };
   for (const endpoint of table) addRoutes(server, endpoint, routed);
-  addOperations(server, services, state);
-  server.options('/*', (_request, reply) => reply.code(204).send());
+  addOperations(server, services, state, ended);
+  addFallbacks(server, log, ended);
+  return server;
+}
+
+/** What no endpoint answers. */
+function addFallbacks(server: FastifyInstance, log: Logger, ended: Ended): void {
+  server.options('/*', (request, reply) => {
+    void reply.code(204).send();
+    ended(request, reply, monotonicMs());
+  });
   server.setNotFoundHandler((request, reply) => {
     sendFailure(request, reply, new Failure('NotFound'), 'data');
+    ended(request, reply, monotonicMs());
   });
   server.setErrorHandler((error, request, reply) => {
     const status = (error as { statusCode?: number }).statusCode ?? 500;
@@ -113,8 +124,8 @@ export async function buildServer(
     const known = error instanceof Failure ? error : new Failure('IncorrectValues');
     const failure = error instanceof Failure || status < 500 ? known : error;
     sendFailure(request, reply, failure, 'data');
+    ended(request, reply, monotonicMs());
   });
-  return server;
 }
 
 /**
@@ -134,7 +145,7 @@ function closeSilent(server: FastifyInstance): void {
   });
 }
 
-function addHooks(server: FastifyInstance, log: Logger, observe: Observe, door: Door): void {
+function addHooks(server: FastifyInstance, door: Door): void {
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers(CORS).header('x-request-id', request.id);
     if (door.environment === 'test') reply.header('deprecation', TEST_DEPRECATED);
@@ -150,22 +161,13 @@ function addHooks(server: FastifyInstance, log: Logger, observe: Observe, door: 
     }
     done();
   });
-  const logged = log.isLevelEnabled('info');
-  server.addHook('onResponse', (request, reply, done) => {
-    done();
-    observe(request.routeOptions.url ?? 'none', reply.statusCode, reply.elapsedTime);
-    if (!logged) return;
-    const path = pathLogged(request.url);
-    const ms = Math.round(reply.elapsedTime * 10) / 10;
-    const { id: requestId, method } = request;
-    log.info({ requestId, method, path, status: reply.statusCode, ms }, 'request');
-  });
 }
 
 interface Routed extends Behind {
   /** The services as an account uses them. */
   readonly own: (accountId: string) => Services;
   readonly held: HeldAnswers;
+  readonly ended: Ended;
   readonly atTurnEnd: AtTurnEnd;
   readonly testCursors: TestCursors | undefined;
 }
@@ -197,7 +199,8 @@ async function serve(
   reply: FastifyReply,
   routed: Routed,
 ): Promise<void> {
-  const { services, log, atTurnEnd, held } = routed;
+  const { services, log, atTurnEnd, ended, held } = routed;
+  const beganMs = monotonicMs();
   const fail = (error: unknown): void => {
     if (!(error instanceof Failure) || error.type === 'SystemError') {
       const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -205,6 +208,7 @@ async function serve(
     }
     if (error instanceof PaidFailure) meterFailure(reply, error.charge, services.settings);
     sendFailure(request, reply, toldFull(error), endpoint.failures);
+    ended(request, reply, beganMs);
   };
   try {
     const { account, answer } = await answerOf(endpoint, request, routed, {
@@ -218,6 +222,7 @@ async function serve(
     atTurnEnd(() => {
       try {
         sendAnswer(reply, answer, services.settings, keeping);
+        ended(request, reply, beganMs);
       } catch (error) {
         fail(error);
       }

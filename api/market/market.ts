@@ -201,6 +201,19 @@ export const ATTRIBUTE_WEIGHT = 1;
  */
 function attributed(type: MarketType, attribute: string | undefined): MarketType {
   if (attribute === undefined) return type;
+  const known = ATTRIBUTED.get(type)?.get(attribute);
+  if (known !== undefined) return known;
+  const made = attributeOf(type, attribute);
+  const others = ATTRIBUTED.get(type) ?? new Map<string, MarketType>();
+  // Of each type a few hundred, in some spellings: what nobody would ask for is not kept.
+  if (others.size < ATTRIBUTED_MOST) ATTRIBUTED.set(type, others.set(attribute, made));
+  return made;
+}
+
+const ATTRIBUTED = new Map<MarketType, Map<string, MarketType>>();
+const ATTRIBUTED_MOST = 500;
+
+function attributeOf(type: MarketType, attribute: string): MarketType {
   const name = membersOf(type).find((member) => member.toLowerCase() === attribute.toLowerCase());
   if (name === undefined && type.name === 'stats') return type;
   if (name === undefined) throw new Failure('NotFound');

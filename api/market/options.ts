@@ -144,11 +144,14 @@ function exactDay(text: string): Day {
   }
 }
 
+const NONE: Options = {};
+
 /**
  * Of the query, what a type takes.
  * @param alone in a batch the others are for other types, and a count is that of news
  */
 export function optionsOf(type: MarketType, query: Values, alone: boolean): Options {
+  if (type.options.every((name) => query[name] === undefined)) return NONE;
   const all: Options = {
     range: textOf(query, 'range'),
     from: dayOf(query, 'from'),

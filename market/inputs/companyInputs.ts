@@ -9,8 +9,8 @@ const ESTIMATES: Input = {
   weight: 10_000,
   properties: [
     SYMBOL,
-    needed(['period', 'string', 'quarterly', 'quarterly or annual.']),
-    needed(['reportDate', 'date', '2026-04-28', 'Day of the report that is expected.']),
+    known(['period', 'string', 'quarterly', 'quarterly or annual.']),
+    known(['reportDate', 'date', '2026-04-28', 'Day of the report that is expected.']),
     number('consensusEPS', 1.15, 'Earnings per share, in the currency.'),
     text('announceTime', 'AMC', 'BTO before the opening, AMC after the close, DMT between.'),
     known(['numberOfEstimates', 'integer', 12, 'Analysts.']),

@@ -1,6 +1,6 @@
 // What is reported and planned of companies: news, opinions of analysts, offerings, calendars. Served as it
 // stands.
-import { type Input, known, needed, number, SYMBOL, text } from './inputRow.ts';
+import { type Input, known, number, SYMBOL, text } from './inputRow.ts';
 
 const moment = (name: string, help: string) =>
   known([name, 'instant', '2026-01-29T21:05:00Z', help]);
@@ -13,8 +13,8 @@ export const REPORTED: readonly Input[] = [
     weight: 1,
     properties: [
       SYMBOL,
-      needed(['uuid', 'string', '7f0ff1e2', 'Tells news of one time apart.']),
-      needed(['datetime', 'instant', '2026-01-29T21:05:00Z', 'When it was published.']),
+      text('uuid', '7f0ff1e2', 'Tells news of one time apart.'),
+      known(['datetime', 'instant', '2026-01-29T21:05:00Z', 'When it was published.']),
       text('headline', 'Example Corp reports its fourth quarter', 'Headline.'),
       text('source', 'Example Wire', 'Who published it.'),
       text('url', 'https://example.com/news/1', 'Where it stands.'),
@@ -39,7 +39,7 @@ export const REPORTED: readonly Input[] = [
     weight: 500,
     properties: [
       SYMBOL,
-      needed(['updatedDate', 'date', '2026-01-30', 'Day of the newest opinion.']),
+      known(['updatedDate', 'date', '2026-01-30', 'Day of the newest opinion.']),
       number('priceTargetAverage', 120.5, 'Average, in the currency.'),
       number('priceTargetHigh', 150, 'Highest, in the currency.'),
       number('priceTargetLow', 90, 'Lowest, in the currency.'),
@@ -54,7 +54,7 @@ export const REPORTED: readonly Input[] = [
     weight: 1_000,
     properties: [
       SYMBOL,
-      needed(['consensusStartDate', 'instant', '2026-01-05T00:00:00Z', 'First day.']),
+      known(['consensusStartDate', 'instant', '2026-01-05T00:00:00Z', 'First day.']),
       moment('consensusEndDate', 'Last day; empty as long as it is not over.'),
       moment('corporateActionsAppliedDate', 'Up to when splits are taken out.'),
       ...['Buy', 'Overweight', 'Hold', 'Underweight', 'Sell', 'None'].map((name) =>
@@ -70,7 +70,7 @@ export const REPORTED: readonly Input[] = [
     weight: 5,
     properties: [
       SYMBOL,
-      needed(['reportDate', 'date', '2026-02-12', 'Day of the report.']),
+      known(['reportDate', 'date', '2026-02-12', 'Day of the report.']),
       text('announceTime', 'AMC', 'BTO before the opening, AMC after the close, DMT between.'),
       text('fiscalPeriod', 'Q4 2025', 'Period.'),
     ],
@@ -82,7 +82,7 @@ export const REPORTED: readonly Input[] = [
     weight: 100,
     properties: [
       SYMBOL,
-      needed(['offeringDate', 'date', '2026-02-12', 'First day of trade.']),
+      known(['offeringDate', 'date', '2026-02-12', 'First day of trade.']),
       text('companyName', 'Example Corp', 'Company.'),
       number('priceLow', 14, 'Lowest price of a share, in the currency.'),
       number('priceHigh', 16, 'Highest price of a share, in the currency.'),

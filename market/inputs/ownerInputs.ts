@@ -1,5 +1,5 @@
 // Who owns companies, and what those who lead them buy and sell. Served as it stands.
-import { type Input, type InputId, known, needed } from './inputRow.ts';
+import { type Input, type InputId, known } from './inputRow.ts';
 import { number, SYMBOL, text } from './inputRow.ts';
 
 const holders = (id: InputId, title: string): Input => ({
@@ -7,8 +7,8 @@ const holders = (id: InputId, title: string): Input => ({
   mapping: { key: 'symbol', subkey: 'entityProperName', date: 'reportDate' },
   properties: [
     SYMBOL,
-    needed(['entityProperName', 'string', 'Example Fund', 'Holder.']),
-    needed(['reportDate', 'instant', '2025-12-31T00:00:00Z', 'Day that it holds for.']),
+    known(['entityProperName', 'string', 'Example Fund', 'Holder.']),
+    known(['reportDate', 'instant', '2025-12-31T00:00:00Z', 'Day that it holds for.']),
     number('reportedHolding', 1_000_000, 'Shares, as reported.'),
     number('reportedMv', 103_250_000, 'What they were worth, in the currency.'),
     number('adjHolding', 1_000_000, 'Shares, with splits taken out.'),
@@ -26,8 +26,8 @@ export const OWNERS: readonly Input[] = [
     weight: 5_000,
     properties: [
       SYMBOL,
-      needed(['entityName', 'string', 'Ada Example', 'Insider.']),
-      needed(['reportDate', 'instant', '2026-01-29T00:00:00Z', 'Day that it holds for.']),
+      known(['entityName', 'string', 'Ada Example', 'Insider.']),
+      known(['reportDate', 'instant', '2026-01-29T00:00:00Z', 'Day that it holds for.']),
       number('position', 120_000, 'Shares.'),
     ],
   },
@@ -38,7 +38,7 @@ export const OWNERS: readonly Input[] = [
     weight: 5_000,
     properties: [
       SYMBOL,
-      needed(['fullName', 'string', 'Ada Example', 'Insider.']),
+      known(['fullName', 'string', 'Ada Example', 'Insider.']),
       text('reportedTitle', 'Chief Executive Officer', 'Office.'),
       number('netTransacted', -2_000, 'Shares bought less those sold.'),
       number('totalBought', 0, 'Shares bought.'),
@@ -52,8 +52,8 @@ export const OWNERS: readonly Input[] = [
     weight: 50,
     properties: [
       SYMBOL,
-      needed(['effectiveDate', 'instant', '2026-01-29T00:00:00Z', 'Day of it.']),
-      needed(['transactionId', 'string', '1', 'Tells those of one day apart.']),
+      known(['effectiveDate', 'instant', '2026-01-29T00:00:00Z', 'Day of it.']),
+      text('transactionId', '1', 'Tells those of one day apart.'),
       text('fullName', 'Ada Example', 'Insider.'),
       text('reportedTitle', 'Chief Executive Officer', 'Office.'),
       text('directIndirect', 'D', 'D directly owned, I indirectly.'),

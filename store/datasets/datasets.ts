@@ -155,16 +155,22 @@ export async function loadDirectory(database: Database): Promise<Directory> {
 function catalogueOf(workspaces: readonly Workspace[], datasets: readonly Dataset[]): Directory {
   const byName = new Map(workspaces.map((item) => [item.workspace.toUpperCase(), item]));
   const byId = new Map(datasets.map((item) => [item.tableId, item]));
-  const byPath = new Map(datasets.map((item) => [pathOf(item.workspace, item.dataset), item]));
+  const byPath = new Map<string, Map<string, Dataset>>();
+  for (const item of datasets) {
+    const workspace = item.workspace.toUpperCase();
+    const inWorkspace = byPath.get(workspace) ?? new Map<string, Dataset>();
+    byPath.set(workspace, inWorkspace.set(item.dataset.toUpperCase(), item));
+  }
   return {
     workspaces: (accountId) => workspaces.filter((item) => item.accountId === accountId),
     workspace: (name) => byName.get(name.toUpperCase()),
     datasets: (workspace) => datasets.filter((item) => item.workspace === workspace),
     limitedInHistory: () => datasets.filter(({ historyDays }) => historyDays !== null),
     datasetById: (tableId) => byId.get(tableId),
-    dataset: (workspace, name) => byPath.get(pathOf(workspace, name)),
+    // Most names are spelled so already; every request looks up several.
+    dataset: (workspace, name) => {
+      const inWorkspace = byPath.get(workspace) ?? byPath.get(workspace.toUpperCase());
+      return inWorkspace?.get(name) ?? inWorkspace?.get(name.toUpperCase());
+    },
   };
 }
-
-const pathOf = (workspace: string, name: string): string =>
-  `${workspace.toUpperCase()}.${name.toUpperCase()}`;

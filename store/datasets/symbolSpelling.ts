@@ -34,9 +34,14 @@ const rewritten = (text: string, rules: readonly Spelling[]): string =>
 export const keptSymbol = (text: string): string =>
   rewritten(rewritten(text.trim(), CASED_SPELLINGS).toUpperCase(), SPELLINGS);
 
+/** In upper case, none of the patterns above match it. */
+const PLAIN = /^[A-Z0-9]+$/;
+
 /** How a symbol may be kept that somebody asks for, the likeliest first. */
 export function symbolSpellings(text: string): readonly string[] {
   const asked = text.trim().toUpperCase();
+  // Most are: there is nothing to rewrite, and the patterns cost 2 µs.
+  if (PLAIN.test(asked)) return [asked];
   const preferred = /^([A-Z]{1,5})-(P?)([A-Z])$/.exec(asked);
   const [, root = '', mark, series = ''] = preferred ?? [];
   const other = mark === 'P' ? `${root}-${series}` : `${root}-P${series}`;

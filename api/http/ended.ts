@@ -1,0 +1,30 @@
+// What is told of each answer once it is handed over: metrics, and a line of the log. Not a hook of the
+// framework, which listens for the end of every answer: that cost 5 µs of each.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { monotonicMs } from '../../store/base/clock.ts';
+import { pathLogged } from './logging.ts';
+import type { Observe } from './requestTimes.ts';
+
+/**
+ * To be told of every reply when it was sent, or begun to be sent.
+ * @param beganMs monotonic
+ */
+export type Ended = (request: FastifyRequest, reply: FastifyReply, beganMs: number) => void;
+
+export function makeEnded(log: Logger, observe: Observe): Ended {
+  const isLogged = log.isLevelEnabled('info');
+  const tell = (request: FastifyRequest, status: number, beganMs: number): void => {
+    const elapsedMs = monotonicMs() - beganMs;
+    observe(request.routeOptions.url ?? 'none', status, elapsedMs);
+    if (!isLogged) return;
+    const path = pathLogged(request.url);
+    const ms = Math.round(elapsedMs * 10) / 10;
+    const { id: requestId, method } = request;
+    log.info({ requestId, method, path, status, ms }, 'request');
+  };
+  return (request, { raw, statusCode }, beganMs) => {
+    if (raw.writableEnded || raw.closed || raw.destroyed) tell(request, statusCode, beganMs);
+    else raw.once('close', () => tell(request, statusCode, beganMs));
+  };
+}
