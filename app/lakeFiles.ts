@@ -12,6 +12,10 @@ import { type Files, localFiles } from '../store/files/files.ts';
 import type { Folder } from '../store/catalog/folder.ts';
 import { hashIn } from '../store/base/hashing.ts';
 import { type Compared, saveCompared } from '../store/files/proofTable.ts';
+import {
+  type DamagedPublications,
+  makeDamagedPublications,
+} from '../store/publications/damagedPublications.ts';
 import type { Settings } from '../store/base/settings.ts';
 
 /** Where the lake is, and what it is opened with. */
@@ -28,11 +32,12 @@ interface LakeFiles {
   readonly files: Files;
   readonly proofs: FileProofs;
   readonly fileCheck: FileCheck;
+  readonly damagedPublications: DamagedPublications;
 }
 
 /** @param pool hashes what is large */
 export function lakeFiles(
-  { at, clock, database, disk, folder: { lake: root }, log }: LakeFolder,
+  { at, clock, database, disk, folder: { lake: root, published }, log }: LakeFolder,
   pool: DuckDbPool,
   { fileCheckBytesPerSecond: bytesPerSecond }: Settings,
 ): LakeFiles {
@@ -47,6 +52,10 @@ export function lakeFiles(
   };
   const proofs = new FileProofs({ root, hash, monotonic: monotonicMs, onCompared });
   const files = localFiles(root, disk, at, { hash, proofs });
-  const checking = { database, files, proofs, hash, root, clock, bytesPerSecond };
-  return { files, proofs, fileCheck: makeFileCheck(checking) };
+  const damagedPublications = makeDamagedPublications((publicationId) =>
+    log.error({ file: `published/${publicationId}` }, 'a published file is not what was published'),
+  );
+  const keeping = { database, files, proofs, hash, root, published, damagedPublications };
+  const fileCheck = makeFileCheck({ ...keeping, clock, bytesPerSecond });
+  return { files, proofs, fileCheck, damagedPublications };
 }

@@ -1,6 +1,7 @@
 // Downloads: paid for at a redirect to an address that works once, within a minute (SPEC.md "Files").
-import { constants } from 'node:fs';
+import { constants, type ReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { pipeline, type Readable } from 'node:stream';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure } from '../../store/base/failure.ts';
 import {
@@ -19,11 +20,19 @@ import { refuse, textOf } from '../request/parameters.ts';
 import { freely } from '../request/rows.ts';
 import { type Part, partOf } from '../request/ranges.ts';
 import { fileTypeOf, paysPremiumFor } from './readable.ts';
+import { verified } from './verified.ts';
 import { RUNNING_MAX } from '../request/uses.ts';
 
 type DownloadServices = Pick<
   Services,
-  'clock' | 'database' | 'downloads' | 'lake' | 'ledger' | 'publications' | 'settings'
+  | 'clock'
+  | 'damagedPublications'
+  | 'database'
+  | 'downloads'
+  | 'lake'
+  | 'ledger'
+  | 'publications'
+  | 'settings'
 >;
 
 /** Prefix of an address's secret: no log shows what follows it. */
@@ -35,6 +44,8 @@ export async function answerDownload(call: Call, services: DownloadServices): Pr
   const caller = callerOf(call.caller);
   const type = await fileTypeOf(caller, call.path['id'] ?? '', services);
   const publication = await publicationOf(type, nameAsked(type, call), services);
+  // Nobody pays for what could not be handed out.
+  if (services.damagedPublications.has(publication.publicationId)) throw damaged();
   const order = orderOf(call, caller, type, lake);
   const fare = { order, most: 1, least: 0 };
   const { accountId } = caller;
@@ -113,20 +124,24 @@ export async function answerOnce(call: Call, services: DownloadServices): Promis
   }
 }
 
-/** @throws Failure Damaged when the file is not what was published. */
+const damaged = (): Failure =>
+  new Failure('Damaged', 'the published file is damaged: its owner must know');
+
+/** @throws Failure Damaged when the file is not what was published, as far as that is known. */
 async function opened(
   publication: Publication,
-  { publications }: Pick<Services, 'publications'>,
+  { damagedPublications, publications }: DownloadServices,
 ): Promise<FileHandle> {
-  const damaged = new Failure('Damaged', 'the published file is damaged: its owner must know');
+  if (damagedPublications.has(publication.publicationId)) throw damaged();
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW;
   const file = await open(publications.pathOf(publication), flags).catch((error: unknown) => {
-    throw (error as { readonly code?: string }).code === 'ENOENT' ? damaged : error;
+    throw (error as { readonly code?: string }).code === 'ENOENT' ? damaged() : error;
   });
   const { size } = await file.stat();
   if (size === publication.bytes) return file;
   await file.close();
-  throw damaged;
+  damagedPublications.found(publication.publicationId);
+  throw damaged();
 }
 
 interface Behind {
@@ -162,9 +177,26 @@ async function served(
   }
   const done = await used(call, link, part, services);
   const endRun = downloads.run(link.accountId);
-  const stream = file.createReadStream({ start: part.start, end: part.end - 1, ...PIECES });
+  const read = file.createReadStream({ start: part.start, end: part.end - 1, ...PIECES });
   // What went wrong cuts the answer: its length tells the client.
-  return { ...plain, stream, ended: once(() => [endRun(), done], stream) };
+  return {
+    ...plain,
+    stream: checked(read, part, publication, services),
+    ended: once(() => [endRun(), done], read),
+  };
+}
+
+/** A whole file is compared with its hash on the way; a part of it can't be. */
+function checked(
+  read: ReadStream,
+  { end, start }: Part,
+  { bytes, publicationId, sha256 }: Publication,
+  { damagedPublications }: DownloadServices,
+): Readable {
+  if (start !== 0 || end !== bytes) return read;
+  const whole = verified(sha256, () => damagedPublications.found(publicationId));
+  pipeline(read, whole, () => undefined);
+  return whole;
 }
 
 /** 256 KiB at a time, as other answers of files. */

@@ -1,12 +1,12 @@
 // What an endpoint is: one row of the table from which routes, checks, headers, OpenAPI, the
 // reference page and the authorization matrix derive (DESIGN.md idea 8).
-import type { ReadStream } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { TSchema } from 'typebox';
 import type { JournalParts } from '../../jobs/upkeep/journalRoll.ts';
 import type { Deliveries } from '../../jobs/deliveries/deliveries.ts';
 import type { Exports } from '../../jobs/export/exports.ts';
+import type { DamagedPublications } from '../../store/publications/damagedPublications.ts';
 import type { FileCheck } from '../../jobs/upkeep/fileCheck.ts';
 import type { Feeds } from '../../jobs/feeds/feeds.ts';
 import type { FetchParts } from '../../jobs/run/fetch.ts';
@@ -66,6 +66,8 @@ export interface Services {
   readonly lake: Lake;
   readonly proofs: FileProofs;
   readonly fileCheck: FileCheck;
+  /** Published files that are not handed out. */
+  readonly damagedPublications: DamagedPublications;
   readonly accounts: Accounts;
   readonly adminToken: string;
   readonly ledger: Ledger;
@@ -160,7 +162,7 @@ export interface FileAnswer {
   /** Of the whole file. */
   readonly bytes: number;
   /** Undefined where only its headers are told. */
-  readonly stream: ReadStream | undefined;
+  readonly stream: Readable | undefined;
   readonly tag: string;
   readonly contentType: string;
   /** As it is saved: printable ASCII without quotes. */

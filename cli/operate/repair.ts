@@ -1,7 +1,7 @@
 // `tapedeck verify`, `repair`: what is damaged or lost, and what can be had back.
 import { resolve } from 'node:path';
 import { claimTables } from '../../jobs/upkeep/claim.ts';
-import type { FilesVerdict } from '../../jobs/upkeep/fileCheck.ts';
+import type { FilesVerdict } from '../../jobs/upkeep/filesVerdict.ts';
 import { type FoundFiles, findTables, inForce } from '../../jobs/upkeep/foundFiles.ts';
 import type { healFiles } from '../../jobs/upkeep/heal.ts';
 import { catalogFault } from '../../store/files/catalogCheck.ts';
@@ -35,7 +35,7 @@ function tell(verdict: FilesVerdict, json: boolean | undefined, terminal: Termin
   if (json === true) return say(JSON.stringify(verdict));
   say(`${files} files, ${megabytes(bytes)}`);
   if (damaged.length === 0) return say('every file is as it was written');
-  for (const { path, what } of damaged) say(`lake/${path} ${what}`);
+  for (const { folder, path, what } of damaged) say(`${folder}/${path} ${what}`);
   say('heal them with: tapedeck repair --from <backup>');
 }
 
@@ -91,9 +91,9 @@ const heal = (
     const told = (await ask('POST', '/heal', { from })) as Awaited<ReturnType<typeof healFiles>>;
     if (told.left.length > 0) terminal.endWith(1);
     if (json === true) return say(JSON.stringify(told));
-    for (const path of told.healed) say(`lake/${path} is healed`);
-    for (const { path, what } of told.left)
-      say(`lake/${path} ${what}, and the backup has no right one`);
+    for (const path of told.healed) say(`${path} is healed`);
+    for (const { folder, path, what } of told.left)
+      say(`${folder}/${path} ${what}, and the backup has no right one`);
     if (told.healed.length + told.left.length === 0) say('every file is as it was written');
   });
 

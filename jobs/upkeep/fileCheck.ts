@@ -7,6 +7,9 @@ import { type FileProofs, identityOf, type LakeFile } from '../../store/files/fi
 import type { Files } from '../../store/files/files.ts';
 import { tableFolders } from '../../store/versions/lakeRead.ts';
 import type { HashFile } from '../../store/base/hashing.ts';
+import type { DamagedPublications } from '../../store/publications/damagedPublications.ts';
+import type { DamagedFile, FilesVerdict } from './filesVerdict.ts';
+import { CHECK_AFTER_MS, makePublishedCheck } from './publishedCheck.ts';
 import { dropStaleProofs, saveCompared } from '../../store/files/proofTable.ts';
 
 interface FileCheckParts {
@@ -16,38 +19,24 @@ interface FileCheckParts {
   readonly hash: HashFile;
   /** The lake's root. */
   readonly root: string;
+  /** Where published files are, and which of them are damaged. */
+  readonly published: string;
+  readonly damagedPublications: DamagedPublications;
   readonly clock: Clock;
   /** 0: nothing is checked by itself. */
   readonly bytesPerSecond: number;
 }
 
-interface DamagedFile {
-  /** Relative to the lake's root. */
-  readonly path: string;
-  /** A sentence without a subject. */
-  readonly what: string;
-  /** Of what was written. */
-  readonly sha256: string;
-}
-
-export interface FilesVerdict {
-  readonly files: number;
-  readonly bytes: number;
-  readonly damaged: readonly DamagedFile[];
-}
-
 export interface FileCheck {
   /** Checks the file that was not checked for the longest time, when its turn has come. */
   look(): Promise<void>;
-  /** Checks every file of every version. */
+  /** Checks every file of every version, and every published one. */
   all(): Promise<FilesVerdict>;
   /** Checks those that were damaged when they were checked last. */
   again(): Promise<FilesVerdict>;
   state(): { readonly checkedFiles: number; readonly checkedBytes: number };
 }
 
-/** A file is read again after so long: a week. */
-const CHECK_AFTER_MS = 7 * 86_400_000;
 /** Files that are listed for their turns at a time. */
 const LISTED_MAX = 1_000;
 const EVERY = Number.MAX_SAFE_INTEGER;
@@ -60,6 +49,7 @@ export function makeFileCheck(parts: FileCheckParts): FileCheck {
   const { bytesPerSecond, clock, database } = parts;
   let turns: Listed[] = [];
   let restsUntilMs = 0;
+  const published = makePublishedCheck(parts);
   let [checkedFiles, checkedBytes] = [0, 0];
   const check = async (file: Listed): Promise<DamagedFile | undefined> => {
     const what = await checkFile(file, parts);
@@ -67,7 +57,7 @@ export function makeFileCheck(parts: FileCheckParts): FileCheck {
     checkedBytes += file.bytes;
     return what === undefined
       ? undefined
-      : { path: file.path, what, sha256: file.proof?.sha256 ?? '' };
+      : { folder: 'lake', path: file.path, what, sha256: file.proof?.sha256 ?? '' };
   };
   const checkEach = async (listed: readonly Listed[]): Promise<FilesVerdict> => {
     const damaged: DamagedFile[] = [];
@@ -86,20 +76,29 @@ export function makeFileCheck(parts: FileCheckParts): FileCheck {
       }
       if (turns.length === 0) turns = await listFiles(database, nowMs - CHECK_AFTER_MS);
       const file = turns.shift();
-      if (file === undefined) {
-        await dropStaleProofs(database);
-        restsUntilMs = nowMs + REST_MS;
-        return;
-      }
-      await check(file);
-      restsUntilMs = clock() + (file.bytes / bytesPerSecond) * 1_000;
+      if (file !== undefined) await check(file);
+      const bytes = file?.bytes ?? (await published.look(nowMs));
+      if (bytes === undefined) await dropStaleProofs(database);
+      restsUntilMs =
+        bytes === undefined ? nowMs + REST_MS : clock() + (bytes / bytesPerSecond) * 1_000;
     },
-    all: async () => checkEach(await listFiles(database, Number.POSITIVE_INFINITY, EVERY)),
+    all: async () => {
+      const lake = await checkEach(await listFiles(database, Number.POSITIVE_INFINITY, EVERY));
+      const others = await published.all();
+      return {
+        files: lake.files + others.files,
+        bytes: lake.bytes + others.bytes,
+        damaged: [...lake.damaged, ...others.damaged],
+      };
+    },
     again: async () => {
       const listed = await listFiles(database, Number.POSITIVE_INFINITY, EVERY);
       return checkEach(listed.filter(({ proof }) => proof?.seen === null));
     },
-    state: () => ({ checkedFiles, checkedBytes }),
+    state: () => ({
+      checkedFiles: checkedFiles + published.state().checkedFiles,
+      checkedBytes: checkedBytes + published.state().checkedBytes,
+    }),
   };
 }
 

@@ -6,17 +6,18 @@ import { Failure } from '../../store/base/failure.ts';
 import { contentOf } from '../../store/base/contents.ts';
 import { copyFile } from '../backup/backupFiles.ts';
 import { readManifest } from '../backup/backupManifest.ts';
-import type { FileCheck, FilesVerdict } from './fileCheck.ts';
+import type { FileCheck } from './fileCheck.ts';
+import type { FilesVerdict } from './filesVerdict.ts';
 
 interface HealParts {
   readonly fileCheck: FileCheck;
   readonly disk: Disk;
-  /** The lake's root. */
+  /** The data folder's. */
   readonly root: string;
 }
 
 interface Healed {
-  /** Paths relative to the lake's root. */
+  /** Paths relative to the data folder. */
   readonly healed: readonly string[];
   /** What is damaged still, and why. */
   readonly left: FilesVerdict['damaged'];
@@ -32,8 +33,9 @@ export async function healFiles(from: string, parts: HealParts): Promise<Healed>
   const known = new Map(manifest.files.map((file) => [file.path, file]));
   const { damaged } = await parts.fileCheck.all();
   const healed: string[] = [];
-  for (const { path, sha256 } of damaged) {
-    const file = known.get(`lake/${path}`);
+  for (const { folder, path: name, sha256 } of damaged) {
+    const path = `${folder}/${name}`;
+    const file = known.get(path);
     if (file === undefined || file.sha256 !== sha256) continue;
     if ((await contentOf(join(backup, file.path))).sha256 !== sha256) continue;
     await copyFile(join(backup, file.path), join(parts.root, path), parts.disk);

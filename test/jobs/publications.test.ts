@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, test } from 'vitest';
 import { restoreBackup } from '../../jobs/backup/restore.ts';
 import { localDisk } from '../../store/base/disk.ts';
@@ -152,4 +153,98 @@ test('an export of a version is published in each format', async () => {
     const { status, text } = await send(server, 'POST', `${TYPE}/made`, body);
     assert.equal(status, 400, `${JSON.stringify(body)}: ${text}`);
   }
+});
+
+test('a file that rots is found, told, not handed out, and healed from a backup', async () => {
+  const [folder, target] = ['rotten', 'rotten-backup'].map((name) => join(root, name));
+  assert.ok(folder !== undefined && target !== undefined);
+  await served(folder, async (server) => {
+    const whole = 'x'.repeat(1_000_000);
+    await publish(server, whole);
+    const { adminToken, fileCheck } = server.tapedeck.services;
+    const headers = { authorization: `Bearer ${adminToken}` };
+    const admin = async (path: string, body: object) => {
+      const url = `${server.base}/v1/admin/${path}`;
+      const given = { method: 'POST', headers, body: JSON.stringify(body) };
+      const answer = await fetch(url, given);
+      assert.equal(answer.status, 200, path);
+      return (await answer.json()) as unknown;
+    };
+    await admin('backup', { target, copy: true });
+    const [id = ''] = await published(folder);
+    const path = join(folder, 'published', id);
+    await writeFile(path, `${'x'.repeat(999_999)}y`);
+    // Nobody knows yet: the download breaks off before its end.
+    await assert.rejects(download(server), /terminated|aborted|500/);
+    const url = `${server.base}/v1/files/download/NOTES?token=${server.secret}`;
+    const used = async () => (await send(server, 'GET', '/account/usage')).text;
+    const before = await used();
+    const answer = await fetch(url);
+    assert.equal(answer.status, 500);
+    assert.match(await answer.text(), /the published file is damaged/);
+    assert.equal(await used(), before, 'what is not handed out costs nothing');
+    const { damaged } = await fileCheck.all();
+    assert.deepEqual(
+      damaged.map((one) => [one.folder, one.path]),
+      [['published', id]],
+    );
+    assert.deepEqual(await admin('heal', { from: target }), {
+      healed: [`published/${id}`],
+      left: [],
+    });
+    assert.equal(await download(server), whole);
+  });
+});
+
+test('published files are checked in their turns', async () => {
+  const folder = join(root, 'turns');
+  await served(folder, async (server) => {
+    for (const text of ['one', 'two', 'three']) {
+      await send(server, 'PUT', '/file-types/WS/TURNS', { bySymbol: true });
+      const url = `${server.base}/v1/file-types/WS/TURNS/files?symbol=${text}&token=${server.secret}`;
+      const answer = await fetch(url, { method: 'POST', body: text });
+      assert.equal(answer.status, 200, await answer.text());
+    }
+    const { damagedPublications, fileCheck } = server.tapedeck.services;
+    const ids = await published(folder);
+    for (const id of ids) await writeFile(join(folder, 'published', id), 'else');
+    for (let turn = 0; damagedPublications.count() < ids.length && turn < 400; turn += 1) {
+      await fileCheck.look();
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    assert.equal(damagedPublications.count(), 3);
+  });
+});
+
+test('there are only so many types and files', async () => {
+  await using server = await startServer();
+  const { database } = server.tapedeck.services;
+  const type = '/file-types/WS/MANY';
+  await send(server, 'PUT', type, { bySymbol: true });
+  const url = `${server.base}/v1${type}/files?token=${server.secret}`;
+  const first = await fetch(`${url}&symbol=FIRST`, { method: 'POST', body: 'first' });
+  assert.equal(first.status, 200, await first.text());
+  const numbers = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ';
+  const fill = (table: string, key: string, most: number, changed: string): Promise<unknown> => {
+    const names = sql.raw(`(SELECT group_concat(name) FROM pragma_table_info('${table}'))`);
+    return sql<{ names: string }>`SELECT ${names} AS names`.execute(database).then(({ rows }) => {
+      const columns = (rows[0]?.names ?? '').split(',');
+      const values = columns.map((name) => (name === key ? changed : name)).join();
+      const text = `${numbers}${most}) INSERT INTO ${table} SELECT ${values} FROM n, ${table}`;
+      return sql.raw(`${text} LIMIT ${most}`).execute(database);
+    });
+  };
+  await fill('publication', 'publication_id', 99_999, "'p' || i");
+  await sql`UPDATE publication SET symbol = publication_id WHERE publication_id LIKE 'p%'`.execute(
+    database,
+  );
+  const more = await fetch(`${url}&symbol=MORE`, { method: 'POST', body: 'one more' });
+  assert.equal(more.status, 400);
+  assert.match(await more.text(), /a file type has at most 100000 files/);
+  assert.equal((await published(server.folder)).length, 1, 'nothing of it is left');
+  await fill('file_type', 'type_id', 999, "'t' || i");
+  await sql`UPDATE file_type SET name = type_id WHERE type_id LIKE 't%'`.execute(database);
+  const other = await send(server, 'PUT', '/file-types/WS/ONE_MORE', {});
+  assert.equal(other.status, 400);
+  assert.match(other.text, /a workspace has at most 1000 file types/);
 });

@@ -227,7 +227,8 @@ export const verifyFiles: Endpoint = {
   id: 'verifyFiles',
   method: 'GET',
   path: '/admin/verify-files',
-  summary: 'Reads every file of the lake and tells those that are not what was written.',
+  summary:
+    'Reads every file, of the lake and published, and tells those that are not what was written.',
   handle: async (_call, { fileCheck }) => shown(await fileCheck.all()),
 };
 
@@ -245,7 +246,7 @@ export const heal: Endpoint = {
   body: { kind: 'json', schema: HEAL },
   handle: async (call, { disk, fileCheck, folder }) => {
     const { from } = call.json as Static<typeof HEAL>;
-    return shown(await healFiles(from, { fileCheck, disk, root: folder.lake }));
+    return shown(await healFiles(from, { fileCheck, disk, root: folder.root }));
   },
 };
 
