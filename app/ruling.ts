@@ -1,4 +1,5 @@
 // Rules over what the doors read, and the deliveries of their alerts.
+import { type AlertRecordServices, saveAlert } from '../api/rules/datasetOutput.ts';
 import { ruleReaderOf, type RuleServices } from '../api/rules/ruleReaders.ts';
 import type { Services } from '../api/request/endpoint.ts';
 import { AlertDeliveries } from '../jobs/deliveries/alertDeliveries.ts';
@@ -9,6 +10,7 @@ import { Rules } from '../jobs/rules/rules.ts';
 export type Ruling = Pick<Services, 'rules' | 'alertDeliveries'>;
 
 type RulingParts = RuleServices &
+  AlertRecordServices &
   Pick<Services, 'accounts' | 'database' | 'days' | 'secrets' | 'settings'>;
 
 /** SPEC.md "Limits": what a receiver of alerts has to answer in. */
@@ -32,6 +34,7 @@ export function rulingOf(services: RulingParts, onFault: (reason: unknown) => vo
       resolve: systemResolve,
     },
     sendMail: settings.smtp === '' ? undefined : openMail(settings.smtp, settings.mailFrom),
+    saveRecord: (rule, alert) => saveAlert(rule, alert, services),
     ruleOf: (id) => rules.find(id),
     onGone: (rule) => rules.pause(rule, 'its receiver answered 410 Gone'),
   });

@@ -58,7 +58,7 @@ export async function servicesOf(
   const token = adminToken(settings.adminToken, folder.adminToken);
   const listeners: ((symbol: string) => void)[] = [];
   const streams = streamingOf(reading, listeners, told('stream'));
-  const ruling = rulingOf({ ...reading, streams }, told('rule'));
+  const ruling = rulingOf({ ...reading, ...work, ingestion, streams }, told('rule'));
   listeners.push((symbol) => ruling.rules.changed(symbol));
   const made = { streams, ...ruling, ingestion, journal, exports, adminToken: token };
   return { ...reading, ...work, ...made };

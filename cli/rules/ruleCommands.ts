@@ -13,6 +13,7 @@ export function addRules(root: Command, settings: () => Settings, terminal: Term
   const sent = (command: Command): Command =>
     command
       .option('--webhook <url>', 'post alerts there; without any such option they are logged')
+      .option('--dataset <name>', 'store alerts as records of a dataset')
       .option('--slack <url>', 'post alerts to a room of Slack')
       .option('--mattermost <url>', 'post alerts to a room of Mattermost')
       .option('--email <address>', 'mail alerts there')

@@ -14,6 +14,7 @@ export interface JsonOptions {
 
 interface OutputOptions {
   readonly webhook?: string;
+  readonly dataset?: string;
   readonly slack?: string;
   readonly mattermost?: string;
   readonly email?: string;
@@ -223,11 +224,13 @@ function bodyOf(line: string, options: AddOptions): object {
 }
 
 /** Without another place alerts are logged. */
-function outputOf({ email, every = '60s', mattermost, slack, webhook }: OutputOptions): object {
+function outputOf(options: OutputOptions): object {
+  const { dataset, email, every = '60s', mattermost, slack, webhook } = options;
   const places = [
     ...(webhook === undefined ? [] : [{ method: 'webhook', url: webhook }]),
     ...(slack === undefined ? [] : [{ method: 'slack', url: slack }]),
     ...(mattermost === undefined ? [] : [{ method: 'mattermost', url: mattermost }]),
+    ...(dataset === undefined ? [] : [{ method: 'dataset', dataset }]),
     ...(email === undefined ? [] : [{ method: 'email', to: email }]),
   ];
   const [place = { method: 'logs' }, ...more] = places;

@@ -3,7 +3,7 @@
 import { openOutgoing, type OutgoingRules } from '../../pipeline/sources/http/outgoing.ts';
 import { SourceFailure } from '../../pipeline/sources/base/source.ts';
 import type { Clock } from '../../store/base/clock.ts';
-import { reasonOf } from '../../store/base/failure.ts';
+import { Failure, reasonOf } from '../../store/base/failure.ts';
 import { randomShare } from '../../store/base/random.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import type { Secrets } from '../../store/catalog/secrets.ts';
@@ -20,6 +20,8 @@ interface AlertDeliveryParts {
   readonly rules: OutgoingRules;
   /** Undefined where no mail server is set. */
   readonly sendMail: SendMail | undefined;
+  /** Writes an alert into the dataset that its rule names. @throws Failure */
+  readonly saveRecord: (rule: Rule, alert: Alert) => Promise<void>;
   readonly ruleOf: (id: string) => Rule | undefined;
   /** The receiver said that it is gone for ever. */
   readonly onGone: (rule: Rule) => Promise<void>;
@@ -131,7 +133,9 @@ export class AlertDeliveries {
 
   #addressOf({ rule_id }: Alert): string {
     const output = this.#parts.ruleOf(rule_id)?.body.output;
-    return output === undefined ? rule_id : (output.members['url'] ?? output.members['to'] ?? '');
+    if (output === undefined) return rule_id;
+    const { dataset = '', to, url } = output.members;
+    return url ?? to ?? dataset;
   }
 
   async #one(alert: Alert, signal: AbortSignal): Promise<void> {
@@ -168,6 +172,7 @@ export class AlertDeliveries {
 
   async #call(rule: Rule, alert: Alert, signal: AbortSignal): Promise<Answered> {
     try {
+      if (alert.method === 'dataset') return await this.#save(rule, alert);
       return alert.method === 'email'
         ? await this.#mail(rule, alert)
         : await this.#post(rule, alert, signal);
@@ -185,6 +190,19 @@ export class AlertDeliveries {
     const text = textOf(rule, alert);
     const answer = await sendMail({ to, subject, text, id: alert.alert_id });
     return { ...FAILED, outcome: 'taken by the mail server', answer, isTaken: true };
+  }
+
+  /** A record that is there already is the same one: it is stored once, however often it is tried. */
+  async #save(rule: Rule, alert: Alert): Promise<Answered> {
+    try {
+      await this.#parts.saveRecord(rule, alert);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      const isTransient = error.type === 'Busy' || error.type === 'SystemError';
+      const outcome = `not stored: ${reasonOf(error)}`.slice(0, ANSWER_KEPT);
+      return { ...FAILED, outcome, isTransient };
+    }
+    return { ...FAILED, outcome: 'stored', isTaken: true };
   }
 
   async #post(rule: Rule, alert: Alert, signal: AbortSignal): Promise<Answered> {

@@ -43,6 +43,15 @@ export const OUTPUT_METHODS: readonly OutputMethod[] = [
     ],
   },
   { value: 'logs', label: 'Logs', weight: 0, members: [] },
+  {
+    ...{ value: 'dataset', label: 'Dataset', weight: 0 },
+    members: [
+      {
+        ...{ name: 'dataset', description: 'ID or WORKSPACE.ID; made where there is none' },
+        ...{ isRequired: true, charactersMax: 257 },
+      },
+    ],
+  },
   { value: 'slack', label: 'Slack', weight: 100, members: [URL_MEMBER, MESSAGE] },
   { value: 'mattermost', label: 'Mattermost', weight: 100, members: [URL_MEMBER, MESSAGE] },
 ];

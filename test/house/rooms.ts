@@ -56,7 +56,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   api: [
     ...['sse', 'request', 'auth', 'datasets', 'read', 'http', 'sql', 'market', 'stock'],
-    ...['reference', 'points', 'money', 'streams', 'rules', 'ingest', 'publications'],
+    ...['reference', 'points', 'money', 'streams', 'ingest', 'rules', 'publications'],
     ...[
       'endpoints/accounts',
       'endpoints/read',

@@ -108,6 +108,7 @@ export async function alertsLaw(count: number, seed: number): Promise<string> {
       resolve: async () => [{ address: '127.0.0.1', family: 4 }],
     },
     sendMail: undefined,
+    saveRecord: () => Promise.reject(new Error('no rule of this tape has a dataset')),
     ruleOf: (id) => rules.get(id),
     onGone: async ({ id }) => void gone.push(id),
     onFault: (reason) => assert.fail(`seed ${seed}: ${String(reason)}`),

@@ -1,22 +1,9 @@
 // Single records, written by `POST /record` (once `/write`).
-import { Readable } from 'node:stream';
 import { Type } from 'typebox';
-import { ingest } from '../../../pipeline/merge/ingest.ts';
-import { isOf, pushesOf } from '../../../pipeline/merge/pushed.ts';
-import { checkName } from '../../../store/versions/columns.ts';
-import { isGoverned } from '../../../store/datasets/contracts.ts';
-import type { Dataset } from '../../../store/datasets/datasets.ts';
-import { isStandIn } from '../../../store/datasets/standIns.ts';
-import { Failure } from '../../../store/base/failure.ts';
-import { checkStorage } from '../../../store/lake/storage.ts';
-import { callerOf, changeableIn, checkDatasetRoom } from '../../auth/access.ts';
-import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
-import { type JsonBody, readJson } from '../../request/jsonBody.ts';
-import { DUPLICATES, duplicatesOf } from '../../ingest/loading.ts';
+import { DUPLICATES } from '../../ingest/loading.ts';
+import { writeRecords } from '../../ingest/recordWriting.ts';
+import type { Endpoint } from '../../request/endpoint.ts';
 import type { Parameter } from '../../request/parameters.ts';
-import { bodyHashOf } from '../../auth/signing.ts';
-import { spoolBody } from '../../http/spool.ts';
-import { silentEvents } from '../../../pipeline/conform/load.ts';
 
 const switched = (name: string, help: string): Parameter => ({ kind: 'boolean', name, help });
 
@@ -42,82 +29,5 @@ export const writeRecord: Endpoint = {
   body: { kind: 'file' },
   answer: WRITTEN,
   failures: 'workspace',
-  handle: async (call, services) => {
-    const { lake, runner, disk, ingestion } = services;
-    const caller = callerOf(call.caller);
-    const { workspace: place = '', id = '' } = call.path;
-    checkName('datasetId', id);
-    const owned = changeableIn(caller, place, id, 'write', lake);
-    const { workspace } = owned;
-    const known = lake.directory.dataset(workspace, id);
-    if (known === undefined && call.query['createDatasetOnDemand'] === false) {
-      throw new Failure('NotFound');
-    }
-    if (known === undefined) checkDatasetRoom(caller, owned, id, services);
-    await checkStorage(services.storage, caller.account, workspace);
-    const body = await readSmall(call);
-    const replace = duplicatesOf(call.query) === 'replace';
-    const pushed =
-      known === undefined || body === undefined
-        ? undefined
-        : await push(known, body, replace, services);
-    if (pushed !== undefined) return written(pushed);
-    const dataset = known?.dataset ?? id;
-    const asked = { workspace, dataset, duplicates: duplicatesOf(call.query), rejectsMax: 0 };
-    const { path } = await spoolBody(body === undefined ? call : again(call, body.bytes), services);
-    const load = { ...asked, path };
-    try {
-      const outcome = await runner.inTurn(workspace, dataset, () =>
-        ingest(load, caller.accountId, ingestion, silentEvents, async () => undefined),
-      );
-      return written(outcome.validated, outcome.quarantined);
-    } finally {
-      await disk.remove(path);
-    }
-  },
+  handle: writeRecords,
 };
-
-function written(records: number, quarantined = 0): Answer {
-  const aside = quarantined === 0 ? '' : `, ${quarantined} in quarantine`;
-  const message = `wrote ${records} messages${aside}`;
-  return { kind: 'json', value: { success: true, message }, metering: 'free' };
-}
-
-/** Bodies up to this size may be pushed; larger ones are loads. */
-const PUSH_BYTES_MAX = 1024 ** 2;
-
-/** A body that is small by its header, read whole; undefined when it is not, or says no size. */
-async function readSmall(call: Call): Promise<JsonBody | undefined> {
-  if ((call.contentLength ?? PUSH_BYTES_MAX + 1) > PUSH_BYTES_MAX) return undefined;
-  const body = await readJson(call.stream);
-  call.checkBody?.(bodyHashOf(body.bytes));
-  return body;
-}
-
-/** The call with a body that was read, and checked, once before. */
-const again = (call: Call, bytes: Buffer): Call => ({
-  ...call,
-  stream: Readable.from([bytes]),
-  checkBody: undefined,
-});
-
-/** How many records became pending; undefined when they need the exact way of a load. */
-async function push(
-  dataset: Dataset,
-  body: JsonBody,
-  replace: boolean,
-  { ingestion, lake, pending }: Pick<Services, 'ingestion' | 'lake' | 'pending'>,
-): Promise<number | undefined> {
-  const { tableId } = dataset;
-  const table = await lake.table(tableId);
-  // The schema may have changed since the dataset was looked up, or be about to.
-  const current = lake.directory.datasetById(tableId);
-  if (table === undefined || current === undefined || pending.isHeld(tableId)) return undefined;
-  // A stand-in gives way to records, which only a load makes it do.
-  if (isGoverned(current) || isStandIn(current) || !isOf(table, current)) return undefined;
-  const symbols = ingestion.defaultsOf(current)?.symbols;
-  const pushes = pushesOf(body, replace, current, table, symbols);
-  if (pushes === undefined) return undefined;
-  await pending.push(dataset.tableId, pushes);
-  return pushes.length;
-}

@@ -10,6 +10,7 @@ import { answerLookup } from '../../rules/lookups.ts';
 import { FIXED_PARAMETERS } from '../../reference/fixedPrice.ts';
 import { tickersOf } from '../../stock/symbology.ts';
 import { RULE_BODY, saidRule } from '../../rules/ruleBodies.ts';
+import { checkDatasetOutput } from '../../rules/datasetOutput.ts';
 import { ruleReaderOf } from '../../rules/ruleReaders.ts';
 import { outputView, ruleView, schemaView } from '../../rules/ruleViews.ts';
 import type { Endpoint, Services } from '../../request/endpoint.ts';
@@ -68,6 +69,8 @@ export const createRule: Endpoint = {
     const { body, event: said, name } = saidRule(given, propertyKind, settings);
     const [event = ''] = said === '' ? [] : await tickersOf([said], call, services);
     const { accountId, tokenId } = caller;
+    const others = rules.ofAccount(accountId).filter(({ id }) => id !== given.id);
+    checkDatasetOutput(body, others, caller, services);
     const told = { name, event, body, tokenId, note: '', updatedMs: clock() };
     if (given.id !== undefined) {
       const before = ownRule(given.id, accountId, services);

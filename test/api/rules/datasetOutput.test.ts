@@ -1,0 +1,116 @@
+// Alerts that become records: stored once each, by the rights of the token, and never in a circle.
+import assert from 'node:assert/strict';
+import { expect, test } from 'vitest';
+import { READ_ALL } from '../../../store/accounts/tokens.ts';
+import { send } from '../../client.ts';
+import { openRuleServer, type RuleServer } from './ruleServer.ts';
+
+const rule = (dataset: string, more: object = {}): object => ({
+  ruleSet: 'AAA',
+  type: 'all',
+  ruleName: 'above twelve',
+  conditions: [['latestPrice', '>', 12]],
+  outputs: [{ frequency: 60, method: 'dataset', dataset }],
+  ...more,
+});
+
+const records = (rules: RuleServer, path: string): Promise<unknown> => rules.get(path);
+
+test('each alert is a record of the dataset, made with the first one', async () => {
+  await using rules = await openRuleServer();
+  const id = await rules.create(rule('ALERTS', { additionalKeys: ['changePercent'] }));
+  rules.trade('AAA', 12.5);
+  const firstMs = rules.clock.nowMs;
+  await rules.settled();
+  rules.clock.nowMs += 60_000;
+  rules.trade('AAA', 13);
+  await rules.settled();
+  const found = (await records(rules, '/data/WS/ALERTS/AAA?last=5')) as readonly object[];
+  assert.equal(found.length, 2);
+  expect(found[1]).toMatchObject({
+    ...{ symbol: 'AAA', ruleId: id, ruleName: 'above twelve' },
+    ...{
+      time: new Date(firstMs).toISOString(),
+      data: { latestPrice: 12.5, changePercent: 0.13636 },
+    },
+  });
+  const alerts = (await rules.get(`/rules/alerts/${id}`)) as readonly {
+    alertId: string;
+    state: string;
+  }[];
+  expect(alerts.map(({ state }) => state)).toEqual(['delivered', 'delivered']);
+  expect(new Set(alerts.map((one) => one.alertId))).toEqual(
+    new Set(found.map((one) => new Map(Object.entries(one)).get('alertId'))),
+  );
+  // Sent again it is the same record.
+  const { services } = rules.server.tapedeck;
+  const again = await rules.post('/rules/redeliver', { alertId: alerts[0]?.alertId });
+  assert.equal(again.status, 200, again.text);
+  await rules.settled();
+  await services.alertDeliveries.look();
+  assert.equal(((await records(rules, '/data/WS/ALERTS/AAA?last=5')) as object[]).length, 2);
+  const asked = encodeURIComponent("SELECT ruleName FROM ALERTS WHERE symbol = 'AAA'");
+  assert.equal(((await rules.get(`/sql-query/WS?sqlQuery=${asked}`)) as object[]).length, 2);
+});
+
+test('what is no place for alerts is refused, and nothing is made', async () => {
+  await using rules = await openRuleServer();
+  const refused = async (dataset: string, more: object = {}): Promise<string> => {
+    const { status, text } = await rules.post('/rules/create', rule(dataset, more));
+    assert.ok(status >= 400 && status < 500, `${dataset}: ${status} ${text}`);
+    return text;
+  };
+  await send(rules.server, 'POST', '/record/WS/OTHER', [{ a: 1 }]);
+  assert.match(await refused('OTHER'), /OTHER has another index than alerts/);
+  assert.match(await refused('no name'), /letters, digits or underscores/);
+  await refused('NOBODYS.ALERTS');
+  assert.match(await refused('_system_x'), /reserved prefix/);
+  await refused('');
+  assert.deepEqual(await rules.get('/rules'), []);
+});
+
+test('a rule that would wake itself is refused, alone and by others', async () => {
+  await using rules = await openRuleServer();
+  await rules.create(rule('FIRST'));
+  rules.trade('AAA', 12.5);
+  await rules.settled();
+  const reading = (dataset: string, from: string): object => ({
+    ...rule(dataset),
+    ruleSet: undefined,
+    index: [`WS:${from}:AAA:ruleName`],
+    conditions: [['$index[0]', '==', 'above twelve']],
+  });
+  const own = await rules.post('/rules/create', reading('FIRST', 'FIRST'));
+  assert.equal(own.status, 400);
+  assert.match(own.text, /it would fire for ever/);
+  const made = await rules.post('/rules/create', reading('SECOND', 'FIRST'));
+  assert.equal(made.status, 200, made.text);
+  const { services } = rules.server.tapedeck;
+  for (let turn = 0; turn < 50; turn += 1) {
+    await rules.settled();
+    if (services.lake.directory.dataset('WS', 'SECOND') !== undefined) break;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  const circle = await rules.post('/rules/create', reading('FIRST', 'SECOND'));
+  assert.equal(circle.status, 400, circle.text);
+  assert.match(circle.text, /SECOND is read|leads to what it reads|for ever/);
+});
+
+test('a token without the right does not write, neither now nor later', async () => {
+  await using rules = await openRuleServer();
+  const { accounts } = rules.server.tapedeck.services;
+  const { accountId } = rules.server.tapedeck;
+  const { text, tokenId } = await accounts.createToken(accountId, 'secret', {});
+  const url = `${rules.server.base}/v1/rules/create?token=${text}`;
+  const answer = await fetch(url, { method: 'POST', body: JSON.stringify(rule('ALERTS')) });
+  const given = await answer.text();
+  assert.equal(answer.status, 200, given);
+  await rules.settled();
+  await accounts.changeToken(accountId, tokenId, { grants: READ_ALL });
+  rules.trade('AAA', 12.5);
+  await rules.settled();
+  const { id } = JSON.parse(given) as { id: string };
+  const [alert] = (await rules.get(`/rules/alerts/${id}`)) as readonly object[];
+  expect(alert).toMatchObject({ state: 'dead', outcome: expect.stringMatching(/^not stored: /) });
+  assert.equal((await send(rules.server, 'GET', '/data/WS/ALERTS')).status, 404);
+});
