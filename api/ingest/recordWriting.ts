@@ -30,8 +30,21 @@ export type RecordServices = Pick<
   | 'storage'
 >;
 
-/** What the call's body holds, in the dataset that its path names; what the caller lacks is refused. */
+/** What became of records. */
+interface Written {
+  readonly records: number;
+  readonly quarantined: number;
+}
+
 export async function writeRecords(call: Call, services: RecordServices): Promise<Answer> {
+  const { quarantined, records } = await storeRecords(call, services);
+  const aside = quarantined === 0 ? '' : `, ${quarantined} in quarantine`;
+  const message = `wrote ${records} messages${aside}`;
+  return { kind: 'json', value: { success: true, message }, metering: 'free' };
+}
+
+/** What the call's body holds, in the dataset that its path names; what the caller lacks is refused. */
+export async function storeRecords(call: Call, services: RecordServices): Promise<Written> {
   const { lake, runner, disk, ingestion } = services;
   const caller = callerOf(call.caller);
   const { workspace: place = '', id = '' } = call.path;
@@ -50,7 +63,7 @@ export async function writeRecords(call: Call, services: RecordServices): Promis
     known === undefined || body === undefined
       ? undefined
       : await push(known, body, replace, services);
-  if (pushed !== undefined) return written(pushed);
+  if (pushed !== undefined) return { records: pushed, quarantined: 0 };
   const dataset = known?.dataset ?? id;
   const asked = { workspace, dataset, duplicates: duplicatesOf(call.query), rejectsMax: 0 };
   const { path } = await spoolBody(body === undefined ? call : again(call, body.bytes), services);
@@ -59,16 +72,10 @@ export async function writeRecords(call: Call, services: RecordServices): Promis
     const outcome = await runner.inTurn(workspace, dataset, () =>
       ingest(load, caller.accountId, ingestion, silentEvents, async () => undefined),
     );
-    return written(outcome.validated, outcome.quarantined);
+    return { records: outcome.validated, quarantined: outcome.quarantined };
   } finally {
     await disk.remove(path);
   }
-}
-
-function written(records: number, quarantined = 0): Answer {
-  const aside = quarantined === 0 ? '' : `, ${quarantined} in quarantine`;
-  const message = `wrote ${records} messages${aside}`;
-  return { kind: 'json', value: { success: true, message }, metering: 'free' };
 }
 
 /** Bodies up to this size may be pushed; larger ones are loads. */

@@ -4,13 +4,13 @@ import { namedFact } from '../../jobs/rules/runningRule.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { ColumnMapping, Dataset } from '../../store/datasets/datasets.ts';
-import { createDataset as makeDataset } from '../../store/lake/datasetEdits.ts';
+import { createDataset as makeDataset, dropDataset } from '../../store/lake/datasetEdits.ts';
 import type { Alert } from '../../store/work/alerts.ts';
 import type { Rule, RuleBody } from '../../store/work/rules.ts';
 import { checkName } from '../../store/versions/columns.ts';
 import { changeableIn, checkDatasetRoom, ownWorkspaces } from '../auth/access.ts';
 import { draftOf } from '../datasets/datasetBody.ts';
-import { type RecordServices, writeRecords } from '../ingest/recordWriting.ts';
+import { type RecordServices, storeRecords } from '../ingest/recordWriting.ts';
 import type { Services } from '../request/endpoint.ts';
 import { callOf } from './standingCall.ts';
 
@@ -48,49 +48,70 @@ function placeOf(name: string, caller: Caller, { lake }: Pick<Services, 'lake'>)
   return { workspace, dataset };
 }
 
+/** A rule's body whose dataset is named whole, and made; what a failure must undo. */
+interface Placed {
+  readonly body: RuleBody;
+  readonly undo: () => Promise<void>;
+}
+
+const NOTHING_TO_UNDO = (): Promise<void> => Promise.resolve();
+
 /**
- * What must hold before a rule may write there.
+ * Its dataset is made when the rule is: one that is deleted later stays away.
  * @param others rules of the account, without this one
  * @throws Failure NotFound, Restricted of the token; InvalidParameter of a dataset with another index, or a
  * circle.
  */
-export function checkDatasetOutput(
-  body: RuleBody,
+export async function placedOutput(
+  given: RuleBody,
   others: readonly Rule[],
   caller: Caller,
-  services: Pick<Services, 'lake' | 'queries'>,
-): void {
-  const name = body.output.members['dataset'];
-  if (name === undefined) return;
-  const place = placeOf(name, caller, services);
-  const owned = changeableIn(caller, place.workspace, place.dataset, 'write', services.lake);
-  const known = services.lake.directory.dataset(owned.workspace, place.dataset);
-  if (known === undefined) checkDatasetRoom(caller, owned, place.dataset, services);
-  else if (!hasIndex(known)) throw notOfAlerts(place.dataset);
-  refuseCircles(body, others, caller, services);
+  services: Pick<Services, 'ingestion' | 'lake' | 'queries'>,
+): Promise<Placed> {
+  const name = given.output.members['dataset'];
+  if (name === undefined) return { body: given, undo: NOTHING_TO_UNDO };
+  const { ingestion, lake } = services;
+  const { dataset: id, workspace: asked } = placeOf(name, caller, services);
+  const owned = changeableIn(caller, asked, id, 'write', lake);
+  const { workspace } = owned;
+  const known = lake.directory.dataset(workspace, id);
+  // By its whole name: the account's first workspace may be another one later.
+  const dataset = `${workspace}.${known?.dataset ?? id}`;
+  const output = { ...given.output, members: { ...given.output.members, dataset } };
+  const body = { ...given, output };
+  refuseCircles(body, others);
+  if (known !== undefined) {
+    if (!hasIndex(known)) throw notOfAlerts(id);
+    return { body, undo: NOTHING_TO_UNDO };
+  }
+  checkDatasetRoom(caller, owned, id, services);
+  const draft = draftOf(workspace, id, { dataset: BODY }, ingestion.defaultsOf);
+  const made = await makeDataset(lake, draft, caller.accountId);
+  return {
+    body,
+    undo: async () => {
+      await dropDataset(lake, made, caller.accountId, false, async () => undefined);
+    },
+  };
 }
 
-const hasIndex = ({ mapping }: Dataset): boolean =>
-  mapping.key === INDEX.key && mapping.subkey === INDEX.subkey && mapping.date === INDEX.date;
+/** Also one that may have a record twice is no place for alerts. */
+const hasIndex = ({ mapping, numbered }: Dataset): boolean =>
+  !numbered &&
+  mapping.key === INDEX.key &&
+  mapping.subkey === INDEX.subkey &&
+  mapping.date === INDEX.date;
 
 const notOfAlerts = (dataset: string): Failure =>
   new Failure(
     'InvalidParameter',
-    `outputs[0].dataset ${dataset} has another index than alerts: symbol, alertId, time`,
+    `outputs[0].dataset ${dataset} has another unique index than alerts: symbol, alertId, time`,
   );
 
 /** A rule that wakes itself would fire for ever: by what it writes, or by what others write of that. */
-function refuseCircles(
-  body: RuleBody,
-  others: readonly Rule[],
-  caller: Caller,
-  services: Pick<Services, 'lake'>,
-): void {
-  const pathOf = ({ dataset, workspace }: Place): string => `${workspace}.${dataset}`.toUpperCase();
-  const writes = ({ output }: RuleBody): string | undefined => {
-    const name = output.members['dataset'];
-    return name === undefined ? undefined : pathOf(placeOf(name, caller, services));
-  };
+function refuseCircles(body: RuleBody, others: readonly Rule[]): void {
+  const writes = ({ output }: RuleBody): string | undefined =>
+    output.members['dataset']?.toUpperCase();
   const own = writes(body);
   const reached = new Set<string>();
   const open = own === undefined ? [] : [own];
@@ -128,16 +149,21 @@ export async function saveAlert(
   alert: Alert,
   services: AlertRecordServices,
 ): Promise<void> {
-  const caller = services.accounts.callerOf(rule.tokenId);
-  if (caller === undefined) throw new Failure('Restricted');
+  const { accounts, lake } = services;
+  const caller = accounts.callerOf(rule.tokenId);
   const name = rule.body.output.members['dataset'] ?? '';
   const { dataset: id, workspace } = placeOf(name, caller, services);
-  await makeOnce(id, workspace, caller, services);
+  const found = lake.directory.dataset(workspace, id);
+  if (found === undefined) throw new Failure('InvalidParameter', `${name} is not there any more`);
+  if (!hasIndex(found)) throw notOfAlerts(id);
   const bytes = Buffer.from(JSON.stringify(recordOf(rule, alert)));
   const call = callOf(caller);
   const stream = Readable.from([bytes]);
   const path = { workspace, id };
-  await writeRecords({ ...call, path, stream, contentLength: bytes.length }, services);
+  const query = { createDatasetOnDemand: false };
+  const asked = { ...call, path, query, stream, contentLength: bytes.length };
+  const { quarantined } = await storeRecords(asked, services);
+  if (quarantined > 0) throw new Failure('InvalidParameter', 'it is in quarantine');
 }
 
 const recordOf = (rule: Rule, alert: Alert): object => ({
@@ -149,27 +175,3 @@ const recordOf = (rule: Rule, alert: Alert): object => ({
   ruleName: rule.name,
   data: JSON.parse(alert.values_json) as unknown,
 });
-
-async function makeOnce(
-  id: string,
-  workspace: string,
-  caller: Caller,
-  services: AlertRecordServices,
-): Promise<void> {
-  const { ingestion, lake } = services;
-  const known = (): Dataset | undefined => lake.directory.dataset(workspace, id);
-  const owned = changeableIn(caller, workspace, id, 'write', lake);
-  const found = known();
-  if (found !== undefined) {
-    if (!hasIndex(found)) throw notOfAlerts(id);
-    return;
-  }
-  checkDatasetRoom(caller, owned, id, services);
-  const draft = draftOf(owned.workspace, id, { dataset: BODY }, ingestion.defaultsOf);
-  try {
-    await makeDataset(lake, draft, caller.accountId);
-  } catch (error) {
-    // Another alert was first.
-    if (known() === undefined) throw error;
-  }
-}

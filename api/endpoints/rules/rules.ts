@@ -10,7 +10,7 @@ import { answerLookup } from '../../rules/lookups.ts';
 import { FIXED_PARAMETERS } from '../../reference/fixedPrice.ts';
 import { tickersOf } from '../../stock/symbology.ts';
 import { RULE_BODY, saidRule } from '../../rules/ruleBodies.ts';
-import { checkDatasetOutput } from '../../rules/datasetOutput.ts';
+import { placedOutput } from '../../rules/datasetOutput.ts';
 import { ruleReaderOf } from '../../rules/ruleReaders.ts';
 import { outputView, ruleView, schemaView } from '../../rules/ruleViews.ts';
 import type { Endpoint, Services } from '../../request/endpoint.ts';
@@ -66,11 +66,11 @@ export const createRule: Endpoint = {
     if (truthOf(call.query, 'dryRun')) return answerBacktest(call, services);
     const given = call.json as Static<typeof RULE_BODY>;
     const { propertyKind } = ruleReaderOf(caller, services);
-    const { body, event: said, name } = saidRule(given, propertyKind, settings);
+    const { body: asked, event: said, name } = saidRule(given, propertyKind, settings);
     const [event = ''] = said === '' ? [] : await tickersOf([said], call, services);
     const { accountId, tokenId } = caller;
     const others = rules.ofAccount(accountId).filter(({ id }) => id !== given.id);
-    checkDatasetOutput(body, others, caller, services);
+    const { body, undo } = await placedOutput(asked, others, caller, services);
     const told = { name, event, body, tokenId, note: '', updatedMs: clock() };
     if (given.id !== undefined) {
       const before = ownRule(given.id, accountId, services);
@@ -82,7 +82,10 @@ export const createRule: Endpoint = {
       ...{ id: newUuid(), accountId, ...told, isActive: true, createdMs: clock() },
       ...{ sealed: secrets.seal(newSecret()), evaluated: 0, passed: 0, sent: 0 },
     };
-    await rules.add(rule);
+    await rules.add(rule).catch(async (error: unknown) => {
+      await undo();
+      throw error;
+    });
     return freely({ id: rule.id, weight: rules.weigh(rule) });
   },
 };

@@ -16,7 +16,7 @@ const rule = (dataset: string, more: object = {}): object => ({
 
 const records = (rules: RuleServer, path: string): Promise<unknown> => rules.get(path);
 
-test('each alert is a record of the dataset, made with the first one', async () => {
+test('each alert is a record of the dataset, made with the rule', async () => {
   await using rules = await openRuleServer();
   const id = await rules.create(rule('ALERTS', { additionalKeys: ['changePercent'] }));
   rules.trade('AAA', 12.5);
@@ -61,7 +61,7 @@ test('what is no place for alerts is refused, and nothing is made', async () => 
     return text;
   };
   await send(rules.server, 'POST', '/record/WS/OTHER', [{ a: 1 }]);
-  assert.match(await refused('OTHER'), /OTHER has another index than alerts/);
+  assert.match(await refused('OTHER'), /OTHER has another unique index than alerts/);
   assert.match(await refused('no name'), /letters, digits or underscores/);
   await refused('NOBODYS.ALERTS');
   assert.match(await refused('_system_x'), /reserved prefix/);
@@ -112,5 +112,63 @@ test('a token without the right does not write, neither now nor later', async ()
   const { id } = JSON.parse(given) as { id: string };
   const [alert] = (await rules.get(`/rules/alerts/${id}`)) as readonly object[];
   expect(alert).toMatchObject({ state: 'dead', outcome: expect.stringMatching(/^not stored: /) });
-  assert.equal((await send(rules.server, 'GET', '/data/WS/ALERTS')).status, 404);
+  assert.deepEqual(await rules.get('/data/WS/ALERTS'), []);
+});
+
+const MAPPING = { key: 'symbol', subkey: 'alertId', date: 'time' };
+const PROPERTIES = {
+  ...{ symbol: { type: 'string' }, alertId: { type: 'string' }, ruleName: { type: 'string' } },
+  time: { type: 'string', format: 'date-time' },
+};
+
+async function statesOf(rules: RuleServer, id: string): Promise<readonly string[]> {
+  const alerts = (await rules.get(`/rules/alerts/${id}`)) as readonly {
+    state: string;
+    outcome: string;
+  }[];
+  return alerts.map(({ outcome, state }) => `${state}: ${outcome}`);
+}
+
+test('one that may have a record twice is no place for alerts', async () => {
+  await using rules = await openRuleServer();
+  const dataset = {
+    columnMapping: MAPPING,
+    uniqueIndex: false,
+    schema: { properties: PROPERTIES },
+  };
+  const made = await send(rules.server, 'POST', '/datasets/WS/TWICE', { dataset });
+  assert.equal(made.status, 200, made.text);
+  const { status, text } = await rules.post('/rules/create', rule('TWICE'));
+  assert.equal(status, 400, text);
+  assert.match(text, /another unique index/);
+});
+
+test('what is put into quarantine, or comes after the dataset is gone, is a dead letter', async () => {
+  await using rules = await openRuleServer();
+  const dataset = {
+    ...{ columnMapping: MAPPING, uniqueIndex: true, schema: { properties: PROPERTIES } },
+    expectations: [{ oneOf: { property: 'ruleName', values: ['other'] }, action: 'quarantine' }],
+  };
+  const made = await send(rules.server, 'POST', '/datasets/WS/STRICT', { dataset });
+  assert.equal(made.status, 200, made.text);
+  const strict = await rules.create(rule('STRICT'));
+  const gone = await rules.create(rule('GONE'));
+  assert.equal((await send(rules.server, 'DELETE', '/datasets/WS/GONE')).status, 200);
+  rules.trade('AAA', 12.5);
+  await rules.settled();
+  expect(await statesOf(rules, strict)).toEqual(['dead: not stored: it is in quarantine']);
+  expect(await statesOf(rules, gone)).toEqual(['dead: not stored: WS.GONE is not there any more']);
+  assert.equal((await send(rules.server, 'GET', '/data/WS/GONE')).status, 404);
+});
+
+test('a bare name is that of the workspace that was the first one then', async () => {
+  await using rules = await openRuleServer();
+  const { accounts } = rules.server.tapedeck.services;
+  await send(rules.server, 'POST', '/workspaces', { name: 'WS2' });
+  const id = await rules.create(rule('ALERTS'));
+  await accounts.changeAccount(rules.server.tapedeck.accountId, { defaultWorkspace: 'WS2' });
+  rules.trade('AAA', 12.5);
+  await rules.settled();
+  expect(await statesOf(rules, id)).toEqual(['delivered: stored']);
+  assert.equal(((await rules.get('/data/WS/ALERTS/AAA')) as object[]).length, 1);
 });
