@@ -23,6 +23,7 @@ import { meteringLaw } from './laws/metering.ts';
 import { momentsLaw } from './laws/history/moments.ts';
 import { tablesLaw } from './laws/tables.ts';
 import { alertsLaw } from './laws/alerts.ts';
+import { backtestLaw } from './laws/backtest.ts';
 import { rulesLaw } from './laws/rules.ts';
 import { streamMoneyLaw } from './laws/streamMoney.ts';
 import { rotLaw } from './laws/rot.ts';
@@ -78,6 +79,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'downloads', fullCount: 1_000, partCount: 200, run: downloadsPart },
   { name: 'alerts', fullCount: 1_000, partCount: 100, run: alertsPart },
   { name: 'rules', fullCount: 10_000, partCount: 1_000, run: rulesPart },
+  { name: 'backtest', fullCount: 600, partCount: 60, run: backtestPart },
   { name: 'stream-money', fullCount: 10_000, partCount: 500, run: streamMoneyPart },
   { name: 'clock', fullCount: 500, partCount: 25, run: clockPart },
   { name: 'histories', fullCount: 1_000, partCount: 10, run: historiesPart },
@@ -175,6 +177,10 @@ async function downloadsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
 
 function rulesPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   return Promise.resolve({ failures: [], notes: [rulesLaw(count, seed)] });
+}
+
+async function backtestPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  return { failures: [], notes: [await backtestLaw(count, seed)] };
 }
 
 async function alertsPart({ count, seed }: SoakOrder): Promise<SoakReport> {

@@ -4,7 +4,7 @@ import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { PastFacts } from '../../market/rules/pastFacts.ts';
 import { type Facts, secondOfDay } from '../../market/rules/ruleFacts.ts';
 import { type Firing, RuleEngine, type RunningRule } from './ruleEngine.ts';
-import { isNamed, namedFact } from './runningRule.ts';
+import { allNames, isNamed, namedFact } from './runningRule.ts';
 
 export interface Instant {
   readonly timeMs: number;
@@ -47,6 +47,7 @@ export async function backtest(
     const compared = 'name' in right ? right.name : right.literal;
     return new ConditionCount([name, operator, compared]);
   });
+  const readsBars = allNames(rule).includes('hasMinuteBar');
   let [fired, evaluated, passed] = [0, 0, 0];
   for (const [at, { symbol, timeMs }] of instants.entries()) {
     if (at % TURN_INSTANTS === TURN_INSTANTS - 1) {
@@ -59,7 +60,7 @@ export async function backtest(
     const told = [
       ...engine.apply({ symbol: '', timeMs, secondOfDay: second, values: shared }),
       ...engine.apply({ symbol, timeMs, secondOfDay: second, values: { ...facts, ...BAR } }),
-      ...engine.apply({ symbol, timeMs, secondOfDay: second, values: NO_BAR }),
+      ...(readsBars ? engine.apply({ symbol, timeMs, secondOfDay: second, values: NO_BAR }) : []),
     ];
     fired += told.length;
     firings.push(...told.slice(0, FIRINGS_TOLD - firings.length));

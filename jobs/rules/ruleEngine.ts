@@ -105,6 +105,8 @@ interface Subject {
   /** By the place of a value. */
   readonly readers: Map<number, Run[]>;
   readonly runs: Set<Run>;
+  /** Rules that did not run since they were put: they do at the next word of the symbol, changed or not. */
+  readonly fresh: Set<Run>;
 }
 
 interface Fired {
@@ -112,7 +114,7 @@ interface Fired {
   readonly firing: Firing;
 }
 
-/** Rules that read nothing but the time run at each change of their symbol. */
+/** Rules that read nothing but the time run at each word of their symbol, whatever others read of it. */
 const AT_ANYTHING = -1;
 
 export class RuleEngine {
@@ -162,7 +164,10 @@ export class RuleEngine {
     }
     this.#runs.set(rule.id, run);
     this.#index(run, (readers) => readers.push(run));
-    if (!run.isAny) this.#subject(rule.event).runs.add(run);
+    if (run.isAny) return;
+    const subject = this.#subject(rule.event);
+    subject.runs.add(run);
+    subject.fresh.add(run);
   }
 
   remove(id: string): void {
@@ -171,7 +176,9 @@ export class RuleEngine {
     this.#runs.delete(id);
     if (run.plain !== undefined) this.#plain.remove(run.plain);
     this.#index(run, (readers) => readers.splice(readers.indexOf(run), 1));
-    this.#subjects.get(run.rule.event)?.runs.delete(run);
+    const subject = this.#subjects.get(run.rule.event);
+    subject?.runs.delete(run);
+    subject?.fresh.delete(run);
   }
 
   /** Whether a change of the symbol can run any rule. */
@@ -185,6 +192,7 @@ export class RuleEngine {
     const fired: Fired[] = [];
     if (changed.symbol === '') this.#applyShared(changed, fired);
     else this.#applyOwn(changed, fired);
+    this.#runFresh(changed, fired);
     if (fired.length > 1) fired.sort((one, other) => one.order - other.order);
     return fired.map(({ firing }) => firing);
   }
@@ -192,10 +200,19 @@ export class RuleEngine {
   #applyOwn(changed: Changed, fired: Fired[]): void {
     const subject = this.#subject(changed.symbol);
     const places = this.#changedIn(subject.own, 'own', changed.values);
-    if (places.length > 0) places.push(AT_ANYTHING);
+    places.push(AT_ANYTHING);
     for (const place of places) {
       this.#runAll(subject.readers.get(place), subject, changed, fired);
       this.#runAll(this.#anyReaders.get(place), subject, changed, fired);
+    }
+  }
+
+  /** What holds already when a rule is put is worth as much as what begins to hold a moment later. */
+  #runFresh(changed: Changed, fired: Fired[]): void {
+    const subject = this.#subjects.get(changed.symbol);
+    if (subject === undefined || subject.fresh.size === 0) return;
+    for (const run of [...subject.fresh]) {
+      if (this.#isNew(run)) this.#run(run, subject, changed, fired);
     }
   }
 
@@ -261,11 +278,12 @@ export class RuleEngine {
 
   #run(
     run: Run,
-    { known }: Subject,
+    { fresh, known }: Subject,
     { secondOfDay, symbol, timeMs }: Omit<Changed, 'values'>,
     fired: Fired[],
   ): void {
     run.evaluated += 1;
+    if (fresh.size > 0) fresh.delete(run);
     const { plain } = run;
     const passes =
       plain === undefined ? run.test(known, secondOfDay) : this.#plain.passes(plain, known);
@@ -334,7 +352,9 @@ export class RuleEngine {
     if (known !== undefined) return known;
     const own: Subject['own'] = [];
     const all = { own, shared: this.#shared };
-    const made: Subject = { own, known: all, readers: new Map(), runs: new Set() };
+    const made: Subject = {
+      ...{ own, known: all, readers: new Map(), runs: new Set(), fresh: new Set() },
+    };
     this.#subjects.set(symbol, made);
     return made;
   }

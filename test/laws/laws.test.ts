@@ -13,6 +13,7 @@ import { meteringLaw } from './metering.ts';
 import { momentsLaw } from './history/moments.ts';
 import { tablesLaw } from './tables.ts';
 import { rotLaw } from './rot.ts';
+import { backtestLaw } from './backtest.ts';
 import { rulesLaw } from './rules.ts';
 
 /** Full count: 1,000,000 calls, by `npm run soak metering`. */
@@ -107,4 +108,11 @@ const RULES = 400;
 
 test('rules fire as naive ones do: when, for which symbol, in which order', (t) => {
   for (const seed of seedsOf(t)) note(t, rulesLaw(RULES, seed));
+});
+
+/** Full count: 600 rules, by `npm run soak backtest`. */
+const TRIED = 12;
+
+test('a rule tried on a day fires as it did on that day', async (t) => {
+  for (const seed of seedsOf(t)) note(t, await backtestLaw(TRIED, seed));
 });

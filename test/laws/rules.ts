@@ -150,6 +150,8 @@ interface Change {
 class NaiveRules {
   evaluated = 0;
   readonly #rules = new Map<string, Standing>();
+  /** Put, and not run since. */
+  readonly #fresh = new Set<string>();
   /** Names that any rule so far had: what others are is not kept. */
   readonly #names = new Set<string>();
   readonly #known = new Map<string, Map<string, Value>>();
@@ -162,6 +164,7 @@ class NaiveRules {
       ...{ rule, fired: before?.fired ?? new Map(), passed: before?.passed ?? new Map() },
     });
     for (const name of namesIn(rule)) this.#names.add(name);
+    this.#fresh.add(rule.id);
     if (rule.event !== ANY_SYMBOL) this.#subjects.add(rule.event);
   }
 
@@ -185,7 +188,9 @@ class NaiveRules {
         symbol !== '' ? [symbol] : event === ANY_SYMBOL ? [...this.#subjects] : [event];
       for (const subject of subjects) {
         if (event !== ANY_SYMBOL && event !== subject) continue;
-        if (!this.#isRun(one.rule, names, symbol !== '')) continue;
+        const isFresh = symbol === event && this.#fresh.has(one.rule.id);
+        if (!isFresh && !this.#isRun(one.rule, names, symbol !== '')) continue;
+        this.#fresh.delete(one.rule.id);
         const firing = this.#run(one, subject, timeMs, secondOfDay);
         if (firing !== undefined) fired.push(firing);
       }
@@ -197,7 +202,7 @@ class NaiveRules {
     const read = conditions.flatMap(({ kind, name, right }) =>
       kind === 'time' ? [] : 'name' in right ? [name, right.name] : [name],
     );
-    if (read.length === 0) return isOwn && changed.size > 0;
+    if (read.length === 0) return isOwn;
     return read.some((name) => changed.has(name));
   }
 
