@@ -11,6 +11,7 @@ import { benchMarket } from './market.ts';
 import { benchMarketLoads } from './marketLoads.ts';
 import { benchMoney } from './money.ts';
 import { benchRules } from './rules.ts';
+import { benchRuleServing } from './ruleServing.ts';
 import { benchSeries } from './series.ts';
 import { benchSizes } from './sizes.ts';
 import { benchSql } from './sql/sql.ts';
@@ -33,6 +34,7 @@ const BENCHES: readonly (readonly [string, Bench, number, number])[] = [
   ['market-loads', (place, rows) => benchMarketLoads(place, rows), 18_900_000, 1],
   ['streams', (place, _rows, times) => benchStreams(place, times), 0, 5],
   ['rules', (_place, _rows, times) => benchRules(times), 0, 7],
+  ['rule-serving', (place, _rows, times) => benchRuleServing(place, times), 0, 7],
   ['money', (place, _rows, times) => benchMoney(place, times), 0, 7],
 ];
 

@@ -13,8 +13,8 @@ import { alertWeight, allNames, namedFact, runningRule } from '../../jobs/rules/
 import type { InputId } from '../../market/inputs/inputRow.ts';
 import { type Need, wholeOf } from '../../market/types/ask.ts';
 import { marketType } from '../../market/types/marketTypes.ts';
-import { ruleValue } from '../../market/rules/ruleValues.ts';
-import { PastFacts, type Step, type Wanted } from '../../market/rules/pastFacts.ts';
+import { PastFacts, type Step } from '../../market/rules/pastFacts.ts';
+import { type FactsWanted, factsWanted } from '../../market/rules/ruleFacts.ts';
 import { parseDay } from '../../query/time/dates.ts';
 import { addDays, type Day, numberOfDay } from '../../query/time/days.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -176,7 +176,7 @@ interface Reading {
 async function pastOf(
   symbols: readonly string[],
   { from, step, to }: Range,
-  wanted: Wanted,
+  wanted: FactsWanted,
   { call, readable, services }: Reading,
 ): Promise<ReadonlyMap<string, PastFacts>> {
   const type = marketType('advanced-stats');
@@ -203,10 +203,8 @@ async function pastOf(
   );
 }
 
-function wantedOf(rule: RunningRule): Wanted {
-  const sources = allNames(rule).map((name) => ruleValue(namedFact(name)?.fact ?? name)?.source);
-  return { stats: sources.includes('stats'), advanced: sources.includes('advanced') };
-}
+const wantedOf = (rule: RunningRule): FactsWanted =>
+  factsWanted(new Set(allNames(rule).map((name) => namedFact(name)?.fact ?? name)));
 
 /** Of all symbols in the order of time. */
 function instantsOf(

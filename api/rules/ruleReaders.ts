@@ -83,12 +83,12 @@ export function ruleReaderOf(caller: Caller, services: RuleServices): RuleReader
         }
       }
     },
-    facts: (symbol) => {
+    facts: (symbol, wanted) => {
       const standing = standingOf(symbol);
       const live = services.streams.board.get(symbol);
       if (standing === undefined) return undefined;
-      const quote = services.streams.quotes.row(view, symbol);
-      return factsOf({ ...standing, quote, live, nowMs: services.clock() });
+      const quote = services.streams.quotes.row(view, symbol, wanted.quoteParts);
+      return factsOf({ ...standing, quote, live, nowMs: services.clock() }, wanted);
     },
     named: (facts) => namedFacts(facts, caller, services),
   };

@@ -82,11 +82,22 @@ export async function warm(base: string, paths: readonly string[]): Promise<void
 }
 
 /** Asks for the paths of a file, one a line, again and again; answers a second. */
-export async function drive(port: number, list: string): Promise<number> {
+export const drive = async (port: number, list: string): Promise<number> =>
+  (await loaded(port, list)).perSecond;
+
+/** The same, with the p99 of the milliseconds of an answer. */
+export async function loaded(
+  port: number,
+  list: string,
+): Promise<{ readonly perSecond: number; readonly p99: number }> {
   const script = new URL('./httpLoad.ts', import.meta.url).pathname;
   const parts = [script, String(port), String(SECONDS), String(CONNECTIONS), list];
   const { stdout } = await promisify(execFile)(process.execPath, parts);
-  const told = JSON.parse(stdout) as { readonly perSecond: number; readonly failures: number };
+  const told = JSON.parse(stdout) as {
+    readonly perSecond: number;
+    readonly failures: number;
+    readonly p99: number;
+  };
   if (told.failures > 0) throw new Error(`${told.failures} answers were not 200`);
-  return told.perSecond;
+  return told;
 }

@@ -2,7 +2,8 @@
 // told: each firing, how often each condition held, how near the others came.
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { PastFacts } from '../../market/rules/pastFacts.ts';
-import { type Facts, secondOfDay } from '../../market/rules/ruleFacts.ts';
+import { secondOfDay } from '../../market/derive/words.ts';
+import type { Facts } from '../../market/rules/ruleFacts.ts';
 import { type Firing, RuleEngine, type RunningRule } from './ruleEngine.ts';
 import { allNames, isNamed, namedFact } from './runningRule.ts';
 

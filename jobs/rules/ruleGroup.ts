@@ -1,5 +1,5 @@
 // Rules of callers with equal rights: one engine, and what it must be told of.
-import type { Facts } from '../../market/rules/ruleFacts.ts';
+import { type Facts, type FactsWanted, factsWanted } from '../../market/rules/ruleFacts.ts';
 import type { Rule } from '../../store/work/rules.ts';
 import { ANY_SYMBOL, RuleEngine } from './ruleEngine.ts';
 import { isNamed, type NamedFact, namedFact, type PropertyKind } from './runningRule.ts';
@@ -15,7 +15,7 @@ export interface RuleReader {
   /** Reads what values of the symbols are made of, where that is not known yet. */
   readonly prepare: (symbols: readonly string[]) => Promise<void>;
   /** Undefined where that was not read yet, or nothing is known of the symbol. */
-  readonly facts: (symbol: string) => Facts | undefined;
+  readonly facts: (symbol: string, wanted: FactsWanted) => Facts | undefined;
   /** Values of records now. */
   readonly named: (facts: readonly NamedFact[]) => Promise<Facts>;
 }
@@ -29,6 +29,8 @@ export interface Group {
   readonly named: Map<string, Map<string, NamedFact>>;
   /** Symbols that changed before what they are made of was read. */
   readonly wanted: Set<string>;
+  /** Values that any of its rules reads; made anew when rules come or go. */
+  reads: FactsWanted | undefined;
   isPreparing: boolean;
   preparing: Promise<void>;
 }
@@ -42,7 +44,16 @@ export interface Held {
 export const newGroup = (reader: RuleReader): Group => ({
   ...{ reader, engine: new RuleEngine(isNamed), rules: new Map(), named: new Map() },
   ...{ wanted: new Set(), isPreparing: false, preparing: Promise.resolve() },
+  reads: undefined,
 });
+
+/** What its rules read of a symbol. */
+export function readsOf(group: Group): FactsWanted {
+  if (group.reads !== undefined) return group.reads;
+  const names = [...group.rules.values()].flatMap((held) => held.names);
+  group.reads = factsWanted(new Set(names.map((name) => namedFact(name)?.fact ?? name)));
+  return group.reads;
+}
 
 export function addNamed(group: Group, name: string): void {
   const fact = namedFact(name);

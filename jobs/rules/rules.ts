@@ -1,7 +1,7 @@
 // The rules of a server: loaded at its start, run as values change, counted, and stopped with it.
 import type { Caller } from '../../store/accounts/callers.ts';
 import type { Facts } from '../../market/rules/ruleFacts.ts';
-import { secondOfDay } from '../../market/rules/ruleFacts.ts';
+import { secondOfDay } from '../../market/derive/words.ts';
 import type { Clock } from '../../store/base/clock.ts';
 import { Failure, type FailureType, reasonOf } from '../../store/base/failure.ts';
 import {
@@ -24,6 +24,7 @@ import {
   isOfRecords,
   namedOf,
   newGroup,
+  readsOf,
   type RuleReader,
   symbolsOf,
 } from './ruleGroup.ts';
@@ -147,7 +148,7 @@ export class Rules {
   changed(symbol: string): void {
     for (const group of this.#groups.values()) {
       if (!group.engine.reads(symbol) && !group.named.has(symbol)) continue;
-      const facts = group.reader.facts(symbol);
+      const facts = group.reader.facts(symbol, readsOf(group));
       if (facts === undefined) this.#want(group, symbol);
       else {
         this.#tell(group, symbol, facts);
@@ -202,6 +203,7 @@ export class Rules {
     const stands = await ruleStands(this.#parts.database, rule.id);
     group.engine.put(runningRule(rule, reader.propertyKind), stands);
     group.rules.set(rule.id, held);
+    group.reads = undefined;
     for (const name of held.names) addNamed(group, name);
     for (const symbol of symbolsOf(group)) {
       if (symbol === rule.event || group.named.has(symbol)) this.#want(group, symbol);
@@ -212,6 +214,7 @@ export class Rules {
   #leave(id: string): void {
     for (const [name, group] of this.#groups) {
       if (!group.rules.delete(id)) continue;
+      group.reads = undefined;
       group.engine.remove(id);
       if (group.rules.size === 0) this.#groups.delete(name);
     }
@@ -308,7 +311,7 @@ export class Rules {
         const others = symbols.filter((symbol) => symbol !== '');
         await group.reader.prepare(others);
         const known = others.flatMap((symbol) => {
-          const facts = group.reader.facts(symbol);
+          const facts = group.reader.facts(symbol, readsOf(group));
           return facts === undefined ? [] : [{ symbol, facts }];
         });
         // All of them together: a rule of several is run once, when it knows them all.

@@ -117,12 +117,53 @@ export function isOpenAt(nowMs: number, today: Day): boolean {
   return session !== undefined && session.openMs <= nowMs && nowMs < session.closeMs;
 }
 
-/** The quote object; undefined where nothing is known of the symbol's prices. */
-export function quoteOf(symbol: string, inputs: QuoteInputs, moment: Moment): Row | undefined {
+/** Members of a quote that cost more than to copy them, by what they are made of. */
+const PARTS = {
+  source: [...['calculationPrice', 'latestSource', 'latestTime', 'highSource', 'lowSource']],
+  feed: ['iexRealtimePrice', 'iexRealtimeSize', 'iexLastUpdated'],
+  delayed: [
+    ...['delayedPrice', 'delayedPriceTime', 'oddLotDelayedPrice', 'oddLotDelayedPriceTime'],
+  ],
+  extended: [...['extendedPrice', 'extendedChange', 'extendedChangePercent', 'extendedPriceTime']],
+  average: ['avgTotalVolume'],
+  year: ['week52High', 'week52Low', 'ytdChange'],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+/** Which of them are made. */
+export type QuoteParts = Readonly<Record<keyof typeof PARTS, boolean>>;
+
+const WHOLE: QuoteParts = {
+  ...{ source: true, feed: true, delayed: true, extended: true, average: true, year: true },
+};
+
+/** The parts that these members need. */
+export const quotePartsOf = (members: ReadonlySet<string>): QuoteParts => {
+  const has = (part: keyof typeof PARTS): boolean => PARTS[part].some((one) => members.has(one));
+  return {
+    ...{ source: has('source'), feed: has('feed'), delayed: has('delayed') },
+    ...{ extended: has('extended'), average: has('average'), year: has('year') },
+  };
+};
+
+const NOTHING: Row = {};
+const NO_SOURCE = [null, null, null] as const;
+
+/**
+ * The quote object; undefined where nothing is known of the symbol's prices.
+ * @param parts whole when left out; what is not made is missing or null
+ */
+export function quoteOf(
+  symbol: string,
+  inputs: QuoteInputs,
+  moment: Moment,
+  parts: QuoteParts = WHOLE,
+): Row | undefined {
   const standing = standingOf(inputs, moment);
   if (standing === undefined) return undefined;
   const { before, day, isOfficial, sale } = standing;
-  const [calculationPrice, latestSource, latestTime] = sourceOf(standing, moment);
+  const [calculationPrice, latestSource, latestTime] = parts.source
+    ? sourceOf(standing, moment)
+    : NO_SOURCE;
   const session = known(sale.day);
   const previousClose = before?.split.close ?? null;
   const close = isOfficial ? sale.price : null;
@@ -149,18 +190,18 @@ export function quoteOf(symbol: string, inputs: QuoteInputs, moment: Moment): Ro
     latestTime,
     latestUpdate: sale.timeMs,
     latestVolume: day.volume,
-    ...ofFeed(inputs, moment),
-    ...delayedOf(inputs, moment),
-    ...extendedOf(inputs, moment, close ?? previousClose, sale),
+    ...(parts.feed ? ofFeed(inputs, moment) : NOTHING),
+    ...(parts.delayed ? delayedOf(inputs, moment) : NOTHING),
+    ...(parts.extended ? extendedOf(inputs, moment, close ?? previousClose, sale) : NOTHING),
     previousClose,
     previousVolume: before?.split.volume ?? null,
     change: difference(previousClose, sale.price),
     changePercent: shareOf(previousClose, sale.price),
     volume: day.volume,
-    ...exchangeOf(inputs, moment, averageVolume(standing)),
+    ...exchangeOf(inputs, moment, parts.average ? averageVolume(standing) : null),
     marketCap: shares === null ? null : Math.round(shares * sale.price),
     peRatio: eps === null || eps === 0 ? null : rounded(sale.price / eps, 2),
-    ...yearOf(standing, moment),
+    ...(parts.year ? yearOf(standing, moment) : NOTHING),
     lastTradeTime: sale.timeMs,
     currency: textIn(inputs.company, 'currency') ?? textIn(inputs.symbol, 'currency') ?? 'USD',
     isUSMarketOpen: isOpenAt(moment.nowMs, moment.today),
@@ -247,19 +288,40 @@ function averageVolume({ bars, sale }: Standing): number | null {
 
 /** Of the last year, the day of the last sale included. */
 function yearOf({ bars, day, sale }: Standing, { today }: Moment): Row {
-  const since = addMonths(today, -12);
-  const year = bars.filter(({ date }) => date > since && date < sale.day);
-  const lastYear = `${Number(today.slice(0, 4)) - 1}-12-31`;
-  const base = bars.findLast(({ date }) => date <= lastYear);
+  const { base, high, low } = yearBefore(bars, today, sale.day);
   return {
-    week52High: greatest([
-      ...year.map(({ split }) => split.high ?? split.close),
-      day.high,
-      sale.price,
-    ]),
-    week52Low: least([...year.map(({ split }) => split.low ?? split.close), day.low, sale.price]),
-    ytdChange: shareOf(base?.split.close ?? null, sale.price),
+    week52High: greatest([high, day.high, sale.price]),
+    week52Low: least([low, day.low, sale.price]),
+    ytdChange: shareOf(base, sale.price),
   };
+}
+
+interface YearBefore {
+  readonly name: string;
+  readonly high: number | null;
+  readonly low: number | null;
+  /** The last close of the year before. */
+  readonly base: number | null;
+}
+
+/** The same bars are the same array as long as they are kept: each tick of a day asks for the same year. */
+const yearsBefore = new WeakMap<readonly Bar[], YearBefore>();
+
+function yearBefore(bars: readonly Bar[], today: Day, saleDay: Day): YearBefore {
+  const name = `${today} ${saleDay}`;
+  const known = yearsBefore.get(bars);
+  if (known?.name === name) return known;
+  const since = addMonths(today, -12);
+  const year = bars.filter(({ date }) => date > since && date < saleDay);
+  const lastYear = `${Number(today.slice(0, 4)) - 1}-12-31`;
+  const made = {
+    name,
+    high: greatest(year.map(({ split }) => split.high ?? split.close)),
+    low: least(year.map(({ split }) => split.low ?? split.close)),
+    base: bars.findLast(({ date }) => date <= lastYear)?.split.close ?? null,
+  };
+  yearsBefore.set(bars, made);
+  return made;
 }
 
 /** `delayed-quote`; undefined where nothing of the symbol may be seen yet. */

@@ -51,9 +51,28 @@ export const startOfToday = (nowMs: number): number => startOfDay(dayAt(nowMs), 
 /** First instant of the exchange's next day, epoch milliseconds. */
 export const endOfToday = (nowMs: number): number => endOfDay(dayAt(nowMs), ZONE);
 
+/** Zones keep their distance for at least so long; to ask a zone costs 10 µs. */
+const QUARTER_MS = 900_000;
+let quarter = { number: -1, second: 0 };
+
+/** Seconds since midnight at the exchange. */
+export function secondOfDay(ms: number): number {
+  const number = Math.floor(ms / QUARTER_MS);
+  if (number !== quarter.number) {
+    const { hour, minute } = local(number * QUARTER_MS);
+    quarter = { number, second: hour * 3_600 + minute * 60 };
+  }
+  return quarter.second + Math.floor((ms - number * QUARTER_MS) / 1_000);
+}
+
+const twoDigits = (count: number): string => String(count).padStart(2, '0');
+
 /** `HH:MM:SS` at the exchange. */
-export const clockAt = (ms: number): string =>
-  local(ms).toPlainTime().toString().slice(0, 8).padEnd(8, ':00');
+export function clockAt(ms: number): string {
+  const second = secondOfDay(ms);
+  const parts = [Math.floor(second / 3_600), Math.floor(second / 60) % 60, second % 60];
+  return parts.map(twoDigits).join(':');
+}
 
 /** `10:00:40 AM` */
 export function timeLabel(ms: number): string {

@@ -2,7 +2,7 @@
 // board in place of what the inputs know of today. Callers who may read different inputs see different
 // quotes, and have topics of their own.
 import { dayAt } from '../derive/words.ts';
-import { type QuoteInputs, quoteOf } from '../derive/quote.ts';
+import { type QuoteInputs, quoteOf, type QuoteParts } from '../derive/quote.ts';
 import type { Row } from '../derive/values.ts';
 import type { Hub } from '../../store/bus/hub.ts';
 import type { Clock } from '../../store/base/clock.ts';
@@ -32,7 +32,7 @@ interface QuoteView {
   isReading: boolean;
 }
 
-interface QuoteParts {
+interface LiveQuoteParts {
   readonly board: LiveBoard;
   readonly clock: Clock;
   readonly hub: Hub;
@@ -40,10 +40,10 @@ interface QuoteParts {
 }
 
 export class LiveQuotes {
-  readonly #parts: QuoteParts;
+  readonly #parts: LiveQuoteParts;
   readonly #views = new Map<string, QuoteView>();
 
-  constructor(parts: QuoteParts) {
+  constructor(parts: LiveQuoteParts) {
     this.#parts = parts;
   }
 
@@ -105,15 +105,15 @@ export class LiveQuotes {
     return quote === undefined ? undefined : JSON.stringify(quote);
   }
 
-  /** The same as an object; undefined also where its inputs were not read yet. */
-  row(view: QuoteView, symbol: string): Row | undefined {
+  /** The same as an object, or parts of it; undefined also where its inputs were not read yet. */
+  row(view: QuoteView, symbol: string, parts?: QuoteParts): Row | undefined {
     const base = view.bases.get(symbol);
     if (base === undefined) return undefined;
     const live = this.#parts.board.get(symbol);
     const nowMs = Math.floor(live?.updatedMs ?? this.#parts.clock());
     const moment = { nowMs, untilMs: nowMs, today: dayAt(nowMs) };
     const inputs = live === undefined ? base : withTicks(base, live, nowMs);
-    return quoteOf(symbol, inputs, moment);
+    return quoteOf(symbol, inputs, moment, parts);
   }
 
   #askOf(symbol: string): Ask {

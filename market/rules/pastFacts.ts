@@ -10,19 +10,13 @@ import { dayAt } from '../derive/words.ts';
 import type { Ask, Need, Read } from '../types/ask.ts';
 import { advanced, stats } from '../types/figures.ts';
 import { quoteInputs } from '../types/prices.ts';
-import { type Facts, factsOf } from './ruleFacts.ts';
+import { type Facts, factsOf, type FactsWanted } from './ruleFacts.ts';
 
 /** What is stored of a symbol and of what it is compared with: records by input and key, oldest first. */
 type Stored = (input: InputId, key: string) => readonly Row[];
 
 /** How far apart instants are: at the end of each minute or day with a bar. */
 export type Step = 'minute' | 'day';
-
-/** Figures that are worth their making: those that somebody reads. */
-export interface Wanted {
-  readonly stats: boolean;
-  readonly advanced: boolean;
-}
 
 interface Standing {
   readonly name: string;
@@ -34,12 +28,12 @@ interface Standing {
 export class PastFacts {
   readonly #symbol: string;
   readonly #stored: Stored;
-  readonly #wanted: Wanted;
+  readonly #wanted: FactsWanted;
   /** Minutes by their day: what is looked through for each quote. */
   readonly #minutes: ReadonlyMap<Day, readonly Row[]>;
   #standing: Standing | undefined;
 
-  constructor(symbol: string, stored: Stored, wanted: Wanted) {
+  constructor(symbol: string, stored: Stored, wanted: FactsWanted) {
     this.#wanted = wanted;
     this.#symbol = symbol;
     this.#stored = stored;
@@ -62,10 +56,10 @@ export class PastFacts {
     const { advanced: figures, read, stats: known } = this.#standingAt(ask);
     const inputs = { ...quoteInputs(ask, read), minutes: this.#minutes.get(today) ?? [] };
     const moment = { nowMs: timeMs, untilMs: timeMs, today };
-    const quote = quoteOf(this.#symbol, inputs, moment);
+    const quote = quoteOf(this.#symbol, inputs, moment, this.#wanted.quoteParts);
     const actions = { dividends: inputs.dividends, splits: inputs.splits };
     const parts = { quote, stats: known, advanced: figures, live: undefined, nowMs: timeMs };
-    return factsOf({ ...parts, ...actions });
+    return factsOf({ ...parts, ...actions }, this.#wanted);
   }
 
   /** Of a day before its close, and from it on. */
@@ -82,8 +76,8 @@ export class PastFacts {
     };
     this.#standing = {
       ...{ name, read },
-      stats: this.#wanted.stats ? stats(ask, read) : undefined,
-      advanced: this.#wanted.advanced ? advanced(ask, read) : undefined,
+      stats: this.#wanted.stats.length > 0 ? stats(ask, read) : undefined,
+      advanced: this.#wanted.advanced.length > 0 ? advanced(ask, read) : undefined,
     };
     return this.#standing;
   }

@@ -12,7 +12,7 @@
 // opened without a read, and no call waits for one.
 import { type BillingDays, middleOf } from './billingDays.ts';
 import type { Caller } from '../accounts/callers.ts';
-import type { Clock } from '../base/clock.ts';
+import { type Clock, monotonicMs } from '../base/clock.ts';
 import type { AtCrashPoint } from '../base/crashPoints.ts';
 import type { Database } from '../catalog/database.ts';
 import { Failure, type FailureType } from '../base/failure.ts';
@@ -28,6 +28,8 @@ import {
 } from './usage.ts';
 
 const SETTLE_WINDOW_MS = 50;
+/** What somebody waits for, such as an alert, is written at once, but not more often than so. */
+const AT_ONCE_MS = 5;
 const WINDOW_CHARGES = 1_000;
 /** Charges that may wait for a disk that refuses writes; past it nothing metered is served. */
 const WAITING_MAX = 100_000;
@@ -102,6 +104,8 @@ export class Ledger {
   readonly #holds = new Set<Hold>();
   #waiting = newCharges();
   readonly #groups = new GroupCommit(() => this.#write());
+  /** When a group was written last, monotonic. */
+  #writtenMs = -Infinity;
 
   private constructor(parts: LedgerParts, name: string, charged: Map<string, Balances>) {
     this.#database = parts.database;
@@ -276,13 +280,20 @@ export class Ledger {
     };
     addCharge(this.#waiting, line, also);
     // Once for each so many: where a disk refuses, more wait than a window has.
-    this.#groups.soon(this.waiting % WINDOW_CHARGES === 0 ? 0 : SETTLE_WINDOW_MS);
+    const isFull = this.waiting % WINDOW_CHARGES === 0;
+    this.#groups.soon(isFull ? 0 : also === undefined ? SETTLE_WINDOW_MS : this.#waitMs());
+  }
+
+  /** Until a group may be written at once again. */
+  #waitMs(): number {
+    return Math.max(0, this.#writtenMs + AT_ONCE_MS - monotonicMs());
   }
 
   async #write(): Promise<void> {
     const charges = this.#waiting;
     if (charges.lines.length === 0) return;
     this.#waiting = newCharges();
+    this.#writtenMs = monotonicMs();
     this.#at('charges-taken');
     try {
       await writeUsage(this.#database, charges);

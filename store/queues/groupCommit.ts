@@ -1,9 +1,11 @@
 // One commit for all who wait: what comes is gathered by its owner, and written together.
+import { monotonicMs } from '../base/clock.ts';
 
 /** When a group is written: after a delay, at once, or now. No two are written beside each other. */
 export class GroupCommit {
   readonly #write: () => Promise<void>;
   #timer: NodeJS.Timeout | undefined;
+  #dueMs = 0;
   #writing: Promise<void> = Promise.resolve();
 
   /** @param write takes what was gathered until it runs, and never rejects */
@@ -11,10 +13,12 @@ export class GroupCommit {
     this.#write = write;
   }
 
-  /** A group that is gathered already is not put off; 0 takes it out of its delay. */
+  /** A group that is gathered already is not put off; a shorter delay takes it out of its own. */
   soon(delayMs: number): void {
-    if (delayMs > 0 && this.#timer !== undefined) return;
+    const dueMs = monotonicMs() + delayMs;
+    if (this.#timer !== undefined && this.#dueMs <= dueMs) return;
     clearTimeout(this.#timer);
+    this.#dueMs = dueMs;
     this.#timer = setTimeout(() => void this.flush(), delayMs);
   }
 

@@ -1,11 +1,12 @@
 // Law: key figures are those of a naive oracle over the same bars: 52 weeks, averages, windows, beta; and a
 // quote's change is its latest price less its previous close.
+import assert from 'node:assert/strict';
 import { adjusted, type Bar } from '../../market/derive/adjust.ts';
-import { quoteOf } from '../../market/derive/quote.ts';
+import { quoteOf, quotePartsOf } from '../../market/derive/quote.ts';
 import { anchorDays, statsOf } from '../../market/derive/stats.ts';
 import type { Row } from '../../market/derive/values.ts';
 import { addMonths } from '../../query/time/days.ts';
-import { type Report, seeded } from '../crash/rounds/seeded.ts';
+import { type Report, type Seeded, seeded } from '../crash/rounds/seeded.ts';
 import { type History, historyOf } from './histories.ts';
 
 interface LawOptions {
@@ -25,7 +26,7 @@ export function figuresLaw({ count, seed }: LawOptions): Report {
       ...row,
       close: other.rows[place % other.rows.length]?.['close'] ?? 1,
     }));
-    const found = figuresOf(own, benchmark);
+    const found = figuresOf(own, benchmark, random);
     if (found === undefined) continue;
     for (const [name, wanted] of Object.entries(expected(own, benchmark))) {
       const got = found[name];
@@ -40,7 +41,7 @@ export function figuresLaw({ count, seed }: LawOptions): Report {
   return { seed, count, failures: failures.slice(0, 10), notes: [] };
 }
 
-function figuresOf(own: History, benchmark: readonly Row[]): Row | undefined {
+function figuresOf(own: History, benchmark: readonly Row[], random: Seeded): Row | undefined {
   const { rows, today } = own;
   // Well after the close of today.
   const nowMs = Date.parse(`${today}T23:00:00Z`);
@@ -60,6 +61,10 @@ function figuresOf(own: History, benchmark: readonly Row[]): Row | undefined {
   const moment = { nowMs, untilMs: nowMs, today };
   const stats = statsOf(inputs, moment);
   const quote = quoteOf('X', inputs, moment);
+  // A quote of which not all is made has what was wanted of it.
+  const some = Object.keys(quote ?? {}).filter(() => random.chance(0.05));
+  const partly = quoteOf('X', inputs, moment, quotePartsOf(new Set(some)));
+  for (const name of some) assert.equal(partly?.[name], quote?.[name], name);
   return stats === undefined || quote === undefined ? undefined : { ...quote, ...stats };
 }
 
