@@ -6,6 +6,7 @@ import {
   type Backtested,
   FIRINGS_TOLD,
   type Instant,
+  whyThen,
 } from '../../jobs/rules/backtest.ts';
 import { outputWeight } from '../../jobs/rules/outputs.ts';
 import { ANY_SYMBOL, type RunningRule } from '../../jobs/rules/ruleEngine.ts';
@@ -18,6 +19,7 @@ import { type FactsWanted, factsWanted } from '../../market/rules/ruleFacts.ts';
 import { parseDay } from '../../query/time/dates.ts';
 import { addDays, type Day, numberOfDay } from '../../query/time/days.ts';
 import { Failure } from '../../store/base/failure.ts';
+import type { Rule } from '../../store/work/rules.ts';
 import { dayAt } from '../../market/derive/words.ts';
 import { callerOf, paysPremium } from '../auth/access.ts';
 import { readableFor } from '../market/market.ts';
@@ -105,6 +107,26 @@ export async function answerBacktest(call: Call, services: RuleServices): Promis
     return { kind: 'json', value: metering.price, metering: 'free' };
   const { charge, result: body } = metering;
   return rowsOf(call, { ...made, body, format: formatOf(call), charge });
+}
+
+/**
+ * How a rule stood with a symbol at an instant of the past, whether it ran then or not.
+ * @throws Failure InvalidParameter for records of datasets; what the caller lacks to read the bars
+ */
+export async function whyAt(
+  rule: Pick<Rule, 'body' | 'event' | 'id'>,
+  { symbol, timeMs }: Instant,
+  call: Call,
+  services: RuleServices,
+): Promise<object> {
+  const reader = ruleReaderOf(callerOf(call.caller), services);
+  const running = runningRule(rule, reader.propertyKind);
+  const names = [...new Set([symbol, ...namedSymbols(running)])].filter((name) => name !== '');
+  const day = dayAt(timeMs);
+  const readable = readableBars(call, services);
+  const range: Range = { from: day, to: day, step: 'minute' };
+  const past = await pastOf(names, range, wantedOf(running), { call, readable, services });
+  return whyThen(running, { symbol, timeMs }, (one) => past.get(one)) ?? {};
 }
 
 interface Range {

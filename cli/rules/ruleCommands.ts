@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import type { Settings } from '../../store/base/settings.ts';
 import type { Terminal } from '../reach/terminal.ts';
-import type { AddOptions, JsonOptions, TestOptions } from './rules.ts';
+import type { AddOptions, JsonOptions, TestOptions, WhyOptions } from './rules.ts';
 
 export function addRules(root: Command, settings: () => Settings, terminal: Terminal): void {
   const rule = root
@@ -51,7 +51,8 @@ export function addRules(root: Command, settings: () => Settings, terminal: Term
   );
   placed('why <id>', 'show what a rule reads now, and which of its conditions hold')
     .option('--symbol <symbol>', 'of a rule for any symbol: for this one')
-    .action(async (id: string, options: JsonOptions & { readonly symbol?: string }) =>
+    .option('--at <time>', 'as it stood then')
+    .action(async (id: string, options: WhyOptions) =>
       (await import('./rules.ts')).showWhy(id, options, settings(), terminal),
     );
   addSwitches(rule, settings, terminal);

@@ -182,16 +182,24 @@ export const showLog = (
     tableAnswer(options.json === true ? alerts : rows, ALERT_MEMBERS, options, terminal);
   });
 
+export interface WhyOptions extends JsonOptions {
+  readonly symbol?: string;
+  readonly at?: string;
+}
+
 export const showWhy = (
   id: string,
-  options: JsonOptions & { readonly symbol?: string },
+  options: WhyOptions,
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
   withServer(settings, terminal, async (ask) => {
-    const query =
-      options.symbol === undefined ? '' : `?symbol=${encodeURIComponent(options.symbol)}`;
-    const why = (await ask('GET', `/rules/why/${encodeURIComponent(id)}${query}`)) as {
+    const { at, symbol } = options;
+    const query = new URLSearchParams({
+      ...(symbol === undefined ? {} : { symbol }),
+      ...(at === undefined ? {} : { at }),
+    });
+    const why = (await ask('GET', `/rules/why/${encodeURIComponent(id)}?${query}`)) as {
       readonly passes: boolean;
       readonly values: Json;
       readonly conditions: readonly {

@@ -79,6 +79,23 @@ export async function backtest(
   return { evaluated, passed, fired, firings, conditions: conditions.map((one) => one.told()) };
 }
 
+/** How a rule stood at one instant; undefined where nothing is known of its symbol then. */
+export function whyThen(
+  rule: RunningRule,
+  { symbol, timeMs }: Instant,
+  past: (symbol: string) => PastFacts | undefined,
+): ReturnType<RuleEngine['why']> {
+  const engine = new RuleEngine(isNamed);
+  engine.put(rule);
+  const second = secondOfDay(timeMs);
+  const shared = sharedAt(rule, timeMs, past);
+  const values = symbol === '' ? {} : (past(symbol)?.at(timeMs) ?? {});
+  engine.apply({ symbol: '', timeMs, secondOfDay: second, values: shared });
+  engine.apply({ symbol, timeMs, secondOfDay: second, values });
+  const why = engine.why(rule.id, symbol, second);
+  return why === undefined ? undefined : { ...why, firedMs: null };
+}
+
 /** An event is there at its instant, and gone before the next one. */
 const BAR = { hasMinuteBar: true } as const;
 const NO_BAR = { hasMinuteBar: false } as const;

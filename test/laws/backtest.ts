@@ -52,6 +52,13 @@ async function oneDay(random: Random, where: string): Promise<number> {
     const live = await firedLive(server, id);
     const told = await firedInPast(server, body);
     assert.deepEqual(told, live, `${where}: ${JSON.stringify(body)}`);
+    for (const { data, timestamp } of live.slice(0, 2)) {
+      const why = (await server.get(`/rules/why/${id}?at=${timestamp}`)) as {
+        readonly passes: boolean;
+        readonly values: object;
+      };
+      assert.deepEqual([why.passes, why.values], [true, data], `${where}: why at ${timestamp}`);
+    }
     firings += live.length;
   }
   return firings;

@@ -1,12 +1,14 @@
 // What became of alerts: which were sent, what their receivers answered, and another try by hand.
 import { Type } from 'typebox';
+import { parseInstant } from '../../../query/time/dates.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { alertsOf, callsOf, findAlert, sendAgain } from '../../../store/work/alerts.ts';
 import { managerOf } from '../../auth/access.ts';
 import { answerFixed, FIXED_PARAMETERS } from '../../reference/fixedPrice.ts';
+import { whyAt } from '../../rules/backtesting.ts';
 import { alertView } from '../../rules/ruleViews.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
-import { numberOf, type Parameter, textOf } from '../../request/parameters.ts';
+import { numberOf, type Parameter, refuse, textOf } from '../../request/parameters.ts';
 import { ANY, freely } from '../../request/rows.ts';
 import { newSecret, ownRule, RULE_ROW } from './ruleRow.ts';
 
@@ -120,17 +122,36 @@ export const whyRule: Endpoint = {
       ...{ kind: 'text', name: 'symbol' },
       help: 'Of a rule for all symbols: for which one.',
     },
+    {
+      ...{ kind: 'text', name: 'at' },
+      help: 'A time of the past: what minutes and days tell of it; a rule that is paused tells it too.',
+    },
   ],
   answer: ANY,
   handle: (call, services) => {
     const rule = ownRule(call.path['id'] ?? '', managerOf(call.caller).accountId, services);
     const symbol = textOf(call.query, 'symbol')?.toUpperCase() ?? rule.event;
     const weight = services.rules.weighValues(rule);
-    return answerFixed(call, services, { usageKey: 'RULES_WHY', weight }, () => {
+    const timeMs = pastOf(textOf(call.query, 'at'), services.clock());
+    return answerFixed(call, services, { usageKey: 'RULES_WHY', weight }, async () => {
+      if (timeMs !== undefined) {
+        const then = await whyAt(rule, { symbol, timeMs }, call, services);
+        return { id: rule.id, event: symbol, timestamp: timeMs, ...then };
+      }
       const why = services.rules.why(rule.id, symbol);
       const told = 'the rule does not run: resume it first';
       if (why === undefined) throw new Failure('Conflict', told);
-      return Promise.resolve({ id: rule.id, event: symbol, ...why });
+      return { id: rule.id, event: symbol, ...why };
     });
   },
 };
+
+/** @throws Failure InvalidParameter for what is no time, or comes yet. */
+function pastOf(text: string | undefined, nowMs: number): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = /^\d{12,14}$/.test(text) ? Number(text) : parseInstant(text);
+  if (ms === undefined) {
+    return refuse('at', 'must be a time, YYYY-MM-DDTHH:MM:SSZ, or epoch milliseconds');
+  }
+  return ms > nowMs ? refuse('at', 'must not be in the future') : ms;
+}
