@@ -3,6 +3,7 @@
 import { crashRounds } from './crash/rounds/killRounds.ts';
 import { lifeRounds } from './crash/rounds/lifeRounds.ts';
 import { pushRounds } from './crash/rounds/pushRounds.ts';
+import { ruleRounds } from './crash/rounds/ruleRounds.ts';
 import { powerLossPrefixes } from './crash/rounds/powerLoss.ts';
 import { fuzzFiles } from './fuzz/http/files.ts';
 import { longLine } from './fuzz/http/longLine.ts';
@@ -72,6 +73,7 @@ const MOMENT_STEPS = 40;
 export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'kill', fullCount: 200, partCount: 8, run: crashRounds },
   { name: 'kill-pushes', fullCount: 200, partCount: 20, run: pushRounds },
+  { name: 'kill-rules', fullCount: 100, partCount: 10, run: ruleKillsPart },
   { name: 'kill-life', fullCount: 200, partCount: 22, run: lifeRounds },
   { name: 'power-loss', fullCount: 1_000, partCount: 25, run: powerLossPrefixes },
   { name: 'metering', fullCount: 1_000_000, partCount: 100_000, run: meterPart },
@@ -177,6 +179,10 @@ async function downloadsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
 
 function rulesPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   return Promise.resolve({ failures: [], notes: [rulesLaw(count, seed)] });
+}
+
+async function ruleKillsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  return { failures: [], notes: [await ruleRounds(count, seed)] };
 }
 
 async function backtestPart({ count, seed }: SoakOrder): Promise<SoakReport> {

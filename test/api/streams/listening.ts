@@ -76,8 +76,11 @@ const STEP_MS = 5;
 const UNTIL_MS = 10_000;
 
 /** @throws when it does not come true in time. */
-export async function until(isTrue: () => boolean, mostMs = UNTIL_MS): Promise<void> {
-  for (let waited = 0; !isTrue(); waited += STEP_MS) {
+export async function until(
+  isTrue: () => boolean | Promise<boolean>,
+  mostMs = UNTIL_MS,
+): Promise<void> {
+  for (let waited = 0; !(await isTrue()); waited += STEP_MS) {
     if (waited > mostMs) throw new Error(`not true after ${mostMs} ms: ${isTrue.toString()}`);
     await new Promise((resolve) => setTimeout(resolve, STEP_MS));
   }
