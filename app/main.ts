@@ -8,6 +8,8 @@ import { ANSWERS_SHARE, closeDoors } from '../api/http/drain.ts';
 import { makeReplays } from '../api/auth/replays.ts';
 import { makeThrottle, type Environment } from '../api/request/throttle.ts';
 import { type Core, type Seams, openCore } from './core.ts';
+import { ASLEEP_WARNING, beginOrWait } from './starting.ts';
+import { isAsleep } from '../store/catalog/asleep.ts';
 import { keepRequestsYoung } from './v8Flags.ts';
 import { makeState, type ServerState } from '../api/http/operations.ts';
 import { ENDPOINTS } from '../api/endpoints/index.ts';
@@ -30,7 +32,11 @@ export async function startTapedeck(settings: Settings, seams: Seams = {}): Prom
   const opened = await openCore(settings, seams);
   const core = {
     ...opened,
-    warnings: [...opened.warnings, ...(fewFiles === undefined ? [] : [fewFiles])],
+    warnings: [
+      ...opened.warnings,
+      ...(fewFiles === undefined ? [] : [fewFiles]),
+      ...(isAsleep(opened.services.folder.root) ? [ASLEEP_WARNING] : []),
+    ],
   };
   const { services } = core;
   if (seams.warm !== false) services.series.pool.warm();
@@ -47,7 +53,9 @@ export async function startTapedeck(settings: Settings, seams: Seams = {}): Prom
     await server.listen({ host: settings.host, port });
     return addressOf(settings, (server.server.address() as AddressInfo).port);
   };
+  let endWait = (): void => undefined;
   const close = async (): Promise<void> => {
+    endWait();
     state.draining = true;
     services.streams.open.close();
     services.streams.hub.close();
@@ -58,15 +66,7 @@ export async function startTapedeck(settings: Settings, seams: Seams = {}): Prom
     const base = (await open('production', settings.port)) ?? '';
     const sandbox = await open('test', settings.sandboxPort);
     const streaming = await open('production', settings.streamPort, true);
-    await services.rules.start();
-    // Only a server does what is due: a command on the folder must not.
-    if (seams.watch !== false) {
-      services.scheduler.start();
-      services.deliveries.start();
-      services.alertDeliveries.start();
-      core.exchange?.start();
-    }
-    await services.exports.resume();
+    endWait = await beginOrWait(core, seams.watch !== false);
     return { ...core, base, sandbox, streaming, close };
   } catch (error) {
     await close();

@@ -1,14 +1,21 @@
 // `tapedeck backup`, `backup verify`, `restore`.
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { BackupTold } from '../../jobs/backup/backup.ts';
 import { restoreBackup, verifyBackup } from '../../jobs/backup/restore.ts';
 import { localDisk } from '../../store/base/disk.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { wake } from '../../store/catalog/asleep.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { withAdmin } from '../reach/adminApi.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
 
 interface JsonOption {
   readonly json?: boolean;
+}
+
+export interface RestoreOptions extends JsonOption {
+  readonly awake?: boolean;
 }
 
 export interface BackupOptions extends JsonOption {
@@ -55,15 +62,28 @@ export async function verify(
 export async function restore(
   from: string,
   folder: string,
-  { json }: JsonOption,
+  { awake = false, json }: RestoreOptions,
   terminal: Terminal,
 ): Promise<void> {
   const say = sayTo(terminal);
   const target = resolve(terminal.folder, folder);
-  const manifest = await restoreBackup(resolve(terminal.folder, from), target, localDisk);
+  const manifest = await restoreBackup(resolve(terminal.folder, from), target, localDisk, awake);
   const { made, snapshot, count: files, bytes, key } = manifest;
   if (json === true) return say(JSON.stringify({ target, made, snapshot, files, bytes, key }));
   say(`snapshot ${snapshot} of ${made} in ${target}: ${files} files, ${megabytes(bytes)}`);
   say(`Serve it with TAPEDECK_DATA=${target}`);
+  if (!awake)
+    say('It is asleep: schedules, webhooks, alerts and exports wait until `tapedeck wake`.');
   if (!key) say(NO_KEY);
+}
+
+export function wakeFolder({ data }: Settings, terminal: Terminal): void {
+  const folder = resolve(terminal.folder, data);
+  if (!existsSync(folder)) throw new Failure('NotFound', `there is no data folder ${folder}`);
+  const slept = wake(folder);
+  sayTo(terminal)(
+    slept
+      ? `${folder} is awake: what is due begins, within seconds where a server runs on it`
+      : `${folder} was not asleep`,
+  );
 }

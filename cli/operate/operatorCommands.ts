@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { Settings } from '../../store/base/settings.ts';
 import { addTokenChanges } from './accountCommands.ts';
-import type { BackupOptions } from './backups.ts';
+import type { BackupOptions, RestoreOptions } from './backups.ts';
 import type { RepairOptions } from './repair.ts';
 import type { RotateOptions } from './rotateKey.ts';
 import type { Terminal } from '../reach/terminal.ts';
@@ -71,11 +71,16 @@ export function addBackups(root: Command, settings: () => Settings, terminal: Te
     );
   root
     .command('restore <backup> <folder>')
-    .description('restore a backup into a data folder, which must be new or empty')
+    .description('restore a backup into a data folder, which must be new or empty; it sleeps')
+    .option('--awake', 'go on with schedules, webhooks, alerts and exports when it is served')
     .option('--json', 'print JSON')
-    .action(async (from: string, folder: string, options: JsonOption) =>
+    .action(async (from: string, folder: string, options: RestoreOptions) =>
       (await import('./backups.ts')).restore(from, folder, options, terminal),
     );
+  root
+    .command('wake')
+    .description('let a restored data folder go on with schedules, webhooks, alerts and exports')
+    .action(async () => (await import('./backups.ts')).wakeFolder(settings(), terminal));
 }
 
 export function addRepair(root: Command, settings: () => Settings, terminal: Terminal): void {

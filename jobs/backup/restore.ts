@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Disk } from '../../store/base/disk.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { holdFile, RESTORING } from '../../store/catalog/folder.ts';
+import { ASLEEP, putAsleep } from '../../store/catalog/asleep.ts';
 import { writeSecretFile } from '../../store/catalog/secretFile.ts';
 import { bytesOf, copyFile, eachOf, makeFolders, toldOf } from './backupFiles.ts';
 import { damageOf, faultOf, LOCK, type Manifest, readManifest } from './backupManifest.ts';
@@ -31,9 +32,15 @@ const NOTHING = 'nothing was restored';
 
 /**
  * Makes a data folder of a backup, in a folder that is new or empty.
+ * @param awake it goes on with schedules and deliveries as soon as it is served
  * @throws Failure, naming the file when the backup is damaged; nothing is left of the data folder.
  */
-export async function restoreBackup(path: string, data: string, disk: Disk): Promise<Manifest> {
+export async function restoreBackup(
+  path: string,
+  data: string,
+  disk: Disk,
+  awake = false,
+): Promise<Manifest> {
   const folder = resolve(path);
   return held(folder, NOTHING, async (manifest) => {
     const target = await apart(data, folder);
@@ -41,7 +48,7 @@ export async function restoreBackup(path: string, data: string, disk: Disk): Pro
     const faults = await faultsOf(folder, manifest, 'length');
     try {
       if (faults.length > 0) throw refused(folder, faults);
-      await copyOut(folder, manifest, target, disk);
+      await copyOut(folder, manifest, target, disk, awake);
       return manifest;
     } catch (error) {
       await removeParts(target, await readdir(target));
@@ -117,6 +124,7 @@ const PARTS = new Set([
   'key',
   'admin-token',
   'catalog.db',
+  ASLEEP,
 ]);
 
 async function removeParts(target: string, names: readonly string[]): Promise<void> {
@@ -138,6 +146,7 @@ async function emptyFolder(target: string): Promise<boolean> {
 }
 
 /** Told by the program that serves the folder without the key. */
+const RESTORED = 'restored from a backup: nothing is done by itself until `tapedeck wake`';
 const NO_KEY = 'restored from a backup without its key: set TAPEDECK_ENCRYPTION_KEY';
 
 async function copyOut(
@@ -145,6 +154,7 @@ async function copyOut(
   { files, state, key }: Manifest,
   target: string,
   disk: Disk,
+  awake: boolean,
 ): Promise<void> {
   const place = join(target, RESTORING);
   await mkdir(place, { mode: 0o700 });
@@ -158,6 +168,7 @@ async function copyOut(
   });
   // A new key would be made otherwise, and no token of the backup would open.
   if (!key) writeSecretFile(join(place, 'key'), NO_KEY);
+  if (!awake) putAsleep(place, RESTORED);
   await eachOf([...folders], (name) => disk.syncFolder(join(place, name)));
   for (const name of await readdir(place)) {
     await disk.rename(join(place, name), join(target, name));

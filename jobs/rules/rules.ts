@@ -60,9 +60,14 @@ export class Rules {
     this.#alerting = new Alerting(parts);
   }
 
+  /** Knows all rules, and runs none. */
+  async load(): Promise<void> {
+    for (const rule of await allRules(this.#parts.database)) this.#rules.set(rule.id, rule);
+  }
+
+  /** Runs those that were loaded. */
   async start(): Promise<void> {
-    for (const rule of await allRules(this.#parts.database)) {
-      this.#rules.set(rule.id, rule);
+    for (const rule of [...this.#rules.values()]) {
       if (!rule.isActive) continue;
       await this.#run(rule).catch((error: unknown) => this.#unable(rule, error));
     }

@@ -259,9 +259,15 @@ test('a backup beside a server or not, verified, restored, served', async () => 
   const restored = join(folder, 'restored');
   const told = await run(['restore', target, restored], env);
   assert.match(told.stdout, /^snapshot 4 of \S+ in \S+: 4 files, [^]*Serve it with TAPEDECK_DATA=/);
+  assert.match(told.stdout, /\nIt is asleep: .* until `tapedeck wake`\.\n/);
   const over = await run(['restore', target, join(folder, 'backed')], env);
   assert.deepEqual([over.code, /is not empty/.test(over.stderr)], [1, true]);
-  const second = serve(settings('restored', { TAPEDECK_DEMO: 'off' }));
+  const copy = settings('restored', { TAPEDECK_DEMO: 'off' });
+  assert.match((await run(['wake'], copy)).stdout, /restored is awake: what is due begins/);
+  assert.match((await run(['wake'], copy)).stdout, /restored was not asleep\n$/);
+  const nowhere = await run(['wake'], settings('nowhere'));
+  assert.deepEqual([nowhere.code, /there is no data folder/.test(nowhere.stderr)], [1, true]);
+  const second = serve(copy);
   const there = (await second.until(/listens on (\S+)/))[1] ?? '';
   assert.equal(await (await fetch(`${there}/v1/data/W/P?token=${token}`)).text(), answer);
   second.child.kill('SIGTERM');
