@@ -134,7 +134,7 @@ async function openParts(
   const opened = { settings, ...storing, lake, lakeClock, pending, cursors, ...kept, accounts };
   const publishing = await openPublications(storing, lake);
   const made = { ...publishing, ledger, queries, scrub, days, secrets, failedTime };
-  const running = { files, pools, startsMax, told };
+  const running = { files, log, pools, startsMax, told };
   await coreOnce(lake, accounts, clock());
   const services = await servicesOf({ ...opened, ...made }, running);
   await services.runner.resume(await readdir(folder.spool));

@@ -1,4 +1,5 @@
 // What the doors use, made of what a data folder has: engines first, then what reads with them, then jobs.
+import type { Logger } from 'pino';
 import type { Services, Streaming } from '../api/request/endpoint.ts';
 import { RecordWatches } from '../api/sse/recordWatches.ts';
 import { OpenStreams } from '../api/sse/openStreams.ts';
@@ -35,7 +36,7 @@ type Engines = Pick<Services, 'market' | 'series' | 'sql'>;
 
 export async function servicesOf(
   parts: Opened,
-  { files, pools, startsMax, told }: Running,
+  { files, log, pools, startsMax, told }: Running,
 ): Promise<Services> {
   const { at, clock, database, days, folder, lake, settings } = parts;
   const deadlineMs = settings.jobTimeoutMs;
@@ -52,7 +53,7 @@ export async function servicesOf(
   const reading = { ...parts, ...engines };
   const firstAccountId = parts.accounts.list()[0]?.accountId;
   const pull = makePull({ ...settings, dataset: datasetPull(reading), firstAccountId });
-  const work = await workOf({ ...parts, startsMax }, ingestion, pull, told);
+  const work = await workOf({ ...parts, startsMax, log }, ingestion, pull, told);
   const journal = { ...shared, database, days, monthsKept: settings.journalMonths };
   const exports = openExports(reading, pools.ingest, told('export'));
   const token = adminToken(settings.adminToken, folder.adminToken);
@@ -69,6 +70,7 @@ interface Running {
   readonly files: Files;
   readonly pools: Pools;
   readonly startsMax: number;
+  readonly log: Logger;
   readonly told: Told;
 }
 

@@ -1,4 +1,5 @@
 // Jobs, when they run, and who is told of their ends.
+import type { Logger } from 'pino';
 import type { Services } from '../api/request/endpoint.ts';
 import type { IngestServices } from '../pipeline/conform/load.ts';
 import type { Pull } from '../pipeline/sources/base/source.ts';
@@ -30,7 +31,7 @@ type Parts = Pick<
   | 'secrets'
   | 'settings'
   | 'storage'
-> & { readonly startsMax: number };
+> & { readonly startsMax: number; readonly log: Logger };
 
 /** A job's end is told to its schedule and to webhooks, in its own transaction. */
 export async function workOf(
@@ -85,6 +86,11 @@ export async function workOf(
     random: randomShare,
     submit: (order, alongside) => runner.submit(order, alongside),
     onFault: told('schedule'),
+    onFailed: ({ body, dataset, workspace }, { jobId, reason, transient }) =>
+      parts.log.warn(
+        { workspace, dataset, schedule: body.name, jobId, reason, transient },
+        'a scheduled run failed',
+      ),
   });
   return { ingestion, fetching, runner, scheduler, deliveries };
 }

@@ -10,6 +10,7 @@ import {
   addBackups,
   addKeyRotation,
   addRepair,
+  addStatus,
   addServe,
   addTokens,
   addWorkspaces,
@@ -56,6 +57,7 @@ export function program(settings: () => Settings, terminal: Terminal): Command {
   addBooks(root, settings, terminal);
   addBackups(root, settings, terminal);
   addRepair(root, settings, terminal);
+  addStatus(root, settings, terminal);
   addKeyRotation(root, settings, terminal);
   return root;
 }

@@ -13,6 +13,7 @@ type MetricsServices = Pick<
   | 'ledger'
   | 'proofs'
   | 'runner'
+  | 'scheduler'
   | 'series'
   | 'sql'
   | 'streams'
@@ -20,8 +21,8 @@ type MetricsServices = Pick<
 
 export interface Metrics {
   readonly observe: Observe;
-  /** The exposition text. */
-  text(): Promise<string>;
+  /** The exposition text; what names datasets of accounts only for the operator. */
+  text(isOperator: boolean): Promise<string>;
   readonly contentType: string;
 }
 
@@ -32,9 +33,15 @@ export function makeMetrics(services: MetricsServices): Metrics {
   const times = makeRequestTimes();
   addGauges(services, registers);
   addStreamGauges(services.streams, registers);
+  const named = new Registry();
+  addScheduleGauges(services.scheduler, [named]);
+  addFailing(services.scheduler, registers);
   return {
     observe: times.observe,
-    text: async () => `${await registry.metrics()}\n${times.text()}`,
+    text: async (isOperator) => {
+      const names = isOperator ? `${await named.metrics()}\n` : '';
+      return `${await registry.metrics()}\n${names}${times.text()}`;
+    },
     contentType: registry.contentType,
   };
 }
@@ -138,4 +145,49 @@ function addGauges(
   gauge('lake_snapshot', 'Newest snapshot.', () => lake.snapshot);
   const ahead = (): number => lakeClock.aheadMs;
   gauge('lake_clock_ahead_ms', 'Time of commits ahead of the clock, which went back.', ahead);
+}
+
+function addFailing(scheduler: Services['scheduler'], registers: Registry[]): void {
+  const gauge = gauging(registers);
+  gauge('schedules_failing', 'Schedules whose last run failed.', () => {
+    const failing = scheduler.all().filter(({ id }) => scheduler.health(id).failedInARow > 0);
+    return failing.length;
+  });
+}
+
+/** Schedules that are told, the failing ones among the first: of more a scrape would be too long. */
+const SCHEDULES_MAX = 1_000;
+
+const LABELS = ['workspace', 'dataset', 'schedule'] as const;
+
+function addScheduleGauges(scheduler: Services['scheduler'], registers: Registry[]): void {
+  const gauge = (name: string, help: string, more: readonly string[] = []) =>
+    new Gauge({
+      ...{ name: `tapedeck_schedule_${name}`, help, registers },
+      labelNames: [...LABELS, ...more],
+    });
+  // The first one: what it sets is read behind it.
+  new Gauge({
+    name: 'tapedeck_schedules',
+    help: 'Schedules of all workspaces.',
+    registers,
+    collect() {
+      for (const one of [runs, failing, success]) one.reset();
+      const all = scheduler.all().map((one) => ({ one, health: scheduler.health(one.id) }));
+      this.set(all.length);
+      all.sort((one, other) => other.health.failedInARow - one.health.failedInARow);
+      for (const { health, one } of all.slice(0, SCHEDULES_MAX)) {
+        const { body, dataset, workspace } = one;
+        const labels = { workspace, dataset, schedule: body.name };
+        for (const [status, count] of Object.entries(health.ended)) {
+          runs.set({ ...labels, status }, count);
+        }
+        failing.set(labels, health.failedInARow);
+        if (health.lastSuccessMs !== null) success.set(labels, health.lastSuccessMs / 1_000);
+      }
+    },
+  });
+  const runs = gauge('runs', 'Runs since the start, by how they ended.', ['status']);
+  const failing = gauge('failed_in_a_row', 'Runs that failed since one went well.');
+  const success = gauge('last_success_seconds', 'When a run went well last, epoch seconds.');
 }

@@ -5,6 +5,8 @@ import { sql } from 'kysely';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { monotonicMs } from '../../store/base/clock.ts';
 import { reasonOf } from '../../store/base/failure.ts';
+import { sameSecret } from '../../store/catalog/adminToken.ts';
+import { tokenOf } from './token.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import type { Services } from '../request/endpoint.ts';
 import { type HeldAnswers, makeHeldAnswers } from './heldAnswers.ts';
@@ -14,6 +16,7 @@ import { type Pace, READING } from '../request/pace.ts';
 
 type OperationsServices = Pick<
   Services,
+  | 'adminToken'
   | 'clock'
   | 'database'
   | 'fileCheck'
@@ -24,6 +27,7 @@ type OperationsServices = Pick<
   | 'ledger'
   | 'proofs'
   | 'runner'
+  | 'scheduler'
   | 'series'
   | 'settings'
   | 'sql'
@@ -69,9 +73,12 @@ export function addOperations(
       .type('text/plain')
       .send(text);
   });
-  server.get('/metrics', { onResponse }, async (_request, reply) =>
-    reply.header('content-type', state.metrics.contentType).send(await state.metrics.text()),
-  );
+  server.get('/metrics', { onResponse }, async ({ headers, query }, reply) => {
+    const token = tokenOf(query as Record<string, unknown>, headers, undefined);
+    const isOperator = token !== undefined && sameSecret(token, services.adminToken);
+    const text = await state.metrics.text(isOperator);
+    return reply.header('content-type', state.metrics.contentType).send(text);
+  });
 }
 
 /** Damage of some files is no reason to take the server away: all the others are served. */

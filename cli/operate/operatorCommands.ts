@@ -83,6 +83,16 @@ export function addBackups(root: Command, settings: () => Settings, terminal: Te
     .action(async () => (await import('./backups.ts')).wakeFolder(settings(), terminal));
 }
 
+export function addStatus(root: Command, settings: () => Settings, terminal: Terminal): void {
+  root
+    .command('status')
+    .description('show what is wrong and what to do about it; exits with 1 if something is')
+    .option('--json', 'print JSON')
+    .action(async (options: JsonOption) =>
+      (await import('./status.ts')).showStatus(options, settings(), terminal),
+    );
+}
+
 export function addRepair(root: Command, settings: () => Settings, terminal: Terminal): void {
   root
     .command('verify')

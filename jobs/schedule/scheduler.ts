@@ -18,6 +18,7 @@ import {
 import { nextTime } from './cron.ts';
 import { decideDues } from './dues.ts';
 import type { JobEnd } from '../run/jobLife.ts';
+import { type ScheduleHealth, ScheduleHealths } from './health.ts';
 import { type FetchOrder, type JobOrder, type ScheduledRun, fetchOrder } from '../run/order.ts';
 
 interface SchedulerParts {
@@ -30,6 +31,8 @@ interface SchedulerParts {
     alongside: (transaction: Database, jobId: string) => Promise<void>,
   ) => Promise<string>;
   readonly onFault: (reason: unknown) => void;
+  /** A run failed, for good or for now. */
+  readonly onFailed: (schedule: Schedule, end: JobEnd) => void;
 }
 
 /** It looks at least so often: the clock may be set. */
@@ -50,18 +53,22 @@ export class Scheduler {
   readonly #running = new Set<string>();
   /** What `atEnd` decided, by job, until its transaction is through. */
   readonly #retries = new Map<string, Schedule['retry']>();
+  /** How jobs ended whose transaction is not through. */
+  readonly #ends = new Map<string, JobEnd>();
+  readonly #healths: ScheduleHealths;
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<number> | undefined;
   #watching = false;
   #runs = 0;
 
-  private constructor(parts: SchedulerParts) {
+  private constructor(parts: SchedulerParts, healths: ScheduleHealths) {
     this.#parts = parts;
+    this.#healths = healths;
   }
 
   /** Before the runner takes up what was left: its jobs are known by then. */
   static async open(parts: SchedulerParts): Promise<Scheduler> {
-    const scheduler = new Scheduler(parts);
+    const scheduler = new Scheduler(parts, await ScheduleHealths.open(parts.database));
     for (const schedule of await allSchedules(parts.database)) {
       scheduler.#schedules.set(schedule.id, schedule);
     }
@@ -93,6 +100,15 @@ export class Scheduler {
     return schedule?.workspace === workspace ? schedule : undefined;
   }
 
+  /** Of all workspaces. */
+  all(): readonly Schedule[] {
+    return [...this.#schedules.values()];
+  }
+
+  health(id: string): ScheduleHealth {
+    return this.#healths.of(id);
+  }
+
   isRunning(id: string): boolean {
     return this.#running.has(id);
   }
@@ -117,6 +133,7 @@ export class Scheduler {
   async remove(id: string): Promise<void> {
     await removeSchedule(this.#parts.database, id);
     this.#schedules.delete(id);
+    this.#healths.gone(id);
   }
 
   /**
@@ -155,6 +172,7 @@ export class Scheduler {
       : null;
     await saveSchedule(transaction, { ...schedule, retry });
     this.#retries.set(end.jobId, retry);
+    this.#ends.set(end.jobId, end);
   }
 
   /** When the catalog says that the job has ended. */
@@ -164,7 +182,13 @@ export class Scheduler {
     const schedule = this.#schedules.get(run.scheduleId);
     const retry = this.#retries.get(jobId) ?? null;
     this.#retries.delete(jobId);
-    if (schedule !== undefined) this.#schedules.set(schedule.id, { ...schedule, retry });
+    const end = this.#ends.get(jobId);
+    this.#ends.delete(jobId);
+    if (schedule !== undefined) {
+      this.#schedules.set(schedule.id, { ...schedule, retry });
+      if (end !== undefined) this.#healths.ended(schedule.id, end);
+      if (end?.status === 'ERROR') this.#parts.onFailed(schedule, end);
+    }
     this.#running.delete(run.scheduleId);
     this.#runs += 1;
     if (this.#runs % TRIM_EVERY === 0) await trimRuns(this.#parts.database, run.scheduleId);

@@ -105,6 +105,8 @@ export const UNSAID = {
 } as const satisfies Partial<Dataset>;
 
 export interface Directory {
+  /** Of all accounts. */
+  allWorkspaces(): readonly Workspace[];
   workspaces(accountId: string): readonly Workspace[];
   /** By name, in any case. */
   workspace(name: string): Workspace | undefined;
@@ -162,6 +164,7 @@ function catalogueOf(workspaces: readonly Workspace[], datasets: readonly Datase
     byPath.set(workspace, inWorkspace.set(item.dataset.toUpperCase(), item));
   }
   return {
+    allWorkspaces: () => workspaces,
     workspaces: (accountId) => workspaces.filter((item) => item.accountId === accountId),
     workspace: (name) => byName.get(name.toUpperCase()),
     datasets: (workspace) => datasets.filter((item) => item.workspace === workspace),

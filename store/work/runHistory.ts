@@ -149,3 +149,54 @@ export async function renoteRun(database: Database, runId: string, note: string)
 export async function removeRun(database: Database, runId: string): Promise<void> {
   await database.deleteFrom('ingestion_run').where('run_id', '=', runId).execute();
 }
+
+/** How the runs of a schedule ended last. */
+interface LastRuns {
+  readonly scheduleId: string;
+  readonly succeededMs: number | null;
+  readonly failedMs: number | null;
+  /** Whether the last one failed, and why. */
+  readonly isFailed: boolean;
+  readonly error: string | null;
+}
+
+/** Of every schedule that has runs with a job that is known. */
+export async function lastRuns(database: Database): Promise<readonly LastRuns[]> {
+  const rows = await database
+    .selectFrom('ingestion_run as r')
+    .innerJoin('job as j', 'j.job_id', 'r.job_id')
+    .where('j.status', 'in', ['INGESTED', 'ERROR'])
+    .groupBy(['r.schedule_id', 'j.status'])
+    .select((select) => [
+      'r.schedule_id as scheduleId',
+      'j.status as status',
+      select.fn.max<number>('r.made_ms').as('madeMs'),
+    ])
+    .execute();
+  const ids = [...new Set(rows.map(({ scheduleId }) => scheduleId))];
+  const times = new Map(rows.map((row) => [`${row.status} ${row.scheduleId}`, row.madeMs]));
+  const at = (id: string, status: string): number | null => times.get(`${status} ${id}`) ?? null;
+  const told: LastRuns[] = [];
+  for (const scheduleId of ids) {
+    const [succeededMs, failedMs] = [at(scheduleId, 'INGESTED'), at(scheduleId, 'ERROR')];
+    const isFailed = failedMs !== null && failedMs > (succeededMs ?? 0);
+    const error = isFailed ? await errorOf(database, scheduleId, failedMs) : null;
+    told.push({ scheduleId, succeededMs, failedMs, isFailed, error });
+  }
+  return told;
+}
+
+async function errorOf(
+  database: Database,
+  scheduleId: string,
+  madeMs: number,
+): Promise<string | null> {
+  const row = await database
+    .selectFrom('ingestion_run as r')
+    .innerJoin('job as j', 'j.job_id', 'r.job_id')
+    .select('j.error')
+    .where('r.schedule_id', '=', scheduleId)
+    .where('r.made_ms', '=', madeMs)
+    .executeTakeFirst();
+  return row?.error ?? null;
+}

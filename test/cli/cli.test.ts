@@ -244,6 +244,10 @@ test('a backup beside a server or not, verified, restored, served', async () => 
   const env = settings('backed', { TAPEDECK_DEMO: 'off' });
   assert.equal((await run(['workspace', 'create', 'W'], env)).code, 0);
   assert.equal((await run(['ingest', csv, '--dataset', 'P'], env)).code, 0);
+  const early = await run(['status'], env);
+  assert.match(early.stdout, /^NOTE: no backup was made\n {2}`tapedeck backup <folder>`/);
+  assert.match(early.stdout, /\nstorage of W: 0\.0 MB, and /);
+  assert.equal(early.code, 0);
   const target = join(folder, 'backup');
   const server = serve(env);
   const base = (await server.until(/listens on (\S+)/))[1] ?? '';
@@ -254,6 +258,8 @@ test('a backup beside a server or not, verified, restored, served', async () => 
   const answer = await (await fetch(`${base}/v1/data/W/P?token=${token}`)).text();
   server.child.kill('SIGTERM');
   await server.ended;
+  const well = await run(['status'], env);
+  assert.match(well.stdout, /^All is well\.\n[^]*\nbackup: 20\S+ in \S+backup\n/);
   const again = JSON.parse((await run(['backup', target, '--json'], env)).stdout) as object;
   assert.deepEqual(Object.keys(again).slice(0, 3), ['target', 'snapshot', 'files']);
   const restored = join(folder, 'restored');

@@ -3,7 +3,11 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'vitest';
+import type { Standing } from '../../jobs/upkeep/standing.ts';
 import { startServer, type TestServer } from '../server.ts';
 
 const SETTINGS = { TAPEDECK_ALLOW_PRIVATE_ADDRESSES: 'on' };
@@ -150,4 +154,68 @@ test('a clock that is set back runs nothing twice', async () => {
   }
   const runs = await history(server, id);
   assert.deepEqual(runs.map(({ due }) => Number(due)).toSorted(), [START_MS, START_MS + 3_600_000]);
+});
+
+const statusOf = async ({ base, tapedeck }: TestServer): Promise<Standing> => {
+  const headers = { authorization: `Bearer ${tapedeck.services.adminToken}` };
+  const answer = await fetch(`${base}/v1/admin/status`, { headers });
+  return (await answer.json()) as Standing;
+};
+
+const metricOf = async (server: TestServer, name: string): Promise<string | undefined> => {
+  const { base, tapedeck } = server;
+  const open = await (await fetch(`${base}/metrics`)).text();
+  assert.match(open, /^tapedeck_schedules_failing [01]$/m);
+  assert.ok(!open.includes('PRICES'), 'names are for the operator');
+  const headers = { authorization: `Bearer ${tapedeck.services.adminToken}` };
+  const text = await (await fetch(`${base}/metrics`, { headers })).text();
+  const place = '\\{workspace="WS",dataset="PRICES",schedule="[^"]*"\\}';
+  return new RegExp(`^tapedeck_schedule_${name}${place} (\\S+)$`, 'm').exec(text)?.[1];
+};
+
+test('a schedule that fails is in metrics and status, with its reason, until a run goes well', async () => {
+  await using source = await openSource([404, 404, 404]);
+  const folder = await mkdtemp(join(tmpdir(), 'tapedeck-failing-'));
+  let now = START_MS;
+  const seams = { watch: false, clock: () => now };
+  const run = async (server: TestServer): Promise<void> => {
+    now += 3_600_000;
+    assert.equal(await server.tapedeck.services.scheduler.look(), 1);
+    await idle(server);
+  };
+  try {
+    {
+      await using server = await startServer({ folder, settings: SETTINGS, seams });
+      await scheduled(server, source.url, { attempts: 1 });
+      await run(server);
+      await run(server);
+      assert.equal(await metricOf(server, 'failed_in_a_row'), '2');
+      assert.equal(await metricOf(server, 'last_success_seconds'), undefined);
+      const { problems, schedules } = await statusOf(server);
+      const [first] = problems;
+      assert.equal(first?.level, 'fault');
+      assert.match(first?.what ?? '', /of WS\.PRICES failed 2 times in a row: .*404/);
+      assert.match(first?.advice ?? '', /tapedeck schedule run/);
+      assert.equal(schedules[0]?.failedInARow, 2);
+      assert.ok(problems.some(({ what }) => what === 'no backup was made'));
+    }
+    {
+      await using server = await startServer({ folder, settings: SETTINGS, seams });
+      const { schedules } = await statusOf(server);
+      assert.equal(schedules[0]?.failedInARow, 1, 'a start knows that it failed');
+      assert.match(schedules[0]?.reason ?? '', /404/);
+      await run(server);
+      assert.equal(await metricOf(server, 'failed_in_a_row'), '2');
+      await run(server);
+      assert.equal(await metricOf(server, 'failed_in_a_row'), '0');
+      assert.equal(await metricOf(server, 'last_success_seconds'), String(now / 1_000));
+      const { problems } = await statusOf(server);
+      assert.ok(
+        !problems.some(({ what }) => what.startsWith('schedule')),
+        JSON.stringify(problems),
+      );
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 });

@@ -2,7 +2,9 @@
 // the admin token reaches it; the command line goes through it too.
 import { type Static, Type } from 'typebox';
 import { makeBackup } from '../../../jobs/backup/backup.ts';
+import { saveLastBackup } from '../../../jobs/backup/lastBackup.ts';
 import { healFiles } from '../../../jobs/upkeep/heal.ts';
+import { standingOf } from '../../../jobs/upkeep/standing.ts';
 import { verifyLedger } from '../../../jobs/upkeep/verifyLedger.ts';
 import type { Account, AccountSettings } from '../../../store/accounts/accountRows.ts';
 import { readAudit } from '../../../store/accounts/audit.ts';
@@ -270,6 +272,18 @@ export const backUp: Endpoint = {
     const { target, withoutKey = false, copy = false } = call.json as Static<typeof BACKUP>;
     const { actor } = call;
     const signal = call.departure();
-    return shown(await makeBackup({ target, withoutKey, copy, actor, signal }, services));
+    const made = await makeBackup({ target, withoutKey, copy, actor, signal }, services);
+    const { clock, database } = services;
+    await saveLastBackup(database, { made: clock(), target: made.target });
+    return shown(made);
   },
+};
+
+export const getStanding: Endpoint = {
+  ...ROW,
+  id: 'getStanding',
+  method: 'GET',
+  path: '/admin/status',
+  summary: 'What is wrong and what to do about it; schedules, jobs, storage, ledger, backups.',
+  handle: async (_call, services) => shown(await standingOf(services)),
 };

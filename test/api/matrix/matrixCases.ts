@@ -456,6 +456,7 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   disableToken: OF_ACCOUNT,
   getAttribution: { reach: 'lists' },
   listAccounts: OF_OPERATOR,
+  getStanding: OF_OPERATOR,
   createAccount: { ...OF_OPERATOR, body: json(({ newId }) => ({ name: newId, tier: 'free' })) },
   getAccount: OF_OPERATOR,
   changeAccount: { ...OF_OPERATOR, body: json(({ newId }) => ({ name: newId })) },

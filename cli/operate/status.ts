@@ -1,0 +1,46 @@
+// `tapedeck status`: one screen, what is wrong first.
+import type { Standing } from '../../jobs/upkeep/standing.ts';
+import { isoTime } from '../../store/base/clock.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import { harmless } from '../print/terminalText.ts';
+import { withAdmin } from '../reach/adminApi.ts';
+import { sayTo, type Terminal } from '../reach/terminal.ts';
+
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+const timeOf = (ms: number | null): string => (ms === null ? 'never' : isoTime(ms));
+
+export const showStatus = (
+  { json }: { readonly json?: boolean },
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> =>
+  withAdmin(settings, async (ask) => {
+    const say = sayTo(terminal);
+    const standing = (await ask('GET', '/status')) as Standing;
+    if (standing.problems.some(({ level }) => level === 'fault')) terminal.endWith(1);
+    if (json === true) return say(JSON.stringify(standing));
+    for (const line of linesOf(standing)) say(harmless(line));
+  });
+
+function* linesOf(standing: Standing): Generator<string> {
+  const { backup, disk, jobs, ledger, problems, schedules, storage, time, version } = standing;
+  if (problems.length === 0) yield 'All is well.';
+  for (const { advice, level, what } of problems) {
+    yield `${level === 'fault' ? 'WRONG' : 'NOTE'}: ${what}`;
+    yield `  ${advice}`;
+  }
+  yield '';
+  yield `version ${version}, ${isoTime(time)}`;
+  yield `jobs: ${jobs.running} running, ${jobs.waiting} waiting; charges that wait: ${ledger.waiting}`;
+  yield `disk: ${megabytes(disk.free)} of ${megabytes(disk.size)} free`;
+  yield `backup: ${backup === null ? 'never' : `${timeOf(backup.made)} in ${backup.target}`}`;
+  for (const { history, live, workspace } of storage) {
+    yield `storage of ${workspace}: ${megabytes(live)}, and ${megabytes(history)} of older versions`;
+  }
+  for (const one of schedules) {
+    const { dataset, failedInARow, lastSuccess, next, schedule, state, workspace } = one;
+    const failing = failedInARow === 0 ? '' : `, failed ${failedInARow} in a row`;
+    const when = `well last ${timeOf(lastSuccess)}, next ${timeOf(next)}${failing}`;
+    yield `schedule ${schedule} of ${workspace}.${dataset}: ${state}, ${when}`;
+  }
+}

@@ -1,0 +1,60 @@
+// How schedules are doing: whether their last runs went well, since when they do not, and why.
+import { lastRuns } from '../../store/work/runHistory.ts';
+import type { Database } from '../../store/catalog/database.ts';
+import type { JobEnd } from '../run/jobLife.ts';
+
+export interface ScheduleHealth {
+  /** Runs that ended since the server started, by how they ended. */
+  readonly ended: Readonly<Record<JobEnd['status'], number>>;
+  readonly lastSuccessMs: number | null;
+  readonly lastFailureMs: number | null;
+  /** Of the last failure; null when the last run went well. */
+  readonly reason: string | null;
+  /** Runs that failed since the last one that went well; those before the start count as one. */
+  readonly failedInARow: number;
+}
+
+const UNTRIED: ScheduleHealth = {
+  ended: { INGESTED: 0, ERROR: 0, CANCELLED: 0 },
+  ...{ lastSuccessMs: null, lastFailureMs: null, reason: null, failedInARow: 0 },
+};
+
+export class ScheduleHealths {
+  readonly #healths = new Map<string, ScheduleHealth>();
+
+  /** As the runs that are kept left it. */
+  static async open(database: Database): Promise<ScheduleHealths> {
+    const healths = new ScheduleHealths();
+    for (const { error, failedMs, isFailed, scheduleId, succeededMs } of await lastRuns(database)) {
+      healths.#healths.set(scheduleId, {
+        ...UNTRIED,
+        lastSuccessMs: succeededMs,
+        lastFailureMs: failedMs,
+        reason: isFailed ? error : null,
+        failedInARow: isFailed ? 1 : 0,
+      });
+    }
+    return healths;
+  }
+
+  of(scheduleId: string): ScheduleHealth {
+    return this.#healths.get(scheduleId) ?? UNTRIED;
+  }
+
+  ended(scheduleId: string, { reason, status, timeMs }: JobEnd): void {
+    const before = this.of(scheduleId);
+    const ended = { ...before.ended, [status]: before.ended[status] + 1 };
+    this.#healths.set(scheduleId, { ...before, ended, ...outcomeOf() });
+    function outcomeOf(): Partial<ScheduleHealth> {
+      if (status === 'INGESTED') return { lastSuccessMs: timeMs, reason: null, failedInARow: 0 };
+      // Who cancels a run knows why it did not end.
+      if (status === 'CANCELLED') return {};
+      const told = reason ?? 'it failed';
+      return { lastFailureMs: timeMs, reason: told, failedInARow: before.failedInARow + 1 };
+    }
+  }
+
+  gone(scheduleId: string): void {
+    this.#healths.delete(scheduleId);
+  }
+}

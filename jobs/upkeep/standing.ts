@@ -1,0 +1,154 @@
+// What an operator looks at first: whether all is well, and if not, what is wrong and what to do.
+import { statfs } from 'node:fs/promises';
+import type { Clock } from '../../store/base/clock.ts';
+import { VERSION } from '../../store/base/version.ts';
+import { isAsleep } from '../../store/catalog/asleep.ts';
+import type { Database } from '../../store/catalog/database.ts';
+import type { Folder } from '../../store/catalog/folder.ts';
+import type { FileProofs } from '../../store/files/fileProofs.ts';
+import type { Lake } from '../../store/lake/lake.ts';
+import type { Storage } from '../../store/lake/storage.ts';
+import type { Ledger } from '../../store/ledger/ledger.ts';
+import type { DamagedPublications } from '../../store/publications/damagedPublications.ts';
+import type { Runner } from '../run/runner.ts';
+import type { Scheduler } from '../schedule/scheduler.ts';
+import { lastBackup } from '../backup/lastBackup.ts';
+
+interface StandingParts {
+  readonly clock: Clock;
+  readonly damagedPublications: DamagedPublications;
+  readonly database: Database;
+  readonly folder: Folder;
+  readonly lake: Lake;
+  readonly ledger: Ledger;
+  readonly proofs: FileProofs;
+  readonly runner: Runner;
+  readonly scheduler: Scheduler;
+  readonly storage: Storage;
+}
+
+interface Problem {
+  /** A fault needs someone now; a notice can wait. */
+  readonly level: 'fault' | 'notice';
+  readonly what: string;
+  readonly advice: string;
+}
+
+interface ScheduleStanding {
+  readonly workspace: string;
+  readonly dataset: string;
+  readonly schedule: string;
+  readonly state: string;
+  readonly next: number | null;
+  readonly lastSuccess: number | null;
+  readonly lastFailure: number | null;
+  readonly failedInARow: number;
+  readonly reason: string | null;
+}
+
+export interface Standing {
+  readonly version: string;
+  readonly time: number;
+  /** Faults first. */
+  readonly problems: readonly Problem[];
+  /** Those that fail first. */
+  readonly schedules: readonly ScheduleStanding[];
+  readonly jobs: { readonly running: number; readonly waiting: number };
+  readonly ledger: { readonly waiting: number };
+  readonly storage: readonly {
+    readonly workspace: string;
+    readonly live: number;
+    readonly history: number;
+  }[];
+  readonly disk: { readonly free: number; readonly size: number };
+  readonly backup: { readonly made: number; readonly target: string } | null;
+}
+
+/** Schedules that are told; the failing ones are among the first. */
+const SCHEDULES_MAX = 1_000;
+/** Workspaces whose storage is told. */
+const WORKSPACES_MAX = 1_000;
+/** Problems of one kind that are told one by one. */
+const TOLD_MAX = 20;
+const DAY_MS = 86_400_000;
+const BACKUP_DAYS = 7;
+/** A disk with less of its bytes free is nearly full. */
+const FREE_SHARE = 0.05;
+/** Charges are written every 50 ms: so many wait where the catalog can't be written. */
+const WAITING_MAX = 10_000;
+
+export async function standingOf(parts: StandingParts): Promise<Standing> {
+  const { clock, database, folder, lake, ledger, runner, storage } = parts;
+  const { bavail, blocks, bsize } = await statfs(folder.root);
+  const workspaces = lake.directory.allWorkspaces().slice(0, WORKSPACES_MAX);
+  const stored = await Promise.all(
+    workspaces.map(async ({ workspace }) => ({ workspace, ...(await storage.of(workspace)) })),
+  );
+  const told = {
+    version: VERSION,
+    time: clock(),
+    schedules: schedulesOf(parts),
+    jobs: runner.load(),
+    ledger: { waiting: ledger.waiting },
+    storage: stored,
+    disk: { free: bavail * bsize, size: blocks * bsize },
+    backup: await lastBackup(database),
+  };
+  const problems = [...problemsOf(told, parts)].sort((one, other) =>
+    one.level === other.level ? 0 : one.level === 'fault' ? -1 : 1,
+  );
+  return { ...told, problems };
+}
+
+function schedulesOf({ scheduler }: StandingParts): readonly ScheduleStanding[] {
+  return scheduler
+    .all()
+    .map(({ body, dataset, id, nextMs, state, workspace }) => {
+      const { failedInARow, lastFailureMs, lastSuccessMs, reason } = scheduler.health(id);
+      return {
+        ...{ workspace, dataset, schedule: body.name, state, next: nextMs },
+        ...{ lastSuccess: lastSuccessMs, lastFailure: lastFailureMs, failedInARow, reason },
+      };
+    })
+    .sort((one, other) => other.failedInARow - one.failedInARow)
+    .slice(0, SCHEDULES_MAX);
+}
+
+function* problemsOf(
+  { backup, disk, ledger, schedules, time }: Omit<Standing, 'problems'>,
+  { damagedPublications, folder, proofs }: StandingParts,
+): Generator<Problem> {
+  const damaged = proofs.damaged + damagedPublications.count();
+  if (damaged > 0) {
+    const advice = 'see `tapedeck verify`, and heal them with `tapedeck repair --from <backup>`';
+    yield { level: 'fault', what: `${damaged} files are damaged`, advice };
+  }
+  for (const one of schedules.slice(0, TOLD_MAX)) {
+    const { dataset, failedInARow, reason, schedule, workspace } = one;
+    if (failedInARow === 0) break;
+    const times = failedInARow === 1 ? 'failed' : `failed ${failedInARow} times in a row`;
+    const what = `schedule ${schedule} of ${workspace}.${dataset} ${times}: ${reason ?? ''}`;
+    yield {
+      level: 'fault',
+      what,
+      advice: 'mend its source; `tapedeck schedule run` tries it again',
+    };
+  }
+  if (disk.free < disk.size * FREE_SHARE) {
+    const what = `the disk has ${disk.free} of ${disk.size} bytes free`;
+    yield { level: 'fault', what, advice: 'make room: at 4 MB nothing is written any more' };
+  }
+  if (ledger.waiting > WAITING_MAX) {
+    const what = `${ledger.waiting} charges wait to be written`;
+    yield { level: 'fault', what, advice: 'see the log: the catalog may not be writable' };
+  }
+  if (isAsleep(folder.root)) {
+    const what = 'the folder was restored and is asleep: schedules, webhooks and exports wait';
+    yield { level: 'notice', what, advice: '`tapedeck wake` lets it go on' };
+  }
+  const age = backup === null ? undefined : Math.floor((time - backup.made) / DAY_MS);
+  if (age === undefined || age > BACKUP_DAYS) {
+    const what = age === undefined ? 'no backup was made' : `the last backup is ${age} days old`;
+    yield { level: 'notice', what, advice: '`tapedeck backup <folder>`, on another disk' };
+  }
+}
