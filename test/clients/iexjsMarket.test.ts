@@ -170,7 +170,84 @@ const ROWS: readonly Row[] = [
   ],
 ];
 
-for (const [method, options, path, shows] of ROWS) {
+/** Series by names of their own: what the invented exchange tells of, and what nobody tells. */
+const SERIES: Readonly<Record<string, string>> = {
+  natgas: 'ENERGY/DHHNGSP',
+  heatoil: 'ENERGY/DHOILNYH',
+  jet: 'ENERGY/DJFUELUSGULF',
+  gasreg: 'ENERGY/GASREGCOVW',
+  indpro: 'ECONOMIC/INDPRO',
+  payroll: 'ECONOMIC/PAYEMS',
+  unemployment: 'ECONOMIC/UNRATE',
+  us15: 'MORTGAGE/MORTGAGE15US',
+  us5: 'MORTGAGE/MORTGAGE5US',
+  cdnj: 'RATES/MMNRNJ',
+  cdj: 'RATES/MMNRJD',
+  thirtyYear: 'TREASURY/DGS30',
+  twentyYear: 'TREASURY/DGS20',
+  sevenYear: 'TREASURY/DGS7',
+  fiveYear: 'TREASURY/DGS5',
+  threeYear: 'TREASURY/DGS3',
+  twoYear: 'TREASURY/DGS2',
+  oneYear: 'TREASURY/DGS1',
+  sixMonth: 'TREASURY/DGS6MO',
+  threeMonth: 'TREASURY/DGS3MO',
+  oneMonth: 'TREASURY/DGS1MO',
+};
+const SERIES_OF_NOBODY: Readonly<Record<string, string>> = {
+  diesel: 'ENERGY/GASDESW',
+  gasmid: 'ENERGY/GASMIDCOVW',
+  gasprm: 'ENERGY/GASPRMCOVW',
+  propane: 'ENERGY/DPROPANEMBTX',
+  housing: 'ECONOMIC/HOUST',
+  vehicles: 'ECONOMIC/TOTALSA',
+  recessionProb: 'ECONOMIC/RECPROUSM156N',
+  initialClaims: 'ECONOMIC/IC4WSA',
+  institutionalMoney: 'ECONOMIC/WRMFSL',
+  retailMoney: 'ECONOMIC/WIMFSL',
+};
+const seriesRows = (series: Readonly<Record<string, string>>, shows: Shows): readonly Row[] =>
+  Object.entries(series).map(([method, id]) => [
+    ...([method, {}, `/time-series/${id}?calendar=false&limit=1`] as const),
+    shows,
+  ]);
+
+/** States of a book, by the end of the method's name. */
+const STATES: Readonly<Record<string, string>> = {
+  Auction: 'auction',
+  OpHaltStatus: 'op-halt-status',
+  OfficialPrice: 'official-price',
+  SecurityEvent: 'security-event',
+  SsrStatus: 'ssr-status',
+  SystemEvent: 'system-event',
+  TradeBreak: 'trade-breaks',
+};
+
+const MORE_ROWS: readonly Row[] = [
+  ...seriesRows(SERIES, ['id', 'key', 'value', 'date', 'updated']),
+  ...seriesRows(SERIES_OF_NOBODY, 'none'),
+  ...Object.entries(STATES).map(
+    ([name, path]): Row => [`iex${name}`, {}, `/deep/${path}?symbols={s}`, 'any'],
+  ),
+  ['financials', { last: 2 }, '/stock/{s}/financials?period=quarter&last=2', ['totalAssets']],
+  ['estimates', {}, '/stock/{s}/estimates?period=quarter&last=1', ['symbol', 'estimates']],
+  ['marketVolume', {}, '/market/', ['mic', 'volume', 'marketPercent']],
+  ['marketYesterday', {}, '/stock/market/previous', ['{s}']],
+  [
+    ...(['collections', { tag: 'sector', collectionName: 'Technology' }] as const),
+    ...(['/stock/market/collection/sector?collectionName=Technology', 'any'] as const),
+  ],
+  ['isinLookup', { isin: 'NONE' }, '/ref-data/isin?isin=NONE', 'none'],
+  ['ricLookup', { ric: 'NONE' }, '/ref-data/ric?ric=NONE', 'none'],
+  ['internationalSymbols', {}, '/ref-data/region/us/symbols', ['symbol', 'exchange', 'name']],
+  ['internationalSymbolsList', {}, '/ref-data/region/us/symbols?filter=symbol', 'texts'],
+  ['otcSymbolsList', {}, '/ref-data/otc/symbols?filter=symbol', 'none'],
+  ['mutualFundSymbolsList', {}, '/ref-data/mutual-funds/symbols?filter=symbol', 'none'],
+  ['fxSymbolsList', {}, '/ref-data/fx/symbols', 'lists'],
+  ['iexSymbolsList', {}, '/ref-data/iex/symbols?filter=symbol', 'texts'],
+];
+
+for (const [method, options, path, shows] of [...ROWS, ...MORE_ROWS]) {
   test(`${method} asks for ${path}`, async () => {
     const [symbol = ''] = symbols;
     const asked = client[method];
