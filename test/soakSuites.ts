@@ -35,6 +35,8 @@ import { exchangeLaw } from './market/exchange/exchangeLaw.ts';
 import { optionsLaw } from './market/exchange/optionsLaw.ts';
 import { tableOf, verdictOf } from './life/diary.ts';
 import { liveMonth } from './life/month.ts';
+import { STREAM_BOUNDS, STREAM_COLUMNS, streamHours } from './life/streamHours.ts';
+import { markdownOf, trendOf } from './life/trend.ts';
 import { scheduledMonth } from './life/scheduledMonth.ts';
 import { fuzzTexts } from './fuzz/sql/fuzzTexts.ts';
 import { adjustLaw } from './market/adjustLaw.ts';
@@ -110,6 +112,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'fuzz-requests', fullCount: 50_000, partCount: 5_000, run: requestsPart },
   { name: 'stall', fullCount: 50_000, partCount: 5_000, run: stallsPart },
   { name: 'month', fullCount: 30, partCount: 30, run: monthPart },
+  { name: 'stream-hours', fullCount: 120, partCount: 120, run: streamHoursPart },
   { name: 'schedules', fullCount: 500, partCount: 500, run: schedulesPart },
   { name: 'adjusting', fullCount: 2_000, partCount: 200, run: async (order) => adjustLaw(order) },
   { name: 'figures', fullCount: 2_000, partCount: 200, run: async (order) => figuresLaw(order) },
@@ -281,6 +284,21 @@ async function stallsPart(order: SoakOrder): Promise<SoakReport> {
 const EVERY_DAYS = 3;
 
 /** Days of one life: 50,000 records each night, 1,000 corrections by day. */
+/** Minutes of two hundred readers. */
+async function streamHoursPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  const stepMinutes = Math.max(1, Math.floor(count / 12));
+  const { charged, entries, failures, read } = await streamHours({
+    ...{ minutes: count, stepMinutes, seed },
+    log: ({ messages, minute }) => void process.stdout.write(`minute ${minute}: ${messages}\n`),
+  });
+  process.stdout.write(markdownOf(entries, STREAM_COLUMNS));
+  // What is kept of history fills up in the first half.
+  const full = entries.slice(Math.floor(entries.length / 2));
+  const trend = trendOf(full, STREAM_BOUNDS);
+  const money = `${read} messages were read, ${charged} charged`;
+  return { failures: [...failures, ...trend.failures], notes: [money, ...trend.lines] };
+}
+
 async function monthPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   const { entries, skipped } = await liveMonth({
     ...{ days: count, keys: 5_000, daysBefore: 26, seed },

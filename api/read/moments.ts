@@ -39,7 +39,7 @@ export async function pastOf(
 }
 
 /** Where changes are told from: a version, and what of later ones was there by then. */
-interface Begin {
+export interface Begin {
   readonly snapshot: number;
   readonly known: readonly FlushedRow[];
 }

@@ -3,9 +3,9 @@
 import type { Hub } from '../../store/bus/hub.ts';
 import type { Moment } from '../../store/history/history.ts';
 
-/** A record, and the key by which subscribers choose; '' where the dataset has none. */
+/** A record, and the key by which subscribers choose; undefined for all of them. */
 export interface Written {
-  readonly key: string;
+  readonly key: string | undefined;
   readonly json: string;
 }
 
@@ -95,8 +95,9 @@ export class RecordWatches {
     const { hub } = this.#parts;
     for (const [at, { json, key }] of records.entries()) {
       if (at % TURN_RECORDS === TURN_RECORDS - 1) await new Promise(setImmediate);
-      hub.publish(topic, key, () => json);
+      if (key === undefined) hub.announce(topic, json);
+      else hub.publish(topic, key, () => json);
     }
-    if (records.length >= WRITTEN_MAX) hub.publish(topic, '', () => MORE);
+    if (records.length >= WRITTEN_MAX) hub.announce(topic, MORE);
   }
 }

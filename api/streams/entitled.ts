@@ -14,7 +14,7 @@ const SYMBOLS_MAX = 50;
 /** In place of symbols: all of them, as a client of the original asks for them. */
 const FIREHOSE = 'FIREHOSE';
 
-export type StreamServices = StockServices & Pick<Services, 'accounts' | 'streams'>;
+export type StreamServices = StockServices & Pick<Services, 'accounts' | 'database' | 'streams'>;
 
 const rowOf = (name: string): StreamRow => {
   const row = STREAM_ROWS.find((one) => one.name === name);

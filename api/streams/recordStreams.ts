@@ -3,13 +3,15 @@
 import { runSeries } from '../../query/series/series.ts';
 import type { Row } from '../../market/derive/values.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
+import { Failure } from '../../store/base/failure.ts';
 import { callerOf, wholeDatasetOf } from '../auth/access.ts';
 import { momentNow } from '../read/moments.ts';
 import { readDataset, sinceOf } from '../read/series.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
-import { listOf, refuse, type Values } from '../request/parameters.ts';
+import { listOf, refuse, truthOf, type Values } from '../request/parameters.ts';
 import { type RecordReader, WRITTEN_MAX, type Written } from '../sse/recordWatches.ts';
 import type { RecordShape } from '../sse/streamTable.ts';
+import { deletedSince, RESET, tellsDeletions } from './deletions.ts';
 import { openedStream, type Opening } from './opened.ts';
 import type { StreamServices } from './entitled.ts';
 
@@ -29,7 +31,7 @@ export async function answerRecords(call: Call, services: StreamServices): Promi
   return openedStream(call, services, { price, isAllowed }, (ids, query) =>
     recordsOf(
       dataset,
-      { keys: keysOf(query, dataset), ids, intervalMs: 0, shape: 'record' },
+      { keys: keysOf(query, dataset), ids, intervalMs: 0, shape: shapeOf(call, dataset) },
       call,
       services,
     ),
@@ -46,12 +48,23 @@ function keysOf(query: Values, { mapping }: Dataset): readonly string[] | undefi
   return keys;
 }
 
+/** @throws Failure InvalidParameter. */
+function shapeOf({ query }: Pick<Call, 'query'>, dataset: Dataset): Shape {
+  if (!truthOf(query, 'deletions')) return 'record';
+  return tellsDeletions(dataset)
+    ? 'change'
+    : refuse('deletions', 'is for datasets with a unique index');
+}
+
+/** `change`: records, and those that were deleted. */
+type Shape = RecordShape | 'change';
+
 interface RecordsAsked {
   /** Undefined for all. */
   readonly keys: readonly string[] | undefined;
   readonly ids: boolean;
   readonly intervalMs: number;
-  readonly shape: RecordShape;
+  readonly shape: Shape;
 }
 
 export async function recordsOf(
@@ -61,7 +74,8 @@ export async function recordsOf(
   services: StreamServices,
 ): Promise<Opening> {
   const told = SHAPES[shape];
-  const reader = readerOf(dataset, told, call, services);
+  const written = writtenReader(dataset, told, call, services);
+  const reader = shape === 'change' ? withDeletions(dataset, written, services) : written;
   const topic = await services.streams.records.watch(dataset.tableId, shape, reader);
   const newest = await newestOf(dataset, told, keys ?? [], call, services);
   return {
@@ -74,8 +88,11 @@ export async function recordsOf(
 /** A record as it is told. */
 type Told = (record: Row, json: string) => string;
 
-const SHAPES: Readonly<Record<RecordShape, Told>> = {
-  record: (_record, json) => json,
+const WHOLE: Told = (_record, json) => json;
+
+const SHAPES: Readonly<Record<Shape, Told>> = {
+  record: WHOLE,
+  change: WHOLE,
   rate: ({ date, isDerived, rate, symbol, timestamp }) => {
     const ms = typeof timestamp === 'number' ? timestamp : Date.parse(String(timestamp ?? date));
     return JSON.stringify({ symbol, rate, timestamp: ms, isDerived: isDerived === true });
@@ -90,7 +107,30 @@ const lasting = (call: Call): Call => ({
   departure: () => new AbortController().signal,
 });
 
-function readerOf(dataset: Dataset, told: Told, call: Call, services: Reading): RecordReader {
+/** What was deleted comes first: a record that is written again after it is there. */
+function withDeletions(
+  { tableId }: Dataset,
+  written: RecordReader,
+  services: Reading,
+): RecordReader {
+  return {
+    begin: written.begin,
+    since: async (before) => {
+      const { moment, records } = await written.since(before);
+      const current = services.lake.directory.datasetById(tableId);
+      if (current === undefined) return { moment, records };
+      try {
+        const gone = await deletedSince(current, before, services);
+        return { moment, records: [...gone, ...records] };
+      } catch (error) {
+        if (!(error instanceof Failure) || error.type !== 'Gone') throw error;
+        return { moment, records: [RESET, ...records] };
+      }
+    },
+  };
+}
+
+function writtenReader(dataset: Dataset, told: Told, call: Call, services: Reading): RecordReader {
   const bare = lasting(call);
   const { tableId } = dataset;
   return {
@@ -118,7 +158,7 @@ function writtenOf(
   const lines = Buffer.from(bytes).toString('utf8').split('\n');
   return lines.flatMap((json): readonly Written[] => {
     if (json === '') return [];
-    if (key === undefined) return [{ key: '', json: told({}, json) }];
+    if (key === undefined) return [{ key, json: told({}, json) }];
     const record = JSON.parse(json) as Row;
     return [{ key: String(record[key]), json: told(record, json) }];
   });
@@ -137,5 +177,5 @@ async function newestOf(
   const own = { keys, last: 1 };
   const { plan } = await readDataset(bare, services, dataset, 'data', { own });
   const { bytes } = await runSeries(plan, 'jsonl', services.series, bare);
-  return new Map(writtenOf(bytes, dataset, told).map(({ json, key }) => [key, json]));
+  return new Map(writtenOf(bytes, dataset, told).map(({ json, key = '' }) => [key, json]));
 }

@@ -60,6 +60,15 @@ export class Hub {
     if (own !== undefined) for (const group of own) this.#add(group, symbol, render);
   }
 
+  /** To everyone who listens to a topic, whichever symbols were chosen. */
+  announce(topic: string, json: string): void {
+    const listeners = this.#topics.get(topic);
+    if (listeners === undefined) return;
+    const groups = new Set(listeners.all);
+    for (const own of listeners.bySymbol.values()) for (const group of own) groups.add(group);
+    for (const group of groups) this.#add(group, '', () => json);
+  }
+
   /** The group that its messages come from, from this instant on; to be left again. */
   join(subscription: Subscription, subscriber: Subscriber): Group {
     const name = nameOf(subscription);

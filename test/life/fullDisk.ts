@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { folderSize } from './diary.ts';
+import { folderSize } from './trend.ts';
 
 const MEGABYTE = 1024 ** 2;
 /** Beside what the folder holds: enough for a start, for upkeep, and to be filled at once. */

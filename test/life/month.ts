@@ -17,9 +17,10 @@ import {
   readAsOf,
   readLast,
 } from './client.ts';
-import { type DayEntry, folderSize } from './diary.ts';
+import type { DayEntry } from './diary.ts';
 import { moveToSmallDisk, type SmallDisk } from './fullDisk.ts';
 import { Subject } from './subjectProcess.ts';
+import { folderSize } from './trend.ts';
 
 interface MonthOrder {
   readonly days: number;

@@ -96,12 +96,17 @@ const KEYS: Parameter = {
   help: 'Records of these keys, at most 50; of all by default.',
 };
 
+const DELETIONS: Parameter = {
+  ...{ kind: 'boolean', name: 'deletions' },
+  help: 'true: tells deleted records too, as `{"type":"deleted"}` with the properties of their index.',
+};
+
 /** Of any dataset. */
 const streamRecords: Endpoint = {
   ...{ id: 'streamRecords', method: 'GET', path: '/stream/:workspace/:id', token: 'publishable' },
   summary: 'The records of a dataset as they are written, by a load or a push.',
   weight: "the dataset's weight a message",
-  parameters: [KEYS, ...PARAMETERS.filter(({ name }) => name !== 'symbols')],
+  parameters: [KEYS, DELETIONS, ...PARAMETERS.filter(({ name }) => name !== 'symbols')],
   answer: EVENTS,
   failures: 'data',
   handle: answerRecords,

@@ -1,19 +1,13 @@
 // What happened to a dataset: its versions, and which records each of them changed.
 import { Type } from 'typebox';
 import { readVersions } from '../../../store/history/versions.ts';
-import { changesBetween } from '../../../query/series/changes.ts';
-import type { SeriesEngine } from '../../../query/series/series.ts';
-import type { ColumnMapping } from '../../../store/datasets/datasets.ts';
-import type { Column } from '../../../store/versions/columns.ts';
-import type { Table } from '../../../store/versions/lakeRead.ts';
-import { netOf } from '../../../store/pushes/pendingRows.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { indexOf } from '../../../store/datasets/indexColumns.ts';
 import { callerOf, wholeDatasetOf } from '../../auth/access.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import { beginOf } from '../../read/moments.ts';
 import { numberOf, refuse, textOf } from '../../request/parameters.ts';
 import { readAsOf } from '../../read/series.ts';
+import { changesSince, isIndexed } from '../../read/versionChanges.ts';
 
 const VERSIONS_DEFAULT = 100;
 const VERSIONS_MAX = 10_000;
@@ -100,69 +94,18 @@ export const listChanges: Endpoint = {
   ),
   failures: 'workspace',
   handle: async (call, services) => {
-    const { database, lake, series, settings } = services;
+    const { settings } = services;
     const { workspace = '', id = '' } = call.path;
-    const { mapping, numbered, tableId } = wholeDatasetOf(
-      callerOf(call.caller),
-      workspace,
-      id,
-      services,
-    );
+    const dataset = wholeDatasetOf(callerOf(call.caller), workspace, id, services);
     const asked = readAsOf(textOf(call.query, 'since'), settings.zone, 'since');
     const since = asked ?? refuse('since', 'is required');
-    const begin = await beginOf(tableId, since, services);
-    if (mapping.key === undefined && mapping.date === undefined && !numbered) {
-      throw new Failure('InvalidBody', 'the dataset has no unique index');
-    }
-    const versions = await readVersions(database, tableId, VERSIONS_MAX, begin.snapshot);
+    const begin = await beginOf(dataset.tableId, since, services);
+    if (!isIndexed(dataset)) throw new Failure('InvalidBody', 'the dataset has no unique index');
     const value = [];
-    for (const { compaction, snapshot, timeMs } of versions.toReversed()) {
-      if (value.length === CHANGED_VERSIONS_MAX) break;
-      const earlier = await lake.snapshotBefore(snapshot);
-      // Beside its predecessor it changes no record; else it also tells what was thinned out.
-      if (compaction && earlier === snapshot - 1) continue;
-      const after = await lake.tableAt(tableId, snapshot);
-      if (after === undefined) continue;
-      const before = (await lake.tableAt(tableId, earlier)) ?? { ...after, files: [] };
-      const names = indexOf(mapping, after);
-      // Where the index became another one, by what both versions have of it; nothing else changed then.
-      const both = after.columns.filter(({ id }) => before.columns.some((one) => one.id === id));
-      const index = names.flatMap((name) => both.filter((one) => one.name === name));
-      if (index.length < names.length && before.records === after.records) continue;
-      const known = begin.known.filter((row) => row.snapshot > earlier && row.snapshot <= snapshot);
-      const changes =
-        both.length === 0
-          ? await allReplaced(before, after, mapping, series)
-          : await changesBetween(before, after, index, netOf(known), series);
-      if (compaction && isEmpty(changes)) continue;
+    for await (const { changes, snapshot, timeMs } of changesSince(dataset, begin, services)) {
       value.push({ snapshot, date: timeMs, ...changes });
+      if (value.length === CHANGED_VERSIONS_MAX) break;
     }
     return { kind: 'json', value, metering: 'free' };
   },
 };
-
-/** Of two versions that share no column, where a stand-in gave way: all of one, and all of the other. */
-async function allReplaced(
-  before: Table,
-  after: Table,
-  mapping: ColumnMapping,
-  series: SeriesEngine,
-): ReturnType<typeof changesBetween> {
-  const indexIn = (version: Table): readonly Column[] =>
-    indexOf(mapping, version).flatMap((name) =>
-      version.columns.filter((column) => column.name === name),
-    );
-  const nothing = { files: [], records: 0 };
-  const [gone, come] = await Promise.all([
-    changesBetween(before, { ...before, ...nothing }, indexIn(before), [], series),
-    changesBetween({ ...after, ...nothing }, after, indexIn(after), [], series),
-  ]);
-  return { inserted: come.inserted, replaced: [], deleted: gone.deleted };
-}
-
-const isEmpty = ({
-  inserted,
-  replaced,
-  deleted,
-}: Awaited<ReturnType<typeof changesBetween>>): boolean =>
-  inserted.length + replaced.length + deleted.length === 0;

@@ -165,7 +165,11 @@ export async function spareOf(
 
 /** Every row of the catalog and every file of the folder, without when tokens were last used. */
 export async function stored({ folder, tapedeck }: TestServer): Promise<readonly string[]> {
-  await tapedeck.services.ledger.flush();
+  const { ledger, rules } = tapedeck.services;
+  // A rule runs when it is made, and its counts are written a while later.
+  await rules.prepared();
+  await rules.count();
+  await ledger.flush();
   const catalog = new DatabaseSync(join(folder, 'catalog.db'), { readOnly: true });
   try {
     const tables = catalog.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();

@@ -38,6 +38,44 @@ test('a dataset tells what is pushed and loaded, each record once', async ({ ser
   await one.close();
 });
 
+test('what is deleted is told to those who ask, by its index', async ({ server }) => {
+  await loaded(server, 'GONE', csvOf('A,2024-01-01,1', 'A,2024-01-02,2', 'B,2024-01-01,3'), INDEX);
+  const deaf = await openStream(server, '/stream/WS/GONE');
+  const all = await openStream(server, '/stream/WS/GONE?deletions=true');
+  const ofA = await openStream(server, '/stream/WS/GONE?deletions=true&keys=A&nosnapshot=true');
+  const erase = async (path: string): Promise<void> => {
+    const { status, text } = await send(server, 'DELETE', `/data/WS/GONE${path}`);
+    assert.equal(status, 200, text);
+  };
+  await erase('/A?from=2024-01-01&to=2024-01-01');
+  await until(() => all.messages().length === 1 && ofA.messages().length === 1);
+  await erase('/B');
+  await push(server, 'WS/GONE', { symbol: 'A', date: '2024-01-03', v: 4 });
+  await until(() => all.messages().length === 3 && ofA.messages().length === 2);
+  const first = { type: 'deleted', symbol: 'A', date: '2024-01-01' };
+  const written = { symbol: 'A', date: '2024-01-03', v: 4 };
+  expect(all.messages()).toEqual([
+    first,
+    { type: 'deleted', symbol: 'B', date: '2024-01-01' },
+    written,
+  ]);
+  expect(ofA.messages()).toEqual([first, written]);
+  expect(deaf.messages()).toEqual([written]);
+  // Replaced is written, and not deleted.
+  await loaded(server, 'GONE', csvOf('A,2024-01-02,22'), {
+    duplicateKeyHandling: 'replace',
+  });
+  await until(() => all.messages().length === 4);
+  expect(all.messages().at(-1)).toEqual({ symbol: 'A', date: '2024-01-02', v: 22 });
+  for (const stream of [deaf, all, ofA]) await stream.close();
+});
+
+test('deletions of a dataset without an index can not be told', async ({ server }) => {
+  await loaded(server, 'BARE', 'v\n1\n', {});
+  const { status, text } = await openStream(server, '/stream/WS/BARE?deletions=true');
+  expect([status, text()]).toEqual([400, expect.stringContaining('deletions')]);
+});
+
 test('a load of many records comes whole, and costs what it is', async ({ server }) => {
   await loaded(server, 'MANY', csvOf('A,2024-01-01,1'), INDEX);
   const headers = { weight: 3 };

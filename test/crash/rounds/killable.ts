@@ -13,6 +13,7 @@ export const headers = { authorization: `Bearer ${TOKENS.secret}` };
 export interface Killable {
   readonly base: string;
   readonly publishable: string;
+  readonly pid: number;
   kill(): Promise<unknown>;
 }
 
@@ -38,7 +39,8 @@ export async function killable(
       child.kill('SIGKILL');
       return ended;
     };
-    if (base !== undefined) return { base, publishable: TOKENS.publishable, kill };
+    const { pid = 0 } = child;
+    if (base !== undefined) return { base, publishable: TOKENS.publishable, pid, kill };
     assert.equal(child.exitCode, null, told.stderr);
     await sleep(20);
   }

@@ -1,0 +1,76 @@
+// The records that each version of a dataset inserted, replaced and deleted, by index.
+import { changesBetween } from '../../query/series/changes.ts';
+import type { SeriesEngine } from '../../query/series/series.ts';
+import { readVersions } from '../../store/history/versions.ts';
+import type { ColumnMapping, Dataset } from '../../store/datasets/datasets.ts';
+import { indexOf } from '../../store/datasets/indexColumns.ts';
+import { netOf } from '../../store/pushes/pendingRows.ts';
+import type { Column } from '../../store/versions/columns.ts';
+import type { Table } from '../../store/versions/lakeRead.ts';
+import type { Services } from '../request/endpoint.ts';
+import type { Begin } from './moments.ts';
+
+/** Versions that are looked at, the newest. */
+const VERSIONS_MAX = 10_000;
+
+interface VersionChanges {
+  readonly snapshot: number;
+  readonly timeMs: number;
+  readonly changes: Changes;
+}
+
+type Changes = Awaited<ReturnType<typeof changesBetween>>;
+
+/** Changes are told by index: a dataset without one has none. */
+export const isIndexed = ({ mapping, numbered }: Dataset): boolean =>
+  mapping.key !== undefined || mapping.date !== undefined || numbered;
+
+/** Oldest first; versions that changed no record are left out. */
+export async function* changesSince(
+  { mapping, tableId }: Dataset,
+  begin: Begin,
+  { database, lake, series }: Pick<Services, 'database' | 'lake' | 'series'>,
+): AsyncGenerator<VersionChanges> {
+  const versions = await readVersions(database, tableId, VERSIONS_MAX, begin.snapshot);
+  for (const { compaction, snapshot, timeMs } of versions.toReversed()) {
+    const earlier = await lake.snapshotBefore(snapshot);
+    // Beside its predecessor it changes no record; else it also tells what was thinned out.
+    if (compaction && earlier === snapshot - 1) continue;
+    const after = await lake.tableAt(tableId, snapshot);
+    if (after === undefined) continue;
+    const before = (await lake.tableAt(tableId, earlier)) ?? { ...after, files: [] };
+    const names = indexOf(mapping, after);
+    // Where the index became another one, by what both versions have of it; nothing else changed then.
+    const both = after.columns.filter(({ id }) => before.columns.some((one) => one.id === id));
+    const index = names.flatMap((name) => both.filter((one) => one.name === name));
+    if (index.length < names.length && before.records === after.records) continue;
+    const known = begin.known.filter((row) => row.snapshot > earlier && row.snapshot <= snapshot);
+    const changes =
+      both.length === 0
+        ? await allReplaced(before, after, mapping, series)
+        : await changesBetween(before, after, index, netOf(known), series);
+    if (!compaction || !isEmpty(changes)) yield { snapshot, timeMs, changes };
+  }
+}
+
+/** Of two versions that share no column, where a stand-in gave way: all of one, and all of the other. */
+async function allReplaced(
+  before: Table,
+  after: Table,
+  mapping: ColumnMapping,
+  series: SeriesEngine,
+): Promise<Changes> {
+  const indexIn = (version: Table): readonly Column[] =>
+    indexOf(mapping, version).flatMap((name) =>
+      version.columns.filter((column) => column.name === name),
+    );
+  const nothing = { files: [], records: 0 };
+  const [gone, come] = await Promise.all([
+    changesBetween(before, { ...before, ...nothing }, indexIn(before), [], series),
+    changesBetween({ ...after, ...nothing }, after, indexIn(after), [], series),
+  ]);
+  return { inserted: come.inserted, replaced: [], deleted: gone.deleted };
+}
+
+const isEmpty = ({ inserted, replaced, deleted }: Changes): boolean =>
+  inserted.length + replaced.length + deleted.length === 0;
