@@ -5,7 +5,7 @@ import { Batch, type Frame } from '../../store/bus/batch.ts';
 import { asChunk, eventFrame, HEARTBEAT, LAST_CHUNK } from '../../store/bus/frames.ts';
 import type { Group, Subscriber, Subscription } from '../../store/bus/group.ts';
 import type { Hub } from '../../store/bus/hub.ts';
-import type { StreamMeter } from './meter.ts';
+import type { MessageMeter } from './meter.ts';
 
 /** Bytes that may wait for a reader; for the streams of all symbols. */
 const WAITING_BYTES_MAX = 1024 ** 2;
@@ -26,7 +26,7 @@ interface ConnectionParts {
   /** HTTP/1.0 knows no chunks. */
   readonly isChunked: boolean;
   readonly hub: Hub;
-  readonly meter: StreamMeter;
+  readonly meter: MessageMeter;
   readonly subscription: Subscription;
   readonly newest: Newest;
   /** Tells gaps, notices and its end by name. */

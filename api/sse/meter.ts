@@ -10,7 +10,41 @@ const RESERVE_MOST = 10_000;
 
 type Hold = ReturnType<Ledger['hold']>;
 
-export class StreamMeter {
+/** What a connection asks of its meter. */
+export interface MessageMeter {
+  /** Messages that were charged, those that are not settled yet among them. */
+  readonly charged: number;
+  /** How many of the next messages may be sent; they are charged. */
+  readonly pay: (messages: number) => number;
+  /** At the end of an interval; false where nothing is left to reserve. */
+  readonly renew: () => boolean;
+  /** Again it does nothing. */
+  readonly close: () => void;
+}
+
+/** In the test environment nobody pays, and messages are only counted. */
+export class CountingMeter implements MessageMeter {
+  #messages = 0;
+
+  get charged(): number {
+    return this.#messages;
+  }
+
+  pay(messages: number): number {
+    this.#messages += messages;
+    return messages;
+  }
+
+  renew(): boolean {
+    return true;
+  }
+
+  close(): void {
+    // Nothing was reserved.
+  }
+}
+
+export class StreamMeter implements MessageMeter {
   readonly #ledger: Ledger;
   readonly #caller: Caller;
   readonly #order: ChargeOrder;
@@ -29,12 +63,10 @@ export class StreamMeter {
     this.#hold = this.#reserved(RESERVE_LEAST, 1);
   }
 
-  /** Messages that were charged, those that are not settled yet among them. */
   get charged(): number {
     return this.#charged + this.#sent;
   }
 
-  /** How many of the next messages may be sent; they are charged. */
   pay(messages: number): number {
     if (!this.#isOpen) return 0;
     const free = this.#free();

@@ -14,6 +14,7 @@ import type { Answer, Call, Services } from '../request/endpoint.ts';
 import { listOf, numberOf, refuse } from '../request/parameters.ts';
 import type { Newest } from '../sse/connection.ts';
 import { channelOf, CHANNEL_NAMES, type StreamRow, topicsOf } from '../sse/streamTable.ts';
+import { disguiseOf, plainly } from './disguise.ts';
 import { checkTier, entitledTo, hearsNothing, type StreamServices, symbolsOf } from './entitled.ts';
 import { openedStream, type Opening } from './opened.ts';
 import { recordsOf } from './recordStreams.ts';
@@ -47,14 +48,17 @@ export async function answerStream(
     }
     await services.streams.feeds.wake();
     const isOfNow = services.streams.isReplay !== true;
+    const plain = plainly(call);
     if (symbols !== undefined && readable.size > 0 && isOfNow) {
-      await restoreSymbols(symbols, readable, call, services);
+      await restoreSymbols(symbols, readable, plain, services);
     }
-    const opening = await sourceOf(row, { call, services, symbols, ids });
+    const source = await sourceOf(row, { call: plain, services, symbols, ids });
+    const disguise = disguiseOf(call);
+    const opening = { ...source, subscription: { ...source.subscription, disguise } };
     const sinceMs = numberOf(query, 'snapshotAsOf');
     if (sinceMs === undefined || row.kind !== 'ticks') return opening;
     if (symbols === undefined) return refuse('snapshotAsOf', 'needs "symbols"');
-    const asked = { readable, call, services };
+    const asked = { readable, call: plain, services };
     return { ...opening, past: await pastOf(row.topic, symbols, sinceMs, asked) };
   });
 

@@ -23,25 +23,28 @@ import {
   symbolsOf,
   TOPS,
 } from './entitled.ts';
+import { asSeen, plainly } from './disguise.ts';
 import { restoreSymbols } from './restored.ts';
 
 const FREE = (usageKey: string) => ({ usageKey, weight: 0 });
 
 export const answerTops = (call: Call, services: StreamServices): Promise<Answer> =>
   answerFixed(call, services, FREE('TOPS'), async () =>
-    (await standing(TOPS, call, services)).map(topsOf),
+    asSeen((await standing(TOPS, call, services)).map(topsOf), call),
   );
 
 export const answerLast = (call: Call, services: StreamServices): Promise<Answer> =>
-  answerFixed(call, services, FREE('LAST'), async () =>
-    (await standing(LAST, call, services)).filter(({ last }) => last !== undefined).map(lastOf),
-  );
+  answerFixed(call, services, FREE('LAST'), async () => {
+    const all = await standing(LAST, call, services);
+    return asSeen(all.filter(({ last }) => last !== undefined).map(lastOf), call);
+  });
 
 /** `/deep` of one symbol, whole. */
 export const answerDeep = (call: Call, services: StreamServices): Promise<Answer> =>
   answerFixed(call, services, FREE('IEX_DEEP'), async () => {
     const [live] = await standing(DEEP, call, services);
-    return live === undefined ? {} : deepOf(live, services.streams.board.systemEvent);
+    const { systemEvent } = services.streams.board;
+    return live === undefined ? {} : asSeen(deepOf(live, systemEvent), call);
   });
 
 type Part = (live: LiveSymbol) => unknown;
@@ -66,10 +69,10 @@ export async function answerDeepPart(call: Call, services: StreamServices): Prom
       await services.streams.feeds.wake();
       const readable = entitledTo(DEEP, call, services);
       if (hearsNothing(readable, call, services)) return {};
-      return services.streams.board.systemEvent;
+      return asSeen(services.streams.board.systemEvent, call);
     }
     const all = await standing({ ...DEEP, kind: 'ticks' }, call, services);
-    return Object.fromEntries(all.map((live) => [live.symbol, part(live)]));
+    return Object.fromEntries(all.map((live) => [live.symbol, asSeen(part(live), call)]));
   });
 }
 
@@ -84,6 +87,6 @@ async function standing(
   if (hearsNothing(readable, call, services)) return [];
   const { board, feeds } = services.streams;
   await feeds.wake();
-  if (symbols !== undefined) await restoreSymbols(symbols, readable, call, services);
+  if (symbols !== undefined) await restoreSymbols(symbols, readable, plainly(call), services);
   return (symbols ?? board.symbols()).flatMap((symbol) => board.get(symbol) ?? []);
 }

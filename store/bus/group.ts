@@ -12,6 +12,14 @@ export interface Subscription {
   readonly intervalMs: number;
   /** Messages have ids, so that a subscriber may go on where it was cut off. */
   readonly ids: boolean;
+  /** Each message as it is written to these subscribers; undefined: as it is. */
+  readonly disguise?: Disguise | undefined;
+}
+
+export interface Disguise {
+  /** Those of one name write alike. */
+  readonly name: string;
+  readonly of: (json: string) => string;
 }
 
 export interface Subscriber {
@@ -97,7 +105,8 @@ export class Group {
   /** A message of the group that is for one subscriber alone: it has the id of the last one. */
   framed(symbol: string, json: string): Frame {
     const id = this.subscription.ids ? `${this.#epoch}-${this.#ordinal}` : undefined;
-    return { symbol, bytes: dataFrame(json, id) };
+    const written = this.subscription.disguise?.of(json) ?? json;
+    return { symbol, bytes: dataFrame(written, id) };
   }
 
   #framed(symbol: string, json: string): Frame {
@@ -122,5 +131,8 @@ export class Group {
 }
 
 /** Equal for equal subscriptions. */
-export const nameOf = ({ ids, intervalMs, symbols, topics }: Subscription): string =>
-  JSON.stringify([topics.toSorted(), symbols?.toSorted() ?? null, intervalMs, ids]);
+export const nameOf = ({ disguise, ids, intervalMs, symbols, topics }: Subscription): string =>
+  JSON.stringify([
+    ...[topics.toSorted(), symbols?.toSorted() ?? null],
+    ...[intervalMs, ids, disguise?.name ?? null],
+  ]);

@@ -64,6 +64,7 @@ const endpointOf = (row: StreamRow): Endpoint => ({
   ],
   answer: EVENTS,
   failures: 'data',
+  inTest: true,
   handle: (call, services) => {
     const state = STATE_OF.get(row.name);
     const isState = state !== undefined && !call.accept.includes('text/event-stream');
@@ -88,7 +89,7 @@ const stateOf = (
   row: Pick<Endpoint, 'id' | 'path' | 'summary' | 'answer' | 'handle'>,
 ): Endpoint => ({
   ...{ ...row, method: 'GET', token: 'publishable', weight: 'free' },
-  ...{ parameters: STATE_PARAMETERS, failures: 'data' },
+  ...{ parameters: STATE_PARAMETERS, failures: 'data', inTest: true },
 });
 
 const KEYS: Parameter = {
@@ -109,6 +110,7 @@ const streamRecords: Endpoint = {
   parameters: [KEYS, DELETIONS, ...PARAMETERS.filter(({ name }) => name !== 'symbols')],
   answer: EVENTS,
   failures: 'data',
+  inTest: true,
   handle: answerRecords,
 };
 

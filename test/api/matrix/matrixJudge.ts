@@ -230,8 +230,11 @@ function lists({ rule }: State): boolean {
   return !verdicts.includes('Restricted') && !verdicts.includes('NotFound');
 }
 
+/** Digits of a request's id may be those of a value. */
+const REQUEST_ID = /\([0-9A-F]{14,16}\)/g;
+
 const tells = ({ hidden = [] }: State, { text }: Answer): boolean =>
-  hidden.some((mark) => text.includes(mark));
+  hidden.some((mark) => text.replaceAll(REQUEST_ID, '').includes(mark));
 
 function shown(state: State, answer: Answer): string {
   const { status, text, type, cost } = answer;
