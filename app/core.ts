@@ -160,7 +160,9 @@ interface Closing {
 const closerOf =
   ({ filling, pools, services, unlock, watched }: Closing): (() => Promise<void>) =>
   async () => {
-    await Promise.all([services.streams.feeds.stop(), filling?.stop()]);
+    await Promise.all([
+      ...[services.streams.feeds.stop(), services.upstreams.stop(), filling?.stop()],
+    ]);
     await services.rules.stop();
     await watched?.stop();
     await closeServices(services, pools);

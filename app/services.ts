@@ -8,6 +8,7 @@ import { LiveBoard, QUOTE_TOPIC } from '../market/live/liveBoard.ts';
 import { LiveQuotes } from '../market/live/liveQuotes.ts';
 import { Hub } from '../store/bus/hub.ts';
 import { type Ruling, rulingOf } from './ruling.ts';
+import { upstreamsOf } from './upstreaming.ts';
 import { type Work, workOf } from './work.ts';
 import { makePull } from '../pipeline/sources/pull.ts';
 import { datasetPull } from '../api/ingest/datasetPull.ts';
@@ -29,7 +30,14 @@ const SQL_PLANS = 1_000;
 /** What is there before anything runs on it. */
 type Opened = Omit<
   Services,
-  keyof Work | keyof Engines | keyof Ruling | 'journal' | 'exports' | 'adminToken' | 'streams'
+  | keyof Work
+  | keyof Engines
+  | keyof Ruling
+  | 'journal'
+  | 'exports'
+  | 'adminToken'
+  | 'streams'
+  | 'upstreams'
 >;
 
 type Engines = Pick<Services, 'market' | 'series' | 'sql'>;
@@ -61,7 +69,8 @@ export async function servicesOf(
   const streams = streamingOf(reading, listeners, told('stream'));
   const ruling = rulingOf({ ...reading, ...work, ingestion, streams }, told('rule'));
   listeners.push((symbol) => ruling.rules.changed(symbol));
-  const made = { streams, ...ruling, ingestion, journal, exports, adminToken: token };
+  const upstreams = upstreamsOf({ ...reading, ...work, ingestion }, log);
+  const made = { streams, upstreams, ...ruling, ingestion, journal, exports, adminToken: token };
   return { ...reading, ...work, ...made };
 }
 

@@ -39,6 +39,7 @@ async function begin({ exchange, services }: Starting, watches: boolean): Promis
     services.deliveries.start();
     services.alertDeliveries.start();
     exchange?.start();
+    await services.upstreams.start();
   }
   await services.exports.resume();
 }

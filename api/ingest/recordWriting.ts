@@ -62,7 +62,7 @@ export async function storeRecords(call: Call, services: RecordServices): Promis
   const pushed =
     known === undefined || body === undefined
       ? undefined
-      : await push(known, body, replace, services);
+      : await pushRecords(known, body, replace, services);
   if (pushed !== undefined) return { records: pushed, quarantined: 0 };
   const dataset = known?.dataset ?? id;
   const asked = { workspace, dataset, duplicates: duplicatesOf(call.query), rejectsMax: 0 };
@@ -97,7 +97,7 @@ const again = (call: Call, bytes: Buffer): Call => ({
 });
 
 /** How many records became pending; undefined when they need the exact way of a load. */
-async function push(
+export async function pushRecords(
   dataset: Dataset,
   body: JsonBody,
   replace: boolean,

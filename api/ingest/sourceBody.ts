@@ -28,12 +28,23 @@ const PAGES = Type.Object(
   { additionalProperties: false },
 );
 
+const NAME = Type.String({ minLength: 1, maxLength: 200 });
+const PROPERTIES_MAX = 1_000;
+
 const TOLD = {
   name: optional(Type.String({ minLength: 1, maxLength: 200 })),
   description: optional(Type.String({ maxLength: TEXT_MAX })),
 };
 
-export const SOURCE_TYPES = ['HTTP', 'FILE', 'AWS-S3', 'POSTGRES', 'DATASET'] as const;
+export const SOURCE_TYPES = [
+  'HTTP',
+  'FILE',
+  'AWS-S3',
+  'POSTGRES',
+  'DATASET',
+  'SSE',
+  'WEBSOCKET',
+] as const;
 const CREDENTIAL_TYPES = ['HTTP', 'AWS-S3', 'POSTGRES'] as const;
 
 const DEFINITION = {
@@ -51,6 +62,17 @@ const DEFINITION = {
   query: optional(text(QUERY_MAX)),
   incrementalColumn: optional(text(300)),
   dataset: optional(text(300)),
+  messages: optional(Type.Array(Type.String({ maxLength: TEXT_MAX }), { maxItems: 100 })),
+  columns: optional(
+    Type.Record(NAME, Type.Union([NAME, Type.Null()]), { maxProperties: PROPERTIES_MAX }),
+  ),
+  constants: optional(
+    Type.Record(NAME, Type.Union([text(), Type.Number(), Type.Boolean()]), {
+      maxProperties: PROPERTIES_MAX,
+    }),
+  ),
+  duplicateKeyHandling: optional(Type.Enum(['ignore', 'replace'])),
+  state: optional(Type.Enum(['ACTIVE', 'PAUSED'])),
 };
 
 export const SOURCE_BODY = Type.Object(
@@ -83,6 +105,10 @@ interface Members {
   readonly oneOf?: readonly string[];
 }
 
+const FEED_MEMBERS = [
+  ...['headers', 'jsonPath', 'columns', 'constants', 'duplicateKeyHandling', 'state'],
+] as const;
+
 const SOURCE_MEMBERS: Readonly<Record<(typeof SOURCE_TYPES)[number], Members>> = {
   HTTP: { required: ['url'], optional: ['headers', 'jsonPath', 'pages'] },
   FILE: { required: ['path'], optional: ['jsonPath'] },
@@ -93,6 +119,8 @@ const SOURCE_MEMBERS: Readonly<Record<(typeof SOURCE_TYPES)[number], Members>> =
   },
   POSTGRES: { required: [], optional: ['incrementalColumn'], oneOf: ['table', 'query'] },
   DATASET: { required: [], optional: [], oneOf: ['dataset', 'query'] },
+  SSE: { required: ['url', 'dataset'], optional: FEED_MEMBERS },
+  WEBSOCKET: { required: ['url', 'dataset'], optional: [...FEED_MEMBERS, 'messages'] },
 };
 
 const CREDENTIAL_MEMBERS: Readonly<Record<(typeof CREDENTIAL_TYPES)[number], Members>> = {
@@ -112,6 +140,13 @@ export function definitionOf(body: Static<typeof SOURCE_BODY>): SourceDefinition
     throw new Failure('InvalidBody', 'pages.cursorPath is required of pages of kind cursor');
   }
   return made;
+}
+
+/** @throws Failure InvalidBody for a source that feeds its dataset by itself. */
+export function refuseFeed(type: string): void {
+  if (type !== 'SSE' && type !== 'WEBSOCKET') return;
+  const told = `a source of type ${type} feeds its dataset by itself`;
+  throw new Failure('InvalidBody', `${told}: no schedule and no job takes from it`);
 }
 
 /** @throws Failure InvalidBody naming the member and its rule. */

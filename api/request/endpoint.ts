@@ -12,6 +12,7 @@ import type { Feeds } from '../../jobs/feeds/feeds.ts';
 import type { FetchParts } from '../../jobs/run/fetch.ts';
 import type { AlertDeliveries } from '../../jobs/deliveries/alertDeliveries.ts';
 import type { Rules } from '../../jobs/rules/rules.ts';
+import type { Upstreams } from '../../jobs/feeds/upstreams.ts';
 import type { Runner } from '../../jobs/run/runner.ts';
 import type { MarketMemory } from '../../market/board/marketMemory.ts';
 import type { LiveBoard } from '../../market/live/liveBoard.ts';
@@ -94,6 +95,7 @@ export interface Services {
   readonly downloads: Uses;
   readonly failedTime: FailedTime;
   readonly streams: Streaming;
+  readonly upstreams: Upstreams;
 }
 
 /** What is told as it happens, and to whom. */

@@ -23,7 +23,8 @@ export const showStatus = (
   });
 
 function* linesOf(standing: Standing): Generator<string> {
-  const { backup, disk, jobs, ledger, problems, schedules, storage, time, version } = standing;
+  const { backup, disk, feeds, jobs, ledger, problems, schedules, storage, time, version } =
+    standing;
   if (problems.length === 0) yield 'All is well.';
   for (const { advice, level, what } of problems) {
     yield `${level === 'fault' ? 'WRONG' : 'NOTE'}: ${what}`;
@@ -36,6 +37,10 @@ function* linesOf(standing: Standing): Generator<string> {
   yield `backup: ${backup === null ? 'never' : `${timeOf(backup.made)} in ${backup.target}`}`;
   for (const { history, live, workspace } of storage) {
     yield `storage of ${workspace}: ${megabytes(live)}, and ${megabytes(history)} of older versions`;
+  }
+  for (const { isRunning, lastStored, name, records, workspace } of feeds) {
+    const told = `${records} records, the last ${timeOf(lastStored)}`;
+    yield `feed ${name} of ${workspace}: ${isRunning ? 'runs' : 'does not run'}, ${told}`;
   }
   for (const one of schedules) {
     const { dataset, failedInARow, lastSuccess, next, schedule, state, workspace } = one;

@@ -62,6 +62,10 @@ async function definitionFrom(
     const headers = header === undefined ? {} : { headers: headersOf(header) };
     return { type: 'HTTP', url: from, ...headers, ...path };
   }
+  if (/^wss?:\/\//i.test(from)) {
+    const rule = 'give its definition as JSON: {"type":"WEBSOCKET","url":…,"dataset":…}';
+    throw new Failure('InvalidParameter', `a WebSocket feeds a dataset; ${rule}`);
+  }
   const bucket = /^s3:\/\/([^/]+)\/(.+)$/i.exec(from);
   if (bucket === null) return { type: 'FILE', path: from, ...path };
   const [, awsbucketName, rest = ''] = bucket;

@@ -10,6 +10,7 @@ import type { Lake } from '../../store/lake/lake.ts';
 import type { Storage } from '../../store/lake/storage.ts';
 import type { Ledger } from '../../store/ledger/ledger.ts';
 import type { DamagedPublications } from '../../store/publications/damagedPublications.ts';
+import type { Upstreams } from '../feeds/upstreams.ts';
 import type { Runner } from '../run/runner.ts';
 import type { Scheduler } from '../schedule/scheduler.ts';
 import { lastBackup } from '../backup/lastBackup.ts';
@@ -24,6 +25,7 @@ interface StandingParts {
   readonly proofs: FileProofs;
   readonly runner: Runner;
   readonly scheduler: Scheduler;
+  readonly upstreams: Upstreams;
   readonly storage: Storage;
 }
 
@@ -53,6 +55,8 @@ export interface Standing {
   readonly problems: readonly Problem[];
   /** Those that fail first. */
   readonly schedules: readonly ScheduleStanding[];
+  /** Feeds of others; those that do not run first. */
+  readonly feeds: ReturnType<Upstreams['all']>;
   readonly jobs: { readonly running: number; readonly waiting: number };
   readonly ledger: { readonly waiting: number };
   readonly storage: readonly {
@@ -78,7 +82,7 @@ const FREE_SHARE = 0.05;
 const WAITING_MAX = 10_000;
 
 export async function standingOf(parts: StandingParts): Promise<Standing> {
-  const { clock, database, folder, lake, ledger, runner, storage } = parts;
+  const { clock, database, folder, lake, ledger, runner, storage, upstreams } = parts;
   const { bavail, blocks, bsize } = await statfs(folder.root);
   const workspaces = lake.directory.allWorkspaces().slice(0, WORKSPACES_MAX);
   const stored = await Promise.all(
@@ -88,6 +92,9 @@ export async function standingOf(parts: StandingParts): Promise<Standing> {
     version: VERSION,
     time: clock(),
     schedules: schedulesOf(parts),
+    feeds: upstreams
+      .all()
+      .toSorted((one, other) => Number(one.isRunning) - Number(other.isRunning)),
     jobs: runner.load(),
     ledger: { waiting: ledger.waiting },
     storage: stored,
@@ -115,7 +122,7 @@ function schedulesOf({ scheduler }: StandingParts): readonly ScheduleStanding[] 
 }
 
 function* problemsOf(
-  { backup, disk, ledger, schedules, time }: Omit<Standing, 'problems'>,
+  { backup, disk, feeds, ledger, schedules, time }: Omit<Standing, 'problems'>,
   { damagedPublications, folder, proofs }: StandingParts,
 ): Generator<Problem> {
   const damaged = proofs.damaged + damagedPublications.count();
@@ -133,6 +140,11 @@ function* problemsOf(
       what,
       advice: 'mend its source; `tapedeck schedule run` tries it again',
     };
+  }
+  for (const { fault, name, workspace } of feeds.slice(0, TOLD_MAX)) {
+    if (fault === null) continue;
+    const what = `feed ${name} of ${workspace} does not run: ${fault}`;
+    yield { level: 'fault', what, advice: 'mend its source: it is tried again by itself' };
   }
   if (disk.free < disk.size * FREE_SHARE) {
     const what = `the disk has ${disk.free} of ${disk.size} bytes free`;

@@ -3,6 +3,8 @@ import type { Settings } from '../../store/base/settings.ts';
 import type { AccountFolders } from './accountFolder.ts';
 import { checkSourcePath, filePull } from './file.ts';
 import { checkUrl, systemResolve } from './base/guard.ts';
+import { checkFeed } from './feed/feedMessages.ts';
+import { feedPull } from './feed/feedPull.ts';
 import { checkHeaders } from './http/headers.ts';
 import { httpPull } from './http/http.ts';
 import { checkPages } from './http/pages.ts';
@@ -20,6 +22,7 @@ export function makePull(parts: PullParts): Pull {
   const outgoing = { allowPrivateAddresses, deadlineMs: sourceTimeoutMs, resolve: systemResolve };
   const rules = { ...outgoing, firstAccountId, sourceFolder };
   const [http, file, postgres] = [httpPull(rules), filePull(rules), postgresPull(rules)];
+  const feed = feedPull(rules);
   // Its client is loaded with the first source that needs it.
   const s3: Pull<S3Definition> = async function* (order) {
     const { s3Pull } = await import('./s3/s3.ts');
@@ -38,6 +41,9 @@ export function makePull(parts: PullParts): Pull {
         return parts.dataset({ ...order, definition });
       case 'POSTGRES':
         return postgres({ ...order, definition });
+      case 'SSE':
+      case 'WEBSOCKET':
+        return feed({ ...order, definition });
     }
   };
 }
@@ -64,5 +70,9 @@ export function checkDefinition(
       return;
     case 'POSTGRES':
       checkPostgres(definition);
+      return;
+    case 'SSE':
+    case 'WEBSOCKET':
+      checkFeed(definition, allowPrivateAddresses);
   }
 }

@@ -79,6 +79,18 @@ export const findSource = (
     .where('workspace', '=', workspace)
     .executeTakeFirst();
 
+/** Of all workspaces, oldest first. */
+export const listSourcesOfTypes = (
+  database: Database,
+  types: readonly string[],
+): Promise<readonly DataSourceRow[]> =>
+  database
+    .selectFrom('data_source')
+    .selectAll()
+    .where('type', 'in', types)
+    .orderBy('created_ms')
+    .execute();
+
 /** Oldest first. */
 export const listCredentials = (
   database: Database,

@@ -26,7 +26,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   pipeline: [
     ...['bytes', 'values', 'batch', 'decode', 'conform', 'sources/base', 'merge', 'edit'],
-    ...['sources/http', 'sources/postgres', 'sources/s3', 'sources', 'targets'],
+    ...['sources/http', 'sources/feed', 'sources/postgres', 'sources/s3', 'sources', 'targets'],
   ],
   market: [
     'reports',
@@ -48,9 +48,9 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'schedule',
     'export',
     'backup',
-    'upkeep',
     'exchange',
     'feeds',
+    'upkeep',
     'deliveries',
     'rules',
   ],

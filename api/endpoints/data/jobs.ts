@@ -9,6 +9,7 @@ import { Failure } from '../../../store/base/failure.ts';
 import { findJob, findRejects, type Job, listJobs } from '../../../store/work/jobs.ts';
 import { redacted } from '../../../store/base/redact.ts';
 import { callerOf, checkDatasetRoom, ownedWorkspaceOf } from '../../auth/access.ts';
+import { refuseFeed } from '../../ingest/sourceBody.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
 import { type Parameter, truthOf } from '../../request/parameters.ts';
@@ -167,6 +168,7 @@ export const createJob: Endpoint = {
     if (source === undefined) {
       throw new Failure('InvalidBody', 'dataSourceId names no data source');
     }
+    refuseFeed(source.type);
     const caller = callerOf(call.caller);
     const known = lake.directory.dataset(workspace, body.datasetId);
     if (known === undefined) checkDatasetRoom(caller, place, body.datasetId, services);

@@ -6,6 +6,7 @@ import { Failure } from '../../../store/base/failure.ts';
 import { outcomesSince } from '../../../store/work/runHistory.ts';
 import { newScheduleId, type Schedule } from '../../../store/work/schedules.ts';
 import { callerOf, checkDatasetRoom, ownedWorkspaceOf } from '../../auth/access.ts';
+import { refuseFeed } from '../../ingest/sourceBody.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
 import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
@@ -15,7 +16,7 @@ import { newSource } from './sources.ts';
 
 type SchedulesServices = Pick<
   Services,
-  'clock' | 'database' | 'lake' | 'queries' | 'scheduler' | 'settings'
+  'clock' | 'database' | 'lake' | 'queries' | 'scheduler' | 'settings' | 'upstreams'
 >;
 
 const MADE = Type.Object({
@@ -89,6 +90,7 @@ async function sourceFor(
 ): Promise<string> {
   const { database } = services;
   if (body.dataSource !== undefined) {
+    refuseFeed(body.dataSource.type);
     const row = await newSource(body.dataSource, workspace, true, services);
     checkOverwrite(body, row.definition_json);
     await insertSource(database, row);
@@ -96,6 +98,7 @@ async function sourceFor(
   }
   const known = await findSource(database, workspace, body.dataSourceId ?? '');
   if (known === undefined) throw new Failure('InvalidBody', 'dataSourceId names no data source');
+  refuseFeed(known.type);
   checkOverwrite(body, known.definition_json);
   return known.source_id;
 }

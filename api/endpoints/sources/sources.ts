@@ -19,7 +19,7 @@ import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts'
 import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
 import { definitionOf, SOURCE_BODY } from '../../ingest/sourceBody.ts';
 
-type SourcesServices = Pick<Services, 'clock' | 'database' | 'lake' | 'settings'>;
+type SourcesServices = Pick<Services, 'clock' | 'database' | 'lake' | 'settings' | 'upstreams'>;
 
 const MADE = Type.Object({
   success: Type.Literal(true),
@@ -39,6 +39,7 @@ export const createSource: Endpoint = {
     const body = call.json as Static<typeof SOURCE_BODY>;
     const row = await newSource(body, ownedWorkspaceOf(call, services).workspace, false, services);
     await insertSource(services.database, row);
+    await services.upstreams.changed({ ...row, generated: 0 });
     return made('created', row.source_id);
   },
 };
@@ -53,6 +54,7 @@ export async function newSource(
   const now = services.clock();
   const definition = definitionOf(body);
   checkDefinition(definition, services.settings);
+  checkFed(definition, workspace, services);
   const credentialId = await credentialFor(body, workspace, services);
   return {
     source_id: newSourceId(),
@@ -68,6 +70,19 @@ export async function newSource(
   };
 }
 
+/** @throws Failure InvalidBody of a feed whose dataset is not there; LimitReached. */
+function checkFed(
+  definition: SourceDefinition,
+  workspace: string,
+  { lake, upstreams }: Pick<Services, 'lake' | 'upstreams'>,
+): void {
+  if (definition.type !== 'SSE' && definition.type !== 'WEBSOCKET') return;
+  upstreams.checkRoom(definition);
+  if (lake.directory.dataset(workspace, definition.dataset) !== undefined) return;
+  const rule = 'make it first, so that its types and its index are known';
+  throw new Failure('InvalidBody', `dataset names no dataset of ${workspace}: ${rule}`);
+}
+
 /** @throws Failure InvalidBody for a credential that is not there, or of another kind. */
 async function credentialFor(
   { credentialId, type }: Static<typeof SOURCE_BODY>,
@@ -79,12 +94,14 @@ async function credentialFor(
     throw new Failure('InvalidBody', `credentialId is required of a source of type ${type}`);
   }
   const row = await findCredential(database, workspace, String(credentialId));
-  if (row?.type === type) return row.credential_id;
-  throw new Failure('InvalidBody', `credentialId names no credential of type ${type}`);
+  // A feed is opened as an HTTP request is.
+  const wanted = type === 'SSE' || type === 'WEBSOCKET' ? 'HTTP' : type;
+  if (row?.type === wanted) return row.credential_id;
+  throw new Failure('InvalidBody', `credentialId names no credential of type ${wanted}`);
 }
 
 function nameOf(definition: SourceDefinition): string {
-  if (definition.type === 'HTTP') return definition.url.slice(0, 200);
+  if ('url' in definition) return definition.url.slice(0, 200);
   if (definition.type === 'FILE') return definition.path.slice(0, 200);
   if (definition.type === 'AWS-S3')
     return `${definition.awsbucketName}/${definition.key ?? definition.pattern}`;
@@ -102,7 +119,9 @@ export const listSourcesOf: Endpoint = {
   handle: async (call, services) => {
     const rows = await listSources(services.database, ownedWorkspaceOf(call, services).workspace);
     const range = listRange(call.query, services.settings.zone);
-    const value = inRange(rows, range, ({ created_ms }) => created_ms).map(view);
+    const value = inRange(rows, range, ({ created_ms }) => created_ms).map((row) =>
+      view(row, services),
+    );
     return freely(value);
   },
 };
@@ -115,7 +134,7 @@ export const getSource: Endpoint = {
   summary: 'A data source.',
   answer: ANY,
   handle: async (call, services) => {
-    const value = view(await ownSource(call, services));
+    const value = view(await ownSource(call, services), services);
     return freely(value);
   },
 };
@@ -138,7 +157,9 @@ export const changeSource: Endpoint = {
       services,
     );
     const { created_ms, source_id } = row;
-    await updateSource(services.database, { ...fresh, created_ms, source_id });
+    const changed = { ...fresh, created_ms, source_id };
+    await updateSource(services.database, changed);
+    await services.upstreams.changed({ ...changed, generated: 0 });
     return made('updated', source_id);
   },
 };
@@ -153,6 +174,7 @@ export const deleteSource: Endpoint = {
   handle: async (call, services) => {
     const row = await ownSource(call, services);
     await removeSource(services.database, row);
+    await services.upstreams.removed(row.source_id);
     return made('deleted', row.source_id);
   },
 };
@@ -168,12 +190,13 @@ export async function ownSource(call: Call, services: SourcesServices): Promise<
   return row;
 }
 
-const view = (row: DataSourceRow): object => ({
+const view = (row: DataSourceRow, { upstreams }: Pick<Services, 'upstreams'>): object => ({
   dataSourceId: row.source_id,
   name: row.name,
   description: row.description,
   ...(JSON.parse(row.definition_json) as object),
   credentialId: row.credential_id,
+  feed: upstreams.state(row.source_id),
   created: row.created_ms,
   updated: row.updated_ms,
 });

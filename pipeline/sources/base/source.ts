@@ -4,7 +4,12 @@ import { Failure } from '../../../store/base/failure.ts';
 
 /** Where records come from, as its owner defined it (INTERFACE.md 3.7 "Sources"). */
 export type SourceDefinition =
-  HttpDefinition | FileDefinition | S3Definition | PostgresDefinition | DatasetDefinition;
+  | HttpDefinition
+  | FileDefinition
+  | S3Definition
+  | PostgresDefinition
+  | DatasetDefinition
+  | FeedDefinition;
 
 export interface HttpDefinition {
   readonly type: 'HTTP';
@@ -54,6 +59,27 @@ export interface DatasetDefinition {
   readonly type: 'DATASET';
   readonly dataset?: string;
   readonly query?: string;
+}
+
+/** Messages of others as they come, stored as they come. */
+export interface FeedDefinition {
+  readonly type: 'SSE' | 'WEBSOCKET';
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Where the records stand in a message; without it a message is a record, or a list of them. */
+  readonly jsonPath?: string;
+  /** Of the same workspace. */
+  readonly dataset: string;
+  /** Texts that are sent to a WebSocket once it is open: what is wanted of it. */
+  readonly messages?: readonly string[];
+  /** Properties by the names of the messages; null leaves one out. */
+  readonly columns?: Readonly<Record<string, string | null>>;
+  /** Properties that every record has, where its message does not say otherwise. */
+  readonly constants?: Readonly<Record<string, string | number | boolean>>;
+  /** Records whose index value is stored already: ignored, where it does not say `replace`. */
+  readonly duplicateKeyHandling?: 'ignore' | 'replace';
+  /** `PAUSED` stops it. */
+  readonly state?: 'ACTIVE' | 'PAUSED';
 }
 
 /** What opens a source; never returned to anyone. */

@@ -1,0 +1,109 @@
+// A feed of others: its messages become records, and are stored some at a time, in their order.
+import type { Clock } from '../../store/base/clock.ts';
+import type { FeedMessage } from '../../pipeline/sources/feed/feedOrder.ts';
+import { recordsOf } from '../../pipeline/sources/feed/feedRecords.ts';
+import type { FeedDefinition } from '../../pipeline/sources/base/source.ts';
+import type { Playing } from './feed.ts';
+
+/** Records that are stored at once, and how long the first of them waits. */
+const BATCH_RECORDS = 500;
+const BATCH_MS = 50;
+
+type Records = readonly Readonly<Record<string, unknown>>[];
+
+/** What became of records that were handed over. */
+export interface Stored {
+  readonly stored: number;
+  readonly rejected: number;
+  /** Why the first of those was. */
+  readonly reason: string | undefined;
+}
+
+export interface UpstreamParts {
+  readonly clock: Clock;
+  readonly definition: FeedDefinition;
+  readonly open: (
+    lastId: string | undefined,
+    playing: Pick<Playing, 'signal'> & { readonly onOpen: () => void },
+  ) => AsyncIterable<FeedMessage>;
+  /** @throws Failure of what keeps all of them from being stored: they are lost with the connection. */
+  readonly write: (records: Records) => Promise<Stored>;
+}
+
+/** What it told since the server began. */
+interface Counts {
+  records: number;
+  rejected: number;
+  reason: string | undefined;
+  /** When a record was stored last; undefined for never. */
+  storedMs: number | undefined;
+}
+
+export class Upstream {
+  readonly #parts: UpstreamParts;
+  /** It goes on after the last message whose records are stored. */
+  #lastId: string | undefined;
+  readonly #counts: Counts = {
+    ...{ records: 0, rejected: 0 },
+    ...{ reason: undefined, storedMs: undefined },
+  };
+
+  constructor(parts: UpstreamParts) {
+    this.#parts = parts;
+  }
+
+  counts(): Readonly<Counts> {
+    return this.#counts;
+  }
+
+  /** Until it ends, or a write fails: then what came since is read again, where its server can. */
+  async play({ onReady, onTicks, signal }: Playing): Promise<void> {
+    const { definition, open } = this.#parts;
+    const failing = new AbortController();
+    const ending = AbortSignal.any([signal, failing.signal]);
+    let batch: Readonly<Record<string, unknown>>[] = [];
+    let id: string | undefined;
+    let writing: Promise<void> = Promise.resolve();
+    let timer: NodeJS.Timeout | undefined;
+    const flush = (): Promise<void> => {
+      clearTimeout(timer);
+      timer = undefined;
+      const [records, lastId] = [batch, id];
+      batch = [];
+      if (records.length > 0) {
+        writing = writing
+          .then(() => this.#store(records, lastId))
+          .then(() => onTicks(records.length));
+        writing.catch((error: unknown) => failing.abort(error));
+      }
+      return writing;
+    };
+    try {
+      for await (const message of open(this.#lastId, { signal: ending, onOpen: onReady })) {
+        failing.signal.throwIfAborted();
+        id = message.id ?? id;
+        const told = recordsOf(message.text, definition);
+        if ('reason' in told) this.#reject(1, told.reason);
+        else batch.push(...told.records);
+        if (batch.length >= BATCH_RECORDS) await flush();
+        else if (batch.length > 0) timer ??= setTimeout(() => void flush(), BATCH_MS);
+      }
+    } finally {
+      // What came is stored, also when the server stops.
+      await flush();
+    }
+  }
+
+  async #store(records: Records, lastId: string | undefined): Promise<void> {
+    const { reason, rejected, stored } = await this.#parts.write(records);
+    this.#counts.records += stored;
+    if (stored > 0) this.#counts.storedMs = this.#parts.clock();
+    if (rejected > 0) this.#reject(rejected, reason ?? '');
+    this.#lastId = lastId;
+  }
+
+  #reject(count: number, reason: string): void {
+    this.#counts.rejected += count;
+    this.#counts.reason = reason;
+  }
+}

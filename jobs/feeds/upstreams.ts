@@ -1,0 +1,128 @@
+// The feeds of others that this server follows, each a data source: as long as it is active.
+import type { Clock } from '../../store/base/clock.ts';
+import type { Database } from '../../store/catalog/database.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { type DataSourceRow, listSourcesOfTypes } from '../../store/work/dataSources.ts';
+import type {
+  Credential,
+  FeedDefinition,
+  SourceDefinition,
+} from '../../pipeline/sources/base/source.ts';
+import type { FeedMessage, FeedOrder } from '../../pipeline/sources/feed/feedOrder.ts';
+import { Feed } from './feed.ts';
+import { type Stored, Upstream, type UpstreamParts } from './upstream.ts';
+
+/** Feeds of a server. */
+const FEEDS_MAX = 100;
+const TYPES = ['SSE', 'WEBSOCKET'];
+
+interface UpstreamsParts {
+  readonly clock: Clock;
+  readonly database: Database;
+  readonly messages: (order: FeedOrder) => AsyncIterable<FeedMessage>;
+  readonly credentialOf: (row: DataSourceRow) => Promise<Credential | undefined>;
+  readonly write: (
+    row: DataSourceRow,
+    definition: FeedDefinition,
+    records: Parameters<UpstreamParts['write']>[0],
+  ) => Promise<Stored>;
+  readonly onFault: (row: DataSourceRow, reason: unknown) => void;
+}
+
+interface Followed {
+  readonly row: DataSourceRow;
+  readonly feed: Feed;
+  readonly upstream: Upstream;
+}
+
+/** How a feed is, as its owner sees it. */
+interface UpstreamState {
+  readonly isRunning: boolean;
+  readonly records: number;
+  readonly rejected: number;
+  /** Why the last of those was. */
+  readonly rejectReason: string | null;
+  /** When a record was stored last. */
+  readonly lastStored: number | null;
+  readonly restarts: number;
+  /** Why it does not run. */
+  readonly fault: string | null;
+}
+
+export class Upstreams {
+  readonly #parts: UpstreamsParts;
+  readonly #followed = new Map<string, Followed>();
+  #isStarted = false;
+
+  constructor(parts: UpstreamsParts) {
+    this.#parts = parts;
+  }
+
+  async start(): Promise<void> {
+    this.#isStarted = true;
+    const rows = await listSourcesOfTypes(this.#parts.database, TYPES);
+    for (const row of rows) await this.changed(row);
+  }
+
+  /** @throws Failure LimitReached before one more is made. */
+  checkRoom({ type }: Pick<SourceDefinition, 'type'>): void {
+    if (!TYPES.includes(type) || this.#followed.size < FEEDS_MAX) return;
+    const told = `a server follows ${FEEDS_MAX} feeds, the most there may be`;
+    throw new Failure('LimitReached', told);
+  }
+
+  /** Made, or another one now: what went on ends first. */
+  async changed(row: DataSourceRow): Promise<void> {
+    await this.removed(row.source_id);
+    if (!this.#isStarted || !TYPES.includes(row.type)) return;
+    const definition = JSON.parse(row.definition_json) as FeedDefinition;
+    if (definition.state === 'PAUSED') return;
+    const { clock, credentialOf, messages, onFault, write } = this.#parts;
+    const upstream = new Upstream({
+      ...{ clock, definition },
+      open: async function* (lastId, { onOpen, signal }) {
+        const credential = await credentialOf(row);
+        yield* messages({ definition, credential, lastId, signal, onOpen });
+      },
+      write: (records) => write(row, definition, records),
+    });
+    const feed = new Feed({
+      name: `${row.workspace}/${row.name}`,
+      play: (playing) => upstream.play(playing),
+      onFault: (reason) => onFault(row, reason),
+    });
+    this.#followed.set(row.source_id, { row, feed, upstream });
+    void feed.start();
+  }
+
+  async removed(sourceId: string): Promise<void> {
+    const followed = this.#followed.get(sourceId);
+    this.#followed.delete(sourceId);
+    await followed?.feed.stop();
+  }
+
+  /** Undefined where it is not followed. */
+  state(sourceId: string): UpstreamState | undefined {
+    const followed = this.#followed.get(sourceId);
+    return followed && stateOf(followed);
+  }
+
+  all(): readonly (UpstreamState & Pick<DataSourceRow, 'name' | 'workspace'>)[] {
+    return [...this.#followed.values()].map((followed) => {
+      const { name, workspace } = followed.row;
+      return { name, workspace, ...stateOf(followed) };
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#isStarted = false;
+    await Promise.all([...this.#followed.keys()].map((id) => this.removed(id)));
+  }
+}
+
+function stateOf({ feed, upstream }: Followed): UpstreamState {
+  const { fault = null, isRunning, restarts } = feed.state();
+  const { reason = null, records, rejected, storedMs = null } = upstream.counts();
+  const counted = { records, rejected, rejectReason: reason, lastStored: storedMs };
+  return { isRunning, ...counted, restarts, fault };
+}

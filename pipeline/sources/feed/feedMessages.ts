@@ -1,0 +1,27 @@
+// Messages of a feed of others, as they come, until it ends or its signal does.
+import type { OutgoingRules } from '../http/outgoing.ts';
+import { checkHeaders } from '../http/headers.ts';
+import { checkUrl } from '../base/guard.ts';
+import { type FeedDefinition, SourceFailure } from '../base/source.ts';
+import { eventMessages } from './eventMessages.ts';
+import { type FeedMessage, type FeedOrder, httpOf } from './feedOrder.ts';
+import { socketMessages } from './socketMessages.ts';
+
+/** @throws SourceFailure of why it ended; the signal's reason. */
+export const feedMessages = (
+  order: FeedOrder,
+  rules: OutgoingRules,
+): AsyncGenerator<FeedMessage, void> =>
+  order.definition.type === 'SSE' ? eventMessages(order, rules) : socketMessages(order, rules);
+
+/** @throws SourceFailure naming the rule that is broken. */
+export function checkFeed(definition: FeedDefinition, allowPrivateAddresses: boolean): void {
+  const { headers = {}, type, url } = definition;
+  const scheme = type === 'SSE' ? /^https?:/i : /^wss?:/i;
+  if (!scheme.test(url)) {
+    const rule = type === 'SSE' ? 'http:// or https://' : 'ws:// or wss://';
+    throw new SourceFailure(`the URL of a source of type ${type} begins with ${rule}`, false);
+  }
+  checkUrl(httpOf(url), allowPrivateAddresses);
+  checkHeaders(headers);
+}
