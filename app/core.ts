@@ -31,6 +31,7 @@ import { makeStorage } from '../store/lake/storage.ts';
 import { servicesOf } from './services.ts';
 import { loadDemo } from '../jobs/upkeep/demo.ts';
 import { type Exchange, makeExchange } from '../jobs/exchange/fill.ts';
+import { storedFeed } from '../api/streams/storedFeed.ts';
 import { exchangeFeed } from '../jobs/feeds/exchangeFeed.ts';
 import { CORE } from '../store/datasets/datasets.ts';
 import { isStandIn } from '../store/datasets/standIns.ts';
@@ -138,6 +139,8 @@ async function openParts(
   await coreOnce(lake, accounts, clock());
   const services = await servicesOf({ ...opened, ...made }, running);
   await services.runner.resume(await readdir(folder.spool));
+  const play = storedFeed(services);
+  await services.streams.feeds.add({ name: 'stored', play, onFault: told('feed') });
   const demo = await demoOnce(database, settings.demo, () =>
     loadDemo(lake, services.runner, first.accountId, clock()),
   );

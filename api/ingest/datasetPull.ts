@@ -9,13 +9,11 @@ import {
 } from '../../pipeline/sources/base/source.ts';
 import { datasetsOf } from '../../query/sql/plan/boundTable.ts';
 import { type BoundPlan, runSql } from '../../query/sql/run/run.ts';
-import type { Account } from '../../store/accounts/accountRows.ts';
-import type { Caller } from '../../store/accounts/callers.ts';
 import { checkName } from '../../store/versions/columns.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
-import { DEFAULT_SETTINGS } from '../../store/accounts/tokens.ts';
 import { withSqlOf } from '../auth/accountServices.ts';
+import { ownerOf } from '../auth/standingCall.ts';
 import type { Services } from '../request/endpoint.ts';
 import { bindQuery, type BindServices, limitsOf, tagOf } from '../sql/sql.ts';
 
@@ -51,14 +49,6 @@ export const datasetPull = (services: DatasetPullServices): Pull<DatasetDefiniti
     const name = definition.dataset ?? 'query';
     yield { name, path, bytes: size, position: { version } };
   };
-
-/** The account itself: no token of it stands between. */
-export function ownerOf(account: Account, accountId: string): Caller {
-  const tokenId = 'source';
-  const known = { ...DEFAULT_SETTINGS, tokenId, accountId, test: false, signed: false };
-  const token = { ...known, kind: 'secret', createdMs: 0, lastUsedMs: undefined } as const;
-  return { accountId, tokenId, kind: 'secret', tier: account.tier, account, token };
-}
 
 /** @throws Failure InvalidBody for a name that is none. */
 function textOf({ dataset, query }: DatasetDefinition, workspace: string): string {

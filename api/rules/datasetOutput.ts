@@ -12,7 +12,7 @@ import { changeableIn, checkDatasetRoom, ownWorkspaces } from '../auth/access.ts
 import { draftOf } from '../datasets/datasetBody.ts';
 import { type RecordServices, storeRecords } from '../ingest/recordWriting.ts';
 import type { Services } from '../request/endpoint.ts';
-import { callOf } from './standingCall.ts';
+import { callOf } from '../auth/standingCall.ts';
 
 /** An alert's own id is in the index: what is stored twice is one record. */
 const INDEX: ColumnMapping = { key: 'symbol', subkey: 'alertId', date: 'time' };

@@ -6,7 +6,7 @@ import { CORE } from '../../store/datasets/datasets.ts';
 import { datasetOf, managerOf } from '../auth/access.ts';
 import { readDataset } from '../read/series.ts';
 import type { Call } from '../request/endpoint.ts';
-import { callOf } from './standingCall.ts';
+import { callOf } from '../auth/standingCall.ts';
 import type { RuleServices } from './ruleReaders.ts';
 
 /** The property of CORE's companies that a value is. */

@@ -19,7 +19,7 @@ import { readDataset } from '../read/series.ts';
 import type { Services } from '../request/endpoint.ts';
 import { rightsOf } from '../streams/answerStream.ts';
 import { entitledTo, type StreamServices } from '../streams/entitled.ts';
-import { callOf } from './standingCall.ts';
+import { callOf } from '../auth/standingCall.ts';
 
 /** What stands of a symbol for a day. */
 interface Standing {

@@ -25,9 +25,12 @@ export const WRITTEN_MAX = 10_000;
 const TURN_RECORDS = 500;
 
 interface Watch {
-  readonly topic: string;
+  readonly name: string;
   readonly tableId: number;
   readonly reader: RecordReader;
+  /** Else it ends. */
+  readonly isWanted: () => boolean;
+  readonly tell: (records: readonly Written[]) => Promise<void>;
   moment: Moment;
   isReading: boolean;
   isDue: boolean;
@@ -43,7 +46,7 @@ const MORE = JSON.stringify({ type: 'more' });
 
 export class RecordWatches {
   readonly #parts: WatchParts;
-  /** By topic. */
+  /** By name. */
   readonly #watches = new Map<string, Watch>();
 
   constructor(parts: WatchParts) {
@@ -53,20 +56,31 @@ export class RecordWatches {
   /** The topic of a dataset's records from now on. */
   async watch(tableId: number, shape: string, reader: RecordReader): Promise<string> {
     const topic = `records/${tableId}/${shape}`;
-    if (this.#watches.has(topic)) return topic;
-    const moment = await reader.begin();
-    // Another may have begun meanwhile.
-    if (this.#watches.has(topic)) return topic;
-    this.#watches.set(topic, { topic, tableId, reader, moment, isReading: false, isDue: false });
+    await this.follow({
+      ...{ name: topic, tableId, reader },
+      isWanted: () => this.#parts.hub.hears(topic),
+      tell: (records) => this.#publish(topic, records),
+    });
     return topic;
+  }
+
+  /** Records of a dataset from now on, as long as they are wanted. Again by one name it does nothing. */
+  async follow(
+    watch: Pick<Watch, 'name' | 'tableId' | 'reader' | 'isWanted' | 'tell'>,
+  ): Promise<void> {
+    if (this.#watches.has(watch.name)) return;
+    const moment = await watch.reader.begin();
+    // Another may have begun meanwhile.
+    if (this.#watches.has(watch.name)) return;
+    this.#watches.set(watch.name, { ...watch, moment, isReading: false, isDue: false });
   }
 
   /** Something was written into these tables. */
   changed(tableIds: readonly number[]): void {
     for (const watch of this.#watches.values()) {
       if (!tableIds.includes(watch.tableId)) continue;
-      if (!this.#parts.hub.hears(watch.topic)) {
-        this.#watches.delete(watch.topic);
+      if (!watch.isWanted()) {
+        this.#watches.delete(watch.name);
         continue;
       }
       watch.isDue = true;
@@ -81,7 +95,7 @@ export class RecordWatches {
         watch.isDue = false;
         const { moment, records } = await watch.reader.since(watch.moment);
         watch.moment = moment;
-        await this.#tell(watch.topic, records);
+        await watch.tell(records);
       }
     } catch (error) {
       // Told again with the next change: nothing is lost but time.
@@ -91,7 +105,7 @@ export class RecordWatches {
     }
   }
 
-  async #tell(topic: string, records: readonly Written[]): Promise<void> {
+  async #publish(topic: string, records: readonly Written[]): Promise<void> {
     const { hub } = this.#parts;
     for (const [at, { json, key }] of records.entries()) {
       if (at % TURN_RECORDS === TURN_RECORDS - 1) await new Promise(setImmediate);

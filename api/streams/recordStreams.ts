@@ -91,7 +91,8 @@ export async function recordsOf(
 /** A record as it is told. */
 type Told = (record: Row, json: string) => string;
 
-const WHOLE: Told = (_record, json) => json;
+/** As it is. */
+export const WHOLE: Told = (_record, json) => json;
 
 const SHAPES: Readonly<Record<Shape, Told>> = {
   record: WHOLE,
@@ -133,7 +134,12 @@ function withDeletions(
   };
 }
 
-function writtenReader(dataset: Dataset, told: Told, call: Call, services: Reading): RecordReader {
+export function writtenReader(
+  dataset: Dataset,
+  told: Told,
+  call: Call,
+  services: Reading,
+): RecordReader {
   const bare = lasting(call);
   const { tableId } = dataset;
   return {

@@ -1,6 +1,9 @@
-// A call that nobody made: what a rule reads is read by the rights of its owner, long after its request.
+// A call that nobody made: what a rule, a job or a feed reads is read by the rights of its owner, long after
+// any request.
 import { Readable } from 'node:stream';
+import type { Account } from '../../store/accounts/accountRows.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
+import { DEFAULT_SETTINGS } from '../../store/accounts/tokens.ts';
 import type { Call } from '../request/endpoint.ts';
 
 export const callOf = (caller: Caller): Call => ({
@@ -13,3 +16,11 @@ export const callOf = (caller: Caller): Call => ({
   testCursors: undefined,
   departure: () => new AbortController().signal,
 });
+
+/** The account itself: no token of it stands between. */
+export function ownerOf(account: Account, accountId: string): Caller {
+  const tokenId = 'source';
+  const known = { ...DEFAULT_SETTINGS, tokenId, accountId, test: false, signed: false };
+  const token = { ...known, kind: 'secret', createdMs: 0, lastUsedMs: undefined } as const;
+  return { accountId, tokenId, kind: 'secret', tier: account.tier, account, token };
+}
