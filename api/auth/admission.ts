@@ -63,7 +63,7 @@ export function admit(
   door.throttle.token(caller);
   const stopped = services.ledger.stopped(caller);
   const free = endpoint.always === true || door.environment === 'test';
-  if (stopped !== undefined && !free) throw new Failure(stopped);
+  if (stopped !== undefined && !free) throw new Failure(stopped.type, stopped.detail);
   return { caller, actor: caller.tokenId, checkBody };
 }
 

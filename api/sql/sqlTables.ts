@@ -14,6 +14,7 @@ import type { NamedTable, View } from '../../store/datasets/namedQueries.ts';
 import type { PendingRow } from '../../store/pushes/pendingRows.ts';
 import { datasetOf, isForeign, visibilityOf } from '../auth/access.ts';
 import type { Call, Services } from '../request/endpoint.ts';
+import { checkMeant } from './sqlChecks.ts';
 import { pastOf } from '../read/moments.ts';
 import { isLogs, logRows, openLogs } from './systemLogs.ts';
 import { viewOf } from '../auth/viewAccess.ts';
@@ -57,7 +58,13 @@ export async function bindTables(
   await openLogs(plan, services);
   // Rights first, of all: nothing is opened for a query that may not run.
   const found = plan.tables.map((name, at) => tableOf(name, asked.named[at], asked, services));
-  checkNames(plan, found, asked.source);
+  const schemas = found.map((item) => (item.kind === 'view' ? item.view : item.dataset).schema);
+  checkMeant(
+    plan,
+    schemas.map((schema) => schema?.properties ?? {}),
+    asked.source,
+    asked.owned,
+  );
   const bound: BoundTable[] = [];
   for (const item of found) {
     if (item.kind === 'view') bound.push(await bindView(item.view, asked, services));
@@ -167,14 +174,3 @@ const asOwner = (caller: Caller): Caller => ({
   ...caller,
   token: { ...caller.token, kind: 'secret', grants: undefined },
 });
-
-/** A table's name that stands as a column would be its whole record. */
-function checkNames({ doubtful }: SelectPlan, found: readonly NamedTarget[], source: string): void {
-  for (const { at, name, table } of doubtful) {
-    const item = found[table];
-    const schema = item?.kind === 'view' ? item.view.schema : item?.dataset.schema;
-    const names = Object.keys(schema?.properties ?? {});
-    if (names.some((own) => own.toLowerCase() === name.toLowerCase())) continue;
-    refuseAt(source, at, `${name} is no column: name one`);
-  }
-}

@@ -26,7 +26,8 @@ refused, with its position. [reference.md](reference.md) lists the endpoints tha
 - Names that are keywords of SQL, or contain other characters, are written in back-ticks:
   \`\` \`close price\` \`\`.
 - Texts are written in single or double quotes: \`'AAPL'\`, \`"AAPL"\`. Double the quote to include it;
-  a backslash is an ordinary character.
+  a backslash is an ordinary character. A text in double quotes that
+  is the name of a column is refused, and what to write instead is said.
 - \`:name\` and \`$name\` are parameters: the request sends their values, which never become SQL.
 - Numbers: \`12\`, \`1.5\` (a decimal), \`1.5e0\` (a DOUBLE). Dates: \`DATE '2024-01-05'\`, or a text beside
   a date. Intervals: \`INTERVAL 5 DAYS\`, \`INTERVAL (n) MONTH\`.

@@ -15,9 +15,9 @@ import type { Caller } from '../accounts/callers.ts';
 import { type Clock, monotonicMs } from '../base/clock.ts';
 import type { AtCrashPoint } from '../base/crashPoints.ts';
 import type { Database } from '../catalog/database.ts';
-import { Failure, type FailureType } from '../base/failure.ts';
+import { Failure } from '../base/failure.ts';
 import { GroupCommit } from '../queues/groupCommit.ts';
-import { leftOf, type Purse, stoppedBy } from './quota.ts';
+import { leftOf, type Purse, type Stop, stoppedBy } from './quota.ts';
 import {
   addCharge,
   addCharges,
@@ -153,7 +153,7 @@ export class Ledger {
     const left = leftOf(caller, order.premium, own, token);
     const granted = Math.max(0, Math.min(messages, left.messages));
     const isShort = granted < least * order.weight;
-    if (messages > 0 && (granted === 0 || isShort)) throw new Failure(left.type);
+    if (messages > 0 && (granted === 0 || isShort)) throw new Failure(left.type, left.detail);
     if (this.waiting >= WAITING_MAX) {
       throw new Failure('Busy', 'the ledger can not be written: metered calls wait');
     }
@@ -174,7 +174,8 @@ export class Ledger {
     this.release(hold);
     const left = leftOf(caller, order.premium, own, token);
     // What was held is covered, also when a limit was lowered since.
-    if (messages > Math.max(left.messages, hold.messages)) throw new Failure(left.type);
+    if (messages > Math.max(left.messages, hold.messages))
+      throw new Failure(left.type, left.detail);
     const add = (count: number): void => {
       own.used += count;
       token.used += count;
@@ -211,7 +212,7 @@ export class Ledger {
   }
 
   /** Why every call of the caller's account is refused, if it is. */
-  stopped({ account, accountId }: Caller): FailureType | undefined {
+  stopped({ account, accountId }: Caller): Stop | undefined {
     return stoppedBy(account, this.#balance(accountId).messages.used);
   }
 

@@ -9,11 +9,31 @@ export interface Purse {
   readonly held: number;
 }
 
-/** A bound on the messages of a month, and how reaching it is told. */
-interface Bound {
-  readonly most: number;
+/** How a limit that was reached is told; without a detail by the sentence of its type. */
+export interface Stop {
   readonly type: FailureType;
+  readonly detail?: string;
 }
+
+/** A bound on the messages of a month. */
+interface Bound extends Stop {
+  readonly most: number;
+}
+
+const OF_BUDGET: Stop = {
+  type: 'OverLimit',
+  detail:
+    'The message budget of the account is reached: raise it with POST /account/messagebudget, or remove it ' +
+    'with DELETE',
+};
+const OF_TOKEN: Stop = {
+  type: 'OverLimit',
+  detail: 'The message limit of this token is reached; the account has others, and may raise it',
+};
+const OF_PREMIUM: Stop = {
+  type: 'OverLimit',
+  detail: 'The account has no premium messages left in this month',
+};
 
 const NO_BOUND: Bound = { most: Number.MAX_SAFE_INTEGER, type: 'OverLimit' };
 
@@ -28,7 +48,7 @@ function accountBound(account: Account): Bound {
   const { budget, circuitBreaker, tier } = account;
   const quota = tier.messagesMonthly;
   const bounds: Bound[] = [];
-  if (budget !== undefined) bounds.push({ most: budget, type: 'OverLimit' });
+  if (budget !== undefined) bounds.push({ most: budget, ...OF_BUDGET });
   if (!buysMore(account)) bounds.push({ most: quota, type: 'OverLimit' });
   else if (circuitBreaker !== undefined) {
     bounds.push({ most: quota + circuitBreaker, type: 'CircuitBreaker' });
@@ -50,25 +70,25 @@ export function leftOf(
   premium: boolean,
   own: Purse,
   token: Purse,
-): { readonly messages: number; readonly type: FailureType } {
-  const bound: Bound = premium
-    ? { most: caller.account.premiumMessages, type: 'OverLimit' }
+): Stop & { readonly messages: number } {
+  const { most, ...stop }: Bound = premium
+    ? { most: caller.account.premiumMessages, ...OF_PREMIUM }
     : accountBound(caller.account);
-  const ofAccount = bound.most - own.used - own.held;
+  const ofAccount = most - own.used - own.held;
   const { messageLimit } = caller.token;
   const ofToken =
     messageLimit === undefined ? NO_BOUND.most : messageLimit - token.used - token.held;
-  if (ofToken < ofAccount) return { messages: ofToken, type: 'OverLimit' };
-  return { messages: ofAccount, type: bound.type };
+  if (ofToken < ofAccount) return { messages: ofToken, ...OF_TOKEN };
+  return { messages: ofAccount, ...stop };
 }
 
 /**
  * Why all calls of an account stop, free ones too: its budget or its circuit breaker was reached.
  * Over quota alone stops only what costs messages.
  */
-export function stoppedBy(account: Account, used: number): FailureType | undefined {
+export function stoppedBy(account: Account, used: number): Stop | undefined {
   const { budget, circuitBreaker, tier } = account;
-  if (budget !== undefined && used >= budget) return 'OverLimit';
+  if (budget !== undefined && used >= budget) return OF_BUDGET;
   if (circuitBreaker === undefined || !buysMore(account)) return undefined;
-  return used >= tier.messagesMonthly + circuitBreaker ? 'CircuitBreaker' : undefined;
+  return used >= tier.messagesMonthly + circuitBreaker ? { type: 'CircuitBreaker' } : undefined;
 }

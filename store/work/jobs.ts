@@ -239,27 +239,29 @@ export const newestLines = (
 
 interface LinesWanted {
   readonly workspace: string;
-  readonly sinceMs: number;
   readonly severities: readonly string[];
   /** Undefined: of all. */
   readonly jobId: string | undefined;
 }
 
-/** Log lines of a workspace, oldest first, the newest `limit` of them. */
+/** Log lines of a workspace. */
 export async function listLog(
   database: Database,
-  { jobId, severities, sinceMs, workspace }: LinesWanted,
-  limit: number,
+  { jobId, severities, workspace }: LinesWanted,
+  { end, fromMs, limit, offset, sort, untilMs }: TimeRange,
 ): Promise<readonly LogLine[]> {
-  const lines = await database
+  const direction = end === 'newest' ? 'desc' : 'asc';
+  const taken = await database
     .selectFrom('log')
     .selectAll()
     .where('workspace', '=', workspace)
-    .where('time_ms', '>=', sinceMs)
+    .where('time_ms', '>=', fromMs ?? 0)
+    .where('time_ms', '<', untilMs ?? Number.MAX_SAFE_INTEGER)
     .where('severity', 'in', [...severities])
     .$if(jobId !== undefined, (query) => query.where('job_id', '=', jobId ?? ''))
-    .orderBy('time_ms', 'desc')
+    .orderBy('time_ms', direction)
     .limit(limit)
+    .offset(offset)
     .execute();
-  return lines.toReversed();
+  return (sort === 'asc') === (end === 'oldest') ? taken : taken.toReversed();
 }

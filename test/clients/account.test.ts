@@ -8,8 +8,8 @@ import { startServer, type TestServer } from '../server.ts';
 import { type Client, iexjs, refusal } from './iexjs.ts';
 
 const OVER_LIMIT =
-  'Response 402 - You have exceeded your allotted message quota. ' +
-  'Please enable pay-as-you-go to regain access';
+  'Response 402 - The message budget of the account is reached: ' +
+  'raise it with POST /account/messagebudget, or remove it with DELETE';
 const CSV = 'symbol,date,price\nAUDI,2024-01-01,10.5\nAUDI,2024-01-02,11\nBMW,2024-01-01,20\n';
 
 interface Usage {

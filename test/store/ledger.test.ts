@@ -128,7 +128,7 @@ test('budget, breaker, token limit: the exact message, the lowest bound, its own
     spend(1);
     assert.throws(() => f.ledger.hold(who, K, 1), { type: one.type });
     assert.equal(f.ledger.balance('a').used, one.most);
-    assert.equal(f.ledger.stopped(who), one.all ? one.type : undefined);
+    assert.equal(f.ledger.stopped(who)?.type, one.all ? one.type : undefined);
     const reopened = await (await f.ledger.flush(), f.reopen());
     assert.throws(() => reopened.hold(who, K, 1), { type: one.type }, 'also after a restart');
   }

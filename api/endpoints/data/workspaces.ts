@@ -6,6 +6,7 @@ import { LEVELS, listLog } from '../../../store/work/jobs.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { callerOf, managerOf, ownWorkspaces, workspaceOf } from '../../auth/access.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
+import { LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
 import { refuse, textOf } from '../../request/parameters.ts';
 
 const WORKSPACE = Type.Object({
@@ -102,8 +103,6 @@ export const changeWorkspace: Endpoint = {
   },
 };
 
-/** Log lines of one answer, the newest ones. */
-const LINES_MAX = 1_000;
 const UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 } as const;
 
 export const getLogs: Endpoint = {
@@ -111,7 +110,7 @@ export const getLogs: Endpoint = {
   method: 'GET',
   path: '/logs/:workspace',
   token: 'secret',
-  summary: 'What jobs logged in a workspace, oldest first, the newest 1,000 lines.',
+  summary: 'What jobs logged in a workspace, oldest first, at most the newest 1,000 lines.',
   weight: 'free',
   parameters: [
     {
@@ -128,6 +127,11 @@ export const getLogs: Endpoint = {
       help: 'Lines of this level and those above.',
     },
     { kind: 'text', name: 'jobId', help: 'Lines of one job.' },
+    ...LIST_PARAMETERS.filter(({ name }) => name !== 'sort'),
+    {
+      ...{ kind: 'choice', name: 'sort', choices: ['asc', 'desc'] },
+      help: 'Order by time; asc by default.',
+    },
   ],
   answer: Type.Array(
     Type.Object({
@@ -139,15 +143,21 @@ export const getLogs: Endpoint = {
     }),
   ),
   failures: 'workspace',
-  handle: async (call, { clock, database, lake }) => {
+  handle: async (call, { clock, database, lake, settings }) => {
     const caller = callerOf(call.caller);
     const { workspace } = workspaceOf(caller, call.path['workspace'] ?? '', lake);
-    const sinceMs = clock() - periodOf(textOf(call.query, 'period') ?? '1d');
+    const asked = listRange({ sort: 'asc', ...call.query }, settings.zone);
+    const period = textOf(call.query, 'period');
+    // Days that are asked for reach back as far as they do.
+    const usual = asked.fromMs === undefined && asked.untilMs === undefined ? '1d' : undefined;
+    const back = period ?? usual;
+    const sinceMs = back === undefined ? 0 : clock() - periodOf(back);
+    const range = { ...asked, fromMs: Math.max(sinceMs, asked.fromMs ?? 0) };
     const jobId = textOf(call.query, 'jobId');
     const least = LEVELS[textOf(call.query, 'level') ?? 'info'] ?? 0;
     const severities = Object.keys(LEVELS).filter((name) => (LEVELS[name] ?? 0) >= least);
-    const wanted = { workspace, sinceMs, severities, jobId };
-    const lines = await listLog(database, wanted, LINES_MAX);
+    const wanted = { workspace, severities, jobId };
+    const lines = await listLog(database, wanted, range);
     const value = lines.map((line) => ({
       timestamp: line.time_ms,
       message: line.message,

@@ -4,7 +4,7 @@ import { TEXT_MAX } from '../../../query/sql/text/tokens.ts';
 import type { ParameterValue, ParameterValues } from '../../../query/sql/text/spelling.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import type { Call, Endpoint } from '../../request/endpoint.ts';
-import { refuse, textOf } from '../../request/parameters.ts';
+import { readParameters, refuse, textOf } from '../../request/parameters.ts';
 import { answerSql, type SqlQuestion } from '../../sql/sql.ts';
 import { SQL_PARAMETERS } from '../../sql/sqlParameters.ts';
 
@@ -43,11 +43,15 @@ export const postSqlQuery: Endpoint = {
   ...ROW,
   id: 'postSqlQuery',
   method: 'POST',
-  summary: 'The same, with the query as the body: its text, or JSON with query and parameters.',
+  summary:
+    'The same, with the query as the body: its text, or JSON with sqlQuery (or query), parameters, and the ' +
+    'parameters of GET by their names.',
   parameters: SQL_PARAMETERS,
   body: { kind: 'text' },
-  handle: (call, services) =>
-    answerSql(call, services, { ...queryWorkspaceOf(call), ...bodyOf(call) }),
+  handle: (call, services) => {
+    const { query, ...question } = bodyOf(call);
+    return answerSql({ ...call, query }, services, { ...queryWorkspaceOf(call), ...question });
+  },
 };
 
 const queryWorkspaceOf = ({ path }: Call): Pick<SqlQuestion, 'workspace'> => ({
@@ -58,19 +62,44 @@ const queryWorkspaceOf = ({ path }: Call): Pick<SqlQuestion, 'workspace'> => ({
 const PARAMETERS_MAX = 100;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
+type Body = Pick<SqlQuestion, 'text' | 'parameters'> & Pick<Call, 'query'>;
+
 /** @throws Failure InvalidBody naming the member and the rule. */
-function bodyOf({ json }: Call): Pick<SqlQuestion, 'text' | 'parameters'> {
-  if (typeof json === 'string') return { text: readable(json), parameters: {} };
+function bodyOf({ json, query }: Call): Body {
+  if (typeof json === 'string') return { text: readable(json), parameters: {}, query };
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    throw new Failure('InvalidBody', 'the body must be a query, or an object with query');
+    throw new Failure('InvalidBody', 'the body must be a query, or an object with sqlQuery');
   }
-  const { query, parameters = {}, token: _token, ...rest } = json as Record<string, unknown>;
-  const [unknown] = Object.keys(rest);
-  if (unknown !== undefined) {
-    throw new Failure('InvalidBody', `${unknown.slice(0, 64)} is not known`);
+  const {
+    parameters = {},
+    query: short,
+    sqlQuery = short,
+    token: _token,
+    ...rest
+  } = json as Record<string, unknown>;
+  const dress = dressOf(rest);
+  if (short !== undefined && sqlQuery !== short) {
+    throw new Failure('InvalidBody', 'sqlQuery and query are two names of one member');
   }
-  if (typeof query !== 'string') throw new Failure('InvalidBody', 'query must be a text');
-  return { text: readable(query), parameters: parametersOf(parameters) };
+  if (typeof sqlQuery !== 'string')
+    throw new Failure('InvalidBody', 'sqlQuery (or query) must be a text');
+  const text = readable(sqlQuery);
+  return { text, parameters: parametersOf(parameters), query: { ...query, ...dress } };
+}
+
+/** Members that GET has as parameters. @throws Failure InvalidBody for another name. */
+function dressOf(members: Readonly<Record<string, unknown>>): Call['query'] {
+  for (const [name, value] of Object.entries(members)) {
+    if (!SQL_PARAMETERS.some((one) => one.name === name)) {
+      const known = ['sqlQuery', 'parameters', ...SQL_PARAMETERS.map((one) => one.name)].join(', ');
+      throw new Failure('InvalidBody', `${name.slice(0, 64)} is no member; there are ${known}`);
+    }
+    if (!['string', 'number', 'boolean'].includes(typeof value)) {
+      throw new Failure('InvalidBody', `${name} must be a text, a number or true or false`);
+    }
+  }
+  const texts = Object.entries(members).map(([name, value]) => [name, String(value)] as const);
+  return readParameters({ parameters: SQL_PARAMETERS }, Object.fromEntries(texts));
 }
 
 /** What is no UTF-8 was read as this sign: another query than was meant. */

@@ -22,7 +22,7 @@ type Lower = (node: unknown, fields: Fields, to: Lowering) => Expression;
 
 const CLASSES: ReadonlyMap<string, Lower> = new Map<string, Lower>([
   ['COLUMN_REF', lowerColumn],
-  ['CONSTANT', literalOf],
+  ['CONSTANT', lowerConstant],
   ['LAMBDA', lowerArrow],
   ['FUNCTION', lowerFunction],
   ['WINDOW', lowerWindow],
@@ -69,6 +69,12 @@ const ENGINE_NAMES: ReadonlySet<string> = new Set([
   ...['current_catalog', 'current_database', 'current_role', 'current_schema', 'current_time'],
   ...['current_user', 'localtime', 'session_user', 'system_user', 'user'],
 ]);
+
+function lowerConstant(node: unknown, fields: Fields, to: Lowering): Expression {
+  const literal = literalOf(node);
+  if (literal.kind === 'text') to.noteQuoted(literal.value, to.at(fields));
+  return literal;
+}
 
 function lowerColumn(node: unknown, _fields: Fields, to: Lowering): Expression {
   const fields = take(node, ['column_names'], 'a column');

@@ -31,6 +31,7 @@ export function lowerPlan(json: string, spelled: Spelled): SelectPlan {
     tables,
     hints,
     doubtful: doubtfulOf(to),
+    quoted: to.quoted,
     width: widthOf(query),
     momentary: to.momentary(),
   };

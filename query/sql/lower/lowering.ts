@@ -31,6 +31,10 @@ export interface Lowering {
   readonly hints: Hint[];
   /** Columns that are named without their table. */
   readonly names: NamedPlace[];
+  /** Texts in double quotes. */
+  readonly quoted: NamedPlace[];
+  /** Takes note of a text that stands in double quotes. */
+  noteQuoted(text: string, at: TextPlace): void;
   /** Sources by the names that they have, in lower case. */
   readonly sources: Map<string, NamedSource[]>;
   /** The user's place of a node. */
@@ -67,6 +71,7 @@ export function makeLowering(
   const tables: TableName[] = [];
   const hints: Hint[] = [];
   const names: NamedPlace[] = [];
+  const quoted: NamedPlace[] = [];
   const sources = new Map<string, NamedSource[]>();
   let depth = 0;
   let isMomentary = false;
@@ -75,6 +80,10 @@ export function makeLowering(
     tables,
     hints,
     names,
+    quoted,
+    noteQuoted: (name, at) => {
+      if (at !== undefined && spelled.source.charAt(at) === '"') quoted.push({ name, at });
+    },
     sources,
     at: (fields) => {
       const place = fields['query_location'];

@@ -216,6 +216,8 @@ export interface SelectPlan {
     readonly at: TextPlace;
     readonly table: number;
   }[];
+  /** Texts in double quotes, which are names elsewhere. */
+  readonly quoted: readonly { readonly name: string; readonly at: TextPlace }[];
   /** What each table's records are compared with. */
   readonly hints: readonly Hint[];
   /** Columns of the outermost select list; undefined when a star says. */

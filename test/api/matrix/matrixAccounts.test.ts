@@ -5,9 +5,19 @@ import { afterAll, beforeAll, test } from 'vitest';
 import { READ_ALL } from '../../../store/accounts/tokens.ts';
 import { startServer, type TestServer } from '../../server.ts';
 import type { Request, Target } from './matrixCases.ts';
-import { ask, judge } from './matrixJudge.ts';
+import { ask, judge, type State } from './matrixJudge.ts';
 import { makeOwner, type Owner, tokensOf } from './matrixOwner.ts';
-import { badToken, may, type Rule, SECRET, stopped, testing, unpaid } from './matrixRules.ts';
+import {
+  badToken,
+  may,
+  OF_BUDGET,
+  OF_TOKEN,
+  type Rule,
+  SECRET,
+  stopped,
+  testing,
+  unpaid,
+} from './matrixRules.ts';
 
 /** Messages of tier `grow` in a month, and the most that one record may cost. */
 const QUOTA = 100_000_000;
@@ -58,8 +68,13 @@ async function set(settings: object): Promise<void> {
 const used = (): number => server.tapedeck.services.ledger.balance(owner.accountId).used;
 
 /** Judges both kinds of tokens in the state that `settings` make. */
-async function judged(name: string, ruled: (rule: Rule) => Rule, settings: object): Promise<void> {
-  const common = { owner, spare, engage: () => set(settings) };
+async function judged(
+  name: string,
+  ruled: (rule: Rule) => Rule,
+  settings: object,
+  told: State['told'] = {},
+): Promise<void> {
+  const common = { owner, spare, engage: () => set(settings), told };
   for (const [kind, rule] of Object.entries({ secret: may(SECRET), publishable: READER })) {
     const token = kind === 'secret' ? owner.secret : owner.publishable;
     const manner = { base: server.base, token };
@@ -77,8 +92,8 @@ test('a suspended account, and the same taken up again', async () => {
 test('the budget: at it everything stops but what can end that', async () => {
   assert.equal(await reads('last=1'), 200);
   const over = (rule: Rule): Rule => stopped('OverLimit', rule);
-  await judged('reached', over, { budget: used() });
-  await judged('none at all', over, { budget: 0 });
+  await judged('reached', over, { budget: used() }, { OverLimit: OF_BUDGET });
+  await judged('none at all', over, { budget: 0 }, { OverLimit: OF_BUDGET });
   await set({ budget: used() + 1 });
   assert.equal(await reads('last=1'), 200, 'the last message');
   assert.equal(await asked('GET', '/workspaces'), 402, 'then everything stops');
@@ -92,7 +107,8 @@ test("a token's own limit: what costs is refused, and only with this token", asy
   const settings = { messageLimit: 0, grants: READ_ALL };
   const { text: token } = await accounts.createToken(owner.accountId, 'publishable', settings);
   const manner = { base: server.base, token };
-  await judge(server, { name: 'limit', rule: unpaid(READER), owner, spare, manner });
+  const told = { OverLimit: OF_TOKEN };
+  await judge(server, { name: 'limit', rule: unpaid(READER), owner, spare, manner, told });
   assert.equal(await reads('last=1'), 200);
 });
 

@@ -9,7 +9,15 @@ import { startServer, type TestServer } from '../../server.ts';
 import { type Request, requestOf, type Target, type Way, WAYS } from './matrixCases.ts';
 import { ask, each, judge } from './matrixJudge.ts';
 import { makeOwner, publish, type Owner, targetOf } from './matrixOwner.ts';
-import { foreign, may, namesWorkspace, SECRET, toldAs, type Verdict } from './matrixRules.ts';
+import {
+  foreign,
+  may,
+  namesWorkspace,
+  OF_PREMIUM,
+  SECRET,
+  toldAs,
+  type Verdict,
+} from './matrixRules.ts';
 
 const CORE = 'CORE';
 const SHARED = 'SHARED';
@@ -210,7 +218,7 @@ function isRight(
 ): boolean {
   const verdict = verdictOf(way, access, reader);
   if (verdict !== 'allowed') {
-    const told = toldAs(verdict, way);
+    const told = toldAs(verdict, way, verdict === 'OverLimit' ? OF_PREMIUM : undefined);
     const same = told.status === status && told.type === type && told.text.test(text);
     return same && cost === null && premium === null;
   }

@@ -93,9 +93,14 @@ const WAYS_TO: Readonly<Partial<Record<FailureType, () => Promise<Way>>>> = {
     return { token };
   },
   OverLimit: async () => {
-    const { accountId, token } = await made('scale');
-    await server.tapedeck.services.accounts.changeAccount(accountId, { budget: 0 });
-    return { token };
+    await makeCore();
+    const { accountId, token } = await made('launch');
+    const { accounts, ledger } = server.tapedeck.services;
+    const { tier } = await accounts.changeAccount(accountId, { payAsYouGo: false });
+    const order = { requestId: 'r', endpoint: 'e', usageKey: 'k', weight: 1, premium: false };
+    const used = tier.messagesMonthly;
+    ledger.settle(ledger.hold(accounts.identify(token), order, used), used).delivered();
+    return { token, path: '/data/CORE/QUOTE' };
   },
   FreeTierNotAllowed: async () => ({ ...(await made('free')), path: '/account/signed' }),
   TierNotAllowed: async () => ({ ...(await made('launch')), path: '/account/signed' }),
