@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { redacted } from '../store/base/redact.ts';
 import type { Settings } from '../store/base/settings.ts';
 import { VERSION } from '../store/base/version.ts';
-import { addFiles, addIngest, addSql, addStreams } from './data/dataCommands.ts';
+import { addDatasets, addFiles, addIngest, addSql, addStreams } from './data/dataCommands.ts';
 import { addAccounts, addBooks } from './operate/accountCommands.ts';
 import {
   addBackups,
@@ -20,6 +20,13 @@ import { addPipeline } from './pipeline/pipelineCommands.ts';
 import { addExport, addRecipes } from './pipeline/readyCommands.ts';
 import { addRules } from './rules/ruleCommands.ts';
 import type { Output, Terminal } from './reach/terminal.ts';
+
+/** Before or behind the command. */
+export interface ServerOptions {
+  readonly server?: string;
+  readonly token?: string;
+  readonly ca?: string;
+}
 
 /**
  * @param settings read when a command runs: `--help` needs none.
@@ -40,11 +47,15 @@ export function program(settings: () => Settings, terminal: Terminal): Command {
     })
     .exitOverride()
     .description('Self-hosted financial data platform. Settings: TAPEDECK_… (docs/operating.md).')
-    .version(VERSION);
+    .version(VERSION)
+    .option('--server <url>', 'speak to this server in place of a data folder; TAPEDECK_SERVER')
+    .option('--token <token>', 'its secret token, or admin token; better as TAPEDECK_TOKEN')
+    .option('--ca <file>', 'PEM file to trust its certificate by; TAPEDECK_CA');
   addServe(root, settings, terminal);
   addIngest(root, settings, terminal);
   addCore(root, settings, terminal);
   addSql(root, settings, terminal);
+  addDatasets(root, settings, terminal);
   addExport(root, settings, terminal);
   addFiles(root, settings, terminal);
   addStreams(root, settings, terminal);

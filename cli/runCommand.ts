@@ -1,8 +1,8 @@
 // Runs one command on a terminal. It touches nothing of the process, so that several can run in one.
 import { CommanderError } from 'commander';
 import { reasonOf } from '../store/base/failure.ts';
-import { readSettings } from '../store/base/settings.ts';
-import { program } from './program.ts';
+import { readSettings, type Settings } from '../store/base/settings.ts';
+import { program, type ServerOptions } from './program.ts';
 import type { Terminal } from './reach/terminal.ts';
 
 /** @param args behind the name of the program @param variables of the environment, by name */
@@ -12,7 +12,13 @@ export async function runCommand(
   variables: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
   try {
-    await program(() => readSettings(variables), terminal).parseAsync(args, { from: 'user' });
+    const root = program((): Settings => {
+      const { ca, server, token } = root.opts<ServerOptions>();
+      const given = { TAPEDECK_CA: ca, TAPEDECK_SERVER: server, TAPEDECK_TOKEN: token };
+      const said = Object.entries(given).filter(([, value]) => value !== undefined);
+      return readSettings({ ...variables, ...Object.fromEntries(said) });
+    }, terminal);
+    await root.parseAsync(args, { from: 'user' });
   } catch (error) {
     // Help is one too, and what is wrong with the command line has been told.
     if (error instanceof CommanderError) return terminal.endWith(error.exitCode);

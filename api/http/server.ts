@@ -16,6 +16,7 @@ import { failureAnswer, type FailureStyle } from '../request/failures.ts';
 import { checkBody, formOf, type JsonBody, readJson } from '../request/jsonBody.ts';
 import { expandPath } from './openapi.ts';
 import { spelledPath } from './streamPath.ts';
+import { notFoundDetail } from '../request/notFound.ts';
 import { readParameters } from '../request/parameters.ts';
 import { PaidFailure } from '../read/metering.ts';
 import { meterFailure, sendAnswer } from './reply.ts';
@@ -337,7 +338,15 @@ function sendFailure(
   style: FailureStyle,
 ): void {
   const { accept = '' } = request.headers;
-  const answer = failureAnswer(error, style, accept, request.id);
+  const asked = (): string => {
+    const [path = ''] = request.url.split('?');
+    return notFoundDetail(
+      request.method,
+      path,
+      request.params as Readonly<Record<string, unknown>>,
+    );
+  };
+  const answer = failureAnswer(error, style, accept, request.id, asked);
   if (error instanceof TooFast) reply.header('retry-after', String(Math.ceil(error.waitMs / 1000)));
   // What is left of a body is not read: the connection ends instead.
   if (!request.raw.complete) reply.header('connection', 'close');

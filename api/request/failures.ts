@@ -119,19 +119,27 @@ export type FailureStyle = 'data' | 'workspace';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Anything that is no Failure is a bug: 500, with nothing of it told. */
+/** Their plain sentences are the original's, and name nothing. */
+const UNNAMED: ReadonlySet<FailureType> = new Set(['NotFound', 'UnknownSymbol']);
+
+/**
+ * Anything that is no Failure is a bug: 500, with nothing of it told.
+ * @param asked what a problem says of what was not found
+ */
 export function failureAnswer(
   error: unknown,
   style: FailureStyle,
   accept: string,
   requestId: string,
+  asked: () => string,
 ): FailureAnswer {
   const failure = error instanceof Failure ? error : new Failure('SystemError');
   const { status, text } = FAILURES[failure.type];
   const detail = failure.type === 'SystemError' ? text : (failure.detail ?? text);
   if (accept.includes('application/problem+json')) {
     const type = `urn:tapedeck:failure:${failure.type}`;
-    const body = JSON.stringify({ type, title: text, status, detail, instance: requestId });
+    const told = UNNAMED.has(failure.type) ? (failure.detail ?? asked()) : detail;
+    const body = JSON.stringify({ type, title: text, status, detail: told, instance: requestId });
     return { status, contentType: 'application/problem+json', body };
   }
   if (PLAIN.has(failure.type)) {

@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander';
 import type { Settings } from '../../store/base/settings.ts';
 import type { CaptureOptions } from './capture.ts';
+import type { DatasetOptions, DeleteOptions } from './datasets.ts';
 import type { ListenOptions } from './listen.ts';
 import type { FileOptions, PublishOptions } from './files.ts';
 import type { IngestOptions } from './ingest.ts';
@@ -59,6 +60,34 @@ export function addSql(root: Command, settings: () => Settings, terminal: Termin
     .option('--schema', 'show only the columns of the answer')
     .action(async (query: string | undefined, options: SqlOptions) =>
       (await import('./sql.ts')).answerQuery(query, options, settings(), terminal),
+    );
+}
+
+export function addDatasets(root: Command, settings: () => Settings, terminal: Terminal): void {
+  const dataset = root.command('dataset').description('datasets of a workspace');
+  const placed = (name: string, what: string, isDefault = false): Command =>
+    dataset
+      .command(name, { isDefault })
+      .description(what)
+      .option('--workspace <name>', 'workspace; the first one of the account by default')
+      .option('--json', 'print JSON lines');
+  placed('list', 'list datasets with their records and index', true).action(
+    async (options: DatasetOptions) =>
+      (await import('./datasets.ts')).listDatasets(options, settings(), terminal),
+  );
+  placed('describe <name>', 'show the properties of a dataset, their types, its index').action(
+    async (name: string, options: DatasetOptions) =>
+      (await import('./datasets.ts')).describeDataset(name, options, settings(), terminal),
+  );
+  placed('rename <name> <newName>', 'rename a dataset; its history stays').action(
+    async (name: string, newName: string, options: DatasetOptions) =>
+      (await import('./datasets.ts')).renameDataset(name, newName, options, settings(), terminal),
+  );
+  placed('delete <name>', 'delete a dataset with all its records')
+    .option('--purge', 'remove it from every version, for good')
+    .option('--yes', 'do it')
+    .action(async (name: string, options: DeleteOptions) =>
+      (await import('./datasets.ts')).deleteDataset(name, options, settings(), terminal),
     );
 }
 

@@ -4,7 +4,8 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { Readable, Transform } from 'node:stream';
+import { Transform } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { parse } from 'csv-parse/sync';
 import type { DateOrder } from '../../pipeline/values/dateFormats.ts';
@@ -13,7 +14,8 @@ import { Failure } from '../../store/base/failure.ts';
 import { findJob, findRejects, type Job, type Reject } from '../../store/work/jobs.ts';
 import { type ColumnMapping, CORE } from '../../store/datasets/datasets.ts';
 import type { Settings } from '../../store/base/settings.ts';
-import { reachFolder, type Reached, readTokens } from '../reach/folderAccess.ts';
+import { type AskData, askServer } from '../reach/dataApi.ts';
+import { reachFolder, type Reached } from '../reach/folderAccess.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
 import type { JobView } from '../print/followJob.ts';
 import { progress } from '../print/progress.ts';
@@ -198,13 +200,11 @@ async function throughServer(
   path: string,
   bytes: number,
   options: IngestOptions,
-  { server, folder }: Extract<Reached, { kind: 'server' }>,
+  reached: Extract<Reached, { kind: 'server' }>,
   settings: Settings,
   { stderr }: Terminal,
 ): Promise<Outcome> {
-  const secret = (await readTokens(folder, settings)).find(
-    ({ kind, test }) => kind === 'secret' && !test,
-  );
+  const ask = await askServer(reached, settings, new AbortController().signal);
   const workspace = options.workspace ?? 'DEMO';
   const query = new URLSearchParams({ duplicateKeyHandling: options.duplicates ?? 'refuse' });
   if (!options.index) query.set('uniqueIndex', 'false');
@@ -214,24 +214,22 @@ async function throughServer(
   for (const [part, said] of Object.entries({ ...mappingOf(options), ...readingOf(options) })) {
     query.set(part, inQuery(part, said));
   }
-  const headers = { authorization: `Bearer ${secret?.text ?? ''}` };
-  const answer = await fetch(`${server.base}/v1/data/${workspace}/${options.dataset}?${query}`, {
-    method: 'POST',
-    headers: { ...headers, 'content-length': String(bytes) },
-    body: Readable.toWeb(createReadStream(path)) as ReadableStream,
-    duplex: 'half',
+  const answer = await ask({
+    ...{ method: 'POST', path: `/data/${workspace}/${options.dataset}?${query}` },
+    ...{ body: createReadStream(path), bytes },
   });
-  const told = await answer.text();
-  if (!answer.ok) throw new Failure('InvalidBody', told);
+  const told = await text(answer.body);
   const { jobUrl } = JSON.parse(told) as { readonly jobUrl: string };
+  const jobPath = jobUrl.replace(/^\/v1/, '');
   const shown = progress(options.dataset, stderr, options.json === true);
   for (;;) {
-    const job = (await (await fetch(server.base + jobUrl, { headers })).json()) as JobView;
+    const { body } = await ask({ method: 'GET', path: jobPath });
+    const job = JSON.parse(await text(body)) as JobView;
     const { bytes, recordsValidated: records, status } = job;
     shown.update({ percent: job.progress, status, bytes, records });
     if (job.finished !== null) {
       shown.end();
-      const rejects = job.recordsInvalid === 0 ? [] : await rejectsOf(server.base, jobUrl, headers);
+      const rejects = job.recordsInvalid === 0 ? [] : await rejectsOf(jobPath, ask);
       return {
         ...job,
         workspace,
@@ -246,15 +244,10 @@ async function throughServer(
 }
 
 /** As the server keeps them. */
-async function rejectsOf(
-  base: string,
-  jobUrl: string,
-  headers: Readonly<Record<string, string>>,
-): Promise<readonly Reject[]> {
-  const answer = await fetch(`${base}${jobUrl}/invalid-records-log`, { headers });
-  const text = await answer.text();
-  if (!answer.ok) throw new Failure('InvalidBody', text);
-  const rows = parse(text, { from_line: 2 }) as readonly string[][];
+async function rejectsOf(jobPath: string, ask: AskData): Promise<readonly Reject[]> {
+  const { body } = await ask({ method: 'GET', path: `${jobPath}/invalid-records-log` });
+  const log = await text(body);
+  const rows = parse(log, { from_line: 2 }) as readonly string[][];
   return rows.map(([, line = '', error = '']) => ({ line: Number(line), error }));
 }
 

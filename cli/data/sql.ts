@@ -8,6 +8,7 @@ import type { Settings } from '../../store/base/settings.ts';
 import { counted, cutOf, deliver, endOf } from '../print/answerOutput.ts';
 import type { TableLook } from '../print/answerTable.ts';
 import { type AskData, type DataAnswer, withFirstAccount } from '../reach/dataApi.ts';
+import { refuseNoFolder } from '../reach/folderAccess.ts';
 import type { Output, Terminal } from '../reach/terminal.ts';
 import { withPlace } from '../print/queryPlace.ts';
 import { parametersOf, queryText, FORMATS } from './sqlInput.ts';
@@ -32,6 +33,7 @@ export async function answerQuery(
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> {
+  refuseNoFolder(settings);
   const format = formatOf(options, terminal);
   const parameters = parametersOf(options.param);
   const text = await queryText(query, options.file, terminal);
@@ -105,7 +107,8 @@ async function questionOf(
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       const told = reasonOf(error);
-      const sentence = told === 'Not Found' ? `there is no workspace ${place}` : told;
+      const isPlace = told === 'Not Found' || told.startsWith('there is nothing that this token');
+      const sentence = isPlace ? `there is no workspace ${place}` : told;
       throw new Failure(error.type, withPlace(sentence, text));
     }
   };

@@ -1,4 +1,5 @@
 // `tapedeck serve`: starts, says what to try, and ends when it is told to.
+import { resolve } from 'node:path';
 import { startTapedeck, type Tapedeck } from '../../app/main.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
 import { findJob } from '../../store/work/jobs.ts';
@@ -15,7 +16,9 @@ export async function serve(settings: Settings, terminal: Terminal): Promise<voi
   const say = sayTo(terminal);
   const started = monotonicMs();
   const tapedeck = await startTapedeck(settings);
-  await tellServer(settings.data, { base: tapedeck.base });
+  const { tlsCert } = settings;
+  const shown = tlsCert === '' ? {} : { certificate: resolve(tlsCert) };
+  await tellServer(settings.data, { base: tapedeck.base, ...shown });
   endOnSignal(tapedeck, settings.drainMs, say);
   for (const warning of tapedeck.warnings) terminal.stderr.write(`tapedeck: ${warning}\n`);
   say(`Tapedeck listens on ${tapedeck.base} after ${Math.round(monotonicMs() - started)} ms`);

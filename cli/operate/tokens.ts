@@ -1,8 +1,11 @@
 // `tapedeck tokens`: what the first account may be reached by.
 import type { TokenShown } from '../../store/accounts/accounts.ts';
+import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { reachFolder, readTokens } from '../reach/folderAccess.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
+
+const OF_FOLDER = 'tokens are listed from the data folder, where their texts are';
 
 export async function listTokens(
   options: { readonly show?: boolean; readonly json?: boolean },
@@ -11,6 +14,7 @@ export async function listTokens(
 ): Promise<void> {
   const reached = await reachFolder(settings);
   if (reached.kind === 'server') {
+    if (reached.folder === undefined) throw new Failure('InvalidParameter', OF_FOLDER);
     print(await readTokens(reached.folder, settings), options, terminal);
     return;
   }

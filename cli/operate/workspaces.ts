@@ -1,44 +1,49 @@
-// `tapedeck workspace`: create and list.
-import { createWorkspace as makeWorkspace } from '../../store/lake/datasetEdits.ts';
+// `tapedeck workspace`: create and list, also beside a server and through one.
+import { text } from 'node:stream/consumers';
 import type { Settings } from '../../store/base/settings.ts';
-import { needCore } from '../reach/folderAccess.ts';
+import { type AskData, withFirstAccount } from '../reach/dataApi.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
 
 interface JsonOption {
   readonly json?: boolean;
 }
 
-export async function createWorkspace(
+const never = new AbortController().signal;
+
+const valueOf = async (ask: AskData, path: string): Promise<unknown> =>
+  JSON.parse(await text((await ask({ method: 'GET', path })).body));
+
+export const createWorkspace = (
   name: string,
   options: JsonOption,
   settings: Settings,
   terminal: Terminal,
-): Promise<void> {
-  const core = await needCore(settings);
-  try {
-    const { lake, clock } = core.services;
-    const { workspace } = await makeWorkspace(lake, name, core.accountId, clock());
+): Promise<void> =>
+  withFirstAccount(settings, never, async (ask) => {
+    const body = JSON.stringify({ name });
+    const answer = await ask({ method: 'POST', path: '/workspaces', body });
+    const { workspace } = JSON.parse(await text(answer.body)) as { readonly workspace: string };
     sayTo(terminal)(options.json ? JSON.stringify({ workspace }) : workspace);
-  } finally {
-    await core.close();
-  }
-}
+  });
 
-export async function listWorkspaces(
+export const listWorkspaces = (
   options: JsonOption,
   settings: Settings,
   terminal: Terminal,
-): Promise<void> {
-  const say = sayTo(terminal);
-  const core = await needCore(settings);
-  const { directory } = core.services.lake;
-  for (const { workspace } of directory.workspaces(core.accountId)) {
-    const datasets = directory.datasets(workspace).map(({ dataset }) => dataset);
-    say(
-      options.json
-        ? JSON.stringify({ workspace, datasets })
-        : `${workspace}: ${datasets.join(', ')}`,
-    );
-  }
-  await core.close();
-}
+): Promise<void> =>
+  withFirstAccount(settings, never, async (ask) => {
+    const say = sayTo(terminal);
+    const all = (await valueOf(ask, '/workspaces')) as readonly { readonly workspace: string }[];
+    for (const { workspace } of all) {
+      const place = encodeURIComponent(workspace);
+      const found = (await valueOf(ask, `/datasets/${place}?limit=5000`)) as readonly {
+        readonly datasetId: string;
+      }[];
+      const datasets = found.map(({ datasetId }) => datasetId);
+      say(
+        options.json
+          ? JSON.stringify({ workspace, datasets })
+          : `${workspace}: ${datasets.join(', ')}`,
+      );
+    }
+  });

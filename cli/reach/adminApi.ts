@@ -1,12 +1,12 @@
 // The operator's commands speak to the admin API: over HTTP beside a running server, else within
 // this process on the opened folder. So both are one code path, with one audit log.
-import { request as requestHttp } from 'node:http';
-import { request as requestHttps } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { adminToken } from '../../store/catalog/adminToken.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
+import type { Folder } from '../../store/catalog/folder.ts';
 import { reachFolder } from './folderAccess.ts';
+import { requestTo, type ServerDoor, unreached } from './serverDoor.ts';
 
 type Method = 'GET' | 'POST' | 'PATCH';
 type Ask = (method: Method, path: string, body?: object) => Promise<unknown>;
@@ -15,10 +15,9 @@ type Ask = (method: Method, path: string, body?: object) => Promise<unknown>;
 export async function withAdmin<T>(settings: Settings, work: (ask: Ask) => Promise<T>): Promise<T> {
   const reached = await reachFolder(settings);
   if (reached.kind === 'server') {
-    const token = adminToken(settings.adminToken, reached.folder.adminToken);
+    const token = tokenFor(reached.folder, settings);
     return work(async (method, path, body) => {
-      const url = `${reached.server.base}/v1/admin${path}`;
-      const answer = await requested(method, url, token, body);
+      const answer = await requested(reached.server, method, `/v1/admin${path}`, token, body);
       return valueOf(answer.status, answer.text);
     });
   }
@@ -41,20 +40,28 @@ export async function withAdmin<T>(settings: Settings, work: (ask: Ask) => Promi
   }
 }
 
-/** Waits as long as it takes: `fetch` gives up after five minutes, a backup may need hours. */
+/** @throws Failure NoKey where a server is named and no token of its operator. */
+function tokenFor(folder: Folder | undefined, { adminToken: own, token }: Settings): string {
+  if (folder !== undefined) return adminToken(own, folder.adminToken);
+  if (token !== '' || own !== '') return token === '' ? own : token;
+  const rule = 'the operator of a server that is named needs its admin token';
+  throw new Failure('NoKey', `${rule}: --token, or TAPEDECK_ADMIN_TOKEN`);
+}
+
+/** A backup may need hours. */
 async function requested(
+  door: ServerDoor,
   method: Method,
-  url: string,
+  path: string,
   token: string,
   body: object | undefined,
 ): Promise<{ readonly status: number; readonly text: string }> {
-  const request = url.startsWith('https:') ? requestHttps : requestHttp;
   const headers = { authorization: `Bearer ${token}` };
   return new Promise((resolve, reject) => {
-    const asked = request(url, { method, headers }, (answer) => {
+    const asked = requestTo(door, path, { method, headers }, (answer) => {
       text(answer).then((read) => resolve({ status: answer.statusCode ?? 0, text: read }), reject);
     });
-    asked.once('error', reject);
+    asked.once('error', (error) => reject(unreached(error, door)));
     asked.end(body === undefined ? undefined : JSON.stringify(body));
   });
 }

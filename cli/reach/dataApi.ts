@@ -1,15 +1,13 @@
 // How a command asks the data API as the first account: over HTTP beside a running server, else
 // within this process on the opened folder. So both are one code path, metered alike.
 import type { FastifyInstance } from 'fastify';
-import { request as requestHttp } from 'node:http';
-import { request as requestHttps } from 'node:https';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import type { TokenShown } from '../../store/accounts/accounts.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
-import { reachFolder, type Reached, readTokens } from './folderAccess.ts';
+import { reachFolder, type Reached, secretAmong, secretFor } from './folderAccess.ts';
+import { requestTo, type ServerDoor, unreached } from './serverDoor.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -18,6 +16,8 @@ interface DataQuestion {
   /** Below `/v1`, with its query. */
   readonly path: string;
   readonly body?: string | Readable;
+  /** Of the body, where that is known. */
+  readonly bytes?: number;
   /** Beside that of failures. */
   readonly accept?: string;
 }
@@ -41,17 +41,13 @@ export async function withFirstAccount<T>(
 ): Promise<T> {
   const reached = await reachFolder(settings);
   if (reached.kind === 'server') {
-    const headers = headersOf(await readTokens(reached.folder, settings));
-    const { base } = reached.server;
-    const ask: AskData = (question) =>
-      overHttp(`${base}/v1${question.path}`, question, headers, signal);
-    return work(ask, reached.kind);
+    return work(await askServer(reached, settings, signal), reached.kind);
   }
   const { core } = reached;
   const { openUnlistened } = await import('../../app/main.ts');
   const server = await openUnlistened(core);
   try {
-    const headers = headersOf(await core.services.accounts.tokens());
+    const headers = headersOf(secretAmong(await core.services.accounts.tokens()));
     return await work((question) => inProcess(server, question, headers, signal), reached.kind);
   } finally {
     await server.close();
@@ -61,35 +57,39 @@ export async function withFirstAccount<T>(
 
 type Headers = Readonly<Record<string, string>>;
 
-/** The oldest token is the first account's; failures come as a sentence without a number of its own. */
-function headersOf(tokens: readonly TokenShown[]): Headers {
-  const secret = tokens.find(
-    ({ accountId, disabled, kind, signed, test }) =>
-      kind === 'secret' && !test && !disabled && !signed && accountId === tokens[0]?.accountId,
-  );
-  if (secret === undefined) {
-    const how = 'tapedeck tokens create --kind secret makes one';
-    throw new Failure('NoKey', `the first account has no secret token: ${how}`);
-  }
-  return { authorization: `Bearer ${secret.text}`, accept: 'application/problem+json' };
+/** Failures come as a sentence without a number of its own. */
+const headersOf = (secret: string): Headers => ({
+  authorization: `Bearer ${secret}`,
+  accept: 'application/problem+json',
+});
+
+/** How a server is asked. */
+export async function askServer(
+  { folder, server }: Extract<Reached, { kind: 'server' }>,
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<AskData> {
+  const headers = headersOf(await secretFor(folder, settings));
+  return (question) => overHttp(server, question, headers, signal);
 }
 
-/** Waits as long as it takes: `fetch` gives up after five minutes, a query may take as long. */
 async function overHttp(
-  url: string,
-  { accept, method, body }: DataQuestion,
+  door: ServerDoor,
+  { accept, body, bytes, method, path }: DataQuestion,
   usual: Headers,
   signal: AbortSignal,
 ): Promise<DataAnswer> {
-  const headers =
-    accept === undefined ? usual : { ...usual, accept: `${accept}, ${usual['accept']}` };
-  const request = url.startsWith('https:') ? requestHttps : requestHttp;
+  const headers = {
+    ...usual,
+    ...(accept === undefined ? {} : { accept: `${accept}, ${usual['accept']}` }),
+    ...(bytes === undefined ? {} : { 'content-length': String(bytes) }),
+  };
   return new Promise((resolve, reject) => {
-    const asked = request(url, { method, headers, signal }, (answer) => {
+    const asked = requestTo(door, `/v1${path}`, { method, headers, signal }, (answer) => {
       const { headers: told, statusCode = 0 } = answer;
       goodOf(statusCode, { headers: told, body: answer }).then(resolve, reject);
     });
-    asked.once('error', reject);
+    asked.once('error', (error) => reject(signal.aborted ? error : unreached(error, door)));
     if (body === undefined || typeof body === 'string') asked.end(body);
     else pipeline(body, asked).catch(reject);
   });

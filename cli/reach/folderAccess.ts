@@ -1,5 +1,6 @@
 // How a command reaches the data folder: opened whole when no server holds it, or, beside a
 // running server, through that server's own API.
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TokenShown } from '../../store/accounts/accounts.ts';
@@ -9,10 +10,13 @@ import { type Folder, lockFolder, openFolder } from '../../store/catalog/folder.
 import { openSecrets } from '../../store/catalog/secrets.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import type { Core } from '../../app/core.ts';
+import { namedServer, pemOf, type ServerDoor } from './serverDoor.ts';
 
 /** A server that holds the folder, as its file in the folder tells. */
 interface RunningServer {
   readonly base: string;
+  /** Path of the certificate that it shows. */
+  readonly certificate?: string;
 }
 
 const serverFile = (root: string): string => join(root, 'server.json');
@@ -22,13 +26,16 @@ export const tellServer = (root: string, server: RunningServer): Promise<void> =
 
 export type Reached =
   | { readonly kind: 'core'; readonly core: Core }
-  | { readonly kind: 'server'; readonly server: RunningServer; readonly folder: Folder };
+  /** Beside the folder, or far away. */
+  | { readonly kind: 'server'; readonly server: ServerDoor; readonly folder: Folder | undefined };
 
 /**
  * Commands make no demo and listen nowhere. The server's modules are loaded only where no server runs:
  * they are most of the time that a short command takes.
  */
 export async function reachFolder(settings: Settings): Promise<Reached> {
+  const named = namedServer(settings);
+  if (named !== undefined) return { kind: 'server', server: named, folder: undefined };
   const folder = openFolder(settings.data);
   try {
     lockFolder(folder)();
@@ -38,8 +45,34 @@ export async function reachFolder(settings: Settings): Promise<Reached> {
   } catch (error) {
     if (!(error instanceof Failure) || error.type !== 'Busy') throw error;
     const text = await readFile(serverFile(settings.data), 'utf8');
-    return { kind: 'server', server: JSON.parse(text) as RunningServer, folder };
+    const { base, certificate } = JSON.parse(text) as RunningServer;
+    const trust = certificate === undefined ? {} : { ca: pemOf(certificate), isPinned: true };
+    return { kind: 'server', server: { base, ...trust }, folder };
   }
+}
+
+/**
+ * The secret token by which a command speaks to a server: the one that was given, else the oldest of the
+ * first account.
+ * @throws Failure NoKey.
+ */
+export async function secretFor(folder: Folder | undefined, settings: Settings): Promise<string> {
+  if (settings.token !== '') return settings.token;
+  if (folder === undefined) {
+    throw new Failure('NoKey', 'a server that is named needs a token: --token, or TAPEDECK_TOKEN');
+  }
+  return secretAmong(await readTokens(folder, settings));
+}
+
+/** @throws Failure NoKey. */
+export function secretAmong(tokens: readonly TokenShown[]): string {
+  const secret = tokens.find(
+    ({ accountId, disabled, kind, signed, test }) =>
+      kind === 'secret' && !test && !disabled && !signed && accountId === tokens[0]?.accountId,
+  );
+  if (secret !== undefined) return secret.text;
+  const how = 'tapedeck tokens create --kind secret makes one';
+  throw new Failure('NoKey', `the first account has no secret token: ${how}`);
 }
 
 /** Tokens beside a running server: SQLite lets a second process read. */
@@ -58,12 +91,9 @@ export async function readTokens(
   }
 }
 
-/** @throws Failure Busy: the command changes what only the running server may change. */
-export async function needCore(settings: Settings): Promise<Core> {
-  const reached = await reachFolder(settings);
-  if (reached.kind === 'core') return reached.core;
-  throw new Failure(
-    'Busy',
-    `a server holds the data folder (${reached.server.base}): stop it first`,
-  );
+/** A name that was mistyped is no folder to be made. @throws Failure NotFound. */
+export function refuseNoFolder({ data, server }: Settings): void {
+  if (server !== '' || existsSync(join(data, 'catalog.db'))) return;
+  const how = 'tapedeck serve makes one, and --server names a server elsewhere';
+  throw new Failure('NotFound', `there is no data folder ${data}: ${how}`);
 }

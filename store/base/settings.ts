@@ -45,6 +45,10 @@ export interface Settings {
   /** What becomes of commits and pushes when the clock went back. */
   readonly clockBack: 'mark' | 'refuse';
   readonly adminToken: string;
+  /** What commands speak to in place of a data folder: a URL, a token, a PEM file. */
+  readonly server: string;
+  readonly token: string;
+  readonly ca: string;
   readonly metering: boolean;
   readonly journalMonths: number;
   /** `YYYYMM`: later months that were charged are not believed. */
@@ -168,6 +172,9 @@ type AccountSettings = Pick<
   | 'secretToken'
   | 'encryptionKey'
   | 'adminToken'
+  | 'server'
+  | 'token'
+  | 'ca'
   | 'metering'
   | 'journalMonths'
   | 'billingMonth'
@@ -198,6 +205,9 @@ function accountSettings(text: Text, whole: Whole): AccountSettings {
       /^([0-9a-fA-F]{64})?$/,
       '64 hexadecimal digits',
     ),
+    server: text('TAPEDECK_SERVER'),
+    token: text('TAPEDECK_TOKEN'),
+    ca: text('TAPEDECK_CA'),
     adminToken: matching(
       'TAPEDECK_ADMIN_TOKEN',
       text('TAPEDECK_ADMIN_TOKEN'),

@@ -195,6 +195,24 @@ export const SETTINGS = [
     help: 'Token of the admin API; a 0600 file in the data folder when empty.',
   },
   {
+    name: 'TAPEDECK_SERVER',
+    fallback: '',
+    unit: 'URL',
+    help: 'Server that commands speak to in place of a data folder; --server.',
+  },
+  {
+    name: 'TAPEDECK_TOKEN',
+    fallback: '',
+    unit: 'token',
+    help: 'Token by which commands speak to it: a secret one, or its admin token; --token.',
+  },
+  {
+    name: 'TAPEDECK_CA',
+    fallback: '',
+    unit: 'path',
+    help: 'PEM file of the authority, or certificate, that commands trust it by; --ca.',
+  },
+  {
     name: 'TAPEDECK_METERING',
     fallback: 'on',
     unit: 'on|off',

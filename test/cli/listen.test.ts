@@ -60,7 +60,7 @@ test('a name that there is not, a count that is none, and no server', async () =
     expect(code).toBe(1);
     return stderr;
   };
-  expect(await told(['nonsense'])).toMatch(/Not Found/);
+  expect(await told(['nonsense'])).toMatch(/there is no GET \/v1\/nonsense/);
   expect(await told(['last', '--count', 'x'])).toMatch(/--count must be a whole number/);
   const none = await mkdtemp(join(tmpdir(), 'tapedeck-none-'));
   expect(await told(['last'], { TAPEDECK_DATA: none })).toMatch(/no server runs/);

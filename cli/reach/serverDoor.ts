@@ -1,0 +1,77 @@
+// How a command speaks to a server: to one that holds the data folder by the certificate that it shows, to
+// another one as every client does.
+import { readFileSync } from 'node:fs';
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps, type RequestOptions } from 'node:https';
+import { Failure } from '../../store/base/failure.ts';
+import type { Settings } from '../../store/base/settings.ts';
+
+export interface ServerDoor {
+  /** `https://host:port`, without a version. */
+  readonly base: string;
+  /** PEM of authorities, or of the very certificate. */
+  readonly ca?: string;
+  /** Its certificate is known: whatever name it is for. */
+  readonly isPinned?: boolean;
+}
+
+/** A server that is named by its URL; undefined where none is. @throws Failure InvalidParameter. */
+export function namedServer({
+  ca,
+  server,
+}: Pick<Settings, 'ca' | 'server'>): ServerDoor | undefined {
+  if (server === '') return undefined;
+  if (!URL.canParse(server) || !/^https?:\/\/[^/]+\/?$/i.test(server)) {
+    const rule = 'must be http:// or https://, a host and a port';
+    throw new Failure('InvalidParameter', `--server (TAPEDECK_SERVER) ${rule}`);
+  }
+  const base = server.replace(/\/$/, '');
+  return ca === '' ? { base } : { base, ca: pemOf(ca) };
+}
+
+export function pemOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    throw new Failure('InvalidParameter', `the certificate ${path} can not be read`);
+  }
+}
+
+/** Waits as long as it takes: `fetch` gives up after five minutes, a query may take as long. */
+export function requestTo(
+  { base, ca, isPinned }: ServerDoor,
+  path: string,
+  options: Pick<RequestOptions, 'method' | 'headers' | 'signal'>,
+  answered: (answer: IncomingMessage) => void,
+): ClientRequest {
+  const url = `${base}${path}`;
+  if (!url.startsWith('https:')) return requestHttp(url, options, answered);
+  const trust = {
+    ...(ca === undefined ? {} : { ca }),
+    ...(isPinned === true ? { checkServerIdentity: () => undefined } : {}),
+  };
+  return requestHttps(url, { ...options, ...trust }, answered);
+}
+
+/** What a connection that failed means for who gave the command. */
+export function unreached(error: unknown, { base }: ServerDoor): Failure {
+  const { code = '', message = '' } = error as {
+    readonly code?: string;
+    readonly message?: string;
+  };
+  const why = REASONS[code] ?? message;
+  return new Failure('InvalidParameter', `${base} can not be reached: ${why}`);
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'its host is not known',
+  ETIMEDOUT: 'it does not answer',
+  ECONNRESET: 'it hung up',
+  EPROTO: 'it does not speak TLS: try http://',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'it signed its certificate itself: name it with --ca',
+  SELF_SIGNED_CERT_IN_CHAIN: 'nobody known signed its certificate: name the authority with --ca',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'nobody known signed its certificate: name it with --ca',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+};
