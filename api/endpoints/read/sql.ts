@@ -6,6 +6,7 @@ import { Failure } from '../../../store/base/failure.ts';
 import type { Call, Endpoint } from '../../request/endpoint.ts';
 import { readParameters, refuse, textOf } from '../../request/parameters.ts';
 import { answerSql, type SqlQuestion } from '../../sql/sql.ts';
+import { shownQuery } from '../../sql/shown.ts';
 import { SQL_PARAMETERS } from '../../sql/sqlParameters.ts';
 
 const ROW = {
@@ -35,7 +36,7 @@ export const sqlQuery: Endpoint = {
   handle: (call, services) => {
     const text = textOf(call.query, 'sqlQuery');
     if (text === undefined) return refuse('sqlQuery', 'is required');
-    return answerSql(call, services, { ...queryWorkspaceOf(call), text, parameters: {} });
+    return answered(call, services, { ...queryWorkspaceOf(call), text, parameters: {} });
   },
 };
 
@@ -50,9 +51,14 @@ export const postSqlQuery: Endpoint = {
   body: { kind: 'text' },
   handle: (call, services) => {
     const { query, ...question } = bodyOf(call);
-    return answerSql({ ...call, query }, services, { ...queryWorkspaceOf(call), ...question });
+    return answered({ ...call, query }, services, { ...queryWorkspaceOf(call), ...question });
   },
 };
+
+const answered: Answering = async (call, services, question) =>
+  answerSql(call, services, await shownQuery(call, services, question));
+
+type Answering = typeof answerSql;
 
 const queryWorkspaceOf = ({ path }: Call): Pick<SqlQuestion, 'workspace'> => ({
   workspace: path['workspace'] ?? '',
