@@ -1,11 +1,14 @@
 // What an operator watches, for Prometheus. Gauges are read when they are asked for.
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { lastBackup } from '../../jobs/backup/lastBackup.ts';
 import { makeRequestTimes, type Observe } from './requestTimes.ts';
 import type { Services, Streaming } from '../request/endpoint.ts';
 
 type MetricsServices = Pick<
   Services,
+  | 'accounts'
   | 'clock'
+  | 'database'
   | 'fileCheck'
   | 'ingestion'
   | 'lake'
@@ -16,7 +19,9 @@ type MetricsServices = Pick<
   | 'scheduler'
   | 'series'
   | 'sql'
+  | 'storage'
   | 'streams'
+  | 'upstreams'
 >;
 
 export interface Metrics {
@@ -35,7 +40,9 @@ export function makeMetrics(services: MetricsServices): Metrics {
   addStreamGauges(services.streams, registers);
   const named = new Registry();
   addScheduleGauges(services.scheduler, [named]);
-  addFailing(services.scheduler, registers);
+  addFailing(services, registers);
+  addPlaceGauges(services, [named]);
+  addUpstreamGauges(services.upstreams, [named]);
   return {
     observe: times.observe,
     text: async (isOperator) => {
@@ -147,12 +154,99 @@ function addGauges(
   gauge('lake_clock_ahead_ms', 'Time of commits ahead of the clock, which went back.', ahead);
 }
 
-function addFailing(scheduler: Services['scheduler'], registers: Registry[]): void {
+function addFailing(
+  { scheduler, upstreams }: Pick<Services, 'scheduler' | 'upstreams'>,
+  registers: Registry[],
+): void {
   const gauge = gauging(registers);
+  gauge('feeds_failing', 'Feeds of others that do not run.', () => {
+    const failing = upstreams.all().filter(({ isRunning }) => !isRunning);
+    return failing.length;
+  });
   gauge('schedules_failing', 'Schedules whose last run failed.', () => {
     const failing = scheduler.all().filter(({ id }) => scheduler.health(id).failedInARow > 0);
     return failing.length;
   });
+}
+
+/** Accounts and workspaces that are told. */
+const PLACES_MAX = 1_000;
+
+/** What grows, by whose it is. */
+function addPlaceGauges(
+  {
+    accounts,
+    database,
+    lake,
+    ledger,
+    storage,
+  }: Pick<Services, 'accounts' | 'database' | 'lake' | 'ledger' | 'storage'>,
+  registers: Registry[],
+): void {
+  new Gauge({
+    name: 'tapedeck_workspace_bytes',
+    help: 'Bytes of a workspace, those of older versions apart.',
+    labelNames: ['workspace', 'of'],
+    registers,
+    async collect() {
+      this.reset();
+      for (const { workspace } of lake.directory.allWorkspaces().slice(0, PLACES_MAX)) {
+        const { history, live } = await storage.of(workspace);
+        this.set({ workspace, of: 'live' }, live);
+        this.set({ workspace, of: 'history' }, history);
+      }
+    },
+  });
+  new Gauge({
+    name: 'tapedeck_account_messages',
+    help: 'Messages that an account used in this month.',
+    labelNames: ['account'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { accountId } of accounts.list().slice(0, PLACES_MAX)) {
+        this.set({ account: accountId }, ledger.balance(accountId).used);
+      }
+    },
+  });
+  new Gauge({
+    name: 'tapedeck_last_backup_seconds',
+    help: 'When the folder was backed up last, epoch seconds; 0 for never.',
+    registers,
+    async collect() {
+      this.set(((await lastBackup(database))?.made ?? 0) / 1_000);
+    },
+  });
+}
+
+function addUpstreamGauges(upstreams: Services['upstreams'], registers: Registry[]): void {
+  const gauge = (name: string, help: string) =>
+    new Gauge({
+      ...{ name: `tapedeck_upstream_${name}`, help, registers },
+      labelNames: ['workspace', 'feed'],
+    });
+  // The first one: what it sets is read behind it.
+  new Gauge({
+    name: 'tapedeck_upstreams',
+    help: 'Feeds of others that are followed.',
+    registers,
+    collect() {
+      for (const one of [running, records, rejected, restarts]) one.reset();
+      const all = upstreams.all();
+      this.set(all.length);
+      for (const { name: feed, workspace, ...told } of all) {
+        const labels = { workspace, feed };
+        running.set(labels, Number(told.isRunning));
+        records.set(labels, told.records);
+        rejected.set(labels, told.rejected);
+        restarts.set(labels, told.restarts);
+      }
+    },
+  });
+  const running = gauge('running', '1 while it is connected, or tries for the first time.');
+  const records = gauge('records', 'Records that were stored since the start.');
+  const rejected = gauge('rejected', 'Records and messages that were not.');
+  const restarts = gauge('restarts', 'How often it was begun again.');
 }
 
 /** Schedules that are told, the failing ones among the first: of more a scrape would be too long. */

@@ -16,6 +16,7 @@ import { type Pace, READING } from '../request/pace.ts';
 
 type OperationsServices = Pick<
   Services,
+  | 'accounts'
   | 'adminToken'
   | 'clock'
   | 'database'
@@ -29,6 +30,8 @@ type OperationsServices = Pick<
   | 'runner'
   | 'scheduler'
   | 'series'
+  | 'storage'
+  | 'upstreams'
   | 'settings'
   | 'sql'
   | 'streams'

@@ -1,0 +1,43 @@
+// The alert rules and the dashboard of docs/monitoring ask for what /metrics has, by its labels.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { loaded, send } from '../client.ts';
+import { test } from '../fixtures.ts';
+
+const FOLDER = join(import.meta.dirname, '..', '..', 'docs', 'monitoring');
+const NAMES = /\b(?:tapedeck|nodejs|process)_[a-z0-9_]+/g;
+/** Name of the job in the scrape configuration, and what an alert is called. */
+const OTHERS: ReadonlySet<string> = new Set(['tapedeck_admin']);
+
+test('every metric that is asked for is there, with the labels that are shown', async ({
+  server,
+}) => {
+  await loaded(server, 'P', 'symbol,date,v\nA,2024-01-01,1\n', { key: 'symbol', date: 'date' });
+  const url = 'https://feed.example/ticks';
+  const feed = { name: 'far', type: 'SSE', url, dataset: 'P' };
+  const made = await send(server, 'POST', '/data-sources/WS', feed);
+  assert.equal(made.status, 200, made.text);
+  const { adminToken } = server.tapedeck.services;
+  const answer = await fetch(`${server.base}/metrics`, {
+    headers: { authorization: `Bearer ${adminToken}` },
+  });
+  const text = await answer.text();
+  const files = await Promise.all(
+    ['alerts.yml', 'dashboard.json'].map((name) => readFile(join(FOLDER, name), 'utf8')),
+  );
+  const asked = new Set(files.flatMap((file) => file.match(NAMES) ?? []));
+  assert.ok(asked.size > 20, [...asked].join());
+  const missing = [...asked].filter(
+    (name) => !OTHERS.has(name) && !text.includes(`# TYPE ${name.replace(/_bucket$/, '')} `),
+  );
+  expect(missing).toEqual([]);
+  expect(text).toContain('tapedeck_workspace_bytes{workspace="WS",of="live"}');
+  expect(text).toMatch(/tapedeck_account_messages\{account="[0-9a-f]{16}"\} 0/);
+  expect(text).toContain('tapedeck_upstream_running{workspace="WS",feed="far"}');
+  expect(text).toContain('tapedeck_last_backup_seconds 0');
+  const open = await (await fetch(`${server.base}/metrics`)).text();
+  assert.ok(open.includes('tapedeck_feeds_failing') && !open.includes('"WS"'), 'names of accounts');
+  JSON.parse(files[1] ?? '');
+});
