@@ -4,6 +4,7 @@ import { crashRounds } from './crash/rounds/killRounds.ts';
 import { lifeRounds } from './crash/rounds/lifeRounds.ts';
 import { pushRounds } from './crash/rounds/pushRounds.ts';
 import { ruleRounds } from './crash/rounds/ruleRounds.ts';
+import { streamRounds } from './crash/rounds/streamRounds.ts';
 import { powerLossPrefixes } from './crash/rounds/powerLoss.ts';
 import { fuzzFiles } from './fuzz/http/files.ts';
 import { longLine } from './fuzz/http/longLine.ts';
@@ -76,6 +77,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'kill', fullCount: 200, partCount: 8, run: crashRounds },
   { name: 'kill-pushes', fullCount: 200, partCount: 20, run: pushRounds },
   { name: 'kill-rules', fullCount: 100, partCount: 10, run: ruleKillsPart },
+  { name: 'kill-streams', fullCount: 20, partCount: 4, run: streamKillsPart },
   { name: 'kill-life', fullCount: 200, partCount: 22, run: lifeRounds },
   { name: 'power-loss', fullCount: 1_000, partCount: 25, run: powerLossPrefixes },
   { name: 'metering', fullCount: 1_000_000, partCount: 100_000, run: meterPart },
@@ -186,6 +188,11 @@ function rulesPart({ count, seed }: SoakOrder): Promise<SoakReport> {
 
 async function ruleKillsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   return { failures: [], notes: [await ruleRounds(count, seed)] };
+}
+
+async function streamKillsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  const order = { kills: count, readers: 160, records: 320, seed };
+  return { failures: [], notes: [await streamRounds(order)] };
 }
 
 async function backtestPart({ count, seed }: SoakOrder): Promise<SoakReport> {

@@ -10,6 +10,19 @@ const TOKENS = {
 } as const;
 export const headers = { authorization: `Bearer ${TOKENS.secret}` };
 
+/** A dataset whose records have a day, a number, and room for any symbol. */
+export const DATED = {
+  datasetId: 'K',
+  schema: {
+    properties: {
+      symbol: { type: 'string' },
+      day: { type: 'string', format: 'date' },
+      v: { type: 'integer' },
+    },
+  },
+  columnMapping: { key: 'symbol', date: 'day' },
+};
+
 export interface Killable {
   readonly base: string;
   readonly publishable: string;

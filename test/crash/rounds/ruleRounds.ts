@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openReceiver } from '../../api/rules/ruleServer.ts';
 import { until } from '../../api/streams/listening.ts';
-import { asked, killable } from './killable.ts';
+import { asked, DATED, killable } from './killable.ts';
 import { type Seeded, seeded } from './seeded.ts';
 
 const RULES = 6;
@@ -17,18 +17,6 @@ const RULES = 6;
 const VALUE = 1;
 const WEBHOOK = 100;
 const LOOPBACK = { TAPEDECK_ALLOW_PRIVATE_ADDRESSES: 'on' };
-
-const DATASET = {
-  datasetId: 'K',
-  schema: {
-    properties: {
-      symbol: { type: 'string' },
-      day: { type: 'string', format: 'date' },
-      v: { type: 'integer' },
-    },
-  },
-  columnMapping: { key: 'symbol', date: 'day' },
-};
 
 interface Alert {
   readonly alertId: string;
@@ -60,7 +48,7 @@ async function rounds(
   const random = seeded(seed);
   let server = await killable(folder, children, LOOPBACK);
   await asked(server.base, 'POST', '/workspaces', '{"name":"WS"}');
-  await asked(server.base, 'POST', '/datasets/WS', JSON.stringify({ dataset: DATASET }));
+  await asked(server.base, 'POST', '/datasets/WS', JSON.stringify({ dataset: DATED }));
   const told = await makeRule(server.base, 0, { method: 'dataset', dataset: 'ALERTS' });
   const ids: string[] = [];
   for (let at = 1; at < RULES; at += 1) {
