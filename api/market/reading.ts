@@ -185,6 +185,11 @@ function windowed(window: Window, { mapping }: Dataset, rowsMax: number): Series
   if (window.kind === 'oldest') return { first: 1 };
   if (window.kind === 'at') return dated ? { to: window.day, last: 1 } : { last: 1 };
   const days = dated ? { from: window.from, to: window.to } : {};
+  if (window.kind === 'page') {
+    const { count, offset } = window;
+    // Records without a date of their own have no pages of days: those that there are come first.
+    return { ...days, ...(dated ? { limit: count } : { first: count }), offset, sort: 'asc' };
+  }
   return { ...days, last: rowsMax, sort: 'asc' };
 }
 
@@ -325,7 +330,7 @@ export const rowsMost = ({ group, plan }: PlannedRead): number =>
 
 /** Records that one key can have in a window. */
 export function rowsOfWindow({ input, window }: Group): number {
-  if (window.kind === 'newest') return window.count;
+  if (window.kind === 'newest' || window.kind === 'page') return window.count;
   if (window.kind !== 'days') return 1;
   if (window.from === undefined || window.to === undefined) return ROWS_MAX;
   const days = Math.max(0, numberOfDay(window.to) - numberOfDay(window.from) + 1);

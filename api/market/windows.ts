@@ -19,6 +19,10 @@ export function groupNameOf({ input, window }: Need): string {
   if (window.kind === 'newest') return `${input} newest ${countOf(input, window.count)}`;
   if (window.kind === 'at') return `${input} at ${window.day}`;
   if (window.kind === 'oldest') return `${input} oldest`;
+  if (window.kind === 'page') {
+    const { count, from, offset, to } = window;
+    return `${input} ${from} to ${to}, ${count} from ${offset}`;
+  }
   return `${input} ${window.from ?? ''} to ${window.to ?? ''}`;
 }
 

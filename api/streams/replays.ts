@@ -1,20 +1,24 @@
 // Days that are stored, played again through the same streams, under an address of their own.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Type, type Static } from 'typebox';
 import { Feeds } from '../../jobs/feeds/feeds.ts';
-import { Replay, type Speed } from '../../jobs/feeds/replay.ts';
+import { Replay, type Speed, type TickReader } from '../../jobs/feeds/replay.ts';
 import { LiveBoard, QUOTE_TOPIC } from '../../market/live/liveBoard.ts';
 import { LiveQuotes } from '../../market/live/liveQuotes.ts';
-import type { Tick } from '../../market/live/tick.ts';
 import { parseDay } from '../../query/time/dates.ts';
 import { Hub } from '../../store/bus/hub.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { randomHex } from '../../store/base/random.ts';
+import type { Caller } from '../../store/accounts/callers.ts';
 import { callerOf } from '../auth/access.ts';
+import { callOf } from '../auth/standingCall.ts';
 import type { Answer, Call, Streaming } from '../request/endpoint.ts';
+import { momentNow } from '../read/moments.ts';
 import { STREAM_ROWS, streamName } from '../sse/streamTable.ts';
 import { symbolOf } from '../stock/knownSymbols.ts';
 import { tickersOf } from '../stock/symbology.ts';
 import { answerStream } from './answerStream.ts';
+import { plainly } from './disguise.ts';
 import { checkTier, entitledTo, type StreamServices, TOPS } from './entitled.ts';
 import { ticksOf } from './storedTicks.ts';
 
@@ -70,7 +74,7 @@ function replaysOf({ hub }: Streaming): Map<string, Playing> {
   return known;
 }
 
-/** Reads the ticks, and plays them. @throws Failure NotFound where there are none, TooLarge, Busy. */
+/** Plays what is stored of some days. @throws Failure NotFound where there is nothing, Busy. */
 export async function createReplay(call: Call, services: StreamServices): Promise<Answer> {
   const caller = callerOf(call.caller);
   checkTier(caller);
@@ -83,9 +87,11 @@ export async function createReplay(call: Call, services: StreamServices): Promis
   checkRoom(replays, caller.accountId);
   const named = [...new Set(body.symbols.map(symbolOf))];
   const symbols = [...new Set(await tickersOf(named, call, services))];
-  const ticks = await ticksOf(symbols, { from, to, readable, call, services });
-  if (ticks.length === 0) throw new Failure('NotFound');
-  const made = playing(ticks, body.speed ?? 1, caller.accountId, services);
+  const standing = plainly({ ...callOf(caller), environment: call.environment });
+  const at = momentNow(services);
+  const asking = { from, to, readable, call: standing, services, at };
+  const made = playing(() => ticksOf(symbols, asking), body.speed ?? 1, caller, services);
+  if (!(await made.replay.open())) throw new Failure('NotFound');
   checkRoom(replays, caller.accountId);
   const id = randomHex(8);
   replays.set(id, made);
@@ -94,9 +100,9 @@ export async function createReplay(call: Call, services: StreamServices): Promis
 }
 
 function playing(
-  ticks: readonly Tick[],
+  begin: () => TickReader,
   speed: Speed,
-  accountId: string,
+  { accountId }: Caller,
   { clock, streams }: StreamServices,
 ): Playing {
   const hub = new Hub(clock);
@@ -115,7 +121,7 @@ function playing(
     records,
     isReplay: true,
   } as const;
-  return { accountId, replay: new Replay(ticks, board, speed), streaming };
+  return { accountId, replay: new Replay(begin, board, speed), streaming };
 }
 
 export async function listReplays(call: Call, services: StreamServices): Promise<Answer> {
@@ -130,16 +136,22 @@ export async function getReplay(call: Call, services: StreamServices): Promise<A
   return told(id, found);
 }
 
+/** A way to another time that takes longer is not waited for: it goes on, and its state tells so. */
+const MOVE_WAIT_MS = 5_000;
+
 /** Speed, then place, then steps, then whether it goes on. */
 export async function changeReplay(call: Call, services: StreamServices): Promise<Answer> {
   const [id, found] = foundOf(call, services);
   const { replay } = found;
   const { seek, speed, state, step } = call.json as Static<typeof CHANGE_REPLAY>;
   if (speed !== undefined) replay.setSpeed(speed);
-  if (seek !== undefined) replay.seek(seek);
-  if (step !== undefined) replay.step(step);
-  if (state === 'playing') replay.play();
-  else if (state === 'paused') replay.pause();
+  if (state === 'paused') replay.pause();
+  const move = async (): Promise<void> => {
+    if (seek !== undefined) await replay.seek(seek);
+    if (step !== undefined) await replay.step(step);
+    if (state === 'playing') replay.play();
+  };
+  await Promise.race([move(), sleep(MOVE_WAIT_MS, undefined, { ref: false })]);
   return told(id, found);
 }
 

@@ -1,6 +1,8 @@
 // Ticks of the past played again: at the pace they had, faster, or as fast as they go; stopped, taken up at
 // another time, or step by step. What they say of the market is on a board of their own.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { monotonicMs } from '../../store/base/clock.ts';
+import { Failure, reasonOf } from '../../store/base/failure.ts';
 import type { LiveBoard } from '../../market/live/liveBoard.ts';
 import type { Tick } from '../../market/live/tick.ts';
 
@@ -11,53 +13,80 @@ const TURN_TICKS = 1_000;
 
 export type Speed = number | 'max';
 
+export interface TickReader {
+  /**
+   * Further ticks in the order of their times; none at the end.
+   * @throws Failure when they could not be read; asked again, it reads them again.
+   */
+  next(): Promise<readonly Tick[]>;
+}
+
 interface ReplayState {
-  readonly state: 'playing' | 'paused' | 'ended';
+  readonly state: 'playing' | 'paused' | 'seeking' | 'ended';
   readonly speed: Speed;
   /** Where it is in the time that it plays, epoch milliseconds. */
   readonly atMs: number;
   readonly told: number;
-  readonly ticks: number;
+  /** Why it paused by itself. */
+  readonly fault: string | undefined;
 }
 
 export class Replay {
-  readonly #ticks: readonly Tick[];
+  readonly #begin: () => TickReader;
   readonly #board: LiveBoard;
-  #speed: Speed;
+  #reader: TickReader;
+  /** What was read and is not told yet begins at `#next`. */
+  #ticks: readonly Tick[] = [];
   #next = 0;
-  #atMs: number;
+  #told = 0;
+  #speed: Speed;
+  #atMs = 0;
   /** When `#atMs` was true. */
   #sinceMs = 0;
-  #timer: NodeJS.Timeout | undefined;
+  #isEnded = false;
+  #isSeeking = false;
+  #playing: AbortController | undefined;
+  #fault: string | undefined;
+  /** One turn at a time. */
+  #turn: Promise<unknown> = Promise.resolve();
 
-  /** @param ticks in the order of their times, at least one */
-  constructor(ticks: readonly Tick[], board: LiveBoard, speed: Speed) {
-    this.#ticks = ticks;
+  /** @param begin a reader from the first tick on */
+  constructor(begin: () => TickReader, board: LiveBoard, speed: Speed) {
+    this.#begin = begin;
+    this.#reader = begin();
     this.#board = board;
     this.#speed = speed;
-    this.#atMs = ticks[0]?.timeMs ?? 0;
+  }
+
+  /** Stands before the first tick. @returns whether there is one. @throws what the reader throws. */
+  async open(): Promise<boolean> {
+    const first = await this.#head();
+    this.#atMs = first?.timeMs ?? 0;
+    return first !== undefined;
   }
 
   state(): ReplayState {
-    const isEnded = this.#next >= this.#ticks.length;
-    return {
-      state: isEnded ? 'ended' : this.#timer === undefined ? 'paused' : 'playing',
-      speed: this.#speed,
-      atMs: Math.floor(this.#atMs),
-      told: this.#next,
-      ticks: this.#ticks.length,
-    };
+    const [speed, told, fault] = [this.#speed, this.#told, this.#fault];
+    return { state: this.#doing(), speed, atMs: Math.floor(this.#atMs), told, fault };
+  }
+
+  #doing(): ReplayState['state'] {
+    if (this.#isSeeking) return 'seeking';
+    if (this.#isEnded) return 'ended';
+    return this.#playing === undefined ? 'paused' : 'playing';
   }
 
   play(): void {
-    if (this.#timer !== undefined || this.#next >= this.#ticks.length) return;
+    if (this.#playing !== undefined || this.#isEnded) return;
+    this.#fault = undefined;
     this.#sinceMs = monotonicMs();
-    this.#arm();
+    this.#playing = new AbortController();
+    void this.#play(this.#playing);
   }
 
   pause(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#playing?.abort();
+    this.#playing = undefined;
   }
 
   setSpeed(speed: Speed): void {
@@ -65,53 +94,108 @@ export class Replay {
     this.#sinceMs = monotonicMs();
   }
 
-  /** Everything before a time is known, and no news. */
-  seek(ms: number): void {
-    this.#board.clear();
-    const place = this.#ticks.findIndex(({ timeMs }) => timeMs >= ms);
-    this.#next = place < 0 ? this.#ticks.length : place;
-    this.#board.catchUp(this.#ticks.slice(0, this.#next));
+  /**
+   * Everything before a time is known, and no news.
+   * @throws Failure Busy while it seeks already; what the reader throws.
+   */
+  async seek(ms: number): Promise<void> {
+    if (this.#isSeeking) throw new Failure('Busy', 'the replay is on its way to another time');
+    this.#isSeeking = true;
+    this.#fault = undefined;
+    try {
+      await this.#alone(() => this.#goTo(ms));
+    } finally {
+      this.#isSeeking = false;
+    }
+  }
+
+  /** The next ticks alone, however long they are away. @throws what the reader throws. */
+  async step(count: number): Promise<void> {
+    this.pause();
+    await this.#alone(async () => {
+      for (let left = count; left > 0; left -= 1) {
+        const tick = await this.#head();
+        if (tick === undefined) return;
+        this.#tell(tick);
+        if (left % TURN_TICKS === 0) await sleep(0);
+      }
+      await this.#head();
+    });
+  }
+
+  async #goTo(ms: number): Promise<void> {
+    if (ms < this.#atMs) {
+      this.#reader = this.#begin();
+      [this.#ticks, this.#next, this.#told, this.#isEnded] = [[], 0, 0, false];
+      this.#board.clear();
+    }
+    while ((await this.#head()) !== undefined) {
+      const place = this.#ticks.findIndex(({ timeMs }, at) => at >= this.#next && timeMs >= ms);
+      const end = place < 0 ? this.#ticks.length : place;
+      this.#board.catchUp(this.#ticks.slice(this.#next, end));
+      this.#told += end - this.#next;
+      this.#next = end;
+      if (place >= 0) break;
+      await sleep(0);
+    }
     this.#atMs = ms;
     this.#sinceMs = monotonicMs();
   }
 
-  /** The next ticks alone, however long they are away. */
-  step(count: number): void {
-    this.pause();
-    for (let left = count; left > 0 && this.#next < this.#ticks.length; left -= 1) this.#tell();
-  }
-
-  #arm(): void {
-    const turn = (): void => {
-      this.#timer = undefined;
-      this.#advance();
-      if (this.#next < this.#ticks.length) this.#arm();
-    };
-    this.#timer = setTimeout(turn, this.#speed === 'max' ? 0 : STEP_MS).unref();
-  }
-
-  #advance(): void {
-    const nowMs = monotonicMs();
-    const untilMs =
-      this.#speed === 'max'
-        ? Number.POSITIVE_INFINITY
-        : this.#atMs + (nowMs - this.#sinceMs) * this.#speed;
-    this.#sinceMs = nowMs;
-    for (let left = TURN_TICKS; left > 0; left -= 1) {
-      const tick = this.#ticks[this.#next];
-      if (tick === undefined || tick.timeMs > untilMs) {
-        if (Number.isFinite(untilMs)) this.#atMs = untilMs;
-        return;
+  async #play(playing: AbortController): Promise<void> {
+    const { signal } = playing;
+    try {
+      while (!signal.aborted && !this.#isEnded) {
+        await this.#alone(() => this.#advance(signal));
+        const waitMs = this.#speed === 'max' ? 0 : STEP_MS;
+        await sleep(waitMs, undefined, { ref: false });
       }
-      this.#tell();
+    } catch {
+      // Its state tells why.
+    }
+    if (this.#playing === playing) this.#playing = undefined;
+  }
+
+  async #advance(signal: AbortSignal): Promise<void> {
+    for (let left = TURN_TICKS; left > 0; left -= 1) {
+      const tick = await this.#head();
+      // It may have been stopped, or told to go at another pace, while that was read.
+      if (tick === undefined || signal.aborted) return;
+      const nowMs = monotonicMs();
+      const passedMs = nowMs - this.#sinceMs;
+      this.#sinceMs = nowMs;
+      if (this.#speed !== 'max') {
+        this.#atMs += passedMs * this.#speed;
+        if (tick.timeMs > this.#atMs) return;
+      }
+      this.#tell(tick);
     }
   }
 
-  #tell(): void {
-    const tick = this.#ticks[this.#next];
-    if (tick === undefined) return;
+  #tell(tick: Tick): void {
     this.#next += 1;
+    this.#told += 1;
     this.#atMs = Math.max(this.#atMs, tick.timeMs);
     this.#board.apply(tick);
+  }
+
+  /** The next tick; undefined at the end. */
+  async #head(): Promise<Tick | undefined> {
+    if (this.#isEnded) return undefined;
+    if (this.#next >= this.#ticks.length) {
+      this.#ticks = await this.#reader.next();
+      this.#next = 0;
+      this.#isEnded = this.#ticks.length === 0;
+    }
+    return this.#ticks[this.#next];
+  }
+
+  async #alone(work: () => Promise<void>): Promise<void> {
+    const turn = this.#turn.then(work);
+    this.#turn = turn.catch((error: unknown) => {
+      this.#fault = reasonOf(error);
+      this.pause();
+    });
+    await turn;
   }
 }

@@ -55,7 +55,17 @@ export type Window =
   | { readonly kind: 'oldest' }
   /** The last one on or before a day. */
   | { readonly kind: 'at'; readonly day: Day }
-  | { readonly kind: 'days'; readonly from: Day | undefined; readonly to: Day | undefined };
+  | { readonly kind: 'days'; readonly from: Day | undefined; readonly to: Day | undefined }
+  | Page;
+
+/** Of the records of some days so many, after those of the pages before. */
+interface Page {
+  readonly kind: 'page';
+  readonly from: Day;
+  readonly to: Day;
+  readonly offset: number;
+  readonly count: number;
+}
 
 export interface Need {
   readonly input: InputId;

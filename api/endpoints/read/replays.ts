@@ -17,11 +17,11 @@ const ROW = { token: 'publishable', weight: 'free', parameters: [], failures: 'd
 
 const STATE = Type.Object({
   replayId: Type.String(),
-  state: Type.Enum(['playing', 'paused', 'ended']),
+  state: Type.Enum(['playing', 'paused', 'seeking', 'ended']),
   speed: Type.Union([Type.Number(), Type.Literal('max')]),
   atMs: Type.Integer({ description: 'where it is in the time that it plays, epoch milliseconds' }),
   told: Type.Integer({ description: 'ticks so far' }),
-  ticks: Type.Integer(),
+  fault: Type.Optional(Type.String({ description: 'why it paused by itself' })),
 });
 
 export const REPLAYS: readonly Endpoint[] = [
