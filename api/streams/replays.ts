@@ -2,9 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type, type Static } from 'typebox';
 import { Feeds } from '../../jobs/feeds/feeds.ts';
-import { Replay, type Speed, type TickReader } from '../../jobs/feeds/replay.ts';
+import { Replay, type Speed } from '../../jobs/feeds/replay.ts';
 import { LiveBoard, QUOTE_TOPIC } from '../../market/live/liveBoard.ts';
 import { LiveQuotes } from '../../market/live/liveQuotes.ts';
+import type { TickReader } from '../../market/live/tick.ts';
+import { captureReader } from '../../market/capture/capture.ts';
+import { sourceFile } from '../../pipeline/sources/file.ts';
+import { CORE } from '../../store/datasets/datasets.ts';
 import { parseDay } from '../../query/time/dates.ts';
 import { Hub } from '../../store/bus/hub.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -37,12 +41,15 @@ const DAY = Type.String({ maxLength: 30 });
 
 export const CREATE_REPLAY = Type.Object(
   {
-    symbols: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
-      minItems: 1,
-      maxItems: SYMBOLS_MAX,
-    }),
-    from: DAY,
+    symbols: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+        minItems: 1,
+        maxItems: SYMBOLS_MAX,
+      }),
+    ),
+    from: Type.Optional(DAY),
     to: Type.Optional(DAY),
+    capture: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })),
     speed: Type.Optional(SPEED),
     paused: Type.Optional(Type.Boolean()),
   },
@@ -74,23 +81,21 @@ function replaysOf({ hub }: Streaming): Map<string, Playing> {
   return known;
 }
 
-/** Plays what is stored of some days. @throws Failure NotFound where there is nothing, Busy. */
+/**
+ * Plays what is stored of some days, or a capture.
+ * @throws Failure NotFound where there is nothing, Busy; SourceFailure of the file.
+ */
 export async function createReplay(call: Call, services: StreamServices): Promise<Answer> {
   const caller = callerOf(call.caller);
   checkTier(caller);
-  const readable = entitledTo(TOPS, call, services);
   const body = call.json as Static<typeof CREATE_REPLAY>;
-  const from = parseDay('from', body.from);
-  const to = body.to === undefined ? from : parseDay('to', body.to);
-  if (to < from) throw new Failure('InvalidBody', 'to must not be before from');
   const replays = replaysOf(services.streams);
   checkRoom(replays, caller.accountId);
-  const named = [...new Set(body.symbols.map(symbolOf))];
-  const symbols = [...new Set(await tickersOf(named, call, services))];
-  const standing = plainly({ ...callOf(caller), environment: call.environment });
-  const at = momentNow(services);
-  const asking = { from, to, readable, call: standing, services, at };
-  const made = playing(() => ticksOf(symbols, asking), body.speed ?? 1, caller, services);
+  const begin =
+    body.capture === undefined
+      ? await storedDays(body, call, services)
+      : await captured(body.capture, body, call, services);
+  const made = playing(begin, body.speed ?? 1, caller, services);
   if (!(await made.replay.open())) throw new Failure('NotFound');
   checkRoom(replays, caller.accountId);
   const id = randomHex(8);
@@ -99,8 +104,46 @@ export async function createReplay(call: Call, services: StreamServices): Promis
   return told(id, made);
 }
 
+type Wanted = Static<typeof CREATE_REPLAY>;
+type Begin = () => TickReader;
+
+async function storedDays(wanted: Wanted, call: Call, services: StreamServices): Promise<Begin> {
+  const readable = entitledTo(TOPS, call, services);
+  if (wanted.symbols === undefined || wanted.from === undefined) {
+    throw new Failure('InvalidBody', 'symbols and from must be given, or a capture');
+  }
+  const from = parseDay('from', wanted.from);
+  const to = wanted.to === undefined ? from : parseDay('to', wanted.to);
+  if (to < from) throw new Failure('InvalidBody', 'to must not be before from');
+  const named = [...new Set(wanted.symbols.map(symbolOf))];
+  const symbols = [...new Set(await tickersOf(named, call, services))];
+  const standing = plainly({ ...callOf(callerOf(call.caller)), environment: call.environment });
+  const asking = { from, to, readable, call: standing, services, at: momentNow(services) };
+  return () => ticksOf(symbols, asking);
+}
+
+/** A feed that nobody stored is the owner's of CORE alone, as one of now is. */
+async function captured(
+  name: string,
+  { from, symbols, to }: Wanted,
+  call: Call,
+  { accounts, lake, settings }: StreamServices,
+): Promise<Begin> {
+  const { accountId } = callerOf(call.caller);
+  if (lake.directory.workspace(CORE)?.accountId !== accountId) {
+    throw new Failure('EnterprisePermissionRequired');
+  }
+  if (from !== undefined || to !== undefined) {
+    throw new Failure('InvalidBody', 'from and to are of stored days: a capture is played whole');
+  }
+  const firstAccountId = accounts.list()[0]?.accountId;
+  const path = await sourceFile({ ...settings, firstAccountId }, name, accountId);
+  const known = symbols === undefined ? undefined : new Set(symbols.map(symbolOf));
+  return () => captureReader(path, (symbol) => known?.has(symbol) ?? true);
+}
+
 function playing(
-  begin: () => TickReader,
+  begin: Begin,
   speed: Speed,
   { accountId }: Caller,
   { clock, streams }: StreamServices,
@@ -202,7 +245,7 @@ function checkRoom(replays: Map<string, Playing>, accountId: string): void {
 }
 
 function remove(replays: Map<string, Playing>, id: string, { replay, streaming }: Playing): void {
-  replay.pause();
+  replay.close();
   streaming.hub.close();
   replays.delete(id);
 }

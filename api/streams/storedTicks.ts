@@ -2,9 +2,8 @@
 import { type Publish, LiveBoard } from '../../market/live/liveBoard.ts';
 import { instantIn, numberIn, type Row } from '../../market/derive/values.ts';
 import { dayAt } from '../../market/derive/words.ts';
-import type { Tick } from '../../market/live/tick.ts';
+import type { Tick, TickReader } from '../../market/live/tick.ts';
 import type { Need } from '../../market/types/ask.ts';
-import type { TickReader } from '../../jobs/feeds/replay.ts';
 import type { Day } from '../../query/time/days.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
 import { planNeeds, readPlanned } from '../market/reading.ts';
@@ -100,6 +99,7 @@ export function ticksOf(symbols: readonly string[], asked: Asked): TickReader {
       }
       return ticks;
     },
+    close: () => undefined,
   };
 }
 

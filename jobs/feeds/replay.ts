@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { monotonicMs } from '../../store/base/clock.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
 import type { LiveBoard } from '../../market/live/liveBoard.ts';
-import type { Tick } from '../../market/live/tick.ts';
+import type { Tick, TickReader } from '../../market/live/tick.ts';
 
 /** How often ticks are told. */
 const STEP_MS = 20;
@@ -12,14 +12,6 @@ const STEP_MS = 20;
 const TURN_TICKS = 1_000;
 
 export type Speed = number | 'max';
-
-export interface TickReader {
-  /**
-   * Further ticks in the order of their times; none at the end.
-   * @throws Failure when they could not be read; asked again, it reads them again.
-   */
-  next(): Promise<readonly Tick[]>;
-}
 
 interface ReplayState {
   readonly state: 'playing' | 'paused' | 'seeking' | 'ended';
@@ -89,6 +81,11 @@ export class Replay {
     this.#playing = undefined;
   }
 
+  close(): void {
+    this.pause();
+    this.#reader.close();
+  }
+
   setSpeed(speed: Speed): void {
     this.#speed = speed;
     this.#sinceMs = monotonicMs();
@@ -125,6 +122,7 @@ export class Replay {
 
   async #goTo(ms: number): Promise<void> {
     if (ms < this.#atMs) {
+      this.#reader.close();
       this.#reader = this.#begin();
       [this.#ticks, this.#next, this.#told, this.#isEnded] = [[], 0, 0, false];
       this.#board.clear();

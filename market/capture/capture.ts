@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { constants, createGunzip } from 'node:zlib';
-import type { Tick } from '../live/tick.ts';
+import type { Tick, TickReader } from '../live/tick.ts';
 import { MessageReader } from './messages.ts';
 import { type PacketCounts, PacketReader } from './packets.ts';
 import { type SegmentCounts, SegmentReader } from './segments.ts';
@@ -28,7 +28,10 @@ export interface Place {
 
 type OnTick = (tick: Tick, place: Place) => void;
 
+/** Of a file that is read for its records. */
 const CHUNK_BYTES = 1024 ** 2;
+/** Of one that is played: its ticks are decoded in 1 ms. */
+const PLAYED_BYTES = 64 * 1024;
 
 /**
  * Reads the whole file, plain or gzip; a turn of the loop for each chunk.
@@ -39,6 +42,46 @@ export async function readCapture(
   onTick: OnTick,
   afterChunk: () => Promise<void> = async () => undefined,
 ): Promise<CaptureSummary> {
+  const decoder = decoderOf(onTick);
+  const chunks = chunksOf(path, CHUNK_BYTES);
+  for (;;) {
+    const { done, value } = await chunks.next();
+    if (done === true) return decoder.end(value);
+    const goesOn = decoder.push(value);
+    await afterChunk();
+    if (!goesOn) await chunks.return(undefined);
+  }
+}
+
+/** The ticks of a file, as far as it can be read, in its order and as they are asked for. */
+export function captureReader(path: string, isWanted: (symbol: string) => boolean): TickReader {
+  const ticks: Tick[] = [];
+  const decoder = decoderOf((tick) => {
+    if (tick.symbol === '' || isWanted(tick.symbol)) ticks.push(tick);
+  });
+  const chunks = chunksOf(path, PLAYED_BYTES);
+  return {
+    async next() {
+      ticks.length = 0;
+      while (ticks.length === 0) {
+        const { done, value } = await chunks.next();
+        if (done === true) break;
+        if (!decoder.push(value)) this.close();
+      }
+      return [...ticks];
+    },
+    close: () => void chunks.return(undefined),
+  };
+}
+
+interface Decoder {
+  /** @returns whether more of the file can be read */
+  readonly push: (chunk: Buffer) => boolean;
+  /** @param broken why the file ended before its end, in words */
+  readonly end: (broken: string | undefined) => CaptureSummary;
+}
+
+function decoderOf(onTick: OnTick): Decoder {
   const types: Record<string, number> = {};
   const symbols = new Set<string>();
   const messages = new MessageReader();
@@ -59,40 +102,36 @@ export async function readCapture(
     onTick(tick, { sequence, nanoseconds });
   });
   const packets = new PacketReader((bytes, start, end) => segments.segment(bytes, start, end));
-  const broken = await chunksOf(path, async (chunk) => {
-    const goesOn = packets.push(chunk);
-    await afterChunk();
-    return goesOn;
-  });
-  symbols.delete('');
-  const { damaged: damagedSegments, ...told } = segments.counts();
-  const { cut = broken, ...counted } = packets.end();
-  const isEmpty = told.messages === 0;
-  return {
-    ...{ ...counted, ...told, cut, types, symbols: symbols.size },
-    damagedMessages: damaged + damagedSegments,
-    firstMs: isEmpty ? undefined : firstMs,
-    lastMs: isEmpty ? undefined : lastMs,
+  const end = (broken: string | undefined): CaptureSummary => {
+    symbols.delete('');
+    const { damaged: damagedSegments, ...told } = segments.counts();
+    const { cut = broken, ...counted } = packets.end();
+    const isEmpty = told.messages === 0;
+    return {
+      ...{ ...counted, ...told, cut, types, symbols: symbols.size },
+      damagedMessages: damaged + damagedSegments,
+      firstMs: isEmpty ? undefined : firstMs,
+      lastMs: isEmpty ? undefined : lastMs,
+    };
   };
+  return { push: (chunk) => packets.push(chunk), end };
 }
 
 /** @returns why it ended before its end, in words */
-async function chunksOf(
+async function* chunksOf(
   path: string,
-  onChunk: (chunk: Buffer) => Promise<boolean>,
-): Promise<string | undefined> {
+  chunkBytes: number,
+): AsyncGenerator<Buffer, string | undefined, undefined> {
   const file = await open(path);
   const head = Buffer.alloc(2);
   await file.read(head, 0, 2, 0).finally(() => file.close());
   const isGzip = head[0] === 0x1f && head[1] === 0x8b;
-  const bytes = createReadStream(path, { highWaterMark: CHUNK_BYTES });
+  const bytes = createReadStream(path, { highWaterMark: chunkBytes });
   // A tail that is cut is told as far as it goes.
-  const unpacking = { chunkSize: CHUNK_BYTES, finishFlush: constants.Z_SYNC_FLUSH };
+  const unpacking = { chunkSize: chunkBytes, finishFlush: constants.Z_SYNC_FLUSH };
   const source = isGzip ? pipeline(bytes, createGunzip(unpacking), () => undefined) : bytes;
   try {
-    for await (const chunk of source) {
-      if (!(await onChunk(chunk as Buffer))) break;
-    }
+    for await (const chunk of source) yield chunk as Buffer;
     return undefined;
   } catch (error) {
     if (!isZlib(error)) throw error;

@@ -56,3 +56,13 @@ export const STATES = [
 export type StateName = (typeof STATES)[number];
 
 export type Tick = QuoteTick | TradeTick | BreakTick | LevelTick | StateTick;
+
+export interface TickReader {
+  /**
+   * Further ticks in the order of their times; none at the end.
+   * @throws Failure when they could not be read; asked again, it reads them again.
+   */
+  next(): Promise<readonly Tick[]>;
+  /** No more is asked for. */
+  close(): void;
+}

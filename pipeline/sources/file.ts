@@ -83,6 +83,25 @@ export function checkSourcePath(path: string): void {
   }
 }
 
+/**
+ * Where a file of an account is that is read where it lies, without links.
+ * @throws SourceFailure when it is not there, no file, or not the account's.
+ */
+export async function sourceFile(
+  rules: Omit<FileRules, 'deadlineMs'>,
+  path: string,
+  accountId: string,
+): Promise<string> {
+  checkSourcePath(path);
+  if (isPattern(path)) refuse('one file is meant, and no pattern');
+  const walk: Walk = {
+    root: await rootOf(rules, accountId),
+    isOthers: (name) => isOfAnother(name, accountId, rules),
+    ...{ note: () => undefined, signal: new AbortController().signal, entries: 0 },
+  };
+  return ((await fileAt(walk, path)) ?? refuse(`${path} is no file`)).path;
+}
+
 /** Goes down part by part, and reads only the folders that a pattern needs. */
 async function list(
   rules: FileRules,
@@ -119,7 +138,7 @@ async function list(
   }
 }
 
-async function rootOf(rules: FileRules, accountId: string): Promise<string> {
+async function rootOf(rules: Omit<FileRules, 'deadlineMs'>, accountId: string): Promise<string> {
   const { sourceFolder } = rules;
   if (sourceFolder === undefined) {
     return refuse('TAPEDECK_SOURCE_FOLDER is not set: no source reads files');
