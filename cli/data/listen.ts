@@ -4,7 +4,7 @@ import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { harmless } from '../print/terminalText.ts';
 import { withFirstAccount } from '../reach/dataApi.ts';
-import { sayTo, type Terminal } from '../reach/terminal.ts';
+import { onEnough, sayTo, type Terminal } from '../reach/terminal.ts';
 
 export interface ListenOptions {
   readonly symbols?: string;
@@ -26,7 +26,7 @@ export async function listen(
   terminal: Terminal,
 ): Promise<void> {
   const abort = new AbortController();
-  const restore = terminal.onInterrupt(() => abort.abort());
+  const restore = onEnough(terminal, () => abort.abort());
   const most = count === undefined ? Number.POSITIVE_INFINITY : countOf(count);
   try {
     await withFirstAccount(settings, abort.signal, async (ask, where) => {

@@ -21,17 +21,36 @@ export interface Terminal {
   onInterrupt(act: () => void): () => void;
 }
 
-export const processTerminal = (): Terminal => ({
+export function processTerminal(): Terminal {
+  // Whoever reads may stop reading (`| head`): what follows is told to nobody, and the command does its work.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+  }
+  return { ...PROCESS, folder: process.cwd() };
+}
+
+const PROCESS: Omit<Terminal, 'folder'> = {
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
-  folder: process.cwd(),
   endWith: (code) => (process.exitCode = code),
   onInterrupt: (act) => {
     process.once('SIGINT', act);
     return () => process.off('SIGINT', act);
   },
-});
+};
+
+/** What Ctrl-C does, and whoever stops reading, from now on; the answer takes it back. */
+export function onEnough({ onInterrupt, stdout }: Terminal, act: () => void): () => void {
+  const forget = onInterrupt(act);
+  stdout.once('close', act);
+  return () => {
+    stdout.off('close', act);
+    forget();
+  };
+}
 
 /** Writes lines to the standard output. */
 export const sayTo =

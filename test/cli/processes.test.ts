@@ -88,3 +88,13 @@ test('a process and the command line within a process tell the same', async () =
     assert.deepEqual(parts(within), parts(process), words);
   }
 });
+
+test('whoever stops reading stops nothing: the work is done, and the exit code says so', async () => {
+  const words = ['ingest', 'p.csv', '--dataset', 'UNREAD', '--key', 'symbol', '--date', 'date'];
+  const { child, ended } = startCommand(words, { env, cwd: folder }, children);
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+  assert.equal((await ended).code, 0);
+  const { stdout } = await apart(['sql', '--format', 'csv'], 'SELECT count(*) AS n FROM UNREAD');
+  assert.equal(stdout, 'n\n2\n');
+});
