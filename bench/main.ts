@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { benchAppends } from './appends.ts';
+import { benchCaptures } from './captures.ts';
 import { benchHot } from './hot/hot.ts';
 import { benchIngest } from './ingest.ts';
 import type { Ratio } from './measure.ts';
@@ -33,6 +34,7 @@ const BENCHES: readonly (readonly [string, Bench, number, number])[] = [
   ['market', (place, _rows, times) => benchMarket(place, times), 0, 7],
   ['market-loads', (place, rows) => benchMarketLoads(place, rows), 18_900_000, 1],
   ['streams', (place, _rows, times) => benchStreams(place, times), 0, 5],
+  ['captures', (place, _rows, times) => benchCaptures(place, times), 0, 5],
   ['rules', (_place, _rows, times) => benchRules(times), 0, 7],
   ['rule-serving', (place, _rows, times) => benchRuleServing(place, times), 0, 7],
   ['money', (place, _rows, times) => benchMoney(place, times), 0, 7],

@@ -82,12 +82,13 @@ interface Decoder {
 }
 
 function decoderOf(onTick: OnTick): Decoder {
-  const types: Record<string, number> = {};
+  const types = new Float64Array(256);
   const symbols = new Set<string>();
   const messages = new MessageReader();
+  let before = '';
   let [damaged, firstMs, lastMs] = [0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   const segments = new SegmentReader((bytes, start, end, sequence) => {
-    const type = String.fromCharCode(bytes.readUInt8(start));
+    const type = bytes.readUInt8(start);
     types[type] = (types[type] ?? 0) + 1;
     const read = messages.read(bytes, start, end);
     if (read === undefined) return;
@@ -98,7 +99,7 @@ function decoderOf(onTick: OnTick): Decoder {
     const { nanoseconds, tick } = read;
     if (tick.timeMs < firstMs) firstMs = tick.timeMs;
     if (tick.timeMs > lastMs) lastMs = tick.timeMs;
-    symbols.add(tick.symbol);
+    if (tick.symbol !== before) symbols.add((before = tick.symbol));
     onTick(tick, { sequence, nanoseconds });
   });
   const packets = new PacketReader((bytes, start, end) => segments.segment(bytes, start, end));
@@ -108,7 +109,7 @@ function decoderOf(onTick: OnTick): Decoder {
     const { cut = broken, ...counted } = packets.end();
     const isEmpty = told.messages === 0;
     return {
-      ...{ ...counted, ...told, cut, types, symbols: symbols.size },
+      ...{ ...counted, ...told, cut, types: namesOf(types), symbols: symbols.size },
       damagedMessages: damaged + damagedSegments,
       firstMs: isEmpty ? undefined : firstMs,
       lastMs: isEmpty ? undefined : lastMs,
@@ -116,6 +117,13 @@ function decoderOf(onTick: OnTick): Decoder {
   };
   return { push: (chunk) => packets.push(chunk), end };
 }
+
+const namesOf = (types: Float64Array): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    [...types.entries()]
+      .filter(([, count]) => count > 0)
+      .map(([type, count]) => [String.fromCharCode(type), count]),
+  );
 
 /** @returns why it ended before its end, in words */
 async function* chunksOf(

@@ -40,7 +40,8 @@ interface Stream {
 
 export class SegmentReader {
   readonly #onMessage: OnMessage;
-  readonly #streams = new Map<string, Stream>();
+  /** By protocol and session, 48 bits. */
+  readonly #streams = new Map<number, Stream>();
   readonly #protocols = new Set<number>();
   readonly #sessions = new Set<number>();
   #segments = 0;
@@ -77,7 +78,7 @@ export class SegmentReader {
       return;
     }
     const first = numberAt(bytes, start + 24);
-    const stream = this.#stream(`${protocol} ${session}`, first, numberAt(bytes, start + 32));
+    const stream = this.#stream(protocol * 2 ** 32 + session, first, numberAt(bytes, start + 32));
     if (stream !== undefined) this.#tell(bytes, from, from + length, { count, first, stream });
   }
 
@@ -92,7 +93,7 @@ export class SegmentReader {
   }
 
   /** Undefined for one too many, whose messages nothing could tell apart. */
-  #stream(name: string, first: number, sent: number): Stream | undefined {
+  #stream(name: number, first: number, sent: number): Stream | undefined {
     const known = this.#streams.get(name);
     if (known === undefined) {
       if (this.#streams.size >= STREAMS_MAX) {
