@@ -1,5 +1,5 @@
-// Recorded feeds: every message decoded, and all of a file loaded into CORE, against a bare loop that reads and
-// unpacks the file and walks the lengths of its packets.
+// Recorded feeds: every message decoded, and all of a file loaded into CORE, against a bare loop that reads
+// and unpacks the file and walks the lengths of its packets.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -41,7 +41,10 @@ async function walked(): Promise<void> {
 /** As an owner does it: one command, which starts what it needs. */
 async function loaded(folder: string): Promise<void> {
   const env = { ...process.env, TAPEDECK_DATA: folder, TAPEDECK_DEMO: 'off' };
-  const child = spawn(process.execPath, [MAIN, 'capture', 'import', FILE], { env, stdio: 'ignore' });
+  const child = spawn(process.execPath, [MAIN, 'capture', 'import', FILE], {
+    env,
+    stdio: 'ignore',
+  });
   const [code] = (await once(child, 'exit')) as [number];
   if (code !== 0) throw new Error(`the command ended with ${code}`);
 }
