@@ -64,15 +64,24 @@ export class RecordWatches {
     return topic;
   }
 
-  /** Records of a dataset from now on, as long as they are wanted. Again by one name it does nothing. */
+  /**
+   * Records of a dataset from now on, as long as they are wanted. Again by one name it does nothing.
+   * @returns whether it begins
+   */
   async follow(
     watch: Pick<Watch, 'name' | 'tableId' | 'reader' | 'isWanted' | 'tell'>,
-  ): Promise<void> {
-    if (this.#watches.has(watch.name)) return;
+  ): Promise<boolean> {
+    if (this.#watches.has(watch.name)) return false;
     const moment = await watch.reader.begin();
     // Another may have begun meanwhile.
-    if (this.#watches.has(watch.name)) return;
+    if (this.#watches.has(watch.name)) return false;
     this.#watches.set(watch.name, { ...watch, moment, isReading: false, isDue: false });
+    return true;
+  }
+
+  /** What was written by then is told, or was there before; what is being told is not. */
+  momentOf(name: string): Moment | undefined {
+    return this.#watches.get(name)?.moment;
   }
 
   /** Something was written into these tables. */
@@ -94,8 +103,8 @@ export class RecordWatches {
       while (watch.isDue) {
         watch.isDue = false;
         const { moment, records } = await watch.reader.since(watch.moment);
-        watch.moment = moment;
         await watch.tell(records);
+        watch.moment = moment;
       }
     } catch (error) {
       // Told again with the next change: nothing is lost but time.

@@ -18,7 +18,7 @@ import { disguiseOf, plainly } from './disguise.ts';
 import { checkTier, entitledTo, hearsNothing, type StreamServices, symbolsOf } from './entitled.ts';
 import { openedStream, type Opening } from './opened.ts';
 import { recordsOf } from './recordStreams.ts';
-import { restoreSymbols } from './restored.ts';
+import { restore } from './restored.ts';
 import { pastOf } from './storedTicks.ts';
 
 const SILENCE: Opening = {
@@ -49,9 +49,7 @@ export async function answerStream(
     await services.streams.feeds.wake();
     const isOfNow = services.streams.isReplay !== true;
     const plain = plainly(call);
-    if (symbols !== undefined && readable.size > 0 && isOfNow) {
-      await restoreSymbols(symbols, readable, plain, services);
-    }
+    if (readable.size > 0 && isOfNow) await restore(symbols, services);
     const source = await sourceOf(row, { call: plain, services, symbols, ids });
     const disguise = disguiseOf(call);
     const opening = { ...source, subscription: { ...source.subscription, disguise } };

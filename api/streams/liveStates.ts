@@ -23,8 +23,8 @@ import {
   symbolsOf,
   TOPS,
 } from './entitled.ts';
-import { asSeen, plainly } from './disguise.ts';
-import { restoreSymbols } from './restored.ts';
+import { asSeen } from './disguise.ts';
+import { restore } from './restored.ts';
 
 const FREE = (usageKey: string) => ({ usageKey, weight: 0 });
 
@@ -87,6 +87,6 @@ async function standing(
   if (hearsNothing(readable, call, services)) return [];
   const { board, feeds } = services.streams;
   await feeds.wake();
-  if (symbols !== undefined) await restoreSymbols(symbols, readable, plainly(call), services);
+  await restore(symbols, services);
   return (symbols ?? board.symbols()).flatMap((symbol) => board.get(symbol) ?? []);
 }

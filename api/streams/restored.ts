@@ -1,72 +1,167 @@
-// Symbols that no feed told of since the start stand where the newest stored ticks left them.
-import { newest } from '../../market/types/ask.ts';
-import { instantIn, numberIn, type Row, textIn } from '../../market/derive/values.ts';
+// What was told of a symbol before this process is read from what is stored, when it is asked for or told of
+// first: the board stands as if it had heard all.
 import { TRADES_READ } from '../../market/derive/lastSale.ts';
-import type { Tick } from '../../market/live/tick.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
-import { type MarketServices, planNeeds, readPlanned } from '../market/reading.ts';
+import type { Row } from '../../market/derive/values.ts';
+import { dayAt } from '../../market/derive/words.ts';
+import { LiveBoard } from '../../market/live/liveBoard.ts';
+import { type Need, newest, type Read } from '../../market/types/ask.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
+import { isStandIn } from '../../store/datasets/standIns.ts';
+import type { Moment } from '../../store/history/history.ts';
+import { callOf, ownerOf } from '../auth/standingCall.ts';
+import { planNeeds, readPlanned } from '../market/reading.ts';
 import { momentNow } from '../read/moments.ts';
-import type { Call, Services } from '../request/endpoint.ts';
+import type { Call } from '../request/endpoint.ts';
+import type { StreamServices } from './entitled.ts';
+import { asOfText, ticksOf } from './storedTicks.ts';
+import { quoteTick, tradeTick } from './tickRows.ts';
 
-type RestoringServices = MarketServices & Pick<Services, 'streams'>;
+/** Symbols that are read at once: 100,000 trades at most. 9,000 symbols of 60 trades took 6 s. */
+const READ_AT_ONCE = 100;
+/** Newest records of an input, whose symbols are all there are for whoever asks for all: 15 MB. */
+const NEWEST_OF_ALL = 50_000;
 
-/** @param readable the inputs of ticks that the caller reads */
-export async function restoreSymbols(
-  symbols: readonly string[],
-  readable: ReadonlyMap<string, Dataset>,
-  call: Call,
-  services: RestoringServices,
-): Promise<void> {
+const INPUTS = ['TRADES', 'QUOTES'] as const;
+
+/** Symbols of a board that are being read. */
+const underWay = new WeakMap<LiveBoard, Map<string, Promise<void>>>();
+/** Boards of which all symbols are known. */
+const wholeBoards = new WeakMap<
+  LiveBoard,
+  { readonly clears: number; readonly read: Promise<void> }
+>();
+
+/** @param symbols undefined for all that there are records of among the newest */
+export const restore = (
+  symbols: readonly string[] | undefined,
+  services: StreamServices,
+): Promise<void> =>
+  symbols === undefined ? restoreAll(services) : restoreSymbols(symbols, services);
+
+/** The watch that tells what is written into an input. */
+export const ticksName = ({ tableId }: Dataset): string => `ticks/${tableId}`;
+
+async function restoreSymbols(symbols: readonly string[], services: StreamServices): Promise<void> {
   const { board } = services.streams;
   const missing = symbols.filter((symbol) => board.get(symbol) === undefined);
   if (missing.length === 0) return;
-  const trades = (symbol: string) => newest('TRADES', symbol, TRADES_READ);
-  const quotes = (symbol: string) => newest('QUOTES', symbol, 1);
-  const needs = missing.flatMap((symbol) => [trades(symbol), quotes(symbol)]);
-  const bare = { ...call, query: {}, path: {} };
-  const inputs = (['TRADES', 'QUOTES'] as const).flatMap((input) => {
-    const dataset = readable.get(input);
-    return dataset === undefined ? [] : [[input, dataset] as const];
-  });
-  const planned = await planNeeds(bare, services, new Map(inputs), needs, momentNow(services));
-  const read = await readPlanned(planned, services, bare);
-  for (const symbol of missing) {
-    // A feed may have come first.
-    if (board.get(symbol) !== undefined) continue;
-    board.catchUp([
-      ...read(trades(symbol)).flatMap((row) => tradeTick(symbol, row)),
-      ...read(quotes(symbol)).flatMap((row) => quoteTick(symbol, row)),
-    ]);
+  const reading = underWay.get(board) ?? new Map<string, Promise<void>>();
+  underWay.set(board, reading);
+  for (let at = 0; at < missing.length; at += READ_AT_ONCE) {
+    const some = missing.slice(at, at + READ_AT_ONCE);
+    const own = some.filter((symbol) => !reading.has(symbol));
+    if (own.length > 0) {
+      const read = readPast(own, services).finally(() => {
+        for (const symbol of own) reading.delete(symbol);
+      });
+      for (const symbol of own) reading.set(symbol, read);
+    }
+    await Promise.all(some.map((symbol) => reading.get(symbol)));
   }
 }
 
-/** A record of the input TRADES; none where it has no price or time. */
-export function tradeTick(symbol: string, row: Row): readonly Tick[] {
-  const [price, timeMs] = [numberIn(row, 'price'), instantIn(row, 'time')];
-  if (price === null || Number.isNaN(timeMs)) return [];
-  const is = (name: string): boolean => row[name] === true;
-  return [
-    {
-      ...{ kind: 'trade', symbol, timeMs, price, size: numberIn(row, 'size') ?? 0 },
-      ...{ tradeId: String(row['tradeId'] ?? ''), venue: textIn(row, 'venue') ?? undefined },
-      ...{ isOddLot: is('isOddLot'), isISO: is('isISO') },
-      isOutsideRegularHours: is('isOutsideRegularHours'),
-      isSinglePriceCross: is('isSinglePriceCross'),
-      isTradeThroughExempt: is('isTradeThroughExempt'),
-    },
-  ];
+function restoreAll(services: StreamServices): Promise<void> {
+  const { board } = services.streams;
+  const known = wholeBoards.get(board);
+  if (known?.clears === board.clears) return known.read;
+  const read = readAll(services).catch((error: unknown) => {
+    wholeBoards.delete(board);
+    throw error;
+  });
+  wholeBoards.set(board, { clears: board.clears, read });
+  return read;
 }
 
-/** A record of the input QUOTES. */
-export function quoteTick(symbol: string, row: Row): readonly Tick[] {
-  const timeMs = instantIn(row, 'time');
-  if (Number.isNaN(timeMs)) return [];
-  const of = (name: string): number => numberIn(row, name) ?? 0;
-  return [
-    {
-      ...{ kind: 'quote', symbol, timeMs },
-      ...{ bidPrice: of('bidPrice'), bidSize: of('bidSize') },
-      ...{ askPrice: of('askPrice'), askSize: of('askSize') },
-    },
-  ];
+async function readAll(services: StreamServices): Promise<void> {
+  const symbols = new Set<string>();
+  for (const input of INPUTS) {
+    const dataset = services.lake.directory.dataset(CORE, input);
+    // What a feed of ours tells from its beginning is all there is.
+    if (dataset === undefined || isStandIn(dataset)) continue;
+    const need = newest(input, '', NEWEST_OF_ALL);
+    const { read } = await readStored(dataset, [need], services);
+    const rows = read(need);
+    for (const row of rows) symbols.add(String(row['symbol']));
+  }
+  await restoreSymbols([...symbols], services);
+}
+
+/** The board is one for all who may see it: it is read by the rights of CORE's owner. */
+async function readPast(symbols: readonly string[], services: StreamServices): Promise<void> {
+  const { board } = services.streams;
+  const { clears } = board;
+  const pasts = new Map(symbols.map((symbol) => [symbol, new LiveBoard(() => undefined)]));
+  for (const input of INPUTS) {
+    const dataset = services.lake.directory.dataset(CORE, input);
+    if (dataset === undefined) continue;
+    const count = input === 'TRADES' ? TRADES_READ : 1;
+    const needOf = (symbol: string): Need => newest(input, symbol, count);
+    const { at, read } = await readStored(dataset, symbols.map(needOf), services);
+    for (const [symbol, past] of pasts) {
+      const rows = read(needOf(symbol));
+      if (input === 'TRADES') await tellTrades(past, symbol, rows, { at, dataset, services });
+      else past.catchUp(rows.flatMap((row) => quoteTick(symbol, row)));
+    }
+  }
+  // What it was read for was forgotten meanwhile.
+  if (board.clears !== clears) return readPast(symbols, services);
+  for (const [symbol, past] of pasts) board.adopt(symbol, past);
+}
+
+/** The newest ones, or, where they are of one day, all of it. */
+async function tellTrades(
+  past: LiveBoard,
+  symbol: string,
+  rows: readonly Row[],
+  {
+    at,
+    dataset,
+    services,
+  }: { readonly at: Moment; readonly dataset: Dataset; readonly services: StreamServices },
+): Promise<void> {
+  const ticks = rows.flatMap((row) => tradeTick(symbol, row));
+  const [first, last] = [ticks.at(0), ticks.at(-1)];
+  const day = last === undefined ? '' : dayAt(last.timeMs);
+  const isWhole = rows.length < TRADES_READ || first === undefined || dayAt(first.timeMs) !== day;
+  if (isWhole) return past.catchUp(ticks);
+  const readable = new Map([['TRADES', dataset]]);
+  const call = ownersCall(services);
+  const reader = ticksOf([symbol], { readable, call, services, from: day, to: day, at });
+  for (;;) {
+    const some = await reader.next();
+    if (some.length === 0) return;
+    past.catchUp(some);
+  }
+}
+
+/** As of what was told last: what is written after it is told when that is restored. */
+async function readStored(
+  dataset: Dataset,
+  needs: readonly Need[],
+  services: StreamServices,
+): Promise<{ readonly at: Moment; readonly read: Read }> {
+  const call = ownersCall(services);
+  const [input] = needs.map((need) => need.input);
+  const readable = new Map(input === undefined ? [] : [[input, dataset]]);
+  const readAt = async (at: Moment, query: Call['query']) => {
+    const planned = await planNeeds({ ...call, query }, services, readable, needs, at);
+    return { at, read: await readPlanned(planned, services, call) };
+  };
+  const told = services.streams.records.momentOf(ticksName(dataset));
+  if (told === undefined) return readAt(momentNow(services), {});
+  try {
+    return await readAt(told, { asOf: asOfText(told) });
+  } catch (error) {
+    // Nothing was written for as long as versions are kept.
+    if (!(error instanceof Failure) || error.type !== 'Gone') throw error;
+    return readAt(momentNow(services), {});
+  }
+}
+
+function ownersCall({ accounts, lake }: StreamServices): Call {
+  const accountId = lake.directory.workspace(CORE)?.accountId ?? '';
+  const account = accounts.account(accountId);
+  if (account === undefined) throw new RangeError(`${CORE} is nobody's`);
+  return callOf(ownerOf(account, accountId));
 }

@@ -9,7 +9,8 @@ import { callOf, ownerOf } from '../auth/standingCall.ts';
 import { WRITTEN_MAX, type Written } from '../sse/recordWatches.ts';
 import type { StreamServices } from './entitled.ts';
 import { WHOLE, writtenReader } from './recordStreams.ts';
-import { quoteTick, tradeTick } from './restored.ts';
+import { restore, ticksName } from './restored.ts';
+import { quoteTick, tradeTick } from './tickRows.ts';
 
 /** How often it is looked whether there is another dataset to follow. */
 const LOOK_MS = 1_000;
@@ -50,22 +51,26 @@ async function follow(
   if (account === undefined) return;
   const { tableId } = dataset;
   const call = callOf(ownerOf(account, accountId));
-  await streams.records.follow({
-    ...{ name: `ticks/${tableId}`, tableId },
+  const begins = await streams.records.follow({
+    ...{ name: ticksName(dataset), tableId },
     reader: writtenReader(dataset, WHOLE, call, services),
     isWanted: () => !signal.aborted,
     tell: async (records) => {
       // So many at once are a day that is loaded, and no news.
-      if (records.length >= WRITTEN_MAX) return;
+      if (records.length >= WRITTEN_MAX) return streams.board.clear();
       const ticks = records.flatMap(({ json }: Written) => ticksOf(JSON.parse(json) as Row));
       ticks.sort((one, other) => one.timeMs - other.timeMs);
-      for (const [at, tick] of ticks.entries()) {
-        if (at % TURN_TICKS === TURN_TICKS - 1) await new Promise(setImmediate);
-        if (isNews(tick, services)) streams.board.apply(tick);
+      for (let at = 0; at < ticks.length; at += TURN_TICKS) {
+        const some = ticks.slice(at, at + TURN_TICKS);
+        await restore([...new Set(some.map(({ symbol }) => symbol))], services);
+        for (const tick of some) if (isNews(tick, services)) streams.board.apply(tick);
+        await new Promise(setImmediate);
       }
       onTicks(ticks.length);
     },
   });
+  // What was told before by others, or read of an earlier moment, is not what is stored by now.
+  if (begins) streams.board.clear();
 }
 
 /**
@@ -81,7 +86,7 @@ function isNews(tick: Tick, { streams }: StreamServices): boolean {
     );
     return !isKnown && tick.timeMs >= (live.last?.timeMs ?? 0);
   }
-  if (tick.kind !== 'quote' || tick.timeMs !== live.updatedMs) return tick.timeMs > live.updatedMs;
+  if (tick.kind !== 'quote' || tick.timeMs !== live.quotedMs) return tick.timeMs > live.quotedMs;
   const { askPrice, askSize, bidPrice, bidSize } = tick;
   return (
     askPrice !== live.askPrice ||

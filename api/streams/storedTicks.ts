@@ -11,7 +11,7 @@ import { momentNow } from '../read/moments.ts';
 import type { Moment } from '../../store/history/history.ts';
 import type { Call } from '../request/endpoint.ts';
 import type { StreamServices } from './entitled.ts';
-import { quoteTick, tradeTick } from './restored.ts';
+import { quoteTick, tradeTick } from './tickRows.ts';
 
 /** Ticks that a reader holds, of all its lanes: 15 MB. */
 const HELD_MAX = 50_000;
@@ -55,10 +55,13 @@ interface Found {
   readonly order: number;
 }
 
+/** As the parameter "asOf". */
+export const asOfText = ({ sequence, snapshot }: Moment): string => `${snapshot}:${sequence}`;
+
 /** In the order of their times; a best offer comes before a trade of its instant. */
 export function ticksOf(symbols: readonly string[], asked: Asked): TickReader {
   const { at, call, from, readable, services, to } = asked;
-  const pinned = { ...call, query: { asOf: `${at.snapshot}:${at.sequence}` }, path: {} };
+  const pinned = { ...call, query: { asOf: asOfText(at) }, path: {} };
   const inputs = INPUTS.flatMap((input) => {
     const dataset = readable.get(input);
     return dataset === undefined ? [] : [[input, dataset] as const];

@@ -38,6 +38,7 @@ export class LiveBoard {
   #isPast = false;
   readonly #symbols = new Map<string, LiveSymbol>();
   #seq = 0;
+  #clears = 0;
   #dropped = 0;
   /** Of the market as a whole. */
   #systemEvent: Row = {};
@@ -66,6 +67,20 @@ export class LiveBoard {
   clear(): void {
     this.#symbols.clear();
     this.#systemEvent = {};
+    this.#clears += 1;
+  }
+
+  /** How often it was cleared. */
+  get clears(): number {
+    return this.#clears;
+  }
+
+  /** A symbol that nobody told of yet stands as on a board that was told its past. */
+  adopt(symbol: string, past: LiveBoard): void {
+    const live = past.get(symbol);
+    if (live === undefined || this.#of(symbol)?.seq !== 0) return;
+    this.#seq += 1;
+    this.#symbols.set(symbol, { ...live, seq: this.#seq });
   }
 
   /** Ticks that are news to nobody. */
@@ -83,6 +98,7 @@ export class LiveBoard {
     live.seq = this.#seq;
     live.updatedMs = Math.max(live.updatedMs, tick.timeMs);
     if (tick.kind === 'quote') {
+      live.quotedMs = tick.timeMs;
       live.bidPrice = tick.bidPrice;
       live.bidSize = tick.bidSize;
       live.askPrice = tick.askPrice;

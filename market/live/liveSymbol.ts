@@ -22,6 +22,8 @@ export interface LiveSymbol {
   /** Of the last message: its place among all. */
   seq: number;
   updatedMs: number;
+  /** Of its best bid and ask. */
+  quotedMs: number;
   bidPrice: number;
   bidSize: number;
   askPrice: number;
@@ -52,7 +54,8 @@ interface LiveDay {
 
 export const newSymbol = (symbol: string): LiveSymbol => ({
   symbol,
-  ...{ seq: 0, updatedMs: 0, bidPrice: 0, bidSize: 0, askPrice: 0, askSize: 0 },
+  ...{ seq: 0, updatedMs: 0, quotedMs: 0 },
+  ...{ bidPrice: 0, bidSize: 0, askPrice: 0, askSize: 0 },
   ...{ last: undefined, lastOddLot: undefined, lastExtended: undefined, day: undefined },
   ...{ trades: [], breaks: [], byMinute: [] },
   ...{ bids: new Map(), asks: new Map(), states: new Map() },

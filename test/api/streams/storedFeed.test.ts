@@ -50,9 +50,8 @@ test('what is pushed is told, each trade once, in the order of its times', async
   const told = [10, 10.5, 11, 12].map((price) => ['AAA', price]);
   await until(() => one.messages().length === 5);
   expect(priced(one.messages())).toEqual([['AAA', 9], ...told]);
-  expect(priced(all.messages()).filter((message) => (message as string[])[0] === 'AAA')).toEqual(
-    told,
-  );
+  const ofAll = priced(all.messages()).filter((message) => (message as string[])[0] === 'AAA');
+  expect(ofAll, 'a snapshot, and what is told').toEqual([['AAA', 9], ...told]);
   // Who comes later begins where it stands, and hears nothing twice.
   const late = await openStream(server, '/last?symbols=AAA,CCC');
   await push([trade('CCC', -20, 5)]);
