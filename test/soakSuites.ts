@@ -27,7 +27,9 @@ import { tablesLaw } from './laws/tables.ts';
 import { alertsLaw } from './laws/alerts.ts';
 import { backtestLaw } from './laws/backtest.ts';
 import { rulesLaw } from './laws/rules.ts';
+import { streamBarsLaw } from './laws/streamBars.ts';
 import { streamMoneyLaw } from './laws/streamMoney.ts';
+import { streamOrderLaw } from './laws/streamOrder.ts';
 import { rotLaw } from './laws/rot.ts';
 import { seriesPlansLaw } from './laws/series/seriesPlans.ts';
 import { seriesRequestsLaw } from './laws/series/seriesRequests.ts';
@@ -87,6 +89,8 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'rules', fullCount: 10_000, partCount: 1_000, run: rulesPart },
   { name: 'backtest', fullCount: 600, partCount: 60, run: backtestPart },
   { name: 'stream-money', fullCount: 10_000, partCount: 500, run: streamMoneyPart },
+  { name: 'stream-order', fullCount: 50_000, partCount: 5_000, run: streamOrderPart },
+  { name: 'stream-bars', fullCount: 100_000, partCount: 5_000, run: streamBarsPart },
   { name: 'clock', fullCount: 500, partCount: 25, run: clockPart },
   { name: 'histories', fullCount: 1_000, partCount: 10, run: historiesPart },
   { name: 'moments', fullCount: 400, partCount: 10, run: momentsPart },
@@ -207,6 +211,14 @@ async function streamMoneyPart({ count, seed }: SoakOrder): Promise<SoakReport> 
   return { failures: [], notes: [await streamMoneyLaw(count, seed)] };
 }
 
+async function streamOrderPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  return { failures: [], notes: [streamOrderLaw(count, seed)] };
+}
+
+async function streamBarsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  return { failures: [], notes: [await streamBarsLaw(count, seed)] };
+}
+
 async function clockPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   return { failures: [], notes: [await clockLaw(count, seed)] };
 }
@@ -290,7 +302,6 @@ async function stallsPart(order: SoakOrder): Promise<SoakReport> {
 
 const EVERY_DAYS = 3;
 
-/** Days of one life: 50,000 records each night, 1,000 corrections by day. */
 /** Minutes of two hundred readers. */
 async function streamHoursPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   const stepMinutes = Math.max(1, Math.floor(count / 12));
@@ -306,6 +317,7 @@ async function streamHoursPart({ count, seed }: SoakOrder): Promise<SoakReport> 
   return { failures: [...failures, ...trend.failures], notes: [money, ...trend.lines] };
 }
 
+/** Days of one life: 50,000 records each night, 1,000 corrections by day. */
 async function monthPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   const { entries, skipped } = await liveMonth({
     ...{ days: count, keys: 5_000, daysBefore: 26, seed },

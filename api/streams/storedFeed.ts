@@ -84,7 +84,7 @@ function isNews(tick: Tick, { streams }: StreamServices): boolean {
     const isKnown = live.trades.some(
       ({ timeMs, tradeId }) => timeMs === tick.timeMs && tradeId === tick.tradeId,
     );
-    return !isKnown && tick.timeMs >= (live.last?.timeMs ?? 0);
+    return !isKnown && tick.timeMs >= (live.trades.at(-1)?.timeMs ?? 0);
   }
   if (tick.kind !== 'quote' || tick.timeMs !== live.quotedMs) return tick.timeMs > live.quotedMs;
   const { askPrice, askSize, bidPrice, bidSize } = tick;
