@@ -44,6 +44,7 @@ test('what is pushed is told, each trade once, in the order of its times', async
   });
   await push([trade('AAA', -50, 10.5), trade('AAA', -60, 10)]);
   await push([trade('AAA', -40, 11)]);
+  await until(() => one.messages().length === 4);
   // Of before: the past is corrected, and nobody hears of it.
   await push([trade('AAA', -70, 7)]);
   await push([trade('AAA', -30, 12)]);
