@@ -1,6 +1,7 @@
 // Jobs, when they run, and who is told of their ends.
 import type { Logger } from 'pino';
 import type { Services } from '../api/request/endpoint.ts';
+import type { Database } from '../store/catalog/database.ts';
 import type { IngestServices } from '../pipeline/conform/load.ts';
 import type { Pull } from '../pipeline/sources/base/source.ts';
 import type { Told } from './watch.ts';
@@ -12,12 +13,16 @@ import { Runner } from '../jobs/run/runner.ts';
 import { runPulling } from '../jobs/run/reingest.ts';
 import { flushDataset } from '../jobs/run/flush.ts';
 import { Scheduler } from '../jobs/schedule/scheduler.ts';
+import { findJob } from '../store/work/jobs.ts';
 import { randomShare } from '../store/base/random.ts';
 
 /** A webhook answers within it, or is called again. */
 const CALL_DEADLINE_MS = 10_000;
 
-export type Work = Pick<Services, 'ingestion' | 'fetching' | 'runner' | 'scheduler' | 'deliveries'>;
+export type Work = Pick<
+  Services,
+  'ingestion' | 'fetching' | 'runner' | 'scheduler' | 'deliveries' | 'jobEnds'
+>;
 
 type Parts = Pick<
   Services,
@@ -62,6 +67,7 @@ export async function workOf(
   const { allowPrivateAddresses } = settings;
   const rules = { allowPrivateAddresses, deadlineMs: CALL_DEADLINE_MS, resolve: systemResolve };
   const calling = { database, clock, secrets: parts.secrets, brand: settings.brand };
+  const jobEnds: Work['jobEnds'] = new Set();
   const deliveries = new Deliveries({ ...calling, rules, onFault: told('webhook') });
   const runner: Runner = new Runner({
     ...fetching,
@@ -74,6 +80,7 @@ export async function workOf(
     afterEnd: async (jobId, order) => {
       await scheduler.afterEnd(jobId, order);
       deliveries.poke();
+      await tellEnd(jobId, jobEnds, database);
     },
     beforeTurn: async (workspace, name) => {
       const dataset = lake.directory.dataset(workspace, name);
@@ -86,11 +93,20 @@ export async function workOf(
     random: randomShare,
     submit: (order, alongside) => runner.submit(order, alongside),
     onFault: told('schedule'),
-    onFailed: ({ body, dataset, workspace }, { jobId, reason, transient }) =>
-      parts.log.warn(
-        { workspace, dataset, schedule: body.name, jobId, reason, transient },
-        'a scheduled run failed',
-      ),
+    onFailed: warning(parts.log),
   });
-  return { ingestion, fetching, runner, scheduler, deliveries };
+  return { ingestion, fetching, runner, scheduler, deliveries, jobEnds };
 }
+
+async function tellEnd(jobId: string, to: Work['jobEnds'], database: Database): Promise<void> {
+  const job = await findJob(database, jobId);
+  if (job !== undefined) for (const tell of to) tell(job);
+}
+
+const warning =
+  (log: Logger): Parameters<typeof Scheduler.open>[0]['onFailed'] =>
+  ({ body, dataset, workspace }, { jobId, reason, transient }) =>
+    log.warn(
+      { workspace, dataset, schedule: body.name, jobId, reason, transient },
+      'a scheduled run failed',
+    );

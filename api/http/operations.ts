@@ -11,31 +11,10 @@ import type { Settings } from '../../store/base/settings.ts';
 import type { Services } from '../request/endpoint.ts';
 import { type HeldAnswers, makeHeldAnswers } from './heldAnswers.ts';
 import type { Ended } from './ended.ts';
-import { makeMetrics, type Metrics } from './metrics.ts';
+import { makeMetrics, type Metrics, type MetricsServices } from '../metrics/metrics.ts';
 import { type Pace, READING } from '../request/pace.ts';
 
-type OperationsServices = Pick<
-  Services,
-  | 'accounts'
-  | 'adminToken'
-  | 'clock'
-  | 'database'
-  | 'fileCheck'
-  | 'folder'
-  | 'ingestion'
-  | 'lake'
-  | 'lakeClock'
-  | 'ledger'
-  | 'proofs'
-  | 'runner'
-  | 'scheduler'
-  | 'series'
-  | 'storage'
-  | 'upstreams'
-  | 'settings'
-  | 'sql'
-  | 'streams'
->;
+type OperationsServices = MetricsServices & Pick<Services, 'adminToken' | 'folder' | 'settings'>;
 
 export interface ServerState {
   /** The server takes no new work and ends soon. */

@@ -17,6 +17,7 @@ import type { Runner } from '../../jobs/run/runner.ts';
 import type { MarketMemory } from '../../market/board/marketMemory.ts';
 import type { LiveBoard } from '../../market/live/liveBoard.ts';
 import type { LiveQuotes } from '../../market/live/liveQuotes.ts';
+import type { Job } from '../../store/work/jobs.ts';
 import type { Scheduler } from '../../jobs/schedule/scheduler.ts';
 import type { SeriesEngine } from '../../query/series/series.ts';
 import type { SqlEngine } from '../../query/sql/run/run.ts';
@@ -87,6 +88,8 @@ export interface Services {
   readonly secrets: Secrets;
   readonly fetching: FetchParts;
   readonly scheduler: Scheduler;
+  /** Who is told of each job that has ended. */
+  readonly jobEnds: Set<(job: Job) => void>;
   readonly deliveries: Deliveries;
   readonly rules: Rules;
   readonly alertDeliveries: AlertDeliveries;

@@ -88,6 +88,21 @@ async function sizeOf(
   return { records: Number(row?.records ?? 0), bytes: Number(row?.bytes ?? 0) };
 }
 
+/** Records in quarantine of each dataset that has any, the most first. */
+export async function quarantinedByTable(
+  database: Database,
+  limit: number,
+): Promise<readonly { readonly tableId: number; readonly records: number }[]> {
+  const rows = await database
+    .selectFrom('quarantine')
+    .select((select) => ['table_id', select.fn.countAll<number>().as('records')])
+    .groupBy('table_id')
+    .orderBy('records', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.map(({ records, table_id }) => ({ tableId: table_id, records: Number(records) }));
+}
+
 /** Oldest first, at most `limit`. */
 export async function listQuarantined(
   database: Database,

@@ -15,6 +15,10 @@ test('every metric that is asked for is there, with the labels that are shown', 
   server,
 }) => {
   await loaded(server, 'P', 'symbol,date,v\nA,2024-01-01,1\n', { key: 'symbol', date: 'date' });
+  const expectations = [{ range: { property: 'v', max: 5 } }];
+  const kept = await send(server, 'PATCH', '/datasets/WS/P', { expectations });
+  assert.equal(kept.status, 200, kept.text);
+  await loaded(server, 'P', 'symbol,date,v\nA,2024-01-02,2\nB,2024-01-02,9\nC,never,1\n');
   const url = 'https://feed.example/ticks';
   const feed = { name: 'far', type: 'SSE', url, dataset: 'P' };
   const made = await send(server, 'POST', '/data-sources/WS', feed);
@@ -37,6 +41,12 @@ test('every metric that is asked for is there, with the labels that are shown', 
   expect(text).toMatch(/tapedeck_account_messages\{account="[0-9a-f]{16}"\} 0/);
   expect(text).toContain('tapedeck_upstream_running{workspace="WS",feed="far"}');
   expect(text).toContain('tapedeck_last_backup_seconds 0');
+  expect(text).toContain('tapedeck_jobs_ended{status="INGESTED"} 2');
+  expect(text).toContain('tapedeck_job_seconds_count 2');
+  expect(text).toContain('tapedeck_job_records{result="ingested"} 2');
+  expect(text).toContain('tapedeck_job_records{result="invalid"} 1');
+  expect(text).toContain('tapedeck_job_records{result="quarantined"} 1');
+  expect(text).toContain('tapedeck_quarantined_records{workspace="WS",dataset="P"} 1');
   const open = await (await fetch(`${server.base}/metrics`)).text();
   assert.ok(open.includes('tapedeck_feeds_failing') && !open.includes('"WS"'), 'names of accounts');
   JSON.parse(files[1] ?? '');

@@ -55,7 +55,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'rules',
   ],
   api: [
-    ...['sse', 'request', 'auth', 'datasets', 'read', 'http', 'sql', 'market', 'stock'],
+    ...['sse', 'request', 'auth', 'datasets', 'read', 'metrics', 'http', 'sql', 'market', 'stock'],
     ...['reference', 'points', 'money', 'streams', 'ingest', 'rules', 'publications'],
     ...[
       'endpoints/accounts',
