@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import type { Settings } from '../../store/base/settings.ts';
 import type { CaptureOptions } from './capture.ts';
-import type { DatasetOptions, DeleteOptions } from './datasets.ts';
+import type { DatasetOptions, DeleteOptions, IndexOptions, PurgeOptions } from './datasets.ts';
 import type { ListenOptions } from './listen.ts';
 import type { FileOptions, PublishOptions } from './files.ts';
 import type { IngestOptions } from './ingest.ts';
@@ -63,14 +63,21 @@ export function addSql(root: Command, settings: () => Settings, terminal: Termin
     );
 }
 
-export function addDatasets(root: Command, settings: () => Settings, terminal: Terminal): void {
-  const dataset = root.command('dataset').description('datasets of a workspace');
-  const placed = (name: string, what: string, isDefault = false): Command =>
-    dataset
+type Placed = (name: string, what: string, isDefault?: boolean) => Command;
+
+/** Commands of a workspace. */
+const placing =
+  (group: Command): Placed =>
+  (name, what, isDefault = false) =>
+    group
       .command(name, { isDefault })
       .description(what)
       .option('--workspace <name>', 'workspace; the first one of the account by default')
       .option('--json', 'print JSON lines');
+
+export function addDatasets(root: Command, settings: () => Settings, terminal: Terminal): void {
+  const dataset = root.command('dataset').description('datasets of a workspace');
+  const placed = placing(dataset);
   placed('list', 'list datasets with their records and index', true).action(
     async (options: DatasetOptions) =>
       (await import('./datasets.ts')).listDatasets(options, settings(), terminal),
@@ -89,16 +96,41 @@ export function addDatasets(root: Command, settings: () => Settings, terminal: T
     .action(async (name: string, options: DeleteOptions) =>
       (await import('./datasets.ts')).deleteDataset(name, options, settings(), terminal),
     );
+  addDatasetChanges(placed, settings, terminal);
+}
+
+function addDatasetChanges(placed: Placed, settings: () => Settings, terminal: Terminal): void {
+  placed('purge <name> <key> [subkey] [date]', 'remove records from every version, for good')
+    .option('--from <date>', 'only records on or after this date')
+    .option('--to <date>', 'only records on or before this date')
+    .option('--yes', 'do it')
+    .action(
+      async (
+        name: string,
+        key: string,
+        subkey: string | undefined,
+        date: string | undefined,
+        options: PurgeOptions,
+      ) => {
+        const place = [key, subkey, date].filter((part) => part !== undefined);
+        return (await import('./datasets.ts')).purgeRecords(
+          ...([name, place, options, settings(), terminal] as const),
+        );
+      },
+    );
+  placed('index <name>', 'change what tells the records of a dataset apart')
+    .option('--key <property>', 'key of the unique index')
+    .option('--subkey <property>', 'subkey of the unique index')
+    .option('--date <property>', 'date of the unique index')
+    .option('--no-index', 'it keeps every record, duplicates too')
+    .action(async (name: string, options: IndexOptions) =>
+      (await import('./datasets.ts')).changeIndex(name, options, settings(), terminal),
+    );
 }
 
 export function addFiles(root: Command, settings: () => Settings, terminal: Terminal): void {
   const file = root.command('file').description('files that others download');
-  const placed = (name: string, what: string): Command =>
-    file
-      .command(name)
-      .description(what)
-      .option('--workspace <name>', 'workspace; the first one of the account by default')
-      .option('--json', 'print JSON lines');
+  const placed = placing(file);
   const named = (command: Command): Command =>
     command
       .requiredOption('--type <name>', 'file type')

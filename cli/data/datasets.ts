@@ -16,6 +16,20 @@ export interface DeleteOptions extends DatasetOptions {
   readonly yes?: boolean;
 }
 
+export interface PurgeOptions extends DatasetOptions {
+  readonly from?: string;
+  readonly to?: string;
+  readonly yes?: boolean;
+}
+
+export interface IndexOptions extends DatasetOptions {
+  readonly key?: string;
+  readonly subkey?: string;
+  readonly date?: string;
+  /** False where it shall have none. */
+  readonly index?: boolean;
+}
+
 interface Dataset {
   readonly datasetId: string;
   readonly records: number;
@@ -101,3 +115,51 @@ export async function deleteDataset(
     sayTo(terminal)(`${workspace}.${name} is deleted`);
   });
 }
+
+/** Records of a key, a subkey, a date, or a range of dates. */
+export async function purgeRecords(
+  name: string,
+  place: readonly string[],
+  options: PurgeOptions,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> {
+  const { from, to } = options;
+  const path = [name, ...place].map((part) => `/${encodeURIComponent(part)}`).join('');
+  if (options.yes !== true) {
+    const rule = 'they are removed from every version, and its earlier history ends';
+    throw new Failure('InvalidParameter', `say --yes to purge records of ${name}: ${rule}`);
+  }
+  await inWorkspace(options, settings, terminal, async (ask, workspace) => {
+    const query = new URLSearchParams({
+      purge: 'true',
+      ...(from === undefined ? {} : { from }),
+      ...(to === undefined ? {} : { to }),
+    });
+    await ask('DELETE', `/data${path}?${query}`);
+    sayTo(terminal)(`records of ${workspace}.${name} are purged`);
+  });
+}
+
+/** What tells records apart from now on: proved on all of them, or refused. */
+export const changeIndex = (
+  name: string,
+  options: IndexOptions,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> =>
+  inWorkspace(options, settings, terminal, async (ask) => {
+    const { date, index, key, subkey } = options;
+    const isNamed = [key, subkey, date].some((one) => one !== undefined);
+    if (isNamed === (index === false)) {
+      const rule = 'name its parts with --key, --subkey and --date, or say --no-index';
+      throw new Failure('InvalidParameter', rule);
+    }
+    const path = `/datasets/${encodeURIComponent(name)}`;
+    await ask('PATCH', path, { columnMapping: { key, subkey, date }, uniqueIndex: isNamed });
+    const changed = (await ask('GET', path)) as Dataset;
+    const told = isNamed ? `index ${indexOf(changed)}` : 'no index';
+    sayTo(terminal)(
+      options.json === true ? JSON.stringify(changed) : `${told}, ${changed.records} records`,
+    );
+  });

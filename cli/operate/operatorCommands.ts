@@ -4,6 +4,7 @@ import type { Settings } from '../../store/base/settings.ts';
 import { addTokenChanges } from './accountCommands.ts';
 import type { BackupOptions, RestoreOptions } from './backups.ts';
 import type { RepairOptions } from './repair.ts';
+import type { ListTokensOptions } from './tokens.ts';
 import type { RotateOptions } from './rotateKey.ts';
 import type { Terminal } from '../reach/terminal.ts';
 
@@ -23,9 +24,10 @@ export function addTokens(root: Command, settings: () => Settings, terminal: Ter
   tokens
     .command('list', { isDefault: true })
     .description('list tokens; only the last four characters of secret ones')
+    .option('--account <accountId>', 'only those of this account')
     .option('--show', 'print secret tokens in full')
     .option('--json', 'print JSON lines')
-    .action(async (options: JsonOption & { readonly show?: boolean }) =>
+    .action(async (options: ListTokensOptions) =>
       (await import('./tokens.ts')).listTokens(options, settings(), terminal),
     );
   addTokenChanges(tokens, settings, terminal);

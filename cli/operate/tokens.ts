@@ -1,41 +1,83 @@
-// `tapedeck tokens`: what the first account may be reached by.
+// `tapedeck tokens`: what accounts may be reached by.
 import type { TokenShown } from '../../store/accounts/accounts.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
+import { withAdmin } from '../reach/adminApi.ts';
 import { reachFolder, readTokens } from '../reach/folderAccess.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
 
-const OF_FOLDER = 'tokens are listed from the data folder, where their texts are';
+export interface ListTokensOptions {
+  readonly account?: string;
+  readonly show?: boolean;
+  readonly json?: boolean;
+}
+
+/** A token as it is told: a secret one by its end, unless it is asked for whole. */
+interface Listed {
+  readonly tokenId: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly test: boolean;
+  readonly token: string;
+  readonly disabled: boolean;
+}
+
+const OF_FOLDER = 'tokens are listed from the data folder, where their texts are; --account asks';
 
 export async function listTokens(
-  options: { readonly show?: boolean; readonly json?: boolean },
+  options: ListTokensOptions,
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> {
+  const tokens =
+    options.account === undefined
+      ? (await readAll(settings)).map((token) => listedOf(token, options.show === true))
+      : await askFor(options.account, options, settings);
+  const say = sayTo(terminal);
+  for (const { disabled, kind, name, test, token, tokenId } of tokens) {
+    const listed = { tokenId, kind, name, test, token, disabled };
+    say(options.json === true ? JSON.stringify(listed) : lineOf(listed));
+  }
+}
+
+async function readAll(settings: Settings): Promise<readonly TokenShown[]> {
   const reached = await reachFolder(settings);
   if (reached.kind === 'server') {
     if (reached.folder === undefined) throw new Failure('InvalidParameter', OF_FOLDER);
-    print(await readTokens(reached.folder, settings), options, terminal);
-    return;
+    return readTokens(reached.folder, settings);
   }
-  print(await reached.core.services.accounts.tokens(), options, terminal);
-  await reached.core.close();
+  try {
+    return await reached.core.services.accounts.tokens();
+  } finally {
+    await reached.core.close();
+  }
 }
 
-function print(
-  tokens: readonly TokenShown[],
-  options: { readonly show?: boolean; readonly json?: boolean },
-  terminal: Terminal,
-): void {
-  const say = sayTo(terminal);
-  for (const { tokenId, kind, test, text: token, disabled } of tokens) {
-    const whole = options.show === true || kind === 'publishable';
-    const text = whole ? token : `${test ? 'T' : ''}sk_…${token.slice(-4)}`;
-    const marks = `${test ? ', test environment' : ''}${disabled ? ', disabled' : ''}`;
-    say(
-      options.json
-        ? JSON.stringify({ tokenId, kind, test, token: text, disabled })
-        : `${kind.padEnd(12)} ${text}  (id ${tokenId}${marks})`,
-    );
+async function askFor(
+  accountId: string,
+  { show }: ListTokensOptions,
+  settings: Settings,
+): Promise<readonly Listed[]> {
+  if (show === true) {
+    const rule = 'shows tokens of the data folder: it can not be used with --account';
+    throw new Failure('InvalidParameter', `--show ${rule}`);
   }
+  const path = `/accounts/${encodeURIComponent(accountId)}/tokens`;
+  return withAdmin(settings, async (ask) => (await ask('GET', path)) as readonly Listed[]);
+}
+
+function listedOf({ text, ...told }: TokenShown, isWhole: boolean): Listed {
+  const { kind, test } = told;
+  const whole = isWhole || kind === 'publishable';
+  return { ...told, token: whole ? text : `${test ? 'T' : ''}sk_…${text.slice(-4)}` };
+}
+
+function lineOf({ disabled, kind, name, test, token, tokenId }: Listed): string {
+  const marks = [
+    `id ${tokenId}`,
+    ...(name === '' ? [] : [name]),
+    ...(test ? ['test environment'] : []),
+    ...(disabled ? ['disabled'] : []),
+  ];
+  return `${kind.padEnd(12)} ${token}  (${marks.join(', ')})`;
 }

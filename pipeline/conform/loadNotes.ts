@@ -10,6 +10,8 @@ const DUPLICATES_SHARE = 0.01;
 interface Counts {
   readonly validated: number;
   readonly duplicates: number;
+  /** Stored records that gave way, which are among the duplicates. */
+  readonly replaced: number;
 }
 
 /** Each note one line; a warning begins with `warning: `. */
@@ -21,7 +23,12 @@ export function notesOf(
   const made = conformed.kind === 'new' ? conformed.draft : conformed.dataset;
   const change = conformed.kind === 'known' ? conformed.change : undefined;
   const { properties } = change?.schema ?? made.schema;
-  return [conformed.index, toldProperties(properties), ...duplicatesTold(conformed, counts, load)];
+  return [
+    conformed.index,
+    toldProperties(properties),
+    ...replacedTold(counts),
+    ...duplicatesTold(conformed, counts, load),
+  ];
 }
 
 function toldProperties(properties: Readonly<Record<string, PropertyType>>): string {
@@ -33,11 +40,16 @@ function toldProperties(properties: Readonly<Record<string, PropertyType>>): str
   return `properties: ${some.join(', ')}${more}`;
 }
 
+/** Who asks for it is told how many, and not warned. */
+const replacedTold = ({ replaced }: Counts): readonly string[] =>
+  replaced === 0 ? [] : [`${replaced} stored records were replaced`];
+
 function duplicatesTold(
   { batch: { repeated }, kind }: Conformed,
-  { duplicates, validated }: Counts,
+  { duplicates: taken, replaced, validated }: Counts,
   load: Pick<Load, 'duplicates'>,
 ): readonly string[] {
+  const duplicates = taken - replaced;
   if (duplicates === 0) return [];
   if (kind === 'known' && duplicates <= validated * DUPLICATES_SHARE) return [];
   const kept = load.duplicates === 'ignore' ? 'the first one stays' : 'the last one stays';

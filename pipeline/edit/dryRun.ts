@@ -181,7 +181,7 @@ async function outcomeOf(
   return {
     ...told,
     records,
-    notes: notesOf(conformed, records, load),
+    notes: notesOf(conformed, { ...records, replaced: met.replaced }, load),
     sample: await sampleOf(met, told.schema, bench),
     bytesWritten: bytesOf(met),
   };

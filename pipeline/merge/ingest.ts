@@ -191,7 +191,7 @@ async function store(
     quarantined: batch.quarantined.length,
     duplicates: batch.duplicates + met.ignored + met.replaced,
   };
-  const notes = notesOf(conformed, counts, load);
+  const notes = notesOf(conformed, { ...counts, replaced: met.replaced }, load);
   const outcome = { ...counts, rejects: batch.rejects, notes };
   for (const note of notes) await run.events.log(note);
   services.signal?.throwIfAborted();

@@ -192,21 +192,16 @@ test('an operator makes an account, sets it, and checks the books, beside a serv
   const base = (await server.until(/listens on (\S+)/))[1] ?? '';
   const set = ['account', 'set', id, '--circuit-breaker', '500', '--premium-messages', '7'];
   assert.equal((await run(set, env)).code, 0);
-  const kind = [
-    'tokens',
-    'create',
-    '--account',
-    id,
-    '--kind',
-    'secret',
-    '--name',
-    'desk',
-    '--json',
-  ];
-  const token = JSON.parse((await run(kind, env)).stdout) as Record<string, string>;
+  const kind = ['tokens', 'create', '--account', id, '--kind', 'secret'];
+  const token = JSON.parse(
+    (await run([...kind, '--name', 'desk', '--json'], env)).stdout,
+  ) as Record<string, string>;
   const metadata = await fetch(`${base}/v1/account/metadata?token=${token['token']}`);
   const seen = (await metadata.json()) as Record<string, unknown>;
   assert.deepEqual([seen['tierName'], seen['circuitBreaker']], ['launch', 500]);
+  const named = await run(['tokens', 'list', '--account', id], env);
+  assert.match(named.stdout, /^secret {7}sk_…[0-9a-f]{4} {2}\(id [0-9a-f]{16}, desk\)$/m);
+  assert.ok(!named.stdout.includes(token['token'] ?? ''), named.stdout);
   const rotated = await run(['tokens', 'rotate', token['tokenId'] ?? '', '--account', id], env);
   assert.match(rotated.stdout, /^secret {7}sk_[0-9a-f]{32}/);
   const old = await fetch(`${base}/v1/account/metadata?token=${token['token']}`);

@@ -157,6 +157,19 @@ export const getAccountUsage: Endpoint = {
   },
 };
 
+export const listAccountTokens: Endpoint = {
+  ...ROW,
+  id: 'listAccountTokens',
+  method: 'GET',
+  path: '/admin/accounts/:accountId/tokens',
+  summary: 'The tokens of an account; secret ones by their last four characters.',
+  answer: Type.Array(ANY),
+  handle: async (call, services) => {
+    const tokens = await services.accounts.tokens(accountOf(call, services).accountId);
+    return shown(tokens.map((token) => tokenView(token, false)));
+  },
+};
+
 export const createAccountToken: Endpoint = {
   ...ROW,
   id: 'createAccountToken',

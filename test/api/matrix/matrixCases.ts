@@ -461,6 +461,7 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   getAccount: OF_OPERATOR,
   changeAccount: { ...OF_OPERATOR, body: json(({ newId }) => ({ name: newId })) },
   getAccountUsage: OF_OPERATOR,
+  listAccountTokens: OF_OPERATOR,
   createAccountToken: { ...OF_OPERATOR, body: json(() => ({ kind: 'publishable' })) },
   changeAccountToken: { ...OF_OPERATOR, body: json(({ newId }) => ({ name: newId })) },
   rotateAccountToken: OF_OPERATOR,
