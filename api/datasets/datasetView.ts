@@ -1,4 +1,5 @@
 // A dataset as its owner sees it (INTERFACE.md 3.3 "Object").
+import { Type } from 'typebox';
 import { makeBind } from '../../query/plan/binding.ts';
 import { dayIn } from '../../query/time/dates.ts';
 import { planSeries } from '../../query/plan/seriesPlan.ts';
@@ -16,6 +17,30 @@ import type { Services } from '../request/endpoint.ts';
 import { identifier } from '../../store/duckdb/sqlText.ts';
 
 type DatasetViewServices = Pick<Services, 'clock' | 'lake' | 'pending' | 'series' | 'settings'>;
+
+const openObject = Type.Object({}, { additionalProperties: true });
+
+/** A dataset, or a view among datasets, as it is shown: its schema for readers. */
+export const DATASET_VIEW = Type.Object(
+  {
+    workspace: Type.String(),
+    datasetId: Type.String(),
+    title: Type.String(),
+    description: Type.String(),
+    source: Type.String(),
+    license: Type.Optional(Type.String()),
+    weight: Type.Union([Type.Number(), Type.Null()]),
+    columnMapping: openObject,
+    uniqueIndex: Type.Optional(Type.Boolean()),
+    access: openObject,
+    schema: openObject,
+    date: Type.Number({ description: 'When it was made, epoch milliseconds.' }),
+    updated: Type.Number({ description: 'Epoch milliseconds.' }),
+    keys: Type.Optional(Type.Union([Type.Number(), Type.Null()])),
+    records: Type.Optional(Type.Union([Type.Number(), Type.Null()])),
+  },
+  { additionalProperties: true },
+);
 
 const ASKING = [
   ...['workspace', 'datasetId', 'title', 'description', 'source', 'license'],

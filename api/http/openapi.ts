@@ -3,6 +3,8 @@ import type { TSchema } from 'typebox';
 import type { Endpoint } from '../request/endpoint.ts';
 import type { Parameter } from '../request/parameters.ts';
 import { VERSION } from '../../store/base/version.ts';
+import { FAILURE_SCHEMAS, failureResponses, failuresOf } from './openapiFailures.ts';
+import { capital, named, Shared, timesOf } from './openapiShared.ts';
 
 const MEDIA_TYPES = {
   json: 'application/json',
@@ -15,25 +17,70 @@ const MEDIA_TYPES = {
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** What operations share. */
+interface Parts {
+  readonly parameters: Shared;
+  readonly schemas: Shared;
+  readonly answers: Shared;
+  /** How often each answer stands in the document, by its text. */
+  readonly okTimes: Map<string, number>;
+  readonly times: ReadonlyMap<string, number>;
+  readonly brand: string;
+}
+
 export function openApi(table: readonly Endpoint[], brand: string): Json {
+  const parts: Parts = {
+    parameters: new Shared('parameters'),
+    schemas: new Shared('schemas'),
+    answers: new Shared('responses'),
+    okTimes: new Map(),
+    times: timesOf(table.flatMap((endpoint) => schemasOf(endpoint))),
+    brand,
+  };
+  const { okTimes } = parts;
+  for (const endpoint of table) {
+    const text = JSON.stringify(okOf(endpoint, parts));
+    okTimes.set(text, (okTimes.get(text) ?? 0) + expandPath(endpoint.path).length);
+  }
   const paths: Record<string, Record<string, unknown>> = {};
   for (const endpoint of table) {
     for (const route of expandPath(endpoint.path)) {
       const path = (paths[openPath(route)] ??= {});
-      path[endpoint.method.toLowerCase()] = operationOf(endpoint, route, brand);
+      path[endpoint.method.toLowerCase()] = operationOf(endpoint, route, parts);
     }
   }
+  const tags = [...new Set(table.map(tagOf))].toSorted();
   return {
     openapi: '3.1.0',
     info: {
       title: 'Tapedeck',
       version: VERSION,
       description: 'Metered financial data: datasets, time series, jobs, usage.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/v1', description: 'v1; stable and latest are its aliases' }],
+    security: [{ publishable: [] }],
+    tags: tags.map((name) => ({ name })),
     paths,
-    components: { securitySchemes: SECURITY },
+    components: {
+      securitySchemes: SECURITY,
+      parameters: parts.parameters.all(),
+      headers: { MessagesUsed: MESSAGES_USED },
+      responses: { ...failureResponses(), ...parts.answers.all() },
+      schemas: { ...FAILURE_SCHEMAS, ...parts.schemas.all() },
+    },
   };
+}
+
+const MESSAGES_USED = { description: 'Messages used by the call.', schema: { type: 'integer' } };
+
+/** First word of the path: what the operation is about. */
+const tagOf = ({ path }: Endpoint): string => path.split('/')[1] ?? '';
+
+/** Of what is sent and answered as JSON. */
+function schemasOf({ answer, body, path }: Endpoint): readonly unknown[] {
+  const own = [plain(answer), ...(body?.kind === 'json' ? [plain(body.schema)] : [])];
+  return expandPath(path).flatMap(() => own);
 }
 
 const SECURITY = {
@@ -58,38 +105,56 @@ export function expandPath(path: string): readonly string[] {
 
 const openPath = (route: string): string => route.replaceAll(/:(\w+)/g, '{$1}');
 
-function operationOf(endpoint: Endpoint, route: string, brand: string): Json {
+function operationOf(endpoint: Endpoint, route: string, parts: Parts): Json {
   const names = [...route.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '');
   const shorter = expandPath(endpoint.path).indexOf(route);
   const longest = expandPath(endpoint.path).length - 1;
   const suffix = shorter === longest ? '' : `By${capital(names.at(-1) ?? '')}`;
+  const parameters = [
+    ...names.map(pathParameter),
+    ...(endpoint.body?.kind === 'form' ? [] : endpoint.parameters).map(queryParameter),
+  ];
   return {
     operationId: `${endpoint.id}${suffix}`,
+    tags: [tagOf(endpoint)],
     summary: endpoint.summary,
-    description: `Weight: ${endpoint.weight}.`,
-    security: endpoint.token === 'none' ? [] : [{ [endpoint.token]: [] }],
-    parameters: [
-      ...names.map(pathParameter),
-      ...(endpoint.body?.kind === 'form' ? [] : endpoint.parameters).map(queryParameter),
-    ],
-    ...bodyOf(endpoint),
-    responses: { '200': okOf(endpoint, brand), default: { description: 'A refusal, in words.' } },
+    ...(endpoint.weight === 'free' ? {} : { description: `Weight: ${endpoint.weight}.` }),
+    ...securityOf(endpoint),
+    ...(parameters.length === 0
+      ? {}
+      : { parameters: parameters.map((one) => parts.parameters.refer(one, one.name)) }),
+    ...bodyOf(endpoint, parts),
+    responses: { '200': answerOf(endpoint, parts), ...failuresOf(endpoint) },
   };
 }
 
-const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
+/** That of the document where nothing is said. */
+function securityOf({ token }: Endpoint): Json {
+  if (token === 'publishable') return {};
+  return { security: token === 'none' ? [] : [{ [token]: [] }] };
+}
 
-const pathParameter = (name: string): Json => ({
+/** What a segment of a path is, as an example. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  ...{ symbol: 'AAPL', workspace: 'DEMO', id: 'STOCKS', key: 'AAPL', type: 'quote' },
+  ...{ date: '2010-03-01', jobId: '0f8e2d7c9b6a5f4e3d2c1b0a99887766' },
+};
+
+interface NamedParameter extends Json {
+  readonly name: string;
+}
+
+const pathParameter = (name: string): NamedParameter => ({
   name,
   in: 'path',
   required: true,
   schema: { type: 'string' },
+  ...(EXAMPLES[name] === undefined ? {} : { example: EXAMPLES[name] }),
 });
 
-const queryParameter = (parameter: Parameter): Json => ({
+const queryParameter = (parameter: Parameter): NamedParameter => ({
   name: parameter.name,
   in: 'query',
-  required: false,
   description: parameter.help,
   schema: schemaOf(parameter),
   ...(parameter.kind === 'list' ? { style: 'form', explode: false } : {}),
@@ -107,43 +172,70 @@ function schemaOf(parameter: Parameter): Json {
   return pattern === undefined ? { type: 'string' } : { type: 'string', pattern };
 }
 
-function bodyOf({ body, parameters }: Endpoint): Json {
+function bodyOf({ body, id, parameters }: Endpoint, parts: Parts): Json {
   if (body === undefined) return {};
-  if (body.kind === 'form') return formBody(parameters);
+  if (body.kind === 'form') return formBody(id, parameters, parts);
+  const schema =
+    body.kind === 'json' ? typed(plain(body.schema), `${capital(id)}Body`, parts) : RECORDS;
+  const isJson = body.kind === 'json' || (body.kind === 'file' && body.json === true);
   const file = { schema: { type: 'string', contentMediaType: 'application/octet-stream' } };
-  const content =
-    body.kind === 'json'
-      ? { 'application/json': { schema: plain(body.schema) } }
-      : { 'text/csv': file, 'application/octet-stream': file };
+  const content = isJson
+    ? { 'application/json': { schema } }
+    : { 'text/csv': file, 'application/octet-stream': file };
   return { requestBody: { required: true, content } };
 }
 
+/** One, or several. */
+const RECORDS = {
+  anyOf: [
+    { type: 'object', additionalProperties: true },
+    { type: 'array', items: { type: 'object', additionalProperties: true } },
+  ],
+};
+
+const typed = (schema: unknown, wish: string, { schemas, times }: Parts): unknown =>
+  named(schema, wish, { shared: schemas, times });
+
 /** The same members may stand in the query instead. */
-function formBody(parameters: readonly Parameter[]): Json {
+function formBody(id: string, parameters: readonly Parameter[], parts: Parts): Json {
   const members = parameters.map((parameter) => [
     parameter.name,
     { ...schemaOf(parameter), description: parameter.help },
   ]);
   const schema = { type: 'object', properties: Object.fromEntries(members) as Json };
-  return { requestBody: { required: false, content: { 'application/json': { schema } } } };
+  const content = { 'application/json': { schema: typed(schema, `${capital(id)}Body`, parts) } };
+  return { requestBody: { required: false, content } };
 }
 
-function okOf(endpoint: Endpoint, brand: string): Json {
+/** One that every form of a path, or another endpoint, has as well is told once. */
+function answerOf(endpoint: Endpoint, parts: Parts): Json {
+  const ok = okOf(endpoint, parts);
+  const isCommon = (parts.okTimes.get(JSON.stringify(ok)) ?? 0) > 1;
+  return isCommon ? parts.answers.refer(ok, capital(endpoint.id)) : ok;
+}
+
+function okOf(endpoint: Endpoint, parts: Parts): Json {
   const content = Object.fromEntries(
     (['json', ...(endpoint.formats ?? [])] as const).map((format) => [
       MEDIA_TYPES[format],
-      schemaOfBody(format, endpoint),
+      schemaOfBody(format, endpoint, parts),
     ]),
   );
-  const header = { description: 'Messages used by the call.', schema: { type: 'integer' } };
-  const headers = endpoint.token === 'none' ? {} : { [`${brand}cloud-messages-used`]: header };
-  return { description: 'Success.', content, headers };
+  const used = { $ref: '#/components/headers/MessagesUsed' };
+  const headers = endpoint.token === 'none' ? {} : { [`${parts.brand}cloud-messages-used`]: used };
+  const isEmpty = Object.keys(headers).length === 0;
+  return { description: 'Success.', content, ...(isEmpty ? {} : { headers }) };
 }
 
 /** OpenAPI 3.1 says of bytes only what they are. */
-function schemaOfBody(format: keyof typeof MEDIA_TYPES, { answer }: Endpoint): Json {
+function schemaOfBody(
+  format: keyof typeof MEDIA_TYPES,
+  { answer, id }: Endpoint,
+  parts: Parts,
+): Json {
   if (format === 'arrow' || format === 'parquet') return {};
-  return { schema: format === 'json' ? plain(answer) : { type: 'string' } };
+  if (format !== 'json') return { schema: { type: 'string' } };
+  return { schema: typed(plain(answer), `${capital(id)}Answer`, parts) };
 }
 
 /** Without TypeBox's own marks: what is left is plain JSON schema. */

@@ -276,7 +276,8 @@ export interface Endpoint {
     | { readonly kind: 'form' }
     /** JSON, or any text: `Call.json` has the value or the text. */
     | { readonly kind: 'text' }
-    | { readonly kind: 'file' };
+    /** Bytes that are not held; `json`: of one JSON object or a list of them. */
+    | { readonly kind: 'file'; readonly json?: true };
   /** JSON schema of the 200 answer. */
   readonly answer: TSchema;
   /** Formats besides JSON that the endpoint answers in. */

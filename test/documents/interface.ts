@@ -96,3 +96,20 @@ const kindOf = ({ anyOf, const: only, type }: Schema): string => {
   if (anyOf !== undefined) return anyOf.map(kindOf).toSorted().join(' or ');
   return type ?? (only === undefined ? '' : typeof only);
 };
+
+/** The document with everything in its place that it refers to. */
+export function inlined(document: object): object {
+  const at = (path: string): unknown =>
+    path
+      .split('/')
+      .slice(1)
+      .reduce<unknown>((value, key) => (value as Readonly<Record<string, unknown>>)[key], document);
+  const within = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(within);
+    if (typeof value !== 'object' || value === null) return value;
+    const { $ref } = value as { readonly $ref?: unknown };
+    if (typeof $ref === 'string') return within(at($ref));
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, within(one)]));
+  };
+  return within(document) as object;
+}

@@ -33,7 +33,7 @@ import {
   indexEditOf,
 } from '../../datasets/datasetBody.ts';
 import { checkExpectations, checkPatterns } from '../../datasets/contractBody.ts';
-import { datasetView } from '../../datasets/datasetView.ts';
+import { DATASET_VIEW, datasetView } from '../../datasets/datasetView.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { numberOf, truthOf } from '../../request/parameters.ts';
 import { JOB_MADE, jobMade, WAIT } from './jobs.ts';
@@ -46,7 +46,6 @@ type DatasetsServices = Pick<
 
 /** Datasets of one list: as many as the largest tier may have. */
 const LIST_MAX = 5_000;
-const ANY = Type.Object({}, { additionalProperties: true });
 
 const CHANGED = Type.Object({
   success: Type.Literal(true),
@@ -132,7 +131,7 @@ export const listDatasets: Endpoint = {
   parameters: [
     { kind: 'integer', name: 'limit', least: 1, most: LIST_MAX, help: 'At most n datasets.' },
   ],
-  answer: Type.Array(ANY),
+  answer: Type.Array(DATASET_VIEW),
   handle: async (call, services) => {
     const { directory } = services.lake;
     const caller = callerOf(call.caller);
@@ -152,7 +151,7 @@ export const getDataset: Endpoint = {
   method: 'GET',
   path: '/datasets/:workspace/:id',
   summary: 'A dataset, with its schema and counts.',
-  answer: ANY,
+  answer: DATASET_VIEW,
   handle: async (call, services) => {
     const { workspace = '', id = '' } = call.path;
     const isDataset = services.lake.directory.dataset(workspace, id) !== undefined;

@@ -26,7 +26,7 @@ export const writeRecord: Endpoint = {
     switched('persist', 'Accepted for clients of the original.'),
     switched('updateState', 'Accepted for clients of the original.'),
   ],
-  body: { kind: 'file' },
+  body: { kind: 'file', json: true },
   answer: WRITTEN,
   failures: 'workspace',
   handle: writeRecords,

@@ -17,6 +17,25 @@ test('the document is valid OpenAPI 3.1 by an outside validator', async () => {
   assert.equal((await new Validator().validate({ ...document, paths: { x: 1 } })).valid, false);
 });
 
+/** 427 kB before operations shared anything. */
+const BYTES_MAX = 250_000;
+
+test('what operations have in common stands there once, and every reference has its target', () => {
+  const document = openApi(ENDPOINTS, 'svc') as {
+    readonly components: Readonly<Record<string, Readonly<Record<string, object>>>>;
+  };
+  const text = JSON.stringify(document);
+  assert.ok(text.length < BYTES_MAX, String(text.length));
+  const asked = new Set([...text.matchAll(/"#\/components\/([\w/]+)"/g)].map((found) => found[1]));
+  const there = Object.entries(document.components).flatMap(([kind, all]) =>
+    kind === 'securitySchemes' ? [] : Object.keys(all).map((name) => `${kind}/${name}`),
+  );
+  assert.deepEqual([...asked].toSorted(), there.toSorted());
+  assert.ok(there.includes('schemas/Problem') && there.includes('schemas/ListDatasetsAnswerItem'));
+  const told = JSON.stringify(document.components['responses']?.['402']);
+  assert.match(told, /You have exceeded your allotted message quota/);
+});
+
 test('every row of the table is in the document, once for each form of its path', () => {
   const { paths } = openApi(ENDPOINTS, 'svc') as { paths: Record<string, Record<string, object>> };
   const ids = new Set<string>();
