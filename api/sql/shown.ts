@@ -1,13 +1,15 @@
-// DESCRIBE and SHOW TABLES, which analysts begin with: answered as a query of their answer, so that every
-// format and the terminal have them. They cost nothing, as a schema does.
-import { describeSql } from '../../query/sql/run/run.ts';
+// DESCRIBE, SHOW TABLES and SUMMARIZE, which analysts begin with: answered as a query, so that every format
+// and the terminal have them. The first two cost nothing, as a schema does.
+import { describeSql, type SqlColumn } from '../../query/sql/run/run.ts';
 import { literal } from '../../store/duckdb/sqlText.ts';
 import { callerOf, readableDatasets } from '../auth/access.ts';
 import { viewOf } from '../auth/viewAccess.ts';
 import type { Call, Services } from '../request/endpoint.ts';
+import { summaryOf } from './summary.ts';
 import { bindQuery, type BindServices, limitsOf, type SqlQuestion } from './sql.ts';
 
 const DESCRIBE = /^\s*desc(?:ribe)?\s+(?=[^\s;])/i;
+const SUMMARIZE = /^\s*summarize\s+(?=[^\s;])/i;
 const SHOW = /^show\s+tables$/i;
 const QUERY = /^[\s(]*(?:select|with|from|values)\b/i;
 
@@ -18,18 +20,31 @@ export async function shownQuery(
   question: SqlQuestion,
 ): Promise<SqlQuestion> {
   const { text } = question;
-  if (SHOW.test(statementOf(text))) return shown(question, ['name'], tablesOf(call, services, question));
-  const start = DESCRIBE.exec(text)?.[0];
+  if (SHOW.test(statementOf(text)))
+    return shown(question, ['name'], tablesOf(call, services, question));
+  const start = (DESCRIBE.exec(text) ?? SUMMARIZE.exec(text))?.[0];
   if (start === undefined) return question;
   services.failedTime.check(callerOf(call.caller));
   const rest = text.slice(start.length);
   // In its place, so that what is wrong with it is shown where it stands.
   const what = QUERY.test(rest) ? `${' '.repeat(start.length)}${rest}` : `SELECT * FROM ${rest}`;
-  const bound = await bindQuery(call, services, { ...question, text: what });
-  const limits = limitsOf(callerOf(call.caller), services.settings);
-  const columns = await describeSql(bound, services.sql, limits, call);
+  const columns = await columnsOf(what, call, services, question);
+  if (SUMMARIZE.test(text)) {
+    return { ...question, text: summaryOf(statementOf(what), columns) };
+  }
   const rows = columns.map(({ name, type }) => [name, type]);
   return shown(question, ['column_name', 'column_type'], rows);
+}
+
+async function columnsOf(
+  what: string,
+  call: Call,
+  services: BindServices,
+  question: SqlQuestion,
+): Promise<readonly SqlColumn[]> {
+  const bound = await bindQuery(call, services, { ...question, text: what });
+  const limits = limitsOf(callerOf(call.caller), services.settings);
+  return describeSql(bound, services.sql, limits, call);
 }
 
 /** Without what may stand around it. */

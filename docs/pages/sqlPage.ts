@@ -29,6 +29,8 @@ refused, with its position. [reference.md](reference.md) lists the endpoints tha
   a backslash is an ordinary character. A text in double quotes that
   is the name of a column is refused, and what to write instead is said.
 - \`DESCRIBE name\`, \`DESCRIBE SELECT …\` and \`SHOW TABLES\` answer names and types, and cost nothing.
+  \`SUMMARIZE name\` and \`SUMMARIZE SELECT …\` answer the range, the mean, quartiles and blanks of each column,
+  and cost what the query does that computes them, which reads each record once.
 - \`:name\` and \`$name\` are parameters: the request sends their values, which never become SQL.
 - Numbers: \`12\`, \`1.5\` (a decimal), \`1.5e0\` (a DOUBLE). Dates: \`DATE '2024-01-05'\`, or a text beside
   a date. Intervals: \`INTERVAL 5 DAYS\`, \`INTERVAL (n) MONTH\`.
@@ -40,8 +42,8 @@ refused, with its position. [reference.md](reference.md) lists the endpoints tha
 ## What is refused
 
 Statements other than SELECT, several statements, functions in FROM, files and URLs, \`WITH RECURSIVE\`,
-sampling, \`COLUMNS\`, \`* REPLACE\`, NATURAL and POSITIONAL joins, PIVOT, \`COLLATE\`, lambdas, lists,
-structs and subscripts, a percentage in \`LIMIT\`, DESCRIBE and SUMMARIZE, and every function that is not
+sampling, NATURAL and POSITIONAL joins, PIVOT, \`COLLATE\`, lambdas, lists,
+structs and subscripts, a percentage in \`LIMIT\`, and every function that is not
 listed below, such as those that read files, reveal the server, differ from call to call, or make large
 results from small inputs.
 

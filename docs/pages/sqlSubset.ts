@@ -39,6 +39,17 @@ export const SUBSET: readonly SqlChapter[] = [
         'ORDER BY date, symbol LIMIT 1',
         '{"symbol":"AAPL","date":"2024-01-02","close":185.64,"volume":82488700}',
       ],
+      [
+        'some of them computed or called otherwise, in their places',
+        'SELECT * EXCLUDE (open, high, low, note, detail) REPLACE (round(close) AS close)',
+        'RENAME (volume AS shares) FROM PRICES ORDER BY date, symbol LIMIT 1',
+        '{"symbol":"AAPL","date":"2024-01-02","close":186,"shares":82488700}',
+      ],
+      [
+        'columns by a pattern of their names (RE2), also within an expression: one for each',
+        "SELECT symbol, max(COLUMNS('^(high|close)$')) FROM PRICES GROUP BY symbol ORDER BY symbol",
+        '{"symbol":"AAPL","high":188.44,"close":185.64}',
+      ],
       ['DISTINCT', 'SELECT DISTINCT symbol FROM PRICES ORDER BY symbol', '{"symbol":"AAPL"}'],
       [
         'DISTINCT ON: the first of each',

@@ -37,8 +37,20 @@ export function randomSelect(random: Seeded): string {
     ? ` LIMIT ${random.between(0, 40)}${random.pick(['', '', ` OFFSET ${random.between(0, 3)}`])}`
     : ` LIMIT ${ROWS_MAX}`;
   const head = ctes.length === 0 ? '' : `WITH ${ctes.join(', ')} `;
-  const body = random.chance(0.5) ? `SELECT * FROM (${sql}) AS z` : sql;
+  const body = random.chance(0.5) ? `SELECT ${starOf(random, columns)} FROM (${sql}) AS z` : sql;
   return `${head}${body} ORDER BY ${order}${limit}`;
+}
+
+/** All columns in their places, one of them now and then by another name or another way to say it. */
+function starOf(random: Seeded, columns: readonly NamedColumn[]): string {
+  const { name = '' } = columns[random.between(0, columns.length - 1)] ?? {};
+  const isAlone = columns.filter((one) => one.name === name).length === 1;
+  if (!isAlone || random.chance(0.5)) return random.pick(['*', '*', 'COLUMNS(*)', 'z.*']);
+  return random.pick([
+    `* RENAME (${name} AS other)`,
+    `* REPLACE (coalesce(${name}, ${name}) AS ${name})`,
+    `z.* REPLACE (z.${name} AS ${name})`,
+  ]);
 }
 
 const ROWS_MAX = 400;

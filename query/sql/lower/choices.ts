@@ -2,7 +2,13 @@
 // not there (outer and ASOF joins), and by how many there are (LIMIT and OFFSET within). A row then tells
 // of many records, unless it is chosen by index columns alone.
 import { indexNames } from '../plan/boundTable.ts';
-import { columnsIn, conjunctsOf, expressionsOf, foldsRecords } from './expressionParts.ts';
+import {
+  columnsIn,
+  conjunctsOf,
+  expressionsOf,
+  expressionsOfItem,
+  foldsRecords,
+} from './expressionParts.ts';
 import { foundOf, type Leaf, type Level, type Scope } from './leaves.ts';
 import { folded } from './lowering.ts';
 import type { Expression, Join, OrderTerm, SelectQuery } from '../plan/selectPlan.ts';
@@ -30,9 +36,7 @@ export function joinsByIndex(
 export function choosesByIndex(query: SelectQuery, scope: Scope): boolean {
   if (foldsRecords(query) || !scope.leaves.every((leaf) => isPlain(leaf, scope.level)))
     return false;
-  const items = new Set(
-    query.items.flatMap((item) => (item.kind === 'value' ? [item.expression] : [])),
-  );
+  const items = new Set(query.items.flatMap(expressionsOfItem));
   const ordered = new Set(query.order.map(({ expression }) => expression));
   const choosing = expressionsOf(query).filter((one) => !items.has(one) && !ordered.has(one));
   return (

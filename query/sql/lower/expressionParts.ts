@@ -1,6 +1,6 @@
 // Parts of expressions and queries, for those who ask what a query reads: columns, sub-selects, folds.
 import { partsOf } from './growth.ts';
-import type { Expression, Query, SelectQuery, Source } from '../plan/selectPlan.ts';
+import type { Expression, Item, Query, SelectQuery, Source } from '../plan/selectPlan.ts';
 
 export type ColumnName = Extract<Expression, { readonly kind: 'column' }>;
 export type SubSelect = Extract<Expression, { readonly kind: 'exists' | 'scalar' | 'any' }>;
@@ -17,6 +17,22 @@ const allIn = (expression: Expression): readonly Expression[] => [
 export const subSelectsIn = (expression: Expression): readonly SubSelect[] =>
   allIn(expression).filter(isSubSelect);
 
+/** What an item of a select list computes. */
+export const expressionsOfItem = (item: Item): readonly Expression[] =>
+  item.kind === 'value' ? [item.expression] : item.replace.map(({ expression }) => expression);
+
+/** Names that an item gives: what they stand for is told by it. */
+export const givenNames = (item: Item): readonly string[] => {
+  if (item.kind === 'value') return item.alias === undefined ? [] : [item.alias];
+  return [...item.replace.map(({ name }) => name), ...item.rename.map(({ to }) => to)];
+};
+
+/** Whether it is as many columns as its tables have. */
+export const isSeveral = (item: Item): boolean => item.kind === 'star' || item.several === true;
+
+export const hasColumns = (expression: Expression): boolean =>
+  allIn(expression).some(({ kind }) => kind === 'columns');
+
 /** Whether a value of it is made of several records: an aggregate or a window is part of it. */
 const isFolded = (expression: Expression): boolean =>
   allIn(expression).some(
@@ -30,9 +46,10 @@ const isFolded = (expression: Expression): boolean =>
 const hasWindow = (expression: Expression): boolean =>
   allIn(expression).some(({ kind }) => kind === 'window');
 
-/** The columns that it names; undefined where it is more than a value of one record. */
+/** The columns that it names; undefined where it is more than a value of one record, or has a `COLUMNS`. */
 export function columnsIn(expression: Expression): readonly ColumnName[] | undefined {
   if (isFolded(expression) || subSelectsIn(expression).length > 0) return undefined;
+  if (hasColumns(expression)) return undefined;
   return allIn(expression).filter((part) => part.kind === 'column');
 }
 
@@ -68,7 +85,7 @@ export const conjunction = (conditions: readonly Expression[]): Expression | und
 
 /** Expressions that see each row: the select list, orders, and what filters groups and windows. */
 const valuesOf = ({ having, items, order, qualify }: SelectQuery): readonly Expression[] => [
-  ...items.flatMap((item) => (item.kind === 'value' ? [item.expression] : [])),
+  ...items.flatMap(expressionsOfItem),
   ...orderedBy(order),
   ...[having, qualify].filter((one) => one !== undefined),
 ];

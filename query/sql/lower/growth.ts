@@ -16,7 +16,14 @@ export function sizeOfItems(items: readonly Item[]): number {
   const sizes = new Map<string, number>();
   let largest = 0;
   for (const item of items) {
-    if (item.kind !== 'value') continue;
+    if (item.kind === 'star') {
+      for (const { expression, name } of item.replace) {
+        const size = sizeOf(expression, sizes);
+        largest = Math.max(largest, size);
+        sizes.set(name.toLowerCase(), size);
+      }
+      continue;
+    }
     const size = sizeOf(item.expression, sizes);
     largest = Math.max(largest, size);
     if (item.alias !== undefined) sizes.set(item.alias.toLowerCase(), size);
@@ -24,13 +31,23 @@ export function sizeOfItems(items: readonly Item[]): number {
   return largest;
 }
 
+/** How many columns `COLUMNS` stands for, about: each has the whole expression. */
+const COLUMNS = 500;
+
 /** Sub-selects have columns of their own and are counted there. */
 export function sizeOf(expression: Expression, sizes: Sizes = new Map()): number {
+  return sizeOfOne(expression, sizes) * (standsForMany(expression) ? COLUMNS : 1);
+}
+
+const standsForMany = (expression: Expression): boolean =>
+  expression.kind === 'columns' || partsOf(expression).some(standsForMany);
+
+function sizeOfOne(expression: Expression, sizes: Sizes): number {
   if (expression.kind === 'column') {
     const [name = '', ...rest] = expression.path;
     return (rest.length === 0 ? sizes.get(name.toLowerCase()) : undefined) ?? 1;
   }
-  const inner = partsOf(expression).reduce((sum, part) => sum + sizeOf(part, sizes), 1);
+  const inner = partsOf(expression).reduce((sum, part) => sum + sizeOfOne(part, sizes), 1);
   const isCopied = expression.kind === 'call' && expression.function.copies === true;
   return isCopied ? inner * COPIES : inner;
 }

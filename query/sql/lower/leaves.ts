@@ -1,6 +1,6 @@
 // The sources of a SELECT and their columns: what a name stands for. What is not sure is not known.
 import { type BoundTable, columnNames } from '../plan/boundTable.ts';
-import type { ColumnName } from './expressionParts.ts';
+import { type ColumnName, isSeveral } from './expressionParts.ts';
 import { folded } from './lowering.ts';
 import { labelOf, PLAIN } from '../print/printExpression.ts';
 import type {
@@ -11,6 +11,7 @@ import type {
   SelectPlan,
   SelectQuery,
   Source,
+  Star,
 } from '../plan/selectPlan.ts';
 
 /** A query with the tables that its places mean: of the caller, or of a view. */
@@ -172,6 +173,7 @@ export interface Output {
 export function outputsOf(query: SelectQuery, scope: Scope): readonly Output[] | undefined {
   const all = query.items.map((item): readonly Output[] | undefined => {
     if (item.kind === 'star') return starOf(item, query.from, scope);
+    if (isSeveral(item)) return undefined;
     const { alias, expression } = item;
     const name = folded(alias ?? labelOf(expression, PLAIN));
     const seen = scope.leaves.filter(({ looked }) => !looked);
@@ -185,17 +187,26 @@ export function outputsOf(query: SelectQuery, scope: Scope): readonly Output[] |
 }
 
 function starOf(
-  { except, relation }: Extract<Item, { kind: 'star' }>,
+  { except, pattern, relation, rename, replace }: Star,
   from: Source,
   scope: Scope,
 ): readonly Output[] | undefined {
+  if (pattern !== undefined) return undefined;
   const left = new Set(except.map(folded));
+  const replaced = new Set(replace.map(({ name }) => folded(name)));
+  const called = new Map(rename.map(({ from: name, to }) => [folded(name), folded(to)]));
   const named = relation === undefined ? undefined : folded(relation);
   const columns =
     named === undefined
       ? starColumns(from, scope)
       : ownColumns(scope.leaves.find(({ alias }) => alias === named));
-  return columns?.filter(({ name }) => !left.has(name));
+  return columns
+    ?.filter(({ name }) => !left.has(name))
+    .map((output) => ({
+      name: called.get(output.name) ?? output.name,
+      from: replaced.has(output.name) ? undefined : output.from,
+      item: output.item,
+    }));
 }
 
 function ownColumns(leaf: Leaf | undefined): readonly Output[] | undefined {

@@ -3,6 +3,7 @@ import { literalOf, typeOf } from './literals.ts';
 import type { Lowering } from './lowering.ts';
 import { isOperator } from '../plan/operators.ts';
 import { checkedFunction, lowerAll, lowerMaybe, lowerOrders } from './lowerParts.ts';
+import { lowerColumns } from './lowerStar.ts';
 import { lowerWindow } from './lowerWindow.ts';
 import type { Expression } from '../plan/selectPlan.ts';
 import { type Fields, fieldsOf, listOf, oneOf, take, textOf, textsOf } from '../text/tree.ts';
@@ -33,11 +34,11 @@ const CLASSES: ReadonlyMap<string, Lower> = new Map<string, Lower>([
   ['CASE', lowerCase],
   ['CAST', lowerCast],
   ['SUBQUERY', lowerSubquery],
+  ['STAR', lowerColumns],
 ]);
 
 /** Why a class of nodes is not among them. */
 const REFUSED: Readonly<Record<string, string>> = {
-  STAR: '* stands only in a select list: COLUMNS and * elsewhere are not part of the subset',
   COLLATE: 'COLLATE is not part of the subset',
   PARAMETER: 'name a parameter, :name, and give its value',
   POSITIONAL_REFERENCE: '#1 is not part of the subset: name the column',

@@ -1,4 +1,5 @@
 // Queries and sources of DuckDB's tree as ours.
+import { givenNames, hasColumns, isSeveral } from './expressionParts.ts';
 import { SIZE_MAX, sizeOf, sizeOfItems } from './growth.ts';
 import { hintsOf } from './hints.ts';
 import { lowerExpression } from './lowerExpression.ts';
@@ -7,6 +8,7 @@ import { lowerAll, lowerMaybe, lowerOrders } from './lowerParts.ts';
 import type { CommonTable, Cut, Item, Query, SelectPlan } from '../plan/selectPlan.ts';
 import type { Spelled } from '../text/spelling.ts';
 import { lowerSource, namesIn } from './lowerSource.ts';
+import { lowerStar } from './lowerStar.ts';
 import {
   type Fields,
   fieldsOf,
@@ -54,7 +56,7 @@ function doubtfulOf(to: Lowering): SelectPlan['doubtful'] {
 
 function widthOf(query: Query): number | undefined {
   if (query.kind === 'set') return widthOf(query.left);
-  return query.items.some(({ kind }) => kind === 'star') ? undefined : query.items.length;
+  return query.items.some(isSeveral) ? undefined : query.items.length;
 }
 
 function lowerQuery(node: unknown, to: Lowering): Query {
@@ -66,6 +68,9 @@ function lowerQuery(node: unknown, to: Lowering): Query {
   }
   return to.refuse(undefined, `${type} is not part of the subset`);
 }
+
+/** Each stands for a thousand columns at most: 100 of them take 6 s to find no memory. */
+const STARS_MAX = 20;
 
 const SELECT_FIELDS = [
   ...['modifiers', 'cte_map', 'select_list', 'from_table', 'where_clause', 'group_expressions'],
@@ -83,11 +88,14 @@ function lowerSelect(node: unknown, to: Lowering): Query {
     const from = lowerSource(fields['from_table'], to);
     const items = listOf(fields['select_list']).map((item) => lowerItem(item, to));
     if (sizeOfItems(items) > SIZE_MAX) to.refuse(undefined, TOO_LARGE);
+    if (items.filter(isSeveral).length > STARS_MAX) {
+      to.refuse(undefined, `a select list has at most ${STARS_MAX} of * and COLUMNS: name columns`);
+    }
     const where = lowerMaybe(fields['where_clause'], to);
     if (where !== undefined && sizeOf(where) > SIZE_MAX) to.refuse(undefined, TOO_LARGE);
     to.hints.push(...hintsOf(from, where));
     const groupAll = oneOf(fields['aggregate_handling'], HANDLINGS, 'GROUP BY');
-    const given = items.flatMap((item) => (item.kind === 'value' ? [item.alias ?? ''] : []));
+    const given = items.flatMap(givenNames);
     const after = to.amongItems(given, () => ({
       ...modifiersOf(fields['modifiers'], to),
       groups: listOf(fields['group_expressions']).map((group) =>
@@ -213,16 +221,9 @@ function countOf(node: unknown, what: string, to: Lowering): number | undefined 
 
 function lowerItem(node: unknown, to: Lowering): Item {
   const fields = fieldsOf(node);
-  if (fields['class'] === 'STAR') {
-    const star = take(node, ['relation_name', 'exclude_list'], '*');
-    const relation = textOf(star['relation_name']);
-    return {
-      kind: 'star',
-      relation: relation === '' ? undefined : relation,
-      except: textsOf(star['exclude_list']),
-    };
-  }
+  if (fields['class'] === 'STAR') return lowerStar(node, to);
   const alias = textOf(fields['alias']);
   const expression = to.expression({ ...fields, alias: '' });
-  return { kind: 'value', expression, alias: alias === '' ? undefined : alias };
+  const several = hasColumns(expression) ? { several: true as const } : {};
+  return { kind: 'value', expression, alias: alias === '' ? undefined : alias, ...several };
 }

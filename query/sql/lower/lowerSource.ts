@@ -1,4 +1,5 @@
 // What stands behind FROM in DuckDB's tree, as ours.
+import { givenNames } from './expressionParts.ts';
 import { lowerAll, lowerMaybe } from './lowerParts.ts';
 import { folded, type Lowering } from './lowering.ts';
 import type { Join, Query, Source } from '../plan/selectPlan.ts';
@@ -69,7 +70,7 @@ function columnsOf(source: Named): ReadonlySet<string> {
 export function namesIn(query: Query): readonly string[] {
   if (query.kind === 'set') return namesIn(query.left);
   return query.items.flatMap((item) => {
-    if (item.kind === 'star') return [];
+    if (item.kind === 'star') return givenNames(item);
     const { alias, expression } = item;
     return [alias ?? (expression.kind === 'column' ? (expression.path.at(-1) ?? '') : '')];
   });

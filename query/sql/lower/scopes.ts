@@ -2,7 +2,7 @@
 // not sure is left out: then a source counts as if the condition were not there.
 import { joinsByIndex } from './choices.ts';
 import { isClosed } from './closed.ts';
-import { columnsIn, conjunctsOf, renamed } from './expressionParts.ts';
+import { columnsIn, conjunctsOf, givenNames, renamed } from './expressionParts.ts';
 import {
   addLeaves,
   foundOf,
@@ -36,9 +36,7 @@ export function openScope(query: SelectQuery, place: LeafScope): OpenScope {
   const level = { ...place, common: [...place.common, ...query.common] };
   const leaves = new Map<LeafSource, Leaf>();
   addLeaves(query.from, false, level, leaves);
-  const aliases = query.items.flatMap((item) =>
-    item.kind === 'value' && item.alias !== undefined ? [folded(item.alias)] : [],
-  );
+  const aliases = query.items.flatMap(givenNames).map(folded);
   const all = [...leaves.values()];
   const scope: Scope = { ...level, leaves: all, merged: new Map(), aliases: new Set(aliases) };
   const state = new Map<Leaf, Reach | 'none'>();

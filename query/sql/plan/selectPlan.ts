@@ -64,6 +64,8 @@ export type Expression =
     }
   | { readonly kind: 'coalesce'; readonly operands: readonly Expression[] }
   | { readonly kind: 'grouping'; readonly operands: readonly Expression[] }
+  /** Each of some columns in its turn: the expression is one for each of them. */
+  | ({ readonly kind: 'columns' } & Columns)
   | { readonly kind: 'exists'; readonly query: Query }
   | { readonly kind: 'scalar'; readonly query: Query }
   | {
@@ -109,13 +111,30 @@ export interface OrderTerm {
   readonly nulls: '' | 'NULLS FIRST' | 'NULLS LAST';
 }
 
+/** Columns that are not named one by one. */
+export interface Columns {
+  readonly relation: string | undefined;
+  readonly except: readonly string[];
+  /** RE2, found somewhere in a name; undefined for all. */
+  readonly pattern: string | undefined;
+}
+
+export interface Star extends Columns {
+  readonly kind: 'star';
+  /** Columns that are answered otherwise, in their places. */
+  readonly replace: readonly { readonly name: string; readonly expression: Expression }[];
+  readonly rename: readonly { readonly from: string; readonly to: string }[];
+}
+
 export type Item =
+  | Star
   | {
-      readonly kind: 'star';
-      readonly relation: string | undefined;
-      readonly except: readonly string[];
-    }
-  | { readonly kind: 'value'; readonly expression: Expression; readonly alias: string | undefined };
+      readonly kind: 'value';
+      readonly expression: Expression;
+      readonly alias: string | undefined;
+      /** It is as many columns as a `COLUMNS` in it stands for. */
+      readonly several?: true;
+    };
 
 export type Source =
   | { readonly kind: 'nothing' }

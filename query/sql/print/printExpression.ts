@@ -1,7 +1,8 @@
 // Expressions of a plan as SQL of our own: names quoted, texts bound, everything in parentheses.
 import type { Writer } from './writer.ts';
 import { printOperator } from '../plan/operators.ts';
-import type { Bound, Expression, OrderTerm, Window } from '../plan/selectPlan.ts';
+import { identifier, literal } from '../../../store/duckdb/sqlText.ts';
+import type { Bound, Columns, Expression, OrderTerm, Window } from '../plan/selectPlan.ts';
 
 type Printers = {
   readonly [K in Expression['kind']]: (
@@ -42,11 +43,24 @@ const PRINTERS: Printers = {
     `${attempt ? 'TRY_CAST' : 'CAST'}(${printExpression(operand, to)} AS ${type})`,
   coalesce: ({ operands }, to) => `COALESCE(${all(operands, to).join(', ')})`,
   grouping: ({ operands }, to) => `GROUPING(${all(operands, to).join(', ')})`,
+  columns: printColumns,
   exists: ({ query }, to) => `EXISTS (${to.query(query)})`,
   scalar: ({ query }, to) => `(${to.query(query)})`,
   any: ({ operand, operator, query }, to) =>
     `(${printExpression(operand, to)} ${operator} ANY (${to.query(query)}))`,
 };
+
+/** As it stands in a select list. */
+export function printStar({ except, relation }: Columns): string {
+  const star = relation === undefined ? '*' : `${identifier(relation)}.*`;
+  return except.length === 0 ? star : `${star} EXCLUDE (${except.map(identifier).join(', ')})`;
+}
+
+/** DuckDB takes a pattern there as a literal alone. */
+export function printColumns(columns: Columns): string {
+  const { pattern } = columns;
+  return `COLUMNS(${pattern === undefined ? printStar(columns) : literal(pattern)})`;
+}
 
 export function printExpression(expression: Expression, to: Writer): string {
   const print = PRINTERS[expression.kind] as (expression: Expression, to: Writer) => string;

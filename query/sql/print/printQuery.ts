@@ -1,7 +1,14 @@
 // A plan as SQL of our own.
 import type { Bound } from '../../../store/duckdb/protocol.ts';
 import { type Bind, makeBind } from '../../plan/binding.ts';
-import { labelOf, PLAIN, printExpression, printOrders } from './printExpression.ts';
+import {
+  labelOf,
+  PLAIN,
+  printColumns,
+  printExpression,
+  printOrders,
+  printStar,
+} from './printExpression.ts';
 import type {
   CommonTable,
   Cut,
@@ -110,11 +117,20 @@ function printItem(item: Item, to: Writer): string {
     const { alias, expression } = item;
     const text = printExpression(expression, to);
     // A column keeps its own name, in the case of its dataset.
-    if (alias === undefined && expression.kind === 'column') return text;
+    if (alias === undefined && (expression.kind === 'column' || item.several === true)) return text;
     return `${text} AS ${identifier(alias ?? labelOf(expression, PLAIN))}`;
   }
-  const star = item.relation === undefined ? '*' : `${identifier(item.relation)}.*`;
-  return item.except.length === 0 ? star : `${star} EXCLUDE ${printNames(item.except)}`;
+  const { pattern, rename, replace } = item;
+  if (pattern !== undefined) return printColumns(item);
+  const replaced = replace.map(
+    ({ expression, name }) => `${printExpression(expression, to)} AS ${identifier(name)}`,
+  );
+  const renamed = rename.map((one) => `${identifier(one.from)} AS ${identifier(one.to)}`);
+  return [
+    printStar(item),
+    replaced.length === 0 ? '' : ` REPLACE (${replaced.join(', ')})`,
+    renamed.length === 0 ? '' : ` RENAME (${renamed.join(', ')})`,
+  ].join('');
 }
 
 function printGroups({ groupAll, groups, groupSets }: SelectQuery, to: Writer): string {

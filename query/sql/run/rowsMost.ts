@@ -1,5 +1,6 @@
 // The most rows that a query can answer, from what its tables hold: nothing is run.
 import type { BoundTable } from '../plan/boundTable.ts';
+import { expressionsOfItem } from '../lower/expressionParts.ts';
 import { partsOf } from '../lower/growth.ts';
 import type { Expression, Join, Query, SelectQuery, Source } from '../plan/selectPlan.ts';
 import type { BoundPlan } from './run.ts';
@@ -38,7 +39,7 @@ function ofSelect(query: SelectQuery, sizes: Sizes): number {
     // A set of no groups has a row even where there are no records.
     return Math.max(1, query.groupSets.length) * Math.max(1, rows);
   }
-  const values = query.items.flatMap((item) => (item.kind === 'value' ? [item.expression] : []));
+  const values = query.items.flatMap(expressionsOfItem);
   const folded = [...values, ...(query.having === undefined ? [] : [query.having])];
   return folded.some(isFolded) ? 1 : rows;
 }

@@ -171,8 +171,12 @@ function nameOf(column: string, items: readonly Item[], alias: string): string |
   for (const item of items) {
     if (item.kind === 'star') {
       const isOf = item.relation === undefined || isSame(item.relation, alias);
-      if (isOf && !item.except.some((name) => isSame(name, column))) return column;
-      continue;
+      const isIn = (names: readonly string[]): boolean =>
+        names.some((name) => isSame(name, column));
+      // A pattern may leave it out, and what takes its place is another value.
+      if (!isOf || item.pattern !== undefined || isIn(item.except)) continue;
+      if (isIn(item.replace.map(({ name }) => name))) continue;
+      return item.rename.find(({ from }) => isSame(from, column))?.to ?? column;
     }
     if (item.expression.kind !== 'column') continue;
     const [name = '', qualifier] = [...item.expression.path].reverse();

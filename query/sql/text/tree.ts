@@ -64,9 +64,8 @@ export function take(node: unknown, known: readonly string[], what: string): Fie
 const MEANINGS: Readonly<Record<string, string>> = {
   sample: 'sampling',
   at_clause: 'AT (time travel; use the parameter asOf)',
-  replace_list: 'REPLACE',
-  rename_list: 'RENAME',
-  columns: 'COLUMNS',
+  replace_list: 'REPLACE in COLUMNS',
+  rename_list: 'RENAME in COLUMNS',
   catalog_name: 'a name of three parts',
   alias: 'a named argument',
 };

@@ -119,7 +119,7 @@ async function prepare({ server }: Arena): Promise<Known> {
   const loading = await fetch(`${url}&token=${secret}`, { method: 'POST', body: rows });
   const { jobId } = (await loading.json()) as { readonly jobId: string };
   const answer = await fetch(`${server.base}/v1/openapi-doc`);
-  const document = (await answer.json()) as Document;
+  const document = inlined((await answer.json()) as object) as Document;
   const found = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       ...operation,

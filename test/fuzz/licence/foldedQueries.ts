@@ -134,6 +134,12 @@ function tableOf(random: Seeded, alias: string): { readonly sql: string; readonl
     `SELECT symbol, date, max(close) AS close FROM CORE.BARS GROUP BY symbol, date`,
     `SELECT symbol, min(date) AS date, sum(close) AS close FROM CORE.BARS GROUP BY symbol`,
     `SELECT DISTINCT symbol, date, close FROM CORE.BARS`,
+    `SELECT * REPLACE ('AA' AS symbol) FROM CORE.BARS`,
+    `SELECT * REPLACE (DATE '2024-01-03' AS date, close + 1 AS close) FROM CORE.BARS`,
+    `SELECT * EXCLUDE (close) RENAME (volume AS close) FROM CORE.BARS`,
+    `SELECT * REPLACE (max(close) OVER () AS close) FROM CORE.BARS`,
+    `SELECT COLUMNS('^(symbol|date|close)$') FROM CORE.BARS WHERE COLUMNS('^clo') > 300`,
+    `SELECT symbol, max(COLUMNS('^(date|close)$')) FROM CORE.BARS GROUP BY symbol`,
     `SELECT symbol, date, close FROM CORE.BARS ORDER BY close LIMIT 4`,
     `SELECT symbol, date, close FROM CORE.BARS UNION ALL SELECT 'AA', date, close FROM CORE.BARS
       WHERE symbol = 'CC'`,
