@@ -2,6 +2,7 @@
 // nobody else waits longer than the budget of the event loop, and the answer is a sentence below 500.
 import { readFileSync } from 'node:fs';
 import { type Seeded, seeded } from '../crash/rounds/seeded.ts';
+import { inlined } from '../documents/interface.ts';
 import { faultOf } from './http/judge.ts';
 import { bodyOf, type BodySchema, FILES, longText, SPECIAL } from './http/longTexts.ts';
 import { startWatched, type Watched } from './http/loopWatch.ts';
@@ -37,7 +38,7 @@ interface Row extends Operation {
 const OPENAPI = new URL('../../docs/openapi.json', import.meta.url);
 
 function rowsOf(): readonly [Row, ...Row[]] {
-  const { paths } = JSON.parse(readFileSync(OPENAPI, 'utf8')) as {
+  const { paths } = inlined(JSON.parse(readFileSync(OPENAPI, 'utf8')) as object) as {
     readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   };
   const rows = Object.entries(paths).flatMap(([path, methods]) =>

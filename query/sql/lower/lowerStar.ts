@@ -1,4 +1,4 @@
-// Columns that are not named one by one: `*`, what it leaves out, replaces and calls otherwise, and `COLUMNS`.
+// Columns that are not named one by one: `*`, what it leaves out, replaces and renames, and `COLUMNS`.
 import type { Columns, Expression, Star } from '../plan/selectPlan.ts';
 import { type Fields, fieldsOf, listOf, take, textOf, textsOf } from '../text/tree.ts';
 import { literalOf } from './literals.ts';

@@ -2,6 +2,7 @@
 // wrong bodies, impossible headers. Whatever is asked, the answer is a sentence below 500.
 import { createWorkspace } from '../../../store/lake/datasetEdits.ts';
 import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';
+import { inlined } from '../../documents/interface.ts';
 import { encoded, HOSTILE_TEXTS, hostileJson, spoiled } from './hostile.ts';
 import { type Arena, faultOf, openArena } from './judge.ts';
 import { type RawAnswer, type RawRequest, send, shown } from './wire.ts';
@@ -33,7 +34,7 @@ interface Schema {
 
 interface Operation {
   readonly operationId: string;
-  readonly parameters: readonly Declared[];
+  readonly parameters?: readonly Declared[];
   readonly requestBody?: unknown;
 }
 
@@ -177,7 +178,7 @@ function validPath(name: string, { jobId }: Known, random: Seeded): string {
 }
 
 function queryOf(row: Row, known: Known, random: Seeded): string {
-  const asked = row.parameters.filter((item) => item.in === 'query' && random.chance(0.15));
+  const asked = (row.parameters ?? []).filter((item) => item.in === 'query' && random.chance(0.15));
   const parts = asked.map(({ name, schema }) => {
     const value = random.chance(0.75)
       ? encodeURIComponent(validQuery(name, schema, random))
