@@ -17,6 +17,7 @@ import { benchSeries } from './series.ts';
 import { benchSizes } from './sizes.ts';
 import { benchSql } from './sql/sql.ts';
 import { benchStart } from './start.ts';
+import { benchStreamDay } from './streams/streamDay.ts';
 import { benchStreams } from './streams/streams.ts';
 
 type Bench = (folder: string, rows: number, pairs: number) => Promise<readonly (Ratio | string)[]>;
@@ -34,6 +35,7 @@ const BENCHES: readonly (readonly [string, Bench, number, number])[] = [
   ['market', (place, _rows, times) => benchMarket(place, times), 0, 7],
   ['market-loads', (place, rows) => benchMarketLoads(place, rows), 18_900_000, 1],
   ['streams', (place, _rows, times) => benchStreams(place, times), 0, 5],
+  ['stream-day', (place, _rows, times) => benchStreamDay(place, times), 0, 7],
   ['captures', (place, _rows, times) => benchCaptures(place, times), 0, 5],
   ['rules', (_place, _rows, times) => benchRules(times), 0, 7],
   ['rule-serving', (place, _rows, times) => benchRuleServing(place, times), 0, 7],

@@ -1,11 +1,11 @@
 // Streams against one write for each message and reader: as many messages as both can, and how late they are
 // at a tenth of what the plain way can; and what an idle reader takes.
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { median, type Ratio, rounded, timed } from '../measure.ts';
 import { startBench, tokenOf } from '../stored.ts';
 import { startNaive } from './naive.ts';
+import { expecting, readersOf } from './readers.ts';
 
 const READERS = 1_000;
 const SYMBOLS = 100;
@@ -34,7 +34,7 @@ export async function benchStreams(
   const token = await tokenOf(tapedeck, 'publishable');
   const port = Number(new URL(tapedeck.base).port);
   const ours: Side = {
-    listeners: await listenersOf(port, '/v1/last', token),
+    listeners: await readersOf(port, '/v1/last', token, READERS),
     publish: (symbol, price) =>
       streams.board.apply({
         ...{ kind: 'trade', symbol, price, size: 100, tradeId: String(price), timeMs: Date.now() },
@@ -42,7 +42,7 @@ export async function benchStreams(
   };
   let seq = 0;
   const theirs: Side = {
-    listeners: await listenersOf(naive.port, '/last', ''),
+    listeners: await readersOf(naive.port, '/last', '', READERS),
     publish: (symbol, price) =>
       naive.publish(symbol, { symbol, price, size: 100, time: Date.now(), seq: (seq += 1) }),
   };
@@ -82,19 +82,6 @@ export async function benchStreams(
   ];
 }
 
-async function listenersOf(
-  port: number,
-  path: string,
-  token: string,
-  count = READERS,
-): Promise<ChildProcess> {
-  const script = new URL('./listeners.ts', import.meta.url).pathname;
-  const child = fork(script, [String(port), String(count), path, token]);
-  const [first] = (await Promise.race([once(child, 'message'), once(child, 'exit')])) as [unknown];
-  if (first !== 'ready') throw new Error(`the readers ended: ${String(first)}`);
-  return child;
-}
-
 /** Milliseconds until all readers have everything. */
 async function fastest({ listeners, publish }: Side): Promise<number> {
   const done = await expecting(listeners, TICKS * OF_SYMBOL);
@@ -120,22 +107,6 @@ async function lateness({ listeners, publish }: Side, perSecond: number): Promis
   return (await done()).p99;
 }
 
-interface Heard {
-  readonly p99: number;
-}
-
-/** Tells the readers what to wait for, and when they know it, how to wait until they have it. */
-async function expecting(listeners: ChildProcess, messages: number): Promise<() => Promise<Heard>> {
-  const told = once(listeners, 'message');
-  listeners.send(messages);
-  await told;
-  const heard = once(listeners, 'message');
-  return async () => {
-    const [value] = (await heard) as [Heard];
-    return value;
-  };
-}
-
 /** Memory of this process for each reader that hears nothing. */
 async function idleBytes(
   port: number,
@@ -151,7 +122,7 @@ async function idleBytes(
   for (let at = 0; at < IDLE; at += IDLE_OF_ACCOUNT) {
     const accountId = await services.accounts.createAccount(`idle ${at}`, 'scale');
     const { text } = await services.accounts.createToken(accountId, 'publishable');
-    readers.push(await listenersOf(port, '/v1/tops', text, IDLE_OF_ACCOUNT));
+    readers.push(await readersOf(port, '/v1/tops', text, IDLE_OF_ACCOUNT));
   }
   const after = await settled();
   for (const reader of readers) reader.kill();

@@ -1,0 +1,76 @@
+// A day of 100 million messages, an hour of it in a minute, with reads beside it: what the streams do to them,
+// and whether every message arrives.
+import { join } from 'node:path';
+import type { Tapedeck } from '../../app/main.ts';
+import { bringIn, loaded, pathsOf, SECONDS } from '../hot/hotReads.ts';
+import { median, type Ratio, rounded } from '../measure.ts';
+import { fillDaily, startBench, tokenOf } from '../stored.ts';
+import { expecting, readersOf } from './readers.ts';
+
+const MESSAGES_OF_DAY = 100_000_000;
+const SPEED = 60;
+const READERS = 200;
+const SYMBOLS = 100;
+/** Readers of one symbol. */
+const OF_SYMBOL = READERS / 10;
+/** Ticks come so often, those of a turn together. */
+const EVERY_MS = 1;
+const STORED = { symbols: 500, days: 250, records: 30 };
+
+/** Messages of a second at that speed: 69,444. */
+const A_SECOND = (MESSAGES_OF_DAY / 86_400) * SPEED;
+/** Longer than a client process drives the reads. */
+const SECONDS_OF_TICKS = SECONDS + 2;
+const TICKS = Math.floor((A_SECOND / OF_SYMBOL) * SECONDS_OF_TICKS);
+
+export async function benchStreamDay(folder: string, pairs: number): Promise<readonly Ratio[]> {
+  const tapedeck = await startBench(join(folder, 'stream-day'));
+  await tapedeck.services.accounts.changeAccount(tapedeck.accountId, { tier: 'scale' });
+  const { days, records, symbols } = STORED;
+  await fillDaily(tapedeck, folder, 'D', days * symbols, symbols);
+  const token = await tokenOf(tapedeck, 'publishable');
+  const list = join(folder, 'stream-day.paths');
+  await bringIn(tapedeck, pathsOf({ dataset: 'D', symbols, records, days, token }), list);
+  const port = Number(new URL(tapedeck.base).port);
+  const readers = await readersOf(port, '/v1/last', token, READERS);
+  const [beside, alone, late]: [number[], number[], number[]] = [[], [], []];
+  for (let pair = 0; pair < pairs; pair += 1) {
+    alone.push((await loaded(port, list)).p99);
+    // All of them arrive, or this waits for ever.
+    const done = await expecting(readers, TICKS * OF_SYMBOL);
+    const told = ticking(tapedeck);
+    beside.push((await loaded(port, list)).p99);
+    await told;
+    late.push((await done()).p99);
+  }
+  readers.kill();
+  await tapedeck.close();
+  const told = `p99 of 32 connections; the p99 of how late a message is: ${rounded(median(late))} ms`;
+  return [
+    {
+      bench: `p99 of hot reads alone, to beside 100 M messages a day at ${SPEED}x`,
+      ratio: rounded(median(alone) / median(beside)),
+      target: '>= 0.5',
+      pairs,
+      oursMs: rounded(median(beside)),
+      bareMs: rounded(median(alone)),
+      note: `${told}; ${Math.round(A_SECOND)} messages a second to ${READERS} streams`,
+    },
+  ];
+}
+
+/** All ticks of a time, at their pace. */
+async function ticking({ services }: Tapedeck): Promise<void> {
+  const perSecond = TICKS / SECONDS_OF_TICKS;
+  const began = performance.now();
+  for (let at = 0; at < TICKS;) {
+    const due = Math.min(TICKS, Math.floor(((performance.now() - began) / 1_000) * perSecond));
+    for (; at < due; at += 1) {
+      services.streams.board.apply({
+        ...{ kind: 'trade', symbol: `S${at % SYMBOLS}`, price: at + 1, size: 100 },
+        ...{ tradeId: String(at), timeMs: Date.now() },
+      });
+    }
+    await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
+  }
+}
