@@ -15,6 +15,8 @@ import {
   numberTallyTerms,
   type NumberTally,
   numberVerdict,
+  provedStyle,
+  type NumberStyle,
 } from '../values/numberFormats.ts';
 import { fromClause, type Relation } from '../values/relation.ts';
 import type { Batch, Misfit } from '../batch/batchRequest.ts';
@@ -45,6 +47,8 @@ interface Question {
   readonly kind: 'dates' | 'numbers';
   /** The type is known: values that do not fit are rejected, and tell nothing of the others. */
   readonly known: boolean;
+  /** Its values are plain numbers, and are read otherwise only where other columns prove it. */
+  readonly witness?: true;
 }
 
 /** Rows of a Parquet file that tell which of its texts are dates. */
@@ -62,7 +66,24 @@ export async function settle(
 ): Promise<Relation> {
   const sampled = relation.kind === 'parquet' ? await sampleTexts(run, relation) : relation;
   const questions = sampled.columns.flatMap((column) => openQuestion(column, known));
-  return answerAll(run, sampled, questions);
+  return answerAll(run, sampled, [...questions, ...witnesses(sampled, questions)]);
+}
+
+/**
+ * Where people wrote some numbers of a table with commas, the plain ones beside them are looked at as well:
+ * 12.5 tells what 1,234 is, and beside 12,5 a plain 1.234 is a thousand.
+ */
+function witnesses(
+  { columns, kind }: Relation,
+  questions: readonly Question[],
+): readonly Question[] {
+  const isWritten = columns.some(({ inferred: { number } }) => number?.style === 'comma');
+  const isOpen = questions.some((question) => question.kind === 'numbers');
+  if (kind !== 'csv' || (!isWritten && !isOpen)) return [];
+  const asked = new Set(questions.map(({ name }) => name));
+  return columns
+    .filter(({ inferred, name }) => inferred.property.type === 'number' && !asked.has(name))
+    .map(({ name }) => ({ name, kind: 'numbers', known: true, witness: true }));
 }
 
 function openQuestion({ inferred, name }: SourceColumn, known: Dataset | undefined): Question[] {
@@ -111,7 +132,7 @@ export async function settleMisfits(
     if (column === undefined || column.settled === true || kind === undefined) return [];
     return mayBe(kind, misfit.value, relation) ? [{ name, kind, known: !isNew }] : [];
   });
-  const settled = await answerAll(run, relation, questions);
+  const settled = await answerAll(run, relation, [...questions, ...witnesses(relation, questions)]);
   const properties: Record<string, PropertyType> = {};
   const read = new Set<string>();
   for (const { known: isKnown, name } of questions) {
@@ -141,11 +162,20 @@ function kindOf(property: PropertyType | undefined): Question['kind'] | undefine
 const PLAIN_NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /** A plain number becomes a wider type without this, and a text is none of these. */
-function mayBe(kind: Question['kind'], value: string, { kind: format }: Relation): boolean {
+function mayBe(
+  kind: Question['kind'],
+  value: string,
+  { columns, kind: format }: Relation,
+): boolean {
   if (isMissing(value)) return true;
   if (kind === 'dates') return isDateText(value);
-  return format === 'csv' && !PLAIN_NUMBER.test(value) && isNumberText(value);
+  if (format !== 'csv' || !isNumberText(value)) return false;
+  const isWritten = columns.some(({ inferred: { number } }) => number?.style === 'comma');
+  return !PLAIN_NUMBER.test(value) || (isWritten && THOUSANDS.test(value));
 }
+
+/** Plain, and groups of thousands too. */
+const THOUSANDS = /^[+-]?[1-9]\d{0,2}\.\d{3}$/;
 
 /**
  * The relation as all values of a file tell it that goes into a known dataset, some records of which
@@ -177,8 +207,10 @@ async function answerAll(
   if (questions.length === 0) return relation;
   const rows = await countAll(run, relation, questions);
   const answers = new Map<string, Inferred | undefined>();
+  const beside = stylesOf(questions, rows);
   for (const [at, question] of questions.entries()) {
-    answers.set(question.name, await answer(run, relation, question, rows[at] ?? {}));
+    const row = rows[at] ?? {};
+    answers.set(question.name, await answer(run, relation, question, row, beside));
   }
   const columns = relation.columns.map((column) =>
     answers.has(column.name)
@@ -188,12 +220,24 @@ async function answerAll(
   return { ...relation, columns };
 }
 
+/** How the columns that can be read in one way are read, where they agree. */
+function stylesOf(questions: readonly Question[], rows: readonly Row[]): NumberStyle | undefined {
+  const proved = questions.flatMap(({ kind, known }, at) => {
+    if (kind !== 'numbers') return [];
+    const tally = tallyIn(rows[at] ?? {}, NUMBER_COUNTS, known) as unknown as NumberTally;
+    return provedStyle(tally) ?? [];
+  });
+  const [first] = proved;
+  return proved.every((style) => style === first) ? first : undefined;
+}
+
 /** Undefined: the values say nothing new. */
 async function answer(
   run: Settling,
   relation: Relation,
   question: Question,
   row: Row,
+  beside: NumberStyle | undefined,
 ): Promise<Inferred | undefined> {
   const { kind, known, name } = question;
   const was = relation.columns.find((column) => column.name === name)?.inferred;
@@ -202,13 +246,19 @@ async function answer(
     const tally = tallyIn(row, NUMBER_COUNTS, known) as unknown as NumberTally;
     const delimiter = relation.kind === 'csv' ? relation.delimiter : undefined;
     if (relation.kind !== 'csv') return marksOnly(was, tally, marks);
-    const verdict = numberVerdict(tally, delimiter);
+    const verdict = numberVerdict(tally, delimiter, beside);
     if (verdict === 'ambiguous') {
       await run.events.log(
         `${name} stays as it is written: ${String(row['some'])} may be two numbers`,
       );
     }
     if (verdict === undefined || verdict === 'ambiguous') return undefined;
+    if (question.witness === true) {
+      if (verdict.style === 'point' || was?.number !== undefined) return undefined;
+      const why =
+        'the points of its numbers part thousands, as commas are decimal in other columns';
+      await run.events.log(`${name}: ${why}`);
+    }
     return { ...numbersSpelled(verdict), ...marks };
   }
   const tally = { ...tallyIn(row, DATE_COUNTS, known), first: [] } as unknown as DateTally;

@@ -4,7 +4,7 @@ import { withoutSpaces } from './missing.ts';
 import { literal } from '../../store/duckdb/sqlText.ts';
 
 /** What stands before decimals: 1,234.5 or 1.234,5. */
-type NumberStyle = 'point' | 'comma';
+export type NumberStyle = 'point' | 'comma';
 
 const SPACE = '[ \u00A0\u202F]';
 const CURRENCY = '[$€£¥₹]';
@@ -81,23 +81,40 @@ export interface NumberSpelling {
   readonly whole: boolean;
 }
 
+/** What a column proves to the others of its file: one that has 12.5 or 12,5 can be read in one way. */
+export const provedStyle = ({
+  commaOnly,
+  neither,
+  pointOnly,
+}: NumberTally): NumberStyle | undefined => {
+  if (neither > 0 || (pointOnly > 0 && commaOnly > 0)) return undefined;
+  if (pointOnly > 0) return 'point';
+  return commaOnly > 0 ? 'comma' : undefined;
+};
+
 /**
  * How a column is read.
+ * @param beside how the other columns of the file are read, where they prove one style
  * @param delimiter of the file, once all values were counted: it tells what they leave open. Where a
  *   semicolon parts the cells, a comma begins decimals; where commas do, 1,234 is 1234.
  */
 export function numberVerdict(
   tally: NumberTally,
   delimiter?: string,
+  beside?: NumberStyle,
 ): NumberSpelling | 'ambiguous' | undefined {
   const { commaOnly, currencies, openComma, openPoint, percents, pointOnly, told } = tally;
   if (told === 0 || tally.neither > 0 || (pointOnly > 0 && commaOnly > 0)) return undefined;
+  // Beside 12,5 of another column 1.234 is a thousand.
+  if (beside === 'comma' && openPoint > 0 && pointOnly === 0 && openComma === 0) {
+    return { style: 'comma', whole: tally.decimalCommas === 0 };
+  }
   // As in a sample: nobody need ask whether a plain 1.234 is a thousand.
   if (tally.plain === told) return { style: 'point', whole: tally.decimalPoints === 0 };
   // 5 % beside 5, and dollars beside euros, are other numbers than they seem.
   if (percents > 0 && percents < told) return undefined;
   if (tally.leastCurrency !== tally.mostCurrency) return undefined;
-  const style = styleOf(tally, delimiter);
+  const style = styleOf(tally, delimiter, beside);
   if (style === undefined) return openComma > 0 && openPoint > 0 ? undefined : 'ambiguous';
   const decimals = style === 'point' ? tally.decimalPoints : tally.decimalCommas;
   const proved = decimals + currencies + percents > 0 || tally.leastGroups < tally.mostGroups;
@@ -105,12 +122,17 @@ export function numberVerdict(
   return { style, whole: decimals === 0 };
 }
 
-function styleOf(tally: NumberTally, delimiter: string | undefined): NumberStyle | undefined {
+function styleOf(
+  tally: NumberTally,
+  delimiter: string | undefined,
+  beside: NumberStyle | undefined,
+): NumberStyle | undefined {
   const { commaOnly, openComma, openPoint, pointOnly } = tally;
   if (pointOnly > 0) return 'point';
   if (commaOnly > 0) return 'comma';
   if (openComma + openPoint === 0) return 'point';
   if (openComma > 0 && openPoint > 0) return undefined;
+  if (beside !== undefined) return beside;
   if (delimiter === ';') return 'comma';
   return delimiter === ',' && openPoint === 0 ? 'point' : undefined;
 }

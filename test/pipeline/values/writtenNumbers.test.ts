@@ -1,7 +1,7 @@
 // Numbers as people write them in tables, through real loads.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
-import { loaded } from '../../client.ts';
+import { loaded, read } from '../../client.ts';
 import { startServer, type TestServer } from '../../server.ts';
 import { fileOf, taken, typeOf, valuesOf } from './written.ts';
 
@@ -119,4 +119,37 @@ test('a known number is read so too', async () => {
   assert.deepEqual(await valuesOf(server, 'KNOWN'), [1.5, 1_234.5, null, -2]);
   const more = await loaded(server, 'KNOWN', 'k,v\nx,7\ny,"1,000.5"\nz,none\n');
   assert.deepEqual([more.recordsIngested, more.recordsInvalid], [2, 1]);
+});
+
+const besides: readonly (readonly [string, string, readonly unknown[]])[] = [
+  // Decimal commas elsewhere: points part thousands.
+  ['comma', 'k;v;w\na;1.204;100,78\nb;998;99,1\n', [1_204, 998]],
+  ['comma first', 'k;w;v\na;100,78;1.204\nb;99,1;2.310\n', [1_204, 2_310]],
+  ['comma, no thousands', 'k;v;w\na;1.5;100,78\nb;1.204;99,1\n', [1.5, 1.204]],
+  ['comma, and zero', 'k;v;w\na;0.500;100,78\nb;1.204;99,1\n', [0.5, 1.204]],
+  // Decimal points elsewhere: commas part thousands, whatever parts the cells.
+  ['point', 'k;v;w\na;1,204;100.78\nb;998;99.1\n', [1_204, 998]],
+  ['point and tabs', 'k\tv\tw\na\t1,204\t100.78\nb\t998\t99.1\n', [1_204, 998]],
+  // Of both there is no proof.
+  ['both', 'k;v;w;x\na;1.204;100,78;1.5\nb;998;99,1;2.5\n', [1.204, 998]],
+];
+for (const [what, body, values] of besides) {
+  test(`what other columns prove: ${what}`, async () => {
+    const id = `BESIDE_${what.replaceAll(/\W/g, '_').toUpperCase()}`;
+    await loaded(server, id, body, { key: 'k' });
+    assert.deepEqual(await valuesOf(server, id), values);
+  });
+}
+
+test('thousands far down, and in a later file, are those of the file', async () => {
+  const lines = late('998', '1.204').map(
+    (value, at) => `r${String(at).padStart(6, '0')};${value};1,5`,
+  );
+  const job = await loaded(server, 'BESIDE_LATE', `k;v;w\n${lines.join('\n')}\n`, { key: 'k' });
+  assert.equal(job.recordsIngested, MANY);
+  assert.equal(typeOf(server, 'BESIDE_LATE'), 'integer');
+  assert.match(await read(server, '/data/WS/BESIDE_LATE/r049999'), /"v":1204[,}]/);
+  const more = await loaded(server, 'BESIDE_LATE', 'k;v;w\nx;2.310;7,25\n');
+  assert.deepEqual([more.recordsIngested, more.recordsInvalid], [1, 0]);
+  assert.match(await read(server, '/data/WS/BESIDE_LATE/x'), /"v":2310[,}]/);
 });
