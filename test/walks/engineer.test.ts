@@ -6,9 +6,7 @@ type Row = Readonly<Record<string, unknown>>;
 
 test('what was acknowledged survives kill -9, and the books agree', async () => {
   await using walk = await Walk.open();
-  await walk.says('workspace', 'create', 'W');
-  await walk.write('p.csv', 'symbol,date,v\nA,2024-01-01,0\n');
-  await walk.says('ingest', 'p.csv', '--dataset', 'P', '--key', 'symbol', '--date', 'date');
+  await walk.fill('symbol,date,v\nA,2024-01-01,0\n');
   await walk.serve();
   const secret = await walk.token('secret');
   const headers = { authorization: `Bearer ${secret}` };
@@ -59,9 +57,7 @@ test('what was acknowledged survives kill -9, and the books agree', async () => 
 
 test('the interface tells itself, and refuses by name what it does not know', async () => {
   await using walk = await Walk.open();
-  await walk.says('workspace', 'create', 'W');
-  await walk.write('p.csv', 'symbol,date,v\nA,2024-01-01,0\n');
-  await walk.says('ingest', 'p.csv', '--dataset', 'P', '--key', 'symbol', '--date', 'date');
+  await walk.fill('symbol,date,v\nA,2024-01-01,0\n');
   await walk.serve();
   const secret = await walk.token('secret');
   const document = JSON.parse((await walk.ask('/v1/openapi-doc')).text) as {

@@ -50,9 +50,7 @@ test('a source that fails: log, metrics, status and history tell one reason', as
 
 test('a customer: account, tokens, a budget, and why it ends', async () => {
   await using walk = await Walk.open();
-  await walk.says('workspace', 'create', 'W');
-  await walk.write('p.csv', CSV);
-  await walk.says('ingest', 'p.csv', '--dataset', 'P', '--key', 'symbol', '--date', 'date');
+  await walk.fill(CSV);
   await walk.serve();
   const made = await walk.says('account', 'create', 'Blue Fund', '--tier', 'launch', '--json');
   const { accountId } = JSON.parse(made) as { readonly accountId: string };
@@ -87,9 +85,7 @@ test('a customer: account, tokens, a budget, and why it ends', async () => {
 
 test('a backup that is verified, damaged, restored asleep, and woken', async () => {
   await using walk = await Walk.open();
-  await walk.says('workspace', 'create', 'W');
-  await walk.write('p.csv', CSV);
-  await walk.says('ingest', 'p.csv', '--dataset', 'P', '--key', 'symbol', '--date', 'date');
+  await walk.fill(CSV);
   await walk.serve();
   await walk.says('backup', 'make', walk.path('copy'));
   expect(await walk.says('status')).toContain(`in ${walk.path('copy')}`);

@@ -37,6 +37,13 @@ export class Walk implements AsyncDisposable {
     return new Walk(await mkdtemp(join(tmpdir(), 'tapedeck-walk-')), settings);
   }
 
+  /** A workspace W with a dataset P of these lines, by symbol and date. */
+  async fill(csv: string): Promise<void> {
+    await this.says('workspace', 'create', 'W');
+    await this.write('p.csv', csv);
+    await this.says('ingest', 'p.csv', '--dataset', 'P', '--key', 'symbol', '--date', 'date');
+  }
+
   path(name: string): string {
     return join(this.folder, name);
   }
