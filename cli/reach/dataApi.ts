@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { reachFolder, type Reached, secretAmong, secretFor } from './folderAccess.ts';
@@ -70,7 +71,33 @@ export async function askServer(
   signal: AbortSignal,
 ): Promise<AskData> {
   const headers = headersOf(await secretFor(folder, settings));
-  return (question) => overHttp(server, question, headers, signal);
+  return (question) => patiently(server, question, headers, signal);
+}
+
+/** A script that asks too often waits as long as it is told, so many times. */
+const WAITS_MAX = 5;
+const WAIT_SECONDS_MAX = 30;
+
+async function patiently(
+  door: ServerDoor,
+  question: DataQuestion,
+  usual: Headers,
+  signal: AbortSignal,
+): Promise<DataAnswer> {
+  for (let waits = 0; ; waits += 1) {
+    const { answer, status } = await overHttp(door, question, usual, signal);
+    // A stream is read only once.
+    const isText = question.body === undefined || typeof question.body === 'string';
+    if (status !== 429 || !isText || waits === WAITS_MAX) return goodOf(status, answer);
+    answer.body.resume();
+    const seconds = Number(answer.headers['retry-after']) || 1;
+    await sleep(Math.min(seconds, WAIT_SECONDS_MAX) * 1_000, undefined, { signal });
+  }
+}
+
+interface Answered {
+  readonly status: number;
+  readonly answer: DataAnswer;
 }
 
 async function overHttp(
@@ -78,7 +105,7 @@ async function overHttp(
   { accept, body, bytes, method, path }: DataQuestion,
   usual: Headers,
   signal: AbortSignal,
-): Promise<DataAnswer> {
+): Promise<Answered> {
   const headers = {
     ...usual,
     ...(accept === undefined ? {} : { accept: `${accept}, ${usual['accept']}` }),
@@ -86,8 +113,8 @@ async function overHttp(
   };
   return new Promise((resolve, reject) => {
     const asked = requestTo(door, `/v1${path}`, { method, headers, signal }, (answer) => {
-      const { headers: told, statusCode = 0 } = answer;
-      goodOf(statusCode, { headers: told, body: answer }).then(resolve, reject);
+      const { headers: told, statusCode: status = 0 } = answer;
+      resolve({ status, answer: { headers: told, body: answer } });
     });
     asked.once('error', (error) => reject(signal.aborted ? error : unreached(error, door)));
     if (body === undefined || typeof body === 'string') asked.end(body);

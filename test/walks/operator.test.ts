@@ -46,6 +46,9 @@ test('a source that fails: log, metrics, status and history tell one reason', as
   isDown = false;
   await walk.says('schedule', 'run', 'P');
   expect(await walk.says('status')).not.toContain('WRONG');
+  // A script of hers asks faster than a client may: commands wait as they are told.
+  const many = await Promise.all(Array.from({ length: 60 }, () => walk.says('dataset', '--json')));
+  expect(many.every((one) => one === many[0])).toBe(true);
 });
 
 test('a customer: account, tokens, a budget, and why it ends', async () => {
