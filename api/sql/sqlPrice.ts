@@ -1,7 +1,7 @@
 // What a query costs whom: its orders, one for each dataset of others and one for all the rest.
 import { objectsMost, type Tariff, tariffOf } from '../../query/sql/run/price.ts';
-import type { Restriction } from '../../query/sql/lower/references.ts';
-import type { Level } from '../../query/sql/lower/leaves.ts';
+import type { Restriction } from '../../query/sql/reads/references.ts';
+import type { Level } from '../../query/sql/reads/leaves.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { paysPremium } from '../auth/access.ts';

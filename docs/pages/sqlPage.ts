@@ -42,7 +42,7 @@ refused, with its position. [reference.md](reference.md) lists the endpoints tha
 ## What is refused
 
 Statements other than SELECT, several statements, functions in FROM, files and URLs, \`WITH RECURSIVE\`,
-sampling, NATURAL and POSITIONAL joins, PIVOT, \`COLLATE\`, lambdas, lists,
+sampling, NATURAL and POSITIONAL joins, the PIVOT statement, \`COLLATE\`, lambdas, lists,
 structs and subscripts, a percentage in \`LIMIT\`, and every function that is not
 listed below, such as those that read files, reveal the server, differ from call to call, or make large
 results from small inputs.

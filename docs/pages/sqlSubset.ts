@@ -50,6 +50,12 @@ export const SUBSET: readonly SqlChapter[] = [
         "SELECT symbol, max(COLUMNS('^(high|close)$')) FROM PRICES GROUP BY symbol ORDER BY symbol",
         '{"symbol":"AAPL","high":188.44,"close":185.64}',
       ],
+      [
+        'rows as columns, and columns as rows, as far as the text names them',
+        "SELECT * FROM PRICES PIVOT (max(close) FOR symbol IN ('AAPL' AS apple, 'MSFT') GROUP BY date)",
+        'ORDER BY date LIMIT 1',
+        '{"date":"2024-01-02","apple":185.64,"MSFT":370.87}',
+      ],
       ['DISTINCT', 'SELECT DISTINCT symbol FROM PRICES ORDER BY symbol', '{"symbol":"AAPL"}'],
       [
         'DISTINCT ON: the first of each',

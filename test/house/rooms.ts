@@ -22,7 +22,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   query: [
     ...['time', 'plan', 'series', 'sql/functions', 'sql/plan', 'sql/print', 'sql/text'],
-    ...['sql/lower', 'sql/run', 'rules'],
+    ...['sql/lower', 'sql/reads', 'sql/run', 'rules'],
   ],
   pipeline: [
     ...['bytes', 'values', 'batch', 'decode', 'conform', 'sources/base', 'merge', 'edit'],

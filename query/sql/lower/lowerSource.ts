@@ -1,5 +1,6 @@
 // What stands behind FROM in DuckDB's tree, as ours.
 import { givenNames } from './expressionParts.ts';
+import { lowerPivot } from './lowerPivot.ts';
 import { lowerAll, lowerMaybe } from './lowerParts.ts';
 import { folded, type Lowering } from './lowering.ts';
 import type { Join, Query, Source } from '../plan/selectPlan.ts';
@@ -20,6 +21,10 @@ export function lowerSource(node: unknown, to: Lowering): Source {
     const query = to.query(take(known['subquery'], ['node'], 'a sub-select')['node']);
     return named({ kind: 'query', query, ...namesOf(known) }, to);
   }
+  if (type === 'PIVOT') {
+    const query = lowerPivot(node, lowerSource(fields['source'], to), to);
+    return named({ kind: 'query', query, ...namesOf(fields) }, to);
+  }
   if (type === 'EXPRESSION_LIST') {
     const known = ['alias', 'values', 'column_name_alias', 'expected_names', 'expected_types'];
     const list = take(node, known, 'VALUES');
@@ -33,7 +38,6 @@ export function lowerSource(node: unknown, to: Lowering): Source {
 const REFUSED: Readonly<Record<string, string>> = {
   TABLE_FUNCTION: 'a function in FROM is not part of the subset: name a dataset',
   SHOW_REF: 'SHOW, DESCRIBE and SUMMARIZE are not part of the subset',
-  PIVOT: 'PIVOT is not part of the subset',
 };
 
 interface Names {

@@ -3,8 +3,8 @@
 // they are more, by the highest weight among them.
 import { type BoundDataset, type BoundTable, datasetsOf } from '../plan/boundTable.ts';
 import { countedOf, recordsMost, recordsOf } from './records.ts';
-import { type Reference, type Restriction, type Share, sharesOf } from '../lower/references.ts';
-import type { Level } from '../lower/leaves.ts';
+import { type Reference, type Restriction, type Share, sharesOf } from '../reads/references.ts';
+import type { Level } from '../reads/leaves.ts';
 
 /** Bytes of an answer that cost as much as a row. */
 const OBJECT_BYTES = 1_000;

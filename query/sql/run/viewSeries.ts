@@ -22,7 +22,7 @@ import type { SeriesPlan } from '../../plan/seriesPlan.ts';
 import { knownConditions, printSeries } from '../../plan/seriesSql.ts';
 import { folded } from '../lower/lowering.ts';
 import { printInner } from '../print/printQuery.ts';
-import type { Restriction } from '../lower/references.ts';
+import type { Restriction } from '../reads/references.ts';
 import {
   type BoundPlan,
   type SqlColumn,

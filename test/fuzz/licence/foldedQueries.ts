@@ -135,6 +135,9 @@ function tableOf(random: Seeded, alias: string): { readonly sql: string; readonl
     `SELECT symbol, min(date) AS date, sum(close) AS close FROM CORE.BARS GROUP BY symbol`,
     `SELECT DISTINCT symbol, date, close FROM CORE.BARS`,
     `SELECT * REPLACE ('AA' AS symbol) FROM CORE.BARS`,
+    `SELECT symbol, date, v AS close FROM CORE.BARS UNPIVOT (v FOR n IN (close, volume))`,
+    `SELECT symbol, date, u AS close FROM CORE.BARS PIVOT (max(close) FOR up IN (true AS u, false AS d)
+      GROUP BY symbol, date)`,
     `SELECT * REPLACE (DATE '2024-01-03' AS date, close + 1 AS close) FROM CORE.BARS`,
     `SELECT * EXCLUDE (close) RENAME (volume AS close) FROM CORE.BARS`,
     `SELECT * REPLACE (max(close) OVER () AS close) FROM CORE.BARS`,

@@ -14,10 +14,10 @@ import {
   renamed,
   type SubSelect,
   subSelectsIn,
-} from './expressionParts.ts';
+} from '../lower/expressionParts.ts';
 import { choosesByIndex } from './choices.ts';
 import { isClosed } from './closed.ts';
-import { folded } from './lowering.ts';
+import { folded } from '../lower/lowering.ts';
 import {
   innerNames,
   keeperOf,

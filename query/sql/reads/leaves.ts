@@ -1,7 +1,7 @@
 // The sources of a SELECT and their columns: what a name stands for. What is not sure is not known.
 import { type BoundTable, columnNames } from '../plan/boundTable.ts';
-import { type ColumnName, isSeveral } from './expressionParts.ts';
-import { folded } from './lowering.ts';
+import { type ColumnName, isSeveral } from '../lower/expressionParts.ts';
+import { folded } from '../lower/lowering.ts';
 import { labelOf, PLAIN } from '../print/printExpression.ts';
 import type {
   CommonTable,

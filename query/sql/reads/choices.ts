@@ -8,9 +8,9 @@ import {
   expressionsOf,
   expressionsOfItem,
   foldsRecords,
-} from './expressionParts.ts';
+} from '../lower/expressionParts.ts';
 import { foundOf, type Leaf, type Level, type Scope } from './leaves.ts';
-import { folded } from './lowering.ts';
+import { folded } from '../lower/lowering.ts';
 import type { Expression, Join, OrderTerm, SelectQuery } from '../plan/selectPlan.ts';
 
 /** Whether an outer or ASOF join chooses the records of its sides by index columns alone. */

@@ -2,7 +2,7 @@
 // not sure is left out: then a source counts as if the condition were not there.
 import { joinsByIndex } from './choices.ts';
 import { isClosed } from './closed.ts';
-import { columnsIn, conjunctsOf, givenNames, renamed } from './expressionParts.ts';
+import { columnsIn, conjunctsOf, givenNames, renamed } from '../lower/expressionParts.ts';
 import {
   addLeaves,
   foundOf,
@@ -15,7 +15,7 @@ import {
   resolve,
   type Scope,
 } from './leaves.ts';
-import { folded } from './lowering.ts';
+import { folded } from '../lower/lowering.ts';
 import type { Expression, Join, SelectQuery, Source } from '../plan/selectPlan.ts';
 
 /**

@@ -1,5 +1,5 @@
 // Whether a query can run by itself, as far as its text tells: LATERAL may name rows outside.
-import { folded } from './lowering.ts';
+import { folded } from '../lower/lowering.ts';
 import type { Query } from '../plan/selectPlan.ts';
 
 interface Names {

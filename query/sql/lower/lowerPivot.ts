@@ -1,0 +1,158 @@
+// PIVOT and UNPIVOT with columns that the text names, as the queries that they stand for: an aggregate with a
+// filter for each value, and one SELECT for each column.
+import type { Expression, Item, Query, SelectQuery, Source } from '../plan/selectPlan.ts';
+import { labelOf, PLAIN } from '../print/printExpression.ts';
+import { type Fields, fieldsOf, listOf, take, textOf, textsOf } from '../text/tree.ts';
+import { columnsIn } from './expressionParts.ts';
+import { partsOf } from './growth.ts';
+import { literalOf } from './literals.ts';
+import type { Lowering } from './lowering.ts';
+
+/** Columns that one of them may make. */
+const ENTRIES_MAX = 200;
+
+const PIVOT_FIELDS = [
+  ...['alias', 'column_name_alias', 'source', 'aggregates', 'unpivot_names', 'pivots', 'groups'],
+  'include_nulls',
+];
+
+interface Entry {
+  readonly value: Expression;
+  readonly name: string;
+}
+
+/** @param source what stands before the word, as ours */
+export function lowerPivot(node: unknown, source: Source, to: Lowering): Query {
+  const fields = take(node, PIVOT_FIELDS, 'PIVOT');
+  const at = to.at(fields);
+  const [pivot, ...more] = listOf(fields['pivots']);
+  if (more.length > 0) to.refuse(at, 'PIVOT takes one FOR');
+  const names = textsOf(fields['unpivot_names']);
+  if (names.length > 1) to.refuse(at, 'UNPIVOT makes one column of values');
+  const known = take(pivot, ['pivot_expressions', 'unpivot_names', 'entries'], 'PIVOT');
+  const entries = entriesOf(known, to);
+  if (entries.length > ENTRIES_MAX) to.refuse(at, `PIVOT makes at most ${ENTRIES_MAX} columns`);
+  const [value] = names;
+  if (value === undefined) return pivoted(fields, known, entries, source, to);
+  const [name = ''] = textsOf(known['unpivot_names']);
+  return unpivoted(entries, { name, value, isWhole: fields['include_nulls'] === true }, source, to);
+}
+
+function entriesOf({ entries }: Fields, to: Lowering): readonly Entry[] {
+  return listOf(entries).map((entry) => {
+    const { alias, star_expr: star, values } = fieldsOf(entry);
+    const [value, ...more] = listOf(values);
+    if (star !== undefined && star !== null)
+      to.refuse(undefined, 'PIVOT names its columns one by one');
+    if (value === undefined || more.length > 0) to.refuse(undefined, 'PIVOT takes single values');
+    const literal = literalOf({ value });
+    return { value: literal, name: textOf(alias) || textOfLiteral(literal) };
+  });
+}
+
+function textOfLiteral(literal: Expression): string {
+  if (literal.kind === 'text') return literal.value;
+  if (literal.kind === 'number') return literal.digits;
+  if (literal.kind === 'truth') return String(literal.value);
+  return 'NULL';
+}
+
+const PLAIN_SELECT: Omit<SelectQuery, 'items' | 'from' | 'where'> = {
+  ...{ kind: 'select', common: [], distinct: false, distinctOn: [], groups: [], groupSets: [] },
+  ...{ groupAll: false, having: undefined, qualify: undefined },
+  ...{ order: [], limit: undefined, offset: undefined },
+};
+
+const starBut = (except: readonly string[]): Item => ({
+  ...{ kind: 'star', relation: undefined, except, pattern: undefined, replace: [], rename: [] },
+});
+
+const item = (expression: Expression, alias: string): Item => ({
+  kind: 'value',
+  expression,
+  alias,
+});
+
+/** A column that the text names as a name: it may be that of a table. */
+function columnOf(name: string, to: Lowering): Expression {
+  to.names.push({ name, at: undefined });
+  return { kind: 'column', path: [name], at: undefined };
+}
+
+function unpivoted(
+  entries: readonly Entry[],
+  {
+    isWhole,
+    name,
+    value,
+  }: { readonly name: string; readonly value: string; readonly isWhole: boolean },
+  from: Source,
+  to: Lowering,
+): Query {
+  const columns = entries.map((entry) => textOfLiteral(entry.value));
+  const sides = entries.map((entry, at): Query => {
+    const operand = columnOf(columns[at] ?? '', to);
+    const told = item({ kind: 'text', value: entry.name }, name);
+    const where: Expression = { kind: 'isNull', negated: true, operand };
+    const items = [starBut(columns), told, item(operand, value)];
+    return { ...PLAIN_SELECT, items, from, where: isWhole ? undefined : where };
+  });
+  const [first, ...rest] = sides;
+  if (first === undefined) return to.refuse(undefined, 'UNPIVOT names at least one column');
+  return rest.reduce<Query>(
+    (left, right) => ({
+      ...{ kind: 'set', common: [], how: 'UNION', all: true, left, right },
+      ...{ order: [], limit: undefined, offset: undefined },
+    }),
+    first,
+  );
+}
+
+function pivoted(
+  fields: Fields,
+  { pivot_expressions: over }: Fields,
+  entries: readonly Entry[],
+  from: Source,
+  to: Lowering,
+): Query {
+  const [operand, ...more] = listOf(over).map((one) => to.expression(one));
+  if (operand === undefined || more.length > 0) return to.refuse(undefined, 'PIVOT takes one FOR');
+  const aggregates = listOf(fields['aggregates']).map((one) => aggregateOf(one, to));
+  const groups = textsOf(fields['groups']).map((name) => columnOf(name, to));
+  const used = [operand, ...aggregates.map(({ call }) => call)].flatMap(namesIn);
+  const made = entries.flatMap(({ name, value }) =>
+    aggregates.map(({ alias, call }) => {
+      const suffix =
+        aggregates.length > 1 || alias !== '' ? `_${alias || labelOf(call, PLAIN)}` : '';
+      return item({ ...call, filter: isEqual(operand, value) }, `${name}${suffix}`);
+    }),
+  );
+  const kept = groups.length === 0 ? [starBut([...new Set(used)])] : groups.map(asItem);
+  const grouping = groups.length === 0 ? { groupAll: true } : { groups };
+  return { ...PLAIN_SELECT, ...grouping, items: [...kept, ...made], from, where: undefined };
+}
+
+const asItem = (expression: Expression): Item => ({ kind: 'value', expression, alias: undefined });
+
+const isEqual = (left: Expression, right: Expression): Expression =>
+  right.kind === 'null'
+    ? { kind: 'isNull', negated: false, operand: left }
+    : { kind: 'compare', operator: '=', left, right };
+
+type Call = Extract<Expression, { readonly kind: 'call' }>;
+
+function aggregateOf(node: unknown, to: Lowering): { readonly call: Call; readonly alias: string } {
+  const fields = fieldsOf(node);
+  const call = to.expression({ ...fields, alias: '' });
+  const isPlain = call.kind === 'call' && call.function.kind === 'aggregate';
+  if (!isPlain || call.filter !== undefined) {
+    return to.refuse(to.at(fields), 'PIVOT computes an aggregate, without a FILTER of its own');
+  }
+  return { call, alias: textOf(fields['alias']) };
+}
+
+/** Names of the columns that are folded or compared: they are none of the answer's own. */
+const namesIn = (expression: Expression): readonly string[] =>
+  (expression.kind === 'call' ? partsOf(expression) : [expression]).flatMap(
+    (part) => columnsIn(part)?.map(({ path }) => path.at(-1) ?? '') ?? [],
+  );
