@@ -4,12 +4,14 @@ import type { Expression, Item, Query, SelectQuery, Source } from '../plan/selec
 import { labelOf, PLAIN } from '../print/printExpression.ts';
 import { type Fields, fieldsOf, listOf, take, textOf, textsOf } from '../text/tree.ts';
 import { columnsIn } from './expressionParts.ts';
-import { partsOf } from './growth.ts';
+import { partsOf, SIZE_MAX, sizeOfItems } from './growth.ts';
 import { literalOf } from './literals.ts';
 import type { Lowering } from './lowering.ts';
 
 /** Columns that one of them may make. */
 const ENTRIES_MAX = 200;
+/** An UNPIVOT reads its source once for each column, and so on where there is one in another. */
+const SELECTS_MAX = 1_000;
 
 const PIVOT_FIELDS = [
   ...['alias', 'column_name_alias', 'source', 'aggregates', 'unpivot_names', 'pivots', 'groups'],
@@ -89,6 +91,9 @@ function unpivoted(
   from: Source,
   to: Lowering,
 ): Query {
+  if (entries.length * Math.max(1, selectsIn(from)) > SELECTS_MAX) {
+    to.refuse(undefined, `UNPIVOT in UNPIVOT makes at most ${SELECTS_MAX} SELECTs`);
+  }
   const columns = entries.map((entry) => textOfLiteral(entry.value));
   const sides = entries.map((entry, at): Query => {
     const operand = columnOf(columns[at] ?? '', to);
@@ -127,9 +132,22 @@ function pivoted(
       return item({ ...call, filter: isEqual(operand, value) }, `${name}${suffix}`);
     }),
   );
+  if (made.reduce((sum, one) => sum + sizeOfItems([one]), 0) > SIZE_MAX) {
+    to.refuse(undefined, 'PIVOT grows too large: compute what it compares in a sub-select');
+  }
   const kept = groups.length === 0 ? [starBut([...new Set(used)])] : groups.map(asItem);
   const grouping = groups.length === 0 ? { groupAll: true } : { groups };
   return { ...PLAIN_SELECT, ...grouping, items: [...kept, ...made], from, where: undefined };
+}
+
+/** SELECTs of a source and of all that stands in it, sub-selects too, as often as they are written out. */
+function selectsIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const { kind } = value as { readonly kind?: unknown };
+  return Object.values(value).reduce<number>(
+    (sum, one) => (sum > SELECTS_MAX ? sum : sum + selectsIn(one)),
+    kind === 'select' ? 1 : 0,
+  );
 }
 
 const asItem = (expression: Expression): Item => ({ kind: 'value', expression, alias: undefined });
