@@ -2,7 +2,7 @@
 // what was sent is charged when an interval ends, and when the stream does.
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { ChargeOrder, Ledger } from '../../store/ledger/ledger.ts';
+import { type ChargeOrder, type Ledger, orderFor } from '../../store/ledger/ledger.ts';
 
 /** Messages that are reserved at first, and at least; more where more are sent in an interval. */
 const RESERVE_LEAST = 20;
@@ -59,7 +59,7 @@ export class StreamMeter implements MessageMeter {
   constructor(ledger: Ledger, caller: Caller, order: ChargeOrder) {
     this.#ledger = ledger;
     this.#caller = caller;
-    this.#order = order;
+    this.#order = orderFor(caller, order);
     this.#hold = this.#reserved(RESERVE_LEAST, 1);
   }
 

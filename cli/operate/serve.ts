@@ -5,6 +5,7 @@ import { monotonicMs } from '../../store/base/clock.ts';
 import { findJob } from '../../store/work/jobs.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { tellServer } from '../reach/folderAccess.ts';
+import { fingerprintOf } from '../reach/operatorToken.ts';
 import { stateOf } from '../data/ingest.ts';
 import { progress } from '../print/progress.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
@@ -18,7 +19,8 @@ export async function serve(settings: Settings, terminal: Terminal): Promise<voi
   const tapedeck = await startTapedeck(settings);
   const { tlsCert } = settings;
   const shown = tlsCert === '' ? {} : { certificate: resolve(tlsCert) };
-  await tellServer(settings.data, { base: tapedeck.base, ...shown });
+  const operator = fingerprintOf(tapedeck.services.adminToken);
+  await tellServer(settings.data, { base: tapedeck.base, operator, ...shown });
   endOnSignal(tapedeck, settings.drainMs, say);
   for (const warning of tapedeck.warnings) terminal.stderr.write(`tapedeck: ${warning}\n`);
   say(`Tapedeck listens on ${tapedeck.base} after ${Math.round(monotonicMs() - started)} ms`);

@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
+import { operatorToken } from './operatorToken.ts';
 import { reachFolder, type Reached, secretAmong, secretFor } from './folderAccess.ts';
 import { requestTo, type ServerDoor, unreached } from './serverDoor.ts';
 
@@ -48,7 +49,8 @@ export async function withFirstAccount<T>(
   const { openUnlistened } = await import('../../app/main.ts');
   const server = await openUnlistened(core);
   try {
-    const headers = headersOf(secretAmong(await core.services.accounts.tokens()));
+    const secret = secretAmong(await core.services.accounts.tokens());
+    const headers = headersOf(secret, core.services.adminToken);
     return await work((question) => inProcess(server, question, headers, signal), reached.kind);
   } finally {
     await server.close();
@@ -58,19 +60,21 @@ export async function withFirstAccount<T>(
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Failures come as a sentence without a number of its own. */
-const headersOf = (secret: string): Headers => ({
+/** Failures come as a sentence without a number of its own; what the operator asks for is free. */
+const headersOf = (secret: string, operator: string | undefined): Headers => ({
   authorization: `Bearer ${secret}`,
   accept: 'application/problem+json',
+  ...(operator === undefined ? {} : { 'x-tapedeck-operator': operator }),
 });
 
 /** How a server is asked. */
 export async function askServer(
-  { folder, server }: Extract<Reached, { kind: 'server' }>,
+  reached: Extract<Reached, { kind: 'server' }>,
   settings: Settings,
   signal: AbortSignal,
 ): Promise<AskData> {
-  const headers = headersOf(await secretFor(folder, settings));
+  const { folder, server } = reached;
+  const headers = headersOf(await secretFor(folder, settings), operatorToken(reached, settings));
   return (question) => patiently(server, question, headers, signal);
 }
 

@@ -17,6 +17,8 @@ interface RunningServer {
   readonly base: string;
   /** Path of the certificate that it shows. */
   readonly certificate?: string;
+  /** Fingerprint of its operator's token. */
+  readonly operator?: string;
 }
 
 const serverFile = (root: string): string => join(root, 'server.json');
@@ -27,7 +29,13 @@ export const tellServer = (root: string, server: RunningServer): Promise<void> =
 export type Reached =
   | { readonly kind: 'core'; readonly core: Core }
   /** Beside the folder, or far away. */
-  | { readonly kind: 'server'; readonly server: ServerDoor; readonly folder: Folder | undefined };
+  | {
+      readonly kind: 'server';
+      readonly server: ServerDoor;
+      readonly folder: Folder | undefined;
+      /** Fingerprint of its operator's token, where a folder tells it. */
+      readonly operator: string | undefined;
+    };
 
 /**
  * Commands make no demo and listen nowhere. The server's modules are loaded only where no server runs:
@@ -35,7 +43,9 @@ export type Reached =
  */
 export async function reachFolder(settings: Settings): Promise<Reached> {
   const named = namedServer(settings);
-  if (named !== undefined) return { kind: 'server', server: named, folder: undefined };
+  if (named !== undefined) {
+    return { kind: 'server', server: named, folder: undefined, operator: undefined };
+  }
   const folder = openFolder(settings.data);
   try {
     lockFolder(folder)();
@@ -45,9 +55,9 @@ export async function reachFolder(settings: Settings): Promise<Reached> {
   } catch (error) {
     if (!(error instanceof Failure) || error.type !== 'Busy') throw error;
     const text = await readFile(serverFile(settings.data), 'utf8');
-    const { base, certificate } = JSON.parse(text) as RunningServer;
+    const { base, certificate, operator } = JSON.parse(text) as RunningServer;
     const trust = certificate === undefined ? {} : { ca: pemOf(certificate), isPinned: true };
-    return { kind: 'server', server: { base, ...trust }, folder };
+    return { kind: 'server', server: { base, ...trust }, folder, operator };
   }
 }
 

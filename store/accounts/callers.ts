@@ -16,6 +16,8 @@ export interface Caller {
   readonly token: Token;
   /** Of a test token: what its records' values are scrambled by. */
   readonly scrambleSeed?: string;
+  /** The operator acts by this token: whatever is asked costs nothing and waits for no budget. */
+  readonly isOperator?: true;
 }
 
 export interface KnownToken {

@@ -67,7 +67,7 @@ const TABLE = [
   ' AAPL   │ 182.5 │ 9007199254740993 │',
   ' AAPL   │ 181.5 │               48 │ 日本語 🎉 ok',
   ' MSFT   │ 407.5 │             NULL │ two\\nlines\\tand an \\u001b[31mescape',
-  '3 rows · T · 3 messages',
+  '3 rows · T · 0 messages',
   '',
 ].join('\n');
 
@@ -97,14 +97,14 @@ test('a table ends at a thousand rows, an answer at those of its tier', async ()
   const { id = '' } = /^(?<id>\S+)/.exec((await run(['account'])).stdout)?.groups ?? {};
   assert.equal((await run(['account', 'set', id, '--tier', 'free'])).code, 0);
   const most = await sql('SELECT v FROM MANY ORDER BY v');
-  assert.match(most.stdout, / 999\n1,000 rows · \S+ s · 1,000 messages · cut at 1,000 rows by/);
+  assert.match(most.stdout, / 999\n1,000 rows · \S+ s · 0 messages · cut at 1,000 rows by/);
   const csv = await sql('SELECT v FROM MANY ORDER BY v', '--format', 'csv');
   assert.equal(csv.stdout.split('\n').length, 1_002);
   assert.equal(csv.stderr, 'tapedeck: cut at 1,000 rows by the tier\n');
   assert.equal((await run(['account', 'set', id, '--tier', 'scale'])).code, 0);
   const all = await sql('SELECT v FROM MANY ORDER BY v');
   const end =
-    / 999\n… 200 more: --format csv has all of them\n1,200 rows · \S+ s · 1,200 messages\n/;
+    / 999\n… 200 more: --format csv has all of them\n1,200 rows · \S+ s · 0 messages\n/;
   assert.match(all.stdout, end);
 });
 
@@ -119,7 +119,7 @@ test('the bytes of a format, on stdout or in a file', async () => {
   assert.equal(json.stdout, '[{"close":407.5}]');
   const file = join(folder, 'out.parquet');
   const parquet = await sql(ALL, '--output', file);
-  assert.match(parquet.stdout, /out\.parquet: [\d,]+ bytes · \d+\.\d{3} s · 3 messages\n$/);
+  assert.match(parquet.stdout, /out\.parquet: [\d,]+ bytes · \d+\.\d{3} s · 0 messages\n$/);
   const connection = await (await DuckDBInstance.create()).connect();
   const read = await connection.runAndReadAll(`SELECT sum(close) AS n FROM '${file}'`);
   assert.deepEqual(read.getRowObjects(), [{ n: 771.5 }]);

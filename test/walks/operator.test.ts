@@ -77,6 +77,7 @@ test('a customer: account, tokens, a budget, and why it ends', async () => {
   await walk.says('account', 'set', own.accountId, '--budget', '3');
   const over = await walk.ask(`/v1/data/W/P?limit=9&token=${secret}`);
   expect([over.status, over.text]).toEqual([402, expect.stringMatching(/budget/)]);
+  expect(await walk.says('sql', 'SELECT * FROM P')).toMatch(/\n2 rows · \S+ s · 0 messages\n$/);
   await walk.says('account', 'set', own.accountId, '--budget', 'none');
   expect((await walk.ask(`/v1/data/W/P?limit=9&token=${secret}`)).status).toBe(200);
   await walk.says('tokens', 'disable', tokenId, '--account', accountId);

@@ -1,0 +1,24 @@
+// Which token tells a server that its operator asks: what that asks for costs nothing.
+import { existsSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { adminToken } from '../../store/catalog/adminToken.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import type { Reached } from './folderAccess.ts';
+
+/** What a server's file in the folder tells of its operator's token, which may stand in no file. */
+export const fingerprintOf = (token: string): string =>
+  createHash('sha256').update(token).digest('hex');
+
+/**
+ * The operator's token of a server that was reached; undefined where it is not known here: then its
+ * answers are charged as those of everybody.
+ */
+export function operatorToken(
+  { folder, operator }: Extract<Reached, { kind: 'server' }>,
+  { adminToken: given }: Settings,
+): string | undefined {
+  if (folder === undefined) return given === '' ? undefined : given;
+  if (given === '' && !existsSync(folder.adminToken)) return undefined;
+  const token = adminToken(given, folder.adminToken);
+  return fingerprintOf(token) === operator ? token : undefined;
+}
