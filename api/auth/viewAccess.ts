@@ -1,12 +1,13 @@
 // Which named queries a caller may ask: those of its own account as far as its token's rights say, and
 // those of CORE, which is read by every account.
 import type { Caller } from '../../store/accounts/callers.ts';
+import { CORE } from '../../store/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Lake } from '../../store/lake/lake.ts';
 import type { NamedQueries, PublishedQuery, View } from '../../store/datasets/namedQueries.ts';
 import { reachesTier } from '../../store/accounts/tiers.ts';
 import { hasRight } from '../../store/accounts/tokens.ts';
-import { readableWorkspace } from './access.ts';
+import { ownWorkspaces, readableWorkspace } from './access.ts';
 
 interface Stores {
   readonly lake: Lake;
@@ -23,6 +24,24 @@ export function viewOf(
   const place = lake.directory.workspace(workspace)?.workspace;
   if (place === undefined || queries.view(place, name) === undefined) return undefined;
   return queries.view(viewWorkspaceOf(caller, place, name, lake), name);
+}
+
+/** The views that a token reads: of one workspace, or of CORE and all of its account. */
+export function readableViews(caller: Caller, stores: Stores, workspace?: string): readonly View[] {
+  const { lake, queries } = stores;
+  const places =
+    workspace === undefined
+      ? [...new Set([...ownWorkspaces(caller, lake).map((own) => own.workspace), CORE])]
+      : [lake.directory.workspace(workspace)?.workspace ?? workspace];
+  return places.flatMap((place) =>
+    queries.views(place).filter(({ name }) => {
+      try {
+        return viewOf(caller, place, name, stores) !== undefined;
+      } catch {
+        return false;
+      }
+    }),
+  );
 }
 
 /**

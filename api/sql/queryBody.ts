@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { describeSql } from '../../query/sql/run/run.ts';
 import type { ParameterValue, ParameterValues } from '../../query/sql/text/spelling.ts';
 import { inheritedMapping, type Parent, schemaOf } from '../../query/sql/run/viewSeries.ts';
-import type { BoundTable } from '../../query/sql/plan/boundTable.ts';
+import { type BoundTable, datasetsOf } from '../../query/sql/plan/boundTable.ts';
 import type { ColumnMapping, RecordSchema } from '../../store/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type {
@@ -16,6 +16,7 @@ import { TIER_NAMES } from '../../store/accounts/tiers.ts';
 import { callerOf } from '../auth/access.ts';
 import type { Call, Services } from '../request/endpoint.ts';
 import { COLUMN_MAPPING } from '../datasets/datasetBody.ts';
+import { isInformation } from './informationSchema.ts';
 import { bindQuery, limitsOf } from './sql.ts';
 import { TAKEN_NAMES } from './sqlParameters.ts';
 
@@ -148,6 +149,9 @@ async function described(
   const { failedTime, settings, sql } = services;
   failedTime.check(callerOf(call.caller));
   const bound = await bindQuery(call, services, { workspace, text, parameters });
+  if (datasetsOf(bound.tables).some(({ dataset }) => isInformation(dataset))) {
+    throw new Failure('InvalidBody', 'information_schema is for questions, not for stored queries');
+  }
   const limits = limitsOf(callerOf(call.caller), settings);
   const columns = await describeSql(bound, sql, limits, call);
   return { columns, tables: bound.tables, plan: bound.plan };

@@ -3,7 +3,7 @@
 import { describeSql, type SqlColumn } from '../../query/sql/run/run.ts';
 import { literal } from '../../store/duckdb/sqlText.ts';
 import { callerOf, readableDatasets } from '../auth/access.ts';
-import { viewOf } from '../auth/viewAccess.ts';
+import { readableViews } from '../auth/viewAccess.ts';
 import type { Call, Services } from '../request/endpoint.ts';
 import { summaryOf } from './summary.ts';
 import { bindQuery, type BindServices, limitsOf, type SqlQuestion } from './sql.ts';
@@ -60,14 +60,7 @@ function tablesOf(
 ): readonly (readonly string[])[] {
   const caller = callerOf(given);
   const datasets = readableDatasets(caller, lake, workspace).map(({ dataset }) => dataset);
-  const place = lake.directory.workspace(workspace)?.workspace ?? workspace;
-  const views = queries.views(place).filter(({ name }) => {
-    try {
-      return viewOf(caller, workspace, name, { lake, queries }) !== undefined;
-    } catch {
-      return false;
-    }
-  });
+  const views = readableViews(caller, { lake, queries }, workspace);
   return [...datasets, ...views.map(({ name }) => name)].sort().map((name) => [name]);
 }
 

@@ -31,6 +31,7 @@ import { formatOf, has, readAsOf, refuseBeside, rowsOf } from '../read/series.ts
 import { bodyHashOf } from '../auth/signing.ts';
 import { mostOf, refuseDear, sqlFareOf } from './sqlPrice.ts';
 import { bindTables } from './sqlTables.ts';
+import { isInformation } from './informationSchema.ts';
 import { isLogs } from './systemLogs.ts';
 import { dropFile } from '../http/heldAnswers.ts';
 
@@ -205,5 +206,5 @@ const isMomentary = (plan: SelectPlan, tables: readonly BoundTable[]): boolean =
   tables.some((table) =>
     table.kind === 'view'
       ? isMomentary(table.plan, table.tables)
-      : isLogs(table.dataset) || table.visibility.kind === 'before',
+      : isLogs(table.dataset) || isInformation(table.dataset) || table.visibility.kind === 'before',
   );

@@ -16,6 +16,7 @@ import { datasetOf, isForeign, visibilityOf } from '../auth/access.ts';
 import type { Call, Services } from '../request/endpoint.ts';
 import { checkMeant } from './sqlChecks.ts';
 import { pastOf } from '../read/moments.ts';
+import { boundInformation, informationTable, isInformation } from './informationSchema.ts';
 import { isLogs, logRows, openLogs } from './systemLogs.ts';
 import { viewOf } from '../auth/viewAccess.ts';
 
@@ -68,7 +69,11 @@ export async function bindTables(
   const bound: BoundTable[] = [];
   for (const item of found) {
     if (item.kind === 'view') bound.push(await bindView(item.view, asked, services));
-    else bound.push(await bindDataset(item.dataset, asked, services));
+    else if (isInformation(item.dataset)) {
+      const hints = plan.hints.filter(({ table }) => table === bound.length);
+      const { at, caller } = asked;
+      bound.push(boundInformation(item.dataset, caller, hints, at, services));
+    } else bound.push(await bindDataset(item.dataset, asked, services));
   }
   return bound;
 }
@@ -135,7 +140,7 @@ function tableOf(
   table: TableName,
   named: NamedTable | undefined,
   { caller, owned, source, workspace }: Binding,
-  { lake, queries }: Pick<Services, 'lake' | 'queries'>,
+  { clock, lake, queries }: Pick<Services, 'clock' | 'lake' | 'queries'>,
 ): NamedTarget {
   const reader = owned ? asOwner(caller) : caller;
   const places = table.workspace === undefined ? [workspace, CORE] : [table.workspace];
@@ -152,6 +157,11 @@ function tableOf(
     } catch (error) {
       if (!(error instanceof Failure) || error.type !== 'NotFound') throw error;
     }
+  }
+  const information = informationTable(table.workspace, table.name, clock());
+  if (information !== undefined) {
+    if (!owned) return { kind: 'dataset', dataset: information };
+    refuseAt(source, table.at, 'information_schema is for questions, not for stored queries');
   }
   const where = table.workspace === undefined ? workspace : table.workspace;
   return refuseAt(source, table.at, `there is no dataset ${where}.${table.name}`.slice(0, 400));

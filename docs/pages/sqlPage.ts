@@ -29,6 +29,8 @@ refused, with its position. [reference.md](reference.md) lists the endpoints tha
   a backslash is an ordinary character. A text in double quotes that
   is the name of a column is refused, and what to write instead is said.
 - \`DESCRIBE name\`, \`DESCRIBE SELECT …\` and \`SHOW TABLES\` answer names and types, and cost nothing.
+  So do \`information_schema.tables\`, \`.columns\` and \`.schemata\`, which hold what the token may
+  read, datasets and views; no view, published query or export can be made of them.
   \`SUMMARIZE name\` and \`SUMMARIZE SELECT …\` answer the range, the mean, quartiles and blanks of each
   column, and cost what the query does that computes them, which reads each record once.
 - \`:name\` and \`$name\` are parameters: the request sends their values, which never become SQL.
