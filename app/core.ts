@@ -147,7 +147,7 @@ async function openParts(
   const symbols = demo.on && settings.demo ? settings.demoSymbols : 0;
   const filling = await exchangeOf(services, { ...EXCHANGE, symbols, ...exchange }, told);
   const watched = watch ? watchLake(services, told) : undefined;
-  const close = closerOf({ services, pools, filling, watched, unlock });
+  const close = closerOf({ services, pools, filling, watched, unlock, log });
   return { services, log, ...first, demoJobs: demo.jobs, exchange: filling, close };
 }
 
@@ -158,17 +158,18 @@ interface Closing {
   readonly filling: Exchange | undefined;
   readonly watched: ReturnType<typeof watchLake> | undefined;
   readonly unlock: () => void;
+  readonly log: Logger;
 }
 
 const closerOf =
-  ({ filling, pools, services, unlock, watched }: Closing): (() => Promise<void>) =>
+  ({ filling, log, pools, services, unlock, watched }: Closing): (() => Promise<void>) =>
   async () => {
     await Promise.all([
       ...[services.streams.feeds.stop(), services.upstreams.stop(), filling?.stop()],
     ]);
     await services.rules.stop();
     await watched?.stop();
-    await closeServices(services, pools);
+    await closeServices(services, pools, log);
     unlock();
   };
 
@@ -208,7 +209,7 @@ async function addFeed(services: Services, shape: ExchangeShape, told: Told): Pr
 }
 
 /** In the opposite order of their making: who hands in work first, the catalog last. */
-async function closeServices(services: Services, pools: Pools): Promise<void> {
+async function closeServices(services: Services, pools: Pools, log: Logger): Promise<void> {
   const { accounts, database, deliveries, exports, ledger, pending, runner, scheduler } = services;
   await Promise.all([
     ...[scheduler.stop(), deliveries.stop(), exports.stop()],
@@ -216,8 +217,9 @@ async function closeServices(services: Services, pools: Pools): Promise<void> {
   ]);
   await pending.settle();
   await runner.stop(services.settings.drainMs * JOBS_SHARE);
-  await ledger.flush();
-  await accounts.saveUses();
+  const lost = await ledger.close();
+  if (lost > 0) log.error({ charges: lost }, 'the ledger can not be written: they are not charged');
+  if (!(await accounts.saveUses())) log.warn({}, 'the disk is full: when tokens were used is lost');
   await Promise.all([pools.read.close(), pools.sql.close(), pools.ingest.close()]);
   await database.destroy();
 }

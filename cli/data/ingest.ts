@@ -15,6 +15,7 @@ import { findJob, findRejects, type Job, type Reject } from '../../store/work/jo
 import { type ColumnMapping, CORE } from '../../store/datasets/datasets.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { type AskData, askServer } from '../reach/dataApi.ts';
+import { spokenWith } from '../reach/spoken.ts';
 import { reachFolder, type Reached } from '../reach/folderAccess.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
 import type { JobView } from '../print/followJob.ts';
@@ -93,7 +94,9 @@ async function ingestPath(
   const outcome =
     reached.kind === 'core'
       ? await inProcess(path, size, rejectsMax, options, reached.core, terminal)
-      : await throughServer(path, size, options, reached, settings, terminal);
+      : await spokenWith(reached.server, new AbortController().signal, () =>
+          throughServer(path, size, options, reached, settings, terminal),
+        );
   report(outcome, options, terminal);
   if (outcome.status !== 'INGESTED') terminal.endWith(1);
 }

@@ -40,7 +40,10 @@ export async function listen(
       if (symbols !== undefined) query.set(name.includes('/') ? 'keys' : 'symbols', symbols);
       if (channels !== undefined) query.set('channels', channels);
       const path = `/${name.includes('/') ? `stream/${name}` : name}?${query}`;
-      const { body } = await ask({ method: 'GET', path, accept: 'text/event-stream' });
+      const { body, headers } = await ask({ method: 'GET', path, accept: 'text/event-stream' });
+      if (!String(headers['content-type']).startsWith('text/event-stream')) {
+        throw new SyntaxError('the answer is no stream');
+      }
       const isTable = json !== true && terminal.stdout.isTTY === true;
       const show = isTable ? tableOn(terminal) : linesOn(terminal, json === true);
       let left = most;

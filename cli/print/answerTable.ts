@@ -36,6 +36,7 @@ export function tableLines(
     }),
   );
   const most = cellMost(columns, [header, ...texts], look);
+  if (most < CELL_LEAST) return downward(columns, header, texts, look.columns ?? CELL_MAX);
   const cut = (text: string, isNumber: boolean): string =>
     isNumber || look.wide ? text : cutTo(text, most);
   const shown = texts.map((row) => row.map((text, at) => cut(text, isNumber(columns, at))));
@@ -64,7 +65,34 @@ const widthsOf = (lines: readonly (readonly string[])[]): readonly number[] =>
     lines.reduce((most, line) => Math.max(most, widthOf(line[at] ?? '')), 0),
   );
 
-/** Columns that a text may take so that the table is no wider than the terminal, if that can be. */
+/** The same for a terminal that is too narrow for a line a row: a line a cell. */
+function downward(
+  columns: readonly TableColumn[],
+  names: readonly string[],
+  rows: readonly (readonly string[])[],
+  room: number,
+): readonly string[] {
+  const width = Math.max(0, ...names.map(widthOf));
+  const label = Math.min(width, Math.floor(room / 2));
+  const cell = room - label - 2 - BETWEEN.length;
+  const rule = '─'
+    .repeat(label + 2)
+    .concat('┼', '─'.repeat(cell + 2))
+    .slice(0, room);
+  const line = (text: string, at: number): string => {
+    const name = cutTo(names[at] ?? '', label);
+    const space = ' '.repeat(label - widthOf(name));
+    const value = isNumber(columns, at) ? text : cutTo(text, cell);
+    return ` ${name}${space}${BETWEEN}${value}`.trimEnd();
+  };
+  const shown = rows.length === 0 ? [names.map(() => '')] : rows;
+  return shown.flatMap((row) => [rule, ...row.map(line)]);
+}
+
+/**
+ * Columns that a text may take so that the table is no wider than the terminal; less than the least where
+ * that can't be.
+ */
 function cellMost(
   columns: readonly TableColumn[],
   lines: readonly (readonly string[])[],
@@ -82,6 +110,6 @@ function cellMost(
         sum + BETWEEN.length + (isNumber(columns, at) ? width : Math.min(width, most)),
       0,
     );
-  while (most > CELL_LEAST && total() - 1 > room) most -= 1;
+  while (most >= CELL_LEAST && total() - 1 > room) most -= 1;
   return most;
 }

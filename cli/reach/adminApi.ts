@@ -6,6 +6,7 @@ import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import type { Folder } from '../../store/catalog/folder.ts';
 import { reachFolder } from './folderAccess.ts';
+import { spokenWith, strangeAnswer } from './spoken.ts';
 import { requestTo, type ServerDoor, unreached } from './serverDoor.ts';
 
 type Method = 'GET' | 'POST' | 'PATCH';
@@ -16,10 +17,12 @@ export async function withAdmin<T>(settings: Settings, work: (ask: Ask) => Promi
   const reached = await reachFolder(settings);
   if (reached.kind === 'server') {
     const token = tokenFor(reached.folder, settings);
-    return work(async (method, path, body) => {
-      const answer = await requested(reached.server, method, `/v1/admin${path}`, token, body);
-      return valueOf(answer.status, answer.text);
-    });
+    return spokenWith(reached.server, new AbortController().signal, () =>
+      work(async (method, path, body) => {
+        const answer = await requested(reached.server, method, `/v1/admin${path}`, token, body);
+        return valueOf(answer.status, answer.text);
+      }),
+    );
   }
   const { core } = reached;
   const { openUnlistened } = await import('../../app/main.ts');
@@ -59,6 +62,11 @@ async function requested(
   const headers = { authorization: `Bearer ${token}` };
   return new Promise((resolve, reject) => {
     const asked = requestTo(door, path, { method, headers }, (answer) => {
+      const strange = strangeAnswer(answer, door);
+      if (strange !== undefined) {
+        asked.destroy(strange);
+        return;
+      }
       text(answer).then((read) => resolve({ status: answer.statusCode ?? 0, text: read }), reject);
     });
     asked.once('error', (error) => reject(unreached(error, door)));

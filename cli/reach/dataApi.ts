@@ -9,6 +9,7 @@ import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { operatorToken } from './operatorToken.ts';
 import { reachFolder, type Reached, secretAmong, secretFor } from './folderAccess.ts';
+import { spokenWith, strangeAnswer } from './spoken.ts';
 import { requestTo, type ServerDoor, unreached } from './serverDoor.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -43,7 +44,8 @@ export async function withFirstAccount<T>(
 ): Promise<T> {
   const reached = await reachFolder(settings);
   if (reached.kind === 'server') {
-    return work(await askServer(reached, settings, signal), reached.kind);
+    const ask = await askServer(reached, settings, signal);
+    return spokenWith(reached.server, signal, () => work(ask, reached.kind));
   }
   const { core } = reached;
   const { openUnlistened } = await import('../../app/main.ts');
@@ -118,7 +120,9 @@ async function overHttp(
   return new Promise((resolve, reject) => {
     const asked = requestTo(door, `/v1${path}`, { method, headers, signal }, (answer) => {
       const { headers: told, statusCode: status = 0 } = answer;
-      resolve({ status, answer: { headers: told, body: answer } });
+      const strange = strangeAnswer(answer, door);
+      if (strange === undefined) resolve({ status, answer: { headers: told, body: answer } });
+      else asked.destroy(strange);
     });
     asked.once('error', (error) => reject(signal.aborted ? error : unreached(error, door)));
     if (body === undefined || typeof body === 'string') asked.end(body);

@@ -55,6 +55,7 @@ export function requestTo(
 
 /** What a connection that failed means for who gave the command. */
 export function unreached(error: unknown, { base }: ServerDoor): Failure {
+  if (error instanceof Failure) return error;
   const { code = '', message = '' } = error as {
     readonly code?: string;
     readonly message?: string;

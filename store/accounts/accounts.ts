@@ -25,8 +25,8 @@ import {
   type TokenKind,
   tokenOf,
   type TokenSettings,
-  writeUses,
 } from './tokens.ts';
+import { TokenUses } from './tokenUses.ts';
 
 export interface TokenShown extends Token {
   /** The token itself; whoever may read this may use it. */
@@ -43,13 +43,13 @@ export class Accounts {
   #byHash: ReadonlyMap<string, KnownToken> = new Map();
   #byId: ReadonlyMap<string, KnownToken> = new Map();
   #accounts: ReadonlyMap<string, Account> = new Map();
-  /** Uses since they were last written: a use may not cost a write. */
-  readonly #used = new Map<string, number>();
+  readonly #uses: TokenUses;
 
   private constructor(database: Database, secrets: Secrets, clock: Clock) {
     this.#database = database;
     this.#secrets = secrets;
     this.#clock = clock;
+    this.#uses = new TokenUses(database);
   }
 
   static async open(database: Database, secrets: Secrets, clock: Clock): Promise<Accounts> {
@@ -62,7 +62,7 @@ export class Accounts {
   /** The caller behind a token. @throws Failure InvalidKey, DisabledKey, Inactive. */
   identify(text: string): Caller {
     const caller = activeCaller(this.#byHash.get(this.#secrets.hash(text)));
-    this.#used.set(caller.tokenId, this.#clock());
+    this.#uses.add(caller.tokenId, this.#clock());
     return caller;
   }
 
@@ -235,11 +235,9 @@ export class Accounts {
     return rows.map((row) => this.#show(row));
   }
 
-  /** Writes when tokens were last used: at the end, and before they are listed. */
-  async saveUses(): Promise<void> {
-    const uses = [...this.#used];
-    this.#used.clear();
-    if (uses.length > 0) await writeUses(this.#database, uses);
+  /** Writes when tokens were last used; false where the disk is full. */
+  saveUses(): Promise<boolean> {
+    return this.#uses.save();
   }
 
   /**

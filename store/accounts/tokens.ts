@@ -1,6 +1,5 @@
 // A token: whose it is, what it reaches, from where it may be used. Its text is not part of it.
 import type { Selectable } from 'kysely';
-import type { Database } from '../catalog/database.ts';
 import type { ServiceTables } from '../catalog/tables/service.ts';
 
 export type TokenKind = 'publishable' | 'secret';
@@ -121,19 +120,3 @@ export const settingColumns = (settings: TokenSettings): SettingColumns => ({
   refuse_replays: settings.refuseReplays,
   full_signatures: settings.fullSignatures,
 });
-
-/** When tokens were last used, in one transaction. */
-export async function writeUses(
-  database: Database,
-  uses: readonly (readonly [tokenId: string, lastUsedMs: number])[],
-): Promise<void> {
-  await database.transaction().execute(async (transaction) => {
-    for (const [tokenId, last_used_ms] of uses) {
-      await transaction
-        .updateTable('token')
-        .set({ last_used_ms })
-        .where('token_id', '=', tokenId)
-        .execute();
-    }
-  });
-}

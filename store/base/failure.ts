@@ -91,6 +91,10 @@ export function isDiskFull(error: unknown): boolean {
   return /disk is full|No space left on device|disk quota exceeded/i.test(reasonOf(error));
 }
 
+/** What holds a folder up whose disk has no room at all. */
+export const diskFull = (folder: string): Failure =>
+  new Failure('DiskFull', `the disk of ${folder} is full: make room`);
+
 /** A write that a full disk refused, as the caller is told it; anything else as it was. */
 export const toldFull = (error: unknown): unknown =>
   isDiskFull(error) ? new Failure('DiskFull', 'the disk is full: nothing was written') : error;

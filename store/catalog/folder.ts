@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Failure, reasonOf } from '../base/failure.ts';
+import { diskFull, Failure, isDiskFull, reasonOf } from '../base/failure.ts';
 import { closeToOthers } from './folderModes.ts';
 
 export interface Folder {
@@ -82,6 +82,7 @@ function writing<T>(root: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
+    if (isDiskFull(error)) throw diskFull(resolve(root));
     const { code } = error as { readonly code?: string };
     const rule = 'make it a folder that this user may write, or name another in TAPEDECK_DATA';
     const told = `the data folder ${root} can not be written (${code ?? reasonOf(error)}): ${rule}`;

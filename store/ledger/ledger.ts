@@ -10,6 +10,7 @@
 // it. So what can still be spent is all in memory from the start on: the newest month's balances,
 // and those of later months, which are there when an operator let the ledger go back. A month is
 // opened without a read, and no call waits for one.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type BillingDays, middleOf } from './billingDays.ts';
 import type { Caller } from '../accounts/callers.ts';
 import { type Clock, monotonicMs } from '../base/clock.ts';
@@ -31,6 +32,9 @@ const SETTLE_WINDOW_MS = 50;
 /** What somebody waits for, such as an alert, is written at once, but not more often than so. */
 const AT_ONCE_MS = 5;
 const WINDOW_CHARGES = 1_000;
+/** A disk that refuses writes at the end is tried so often again, so long after each other. */
+const CLOSE_AGAIN = 3;
+const CLOSE_WAIT_MS = 300;
 /** Charges that may wait for a disk that refuses writes; past it nothing metered is served. */
 const WAITING_MAX = 100_000;
 
@@ -230,6 +234,20 @@ export class Ledger {
   /** Writes all that waits; afterwards SQL knows every delivered charge. */
   flush(): Promise<void> {
     return this.#groups.flush();
+  }
+
+  /**
+   * Writes all that waits, or tries to as often as a disk that refuses is given time; then nothing more.
+   * @returns charges that could not be written
+   */
+  async close(): Promise<number> {
+    await this.flush();
+    for (let again = 0; again < CLOSE_AGAIN && this.waiting > 0; again += 1) {
+      await sleep(CLOSE_WAIT_MS);
+      await this.flush();
+    }
+    this.#groups.stop();
+    return this.waiting;
   }
 
   #purses({ accountId, tokenId }: Caller, premium: boolean): Purses {

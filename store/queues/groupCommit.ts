@@ -7,6 +7,7 @@ export class GroupCommit {
   #timer: NodeJS.Timeout | undefined;
   #dueMs = 0;
   #writing: Promise<void> = Promise.resolve();
+  #isStopped = false;
 
   /** @param write takes what was gathered until it runs, and never rejects */
   constructor(write: () => Promise<void>) {
@@ -15,11 +16,18 @@ export class GroupCommit {
 
   /** A group that is gathered already is not put off; a shorter delay takes it out of its own. */
   soon(delayMs: number): void {
+    if (this.#isStopped) return;
     const dueMs = monotonicMs() + delayMs;
     if (this.#timer !== undefined && this.#dueMs <= dueMs) return;
     clearTimeout(this.#timer);
     this.#dueMs = dueMs;
     this.#timer = setTimeout(() => void this.flush(), delayMs);
+  }
+
+  /** From now on nothing is written by itself. */
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
   }
 
   /** Resolves when all that was gathered before is written. */

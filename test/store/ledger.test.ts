@@ -1,5 +1,6 @@
 // hold, settle, release: what is granted, what is refused, what is written.
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'vitest';
 import fc from 'fast-check';
 import { sql } from 'kysely';
@@ -202,6 +203,31 @@ test('charges that a disk refuses are written later, with those that came meanwh
   assert.equal(rows[0]?.firstMs, f.time.nowMs - 2_000);
   assert.deepEqual((await f.reopen()).balance('a'), { used: 6, held: 0 });
 });
+
+test('an end whose disk refuses tries again, tells what is lost, and leaves nothing behind', async () => {
+  const faults: unknown[] = [];
+  const onFault = (reason: unknown): void => void faults.push(reason);
+  await using f = await fixture({ onFault });
+  const trigger = sql`CREATE TRIGGER full BEFORE INSERT ON balance BEGIN SELECT RAISE(ABORT, 'full'); END`;
+  await trigger.execute(f.database);
+  f.ledger.settle(f.ledger.hold(caller, K, 2), 2).delivered();
+  const [lost] = await Promise.all([f.ledger.close(), dropSoon(f.database)]);
+  assert.equal(lost, 0);
+  assert.deepEqual((await f.reopen()).balance('a'), { used: 2, held: 0 });
+  await trigger.execute(f.database);
+  const again = await f.reopen();
+  again.settle(again.hold(caller, K, 3), 3).delivered();
+  assert.equal(await again.close(), 1);
+  const before = faults.length;
+  // Nothing tries any more: what it is of may be closed.
+  await sleep(1_300);
+  assert.equal(faults.length, before);
+});
+
+async function dropSoon(database: Database): Promise<void> {
+  await sleep(100);
+  await sql`DROP TRIGGER full`.execute(database);
+}
 
 test('a new month begins in the billing zone, and a late settlement stays in its own', async () => {
   await using f = await fixture();

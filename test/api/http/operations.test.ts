@@ -1,13 +1,14 @@
 // What operators rely on: probes, metrics, TLS, a drain, a full disk.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { get as getTls } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'vitest';
 import { get, load, loaded, read } from '../../client.ts';
 import { startServer } from '../../server.ts';
+import { smallDisk } from '../../smallDisk.ts';
 
 test('probes and metrics need no token', async () => {
   await using server = await startServer();
@@ -52,26 +53,12 @@ test('half a TLS setting is refused', async () => {
   await assert.rejects(startServer({ settings: { TAPEDECK_TLS_CERT: 'x' } }), /set together/);
 });
 
-/** Small enough to fill at once, large enough for an empty lake. */
-const DISK_MB = 24;
-
 test('a full disk: reads go on, writes refuse with the reason, then all is well again', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'tapedeck-full-'));
-  const mounted = mount(folder);
-  t.onTestFinished(async () => {
-    if (mounted) execFileSync('umount', [folder]);
-    await rm(folder, { recursive: true, force: true });
-  });
-  if (!mounted) {
-    if (process.env['CI'] === 'true') assert.fail('a tmpfs could not be mounted');
-    t.skip('a tmpfs could not be mounted');
-    return;
-  }
+  const { folder, leave } = await smallDisk(t);
   await using server = await startServer({ folder });
   await loaded(server, 'KEPT', 'symbol,date,price\nA,2020-01-01,1\n');
   const before = await read(server, '/data/WS/KEPT?last=9');
-  const { bavail, bsize } = await statfs(folder);
-  await writeFile(join(folder, 'ballast'), Buffer.alloc(Math.max(0, bavail * bsize - 200_000)));
+  await leave(200_000);
   const rows = Array.from({ length: 60_000 }, (_, at) => `K${at},2020-01-01,${at * 7919}`);
   const big = `symbol,date,price\n${rows.join('\n')}\n`;
   const refused = await load(server, 'KEPT', big);
@@ -81,19 +68,8 @@ test('a full disk: reads go on, writes refuse with the reason, then all is well 
   const full = await fetch(`${server.base}/readyz`);
   assert.equal(full.status, 503);
   assert.match(await full.text(), /^not ready: the disk is full: \d+ bytes are free/);
-  await rm(join(folder, 'ballast'));
+  await leave(undefined);
   assert.equal(await (await fetch(`${server.base}/readyz`)).text(), 'ready\n');
   assert.equal((await loaded(server, 'KEPT', big)).recordsIngested, 60_000);
   assert.equal((await get(server, '/data/WS/KEPT/K59999')).status, 200);
 });
-
-function mount(folder: string): boolean {
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MB}m`, 'tmpfs', folder], {
-      stdio: 'ignore',
-    });
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -1,0 +1,49 @@
+// A disk of a few megabytes for a test: a file system in memory, filled as far as the test says.
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm, statfs, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, type TestContext } from 'vitest';
+
+/** Small enough to fill at once, large enough for an empty lake. */
+const DISK_MB = 24;
+
+interface SmallDisk {
+  readonly folder: string;
+  /** Leaves so many bytes free, or all. */
+  readonly leave: (bytes: number | undefined) => Promise<void>;
+}
+
+/** A test that may mount nothing is skipped; in CI that is a failure. */
+export async function smallDisk(t: TestContext): Promise<SmallDisk> {
+  const folder = await mkdtemp(join(tmpdir(), 'tapedeck-disk-'));
+  const isMounted = mount(folder);
+  t.onTestFinished(async () => {
+    if (isMounted) execFileSync('umount', ['--lazy', folder]);
+    await rm(folder, { recursive: true, force: true });
+  });
+  if (!isMounted) {
+    expect(process.env['CI'], 'a tmpfs can be mounted').not.toBe('true');
+    t.skip('a tmpfs could not be mounted');
+  }
+  const ballast = join(folder, 'ballast');
+  const leave = async (bytes: number | undefined): Promise<void> => {
+    await rm(ballast, { force: true });
+    if (bytes === undefined) return;
+    const { bavail, bsize } = await statfs(folder);
+    await writeFile(ballast, Buffer.alloc(bavail * bsize));
+    await truncate(ballast, bavail * bsize - bytes);
+  };
+  return { folder, leave };
+}
+
+function mount(folder: string): boolean {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MB}m`, 'tmpfs', folder], {
+      stdio: 'ignore',
+    });
+    return true;
+  } catch {
+    return false;
+  }
+}
