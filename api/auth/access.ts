@@ -130,11 +130,65 @@ export function datasetOf(
   lake: Lake,
   right: Right = 'read',
 ): Dataset {
+  const shared = right === 'read' ? sharedDataset(caller, workspace, id, lake) : undefined;
+  if (shared !== undefined) return shared;
   const owned = readableIn(caller, workspace, id, lake, right);
   const dataset = lake.directory.dataset(owned.workspace, id);
   if (dataset === undefined) throw new Failure('NotFound');
   checkEntitled(caller, dataset, owned);
   return dataset;
+}
+
+/** What its owner shares with the caller; undefined for everything else. @throws as `checkShared`. */
+function sharedDataset(
+  caller: Caller,
+  workspace: string,
+  id: string,
+  { directory }: Lake,
+): Dataset | undefined {
+  const owner = directory.workspace(workspace);
+  if (owner === undefined || owner.accountId === caller.accountId) return undefined;
+  const tableId = directory.dataset(owner.workspace, id)?.tableId;
+  const shared = tableId === undefined ? undefined : ofShared(caller, directory, tableId);
+  if (shared !== undefined) checkShared(caller, shared);
+  return shared;
+}
+
+const ofShared = (
+  { accountId }: Caller,
+  directory: Lake['directory'],
+  tableId: number,
+): Dataset | undefined => directory.sharedWith(accountId).get(tableId);
+
+/** @throws Failure Restricted, FreeTierNotAllowed, TierNotAllowed. */
+function checkShared(caller: Caller, { access, dataset, workspace }: Dataset): void {
+  if (!hasRight(caller.token, workspace, dataset, 'read')) throw new Failure('Restricted');
+  checkTier(caller, access);
+}
+
+function checkTier({ tier }: Caller, access: Dataset['access']): void {
+  if (access.tier === undefined || reachesTier(tier, access.tier)) return;
+  throw new Failure(tier.name === 'free' ? 'FreeTierNotAllowed' : 'TierNotAllowed');
+}
+
+/** What others share with the caller, in one workspace or in all. */
+const sharedDatasets = (
+  caller: Caller,
+  { directory }: Lake,
+  workspace?: string,
+): readonly Dataset[] =>
+  [...directory.sharedWith(caller.accountId).values()].filter((dataset) => {
+    if (workspace !== undefined && dataset.workspace !== workspace) return false;
+    return isAllowed(() => checkShared(caller, dataset));
+  });
+
+function isAllowed(check: () => void): boolean {
+  try {
+    check();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**
@@ -165,12 +219,10 @@ export function checkEntitled(
   { access, dataset }: Pick<Dataset, 'access' | 'dataset'>,
   owner: Workspace,
 ): void {
-  const { account, tier, token } = caller;
+  const { account, token } = caller;
   if (owner.accountId === caller.accountId || owner.workspace !== CORE) return;
   if (!token.core) throw new Failure('Restricted');
-  if (access.tier !== undefined && !reachesTier(tier, access.tier)) {
-    throw new Failure(tier.name === 'free' ? 'FreeTierNotAllowed' : 'TierNotAllowed');
-  }
+  checkTier(caller, access);
   const premium = account.premiumMessages > 0 && token.premium;
   if (access.level === 'premium' && !premium) throw new Failure('Restricted');
   const granted = isGranted(caller, dataset);
@@ -192,7 +244,8 @@ export function ownWorkspaces({ account, accountId }: Caller, lake: Lake): reado
 }
 
 /**
- * The datasets that a token reads: of one workspace, or of CORE and all of its account.
+ * The datasets that a token reads: of one workspace, or of CORE, of all of its account, and what others
+ * share with that.
  * @throws Failure NotFound for a workspace of another account.
  */
 export function readableDatasets(
@@ -200,26 +253,27 @@ export function readableDatasets(
   lake: Lake,
   workspace?: string,
 ): readonly Dataset[] {
-  const core = lake.directory.workspace(CORE);
+  const { directory } = lake;
+  const place = workspace === undefined ? undefined : directory.workspace(workspace)?.workspace;
+  const shared =
+    workspace === undefined || place !== undefined ? sharedDatasets(caller, lake, place) : [];
+  if (place !== undefined && shared.length > 0) return shared;
+  const core = directory.workspace(CORE);
   const all =
     workspace === undefined
       ? [...new Set([...ownWorkspaces(caller, lake), ...(core === undefined ? [] : [core])])]
       : [ownsOrReads(caller, workspace, 'read', lake)];
-  return all.flatMap((item) =>
-    lake.directory.datasets(item.workspace).filter((dataset) => reads(caller, dataset, item)),
+  const own = all.flatMap((item) =>
+    directory.datasets(item.workspace).filter((dataset) => reads(caller, dataset, item)),
   );
+  return [...own, ...shared];
 }
 
 function reads(caller: Caller, dataset: Dataset, owner: Workspace): boolean {
   if (owner.accountId === caller.accountId) {
     return hasRight(caller.token, owner.workspace, dataset.dataset, 'read');
   }
-  try {
-    checkEntitled(caller, dataset, owner);
-    return true;
-  } catch {
-    return false;
-  }
+  return isAllowed(() => checkEntitled(caller, dataset, owner));
 }
 
 /** `/time-series/{id}`: `WS.ID`, or an id of CORE, or else of the caller's default workspace. */
@@ -266,9 +320,10 @@ interface Seeing {
 
 /** Milliseconds after which a caller sees a record of a dataset that it reads; 0 for its owner. */
 export function delayOf(caller: Caller, dataset: Dataset, lake: Lake): number {
-  const { access, dataset: id } = dataset;
+  const { access, dataset: id, workspace } = dataset;
   if (access.delayMinutes === undefined || !isForeign(caller, dataset, lake)) return 0;
-  return isGranted(caller, id) ? 0 : access.delayMinutes * 60_000;
+  const isAtOnce = workspace === CORE && isGranted(caller, id);
+  return isAtOnce ? 0 : access.delayMinutes * 60_000;
 }
 
 /** Which records of a dataset that it reads a caller sees. */

@@ -31,6 +31,18 @@ const HISTORY_DAYS_MAX = 3_650;
 const DELAY_MINUTES_MAX = 10_080;
 const text = Type.String({ maxLength: TEXT_MAX });
 
+const SHARES_MAX = 1_000;
+
+const SHARE = Type.Object(
+  {
+    accountId: Type.String({ minLength: 1, maxLength: 64 }),
+    weight: Type.Optional(Type.Integer({ minimum: 0, maximum: WEIGHT_MAX })),
+    tier: Type.Optional(Type.Enum([...TIER_NAMES])),
+    delayMinutes: Type.Optional(Type.Integer({ minimum: 0, maximum: DELAY_MINUTES_MAX })),
+  },
+  { additionalProperties: false },
+);
+
 const PROPERTY = Type.Object({
   type: Type.Enum(['number', 'integer', 'string', 'boolean', 'object', 'array']),
   format: Type.Optional(Type.Enum(['date', 'date-time'])),
@@ -52,6 +64,7 @@ const MEMBERS = {
         tier: Type.Optional(Type.Enum([...TIER_NAMES])),
         sqlPrice: Type.Optional(Type.Enum(['records', 'answer'])),
         delayMinutes: Type.Optional(Type.Integer({ minimum: 0, maximum: DELAY_MINUTES_MAX })),
+        accounts: Type.Optional(Type.Array(SHARE, { maxItems: SHARES_MAX })),
       },
       { additionalProperties: false },
     ),

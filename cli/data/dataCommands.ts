@@ -1,9 +1,11 @@
 // How loading and asking are spelled. What a command does is loaded when it runs.
 import { type Command, Option } from 'commander';
+import { TIER_NAMES } from '../../store/accounts/tiers.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import type { CaptureOptions } from './capture.ts';
 import type { DatasetOptions, DeleteOptions, IndexOptions, PurgeOptions } from './datasets.ts';
 import type { ListenOptions } from './listen.ts';
+import type { ShareOptions } from './sharing.ts';
 import type { FileOptions, PublishOptions } from './files.ts';
 import type { IngestOptions } from './ingest.ts';
 import { dateOrderOption, duplicatesOption, readingOptions } from './readingOptions.ts';
@@ -117,6 +119,14 @@ function addDatasetChanges(placed: Placed, settings: () => Settings, terminal: T
           ...([name, place, options, settings(), terminal] as const),
         );
       },
+    );
+  placed('share <name> [account]', 'let another account read a dataset, or show which ones do')
+    .option('--weight <n>', 'messages that a record costs it; as anybody when not said')
+    .addOption(new Option('--tier <tier>', 'least tier that may read it').choices([...TIER_NAMES]))
+    .option('--delay <minutes>', 'minutes after which it sees a record')
+    .option('--stop', 'it may not read it any more')
+    .action(async (name: string, account: string | undefined, options: ShareOptions) =>
+      (await import('./sharing.ts')).shareDataset(name, account, options, settings(), terminal),
     );
   placed('index <name>', 'change what tells the records of a dataset apart')
     .option('--key <property>', 'key of the unique index')

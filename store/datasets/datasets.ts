@@ -37,11 +37,12 @@ export interface RecordSchema {
   readonly required: readonly string[];
 }
 
-/** Who besides its owner may read a dataset of workspace CORE, and who pays how. */
+/** Who besides its owner may read a dataset, and who pays how. */
 export interface Access {
   /**
-   * open: every account. premium: accounts with premium messages, which it costs. restricted: accounts
-   * it was granted to. enterprise: the same, told as a missing permission (SPEC.md "Errors").
+   * Of workspace CORE. open: every account. premium: accounts with premium messages, which it costs.
+   * restricted: accounts it was granted to. enterprise: the same, told as a missing permission (SPEC.md
+   * "Errors").
    */
   readonly level: 'open' | 'premium' | 'restricted' | 'enterprise';
   /** Least tier that may read it. */
@@ -55,6 +56,19 @@ export interface Access {
    * Minutes after which other accounts see a record, but for those it was granted to. A record dated by a day
    * is as old as the day's end. At once when absent.
    */
+  readonly delayMinutes?: number;
+  /** Of any other workspace: accounts that read it. None but the owner's when absent. */
+  readonly accounts?: readonly Share[];
+}
+
+/** An account that reads a dataset of another one, and on which terms. */
+export interface Share {
+  readonly accountId: string;
+  /** Messages for each record; the dataset's own where none is given. */
+  readonly weight?: number;
+  /** Least tier that may read it. */
+  readonly tier?: string;
+  /** Minutes after which it sees a record; the dataset's own where none are given. */
   readonly delayMinutes?: number;
 }
 
@@ -117,7 +131,11 @@ export interface Directory {
   datasetById(tableId: number): Dataset | undefined;
   /** By name, in any case: old clients send lower-case ids (INTERFACE.md 5). */
   dataset(workspace: string, name: string): Dataset | undefined;
+  /** What others share with an account, by its table, each as this account reads it. */
+  sharedWith(accountId: string): ReadonlyMap<number, Dataset>;
 }
+
+const NONE_SHARED: ReadonlyMap<number, Dataset> = new Map();
 
 export async function loadDirectory(database: Database): Promise<Directory> {
   const workspaces = await database.selectFrom('workspace').selectAll().execute();
@@ -163,7 +181,9 @@ function catalogueOf(workspaces: readonly Workspace[], datasets: readonly Datase
     const inWorkspace = byPath.get(workspace) ?? new Map<string, Dataset>();
     byPath.set(workspace, inWorkspace.set(item.dataset.toUpperCase(), item));
   }
+  const shared = sharedOf(datasets);
   return {
+    sharedWith: (accountId) => shared.get(accountId) ?? NONE_SHARED,
     allWorkspaces: () => workspaces,
     workspaces: (accountId) => workspaces.filter((item) => item.accountId === accountId),
     workspace: (name) => byName.get(name.toUpperCase()),
@@ -176,4 +196,29 @@ function catalogueOf(workspaces: readonly Workspace[], datasets: readonly Datase
       return inWorkspace?.get(name) ?? inWorkspace?.get(name.toUpperCase());
     },
   };
+}
+
+/** What is shared with each account, by its table. */
+function sharedOf(datasets: readonly Dataset[]): ReadonlyMap<string, ReadonlyMap<number, Dataset>> {
+  const all = new Map<string, Map<number, Dataset>>();
+  for (const dataset of datasets) {
+    for (const share of dataset.access.accounts ?? []) {
+      const own = all.get(share.accountId) ?? new Map<number, Dataset>();
+      all.set(share.accountId, own.set(dataset.tableId, onTerms(dataset, share)));
+    }
+  }
+  return all;
+}
+
+/** Whom else it is shared with is no concern of its readers. */
+function onTerms(dataset: Dataset, share: Share): Dataset {
+  const { sqlPrice } = dataset.access;
+  const { delayMinutes = dataset.access.delayMinutes, tier, weight = dataset.weight } = share;
+  const access: Access = {
+    level: 'open',
+    ...(tier === undefined ? {} : { tier }),
+    ...(sqlPrice === undefined ? {} : { sqlPrice }),
+    ...(delayMinutes === undefined ? {} : { delayMinutes }),
+  };
+  return { ...dataset, weight, access };
 }

@@ -64,6 +64,8 @@ test('a customer: account, tokens, a budget, and why it ends', async () => {
     accountId,
     '--name',
     'desk',
+    '--grant',
+    'W.P=read',
     '--json',
   );
   const { token: text, tokenId } = JSON.parse(token) as { token: string; tokenId: string };
@@ -80,6 +82,15 @@ test('a customer: account, tokens, a budget, and why it ends', async () => {
   expect(await walk.says('sql', 'SELECT * FROM P')).toMatch(/\n2 rows · \S+ s · 0 messages\n$/);
   await walk.says('account', 'set', own.accountId, '--budget', 'none');
   expect((await walk.ask(`/v1/data/W/P?limit=9&token=${secret}`)).status).toBe(200);
+  const shared = ['dataset', 'share', 'P', accountId, '--weight', '7', '--tier', 'launch'];
+  expect(await walk.says(...shared)).toMatch(new RegExp(`${accountId} │ +7 │ launch │ NULL`));
+  const desk = await walk.ask(`/v1/data/W/P?limit=9&token=${text}`);
+  expect(desk.headers.get('svccloud-messages-used')).toBe('14');
+  expect(await walk.says('dataset', 'share', 'P', '--json')).toContain(`"weight":7`);
+  expect(await walk.says('dataset', 'share', 'P', accountId, '--stop')).toBe('none\n');
+  expect(await walk.refuses('dataset', 'share', 'P', accountId, '--stop')).toContain('not shared');
+  expect(await walk.refuses('dataset', 'share', 'P', 'nobody')).toContain('no such account');
+  expect((await walk.ask(`/v1/data/W/P?limit=9&token=${text}`)).status).toBe(404);
   await walk.says('tokens', 'disable', tokenId, '--account', accountId);
   const disabled = await walk.ask(`/v1/account/metadata?token=${text}`);
   expect([disabled.status, disabled.text]).toEqual([403, 'The API key provided has been disabled']);

@@ -15,7 +15,11 @@ import {
   replaceDataset,
   storeIndex,
 } from '../../../store/lake/datasetEdits.ts';
-import { type Dataset, requiredOf, UNSAID } from '../../../store/datasets/datasets.ts';
+import {
+  type Dataset,
+  requiredOf,
+  UNSAID,
+} from '../../../store/datasets/datasets.ts';
 import { isStandIn } from '../../../store/datasets/standIns.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { clearTexts } from '../../../store/work/jobs.ts';
@@ -34,6 +38,7 @@ import {
 } from '../../datasets/datasetBody.ts';
 import { checkExpectations, checkPatterns } from '../../datasets/contractBody.ts';
 import { DATASET_VIEW, datasetView } from '../../datasets/datasetView.ts';
+import { checkShares } from '../../datasets/shares.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { numberOf, truthOf } from '../../request/parameters.ts';
 import { JOB_MADE, jobMade, WAIT } from './jobs.ts';
@@ -41,7 +46,15 @@ import { viewAsDataset } from '../read/views.ts';
 
 type DatasetsServices = Pick<
   Services,
-  'clock' | 'database' | 'ingestion' | 'lake' | 'pending' | 'queries' | 'runner' | 'scrub'
+  | 'accounts'
+  | 'clock'
+  | 'database'
+  | 'ingestion'
+  | 'lake'
+  | 'pending'
+  | 'queries'
+  | 'runner'
+  | 'scrub'
 >;
 
 /** Datasets of one list: as many as the largest tier may have. */
@@ -99,6 +112,7 @@ export const createDataset: Endpoint = {
     const { workspace } = owned;
     const { id } = call.path;
     const body = call.json as Static<typeof CREATE_DATASET>;
+    checkShares(body.dataset.access, owned, services);
     const named = lake.directory.dataset(workspace, id ?? body.dataset.datasetId ?? '');
     const standIn = named !== undefined && isStandIn(named) ? named : undefined;
     if (id !== undefined && named !== undefined && standIn === undefined) {
@@ -182,12 +196,13 @@ type Changes = Omit<Static<typeof CHANGE_DATASET>, 'dataset'>;
 async function changeOwn(call: Call, body: Changes, services: DatasetsServices): Promise<Answer> {
   const { lake, pending, runner } = services;
   const { workspace, dataset: name } = ownDataset(call, lake);
+  const { accountId } = callerOf(call.caller);
+  checkShares(body.access, { accountId, workspace }, services);
   if (body.existing !== undefined && body.schema === undefined) {
     throw new Failure('InvalidBody', 'existing must stand beside schema');
   }
   const owned = ownDataset(call, lake);
   if (isStandIn(owned) && saysOfRecords(body)) {
-    const { accountId } = callerOf(call.caller);
     await giveWay(owned, (standIn) => becomingReal(standIn, body, services), accountId, services);
     return changed('Dataset has been updated', name);
   }

@@ -1,0 +1,59 @@
+// `tapedeck dataset share`: other accounts that read a dataset, and on which terms.
+import { Failure } from '../../store/base/failure.ts';
+import type { Access, Share } from '../../store/datasets/datasets.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import { tableAnswer } from '../print/answerLists.ts';
+import { refuseNoFolder } from '../reach/folderAccess.ts';
+import type { Terminal } from '../reach/terminal.ts';
+import { withWorkspace } from '../reach/workspaceApi.ts';
+
+export interface ShareOptions {
+  readonly workspace?: string;
+  readonly json?: boolean;
+  readonly weight?: string;
+  readonly tier?: string;
+  readonly delay?: string;
+  readonly stop?: boolean;
+}
+
+/** Shares it, changes the terms, or stops; without an account only shows with whom it is shared. */
+export async function shareDataset(
+  name: string,
+  account: string | undefined,
+  options: ShareOptions,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> {
+  refuseNoFolder(settings);
+  const share = account === undefined ? undefined : shareOf(account, options);
+  await withWorkspace(settings, options.workspace, terminal, async (ask) => {
+    const path = `/datasets/${encodeURIComponent(name)}`;
+    const { access } = (await ask('GET', path)) as { readonly access: Access };
+    const before = access.accounts ?? [];
+    const others = before.filter(({ accountId }) => accountId !== account);
+    if (options.stop === true && others.length === before.length) {
+      throw new Failure(
+        'NotFound',
+        `${name} is not shared with ${account ?? 'nobody: name an account'}`,
+      );
+    }
+    const accounts =
+      share === undefined ? before : options.stop === true ? others : [...others, share];
+    if (share !== undefined) await ask('PATCH', path, { access: { ...access, accounts } });
+    tableAnswer(accounts, ['accountId', 'weight', 'tier', 'delayMinutes'], options, terminal);
+  });
+}
+
+function shareOf(accountId: string, { delay, tier, weight }: ShareOptions): Share {
+  return {
+    accountId,
+    ...(weight === undefined ? {} : { weight: countOf('--weight', weight) }),
+    ...(tier === undefined ? {} : { tier }),
+    ...(delay === undefined ? {} : { delayMinutes: countOf('--delay', delay) }),
+  };
+}
+
+function countOf(option: string, text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new Failure('InvalidParameter', `${option} must be a whole number`);
+}
