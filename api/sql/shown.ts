@@ -5,6 +5,7 @@ import { literal } from '../../store/duckdb/sqlText.ts';
 import { callerOf, readableDatasets } from '../auth/access.ts';
 import { readableViews } from '../auth/viewAccess.ts';
 import type { Call, Services } from '../request/endpoint.ts';
+import { pivotedText } from './pivoted.ts';
 import { summaryOf } from './summary.ts';
 import { bindQuery, type BindServices, limitsOf, type SqlQuestion } from './sql.ts';
 
@@ -23,8 +24,11 @@ export async function shownQuery(
   if (SHOW.test(statementOf(text)))
     return shown(question, ['name'], tablesOf(call, services, question));
   const start = (DESCRIBE.exec(text) ?? SUMMARIZE.exec(text))?.[0];
-  if (start === undefined) return question;
   services.failedTime.check(callerOf(call.caller));
+  if (start === undefined) {
+    const columns = (what: string) => columnsOf(what, call, services, question);
+    return { ...question, text: await pivotedText(question, columns, call, services) };
+  }
   const rest = text.slice(start.length);
   // In its place, so that what is wrong with it is shown where it stands.
   const what = QUERY.test(rest) ? `${' '.repeat(start.length)}${rest}` : `SELECT * FROM ${rest}`;

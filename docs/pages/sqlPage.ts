@@ -33,6 +33,9 @@ refused, with its position. [reference.md](reference.md) lists the endpoints tha
   read, datasets and views; no view, published query or export can be made of them.
   \`SUMMARIZE name\` and \`SUMMARIZE SELECT …\` answer the range, the mean, quartiles and blanks of each
   column, and cost what the query does that computes them, which reads each record once.
+- \`PIVOT … ON column USING …\` as a whole query makes a column of each value that is found, at most
+  200 and only over your own data; \`ON column IN (…)\` names them, over any. \`UNPIVOT … ON
+  COLUMNS('pattern') INTO NAME … VALUE …\` takes columns by their names.
 - \`:name\` and \`$name\` are parameters: the request sends their values, which never become SQL.
 - Numbers: \`12\`, \`1.5\` (a decimal), \`1.5e0\` (a DOUBLE). Dates: \`DATE '2024-01-05'\`, or a text beside
   a date. Intervals: \`INTERVAL 5 DAYS\`, \`INTERVAL (n) MONTH\`.
@@ -44,7 +47,7 @@ refused, with its position. [reference.md](reference.md) lists the endpoints tha
 ## What is refused
 
 Statements other than SELECT, several statements, functions in FROM, files and URLs, \`WITH RECURSIVE\`,
-sampling, NATURAL and POSITIONAL joins, the PIVOT statement, \`COLLATE\`, lambdas, lists,
+sampling, NATURAL and POSITIONAL joins, \`COLLATE\`, lambdas, lists,
 structs and subscripts, a percentage in \`LIMIT\`, and every function that is not
 listed below, such as those that read files, reveal the server, differ from call to call, or make large
 results from small inputs.

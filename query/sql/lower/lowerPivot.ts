@@ -129,7 +129,9 @@ function pivoted(
     aggregates.map(({ alias, call }) => {
       const suffix =
         aggregates.length > 1 || alias !== '' ? `_${alias || labelOf(call, PLAIN)}` : '';
-      return item({ ...call, filter: isEqual(operand, value) }, `${name}${suffix}`);
+      const called = `${name}${suffix}`;
+      if (called === '') to.refuse(undefined, "PIVOT makes no column without a name: '' AS name");
+      return item({ ...call, filter: isEqual(operand, value) }, called);
     }),
   );
   if (made.reduce((sum, one) => sum + sizeOfItems([one]), 0) > SIZE_MAX) {

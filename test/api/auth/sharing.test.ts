@@ -68,10 +68,15 @@ test('shared, it is read at its price; unshared, it is not there', async () => {
   });
   const summed = await sql('SELECT sum(v) AS v FROM WS.PRICES');
   expect(summed).toMatchObject({ status: 200, text: '[{"v":6}]', messages: '15' });
+  // Columns that are values would tell them before they are paid for.
+  const pivot = await sql('PIVOT WS.PRICES ON symbol USING sum(v)');
+  expect([pivot.status, pivot.text]).toEqual([400, expect.stringContaining('names its columns')]);
+  const named = await sql(`PIVOT WS.PRICES ON symbol IN ('A') USING sum(v) GROUP BY date`);
+  expect(named.status).toBe(200);
   expect((await ask('/data/WS/PRICES/A?last=9', server.secret)).messages).toBe('2');
   expect((await ask('/data/WS/PRICES', stranger.token)).status).toBe(404);
   expect((await sql('SELECT * FROM WS.PRICES', stranger.token)).text).toContain('no dataset');
-  expect(server.tapedeck.services.ledger.balance(accountId).used).toBe(35);
+  expect(server.tapedeck.services.ledger.balance(accountId).used).toBe(35 + Number(named.messages));
   expect(await share([])).toBe('');
   expect(await ask('/data/WS/PRICES/A?last=9')).toEqual(before);
   expect((await sql('SELECT * FROM WS.PRICES', token)).status).toBe(400);
