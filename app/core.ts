@@ -15,7 +15,7 @@ import { type Told, watchLake } from './watch.ts';
 import { reasonOf } from '../store/base/failure.ts';
 import { prepareCatalog, openLake } from './openLake.ts';
 import { settleKey } from '../store/work/keyRotation.ts';
-import { openSecrets } from '../store/catalog/secrets.ts';
+import { liveSecrets, openSecrets } from '../store/catalog/secrets.ts';
 import { coreOnce, demoOnce, firstAccount } from './firstStart.ts';
 import { makeFailedTime } from '../api/request/failedTime.ts';
 import type { ChildProcesses } from '../store/duckdb/slot.ts';
@@ -116,7 +116,7 @@ async function openParts(
   for (const path of folder.closed) log.warn({ path }, 'others could read it: closed to them');
   await prepareCatalog(database, folder);
   if (settings.encryptionKey === '') await settleKey(database, folder.key);
-  const secrets = openSecrets(settings.encryptionKey, folder.key);
+  const secrets = liveSecrets(openSecrets(settings.encryptionKey, folder.key));
   const accounts = await Accounts.open(database, secrets, clock);
   const first = await firstAccount(accounts, settings);
   const failedTime = makeFailedTime(monotonicMs, accounts);

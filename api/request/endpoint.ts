@@ -42,7 +42,7 @@ import type { Pending } from '../../store/pushes/pending.ts';
 import type { Publications } from '../../store/publications/publications.ts';
 import type { QueryCursors } from '../../store/history/queryCursors.ts';
 import type { Scrub } from '../../store/catalog/scrub.ts';
-import type { Secrets } from '../../store/catalog/secrets.ts';
+import type { LiveSecrets } from '../../store/catalog/secrets.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import type { Storage } from '../../store/lake/storage.ts';
 import type { RecordWatches } from '../sse/recordWatches.ts';
@@ -85,7 +85,7 @@ export interface Services {
   readonly runner: Runner;
   readonly journal: JournalParts;
   readonly ingestion: IngestServices;
-  readonly secrets: Secrets;
+  readonly secrets: LiveSecrets;
   readonly fetching: FetchParts;
   readonly scheduler: Scheduler;
   /** Who is told of each job that has ended. */

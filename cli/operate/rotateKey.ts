@@ -4,35 +4,57 @@ import { text } from 'node:stream/consumers';
 import { openDatabase } from '../../store/catalog/database.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { lockFolder, openFolder } from '../../store/catalog/folder.ts';
-import { rotateKey, settleKey } from '../../store/work/keyRotation.ts';
+import { type Rotated, rotateKey, settleKey } from '../../store/work/keyRotation.ts';
 import { migrate } from '../../store/catalog/migrate.ts';
 import type { Settings } from '../../store/base/settings.ts';
+import { withAdmin } from '../reach/adminApi.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
 
 export interface RotateOptions {
   readonly json?: boolean;
 }
 
-/** The server must not run: it holds the old key. */
+/** Beside a running server by that, unless its key is a setting, which only a start can change. */
 export async function rotate(
-  { json }: RotateOptions,
+  options: RotateOptions,
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> {
   const { encryptionKey } = settings;
+  const isServed = settings.server !== '' || (encryptionKey === '' && isHeld(settings));
+  const rotated = isServed
+    ? await withAdmin(settings, (ask) => ask('POST', '/rotate-key'))
+    : await rotateStopped(settings, terminal);
+  const { credentials, rules, tokens, webhooks } = rotated as Rotated;
+  const counts = `${tokens} tokens, ${credentials} credentials, ${webhooks} webhooks, ${rules} rules`;
+  sayTo(terminal)(
+    options.json === true ? JSON.stringify(rotated) : `sealed under the new key: ${counts}`,
+  );
+}
+
+/** A server holds the folder. */
+function isHeld({ data }: Settings): boolean {
+  try {
+    lockFolder(openFolder(data))();
+    return false;
+  } catch (error) {
+    if (error instanceof Failure && error.type === 'Busy') return true;
+    throw error;
+  }
+}
+
+async function rotateStopped(
+  { data, encryptionKey }: Settings,
+  terminal: Terminal,
+): Promise<Rotated> {
   const fresh = encryptionKey === '' ? '' : await keyFrom(terminal.stdin);
-  const folder = openFolder(settings.data);
+  const folder = openFolder(data);
   const unlock = lockFolder(folder);
   const database = openDatabase(folder.catalog);
   try {
     await migrate(database);
     if (encryptionKey === '') await settleKey(database, folder.key);
-    const rotated = await rotateKey(database, folder.key, encryptionKey, fresh);
-    const { credentials, tokens, webhooks } = rotated;
-    const counts = `${tokens} tokens, ${credentials} credentials, ${webhooks} webhooks`;
-    sayTo(terminal)(
-      json === true ? JSON.stringify(rotated) : `sealed under the new key: ${counts}`,
-    );
+    return await rotateKey(database, folder.key, encryptionKey, fresh);
   } finally {
     await database.destroy();
     unlock();

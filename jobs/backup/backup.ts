@@ -1,9 +1,10 @@
 // A backup of a data folder that is served meanwhile: one moment of the catalog, and every file
 // that it names. Files are added beside the backup that is there; the manifest, replaced at the
 // end in one step, makes them the new one; only then goes what it does not name.
-import { copyFileSync, linkSync, mkdirSync } from 'node:fs';
+import { copyFileSync, existsSync, linkSync, mkdirSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { formerOf } from '../../store/work/keyRotation.ts';
 import { writeAudit } from '../../store/accounts/audit.ts';
 import { type CatalogMoment, openMoment } from '../../store/work/catalogMoment.ts';
 import { type Clock, isoTime } from '../../store/base/clock.ts';
@@ -238,7 +239,12 @@ async function copyState(
 ): Promise<void> {
   await copying.addMade(`${state}/catalog.db`, (path) => moment.copyTo(path));
   if (copying.order.withoutKey) return;
-  if (settings.encryptionKey === '') await copying.addCopy(`${state}/key`, folder.key);
+  if (settings.encryptionKey === '') {
+    await copying.addCopy(`${state}/key`, folder.key);
+    // A rotation between the moment and now: the catalog of the moment opens by it.
+    const former = formerOf(folder.key);
+    if (existsSync(former)) await copying.addCopy(`${state}/${basename(former)}`, former);
+  }
   if (settings.adminToken === '') await copying.addCopy(`${state}/admin-token`, folder.adminToken);
 }
 

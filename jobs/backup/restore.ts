@@ -122,6 +122,7 @@ const PARTS = new Set([
   'published',
   'spool',
   'key',
+  'key.former',
   'admin-token',
   'catalog.db',
   ASLEEP,

@@ -9,7 +9,7 @@ import {
   checkTier,
 } from './accountRows.ts';
 import { type AuditEntry, writeAudit } from './audit.ts';
-import { activeCaller, type Caller, type KnownToken, loadCallers } from './callers.ts';
+import { activeCaller, type Caller, type Callers, loadCallers } from './callers.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Database } from '../catalog/database.ts';
 import { Failure } from '../base/failure.ts';
@@ -18,7 +18,7 @@ import type { Secrets } from '../catalog/secrets.ts';
 import type { ServiceTables } from '../catalog/tables/service.ts';
 import {
   DEFAULT_SETTINGS,
-  PREFIXES,
+  newTokenText,
   READ_ALL,
   settingColumns,
   type Token,
@@ -40,9 +40,7 @@ export class Accounts {
   readonly #database: Database;
   readonly #secrets: Secrets;
   readonly #clock: Clock;
-  #byHash: ReadonlyMap<string, KnownToken> = new Map();
-  #byId: ReadonlyMap<string, KnownToken> = new Map();
-  #accounts: ReadonlyMap<string, Account> = new Map();
+  #callers: Callers = { accounts: new Map(), byHash: new Map(), byId: new Map() };
   readonly #uses: TokenUses;
 
   private constructor(database: Database, secrets: Secrets, clock: Clock) {
@@ -54,35 +52,35 @@ export class Accounts {
 
   static async open(database: Database, secrets: Secrets, clock: Clock): Promise<Accounts> {
     const accounts = new Accounts(database, secrets, clock);
-    await accounts.#load();
+    await accounts.reload();
     await accounts.#completeTestTokens();
     return accounts;
   }
 
   /** The caller behind a token. @throws Failure InvalidKey, DisabledKey, Inactive. */
   identify(text: string): Caller {
-    const caller = activeCaller(this.#byHash.get(this.#secrets.hash(text)));
+    const caller = activeCaller(this.#callers.byHash.get(this.#secrets.hash(text)));
     this.#uses.add(caller.tokenId, this.#clock());
     return caller;
   }
 
   /** The secret with which requests of a signed token are signed. */
   signingSecret(text: string): string | undefined {
-    return this.#byHash.get(this.#secrets.hash(text))?.signingSecret;
+    return this.#callers.byHash.get(this.#secrets.hash(text))?.signingSecret;
   }
 
   /** By the token's id. @throws Failure as `identify`. */
   callerOf(tokenId: string): Caller {
-    return activeCaller(this.#byId.get(tokenId));
+    return activeCaller(this.#callers.byId.get(tokenId));
   }
 
   account(accountId: string): Account | undefined {
-    return this.#accounts.get(accountId);
+    return this.#callers.accounts.get(accountId);
   }
 
   /** Oldest first: the first one is the operator's. */
   list(): readonly Account[] {
-    return [...this.#accounts.values()];
+    return [...this.#callers.accounts.values()];
   }
 
   /** Makes an account with its two test tokens; its id. */
@@ -100,7 +98,7 @@ export class Accounts {
     changes: Partial<AccountSettings>,
     actor = SYSTEM,
   ): Promise<Account> {
-    found(this.#accounts.get(accountId));
+    found(this.#callers.accounts.get(accountId));
     if (changes.tier !== undefined) checkTier(changes.tier);
     await this.#change(actor, async (transaction) => {
       // What another change wrote since must stay.
@@ -117,7 +115,7 @@ export class Accounts {
         .execute();
       return [undefined, { accountId, action: 'change account', detail: { ...changes } }];
     });
-    return found(this.#accounts.get(accountId));
+    return found(this.#callers.accounts.get(accountId));
   }
 
   /**
@@ -207,7 +205,7 @@ export class Accounts {
 
   /** @throws Failure NotFound when the account has no such token. */
   token(accountId: string, tokenId: string): Token {
-    const known = [...this.#byHash.values()].find(
+    const known = [...this.#callers.byHash.values()].find(
       ({ caller, retired }) =>
         !retired && caller.tokenId === tokenId && caller.accountId === accountId,
     );
@@ -216,7 +214,7 @@ export class Accounts {
 
   /** Whether the text is a token of the account, and not one that was rotated away. */
   ownsToken(accountId: string, text: string): boolean {
-    const known = this.#byHash.get(this.#secrets.hash(text));
+    const known = this.#callers.byHash.get(this.#secrets.hash(text));
     return known?.caller.accountId === accountId && !known.retired;
   }
 
@@ -247,7 +245,7 @@ export class Accounts {
   async createFirst(
     given: Readonly<Record<TokenKind, string>>,
   ): Promise<{ readonly accountId: string; readonly tokens: readonly TokenShown[] } | undefined> {
-    if (this.#accounts.size > 0) return undefined;
+    if (this.#callers.accounts.size > 0) return undefined;
     const accountId = await this.#change(SYSTEM, async (transaction) => {
       const id = await this.#insertAccount(transaction, 'first', 'scale');
       for (const kind of ['publishable', 'secret'] as const) {
@@ -263,8 +261,8 @@ export class Accounts {
 
   /** @throws Failure LimitReached at the tier's number of tokens. */
   #checkRoom(accountId: string): void {
-    const { tier } = found(this.#accounts.get(accountId));
-    const active = [...this.#byHash.values()].filter(({ caller, retired }) => {
+    const { tier } = found(this.#callers.accounts.get(accountId));
+    const active = [...this.#callers.byHash.values()].filter(({ caller, retired }) => {
       const { disabled, test } = caller.token;
       return caller.accountId === accountId && !test && !disabled && !retired;
     });
@@ -282,7 +280,7 @@ export class Accounts {
       await writeAudit(transaction, { actor, ...entry }, this.#clock());
       return value;
     });
-    await this.#load();
+    await this.reload();
     return result;
   }
 
@@ -293,7 +291,7 @@ export class Accounts {
     action: string,
     actor: string,
   ): Promise<void> {
-    const known = this.#byHash.get(this.#secrets.hash(text));
+    const known = this.#callers.byHash.get(this.#secrets.hash(text));
     if (known?.caller.accountId !== accountId || known.retired) throw new Failure('NotFound');
     const { tokenId } = known.caller;
     await this.#change(actor, async (transaction) => {
@@ -326,14 +324,16 @@ export class Accounts {
 
   /** Accounts of a folder of version 1 have none. */
   async #completeTestTokens(): Promise<void> {
-    const known = [...this.#byHash.values()].map(({ caller }) => caller.token);
+    const known = [...this.#callers.byHash.values()].map(({ caller }) => caller.token);
     const having = new Set(known.filter(({ test }) => test).map(({ accountId }) => accountId));
-    const lacking = [...this.#accounts.keys()].filter((accountId) => !having.has(accountId));
+    const lacking = [...this.#callers.accounts.keys()].filter(
+      (accountId) => !having.has(accountId),
+    );
     if (lacking.length === 0) return;
     await this.#database.transaction().execute(async (transaction) => {
       for (const accountId of lacking) await this.#insertTestTokens(transaction, accountId);
     });
-    await this.#load();
+    await this.reload();
   }
 
   async #insertToken(
@@ -381,16 +381,16 @@ export class Accounts {
     return { ...tokenOf(row), text };
   }
 
-  async #load(): Promise<void> {
-    const { accounts, byHash, byId } = await loadCallers(this.#database, this.#secrets);
-    this.#accounts = accounts;
-    this.#byHash = byHash;
-    this.#byId = byId;
+  /** Who is who, as the catalog says. */
+  async reload(): Promise<void> {
+    this.adopt(await loadCallers(this.#database, this.#secrets));
+  }
+
+  /** Who is who from now on. */
+  adopt(callers: Callers): void {
+    this.#callers = callers;
   }
 }
-
-const newTokenText = (kind: TokenKind, test: boolean): string =>
-  `${test ? 'T' : ''}${PREFIXES[kind]}${randomHex(16)}`;
 
 function found<T>(value: T | undefined): T {
   if (value === undefined) throw new Failure('NotFound');

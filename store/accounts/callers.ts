@@ -20,14 +20,14 @@ export interface Caller {
   readonly isOperator?: true;
 }
 
-export interface KnownToken {
+interface KnownToken {
   readonly caller: Caller;
   /** The token was rotated away. */
   readonly retired: boolean;
   readonly signingSecret: string | undefined;
 }
 
-interface Callers {
+export interface Callers {
   /** By id, oldest first. */
   readonly accounts: ReadonlyMap<string, Account>;
   /** By the hash of the token's text. */

@@ -1,5 +1,6 @@
 // A token: whose it is, what it reaches, from where it may be used. Its text is not part of it.
 import type { Selectable } from 'kysely';
+import { randomHex } from '../base/random.ts';
 import type { ServiceTables } from '../catalog/tables/service.ts';
 
 export type TokenKind = 'publishable' | 'secret';
@@ -120,3 +121,6 @@ export const settingColumns = (settings: TokenSettings): SettingColumns => ({
   refuse_replays: settings.refuseReplays,
   full_signatures: settings.fullSignatures,
 });
+
+export const newTokenText = (kind: TokenKind, test: boolean): string =>
+  `${test ? 'T' : ''}${PREFIXES[kind]}${randomHex(16)}`;

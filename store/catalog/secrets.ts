@@ -14,6 +14,41 @@ export interface Secrets {
   unseal(sealed: string): string;
 }
 
+/** Secrets whose key may change while they are used. */
+export interface LiveSecrets extends Secrets {
+  /** From now on everything is sealed under another key; what was sealed before still opens. */
+  become(fresh: Secrets): void;
+}
+
+/** @param former of a rotation that may not have met everything */
+export function liveSecrets(first: Secrets, ...former: readonly Secrets[]): LiveSecrets {
+  let keys = [first, ...former];
+  const current = (): Secrets => keys[0] ?? first;
+  return {
+    hash: (text) => current().hash(text),
+    seal: (text) => current().seal(text),
+    unseal: (sealed) => {
+      const others = keys.slice(1);
+      if (others.length === 0) return current().unseal(sealed);
+      const key = keys.find((one) => doesOpen(one, sealed)) ?? current();
+      return key.unseal(sealed);
+    },
+    become: (fresh) => void (keys = [fresh, ...keys].slice(0, KEYS_MAX)),
+  };
+}
+
+/** Keys of one process: rotations that were not followed by a start. */
+const KEYS_MAX = 100;
+
+export function doesOpen(secrets: Secrets, sealed: string): boolean {
+  try {
+    secrets.unseal(sealed);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_BYTES = 32;

@@ -96,6 +96,8 @@ test('a customer: account, tokens, a budget, and why it ends', async () => {
   expect([disabled.status, disabled.text]).toEqual([403, 'The API key provided has been disabled']);
   expect(await walk.says('verify-ledger')).toMatch(/agree|nothing|adds up|0 fault/i);
   expect(await walk.says('audit', '--account', accountId)).toMatch(/token/);
+  expect(await walk.says('rotate-key')).toMatch(/^sealed under the new key: \d+ tokens/);
+  expect((await walk.ask(`/v1/data/W/P?limit=9&token=${secret}`)).status).toBe(200);
 });
 
 test('a backup that is verified, damaged, restored asleep, and woken', async () => {

@@ -10,6 +10,7 @@ import type { Account, AccountSettings } from '../../../store/accounts/accountRo
 import { readAudit } from '../../../store/accounts/audit.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { TIER_NAMES } from '../../../store/accounts/tiers.ts';
+import { rotateLive } from '../../../store/work/keyRotation.ts';
 import { readUsage } from '../../../store/ledger/usage.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { numberOf, textOf } from '../../request/parameters.ts';
@@ -289,6 +290,22 @@ export const backUp: Endpoint = {
     const { clock, database } = services;
     await saveLastBackup(database, { made: clock(), target: made.target });
     return shown(made);
+  },
+};
+
+export const rotateDataKey: Endpoint = {
+  ...ROW,
+  id: 'rotateDataKey',
+  method: 'POST',
+  path: '/admin/rotate-key',
+  summary:
+    'Seals tokens, credentials, webhooks and rules under a new data key, while all is served.',
+  handle: async (_call, { accounts, database, folder, secrets, settings }) => {
+    if (settings.encryptionKey !== '') {
+      const rule = 'stop the server, tapedeck rotate-key, and start it with the new one';
+      throw new Failure('Conflict', `the data key is a setting, TAPEDECK_ENCRYPTION_KEY: ${rule}`);
+    }
+    return shown(await rotateLive({ accounts, database, path: folder.key, secrets }));
   },
 };
 

@@ -457,6 +457,7 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   getAttribution: { reach: 'lists' },
   listAccounts: OF_OPERATOR,
   getStanding: OF_OPERATOR,
+  rotateDataKey: OF_OPERATOR,
   createAccount: { ...OF_OPERATOR, body: json(({ newId }) => ({ name: newId, tier: 'free' })) },
   getAccount: OF_OPERATOR,
   changeAccount: { ...OF_OPERATOR, body: json(({ newId }) => ({ name: newId })) },

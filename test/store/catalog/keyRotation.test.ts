@@ -96,3 +96,95 @@ test('cut off before its transaction it goes back, after it forward', async () =
     assert.notEqual(readFileSync(key, 'utf8'), before);
   });
 });
+
+function rotateLive({ base, tapedeck }: TestServer): Promise<Response> {
+  const headers = { authorization: `Bearer ${tapedeck.services.adminToken}` };
+  return fetch(`${base}/v1/admin/rotate-key`, { method: 'POST', headers });
+}
+
+test('while the server runs every token is known at every moment, and what comes beside', async () => {
+  await filled(async (folder) => {
+    const { key } = openFolder(folder);
+    const before = readFileSync(key, 'utf8');
+    const texts: string[] = [];
+    {
+      await using server = await startServer({ folder });
+      const { accountId, services } = server.tapedeck;
+      const { accounts } = services;
+      texts.push(server.secret, server.publishable);
+      let isOver = false;
+      const faults: number[] = [];
+      const reading = (async () => {
+        while (!isOver) {
+          const { status } = await ask(server, 'GET', '/account/metadata');
+          if (status !== 200) faults.push(status);
+        }
+      })();
+      const making = (async () => {
+        while (!isOver) {
+          const made = await accounts.createToken(accountId, 'secret');
+          texts.push(made.text);
+          await new Promise((resolve) => setTimeout(resolve, 2));
+        }
+      })();
+      const webhook = { url: 'https://example.com/beside', secret: 'another secret' };
+      const credential = { ...CREDENTIAL, accessKeyId: 'AKIDBESIDE' };
+      const beside = (async () => {
+        for (let at = 0; at < 8; at += 1) {
+          await ask(server, 'POST', '/credentials/WS', credential);
+          await ask(server, 'POST', '/webhooks/WS', webhook);
+        }
+      })();
+      for (let at = 0; at < 5; at += 1) assert.equal((await rotateLive(server)).status, 200);
+      await beside;
+      isOver = true;
+      await Promise.all([reading, making]);
+      assert.deepEqual(faults, []);
+      for (const text of texts) assert.equal(accounts.identify(text).accountId, accountId);
+      assert.ok(existsSync(`${key}.former`));
+      assert.notEqual(readFileSync(key, 'utf8'), before);
+    }
+    await using server = await startServer({ folder });
+    assert.ok(!existsSync(`${key}.former`));
+    const { accounts, database, secrets } = server.tapedeck.services;
+    for (const text of texts) accounts.identify(text);
+    for (const row of await listCredentials(database, 'WS')) {
+      assert.match(JSON.stringify(unsealCredential(row, secrets)), /AWS-S3/);
+    }
+    const alone = openSecrets('', key);
+    for (const row of await database.selectFrom('webhook').select('sealed').execute()) {
+      assert.match(alone.unseal(row.sealed), /secret/);
+    }
+  });
+});
+
+test('what was written late under the former key opens at the next start', async () => {
+  await filled(async (folder) => {
+    const { catalog, key } = openFolder(folder);
+    const former = openSecrets('', key);
+    {
+      await using server = await startServer({ folder });
+      await rotateLive(server);
+    }
+    const database = openDatabase(catalog);
+    const sealed = former.seal('{"headers":{},"secret":"late"}');
+    await database.updateTable('webhook').set({ sealed }).execute();
+    await database.destroy();
+    assert.ok(existsSync(`${key}.former`));
+    await using server = await startServer({ folder });
+    const [row] = await server.tapedeck.services.database
+      .selectFrom('webhook')
+      .select('sealed')
+      .execute();
+    assert.match(openSecrets('', key).unseal(row?.sealed ?? ''), /late/);
+    assert.ok(!existsSync(`${key}.former`));
+  });
+});
+
+test('a key that is a setting is not rotated by the server', async () => {
+  const settings = { TAPEDECK_ENCRYPTION_KEY: 'a1'.repeat(32) };
+  await using server = await startServer({ settings });
+  const answer = await rotateLive(server);
+  assert.equal(answer.status, 409);
+  assert.match(await answer.text(), /TAPEDECK_ENCRYPTION_KEY/);
+});
