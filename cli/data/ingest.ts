@@ -16,6 +16,7 @@ import { type ColumnMapping, CORE } from '../../store/datasets/datasets.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { type AskData, askServer } from '../reach/dataApi.ts';
 import { spokenWith } from '../reach/spoken.ts';
+import { firstWorkspace } from '../reach/workspaceApi.ts';
 import { reachFolder, type Reached } from '../reach/folderAccess.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
 import type { JobView } from '../print/followJob.ts';
@@ -208,7 +209,7 @@ async function throughServer(
   { stderr }: Terminal,
 ): Promise<Outcome> {
   const ask = await askServer(reached, settings, new AbortController().signal);
-  const workspace = options.workspace ?? 'DEMO';
+  const workspace = options.workspace ?? (await firstWorkspace(ask));
   const query = new URLSearchParams({ duplicateKeyHandling: options.duplicates ?? 'refuse' });
   if (!options.index) query.set('uniqueIndex', 'false');
   if (options.maxErrors !== undefined) query.set('maximumValidationErrors', options.maxErrors);
@@ -218,7 +219,10 @@ async function throughServer(
     query.set(part, inQuery(part, said));
   }
   const answer = await ask({
-    ...{ method: 'POST', path: `/data/${workspace}/${options.dataset}?${query}` },
+    ...{
+      method: 'POST',
+      path: `/data/${encodeURIComponent(workspace)}/${encodeURIComponent(options.dataset)}?${query}`,
+    },
     ...{ body: createReadStream(path), bytes },
   });
   const told = await text(answer.body);

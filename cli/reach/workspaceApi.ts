@@ -44,7 +44,8 @@ export async function withWorkspace(
   }
 }
 
-async function firstWorkspace(askData: AskData): Promise<string> {
+/** Where a command works that names none. @throws Failure NotFound where there is none but CORE. */
+export async function firstWorkspace(askData: AskData): Promise<string> {
   const all = (await valueOf(askData, 'GET', '/workspaces')) as readonly {
     readonly workspace: string;
   }[];

@@ -76,6 +76,8 @@ test('a server elsewhere: load, look, ask, rename, delete; no folder is made her
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('--yes')]);
   expect(await says(['dataset', 'delete', 'Q', '--yes'], env)).toBe('WS.Q is deleted\n');
   expect(await says(['dataset', 'list', '--json'], env)).toBe('');
+  expect(await says(['ingest', 'p.csv', '--dataset', 'R', ...far])).toContain('R: 2 records');
+  expect(await says(['dataset', 'list', '--workspace', 'WS', '--json'], env)).toContain('"R"');
   expect(await says(['workspace', 'create', 'MORE', ...far])).toBe('MORE\n');
   expect(await says(['workspace', 'list', ...far])).toContain('MORE: \n');
   const admin = plain.tapedeck.services.adminToken;
