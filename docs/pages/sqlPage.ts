@@ -2,6 +2,7 @@
 import { AGGREGATES } from '../../query/sql/functions/aggregates.ts';
 import { DATE_FUNCTIONS } from '../../query/sql/functions/functionsOfDates.ts';
 import { JSON_FUNCTIONS } from '../../query/sql/functions/functionsOfJson.ts';
+import { LIST_FUNCTIONS } from '../../query/sql/functions/functionsOfLists.ts';
 import { NUMBER_FUNCTIONS } from '../../query/sql/functions/functionsOfNumbers.ts';
 import { TEXT_FUNCTIONS } from '../../query/sql/functions/functionsOfTexts.ts';
 import { OPERATORS } from '../../query/sql/plan/operators.ts';
@@ -47,8 +48,8 @@ refused, with its position. [reference.md](reference.md) lists the endpoints tha
 ## What is refused
 
 Statements other than SELECT, several statements, functions in FROM, files and URLs, \`WITH RECURSIVE\`,
-sampling, NATURAL and POSITIONAL joins, \`COLLATE\`, lambdas, lists,
-structs and subscripts, a percentage in \`LIMIT\`, and every function that is not
+sampling, NATURAL and POSITIONAL joins, \`COLLATE\`, lambdas, structs,
+a percentage in \`LIMIT\`, and every function that is not
 listed below, such as those that read files, reveal the server, differ from call to call, or make large
 results from small inputs.
 
@@ -85,6 +86,7 @@ const KINDS: readonly (readonly [title: string, rows: readonly SqlFunction[]])[]
   ['Texts', TEXT_FUNCTIONS],
   ['Dates and date-times', DATE_FUNCTIONS],
   ['JSON', JSON_FUNCTIONS],
+  ['Lists', LIST_FUNCTIONS],
   ['Aggregates', AGGREGATES],
   ['Statistics', STATISTICS],
   ['Windows', WINDOW_FUNCTIONS],

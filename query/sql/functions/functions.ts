@@ -1,10 +1,11 @@
 // The functions that a SELECT may call; what is not here is refused. Left out on purpose: what
 // reads, what tells of the engine or its surroundings, what differs from call to call, what makes
-// lists, structs or maps, and what makes much out of little.
+// structs or maps, and what makes much out of little.
 import { distance } from '../../../store/base/settings.ts';
 import { AGGREGATES } from './aggregates.ts';
 import { DATE_FUNCTIONS } from './functionsOfDates.ts';
 import { JSON_FUNCTIONS } from './functionsOfJson.ts';
+import { LIST_FUNCTIONS } from './functionsOfLists.ts';
 import { NUMBER_FUNCTIONS } from './functionsOfNumbers.ts';
 import { TEXT_FUNCTIONS } from './functionsOfTexts.ts';
 import { STATISTICS } from './statistics.ts';
@@ -16,6 +17,7 @@ export const FUNCTIONS: readonly SqlFunction[] = [
   ...TEXT_FUNCTIONS,
   ...DATE_FUNCTIONS,
   ...JSON_FUNCTIONS,
+  ...LIST_FUNCTIONS,
   ...AGGREGATES,
   ...STATISTICS,
   ...WINDOW_FUNCTIONS,

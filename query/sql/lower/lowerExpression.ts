@@ -2,7 +2,7 @@
 import { literalOf, typeOf } from './literals.ts';
 import type { Lowering } from './lowering.ts';
 import { isOperator } from '../plan/operators.ts';
-import { checkedFunction, lowerAll, lowerMaybe, lowerOrders } from './lowerParts.ts';
+import { checkedFunction, lowerAll, lowerMaybe, lowerOrders, orderedList } from './lowerParts.ts';
 import { lowerColumns } from './lowerStar.ts';
 import { lowerWindow } from './lowerWindow.ts';
 import type { Expression } from '../plan/selectPlan.ts';
@@ -112,6 +112,8 @@ function lowerFunction(node: unknown, _fields: Fields, to: Lowering): Expression
   const what = MOMENTS.get(name);
   if (what !== undefined && operands.length === 0 && plain) return to.moment(what);
   if (isOperator(name, operands.length) && plain) return { kind: 'operator', name, operands };
+  const ordered = orderedList(name, operands);
+  if (ordered !== undefined && plain) return ordered;
   const known = checkedFunction(name, operands, at, to);
   if (known.kind === 'window') to.refuse(at, `${name} needs a window: ${name}(…) OVER (…)`);
   if (!plain && known.kind !== 'aggregate') {
@@ -148,9 +150,10 @@ function lowerLogic(node: unknown, _fields: Fields, to: Lowering): Expression {
 
 function lowerOperator(node: unknown, _fields: Fields, to: Lowering): Expression {
   const fields = take(node, ['children'], 'an operator');
+  const type = textOf(fields['type']);
+  if (type === 'ARRAY_SLICE') return slice(fields, to);
   const operands = lowerAll(fields['children'], to);
   const [operand, ...list] = operands;
-  const type = textOf(fields['type']);
   if (operand === undefined) return to.refuse(to.at(fields), `${type} has no operand`);
   if (type === 'OPERATOR_NOT') return { kind: 'not', operand };
   if (type === 'OPERATOR_IS_NULL') return { kind: 'isNull', negated: false, operand };
@@ -159,7 +162,27 @@ function lowerOperator(node: unknown, _fields: Fields, to: Lowering): Expression
   if (type === 'COMPARE_NOT_IN') return { kind: 'in', negated: true, operand, list };
   if (type === 'OPERATOR_COALESCE') return { kind: 'coalesce', operands };
   if (type === 'GROUPING_FUNCTION') return { kind: 'grouping', operands };
-  return to.refuse(to.at(fields), 'lists, structs and subscripts are not part of the subset');
+  if (type === 'ARRAY_EXTRACT') return { kind: 'operator', name: '[]', operands };
+  return to.refuse(to.at(fields), 'structs are not part of the subset');
+}
+
+/** Of a side that is left open: as far as any list goes. */
+const SLICE_ENDS = ['1', '2147483647'];
+
+function slice(fields: Fields, to: Lowering): Expression {
+  const [what, ...sides] = listOf(fields['children']);
+  if (sides.length > SLICE_ENDS.length) to.refuse(to.at(fields), 'a slice has no step');
+  const ends = sides.map((side, at): Expression => {
+    if (!isOpen(side)) return to.expression(side);
+    return { kind: 'number', digits: SLICE_ENDS[at] ?? '' };
+  });
+  return { kind: 'operator', name: '[:]', operands: [to.expression(what), ...ends] };
+}
+
+/** DuckDB's parser puts an empty list where nothing stands. */
+function isOpen(side: unknown): boolean {
+  const { class: name, value } = fieldsOf(side);
+  return textOf(name) === 'CONSTANT' && textOf(fieldsOf(fieldsOf(value)['type'])['id']) === 'LIST';
 }
 
 function lowerBetween(node: unknown, _fields: Fields, to: Lowering): Expression {

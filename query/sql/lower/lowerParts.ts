@@ -49,6 +49,18 @@ const NULLS: ReadonlyMap<string, OrderTerm['nulls']> = new Map([
   ['NULLS LAST', 'NULLS LAST'],
 ]);
 
+/** `list(x ORDER BY x)`, which DuckDB's parser says as `list_sort(list(x), …)`; undefined for other calls. */
+export function orderedList(name: string, operands: readonly Expression[]): Expression | undefined {
+  const [list, order, last] = operands;
+  if (name !== 'list_sort' || list?.kind !== 'call' || list.function.name !== 'list')
+    return undefined;
+  const [expression] = list.operands;
+  if (order?.kind !== 'text' || last?.kind !== 'text' || expression === undefined) return undefined;
+  const [direction, nulls] = [DIRECTIONS.get(order.value), NULLS.get(last.value)];
+  if (direction === undefined || nulls === undefined) return undefined;
+  return { ...list, order: [{ expression, direction, nulls }] };
+}
+
 export function lowerOrders(nodes: unknown, to: Lowering): readonly OrderTerm[] {
   return listOf(nodes).map((node) => {
     const fields = take(node, ['null_order', 'expression'], 'ORDER BY');

@@ -56,6 +56,20 @@ const ROWS: readonly OperatorRow[] = [
     `'{"venue": "XNAS"}' ->> '$.venue'`,
     '"XNAS"',
   ],
+  [
+    '[]',
+    '2',
+    'One value of a list or JSON, one character of a text; the first is 1, of JSON 0, the last -1.',
+    "string_split('XNAS,XNYS', ',')[2]",
+    '"XNYS"',
+  ],
+  [
+    '[:]',
+    '3',
+    'Some of them; either side may be left out.',
+    "string_split('a,b,c', ',')[2:]",
+    '["b","c"]',
+  ],
 ];
 
 export const OPERATORS: ReadonlyMap<string, SqlOperator> = new Map(
@@ -73,5 +87,7 @@ export function isOperator(name: string, operands: number): boolean {
 /** In parentheses, so that DuckDB reads the same tree again whatever stands around it. */
 export function printOperator(name: string, printedArguments: readonly string[]): string {
   const operands = printedArguments.map((text) => `(${text})`);
+  const [what, ...places] = operands;
+  if (name === '[]' || name === '[:]') return `(${what}[${places.join(':')}])`;
   return operands.length === 1 ? `(${name} ${operands[0]})` : `(${operands.join(` ${name} `)})`;
 }

@@ -2,7 +2,7 @@
 // CASE before each of its arms, and a named window wherever it is used.
 import { refuseAt, type Token } from './tokens.ts';
 
-/** Parentheses in parentheses. */
+/** Parentheses in parentheses, and brackets. */
 const DEPTH_MAX = 60;
 /** CASE in CASE. */
 const CASES_MAX = 20;
@@ -22,9 +22,18 @@ const wordOf = ({ kind, value }: Token): string => (kind === 'word' ? value.toUp
 
 function checkDepth(source: string, tokens: readonly Token[]): void {
   let depth = 0;
-  for (const token of tokens) {
-    if (isSign(token, '(')) depth += 1;
-    if (isSign(token, ')')) depth -= 1;
+  let subscripts = 0;
+  for (const [at, token] of tokens.entries()) {
+    const before = tokens[at - 1];
+    // Each is within the next one: DuckDB takes seconds for some hundreds.
+    if (isSign(token, '[') && before !== undefined && isSign(before, ']')) {
+      subscripts += 1;
+      if (subscripts > DEPTH_MAX) {
+        refuseAt(source, token.at, `at most ${DEPTH_MAX} subscripts of subscripts`);
+      }
+    }
+    if (isSign(token, '(') || isSign(token, '[')) depth += 1;
+    if (isSign(token, ')') || isSign(token, ']')) depth -= 1;
     if (depth > DEPTH_MAX) {
       refuseAt(source, token.at, `at most ${DEPTH_MAX} parentheses in each other`);
     }

@@ -19,7 +19,7 @@ const TOKENS_MAX = 25_000;
 
 /** The longest first. */
 const SIGN =
-  /->>|!~~\*|!~~|!~\*|!~|~~\*|~~|~\*|::|:=|\|\||<>|<=|<<|>=|>>|=>|==|!=|->|\*\*|\/\/|[-+*/%^=<>(),.;~&|]/y;
+  /->>|!~~?\*?|~~\*?|~\*|::|:=|\|\||<>|<=|<<|>=|>>|=>|[=!]=|->|\*\*|\/\/|[-+*/%^=<>(),.;:~&|[\]]/y;
 const SPACE = /[ \t\r\n\f]+/y;
 const LINE_COMMENT = /--[^\r\n]*/y;
 const WORD = /[\p{L}_][\p{L}\p{N}_]*/uy;
@@ -106,8 +106,8 @@ function next(text: string, at: number, joined: boolean, before: Token | undefin
 }
 
 function foreign(character: string): string {
-  if ('[]{}'.includes(character)) {
-    return `${character} is not allowed: lists, structs and subscripts are not part of the subset`;
+  if ('{}'.includes(character)) {
+    return `${character} is not allowed: structs are not part of the subset`;
   }
   if (character === '?') return '? is not allowed: name a parameter, :name';
   if (character === '\\') return 'a backslash may only stand in a text';
