@@ -1,12 +1,15 @@
 // A disk of a few megabytes for a test: a file system in memory, filled as far as the test says.
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm, statfs, truncate, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, type TestContext } from 'vitest';
 
 /** Small enough to fill at once, large enough for an empty lake. */
 const DISK_MB = 24;
+
+/** What fills it is written so much at a time. */
+const PIECE = Buffer.alloc(1 << 20);
 
 interface SmallDisk {
   readonly folder: string;
@@ -30,11 +33,27 @@ export async function smallDisk(t: TestContext): Promise<SmallDisk> {
   const leave = async (bytes: number | undefined): Promise<void> => {
     await rm(ballast, { force: true });
     if (bytes === undefined) return;
-    const { bavail, bsize } = await statfs(folder);
-    await writeFile(ballast, Buffer.alloc(bavail * bsize));
-    await truncate(ballast, bavail * bsize - bytes);
+    await fill(ballast, folder, bytes);
   };
   return { folder, leave };
+}
+
+/** A server on the disk writes meanwhile: what is free is asked again after each piece. */
+async function fill(ballast: string, folder: string, leaves: number): Promise<void> {
+  const file = await open(ballast, 'a');
+  try {
+    for (;;) {
+      const { bavail, bsize } = await statfs(folder);
+      const size = Math.min(bavail * bsize - leaves, PIECE.length);
+      if (size <= 0) return;
+      await file.appendFile(PIECE.subarray(0, size));
+    }
+  } catch (error) {
+    // It took what the piece was to take: the disk is as full as it gets.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  } finally {
+    await file.close();
+  }
 }
 
 function mount(folder: string): boolean {
