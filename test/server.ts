@@ -1,7 +1,9 @@
 // A real server for tests: in this process, on a free port, on a folder of its own.
+import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Directory, LiveDirectory } from '../store/datasets/directory.ts';
 import { startTapedeck, type Tapedeck } from '../app/main.ts';
 import { createWorkspace } from '../store/lake/datasetEdits.ts';
 import { readSettings } from '../store/base/settings.ts';
@@ -52,11 +54,23 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     await createWorkspace(lake, 'WS', tapedeck.accountId, 0);
   }
   const close = async (): Promise<void> => {
+    await checkDirectory(tapedeck.services);
     await tapedeck.close();
     if (options.folder === undefined) await rm(folder, { recursive: true, force: true });
   };
   const { base } = tapedeck;
   return { base, ...TEST_TOKENS, folder, tapedeck, close, [Symbol.asyncDispose]: close };
+}
+
+/** Whatever a test did: what memory knows of workspaces and datasets is what the catalog says. */
+async function checkDirectory({ database, lake }: Tapedeck['services']): Promise<void> {
+  const { view } = await LiveDirectory.load(database);
+  const told = ({ directory }: { readonly directory: Directory }): unknown =>
+    directory
+      .allWorkspaces()
+      .map((item) => [item, directory.datasets(item.workspace)] as const)
+      .sort(([one], [other]) => one.workspace.localeCompare(other.workspace));
+  assert.deepEqual(told(lake), told({ directory: view }));
 }
 
 /** Work with a server on a folder that stays, where nothing happens by itself. */

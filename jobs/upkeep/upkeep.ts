@@ -1,12 +1,15 @@
 // What datasets need by themselves: looked at when they changed, done in their turn.
 import type { Clock } from '../../store/base/clock.ts';
+import type { Database } from '../../store/catalog/database.ts';
 import type { Keep } from '../../store/history/retention.ts';
 import type { Scrub } from '../../store/catalog/scrub.ts';
+import { forgetRemoved } from '../../store/files/endedFiles.ts';
 import type { Runner } from '../run/runner.ts';
 import { compactDataset } from './compaction.ts';
 import type { IngestServices } from '../../pipeline/conform/load.ts';
 
 interface UpkeepParts {
+  readonly database: Database;
   readonly runner: Runner;
   readonly ingestion: IngestServices;
   readonly keep: Keep;
@@ -26,7 +29,8 @@ interface Upkeep {
   thin(): Promise<void>;
 }
 
-export function makeUpkeep({ runner, ingestion, keep, clock, scrub }: UpkeepParts): Upkeep {
+export function makeUpkeep(parts: UpkeepParts): Upkeep {
+  const { database, runner, ingestion, keep, clock, scrub } = parts;
   const { lake } = ingestion;
   let unnamed: readonly string[] = [];
   const changed = new Set<number>();
@@ -47,7 +51,7 @@ export function makeUpkeep({ runner, ingestion, keep, clock, scrub }: UpkeepPart
     },
     thin: async () => {
       await lake.files.remove(unnamed);
-      await lake.forgetRemoved();
+      await forgetRemoved(database, lake.files);
       unnamed = await lake.expire(keep);
       const limited = lake.directory.limitedInHistory();
       const ends = limited.map(({ historyDays, tableId }) => {

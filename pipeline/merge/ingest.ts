@@ -1,6 +1,7 @@
 // One ingestion: file -> decode -> infer or check -> conform -> duplicates -> sorted Parquet ->
 // one commit (DESIGN.md "Flows"). Until the commit nothing is visible; the files it leaves when it
 // dies are swept at the next start.
+import { changeDatasetRow } from '../../store/datasets/datasetRows.ts';
 import type { CommitNote, Committed, ChangedKeys } from '../../store/lake/commit.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
@@ -265,11 +266,7 @@ async function updateRow(
   { timeMs }: Committed,
 ): Promise<void> {
   const schema = change === undefined ? {} : { schema_json: JSON.stringify(change.schema) };
-  await transaction
-    .updateTable('dataset')
-    .set({ updated_ms: timeMs, ...schema })
-    .where('table_id', '=', tableId)
-    .execute();
+  await changeDatasetRow(transaction, tableId, { updated_ms: timeMs, ...schema });
 }
 
 /** What is refused in the transaction itself leaves no published file behind. */

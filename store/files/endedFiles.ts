@@ -2,6 +2,7 @@
 // catalog's own place for it, so that a kill before their removal leaves none of them.
 import { catalogTime } from '../catalog/catalogTime.ts';
 import type { Database } from '../catalog/database.ts';
+import type { Files } from './files.ts';
 
 /** Rows of one statement. */
 const ROWS_AT_ONCE = 500;
@@ -40,4 +41,15 @@ export async function forgetEnded(database: Database, paths: readonly string[]):
       .where('path', 'in', paths.slice(from, from + ROWS_AT_ONCE))
       .execute();
   }
+}
+
+/** What versions let go and is removed by now need not be told at the next start. */
+export async function forgetRemoved(
+  database: Database,
+  files: Pick<Files, 'has' | 'settle'>,
+): Promise<void> {
+  const ended = await endedPaths(database);
+  const gone = [...ended].filter((path) => !files.has(path));
+  await files.settle(gone);
+  await forgetEnded(database, gone);
 }

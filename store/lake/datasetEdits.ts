@@ -13,6 +13,12 @@ import type { Committed } from './commit.ts';
 import type { Expectation, SchemaContract } from '../datasets/contracts.ts';
 import type { Database, Tables } from '../catalog/database.ts';
 import type { Access, Dataset, RecordSchema, SmartLink, Workspace } from '../datasets/datasets.ts';
+import {
+  changeDatasetRow,
+  deleteDatasetRow,
+  insertDatasetRow,
+  insertWorkspaceRow,
+} from '../datasets/datasetRows.ts';
 import { Failure } from '../base/failure.ts';
 import type { Lake } from './lake.ts';
 import type { Edit } from './edit.ts';
@@ -64,7 +70,7 @@ async function insertWorkspace(
     async (transaction, { created }) => {
       const row = { workspace: name, account_id: accountId, schema_id: created[0] ?? 0 };
       const values = { ...row, created_ms: nowMs };
-      await transaction.insertInto('workspace').values(values).execute();
+      await insertWorkspaceRow(transaction, values);
     },
     () => {
       if (lake.directory.workspace(name) !== undefined) {
@@ -111,7 +117,7 @@ export async function replaceDataset(
     ],
     { author, message: `dataset ${draft.workspace}.${draft.dataset} replaced` },
     async (transaction, { created, timeMs }) => {
-      await transaction.deleteFrom('dataset').where('table_id', '=', tableId).execute();
+      await deleteDatasetRow(transaction, tableId);
       await transaction.deleteFrom('history_floor').where('table_id', '=', tableId).execute();
       await insertDataset(transaction, draft, created[0] ?? 0, timeMs);
     },
@@ -132,11 +138,7 @@ export async function renameDataset(
     { author, message: `dataset ${workspace}.${dataset.dataset} renamed to ${name}` },
     async (transaction) => {
       const values = { dataset: name };
-      await transaction
-        .updateTable('dataset')
-        .set(values)
-        .where('table_id', '=', tableId)
-        .execute();
+      await changeDatasetRow(transaction, tableId, values);
       // Its jobs stay its jobs; one that has not ended loads into what has its name by then.
       await transaction
         .updateTable('job')
@@ -171,7 +173,7 @@ export async function dropDataset(
     [{ kind: 'drop-table', tableId }, ...(purges ? [end] : [])],
     { author, message: `dataset ${workspace}.${dataset.dataset} dropped` },
     async (transaction) => {
-      await transaction.deleteFrom('dataset').where('table_id', '=', tableId).execute();
+      await deleteDatasetRow(transaction, tableId);
       // Nobody can ask it any more where its history begins.
       await transaction.deleteFrom('history_floor').where('table_id', '=', tableId).execute();
       await alongside(transaction);
@@ -196,16 +198,12 @@ export async function changeDataset(
   const { description, license, schema, source, title, weight } = changes;
   const message = `dataset ${workspace}.${dataset} changed`;
   await lake.commit(edits, { author, message }, async (transaction, committed) => {
-    await transaction
-      .updateTable('dataset')
-      .set({
-        ...{ title, description, source, license, weight },
-        ...rowOf(changes),
-        schema_json: JSON.stringify(schema),
-        updated_ms: nowMs,
-      })
-      .where('table_id', '=', tableId)
-      .execute();
+    await changeDatasetRow(transaction, tableId, {
+      ...{ title, description, source, license, weight },
+      ...rowOf(changes),
+      schema_json: JSON.stringify(schema),
+      updated_ms: nowMs,
+    });
     await alongside?.(transaction, committed);
   });
 }
@@ -217,11 +215,8 @@ export async function storeInstead(
   draft: DatasetDraft,
   timeMs: number,
 ): Promise<void> {
-  await transaction
-    .updateTable('dataset')
-    .set({ ...describingRow(draft), created_ms: timeMs, updated_ms: timeMs })
-    .where('table_id', '=', tableId)
-    .execute();
+  const times = { created_ms: timeMs, updated_ms: timeMs };
+  await changeDatasetRow(transaction, tableId, { ...describingRow(draft), ...times });
 }
 
 /** In the transaction that gives a dataset another index. */
@@ -231,7 +226,7 @@ export async function storeIndex(
   { mapping, numbered }: Pick<Dataset, 'mapping' | 'numbered'>,
 ): Promise<void> {
   const values = { mapping_json: JSON.stringify(mapping), is_numbered: numbered ? 1 : 0 };
-  await transaction.updateTable('dataset').set(values).where('table_id', '=', tableId).execute();
+  await changeDatasetRow(transaction, tableId, values);
 }
 
 /** The dataset's physical columns: the owner's properties, then the system's. */
@@ -266,17 +261,14 @@ async function insertDataset(
   tableId: number,
   timeMs: number,
 ): Promise<void> {
-  await transaction
-    .insertInto('dataset')
-    .values({
-      table_id: tableId,
-      workspace: draft.workspace,
-      dataset: draft.dataset,
-      ...describingRow(draft),
-      created_ms: timeMs,
-      updated_ms: timeMs,
-    })
-    .execute();
+  await insertDatasetRow(transaction, {
+    table_id: tableId,
+    workspace: draft.workspace,
+    dataset: draft.dataset,
+    ...describingRow(draft),
+    created_ms: timeMs,
+    updated_ms: timeMs,
+  });
 }
 
 const describingRow = (draft: DatasetDraft) => ({

@@ -5,8 +5,9 @@ import { LruMap } from 'toad-cache';
 import { type CommitNote, type Committed, writeSnapshot } from './commit.ts';
 import type { AtCrashPoint } from '../base/crashPoints.ts';
 import type { Database } from '../catalog/database.ts';
-import { type Directory, loadDirectory } from '../datasets/datasets.ts';
-import { endedPaths, forgetEnded, scheduleRemoval } from '../files/endedFiles.ts';
+import { type Directory, LiveDirectory } from '../datasets/directory.ts';
+import { touchedIn, type Touched } from '../datasets/datasetRows.ts';
+import { scheduleRemoval } from '../files/endedFiles.ts';
 import { Failure } from '../base/failure.ts';
 import { type Files, Outdated } from '../files/files.ts';
 import {
@@ -68,7 +69,7 @@ export class Lake {
   readonly #changed = new Map<number, number>();
   /** Old versions; past so many the one read longest ago is dropped. */
   readonly #old = new LruMap<Promise<Table | undefined>>(OLD_TABLES_MAX);
-  #directory: Directory;
+  readonly #directory: LiveDirectory;
   #horizons: ReadonlyMap<number, Horizon>;
   #snapshot: number;
   #state = 0;
@@ -78,7 +79,7 @@ export class Lake {
 
   private constructor(
     parts: LakeParts,
-    directory: Directory,
+    directory: LiveDirectory,
     horizons: ReadonlyMap<number, Horizon>,
     snapshot: number,
   ) {
@@ -94,13 +95,13 @@ export class Lake {
 
   /** Opens the lake of a catalog that has its first snapshot. */
   static async open(parts: LakeParts): Promise<Lake> {
-    const directory = await loadDirectory(parts.database);
+    const directory = await LiveDirectory.load(parts.database);
     const horizons = await readHorizons(parts.database);
     return new Lake(parts, directory, horizons, await headOf(parts.database));
   }
 
   get directory(): Directory {
-    return this.#directory;
+    return this.#directory.view;
   }
 
   /** Id of the newest snapshot. */
@@ -116,7 +117,7 @@ export class Lake {
   /** What a file says of itself that is published for a table now. */
   stamp(tableId: number, rest: Pick<Stamp, 'deletesOf' | 'replaces'> = {}): Stamp {
     const { lake, run } = this.#owner;
-    const dataset = this.#directory.datasetById(tableId);
+    const dataset = this.directory.datasetById(tableId);
     return {
       format: 1,
       lake,
@@ -262,7 +263,7 @@ export class Lake {
     return this.#exclusively(async () => {
       check();
       if (edits.length === 0) return this.#noteOnly(alongside);
-      const { marked, ...committed } = await this.#database
+      const { marked, touched, ...committed } = await this.#database
         .transaction()
         .execute(async (transaction) => {
           const written = await writeSnapshot(transaction, edits, note, this.#clock.next());
@@ -270,11 +271,11 @@ export class Lake {
           await alongside(transaction, written);
           await scheduleRemoval(transaction, written.unnamed, written.timeMs);
           this.#at('transaction-open');
-          return { ...written, marked };
+          return { ...written, marked, touched: touchedIn(transaction) };
         });
       marked();
       this.#at('transaction-committed');
-      await this.#announce(edits, committed, note.touches);
+      await this.#announce(edits, committed, touched, note.touches);
       return committed;
     });
   }
@@ -331,14 +332,6 @@ export class Lake {
     });
   }
 
-  /** What versions let go and is removed by now need not be told at the next start. */
-  async forgetRemoved(): Promise<void> {
-    const ended = await endedPaths(this.#database);
-    const gone = [...ended].filter((path) => !this.files.has(path));
-    await this.files.settle(gone);
-    await forgetEnded(this.#database, gone);
-  }
-
   /** The newest version before a snapshot that is still there. */
   async snapshotBefore(snapshot: number): Promise<number> {
     const row = await this.#database
@@ -353,8 +346,11 @@ export class Lake {
   async #noteOnly(alongside: Alongside): Promise<Committed> {
     const timeMs = this.#clock.now();
     const committed = { snapshot: this.#snapshot, timeMs, created: [], unnamed: [] };
-    await this.#database.transaction().execute((transaction) => alongside(transaction, committed));
-    this.#directory = await loadDirectory(this.#database);
+    const touched = await this.#database.transaction().execute(async (transaction) => {
+      await alongside(transaction, committed);
+      return touchedIn(transaction);
+    });
+    await this.#directory.refresh(this.#database, touched);
     return committed;
   }
 
@@ -370,6 +366,7 @@ export class Lake {
   async #announce(
     edits: readonly Edit[],
     { snapshot, timeMs }: Committed,
+    touched: Touched,
     touches: CommitNote['touches'],
   ): Promise<void> {
     const tableIds = edits.flatMap((edit) => ('tableId' in edit ? [edit.tableId] : []));
@@ -378,7 +375,7 @@ export class Lake {
       this.#old.clear();
     }
     await this.#owner.moved(snapshot, timeMs);
-    this.#directory = await loadDirectory(this.#database);
+    await this.#directory.refresh(this.#database, touched);
     this.#snapshot = snapshot;
     this.#state += 1;
     for (const tableId of tableIds) {

@@ -1,4 +1,5 @@
 // A lake of thousands of datasets, each with a file in the catalog, made in a few transactions.
+import { insertDatasetRow } from '../../store/datasets/datasetRows.ts';
 import { createWorkspace } from '../../store/lake/datasetEdits.ts';
 import type { Tapedeck } from '../../app/main.ts';
 import type { Database } from '../../store/catalog/database.ts';
@@ -36,17 +37,14 @@ export async function makeMany({ services, accountId }: Tapedeck, count: number)
   });
 }
 
-const insertDataset = (transaction: Database, name: string, tableId: number): Promise<unknown> =>
-  transaction
-    .insertInto('dataset')
-    .values({
-      ...{ table_id: tableId, workspace: 'MANY', dataset: name, title: '' },
-      ...{ description: '', source: '', weight: 1, schema_json: JSON.stringify(SCHEMA) },
-      ...{ mapping_json: '{"date":"date"}', access_json: '{"level":"open"}' },
-      ...{ smart_links_json: '[]', history_days: null, contract_json: null },
-      ...{ expectations_json: null, created_ms: 0, updated_ms: 0 },
-    })
-    .execute();
+const insertDataset = (transaction: Database, name: string, tableId: number): Promise<void> =>
+  insertDatasetRow(transaction, {
+    ...{ table_id: tableId, workspace: 'MANY', dataset: name, title: '' },
+    ...{ description: '', source: '', weight: 1, schema_json: JSON.stringify(SCHEMA) },
+    ...{ mapping_json: '{"date":"date"}', access_json: '{"level":"open"}' },
+    ...{ smart_links_json: '[]', history_days: null, contract_json: null },
+    ...{ expectations_json: null, created_ms: 0, updated_ms: 0 },
+  });
 
 /** Only the catalog knows it: nothing reads it. */
 async function insertFile(
