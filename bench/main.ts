@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { benchAppends } from './appends.ts';
 import { benchCaptures } from './captures.ts';
+import { benchDatasets } from './datasets.ts';
 import { benchHot } from './hot/hot.ts';
 import { benchIngest } from './ingest.ts';
 import type { Ratio } from './measure.ts';
@@ -30,6 +31,7 @@ const BENCHES: readonly (readonly [string, Bench, number, number])[] = [
   ['life', benchLife, 20_000_000, 7],
   ['appends', benchAppends, 20_000_000, 7],
   ['sizes', benchSizes, 20_000_000, 7],
+  ['datasets', (place, _rows, times) => benchDatasets(place, times), 0, 3],
   ['sql', benchSql, 20_000_000, 7],
   ['start', (place, _rows, times) => benchStart(place, times), 0, 7],
   ['market', (place, _rows, times) => benchMarket(place, times), 0, 7],

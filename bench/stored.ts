@@ -18,6 +18,7 @@ export async function startBench(
   folder: string,
   settings: Readonly<Record<string, string>> = {},
   seams: Seams = {},
+  isNew = true,
 ): Promise<Tapedeck> {
   const tapedeck = await startTapedeck(
     readSettings({
@@ -30,7 +31,7 @@ export async function startBench(
     }),
     seams,
   );
-  await createWorkspace(tapedeck.services.lake, 'WS', tapedeck.accountId, 0);
+  if (isNew) await createWorkspace(tapedeck.services.lake, 'WS', tapedeck.accountId, 0);
   return tapedeck;
 }
 

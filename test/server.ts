@@ -1,5 +1,6 @@
 // A real server for tests: in this process, on a free port, on a folder of its own.
 import assert from 'node:assert/strict';
+import { cpSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -72,6 +73,12 @@ async function checkDirectory({ database, lake }: Tapedeck['services']): Promise
       .sort(([one], [other]) => one.workspace.localeCompare(other.workspace));
   assert.deepEqual(told(lake), told({ directory: view }));
 }
+
+/** What a kill would leave: copied while neither this process nor the thread of its catalog writes. */
+export const copyAtOnce = ({ folder, tapedeck }: TestServer, to: string): Promise<void> =>
+  tapedeck.services.database.connection().execute(async () => {
+    cpSync(folder, to, { recursive: true, filter: (path) => !path.includes('lock.db') });
+  });
 
 /** Work with a server on a folder that stays, where nothing happens by itself. */
 export async function served<T>(

@@ -7,7 +7,8 @@ import type { BillingDays } from '../../store/ledger/billingDays.ts';
 import type { Charge, Ledger } from '../../store/ledger/ledger.ts';
 import type { ChargeWriter } from '../../store/ledger/usage.ts';
 import { type Alert, insertAlerts } from '../../store/work/alerts.ts';
-import { addRuleCounts, type Rule, saveStands } from '../../store/work/rules.ts';
+import { runTogether } from '../../store/catalog/together.ts';
+import { type Rule, ruleCountPieces, saveStands } from '../../store/work/rules.ts';
 import type { Firing } from './ruleEngine.ts';
 
 export interface AlertingParts {
@@ -101,12 +102,13 @@ export class Alerting {
       ({ account_id, rule_id, time_ms }) =>
         JSON.stringify([account_id, rule_id, this.#parts.days.day(time_ms)]),
     );
-    for (const [place, own] of sent) {
+    const pieces = [...sent].flatMap(([place, own]) => {
       const [accountId = '', id = '', day = ''] = JSON.parse(place) as readonly string[];
       const told = own.reduce((sum, alert) => sum + toldBy(alert), 0);
       const counts = { evaluated: 0, passed: 0, sent: own.length, told };
-      await addRuleCounts(transaction, { accountId, id }, day, counts);
-    }
+      return ruleCountPieces(transaction, { accountId, id }, day, counts);
+    });
+    await runTogether(transaction, pieces);
   }
 
   #alone(row: Alert): void {

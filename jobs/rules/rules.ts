@@ -5,15 +5,17 @@ import { secondOfDay } from '../../market/derive/words.ts';
 import type { Clock } from '../../store/base/clock.ts';
 import { Failure, type FailureType, reasonOf } from '../../store/base/failure.ts';
 import {
-  addRuleCounts,
   allRules,
   insertRule,
   removeRule,
   type Rule,
+  ruleCountPieces,
   type RuleBody,
   ruleStands,
   saveRule,
 } from '../../store/work/rules.ts';
+import { runTogether } from '../../store/catalog/together.ts';
+import { oneByOne } from '../../store/queues/oneByOne.ts';
 import { Alerting, type AlertingParts } from './alerting.ts';
 import { outputWeight } from './outputs.ts';
 import { ANY_SYMBOL, type RuleEngine } from './ruleEngine.ts';
@@ -54,6 +56,7 @@ export class Rules {
   readonly #groups = new Map<string, Group>();
   #timer: NodeJS.Timeout | undefined;
   #counting: Promise<void> = Promise.resolve();
+  readonly #adding = oneByOne();
 
   constructor(parts: RulesParts) {
     this.#parts = parts;
@@ -107,9 +110,11 @@ export class Rules {
   /** Runs from now on. @throws Failure of what is wrong with it; then nothing was made */
   async add(rule: Rule): Promise<void> {
     this.weigh(rule);
-    this.#checkRoom(rule);
-    await insertRule(this.#parts.database, rule);
-    this.#rules.set(rule.id, rule);
+    await this.#adding(async () => {
+      this.#checkRoom(rule);
+      await insertRule(this.#parts.database, rule);
+      this.#rules.set(rule.id, rule);
+    });
     await this.#parts.wake();
     await this.#run(rule);
   }
@@ -348,11 +353,12 @@ export class Rules {
       const counts = [...group.engine.takeCounts()];
       if (counts.length === 0) continue;
       await database.transaction().execute(async (transaction) => {
-        for (const [id, { evaluated, passed }] of counts) {
+        const pieces = counts.flatMap(([id, { evaluated, passed }]) => {
           const rule = this.#rules.get(id);
-          if (rule === undefined) continue;
-          await addRuleCounts(transaction, rule, day, { evaluated, passed, sent: 0, told: 0 });
-        }
+          const did = { evaluated, passed, sent: 0, told: 0 };
+          return rule === undefined ? [] : ruleCountPieces(transaction, rule, day, did);
+        });
+        await runTogether(transaction, pieces);
       });
     }
   }

@@ -14,6 +14,14 @@ import type { Clock } from '../base/clock.ts';
 import type { Database } from '../catalog/database.ts';
 import { Failure } from '../base/failure.ts';
 import { randomHex } from '../base/random.ts';
+import {
+  insertAccount,
+  insertTestTokens,
+  insertToken,
+  type Making,
+  textColumns,
+} from './making.ts';
+import { oneByOne } from '../queues/oneByOne.ts';
 import type { Secrets } from '../catalog/secrets.ts';
 import type { ServiceTables } from '../catalog/tables/service.ts';
 import {
@@ -42,6 +50,7 @@ export class Accounts {
   readonly #clock: Clock;
   #callers: Callers = { accounts: new Map(), byHash: new Map(), byId: new Map() };
   readonly #uses: TokenUses;
+  readonly #inTurn = oneByOne();
 
   private constructor(database: Database, secrets: Secrets, clock: Clock) {
     this.#database = database;
@@ -86,7 +95,7 @@ export class Accounts {
   /** Makes an account with its two test tokens; its id. */
   async createAccount(name: string, tier: string, actor = SYSTEM): Promise<string> {
     const accountId = await this.#change(actor, async (transaction) => {
-      const id = await this.#insertAccount(transaction, name, tier);
+      const id = await insertAccount(this.#making(transaction), name, tier);
       return [id, { accountId: id, action: 'create account', detail: { name, tier } }];
     });
     return accountId;
@@ -128,10 +137,14 @@ export class Accounts {
     settings: Partial<TokenSettings> = {},
     actor = SYSTEM,
   ): Promise<TokenShown> {
-    this.#checkRoom(accountId);
     const all = { ...DEFAULT_SETTINGS, ...settings };
     const tokenId = await this.#change(actor, async (transaction) => {
-      const id = await this.#insertToken(transaction, accountId, kind, false, all, '');
+      this.#checkRoom(accountId);
+      const id = await insertToken(this.#making(transaction), accountId, {
+        kind,
+        test: false,
+        settings: all,
+      });
       return [
         id,
         { accountId, action: 'create token', detail: { tokenId: id, kind, ...settings } },
@@ -147,9 +160,10 @@ export class Accounts {
     changes: Partial<TokenSettings>,
     actor = SYSTEM,
   ): Promise<TokenShown> {
-    const { disabled, test } = this.token(accountId, tokenId);
-    if (disabled && changes.disabled === false && !test) this.#checkRoom(accountId);
+    this.token(accountId, tokenId);
     await this.#change(actor, async (transaction) => {
+      const { disabled, test } = this.token(accountId, tokenId);
+      if (disabled && changes.disabled === false && !test) this.#checkRoom(accountId);
       // What another change wrote since must stay.
       const row = await transaction
         .selectFrom('token')
@@ -168,8 +182,9 @@ export class Accounts {
 
   /** A new text for a token; the old one is disabled at once. Its signing secret is new as well. */
   async rotateToken(accountId: string, tokenId: string, actor = SYSTEM): Promise<TokenShown> {
-    const { kind, test, signed } = this.token(accountId, tokenId);
+    const { kind, test } = this.token(accountId, tokenId);
     await this.#change(actor, async (transaction) => {
+      const { signed } = this.token(accountId, tokenId);
       const row = await transaction
         .selectFrom('token')
         .select('hash')
@@ -180,7 +195,7 @@ export class Accounts {
       await transaction
         .updateTable('token')
         .set({
-          ...this.#textColumns(newTokenText(kind, test), kind),
+          ...textColumns(this.#secrets, newTokenText(kind, test), kind),
           ...(signed ? { signing_secret: this.#secrets.seal(randomHex(32)) } : {}),
         })
         .where('token_id', '=', tokenId)
@@ -194,13 +209,12 @@ export class Accounts {
   async signToken(accountId: string, text: string, actor = SYSTEM): Promise<string> {
     const known = this.signingSecret(text);
     if (known !== undefined) return known;
-    const secret = randomHex(32);
-    await this.#setSigning(accountId, text, secret, 'sign token', actor);
-    return secret;
+    await this.#setSigning(accountId, text, true, actor);
+    return this.signingSecret(text) ?? '';
   }
 
   async unsignToken(accountId: string, text: string, actor = SYSTEM): Promise<void> {
-    await this.#setSigning(accountId, text, undefined, 'unsign token', actor);
+    await this.#setSigning(accountId, text, false, actor);
   }
 
   /** @throws Failure NotFound when the account has no such token. */
@@ -247,11 +261,12 @@ export class Accounts {
   ): Promise<{ readonly accountId: string; readonly tokens: readonly TokenShown[] } | undefined> {
     if (this.#callers.accounts.size > 0) return undefined;
     const accountId = await this.#change(SYSTEM, async (transaction) => {
-      const id = await this.#insertAccount(transaction, 'first', 'scale');
+      const id = await insertAccount(this.#making(transaction), 'first', 'scale');
       for (const kind of ['publishable', 'secret'] as const) {
         const grants = kind === 'publishable' ? READ_ALL : undefined;
         const settings = { ...DEFAULT_SETTINGS, grants };
-        await this.#insertToken(transaction, id, kind, false, settings, given[kind]);
+        const order = { kind, test: false, settings, given: given[kind] };
+        await insertToken(this.#making(transaction), id, order);
       }
       return [id, { accountId: id, action: 'create account', detail: { name: 'first' } }];
     });
@@ -271,55 +286,37 @@ export class Accounts {
     throw new Failure('LimitReached', `the account has ${told}: disable one first`);
   }
 
-  async #change<T>(
+  /** One after the other: what `work` finds in memory is what the catalog says. */
+  #change<T>(
     actor: string,
     work: (transaction: Database) => Promise<readonly [T, Omit<AuditEntry, 'actor'>]>,
   ): Promise<T> {
-    const result = await this.#database.transaction().execute(async (transaction) => {
-      const [value, entry] = await work(transaction);
-      await writeAudit(transaction, { actor, ...entry }, this.#clock());
-      return value;
+    return this.#inTurn(async () => {
+      const result = await this.#database.transaction().execute(async (transaction) => {
+        const [value, entry] = await work(transaction);
+        await writeAudit(transaction, { actor, ...entry }, this.#clock());
+        return value;
+      });
+      await this.reload();
+      return result;
     });
-    await this.reload();
-    return result;
   }
 
-  async #setSigning(
-    accountId: string,
-    text: string,
-    secret: string | undefined,
-    action: string,
-    actor: string,
-  ): Promise<void> {
+  async #setSigning(accountId: string, text: string, signs: boolean, actor: string): Promise<void> {
     const known = this.#callers.byHash.get(this.#secrets.hash(text));
     if (known?.caller.accountId !== accountId || known.retired) throw new Failure('NotFound');
     const { tokenId } = known.caller;
     await this.#change(actor, async (transaction) => {
+      // Who asks beside another gets the other's secret.
+      const secret = this.signingSecret(text) ?? randomHex(32);
       await transaction
         .updateTable('token')
-        .set({ signing_secret: secret === undefined ? null : this.#secrets.seal(secret) })
+        .set({ signing_secret: signs ? this.#secrets.seal(secret) : null })
         .where('token_id', '=', tokenId)
         .execute();
+      const action = signs ? 'sign token' : 'unsign token';
       return [undefined, { accountId, action, detail: { tokenId } }];
     });
-  }
-
-  async #insertAccount(database: Database, name: string, tier: string): Promise<string> {
-    checkTier(tier);
-    const account_id = randomHex(8);
-    const row = { account_id, name, tier, pay_as_you_go: true, created_ms: this.#clock() };
-    await database.insertInto('account').values(row).execute();
-    await this.#insertTestTokens(database, account_id);
-    return account_id;
-  }
-
-  /** Two for each account (SPEC.md "Authentication" 3). */
-  async #insertTestTokens(database: Database, accountId: string): Promise<void> {
-    for (const kind of ['publishable', 'secret'] as const) {
-      const grants = kind === 'publishable' ? READ_ALL : undefined;
-      const settings = { ...DEFAULT_SETTINGS, grants };
-      await this.#insertToken(database, accountId, kind, true, settings, '');
-    }
   }
 
   /** Accounts of a folder of version 1 have none. */
@@ -331,39 +328,13 @@ export class Accounts {
     );
     if (lacking.length === 0) return;
     await this.#database.transaction().execute(async (transaction) => {
-      for (const accountId of lacking) await this.#insertTestTokens(transaction, accountId);
+      for (const accountId of lacking) await insertTestTokens(this.#making(transaction), accountId);
     });
     await this.reload();
   }
 
-  async #insertToken(
-    database: Database,
-    accountId: string,
-    kind: TokenKind,
-    test: boolean,
-    settings: TokenSettings,
-    given: string,
-  ): Promise<string> {
-    const tokenId = randomHex(8);
-    const text = given === '' ? newTokenText(kind, test) : given;
-    await database
-      .insertInto('token')
-      .values({
-        token_id: tokenId,
-        account_id: accountId,
-        kind,
-        test,
-        ...this.#textColumns(text, kind),
-        ...settingColumns(settings),
-        created_ms: this.#clock(),
-      })
-      .execute();
-    return tokenId;
-  }
-
-  #textColumns(text: string, kind: TokenKind): { readonly hash: string; readonly stored: string } {
-    const stored = kind === 'secret' ? this.#secrets.seal(text) : text;
-    return { hash: this.#secrets.hash(text), stored };
+  #making(transaction: Database): Making {
+    return { database: transaction, secrets: this.#secrets, clock: this.#clock };
   }
 
   async #shown(tokenId: string): Promise<TokenShown> {

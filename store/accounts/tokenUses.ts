@@ -1,6 +1,7 @@
 // When tokens were last used: kept in memory, since a use may not cost a write.
 import { isDiskFull } from '../base/failure.ts';
 import type { Database } from '../catalog/database.ts';
+import { pieceOf, runTogether } from '../catalog/together.ts';
 
 export class TokenUses {
   readonly #database: Database;
@@ -35,13 +36,12 @@ export class TokenUses {
 
   async #write(uses: ReadonlyMap<string, number>): Promise<void> {
     await this.#database.transaction().execute(async (transaction) => {
-      for (const [tokenId, last_used_ms] of uses) {
-        await transaction
-          .updateTable('token')
-          .set({ last_used_ms })
-          .where('token_id', '=', tokenId)
-          .execute();
-      }
+      const pieces = [...uses].map(([tokenId, last_used_ms]) =>
+        pieceOf(
+          transaction.updateTable('token').set({ last_used_ms }).where('token_id', '=', tokenId),
+        ),
+      );
+      await runTogether(transaction, pieces);
     });
   }
 }

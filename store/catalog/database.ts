@@ -1,85 +1,53 @@
-// The catalog database: node:sqlite behind Kysely's asynchronous interface, so that PostgreSQL can
-// take its place. Only SQL that both speak; one connection, so transactions never interleave.
-import { statfsSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { Kysely, SqliteDialect, type SqliteStatement } from 'kysely';
-import { diskFull, isDiskFull } from '../base/failure.ts';
+// The catalog database: SQLite behind Kysely's asynchronous interface, so that PostgreSQL can take its
+// place. Only SQL that both speak; one connection, so transactions never interleave.
+import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
+import { type Engine, EngineDriver } from './engine.ts';
+import { openReader, openSqlite, runPieces } from './sqlite.ts';
 import type { LakeTables } from './tables/lake.ts';
 import type { ServiceTables } from './tables/service.ts';
+import { Writer } from './writer.ts';
 
 export interface Tables extends LakeTables, ServiceTables {}
 
 /** The catalog, or a transaction in it. */
 export type Database = Kysely<Tables>;
 
-/**
- * Opens (and makes) the catalog at `path`: WAL, every commit reaches the disk before it returns.
- * @throws Failure DiskFull where there is no room for what SQLite keeps beside it.
- */
-export function openDatabase(path: string): Database {
-  const sqlite = new DatabaseSync(path, { timeout: 5000 });
-  try {
-    sqlite.exec('PRAGMA journal_mode = WAL');
-    sqlite.exec('PRAGMA synchronous = FULL');
-    sqlite.exec('PRAGMA foreign_keys = ON');
-  } catch (error) {
-    sqlite.close();
-    throw isDiskFull(error) || hasNoRoom(path) ? diskFull(dirname(path)) : error;
-  }
-  const statements = new Map<string, StatementSync>();
-  return new Kysely<Tables>({
-    dialect: new SqliteDialect({
-      database: {
-        close: () => sqlite.close(),
-        prepare: (sql) => {
-          const statement = adapt(prepared(sqlite, statements, sql));
-          // A full disk ends a transaction by itself: its own error is the one to be told.
-          if (sql !== 'rollback' || sqlite.isTransaction) return statement;
-          return { ...statement, run: () => NOTHING_DONE };
-        },
-      },
-    }),
+/** Opens (and makes) the catalog at `path` in this thread, which waits for the disk. */
+export const openDatabase = (path: string): Database =>
+  databaseOf(async () => {
+    const sqlite = openSqlite(path);
+    return {
+      write: async (pieces) => runPieces(sqlite, pieces),
+      read: (sql, parameters) => sqlite.run(sql, parameters),
+      close: async () => sqlite.close(),
+    };
   });
-}
 
-/** Of the index of the write-ahead log, which SQLite makes as it opens: it says "disk I/O error". */
-const LOG_INDEX_BYTES = 32_768;
+/**
+ * Opens (and makes) the catalog at `path` on a thread of its own: this one never waits for the disk.
+ * What reads before anything is written is answered here, from what is committed, in its turn.
+ */
+export const openServed = (path: string): Database =>
+  databaseOf(async () => {
+    const writer = await Writer.open(path);
+    const reader = openReader(path);
+    return {
+      write: (pieces) => writer.run(pieces),
+      read: (sql, parameters) => reader.run(sql, parameters),
+      close: async () => {
+        reader.close();
+        await writer.close();
+      },
+    };
+  });
 
-function hasNoRoom(path: string): boolean {
-  const { bavail, bsize } = statfsSync(dirname(path));
-  return bavail * bsize <= LOG_INDEX_BYTES;
-}
-
-const NOTHING_DONE = { changes: 0, lastInsertRowid: 0 };
-
-/** Prepared statements kept; past this many texts the memory is dropped and begins again. */
-const STATEMENTS_MAX = 500;
-
-function prepared(
-  sqlite: DatabaseSync,
-  statements: Map<string, StatementSync>,
-  sql: string,
-): StatementSync {
-  const known = statements.get(sql);
-  if (known !== undefined) return known;
-  if (statements.size >= STATEMENTS_MAX) statements.clear();
-  const statement = sqlite.prepare(sql);
-  statements.set(sql, statement);
-  return statement;
-}
-
-function adapt(statement: StatementSync): SqliteStatement {
-  return {
-    reader: statement.columns().length > 0,
-    all: (parameters) => statement.all(...parameters.map(bindable)),
-    run: (parameters) => statement.run(...parameters.map(bindable)),
-    iterate: (parameters) => statement.iterate(...parameters.map(bindable)),
-  };
-}
-
-function bindable(value: unknown): SQLInputValue {
-  if (typeof value === 'boolean') return value ? 1 : 0;
-  if (value === undefined) return null;
-  return value as SQLInputValue;
-}
+const databaseOf = (open: () => Promise<Engine>): Database =>
+  new Kysely<Tables>({
+    dialect: {
+      createDriver: () => new EngineDriver(open),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+      // It says that there is one connection: who asks for it waits for its turn.
+      createAdapter: () => new SqliteAdapter(),
+      createIntrospector: (database) => new SqliteIntrospector(database),
+    },
+  });

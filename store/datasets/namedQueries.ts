@@ -7,6 +7,7 @@ import type { Database } from '../catalog/database.ts';
 import type { ColumnMapping, RecordSchema } from './datasets.ts';
 import { Failure } from '../base/failure.ts';
 import { newUuid } from '../base/random.ts';
+import { oneByOne } from '../queues/oneByOne.ts';
 import type { QueryTable } from '../catalog/tables/views.ts';
 
 /** A table that a query names, and what it was when the query was made: it may be renamed since. */
@@ -65,6 +66,7 @@ export class NamedQueries {
   readonly #database: Database;
   readonly #clock: Clock;
   #all: readonly NamedQuery[];
+  readonly #inTurn = oneByOne();
 
   private constructor(database: Database, clock: Clock, all: readonly NamedQuery[]) {
     this.#database = database;
@@ -103,8 +105,12 @@ export class NamedQueries {
   }
 
   /** Makes a query, or changes the one of its kind and name. @throws Failure InvalidBody. */
-  async save(workspace: string, name: string, body: QueryBody): Promise<NamedQuery> {
+  save(workspace: string, name: string, body: QueryBody): Promise<NamedQuery> {
     checkName('name', name);
+    return this.#inTurn(() => this.#save(workspace, name, body));
+  }
+
+  async #save(workspace: string, name: string, body: QueryBody): Promise<NamedQuery> {
     const now = this.#clock();
     const known =
       body.kind === 'view' ? this.view(workspace, name) : this.endpoint(workspace, name);
@@ -126,8 +132,10 @@ export class NamedQueries {
   }
 
   async remove({ id }: NamedQuery): Promise<void> {
-    await this.#database.deleteFrom('named_query').where('query_id', '=', id).execute();
-    this.#all = this.#without(id);
+    await this.#inTurn(async () => {
+      await this.#database.deleteFrom('named_query').where('query_id', '=', id).execute();
+      this.#all = this.#without(id);
+    });
   }
 
   /** @throws Failure Conflict when the workspace has a view of that name. */

@@ -7,6 +7,7 @@ import { Failure } from '../base/failure.ts';
 import type { PendingRow } from '../pushes/pendingRows.ts';
 import { insertProof } from '../files/proofTable.ts';
 import { newUuid } from '../base/random.ts';
+import { insertEach, runTogether } from '../catalog/together.ts';
 import { columnRow, editTable, quoted } from './tableEdits.ts';
 import { addToTableStats } from './tableStats.ts';
 import type { Edit, Progress, WrittenFile, WrittenDeletes, Head } from './edit.ts';
@@ -136,10 +137,8 @@ async function createTable(
     .insertInto('ducklake_table')
     .values({ ...row, ...place, table_uuid: newUuid(), table_name: edit.name })
     .execute();
-  for (const column of edit.columns) {
-    const values = columnRow(id, begin_snapshot, column, column.id);
-    await transaction.insertInto('ducklake_column').values(values).execute();
-  }
+  const columns = edit.columns.map((column) => columnRow(id, begin_snapshot, column, column.id));
+  await runTogether(transaction, insertEach(transaction, 'ducklake_column', columns));
   progress.schemaVersion += 1;
   const version = { begin_snapshot, schema_version: progress.schemaVersion, table_id: id };
   await transaction.insertInto('ducklake_schema_versions').values(version).execute();
@@ -177,23 +176,20 @@ async function insertFile(
     })
     .execute();
   await insertProof(transaction, { fileId, ...file.proof }, progress.timeMs);
-  for (const column of file.columns) {
-    await transaction
-      .insertInto('ducklake_file_column_stats')
-      .values({
-        data_file_id: fileId,
-        table_id: tableId,
-        column_id: column.columnId,
-        column_size_bytes: column.bytes,
-        value_count: column.values,
-        null_count: column.nulls,
-        min_value: column.min,
-        max_value: column.max,
-        contains_nan: column.containsNan,
-        extra_stats: null,
-      })
-      .execute();
-  }
+  const columns = file.columns.map((column) => ({
+    data_file_id: fileId,
+    table_id: tableId,
+    column_id: column.columnId,
+    column_size_bytes: column.bytes,
+    value_count: column.values,
+    null_count: column.nulls,
+    min_value: column.min,
+    max_value: column.max,
+    contains_nan: column.containsNan,
+    extra_stats: null,
+  }));
+  const pieces = insertEach(transaction, 'ducklake_file_column_stats', columns);
+  await runTogether(transaction, pieces);
   progress.changes.push(`inserted_into_table:${tableId}`);
 }
 

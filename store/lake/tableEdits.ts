@@ -5,6 +5,7 @@ import type { Column } from '../versions/columns.ts';
 import type { Database, Tables } from '../catalog/database.ts';
 import { Failure } from '../base/failure.ts';
 import { beginTable, writeHorizon } from '../history/history.ts';
+import { insertEach, runTogether } from '../catalog/together.ts';
 import { restateTable } from './tableStats.ts';
 import type { Edit, Progress } from './edit.ts';
 
@@ -164,12 +165,11 @@ async function addColumns(
   edit: Extract<TableEdit, { kind: 'add-columns' }>,
   progress: Progress,
 ): Promise<void> {
-  let id = await nextColumnId(transaction, edit.tableId);
-  for (const column of edit.columns) {
-    const values = columnRow(edit.tableId, progress.snapshot, column, id);
-    await transaction.insertInto('ducklake_column').values(values).execute();
-    id += 1;
-  }
+  const first = await nextColumnId(transaction, edit.tableId);
+  const columns = edit.columns.map((column, at) =>
+    columnRow(edit.tableId, progress.snapshot, column, first + at),
+  );
+  await runTogether(transaction, insertEach(transaction, 'ducklake_column', columns));
   await newSchemaVersion(transaction, edit.tableId, progress);
   progress.changes.push(`altered_table:${edit.tableId}`);
 }
@@ -199,10 +199,8 @@ async function alterColumns(
 ): Promise<void> {
   const ids = columns.map(({ id }) => id);
   await endColumns(transaction, tableId, progress.snapshot, ids);
-  for (const column of columns) {
-    const values = columnRow(tableId, progress.snapshot, column, column.id);
-    await transaction.insertInto('ducklake_column').values(values).execute();
-  }
+  const rows = columns.map((column) => columnRow(tableId, progress.snapshot, column, column.id));
+  await runTogether(transaction, insertEach(transaction, 'ducklake_column', rows));
   // Least and greatest of two types say nothing together: unknown stays so.
   await transaction
     .updateTable('ducklake_table_column_stats')

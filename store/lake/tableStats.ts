@@ -2,6 +2,7 @@
 // column over all files, merged by the column's type.
 import type { ColumnType } from '../versions/columns.ts';
 import type { Database } from '../catalog/database.ts';
+import { insertEach, runTogether } from '../catalog/together.ts';
 import type { WrittenColumn, WrittenFile } from './edit.ts';
 
 /** Adds a file to its table's totals; returns the first row id of its records. */
@@ -107,9 +108,8 @@ async function mergeColumns(
       extra_stats: null,
     });
   }
-  for (const row of merged.values()) {
-    await transaction.insertInto('ducklake_table_column_stats').values(row).execute();
-  }
+  const values = [...merged.values()];
+  await runTogether(transaction, insertEach(transaction, 'ducklake_table_column_stats', values));
 }
 
 interface ColumnStatsRow {
@@ -125,13 +125,18 @@ interface ColumnStatsRow {
 const truth = (value: boolean | number | null): boolean | null =>
   value === null ? null : Boolean(value);
 
+/** Its members in the order of a new one's. */
 const plainRow = (row: {
   readonly [K in keyof ColumnStatsRow]:
     ColumnStatsRow[K] | (K extends `contains_${string}` ? number : never);
 }): ColumnStatsRow => ({
-  ...row,
+  table_id: row.table_id,
+  column_id: row.column_id,
   contains_null: truth(row.contains_null),
   contains_nan: truth(row.contains_nan),
+  min_value: row.min_value,
+  max_value: row.max_value,
+  extra_stats: row.extra_stats,
 });
 
 async function columnTypes(

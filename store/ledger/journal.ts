@@ -1,6 +1,8 @@
 // The journal: one line for each charged call, appended in the transaction that adds it to the
 // counters. A group of lines is one row; old rows become Parquet (jobs/upkeep/journalRoll.ts).
 import type { Database } from '../catalog/database.ts';
+import type { Piece } from '../catalog/sqlite.ts';
+import { pieceOf } from '../catalog/together.ts';
 import { Failure } from '../base/failure.ts';
 
 /** A delivered call that was charged, if only with 0 messages. */
@@ -28,10 +30,11 @@ export interface JournalLines {
   readonly lines: readonly string[];
 }
 
-export async function appendJournal(
+/** What appends a group of lines; it is to be run in the transaction that made it. */
+export async function journalPiece(
   transaction: Database,
   { firstMs, lastMs, lines }: JournalLines,
-): Promise<void> {
+): Promise<Piece> {
   const newest = await transaction
     .selectFrom('journal')
     .select((select) => select.fn.max('sequence').as('sequence'))
@@ -44,7 +47,7 @@ export async function appendJournal(
     calls: lines.length,
     lines: lines.join('\n'),
   };
-  await transaction.insertInto('journal').values(row).execute();
+  return pieceOf(transaction.insertInto('journal').values(row));
 }
 
 interface JournalRow {

@@ -2,11 +2,11 @@
 import { sql } from 'kysely';
 import type { BillingDays } from './billingDays.ts';
 import type { Database } from '../catalog/database.ts';
-import { appendJournal, type CallLine, type JournalLines } from './journal.ts';
+import type { Piece } from '../catalog/sqlite.ts';
+import { insertEach, runTogether } from '../catalog/together.ts';
+import { journalPiece, type CallLine, type JournalLines } from './journal.ts';
 
 const HOUR_MS = 3_600_000;
-/** Rows of one statement. */
-const ROWS_AT_ONCE = 100;
 
 export interface Usage {
   /** Messages without premium ones, everywhere below too. */
@@ -103,16 +103,13 @@ const hourOf = ({ timeMs }: CallLine): number => Math.floor(timeMs / HOUR_MS);
 
 /** Adds delivered calls to the counters and the journal: all of them or, on failure, none. */
 export async function writeUsage(database: Database, charges: Charges): Promise<void> {
-  const [counters, balances] = [[...charges.counters.values()], [...charges.balances.values()]];
   const also = rowsByWriter(charges.also);
   await database.transaction().execute(async (transaction) => {
-    await appendJournal(transaction, charges);
-    for (let from = 0; from < counters.length; from += ROWS_AT_ONCE) {
-      await addCounters(transaction, counters.slice(from, from + ROWS_AT_ONCE));
-    }
-    for (let from = 0; from < balances.length; from += ROWS_AT_ONCE) {
-      await addBalances(transaction, balances.slice(from, from + ROWS_AT_ONCE));
-    }
+    await runTogether(transaction, [
+      await journalPiece(transaction, charges),
+      ...counterPieces(transaction, [...charges.counters.values()]),
+      ...balancePieces(transaction, [...charges.balances.values()]),
+    ]);
     for (const [writer, own] of also) await writer.write(transaction, own);
   });
   for (const [writer, own] of also) writer.written(own);
@@ -128,7 +125,7 @@ function rowsByWriter(also: readonly WithCharge[]): ReadonlyMap<ChargeWriter, re
   return rows;
 }
 
-async function addCounters(transaction: Database, groups: readonly Group[]): Promise<void> {
+function counterPieces(database: Database, groups: readonly Group[]): readonly Piece[] {
   const rows = groups.map(({ first, sums }) => ({
     account_id: first.accountId,
     token_id: first.tokenId,
@@ -136,36 +133,32 @@ async function addCounters(transaction: Database, groups: readonly Group[]): Pro
     hour: hourOf(first),
     ...sums,
   }));
-  await transaction
-    .insertInto('usage')
-    .values(rows)
-    .onConflict((conflict) =>
+  return insertEach(database, 'usage', rows, (insert) =>
+    insert.onConflict((conflict) =>
       conflict.columns(['account_id', 'hour', 'token_id', 'usage_key']).doUpdateSet({
         messages: sql`usage.messages + excluded.messages`,
         premium: sql`usage.premium + excluded.premium`,
         calls: sql`usage.calls + excluded.calls`,
       }),
-    )
-    .execute();
+    ),
+  );
 }
 
-async function addBalances(transaction: Database, groups: readonly Group[]): Promise<void> {
+function balancePieces(database: Database, groups: readonly Group[]): readonly Piece[] {
   const rows = groups.map(({ first, sums }) => ({
     account_id: first.accountId,
     month: first.month,
     messages: sums.messages,
     premium: sums.premium,
   }));
-  await transaction
-    .insertInto('balance')
-    .values(rows)
-    .onConflict((conflict) =>
+  return insertEach(database, 'balance', rows, (insert) =>
+    insert.onConflict((conflict) =>
       conflict.columns(['account_id', 'month']).doUpdateSet({
         messages: sql`balance.messages + excluded.messages`,
         premium: sql`balance.premium + excluded.premium`,
       }),
-    )
-    .execute();
+    ),
+  );
 }
 
 interface TokenMonth {

@@ -3,6 +3,7 @@
 import { monotonicMs } from '../base/clock.ts';
 import type { AtCrashPoint } from '../base/crashPoints.ts';
 import type { Database } from '../catalog/database.ts';
+import { insertEach, runTogether } from '../catalog/together.ts';
 import { Failure } from '../base/failure.ts';
 import { GroupCommit } from '../queues/groupCommit.ts';
 import type { LakeClock } from '../catalog/lakeClock.ts';
@@ -350,10 +351,7 @@ async function insertRows(transaction: Database, made: readonly MadeRows[]): Pro
       time_ms: timeMs,
     })),
   );
-  for (let from = 0; from < values.length; from += ROWS_AT_ONCE) {
-    const some = values.slice(from, from + ROWS_AT_ONCE);
-    await transaction.insertInto('pending').values(some).execute();
-  }
+  await runTogether(transaction, insertEach(transaction, 'pending', values));
 }
 
 /** Key of the folder's row with the last sequence that was flushed: none is given twice. */

@@ -24,8 +24,10 @@ export const unsealCredential = ({ sealed }: CredentialRow, secrets: Secrets): u
 
 /** @throws Failure LimitReached when the workspace holds its most. */
 export async function insertCredential(database: Database, row: CredentialTable): Promise<void> {
-  await refuseFull(database, 'credential', row.workspace);
-  await database.insertInto('credential').values(row).execute();
+  await database.transaction().execute(async (transaction) => {
+    await refuseFull(transaction, 'credential', row.workspace);
+    await transaction.insertInto('credential').values(row).execute();
+  });
 }
 
 /** @throws Failure LimitReached when the workspace holds its most. */
@@ -33,8 +35,10 @@ export async function insertSource(
   database: Database,
   row: Insertable<DataSourceTable>,
 ): Promise<void> {
-  await refuseFull(database, 'data_source', row.workspace);
-  await database.insertInto('data_source').values(row).execute();
+  await database.transaction().execute(async (transaction) => {
+    await refuseFull(transaction, 'data_source', row.workspace);
+    await transaction.insertInto('data_source').values(row).execute();
+  });
 }
 
 async function refuseFull(

@@ -1,6 +1,7 @@
 // Jobs: one run of a task, its state, its rejected records, and the workspace's log.
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Database, Tables } from '../catalog/database.ts';
+import { insertEach, runTogether } from '../catalog/together.ts';
 import { randomHex } from '../base/random.ts';
 import { redacted } from '../base/redact.ts';
 
@@ -151,12 +152,10 @@ export async function insertRejects(
   jobId: string,
   rejects: readonly Reject[],
 ): Promise<void> {
-  for (const reject of rejects.slice(0, REJECTS_KEPT_MAX)) {
-    await database
-      .insertInto('job_reject')
-      .values({ job_id: jobId, line: reject.line, error: redacted(reject.error) })
-      .execute();
-  }
+  const rows = rejects.slice(0, REJECTS_KEPT_MAX).map(({ error, line }) => {
+    return { job_id: jobId, line, error: redacted(error) };
+  });
+  await runTogether(database, insertEach(database, 'job_reject', rows));
 }
 
 export const findRejects = (database: Database, jobId: string): Promise<readonly Reject[]> =>

@@ -1,6 +1,8 @@
 // Rules, and where they stand: what their owners asked for, when each fired last, what was counted.
 import { type Selectable, sql } from 'kysely';
 import type { Database } from '../catalog/database.ts';
+import type { Piece } from '../catalog/sqlite.ts';
+import { pieceOf } from '../catalog/together.ts';
 import type { RuleTable } from '../catalog/tables/rules.ts';
 import type { Secrets } from '../catalog/secrets.ts';
 import { Failure } from '../base/failure.ts';
@@ -50,15 +52,18 @@ const HELD_MAX = 10_000;
 
 /** @throws Failure LimitReached when the account holds its most. */
 export async function insertRule(database: Database, rule: Rule): Promise<void> {
-  const row = await database
-    .selectFrom('rule')
-    .select((select) => select.fn.countAll<number>().as('held'))
-    .where('account_id', '=', rule.accountId)
-    .executeTakeFirst();
-  if (Number(row?.held ?? 0) >= HELD_MAX) {
-    throw new Failure('LimitReached', `the account holds ${HELD_MAX} rules, the most there may be`);
-  }
-  await database.insertInto('rule').values(rowOf(rule)).execute();
+  await database.transaction().execute(async (transaction) => {
+    const row = await transaction
+      .selectFrom('rule')
+      .select((select) => select.fn.countAll<number>().as('held'))
+      .where('account_id', '=', rule.accountId)
+      .executeTakeFirst();
+    if (Number(row?.held ?? 0) >= HELD_MAX) {
+      const told = `the account holds ${HELD_MAX} rules, the most there may be`;
+      throw new Failure('LimitReached', told);
+    }
+    await transaction.insertInto('rule').values(rowOf(rule)).execute();
+  });
 }
 
 /** What its owner asked for; its counters and where it stands stay. */
@@ -176,22 +181,22 @@ export interface RuleCounts {
   readonly told: number;
 }
 
-export async function addRuleCounts(
-  transaction: Database,
+/** What adds them to the rule and to its day. */
+export function ruleCountPieces(
+  database: Database,
   { accountId, id }: Pick<Rule, 'accountId' | 'id'>,
   day: string,
   { evaluated, passed, sent, told }: RuleCounts,
-): Promise<void> {
-  await transaction
+): readonly Piece[] {
+  const rule = database
     .updateTable('rule')
-    .set((rule) => ({
-      evaluated: rule('evaluated', '+', evaluated),
-      passed: rule('passed', '+', passed),
-      sent: rule('sent', '+', sent),
+    .set((one) => ({
+      evaluated: one('evaluated', '+', evaluated),
+      passed: one('passed', '+', passed),
+      sent: one('sent', '+', sent),
     }))
-    .where('rule_id', '=', id)
-    .execute();
-  await transaction
+    .where('rule_id', '=', id);
+  const ofDay = database
     .insertInto('rule_day')
     .values({ account_id: accountId, rule_id: id, day, evaluated, passed, sent, told })
     .onConflict((conflict) =>
@@ -201,8 +206,8 @@ export async function addRuleCounts(
         sent: sql`rule_day.sent + excluded.sent`,
         told: sql`rule_day.told + excluded.told`,
       }),
-    )
-    .execute();
+    );
+  return [pieceOf(rule), pieceOf(ofDay)];
 }
 
 /** What the rules of an account did, by rule and day, from a day on. */

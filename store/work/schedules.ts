@@ -63,17 +63,19 @@ export const newScheduleId = (): string => `INGESTION_SCHEDULE_${randomHex(16)}`
 
 /** @throws Failure LimitReached when the workspace holds its most. */
 export async function insertSchedule(database: Database, schedule: Schedule): Promise<void> {
-  const row = await database
-    .selectFrom('schedule')
-    .select((select) => select.fn.countAll<number>().as('held'))
-    .where('workspace', '=', schedule.workspace)
-    .executeTakeFirst();
-  if (Number(row?.held ?? 0) >= HELD_MAX) {
-    const told = `the workspace holds ${HELD_MAX} schedules, the most there may be`;
-    throw new Failure('LimitReached', told);
-  }
-  const values = { ...rowOf(schedule), position_json: null };
-  await database.insertInto('schedule').values(values).execute();
+  await database.transaction().execute(async (transaction) => {
+    const row = await transaction
+      .selectFrom('schedule')
+      .select((select) => select.fn.countAll<number>().as('held'))
+      .where('workspace', '=', schedule.workspace)
+      .executeTakeFirst();
+    if (Number(row?.held ?? 0) >= HELD_MAX) {
+      const told = `the workspace holds ${HELD_MAX} schedules, the most there may be`;
+      throw new Failure('LimitReached', told);
+    }
+    const values = { ...rowOf(schedule), position_json: null };
+    await transaction.insertInto('schedule').values(values).execute();
+  });
 }
 
 /** Everything but where its last pull ended. */

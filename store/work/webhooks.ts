@@ -28,14 +28,14 @@ export const newWebhookId = (): string => `WEBHOOK_${randomHex(16)}`;
 
 /** @throws Failure LimitReached when the workspace holds its most. */
 export async function insertWebhook(database: Database, row: WebhookTable): Promise<void> {
-  const held = await listWebhooks(database, row.workspace);
-  if (held.length >= HELD_MAX) {
-    throw new Failure(
-      'LimitReached',
-      `the workspace holds ${HELD_MAX} webhooks, the most there may be`,
-    );
-  }
-  await database.insertInto('webhook').values(row).execute();
+  await database.transaction().execute(async (transaction) => {
+    const held = await listWebhooks(transaction, row.workspace);
+    if (held.length >= HELD_MAX) {
+      const told = `the workspace holds ${HELD_MAX} webhooks, the most there may be`;
+      throw new Failure('LimitReached', told);
+    }
+    await transaction.insertInto('webhook').values(row).execute();
+  });
 }
 
 /** Oldest first. */

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'vitest';
 import type { Seams } from '../../app/core.ts';
 import { load, read, send } from '../client.ts';
-import { startServer } from '../server.ts';
+import { copyAtOnce, startServer } from '../server.ts';
 import { waitForJobs } from './aftermath.ts';
 
 const LOADS = 5;
@@ -31,8 +31,7 @@ async function dieWithLoadsWaiting(seams: Seams): Promise<Died> {
     const answer = await load(server, 'A', body, query);
     assert.equal(answer.status, 200, await answer.text());
   }
-  // Nothing of this process runs during the copy: a kill would leave the same.
-  cpSync(folder, left, { recursive: true });
+  await copyAtOnce(server, left);
   await server.close();
   rmSync(folder, { recursive: true });
   const drop = (): Promise<void> => rm(root, { recursive: true, force: true });

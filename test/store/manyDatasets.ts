@@ -1,8 +1,10 @@
-// A lake of thousands of datasets, each with a file in the catalog, made in a few transactions.
+// A lake of thousands of datasets, each with files in the catalog, made in a few transactions.
 import { insertDatasetRow } from '../../store/datasets/datasetRows.ts';
 import { createWorkspace } from '../../store/lake/datasetEdits.ts';
 import type { Tapedeck } from '../../app/main.ts';
 import type { Database } from '../../store/catalog/database.ts';
+import type { Piece } from '../../store/catalog/sqlite.ts';
+import { insertEach, runTogether } from '../../store/catalog/together.ts';
 
 const SCHEMA = {
   type: 'object',
@@ -15,9 +17,15 @@ const SCHEMA = {
   required: ['date'],
 };
 const COLUMNS = Object.keys(SCHEMA.properties);
+/** After those of any file that is loaded. */
+const FIRST_FILE_ID = 10_000_000;
 
 /** Datasets M0 … of a new workspace MANY; the server is to be started again then. */
-export async function makeMany({ services, accountId }: Tapedeck, count: number): Promise<void> {
+export async function makeMany(
+  { services, accountId }: Tapedeck,
+  count: number,
+  filesOfEach = 1,
+): Promise<void> {
   const { lake } = services;
   const { schemaId } = await createWorkspace(lake, 'MANY', accountId, 0);
   const names = Array.from({ length: count }, (_, at) => `M${at}`);
@@ -32,7 +40,10 @@ export async function makeMany({ services, accountId }: Tapedeck, count: number)
   await lake.commit(edits, note, async (transaction, { created, snapshot }) => {
     for (const [at, tableId] of created.entries()) {
       await insertDataset(transaction, names[at] ?? '', tableId);
-      await insertFile(transaction, tableId, 10_000_000 + at, snapshot);
+      const firstId = FIRST_FILE_ID + at * filesOfEach;
+      const ids = Array.from({ length: filesOfEach }, (_, file) => firstId + file);
+      const pieces = ids.flatMap((id) => filePieces(transaction, tableId, id, snapshot));
+      await runTogether(transaction, pieces);
     }
   });
 }
@@ -47,26 +58,26 @@ const insertDataset = (transaction: Database, name: string, tableId: number): Pr
   });
 
 /** Only the catalog knows it: nothing reads it. */
-async function insertFile(
+function filePieces(
   transaction: Database,
   tableId: number,
   fileId: number,
   snapshot: number,
-): Promise<void> {
+): readonly Piece[] {
   const own = { data_file_id: fileId, table_id: tableId };
-  await transaction
-    .insertInto('ducklake_data_file')
-    .values({
-      ...{ ...own, begin_snapshot: snapshot, end_snapshot: null },
-      ...{ file_order: null, path: `x${fileId}.parquet`, path_is_relative: true },
-      ...{ file_format: 'parquet', record_count: 7, file_size_bytes: 100, footer_size: 10 },
-      ...{ row_id_start: 0, partition_id: null, encryption_key: null, mapping_id: null },
-      partial_max: null,
-    })
-    .execute();
+  const file = {
+    ...{ ...own, begin_snapshot: snapshot, end_snapshot: null },
+    ...{ file_order: null, path: `x${fileId}.parquet`, path_is_relative: true },
+    ...{ file_format: 'parquet', record_count: 7, file_size_bytes: 100, footer_size: 10 },
+    ...{ row_id_start: 0, partition_id: null, encryption_key: null, mapping_id: null },
+    partial_max: null,
+  };
   const stats = COLUMNS.map((_, at) => ({
     ...{ ...own, column_id: at + 1, column_size_bytes: 10, value_count: 7, null_count: 0 },
     ...{ min_value: '1', max_value: '2', contains_nan: false, extra_stats: null },
   }));
-  await transaction.insertInto('ducklake_file_column_stats').values(stats).execute();
+  return [
+    ...insertEach(transaction, 'ducklake_data_file', [file]),
+    ...insertEach(transaction, 'ducklake_file_column_stats', stats),
+  ];
 }

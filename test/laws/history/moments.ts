@@ -2,7 +2,6 @@
 // is the same byte for byte, whatever was pushed, loaded, deleted, flushed, compacted or edited since,
 // whatever the clock did, and after restarts; likewise as of the time at which it was read.
 import assert from 'node:assert/strict';
-import { cpSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +9,7 @@ import { compactDataset } from '../../../jobs/upkeep/compaction.ts';
 import { makeUpkeep } from '../../../jobs/upkeep/upkeep.ts';
 import { loaded } from '../../client.ts';
 import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { copyAtOnce, startServer, type TestServer } from '../../server.ts';
 
 /** N has no unique index: equal records are all kept. */
 const IDS = ['D', 'K', 'N'] as const;
@@ -180,7 +179,7 @@ const kill: Step = async (play, id) => {
     .pick([push, flush, load])(play, id)
     .catch(() => 'cut off');
   await new Promise((resolve) => setTimeout(resolve, random.between(0, 40)));
-  cpSync(folder, left, { recursive: true, filter: (path) => !path.includes('lock.db') });
+  await copyAtOnce(server, left);
   await cut;
   await server.close();
   await rm(folder, { recursive: true, force: true });

@@ -1,0 +1,101 @@
+// Kysely's one connection over whatever runs the statements. A transaction begins with its first write:
+// what it reads before that is what is committed, since nobody else has the connection.
+import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
+import { SelectQueryNode } from 'kysely';
+import { type Piece, type Ran, type Sqlite, TOGETHER } from './sqlite.ts';
+
+/** Where statements run. */
+export interface Engine {
+  /** One piece after the other; answers what the last statement did. */
+  readonly write: (pieces: readonly Piece[]) => Promise<Ran>;
+  /** What is committed. */
+  readonly read: Sqlite['run'];
+  readonly close: () => Promise<void>;
+}
+
+export class EngineDriver implements Driver {
+  readonly #open: () => Promise<Engine>;
+  #engine: Engine | undefined;
+  #connection: EngineConnection | undefined;
+
+  constructor(open: () => Promise<Engine>) {
+    this.#open = open;
+  }
+
+  async init(): Promise<void> {
+    this.#engine = await this.#open();
+    this.#connection = new EngineConnection(this.#engine);
+  }
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    if (this.#connection === undefined) throw new Error('the catalog is not open');
+    return this.#connection;
+  }
+
+  async beginTransaction(): Promise<void> {
+    this.#connection?.begin();
+  }
+
+  async commitTransaction(): Promise<void> {
+    await this.#connection?.end('commit');
+  }
+
+  async rollbackTransaction(): Promise<void> {
+    await this.#connection?.end('rollback');
+  }
+
+  async releaseConnection(): Promise<void> {}
+
+  async destroy(): Promise<void> {
+    await this.#engine?.close();
+  }
+}
+
+const piecesIn = ({ parameters, sql }: CompiledQuery): readonly Piece[] =>
+  sql === TOGETHER ? (parameters as readonly Piece[]) : [{ sql, each: [parameters] }];
+
+const BEGIN: Piece = { sql: 'begin', each: [[]] };
+
+class EngineConnection implements DatabaseConnection {
+  readonly #engine: Engine;
+  /** `asked`: nothing was written yet. */
+  #transaction: 'none' | 'asked' | 'open' = 'none';
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  begin(): void {
+    this.#transaction = 'asked';
+  }
+
+  /** A commit that fails is followed by a rollback, which finds the transaction as it is. */
+  async end(how: 'commit' | 'rollback'): Promise<void> {
+    if (this.#transaction === 'open') await this.#engine.write([{ sql: how, each: [[]] }]);
+    this.#transaction = 'none';
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const isRead = this.#transaction !== 'open' && SelectQueryNode.is(query.query);
+    const { changed, rows } = isRead
+      ? this.#engine.read(query.sql, query.parameters)
+      : await this.#write(piecesIn(query));
+    return {
+      rows: rows as R[],
+      ...(changed === undefined
+        ? {}
+        : { numAffectedRows: BigInt(changed.count), insertId: BigInt(changed.lastId) }),
+    };
+  }
+
+  #write(pieces: readonly Piece[]): Promise<Ran> {
+    if (this.#transaction !== 'asked') return this.#engine.write(pieces);
+    this.#transaction = 'open';
+    return this.#engine.write([BEGIN, ...pieces]);
+  }
+
+  /** The catalog's answers are whole. */
+  streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error('the catalog streams nothing');
+  }
+}

@@ -1,0 +1,70 @@
+// Requests that ask for the same thing at once: one is first, and each answer holds for all of them.
+import assert from 'node:assert/strict';
+import { expect } from 'vitest';
+import { send } from '../../client.ts';
+import { test } from '../../fixtures.ts';
+
+/** At once, and more than any limit below. */
+const ASKERS = 8;
+
+const together = <T>(ask: (at: number) => Promise<T>): Promise<PromiseSettledResult<T>[]> =>
+  Promise.allSettled(Array.from({ length: ASKERS }, (_, at) => ask(at)));
+
+test('no more tokens than the tier has', async ({ server }) => {
+  const { accounts } = server.tapedeck.services;
+  const accountId = await accounts.createAccount('Small', 'free');
+  const made = await together(() => accounts.createToken(accountId, 'secret'));
+  const refused = made.filter(({ status }) => status === 'rejected');
+  assert.equal(refused.length, ASKERS - 2);
+  const tokens = (await accounts.tokens(accountId)).filter(({ test: isTest }) => !isTest);
+  assert.equal(tokens.length, 2);
+  // One is given up, and all others want its place.
+  const [one] = tokens;
+  assert.ok(one);
+  await accounts.changeToken(accountId, one.tokenId, { disabled: true });
+  const back = together((at) =>
+    at === 0
+      ? accounts.changeToken(accountId, one.tokenId, { disabled: false })
+      : accounts.createToken(accountId, 'secret'),
+  );
+  assert.equal((await back).filter(({ status }) => status === 'fulfilled').length, 1);
+});
+
+test('a token that is signed by several has one secret', async ({ server }) => {
+  const tokenToSign = server.publishable;
+  const answers = await together(() => send(server, 'POST', '/account/signed', { tokenToSign }));
+  const texts = answers.map((answer) => (answer.status === 'fulfilled' ? answer.value.text : ''));
+  assert.equal(new Set(texts).size, 1, texts.join('\n'));
+  const path = `/account/signed?signedToken=${tokenToSign}`;
+  const { text } = await send(server, 'GET', path);
+  assert.ok(texts[0]?.includes((JSON.parse(text) as { secret: string }).secret));
+});
+
+test('a name is given once: views, datasets, workspaces', async ({ server }) => {
+  const query = 'SELECT 1 AS one';
+  await together((at) =>
+    send(server, 'POST', '/views/WS', { view: { name: at % 2 === 0 ? 'V' : 'v', query } }),
+  );
+  const { text } = await send(server, 'GET', '/views/WS');
+  assert.equal((JSON.parse(text) as readonly unknown[]).length, 1, text);
+  const schema = { properties: { s: { type: 'string' } } };
+  const dataset = { datasetId: 'D', schema, columnMapping: { key: 's' } };
+  for (const [path, body] of [
+    ['/datasets/WS', { dataset }],
+    ['/workspaces', { name: 'TWICE' }],
+  ] as const) {
+    const answers = await together(() => send(server, 'POST', path, body));
+    const told = answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : answer));
+    expect(told.filter(({ status }) => status === 200), JSON.stringify(told)).toHaveLength(1);
+    expect(told.filter(({ status }) => status === 409)).toHaveLength(ASKERS - 1);
+  }
+});
+
+test('no more webhooks than a workspace holds', async ({ server }) => {
+  const webhook = { url: 'https://example.com/hook', events: ['INGESTED'] };
+  const hooks = await Promise.all(
+    Array.from({ length: 105 }, () => send(server, 'POST', '/webhooks/WS', webhook)),
+  );
+  const { text } = await send(server, 'GET', '/webhooks/WS');
+  assert.equal((JSON.parse(text) as readonly unknown[]).length, 100, JSON.stringify(hooks[0]));
+});
