@@ -1,6 +1,7 @@
 // Data sources and the credentials that open them, by workspace. What a definition says is the
 // pipeline's business: here it is JSON.
 import type { Insertable, Selectable } from 'kysely';
+import { insertHeld } from './heldMost.ts';
 import type { Database } from '../catalog/database.ts';
 import { Failure } from '../base/failure.ts';
 import { randomHex } from '../base/random.ts';
@@ -23,41 +24,16 @@ export const unsealCredential = ({ sealed }: CredentialRow, secrets: Secrets): u
   JSON.parse(secrets.unseal(sealed));
 
 /** @throws Failure LimitReached when the workspace holds its most. */
-export async function insertCredential(database: Database, row: CredentialTable): Promise<void> {
-  await database.transaction().execute(async (transaction) => {
-    await refuseFull(transaction, 'credential', row.workspace);
-    await transaction.insertInto('credential').values(row).execute();
-  });
-}
+export const insertCredential = (database: Database, row: CredentialTable): Promise<void> =>
+  insertHeld(database, 'credential', { most: HELD_MAX, workspace: row.workspace }, (transaction) =>
+    transaction.insertInto('credential').values(row).execute(),
+  );
 
 /** @throws Failure LimitReached when the workspace holds its most. */
-export async function insertSource(
-  database: Database,
-  row: Insertable<DataSourceTable>,
-): Promise<void> {
-  await database.transaction().execute(async (transaction) => {
-    await refuseFull(transaction, 'data_source', row.workspace);
-    await transaction.insertInto('data_source').values(row).execute();
-  });
-}
-
-async function refuseFull(
-  database: Database,
-  table: 'credential' | 'data_source',
-  workspace: string,
-): Promise<void> {
-  const row = await database
-    .selectFrom(table)
-    .select((select) => select.fn.countAll<number>().as('held'))
-    .where('workspace', '=', workspace)
-    .executeTakeFirst();
-  if (Number(row?.held ?? 0) < HELD_MAX) return;
-  const what = table === 'credential' ? 'credentials' : 'data sources';
-  throw new Failure(
-    'LimitReached',
-    `the workspace holds ${HELD_MAX} ${what}, the most there may be`,
+export const insertSource = (database: Database, row: Insertable<DataSourceTable>): Promise<void> =>
+  insertHeld(database, 'data_source', { most: HELD_MAX, workspace: row.workspace }, (transaction) =>
+    transaction.insertInto('data_source').values(row).execute(),
   );
-}
 
 export const findCredential = (
   database: Database,

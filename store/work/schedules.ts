@@ -1,8 +1,8 @@
 // Ingestion schedules: when a source is pulled into a dataset, where the last pull ended, and every
 // run that was due. A due run is taken in one transaction with its job, so that it happens once.
 import type { Selectable } from 'kysely';
+import { insertHeld } from './heldMost.ts';
 import type { Database } from '../catalog/database.ts';
-import { Failure } from '../base/failure.ts';
 import { randomHex } from '../base/random.ts';
 import type { ScheduleTable, RunTable } from '../catalog/tables/schedules.ts';
 
@@ -62,21 +62,13 @@ const RUNS_KEPT_MAX = 5_000;
 export const newScheduleId = (): string => `INGESTION_SCHEDULE_${randomHex(16)}`;
 
 /** @throws Failure LimitReached when the workspace holds its most. */
-export async function insertSchedule(database: Database, schedule: Schedule): Promise<void> {
-  await database.transaction().execute(async (transaction) => {
-    const row = await transaction
-      .selectFrom('schedule')
-      .select((select) => select.fn.countAll<number>().as('held'))
-      .where('workspace', '=', schedule.workspace)
-      .executeTakeFirst();
-    if (Number(row?.held ?? 0) >= HELD_MAX) {
-      const told = `the workspace holds ${HELD_MAX} schedules, the most there may be`;
-      throw new Failure('LimitReached', told);
-    }
-    const values = { ...rowOf(schedule), position_json: null };
-    await transaction.insertInto('schedule').values(values).execute();
-  });
-}
+export const insertSchedule = (database: Database, schedule: Schedule): Promise<void> =>
+  insertHeld(database, 'schedule', { ...schedule, most: HELD_MAX }, (transaction) =>
+    transaction
+      .insertInto('schedule')
+      .values({ ...rowOf(schedule), position_json: null })
+      .execute(),
+  );
 
 /** Everything but where its last pull ended. */
 export async function saveSchedule(database: Database, schedule: Schedule): Promise<void> {

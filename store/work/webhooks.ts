@@ -1,8 +1,8 @@
 // Webhooks: who is told when a job of a workspace ends, and the outbox of what is still to be told. A
 // delivery is written in the transaction that ends the job, so that none is lost.
 import type { Selectable } from 'kysely';
+import { insertHeld } from './heldMost.ts';
 import type { Database } from '../catalog/database.ts';
-import { Failure } from '../base/failure.ts';
 import { randomHex } from '../base/random.ts';
 import type { Secrets } from '../catalog/secrets.ts';
 import type { WebhookTable, DeliveryTable } from '../catalog/tables/webhooks.ts';
@@ -27,16 +27,10 @@ const WAITING_MAX = 10_000;
 export const newWebhookId = (): string => `WEBHOOK_${randomHex(16)}`;
 
 /** @throws Failure LimitReached when the workspace holds its most. */
-export async function insertWebhook(database: Database, row: WebhookTable): Promise<void> {
-  await database.transaction().execute(async (transaction) => {
-    const held = await listWebhooks(transaction, row.workspace);
-    if (held.length >= HELD_MAX) {
-      const told = `the workspace holds ${HELD_MAX} webhooks, the most there may be`;
-      throw new Failure('LimitReached', told);
-    }
-    await transaction.insertInto('webhook').values(row).execute();
-  });
-}
+export const insertWebhook = (database: Database, row: WebhookTable): Promise<void> =>
+  insertHeld(database, 'webhook', { most: HELD_MAX, workspace: row.workspace }, (transaction) =>
+    transaction.insertInto('webhook').values(row).execute(),
+  );
 
 /** Oldest first. */
 export const listWebhooks = (database: Database, workspace: string): Promise<readonly Webhook[]> =>
