@@ -1,6 +1,10 @@
 // The one file that knows everything: composes the server from its parts, and takes it down.
 import type { AddressInfo } from 'node:net';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { addLlmsText } from '../api/agents/llmsText.ts';
+import { addMcpDoor } from '../api/agents/mcpDoor.ts';
+import { addressOf } from '../api/auth/admission.ts';
+import { VERSION } from '../store/base/version.ts';
 import { monotonicMs } from '../store/base/clock.ts';
 import { checkOpenFiles, openFilesMax } from '../store/base/openFiles.ts';
 import type { Settings } from '../store/base/settings.ts';
@@ -51,7 +55,7 @@ export async function startTapedeck(settings: Settings, seams: Seams = {}): Prom
     const server = await openDoor(core, environment, state, seams, streamsOnly);
     servers.push(server);
     await server.listen({ host: settings.host, port });
-    return addressOf(settings, (server.server.address() as AddressInfo).port);
+    return baseOf(settings, (server.server.address() as AddressInfo).port);
   };
   let endWait = (): void => undefined;
   const close = async (): Promise<void> => {
@@ -75,7 +79,7 @@ export async function startTapedeck(settings: Settings, seams: Seams = {}): Prom
 }
 
 /** The routes of one port; the operator's are not part of the test environment. */
-function openDoor(
+async function openDoor(
   { services, log }: Core,
   environment: Environment,
   state: ServerState,
@@ -87,14 +91,21 @@ function openDoor(
   const throttle = makeThrottle(services.settings.rateLimit, environment, monotonic);
   const { trustedProxies: proxies } = services.settings;
   const door = { environment, streamsOnly, proxies, throttle, replays: makeReplays(monotonic) };
-  return buildServer(rows, { services, log, door }, state);
+  const server = await buildServer(rows, { services, log, door }, state);
+  if (!streamsOnly) {
+    const { accounts } = services;
+    const place = (request: FastifyRequest): string => addressOf(request, door);
+    addLlmsText(server);
+    addMcpDoor(server, { accounts, log, version: VERSION, addressOf: place });
+  }
+  return server;
 }
 
 /** The same routes without a port, for the command line. */
 export const openUnlistened = (core: Core): Promise<FastifyInstance> =>
   openDoor(core, 'production', makeState(core.services), {});
 
-function addressOf({ host, tlsCert }: Settings, port: number): string {
+function baseOf({ host, tlsCert }: Settings, port: number): string {
   const name = host.includes(':') ? `[${host}]` : host;
   return `${tlsCert === '' ? 'http' : 'https'}://${name}:${port}`;
 }

@@ -1,6 +1,7 @@
 // The one table of endpoints (DESIGN.md idea 8).
 import type { Endpoint } from '../request/endpoint.ts';
 import {
+  getAllowance,
   getMetadata,
   getUsage,
   removeMessageBudget,
@@ -302,6 +303,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   changeWorkspace,
   getUsage,
   getCalls,
+  getAllowance,
   getMetadata,
   setMessageBudget,
   removeMessageBudget,

@@ -186,6 +186,12 @@ export function addStreams(root: Command, settings: () => Settings, terminal: Te
     .action(async (name: string, options: ListenOptions) =>
       (await import('./listen.ts')).listen(name, options, settings(), terminal),
     );
+  root
+    .command('mcp')
+    .description(
+      'serve agents over standard input and output (Model Context Protocol), with the token of --token',
+    )
+    .action(async () => (await import('./mcp.ts')).serveAgent(settings(), terminal));
   const capture = root
     .command('capture')
     .description(

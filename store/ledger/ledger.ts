@@ -210,6 +210,13 @@ export class Ledger {
     hold.token.held -= hold.messages;
   }
 
+  /** Messages that a token used this month, and that it may still spend; undefined: without a bound. */
+  allowance(caller: Caller): { readonly used: number; readonly left: number | undefined } {
+    const { own, token } = this.#purses(caller, false);
+    const { messages } = leftOf(caller, false, own, token);
+    return { used: token.used, left: messages > UNBOUNDED ? undefined : messages };
+  }
+
   /** Messages used by an account in the current month, and those set aside right now. */
   balance(accountId: string): Purse {
     return { ...this.#balance(accountId).messages };
@@ -363,6 +370,9 @@ async function chargedMonths(
   }
   return months;
 }
+
+/** More than any limit that can be set. */
+const UNBOUNDED = Number.MAX_SAFE_INTEGER / 2;
 
 /** After every month. */
 const NEVER = '999912';

@@ -56,7 +56,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   api: [
     ...['sse', 'request', 'auth', 'datasets', 'read', 'metrics', 'http', 'sql', 'market', 'stock'],
-    ...['reference', 'points', 'money', 'streams', 'ingest', 'rules', 'publications'],
+    ...['reference', 'points', 'money', 'streams', 'ingest', 'rules', 'publications', 'agents'],
     ...[
       'endpoints/accounts',
       'endpoints/read',

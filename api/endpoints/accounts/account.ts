@@ -4,7 +4,7 @@ import type { TokenShown } from '../../../store/accounts/accounts.ts';
 import type { Caller } from '../../../store/accounts/callers.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { readUsage, type Usage } from '../../../store/ledger/usage.ts';
-import { managerOf } from '../../auth/access.ts';
+import { callerOf, managerOf } from '../../auth/access.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { filteredJson, JSON_PARAMETERS } from '../../request/filtered.ts';
 import { numberOf, type Parameter, refuse, truthOf } from '../../request/parameters.ts';
@@ -139,6 +139,36 @@ export const getMetadata: Endpoint = {
       circuitBreaker: account.circuitBreaker ?? 0,
     };
     return filteredJson(call, value);
+  },
+};
+
+const COUNT = Type.Union([Type.Integer(), Type.Null()]);
+
+export const getAllowance: Endpoint = {
+  ...ROW,
+  id: 'getAllowance',
+  method: 'GET',
+  path: '/account/allowance',
+  token: 'publishable',
+  inTest: true,
+  summary:
+    'Messages that the token may still spend this month; null: nothing bounds it, or only the account.',
+  parameters: JSON_PARAMETERS,
+  answer: Type.Object({ messageLimit: COUNT, messagesUsed: Type.Integer(), messagesLeft: COUNT }),
+  handle: async (call, { ledger }) => {
+    const caller = callerOf(call.caller);
+    // What was used is production's.
+    const isTest = call.environment === 'test';
+    const { left, used } = ledger.allowance(caller);
+    const { kind, messageLimit = null } = caller.token;
+    // What its account has is no business of whoever holds a token that may be public.
+    const own = messageLimit === null ? undefined : messageLimit - used;
+    const told = kind === 'secret' ? left : own;
+    return filteredJson(call, {
+      messageLimit,
+      messagesUsed: isTest ? 0 : used,
+      messagesLeft: isTest || told === undefined ? null : Math.max(0, told),
+    });
   },
 };
 

@@ -10,8 +10,8 @@ import { expandPath } from '../../../api/http/openapi.ts';
  * nothing: what everyone may know. lists: what the token reads, and only that. read: records.
  * core: records of the operator's workspace, whatever is there.
  * inspect: how a dataset is made and was changed. write, delete: records. workspace: all of a
- * workspace, or which there are. account: the account itself, its money and tokens. operator: all
- * accounts.
+ * workspace, or which there are. account: the account itself, its money and tokens. own: what the
+ * token itself has. operator: all accounts.
  */
 export type Reach =
   | 'nothing'
@@ -23,6 +23,7 @@ export type Reach =
   | 'delete'
   | 'workspace'
   | 'account'
+  | 'own'
   | 'operator';
 
 /** What a request names: path segments by their own names, and what bodies need. */
@@ -435,6 +436,7 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   changeWorkspace: { ...OF_WORKSPACE, body: json(() => ({ default: true })) },
   getUsage: { ...OF_ACCOUNT, path: () => ({ type: 'messages' }) },
   getCalls: OF_ACCOUNT,
+  getAllowance: { reach: 'own' },
   getAccountMetadata: OF_ACCOUNT,
   setMessageBudget: { ...OF_ACCOUNT, body: json(() => ({ totalMessages: 1_000_000_000 })) },
   removeMessageBudget: OF_ACCOUNT,

@@ -21,6 +21,7 @@ export const NEEDS: Readonly<Record<Reach, TokenNeed>> = {
   delete: 'granted',
   workspace: 'secret',
   account: 'secret',
+  own: 'publishable',
   operator: 'admin',
 };
 
@@ -51,7 +52,7 @@ export const SECRET: Grip = { kind: 'secret', rights: 'account' };
 export const may =
   ({ kind, rights, changes: writer = false }: Grip): Rule =>
   ({ asked: { reach, secret = false } }) => {
-    if (reach === 'nothing' || reach === 'lists' || reach === 'core') return 'allowed';
+    if (['nothing', 'lists', 'core', 'own'].includes(reach)) return 'allowed';
     if (reach === 'operator') return 'InvalidKey';
     const need = secret ? 'secret' : NEEDS[reach];
     const kept = need === 'secret' || (need === 'granted' && !writer);

@@ -1,0 +1,150 @@
+// Tools of the market: symbols, quotes, charts, what happens now, and rules tried on the past.
+import { Type } from 'typebox';
+import { CHARACTERS, CHARACTERS_MAX, cut, parsed, resultOf, type Tool } from './tool.ts';
+
+const SYMBOL = Type.String({ minLength: 1, maxLength: 40, description: 'A symbol, such as AAPL' });
+const SYMBOLS = Type.Array(SYMBOL, { minItems: 1, maxItems: 50 });
+const QUOTE =
+  'symbol,companyName,latestPrice,change,changePercent,previousClose,latestVolume,latestUpdate,week52High,week52Low,peRatio,marketCap';
+const BAR = 'date,minute,open,high,low,close,volume';
+const LISTEN_SECONDS_MAX = 30;
+const CHART_ROWS_MAX = 400;
+
+export const searchSymbols: Tool = {
+  name: 'search_symbols',
+  title: 'Search symbols',
+  description: 'Symbols and securities by a part of their symbol or name.',
+  input: Type.Object(
+    { text: Type.String({ minLength: 1, maxLength: 100 }) },
+    { additionalProperties: false },
+  ),
+  run: async ({ text }, { ask }) => {
+    const path = `/search/${encodeURIComponent(String(text))}`;
+    const query = { format: 'csv', filter: 'symbol,securityName,securityType,exchange,sector' };
+    return resultOf(await ask({ method: 'GET', path, query }), (told) => cut(told, CHARACTERS, 50));
+  },
+};
+
+export const getQuotes: Tool = {
+  name: 'get_quotes',
+  title: 'Quotes',
+  description:
+    'The newest price of up to 50 symbols, its change, and the range of a year. Costs 1 for each.',
+  input: Type.Object({ symbols: SYMBOLS }, { additionalProperties: false }),
+  run: async ({ symbols }, { ask }) => {
+    const query = {
+      symbols: (symbols as readonly string[]).join(','),
+      types: 'quote',
+      filter: QUOTE,
+    };
+    return resultOf(await ask({ method: 'GET', path: '/stock/market/batch', query }), (text) => {
+      const quotes = Object.values(
+        (parsed(text) ?? {}) as Readonly<Record<string, { quote?: object }>>,
+      );
+      if (quotes.length === 0) return 'none of these symbols is known';
+      return quotes.map(({ quote }) => JSON.stringify(quote)).join('\n');
+    });
+  },
+};
+
+export const getChart: Tool = {
+  name: 'get_chart',
+  title: 'Chart',
+  description:
+    'Bars of a symbol as csv, oldest first: days for 5d, 1m, 3m, 6m, ytd, 1y, 2y, 5y and max, minutes for 1d. Costs by the bar; ' +
+    'every: only each nth bar.',
+  input: Type.Object(
+    {
+      symbol: SYMBOL,
+      range: Type.Union(
+        ['1d', '5d', '1m', '3m', '6m', 'ytd', '1y', '2y', '5y', 'max'].map((one) =>
+          Type.Literal(one),
+        ),
+      ),
+      every: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
+      characters: Type.Optional(Type.Integer({ minimum: 200, maximum: CHARACTERS_MAX })),
+    },
+    { additionalProperties: false },
+  ),
+  run: async ({ characters = CHARACTERS, every, range, symbol }, { ask }) => {
+    const path = `/stock/${encodeURIComponent(String(symbol))}/chart/${String(range)}`;
+    const chartInterval = every === undefined ? undefined : Number(every);
+    const query = { format: 'csv', filter: BAR, chartInterval };
+    const answered = await ask({ method: 'GET', path, query });
+    return resultOf(answered, (text) => cut(text, Number(characters), CHART_ROWS_MAX));
+  },
+};
+
+export const listenOnce: Tool = {
+  name: 'listen_once',
+  title: 'What happens next',
+  description:
+    `Listens to a stream for up to ${LISTEN_SECONDS_MAX} s, and answers the first messages: stocksUS, last, tops, news-stream, forex and others. ` +
+    'Costs each message; streams are for paid tiers.',
+  input: Type.Object(
+    {
+      stream: Type.String({ minLength: 1, maxLength: 60, pattern: '^[A-Za-z0-9-]+$' }),
+      symbols: SYMBOLS,
+      messages: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })),
+      seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: LISTEN_SECONDS_MAX })),
+    },
+    { additionalProperties: false },
+  ),
+  run: async ({ messages = 1, seconds = 10, stream, symbols }, { listen }) => {
+    const wanted = Number(messages);
+    const framesOf = (text: string): readonly string[] =>
+      text.split('\r\n\r\n').filter((frame) => frame.startsWith('data: '));
+    const query = new URLSearchParams({ symbols: (symbols as readonly string[]).join(',') });
+    const answered = await listen(
+      `/${String(stream)}?${query}`,
+      (text) => framesOf(text).length >= wanted,
+      Number(seconds) * 1_000,
+    );
+    if (answered.status >= 400) return resultOf(answered);
+    const frames = framesOf(answered.text).slice(0, 100);
+    const text = frames.map((frame) => frame.slice('data: '.length)).join('\n');
+    // A stream is settled when it ends: each message that was sent costs one.
+    return { text: text === '' ? 'nothing happened' : text, messages: frames.length, premium: 0 };
+  },
+};
+
+export const testRule: Tool = {
+  name: 'test_rule',
+  title: 'Try a rule on the past',
+  description:
+    'When conditions on a symbol would have fired, by minutes or days of the past, and what the alerts would have cost. ' +
+    'Needs a secret token; costs the bars that it runs over. Nothing is made.',
+  input: Type.Object(
+    {
+      symbol: SYMBOL,
+      conditions: Type.Array(
+        Type.Tuple([
+          Type.String({ maxLength: 100 }),
+          Type.String({ maxLength: 20 }),
+          Type.Union([Type.Number(), Type.String({ maxLength: 200 }), Type.Boolean()]),
+        ]),
+        { minItems: 1, maxItems: 20, description: 'Such as [["changePercent", "<", -2]]' },
+      ),
+      match: Type.Optional(Type.Union([Type.Literal('all'), Type.Literal('any')])),
+      step: Type.Optional(Type.Union([Type.Literal('minute'), Type.Literal('day')])),
+      from: Type.Optional(Type.String({ maxLength: 10, description: 'YYYY-MM-DD' })),
+      to: Type.Optional(Type.String({ maxLength: 10, description: 'YYYY-MM-DD' })),
+      maxMessages: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })),
+    },
+    { additionalProperties: false },
+  ),
+  run: async (
+    { conditions, from, match = 'all', maxMessages = 1_000, step, symbol, to },
+    { ask },
+  ) => {
+    const rule = { ruleSet: symbol, type: match, ruleName: 'test', conditions };
+    const over = Object.fromEntries(
+      Object.entries({ from, to, step }).filter(([, value]) => value !== undefined),
+    );
+    const answered = await ask({
+      ...{ method: 'POST', path: '/rules/backtest', body: JSON.stringify({ ...rule, ...over }) },
+      query: { maxMessages: Number(maxMessages) },
+    });
+    return resultOf(answered, (text) => text.slice(0, CHARACTERS));
+  },
+};

@@ -1,0 +1,143 @@
+// The Model Context Protocol over HTTP, at `/mcp`: each POST is answered by itself, and no session is kept, so
+// that an agent's host may come and go. Calls go on to the API of this server, as if the agent had asked.
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Readable } from 'node:stream';
+import type { Logger } from 'pino';
+import { Failure } from '../../store/base/failure.ts';
+import type { Accounts } from '../../store/accounts/accounts.ts';
+import { readJson } from '../request/jsonBody.ts';
+import { tokenOf } from '../http/token.ts';
+import { type Answered, type Asked, boundedText, pathOf } from './ask.ts';
+import { listenThrough } from './listening.ts';
+import { makeMcpServer } from './mcpServer.ts';
+import type { Asking } from './tool.ts';
+
+/** No answer is waited for any longer. */
+const ANSWER_MS_MAX = 330_000;
+
+interface McpParts {
+  readonly accounts: Accounts;
+  readonly version: string;
+  readonly log: Logger;
+  /** Where a caller is, as far as proxies that are trusted tell it. */
+  readonly addressOf: (request: FastifyRequest) => string;
+}
+
+/** Adds the route to a server that does not listen yet. */
+export function addMcpDoor(server: FastifyInstance, parts: McpParts): void {
+  const { accounts, log, version } = parts;
+  server.post('/mcp', async (request, reply) => {
+    const { headers, query } = request;
+    const token = tokenOf(query as Record<string, unknown>, headers, undefined);
+    if (token === undefined) {
+      reply.header('www-authenticate', 'Bearer');
+      throw new Failure('NoKey');
+    }
+    const { tokenId } = accounts.identify(token);
+    const { value } = await readJson(request.body as Readable);
+    if (value === undefined) throw new Failure('InvalidBody', 'the body is not JSON');
+    const left = new AbortController();
+    reply.raw.once('close', () => left.abort());
+    const asking = askingIn(server, {
+      ...{ request, token, signal: left.signal, address: parts.addressOf(request) },
+    });
+    const mcp = await makeMcpServer(asking, version, (call) =>
+      log.info({ requestId: request.id, tokenId, ...call }, 'agent call'),
+    );
+    const { WebStandardStreamableHTTPServerTransport: Transport } =
+      await import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js');
+    const transport = new Transport({ enableJsonResponse: true });
+    await mcp.connect(transport);
+    try {
+      const answer = await transport.handleRequest(webRequest(request), { parsedBody: value });
+      reply.code(answer.status);
+      answer.headers.forEach((text, name) => reply.header(name, text));
+      return await reply.send(await answer.text());
+    } finally {
+      await mcp.close();
+    }
+  });
+  // Nothing is told without being asked, and there is no session to end.
+  for (const method of ['GET', 'DELETE'] as const) {
+    server.route({
+      ...{ method, url: '/mcp' },
+      handler: (_request, reply) =>
+        reply
+          .code(405)
+          .header('allow', 'POST')
+          .type('text/plain')
+          .send('POST alone is answered here\n'),
+    });
+  }
+}
+
+/** Any type of body is taken here, as everywhere; the protocol's own checks want theirs. */
+function webRequest({ headers }: FastifyRequest): Request {
+  const version = headers['mcp-protocol-version'];
+  return new Request('http://localhost/mcp', {
+    method: 'POST',
+    headers: {
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+      ...(typeof version === 'string' ? { 'mcp-protocol-version': version } : {}),
+    },
+    body: '{}',
+  });
+}
+
+interface Agent {
+  readonly request: FastifyRequest;
+  readonly token: string;
+  readonly address: string;
+  /** Aborted when it goes away. */
+  readonly signal: AbortSignal;
+}
+
+function askingIn(
+  server: FastifyInstance,
+  { address, request: outer, signal, token }: Agent,
+): Asking {
+  const { referer } = outer.headers;
+  const headers = {
+    authorization: `Bearer ${token}`,
+    ...(referer === undefined ? {} : { referer }),
+  };
+  const ask = async (asked: Asked): Promise<Answered> => {
+    const answer = await server.inject({
+      method: asked.method,
+      url: `/v1${pathOf(asked)}`,
+      headers,
+      remoteAddress: address,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS_MAX)]),
+      payloadAsStream: true,
+      ...(asked.body === undefined ? {} : { payload: asked.body }),
+    });
+    const text = await boundedText(answer.stream());
+    return { status: answer.statusCode, headers: answer.headers, text };
+  };
+  return {
+    ask,
+    listen: async (path, enough, timeMs) => {
+      // A stream wants a socket of its own, which comes from this machine: where the token may be used is
+      // asked as from where the agent is.
+      const allowed = await ask({ method: 'GET', path: '/account/allowance' });
+      if (allowed.status >= 400) return allowed;
+      const url = `${ownAddress(server)}/v1${path}`;
+      // It is this very machine that is asked: its certificate is for another name.
+      const options = { headers, signal, rejectUnauthorized: false };
+      const request = url.startsWith('https:') ? requestHttps : requestHttp;
+      return listenThrough((answered) => request(url, options, answered), enough, timeMs);
+    },
+  };
+}
+
+const ownAddress = (server: FastifyInstance): string => {
+  const address = server.server.address() as AddressInfo | null;
+  if (address === null) throw new Failure('Busy', 'the server does not listen: there is no stream');
+  const host = address.address === '::1' || address.address === '::' ? '[::1]' : '127.0.0.1';
+  const scheme = 'getTicketKeys' in server.server ? 'https' : 'http';
+  return `${scheme}://${host}:${address.port}`;
+};

@@ -1,0 +1,75 @@
+// Prompts for common work: what to ask in which order, so that little is paid.
+
+interface PromptArgument {
+  readonly name: string;
+  readonly description: string;
+  readonly required: boolean;
+}
+
+export interface Prompt {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly arguments: readonly PromptArgument[];
+  readonly text: (given: Readonly<Record<string, string>>) => string;
+}
+
+/** Characters of an argument; more is refused. */
+export const ARGUMENT_MAX = 500;
+
+const argument = (name: string, description: string): PromptArgument => ({
+  name,
+  description,
+  required: true,
+});
+
+export const PROMPTS: readonly Prompt[] = [
+  {
+    name: 'explore_dataset',
+    title: 'Explore a dataset',
+    description: 'What a dataset holds, how good it is, and what it can answer.',
+    arguments: [
+      argument('workspace', 'Name of the workspace'),
+      argument('dataset', 'Name of the dataset'),
+    ],
+    text: ({ dataset, workspace }) =>
+      `Explore the dataset ${workspace}.${dataset}. Describe it, look at five records, then ask in SQL for the number ` +
+      'of records, the first and the last date, and the number of keys (SUMMARIZE is there too). Estimate each query ' +
+      'before you run it. Say what the dataset is good for, what is missing or odd in it, and three questions that it can answer.',
+  },
+  {
+    name: 'compare_symbols',
+    title: 'Compare symbols',
+    description: 'Prices, changes and swings of some symbols side by side.',
+    arguments: [
+      argument('symbols', 'Symbols, with commas between them'),
+      argument('range', '1m, 6m, 1y, 5y …'),
+    ],
+    text: ({ range, symbols }) =>
+      `Compare ${symbols} over ${range}. Get their quotes in one call, then a chart of each with "every" so that there ` +
+      'are at most 60 bars. Say the change over the range, the largest fall from a peak, and how they moved together; ' +
+      'name the source, and the delay of the prices where there is one.',
+  },
+  {
+    name: 'morning_report',
+    title: 'Morning report',
+    description: 'What changed since yesterday for some symbols.',
+    arguments: [argument('symbols', 'Symbols, with commas between them')],
+    text: ({ symbols }) =>
+      `Write a morning report on ${symbols}: quotes in one call, the last five days of each, and anything unusual against ` +
+      'the range of the year. At most ten lines. End with what the report cost.',
+  },
+  {
+    name: 'write_rule',
+    title: 'Write a rule',
+    description: 'Conditions for an alert, tried on the past before anybody makes it.',
+    arguments: [
+      argument('symbol', 'The symbol'),
+      argument('wish', 'When you want to be told, in your own words'),
+    ],
+    text: ({ symbol, wish }) =>
+      `I want to be told about ${symbol}: ${wish}. Turn that into conditions, try them with test_rule over the last weeks, and ` +
+      'mend them until they fire about as often as I would want to hear. Show the conditions as JSON, the firings that you saw, ' +
+      'and what the alerts would cost.',
+  },
+];
