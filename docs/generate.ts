@@ -5,6 +5,7 @@ import { ENDPOINTS } from '../api/endpoints/index.ts';
 import { FAILURES } from '../api/request/failures.ts';
 import { openApi } from '../api/http/openapi.ts';
 import type { Parameter } from '../api/request/parameters.ts';
+import { clientTypes, type Document } from './pages/clientTypes.ts';
 import { commandsPage } from './pages/commandsPage.ts';
 import { coveragePage } from './pages/coverage.ts';
 import { SETTINGS } from '../store/base/settingsTable.ts';
@@ -19,8 +20,10 @@ const SETTINGS_END = '<!-- settings: end -->';
 /** Path below the project's root to the text that belongs there. */
 export async function generate(): Promise<ReadonlyMap<string, string>> {
   const operating = await readFile(new URL('operating.md', HERE), 'utf8');
+  const document = openApi(ENDPOINTS, 'svc');
   return new Map([
-    ['docs/openapi.json', `${JSON.stringify(openApi(ENDPOINTS, 'svc'), null, 2)}\n`],
+    ['docs/openapi.json', `${JSON.stringify(document, null, 2)}\n`],
+    ['client/operations.ts', clientTypes(document as unknown as Document)],
     ['docs/reference.md', reference()],
     ['docs/commands.md', commandsPage()],
     ['docs/coverage.md', coveragePage()],

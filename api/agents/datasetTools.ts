@@ -100,7 +100,9 @@ export const describeDataset: Tool = {
 export const sampleRecords: Tool = {
   name: 'sample_records',
   title: 'Look at a few records',
-  description: `The newest records of a dataset, or of one key of it, at most ${SAMPLE_MAX}. Costs its weight for each.`,
+  description:
+    `The newest records of a dataset, or of one key of it, at most ${SAMPLE_MAX}. Costs its ` +
+    `weight for each.`,
   input: Type.Object(
     {
       workspace: WORKSPACE,

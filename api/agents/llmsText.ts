@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify';
 
 const TEXT = `# Tapedeck
 
-> A metered API of financial data: datasets with history, time series, SQL, market types, streams and rules. Every request
-> carries a token, costs messages, and says what it cost in the headers *-messages-used.
+> A metered API of financial data: datasets with history, time series, SQL, market types, streams and
+> rules. Every request carries a token, costs messages, and says what it cost in the headers *-messages-used.
 
 ## For agents
 
@@ -16,7 +16,8 @@ const TEXT = `# Tapedeck
 
 - GET /v1/data: the datasets that the token may read, with their schemas and weights
 - GET /v1/data/{workspace}/{dataset}/{key}?last=5: records; range, from, to, asOf, filter, format=csv
-- POST /v1/sql-query/{workspace} with a SELECT as its body; explain=true and estimate=true are free, maxMessages=n bounds the cost
+- POST /v1/sql-query/{workspace} with a SELECT as its body; explain=true and estimate=true are
+  free, maxMessages=n bounds the cost
 - GET /v1/stock/{symbol}/quote, /chart/1y, /company and other market types; GET /v1/search/{text}
 - GET /v1/stream/{workspace}/{dataset} and GET /v1/stocksUS?symbols=A,B: server-sent events
 
@@ -28,7 +29,5 @@ const TEXT = `# Tapedeck
 
 /** The address of the page stands outside the versions, as its readers expect. */
 export function addLlmsText(server: FastifyInstance): void {
-  server.get('/llms.txt', (_request, reply) =>
-    reply.type('text/plain; charset=utf-8').send(TEXT),
-  );
+  server.get('/llms.txt', (_request, reply) => reply.type('text/plain; charset=utf-8').send(TEXT));
 }

@@ -4,8 +4,10 @@ import { CHARACTERS, CHARACTERS_MAX, cut, parsed, resultOf, type Tool } from './
 
 const SYMBOL = Type.String({ minLength: 1, maxLength: 40, description: 'A symbol, such as AAPL' });
 const SYMBOLS = Type.Array(SYMBOL, { minItems: 1, maxItems: 50 });
-const QUOTE =
-  'symbol,companyName,latestPrice,change,changePercent,previousClose,latestVolume,latestUpdate,week52High,week52Low,peRatio,marketCap';
+const QUOTE = [
+  ...['symbol', 'companyName', 'latestPrice', 'change', 'changePercent', 'previousClose'],
+  ...['latestVolume', 'latestUpdate', 'week52High', 'week52Low', 'peRatio', 'marketCap'],
+].join(',');
 const BAR = 'date,minute,open,high,low,close,volume';
 const LISTEN_SECONDS_MAX = 30;
 const CHART_ROWS_MAX = 400;
@@ -51,7 +53,8 @@ export const getChart: Tool = {
   name: 'get_chart',
   title: 'Chart',
   description:
-    'Bars of a symbol as csv, oldest first: days for 5d, 1m, 3m, 6m, ytd, 1y, 2y, 5y and max, minutes for 1d. Costs by the bar; ' +
+    'Bars of a symbol as csv, oldest first: days for 5d, 1m, 3m, 6m, ytd, 1y, 2y, 5y and ' +
+    'max, minutes for 1d. Costs by the bar; ' +
     'every: only each nth bar.',
   input: Type.Object(
     {
@@ -79,7 +82,8 @@ export const listenOnce: Tool = {
   name: 'listen_once',
   title: 'What happens next',
   description:
-    `Listens to a stream for up to ${LISTEN_SECONDS_MAX} s, and answers the first messages: stocksUS, last, tops, news-stream, forex and others. ` +
+    `Listens to a stream for up to ${LISTEN_SECONDS_MAX} s, and answers the first messages: ` +
+    `stocksUS, last, tops, news-stream, forex and others. ` +
     'Costs each message; streams are for paid tiers.',
   input: Type.Object(
     {
@@ -112,7 +116,8 @@ export const testRule: Tool = {
   name: 'test_rule',
   title: 'Try a rule on the past',
   description:
-    'When conditions on a symbol would have fired, by minutes or days of the past, and what the alerts would have cost. ' +
+    'When conditions on a symbol would have fired, by minutes or days of the past, and what ' +
+    'the alerts would have cost. ' +
     'Needs a secret token; costs the bars that it runs over. Nothing is made.',
   input: Type.Object(
     {

@@ -1,5 +1,5 @@
-// The Model Context Protocol over HTTP, at `/mcp`: each POST is answered by itself, and no session is kept, so
-// that an agent's host may come and go. Calls go on to the API of this server, as if the agent had asked.
+// The Model Context Protocol over HTTP, at `/mcp`: each POST is answered by itself, and no session is kept,
+// so that an agent's host may come and go. Calls go on to the API of this server, as if the agent had asked.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';

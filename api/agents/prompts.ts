@@ -6,7 +6,7 @@ interface PromptArgument {
   readonly required: boolean;
 }
 
-export interface Prompt {
+interface Prompt {
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -33,9 +33,12 @@ export const PROMPTS: readonly Prompt[] = [
       argument('dataset', 'Name of the dataset'),
     ],
     text: ({ dataset, workspace }) =>
-      `Explore the dataset ${workspace}.${dataset}. Describe it, look at five records, then ask in SQL for the number ` +
-      'of records, the first and the last date, and the number of keys (SUMMARIZE is there too). Estimate each query ' +
-      'before you run it. Say what the dataset is good for, what is missing or odd in it, and three questions that it can answer.',
+      `Explore the dataset ${workspace}.${dataset}. Describe it, look at five records, then ` +
+      `ask in SQL for the number ` +
+      'of records, the first and the last date, and the number of keys (SUMMARIZE is there ' +
+      'too). Estimate each query ' +
+      'before you run it. Say what the dataset is good for, what is missing or odd in it, ' +
+      'and three questions that it can answer.',
   },
   {
     name: 'compare_symbols',
@@ -46,8 +49,10 @@ export const PROMPTS: readonly Prompt[] = [
       argument('range', '1m, 6m, 1y, 5y …'),
     ],
     text: ({ range, symbols }) =>
-      `Compare ${symbols} over ${range}. Get their quotes in one call, then a chart of each with "every" so that there ` +
-      'are at most 60 bars. Say the change over the range, the largest fall from a peak, and how they moved together; ' +
+      `Compare ${symbols} over ${range}. Get their quotes in one call, then a chart of each ` +
+      `with "every" so that there ` +
+      'are at most 60 bars. Say the change over the range, the largest fall from a peak, and ' +
+      'how they moved together; ' +
       'name the source, and the delay of the prices where there is one.',
   },
   {
@@ -56,7 +61,8 @@ export const PROMPTS: readonly Prompt[] = [
     description: 'What changed since yesterday for some symbols.',
     arguments: [argument('symbols', 'Symbols, with commas between them')],
     text: ({ symbols }) =>
-      `Write a morning report on ${symbols}: quotes in one call, the last five days of each, and anything unusual against ` +
+      `Write a morning report on ${symbols}: quotes in one call, the last five days of each, ` +
+      `and anything unusual against ` +
       'the range of the year. At most ten lines. End with what the report cost.',
   },
   {
@@ -68,8 +74,10 @@ export const PROMPTS: readonly Prompt[] = [
       argument('wish', 'When you want to be told, in your own words'),
     ],
     text: ({ symbol, wish }) =>
-      `I want to be told about ${symbol}: ${wish}. Turn that into conditions, try them with test_rule over the last weeks, and ` +
-      'mend them until they fire about as often as I would want to hear. Show the conditions as JSON, the firings that you saw, ' +
+      `I want to be told about ${symbol}: ${wish}. Turn that into conditions, try them with ` +
+      `test_rule over the last weeks, and ` +
+      'mend them until they fire about as often as I would want to hear. Show the conditions ' +
+      'as JSON, the firings that you saw, ' +
       'and what the alerts would cost.',
   },
 ];

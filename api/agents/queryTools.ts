@@ -12,7 +12,8 @@ const SQL = Type.String({
   minLength: 1,
   maxLength: 20_000,
   description:
-    'One SELECT. Tables by name, those of other workspaces as WORKSPACE.NAME. Joins, windows, aggregates, ' +
+    'One SELECT. Tables by name, those of other workspaces as WORKSPACE.NAME. Joins, ' +
+    'windows, aggregates, ' +
     'common tables and sub-selects are there; nothing is written.',
 });
 const MAX_MESSAGES = Type.Integer({
@@ -48,8 +49,10 @@ export const querySql: Tool = {
   name: 'query_sql',
   title: 'Ask in SQL',
   description:
-    `Runs one SELECT and answers csv, at most ${ROWS} rows where you do not say. Costs a message for each row or ` +
-    `1,000 bytes, by the weight of its datasets; refused beyond ${MESSAGES} messages unless you say more. ` +
+    `Runs one SELECT and answers csv, at most ${ROWS} rows where you do not say. Costs a ` +
+    `message for each row or ` +
+    `1,000 bytes, by the weight of its datasets; refused beyond ${MESSAGES} messages unless ` +
+    `you say more. ` +
     'Aggregate and LIMIT in SQL: rows that are not shown are paid all the same.',
   input: Type.Object(
     { workspace: WORKSPACE, sql: SQL, maxMessages: Type.Optional(MAX_MESSAGES), ...SHOWN },
@@ -71,7 +74,8 @@ export const readSeries: Tool = {
   name: 'read_series',
   title: 'Read a time series',
   description:
-    'Records of a key of a dataset, newest first, as csv: by range (5d, 3m, 1y, ytd, 2020, Q12024, max), by from and to, ' +
+    'Records of a key of a dataset, newest first, as csv: by range (5d, 3m, 1y, ytd, 2020, ' +
+    'Q12024, max), by from and to, ' +
     'or the last so many. Costs the weight of the dataset for each record.',
   input: Type.Object(
     {

@@ -40,7 +40,7 @@ export function resultOf(
 }
 
 /** Failures come as a sentence, `{"error": …}`, `{"message": …}` or problem+json. */
-export function sentenceOf({ status, text }: Answered): string {
+function sentenceOf({ status, text }: Answered): string {
   const told = parsed(text);
   const members =
     typeof told === 'object' && told !== null ? (told as Record<string, unknown>) : {};

@@ -187,6 +187,12 @@ export function addStreams(root: Command, settings: () => Settings, terminal: Te
       (await import('./listen.ts')).listen(name, options, settings(), terminal),
     );
   root
+    .command('types <workspace>')
+    .description('print the records of its datasets as interfaces of TypeScript')
+    .action(async (workspace: string) =>
+      (await import('./recordTypes.ts')).printTypes(workspace, settings(), terminal),
+    );
+  root
     .command('mcp')
     .description(
       'serve agents over standard input and output (Model Context Protocol), with the token of --token',

@@ -215,7 +215,8 @@ function deadExports({ sources }: Tree): readonly string[] {
   }
   return sources.flatMap(({ path, exports }) =>
     exports
-      .filter(({ name }) => !used.has(`${path}#${name}`))
+      // What programs of others import is used there.
+      .filter(({ name }) => !path.startsWith('client/') && !used.has(`${path}#${name}`))
       .map(
         ({ name, line }) =>
           `${path}:${line} exports ${name}, which no other file imports;` +

@@ -15,7 +15,7 @@ export const PRODUCT = [
   'app',
   'cli',
 ] as const;
-export const FOLDERS = [...PRODUCT, 'test', 'bench', 'docs'] as const;
+export const FOLDERS = [...PRODUCT, 'client', 'test', 'bench', 'docs'] as const;
 
 /** Path from the root -> text of what docs/generate.ts writes. */
 type Generated = ReadonlyMap<string, string>;

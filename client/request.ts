@@ -1,0 +1,122 @@
+// One request, and what becomes of it: an answer with its price, or a failure with its sentence.
+
+/** What the server refused, or could not do. */
+export class TapedeckError extends Error {
+  readonly status: number;
+  /** The server's own word for it, such as `OverLimit`; empty where it told none. */
+  readonly type: string;
+  readonly requestId: string;
+
+  constructor(status: number, sentence: string, type: string, requestId: string) {
+    super(sentence);
+    this.name = 'TapedeckError';
+    this.status = status;
+    this.type = type;
+    this.requestId = requestId;
+  }
+}
+
+export interface Wanted {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Retries {
+  /** Tries after the first. */
+  readonly most: number;
+  /** The first wait; each one after it is twice as long, at most `waitMsMax`. */
+  readonly waitMs: number;
+  readonly waitMsMax: number;
+}
+
+export const RETRIES: Retries = { most: 5, waitMs: 200, waitMsMax: 30_000 };
+
+type Fetch = typeof globalThis.fetch;
+
+/**
+ * The answer of a request that was served. 429 and 503 are tried again after as long as the server asks; a
+ * connection that broke only where asking twice does what asking once does.
+ * @throws TapedeckError; what `fetch` throws
+ */
+export async function served(fetch: Fetch, wanted: Wanted, retries: Retries): Promise<Response> {
+  for (let tries = 0; ; tries += 1) {
+    const answer = await once(fetch, wanted, tries < retries.most);
+    if (answer !== undefined && answer.ok) return answer;
+    const again = answer === undefined || answer.status === 429 || answer.status === 503;
+    if (answer !== undefined && (!again || tries >= retries.most)) throw await failureOf(answer);
+    await answer?.body?.cancel();
+    await pause(waitOf(answer, tries, retries), wanted.signal);
+  }
+}
+
+/** Undefined where the connection broke and it may be tried again. */
+async function once(fetch: Fetch, wanted: Wanted, mayTry: boolean): Promise<Response | undefined> {
+  const { body, headers, method, signal, url } = wanted;
+  try {
+    return await fetch(url, {
+      ...{ method, headers },
+      ...(signal === undefined ? {} : { signal }),
+      ...(body === undefined ? {} : { body: body as NonNullable<RequestInit['body']> }),
+    });
+  } catch (error) {
+    const isRepeatable = method === 'GET' || method === 'PUT' || method === 'DELETE';
+    if (!mayTry || !isRepeatable || signal?.aborted === true) throw error;
+    return undefined;
+  }
+}
+
+function waitOf(
+  answer: Response | undefined,
+  tries: number,
+  { waitMs, waitMsMax }: Retries,
+): number {
+  const asked = Number(answer?.headers.get('retry-after') ?? Number.NaN) * 1_000;
+  return Math.min(waitMsMax, Number.isFinite(asked) ? asked : waitMs * 2 ** tries);
+}
+
+export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const leave = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    if (signal?.aborted === true) return reject(signal.reason as Error);
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', leave);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', leave, { once: true });
+  });
+
+export async function failureOf(answer: Response): Promise<TapedeckError> {
+  const text = await answer.text();
+  const requestId = answer.headers.get('x-request-id') ?? '';
+  const { detail, title, type } = problemOf(text);
+  const word = typeof type === 'string' ? (type.split(':').at(-1) ?? '') : '';
+  const sentence = String(detail ?? title ?? text);
+  return new TapedeckError(answer.status, sentence, word, requestId);
+}
+
+function problemOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const told = JSON.parse(text) as unknown;
+    return typeof told === 'object' && told !== null ? (told as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** What a call cost. The prefix is the server's brand. */
+export function costOf(headers: Headers): { messages: number; premiumMessages: number } {
+  const told = (premium: boolean): number => {
+    for (const [name, value] of headers) {
+      if (!name.endsWith('messages-used')) continue;
+      if (name.includes('-premium-') === premium) return Number(value) || 0;
+    }
+    return 0;
+  };
+  return { messages: told(false), premiumMessages: told(true) };
+}
