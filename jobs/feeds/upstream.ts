@@ -2,7 +2,8 @@
 import type { Clock } from '../../store/base/clock.ts';
 import type { FeedMessage } from '../../pipeline/sources/feed/feedOrder.ts';
 import { recordsOf } from '../../pipeline/sources/feed/feedRecords.ts';
-import type { FeedDefinition } from '../../pipeline/sources/base/source.ts';
+import type { FollowedDefinition } from '../../pipeline/sources/base/source.ts';
+import type { CaptureTold } from './captureMessages.ts';
 import type { Playing } from './feed.ts';
 
 /** Records that are stored at once, and how long the first of them waits. */
@@ -19,12 +20,18 @@ export interface Stored {
   readonly reason: string | undefined;
 }
 
+interface Opening {
+  readonly onOpen: () => void;
+  /** Of a recording. */
+  readonly onTold: (told: CaptureTold) => void;
+}
+
 export interface UpstreamParts {
   readonly clock: Clock;
-  readonly definition: FeedDefinition;
+  readonly definition: FollowedDefinition;
   readonly open: (
     lastId: string | undefined,
-    playing: Pick<Playing, 'signal'> & { readonly onOpen: () => void },
+    playing: Pick<Playing, 'signal'> & Opening,
   ) => AsyncIterable<FeedMessage>;
   /** @throws Failure of what keeps all of them from being stored: they are lost with the connection. */
   readonly write: (records: Records) => Promise<Stored>;
@@ -37,6 +44,8 @@ interface Counts {
   reason: string | undefined;
   /** When a record was stored last; undefined for never. */
   storedMs: number | undefined;
+  /** What the recording has that it plays. */
+  capture: CaptureTold | undefined;
 }
 
 export class Upstream {
@@ -45,7 +54,7 @@ export class Upstream {
   #lastId: string | undefined;
   readonly #counts: Counts = {
     ...{ records: 0, rejected: 0 },
-    ...{ reason: undefined, storedMs: undefined },
+    ...{ reason: undefined, storedMs: undefined, capture: undefined },
   };
 
   constructor(parts: UpstreamParts) {
@@ -79,7 +88,9 @@ export class Upstream {
       return writing;
     };
     try {
-      for await (const message of open(this.#lastId, { signal: ending, onOpen: onReady })) {
+      const onTold = (told: CaptureTold): void => void (this.#counts.capture = told);
+      const opening = { signal: ending, onOpen: onReady, onTold };
+      for await (const message of open(this.#lastId, opening)) {
         failing.signal.throwIfAborted();
         id = message.id ?? id;
         const told = recordsOf(message.text, definition);
