@@ -2,6 +2,7 @@
 import type { Clock } from '../../store/base/clock.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import { Failure } from '../../store/base/failure.ts';
+import { feedPosition, saveFeedPosition } from '../../store/work/feedPositions.ts';
 import { type DataSourceRow, listSourcesOfTypes } from '../../store/work/dataSources.ts';
 import type {
   Credential,
@@ -85,9 +86,16 @@ export class Upstreams {
     if (!this.#isStarted || !TYPES.includes(row.type)) return;
     const definition = JSON.parse(row.definition_json) as FollowedDefinition;
     if (definition.state === 'PAUSED') return;
-    const { captured, clock, credentialOf, messages, onFault, write } = this.#parts;
+    const { source_id } = row;
+    const from = definition.type === 'CAPTURE' ? definition.path : definition.url;
+    const origin = `${from} ${definition.dataset}`;
+    const { captured, clock, credentialOf, database, messages, onFault, write } = this.#parts;
     const upstream = new Upstream({
       ...{ clock, definition },
+      position: {
+        read: () => feedPosition(database, { source_id, origin }),
+        save: (last_id) => saveFeedPosition(database, { source_id, origin, last_id }),
+      },
       open: async function* (lastId, { onOpen, onTold, signal }) {
         const order = { lastId, signal, onOpen };
         if (definition.type === 'CAPTURE') {

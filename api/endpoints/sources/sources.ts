@@ -177,8 +177,12 @@ export const deleteSource: Endpoint = {
   answer: MADE,
   handle: async (call, services) => {
     const row = await ownSource(call, services);
-    await removeSource(services.database, row);
+    // It ends first: it keeps its place when it does.
     await services.upstreams.removed(row.source_id);
+    await removeSource(services.database, row).catch(async (error: unknown) => {
+      await services.upstreams.changed(row);
+      throw error;
+    });
     return made('deleted', row.source_id);
   },
 };

@@ -69,6 +69,12 @@ real('a recording', () => {
     });
     const faults = 'tapedeck_upstream_faults{workspace="CORE",feed="offers",kind="breaks"} 73';
     expect(await metrics.text()).toContain(faults);
+    for (const state of ['PAUSED', 'ACTIVE']) {
+      const changed = { ...source, name: 'offers', dataset: 'QUOTES', state };
+      await ask('PUT', `/data-sources/CORE/${quotes}`, changed);
+    }
+    await until(async () => (feed = await feedOf(quotes)).capture?.isOver === true);
+    expect(feed).toMatchObject({ records: 0, rejected: 0, fault: null });
     const [found] = (await counted('SELECT count(*) AS n FROM QUOTES')) as readonly object[];
     expect(found).toEqual({ n: 2_296 });
   });
