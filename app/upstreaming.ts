@@ -6,10 +6,31 @@ import type { Services } from '../api/request/endpoint.ts';
 import { Upstreams } from '../jobs/feeds/upstreams.ts';
 import { openSource } from '../jobs/run/fetch.ts';
 import { systemResolve } from '../pipeline/sources/base/guard.ts';
+import {
+  captureMessages,
+  type CaptureOrder,
+  type CaptureTold,
+} from '../jobs/feeds/captureMessages.ts';
 import { feedMessages } from '../pipeline/sources/feed/feedMessages.ts';
+import type { FeedMessage } from '../pipeline/sources/feed/feedOrder.ts';
+import { sourceFile } from '../pipeline/sources/file.ts';
 import { reasonOf } from '../store/base/failure.ts';
+import type { DataSourceRow } from '../store/work/dataSources.ts';
 
 type Parts = RecordServices & Pick<Services, 'accounts' | 'clock' | 'database' | 'fetching'>;
+
+/** A file below the folder of sources that its account may read. */
+async function* recorded(
+  { workspace }: DataSourceRow,
+  order: CaptureOrder,
+  onTold: (told: CaptureTold) => void,
+  { accounts, lake, settings }: Parts,
+): AsyncGenerator<FeedMessage, void> {
+  const accountId = lake.directory.workspace(workspace)?.accountId ?? '';
+  const firstAccountId = accounts.list()[0]?.accountId;
+  const path = await sourceFile({ ...settings, firstAccountId }, order.definition.path, accountId);
+  yield* captureMessages(order, path, onTold);
+}
 
 export function upstreamsOf(parts: Parts, log: Logger): Upstreams {
   const { clock, database, fetching, settings } = parts;
@@ -18,6 +39,7 @@ export function upstreamsOf(parts: Parts, log: Logger): Upstreams {
   return new Upstreams({
     ...{ clock, database },
     messages: (order) => feedMessages(order, rules),
+    captured: (row, order, onTold) => recorded(row, order, onTold, parts),
     credentialOf: async (row) => (await openSource(row, undefined, fetching)).credential,
     write: (row, definition, records) => writeFeed(row, definition, records, parts),
     onFault: ({ name, workspace }, reason) =>

@@ -11,7 +11,7 @@ import { readCapture } from '../market/capture/capture.ts';
 import { ratioOf, timed, type Ratio } from './measure.ts';
 
 const FILE = join(import.meta.dirname, '..', '..', 'shared', 'data', 'DEEP10.pcap.gz');
-const MAIN = join(import.meta.dirname, '..', 'cli', 'main.ts');
+const COMMAND = join(import.meta.dirname, '..', 'bin', 'tapedeck.mjs');
 
 /** Of a pcap file: its head, and the head of each packet with its length. */
 const [FILE_HEAD, PACKET_HEAD, LENGTH_AT] = [24, 16, 8];
@@ -41,7 +41,7 @@ async function walked(): Promise<void> {
 /** As an owner does it: one command, which starts what it needs. */
 async function loaded(folder: string): Promise<void> {
   const env = { ...process.env, TAPEDECK_DATA: folder, TAPEDECK_DEMO: 'off' };
-  const child = spawn(process.execPath, [MAIN, 'capture', 'import', FILE], {
+  const child = spawn(process.execPath, [COMMAND, 'capture', 'import', FILE], {
     env,
     stdio: 'ignore',
   });

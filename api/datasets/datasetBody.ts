@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import {
   checkPropertyNames,
   columnTypeOf,
+  isDated,
   PROPERTIES_MAX,
   type PropertyType,
 } from '../../store/versions/columns.ts';
@@ -45,7 +46,7 @@ const SHARE = Type.Object(
 
 const PROPERTY = Type.Object({
   type: Type.Enum(['number', 'integer', 'string', 'boolean', 'object', 'array']),
-  format: Type.Optional(Type.Enum(['date', 'date-time'])),
+  format: Type.Optional(Type.Enum(['date', 'date-time', 'time'])),
 });
 
 const MEMBERS = {
@@ -305,7 +306,7 @@ function checkMapping(properties: Properties, mapping: ColumnMapping): void {
     if (columnTypeOf(property) === 'json') {
       throw new Failure('InvalidBody', `${at} must be a scalar property`);
     }
-    if (part === 'date' && property.format === undefined) {
+    if (part === 'date' && !isDated(property)) {
       throw new Failure('InvalidBody', `${at} must have format date or date-time`);
     }
   }

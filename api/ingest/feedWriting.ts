@@ -2,8 +2,9 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { silentEvents } from '../../pipeline/conform/load.ts';
-import type { FeedDefinition } from '../../pipeline/sources/base/source.ts';
+import type { FollowedDefinition } from '../../pipeline/sources/base/source.ts';
 import { ingest } from '../../pipeline/merge/ingest.ts';
+import { CORE } from '../../store/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
 import { checkStorage } from '../../store/lake/storage.ts';
@@ -18,7 +19,7 @@ type Stored = Awaited<ReturnType<ConstructorParameters<typeof Upstreams>[0]['wri
 /** @throws Failure where none of them can be stored: no dataset, no room, an account that may not. */
 export async function writeFeed(
   { workspace }: DataSourceRow,
-  { dataset: id, duplicateKeyHandling: duplicates = 'ignore' }: FeedDefinition,
+  { dataset: id, duplicateKeyHandling: duplicates = 'ignore', type }: FollowedDefinition,
   records: Writing[2],
   services: RecordServices & Pick<Services, 'accounts'>,
 ): Promise<Stored> {
@@ -26,16 +27,18 @@ export async function writeFeed(
   const account = accounts.account(lake.directory.workspace(workspace)?.accountId ?? '');
   if (account === undefined || account.suspended) throw new Failure('Inactive');
   const found = lake.directory.dataset(workspace, id);
-  if (found === undefined) {
+  // The inputs of the market are made by their first records.
+  const isMade = type === 'CAPTURE' && workspace === CORE;
+  if (found === undefined && !isMade) {
     throw new Failure('InvalidBody', `there is no dataset ${workspace}.${id} to feed`);
   }
   await checkStorage(storage, account, workspace);
   const bytes = Buffer.from(JSON.stringify(records));
   const body = { bytes, value: records };
-  const pushed = await pushRecords(found, body, duplicates === 'replace', services);
+  const pushed = found && (await pushRecords(found, body, duplicates === 'replace', services));
   if (pushed !== undefined) return { stored: pushed, rejected: 0, reason: undefined };
   const path = join(folder.temporary, newUuid());
-  const { dataset } = found;
+  const dataset = found?.dataset ?? id;
   try {
     await writeFile(path, bytes);
     const load = { workspace, dataset, duplicates, rejectsMax: records.length, path };

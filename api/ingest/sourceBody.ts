@@ -44,6 +44,7 @@ export const SOURCE_TYPES = [
   'DATASET',
   'SSE',
   'WEBSOCKET',
+  'CAPTURE',
 ] as const;
 const CREDENTIAL_TYPES = ['HTTP', 'AWS-S3', 'POSTGRES'] as const;
 
@@ -72,6 +73,9 @@ const DEFINITION = {
     }),
   ),
   duplicateKeyHandling: optional(Type.Enum(['ignore', 'replace'])),
+  speed: optional(
+    Type.Union([Type.Number({ minimum: 0.01, maximum: 100_000 }), Type.Literal('max')]),
+  ),
   state: optional(Type.Enum(['ACTIVE', 'PAUSED'])),
 };
 
@@ -121,6 +125,10 @@ const SOURCE_MEMBERS: Readonly<Record<(typeof SOURCE_TYPES)[number], Members>> =
   DATASET: { required: [], optional: [], oneOf: ['dataset', 'query'] },
   SSE: { required: ['url', 'dataset'], optional: FEED_MEMBERS },
   WEBSOCKET: { required: ['url', 'dataset'], optional: [...FEED_MEMBERS, 'messages'] },
+  CAPTURE: {
+    required: ['path', 'dataset'],
+    optional: ['speed', 'columns', 'constants', 'duplicateKeyHandling', 'state'],
+  },
 };
 
 const CREDENTIAL_MEMBERS: Readonly<Record<(typeof CREDENTIAL_TYPES)[number], Members>> = {
@@ -144,7 +152,7 @@ export function definitionOf(body: Static<typeof SOURCE_BODY>): SourceDefinition
 
 /** @throws Failure InvalidBody for a source that feeds its dataset by itself. */
 export function refuseFeed(type: string): void {
-  if (type !== 'SSE' && type !== 'WEBSOCKET') return;
+  if (type !== 'SSE' && type !== 'WEBSOCKET' && type !== 'CAPTURE') return;
   const told = `a source of type ${type} feeds its dataset by itself`;
   throw new Failure('InvalidBody', `${told}: no schedule and no job takes from it`);
 }

@@ -53,6 +53,9 @@ export function addPlaceGauges(
   });
 }
 
+/** What a recording lacks. */
+const FAULTS = ['missing', 'repeated', 'resets', 'damaged', 'damagedMessages', 'breaks'] as const;
+
 export function addUpstreamGauges(upstreams: Services['upstreams'], registers: Registry[]): void {
   const gauge = (name: string, help: string) =>
     new Gauge({
@@ -65,7 +68,7 @@ export function addUpstreamGauges(upstreams: Services['upstreams'], registers: R
     help: 'Feeds of others that are followed.',
     registers,
     collect() {
-      for (const one of [running, records, rejected, restarts]) one.reset();
+      for (const one of [running, records, rejected, restarts, faults]) one.reset();
       const all = upstreams.all();
       this.set(all.length);
       for (const { name: feed, workspace, ...told } of all) {
@@ -74,6 +77,9 @@ export function addUpstreamGauges(upstreams: Services['upstreams'], registers: R
         records.set(labels, told.records);
         rejected.set(labels, told.rejected);
         restarts.set(labels, told.restarts);
+        for (const kind of FAULTS) {
+          if (told.capture !== undefined) faults.set({ ...labels, kind }, told.capture[kind]);
+        }
       }
     },
   });
@@ -81,6 +87,12 @@ export function addUpstreamGauges(upstreams: Services['upstreams'], registers: R
   const records = gauge('records', 'Records that were stored since the start.');
   const rejected = gauge('rejected', 'Records and messages that were not.');
   const restarts = gauge('restarts', 'How often it was begun again.');
+  const faults = new Gauge({
+    name: 'tapedeck_upstream_faults',
+    help: 'Messages of a recording that never came, came twice, or make no sense; broken trades.',
+    registers,
+    labelNames: ['workspace', 'feed', 'kind'],
+  });
 }
 
 /** Schedules that are told, the failing ones among the first: of more a scrape would be too long. */

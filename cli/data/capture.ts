@@ -16,6 +16,7 @@ import { CORE } from '../../store/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { followJob } from '../print/followJob.ts';
+import { bytesOfFile } from '../reach/givenFile.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
 import { withWorkspace } from '../reach/workspaceApi.ts';
 
@@ -28,7 +29,9 @@ export async function tellCapture(
   { json }: CaptureOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const summary = await readCapture(resolve(terminal.folder, file), () => undefined);
+  const path = resolve(terminal.folder, file);
+  await bytesOfFile(path, file);
+  const summary = await readCapture(path, () => undefined);
   const say = sayTo(terminal);
   if (json === true) say(JSON.stringify(summary));
   else for (const line of linesOf(summary)) say(line);
@@ -79,6 +82,7 @@ export async function importCapture(
   terminal: Terminal,
 ): Promise<void> {
   const path = resolve(terminal.folder, file);
+  await bytesOfFile(path, file);
   const broken = new Set<string>();
   const summary = await readCapture(path, (tick) => {
     if (tick.kind === 'break') broken.add(tradeKey(tick));

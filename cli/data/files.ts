@@ -1,11 +1,11 @@
 // `tapedeck file`: file types and the files that are published under them.
 import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { harmless } from '../print/terminalText.ts';
+import { bytesOfFile } from '../reach/givenFile.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
 import { type AskValue, withWorkspace } from '../reach/workspaceApi.ts';
 
@@ -50,9 +50,7 @@ export async function publishFile(
   }
   const format = options.format ?? 'parquet';
   const path = file === undefined ? undefined : resolve(terminal.folder, file);
-  if (path !== undefined && !(await stat(path)).isFile()) {
-    throw new Failure('InvalidParameter', `${file} is no file`);
-  }
+  if (path !== undefined) await bytesOfFile(path, file ?? path);
   await withWorkspace(settings, options.workspace, terminal, async (ask, workspace, askData) => {
     await madeType(ask, options, path === undefined ? format : extname(path).slice(1));
     const place = `/file-types/${encodeURIComponent(type)}`;

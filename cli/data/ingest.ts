@@ -1,9 +1,9 @@
 // `tapedeck ingest`: one file into one dataset, with progress, in this process or through the
 // running server.
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { Transform } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
@@ -18,6 +18,7 @@ import { type AskData, askServer } from '../reach/dataApi.ts';
 import { spokenWith } from '../reach/spoken.ts';
 import { firstWorkspace } from '../reach/workspaceApi.ts';
 import { reachFolder, type Reached } from '../reach/folderAccess.ts';
+import { bytesOfFile } from '../reach/givenFile.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
 import type { JobView } from '../print/followJob.ts';
 import { progress } from '../print/progress.ts';
@@ -90,7 +91,7 @@ async function ingestPath(
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> {
-  const { size } = await stat(path);
+  const size = await bytesOfFile(path, relative(terminal.folder, path));
   const reached = await reachFolder(settings);
   const outcome =
     reached.kind === 'core'

@@ -4,7 +4,8 @@ import { progress } from './progress.ts';
 import { harmless } from './terminalText.ts';
 import type { AskValue } from '../reach/workspaceApi.ts';
 
-const LOOK_MS = 200;
+/** A short job is not waited for longer than it takes, a long one is not asked of all the time. */
+const [LOOK_MS_LEAST, LOOK_MS_MOST] = [20, 200];
 
 /** A job as the API shows it. */
 export interface JobView {
@@ -31,7 +32,7 @@ export async function followJob(
   terminal: Terminal,
 ): Promise<JobView> {
   const shown = progress(label, terminal.stderr, json === true);
-  for (;;) {
+  for (let waitMs = LOOK_MS_LEAST; ; waitMs = Math.min(2 * waitMs, LOOK_MS_MOST)) {
     const job = (await ask('GET', `/jobs/ingest/${jobId}`)) as JobView;
     const { bytes, recordsValidated: records, status } = job;
     shown.update({ percent: job.progress, status, bytes, records });
@@ -40,7 +41,7 @@ export async function followJob(
       tell(job, json === true, terminal);
       return job;
     }
-    await new Promise((done) => setTimeout(done, LOOK_MS));
+    await new Promise((done) => setTimeout(done, waitMs));
   }
 }
 

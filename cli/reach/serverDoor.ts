@@ -74,5 +74,6 @@ const REASONS: Readonly<Record<string, string>> = {
   SELF_SIGNED_CERT_IN_CHAIN: 'nobody known signed its certificate: name the authority with --ca',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'nobody known signed its certificate: name it with --ca',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
-  CERT_HAS_EXPIRED: 'its certificate has expired',
+  CERT_HAS_EXPIRED: 'its certificate has expired, or the clock here is wrong',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet, or the clock here is wrong',
 };

@@ -40,6 +40,8 @@ refused, with its position. [reference.md](reference.md) lists the endpoints tha
 - \`:name\` and \`$name\` are parameters: the request sends their values, which never become SQL.
 - Numbers: \`12\`, \`1.5\` (a decimal), \`1.5e0\` (a DOUBLE). Dates: \`DATE '2024-01-05'\`, or a text beside
   a date. Intervals: \`INTERVAL 5 DAYS\`, \`INTERVAL (n) MONTH\`.
+- Times of the day: \`TIME '09:30:00'\`, or a text beside a time; \`date + time\` is a date-time. A column
+  that holds them as texts is cast: \`CAST(opens AS TIME) > '09:30'\`.
 - Types of casts: BOOLEAN, INTEGER, BIGINT and their kin, DECIMAL, FLOAT, DOUBLE, VARCHAR, DATE, TIME,
   TIMESTAMP, INTERVAL, JSON.
 - \`current_date\`, \`now()\`, \`current_timestamp\`: the moment of the query, the same in all of it.

@@ -2,28 +2,35 @@
 import type { Clock } from '../../store/base/clock.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import { Failure } from '../../store/base/failure.ts';
+import { feedPosition, saveFeedPosition } from '../../store/work/feedPositions.ts';
 import { type DataSourceRow, listSourcesOfTypes } from '../../store/work/dataSources.ts';
 import type {
   Credential,
-  FeedDefinition,
+  FollowedDefinition,
   SourceDefinition,
 } from '../../pipeline/sources/base/source.ts';
+import type { CaptureOrder, CaptureTold } from './captureMessages.ts';
 import type { FeedMessage, FeedOrder } from '../../pipeline/sources/feed/feedOrder.ts';
 import { Feed } from './feed.ts';
 import { type Stored, Upstream, type UpstreamParts } from './upstream.ts';
 
 /** Feeds of a server. */
 const FEEDS_MAX = 100;
-const TYPES = ['SSE', 'WEBSOCKET'];
+const TYPES = ['SSE', 'WEBSOCKET', 'CAPTURE'];
 
 interface UpstreamsParts {
   readonly clock: Clock;
   readonly database: Database;
   readonly messages: (order: FeedOrder) => AsyncIterable<FeedMessage>;
+  readonly captured: (
+    row: DataSourceRow,
+    order: CaptureOrder,
+    onTold: (told: CaptureTold) => void,
+  ) => AsyncIterable<FeedMessage>;
   readonly credentialOf: (row: DataSourceRow) => Promise<Credential | undefined>;
   readonly write: (
     row: DataSourceRow,
-    definition: FeedDefinition,
+    definition: FollowedDefinition,
     records: Parameters<UpstreamParts['write']>[0],
   ) => Promise<Stored>;
   readonly onFault: (row: DataSourceRow, reason: unknown) => void;
@@ -47,6 +54,8 @@ interface UpstreamState {
   readonly restarts: number;
   /** Why it does not run. */
   readonly fault: string | null;
+  /** Of a recording: what it has, what of it was lost or came twice, and whether it is over. */
+  readonly capture?: CaptureTold;
 }
 
 export class Upstreams {
@@ -75,14 +84,25 @@ export class Upstreams {
   async changed(row: DataSourceRow): Promise<void> {
     await this.removed(row.source_id);
     if (!this.#isStarted || !TYPES.includes(row.type)) return;
-    const definition = JSON.parse(row.definition_json) as FeedDefinition;
+    const definition = JSON.parse(row.definition_json) as FollowedDefinition;
     if (definition.state === 'PAUSED') return;
-    const { clock, credentialOf, messages, onFault, write } = this.#parts;
+    const { source_id } = row;
+    const from = definition.type === 'CAPTURE' ? definition.path : definition.url;
+    const origin = `${from} ${definition.dataset}`;
+    const { captured, clock, credentialOf, database, messages, onFault, write } = this.#parts;
     const upstream = new Upstream({
       ...{ clock, definition },
-      open: async function* (lastId, { onOpen, signal }) {
-        const credential = await credentialOf(row);
-        yield* messages({ definition, credential, lastId, signal, onOpen });
+      position: {
+        read: () => feedPosition(database, { source_id, origin }),
+        save: (last_id) => saveFeedPosition(database, { source_id, origin, last_id }),
+      },
+      open: async function* (lastId, { onOpen, onTold, signal }) {
+        const order = { lastId, signal, onOpen };
+        if (definition.type === 'CAPTURE') {
+          yield* captured(row, { ...order, credential: undefined, definition }, onTold);
+        } else {
+          yield* messages({ ...order, credential: await credentialOf(row), definition });
+        }
       },
       write: (records) => write(row, definition, records),
     });
@@ -122,7 +142,8 @@ export class Upstreams {
 
 function stateOf({ feed, upstream }: Followed): UpstreamState {
   const { fault = null, isRunning, restarts } = feed.state();
-  const { reason = null, records, rejected, storedMs = null } = upstream.counts();
+  const { capture, reason = null, records, rejected, storedMs = null } = upstream.counts();
   const counted = { records, rejected, rejectReason: reason, lastStored: storedMs };
-  return { isRunning, ...counted, restarts, fault };
+  const told = capture === undefined ? {} : { capture };
+  return { isRunning, ...counted, restarts, fault, ...told };
 }

@@ -42,14 +42,35 @@ export async function readCapture(
   onTick: OnTick,
   afterChunk: () => Promise<void> = async () => undefined,
 ): Promise<CaptureSummary> {
-  const decoder = decoderOf(onTick);
-  const chunks = chunksOf(path, CHUNK_BYTES);
+  const pieces = piecesOf(path, onTick, CHUNK_BYTES);
   for (;;) {
-    const { done, value } = await chunks.next();
-    if (done === true) return decoder.end(value);
-    const goesOn = decoder.push(value);
+    const { done, value } = await pieces.next();
+    if (done === true) return value;
     await afterChunk();
-    if (!goesOn) await chunks.return(undefined);
+  }
+}
+
+/** The file in pieces whose ticks take 1 ms: a piece is read when it is asked for. */
+export const playedPieces = (path: string, onTick: OnTick): AsyncGenerator<void, CaptureSummary> =>
+  piecesOf(path, onTick, PLAYED_BYTES);
+
+async function* piecesOf(
+  path: string,
+  onTick: OnTick,
+  chunkBytes: number,
+): AsyncGenerator<void, CaptureSummary> {
+  const decoder = decoderOf(onTick);
+  const chunks = chunksOf(path, chunkBytes);
+  try {
+    for (;;) {
+      const { done, value } = await chunks.next();
+      if (done === true) return decoder.end(value);
+      const goesOn = decoder.push(value);
+      yield;
+      if (!goesOn) return decoder.end(undefined);
+    }
+  } finally {
+    await chunks.return(undefined);
   }
 }
 

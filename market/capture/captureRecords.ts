@@ -50,9 +50,13 @@ export class CaptureRecords {
   readonly #days = new Map<string, Bar>();
   readonly #clocks = new Map<number, readonly [date: Day, minute: string]>();
 
-  constructor(broken: ReadonlySet<string>, write: Write) {
+  readonly #keepsBars: boolean;
+
+  /** @param keepsBars false: none are made at the end, and none are remembered until then */
+  constructor(broken: ReadonlySet<string>, write: Write, keepsBars = true) {
     this.#broken = broken;
     this.#write = write;
+    this.#keepsBars = keepsBars;
   }
 
   add(tick: Tick, place: Place): void {
@@ -108,7 +112,7 @@ export class CaptureRecords {
     const what = [symbol, timeText(timeMs), tick.tradeId, price, size, VENUE].join(',');
     const flags = [isOddLot, isISO, isOutsideRegularHours, isSinglePriceCross];
     this.#write('TRADES', `${what},${flags.join(',')},${isTradeThroughExempt},${nanoseconds}\n`);
-    if (isOutsideRegularHours) return;
+    if (isOutsideRegularHours || !this.#keepsBars) return;
     const [date, minute] = this.#clock(timeMs);
     addTo(this.#minutes, `${symbol} ${date} ${minute}`, { symbol, date, minute, price, size });
     addTo(this.#days, `${symbol} ${date}`, { symbol, date, minute, price, size });
@@ -123,6 +127,23 @@ export class CaptureRecords {
     this.#clocks.set(place, made);
     return made;
   }
+}
+
+/** A line as a record in JSON. */
+export function recordOfLine(input: CaptureInput, line: string): string {
+  const cells = line.trimEnd().split(',');
+  const names = HEADERS[input].trimEnd().split(',');
+  const members = names.map((name, at) => [name, valueOf(name, cells[at] ?? '')]);
+  return JSON.stringify(Object.fromEntries(members));
+}
+
+const TEXTS: ReadonlySet<string> = new Set([
+  ...['symbol', 'time', 'date', 'minute', 'tradeId', 'sequence', 'venue'],
+]);
+
+function valueOf(name: string, cell: string): string | number | boolean {
+  if (TEXTS.has(name)) return cell;
+  return name.startsWith('is') ? cell === 'true' : Number(cell);
 }
 
 /** Ids of trades are those of a day. */

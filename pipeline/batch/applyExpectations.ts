@@ -183,7 +183,7 @@ function documentOf(columns: readonly Column[]): string {
 function memberOf({ name, type }: Column): string {
   const value = identifier(name);
   const text = `to_json(CAST(${value} AS VARCHAR))`;
-  if (type === 'date' || type === 'timestamp') return text;
+  if (type === 'date' || type === 'timestamp' || type === 'time') return text;
   if (type === 'float64')
     return `CASE WHEN isfinite(${value}) THEN to_json(${value}) ELSE ${text} END`;
   if (type !== 'int64') return `to_json(${value})`;

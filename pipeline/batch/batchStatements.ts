@@ -56,6 +56,7 @@ const TYPE_WORDS: Readonly<Record<ColumnType, string>> = {
   boolean: 'boolean',
   date: 'date',
   timestamp: 'date-time',
+  time: 'time',
   json: 'object or array',
 };
 

@@ -1,6 +1,6 @@
 // Which properties may tell the records of a file apart: by their names and types alone. What is guessed
 // here is proved on all the records, or not used (indexProof.ts).
-import type { PropertyType } from '../../store/versions/columns.ts';
+import { isDated, type PropertyType } from '../../store/versions/columns.ts';
 import type { ColumnMapping } from '../../store/datasets/datasets.ts';
 import { DATE_NAMES } from '../values/infer.ts';
 
@@ -42,7 +42,7 @@ function partsOf(properties: Properties): Parts {
     words.flatMap((word) => allowed.filter((name) => name.toLowerCase() === word));
   const [texts, integers] = [typed('string'), typed('integer')];
   const scalars = names.filter((name) => texts.includes(name) || integers.includes(name));
-  const all = names.filter((name) => properties[name]?.format !== undefined);
+  const all = names.filter((name) => isDated(properties[name]));
   const dates = named(DATE_NAMES, all);
   const key = named(KEY_NAMES, texts)[0] ?? named(KEY_NAMES, integers)[0];
   return {

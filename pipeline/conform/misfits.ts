@@ -1,6 +1,6 @@
 // A file whose values do not fit the types that they were guessed to have, or whose columns can not be an
 // index: what follows, and the words for it.
-import { columnTypeOf, type PropertyType } from '../../store/versions/columns.ts';
+import { columnTypeOf, isDated, type PropertyType } from '../../store/versions/columns.ts';
 import type { DatasetDraft } from '../../store/lake/datasetEdits.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { isLongNumber, widen } from '../values/infer.ts';
@@ -47,8 +47,7 @@ export function checkColumns(dataset: DatasetDraft, relation: Relation): void {
         `validation failed: should have required property '${name}'`,
       );
     }
-    const date = property.format !== undefined;
-    if (part === 'date' && !date) {
+    if (part === 'date' && !isDated(property)) {
       throw noDate(name, 'it holds no dates');
     }
     if (columnTypeOf(property) === 'json') {

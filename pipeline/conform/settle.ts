@@ -1,7 +1,7 @@
 // What a sample leaves open is settled by the whole file: in one pass all values of a column are
 // counted by how they can be read. So is what a sample got wrong, where a value further down is
 // spelled as people write dates and numbers. Files of plain values are not read once more.
-import type { PropertyType } from '../../store/versions/columns.ts';
+import { isDated, type PropertyType } from '../../store/versions/columns.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -93,7 +93,7 @@ function openQuestion({ inferred, name }: SourceColumn, known: Dataset | undefin
   if (target === undefined && (open === undefined || !isNew)) return [];
   const kind = open === 'number' ? 'numbers' : 'dates';
   if (target === undefined) return [{ name, kind, known: false }];
-  if (target.format !== undefined) {
+  if (isDated(target)) {
     const text =
       property.type === 'string' && spelling === undefined && property.format === undefined;
     return text ? [{ name, kind: 'dates', known: true }] : [];
@@ -155,7 +155,7 @@ const areDays = (column: SourceColumn | undefined): boolean =>
   column?.inferred.numeric?.read.kind === 'strptime';
 
 function kindOf(property: PropertyType | undefined): Question['kind'] | undefined {
-  if (property?.format !== undefined) return 'dates';
+  if (isDated(property)) return 'dates';
   return property?.type === 'integer' || property?.type === 'number' ? 'numbers' : undefined;
 }
 

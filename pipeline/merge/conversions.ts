@@ -2,7 +2,7 @@
 import type { ColumnType } from '../../store/versions/columns.ts';
 import type { DateSpelling } from '../values/dateFormats.ts';
 import { dateOf } from '../values/dateReading.ts';
-import { castText } from '../values/relation.ts';
+import { castText } from '../values/exactText.ts';
 
 /** Which type a column may become of which. Texts are spelled as answers spell their values. */
 const INTO: Readonly<Record<ColumnType, readonly ColumnType[]>> = {
@@ -11,7 +11,8 @@ const INTO: Readonly<Record<ColumnType, readonly ColumnType[]>> = {
   boolean: ['varchar'],
   date: ['timestamp', 'varchar'],
   timestamp: ['date', 'varchar'],
-  varchar: ['int64', 'float64', 'boolean', 'date', 'timestamp'],
+  time: ['varchar'],
+  varchar: ['int64', 'float64', 'boolean', 'date', 'timestamp', 'time'],
   json: ['varchar'],
 };
 

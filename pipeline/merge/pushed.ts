@@ -117,6 +117,8 @@ type Spelled = string | number | boolean | object | undefined;
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/;
+/** As DuckDB spells it. */
+const CLOCK = /^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{0,5}[1-9])?$/;
 
 /** The value as its column's type spells it in JSON; undefined: the exact way must read it. */
 const VALUES: Readonly<Record<ColumnType, (value: unknown) => Spelled>> = {
@@ -127,6 +129,7 @@ const VALUES: Readonly<Record<ColumnType, (value: unknown) => Spelled>> = {
   json: (value) => (typeof value === 'object' && value !== null ? value : undefined),
   date: (value) => (typeof value === 'string' && isDay(value) ? value : undefined),
   timestamp: (value) => (typeof value === 'string' ? timeOf(value) : undefined),
+  time: (value) => (typeof value === 'string' && CLOCK.test(value) ? value : undefined),
 };
 
 /** JSON has no minus zero of its own: written again it would be another number. */

@@ -3,14 +3,20 @@ import type { Settings } from '../../store/base/settings.ts';
 import type { AccountFolders } from './accountFolder.ts';
 import { checkSourcePath, filePull } from './file.ts';
 import { checkUrl, systemResolve } from './base/guard.ts';
-import { checkFeed } from './feed/feedMessages.ts';
+import { checkCapture, checkFeed } from './feed/feedMessages.ts';
 import { feedPull } from './feed/feedPull.ts';
 import { checkHeaders } from './http/headers.ts';
 import { httpPull } from './http/http.ts';
 import { checkPages } from './http/pages.ts';
 import { checkPostgres, postgresPull } from './postgres/postgres.ts';
 import { checkS3 } from './s3/s3Names.ts';
-import type { DatasetDefinition, Pull, S3Definition, SourceDefinition } from './base/source.ts';
+import {
+  type DatasetDefinition,
+  type Pull,
+  type S3Definition,
+  type SourceDefinition,
+  SourceFailure,
+} from './base/source.ts';
 
 /** The settings that a pull keeps to, and how other datasets of the account are read. */
 type PullParts = Pick<Settings, 'allowPrivateAddresses' | 'sourceFolder' | 'sourceTimeoutMs'> &
@@ -44,6 +50,8 @@ export function makePull(parts: PullParts): Pull {
       case 'SSE':
       case 'WEBSOCKET':
         return feed({ ...order, definition });
+      case 'CAPTURE':
+        throw new SourceFailure('a recording is looked at by tapedeck capture info', false);
     }
   };
 }
@@ -64,6 +72,10 @@ export function checkDefinition(
       return;
     case 'FILE':
       checkSourcePath(definition.path);
+      return;
+    case 'CAPTURE':
+      checkSourcePath(definition.path);
+      checkCapture(definition);
       return;
     case 'AWS-S3':
       checkS3(definition, allowPrivateAddresses);

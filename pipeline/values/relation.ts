@@ -2,6 +2,7 @@
 import { type Column, type ColumnType, SQL_TYPES } from '../../store/versions/columns.ts';
 import type { DateOrder, DateSpelling } from './dateFormats.ts';
 import { dateOf } from './dateReading.ts';
+import { castText } from './exactText.ts';
 import type { Inferred } from './infer.ts';
 import type { Spelled } from './jsonSpelling.ts';
 import { missingTest } from './missing.ts';
@@ -363,28 +364,13 @@ function castDate(text: string, inferred: Inferred, type: 'date' | 'timestamp'):
   return read === undefined ? castText(text, type) : dateOf(text, read, type);
 }
 
-/**
- * Text as a value, exactly: DuckDB's own casts round `12.75` to 13 and `1e-7` to 0, cut a time off its
- * date and pass over the offset of a timestamp.
- */
-export function castText(text: string, type: ColumnType): string {
-  if (type === 'int64') {
-    const whole = `TRY_CAST(${text} AS BIGINT)`;
-    const signs = ['.', 'e', 'E'].map((sign) => `contains(${text}, '${sign}')`).join(' OR ');
-    const rounded = `(${signs}) AND TRY_CAST(${text} AS DOUBLE) <> ${whole}`;
-    return `CASE WHEN ${rounded} THEN NULL ELSE ${whole} END`;
-  }
-  if (type === 'timestamp') return `CAST(TRY_CAST(${text} AS TIMESTAMPTZ) AS TIMESTAMP)`;
-  if (type !== 'date') return `TRY_CAST(${text} AS ${SQL_TYPES[type]})`;
-  const day = `TRY_CAST(${text} AS DATE)`;
-  const midnight = `TRY_CAST(${text} AS TIMESTAMP) = ${day}`;
-  return `CASE WHEN length(${text}) = 10 THEN ${day} WHEN ${midnight} THEN ${day} END`;
-}
-
 /** A typed value of a Parquet file as the property's type, without losing a part of it. */
 function castValue(value: string, { inferred }: SourceColumn, target: Column): string {
   if (target.type === 'json') return `to_json(${value})`;
   const { type, format } = inferred.property;
+  // A date has none, and a date-time has more than that.
+  if (target.type === 'time' && type === 'string' && format !== undefined)
+    return 'CAST(NULL AS TIME)';
   const text = type === 'string' && (format === undefined || inferred.spelling !== undefined);
   if (text && target.type !== 'varchar') {
     return target.type === 'date' || target.type === 'timestamp'

@@ -167,5 +167,6 @@ const VALUES: Readonly<Record<ColumnType, (printed: Printed) => string>> = {
   boolean: truth,
   date: moved,
   timestamp: moved,
+  time: ({ x }) => x,
   json: document,
 };

@@ -7,7 +7,7 @@ import { createLakeTables } from './tables/lake.ts';
 import { addLookupIndexes } from './tables/lookupIndexes.ts';
 import { addClockMarks, addPending, addPushLog } from './tables/pushes.ts';
 import { createServiceTables } from './tables/service.ts';
-import { addDataSources } from './tables/sources.ts';
+import { addDataSources, addFeedPositions } from './tables/sources.ts';
 import { addContracts, addLicenses, addNumberedDatasets } from './tables/datasets.ts';
 import { addExports, addPublications } from './tables/exports.ts';
 import { addHistoryFloors } from './tables/history.ts';
@@ -52,6 +52,7 @@ const STEPS: readonly Step[] = [
   addPublications,
   addLicenses,
   addRules,
+  addFeedPositions,
 ];
 
 /**

@@ -138,6 +138,17 @@ export class Children {
     }
   }
 
+  /** A question comes soon: a process for it starts meanwhile, where none is free. */
+  expect(): void {
+    const slot = this.#free();
+    if (this.#closed || slot === undefined) return;
+    try {
+      slot.child ??= this.#start(slot);
+    } catch {
+      // The question tries again, and says why it can not be asked.
+    }
+  }
+
   /** True when processes can be started, as far as the last try tells; a failed one is repeated. */
   ready(): boolean {
     if (this.#failedMs === undefined) return true;

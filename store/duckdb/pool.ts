@@ -30,6 +30,11 @@ export class DuckDbPool {
     this.#children.warm();
   }
 
+  /** Starts a child for a question that comes soon, where none is free. */
+  expect(): void {
+    this.#children.expect();
+  }
+
   /** False while no process can be started. */
   ready(): boolean {
     return this.#children.ready();

@@ -66,7 +66,9 @@ export function checkTypes(result: DuckDBResult): void {
 export function columnsOf(result: DuckDBResult): readonly Row[] {
   checkTypes(result);
   const types = result.columnTypes();
-  return result.columnNames().map((name, at) => ({ name, type: String(types[at]) }));
+  return result
+    .columnNames()
+    .map((name, at) => ({ name, type: types[at]?.alias ?? String(types[at]) }));
 }
 
 const isRefused = (type: DuckDBType): boolean =>

@@ -170,7 +170,7 @@ function extreme(
 export function compareValues(type: ColumnType, a: string, b: string): number {
   if (type === 'int64') return Math.sign(Number(BigInt(a) - BigInt(b)));
   if (type === 'float64') return Math.sign(Number(a) - Number(b));
-  if (type === 'timestamp') return Buffer.compare(instantKey(a), instantKey(b));
+  if (type === 'timestamp' || type === 'time') return Buffer.compare(instantKey(a), instantKey(b));
   // DuckDB orders text by its UTF-8 bytes, JavaScript by UTF-16 units.
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

@@ -5,12 +5,12 @@ import { Failure } from '../base/failure.ts';
 /** Type of a property as its owner states it (INTERFACE.md 3.3). */
 export interface PropertyType {
   readonly type: 'number' | 'integer' | 'string' | 'boolean' | 'object' | 'array';
-  readonly format?: 'date' | 'date-time';
+  readonly format?: 'date' | 'date-time' | 'time';
 }
 
 /** DuckLake column types that we write (DuckLake 1.0, "Data Types"). */
 export type ColumnType =
-  'int64' | 'float64' | 'varchar' | 'boolean' | 'date' | 'timestamp' | 'json';
+  'int64' | 'float64' | 'varchar' | 'boolean' | 'date' | 'timestamp' | 'time' | 'json';
 
 export interface Column {
   /** Field id: unique in the table for its whole life, found in every Parquet file. */
@@ -27,6 +27,7 @@ export const SQL_TYPES: Readonly<Record<ColumnType, string>> = {
   boolean: 'BOOLEAN',
   date: 'DATE',
   timestamp: 'TIMESTAMP',
+  time: 'TIME',
   json: 'JSON',
 };
 
@@ -54,9 +55,15 @@ export function columnTypeOf(property: PropertyType): ColumnType {
   if (property.type === 'number') return 'float64';
   if (property.type === 'boolean') return 'boolean';
   if (property.type === 'object' || property.type === 'array') return 'json';
-  if (property.format === 'date') return 'date';
-  return property.format === 'date-time' ? 'timestamp' : 'varchar';
+  return FORMATS[property.format ?? 'none'];
 }
+
+/** Of texts. */
+const FORMATS = { date: 'date', 'date-time': 'timestamp', time: 'time', none: 'varchar' } as const;
+
+/** A day, with a time or without one; a time alone is none. */
+export const isDated = (property: PropertyType | undefined): boolean =>
+  property?.format === 'date' || property?.format === 'date-time';
 
 /** The property a column was made for, as far as its type tells. */
 export const propertyOf = (type: ColumnType): PropertyType => PROPERTIES[type];
@@ -68,6 +75,7 @@ const PROPERTIES: Readonly<Record<ColumnType, PropertyType>> = {
   boolean: { type: 'boolean' },
   date: { type: 'string', format: 'date' },
   timestamp: { type: 'string', format: 'date-time' },
+  time: { type: 'string', format: 'time' },
   json: { type: 'object' },
 };
 

@@ -147,7 +147,9 @@ export async function removeSource(
     if (user !== undefined) {
       throw new Failure('Conflict', `schedule ${user.schedule_id} takes from the data source`);
     }
-    await transaction.deleteFrom('data_source').where('source_id', '=', source_id).execute();
+    for (const table of ['data_source', 'feed_position'] as const) {
+      await transaction.deleteFrom(table).where('source_id', '=', source_id).execute();
+    }
   });
 }
 

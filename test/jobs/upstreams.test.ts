@@ -1,7 +1,11 @@
 // Feeds of others: another Tapedeck's streams, and a WebSocket, whose messages become records as they come.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer as createHttp } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { openStream, until } from '../api/streams/listening.ts';
@@ -214,4 +218,46 @@ test('a look at a feed shows what it tells', async ({ server: origin }) => {
   const id = await made(server, { type: 'SSE', url, dataset: 'FED', columns, state: 'PAUSED' });
   const rows = await ask(server, 'GET', `/sample-data-source/WS/${id}`);
   expect(rows).toEqual([{ symbol: 'A', date: '2024-01-01', value: 1 }]);
+});
+
+test('a start of this server goes on behind the last event that is stored', async () => {
+  const asked: (string | undefined)[] = [];
+  const origin = createHttp((request, answer) => {
+    const lastId = request.headers['last-event-id'] as string | undefined;
+    asked.push(lastId);
+    const first = Number(lastId ?? 0) + 1;
+    answer.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const n of [first, first + 1]) {
+      const record = JSON.stringify({ symbol: 'A', date: `2024-02-0${n}`, v: n });
+      answer.write(`id: ${n}\ndata: ${record}\n\n`);
+    }
+  }).listen(0, '127.0.0.1');
+  await once(origin, 'listening');
+  const folder = await mkdtemp(join(tmpdir(), 'tapedeck-feed-'));
+  const url = `http://127.0.0.1:${(origin.address() as AddressInfo).port}/`;
+  const source = { type: 'SSE', url, dataset: 'FED' };
+  try {
+    let id = '';
+    {
+      await using server = await startServer({ settings: SETTINGS, folder });
+      await loaded(server, 'FED', CSV, INDEX);
+      id = await made(server, source);
+      await until(async () => (await feedOf(server, id))?.records === 2);
+    }
+    await using server = await startServer({ settings: SETTINGS, folder });
+    await until(async () => (await feedOf(server, id))?.records === 2);
+    expect(asked).toEqual([undefined, '2']);
+    expect(await recordsOf(server)).toHaveLength(5);
+    // Of another address the number says nothing.
+    await ask(server, 'PUT', `/data-sources/WS/${id}`, { ...source, url: `${url}other` });
+    await until(() => asked.length === 3);
+    expect(asked[2]).toBe(undefined);
+    await ask(server, 'DELETE', `/data-sources/WS/${id}`);
+    const kept = server.tapedeck.services.database.selectFrom('feed_position').selectAll();
+    expect(await kept.execute()).toEqual([]);
+  } finally {
+    origin.closeAllConnections();
+    origin.close();
+    await rm(folder, { recursive: true, force: true });
+  }
 });

@@ -59,6 +59,22 @@ test('tables and views with their columns, as types of SQL', async () => {
   expect(named).toEqual([{ table_name: 'BY_SYMBOL' }]);
 });
 
+test('objects and lists are told as JSON, wherever they are asked for', async () => {
+  await loaded(server, 'J', '[{"symbol":"A","o":{"a":1},"l":[1,2]}]', { key: 'symbol' });
+  const json = [
+    { column_name: 'o', column_type: 'JSON' },
+    { column_name: 'l', column_type: 'JSON' },
+  ];
+  expect((await rows('DESCRIBE J')).filter(({ column_type }) => column_type === 'JSON')).toEqual(
+    json,
+  );
+  expect(await rows('DESCRIBE SELECT o, l FROM J')).toEqual(json);
+  const told = `SELECT column_name, data_type AS column_type FROM information_schema.columns
+    WHERE table_name = 'J' AND data_type = 'JSON' ORDER BY ordinal_position`;
+  expect(await rows(told)).toEqual(json);
+  await send(server, 'DELETE', '/datasets/WS/J');
+});
+
 test('in every format, with system properties, and never from a cache', async () => {
   const query = `SELECT table_name FROM information_schema.tables WHERE table_schema = 'WS' ORDER BY 1`;
   expect((await ask(query, '&format=csv')).text).toBe('table_name\nBY_SYMBOL\nP\n');

@@ -13,6 +13,7 @@ import {
   updateSource,
 } from '../../../store/work/dataSources.ts';
 import { Failure } from '../../../store/base/failure.ts';
+import { CORE } from '../../../store/datasets/datasets.ts';
 import { ownedWorkspaceOf } from '../../auth/access.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
@@ -76,8 +77,10 @@ function checkFed(
   workspace: string,
   { lake, upstreams }: Pick<Services, 'lake' | 'upstreams'>,
 ): void {
-  if (definition.type !== 'SSE' && definition.type !== 'WEBSOCKET') return;
+  const { type } = definition;
+  if (type !== 'SSE' && type !== 'WEBSOCKET' && type !== 'CAPTURE') return;
   upstreams.checkRoom(definition);
+  if (type === 'CAPTURE' && workspace === CORE) return;
   if (lake.directory.dataset(workspace, definition.dataset) !== undefined) return;
   const rule = 'make it first, so that its types and its index are known';
   throw new Failure('InvalidBody', `dataset names no dataset of ${workspace}: ${rule}`);
@@ -102,7 +105,8 @@ async function credentialFor(
 
 function nameOf(definition: SourceDefinition): string {
   if ('url' in definition) return definition.url.slice(0, 200);
-  if (definition.type === 'FILE') return definition.path.slice(0, 200);
+  if (definition.type === 'FILE' || definition.type === 'CAPTURE')
+    return definition.path.slice(0, 200);
   if (definition.type === 'AWS-S3')
     return `${definition.awsbucketName}/${definition.key ?? definition.pattern}`;
   return (definition.type === 'POSTGRES' ? definition.table : definition.dataset) ?? 'query';
@@ -173,8 +177,12 @@ export const deleteSource: Endpoint = {
   answer: MADE,
   handle: async (call, services) => {
     const row = await ownSource(call, services);
-    await removeSource(services.database, row);
+    // It ends first: it keeps its place when it does.
     await services.upstreams.removed(row.source_id);
+    await removeSource(services.database, row).catch(async (error: unknown) => {
+      await services.upstreams.changed(row);
+      throw error;
+    });
     return made('deleted', row.source_id);
   },
 };

@@ -9,7 +9,7 @@ export type SourceDefinition =
   | S3Definition
   | PostgresDefinition
   | DatasetDefinition
-  | FeedDefinition;
+  | FollowedDefinition;
 
 export interface HttpDefinition {
   readonly type: 'HTTP';
@@ -81,6 +81,21 @@ export interface FeedDefinition {
   /** `PAUSED` stops it. */
   readonly state?: 'ACTIVE' | 'PAUSED';
 }
+
+/** A recording of an exchange's feed, told again as it was told then. */
+export interface CaptureDefinition extends Pick<
+  FeedDefinition,
+  'dataset' | 'columns' | 'constants' | 'duplicateKeyHandling' | 'state'
+> {
+  readonly type: 'CAPTURE';
+  /** Below the folder of sources. */
+  readonly path: string;
+  /** Times the pace that it had, 1 where it does not say; `max`: as fast as it is stored. */
+  readonly speed?: number | 'max';
+}
+
+/** What goes on by itself as long as it is there. */
+export type FollowedDefinition = FeedDefinition | CaptureDefinition;
 
 /** What opens a source; never returned to anyone. */
 export type Credential =

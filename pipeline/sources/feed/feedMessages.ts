@@ -2,7 +2,8 @@
 import type { OutgoingRules } from '../http/outgoing.ts';
 import { checkHeaders } from '../http/headers.ts';
 import { checkUrl } from '../base/guard.ts';
-import { type FeedDefinition, SourceFailure } from '../base/source.ts';
+import { isPattern } from '../base/pattern.ts';
+import { type CaptureDefinition, type FeedDefinition, SourceFailure } from '../base/source.ts';
 import { eventMessages } from './eventMessages.ts';
 import { type FeedMessage, type FeedOrder, httpOf } from './feedOrder.ts';
 import { socketMessages } from './socketMessages.ts';
@@ -24,4 +25,15 @@ export function checkFeed(definition: FeedDefinition, allowPrivateAddresses: boo
   }
   checkUrl(httpOf(url), allowPrivateAddresses);
   checkHeaders(headers);
+}
+
+/** What of a recording becomes records: the datasets that they go into are named so. */
+const CAPTURED: readonly string[] = ['TRADES', 'QUOTES'];
+
+/** @throws SourceFailure naming the rule that is broken. */
+export function checkCapture({ dataset, path }: CaptureDefinition): void {
+  if (isPattern(path)) throw new SourceFailure('path names one recording, and no pattern', false);
+  if (CAPTURED.includes(dataset)) return;
+  const rule = `dataset is ${CAPTURED.join(' or ')}: which of them tells what it is fed with`;
+  throw new SourceFailure(rule, false);
 }

@@ -8,7 +8,10 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Why a message has none, for a person; else its records, which may be none. */
 type Told = { readonly records: readonly Fields[] } | { readonly reason: string };
 
-export function recordsOf(text: string, definition: FeedDefinition): Told {
+/** What a definition says of its messages. */
+type Shape = Pick<FeedDefinition, 'columns' | 'constants' | 'jsonPath'>;
+
+export function recordsOf(text: string, definition: Shape): Told {
   if (text.length > MESSAGE_BYTES_MAX) {
     return { reason: `a message of more than ${MESSAGE_BYTES_MAX} bytes` };
   }
@@ -58,7 +61,7 @@ function at(value: unknown, path: string | undefined): readonly Fields[] {
   );
 }
 
-function named(record: Fields, { columns = {}, constants = {} }: FeedDefinition): Fields {
+function named(record: Fields, { columns = {}, constants = {} }: Shape): Fields {
   const members = Object.entries(record).flatMap(([name, value]): [string, unknown][] => {
     const other = Object.hasOwn(columns, name) ? columns[name] : name;
     return other === null || other === undefined ? [] : [[other, value]];

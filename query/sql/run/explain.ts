@@ -16,6 +16,7 @@ const BYTES_OF: Readonly<Record<string, number>> = {
   DOUBLE: 26,
   FLOAT: 26,
   DATE: 16,
+  TIME: 19,
   TIMESTAMP: 32,
 };
 

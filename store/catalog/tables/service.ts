@@ -1,7 +1,7 @@
 // The tables beside the lake: who may ask, what was charged, what ran.
 import type { Kysely } from 'kysely';
 import type { AuditTable, JournalTable, RetiredTokenTable } from './accounts.ts';
-import type { CredentialTable, DataSourceTable } from './sources.ts';
+import type { CredentialTable, DataSourceTable, FeedPositionTable } from './sources.ts';
 import type { DownloadLinkTable, ExportTable, FileTypeTable, PublicationTable } from './exports.ts';
 import type { HistoryFloorTable } from './history.ts';
 import type { FileProofTable } from './fileProofs.ts';
@@ -197,6 +197,7 @@ export interface ServiceTables {
   readonly quarantine: QuarantineTable;
   readonly credential: CredentialTable;
   readonly data_source: DataSourceTable;
+  readonly feed_position: FeedPositionTable;
   readonly schedule: ScheduleTable;
   readonly ingestion_run: RunTable;
   readonly webhook: WebhookTable;

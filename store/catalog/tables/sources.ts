@@ -27,6 +27,19 @@ export interface DataSourceTable {
   readonly updated_ms: number;
 }
 
+/** How far a source is read that is followed. */
+export interface FeedPositionTable {
+  readonly source_id: string;
+  /** Where it is from: of another one an id says nothing. */
+  readonly origin: string;
+  /** Of the last message whose records are stored. */
+  readonly last_id: string;
+}
+
+/** Folder version 17. */
+export const addFeedPositions = (database: Kysely<unknown>): Promise<void> =>
+  createTable(database, 'feed_position', 'source_id! text, origin text, last_id text');
+
 export async function addDataSources(database: Kysely<unknown>): Promise<void> {
   const times = 'created_ms bigint, updated_ms bigint';
   const credential = 'credential_id! text, workspace text, name text, type text, sealed text';

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
 import { DuckDbPool } from '../../../store/duckdb/pool.ts';
+import { ownProcesses } from '../../../store/duckdb/slot.ts';
 import type { Failure } from '../../../store/base/failure.ts';
 
 let folder = '';
@@ -44,6 +45,26 @@ test('only the files of the question can be read', async () => {
     const { message } = await failure(ask(`SELECT * FROM read_text('${path}')`));
     assert.match(message, /Permission Error/, path);
   }
+});
+
+test('a process for a question that comes soon is the one that answers it', async () => {
+  let starts = 0;
+  const start = (niceness: number): ReturnType<typeof ownProcesses.start> => {
+    starts += 1;
+    return ownProcesses.start(niceness);
+  };
+  const memory = { memoryBytes: 128 * 1024 ** 2, threads: 1 };
+  const own = new DuckDbPool({ children: 2, ...memory, processes: { ...ownProcesses, start } });
+  const question = { files: [], statements: ['SELECT 1 AS one'], deadlineMs: 20_000 };
+  own.expect();
+  own.expect();
+  assert.equal(starts, 1);
+  await Promise.all([own.rows(question), own.of('other').rows(question)]);
+  own.expect();
+  assert.equal(starts, 2, 'two at once, and one of them is free again');
+  await own.close();
+  own.expect();
+  assert.equal(starts, 2);
 });
 
 test('by folder: files beside those of the question, and nothing else', async () => {

@@ -1,0 +1,74 @@
+"""A client that reads what it needs from the OpenAPI document: it makes each request of what the operation
+declares, and validates the answer against the schema of its status. Calls come as JSON lines on the input."""
+import json
+import sys
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import jsonschema
+
+base, token = sys.argv[1:3]
+
+
+def fetch(method, url, body=None):
+    headers = {"Authorization": f"Bearer {token}", "Accept": "application/problem+json, application/json"}
+    if body is not None:
+        headers["Content-Type"] = "application/json"
+        body = json.dumps(body).encode()
+    request = urllib.request.Request(url, body, headers, method=method.upper())
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return answer.status, answer.headers.get_content_type(), json.load(answer)
+    except urllib.error.HTTPError as refusal:
+        return refusal.code, refusal.headers.get_content_type(), json.load(refusal)
+
+
+_, _, document = fetch("get", f"{base}/openapi-doc")
+schemas = jsonschema.Draft202012Validator
+resolver = jsonschema.RefResolver("", document)
+operations = {
+    operation["operationId"]: (path, method, operation)
+    for path, methods in document["paths"].items()
+    for method, operation in methods.items()
+}
+
+
+def resolved(value):
+    return resolver.resolve(value["$ref"])[1] if "$ref" in value else value
+
+
+def call(name, values, body):
+    path, method, operation = operations[name]
+    query = {}
+    for declared in map(resolved, operation.get("parameters", [])):
+        value = values.pop(declared["name"], None)
+        if value is None:
+            assert not declared.get("required"), declared["name"]
+        elif declared["in"] == "path":
+            path = path.replace("{%s}" % declared["name"], urllib.parse.quote(value))
+        else:
+            query[declared["name"]] = value
+    assert not values, f"{name} takes no {', '.join(values)}"
+    url = f"{base}{path}?{urllib.parse.urlencode(query)}"
+    status, media_type, answer = fetch(method, url, body)
+    responses = operation["responses"]
+    told = resolved(responses.get(str(status), responses["default"]))
+    schema = told["content"][media_type]["schema"]
+    validator = schemas(schema, resolver=resolver)
+    errors = [error.message for error in validator.iter_errors(answer)]
+    nulls = len(list(validator.iter_errors(nothing(answer))))
+    return {"status": status, "answer": answer, "errors": errors, "errorsOfNulls": nulls}
+
+
+def nothing(value):
+    """A schema that takes this instead of the answer says little."""
+    if isinstance(value, list):
+        return [nothing(one) for one in value]
+    return dict.fromkeys(value) if isinstance(value, dict) else None
+
+
+for schema in document["components"]["schemas"].values():
+    schemas.check_schema(schema)
+for line in sys.stdin:
+    print(json.dumps(call(*json.loads(line))))

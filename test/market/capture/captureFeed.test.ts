@@ -1,0 +1,128 @@
+// A recording as a feed: its trades and best offers are stored as they were told, and streams hear of them.
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openStream, until } from '../../api/streams/listening.ts';
+import { send } from '../../client.ts';
+import { startServer, type TestServer } from '../../server.ts';
+
+const DATA = join(import.meta.dirname, '..', '..', '..', '..', 'shared', 'data');
+const FILE = 'DEEP10.pcap.gz';
+const isThere = existsSync(join(DATA, FILE));
+const real = describe.skipIf(!isThere && process.env['CI'] !== 'true');
+
+let folder = '';
+let server: TestServer;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tapedeck-recorded-'));
+  if (isThere) await copyFile(join(DATA, FILE), join(folder, FILE));
+  await writeFile(join(folder, 'text.pcap'), 'symbol,price\nA,1\n');
+  server = await startServer({ settings: { TAPEDECK_SOURCE_FOLDER: folder } });
+});
+afterAll(async () => {
+  await server.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function ask(method: string, path: string, body?: object): Promise<unknown> {
+  const { status, text } = await send(server, method, path, body);
+  assert.equal(status, 200, text);
+  return JSON.parse(text);
+}
+
+interface FeedView {
+  readonly isRunning: boolean;
+  readonly records: number;
+  readonly rejected: number;
+  readonly restarts: number;
+  readonly fault: string | null;
+  readonly capture?: {
+    readonly isOver: boolean;
+    readonly breaks: number;
+    readonly missing: number;
+  };
+}
+
+const made = async (source: object): Promise<string> =>
+  ((await ask('POST', '/data-sources/CORE', source)) as { dataSourceId: string }).dataSourceId;
+
+const feedOf = async (id: string): Promise<FeedView> =>
+  ((await ask('GET', `/data-sources/CORE/${id}`)) as { feed: FeedView }).feed;
+
+const counted = async (query: string): Promise<unknown> =>
+  ask('GET', `/sql-query/CORE?sqlQuery=${encodeURIComponent(query)}`);
+
+real('a recording', () => {
+  test('becomes the records that its import makes, as fast as they are stored', async () => {
+    const source = { type: 'CAPTURE', path: FILE, speed: 'max' };
+    const quotes = await made({ ...source, name: 'offers', dataset: 'QUOTES' });
+    let feed = await feedOf(quotes);
+    await until(async () => (feed = await feedOf(quotes)).records === 2_296);
+    await until(async () => (feed = await feedOf(quotes)).capture?.isOver === true);
+    expect(feed).toMatchObject({ isRunning: true, rejected: 0, restarts: 0, fault: null });
+    expect(feed.capture).toMatchObject({ breaks: 73, missing: 0 });
+    const metrics = await fetch(`${server.base}/metrics`, {
+      headers: { authorization: `Bearer ${server.tapedeck.services.adminToken}` },
+    });
+    const faults = 'tapedeck_upstream_faults{workspace="CORE",feed="offers",kind="breaks"} 73';
+    expect(await metrics.text()).toContain(faults);
+    for (const state of ['PAUSED', 'ACTIVE']) {
+      const changed = { ...source, name: 'offers', dataset: 'QUOTES', state };
+      await ask('PUT', `/data-sources/CORE/${quotes}`, changed);
+    }
+    await until(async () => (feed = await feedOf(quotes)).capture?.isOver === true);
+    expect(feed).toMatchObject({ records: 0, rejected: 0, fault: null });
+    const [found] = (await counted('SELECT count(*) AS n FROM QUOTES')) as readonly object[];
+    expect(found).toEqual({ n: 2_296 });
+  });
+
+  test('at its pace, and streams hear of it', async () => {
+    const stream = await openStream(server, '/last?nosnapshot=true');
+    assert.equal(stream.status, 200);
+    const source = { type: 'CAPTURE', path: FILE, speed: 100, dataset: 'TRADES' };
+    const trades = await made(source);
+    await until(() => stream.messages().length > 5);
+    const feed = await feedOf(trades);
+    expect(feed.capture).toMatchObject({ isOver: false });
+    expect(feed.records).toBeLessThan(80_000);
+    const [symbol] = stream.messages().map((message) => message['symbol']);
+    const [found] = (await counted(
+      `SELECT symbol FROM TRADES WHERE symbol = '${String(symbol)}' LIMIT 1`,
+    )) as readonly object[];
+    expect(found).toEqual({ symbol });
+    await stream.close();
+    const paused = await send(server, 'PUT', `/data-sources/CORE/${trades}`, {
+      ...{ ...source, state: 'PAUSED' },
+    });
+    expect([paused.status, paused.text]).toEqual([200, expect.anything()]);
+  });
+});
+
+test('what is no recording is told, and tried again', async () => {
+  const id = await made({ type: 'CAPTURE', path: 'text.pcap', dataset: 'TRADES', name: 'text' });
+  await until(async () => (await feedOf(id)).fault !== null);
+  expect((await feedOf(id)).fault).toBe('text.pcap has no messages');
+  const missing = await made({ type: 'CAPTURE', path: 'none.pcap', dataset: 'TRADES' });
+  await until(async () => (await feedOf(missing)).fault !== null);
+  expect((await feedOf(missing)).fault).toBe('none.pcap is not there');
+});
+
+test('what can be no such feed is refused with the rule', async () => {
+  for (const [body, rule] of [
+    [{ path: 'x.pcap' }, /dataset is required/],
+    [{ path: 'x.pcap', dataset: 'PRICES' }, /dataset is TRADES or QUOTES/],
+    [{ path: '*.pcap', dataset: 'TRADES' }, /no pattern/],
+    [{ path: '../x.pcap', dataset: 'TRADES' }, /path/],
+    [{ path: 'x.pcap', dataset: 'TRADES', speed: 0 }, /speed/],
+    [{ path: 'x.pcap', dataset: 'TRADES', url: 'https://a.example' }, /url is no member/],
+  ] as const) {
+    const { status, text } = await send(server, 'POST', '/data-sources/CORE', {
+      ...{ type: 'CAPTURE', ...body },
+    });
+    expect([body, status]).toEqual([body, 400]);
+    expect(text).toMatch(rule);
+  }
+});
