@@ -1,6 +1,7 @@
 // How loading and asking are spelled. What a command does is loaded when it runs.
 import { type Command, Option } from 'commander';
 import { TIER_NAMES } from '../../store/accounts/tiers.ts';
+import type { ChartOptions } from './chart.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import type { CaptureOptions } from './capture.ts';
 import type { DatasetOptions, DeleteOptions, IndexOptions, PurgeOptions } from './datasets.ts';
@@ -185,6 +186,16 @@ export function addStreams(root: Command, settings: () => Settings, terminal: Te
     .option('--json', 'print JSON lines')
     .action(async (name: string, options: ListenOptions) =>
       (await import('./listen.ts')).listen(name, options, settings(), terminal),
+    );
+  root
+    .command('chart <symbol>')
+    .description('draw the prices of a symbol, or a column of a dataset, here or into a file')
+    .option('--range <code>', '5d, 1m, 6m, ytd, 1y, 5y, max, …', '1y')
+    .option('--dataset <name>', 'WORKSPACE.DATASET in place of the market; the symbol is its key')
+    .option('--column <name>', 'what is drawn', 'close')
+    .option('--out <file>', 'an SVG file in place of the terminal')
+    .action(async (symbol: string, options: ChartOptions) =>
+      (await import('./chart.ts')).drawChart(symbol, options, settings(), terminal),
     );
   root
     .command('types <workspace>')
