@@ -55,8 +55,19 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'rules',
   ],
   api: [
-    ...['sse', 'request', 'auth', 'datasets', 'read', 'metrics', 'http', 'sql', 'market', 'stock'],
-    ...['reference', 'points', 'money', 'streams', 'ingest', 'rules', 'publications'],
+    ...[
+      'sse',
+      'request',
+      'auth',
+      'datasets',
+      'read',
+      'metrics',
+      'console',
+      'http',
+      'sql',
+      'market',
+    ],
+    ...['stock', 'reference', 'points', 'money', 'streams', 'ingest', 'rules', 'publications'],
     ...[
       'endpoints/accounts',
       'endpoints/read',
@@ -66,6 +77,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ],
     ...['endpoints'],
   ],
+  console: ['asking', 'routing', 'showing', 'data', 'query', 'loading', 'money', '.'],
   app: ['.'],
   cli: ['reach', 'print', 'data', 'pipeline', 'rules', 'operate', '.'],
 };
