@@ -126,6 +126,7 @@ const Side = ({ isOpen, place, workspace }: SideProps): JSX.Element =>
         title,
       ),
     ),
+    h('p', { class: 'group' }, 'Times are UTC.'),
   );
 
 interface BarProps extends SideProps {

@@ -11,6 +11,13 @@ import { Jobs } from './loading/jobs.ts';
 import { JobScreen } from './loading/job.ts';
 import { Account } from './money/account.ts';
 import { Tokens } from './money/tokens.ts';
+import { Sources } from './feeding/sources.ts';
+import { Streams } from './live/streams.ts';
+import { Rules } from './rules/rules.ts';
+import { NewRule } from './rules/newRule.ts';
+import { RuleScreen } from './rules/rule.ts';
+import { Market } from './market/market.ts';
+import { Operations } from './operate/operations.ts';
 
 interface ScreenPlace {
   readonly id: string;
@@ -32,8 +39,13 @@ export const PLACES: readonly ScreenPlace[] = [
   { id: 'sql', title: 'SQL', letter: 's', ofWorkspace: true, path: within('sql') },
   { id: 'load', title: 'Load', letter: 'l', ofWorkspace: true, path: within('load') },
   { id: 'jobs', title: 'Jobs and logs', letter: 'j', ofWorkspace: true, path: within('jobs') },
+  { id: 'sources', title: 'Sources', letter: 'o', ofWorkspace: true, path: within('sources') },
+  { id: 'market', title: 'Market', letter: 'm', path: () => ['market'] },
+  { id: 'streams', title: 'Streams', letter: 'e', path: () => ['streams'] },
+  { id: 'rules', title: 'Rules', letter: 'r', path: () => ['rules'] },
   { id: 'account', title: 'Account', letter: 'a', path: () => ['account'] },
   { id: 'tokens', title: 'Tokens', letter: 't', path: () => ['tokens'] },
+  { id: 'operations', title: 'Operations', letter: 'p', path: () => ['operations'] },
 ];
 
 /** The workspace that an address names. */
@@ -45,19 +57,40 @@ interface Where {
   readonly session: Session;
 }
 
-export function screenOf({ parts, query }: Place, { session, workspace }: Where): JSX.Element {
-  const [id = 'datasets', , third] = parts;
-  if (id === 'datasets' && third !== undefined) {
-    return h(DatasetScreen, { workspace, id: third, query, isSecret: session.isSecret });
-  }
+export function screenOf(place: Place, where: Where): JSX.Element {
+  const { parts } = place;
+  const [id = 'datasets', second] = parts;
+  if (id === 'market') return h(Market, { key: second, symbol: second, query: place.query });
+  if (id === 'streams') return h(Streams, { workspace: where.workspace });
+  if (id === 'rules' && second === 'new') return h(NewRule, {});
+  if (id === 'rules' && second !== undefined) return h(RuleScreen, { id: second });
+  if (id === 'rules') return h(Rules, {});
+  if (id === 'account') return h(Account, {});
+  if (id === 'tokens') return h(Tokens, {});
+  if (id === 'operations') return h(Operations, {});
+  return ofWorkspace(id, place, where) ?? h(Nowhere, {});
+}
+
+function ofWorkspace(
+  id: string,
+  { parts, query }: Place,
+  { session, workspace }: Where,
+): JSX.Element | undefined {
+  const { isSecret } = session;
+  const [, , third] = parts;
+  if (id === 'datasets' && third !== undefined)
+    return h(DatasetScreen, { workspace, id: third, query, isSecret });
   if (id === 'datasets') return h(Datasets, { key: workspace, workspace, query, session });
-  if (id === 'sql') return h(Sql, { key: workspace, workspace, query, isSecret: session.isSecret });
+  if (id === 'sql') return h(Sql, { key: workspace, workspace, query, isSecret });
   if (id === 'load') return h(Load, { key: workspace, workspace });
   if (id === 'jobs' && third !== undefined) return h(JobScreen, { workspace, jobId: third });
   if (id === 'jobs') return h(Jobs, { key: workspace, workspace });
-  if (id === 'account') return h(Account, {});
-  if (id === 'tokens') return h(Tokens, {});
-  return h(
+  if (id === 'sources') return h(Sources, { key: workspace, workspace });
+  return undefined;
+}
+
+const Nowhere = (): JSX.Element =>
+  h(
     'div',
     null,
     h(Head, { title: 'There is no such screen' }),
@@ -71,4 +104,3 @@ export function screenOf({ parts, query }: Place, { session, workspace }: Where)
       ),
     ),
   );
-}

@@ -74,7 +74,7 @@ export async function ask<T>(path: string, question: Question = {}): Promise<Ans
 }
 
 /** @throws Problem where it is refused. */
-async function send(path: string, question: Question, accept?: string): Promise<Response> {
+export async function send(path: string, question: Question, accept?: string): Promise<Response> {
   const {
     as,
     file,

@@ -40,6 +40,11 @@ export function signOut(): void {
 /** The operator's own token, for what concerns the whole server; '' where none was given. */
 export const operatorToken = (): string => operator;
 
+export function setOperatorToken(token: string): void {
+  operator = token;
+  tell();
+}
+
 /** Tells changes until it is called. */
 export function onSession(listen: () => void): () => void {
   listeners.add(listen);

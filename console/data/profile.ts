@@ -61,6 +61,7 @@ const NUMERIC = /^(DOUBLE|FLOAT|BIGINT|INTEGER|DECIMAL|HUGEINT|SMALLINT|TINYINT)
 function ColumnProfile({ name, path, row }: ColumnProps): JSX.Element {
   const { approx_unique, column_name, column_type, max, min, null_percentage } = row;
   const isNumber = NUMERIC.test(column_type);
+  const span = spanOf(row);
   const facts = [
     ['Blank', `${number(null_percentage)} %`],
     ['Distinct', `≈ ${shortNumber(approx_unique)}`],
@@ -80,8 +81,8 @@ function ColumnProfile({ name, path, row }: ColumnProps): JSX.Element {
         column_name,
         h('span', { class: 'badge' }, column_type.toLowerCase()),
       ),
-      isNumber && min !== null && max !== null
-        ? h(Histogram, { name, path, column: column_name, least: Number(min), most: Number(max) })
+      span !== undefined
+        ? h(Histogram, { name, path, column: column_name, isTime: !isNumber, ...span })
         : h(TopValues, { name, path, column: column_name, count: row.count }),
       h(
         'dl',
@@ -95,21 +96,51 @@ function ColumnProfile({ name, path, row }: ColumnProps): JSX.Element {
   );
 }
 
-interface HistogramProps {
-  readonly name: string;
-  readonly path: string;
-  readonly column: string;
+/** From where to where the bars go; undefined where values have no distance. */
+function spanOf({ column_type, max, min }: Summary): Span | undefined {
+  if (min === null || max === null) return undefined;
+  if (NUMERIC.test(column_type)) return { least: Number(min), most: Number(max) };
+  if (!/^(DATE|TIMESTAMP)/.test(column_type)) return undefined;
+  const [least, most] = [min, max].map(
+    (text) => Date.parse(`${text.replace(' ', 'T')}${zoneOf(text)}`) / 1_000,
+  );
+  return Number.isFinite(least) && Number.isFinite(most)
+    ? { least: least ?? 0, most: most ?? 0 }
+    : undefined;
+}
+
+const zoneOf = (text: string): string => (text.includes(':') ? 'Z' : '');
+
+interface Span {
   readonly least: number;
   readonly most: number;
 }
 
-function Histogram({ column, least, most, name, path }: HistogramProps): JSX.Element | null {
+interface HistogramProps extends Span {
+  readonly name: string;
+  readonly path: string;
+  readonly column: string;
+  /** Its distances are seconds. */
+  readonly isTime: boolean;
+}
+
+function Histogram({
+  column,
+  isTime,
+  least,
+  most,
+  name,
+  path,
+}: HistogramProps): JSX.Element | null {
   const width = (most - least) / BINS;
-  const bin = `floor((${sqlName(column)} - (${least})) / ${width})`;
+  const value = isTime ? `epoch(${sqlName(column)})` : sqlName(column);
+  const bin = `floor((${value} - (${least})) / ${width})`;
   const sqlQuery =
     `SELECT ${bin} AS bin, count(*) AS n FROM ${name} ` +
     `WHERE ${sqlName(column)} IS NOT NULL GROUP BY 1`;
   const asked = useAsk<readonly Row[]>(width > 0 ? path : undefined, { json: { sqlQuery } });
+  const told = (place: number): string =>
+    isTime ? new Date(place * 1_000).toISOString().slice(0, 10) : shortNumber(place);
   if (width <= 0) return h('p', { class: 'soft small' }, 'One value.');
   return h('div', { style: { minHeight: '44px' } }, [
     shown(asked, 'the histogram', (rows) => {
@@ -121,7 +152,7 @@ function Histogram({ column, least, most, name, path }: HistogramProps): JSX.Ele
       const fullest = counts.indexOf(Math.max(...counts));
       const label =
         `Histogram of ${column}: most values, ${number(counts[fullest] ?? 0)}, lie from ` +
-        `${shortNumber(least + fullest * width)} to ${shortNumber(least + (fullest + 1) * width)}`;
+        `${told(least + fullest * width)} to ${told(least + (fullest + 1) * width)}`;
       return h(Bars, { label, counts });
     }),
   ]);

@@ -10,7 +10,7 @@ import { number, plural } from '../showing/formats.ts';
 import { Card, Choice, Empty, shown } from '../showing/parts.ts';
 import type { Series } from '../showing/plot.ts';
 import type { Row } from '../showing/sheet.ts';
-import { candlesOf, numbersOf, ohlcOf, secondsOf } from './points.ts';
+import { candlesOf, numbersOf, ohlcOf, secondsOf } from '../showing/points.ts';
 
 interface SeriesChartProps {
   readonly dataset: Dataset;

@@ -5,7 +5,7 @@ import { hasEnded, type Job, type LogLine } from '../asking/answers.ts';
 import { pathOf } from '../asking/ask.ts';
 import { useAsk, useEvery } from '../asking/useAsk.ts';
 import { hrefOf } from '../routing/place.ts';
-import { bytes, duration, number, time } from '../showing/formats.ts';
+import { duration, number, time } from '../showing/formats.ts';
 import { Badge, Card, Choice, Empty, Head, shown } from '../showing/parts.ts';
 import { Table } from '../showing/table.ts';
 import { toneOf } from './jobProgress.ts';
@@ -67,7 +67,6 @@ const COLUMNS = [
   { title: 'From', class: 'soft', show: ({ sourceType }: Job) => sourceType.toLowerCase() },
   { title: 'Taken', isNumber: true, show: ({ recordsIngested }: Job) => number(recordsIngested) },
   { title: 'Rejected', isNumber: true, show: ({ recordsInvalid }: Job) => number(recordsInvalid) },
-  { title: 'Size', isNumber: true, show: ({ bytes: size }: Job) => bytes(size) },
   {
     title: 'Took',
     isNumber: true,

@@ -81,6 +81,24 @@ const LOOK = EditorView.theme({
   '.cm-completionDetail': { color: 'var(--ink-soft)' },
 });
 
+/**
+ * A browser that types over coloured text keeps its colour as an inline style, which the policy refuses with
+ * an error in its console: a selection is replaced here, before the browser does it.
+ */
+const REPLACING = EditorView.domEventHandlers({
+  beforeinput: (event, view) => {
+    const { data, inputType, isComposing } = event;
+    if (inputType !== 'insertText' || data === null || isComposing) return false;
+    if (view.state.selection.ranges.every(({ empty }) => empty)) return false;
+    event.preventDefault();
+    view.dispatch(view.state.replaceSelection(data), {
+      scrollIntoView: true,
+      userEvent: 'input.type',
+    });
+    return true;
+  },
+});
+
 export function codeEditor(place: HTMLElement, { onRun, onText, text }: Given): CodeEditor {
   const root = place.shadowRoot ?? place.attachShadow({ mode: 'open' });
   const language = new Compartment();
@@ -98,6 +116,7 @@ export function codeEditor(place: HTMLElement, { onRun, onText, text }: Given): 
         keymap.of([...completionKeymap, ...historyKeymap, ...defaultKeymap]),
         ...[lineNumbers(), history(), drawSelection(), highlightActiveLine(), closeBrackets()],
         ...[autocompletion(), syntaxHighlighting(COLOURS), LOOK, EditorView.lineWrapping],
+        REPLACING,
         language.of(languageOf([])),
         EditorView.contentAttributes.of({ 'aria-label': 'SQL query', spellcheck: 'false' }),
         EditorView.updateListener.of((update) => {

@@ -4,7 +4,7 @@ const NUMBER = new Intl.NumberFormat('en-US', { maximumFractionDigits: 6 });
 const SHORT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
 const TIME = new Intl.DateTimeFormat('en-GB', {
   ...{ year: 'numeric', month: 'short', day: '2-digit' },
-  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit' },
+  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', timeZone: 'UTC' },
 });
 
 export const number = (value: number): string => NUMBER.format(value);
@@ -18,6 +18,7 @@ export const percent = (share: number): string =>
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${number(count)} ${count === 1 ? one : many}`;
 
+/** Times are UTC wherever they are: those of schedules and of records are. */
 export const time = (ms: number): string => TIME.format(ms);
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];

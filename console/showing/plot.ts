@@ -41,6 +41,18 @@ export interface Drawn {
 
 const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3], [1, 2], [10, 4]];
 
+const DAY = 86_400;
+
+/** Labels by the distance between them: what each says, and what it adds where a year or a day begins. */
+const DATES = [
+  [365 * DAY, '{YYYY}', null, null, null, null, null, null, 1],
+  [28 * DAY, '{MMM}', '\n{YYYY}', null, null, null, null, null, 1],
+  [DAY, '{D} {MMM}', '\n{YYYY}', null, null, null, null, null, 1],
+  [3_600, '{HH}:{mm}', '\n{D} {MMM} {YYYY}', null, '\n{D} {MMM}', null, null, null, 1],
+  [60, '{HH}:{mm}', '\n{D} {MMM} {YYYY}', null, '\n{D} {MMM}', null, null, null, 1],
+  [1, '{HH}:{mm}:{ss}', '\n{D} {MMM} {YYYY}', null, '\n{D} {MMM}', null, null, null, 1],
+];
+
 export function plot(place: HTMLElement, given: Plot): Drawn {
   const { height, isTime, onPoint, series, x } = given;
   const candles = series.find((one) => one.kind === 'candles');
@@ -58,8 +70,9 @@ export function plot(place: HTMLElement, given: Plot): Drawn {
     height,
     legend: { show: false },
     scales: { x: { time: isTime } },
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
     axes: [
-      { ...axis, space: 70 },
+      { ...axis, space: 70, ...(isTime ? { values: DATES } : {}) },
       { ...axis, side: 1, size: 62, values: (_, splits) => splits.map((one) => shortNumber(one)) },
     ],
     cursor: { points: { size: 6 }, y: false },

@@ -31,6 +31,12 @@ export function onTheme(listen: () => void): () => void {
   return () => void listeners.delete(listen);
 }
 
-/** A colour of the palette, as it is now. */
-export const colour = (name: string): string =>
-  getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+/** A colour of the palette, as it is now: a canvas knows no variables. */
+export function colour(name: string): string {
+  const probe = document.createElement('i');
+  probe.style.color = `var(--${name})`;
+  document.body.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}

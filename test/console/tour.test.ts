@@ -29,6 +29,15 @@ beforeAll(async () => {
   });
   const csv = ['symbol,date,open,high,low,close,volume', ...days].join('\n');
   await loaded(server, 'PRICES', csv);
+  // What the market's screens are computed from.
+  const core = await fetch(
+    `${server.base}/v1/data/CORE/HISTORICAL_PRICES?wait=true&token=${server.secret}`,
+    {
+      method: 'POST',
+      body: csv,
+    },
+  );
+  assert.equal(core.status, 200, await core.text());
   await loaded(server, 'PRICES', 'symbol,date,close\nMSFT,2024-01-02,370\n');
 });
 afterAll(async () => {
@@ -48,6 +57,13 @@ const SCREENS: readonly (readonly [path: string, title: RegExp])[] = [
   ['/sql/WS?q=SELECT%20*%20FROM%20PRICES', /^SQL$/],
   ['/load/WS', /^Load a file$/],
   ['/jobs/WS', /^Jobs and logs$/],
+  ['/sources/WS', /^Sources and schedules$/],
+  ['/market', /^Market$/],
+  ['/market/AAPL', /^AAPL$/],
+  ['/streams', /^Streams$/],
+  ['/rules', /^Rules$/],
+  ['/rules/new', /^Build a rule$/],
+  ['/operations', /^Operations$/],
   ['/account', /^Account$/],
   ['/tokens', /^Tokens$/],
   ['/nowhere', /^There is no such screen$/],

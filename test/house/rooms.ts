@@ -77,7 +77,10 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ],
     ...['endpoints'],
   ],
-  console: ['asking', 'routing', 'showing', 'data', 'query', 'loading', 'money', '.'],
+  console: [
+    ...['asking', 'routing', 'showing', 'data', 'query', 'loading', 'feeding', 'money', 'live'],
+    ...['rules', 'market', 'operate', '.'],
+  ],
   app: ['.'],
   cli: ['reach', 'print', 'data', 'pipeline', 'rules', 'operate', '.'],
 };

@@ -1,6 +1,6 @@
 // Points of a chart out of records.
-import type { Series } from '../showing/plot.ts';
-import type { Row } from '../showing/sheet.ts';
+import type { Series } from './plot.ts';
+import type { Row } from './sheet.ts';
 
 interface Ohlc {
   readonly open: string;
