@@ -68,8 +68,12 @@ export function SignIn(): JSX.Element {
   );
 }
 
+/** What a header can hold; spaces are none. */
+const PRINTABLE = /^[!-~]{1,256}$/;
+
 /** A token that is no good is told at the door. */
 async function proved(token: string, remember: boolean): Promise<void> {
+  if (!PRINTABLE.test(token)) throw new Error('A token has letters, digits and _ alone.');
   await ask(pathOf(['attribution']), { unlisted: true, token });
   signIn(token, remember);
 }

@@ -37,11 +37,6 @@ const OF_OWNERS: readonly string[] = ['versions', 'quality'];
 export function DatasetScreen({ id, isSecret, query, workspace }: DatasetProps): JSX.Element {
   const path = isSecret ? ['datasets', workspace, id] : ['data', workspace];
   const asked = useAsk<Dataset | readonly Dataset[]>(pathOf(path));
-  const versions = useAsk<readonly Version[]>(
-    isSecret ? pathOf(['datasets', workspace, id, 'versions']) : undefined,
-  );
-  const changes = useMemo(() => changesOf(versions.answer?.value ?? []), [versions.answer]);
-  const tab = query.get('tab') ?? 'records';
   return h(
     'div',
     null,
@@ -64,22 +59,40 @@ export function DatasetScreen({ id, isSecret, query, workspace }: DatasetProps):
       const dataset = datasetOf(value, id);
       if (dataset === undefined)
         return h('p', { class: 'notice warn' }, `There is no dataset ${id}.`);
-      const tabs = TABS.filter(([name]) => isSecret || !OF_OWNERS.includes(name)).map(
-        ([name, title]) => ({
-          ...{ id: name, title },
-          href: hrefOf(['datasets', workspace, id], {
-            tab: name,
-            asOf: query.get('asOf') ?? undefined,
-          }),
-        }),
-      );
-      return [
-        h(Told, { dataset }),
-        h(Tabs, { label: 'Parts of the dataset', tabs, chosen: tab }),
-        tab === 'records' || tab === 'chart' ? h(AsOf, { changes, query }) : null,
-        h(Chosen, { tab, dataset, query, versions: versions.answer?.value ?? [] }),
-      ];
+      return h(Parts, { dataset, query, isSecret });
     }),
+  );
+}
+
+interface PartsProps {
+  readonly dataset: Dataset;
+  readonly query: URLSearchParams;
+  readonly isSecret: boolean;
+}
+
+function Parts({ dataset, isSecret, query }: PartsProps): JSX.Element {
+  const { datasetId, weight, workspace } = dataset;
+  // A view has no records of its own.
+  const isOwner = isSecret && weight !== null;
+  const versions = useAsk<readonly Version[]>(
+    isOwner ? pathOf(['datasets', workspace, datasetId, 'versions']) : undefined,
+  );
+  const changes = useMemo(() => changesOf(versions.answer?.value ?? []), [versions.answer]);
+  const tab = query.get('tab') ?? 'records';
+  const asOf = query.get('asOf') ?? undefined;
+  const tabs = TABS.filter(([name]) => isOwner || !OF_OWNERS.includes(name)).map(
+    ([name, title]) => ({
+      ...{ id: name, title },
+      href: hrefOf(['datasets', workspace, datasetId], { tab: name, asOf }),
+    }),
+  );
+  return h(
+    'div',
+    null,
+    h(Told, { dataset }),
+    h(Tabs, { label: 'Parts of the dataset', tabs, chosen: tab }),
+    tab === 'records' || tab === 'chart' ? h(AsOf, { changes, query }) : null,
+    h(Chosen, { tab, dataset, query, versions: versions.answer?.value ?? [] }),
   );
 }
 

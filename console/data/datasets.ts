@@ -7,7 +7,7 @@ import type { Session } from '../asking/session.ts';
 import { useAsk } from '../asking/useAsk.ts';
 import { hrefOf, restate } from '../routing/place.ts';
 import { bytes, number, plural, time } from '../showing/formats.ts';
-import { Card, Empty, Head, shown } from '../showing/parts.ts';
+import { Badge, Card, Empty, Head, shown } from '../showing/parts.ts';
 import { ROWS_SHOWN_MAX, Table } from '../showing/table.ts';
 
 interface DatasetsProps {
@@ -100,8 +100,9 @@ const COLUMNS = [
   {
     title: 'Dataset',
     isHead: true,
-    show: ({ datasetId, title, workspace }: Dataset) => [
+    show: ({ datasetId, title, weight, workspace }: Dataset) => [
       h('a', { href: hrefOf(['datasets', workspace, datasetId]) }, datasetId),
+      weight === null ? [' ', h(Badge, { text: 'view' })] : null,
       title === '' ? null : h('div', { class: 'soft small' }, title),
     ],
   },

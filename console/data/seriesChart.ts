@@ -70,37 +70,37 @@ function Drawn({ dataset, keys, numeric, query }: DrawnProps): JSX.Element {
   const column = query.get('column') ?? (ohlc === undefined ? numeric[0] : 'candles') ?? '';
   const asked = useSeries(dataset, key, points, query.get('asOf') ?? undefined);
   const said = (more: object): void => restate({ ...Object.fromEntries(query), ...more });
-  const kinds = [
-    ...(ohlc === undefined ? [] : [['candles', 'Candles'] as const]),
-    ...numeric.map((name) => [name, name] as const),
-  ];
+  const kinds = kindsOf(ohlc !== undefined, numeric);
   return h(
     Card,
-    { title: key === '' ? datasetId : key, flush: true },
-    h(
-      'div',
-      { class: 'row form' },
-      keys.length === 0
-        ? null
-        : h(Choice, {
-            label: columnMapping.key ?? 'Key',
-            value: key,
-            options: [...new Set([...keys, key])].map((name) => [name, name] as const),
-            onPick: (value) => said({ key: value }),
-          }),
-      h(Choice, {
-        label: 'Draw',
-        value: column,
-        options: kinds,
-        onPick: (value) => said({ column: value }),
-      }),
-      h(Choice, {
-        label: 'Newest points',
-        value: String(points),
-        options: POINTS.map((count) => [String(count), number(count)] as const),
-        onPick: (value) => said({ points: value }),
-      }),
-    ),
+    {
+      title: key === '' ? datasetId : key,
+      flush: true,
+      actions: h(
+        'div',
+        { class: 'row-of' },
+        keys.length === 0
+          ? null
+          : h(Choice, {
+              label: columnMapping.key ?? 'Key',
+              value: key,
+              options: [...new Set([...keys, key])].map((name) => [name, name] as const),
+              onPick: (value) => said({ key: value }),
+            }),
+        h(Choice, {
+          label: 'Draw',
+          value: column,
+          options: kinds,
+          onPick: (value) => said({ column: value }),
+        }),
+        h(Choice, {
+          label: 'Newest points',
+          value: String(points),
+          options: POINTS.map((count) => [String(count), number(count)] as const),
+          onPick: (value) => said({ points: value }),
+        }),
+      ),
+    },
     h(
       'div',
       { class: 'body' },
@@ -119,6 +119,14 @@ function Drawn({ dataset, keys, numeric, query }: DrawnProps): JSX.Element {
     ),
   );
 }
+
+const kindsOf = (
+  hasBars: boolean,
+  numeric: readonly string[],
+): readonly (readonly [kind: string, title: string])[] => [
+  ...(hasBars ? [['candles', 'Candles'] as const] : []),
+  ...numeric.map((name) => [name, name] as const),
+];
 
 const useSeries = (
   { datasetId, workspace }: Dataset,

@@ -46,6 +46,15 @@ export function Load({ workspace }: { readonly workspace: string }): JSX.Element
       setPreview(value);
     });
   };
+  // What was looked at is not what would be loaded any more.
+  const choose = (next: Chosen): void => {
+    setChosen(next);
+    setPreview(undefined);
+  };
+  const handle = (next: string): void => {
+    setHandling(next);
+    setPreview(undefined);
+  };
   const load = ({ dataset, file }: Chosen): void =>
     run(async () => {
       const { value } = await ask<{ readonly jobId: string }>(path(dataset, {}), {
@@ -63,7 +72,7 @@ export function Load({ workspace }: { readonly workspace: string }): JSX.Element
     chosen === undefined
       ? null
       : h(ChosenFile, {
-          ...{ chosen, handling, isBusy, onHandling: setHandling, onChange: setChosen },
+          ...{ chosen, handling, isBusy, onHandling: handle, onChange: choose },
           isReady:
             !isBusy && jobId === undefined && preview !== undefined && preview.error === null,
           onLook: () => look(chosen),

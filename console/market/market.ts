@@ -46,7 +46,7 @@ export function Market({ query, symbol }: MarketProps): JSX.Element {
         }),
       ),
     ),
-    symbol === undefined ? h(Found, { words }) : h(Symbol, { symbol, query }),
+    symbol === undefined ? h(Found, { words }) : h(SymbolScreen, { symbol, query }),
   );
 }
 
@@ -129,7 +129,7 @@ const changeOf = (value: unknown): JSX.Element | string =>
 
 const RANGES = ['1m', '3m', '6m', 'ytd', '1y', '2y', '5y', 'max'].map((one) => [one, one] as const);
 
-function Symbol({
+function SymbolScreen({
   query,
   symbol,
 }: {

@@ -88,7 +88,7 @@ const Rights = ({ onRights, rights }: RightsProps): JSX.Element =>
   h(
     'fieldset',
     null,
-    h('legend', { class: 'small' }, 'Rights'),
+    h('legend', null, 'Rights'),
     h(
       'div',
       { class: 'row-of' },

@@ -132,7 +132,7 @@ const columnsFor = (onAct: (token: Token, what: Act | 'enable') => void) => [
     show: ({ disabled, kind, test }: Token) =>
       h(
         'div',
-        { class: 'row-of' },
+        { class: 'row-of', style: { flexWrap: 'nowrap' } },
         h(Badge, { text: kind, tone: kind === 'secret' ? 'warn' : 'accent' }),
         test ? h(Badge, { text: 'test' }) : null,
         disabled ? h(Badge, { text: 'disabled', tone: 'bad' }) : null,
@@ -165,7 +165,7 @@ const columnsFor = (onAct: (token: Token, what: Act | 'enable') => void) => [
         );
       return h(
         'div',
-        { class: 'row-of' },
+        { class: 'row-of', style: { flexWrap: 'nowrap' } },
         token.disabled
           ? button('enable', 'Enable')
           : [button('rotate', 'Rotate'), button('disable', 'Disable')],

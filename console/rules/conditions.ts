@@ -22,7 +22,7 @@ export function Conditions({ conditions, onChange, schema }: ConditionsProps): J
   return h(
     'fieldset',
     { class: 'stack' },
-    h('legend', { class: 'small' }, 'Conditions'),
+    h('legend', null, 'Conditions'),
     conditions.map((condition, at) =>
       h(Row, {
         key: at,

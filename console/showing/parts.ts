@@ -69,6 +69,7 @@ function adviceOf({ status, message }: Problem): string {
   if (status === 402) return 'See Account for what is left, and for the budget.';
   if (/secret key/i.test(message)) return 'Sign in with a secret token (sk_…) to see it.';
   if (status === 401) return 'Sign out and sign in with a token that may do this.';
+  if (status === 404) return 'There is nothing of this name, or this token may not see it.';
   if (status === 429) return 'Wait a moment: the rate of this token is limited.';
   if (status >= 500) return 'The server’s log tells more, by the id in the header x-request-id.';
   return '';

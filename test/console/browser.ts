@@ -32,6 +32,9 @@ export interface Watched {
   readonly loaded: () => number;
 }
 
+/** What never comes fails after this; a machine that is busy with other tests is waited for. */
+const PATIENCE_MS = 90_000;
+
 interface Opening {
   readonly size?: { readonly width: number; readonly height: number };
   readonly scheme?: 'dark' | 'light';
@@ -46,6 +49,7 @@ export async function watchedPage(browser: Browser, opening: Opening = {}): Prom
     ...{ viewport: size, colorScheme: scheme, reducedMotion: 'reduce', acceptDownloads: true },
   });
   const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
   const complaints: string[] = [];
   page.on('console', (message) => {
     if (!['error', 'warning'].includes(message.type()) || REFUSAL.test(message.text())) return;

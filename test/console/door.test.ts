@@ -1,5 +1,7 @@
 // The pages of the console without a browser: which headers they have, what they weigh, how they are kept.
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
 import { startServer, type TestServer } from '../server.ts';
 import { LOADED_MAX } from './browser.ts';
@@ -102,4 +104,14 @@ test('it can be turned off, and is not part of other ports', async () => {
   for (const base of [on.tapedeck.sandbox, on.tapedeck.streaming]) {
     assert.equal((await fetch(`${base}/console`)).status, 404);
   }
+});
+
+test('the pictures of its page are there, and small', () => {
+  const docs = join(import.meta.dirname, '..', '..', 'docs');
+  const named = [
+    ...readFileSync(join(docs, 'console.md'), 'utf8').matchAll(/\]\((pictures\/\w+\.png)\)/g),
+  ];
+  const sizes = named.map(([, path = '']) => statSync(join(docs, path)).size);
+  assert.equal(sizes.length, readdirSync(join(docs, 'pictures')).length);
+  assert.ok(sizes.reduce((sum, size) => sum + size, 0) < 300_000, sizes.join());
 });

@@ -197,7 +197,6 @@ browserTest('a person’s first ten minutes', async () => {
   });
   browser = await launch();
   const watched = await watchedPage(browser);
-  watched.page.setDefaultTimeout(60_000);
   await signedIn(watched, server.base, server.secret);
   await loadFile(watched);
   await seeChart(watched);
