@@ -6,6 +6,7 @@ import { onSession, operatorToken, setOperatorToken } from '../asking/session.ts
 import { useAsk } from '../asking/useAsk.ts';
 import { bytes, duration, number, plural, time } from '../showing/formats.ts';
 import { Badge, Card, Empty, Facts, Failed, Field, Head, shown } from '../showing/parts.ts';
+import { type Row, Sheet } from '../showing/sheet.ts';
 import { Table } from '../showing/table.ts';
 import { Accounts, Ledger } from './evidence.ts';
 
@@ -13,7 +14,7 @@ interface Status {
   readonly version: string;
   readonly time: number;
   readonly schedules: readonly Schedule[];
-  readonly feeds: readonly object[];
+  readonly feeds: readonly Row[];
   readonly jobs: { readonly running: number; readonly waiting: number };
   readonly ledger: { readonly waiting: number };
   readonly storage: readonly Stored[];
@@ -142,6 +143,9 @@ function Told({ again, status }: ToldProps): JSX.Element {
         ],
       }),
     ),
+    status.feeds.length === 0
+      ? null
+      : h(Card, { title: 'Feeds', flush: true }, h(Sheet, { label: 'Feeds', rows: status.feeds })),
     h(
       'div',
       { class: 'halves' },
