@@ -5,6 +5,7 @@ import type { Problem } from '../asking/ask.ts';
 import { openStream } from '../asking/stream.ts';
 import { number, plural } from '../showing/formats.ts';
 import { Badge, Card, Empty, Failed } from '../showing/parts.ts';
+import { shortOf } from './frameText.ts';
 
 interface FramesProps {
   readonly path: string;
@@ -13,8 +14,8 @@ interface FramesProps {
 
 /** Messages that are shown; older ones are counted. */
 const SHOWN_MAX = 100;
-/** Characters of one that are shown. */
-const CHARACTERS_MAX = 600;
+/** Characters of one that are kept. */
+const CHARACTERS_MAX = 8_000;
 /** What comes faster than this is shown at once. */
 const SHOW_MS = 200;
 
@@ -27,6 +28,7 @@ export function Frames({ onClose, path }: FramesProps): JSX.Element {
   const [state, setState] = useState<'connecting' | 'open' | 'ended'>('connecting');
   const [problem, setProblem] = useState<Problem | undefined>(undefined);
   const [isHeld, setHeld] = useState(false);
+  const [isWhole, setWhole] = useState(false);
   const heard = useHeard(path, setState, setProblem, isHeld);
   return h(
     Card,
@@ -40,6 +42,11 @@ export function Frames({ onClose, path }: FramesProps): JSX.Element {
           'button',
           { class: 'small', 'aria-pressed': isHeld, onClick: () => setHeld(!isHeld) },
           'Hold',
+        ),
+        h(
+          'button',
+          { class: 'small', 'aria-pressed': isWhole, onClick: () => setWhole(!isWhole) },
+          'Whole',
         ),
         h('button', { class: 'small', onClick: onClose }, 'Disconnect'),
       ],
@@ -55,7 +62,12 @@ export function Frames({ onClose, path }: FramesProps): JSX.Element {
           'ol',
           { class: 'frames', tabIndex: 0, 'aria-label': 'Messages, newest first' },
           heard.frames.map(({ id, text }) =>
-            h('li', { key: id }, h('span', { class: 'soft' }, `${number(id)} `), text),
+            h(
+              'li',
+              { key: id },
+              h('span', { class: 'soft' }, `${number(id)} `),
+              isWhole ? text : shortOf(text),
+            ),
           ),
         ),
   );

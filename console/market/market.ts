@@ -137,11 +137,23 @@ function SymbolScreen({
   readonly query: URLSearchParams;
 }): JSX.Element {
   const range = query.get('range') ?? '6m';
+  const quote = useAsk<Row>(pathOf(['stock', symbol, 'quote']));
   const asked = useAsk<readonly Row[]>(pathOf(['stock', symbol, 'chart', range]));
+  if (quote.problem?.status === 404) {
+    return h(
+      Card,
+      { title: quote.problem.message, flush: true },
+      h(
+        Empty,
+        { title: `Nothing is called ${symbol}` },
+        'Search above by a part of its symbol or name, or load its days into CORE.',
+      ),
+    );
+  }
   return h(
     'div',
     null,
-    h(Quote, { symbol }),
+    h(Quote, { asked: quote }),
     h(
       Card,
       {

@@ -1,7 +1,6 @@
 // The quote of a symbol: its price first, then what a person asks next.
 import { h, type JSX } from 'preact';
-import { pathOf } from '../asking/ask.ts';
-import { useAsk, useEvery } from '../asking/useAsk.ts';
+import { type Asked, useEvery } from '../asking/useAsk.ts';
 import { number, shortNumber, time } from '../showing/formats.ts';
 import { Badge, Card, Facts, shown } from '../showing/parts.ts';
 import type { Row } from '../showing/sheet.ts';
@@ -12,8 +11,7 @@ const LOOK_MS = 5_000;
 const valueOf = (value: unknown, show: (value: number) => string = number): string =>
   typeof value === 'number' ? show(value) : '–';
 
-export function Quote({ symbol }: { readonly symbol: string }): JSX.Element {
-  const asked = useAsk<Row>(pathOf(['stock', symbol, 'quote']));
+export function Quote({ asked }: { readonly asked: Asked<Row> }): JSX.Element {
   const isOpen = asked.answer?.value['isUSMarketOpen'] === true;
   useEvery(LOOK_MS, isOpen, asked.again);
   return h(
