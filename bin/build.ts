@@ -4,6 +4,7 @@ import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { globSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join } from 'node:path';
+import { compileConsole } from '../api/console/bundle.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const BUILD = join(ROOT, 'build');
@@ -22,3 +23,9 @@ for (const path of globSync(`{${FOLDERS.join(',')}}/**/*.ts`, { cwd: ROOT })) {
 await cp(join(ROOT, 'recipes'), join(BUILD, 'recipes'), { recursive: true });
 await cp(join(ROOT, 'CHANGELOG.md'), join(BUILD, 'CHANGELOG.md'));
 await cp(join(ROOT, 'docs', 'openapi.json'), join(BUILD, 'openapi.json'));
+
+// The console is compiled ahead: a package needs no compiler.
+await mkdir(join(BUILD, 'console'));
+for (const [name, text] of await compileConsole()) {
+  await writeFile(join(BUILD, 'console', name), text);
+}

@@ -28,3 +28,11 @@ export function makeEnded(log: Logger, observe: Observe): Ended {
     else raw.once('close', () => tell(request, statusCode, beganMs));
   };
 }
+
+/** The same for routes beside the table of endpoints. */
+export const endedHook =
+  (ended: Ended) =>
+  (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
+    ended(request, reply, monotonicMs() - reply.elapsedTime);
+    done();
+  };

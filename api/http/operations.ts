@@ -2,15 +2,14 @@
 import { constants } from 'node:fs';
 import { access, readFile, statfs } from 'node:fs/promises';
 import { sql } from 'kysely';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { monotonicMs } from '../../store/base/clock.ts';
+import type { FastifyInstance } from 'fastify';
 import { reasonOf } from '../../store/base/failure.ts';
 import { sameSecret } from '../../store/catalog/adminToken.ts';
 import { tokenOf } from './token.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import type { Services } from '../request/endpoint.ts';
 import { type HeldAnswers, makeHeldAnswers } from './heldAnswers.ts';
-import type { Ended } from './ended.ts';
+import { type Ended, endedHook } from './ended.ts';
 import { makeMetrics, type Metrics, type MetricsServices } from '../metrics/metrics.ts';
 import { type Pace, READING } from '../request/pace.ts';
 
@@ -40,10 +39,7 @@ export function addOperations(
   state: ServerState,
   ended: Ended,
 ): void {
-  const onResponse = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    ended(request, reply, monotonicMs() - reply.elapsedTime);
-    done();
-  };
+  const onResponse = endedHook(ended);
   server.get('/healthz', { onResponse }, (_request, reply) =>
     reply.type('text/plain').send('ok\n'),
   );

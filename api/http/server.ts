@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { monotonicMs } from '../../store/base/clock.ts';
-import { Failure, toldFull } from '../../store/base/failure.ts';
+import { Failure, reasonOf, toldFull } from '../../store/base/failure.ts';
 import { Outdated } from '../../store/files/files.ts';
 import { countedIds } from '../../store/base/random.ts';
 import { accountServices } from '../auth/accountServices.ts';
@@ -25,7 +25,8 @@ import { makeTestCursors, type TestCursors } from '../request/testCursors.ts';
 import { TooFast } from '../request/throttle.ts';
 import { tokenOf, withoutToken } from './token.ts';
 import { type AtTurnEnd, makeTurn } from './turn.ts';
-import { type Ended, makeEnded } from './ended.ts';
+import { type Ended, endedHook, makeEnded } from './ended.ts';
+import { addConsole } from '../console/console.ts';
 import { addOperations, type ServerState, tlsOf } from './operations.ts';
 import { deprecatedSince, isVersion, versionHeaders } from './version.ts';
 
@@ -104,9 +105,19 @@ export async function buildServer(
   const routed = { ...behind, atTurnEnd: makeTurn(), own, testCursors, held, ended };
   for (const endpoint of table) addRoutes(server, endpoint, routed);
   addOperations(server, services, state, ended);
+  if (isLookedAt(services.settings, door)) addConsole(server, endedHook(ended), toldOf(log));
   addFallbacks(server, log, ended);
   return server;
 }
+
+/** People look at production, at the port of everything. */
+const isLookedAt = (settings: Services['settings'], door: Door): boolean =>
+  settings.console && door.environment === 'production' && !door.streamsOnly;
+
+const toldOf =
+  (log: Logger) =>
+  (reason: unknown): void =>
+    log.error({ reason: reasonOf(reason) }, 'the console could not be made');
 
 /** What no endpoint answers. */
 function addFallbacks(server: FastifyInstance, log: Logger, ended: Ended): void {

@@ -24,6 +24,7 @@ export async function serve(settings: Settings, terminal: Terminal): Promise<voi
   endOnSignal(tapedeck, settings.drainMs, say);
   for (const warning of tapedeck.warnings) terminal.stderr.write(`tapedeck: ${warning}\n`);
   say(`Tapedeck listens on ${tapedeck.base} after ${Math.round(monotonicMs() - started)} ms`);
+  if (settings.console) say(`  console: ${tapedeck.base}/console`);
   for (const { kind, text } of tapedeck.madeTokens) say(`  ${kind} token: ${text}`);
   await welcome(tapedeck, settings, terminal);
 }

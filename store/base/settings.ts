@@ -59,6 +59,8 @@ export interface Settings {
   readonly sandboxPort: number | undefined;
   readonly streamPort: number | undefined;
   readonly attribution: string;
+  /** People find screens under /console. */
+  readonly console: boolean;
   /** Through which mail is sent: `smtp://user:password@host:port`; '' for none. */
   readonly smtp: string;
   readonly mailFrom: string;
@@ -183,6 +185,7 @@ type AccountSettings = Pick<
   | 'sandboxPort'
   | 'streamPort'
   | 'attribution'
+  | 'console'
 >;
 
 function accountSettings(text: Text, whole: Whole): AccountSettings {
@@ -223,6 +226,7 @@ function accountSettings(text: Text, whole: Whole): AccountSettings {
         /^(\d{4}(0[1-9]|1[0-2]))?$/,
         'a month as YYYYMM',
       ) || undefined,
+    console: onOff('TAPEDECK_CONSOLE', text('TAPEDECK_CONSOLE')),
     rateLimit: onOff('TAPEDECK_RATE_LIMIT', text('TAPEDECK_RATE_LIMIT')),
     trustedProxies: addresses('TAPEDECK_TRUSTED_PROXIES', text('TAPEDECK_TRUSTED_PROXIES')),
     sandboxPort:

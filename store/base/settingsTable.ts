@@ -255,6 +255,12 @@ export const SETTINGS = [
     help: 'Port of streams alone, beside the one of everything; there is none when empty.',
   },
   {
+    name: 'TAPEDECK_CONSOLE',
+    fallback: 'on',
+    unit: 'on|off',
+    help: 'Serve the console, the screens for people, under /console.',
+  },
+  {
     name: 'TAPEDECK_ATTRIBUTION',
     fallback: '',
     unit: 'text',

@@ -2,6 +2,12 @@
 import { FOLDERS, isIn, PRODUCT, topOf, type Rule, type Tree } from './tree.ts';
 import type { Import, Source } from './syntax.ts';
 
+/** Tables without code: what the editor of the console completes. */
+const SQL_WORDS = [
+  ...['aggregates', 'functionRow', 'functionsOfDates', 'functionsOfJson', 'functionsOfLists'],
+  ...['functionsOfNumbers', 'functionsOfTexts', 'statistics', 'windowFunctions'],
+].map((name) => `query/sql/functions/${name}.ts`);
+
 /** Folder -> folders or single files it may import, besides itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   store: [],
@@ -10,6 +16,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   market: ['query', 'store'],
   jobs: ['pipeline', 'market', 'query', 'store'],
   api: ['jobs', 'pipeline', 'market', 'query', 'store'],
+  // It runs in a browser: nothing but the words of SQL is known to both sides.
+  console: SQL_WORDS,
   app: ['api', 'jobs', 'pipeline', 'market', 'query', 'store'],
   cli: ['app', 'jobs', 'pipeline', 'market', 'query', 'store'],
   test: FOLDERS,
@@ -21,7 +29,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const ENTRY_POINTS = [
   ...['cli/main.ts', 'store/duckdb/child.ts'],
   ...['pipeline/decode/arrowWorker.ts', 'jobs/exchange/exchangeWorker.ts'],
-  ...['jobs/feeds/tapeWorker.ts'],
+  ...['jobs/feeds/tapeWorker.ts', 'console/main.ts'],
 ];
 
 /** Whole and tested before its first user: no range code counts sessions of the exchanges. */
@@ -33,6 +41,8 @@ export const TABLE_OF_ENDPOINTS = 'api/endpoints/index.ts';
 /** Exports which are used through a computed path: `file#name`. */
 const USED_BY_PATH = [
   'docs/generate.ts#generate',
+  // By bin/build.ts.
+  'api/console/bundle.ts#compileConsole',
   'test/runner/config.ts#config',
   'test/runner/config.ts#configOf',
 ];

@@ -55,8 +55,20 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'rules',
   ],
   api: [
-    ...['sse', 'request', 'auth', 'datasets', 'read', 'metrics', 'http', 'sql', 'market', 'stock'],
-    ...['reference', 'points', 'money', 'streams', 'ingest', 'rules', 'publications', 'agents'],
+    ...[
+      'sse',
+      'request',
+      'auth',
+      'datasets',
+      'read',
+      'metrics',
+      'console',
+      'http',
+      'sql',
+      'market',
+    ],
+    ...['stock', 'reference', 'points', 'money', 'streams', 'ingest', 'rules', 'publications'],
+    'agents',
     ...[
       'endpoints/accounts',
       'endpoints/read',
@@ -65,6 +77,10 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
       'endpoints/rules',
     ],
     ...['endpoints'],
+  ],
+  console: [
+    ...['asking', 'routing', 'showing', 'data', 'query', 'loading', 'feeding', 'money', 'live'],
+    ...['rules', 'market', 'operate', '.'],
   ],
   app: ['.'],
   cli: ['reach', 'print', 'data', 'pipeline', 'rules', 'operate', '.'],

@@ -12,6 +12,7 @@ export const PRODUCT = [
   'jobs',
   'market',
   'api',
+  'console',
   'app',
   'cli',
 ] as const;

@@ -1,0 +1,186 @@
+// What stands around every screen: where one can go, which workspace, what it cost, and the way out.
+import { h, type JSX } from 'preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { Workspace } from './asking/answers.ts';
+import { messagesSpent, onSpending, pathOf } from './asking/ask.ts';
+import { currentSession, onSession, type Session, signOut } from './asking/session.ts';
+import { useAsk } from './asking/useAsk.ts';
+import { Help } from './help.ts';
+import { listenToKeys } from './routing/keys.ts';
+import { go, hrefOf, type Place, usePlace } from './routing/place.ts';
+import { PLACES, screenOf, workspaceOf } from './screens.ts';
+import { Curl } from './showing/curl.ts';
+import { plural } from './showing/formats.ts';
+import { isDark, onTheme, toggleTheme } from './showing/theme.ts';
+import { SignIn } from './signIn.ts';
+
+export function Frame(): JSX.Element {
+  const [session, setSession] = useState(currentSession);
+  useEffect(() => onSession(() => setSession(currentSession())), []);
+  return session === undefined ? h(SignIn, {}) : h(Signed, { key: session.token, session });
+}
+
+/** Of a token that may not list workspaces: those of the datasets that it reads. */
+function useWorkspaces({ isSecret }: Session): readonly string[] {
+  const listed = useAsk<readonly Workspace[]>(
+    isSecret ? pathOf(['workspaces']) : undefined,
+    UNLISTED,
+  );
+  const read = useAsk<readonly { readonly workspace: string }[]>(
+    isSecret && listed.problem === undefined ? undefined : pathOf(['data']),
+    UNLISTED,
+  );
+  return useMemo(() => {
+    const all = listed.answer?.value ?? read.answer?.value ?? [];
+    return [...new Set(all.map(({ workspace }) => workspace))];
+  }, [listed.answer, read.answer]);
+}
+
+const UNLISTED = { unlisted: true } as const;
+
+function Signed({ session }: { readonly session: Session }): JSX.Element {
+  const place = usePlace();
+  const workspaces = useWorkspaces(session);
+  const [isOpen, setOpen] = useState(false);
+  const [isHelping, setHelping] = useState(false);
+  const workspace = workspaceOf(place.parts) ?? workspaces[0] ?? '';
+  useEffect(
+    () =>
+      listenToKeys({
+        shortcuts: () =>
+          PLACES.map(({ letter, path, title }) => ({
+            letter,
+            title,
+            href: () => hrefOf(path(workspace)),
+          })),
+        go,
+        help: () => setHelping(true),
+      }),
+    [workspace],
+  );
+  useEffect(() => setOpen(false), [place.moves]);
+  return h(
+    'div',
+    { class: 'frame' },
+    h('a', { class: 'skip', href: '#main', onClick: skip }, 'Skip to the content'),
+    h(Side, { place, workspace, isOpen }),
+    h(
+      'div',
+      null,
+      h(Bar, {
+        ...{ place, workspace, workspaces, isOpen },
+        onMenu: () => setOpen(!isOpen),
+        onHelp: () => setHelping(true),
+      }),
+      h(
+        'main',
+        { id: 'main', tabIndex: -1 },
+        h('div', { key: `${place.moves}` }, screenOf(place, { workspace, session }), h(Curl, {})),
+      ),
+    ),
+    isHelping ? h(Help, { onClose: () => setHelping(false) }) : null,
+  );
+}
+
+/** The address stays: it names the screen. */
+function skip(event: Event): void {
+  event.preventDefault();
+  document.getElementById('main')?.focus();
+}
+
+const Logo = (): JSX.Element =>
+  h(
+    'svg',
+    { viewBox: '0 0 32 32', 'aria-hidden': true },
+    h('rect', { width: 32, height: 32, rx: 7, fill: 'var(--accent)' }),
+    h('path', {
+      d: 'M7 21l5-7 4 4 4-7 5 6',
+      fill: 'none',
+      stroke: 'var(--accent-ink)',
+      'stroke-width': 2.6,
+      'stroke-linecap': 'round',
+      'stroke-linejoin': 'round',
+    }),
+  );
+
+interface SideProps {
+  readonly place: Place;
+  readonly workspace: string;
+  readonly isOpen: boolean;
+}
+
+const Side = ({ isOpen, place, workspace }: SideProps): JSX.Element =>
+  h(
+    'nav',
+    { class: `side ${isOpen ? 'open' : ''}`, 'aria-label': 'Screens', id: 'screens' },
+    h('a', { class: 'brand', href: hrefOf([]) }, h(Logo, {}), 'Tapedeck'),
+    PLACES.map(({ id, path, title }) =>
+      h(
+        'a',
+        {
+          key: id,
+          class: 'place',
+          href: hrefOf(path(workspace)),
+          'aria-current': (place.parts[0] ?? 'datasets') === id ? 'page' : undefined,
+        },
+        title,
+      ),
+    ),
+    h('p', { class: 'group' }, 'Times are UTC.'),
+  );
+
+interface BarProps extends SideProps {
+  readonly workspaces: readonly string[];
+  readonly onMenu: () => void;
+  readonly onHelp: () => void;
+}
+
+function Bar({ isOpen, onHelp, onMenu, place, workspace, workspaces }: BarProps): JSX.Element {
+  const [dark, setDark] = useState(isDark);
+  useEffect(() => onTheme(() => setDark(isDark())), []);
+  const screen = PLACES.find(({ id }) => id === (place.parts[0] ?? 'datasets'));
+  const pick = (event: Event): void =>
+    go(hrefOf((screen ?? PLACES[0])?.path((event.target as HTMLSelectElement).value) ?? []));
+  return h(
+    'header',
+    { class: 'bar' },
+    h(
+      'button',
+      { class: 'menu', 'aria-expanded': isOpen, 'aria-controls': 'screens', onClick: onMenu },
+      'Menu',
+    ),
+    screen?.ofWorkspace === true && workspaces.length > 0
+      ? h(
+          'label',
+          null,
+          h('span', { class: 'wide' }, 'Workspace'),
+          h(
+            'select',
+            { value: workspace, onChange: pick, 'aria-label': 'Workspace' },
+            [...new Set([...workspaces, workspace])].map((name) =>
+              h('option', { key: name, value: name, selected: name === workspace }, name),
+            ),
+          ),
+        )
+      : null,
+    h('span', { class: 'grow' }),
+    h(Spent, {}),
+    h('button', { class: 'plain', onClick: toggleTheme }, dark ? 'Light' : 'Dark'),
+    h('button', { class: 'plain wide', onClick: onHelp, 'aria-keyshortcuts': '?' }, 'Keys'),
+    h('button', { onClick: signOut }, 'Sign out'),
+  );
+}
+
+function Spent(): JSX.Element {
+  const [spent, setSpent] = useState(messagesSpent);
+  useEffect(() => onSpending(() => setSpent(messagesSpent())), []);
+  return h(
+    'a',
+    {
+      class: 'meter wide',
+      href: hrefOf(['account']),
+      title: 'What this page has cost since it was opened',
+    },
+    `${plural(spent, 'message')} used`,
+  );
+}

@@ -1,0 +1,67 @@
+// Every pair of colours that meets can be read: 4.5 to 1 for texts, 3 to 1 for what only bounds or points.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'vitest';
+
+const SHEET = join(import.meta.dirname, '..', '..', 'console', 'style', 'palette.css');
+const COLOUR = /--([\w-]{1,40}): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)/g;
+
+const palette = new Map(
+  [...readFileSync(SHEET, 'utf8').matchAll(COLOUR)].map(([, name = '', light = '', dark = '']) => [
+    name,
+    { light, dark },
+  ]),
+);
+
+/** Relative luminance, as WCAG 2.2 defines it. */
+function luminance(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const part = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+function contrast(one: string, other: string): number {
+  const [dark = 0, light = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+const GROUNDS = ['ground', 'surface', 'sunken'];
+const INKS = ['ink', 'ink-soft', 'accent'];
+const SIGNALS = ['good', 'warn', 'bad', 'up', 'down'];
+const LINES = ['chart-1', 'chart-2', 'chart-3', 'chart-4', 'chart-5', 'chart-6', 'line-strong'];
+
+const TEXTS: readonly (readonly [ink: string, ground: string])[] = [
+  ...INKS.flatMap((ink) => GROUNDS.map((ground) => [ink, ground] as const)),
+  ...SIGNALS.map((ink) => [ink, 'surface'] as const),
+  ...['good', 'warn', 'bad', 'accent'].map((ink) => [ink, `${ink}-soft`] as const),
+  ...['good', 'warn', 'bad', 'accent'].map((ground) => ['ink', `${ground}-soft`] as const),
+  ['accent-ink', 'accent'],
+  ...['chart-2', 'chart-3', 'chart-4'].map((ink) => [ink, 'surface'] as const),
+];
+
+describe.each(['light', 'dark'] as const)('%s', (scheme) => {
+  const of = (name: string): string => {
+    const found = palette.get(name);
+    assert.ok(found !== undefined, `there is no colour ${name}`);
+    return found[scheme];
+  };
+  test.each(TEXTS)('%s is read on %s', (ink, ground) => {
+    const ratio = contrast(of(ink), of(ground));
+    assert.ok(ratio >= 4.5, `${ratio.toFixed(2)} to 1`);
+  });
+  test.each(LINES)('%s is seen on the surface', (line) => {
+    const ratio = contrast(of(line), of('surface'));
+    assert.ok(ratio >= 3, `${ratio.toFixed(2)} to 1`);
+  });
+});
+
+test('no sheet has a colour of its own', () => {
+  for (const name of ['base', 'frame', 'parts', 'screens']) {
+    const text = readFileSync(join(SHEET, '..', `${name}.css`), 'utf8');
+    const found = text.match(/#[0-9a-f]{3,8}\b(?=[;\s,)])|rgb\((?!10 14 20)/g) ?? [];
+    assert.deepEqual(found, [], `${name}.css`);
+  }
+});
