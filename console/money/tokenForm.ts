@@ -29,6 +29,7 @@ const KINDS = [
   ['publishable', 'Publishable: reads what is granted; may be shown'],
   ['secret', 'Secret: manages too; keep it on servers'],
 ] as const;
+const GRANTED = '*, WORKSPACE.* or WORKSPACE.DATASET, with commas between.';
 const RIGHTS = ['read', 'write', 'delete'] as const;
 
 export function TokenForm({ onClose, onMade }: FormProps): JSX.Element {
@@ -59,7 +60,7 @@ export function TokenForm({ onClose, onMade }: FormProps): JSX.Element {
         label: 'Datasets',
         value: datasets,
         onText: setDatasets,
-        hint: '*, WORKSPACE.* or WORKSPACE.DATASET, with commas between. Empty: no grants.',
+        hint: `${GRANTED} Empty: ${kind === 'secret' ? 'everything of the account' : 'CORE alone'}.`,
       }),
       h(Rights, { rights, onRights: setRights }),
       h(Text, {
