@@ -1,7 +1,7 @@
 // A person's first ten minutes: a file becomes a dataset, a chart, a query, an endpoint; a token, a bill, a
 // schedule that fails and says why, a stream, a rule and its past. All by what is seen: roles and names.
 import assert from 'node:assert/strict';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import { send } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
@@ -74,15 +74,24 @@ async function seeChart({ page }: Watched): Promise<void> {
   assert.match((await chart.getAttribute('aria-label')) ?? '', /2024-01-02 to 2024-02-10/);
 }
 
+/** As a person does, over what stands there: a script that fills a field asks the browser for what no key does. */
+async function typeOver(page: Page, editor: Locator, text: string): Promise<void> {
+  await editor.click();
+  await page.keyboard.press('Control+A');
+  await page.keyboard.insertText(text);
+}
+
 async function query(watched: Watched): Promise<void> {
   const { page } = watched;
   await place(watched, 'SQL');
   const editor = page.getByRole('textbox', { name: 'SQL query' });
   await page.locator('.cm-content').waitFor();
-  await editor.fill('SELECT nonsense FROM MY_PRICES');
+  await typeOver(page, editor, 'SELECT nonsense FROM MY_PRICES');
   await page.getByRole('alert').getByText('line 1, column 8').waitFor();
   assert.equal(await page.locator('.cm-lintRange-error').innerText(), 'nonsense');
-  await editor.fill(
+  await typeOver(
+    page,
+    editor,
     'SELECT symbol, max(close) AS top FROM MY_PRICES WHERE symbol = :symbol GROUP BY 1',
   );
   await click(page, 'Save …');
@@ -91,7 +100,7 @@ async function query(watched: Watched): Promise<void> {
   await dialog.getByLabel('Type of parameter symbol').waitFor();
   await dialog.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('rowheader', { name: 'TOPS_OF' }).waitFor();
-  await editor.fill('SELECT symbol, close FROM MY_PRICES');
+  await typeOver(page, editor, 'SELECT symbol, close FROM MY_PRICES');
   await page.getByText(/^Costs at most/).waitFor();
   await click(page, 'Run');
   await page.getByRole('heading', { name: /^Result: 40 rows/ }).waitFor();
