@@ -31,7 +31,10 @@ export class Writer {
 
   /** @throws what opening throws there */
   static async open(path: string): Promise<Writer> {
-    const thread = new Worker(new URL('./writerThread.ts', import.meta.url), { workerData: path });
+    // What a process runs is not what its threads run: `node --input-type` takes no file.
+    const execArgv = process.execArgv.filter((flag) => flag.startsWith('--disable-warning'));
+    const script = new URL('./writerThread.ts', import.meta.url);
+    const thread = new Worker(script, { workerData: path, execArgv });
     const writer = new Writer(thread);
     try {
       await writer.#ask(undefined);
