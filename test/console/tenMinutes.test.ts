@@ -74,7 +74,10 @@ async function seeChart({ page }: Watched): Promise<void> {
   assert.match((await chart.getAttribute('aria-label')) ?? '', /2024-01-02 to 2024-02-10/);
 }
 
-/** As a person does, over what stands there: a script that fills a field asks the browser for what no key does. */
+/**
+ * As a person does, over what stands there: a script that fills a field asks the browser for what no key
+ * does.
+ */
 async function typeOver(page: Page, editor: Locator, text: string): Promise<void> {
   await editor.click();
   await page.keyboard.press('Control+A');
