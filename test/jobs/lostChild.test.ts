@@ -46,6 +46,9 @@ async function killing(kills: number, work: Promise<Response>): Promise<number> 
   return killed;
 }
 
+/** A load is tried twice, and a process may wait for each try. */
+const KILLS_MAX = 6;
+
 const skip = process.platform !== 'linux';
 
 test('a load whose process is killed once is tried again, and is loaded', { skip }, async () => {
@@ -57,12 +60,13 @@ test('a load whose process is killed once is tried again, and is loaded', { skip
 });
 
 test(
-  'a load whose process is killed twice is 503, not the fault of its body',
+  'a load whose process is killed again and again is 503, not the fault of its body',
   { skip },
   async () => {
     await using server = await startServer(KILLED);
     const work = load(server, 'TWICE', body);
-    assert.equal(await killing(2, work), 2);
+    // One that was started ahead may be killed before it is asked for anything: that costs no try.
+    assert.ok((await killing(KILLS_MAX, work)) >= 2);
     const answer = await work;
     assert.equal(answer.status, 503);
     assert.match(await answer.text(), /job \w+ ended in ERROR, its process was killed/);
