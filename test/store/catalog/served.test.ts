@@ -1,0 +1,32 @@
+// The catalog on a thread of its own: what is written there is read here, and refusals come as they were.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'vitest';
+import { migrate } from '../../../store/catalog/migrate.ts';
+import { openServed } from '../../../store/catalog/database.ts';
+
+test('a transaction on the thread is whole or nothing', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tapedeck-served-'));
+  const database = openServed(join(folder, 'catalog.db'));
+  try {
+    await migrate(database);
+    const row = { key: 'a', value: '1' };
+    await database.insertInto('folder').values(row).execute();
+    await assert.rejects(database.insertInto('folder').values(row).execute(), /UNIQUE/);
+    const read = () =>
+      database.selectFrom('folder').select('value').where('key', '=', 'a').executeTakeFirst();
+    await assert.rejects(
+      database.transaction().execute(async (inside) => {
+        await inside.updateTable('folder').set({ value: '2' }).where('key', '=', 'a').execute();
+        throw new Error('no');
+      }),
+      /no/,
+    );
+    assert.deepEqual({ ...(await read()) }, { value: '1' });
+  } finally {
+    await database.destroy();
+    await rm(folder, { recursive: true });
+  }
+});
