@@ -39,16 +39,13 @@ export function pathOf({ path, query = {} }: Pick<Asked, 'path' | 'query'>): str
 
 /** Messages, and premium messages, that an answer's headers tell; the prefix is the server's brand. */
 export function costOf(headers: Answered['headers']): { messages: number; premium: number } {
-  const told = (ending: string): number => {
-    const name = Object.keys(headers).find((one) => one.toLowerCase().endsWith(ending));
+  // Both end alike.
+  const names = Object.keys(headers).filter((one) => one.endsWith('-messages-used'));
+  const told = (isPremium: boolean): number => {
+    const name = names.find((one) => one.endsWith('-premium-messages-used') === isPremium);
     return name === undefined ? 0 : Number(headers[name]) || 0;
   };
-  // Both end alike.
-  const premium = told('-premium-messages-used');
-  const plain = Object.keys(headers).find(
-    (one) => /-messages-used$/i.test(one) && !/premium/i.test(one),
-  );
-  return { messages: plain === undefined ? 0 : Number(headers[plain]) || 0, premium };
+  return { messages: told(false), premium: told(true) };
 }
 
 /** What of a body is read. Whoever stops reading has left: the answer ends, and is paid. */

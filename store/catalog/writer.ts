@@ -49,14 +49,17 @@ export class Writer {
     return this.#ask(pieces);
   }
 
+  /** What is asked from now on is refused: the thread may end before it answers. */
   async close(): Promise<void> {
+    const closed = this.#ask('close');
     this.#isClosing = true;
-    await this.#ask('close');
+    await closed;
     await this.#thread.terminate();
   }
 
   /** @param asked undefined for what the thread tells by itself: that it opened the catalog */
   #ask(asked: readonly Piece[] | 'close' | undefined): Promise<Ran> {
+    if (this.#isClosing) return Promise.reject(new Error('the catalog is closed'));
     // A thread that works for somebody keeps the process.
     if (this.#waiting.length === 0) this.#thread.ref();
     return new Promise<Ran>((resolve, reject) => {

@@ -30,3 +30,19 @@ test('a transaction on the thread is whole or nothing', async () => {
     await rm(folder, { recursive: true });
   }
 });
+
+test('a transaction that the end of the catalog cuts off ends, and does not wait for ever', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tapedeck-served-'));
+  const database = openServed(join(folder, 'catalog.db'));
+  try {
+    await migrate(database);
+    const cut = database.transaction().execute(async (inside) => {
+      await inside.insertInto('folder').values({ key: 'b', value: '1' }).execute();
+      await database.destroy();
+      await inside.insertInto('folder').values({ key: 'c', value: '1' }).execute();
+    });
+    await assert.rejects(cut, /the catalog is closed/);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
