@@ -128,24 +128,22 @@ export class Children {
 
   /** Starts the children ahead of the first request. */
   warm(): void {
-    for (const slot of this.#slots.slice(0, -1)) {
-      try {
-        slot.child ??= this.#start(slot);
-      } catch {
-        // A request tries again, and so does whoever asks whether the pool is ready.
-        return;
-      }
-    }
+    for (const slot of this.#slots.slice(0, -1)) if (!this.#startAhead(slot)) return;
   }
 
   /** A question comes soon: a process for it starts meanwhile, where none is free. */
   expect(): void {
     const slot = this.#free();
-    if (this.#closed || slot === undefined) return;
+    if (!this.#closed && slot !== undefined) this.#startAhead(slot);
+  }
+
+  /** False where it could not: a request tries again, and so does whoever asks whether the pool is ready. */
+  #startAhead(slot: Slot): boolean {
     try {
       slot.child ??= this.#start(slot);
+      return true;
     } catch {
-      // The question tries again, and says why it can not be asked.
+      return false;
     }
   }
 
