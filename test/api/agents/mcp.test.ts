@@ -188,3 +188,47 @@ test('an agent listens for a moment', async ({ server }) => {
   const { text } = await agent.call('listen_once', input);
   assert.match(text, /^nothing happened/);
 });
+
+test('where a token may be used from is asked of the agent, not of the server', async ({
+  server,
+}) => {
+  await withPrices(server);
+  const { accounts } = server.tapedeck.services;
+  const { accountId } = server.tapedeck;
+  const grants = READ_ALL;
+  const sample = { workspace: 'WS', dataset: 'PRICES', count: 1 };
+  const elsewhere = await accounts.createToken(accountId, 'publishable', {
+    ...{ grants, addresses: ['192.0.2.1'] },
+  });
+  const page = await accounts.createToken(accountId, 'publishable', {
+    ...{ grants, referrers: ['https://good.example/*'] },
+  });
+  for (const { text } of [elsewhere, page]) {
+    await using agent = await agentOf(server, text);
+    for (const [tool, input] of [
+      ['sample_records', sample],
+      ['listen_once', { stream: 'last', symbols: ['A'], seconds: 1 }],
+    ] as const) {
+      const told = await agent.call(tool, input);
+      assert.equal(told.isError, true, told.text);
+      assert.equal(told.messages, 0);
+    }
+  }
+});
+
+test('two agents at once share a limit, and do not pass it together', async ({ server }) => {
+  await withPrices(server);
+  const { accounts, ledger } = server.tapedeck.services;
+  const made = await accounts.createToken(server.tapedeck.accountId, 'publishable', {
+    ...{ grants: READ_ALL, messageLimit: 20 },
+  });
+  await using one = await agentOf(server, made.text);
+  await using other = await agentOf(server, made.text);
+  const input = { workspace: 'WS', dataset: 'PRICES', count: 7 };
+  const calls = [one, other, one, other, one, other];
+  const told = await Promise.all(calls.map((agent) => agent.call('sample_records', input)));
+  const paid = told.reduce((sum, { messages }) => sum + messages, 0);
+  assert.ok(paid <= 20, String(paid));
+  await ledger.flush();
+  assert.equal(ledger.allowance(accounts.callerOf(made.tokenId)).used, paid);
+});
