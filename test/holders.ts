@@ -1,9 +1,10 @@
 // Which files of a folder hold a text: by their bytes, and by what Parquet files decode to, since
 // packed bytes do not show it.
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { localDisk } from '../store/base/disk.ts';
 
 /** Paths, relative to the folder, of the files that hold a text, sorted. */
 type Look = (text: string) => readonly string[];
@@ -13,13 +14,12 @@ export async function lookInto(folder: string): Promise<Look> {
   const contents = new Map<string, readonly Buffer[]>();
   const connection = await (await DuckDBInstance.create(':memory:')).connect();
   try {
-    for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-      if (!entry.isFile()) continue;
-      const path = join(entry.parentPath, entry.name);
+    for (const name of await localDisk.list(folder)) {
+      const path = join(folder, name);
       const bytes = await readFile(path).catch(() => undefined);
       if (bytes === undefined) continue;
-      const decoded = entry.name.endsWith('.parquet') ? [await decode(connection, path)] : [];
-      contents.set(path.slice(folder.length + 1), [bytes, ...decoded]);
+      const decoded = name.endsWith('.parquet') ? [await decode(connection, path)] : [];
+      contents.set(name, [bytes, ...decoded]);
     }
   } finally {
     connection.closeSync();

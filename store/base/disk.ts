@@ -1,7 +1,7 @@
 // Durable file operations: the seam under everything that must survive a power loss. The crash
 // tests put a recorder here and replay every prefix of what it saw.
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 
 export interface Disk {
   /** Forces a file's bytes to the disk. */
@@ -23,7 +23,7 @@ export const localDisk: Disk = {
   // A child of a killed server may still write there for a moment.
   remove: (path) => rm(path, { force: true, recursive: true, maxRetries: 3 }),
   makeFolder,
-  list: listFiles,
+  list: (folder) => listFiles(folder),
 };
 
 async function synced(path: string, flags: string): Promise<void> {
@@ -47,14 +47,18 @@ async function makeFolder(path: string): Promise<void> {
   for (let at = path; !anchored.has(at) && dirname(at) !== at; at = dirname(at)) anchored.add(at);
 }
 
-async function listFiles(folder: string): Promise<readonly string[]> {
-  try {
-    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-    return entries
-      .filter((entry) => entry.isFile())
-      .map((entry) => `${entry.parentPath}/${entry.name}`.slice(folder.length + 1));
-  } catch (error) {
+/** A folder that goes meanwhile has no files; `readdir`'s own recursion would fail the whole list. */
+async function listFiles(root: string, below = ''): Promise<readonly string[]> {
+  const folder = below === '' ? root : join(root, below);
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
+  });
+  const found: string[] = [];
+  for (const entry of entries) {
+    const path = join(below, entry.name);
+    if (entry.isDirectory()) found.push(...(await listFiles(root, path)));
+    else if (entry.isFile()) found.push(path);
   }
+  return found;
 }

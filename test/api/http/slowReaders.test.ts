@@ -1,10 +1,11 @@
 // Readers that do not read and senders that do not send: what they hold is bounded, and ends.
 import assert from 'node:assert/strict';
-import { readdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'vitest';
+import { localDisk } from '../../../store/base/disk.ts';
 import { createWorkspace } from '../../../store/lake/datasetEdits.ts';
 import { loaded } from '../../client.ts';
 import { startServer, type TestServer } from '../../server.ts';
@@ -26,14 +27,16 @@ function lazy({ base }: TestServer, path: string): Promise<Socket> {
   });
 }
 
-const bytesIn = (folder: string): number =>
-  readdirSync(join(folder, 'tmp'), { recursive: true, encoding: 'utf8' })
+async function bytesIn(folder: string): Promise<number> {
+  const names = await localDisk.list(join(folder, 'tmp'));
+  return names
     .map((name) => statSync(join(folder, 'tmp', name), { throwIfNoEntry: false }))
-    .reduce((sum, entry) => sum + (entry?.isFile() === true ? entry.size : 0), 0);
+    .reduce((sum, entry) => sum + (entry?.size ?? 0), 0);
+}
 
-async function until(what: () => boolean): Promise<void> {
-  for (let time = 0; time < 300 && !what(); time += 1) await sleep(50);
-  assert.ok(what());
+async function until(what: () => Promise<boolean>): Promise<void> {
+  for (let time = 0; time < 300 && !(await what()); time += 1) await sleep(50);
+  assert.ok(await what());
 }
 
 test('answers of one account that nobody reads have their share of the disk, and no more', async () => {
@@ -50,7 +53,7 @@ test('answers of one account that nobody reads have their share of the disk, and
     await lazy(server, pathOf(server.secret)),
     await lazy(server, pathOf(server.secret)),
   ];
-  const held = bytesIn(server.folder);
+  const held = await bytesIn(server.folder);
   assert.ok(held > 20 * 1024 ** 2, `${held} bytes`);
   const refused = await fetch(`${server.base}${pathOf(server.secret)}`);
   assert.equal(refused.status, 503);
@@ -58,12 +61,12 @@ test('answers of one account that nobody reads have their share of the disk, and
     await refused.text(),
     /answers of this account that are not read yet take \d+ bytes/,
   );
-  await until(() => bytesIn(server.folder) <= 40 * 1024 ** 2);
+  await until(async () => (await bytesIn(server.folder)) <= 40 * 1024 ** 2);
   const other = await fetch(`${server.base}${pathOf(token, 'NEXT')}`);
   assert.equal(other.status, 200);
   assert.ok((await other.text()).length > 10_000_000);
   for (const socket of sockets) socket.destroy();
-  await until(() => bytesIn(server.folder) === 0);
+  await until(async () => (await bytesIn(server.folder)) === 0);
   const again = await fetch(`${server.base}${pathOf(server.secret)}`);
   assert.equal(again.status, 200);
   await again.text();
@@ -76,8 +79,8 @@ test('whoever does not read is cut off, whoever reads slowly enough is not', asy
   const idle = await lazy(server, pathOf(server.secret));
   const cut = new Promise((resolve) => idle.once('close', resolve));
   idle.on('error', () => undefined);
-  assert.ok(bytesIn(server.folder) > 10_000_000);
-  await until(() => bytesIn(server.folder) === 0);
+  assert.ok((await bytesIn(server.folder)) > 10_000_000);
+  await until(async () => (await bytesIn(server.folder)) === 0);
   idle.resume();
   await cut;
   const reader = await fetch(`${server.base}${pathOf(server.secret)}`);

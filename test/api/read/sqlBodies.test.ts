@@ -1,10 +1,10 @@
 // Long answers of SQL are written by DuckDB, short ones by us: what they say is the same.
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'csv-parse/sync';
 import { test } from 'vitest';
+import { localDisk } from '../../../store/base/disk.ts';
 import { loaded } from '../../client.ts';
 import { startServer, type TestServer } from '../../server.ts';
 
@@ -101,14 +101,12 @@ test('columns of one name, in whatever case, are told apart in short and long an
 
 /** A file goes when its last byte is on the way, which its reader may know first. */
 async function noBodies({ folder }: TestServer): Promise<void> {
-  const files = (): readonly string[] =>
-    readdirSync(join(folder, 'tmp'), { recursive: true })
-      .map(String)
-      .filter((name) => name.includes('body'));
-  for (let look = 0; look < 200 && files().length > 0; look += 1) {
+  const files = async (): Promise<readonly string[]> =>
+    (await localDisk.list(join(folder, 'tmp'))).filter((name) => name.includes('body'));
+  for (let look = 0; look < 200 && (await files()).length > 0; look += 1) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  assert.deepEqual(files(), []);
+  assert.deepEqual(await files(), []);
 }
 
 test('the file of a long answer goes when nobody wants it', async () => {

@@ -17,6 +17,7 @@ interface WriterEvents {
   readonly fault: (what: string) => void;
 }
 
+const EXIT_MS_MAX = 10_000;
 const ROWS_MOST = 40;
 const ROWS_OF_A_BIG_ONE = 300;
 const ROWS_OF_THE_SET = 7;
@@ -75,8 +76,9 @@ export class Writer {
     try {
       answer = await post(door, batch, body, wait, slow);
     } catch {
-      // The connection broke: only a dying server may do that.
-      if (!stopped()) await sleep(100);
+      // The connection broke: only a dying server may do that. Its sockets go before the process does,
+      // and on a loaded machine its memory takes longer than 100 ms to be given back.
+      for (let waited = 0; waited < EXIT_MS_MAX && !stopped(); waited += 20) await sleep(20);
       if (!stopped()) events.fault(`${batch.id}: the connection broke, and the server lives`);
       return false;
     }
