@@ -7,7 +7,7 @@ import type { Services } from '../api/request/endpoint.ts';
 import { type TokenShown, Accounts } from '../store/accounts/accounts.ts';
 import type { Settings } from '../store/base/settings.ts';
 import { openFolder, lockFolder, type Folder } from '../store/catalog/folder.ts';
-import { type Database, openDatabase } from '../store/catalog/database.ts';
+import { type Database, openServed } from '../store/catalog/database.ts';
 import { refuseLostCatalog } from '../store/files/catalogCheck.ts';
 import { STARTS_MAX } from '../jobs/run/runner.ts';
 import { openLog } from '../api/http/logging.ts';
@@ -84,7 +84,7 @@ export async function openCore(settings: Settings, seams: Seams = {}): Promise<C
   let database: Database | undefined;
   try {
     await refuseLostCatalog(folder, seams.disk ?? localDisk);
-    database = openDatabase(folder.catalog);
+    database = openServed(folder.catalog);
     return await openParts(settings, seams, folder, database, unlock);
   } catch (error) {
     await database?.destroy();

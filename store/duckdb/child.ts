@@ -20,6 +20,7 @@ import type {
 } from './protocol.ts';
 import { columnsOf, renderBody, renderPage } from './render.ts';
 import { identifier } from './sqlText.ts';
+import { runOne, streamOne } from './statement.ts';
 
 /** Warm instances kept, the ones used last: 3 MB each, and the Parquet footers that it read. */
 const INSTANCES_MAX = 12;
@@ -128,7 +129,7 @@ async function lastOn(
   }
   if (answer === 'contents') throw new Failure('SystemError', 'contents are no statement');
   if (answer === 'page' || answer === 'columns') {
-    const result = await connection.stream(last, [...parameters]);
+    const result = await streamOne(connection, last, parameters);
     if (answer === 'page') return { kind: 'page', page: await renderPage(result) };
     return { kind: 'rows', rows: [columnsOf(result)] };
   }
@@ -150,7 +151,7 @@ async function bodyOn(
       : keptBody(connection, { ...wanted, format }, fewRows);
   }
   if (format === 'parquet') return parquetBody(connection, query, parameters, folder);
-  const result = await connection.stream(query, [...parameters]);
+  const result = await streamOne(connection, query, parameters);
   if (format !== 'arrow') return renderBody(result, format);
   // When it is first asked for: it takes 0.15 s and 22 MB to load.
   const { arrowCasts, arrowFile, renderArrow } = await import('./arrow.ts');
@@ -167,7 +168,7 @@ async function bodyOn(
   });
   const places = casts.map((_, at) => `c${at}`).join(', ');
   const cast = `SELECT ${list.join(', ')} FROM (${query}) AS answer(${places})`;
-  return render(await connection.stream(cast, [...parameters]));
+  return render(await streamOne(connection, cast, parameters));
 }
 
 async function rowsOf(
@@ -175,7 +176,7 @@ async function rowsOf(
   statement: string,
   parameters: readonly Bound[],
 ): Promise<readonly Row[]> {
-  return (await connection.runAndReadAll(statement, [...parameters])).getRowObjectsJson();
+  return (await runOne(connection, statement, parameters)).getRowObjectsJson();
 }
 
 async function warmInstance(scope: Scope): Promise<DuckDBInstance> {

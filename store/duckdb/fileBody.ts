@@ -16,6 +16,7 @@ import {
 import { checkTypes, renderBody } from './render.ts';
 import { cellSql, memberSql } from './valueSql.ts';
 import { identifier, literal } from './sqlText.ts';
+import { runOne, streamOne } from './statement.ts';
 
 /** As the lake's own files. */
 const ROW_GROUP_ROWS = 122_880;
@@ -48,7 +49,7 @@ export async function parquetBody(
   }
 }
 
-/** Rows of a query whose number nobody knew, while they are on this connection. */
+/** Rows of a query whose number nobody knew: they, and what was spilled of them, go with the connection. */
 const KEPT = 'answer';
 const KEPT_ROWS = `FROM ${KEPT}`;
 
@@ -61,39 +62,19 @@ export async function keptBody(
   wanted: Wanted<TextFormat>,
   fewRows: number,
 ): Promise<Body> {
-  const rows = await keep(connection, wanted);
-  try {
-    const few = rows <= fewRows;
-    const body = few ? await textOf(connection, wanted.format) : undefined;
-    return body ?? (await fileBody(connection, { ...wanted, query: KEPT_ROWS, parameters: [] }));
-  } finally {
-    // What was spilled of it goes with it, not with the instance.
-    await connection.run(`DROP TABLE ${KEPT}`);
-  }
-}
-
-/** The number of rows. Prepared by itself: a text of several statements is first taken apart. */
-async function keep(connection: DuckDBConnection, { parameters, query }: Wanted): Promise<number> {
-  const create = await connection.prepare(`CREATE TEMP TABLE ${KEPT} AS ${query}`);
-  try {
-    create.bind([...parameters]);
-    const [[rows] = []] = await (await create.run()).getRows();
-    return Number(rows);
-  } finally {
-    create.destroySync();
-  }
+  const create = `CREATE TEMP TABLE ${KEPT} AS ${wanted.query}`;
+  const [[rows] = []] = await (await runOne(connection, create, wanted.parameters)).getRows();
+  const body = Number(rows) <= fewRows ? await textOf(connection, wanted.format) : undefined;
+  return body ?? (await fileBody(connection, { ...wanted, query: KEPT_ROWS, parameters: [] }));
 }
 
 /** The bytes; undefined where they are more than a body may have in memory. */
 async function textOf(connection: DuckDBConnection, format: TextFormat): Promise<Body | undefined> {
-  const kept = await connection.prepare(KEPT_ROWS);
   try {
-    return await renderBody(await kept.stream(), format);
+    return await renderBody(await streamOne(connection, KEPT_ROWS), format);
   } catch (error) {
     if (error instanceof Failure && error.type === 'TooLarge') return undefined;
     throw error;
-  } finally {
-    kept.destroySync();
   }
 }
 
@@ -118,7 +99,7 @@ async function writeBody(
     if (over) connection.interrupt();
   }, LOOK_MS);
   try {
-    const [row] = (await connection.runAndReadAll(copy, [...parameters])).getRowObjectsJson();
+    const [row] = await (await runOne(connection, copy, parameters)).getRowObjectsJson();
     await look();
     if (over) throw tooLong(bytesMax);
     return { objects: Number(row?.['Count']), length: await bytesOf(path) };
@@ -146,7 +127,7 @@ async function copyStatement(
   connection: DuckDBConnection,
   { compression = 'none', format, parameters, path, query }: Wanted,
 ): Promise<string> {
-  const result = await connection.stream(`FROM (${query}) LIMIT 0`, [...parameters]);
+  const result = await streamOne(connection, `FROM (${query}) LIMIT 0`, parameters);
   checkTypes(result);
   const options = `${OPTIONS[format]}, USE_TMP_FILE false`;
   if (format === 'parquet') return `COPY (${query}) TO ${literal(path)} (${options})`;
