@@ -15,9 +15,9 @@ import {
 import { HEAD_FILE } from '../../store/files/lakeHead.ts';
 
 /** Resumed jobs of these suites end in milliseconds; past this they hang. */
-const JOBS_MS_MAX = 30_000;
+const JOBS_MS_MAX = 120_000;
 /** A job's files go after its last transaction. */
-const CLEAN_MS_MAX = 3_000;
+const CLEAN_MS_MAX = 30_000;
 const LOOK_MS = 10;
 
 type Row = Readonly<Record<string, unknown>>;

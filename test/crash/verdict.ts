@@ -10,7 +10,7 @@ import type { Seeded } from './rounds/seeded.ts';
 import { judge, type Track } from './track.ts';
 import type { Door } from './victim/writer.ts';
 
-const JOB_MS_MAX = 30_000;
+const JOB_MS_MAX = 120_000;
 const LOOK_MS = 20;
 
 /** Messages used this month, after the ledger wrote all that was delivered. */

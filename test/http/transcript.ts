@@ -47,8 +47,8 @@ import {
 } from './pattern.ts';
 import { signatureDate, signatureHeaders } from './signature.ts';
 
-const REQUEST_MS_MAX = 30_000;
-const UNTIL_MS_MAX = 15_000;
+const REQUEST_MS_MAX = 120_000;
+const UNTIL_MS_MAX = 60_000;
 const UNTIL_PAUSE_MS = 50;
 const BODY_SHOWN_BYTES_MAX = 20_000;
 /** What a new expectation lists, where present. */

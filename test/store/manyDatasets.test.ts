@@ -11,8 +11,8 @@ import { makeMany } from './manyDatasets.ts';
 
 const COUNT = 2_000;
 /** Scans made 2,000 stand still for 16 s. A busy machine takes some times as long as an idle one. */
-const LIST_MS = 5_000;
-const STANDSTILL_MS = 500;
+const LIST_MS = 10_000;
+const STANDSTILL_MS = 2_000;
 
 let folder = '';
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import { loaded } from '../../client.ts';
 import { HOSTILE_TEXTS } from '../../fuzz/http/hostile.ts';
 import { startServer, type TestServer } from '../../server.ts';
 
-const DEADLINE_MS = 20_000;
+const DEADLINE_MS = 60_000;
 const AT_ONCE = 8;
 const TEXTS = [...new Set(HOSTILE_TEXTS.map((text) => text.toWellFormed()))];
 const DOORS = ['/data/WS/BARS/AAPL', '/time-series/BARS/AAPL'] as const;

@@ -73,7 +73,7 @@ function messagesOf(text: string): readonly Readonly<Record<string, unknown>>[] 
 }
 
 const STEP_MS = 5;
-const UNTIL_MS = 10_000;
+const UNTIL_MS = 60_000;
 
 /** @throws when it does not come true in time. */
 export async function until(

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-const START_MS = 30_000;
+/** Of a start and of a look; a loaded machine starts a server in more than 30 s. */
+const ANSWER_MS_MAX = 120_000;
 
 export interface Watched extends AsyncDisposable {
   readonly base: string;
@@ -27,12 +28,16 @@ export async function startWatched(): Promise<Watched> {
   });
   const lines = createInterface({ input: child.stdout });
   const next = async (): Promise<string> => {
-    const [line] = (await once(lines, 'line', { signal: AbortSignal.timeout(START_MS) })) as [
+    const [line] = (await once(lines, 'line', { signal: AbortSignal.timeout(ANSWER_MS_MAX) })) as [
       string,
     ];
     return line;
   };
-  const [base = '', secret = '', admin = ''] = (await next()).split(' ');
+  const started = await next().catch((error: unknown) => {
+    child.kill('SIGKILL');
+    throw error;
+  });
+  const [base = '', secret = '', admin = ''] = started.split(' ');
   const stoodStillMs = async (): Promise<number> => {
     const answer = next();
     child.stdin.write('look\n');

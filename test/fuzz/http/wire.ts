@@ -16,7 +16,7 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-const SILENCE_MS = 20_000;
+const SILENCE_MS = 60_000;
 const STREAM = /^content-type: text\/event-stream/im;
 
 const headOf = ({ method, target, headers, body }: RawRequest): Buffer => {

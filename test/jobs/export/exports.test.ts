@@ -333,7 +333,7 @@ test('a cancelled query is interrupted', async () => {
   const started = performance.now();
   const cancelled = await ask(world.server, 'DELETE', url);
   assert.match(String(cancelled.told['message']), /CANCELLED/);
-  assert.ok(performance.now() - started < 5_000);
+  assert.ok(performance.now() - started < 15_000);
   const { sql } = world.server.tapedeck.services;
   assert.equal(sql.pool.load().running, 0);
 });

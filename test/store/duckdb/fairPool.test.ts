@@ -33,7 +33,7 @@ test('six endless queries of one account do not stand before another one', async
   const began = performance.now();
   for (let time = 0; time < 5; time += 1) await ask('b', 'SELECT 1');
   const ms = performance.now() - began;
-  assert.ok(ms < 5_000, `another account waited ${ms} ms`);
+  assert.ok(ms < 15_000, `another account waited ${ms} ms`);
   assert.equal(pool.load().running, 2);
   assert.equal(pool.load().waiting, 4);
   stop.abort();
@@ -47,7 +47,7 @@ test('the time of what failed is told, of what was answered is not', async () =>
   assert.equal((await failureOf(ask('c', SLOW, 300)))?.type, 'TimedOut');
   const [[account, ms] = ['', 0], ...more] = failed;
   assert.deepEqual([account, more.length], ['c', 0]);
-  assert.ok(ms >= 290 && ms < 3_000, `${ms} ms`);
+  assert.ok(ms >= 290 && ms < 10_000, `${ms} ms`);
 });
 
 test('an account has so many waiting and no more; whoever leaves gives up the place', async () => {
