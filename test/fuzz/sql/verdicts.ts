@@ -20,13 +20,26 @@ export async function faultsOf(world: World, attack: Attack): Promise<readonly s
   const faults: string[] = [];
   const told = new Map<string, Way>();
   for (const way of waysOf(attack)) {
-    const answer = await ask(world, attack, way);
+    const answer = await patientAsk(world, attack, way);
     told.set(`${answer.status} ${bare(answer.body)}`, way);
     const fault = answerFault(world, attack, answer);
     if (fault !== undefined) faults.push(`${attack.name} (${way}): ${fault}`);
   }
   if (told.size > 1 && faults.length === 0) faults.push(`${attack.name}: ${differing(told)}`);
   return faults;
+}
+
+const TIMES_MAX = 4;
+
+/** On a loaded machine an honest query meets its time limit now and then; what never ends does each time. */
+async function patientAsk(world: World, attack: Attack, way: Way): Promise<Answer> {
+  const isBomb = attack.expected.some(({ kind }) => kind === 'limit');
+  let answer = await ask(world, attack, way);
+  for (let time = 1; answer.status === 504 && !isBomb && time < TIMES_MAX; time += 1) {
+    if (leakOf(world, attack, answer) !== undefined) return answer;
+    answer = await ask(world, attack, way);
+  }
+  return answer;
 }
 
 /** The code at the end of a message is another one each time. */
