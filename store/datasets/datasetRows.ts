@@ -2,6 +2,7 @@
 // changed, and memory reads no others again.
 import type { Insertable, Updateable } from 'kysely';
 import type { Database, Tables } from '../catalog/database.ts';
+import { refuseView } from './takenNames.ts';
 
 /** What the transaction of a commit wrote. */
 export interface Touched {
@@ -34,10 +35,12 @@ export async function insertWorkspaceRow(
   await transaction.insertInto('workspace').values(row).execute();
 }
 
+/** @throws Failure Conflict when the workspace has a view of that name, in any case. */
 export async function insertDatasetRow(
   transaction: Database,
   row: Insertable<Tables['dataset']>,
 ): Promise<void> {
+  await refuseView(transaction, row.workspace, row.dataset);
   writing(transaction).datasets.add(row.table_id);
   await transaction.insertInto('dataset').values(row).execute();
 }

@@ -5,9 +5,9 @@ import type { Clock } from '../base/clock.ts';
 import { checkName } from '../versions/columns.ts';
 import type { Database } from '../catalog/database.ts';
 import type { ColumnMapping, RecordSchema } from './datasets.ts';
-import { Failure } from '../base/failure.ts';
 import { newUuid } from '../base/random.ts';
 import { oneByOne } from '../queues/oneByOne.ts';
+import { refuseDataset, takenBy } from './takenNames.ts';
 import type { QueryTable } from '../catalog/tables/views.ts';
 
 /** A table that a query names, and what it was when the query was made: it may be renamed since. */
@@ -104,7 +104,7 @@ export class NamedQueries {
     return this.endpoints(workspace).find((item) => isSame(item.name, name));
   }
 
-  /** Makes a query, or changes the one of its kind and name. @throws Failure InvalidBody. */
+  /** Makes a query, or changes the one of its kind and name. @throws Failure InvalidBody, Conflict. */
   save(workspace: string, name: string, body: QueryBody): Promise<NamedQuery> {
     checkName('name', name);
     return this.#inTurn(() => this.#save(workspace, name, body));
@@ -124,6 +124,7 @@ export class NamedQueries {
       updatedMs: now,
     };
     await this.#database.transaction().execute(async (transaction) => {
+      if (body.kind === 'view') await refuseDataset(transaction, workspace, name);
       await transaction.deleteFrom('named_query').where('query_id', '=', id).execute();
       await transaction.insertInto('named_query').values(rowOf(query)).execute();
     });
@@ -141,7 +142,7 @@ export class NamedQueries {
   /** @throws Failure Conflict when the workspace has a view of that name. */
   refuseTaken(workspace: string, name: string): void {
     if (this.view(workspace, name) === undefined) return;
-    throw new Failure('Conflict', `${workspace} has a view of the name ${name} already`);
+    throw takenBy('view', workspace, name);
   }
 
   #without(id: string): readonly NamedQuery[] {

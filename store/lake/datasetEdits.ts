@@ -20,6 +20,7 @@ import {
   insertWorkspaceRow,
 } from '../datasets/datasetRows.ts';
 import { Failure } from '../base/failure.ts';
+import { refuseView } from '../datasets/takenNames.ts';
 import type { Lake } from './lake.ts';
 import type { Edit } from './edit.ts';
 
@@ -137,6 +138,7 @@ export async function renameDataset(
     [{ kind: 'rename-table', tableId, schemaName: workspace, name }],
     { author, message: `dataset ${workspace}.${dataset.dataset} renamed to ${name}` },
     async (transaction) => {
+      await refuseView(transaction, workspace, name);
       const values = { dataset: name };
       await changeDatasetRow(transaction, tableId, values);
       // Its jobs stay its jobs; one that has not ended loads into what has its name by then.

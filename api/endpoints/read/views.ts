@@ -4,6 +4,7 @@ import { datasetOfView } from '../../../query/sql/run/viewSeries.ts';
 import { weightOf } from '../../../query/sql/run/price.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import type { NamedQueries, View } from '../../../store/datasets/namedQueries.ts';
+import { takenBy } from '../../../store/datasets/takenNames.ts';
 import { callerOf, checkDatasetRoom, workspaceOf } from '../../auth/access.ts';
 import { schemaView } from '../../datasets/datasetView.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
@@ -41,7 +42,7 @@ export const saveView: Endpoint = {
     if (name === undefined) throw new Failure('InvalidBody', 'view.name is required');
     const known = queries.view(workspace, name);
     if (lake.directory.dataset(workspace, name) !== undefined) {
-      throw new Failure('Conflict', `${workspace} has a dataset of the name ${name} already`);
+      throw takenBy('dataset', workspace, name);
     }
     if (known === undefined) checkDatasetRoom(caller, place, name, services);
     const body = await viewBody(call, services, workspace);

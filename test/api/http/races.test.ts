@@ -55,8 +55,31 @@ test('a name is given once: views, datasets, workspaces', async ({ server }) => 
   ] as const) {
     const answers = await together(() => send(server, 'POST', path, body));
     const told = answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : answer));
-    expect(told.filter(({ status }) => status === 200), JSON.stringify(told)).toHaveLength(1);
+    expect(
+      told.filter(({ status }) => status === 200),
+      JSON.stringify(told),
+    ).toHaveLength(1);
     expect(told.filter(({ status }) => status === 409)).toHaveLength(ASKERS - 1);
+  }
+});
+
+test('a view and a dataset never have one name', async ({ server }) => {
+  const query = 'SELECT 1 AS one';
+  const schema = { properties: { s: { type: 'string' } } };
+  const loads = (datasetId: string) => ({ datasetId, schema, columnMapping: { key: 's' } });
+  await send(server, 'POST', '/datasets/WS', { dataset: loads('MOVES') });
+  for (let turn = 0; turn < 5; turn += 1) {
+    const name = `BOTH${turn}`;
+    const asked = await together((at) => {
+      if (at === 0) return send(server, 'PUT', `/datasets/WS/MOVES/${name}`);
+      if (at % 2 === 0) return send(server, 'POST', '/datasets/WS', { dataset: loads(name) });
+      return send(server, 'POST', '/views/WS', { view: { name: name.toLowerCase(), query } });
+    });
+    const { queries, lake } = server.tapedeck.services;
+    const both = [queries.view('WS', name), lake.directory.dataset('WS', name)];
+    assert.equal(both.filter((one) => one !== undefined).length, 1, JSON.stringify(asked));
+    if (lake.directory.dataset('WS', 'MOVES') === undefined)
+      await send(server, 'PUT', `/datasets/WS/${name}/MOVES`);
   }
 });
 
