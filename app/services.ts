@@ -22,6 +22,7 @@ import { SeriesCache } from '../query/series/seriesCache.ts';
 import { MarketMemory } from '../market/board/marketMemory.ts';
 import { FileShapes } from '../store/versions/fileShapes.ts';
 import { LruMap } from 'toad-cache';
+import { SqlAnswers } from '../query/sql/run/answers.ts';
 import type { SelectPlan } from '../query/sql/plan/selectPlan.ts';
 
 /** Plans of SQL texts that are kept. */
@@ -113,15 +114,17 @@ function streamingOf(
 function enginesOf({ folder, lake, settings }: Opened, pools: Pools, files: Files): Engines {
   const cache = new SeriesCache(settings.cacheBytes);
   const market = new MarketMemory(settings.cacheBytes);
+  const answers = new SqlAnswers(settings.sqlCacheBytes);
   lake.onChange(({ snapshot, tableIds, touches }) => {
     cache.changed(tableIds, snapshot, touches);
     market.changed(tableIds);
+    answers.changed(tableIds);
   });
   const reading = { deadlineMs: settings.readTimeoutMs, temporary: folder.temporary };
   const shapes = new FileShapes();
   return {
     series: { files, shapes, pool: pools.read, cache, ...reading },
     market,
-    sql: { files, shapes, pool: pools.sql, plans: new LruMap<SelectPlan>(SQL_PLANS) },
+    sql: { files, shapes, pool: pools.sql, plans: new LruMap<SelectPlan>(SQL_PLANS), answers },
   };
 }

@@ -4,7 +4,7 @@ import { dayIn } from '../../query/time/dates.ts';
 import { instantText } from '../../query/plan/seriesPlan.ts';
 import { explainPlan } from '../../query/sql/run/explain.ts';
 import { type BoundTable, datasetsOf } from '../../query/sql/plan/boundTable.ts';
-import { objectsOfItems } from '../../query/sql/run/price.ts';
+import { objectsOfItems, type Tariff } from '../../query/sql/run/price.ts';
 import { rowsMost } from '../../query/sql/run/rowsMost.ts';
 import {
   type BoundPlan,
@@ -60,12 +60,12 @@ export async function answerSql(
   services: SqlServices,
   question: SqlQuestion,
 ): Promise<Answer> {
+  const { sql } = services;
   const caller = callerOf(call.caller);
   services.failedTime.check(caller);
+  const limits = limitsOf(caller, services.settings);
   const bound = await bindQuery(call, services, question);
   const moment = momentOf(bound);
-  const limits = limitsOf(caller, services.settings);
-  const { sql } = services;
   if (truthOf(call.query, 'schema')) {
     const value = await describeSql(bound, sql, limits, call);
     return { kind: 'json', value, metering: 'free' };
@@ -94,12 +94,15 @@ export async function answerSql(
   }
   const asFile = isLarge(rows, format, call);
   let made: Body['file'];
+  // How many records of others it is made of is counted each time.
+  const isKept = tag !== undefined && fare.tariff.counted.length === 0;
   const run = async () => {
     const counts = await countRecords(bound, fare.tariff.counted, sql, limits, call);
-    const body = await runSql(bound, format, sql, limits, call, asFile ? 'if long' : 'never');
+    const read = () => runSql(bound, format, sql, limits, call, asFile ? 'if long' : 'never');
+    const name = [caller.tokenId, tag, question.stored?.usageKey, rows, asFile].join(' ');
+    const body = isKept ? await sql.answers.find(name, tableIdsOf(bound), read) : await read();
     made = body.file;
-    const objects = objectsOfItems(fare.tariff, body.objects, lengthOf(body), counts);
-    return { result: body, objects };
+    return { result: body, objects: objectsOf(fare.tariff, body, counts) };
   };
   const metering = await meteredTogether(call, services, caller, fare.fares, run).catch((error) => {
     dropFile(made);
@@ -107,7 +110,7 @@ export async function answerSql(
   });
   const datasets = datasetsOf(bound.tables).map((table) => table.dataset);
   if (metering.kind === 'unread') return { ...metering, format, snapshot, moment, tag, datasets };
-  const body = metering.result;
+  const { result: body } = metering;
   const answer = { body, format, snapshot, moment, tag, charge: metering.charge, datasets };
   const cutAt = body.objects < limits.rowsMax ? undefined : cutOf(bound, limits);
   return { ...rowsOf(call, answer), ...(cutAt === undefined ? {} : { cutAt }) };
@@ -122,7 +125,11 @@ function isLarge(rows: number, format: BodyFormat, { query }: Call): boolean {
   return rows > FILE_ROWS;
 }
 
-const lengthOf = ({ bytes, file }: Body): number => file?.length ?? bytes.length;
+const tableIdsOf = ({ tables }: BoundPlan): readonly number[] =>
+  datasetsOf(tables).map(({ dataset }) => dataset.tableId);
+
+const objectsOf = (tariff: Tariff, { bytes, file, objects }: Body, counts: readonly number[]) =>
+  objectsOfItems(tariff, objects, file?.length ?? bytes.length, counts);
 
 /** The newest version among the tables of a query. */
 export const snapshotOf = ({ tables }: BoundPlan): number =>

@@ -29,6 +29,7 @@ export interface Settings {
   readonly sqlMemoryBytes: number;
   readonly sqlSpillBytes: number;
   readonly sqlTimeoutMs: number;
+  readonly sqlCacheBytes: number;
   /** Disk of answers that one account has not read yet. */
   readonly answerDiskBytes: number;
   readonly drainMs: number;
@@ -125,6 +126,7 @@ type SqlSettings = Pick<
   | 'sqlChildren'
   | 'sqlMemoryBytes'
   | 'sqlSpillBytes'
+  | 'sqlCacheBytes'
   | 'sqlTimeoutMs'
   | 'answerDiskBytes'
   | 'drainMs'
@@ -134,6 +136,7 @@ const sqlSettings = (whole: Whole): SqlSettings => ({
   sqlChildren: whole('TAPEDECK_SQL_CHILDREN', 1, 64),
   sqlMemoryBytes: whole('TAPEDECK_SQL_MEMORY', 64 * 1024 ** 2, 1024 * GIGABYTE),
   sqlSpillBytes: whole('TAPEDECK_SQL_SPILL', 1024 ** 2, 1024 ** 2 * GIGABYTE),
+  sqlCacheBytes: whole('TAPEDECK_SQL_CACHE', 0, 1024 * GIGABYTE),
   sqlTimeoutMs: whole('TAPEDECK_SQL_TIMEOUT', 100, 3_600_000),
   answerDiskBytes: whole('TAPEDECK_ANSWER_DISK', 1024 ** 2, 1024 ** 2 * GIGABYTE),
   drainMs: whole('TAPEDECK_DRAIN', 1_000, 3_600_000),

@@ -1,5 +1,6 @@
 // The one declared table of settings; settings.ts reads them.
 
+const MEGABYTE = 1024 ** 2;
 const GIGABYTE = 1024 ** 3;
 
 interface Declaration {
@@ -119,6 +120,12 @@ export const SETTINGS = [
     fallback: '30000',
     unit: 'ms',
     help: 'Deadline of one SQL query; a tier may have less.',
+  },
+  {
+    name: 'TAPEDECK_SQL_CACHE',
+    fallback: String(16 * MEGABYTE),
+    unit: 'bytes',
+    help: 'Memory for short answers of SQL that are asked for again; 0 keeps none.',
   },
   {
     name: 'TAPEDECK_ANSWER_DISK',

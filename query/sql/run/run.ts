@@ -16,6 +16,7 @@ import { type BoundTable, datasetsOf, emptied, printTable } from '../plan/boundT
 import { lowerPlan } from '../lower/lowerQuery.ts';
 import { told } from '../text/messages.ts';
 import { type Printed, printInner, printPlan, type PrintTable } from '../print/printQuery.ts';
+import type { SqlAnswers } from './answers.ts';
 import { printCounts, recordsKnown, recordsMost } from './records.ts';
 import type { Reference } from '../reads/references.ts';
 import type { Level } from '../reads/leaves.ts';
@@ -29,6 +30,7 @@ export interface SqlEngine {
   readonly shapes: FileShapes;
   /** Plans of the texts that were asked for last; a plan holds no data and no caller. */
   readonly plans: LruMap<SelectPlan>;
+  readonly answers: SqlAnswers;
 }
 
 /** What one query may take. */
