@@ -1,5 +1,6 @@
 // A metered query, whole: plan, bind, hold, run, settle. Whoever asks, by the door itself, by a view
 // or by a published endpoint, asks here.
+import type { PictureFormat } from '../../query/charts/drawing.ts';
 import { dayIn } from '../../query/time/dates.ts';
 import { instantText } from '../../query/plan/seriesPlan.ts';
 import { explainPlan } from '../../query/sql/run/explain.ts';
@@ -26,6 +27,7 @@ import { callerOf, readableWorkspace } from '../auth/access.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
 import { meteredTogether } from '../read/metering.ts';
 import { lastMoment, momentNow } from '../read/moments.ts';
+import { drawn, pictureOf, type Shown } from '../read/pictures.ts';
 import { numberOf, textOf, truthOf } from '../request/parameters.ts';
 import { formatOf, has, readAsOf, refuseBeside, rowsOf } from '../read/series.ts';
 import { bodyHashOf } from '../auth/signing.ts';
@@ -40,7 +42,7 @@ export type BindServices = Pick<
   Services,
   'clock' | 'database' | 'lake' | 'pending' | 'queries' | 'settings' | 'sql'
 >;
-type SqlServices = BindServices & Pick<Services, 'failedTime' | 'ledger'>;
+type SqlServices = BindServices & Pick<Services, 'charts' | 'failedTime' | 'ledger'>;
 
 export interface SqlQuestion {
   readonly workspace: string;
@@ -61,6 +63,7 @@ export async function answerSql(
   question: SqlQuestion,
 ): Promise<Answer> {
   const caller = callerOf(call.caller);
+  const picture = pictureOf(call.query);
   services.failedTime.check(caller);
   const bound = await bindQuery(call, services, question);
   const moment = momentOf(bound);
@@ -88,7 +91,7 @@ export async function answerSql(
   const format = formatOf(call);
   if (format === 'arrow' || format === 'parquet') refuseBeside(call, format);
   const snapshot = snapshotOf(bound);
-  const tag = tagOf(bound, format, question);
+  const tag = tagOf(bound, picture ?? format, question);
   if (tag !== undefined && has(call.ifNoneMatch, tag)) {
     return { kind: 'unchanged', snapshot, moment, tag };
   }
@@ -99,19 +102,25 @@ export async function answerSql(
     const body = await runSql(bound, format, sql, limits, call, asFile ? 'if long' : 'never');
     made = body.file;
     const objects = objectsOfItems(fare.tariff, body.objects, lengthOf(body), counts);
-    return { result: body, objects };
+    return { result: await drawn(call, services, body, shownOf(question)), objects };
   };
   const metering = await meteredTogether(call, services, caller, fare.fares, run).catch((error) => {
     dropFile(made);
     throw error;
   });
+  if (picture !== undefined) dropFile(made);
   const datasets = datasetsOf(bound.tables).map((table) => table.dataset);
-  if (metering.kind === 'unread') return { ...metering, format, snapshot, moment, tag, datasets };
+  if (metering.kind === 'unread')
+    return { ...metering, format, picture, snapshot, moment, tag, datasets };
   const body = metering.result;
   const answer = { body, format, snapshot, moment, tag, charge: metering.charge, datasets };
   const cutAt = body.objects < limits.rowsMax ? undefined : cutOf(bound, limits);
   return { ...rowsOf(call, answer), ...(cutAt === undefined ? {} : { cutAt }) };
 }
+
+const shownOf = ({ stored, workspace }: SqlQuestion): Shown => ({
+  title: stored?.usageKey ?? workspace,
+});
 
 /** Rows from which on DuckDB writes the body itself: below, that takes longer than it saves. */
 const FILE_ROWS = 10_000;
@@ -184,7 +193,7 @@ function cutOf({ plan: { query } }: BoundPlan, { rowsMax }: SqlLimits): number |
 /** Versions of the tables; undefined where the next answer is another one whatever they are. */
 export function tagOf(
   { plan, system, tables }: BoundPlan,
-  format: BodyFormat,
+  format: BodyFormat | PictureFormat,
   question: SqlQuestion,
 ): string | undefined {
   if (isMomentary(plan, tables) || tables.length === 0) return undefined;
