@@ -8,6 +8,7 @@ import { addDatasets, addFiles, addIngest, addSql, addStreams } from './data/dat
 import { addAccounts, addBooks } from './operate/accountCommands.ts';
 import {
   addBackups,
+  addDoctor,
   addKeyRotation,
   addRepair,
   addStatus,
@@ -69,6 +70,7 @@ export function program(settings: () => Settings, terminal: Terminal): Command {
   addBackups(root, settings, terminal);
   addRepair(root, settings, terminal);
   addStatus(root, settings, terminal);
+  addDoctor(root, settings, terminal);
   addKeyRotation(root, settings, terminal);
   return root;
 }

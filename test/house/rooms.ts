@@ -83,7 +83,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...['rules', 'market', 'operate', '.'],
   ],
   app: ['.'],
-  cli: ['reach', 'print', 'data', 'pipeline', 'rules', 'operate', '.'],
+  cli: ['reach', 'print', 'data', 'pipeline', 'rules', 'doctor', 'operate', '.'],
 };
 
 /** TypeScript files of one room. */
