@@ -8,6 +8,7 @@ import { addDatasets, addFiles, addIngest, addSql, addStreams } from './data/dat
 import { addAccounts, addBooks } from './operate/accountCommands.ts';
 import {
   addBackups,
+  addCompletion,
   addDoctor,
   addKeyRotation,
   addRepair,
@@ -72,6 +73,7 @@ export function program(settings: () => Settings, terminal: Terminal): Command {
   addStatus(root, settings, terminal);
   addDoctor(root, settings, terminal);
   addKeyRotation(root, settings, terminal);
+  addCompletion(root, terminal);
   return root;
 }
 

@@ -108,6 +108,15 @@ export function addDoctor(root: Command, settings: () => Settings, terminal: Ter
     );
 }
 
+export function addCompletion(root: Command, terminal: Terminal): void {
+  root
+    .command('completion <shell>')
+    .description('print the script by which bash, zsh or fish completes commands and options')
+    .action(async (shell: string) =>
+      (await import('./completion.ts')).printCompletion(shell, root, terminal),
+    );
+}
+
 export function addRepair(root: Command, settings: () => Settings, terminal: Terminal): void {
   root
     .command('verify')
