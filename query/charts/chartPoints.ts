@@ -45,8 +45,8 @@ export function drawableOf(
     };
   }
   const points = records.flatMap((record, at): Point[] => {
-    const value = record[drawn];
-    if (typeof value !== 'number' || !Number.isFinite(value)) return [];
+    const value = numberOf(record[drawn]);
+    if (value === undefined) return [];
     return [{ value, label: label === undefined ? String(at + 1) : labelOf(record, label.name) }];
   });
   if (points.length === 0) {
@@ -60,6 +60,12 @@ export function drawableOf(
     return { kind: 'refused', about: 'records', rule };
   }
   return { kind: 'line', column: drawn, points: points.toSorted(byLabel) };
+}
+
+/** JSON tells integers above 2^53 as texts. */
+function numberOf(value: unknown): number | undefined {
+  if (typeof value === 'string' && /^-?\d{16,40}$/.test(value)) return Number(value);
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
 function namesOf(records: readonly Row[]): readonly string[] {

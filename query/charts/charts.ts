@@ -7,12 +7,12 @@ import { FairQueue } from '../../store/queues/fairQueue.ts';
 import type { Drawing, DrawingTask, Wish } from './drawing.ts';
 
 /** Bytes of records, as JSON, that a picture is made of at most: parsed they take ten times that. */
-export const RECORD_BYTES_MAX = 16 * 1024 ** 2;
+export const RECORD_BYTES_MAX = 4 * 1024 ** 2;
 /** Pictures that wait at most, of one account and of all. */
 const WAITING_MAX = { account: 16, all: 64 };
 /** Of the thread, in MiB. */
-const HEAP_MIB = 384;
-/** The largest picture takes a tenth of it. */
+const HEAP_MIB = 192;
+/** Half a million values take 1 s on a busy machine. */
 const DEADLINE_MS = 10_000;
 const IDLE_MS = 60_000;
 

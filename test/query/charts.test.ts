@@ -144,6 +144,7 @@ test('the column and the days are found', () => {
   assert.deepEqual(of([{ n: 3 }, { n: 1 }]), ['1 3', '2 1']);
   const at = { date: '2020-01-01', minute: '09:31', close: 1 };
   assert.deepEqual(of([at]), ['2020-01-01 09:31 1']);
+  assert.deepEqual(of([{ n: 1 }, { n: '9007199254740993' }]), ['1 1', '2 9007199254740992']);
   assert.deepEqual(of([]), []);
   const refused = (records: readonly Record<string, unknown>[], column?: string): unknown =>
     (of(records, column) as { rule: string }).rule;
