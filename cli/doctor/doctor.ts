@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../store/base/clock.ts';
 import { reasonOf } from '../../store/base/failure.ts';
+import { redacted } from '../../store/base/redact.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { harmless } from '../print/terminalText.ts';
 import { namedServer } from '../reach/serverDoor.ts';
@@ -22,7 +23,11 @@ export async function examine(
   terminal: Terminal,
 ): Promise<void> {
   const say = sayTo(terminal);
-  const findings = await findingsOf(settings);
+  // A source's own error may repeat what it was given.
+  const findings = (await findingsOf(settings)).map((one) => ({
+    ...one,
+    what: redacted(one.what),
+  }));
   const faults = findings.filter(({ level }) => level === 'fault').length;
   if (faults > 0) terminal.endWith(1);
   if (json === true) return say(JSON.stringify({ ok: faults === 0, findings }));
