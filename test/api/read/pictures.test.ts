@@ -1,5 +1,8 @@
 // Answers as pictures: on each door at the price of the same records as JSON, refused in JSON.
 import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'vitest';
 import { get, loaded, send } from '../../client.ts';
 import { test } from '../../fixtures.ts';
 import type { TestServer } from '../../server.ts';
@@ -124,4 +127,25 @@ test('of nothing there is an empty picture, and names are text in it', async ({ 
     await get(server, `/data/WS/P/A?last=5&format=svg&chartTitle=${title}`)
   ).text();
   assert.ok(svg.includes('&lt;script&gt;') && !/<script|\u0000/.test(svg));
+});
+
+test('a long answer of SQL is drawn from its file, which is gone then', async ({ server }) => {
+  const rows = Array.from({ length: 60_000 }, (_, at) => `K${at},${at % 700}`);
+  await loaded(server, 'BIG', `symbol,n\n${rows.join('\n')}\n`, { key: 'symbol' });
+  const query = encodeURIComponent('SELECT n FROM BIG');
+  const picture = await get(server, `/sql-query/WS?format=png&sqlQuery=${query}`);
+  const bytes = Buffer.from(await picture.arrayBuffer());
+  assert.equal(picture.status, 200, bytes.toString());
+  assert.equal(picture.headers.get('content-type'), 'image/png');
+  assert.ok(Number(usedOf(picture)) > 10_000);
+  const wide = encodeURIComponent(`SELECT n, '${'x'.repeat(100)}' AS note FROM BIG`);
+  const refused = await get(server, `/sql-query/WS?format=svg&sqlQuery=${wide}`);
+  assert.equal(refused.status, 400);
+  assert.match(await refused.text(), /svg draws at most 4194304 bytes of records/);
+  // Both were files, and nobody waits for their end.
+  const left = async (): Promise<readonly string[]> => {
+    const all = await readdir(join(server.folder, 'tmp'), { recursive: true, withFileTypes: true });
+    return all.filter((one) => one.isFile()).map(({ name }) => name);
+  };
+  await expect.poll(left, { timeout: 30_000 }).toEqual([]);
 });
