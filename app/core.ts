@@ -220,6 +220,7 @@ async function closeServices(services: Services, pools: Pools, log: Logger): Pro
   const lost = await ledger.close();
   if (lost > 0) log.error({ charges: lost }, 'the ledger can not be written: they are not charged');
   if (!(await accounts.saveUses())) log.warn({}, 'the disk is full: when tokens were used is lost');
+  await services.charts.close();
   await Promise.all([pools.read.close(), pools.sql.close(), pools.ingest.close()]);
   await database.destroy();
 }

@@ -18,6 +18,7 @@ import { adminToken } from '../store/catalog/adminToken.ts';
 import type { Files } from '../store/files/files.ts';
 import type { Pools } from './pools.ts';
 import type { Told } from './watch.ts';
+import { Charts } from '../query/charts/charts.ts';
 import { SeriesCache } from '../query/series/seriesCache.ts';
 import { MarketMemory } from '../market/board/marketMemory.ts';
 import { FileShapes } from '../store/versions/fileShapes.ts';
@@ -41,7 +42,7 @@ type Opened = Omit<
   | 'upstreams'
 >;
 
-type Engines = Pick<Services, 'market' | 'series' | 'sql'>;
+type Engines = Pick<Services, 'charts' | 'market' | 'series' | 'sql'>;
 
 export async function servicesOf(
   parts: Opened,
@@ -125,6 +126,7 @@ function enginesOf({ folder, lake, settings }: Opened, pools: Pools, files: File
   return {
     series: { files, shapes, pool: pools.read, cache, ...reading },
     market,
+    charts: new Charts(),
     sql: { files, shapes, pool: pools.sql, plans: new LruMap<SelectPlan>(SQL_PLANS), answers },
   };
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { benchAppends } from './appends.ts';
 import { benchCaptures } from './captures.ts';
+import { benchConsole } from './console.ts';
 import { benchDatasets } from './datasets.ts';
 import { benchHot } from './hot/hot.ts';
 import { benchIngest } from './ingest.ts';
@@ -34,6 +35,7 @@ const BENCHES: readonly (readonly [string, Bench, number, number])[] = [
   ['datasets', (place, _rows, times) => benchDatasets(place, times), 0, 3],
   ['sql', benchSql, 20_000_000, 7],
   ['start', (place, _rows, times) => benchStart(place, times), 0, 7],
+  ['console', (place, _rows, times) => benchConsole(place, times), 0, 7],
   ['market', (place, _rows, times) => benchMarket(place, times), 0, 7],
   ['market-loads', (place, rows) => benchMarketLoads(place, rows), 18_900_000, 1],
   ['streams', (place, _rows, times) => benchStreams(place, times), 0, 5],

@@ -8,6 +8,8 @@ import { addDatasets, addFiles, addIngest, addSql, addStreams } from './data/dat
 import { addAccounts, addBooks } from './operate/accountCommands.ts';
 import {
   addBackups,
+  addCompletion,
+  addDoctor,
   addKeyRotation,
   addRepair,
   addStatus,
@@ -69,7 +71,9 @@ export function program(settings: () => Settings, terminal: Terminal): Command {
   addBackups(root, settings, terminal);
   addRepair(root, settings, terminal);
   addStatus(root, settings, terminal);
+  addDoctor(root, settings, terminal);
   addKeyRotation(root, settings, terminal);
+  addCompletion(root, terminal);
   return root;
 }
 

@@ -190,21 +190,21 @@ export interface Operations {
   /** Records of a time series with id, key, subkey, date and updated, newest first. */
   getTimeSeriesById: {
     path: { id: string | number };
-    query: { range?: string; calendar?: boolean; forward?: boolean; future?: boolean; from?: string; to?: string; on?: string; last?: number; first?: number; next?: number; limit?: number; offset?: number; interval?: number; sort?: "asc" | "desc"; dateField?: string; subattribute?: string; updated?: string; collapse?: string; transform?: "diff" | "rdiff" | "cumul" | "normalize"; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; csvFormulas?: "escape" | "keep"; callback?: string; schema?: boolean; includeSystemRecordProperties?: boolean; asOf?: string; queryId?: string; cache?: boolean; cacheTTL?: number; batchSeparator?: string; collectionName?: string; estimate?: boolean; maxMessages?: number };
+    query: { range?: string; calendar?: boolean; forward?: boolean; future?: boolean; from?: string; to?: string; on?: string; last?: number; first?: number; next?: number; limit?: number; offset?: number; interval?: number; sort?: "asc" | "desc"; dateField?: string; subattribute?: string; updated?: string; collapse?: string; transform?: "diff" | "rdiff" | "cumul" | "normalize"; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet" | "svg" | "png"; chartColumn?: string; chartTitle?: string; chartWidth?: number; chartHeight?: number; csvFormulas?: "escape" | "keep"; callback?: string; schema?: boolean; includeSystemRecordProperties?: boolean; asOf?: string; queryId?: string; cache?: boolean; cacheTTL?: number; batchSeparator?: string; collectionName?: string; estimate?: boolean; maxMessages?: number };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
   /** Records of a time series with id, key, subkey, date and updated, newest first. */
   getTimeSeriesByKey: {
     path: { id: string | number; key: string | number };
-    query: { range?: string; calendar?: boolean; forward?: boolean; future?: boolean; from?: string; to?: string; on?: string; last?: number; first?: number; next?: number; limit?: number; offset?: number; interval?: number; sort?: "asc" | "desc"; dateField?: string; subattribute?: string; updated?: string; collapse?: string; transform?: "diff" | "rdiff" | "cumul" | "normalize"; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; csvFormulas?: "escape" | "keep"; callback?: string; schema?: boolean; includeSystemRecordProperties?: boolean; asOf?: string; queryId?: string; cache?: boolean; cacheTTL?: number; batchSeparator?: string; collectionName?: string; estimate?: boolean; maxMessages?: number };
+    query: { range?: string; calendar?: boolean; forward?: boolean; future?: boolean; from?: string; to?: string; on?: string; last?: number; first?: number; next?: number; limit?: number; offset?: number; interval?: number; sort?: "asc" | "desc"; dateField?: string; subattribute?: string; updated?: string; collapse?: string; transform?: "diff" | "rdiff" | "cumul" | "normalize"; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet" | "svg" | "png"; chartColumn?: string; chartTitle?: string; chartWidth?: number; chartHeight?: number; csvFormulas?: "escape" | "keep"; callback?: string; schema?: boolean; includeSystemRecordProperties?: boolean; asOf?: string; queryId?: string; cache?: boolean; cacheTTL?: number; batchSeparator?: string; collectionName?: string; estimate?: boolean; maxMessages?: number };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
   /** Records of a time series with id, key, subkey, date and updated, newest first. */
   getTimeSeries: {
     path: { id: string | number; key: string | number; subkey: string | number };
-    query: { range?: string; calendar?: boolean; forward?: boolean; future?: boolean; from?: string; to?: string; on?: string; last?: number; first?: number; next?: number; limit?: number; offset?: number; interval?: number; sort?: "asc" | "desc"; dateField?: string; subattribute?: string; updated?: string; collapse?: string; transform?: "diff" | "rdiff" | "cumul" | "normalize"; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; csvFormulas?: "escape" | "keep"; callback?: string; schema?: boolean; includeSystemRecordProperties?: boolean; asOf?: string; queryId?: string; cache?: boolean; cacheTTL?: number; batchSeparator?: string; collectionName?: string; estimate?: boolean; maxMessages?: number };
+    query: { range?: string; calendar?: boolean; forward?: boolean; future?: boolean; from?: string; to?: string; on?: string; last?: number; first?: number; next?: number; limit?: number; offset?: number; interval?: number; sort?: "asc" | "desc"; dateField?: string; subattribute?: string; updated?: string; collapse?: string; transform?: "diff" | "rdiff" | "cumul" | "normalize"; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet" | "svg" | "png"; chartColumn?: string; chartTitle?: string; chartWidth?: number; chartHeight?: number; csvFormulas?: "escape" | "keep"; callback?: string; schema?: boolean; includeSystemRecordProperties?: boolean; asOf?: string; queryId?: string; cache?: boolean; cacheTTL?: number; batchSeparator?: string; collectionName?: string; estimate?: boolean; maxMessages?: number };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
@@ -225,7 +225,7 @@ export interface Operations {
   /** Records of a dataset with the owner's own properties, newest first. */
   queryDataById: {
     path: { workspace: string | number; id: string | number };
-    query: { range?: string; calendar?: boolean; forward?: boolean; future?: boolean; from?: string; to?: string; on?: string; last?: number; first?: number; next?: number; limit?: number; offset?: number; interval?: number; sort?: "asc" | "desc"; dateField?: string; subattribute?: string; updated?: string; collapse?: string; transform?: "diff" | "rdiff" | "cumul" | "normalize"; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; csvFormulas?: "escape" | "keep"; callback?: string; schema?: boolean; includeSystemRecordProperties?: boolean; asOf?: string; queryId?: string; cache?: boolean; cacheTTL?: number; batchSeparator?: string; collectionName?: string; estimate?: boolean; maxMessages?: number };
+    query: { range?: string; calendar?: boolean; forward?: boolean; future?: boolean; from?: string; to?: string; on?: string; last?: number; first?: number; next?: number; limit?: number; offset?: number; interval?: number; sort?: "asc" | "desc"; dateField?: string; subattribute?: string; updated?: string; collapse?: string; transform?: "diff" | "rdiff" | "cumul" | "normalize"; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet" | "svg" | "png"; chartColumn?: string; chartTitle?: string; chartWidth?: number; chartHeight?: number; csvFormulas?: "escape" | "keep"; callback?: string; schema?: boolean; includeSystemRecordProperties?: boolean; asOf?: string; queryId?: string; cache?: boolean; cacheTTL?: number; batchSeparator?: string; collectionName?: string; estimate?: boolean; maxMessages?: number };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
@@ -239,7 +239,7 @@ export interface Operations {
   /** Records of a dataset with the owner's own properties, newest first. */
   queryDataByKey: {
     path: { workspace: string | number; id: string | number; key: string | number };
-    query: { range?: string; calendar?: boolean; forward?: boolean; future?: boolean; from?: string; to?: string; on?: string; last?: number; first?: number; next?: number; limit?: number; offset?: number; interval?: number; sort?: "asc" | "desc"; dateField?: string; subattribute?: string; updated?: string; collapse?: string; transform?: "diff" | "rdiff" | "cumul" | "normalize"; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; csvFormulas?: "escape" | "keep"; callback?: string; schema?: boolean; includeSystemRecordProperties?: boolean; asOf?: string; queryId?: string; cache?: boolean; cacheTTL?: number; batchSeparator?: string; collectionName?: string; estimate?: boolean; maxMessages?: number };
+    query: { range?: string; calendar?: boolean; forward?: boolean; future?: boolean; from?: string; to?: string; on?: string; last?: number; first?: number; next?: number; limit?: number; offset?: number; interval?: number; sort?: "asc" | "desc"; dateField?: string; subattribute?: string; updated?: string; collapse?: string; transform?: "diff" | "rdiff" | "cumul" | "normalize"; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet" | "svg" | "png"; chartColumn?: string; chartTitle?: string; chartWidth?: number; chartHeight?: number; csvFormulas?: "escape" | "keep"; callback?: string; schema?: boolean; includeSystemRecordProperties?: boolean; asOf?: string; queryId?: string; cache?: boolean; cacheTTL?: number; batchSeparator?: string; collectionName?: string; estimate?: boolean; maxMessages?: number };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
@@ -253,7 +253,7 @@ export interface Operations {
   /** Records of a dataset with the owner's own properties, newest first. */
   queryData: {
     path: { workspace: string | number; id: string | number; key: string | number; subkey: string | number };
-    query: { range?: string; calendar?: boolean; forward?: boolean; future?: boolean; from?: string; to?: string; on?: string; last?: number; first?: number; next?: number; limit?: number; offset?: number; interval?: number; sort?: "asc" | "desc"; dateField?: string; subattribute?: string; updated?: string; collapse?: string; transform?: "diff" | "rdiff" | "cumul" | "normalize"; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; csvFormulas?: "escape" | "keep"; callback?: string; schema?: boolean; includeSystemRecordProperties?: boolean; asOf?: string; queryId?: string; cache?: boolean; cacheTTL?: number; batchSeparator?: string; collectionName?: string; estimate?: boolean; maxMessages?: number };
+    query: { range?: string; calendar?: boolean; forward?: boolean; future?: boolean; from?: string; to?: string; on?: string; last?: number; first?: number; next?: number; limit?: number; offset?: number; interval?: number; sort?: "asc" | "desc"; dateField?: string; subattribute?: string; updated?: string; collapse?: string; transform?: "diff" | "rdiff" | "cumul" | "normalize"; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet" | "svg" | "png"; chartColumn?: string; chartTitle?: string; chartWidth?: number; chartHeight?: number; csvFormulas?: "escape" | "keep"; callback?: string; schema?: boolean; includeSystemRecordProperties?: boolean; asOf?: string; queryId?: string; cache?: boolean; cacheTTL?: number; batchSeparator?: string; collectionName?: string; estimate?: boolean; maxMessages?: number };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
@@ -491,7 +491,7 @@ export interface Operations {
   /** The days of one contract: the time series OPTIONS of it. */
   getOptionChart: {
     path: { contract: string | number };
-    query: { range?: string; calendar?: boolean; forward?: boolean; future?: boolean; from?: string; to?: string; on?: string; last?: number; first?: number; next?: number; limit?: number; offset?: number; interval?: number; sort?: "asc" | "desc"; dateField?: string; subattribute?: string; updated?: string; collapse?: string; transform?: "diff" | "rdiff" | "cumul" | "normalize"; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; csvFormulas?: "escape" | "keep"; callback?: string; schema?: boolean; includeSystemRecordProperties?: boolean; asOf?: string; queryId?: string; cache?: boolean; cacheTTL?: number; batchSeparator?: string; collectionName?: string; estimate?: boolean; maxMessages?: number };
+    query: { range?: string; calendar?: boolean; forward?: boolean; future?: boolean; from?: string; to?: string; on?: string; last?: number; first?: number; next?: number; limit?: number; offset?: number; interval?: number; sort?: "asc" | "desc"; dateField?: string; subattribute?: string; updated?: string; collapse?: string; transform?: "diff" | "rdiff" | "cumul" | "normalize"; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet" | "svg" | "png"; chartColumn?: string; chartTitle?: string; chartWidth?: number; chartHeight?: number; csvFormulas?: "escape" | "keep"; callback?: string; schema?: boolean; includeSystemRecordProperties?: boolean; asOf?: string; queryId?: string; cache?: boolean; cacheTTL?: number; batchSeparator?: string; collectionName?: string; estimate?: boolean; maxMessages?: number };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
@@ -512,7 +512,7 @@ export interface Operations {
   /** The days of one contract of futures: the time series FUTURES_PRICES of it. */
   getFuturesChart: {
     path: { contract: string | number };
-    query: { range?: string; calendar?: boolean; forward?: boolean; future?: boolean; from?: string; to?: string; on?: string; last?: number; first?: number; next?: number; limit?: number; offset?: number; interval?: number; sort?: "asc" | "desc"; dateField?: string; subattribute?: string; updated?: string; collapse?: string; transform?: "diff" | "rdiff" | "cumul" | "normalize"; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; csvFormulas?: "escape" | "keep"; callback?: string; schema?: boolean; includeSystemRecordProperties?: boolean; asOf?: string; queryId?: string; cache?: boolean; cacheTTL?: number; batchSeparator?: string; collectionName?: string; estimate?: boolean; maxMessages?: number };
+    query: { range?: string; calendar?: boolean; forward?: boolean; future?: boolean; from?: string; to?: string; on?: string; last?: number; first?: number; next?: number; limit?: number; offset?: number; interval?: number; sort?: "asc" | "desc"; dateField?: string; subattribute?: string; updated?: string; collapse?: string; transform?: "diff" | "rdiff" | "cumul" | "normalize"; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet" | "svg" | "png"; chartColumn?: string; chartTitle?: string; chartWidth?: number; chartHeight?: number; csvFormulas?: "escape" | "keep"; callback?: string; schema?: boolean; includeSystemRecordProperties?: boolean; asOf?: string; queryId?: string; cache?: boolean; cacheTTL?: number; batchSeparator?: string; collectionName?: string; estimate?: boolean; maxMessages?: number };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
@@ -806,14 +806,14 @@ export interface Operations {
   /** The rows of a SELECT over the datasets of a workspace. */
   sqlQuery: {
     path: { workspace: string | number };
-    query: { sqlQuery?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; csvFormulas?: "escape" | "keep"; schema?: boolean; explain?: boolean; includeSystemRecordProperties?: boolean; asOf?: string; callback?: string; estimate?: boolean; maxMessages?: number };
+    query: { sqlQuery?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet" | "svg" | "png"; csvFormulas?: "escape" | "keep"; schema?: boolean; explain?: boolean; includeSystemRecordProperties?: boolean; asOf?: string; callback?: string; chartColumn?: string; chartTitle?: string; chartWidth?: number; chartHeight?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
   /** The same, with the query as the body: its text, or JSON with sqlQuery (or query), parameters, and the parameters of GET by their names. */
   postSqlQuery: {
     path: { workspace: string | number };
-    query: { format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; csvFormulas?: "escape" | "keep"; schema?: boolean; explain?: boolean; includeSystemRecordProperties?: boolean; asOf?: string; callback?: string; estimate?: boolean; maxMessages?: number };
+    query: { format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet" | "svg" | "png"; csvFormulas?: "escape" | "keep"; schema?: boolean; explain?: boolean; includeSystemRecordProperties?: boolean; asOf?: string; callback?: string; chartColumn?: string; chartTitle?: string; chartWidth?: number; chartHeight?: number; estimate?: boolean; maxMessages?: number };
     body: string | Uint8Array | object;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
@@ -876,7 +876,7 @@ export interface Operations {
   /** The rows of a published query; its own parameters stand in the query string. */
   callPublished: {
     path: { workspace: string | number; id: string | number };
-    query: { format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; csvFormulas?: "escape" | "keep"; schema?: boolean; explain?: boolean; includeSystemRecordProperties?: boolean; asOf?: string; callback?: string; estimate?: boolean; maxMessages?: number };
+    query: { format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet" | "svg" | "png"; csvFormulas?: "escape" | "keep"; schema?: boolean; explain?: boolean; includeSystemRecordProperties?: boolean; asOf?: string; callback?: string; chartColumn?: string; chartTitle?: string; chartWidth?: number; chartHeight?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };

@@ -13,7 +13,12 @@ const MEDIA_TYPES = {
   psv: 'text/plain',
   arrow: 'application/vnd.apache.arrow.stream',
   parquet: 'application/vnd.apache.parquet',
+  svg: 'image/svg+xml',
+  png: 'image/png',
 } as const;
+
+/** What is no text. */
+const BYTES: ReadonlySet<string> = new Set(['arrow', 'parquet', 'png']);
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -233,7 +238,7 @@ function schemaOfBody(
   { answer, id }: Endpoint,
   parts: Parts,
 ): Json {
-  if (format === 'arrow' || format === 'parquet') return {};
+  if (BYTES.has(format)) return {};
   if (format !== 'json') return { schema: { type: 'string' } };
   return { schema: typed(plain(answer), `${capital(id)}Answer`, parts) };
 }

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
+import { SVG_POLICY } from '../../query/charts/svgChart.ts';
 import type { Body } from '../../store/duckdb/protocol.ts';
 import { momentText } from '../../store/history/history.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
@@ -11,6 +12,8 @@ import type { Settings } from '../../store/base/settings.ts';
 import type { Answer, StreamAnswer } from '../request/endpoint.ts';
 import { sendFile } from './fileAnswer.ts';
 import { LARGE_BYTES } from './heldAnswers.ts';
+
+const PICTURE_TYPES = { svg: 'image/svg+xml', png: 'image/png' } as const;
 
 const CONTENT_TYPES = {
   // node-iex-cloud compares this one with === (INTERFACE.md 0.2).
@@ -58,7 +61,7 @@ export function sendAnswer(
     tellVersion(reply, brand, answer);
     credit(reply, brand, sourcesOf(answer), attribution);
     // As a stream it has no length: that of the answer is not known.
-    void reply.header('content-type', CONTENT_TYPES[answer.format]).send(Readable.from([]));
+    void reply.header('content-type', typeOf(answer)).send(Readable.from([]));
     return;
   }
   const { body, callback, charge, format } = answer;
@@ -78,13 +81,34 @@ export function sendAnswer(
   if (answer.cutAt !== undefined) reply.header(`${brand}cloud-rows-cut`, String(answer.cutAt));
   const { leftOut = [] } = answer;
   if (leftOut.length > 0) reply.header(`${brand}cloud-left-out`, leftOut.join(','));
-  reply.header('content-type', answer.plain ? CONTENT_TYPES.psv : CONTENT_TYPES[format]);
+  reply.header('content-type', answer.plain ? CONTENT_TYPES.psv : typeOf(answer));
+  if (answer.picture !== undefined) frame(reply, answer);
   const isCsv = format === 'csv' || format === 'csvEscaped';
   // What a browser opens is not what its scripts get.
   if (isCsv || format.startsWith('psv')) reply.header('vary', 'Sec-Fetch-Mode, Sec-Fetch-Dest');
   if ((isCsv && !answer.plain) || format === 'parquet')
     reply.header('content-disposition', `attachment; filename=API.${isCsv ? 'csv' : format}`);
   settled(reply, charge, () => sendBody(reply, body, callback));
+}
+
+const typeOf = ({ format, picture }: Pick<Rows, 'format' | 'picture'>): string =>
+  picture === undefined ? CONTENT_TYPES[format] : PICTURE_TYPES[picture];
+
+type Rows = Extract<Answer, { kind: 'rows' }>;
+
+/** Seconds for which a page may show a picture again before it asks for it, unless the link says it. */
+const PICTURE_SECONDS = 60;
+
+/** A browser frames it with styles of its own. */
+const PNG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
+
+/** A page of any site may show a picture; opened by itself it can neither load nor run anything. */
+function frame(reply: FastifyReply, { cacheSeconds = PICTURE_SECONDS, picture }: Rows): void {
+  reply.headers({
+    'cache-control': `private, max-age=${cacheSeconds}`,
+    'cross-origin-resource-policy': 'cross-origin',
+    'content-security-policy': picture === 'svg' ? SVG_POLICY : PNG_POLICY,
+  });
 }
 
 function sendText(

@@ -15,6 +15,7 @@ import { FAILURES } from '../request/failures.ts';
 import { type Fare, metered, PaidFailure, paidFailure, summed } from './metering.ts';
 import { lastMoment, momentNow } from './moments.ts';
 import { numberOf, refuse, truthOf } from '../request/parameters.ts';
+import { pictureOf } from './pictures.ts';
 import { fareOf, formatOf, readDataset, rowsOf } from './series.ts';
 import { QUERIES_MAX, readSeries } from './seriesParameters.ts';
 
@@ -29,6 +30,8 @@ export async function answerBatch(
   workspace: string,
   ids: readonly string[],
 ): Promise<Answer> {
+  const picture = pictureOf(call.query);
+  if (picture !== undefined) refuse('format', `${picture} draws the records of one dataset`);
   const format = formatOf(call);
   if (format !== 'json' && format !== 'jsonl') {
     return refuse('format', 'must be json or jsonl with several datasets: their columns differ');

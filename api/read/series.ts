@@ -27,6 +27,7 @@ import { escapedFormat } from '../request/csvFormulas.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
 import { type Fare, metered } from './metering.ts';
 import { pastOf } from './moments.ts';
+import { pictureOf } from './pictures.ts';
 import { numberOf, refuse, textOf, truthOf } from '../request/parameters.ts';
 import { readSeries } from './seriesParameters.ts';
 import type { SeriesParameters } from '../../query/plan/seriesParameters.ts';
@@ -36,9 +37,9 @@ type SeriesServices = Pick<
   'clock' | 'cursors' | 'lake' | 'ledger' | 'pending' | 'series' | 'settings'
 >;
 
-/** How another door asks for the same records, and what it makes of them. */
-interface OtherDoor {
-  readonly parameters: SeriesParameters;
+/** How another door asks for the same records, where it does, and what it makes of them. */
+export interface OtherDoor {
+  readonly parameters?: SeriesParameters;
   /** May refuse: nothing is charged then. */
   readonly dress: (body: Body, format: BodyFormat) => Promise<Body>;
 }
@@ -75,6 +76,7 @@ async function answered(
   named?: NamedQuery,
 ): Promise<Answer> {
   const caller = callerOf(call.caller);
+  const picture = pictureOf(call.query);
   const own = door?.parameters;
   const planned = await readDataset(call, services, dataset, shape, { own, named });
   const { moment, plan, remembered, version } = planned;
@@ -84,7 +86,7 @@ async function answered(
   const { snapshot } = plan.table;
   // Of delayed data the answer is another one a moment later, with nothing written.
   const isSteady = named === undefined && plan.visibility.kind !== 'before';
-  const tag = isSteady ? `"${[...version, format].join('.')}"` : undefined;
+  const tag = isSteady ? `"${[...version, picture ?? format].join('.')}"` : undefined;
   const priced = truthOf(call.query, 'estimate');
   if (tag !== undefined && !priced && has(call.ifNoneMatch, tag)) {
     return { kind: 'unchanged', snapshot, moment, tag };
@@ -94,7 +96,7 @@ async function answered(
   const fare = fareOf(call, services, dataset, [planned]);
   const metering = await metered(call, services, caller, fare, run);
   if (metering.kind === 'unread')
-    return { ...metering, format, snapshot, moment, tag, datasets: [dataset] };
+    return { ...metering, format, picture, snapshot, moment, tag, datasets: [dataset] };
   if (metering.kind === 'estimate') {
     return { kind: 'json', value: metering.price, metering: 'free' };
   }
@@ -113,6 +115,7 @@ export function rowsOf(
     kind: 'rows',
     body,
     format,
+    picture: pictureOf(query),
     plain: textOf(query, 'format') === 'text',
     callback: format === 'json' ? textOf(query, 'callback') : undefined,
     snapshot,
@@ -324,6 +327,7 @@ export const formatOf = (call: Pick<Call, 'query' | 'accept' | 'navigates'>): Bo
 function askedFormat({ query, accept }: Pick<Call, 'query' | 'accept'>): BodyFormat {
   const format = textOf(query, 'format');
   if (format === 'text') return 'csv';
+  if (format === 'svg' || format === 'png') return 'json';
   const known = FORMATS.find((item) => item === format);
   if (known !== undefined) return known;
   if (accept.includes('application/x-ndjson')) return 'jsonl';

@@ -7,6 +7,7 @@ import { FOLDS, parseCollapse, PERIODS, TRANSFORMS } from '../../query/plan/tran
 import { CSV_FORMULAS } from '../request/csvFormulas.ts';
 import type { Call } from '../request/endpoint.ts';
 import { METERING_PARAMETERS } from './metering.ts';
+import { PICTURE_PARAMETERS, PICTURES } from './pictures.ts';
 import {
   dayOf,
   listOf,
@@ -136,6 +137,16 @@ export const SERIES_PARAMETERS: readonly Parameter[] = [
   ...ANSWER,
   ...METERING_PARAMETERS,
 ];
+
+/** Those of a door that draws its records as well. */
+export const DRAWN_PARAMETERS: readonly Parameter[] = SERIES_PARAMETERS.flatMap((parameter) => {
+  if (parameter.name !== 'format' || parameter.kind !== 'choice') return [parameter];
+  const help = `${parameter.help} svg and png are a chart of the records.`;
+  return [
+    { ...parameter, choices: [...parameter.choices, ...PICTURES], help },
+    ...PICTURE_PARAMETERS,
+  ];
+});
 
 /** What does not go with a query that answers only what is new: some of it would be lost. */
 const AGAINST_QUERY_ID = ['asOf', 'collapse', 'transform', 'interval', 'offset', 'next'];

@@ -19,6 +19,8 @@ import type { LiveBoard } from '../../market/live/liveBoard.ts';
 import type { LiveQuotes } from '../../market/live/liveQuotes.ts';
 import type { Job } from '../../store/work/jobs.ts';
 import type { Scheduler } from '../../jobs/schedule/scheduler.ts';
+import type { Charts } from '../../query/charts/charts.ts';
+import type { PictureFormat } from '../../query/charts/drawing.ts';
 import type { SeriesEngine } from '../../query/series/series.ts';
 import type { SqlEngine } from '../../query/sql/run/run.ts';
 import type { Accounts } from '../../store/accounts/accounts.ts';
@@ -80,6 +82,7 @@ export interface Services {
   readonly days: BillingDays;
   readonly series: SeriesEngine;
   readonly market: MarketMemory;
+  readonly charts: Charts;
   readonly sql: SqlEngine;
   readonly queries: NamedQueries;
   readonly runner: Runner;
@@ -205,6 +208,7 @@ export type Answer =
   | {
       readonly kind: 'unread';
       readonly format: BodyFormat;
+      readonly picture?: PictureFormat | undefined;
       readonly snapshot: number;
       readonly moment: Moment;
       readonly tag: string | undefined;
@@ -223,6 +227,8 @@ export type Answer =
       readonly kind: 'rows';
       readonly body: Body;
       readonly format: BodyFormat;
+      /** The body is one, drawn from what the format says. */
+      readonly picture?: PictureFormat | undefined;
       /** As plain text to look at, not as a file. */
       readonly plain: boolean;
       /** JSONP function name; only with json. */
@@ -281,7 +287,7 @@ export interface Endpoint {
   /** JSON schema of the 200 answer. */
   readonly answer: TSchema;
   /** Formats besides JSON that the endpoint answers in. */
-  readonly formats?: readonly Exclude<BodyFormat, 'csvEscaped' | 'psvEscaped'>[];
+  readonly formats?: readonly (Exclude<BodyFormat, 'csvEscaped' | 'psvEscaped'> | PictureFormat)[];
   /**
    * The test environment has it as well: it answers data, or what is needed to ask for them, and shows
    * nothing of how production is set up or used.

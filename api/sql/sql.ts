@@ -1,5 +1,6 @@
 // A metered query, whole: plan, bind, hold, run, settle. Whoever asks, by the door itself, by a view
 // or by a published endpoint, asks here.
+import type { PictureFormat } from '../../query/charts/drawing.ts';
 import { dayIn } from '../../query/time/dates.ts';
 import { instantText } from '../../query/plan/seriesPlan.ts';
 import { explainPlan } from '../../query/sql/run/explain.ts';
@@ -26,10 +27,11 @@ import { callerOf, readableWorkspace } from '../auth/access.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
 import { meteredTogether } from '../read/metering.ts';
 import { lastMoment, momentNow } from '../read/moments.ts';
+import { drawn, pictureOf, type Shown } from '../read/pictures.ts';
 import { numberOf, textOf, truthOf } from '../request/parameters.ts';
 import { formatOf, has, readAsOf, refuseBeside, rowsOf } from '../read/series.ts';
 import { bodyHashOf } from '../auth/signing.ts';
-import { mostOf, refuseDear, sqlFareOf } from './sqlPrice.ts';
+import { mostOf, refuseDear, type SqlFare, sqlFareOf } from './sqlPrice.ts';
 import { bindTables } from './sqlTables.ts';
 import { isInformation } from './informationSchema.ts';
 import { isLogs } from './systemLogs.ts';
@@ -40,7 +42,7 @@ export type BindServices = Pick<
   Services,
   'clock' | 'database' | 'lake' | 'pending' | 'queries' | 'settings' | 'sql'
 >;
-type SqlServices = BindServices & Pick<Services, 'failedTime' | 'ledger'>;
+type SqlServices = BindServices & Pick<Services, 'charts' | 'failedTime' | 'ledger'>;
 
 export interface SqlQuestion {
   readonly workspace: string;
@@ -62,6 +64,7 @@ export async function answerSql(
 ): Promise<Answer> {
   const { sql } = services;
   const caller = callerOf(call.caller);
+  const picture = pictureOf(call.query);
   services.failedTime.check(caller);
   const limits = limitsOf(caller, services.settings);
   const bound = await bindQuery(call, services, question);
@@ -72,23 +75,13 @@ export async function answerSql(
   }
   const rows = Math.min(limits.rowsMax, rowsMost(bound));
   const fare = sqlFareOf(call, caller, bound, services, question, rows);
-  const explains = truthOf(call.query, 'explain');
-  // The steps of a stored query tell how it is made.
-  const isStored =
-    question.stored !== undefined || bound.tables.some(({ kind }) => kind === 'view');
-  if (explains && isStored && call.environment === 'test') throw new Failure('TestReadOnly');
-  if (explains || truthOf(call.query, 'estimate')) {
-    const columns = await describeSql(bound, sql, limits, call);
-    const price = (bytes: number) => mostOf(fare, rows, bytes);
-    const explained = explainPlan(bound, columns, rows, price);
-    const value = explains ? explained : price(explained.estimate.bytes);
-    return { kind: 'json', value, metering: 'free' };
-  }
+  const told = await explained(call, sql, question, { bound, fare, limits, rows });
+  if (told !== undefined) return told;
   refuseDear(fare, rows, numberOf(call.query, 'maxMessages'));
   const format = formatOf(call);
   if (format === 'arrow' || format === 'parquet') refuseBeside(call, format);
   const snapshot = snapshotOf(bound);
-  const tag = tagOf(bound, format, question);
+  const tag = tagOf(bound, picture ?? format, question);
   if (tag !== undefined && has(call.ifNoneMatch, tag)) {
     return { kind: 'unchanged', snapshot, moment, tag };
   }
@@ -102,18 +95,52 @@ export async function answerSql(
     const name = [caller.tokenId, tag, question.stored?.usageKey, rows, asFile].join(' ');
     const body = isKept ? await sql.answers.find(name, tableIdsOf(bound), read) : await read();
     made = body.file;
-    return { result: body, objects: objectsOf(fare.tariff, body, counts) };
+    const objects = objectsOf(fare.tariff, body, counts);
+    return { result: await drawn(call, services, body, shownOf(question)), objects };
   };
   const metering = await meteredTogether(call, services, caller, fare.fares, run).catch((error) => {
     dropFile(made);
     throw error;
   });
+  if (picture !== undefined) dropFile(made);
   const datasets = datasetsOf(bound.tables).map((table) => table.dataset);
-  if (metering.kind === 'unread') return { ...metering, format, snapshot, moment, tag, datasets };
+  if (metering.kind === 'unread')
+    return { ...metering, format, picture, snapshot, moment, tag, datasets };
   const { result: body } = metering;
   const answer = { body, format, snapshot, moment, tag, charge: metering.charge, datasets };
   const cutAt = body.objects < limits.rowsMax ? undefined : cutOf(bound, limits);
   return { ...rowsOf(call, answer), ...(cutAt === undefined ? {} : { cutAt }) };
+}
+
+const shownOf = ({ stored, workspace }: SqlQuestion): Shown => ({
+  title: stored?.usageKey ?? workspace,
+});
+
+interface Priced {
+  readonly bound: BoundPlan;
+  readonly fare: SqlFare;
+  readonly limits: SqlLimits;
+  /** The most that the answer can have. */
+  readonly rows: number;
+}
+
+/** Steps and price, or the price alone; undefined for a call that asks for neither. */
+async function explained(
+  call: Call,
+  sql: SqlServices['sql'],
+  { stored }: SqlQuestion,
+  { bound, fare, limits, rows }: Priced,
+): Promise<Answer | undefined> {
+  const explains = truthOf(call.query, 'explain');
+  // The steps of a stored query tell how it is made.
+  const isStored = stored !== undefined || bound.tables.some(({ kind }) => kind === 'view');
+  if (explains && isStored && call.environment === 'test') throw new Failure('TestReadOnly');
+  if (!explains && !truthOf(call.query, 'estimate')) return undefined;
+  const columns = await describeSql(bound, sql, limits, call);
+  const price = (bytes: number) => mostOf(fare, rows, bytes);
+  const plan = explainPlan(bound, columns, rows, price);
+  const value = explains ? plan : price(plan.estimate.bytes);
+  return { kind: 'json', value, metering: 'free' };
 }
 
 /** Rows from which on DuckDB writes the body itself: below, that takes longer than it saves. */
@@ -191,7 +218,7 @@ function cutOf({ plan: { query } }: BoundPlan, { rowsMax }: SqlLimits): number |
 /** Versions of the tables; undefined where the next answer is another one whatever they are. */
 export function tagOf(
   { plan, system, tables }: BoundPlan,
-  format: BodyFormat,
+  format: BodyFormat | PictureFormat,
   question: SqlQuestion,
 ): string | undefined {
   if (isMomentary(plan, tables) || tables.length === 0) return undefined;

@@ -1,6 +1,7 @@
 // The query parameters that every SQL answer has: how it is dressed, as of when, what it may cost.
 import { CSV_FORMULAS } from '../request/csvFormulas.ts';
 import { METERING_PARAMETERS } from '../read/metering.ts';
+import { PICTURE_PARAMETERS, PICTURES } from '../read/pictures.ts';
 import type { Parameter } from '../request/parameters.ts';
 
 const switched = (name: string, help: string): Parameter => ({ kind: 'boolean', name, help });
@@ -9,8 +10,8 @@ export const SQL_PARAMETERS: readonly Parameter[] = [
   {
     kind: 'choice',
     name: 'format',
-    choices: ['json', 'jsonl', 'csv', 'psv', 'text', 'arrow', 'parquet'],
-    help: 'Format of the answer; else the Accept header, else json.',
+    choices: ['json', 'jsonl', 'csv', 'psv', 'text', 'arrow', 'parquet', ...PICTURES],
+    help: 'Format of the answer; else the Accept header, else json. svg and png are a chart of it.',
   },
   CSV_FORMULAS,
   switched('schema', 'Return only the columns of the answer, names and types; nothing is read.'),
@@ -31,6 +32,7 @@ export const SQL_PARAMETERS: readonly Parameter[] = [
     rule: 'must be the name of a JavaScript function',
     help: 'JSONP: the answer calls this function.',
   },
+  ...PICTURE_PARAMETERS,
   ...METERING_PARAMETERS,
 ];
 

@@ -22,7 +22,7 @@ interface PricedQuery {
   readonly folds?: boolean;
 }
 
-interface SqlFare {
+export interface SqlFare {
   readonly tariff: Tariff;
   readonly fares: readonly Fare[];
   /** Some data are of others: their price is told by the catalog's statistics alone. */

@@ -20,6 +20,7 @@ import { callerOf, ownWorkspaces } from '../auth/access.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
 import { type Metered, metered, meteredTogether } from '../read/metering.ts';
 import { momentNow } from '../read/moments.ts';
+import { drawn, pictureOf, seriesShown, type Shown } from '../read/pictures.ts';
 import { numberOf, refuse, textOf, truthOf } from '../request/parameters.ts';
 import {
   describePlan,
@@ -37,6 +38,7 @@ import { viewOf } from '../auth/viewAccess.ts';
 
 type ViewsServices = Pick<
   Services,
+  | 'charts'
   | 'clock'
   | 'database'
   | 'failedTime'
@@ -78,6 +80,7 @@ export async function answerView(
   const given = ['queryId', 'updated'].find((name) => call.query[name] !== undefined);
   if (given !== undefined) refuse(given, 'is not allowed with a view: it keeps no records');
   const format = formatOf(call);
+  const picture = pictureOf(call.query);
   if (format === 'arrow' || format === 'parquet') refuseBeside(call, format);
   services.failedTime.check(caller);
   const bound = await boundView(view, call, services);
@@ -97,9 +100,10 @@ export async function answerView(
     return { kind: 'json', value: describePlan(plan), metering: 'free' };
   }
   const datasets = datasetsOf(bound.tables).map((table) => table.dataset);
-  const paid = await paidView({ plan, bound, view, format }, call, services);
+  const shown = seriesShown(call, view.name, dataset.mapping, shape);
+  const paid = await paidView({ plan, bound, view, format, shown }, call, services);
   if (paid.kind === 'estimate') return { kind: 'json', value: paid.price, metering: 'free' };
-  const told = { format, snapshot, moment, tag: undefined, datasets };
+  const told = { format, picture, snapshot, moment, tag: undefined, datasets };
   if (paid.kind === 'unread') return { ...paid, ...told };
   return rowsOf(call, { ...told, body: paid.result, charge: paid.charge });
 }
@@ -109,11 +113,12 @@ interface PlannedView {
   readonly bound: BoundPlan;
   readonly view: View;
   readonly format: BodyFormat;
+  readonly shown: Shown;
 }
 
 /** Its rows at their price: exact before it is paid over one's own data, else as of any query. */
 async function paidView(
-  { bound, format, plan, view }: PlannedView,
+  { bound, format, plan, shown, view }: PlannedView,
   call: Call,
   services: ViewsServices,
 ): Promise<Metered<Body>> {
@@ -129,8 +134,12 @@ async function paidView(
   const fare = sqlFareOf(call, caller, bound, services, asked, rows);
   const [own] = fare.fares;
   if (own !== undefined && !fare.foreign) {
-    const read = (): Promise<Body> => runViewSeries(plan, bound, format, sql, limits, call);
-    const price = ({ bytes, objects }: Body): number => objectsOf(objects, bytes.length);
+    const read = async () => {
+      const body = await runViewSeries(plan, bound, format, sql, limits, call);
+      return drawn(call, services, body, shown);
+    };
+    const price = ({ objects, recordBytes }: Awaited<ReturnType<typeof read>>): number =>
+      objectsOf(objects, recordBytes);
     return metered(call, services, caller, { ...own, most: objectsMax(plan), price }, read);
   }
   if (truthOf(call.query, 'estimate')) return { kind: 'estimate', price: mostOf(fare, rows, 0) };
@@ -139,7 +148,7 @@ async function paidView(
     const counts = await countRecords(bound, fare.tariff.counted, sql, limits, call);
     const body = await runViewSeries(plan, bound, format, sql, limits, call);
     const objects = objectsOfItems(fare.tariff, body.objects, body.bytes.length, counts);
-    return { result: body, objects };
+    return { result: await drawn(call, services, body, shown), objects };
   });
 }
 

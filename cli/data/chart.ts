@@ -4,8 +4,10 @@ import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
-import { brailleChart, type Point } from '../print/brailleChart.ts';
-import { svgChart } from '../print/svgChart.ts';
+import { type Point, USUAL_SIZE } from '../../query/charts/chartLayout.ts';
+import { pngChart } from '../../query/charts/pngChart.ts';
+import { svgChart } from '../../query/charts/svgChart.ts';
+import { brailleChart } from '../print/brailleChart.ts';
 import { harmless } from '../print/terminalText.ts';
 import { type AskData, withFirstAccount } from '../reach/dataApi.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
@@ -33,10 +35,10 @@ export async function drawChart(
     if (first === undefined)
       throw new Failure('NotFound', `${name} has no values in ${options.range}`);
     if (options.out !== undefined) {
-      await writeFile(
-        resolve(terminal.folder, options.out),
-        svgChart(titleOf(name, options), points),
-      );
+      const isPng = options.out.toLowerCase().endsWith('.png');
+      const picture = isPng ? pngChart : svgChart;
+      const path = resolve(terminal.folder, options.out);
+      await writeFile(path, picture(titleOf(name, options), points, USUAL_SIZE));
       return say(harmless(`${points.length} values are drawn in ${options.out}`));
     }
     const { columns = WIDTH } = terminal.stdout;

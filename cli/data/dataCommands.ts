@@ -193,7 +193,10 @@ export function addStreams(root: Command, settings: () => Settings, terminal: Te
     .option('--range <code>', '5d, 1m, 6m, ytd, 1y, 5y, max, …', '1y')
     .option('--dataset <name>', 'WORKSPACE.DATASET in place of the market; the symbol is its key')
     .option('--column <name>', 'what is drawn', 'close')
-    .option('--out <file>', 'an SVG file in place of the terminal')
+    .option(
+      '--out <file>',
+      'an SVG file in place of the terminal, or a PNG file where its name ends so',
+    )
     .action(async (symbol: string, options: ChartOptions) =>
       (await import('./chart.ts')).drawChart(symbol, options, settings(), terminal),
     );

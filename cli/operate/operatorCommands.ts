@@ -95,6 +95,28 @@ export function addStatus(root: Command, settings: () => Settings, terminal: Ter
     );
 }
 
+export function addDoctor(root: Command, settings: () => Settings, terminal: Terminal): void {
+  root
+    .command('doctor')
+    .description(
+      'look at folder, version, ports, rights, clock, disk, ledger and sources, with advice; changes ' +
+        'nothing; exits with 1 if something is wrong',
+    )
+    .option('--json', 'print JSON')
+    .action(async (options: JsonOption) =>
+      (await import('../doctor/doctor.ts')).examine(options, settings(), terminal),
+    );
+}
+
+export function addCompletion(root: Command, terminal: Terminal): void {
+  root
+    .command('completion <shell>')
+    .description('print the script by which bash, zsh or fish completes commands and options')
+    .action(async (shell: string) =>
+      (await import('./completion.ts')).printCompletion(shell, root, terminal),
+    );
+}
+
 export function addRepair(root: Command, settings: () => Settings, terminal: Terminal): void {
   root
     .command('verify')

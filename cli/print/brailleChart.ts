@@ -1,9 +1,6 @@
 // A line of values as characters of a terminal: each has two by four dots.
 
-export interface Point {
-  readonly label: string;
-  readonly value: number;
-}
+import type { Point } from '../../query/charts/chartLayout.ts';
 
 interface ChartSize {
   /** Characters, the scale at the left included. */

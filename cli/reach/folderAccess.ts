@@ -55,10 +55,15 @@ export async function reachFolder(settings: Settings): Promise<Reached> {
   } catch (error) {
     if (!(error instanceof Failure) || error.type !== 'Busy') throw error;
     const text = await readFile(serverFile(settings.data), 'utf8');
-    const { base, certificate, operator } = JSON.parse(text) as RunningServer;
-    const trust = certificate === undefined ? {} : { ca: pemOf(certificate), isPinned: true };
-    return { kind: 'server', server: { base, ...trust }, folder, operator };
+    const { operator } = JSON.parse(text) as RunningServer;
+    return { kind: 'server', server: doorIn(text), folder, operator };
   }
+}
+
+/** The server that its file in a folder tells of. */
+export function doorIn(text: string): ServerDoor {
+  const { base, certificate } = JSON.parse(text) as RunningServer;
+  return { base, ...(certificate === undefined ? {} : { ca: pemOf(certificate), isPinned: true }) };
 }
 
 /**

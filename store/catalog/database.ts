@@ -41,6 +41,17 @@ export const openServed = (path: string): Database =>
     };
   });
 
+/** What is committed at `path`, for one who may change nothing. */
+export const openReadOnly = (path: string): Database =>
+  databaseOf(async () => {
+    const reader = openReader(path);
+    return {
+      write: async (pieces) => runPieces(reader, pieces),
+      read: (sql, parameters) => reader.run(sql, parameters),
+      close: async () => reader.close(),
+    };
+  });
+
 const databaseOf = (open: () => Promise<Engine>): Database =>
   new Kysely<Tables>({
     dialect: {

@@ -55,6 +55,9 @@ const STEPS: readonly Step[] = [
   addFeedPositions,
 ];
 
+/** What this program makes of a folder. */
+export const FOLDER_VERSION = STEPS.length;
+
 /**
  * Brings the catalog to this program's version, each step in one transaction.
  * @throws Failure Conflict when the folder was written by a newer program.
@@ -77,7 +80,8 @@ export async function migrate(database: Database): Promise<void> {
   }
 }
 
-async function folderVersion(database: Database): Promise<number> {
+/** The version of the catalog's tables; 0 where there are none. */
+export async function folderVersion(database: Database): Promise<number> {
   const tables = await database.introspection.getTables();
   if (!tables.some((table) => table.name === 'folder')) return 0;
   const { rows } = await sql<{

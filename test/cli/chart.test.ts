@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as plain } from 'vitest';
 import { brailleChart } from '../../cli/print/brailleChart.ts';
-import { svgChart } from '../../cli/print/svgChart.ts';
+import { svgChart } from '../../query/charts/svgChart.ts';
 import { loaded } from '../client.ts';
 import { test } from '../fixtures.ts';
 import { runHere } from './commandHere.ts';
@@ -60,6 +60,9 @@ test('a column of a dataset, on the terminal and in a file', async ({ server }) 
     const filed = await runHere([...of, '--column', 'v', '--out', 'a.svg'], { env, cwd: folder });
     assert.equal(filed.stdout, '20 values are drawn in a.svg\n');
     assert.match(await readFile(join(folder, 'a.svg'), 'utf8'), /^<svg [^]*<\/svg>\n$/);
+    const dots = await runHere([...of, '--column', 'v', '--out', 'a.PNG'], { env, cwd: folder });
+    assert.equal(dots.stdout, '20 values are drawn in a.PNG\n');
+    assert.match(await readFile(join(folder, 'a.PNG'), 'latin1'), /^.PNG\r\n/);
     const wrong = await runHere([...of, '--column', 'close'], { env });
     assert.match(wrong.stderr, /--column close is none of symbol, date, v/);
     assert.notEqual(wrong.code, 0);

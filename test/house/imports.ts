@@ -29,7 +29,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const ENTRY_POINTS = [
   ...['cli/main.ts', 'store/duckdb/child.ts'],
   ...['pipeline/decode/arrowWorker.ts', 'jobs/exchange/exchangeWorker.ts'],
-  ...['jobs/feeds/tapeWorker.ts', 'console/main.ts'],
+  ...['jobs/feeds/tapeWorker.ts', 'query/charts/chartWorker.ts', 'console/main.ts'],
 ];
 
 /** Whole and tested before its first user: no range code counts sessions of the exchanges. */

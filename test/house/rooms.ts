@@ -21,7 +21,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...['publications', 'history', 'accounts', 'lake', 'ledger', 'work'],
   ],
   query: [
-    ...['time', 'plan', 'series', 'sql/functions', 'sql/plan', 'sql/print', 'sql/text'],
+    ...['time', 'charts', 'plan', 'series', 'sql/functions', 'sql/plan', 'sql/print', 'sql/text'],
     ...['sql/lower', 'sql/reads', 'sql/run', 'rules'],
   ],
   pipeline: [
@@ -83,7 +83,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...['rules', 'market', 'operate', '.'],
   ],
   app: ['.'],
-  cli: ['reach', 'print', 'data', 'pipeline', 'rules', 'operate', '.'],
+  cli: ['reach', 'print', 'data', 'pipeline', 'rules', 'doctor', 'operate', '.'],
 };
 
 /** TypeScript files of one room. */

@@ -1,15 +1,17 @@
 // The two reading doors: a workspace's data, and the time series of SPEC.md.
 import { Type } from 'typebox';
 import { inputOf } from '../../../market/inputs/inputs.ts';
+import type { SeriesShape } from '../../../query/plan/seriesMembers.ts';
 import type { Lake } from '../../../store/lake/lake.ts';
 import { CORE, type Dataset } from '../../../store/datasets/datasets.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { callerOf, datasetOf, seriesDataset } from '../../auth/access.ts';
-import type { Endpoint } from '../../request/endpoint.ts';
-import { answerSeries } from '../../read/series.ts';
+import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
+import { answerSeries, type OtherDoor } from '../../read/series.ts';
+import { drawn, pictureOf, seriesShown } from '../../read/pictures.ts';
 import { linkedCall } from '../../reference/smartLinks.ts';
 import { answerBatch } from '../../read/batch.ts';
-import { separated, SERIES_PARAMETERS } from '../../read/seriesParameters.ts';
+import { DRAWN_PARAMETERS, separated } from '../../read/seriesParameters.ts';
 import { answerView, seriesView, viewNamed } from '../../sql/views.ts';
 
 const RECORDS = Type.Array(Type.Object({}, { additionalProperties: true }));
@@ -19,9 +21,9 @@ const ROW = {
   method: 'GET',
   token: 'publishable',
   weight: 'the weight of the dataset for each record',
-  parameters: SERIES_PARAMETERS,
+  parameters: DRAWN_PARAMETERS,
   answer: RECORDS,
-  formats: ['jsonl', 'csv', 'psv', 'arrow', 'parquet'],
+  formats: ['jsonl', 'csv', 'psv', 'arrow', 'parquet', 'svg', 'png'],
   failures: 'data',
 } as const satisfies Partial<Endpoint>;
 
@@ -39,7 +41,14 @@ export const queryData: Endpoint = {
     const caller = callerOf(call.caller);
     const dataset = foundOr(() => datasetOf(caller, workspace, name, services.lake));
     if (dataset !== undefined) {
-      return answerSeries(await linkedCall(call, services, dataset), services, dataset, 'data');
+      const linked = await linkedCall(call, services, dataset);
+      return answerSeries(
+        linked,
+        services,
+        dataset,
+        'data',
+        drawing(call, services, dataset, 'data'),
+      );
     }
     const view = viewNamed(call, workspace, name, services);
     if (view === undefined) throw new Failure('NotFound');
@@ -59,15 +68,29 @@ export const timeSeries: Endpoint = {
     const dataset = foundOr(() => seriesDataset(caller, id, services.lake));
     if (dataset !== undefined) {
       const linked = await linkedCall(call, services, dataset);
-      return answerSeries(linked, services, dataset, 'time-series');
+      const door = drawing(call, services, dataset, 'time-series');
+      return answerSeries(linked, services, dataset, 'time-series', door);
     }
     const view = seriesView(call, id, services);
     if (view !== undefined) return answerView(call, services, view, 'time-series');
+    if (pictureOf(call.query) !== undefined) throw new Failure('NotFound');
     // The original knew every input: of one that nobody loaded there is nothing (INTERFACE.md 0.2).
     if (!isUnloaded(id, services.lake)) throw new Failure('NotFound');
     return { kind: 'json', value: [], metering: 'free' };
   },
 };
+
+/** What makes a picture of the records; undefined where none is asked for. */
+function drawing(
+  call: Call,
+  services: Services,
+  { dataset, mapping }: Dataset,
+  shape: SeriesShape,
+): OtherDoor | undefined {
+  if (pictureOf(call.query) === undefined) return undefined;
+  const shown = seriesShown(call, dataset, mapping, shape);
+  return { dress: (body) => drawn(call, services, body, shown) };
+}
 
 /** Whether it names an input of the market that is not there; one that the caller may not see is. */
 function isUnloaded(id: string, { directory }: Lake): boolean {

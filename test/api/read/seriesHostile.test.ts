@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import type { Parameter } from '../../../api/request/parameters.ts';
-import { SERIES_PARAMETERS } from '../../../api/read/seriesParameters.ts';
+import { DRAWN_PARAMETERS } from '../../../api/read/seriesParameters.ts';
 import { loaded } from '../../client.ts';
 import { HOSTILE_TEXTS } from '../../fuzz/http/hostile.ts';
 import { startServer, type TestServer } from '../../server.ts';
@@ -78,7 +78,7 @@ const WRONG: Readonly<Record<Parameter['kind'], readonly string[]>> = {
 };
 
 describe('a wrong value is refused by the name of its parameter', () => {
-  for (const { kind, name } of SERIES_PARAMETERS) {
+  for (const { kind, name } of DRAWN_PARAMETERS) {
     test(name, async () => {
       await askAll([...WRONG[kind], 'repeated', ''], async (value) => {
         for (const door of DOORS) {
@@ -94,7 +94,7 @@ describe('a wrong value is refused by the name of its parameter', () => {
 });
 
 describe('whatever is given, the answer is its records or its name', () => {
-  for (const { name } of SERIES_PARAMETERS) {
+  for (const { name } of DRAWN_PARAMETERS) {
     test(name, async () => {
       await askAll(TEXTS, async (text) => {
         const [one, other] = DOORS;

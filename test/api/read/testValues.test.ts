@@ -100,7 +100,7 @@ function assertClean(text: string, told: string): void {
   }
 }
 
-const FORMATS = ['json', 'jsonl', 'csv', 'psv', 'text', 'arrow', 'parquet'];
+const FORMATS = ['json', 'jsonl', 'csv', 'psv', 'text', 'arrow', 'parquet', 'svg'];
 
 test('no value, token or definition stands in an answer of any route', async (t) => {
   const names = ['P', 'V', 'E', 'price', 'AAA', 'Axolotl'];

@@ -1,0 +1,107 @@
+// An answer as a picture: the records of the same request in JSON, drawn. It costs what they cost.
+import { HEIGHTS, USUAL_SIZE, WIDTHS } from '../../query/charts/chartLayout.ts';
+import type { PictureFormat } from '../../query/charts/drawing.ts';
+import type { Body } from '../../store/duckdb/protocol.ts';
+import type { SeriesShape } from '../../query/plan/seriesMembers.ts';
+import type { ColumnMapping } from '../../store/datasets/datasets.ts';
+import { callerOf } from '../auth/access.ts';
+import type { Call, Services } from '../request/endpoint.ts';
+import { numberOf, type Parameter, refuse, textOf, type Values } from '../request/parameters.ts';
+
+export const PICTURES: readonly PictureFormat[] = ['svg', 'png'];
+
+const TITLE_MAX = 200;
+
+/** What a picture may be asked for beside its format. Each name begins alike: owners name parameters too. */
+export const PICTURE_PARAMETERS: readonly Parameter[] = [
+  {
+    kind: 'text',
+    name: 'chartColumn',
+    charactersMax: 512,
+    help: 'Of a picture: the attribute that is drawn; by default close, price, value, or the first number.',
+  },
+  {
+    kind: 'text',
+    name: 'chartTitle',
+    charactersMax: TITLE_MAX,
+    help: 'Of a picture: what stands above it; by default what was asked for.',
+  },
+  {
+    kind: 'integer',
+    name: 'chartWidth',
+    ...WIDTHS,
+    help: `Of a picture: its width in dots; ${USUAL_SIZE.width} by default.`,
+  },
+  {
+    kind: 'integer',
+    name: 'chartHeight',
+    ...HEIGHTS,
+    help: `Of a picture: its height in dots; ${USUAL_SIZE.height} by default.`,
+  },
+];
+
+/** Undefined for an answer that is none. @throws Failure for what goes with pictures alone, or never. */
+export function pictureOf(query: Values): PictureFormat | undefined {
+  const picture = PICTURES.find((item) => item === textOf(query, 'format'));
+  if (picture === undefined) {
+    const given = PICTURE_PARAMETERS.find(({ name }) => query[name] !== undefined);
+    if (given !== undefined) refuse(given.name, 'goes with format svg or png');
+  } else if (query['callback'] !== undefined) {
+    refuse('callback', `is not allowed with format ${picture}`);
+  }
+  return picture;
+}
+
+/** What a picture is of. */
+export interface Shown {
+  /** What stands above it, where the call names nothing. */
+  readonly title: string;
+  /** The attribute that must be alike in all records. */
+  readonly key?: string | undefined;
+}
+
+interface Drawn extends Body {
+  /** Of the records, whatever became of them: some are charged by their bytes. */
+  readonly recordBytes: number;
+}
+
+/** A picture of records of a series: the keys that were asked for, and whose records they are. */
+export const seriesShown = (
+  { path }: Pick<Call, 'path'>,
+  name: string,
+  mapping: ColumnMapping,
+  shape: SeriesShape,
+): Shown => ({
+  title: [path['key'], path['subkey'], name].filter((part) => (part ?? '') !== '').join(' · '),
+  key: shape === 'data' ? mapping.key : 'key',
+});
+
+/**
+ * The records of a body as the picture that the call asks for; as they are where it asks for none.
+ * @throws Failure InvalidParameter, Busy, TimedOut, TooLarge
+ */
+export async function drawn(
+  call: Call,
+  { charts }: Pick<Services, 'charts'>,
+  body: Body,
+  { key, title }: Shown,
+): Promise<Drawn> {
+  const { query } = call;
+  const format = pictureOf(query);
+  const recordBytes = body.file?.length ?? body.bytes.length;
+  if (format === undefined) return { ...body, recordBytes };
+  const wish = {
+    format,
+    size: {
+      width: numberOf(query, 'chartWidth') ?? USUAL_SIZE.width,
+      height: numberOf(query, 'chartHeight') ?? USUAL_SIZE.height,
+    },
+    title: textOf(query, 'chartTitle') ?? title,
+    isTitled: query['chartTitle'] !== undefined,
+    column: textOf(query, 'chartColumn'),
+    key,
+  };
+  const { accountId } = callerOf(call.caller);
+  const bytes = await charts.draw(accountId, wish, body, call.departure());
+  return { objects: body.objects, bytes, recordBytes };
+}

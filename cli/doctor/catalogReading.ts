@@ -1,0 +1,44 @@
+// A catalog to read from, without a change to its folder. Beside its server it is read in place, as any
+// second process may; without one, from a copy: to open it would make files beside it.
+import { constants, copyFileSync, existsSync, statSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Database, openReadOnly } from '../../store/catalog/database.ts';
+
+/** A larger catalog is not copied. */
+export const COPY_BYTES_MAX = 1024 ** 3;
+
+/** @returns undefined, and `work` does not run, where the catalog is too large to be copied */
+export async function withCatalog<T>(
+  data: string,
+  isServed: boolean,
+  work: (database: Database) => Promise<T>,
+): Promise<T | undefined> {
+  const path = join(data, 'catalog.db');
+  if (isServed) return withOpen(path, work);
+  const parts = [path, `${path}-wal`].filter((part) => existsSync(part));
+  if (parts.reduce((sum, part) => sum + statSync(part).size, 0) > COPY_BYTES_MAX) return undefined;
+  const folder = await mkdtemp(join(tmpdir(), 'tapedeck-doctor-'));
+  try {
+    for (const part of parts) {
+      copyFileSync(
+        part,
+        join(folder, `catalog.db${part.slice(path.length)}`),
+        constants.COPYFILE_FICLONE,
+      );
+    }
+    return await withOpen(join(folder, 'catalog.db'), work);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function withOpen<T>(path: string, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = openReadOnly(path);
+  try {
+    return await work(database);
+  } finally {
+    await database.destroy();
+  }
+}

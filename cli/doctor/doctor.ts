@@ -1,0 +1,81 @@
+// `tapedeck doctor`: looks at all that a server needs, and says what to do about what is wrong.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemClock } from '../../store/base/clock.ts';
+import { reasonOf } from '../../store/base/failure.ts';
+import { redacted } from '../../store/base/redact.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import { harmless } from '../print/terminalText.ts';
+import { namedServer } from '../reach/serverDoor.ts';
+import { sayTo, type Terminal } from '../reach/terminal.ts';
+import { catalogFindings } from './catalogChecks.ts';
+import { COPY_BYTES_MAX, withCatalog } from './catalogReading.ts';
+import { fault, fine, type Finding, notice } from './finding.ts';
+import { diskFinding, folderFinding, permissionFindings } from './folderChecks.ts';
+import { lookForServer, portFindings } from './portChecks.ts';
+
+/** The oldest Node that runs this. */
+const NODE_LEAST = 24;
+
+export async function examine(
+  { json }: { readonly json?: boolean },
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> {
+  const say = sayTo(terminal);
+  // A source's own error may repeat what it was given.
+  const findings = (await findingsOf(settings)).map((one) => ({
+    ...one,
+    what: redacted(one.what),
+  }));
+  const faults = findings.filter(({ level }) => level === 'fault').length;
+  if (faults > 0) terminal.endWith(1);
+  if (json === true) return say(JSON.stringify({ ok: faults === 0, findings }));
+  for (const finding of findings) say(harmless(lineOf(finding)));
+}
+
+const LEVELS = { ok: 'ok   ', notice: 'NOTE ', fault: 'WRONG' } as const;
+
+const lineOf = ({ advice, check, level, what }: Finding): string =>
+  `${LEVELS[level]} ${check}: ${what}${advice === '' ? '' : `. ${advice}`}`;
+
+async function findingsOf(settings: Settings): Promise<readonly Finding[]> {
+  const { data } = settings;
+  const named = namedServer(settings);
+  const server = await lookForServer(settings, named);
+  if (named !== undefined) return [nodeFinding(), ...server.findings];
+  const ports = server.isRunning ? [] : await portFindings(settings);
+  return [
+    nodeFinding(),
+    folderFinding(data),
+    ...permissionFindings(data),
+    await diskFinding(data),
+    ...server.findings,
+    ...ports,
+    ...(await readFindings(settings, server.isRunning)),
+  ];
+}
+
+function nodeFinding(): Finding {
+  const { node } = process.versions;
+  if (Number(node.split('.')[0]) >= NODE_LEAST) return fine('version', `Node ${node}`);
+  const advice = 'Start it as `npx tapedeck`, which brings its own.';
+  return fault('version', `Node ${node} is older than ${NODE_LEAST}`, advice);
+}
+
+async function readFindings(
+  { data, zone }: Settings,
+  isServed: boolean,
+): Promise<readonly Finding[]> {
+  if (!existsSync(join(data, 'catalog.db'))) return [];
+  try {
+    const look = { clock: systemClock, zone };
+    const found = await withCatalog(data, isServed, (database) => catalogFindings(database, look));
+    if (found !== undefined) return found;
+    const what = `the catalog is larger than ${COPY_BYTES_MAX} bytes and was not looked at`;
+    return [notice('catalog', what, 'Look again while its server runs.')];
+  } catch (error) {
+    const what = `the catalog can not be read: ${reasonOf(error)}`;
+    return [fault('catalog', what, 'Restore a backup, or see what `tapedeck repair` finds.')];
+  }
+}

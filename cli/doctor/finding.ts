@@ -1,0 +1,32 @@
+// What the doctor finds: by what it looked at.
+
+type Check =
+  | 'version'
+  | 'folder'
+  | 'permissions'
+  | 'disk'
+  | 'server'
+  | 'port'
+  | 'catalog'
+  | 'clock'
+  | 'ledger'
+  | 'sources';
+
+export interface Finding {
+  readonly check: Check;
+  /** A fault needs someone now; a notice can wait. */
+  readonly level: 'ok' | 'notice' | 'fault';
+  readonly what: string;
+  /** What to do, in a sentence; empty where there is nothing to do. */
+  readonly advice: string;
+}
+
+export const fine = (check: Check, what: string): Finding => ({
+  ...{ check, level: 'ok', what, advice: '' },
+});
+export const notice = (check: Check, what: string, advice: string): Finding => ({
+  ...{ check, level: 'notice', what, advice },
+});
+export const fault = (check: Check, what: string, advice: string): Finding => ({
+  ...{ check, level: 'fault', what, advice },
+});

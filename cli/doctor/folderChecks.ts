@@ -1,0 +1,106 @@
+// The data folder from outside: whether it is there and whole, who else may read it, how much room it has.
+import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { isAsleep } from '../../store/catalog/asleep.ts';
+import { RESTORING } from '../../store/catalog/folder.ts';
+import { fault, fine, type Finding, notice } from './finding.ts';
+
+/** What a server makes in its folder, and closes to others. */
+const PARTS = ['.', 'lake', 'spool', 'exports', 'tmp', 'key', 'admin-token'];
+/** Rights of the group and of all others. */
+const OTHERS = 0o077;
+/** At this the server takes nothing any more; and what is nearly so. */
+const FREE_BYTES_MIN = 4 * 1024 ** 2;
+const FREE_SHARE = 0.05;
+
+export function folderFinding(root: string): Finding {
+  const told = `the data folder ${resolve(root)}`;
+  const has = (name: string): boolean => existsSync(join(root, name));
+  if (!existsSync(root)) {
+    return notice('folder', `${told} is not there`, '`tapedeck serve` makes it.');
+  }
+  if (!statSync(root).isDirectory()) {
+    return fault('folder', `${told} is no folder`, 'Name another in TAPEDECK_DATA.');
+  }
+  if (has(RESTORING)) {
+    const what = `a restore into ${resolve(root)} has not ended`;
+    return fault('folder', what, 'Run `tapedeck restore` with the same backup again.');
+  }
+  if (!has('catalog.db') && isFilled(join(root, 'lake'))) {
+    const advice = 'Restore a backup, or see what `tapedeck repair` finds in its files.';
+    return fault('folder', `${told} has files of a lake and no catalog`, advice);
+  }
+  if (!has('catalog.db')) {
+    return notice('folder', `${told} has no catalog yet`, '`tapedeck serve` makes it.');
+  }
+  if (isAsleep(root)) {
+    const what = `${told} was restored and is asleep: schedules, webhooks and exports wait`;
+    return notice('folder', what, '`tapedeck wake` lets it go on.');
+  }
+  return fine('folder', `${told} has its catalog`);
+}
+
+function isFilled(folder: string): boolean {
+  try {
+    return readdirSync(folder).some((name) => name !== 'catalog.json');
+  } catch {
+    // Its own finding says that it can not be read.
+    return false;
+  }
+}
+
+export function permissionFindings(root: string): readonly Finding[] {
+  const at = (name: string): string => join(resolve(root), name);
+  const paths = PARTS.map(at).filter((path) => existsSync(path));
+  const used = [...paths, at('catalog.db')].filter((path) => existsSync(path));
+  const closed = used.filter((path) => !isOurs(path));
+  const open = paths.filter((path) => (statSync(path).mode & OTHERS) !== 0);
+  const faults = closed.map((path) => {
+    const advice = 'Run Tapedeck as the user who owns it, or `chown -R` the folder to this one.';
+    return fault('permissions', `${path} can not be read and written by this user`, advice);
+  });
+  // Windows has no such rights.
+  if (process.getuid === undefined) return faults;
+  const notices = open.map((path) => {
+    const rights = (statSync(path).mode & 0o777).toString(8);
+    const advice = '`chmod go-rwx` it now, or let the next start of the server do so.';
+    return isSecret(path)
+      ? fault('permissions', `others may read the secret ${path} (mode ${rights})`, advice)
+      : notice('permissions', `others may look into ${path} (mode ${rights})`, advice);
+  });
+  const found = [...faults, ...notices];
+  return found.length > 0 || paths.length === 0
+    ? found
+    : [fine('permissions', 'this user alone may read and write the folder')];
+}
+
+const isSecret = (path: string): boolean => path.endsWith('key') || path.endsWith('admin-token');
+
+function isOurs(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Of a folder that is not there, the disk on which it would be made. */
+export async function diskFinding(root: string): Promise<Finding> {
+  let path = resolve(root);
+  while (!existsSync(path)) path = resolve(path, '..');
+  const { bavail, blocks, bsize } = await statfs(path);
+  const [free, size] = [bavail * bsize, blocks * bsize];
+  const what = `the disk of ${path} has ${megabytes(free)} of ${megabytes(size)} free`;
+  if (free < FREE_BYTES_MIN) {
+    return fault('disk', what, 'Make room now: nothing is written below 4 MB.');
+  }
+  if (free < size * FREE_SHARE) {
+    const advice = 'Make room, or keep less history: `PATCH` the `retention` of large datasets.';
+    return notice('disk', what, advice);
+  }
+  return fine('disk', what);
+}
+
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`;

@@ -1,0 +1,151 @@
+// Answers as pictures: on each door at the price of the same records as JSON, refused in JSON.
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { get, loaded, send } from '../../client.ts';
+import { test } from '../../fixtures.ts';
+import type { TestServer } from '../../server.ts';
+
+const SQL = encodeURIComponent("SELECT date, v FROM P WHERE symbol = 'A' ORDER BY date");
+const DOORS = [
+  '/time-series/WS.P/A?last=50',
+  '/data/WS/P/A?last=50',
+  '/data/WS/VIEWED/A?last=50',
+  `/sql-query/WS?sqlQuery=${SQL}`,
+  '/endpoints/WS/published?least=3',
+];
+
+async function filled(server: TestServer): Promise<void> {
+  const rows = ['A', 'B'].flatMap((symbol) =>
+    Array.from({ length: 40 }, (_, at) => {
+      const day = new Date(Date.UTC(2024, 0, 1 + at)).toISOString().slice(0, 10);
+      return `${symbol},${day},${at},${'<b>"x&y'.repeat(20)}`;
+    }),
+  );
+  const csv = `symbol,date,v,note\n${rows.join('\n')}\n`;
+  await loaded(server, 'P', csv, { key: 'symbol', date: 'date' });
+  const view = { query: 'SELECT symbol, date, v, note FROM P', columnMapping: MAPPING };
+  const endpoint = {
+    query: "SELECT date, v FROM P WHERE symbol = 'A' AND v > $least",
+    parameters: [{ name: 'least', type: 'number' }],
+  };
+  for (const [path, value] of [
+    ['/views/WS/VIEWED', { view }],
+    ['/endpoints/WS/published', { endpoint }],
+  ] as const) {
+    const { status, text } = await send(server, 'POST', path, value);
+    assert.equal(status, 200, text);
+  }
+}
+
+const MAPPING = { key: 'symbol', date: 'date' };
+const usedOf = (answer: Response): string | null => answer.headers.get('svccloud-messages-used');
+
+test('a picture costs what its records cost, on every door', async ({ server }) => {
+  await filled(server);
+  for (const door of DOORS) {
+    const json = await get(server, door);
+    assert.equal(json.status, 200, `${door}: ${await json.text()}`);
+    assert.notEqual(usedOf(json), '0');
+    for (const [format, type] of [
+      ['svg', 'image/svg+xml'],
+      ['png', 'image/png'],
+    ]) {
+      const picture = await get(server, `${door}&format=${format}`);
+      const bytes = Buffer.from(await picture.arrayBuffer());
+      assert.equal(picture.status, 200, `${door}: ${bytes.toString()}`);
+      assert.equal(picture.headers.get('content-type'), type);
+      assert.equal(usedOf(picture), usedOf(json), door);
+      assert.match(picture.headers.get('content-security-policy') ?? '', /^default-src 'none'/);
+      assert.equal(picture.headers.get('cross-origin-resource-policy'), 'cross-origin');
+      assert.equal(picture.headers.get('cache-control'), 'private, max-age=60');
+      assert.ok(bytes.length > 500);
+    }
+  }
+});
+
+test('a picture is kept by its tag, for as long as its link says, and only told to HEAD', async ({
+  server,
+}) => {
+  await filled(server);
+  const path = '/time-series/WS.P/A?last=5&format=svg&cacheTTL=3600';
+  const first = await get(server, path);
+  assert.equal(first.headers.get('cache-control'), 'private, max-age=3600');
+  const tag = first.headers.get('etag') ?? '';
+  const url = `${server.base}/v1${path}&token=${server.publishable}`;
+  const again = await fetch(url, { headers: { 'if-none-match': tag } });
+  assert.deepEqual([again.status, usedOf(again)], [304, '0']);
+  const head = await fetch(url, { method: 'HEAD' });
+  assert.deepEqual(
+    [head.status, head.headers.get('content-type'), usedOf(head)],
+    [200, 'image/svg+xml', '0'],
+  );
+  // What a browser says that it takes of an <img> makes no picture of data.
+  const accept = 'image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5';
+  const plain = await fetch(url.replace('&format=svg', ''), { headers: { accept } });
+  assert.match(plain.headers.get('content-type') ?? '', /^application\/json/);
+});
+
+test('refusals are JSON, name their parameter, and cost nothing', async ({ server }) => {
+  await filled(server);
+  const of = '/data/WS/P/A?last=5&format=png';
+  const refused: readonly (readonly [string, RegExp])[] = [
+    [`${of}&chartColumn=zz`, /"chartColumn" is none of symbol, date, v, note/],
+    [`${of}&chartColumn=note`, /"chartColumn" has no numbers in note/],
+    [`${of}&chartWidth=239`, /"chartWidth" must be a whole number from 240 to 2000/],
+    [`${of}&chartHeight=1201`, /"chartHeight" must be a whole number from 120 to 1200/],
+    [`${of}&chartTitle=${'x'.repeat(201)}`, /"chartTitle" must have at most 200 characters/],
+    [`${of}&callback=f`, /"callback" is not allowed with format png/],
+    ['/data/WS/P/A?last=5&chartWidth=300', /"chartWidth" goes with format svg or png/],
+    ['/data/WS/P?last=5&format=svg', /"format" draws one line: ask for one symbol/],
+    ['/time-series/WS.P?last=5&format=svg', /draws one line: ask for one key/],
+    ['/data/WS/VIEWED?last=5&format=svg', /draws one line: ask for one symbol/],
+    ['/data/WS/P,VIEWED/A?format=svg', /"format" svg draws the records of one dataset/],
+    ['/stock/A/company?format=svg', /"format" must be one of/],
+    [`/sql-query/WS?format=svg&sqlQuery=SELECT+note+FROM+P`, /must name a column of numbers/],
+  ];
+  for (const [path, rule] of refused) {
+    const answer = await get(server, path);
+    const text = await answer.text();
+    assert.equal(answer.status, 400, `${path}: ${text}`);
+    const { error, message } = JSON.parse(text) as { error?: string; message?: string };
+    assert.match(error ?? message ?? '', rule, path);
+    assert.ok(['0', null].includes(usedOf(answer)), path);
+  }
+  const dear = await get(server, '/data/WS/P/A?last=5&format=svg&maxMessages=1');
+  assert.equal(dear.status, 402);
+});
+
+test('of nothing there is an empty picture, and names are text in it', async ({ server }) => {
+  await filled(server);
+  const none = await get(server, '/data/WS/P/C?last=5&format=svg');
+  assert.match(await none.text(), />no values</);
+  assert.equal(usedOf(none), '0');
+  const title = encodeURIComponent('</text><script>alert(1)</script>\u0000');
+  const svg = await (
+    await get(server, `/data/WS/P/A?last=5&format=svg&chartTitle=${title}`)
+  ).text();
+  assert.ok(svg.includes('&lt;script&gt;') && !/<script|\u0000/.test(svg));
+});
+
+test('a long answer of SQL is drawn from its file, which is gone then', async ({ server }) => {
+  const rows = Array.from({ length: 60_000 }, (_, at) => `K${at},${at % 700}`);
+  await loaded(server, 'BIG', `symbol,n\n${rows.join('\n')}\n`, { key: 'symbol' });
+  const query = encodeURIComponent('SELECT n FROM BIG');
+  const picture = await get(server, `/sql-query/WS?format=png&sqlQuery=${query}`);
+  const bytes = Buffer.from(await picture.arrayBuffer());
+  assert.equal(picture.status, 200, bytes.toString());
+  assert.equal(picture.headers.get('content-type'), 'image/png');
+  assert.ok(Number(usedOf(picture)) > 10_000);
+  const wide = encodeURIComponent(`SELECT n, '${'x'.repeat(100)}' AS note FROM BIG`);
+  const refused = await get(server, `/sql-query/WS?format=svg&sqlQuery=${wide}`);
+  assert.equal(refused.status, 400);
+  assert.match(await refused.text(), /svg draws at most 4194304 bytes of records/);
+  // Both were files, and nobody waits for their end.
+  const left = async (): Promise<readonly string[]> => {
+    const all = await readdir(join(server.folder, 'tmp'), { recursive: true, withFileTypes: true });
+    return all.filter((one) => one.isFile()).map(({ name }) => name);
+  };
+  await expect.poll(left, { timeout: 30_000 }).toEqual([]);
+});

@@ -1,0 +1,59 @@
+// A link to a live chart, in a page of another site and opened by itself: it is shown, without complaints.
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll } from 'vitest';
+import type { Browser } from 'playwright-core';
+import { loaded } from '../client.ts';
+import { startServer, type TestServer } from '../server.ts';
+import { browserTest, launch, watchedPage } from './browser.ts';
+
+let server: TestServer;
+let browser: Browser;
+beforeAll(async () => {
+  server = await startServer();
+  const csv = 'symbol,date,close\nA,2024-01-01,1\nA,2024-01-02,3\nA,2024-01-03,2\n';
+  await loaded(server, 'P', csv, { key: 'symbol', date: 'date' });
+  browser = await launch();
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+browserTest('a picture stands in a page of another site, with a publishable token', async () => {
+  const title = encodeURIComponent(`</text><script>document.title='owned'</script>`);
+  const of = (format: string): string =>
+    `${server.base}/v1/time-series/WS.P/A?last=3&format=${format}&chartTitle=${title}` +
+    `&token=${server.publishable}`;
+  const links = ['svg', 'png'].map((format) => of(format).replaceAll('&', '&amp;'));
+  const html = `<!doctype html><title>other</title>${links.map((src) => `<img src="${src}">`).join('')}`;
+  const other = createServer((_request, response) => {
+    const headers = { 'content-type': 'text/html', 'cross-origin-embedder-policy': 'require-corp' };
+    response.writeHead(200, headers).end(html);
+  }).listen(0, '127.0.0.1');
+  const watched = await watchedPage(browser);
+  const { complaints, context, page } = watched;
+  try {
+    await page.goto(`http://localhost:${(other.address() as AddressInfo).port}/`);
+    const sizes = (): Promise<readonly number[]> =>
+      page.$$eval('img', (images) =>
+        images.flatMap((one) => [one.naturalWidth, one.naturalHeight]),
+      );
+    assert.deepEqual(await sizes(), [960, 420, 960, 420]);
+    for (const format of ['svg', 'png']) {
+      await page.goto(of(format));
+      assert.notEqual(await page.title(), 'owned');
+    }
+    await page.goto(of('svg'));
+    const stroke = await page.evaluate("getComputedStyle(document.querySelector('path')).stroke");
+    assert.equal(stroke, 'rgb(31, 111, 235)', 'its own style is allowed');
+    assert.deepEqual(
+      complaints.filter((one) => !/favicon/.test(one)),
+      [],
+    );
+  } finally {
+    await context.close();
+    other.close();
+  }
+});
