@@ -23,6 +23,7 @@ const READ_AT_ONCE = 100;
 const NEWEST_OF_ALL = 50_000;
 
 const INPUTS = ['TRADES', 'QUOTES'] as const;
+export type TickInput = (typeof INPUTS)[number];
 
 /** Symbols of a board that are being read. */
 const underWay = new WeakMap<LiveBoard, Map<string, Promise<void>>>();
@@ -92,21 +93,33 @@ async function readPast(symbols: readonly string[], services: StreamServices): P
   const { board } = services.streams;
   const { clears } = board;
   const pasts = new Map(symbols.map((symbol) => [symbol, new LiveBoard(() => undefined)]));
-  for (const input of INPUTS) {
-    const dataset = services.lake.directory.dataset(CORE, input);
-    if (dataset === undefined) continue;
-    const count = input === 'TRADES' ? TRADES_READ : 1;
-    const needOf = (symbol: string): Need => newest(input, symbol, count);
-    const { at, read } = await readStored(dataset, symbols.map(needOf), services);
-    for (const [symbol, past] of pasts) {
-      const rows = read(needOf(symbol));
-      if (input === 'TRADES') await tellTrades(past, symbol, rows, { at, dataset, services });
-      else past.catchUp(rows.flatMap((row) => quoteTick(symbol, row)));
-    }
-  }
+  for (const input of INPUTS) await tellStored(pasts, input, services);
   // What it was read for was forgotten meanwhile.
   if (board.clears !== clears) return readPast(symbols, services);
   for (const [symbol, past] of pasts) board.adopt(symbol, past);
+}
+
+/**
+ * Boards of some symbols, 100 at most, hear what is stored.
+ * @param told undefined: as of what was told last
+ */
+export async function tellStored(
+  pasts: ReadonlyMap<string, LiveBoard>,
+  input: TickInput,
+  services: StreamServices,
+  told?: Moment,
+): Promise<void> {
+  const dataset = services.lake.directory.dataset(CORE, input);
+  if (dataset === undefined) return;
+  const count = input === 'TRADES' ? TRADES_READ : 1;
+  const needOf = (symbol: string): Need => newest(input, symbol, count);
+  const needs = [...pasts.keys()].map(needOf);
+  const { at, read } = await readStored(dataset, needs, services, told);
+  for (const [symbol, past] of pasts) {
+    const rows = read(needOf(symbol));
+    if (input === 'TRADES') await tellTrades(past, symbol, rows, { at, dataset, services });
+    else past.catchUp(rows.flatMap((row) => quoteTick(symbol, row)));
+  }
 }
 
 /** The newest ones, or, where they are of one day, all of it. */
@@ -140,6 +153,7 @@ async function readStored(
   dataset: Dataset,
   needs: readonly Need[],
   services: StreamServices,
+  asked?: Moment,
 ): Promise<{ readonly at: Moment; readonly read: Read }> {
   const call = ownersCall(services);
   const [input] = needs.map((need) => need.input);
@@ -148,7 +162,8 @@ async function readStored(
     const planned = await planNeeds({ ...call, query }, services, readable, needs, at);
     return { at, read: await readPlanned(planned, services, call) };
   };
-  const told = services.streams.records.momentOf(ticksName(dataset));
+  const told = asked ?? services.streams.records.standOf(ticksName(dataset));
+  if (told === 'nothing') return { at: momentNow(services), read: () => [] };
   if (told === undefined) return readAt(momentNow(services), {});
   try {
     return await readAt(told, { asOf: asOfText(told) });

@@ -1,16 +1,9 @@
 // The board of last values: what feeds told of each symbol, and who is told of it. A tick changes one symbol
 // and goes to its topics; what a message says is made only where someone listens.
-import type { Day } from '../../query/time/days.ts';
-import { dayAt } from '../derive/words.ts';
 import type { Row } from '../derive/values.ts';
 import { bookOf, deepTradeOf, lastOf, stateOf, topsOf } from './liveMessages.ts';
-import {
-  LEVELS_MAX,
-  type LiveSymbol,
-  MINUTES_KEPT,
-  newSymbol,
-  TRADES_SHOWN,
-} from './liveSymbol.ts';
+import { LEVELS_MAX, type LiveSymbol, newSymbol, TRADES_SHOWN } from './liveSymbol.ts';
+import { addLateTrade, addTrade, isRegular, takeTrades } from './liveTrades.ts';
 import type { LevelTick, StateName, Tick, TradeTick } from './tick.ts';
 
 /** Symbols of which anything is kept; ticks of more are counted and dropped. */
@@ -90,6 +83,32 @@ export class LiveBoard {
     this.#isPast = false;
   }
 
+  /**
+   * A trade that is older than its symbol's newest: its day is corrected, and nobody is told of a trade.
+   * @returns false where it is older than what is remembered of the symbol
+   */
+  addLate(tick: TradeTick): boolean {
+    const live = this.#symbols.get(tick.symbol);
+    if (live === undefined || !addLateTrade(live, tick)) return false;
+    this.#publish(QUOTE_TOPIC, tick.symbol, NOTHING);
+    return true;
+  }
+
+  /** A symbol's trades or best offers were others than was told: those of a board that was told right. */
+  correct(symbol: string, past: LiveBoard, what: 'TRADES' | 'QUOTES'): void {
+    const live = this.#symbols.get(symbol);
+    if (live === undefined) return;
+    const right = past.get(symbol);
+    const isOther =
+      what === 'TRADES' ? takeTrades(live, right) : takeOffers(live, right ?? newSymbol(symbol));
+    this.#publish(QUOTE_TOPIC, symbol, NOTHING);
+    if (!isOther) return;
+    this.#seq += 1;
+    live.seq = this.#seq;
+    if (what === 'TRADES') this.#publish('last', symbol, () => JSON.stringify(lastOf(live)));
+    this.#publish('tops', symbol, () => JSON.stringify(topsOf(live)));
+  }
+
   apply(tick: Tick): void {
     if (tick.kind === 'state' && tick.state === 'systemEvent') this.#systemEvent = tick.value;
     const live = this.#of(tick.symbol);
@@ -141,12 +160,7 @@ export class LiveBoard {
 
   #trade(live: LiveSymbol, tick: TradeTick): void {
     const { symbol } = live;
-    live.trades.push(tick);
-    if (live.trades.length > TRADES_SHOWN * 2) live.trades.splice(0, TRADES_SHOWN);
-    addToDay(live, tick);
-    if (tick.isOutsideRegularHours === true) live.lastExtended = tick;
-    else if (tick.isOddLot === true) live.lastOddLot = tick;
-    else keepLast(live, tick);
+    addTrade(live, tick);
     if (live.last === tick) this.#publish('last', symbol, () => JSON.stringify(lastOf(live)));
     this.#deep(live, 'trades', 'trades', () => deepTradeOf(tick));
     this.#tellTop(live);
@@ -202,17 +216,6 @@ export class LiveBoard {
   }
 }
 
-function keepLast(live: LiveSymbol, tick: TradeTick): void {
-  const { byMinute } = live;
-  const before = byMinute.at(-1);
-  if (before !== undefined && minuteOf(before) === minuteOf(tick)) byMinute.pop();
-  byMinute.push(tick);
-  if (byMinute.length > MINUTES_KEPT) byMinute.shift();
-  live.last = tick;
-}
-
-const minuteOf = ({ timeMs }: TradeTick): number => Math.floor(timeMs / 60_000);
-
 export const deepTopic = (channel: string): string => `deep/${channel}`;
 
 type Levels = LiveSymbol['bids'];
@@ -234,18 +237,11 @@ function bestOf(
 /** Who makes quotes of it knows what they say. */
 const NOTHING = (): undefined => undefined;
 
-const isRegular = (tick: TradeTick): boolean => tick.isOutsideRegularHours !== true;
-
-function addToDay(live: LiveSymbol, tick: TradeTick): void {
-  if (!isRegular(tick)) return;
-  const date: Day = dayAt(tick.timeMs);
-  if (live.day === undefined || live.day.date < date) {
-    live.day = { date, open: null, high: null, low: null, volume: 0 };
-  }
-  const { day } = live;
-  if (day.date !== date) return;
-  day.volume += tick.size;
-  day.open ??= tick.price;
-  day.high = Math.max(day.high ?? tick.price, tick.price);
-  day.low = Math.min(day.low ?? tick.price, tick.price);
+/** @returns whether they are others */
+function takeOffers(live: LiveSymbol, right: LiveSymbol): boolean {
+  const before = JSON.stringify(topsOf(live));
+  live.quotedMs = right.quotedMs;
+  [live.bidPrice, live.bidSize] = [right.bidPrice, right.bidSize];
+  [live.askPrice, live.askSize] = [right.askPrice, right.askSize];
+  return before !== JSON.stringify(topsOf(live));
 }

@@ -46,6 +46,8 @@ export interface LiveSymbol {
 /** Regular hours of a day, as far as it has come. */
 interface LiveDay {
   readonly date: Day;
+  /** When it was opened. */
+  openMs: number;
   open: number | null;
   high: number | null;
   low: number | null;
