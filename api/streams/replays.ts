@@ -164,7 +164,7 @@ function playing(
     records,
     isReplay: true,
   } as const;
-  return { accountId, replay: new Replay(begin, board, speed), streaming };
+  return { accountId, replay: new Replay(begin, { board, behind: () => hub.drain() }, speed), streaming };
 }
 
 export async function listReplays(call: Call, services: StreamServices): Promise<Answer> {
