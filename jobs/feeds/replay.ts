@@ -11,7 +11,7 @@ const STEP_MS = 20;
 /** Ticks of one turn of the loop; as fast as it goes 200 books of 100 prices a side are 2 MB. */
 const TURN_TICKS = 1_000;
 const MAX_TURN_TICKS = 200;
-/** How often it is looked whether readers can take more, and how long one that takes nothing is waited for. */
+/** How often it is looked whether readers can take more; how long one that takes nothing is waited for. */
 const ROOM_STEP_MS = 2;
 const ROOM_MS = 10_000;
 
