@@ -4,7 +4,8 @@ import { LiveBoard } from '../../market/live/liveBoard.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
 import type { Moment } from '../../store/history/history.ts';
 import type { StreamServices } from './entitled.ts';
-import { tellStored, type TickInput } from './restored.ts';
+import { tellStored } from './restored.ts';
+import type { TickInput } from './tickRows.ts';
 
 /** Between two readings of one input. */
 const EVERY_MS = 1_000;

@@ -1,6 +1,6 @@
-// What is written into TRADES and QUOTES of CORE, by pushes, loads and feeds of others, are ticks like those
-// that a feed tells: the board follows them, and whoever listens hears them. What is changed or deleted there
-// is corrected on the board.
+// What is written into TRADES, QUOTES and BOOK of CORE, by pushes, loads and feeds of others, are ticks like
+// those that a feed tells: the board follows them, and whoever listens hears them. What is changed or deleted
+// there is corrected on the board.
 import { type Play, pause } from '../../jobs/feeds/feed.ts';
 import type { Row } from '../../market/derive/values.ts';
 import { knownAs } from '../../market/live/liveTrades.ts';
@@ -14,23 +14,18 @@ import { Corrections } from './corrections.ts';
 import { keysGoneSince } from './deletions.ts';
 import type { StreamServices } from './entitled.ts';
 import { WHOLE, writtenReader } from './recordStreams.ts';
-import { restore, ticksName, type TickInput } from './restored.ts';
-import { quoteTick, tradeTick } from './tickRows.ts';
+import { restore, ticksName } from './restored.ts';
+import { inTime, type Placed, placedOf, TICK_INPUTS, type TickInput } from './tickRows.ts';
 
 /** How often it is looked whether there is another dataset to follow, or anything to be read anew. */
 const LOOK_MS = 1_000;
 /** Ticks that are told in one turn of the loop: 2 ms. */
 const TURN_TICKS = 1_000;
 
-const INPUTS = [
-  ['TRADES', tradeTick],
-  ['QUOTES', quoteTick],
-] as const;
-
 /** One input while it is followed. */
 interface Followed {
   readonly corrections: Corrections;
-  readonly ticksOf: (record: Row) => readonly Tick[];
+  readonly placedOf: (record: Row) => readonly Placed[];
   /** It was seen that there are no records of its owner: whatever comes is news. */
   wasAbsent: boolean;
   tableId: number | undefined;
@@ -48,10 +43,11 @@ export function storedFeed(services: StreamServices): Play {
     }
   });
   return async ({ onReady, onTicks, signal }) => {
-    for (const [input, tickOf] of INPUTS) {
-      const ticksOf = (record: Row): readonly Tick[] => tickOf(String(record['symbol']), record);
+    for (const input of TICK_INPUTS) {
       const corrections = new Corrections(input, services);
-      followed.set(input, { corrections, ticksOf, wasAbsent: false, tableId: undefined });
+      const placed = (record: Row): readonly Placed[] =>
+        placedOf(input, String(record['symbol']), record);
+      followed.set(input, { corrections, placedOf: placed, wasAbsent: false, tableId: undefined });
     }
     while (!signal.aborted) {
       const woken = new AbortController();
@@ -94,7 +90,7 @@ async function look(input: TickInput, one: Followed, following: Following): Prom
 
 async function follow(
   dataset: Dataset,
-  { corrections, ticksOf, wasAbsent }: Followed,
+  { corrections, placedOf, wasAbsent }: Followed,
   { onTicks, services, signal }: Following,
 ): Promise<void> {
   const { accounts, lake, streams } = services;
@@ -112,7 +108,7 @@ async function follow(
     },
     isWanted: () => !signal.aborted,
     tell: async (change) => {
-      const told = await tellChange(change, { corrections, ticksOf }, services);
+      const told = await tellChange(change, { corrections, placedOf }, services);
       await corrections.settle(change.moment);
       onTicks(told);
     },
@@ -133,7 +129,7 @@ const withGone =
 /** @returns how many ticks there were */
 async function tellChange(
   { gone, records }: Change,
-  { corrections, ticksOf }: Pick<Followed, 'corrections' | 'ticksOf'>,
+  { corrections, placedOf }: Pick<Followed, 'corrections' | 'placedOf'>,
   services: StreamServices,
 ): Promise<number> {
   const { board } = services.streams;
@@ -143,8 +139,8 @@ async function tellChange(
     return 0;
   }
   for (const symbol of gone ?? []) corrections.add(symbol);
-  const ticks = records.flatMap(({ json }) => ticksOf(JSON.parse(json) as Row));
-  ticks.sort((one, other) => one.timeMs - other.timeMs);
+  const placed = records.flatMap(({ json }) => placedOf(JSON.parse(json) as Row));
+  const ticks = placed.sort(inTime).map(({ tick }) => tick);
   for (let at = 0; at < ticks.length; at += TURN_TICKS) {
     const some = ticks.slice(at, at + TURN_TICKS);
     await restore([...new Set(some.map(({ symbol }) => symbol))], services);
@@ -172,14 +168,16 @@ function newsOf(tick: Tick, { streams: { board } }: StreamServices): 'news' | 'k
     if (tick.timeMs >= (live.trades.at(-1)?.timeMs ?? 0)) return 'news';
     return board.addLate(tick) ? 'known' : 'wrong';
   }
+  if (tick.kind === 'level') return tick.timeMs >= live.bookMs ? 'news' : 'wrong';
   if (tick.kind !== 'quote' || tick.timeMs !== live.quotedMs) {
     return tick.timeMs > live.quotedMs ? 'news' : 'known';
   }
   const { askPrice, askSize, bidPrice, bidSize } = tick;
+  const { quoted } = live;
   const isOther =
-    askPrice !== live.askPrice ||
-    askSize !== live.askSize ||
-    bidPrice !== live.bidPrice ||
-    bidSize !== live.bidSize;
+    askPrice !== quoted.askPrice ||
+    askSize !== quoted.askSize ||
+    bidPrice !== quoted.bidPrice ||
+    bidSize !== quoted.bidSize;
   return isOther ? 'news' : 'known';
 }

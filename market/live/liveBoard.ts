@@ -2,7 +2,8 @@
 // and goes to its topics; what a message says is made only where someone listens.
 import type { Row } from '../derive/values.ts';
 import { bookOf, deepTradeOf, lastOf, stateOf, topsOf } from './liveMessages.ts';
-import { LEVELS_MAX, type LiveSymbol, newSymbol, TRADES_SHOWN } from './liveSymbol.ts';
+import { addLevel, addQuote, settleOffers, takeBook } from './liveBook.ts';
+import { type LiveSymbol, newSymbol, TRADES_SHOWN } from './liveSymbol.ts';
 import { addLateTrade, addTrade, isRegular, takeTrades } from './liveTrades.ts';
 import type { LevelTick, StateName, Tick, TradeTick } from './tick.ts';
 
@@ -94,19 +95,25 @@ export class LiveBoard {
     return true;
   }
 
-  /** A symbol's trades or best offers were others than was told: those of a board that was told right. */
-  correct(symbol: string, past: LiveBoard, what: 'TRADES' | 'QUOTES'): void {
+  /** Records of a symbol were others than was told: it stands as on a board that was told right. */
+  correct(symbol: string, board: LiveBoard, what: 'BOOK' | 'QUOTES' | 'TRADES'): void {
     const live = this.#symbols.get(symbol);
     if (live === undefined) return;
-    const right = past.get(symbol);
-    const isOther =
-      what === 'TRADES' ? takeTrades(live, right) : takeOffers(live, right ?? newSymbol(symbol));
-    this.#publish(QUOTE_TOPIC, symbol, NOTHING);
-    if (!isOther) return;
+    const right = board.get(symbol) ?? newSymbol(symbol);
     this.#seq += 1;
     live.seq = this.#seq;
-    if (what === 'TRADES') this.#publish('last', symbol, () => JSON.stringify(lastOf(live)));
-    this.#publish('tops', symbol, () => JSON.stringify(topsOf(live)));
+    if (what === 'TRADES') {
+      const isOther = takeTrades(live, right);
+      if (isOther) this.#publish('last', symbol, () => JSON.stringify(lastOf(live)));
+      if (isOther) this.#tellTop(live);
+      else this.#publish(QUOTE_TOPIC, symbol, NOTHING);
+      return;
+    }
+    if (what === 'BOOK') takeBook(live, right);
+    else [live.quoted, live.quotedMs] = [right.quoted, right.quotedMs];
+    const isOther = settleOffers(live);
+    if (what === 'BOOK') this.#deep(live, 'book', 'book', () => bookOf(live));
+    if (isOther) this.#tellTop(live);
   }
 
   apply(tick: Tick): void {
@@ -117,12 +124,7 @@ export class LiveBoard {
     live.seq = this.#seq;
     live.updatedMs = Math.max(live.updatedMs, tick.timeMs);
     if (tick.kind === 'quote') {
-      live.quotedMs = tick.timeMs;
-      live.bidPrice = tick.bidPrice;
-      live.bidSize = tick.bidSize;
-      live.askPrice = tick.askPrice;
-      live.askSize = tick.askSize;
-      this.#tellTop(live);
+      if (addQuote(live, tick)) this.#tellTop(live);
     } else if (tick.kind === 'level') {
       this.#level(live, tick);
     } else if (tick.kind === 'state') {
@@ -183,20 +185,12 @@ export class LiveBoard {
     this.#tellTop(live);
   }
 
-  #level(live: LiveSymbol, { isPart, price, side, size, timeMs }: LevelTick): void {
-    const levels = side === 'bid' ? live.bids : live.asks;
-    if (size <= 0) levels.delete(price);
-    else if (levels.has(price) || levels.size < LEVELS_MAX) levels.set(price, { size, timeMs });
-    if (side === 'bid') {
-      live.bidPrice = bestOf(levels, price, live.bidPrice, (one, other) => one > other);
-      live.bidSize = levels.get(live.bidPrice)?.size ?? 0;
-    } else {
-      live.askPrice = bestOf(levels, price, live.askPrice, (one, other) => one < other);
-      live.askSize = levels.get(live.askPrice)?.size ?? 0;
-    }
-    if (isPart === true) return;
+  #level(live: LiveSymbol, tick: LevelTick): void {
+    addLevel(live, tick);
+    if (tick.isPart === true) return;
+    const isOther = settleOffers(live);
     this.#deep(live, 'book', 'book', () => bookOf(live));
-    this.#tellTop(live);
+    if (isOther) this.#tellTop(live);
   }
 
   /** One message, in the topics of its channel and of all channels. */
@@ -218,30 +212,5 @@ export class LiveBoard {
 
 export const deepTopic = (channel: string): string => `deep/${channel}`;
 
-type Levels = LiveSymbol['bids'];
-
-/** The best price after one changed; all are looked at only when the best one went. 0 for none. */
-function bestOf(
-  levels: Levels,
-  changed: number,
-  best: number,
-  isBetter: (one: number, other: number) => boolean,
-): number {
-  if (levels.has(changed)) return best === 0 || isBetter(changed, best) ? changed : best;
-  if (changed !== best && best !== 0) return best;
-  let found = 0;
-  for (const price of levels.keys()) if (found === 0 || isBetter(price, found)) found = price;
-  return found;
-}
-
 /** Who makes quotes of it knows what they say. */
 const NOTHING = (): undefined => undefined;
-
-/** @returns whether they are others */
-function takeOffers(live: LiveSymbol, right: LiveSymbol): boolean {
-  const before = JSON.stringify(topsOf(live));
-  live.quotedMs = right.quotedMs;
-  [live.bidPrice, live.bidSize] = [right.bidPrice, right.bidSize];
-  [live.askPrice, live.askSize] = [right.askPrice, right.askSize];
-  return before !== JSON.stringify(topsOf(live));
-}

@@ -57,14 +57,14 @@ const saidOf = (tick: TradeTick | undefined): string =>
       ]);
 
 /** Trades as they stand elsewhere, in place of what was told. @returns whether the last sale is another */
-export function takeTrades(live: LiveSymbol, past: LiveSymbol | undefined): boolean {
-  const isOther = saidOf(live.last) !== saidOf(past?.last);
-  live.last = past?.last;
-  live.lastOddLot = past?.lastOddLot;
-  live.lastExtended = past?.lastExtended;
-  live.day = past?.day;
-  live.trades.splice(0, live.trades.length, ...(past?.trades ?? []));
-  live.byMinute.splice(0, live.byMinute.length, ...(past?.byMinute ?? []));
+export function takeTrades(live: LiveSymbol, past: LiveSymbol): boolean {
+  const isOther = saidOf(live.last) !== saidOf(past.last);
+  live.last = past.last;
+  live.lastOddLot = past.lastOddLot;
+  live.lastExtended = past.lastExtended;
+  live.day = past.day;
+  live.trades.splice(0, live.trades.length, ...past.trades);
+  live.byMinute.splice(0, live.byMinute.length, ...past.byMinute);
   return isOther;
 }
 
