@@ -60,10 +60,10 @@ function levelsSql(
   const order = `${time} DESC, ${nanoseconds} DESC, TRY_CAST(${sequence} AS BIGINT) DESC`;
   const names = symbols.map((name) => `'${name.replaceAll("'", "''")}'`).join(', ');
   return (
-    `SELECT * FROM (SELECT ${symbol} AS symbol, ${side} AS side, ${price} AS price, ` +
+    `SELECT * FROM (SELECT ${symbol} AS symbol, lower(${side}) AS side, ${price} AS price, ` +
     `${size} AS size, ${time} AS time, ${nanoseconds} AS nanoseconds, ${sequence} AS sequence ` +
     `FROM ${spell('BOOK')} WHERE ${symbol} IN (${names}) ` +
     `AND ${time} >= '${from}' AND ${time} < '${to}' QUALIFY row_number() OVER ` +
-    `(PARTITION BY ${symbol}, ${side}, ${price} ORDER BY ${order}) = 1) AS levels WHERE size > 0`
+    `(PARTITION BY ${symbol}, lower(${side}), ${price} ORDER BY ${order}) = 1) AS levels WHERE size > 0`
   );
 }
