@@ -1,9 +1,10 @@
 // Types of the whole market (INTERFACE.md 1 "market"): lists, every symbol's last days, volume by venue.
 import { lastDayOf, type Standing, volumesOf } from '../../market/board/board.ts';
 import { previousRow } from '../../market/derive/dailyBars.ts';
-import { dayIn as dayOfRow, type Row } from '../../market/derive/values.ts';
+import { instantIn, numberIn, textIn } from '../../market/derive/values.ts';
+import { endOfToday, startOfToday } from '../../market/derive/words.ts';
 import type { InputId } from '../../market/inputs/inputRow.ts';
-import { between, type Need, newest, type Read } from '../../market/types/ask.ts';
+import { type Need, newest, type Read, wholeOf } from '../../market/types/ask.ts';
 import { marketType } from '../../market/types/marketTypes.ts';
 import { addDays } from '../../query/time/days.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -29,6 +30,7 @@ import { delayFor, readableFor } from './market.ts';
 import { askOf, LIST_MAX, optionsOf } from './options.ts';
 import { type MarketServices, planNeeds, type Readable, readPlanned } from './reading.ts';
 import { bodyOf, filtered } from './rendering.ts';
+import { tally, type TallyServices } from './tallies.ts';
 
 interface Wide {
   readonly of: InputId;
@@ -38,7 +40,7 @@ interface Wide {
   readonly most: number;
   /** The path names which one. */
   readonly part?: true;
-  readonly answer: (asked: AskedOfAll) => Promise<object>;
+  readonly answer: (asked: AskedOfAll, services: TallyServices) => Promise<object>;
   /** What is paid of an answer; its members when left out. */
   readonly count?: (value: object) => number;
 }
@@ -91,7 +93,7 @@ export const isWideType = (name: string, { directory }: Lake): boolean => {
   return wide !== undefined && directory.dataset(CORE, wide.of)?.mapping.key !== undefined;
 };
 
-export async function answerWide(call: Call, services: MarketServices): Promise<Answer> {
+export async function answerWide(call: Call, services: TallyServices): Promise<Answer> {
   const name = (call.path['type'] ?? '').toLowerCase();
   const wide = WIDE[name];
   const quote = marketType('quote');
@@ -120,7 +122,7 @@ export async function answerWide(call: Call, services: MarketServices): Promise<
     return readPlanned(planned, services, call);
   };
   const metering = await metered(call, services, caller, fare, async () => {
-    const value = await wide.answer({ call, ask, read });
+    const value = await wide.answer({ call, ask, read }, services);
     const objects = wide.count?.(value) ?? Object.keys(value).length;
     return bodyOf(filteredEach(value, listOf(call.query, 'filter')), objects, format);
   });
@@ -174,15 +176,33 @@ const byName = (
 ): Readonly<Record<string, object>> =>
   Object.fromEntries(board.map((standing) => [standing.symbol, valueOf(standing)]));
 
-/** Of the day of the newest trade. */
-async function volumeByVenue({ ask, read }: AskedOfAll): Promise<object> {
-  const last = newest('TRADES', '', 1);
-  const row = (await read([last]))(last).at(-1);
+/** Of the day of the newest trade: a database adds it up, however many there are. */
+async function volumeByVenue(
+  { ask, call, read }: AskedOfAll,
+  services: TallyServices,
+): Promise<object> {
+  const [last, venues] = [newest('TRADES', '', 1), wholeOf('VENUES', '')];
+  const found = await read([last, venues]);
+  const row = found(last).at(-1);
   if (row === undefined) return [];
-  const day = dayOfRow(row, 'time');
-  const trades = between('TRADES', '', day, day);
-  const venues = between('VENUES', '', undefined, undefined);
-  const found = await read([trades, venues]);
-  const seen = (trade: Row): boolean => !(Date.parse(String(trade['time'])) > ask.untilMs);
-  return volumesOf(found(trades).filter(seen), found(venues));
+  const lastMs = instantIn(row, 'time');
+  const [from, to, until] = [startOfToday(lastMs), endOfToday(lastMs), ask.untilMs].map((ms) =>
+    new Date(ms).toISOString(),
+  );
+  const sums = await tally(call, services, 'TRADES', (spell) => {
+    const [size, time, venue] = [spell('size'), spell('time'), spell('venue')];
+    return (
+      `SELECT ${venue} AS mic, sum(${size}) AS volume, max(${time}) AS lastUpdated ` +
+      `FROM ${spell('TRADES')} WHERE ${time} >= '${from}' AND ${time} < '${to}' ` +
+      `AND ${time} <= '${until}' GROUP BY ${venue}`
+    );
+  });
+  return volumesOf(
+    sums.map((sum) => ({
+      mic: textIn(sum, 'mic') ?? '',
+      volume: numberIn(sum, 'volume') ?? 0,
+      lastUpdated: instantIn(sum, 'lastUpdated'),
+    })),
+    found(venues),
+  );
 }

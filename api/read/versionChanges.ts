@@ -25,14 +25,19 @@ type Changes = Awaited<ReturnType<typeof changesBetween>>;
 export const isIndexed = ({ mapping, numbered }: Dataset): boolean =>
   mapping.key !== undefined || mapping.date !== undefined || numbered;
 
-/** Oldest first; versions that changed no record are left out. */
+/**
+ * Oldest first; versions that changed no record are left out.
+ * @param which `ending`: those alone in which records ended
+ */
 export async function* changesSince(
   { mapping, tableId }: Dataset,
   begin: Begin,
   { database, lake, series }: Pick<Services, 'database' | 'lake' | 'series'>,
+  which: 'all' | 'ending' = 'all',
 ): AsyncGenerator<VersionChanges> {
   const versions = await readVersions(database, tableId, VERSIONS_MAX, begin.snapshot);
-  for (const { compaction, snapshot, timeMs } of versions.toReversed()) {
+  for (const { compaction, deleted, snapshot, timeMs } of versions.toReversed()) {
+    if (which === 'ending' && deleted === 0) continue;
     const earlier = await lake.snapshotBefore(snapshot);
     // Beside its predecessor it changes no record; else it also tells what was thinned out.
     if (compaction && earlier === snapshot - 1) continue;

@@ -19,7 +19,7 @@ import type { Answer, Call } from '../request/endpoint.ts';
 import { numberOf, refuse, textOf } from '../request/parameters.ts';
 import { answerFixed } from './fixedPrice.ts';
 import { rowsOfInput } from './known.ts';
-import { tally, type TallyServices } from './tallies.ts';
+import { tally, type TallyServices } from '../market/tallies.ts';
 
 const PRICE = { usageKey: 'EXCHANGE_STATS', weight: 0 } as const;
 const INPUT = 'EXCHANGE_STATS';

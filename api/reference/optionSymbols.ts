@@ -5,14 +5,13 @@ import { dayAt } from '../../market/derive/words.ts';
 import { newest } from '../../market/types/ask.ts';
 import { CONTRACTS_MOST } from '../../market/types/chains.ts';
 import { expirationIn } from '../market/options.ts';
-import type { MarketServices } from '../market/reading.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
 import { truthOf } from '../request/parameters.ts';
 import { refuseUnknown, symbolOf } from '../stock/knownSymbols.ts';
 import { tickersOf } from '../stock/symbology.ts';
 import { answerFixed } from './fixedPrice.ts';
 import { readableInput, rowsOfInput } from './known.ts';
-import { tally, type TallyServices } from './tallies.ts';
+import { tally, type TallyServices } from '../market/tallies.ts';
 
 const PRICE = { usageKey: 'REF_DATA_OPTIONS', weight: 100 } as const;
 
@@ -51,7 +50,7 @@ const inOrder = (one: readonly string[], other: readonly string[]): number =>
   one.join() < other.join() ? -1 : 1;
 
 /** Contracts of a symbol, of one expiration where it is named. */
-export async function answerOptionSymbols(call: Call, services: MarketServices): Promise<Answer> {
+export async function answerOptionSymbols(call: Call, services: TallyServices): Promise<Answer> {
   const { expiration: asked } = call.path;
   const expiration = asked === undefined ? '' : expirationIn(asked);
   const named = symbolOf(call.path['symbol'] ?? '');

@@ -66,6 +66,12 @@ export class StreamConnection implements Subscriber {
     return this.#group.subscription;
   }
 
+  /** Whoever gets the newest only is never behind. */
+  get behind(): number {
+    const isBehind = this.subscription.intervalMs === 0 && this.#isFull();
+    return isBehind ? this.#parts.socket.writableLength : 0;
+  }
+
   get messages(): number {
     return this.#parts.meter.charged;
   }

@@ -9,14 +9,23 @@ export interface Written {
   readonly json: string;
 }
 
+/** What was told: of a moment all that was there, or nothing of the dataset yet. */
+export type Stand = Moment | 'nothing';
+
+export interface Change {
+  /** At most `WRITTEN_MAX`. */
+  readonly records: readonly Written[];
+  /** Where it stands after them. */
+  readonly moment: Moment;
+  /** Keys of records that are gone; `any` where nobody knows which. Of readers that tell it. */
+  readonly gone?: ReadonlySet<string> | 'any';
+}
+
 /** How records of one dataset are read, by the rights of who listened first. */
 export interface RecordReader {
   /** Where it stands now: what is there is told to nobody. */
-  readonly begin: () => Promise<Moment>;
-  /** At most `WRITTEN_MAX` records that were written since, and where it stands after them. */
-  readonly since: (
-    moment: Moment,
-  ) => Promise<{ readonly records: readonly Written[]; readonly moment: Moment }>;
+  readonly begin: () => Promise<Stand>;
+  readonly since: (stand: Stand) => Promise<Change>;
 }
 
 /** Records of one reading; of a load of more only these are told, and that there are more. */
@@ -30,8 +39,8 @@ interface Watch {
   readonly reader: RecordReader;
   /** Else it ends. */
   readonly isWanted: () => boolean;
-  readonly tell: (records: readonly Written[]) => Promise<void>;
-  moment: Moment;
+  readonly tell: (change: Change) => Promise<void>;
+  stand: Stand;
   isReading: boolean;
   isDue: boolean;
 }
@@ -59,7 +68,7 @@ export class RecordWatches {
     await this.follow({
       ...{ name: topic, tableId, reader },
       isWanted: () => this.#parts.hub.hears(topic),
-      tell: (records) => this.#publish(topic, records),
+      tell: ({ records }) => this.#publish(topic, records),
     });
     return topic;
   }
@@ -72,16 +81,16 @@ export class RecordWatches {
     watch: Pick<Watch, 'name' | 'tableId' | 'reader' | 'isWanted' | 'tell'>,
   ): Promise<boolean> {
     if (this.#watches.has(watch.name)) return false;
-    const moment = await watch.reader.begin();
+    const stand = await watch.reader.begin();
     // Another may have begun meanwhile.
     if (this.#watches.has(watch.name)) return false;
-    this.#watches.set(watch.name, { ...watch, moment, isReading: false, isDue: false });
+    this.#watches.set(watch.name, { ...watch, stand, isReading: false, isDue: false });
     return true;
   }
 
   /** What was written by then is told, or was there before; what is being told is not. */
-  momentOf(name: string): Moment | undefined {
-    return this.#watches.get(name)?.moment;
+  standOf(name: string): Stand | undefined {
+    return this.#watches.get(name)?.stand;
   }
 
   /** Something was written into these tables. */
@@ -102,9 +111,9 @@ export class RecordWatches {
     try {
       while (watch.isDue) {
         watch.isDue = false;
-        const { moment, records } = await watch.reader.since(watch.moment);
-        await watch.tell(records);
-        watch.moment = moment;
+        const change = await watch.reader.since(watch.stand);
+        await watch.tell(change);
+        watch.stand = change.moment;
       }
     } catch (error) {
       // Told again with the next change: nothing is lost but time.

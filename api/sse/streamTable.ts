@@ -26,6 +26,7 @@ export type StreamRow = Named &
 /** A quote changes with each tick: as often as a person, or a chart, can see. */
 const QUOTE_MS = 50;
 const TICKS: readonly string[] = ['TRADES', 'QUOTES'];
+const DEPTH: readonly string[] = [...TICKS, 'BOOK'];
 
 const quotes = (name: string, intervalMs: number): StreamRow => ({
   ...{ kind: 'quotes', name, intervalMs, usageKey: name.toUpperCase() },
@@ -55,7 +56,7 @@ const CHANNELS: readonly string[] = [
 
 /** A channel of deep under a path of its own, as iexjs asks for it. */
 const channelRow = (channel: string): StreamRow => ({
-  ...{ kind: 'deep', name: channel, channel, usageKey: 'IEX_DEEP', inputs: TICKS },
+  ...{ kind: 'deep', name: channel, channel, usageKey: 'IEX_DEEP', inputs: DEPTH },
   summary: `Channel ${channel} of deep.`,
 });
 
@@ -73,7 +74,7 @@ export const STREAM_ROWS: readonly StreamRow[] = [
     summary: 'Every sale that is shown as a last price.',
   },
   {
-    ...{ kind: 'deep', name: 'deep', usageKey: 'IEX_DEEP', inputs: TICKS },
+    ...{ kind: 'deep', name: 'deep', usageKey: 'IEX_DEEP', inputs: DEPTH },
     summary: 'Everything of the book of one symbol, by channels.',
   },
   ...CHANNELS.filter((channel) => channel !== 'deep').map(channelRow),

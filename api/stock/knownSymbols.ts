@@ -6,13 +6,11 @@ import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { callerOf, readableDatasets } from '../auth/access.ts';
 import { readDataset } from '../read/series.ts';
-import type { Call, Services } from '../request/endpoint.ts';
+import type { TallyServices } from '../market/tallies.ts';
+import type { Call } from '../request/endpoint.ts';
 import { STOCK_TYPES } from './stockTypes.ts';
 
-export type StockServices = Pick<
-  Services,
-  'clock' | 'cursors' | 'lake' | 'ledger' | 'market' | 'pending' | 'series' | 'settings'
->;
+export type StockServices = TallyServices;
 
 export const symbolOf = (text: string): string => text.trim().toUpperCase();
 

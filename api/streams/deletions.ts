@@ -1,4 +1,5 @@
 // Records that were deleted, for streams that ask for them: by index, as each version deleted them.
+import { Failure } from '../../store/base/failure.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
 import type { Moment } from '../../store/history/history.ts';
 import { indexOf } from '../../store/datasets/indexColumns.ts';
@@ -47,4 +48,35 @@ export async function deletedSince(
     }
   }
   return [...gone.values()];
+}
+
+/** Keys that are told; of more all are looked at again. */
+const KEYS_MAX = 1_000;
+
+/** Keys of records that ended since: deleted, or replaced by others. `any` where nobody knows which. */
+export async function keysGoneSince(
+  dataset: Dataset,
+  before: Moment,
+  services: Pick<Services, 'database' | 'lake' | 'pending' | 'series'>,
+): Promise<ReadonlySet<string> | 'any'> {
+  const { mapping, tableId } = dataset;
+  const keys = new Set<string>();
+  if (services.lake.snapshot === before.snapshot) return keys;
+  try {
+    const begin = await beginOf(tableId, { kind: 'snapshot', ...before }, services);
+    const table = await services.lake.table(tableId);
+    if (table === undefined) return 'any';
+    const place = mapping.key === undefined ? -1 : indexOf(mapping, table).indexOf(mapping.key);
+    for await (const { changes } of changesSince(dataset, begin, services, 'ending')) {
+      if (place < 0 && changes.deleted.length > 0) return 'any';
+      for (const values of changes.deleted) {
+        keys.add(String(values[place]));
+        if (keys.size > KEYS_MAX) return 'any';
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof Failure) || error.type !== 'Gone') throw error;
+    return 'any';
+  }
+  return keys;
 }

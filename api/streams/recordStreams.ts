@@ -9,7 +9,7 @@ import { momentNow } from '../read/moments.ts';
 import { readDataset, sinceOf } from '../read/series.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
 import { listOf, refuse, truthOf, type Values } from '../request/parameters.ts';
-import { type RecordReader, WRITTEN_MAX, type Written } from '../sse/recordWatches.ts';
+import { type RecordReader, type Stand, WRITTEN_MAX, type Written } from '../sse/recordWatches.ts';
 import type { RecordShape } from '../sse/streamTable.ts';
 import { deletedSince, RESET, tellsDeletions } from './deletions.ts';
 import { openedStream, type Opening } from './opened.ts';
@@ -122,7 +122,7 @@ function withDeletions(
     since: async (before) => {
       const { moment, records } = await written.since(before);
       const current = services.lake.directory.datasetById(tableId);
-      if (current === undefined) return { moment, records };
+      if (current === undefined || before === 'nothing') return { moment, records };
       try {
         const gone = await deletedSince(current, before, services);
         return { moment, records: [...gone, ...records] };
@@ -145,7 +145,7 @@ export function writtenReader(
   return {
     begin: async () => momentNow(services),
     since: async (before) => {
-      const since = await sinceOf(tableId, before, services);
+      const since = await standing(tableId, before, services);
       const at = momentNow(services);
       // It was dropped, or what was told is not known any more: what comes from now on is told.
       const current = services.lake.directory.datasetById(tableId);
@@ -157,6 +157,17 @@ export function writtenReader(
       return { records: writtenOf(bytes, current, told), moment };
     },
   };
+}
+
+/** Undefined where it was dropped, or what was told is not known any more. */
+async function standing(
+  tableId: number,
+  stand: Stand,
+  services: Reading,
+): ReturnType<typeof sinceOf> {
+  if (stand !== 'nothing') return sinceOf(tableId, stand, services);
+  const table = await services.lake.table(tableId);
+  return table && { table: { ...table, files: [] }, told: () => [] };
 }
 
 function writtenOf(

@@ -15,6 +15,7 @@ import { Failure } from '../../store/base/failure.ts';
 import { randomHex } from '../../store/base/random.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { callerOf } from '../auth/access.ts';
+import { LACKING } from '../market/market.ts';
 import { callOf } from '../auth/standingCall.ts';
 import type { Answer, Call, Streaming } from '../request/endpoint.ts';
 import { momentNow } from '../read/moments.ts';
@@ -23,7 +24,7 @@ import { symbolOf } from '../stock/knownSymbols.ts';
 import { tickersOf } from '../stock/symbology.ts';
 import { answerStream } from './answerStream.ts';
 import { plainly } from './disguise.ts';
-import { checkTier, entitledTo, type StreamServices, TOPS } from './entitled.ts';
+import { checkTier, DEEP, entitledTo, type StreamServices, TOPS } from './entitled.ts';
 import { ticksOf } from './storedTicks.ts';
 
 const SYMBOLS_MAX = 50;
@@ -108,7 +109,7 @@ type Wanted = Static<typeof CREATE_REPLAY>;
 type Begin = () => TickReader;
 
 async function storedDays(wanted: Wanted, call: Call, services: StreamServices): Promise<Begin> {
-  const readable = entitledTo(TOPS, call, services);
+  const readable = depthOrTops(call, services);
   if (wanted.symbols === undefined || wanted.from === undefined) {
     throw new Failure('InvalidBody', 'symbols and from must be given, or a capture');
   }
@@ -120,6 +121,16 @@ async function storedDays(wanted: Wanted, call: Call, services: StreamServices):
   const standing = plainly({ ...callOf(callerOf(call.caller)), environment: call.environment });
   const asking = { from, to, readable, call: standing, services, at: momentNow(services) };
   return () => ticksOf(symbols, asking);
+}
+
+/** Who may not read books has a replay without. @throws Failure of what else the caller lacks. */
+function depthOrTops(call: Call, services: StreamServices): ReturnType<typeof entitledTo> {
+  try {
+    return entitledTo(DEEP, call, services);
+  } catch (error) {
+    if (!(error instanceof Failure) || !LACKING.has(error.type)) throw error;
+    return entitledTo(TOPS, call, services);
+  }
 }
 
 /** A feed that nobody stored is the owner's of CORE alone, as one of now is. */
@@ -164,7 +175,11 @@ function playing(
     records,
     isReplay: true,
   } as const;
-  return { accountId, replay: new Replay(begin, board, speed), streaming };
+  return {
+    accountId,
+    replay: new Replay(begin, { board, behind: () => hub.drain() }, speed),
+    streaming,
+  };
 }
 
 export async function listReplays(call: Call, services: StreamServices): Promise<Answer> {

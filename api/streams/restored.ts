@@ -4,6 +4,7 @@ import { TRADES_READ } from '../../market/derive/lastSale.ts';
 import type { Row } from '../../market/derive/values.ts';
 import { dayAt } from '../../market/derive/words.ts';
 import { LiveBoard } from '../../market/live/liveBoard.ts';
+import type { Tick } from '../../market/live/tick.ts';
 import { type Need, newest, type Read } from '../../market/types/ask.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
@@ -15,14 +16,13 @@ import { momentNow } from '../read/moments.ts';
 import type { Call } from '../request/endpoint.ts';
 import type { StreamServices } from './entitled.ts';
 import { asOfText, ticksOf } from './storedTicks.ts';
-import { quoteTick, tradeTick } from './tickRows.ts';
+import { storedBooks } from './storedBooks.ts';
+import { placedOf, TICK_INPUTS, type TickInput } from './tickRows.ts';
 
 /** Symbols that are read at once: 100,000 trades at most. 9,000 symbols of 60 trades took 6 s. */
 const READ_AT_ONCE = 100;
 /** Newest records of an input, whose symbols are all there are for whoever asks for all: 15 MB. */
 const NEWEST_OF_ALL = 50_000;
-
-const INPUTS = ['TRADES', 'QUOTES'] as const;
 
 /** Symbols of a board that are being read. */
 const underWay = new WeakMap<LiveBoard, Map<string, Promise<void>>>();
@@ -75,7 +75,7 @@ function restoreAll(services: StreamServices): Promise<void> {
 
 async function readAll(services: StreamServices): Promise<void> {
   const symbols = new Set<string>();
-  for (const input of INPUTS) {
+  for (const input of TICK_INPUTS) {
     const dataset = services.lake.directory.dataset(CORE, input);
     // What a feed of ours tells from its beginning is all there is.
     if (dataset === undefined || isStandIn(dataset)) continue;
@@ -92,22 +92,43 @@ async function readPast(symbols: readonly string[], services: StreamServices): P
   const { board } = services.streams;
   const { clears } = board;
   const pasts = new Map(symbols.map((symbol) => [symbol, new LiveBoard(() => undefined)]));
-  for (const input of INPUTS) {
-    const dataset = services.lake.directory.dataset(CORE, input);
-    if (dataset === undefined) continue;
-    const count = input === 'TRADES' ? TRADES_READ : 1;
-    const needOf = (symbol: string): Need => newest(input, symbol, count);
-    const { at, read } = await readStored(dataset, symbols.map(needOf), services);
-    for (const [symbol, past] of pasts) {
-      const rows = read(needOf(symbol));
-      if (input === 'TRADES') await tellTrades(past, symbol, rows, { at, dataset, services });
-      else past.catchUp(rows.flatMap((row) => quoteTick(symbol, row)));
-    }
-  }
+  for (const input of TICK_INPUTS) await tellStored(pasts, input, services);
   // What it was read for was forgotten meanwhile.
   if (board.clears !== clears) return readPast(symbols, services);
   for (const [symbol, past] of pasts) board.adopt(symbol, past);
 }
+
+/**
+ * Boards of some symbols, 100 at most, hear what is stored.
+ * @param told undefined: as of what was told last
+ */
+export async function tellStored(
+  pasts: ReadonlyMap<string, LiveBoard>,
+  input: TickInput,
+  services: StreamServices,
+  told?: Moment,
+): Promise<void> {
+  const dataset = services.lake.directory.dataset(CORE, input);
+  if (dataset === undefined) return;
+  const count = input === 'TRADES' ? TRADES_READ : 1;
+  const needOf = (symbol: string): Need => newest(input, symbol, count);
+  const needs = [...pasts.keys()].map(needOf);
+  const { at, read } = await readStored(dataset, needs, services, told);
+  for (const [symbol, past] of pasts) {
+    const rows = read(needOf(symbol));
+    if (input === 'TRADES') await tellTrades(past, symbol, rows, { at, dataset, services });
+    else if (input === 'QUOTES') past.catchUp(ticksIn(input, symbol, rows));
+  }
+  if (input !== 'BOOK') return;
+  const newestOf = [...pasts.keys()].flatMap((symbol) =>
+    read(needOf(symbol)).map((row) => ({ symbol, row })),
+  );
+  const books = await storedBooks(newestOf, ownersCall(services), services, at);
+  for (const [symbol, ticks] of books) pasts.get(symbol)?.catchUp(ticks);
+}
+
+const ticksIn = (input: TickInput, symbol: string, rows: readonly Row[]): readonly Tick[] =>
+  rows.flatMap((row) => placedOf(input, symbol, row).map(({ tick }) => tick));
 
 /** The newest ones, or, where they are of one day, all of it. */
 async function tellTrades(
@@ -120,7 +141,7 @@ async function tellTrades(
     services,
   }: { readonly at: Moment; readonly dataset: Dataset; readonly services: StreamServices },
 ): Promise<void> {
-  const ticks = rows.flatMap((row) => tradeTick(symbol, row));
+  const ticks = ticksIn('TRADES', symbol, rows);
   const [first, last] = [ticks.at(0), ticks.at(-1)];
   const day = last === undefined ? '' : dayAt(last.timeMs);
   const isWhole = rows.length < TRADES_READ || first === undefined || dayAt(first.timeMs) !== day;
@@ -140,6 +161,7 @@ async function readStored(
   dataset: Dataset,
   needs: readonly Need[],
   services: StreamServices,
+  asked?: Moment,
 ): Promise<{ readonly at: Moment; readonly read: Read }> {
   const call = ownersCall(services);
   const [input] = needs.map((need) => need.input);
@@ -148,7 +170,8 @@ async function readStored(
     const planned = await planNeeds({ ...call, query }, services, readable, needs, at);
     return { at, read: await readPlanned(planned, services, call) };
   };
-  const told = services.streams.records.momentOf(ticksName(dataset));
+  const told = asked ?? services.streams.records.standOf(ticksName(dataset));
+  if (told === 'nothing') return { at: momentNow(services), read: () => [] };
   if (told === undefined) return readAt(momentNow(services), {});
   try {
     return await readAt(told, { asOf: asOfText(told) });

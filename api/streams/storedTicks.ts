@@ -1,6 +1,6 @@
 // Ticks of stored days, as a feed told them: read page by page, at one moment of what is stored.
 import { type Publish, LiveBoard } from '../../market/live/liveBoard.ts';
-import { instantIn, numberIn, type Row } from '../../market/derive/values.ts';
+import { instantIn, type Row } from '../../market/derive/values.ts';
 import { dayAt } from '../../market/derive/words.ts';
 import type { Tick, TickReader } from '../../market/live/tick.ts';
 import type { Need } from '../../market/types/ask.ts';
@@ -11,7 +11,7 @@ import { momentNow } from '../read/moments.ts';
 import type { Moment } from '../../store/history/history.ts';
 import type { Call } from '../request/endpoint.ts';
 import type { StreamServices } from './entitled.ts';
-import { quoteTick, tradeTick } from './tickRows.ts';
+import { inTime, type Placed, placedOf, TICK_INPUTS, type TickInput } from './tickRows.ts';
 
 /** Ticks that a reader holds, of all its lanes: 15 MB. */
 const HELD_MAX = 50_000;
@@ -33,36 +33,26 @@ interface Asked {
   readonly services: StreamServices;
 }
 
-const INPUTS = ['QUOTES', 'TRADES'] as const;
-
 /** One symbol of one input, as far as it is read. */
 interface Lane {
-  readonly input: (typeof INPUTS)[number];
+  readonly input: TickInput;
   readonly symbol: string;
   /** What is not given yet begins at `at`. */
-  found: readonly Found[];
+  found: readonly Placed[];
   at: number;
   /** Records that were read. */
   offset: number;
   isWhole: boolean;
 }
 
-interface Found {
-  readonly tick: Tick;
-  /** Of its time, beyond the milliseconds. */
-  readonly nanoseconds: number;
-  /** Of the same instant the one that was told first has the lower one. */
-  readonly order: number;
-}
-
 /** As the parameter "asOf". */
 export const asOfText = ({ sequence, snapshot }: Moment): string => `${snapshot}:${sequence}`;
 
-/** In the order of their times; a best offer comes before a trade of its instant. */
+/** In the order of their times; of one instant prices of books come first, then best offers, then trades. */
 export function ticksOf(symbols: readonly string[], asked: Asked): TickReader {
   const { at, call, from, readable, services, to } = asked;
   const pinned = { ...call, query: { asOf: asOfText(at) }, path: {} };
-  const inputs = INPUTS.flatMap((input) => {
+  const inputs = TICK_INPUTS.flatMap((input) => {
     const dataset = readable.get(input);
     return dataset === undefined ? [] : [[input, dataset] as const];
   });
@@ -110,16 +100,7 @@ function turnPage(lane: Lane, rows: readonly Row[], count: number): void {
   lane.isWhole = rows.length < count;
   const kept = lane.isWhole ? rows : wholeInstants(rows);
   lane.offset += kept.length;
-  const tickOf = lane.input === 'TRADES' ? tradeTick : quoteTick;
-  lane.found = kept
-    .flatMap((row) =>
-      tickOf(lane.symbol, row).map((tick) => ({
-        tick,
-        nanoseconds: numberIn(row, 'nanoseconds') ?? 0,
-        order: Number(row['sequence'] ?? row['tradeId'] ?? 0) || 0,
-      })),
-    )
-    .sort(inTime);
+  lane.found = kept.flatMap((row) => placedOf(lane.input, lane.symbol, row)).sort(inTime);
   lane.at = 0;
 }
 
@@ -132,14 +113,9 @@ function wholeInstants(rows: readonly Row[]): readonly Row[] {
   return end === 0 ? rows : rows.slice(0, end);
 }
 
-const inTime = (one: Found, other: Found): number =>
-  one.tick.timeMs - other.tick.timeMs ||
-  one.nanoseconds - other.nanoseconds ||
-  one.order - other.order;
-
-/** The lane whose next tick comes first; of those of one instant the quotes', which stand first. */
+/** The lane whose next tick comes first; of those of one instant the one that stands first. */
 function firstOf(lanes: readonly Lane[]): Lane | undefined {
-  let [first, before]: [Lane | undefined, Found | undefined] = [undefined, undefined];
+  let [first, before]: [Lane | undefined, Placed | undefined] = [undefined, undefined];
   for (const lane of lanes) {
     const found = lane.found[lane.at];
     if (found === undefined) continue;

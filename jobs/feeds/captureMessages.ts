@@ -1,5 +1,5 @@
-// A recording of an exchange's feed as messages that come when they came then: its trades, or its best
-// offers.
+// A recording of an exchange's feed as messages that come when they came then: its trades, its best offers,
+// or the prices of its books.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CaptureSummary, playedPieces } from '../../market/capture/capture.ts';
 import { CaptureRecords, recordOfLine, tradeKey } from '../../market/capture/captureRecords.ts';
@@ -36,7 +36,7 @@ export async function* captureMessages(
   path: string,
   onTold: (told: CaptureTold) => void,
 ): AsyncGenerator<FeedMessage, void> {
-  const input = definition.dataset === 'QUOTES' ? 'QUOTES' : 'TRADES';
+  const input = definition.dataset;
   const { broken, summary } = await lookThrough(path, signal);
   if (summary.messages === 0) throw new SourceFailure(`${definition.path} has no messages`, false);
   const told = { ...summary, breaks: broken.size };

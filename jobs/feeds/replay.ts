@@ -8,10 +8,20 @@ import type { Tick, TickReader } from '../../market/live/tick.ts';
 
 /** How often ticks are told. */
 const STEP_MS = 20;
-/** Ticks of one turn of the loop. */
+/** Ticks of one turn of the loop; as fast as it goes 200 books of 100 prices a side are 2 MB. */
 const TURN_TICKS = 1_000;
+const MAX_TURN_TICKS = 200;
+/** How often it is looked whether readers can take more; how long one that takes nothing is waited for. */
+const ROOM_STEP_MS = 2;
+const ROOM_MS = 10_000;
 
 export type Speed = number | 'max';
+
+interface Told {
+  readonly board: LiveBoard;
+  /** Bytes that wait for readers who can't take more: 0 when all of them can. */
+  readonly behind: () => number;
+}
 
 interface ReplayState {
   readonly state: 'playing' | 'paused' | 'seeking' | 'ended';
@@ -26,6 +36,7 @@ interface ReplayState {
 export class Replay {
   readonly #begin: () => TickReader;
   readonly #board: LiveBoard;
+  readonly #behind: () => number;
   #reader: TickReader;
   /** What was read and is not told yet begins at `#next`. */
   #ticks: readonly Tick[] = [];
@@ -43,10 +54,11 @@ export class Replay {
   #turn: Promise<unknown> = Promise.resolve();
 
   /** @param begin a reader from the first tick on */
-  constructor(begin: () => TickReader, board: LiveBoard, speed: Speed) {
+  constructor(begin: () => TickReader, { behind, board }: Told, speed: Speed) {
     this.#begin = begin;
     this.#reader = begin();
     this.#board = board;
+    this.#behind = behind;
     this.#speed = speed;
   }
 
@@ -114,7 +126,7 @@ export class Replay {
         const tick = await this.#head();
         if (tick === undefined) return;
         this.#tell(tick);
-        if (left % TURN_TICKS === 0) await sleep(0);
+        if (left % MAX_TURN_TICKS === 0) await this.#room();
       }
       await this.#head();
     });
@@ -145,8 +157,8 @@ export class Replay {
     try {
       while (!signal.aborted && !this.#isEnded) {
         await this.#alone(() => this.#advance(signal));
-        const waitMs = this.#speed === 'max' ? 0 : STEP_MS;
-        await sleep(waitMs, undefined, { ref: false });
+        if (this.#speed === 'max') await this.#room(signal);
+        else await sleep(STEP_MS, undefined, { ref: false });
       }
     } catch {
       // Its state tells why.
@@ -154,8 +166,23 @@ export class Replay {
     if (this.#playing === playing) this.#playing = undefined;
   }
 
+  /** Until readers can take more, or take nothing any more: their streams end with what comes next. */
+  async #room(signal?: AbortSignal): Promise<void> {
+    let [before, sinceMs] = [0, monotonicMs()];
+    await sleep(0);
+    for (;;) {
+      const bytes = this.#behind();
+      if (bytes === 0 || signal?.aborted === true) return;
+      const nowMs = monotonicMs();
+      if (bytes !== before) [before, sinceMs] = [bytes, nowMs];
+      else if (nowMs - sinceMs >= ROOM_MS) return;
+      await sleep(ROOM_STEP_MS, undefined, { ref: false });
+    }
+  }
+
   async #advance(signal: AbortSignal): Promise<void> {
-    for (let left = TURN_TICKS; left > 0; left -= 1) {
+    const turn = this.#speed === 'max' ? MAX_TURN_TICKS : TURN_TICKS;
+    for (let left = turn; left > 0; left -= 1) {
       const tick = await this.#head();
       // It may have been stopped, or told to go at another pace, while that was read.
       if (tick === undefined || signal.aborted) return;

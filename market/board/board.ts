@@ -2,7 +2,7 @@
 import type { Day } from '../../query/time/days.ts';
 import { adjusted, type Bar } from '../derive/adjust.ts';
 import { closeOf, known } from '../derive/lastSale.ts';
-import { instantIn, numberIn, rounded, type Row, shareOf, textIn } from '../derive/values.ts';
+import { numberIn, rounded, type Row, shareOf, textIn } from '../derive/values.ts';
 
 /** Days that a board is made of: the two last sessions of nearly every symbol are among them. */
 export const BOARD_DAYS = 7;
@@ -103,22 +103,19 @@ export function lastDayOf({ bars, symbol }: Standing): Row {
   };
 }
 
-/** Volume by venue of some trades, the most first (INTERFACE.md 1 "market" volume). */
-export function volumesOf(trades: readonly Row[], venues: readonly Row[]): readonly Row[] {
+/** What was traded at a venue; '' where trades do not say. */
+interface VenueVolume {
+  readonly mic: string;
+  readonly volume: number;
+  readonly lastUpdated: number;
+}
+
+/** Volume by venue, the most first (INTERFACE.md 1 "market" volume). */
+export function volumesOf(sums: readonly VenueVolume[], venues: readonly Row[]): readonly Row[] {
   const names = new Map(venues.map((row) => [textIn(row, 'mic') ?? '', row]));
-  const sums = new Map<string, { volume: number; lastUpdated: number }>();
-  let whole = 0;
-  for (const trade of trades) {
-    const mic = textIn(trade, 'venue') ?? '';
-    const size = numberIn(trade, 'size') ?? 0;
-    const sum = sums.get(mic) ?? { volume: 0, lastUpdated: 0 };
-    sum.volume += size;
-    sum.lastUpdated = Math.max(sum.lastUpdated, instantIn(trade, 'time'));
-    sums.set(mic, sum);
-    whole += size;
-  }
-  return [...sums]
-    .map(([mic, { lastUpdated, volume }]) => ({
+  const whole = sums.reduce((sum, { volume }) => sum + volume, 0);
+  return sums
+    .map(({ lastUpdated, mic, volume }) => ({
       mic,
       tapeId: textIn(names.get(mic), 'tapeId'),
       venueName: textIn(names.get(mic), 'name') ?? mic,

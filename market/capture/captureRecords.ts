@@ -2,14 +2,15 @@
 // bars of minutes and days that the trades make.
 import type { Day } from '../../query/time/days.ts';
 import type { InputId } from '../inputs/inputRow.ts';
-import { LiveBoard } from '../live/liveBoard.ts';
-import type { QuoteTick, Tick, TradeTick } from '../live/tick.ts';
+import { addLevel, settleOffers } from '../live/liveBook.ts';
+import { type LiveSymbol, newSymbol } from '../live/liveSymbol.ts';
+import type { LevelTick, QuoteTick, Tick, TradeTick } from '../live/tick.ts';
 import { clockAt, dayAt } from '../derive/words.ts';
 import type { Place } from './capture.ts';
 
 /** Inputs that a capture fills, in the order of loading. */
 export const CAPTURE_INPUTS = [
-  ...(['TRADES', 'QUOTES', 'INTRADAY_PRICES', 'HISTORICAL_PRICES'] as const),
+  ...(['TRADES', 'QUOTES', 'BOOK', 'INTRADAY_PRICES', 'HISTORICAL_PRICES'] as const),
 ] as const satisfies readonly InputId[];
 type CaptureInput = (typeof CAPTURE_INPUTS)[number];
 
@@ -20,10 +21,14 @@ export const HEADERS: Readonly<Record<CaptureInput, string>> = {
     'symbol,time,tradeId,price,size,venue,isOddLot,isISO,isOutsideRegularHours,isSinglePriceCross,' +
     'isTradeThroughExempt,nanoseconds\n',
   QUOTES: 'symbol,time,sequence,bidPrice,bidSize,askPrice,askSize,venue,nanoseconds\n',
+  BOOK: 'symbol,time,sequence,side,price,size,isPart,venue,nanoseconds\n',
   INTRADAY_PRICES:
     'symbol,date,minute,open,high,low,close,average,volume,notional,numberOfTrades\n',
   HISTORICAL_PRICES: 'symbol,date,open,high,low,close,volume\n',
 };
+
+/** Symbols whose books are followed, to tell best offers; of more these are the level's alone. */
+const SYMBOLS_MAX = 50_000;
 
 /** The exchange whose captures these are. */
 const VENUE = 'IEXG';
@@ -45,7 +50,7 @@ export class CaptureRecords {
   readonly #write: Write;
   /** Trades that did not happen, by `tradeKey`. */
   readonly #broken: ReadonlySet<string>;
-  readonly #board = new LiveBoard(() => undefined);
+  readonly #symbols = new Map<string, LiveSymbol>();
   readonly #minutes = new Map<string, Bar>();
   readonly #days = new Map<string, Bar>();
   readonly #clocks = new Map<number, readonly [date: Day, minute: string]>();
@@ -65,14 +70,7 @@ export class CaptureRecords {
     } else if (tick.kind === 'quote') {
       this.#quote(tick, place);
     } else if (tick.kind === 'level') {
-      const before = this.#best(tick.symbol);
-      this.#board.apply(tick);
-      const after = this.#best(tick.symbol);
-      const { symbol, timeMs } = tick;
-      const isSame = JSON.stringify(before) === JSON.stringify(after);
-      if (tick.isPart !== true && !isSame) {
-        this.#quote({ kind: 'quote', symbol, timeMs, ...after }, place);
-      }
+      this.#level(tick, place);
     }
   }
 
@@ -92,12 +90,18 @@ export class CaptureRecords {
     }
   }
 
-  #best(symbol: string): Omit<QuoteTick, 'kind' | 'symbol' | 'timeMs'> {
-    const live = this.#board.get(symbol);
-    return {
-      ...{ bidPrice: live?.bidPrice ?? 0, bidSize: live?.bidSize ?? 0 },
-      ...{ askPrice: live?.askPrice ?? 0, askSize: live?.askSize ?? 0 },
-    };
+  /** And the best offers, where they are others after all of its event. */
+  #level(tick: LevelTick, place: Place): void {
+    const { isPart = false, price, side, size, symbol, timeMs } = tick;
+    const what = [symbol, timeText(timeMs), place.sequence, side, price, size, isPart, VENUE];
+    this.#write('BOOK', `${what.join(',')},${place.nanoseconds}\n`);
+    const live = this.#symbols.get(symbol) ?? newSymbol(symbol);
+    if (this.#symbols.size < SYMBOLS_MAX) this.#symbols.set(symbol, live);
+    addLevel(live, tick);
+    if (isPart || !settleOffers(live)) return;
+    const { askPrice, askSize, bidPrice, bidSize } = live;
+    const offers = { bidPrice, bidSize, askPrice, askSize };
+    this.#quote({ kind: 'quote', symbol, timeMs, ...offers }, place);
   }
 
   #quote(tick: QuoteTick, { nanoseconds, sequence }: Place): void {
@@ -138,7 +142,7 @@ export function recordOfLine(input: CaptureInput, line: string): string {
 }
 
 const TEXTS: ReadonlySet<string> = new Set([
-  ...['symbol', 'time', 'date', 'minute', 'tradeId', 'sequence', 'venue'],
+  ...['symbol', 'time', 'date', 'minute', 'tradeId', 'sequence', 'venue', 'side'],
 ]);
 
 function valueOf(name: string, cell: string): string | number | boolean {

@@ -51,6 +51,7 @@ export type FilledId = (typeof FILLED)[number];
 
 /** Those that are there once their owner loads them. */
 type LoadedId =
+  | 'BOOK'
   | 'NEWS'
   | 'LOGO'
   | 'PRICE_TARGET'

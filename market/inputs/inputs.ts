@@ -195,6 +195,9 @@ const DIVIDENDS: Input = {
   ],
 };
 
+/** Of a time, beyond its milliseconds: captures know them, and the order of one millisecond is theirs. */
+const NANOSECONDS = ['nanoseconds'];
+
 const TRADES: Input = {
   id: 'TRADES',
   title: 'Trades of the last days, one record each',
@@ -213,6 +216,7 @@ const TRADES: Input = {
     known(['isSinglePriceCross', 'boolean', false, 'Auction.']),
     known(['isTradeThroughExempt', 'boolean', false, 'Exempt from trade-through rules.']),
   ],
+  carried: NANOSECONDS,
 };
 
 const QUOTES: Input = {
@@ -230,6 +234,30 @@ const QUOTES: Input = {
     known(['askSize', 'integer', 200, 'Shares offered.']),
     text('venue', 'XNYS', 'Market identifier code of the venue.'),
   ],
+  carried: NANOSECONDS,
+};
+
+const BOOK: Input = {
+  id: 'BOOK',
+  title: 'Books, one record for each change of a price',
+  mapping: { key: 'symbol', subkey: 'sequence', date: 'time' },
+  weight: 1,
+  properties: [
+    SYMBOL,
+    needed(['time', 'time', '2026-01-30T14:30:00.125Z', 'When it changed.']),
+    needed(['sequence', 'string', '7', 'Tells changes of one time apart, in their order.']),
+    needed(['side', 'string', 'bid', 'Side of the book: bid or ask.']),
+    needed(['price', 'number', 101.49, 'In the currency of the symbol.']),
+    needed(['size', 'integer', 300, 'Shares at that price from then on; 0 for none.']),
+    known([
+      'isPart',
+      'boolean',
+      false,
+      'More of the same event follows: the book is not shown yet.',
+    ]),
+    text('venue', 'XNYS', 'Market identifier code of the venue.'),
+  ],
+  carried: NANOSECONDS,
 };
 
 const VENUES: Input = {
@@ -257,6 +285,7 @@ export const INPUTS: readonly Input[] = [
   DIVIDENDS,
   TRADES,
   QUOTES,
+  BOOK,
   VENUES,
   ...STATEMENTS,
   ...MONEY,

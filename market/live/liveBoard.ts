@@ -1,16 +1,10 @@
 // The board of last values: what feeds told of each symbol, and who is told of it. A tick changes one symbol
 // and goes to its topics; what a message says is made only where someone listens.
-import type { Day } from '../../query/time/days.ts';
-import { dayAt } from '../derive/words.ts';
 import type { Row } from '../derive/values.ts';
 import { bookOf, deepTradeOf, lastOf, stateOf, topsOf } from './liveMessages.ts';
-import {
-  LEVELS_MAX,
-  type LiveSymbol,
-  MINUTES_KEPT,
-  newSymbol,
-  TRADES_SHOWN,
-} from './liveSymbol.ts';
+import { addLevel, addQuote, settleOffers, takeBook } from './liveBook.ts';
+import { type LiveSymbol, newSymbol, TRADES_SHOWN } from './liveSymbol.ts';
+import { addLateTrade, addTrade, isRegular, takeTrades } from './liveTrades.ts';
 import type { LevelTick, StateName, Tick, TradeTick } from './tick.ts';
 
 /** Symbols of which anything is kept; ticks of more are counted and dropped. */
@@ -90,6 +84,38 @@ export class LiveBoard {
     this.#isPast = false;
   }
 
+  /**
+   * A trade that is older than its symbol's newest: its day is corrected, and nobody is told of a trade.
+   * @returns false where it is older than what is remembered of the symbol
+   */
+  addLate(tick: TradeTick): boolean {
+    const live = this.#symbols.get(tick.symbol);
+    if (live === undefined || !addLateTrade(live, tick)) return false;
+    this.#publish(QUOTE_TOPIC, tick.symbol, NOTHING);
+    return true;
+  }
+
+  /** Records of a symbol were others than was told: it stands as on a board that was told right. */
+  correct(symbol: string, board: LiveBoard, what: 'BOOK' | 'QUOTES' | 'TRADES'): void {
+    const live = this.#symbols.get(symbol);
+    if (live === undefined) return;
+    const right = board.get(symbol) ?? newSymbol(symbol);
+    this.#seq += 1;
+    live.seq = this.#seq;
+    if (what === 'TRADES') {
+      const isOther = takeTrades(live, right);
+      if (isOther) this.#publish('last', symbol, () => JSON.stringify(lastOf(live)));
+      if (isOther) this.#tellTop(live);
+      else this.#publish(QUOTE_TOPIC, symbol, NOTHING);
+      return;
+    }
+    if (what === 'BOOK') takeBook(live, right);
+    else [live.quoted, live.quotedMs] = [right.quoted, right.quotedMs];
+    const isOther = settleOffers(live);
+    if (what === 'BOOK') this.#deep(live, 'book', 'book', () => bookOf(live));
+    if (isOther) this.#tellTop(live);
+  }
+
   apply(tick: Tick): void {
     if (tick.kind === 'state' && tick.state === 'systemEvent') this.#systemEvent = tick.value;
     const live = this.#of(tick.symbol);
@@ -98,12 +124,7 @@ export class LiveBoard {
     live.seq = this.#seq;
     live.updatedMs = Math.max(live.updatedMs, tick.timeMs);
     if (tick.kind === 'quote') {
-      live.quotedMs = tick.timeMs;
-      live.bidPrice = tick.bidPrice;
-      live.bidSize = tick.bidSize;
-      live.askPrice = tick.askPrice;
-      live.askSize = tick.askSize;
-      this.#tellTop(live);
+      if (addQuote(live, tick)) this.#tellTop(live);
     } else if (tick.kind === 'level') {
       this.#level(live, tick);
     } else if (tick.kind === 'state') {
@@ -141,12 +162,7 @@ export class LiveBoard {
 
   #trade(live: LiveSymbol, tick: TradeTick): void {
     const { symbol } = live;
-    live.trades.push(tick);
-    if (live.trades.length > TRADES_SHOWN * 2) live.trades.splice(0, TRADES_SHOWN);
-    addToDay(live, tick);
-    if (tick.isOutsideRegularHours === true) live.lastExtended = tick;
-    else if (tick.isOddLot === true) live.lastOddLot = tick;
-    else keepLast(live, tick);
+    addTrade(live, tick);
     if (live.last === tick) this.#publish('last', symbol, () => JSON.stringify(lastOf(live)));
     this.#deep(live, 'trades', 'trades', () => deepTradeOf(tick));
     this.#tellTop(live);
@@ -169,20 +185,12 @@ export class LiveBoard {
     this.#tellTop(live);
   }
 
-  #level(live: LiveSymbol, { isPart, price, side, size, timeMs }: LevelTick): void {
-    const levels = side === 'bid' ? live.bids : live.asks;
-    if (size <= 0) levels.delete(price);
-    else if (levels.has(price) || levels.size < LEVELS_MAX) levels.set(price, { size, timeMs });
-    if (side === 'bid') {
-      live.bidPrice = bestOf(levels, price, live.bidPrice, (one, other) => one > other);
-      live.bidSize = levels.get(live.bidPrice)?.size ?? 0;
-    } else {
-      live.askPrice = bestOf(levels, price, live.askPrice, (one, other) => one < other);
-      live.askSize = levels.get(live.askPrice)?.size ?? 0;
-    }
-    if (isPart === true) return;
+  #level(live: LiveSymbol, tick: LevelTick): void {
+    addLevel(live, tick);
+    if (tick.isPart === true) return;
+    const isOther = settleOffers(live);
     this.#deep(live, 'book', 'book', () => bookOf(live));
-    this.#tellTop(live);
+    if (isOther) this.#tellTop(live);
   }
 
   /** One message, in the topics of its channel and of all channels. */
@@ -202,50 +210,7 @@ export class LiveBoard {
   }
 }
 
-function keepLast(live: LiveSymbol, tick: TradeTick): void {
-  const { byMinute } = live;
-  const before = byMinute.at(-1);
-  if (before !== undefined && minuteOf(before) === minuteOf(tick)) byMinute.pop();
-  byMinute.push(tick);
-  if (byMinute.length > MINUTES_KEPT) byMinute.shift();
-  live.last = tick;
-}
-
-const minuteOf = ({ timeMs }: TradeTick): number => Math.floor(timeMs / 60_000);
-
 export const deepTopic = (channel: string): string => `deep/${channel}`;
-
-type Levels = LiveSymbol['bids'];
-
-/** The best price after one changed; all are looked at only when the best one went. 0 for none. */
-function bestOf(
-  levels: Levels,
-  changed: number,
-  best: number,
-  isBetter: (one: number, other: number) => boolean,
-): number {
-  if (levels.has(changed)) return best === 0 || isBetter(changed, best) ? changed : best;
-  if (changed !== best && best !== 0) return best;
-  let found = 0;
-  for (const price of levels.keys()) if (found === 0 || isBetter(price, found)) found = price;
-  return found;
-}
 
 /** Who makes quotes of it knows what they say. */
 const NOTHING = (): undefined => undefined;
-
-const isRegular = (tick: TradeTick): boolean => tick.isOutsideRegularHours !== true;
-
-function addToDay(live: LiveSymbol, tick: TradeTick): void {
-  if (!isRegular(tick)) return;
-  const date: Day = dayAt(tick.timeMs);
-  if (live.day === undefined || live.day.date < date) {
-    live.day = { date, open: null, high: null, low: null, volume: 0 };
-  }
-  const { day } = live;
-  if (day.date !== date) return;
-  day.volume += tick.size;
-  day.open ??= tick.price;
-  day.high = Math.max(day.high ?? tick.price, tick.price);
-  day.low = Math.min(day.low ?? tick.price, tick.price);
-}

@@ -52,12 +52,13 @@ export function bookOf(live: LiveSymbol): {
   readonly bids: readonly Row[];
   readonly asks: readonly Row[];
 } {
+  if (live.bookMs > 0) return { bids: sideOf(live.bids, -1), asks: sideOf(live.asks, 1) };
   const timestamp = Math.floor(live.updatedMs);
   const best = (price: number, size: number): readonly Row[] =>
     price > 0 ? [{ price, size, timestamp }] : [];
   return {
-    bids: live.bids.size > 0 ? sideOf(live.bids, -1) : best(live.bidPrice, live.bidSize),
-    asks: live.asks.size > 0 ? sideOf(live.asks, 1) : best(live.askPrice, live.askSize),
+    bids: best(live.bidPrice, live.bidSize),
+    asks: best(live.askPrice, live.askSize),
   };
 }
 

@@ -17,13 +17,22 @@ interface Level {
 /** Prices of one side of a book; beyond it the worst are not kept. */
 export const LEVELS_MAX = 5_000;
 
+/** Best bid and ask; 0 for none. */
+export interface Offers {
+  readonly bidPrice: number;
+  readonly bidSize: number;
+  readonly askPrice: number;
+  readonly askSize: number;
+}
+
 export interface LiveSymbol {
   readonly symbol: string;
   /** Of the last message: its place among all. */
   seq: number;
   updatedMs: number;
-  /** Of its best bid and ask. */
+  /** Of the best bid and ask that were told. */
   quotedMs: number;
+  quoted: Offers;
   bidPrice: number;
   bidSize: number;
   askPrice: number;
@@ -38,6 +47,11 @@ export interface LiveSymbol {
   /** Newest last. */
   readonly trades: TradeTick[];
   readonly breaks: TradeTick[];
+  /** Of the last change of its book; 0 for none. */
+  bookMs: number;
+  /** Best prices of its book, 0 for none. */
+  bookBid: number;
+  bookAsk: number;
   readonly bids: Map<number, Level>;
   readonly asks: Map<number, Level>;
   readonly states: Map<StateName, Readonly<Record<string, unknown>>>;
@@ -46,16 +60,21 @@ export interface LiveSymbol {
 /** Regular hours of a day, as far as it has come. */
 interface LiveDay {
   readonly date: Day;
+  /** When it was opened. */
+  openMs: number;
   open: number | null;
   high: number | null;
   low: number | null;
   volume: number;
 }
 
+const NO_OFFERS: Offers = { bidPrice: 0, bidSize: 0, askPrice: 0, askSize: 0 };
+
 export const newSymbol = (symbol: string): LiveSymbol => ({
   symbol,
   ...{ seq: 0, updatedMs: 0, quotedMs: 0 },
-  ...{ bidPrice: 0, bidSize: 0, askPrice: 0, askSize: 0 },
+  ...NO_OFFERS,
+  ...{ quoted: NO_OFFERS, bookMs: 0, bookBid: 0, bookAsk: 0 },
   ...{ last: undefined, lastOddLot: undefined, lastExtended: undefined, day: undefined },
   ...{ trades: [], breaks: [], byMinute: [] },
   ...{ bids: new Map(), asks: new Map(), states: new Map() },

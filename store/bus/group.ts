@@ -25,6 +25,8 @@ export interface Disguise {
 export interface Subscriber {
   /** Must not throw, nor wait. */
   take(batch: Batch): void;
+  /** Bytes that wait for it, where it would not take more; 0 or undefined where it would. */
+  readonly behind?: number;
 }
 
 /** JSON of a message; undefined when there is nothing to tell after all. Made once, for all groups. */

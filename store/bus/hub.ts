@@ -90,6 +90,16 @@ export class Hub {
     this.#forget();
   }
 
+  /** Hands over what waits for those without an interval. @returns bytes that wait for whoever is full */
+  drain(): number {
+    for (const group of this.#due) if (group.subscription.intervalMs === 0) this.#flush(group);
+    let bytes = 0;
+    for (const { subscribers } of this.#groups.values()) {
+      for (const { behind = 0 } of subscribers) bytes += behind;
+    }
+    return bytes;
+  }
+
   close(): void {
     this.#isClosed = true;
     for (const timer of this.#timers.values()) clearTimeout(timer);
@@ -111,6 +121,11 @@ export class Hub {
     this.#arm(group.subscription.intervalMs);
   }
 
+  #flush(group: Group): void {
+    this.#due.delete(group);
+    group.flush();
+  }
+
   /** Turns of an interval are the same for all its groups; 0 for those that have none. */
   #arm(everyMs: number): void {
     if (this.#timers.has(everyMs) || this.#isClosed) return;
@@ -118,9 +133,7 @@ export class Hub {
       this.#timers.delete(everyMs);
       const beganMs = monotonicMs();
       for (const group of this.#due) {
-        if (group.subscription.intervalMs !== everyMs) continue;
-        this.#due.delete(group);
-        group.flush();
+        if (group.subscription.intervalMs === everyMs) this.#flush(group);
       }
       const tookMs = monotonicMs() - beganMs;
       if (everyMs === 0) this.#turnMs = Math.min(TURN_MS_MOST, Math.max(TURN_MS_LEAST, tookMs));

@@ -28,12 +28,12 @@ export function checkFeed(definition: FeedDefinition, allowPrivateAddresses: boo
 }
 
 /** What of a recording becomes records: the datasets that they go into are named so. */
-const CAPTURED: readonly string[] = ['TRADES', 'QUOTES'];
+const CAPTURED: readonly string[] = ['TRADES', 'QUOTES', 'BOOK'];
 
 /** @throws SourceFailure naming the rule that is broken. */
 export function checkCapture({ dataset, path }: CaptureDefinition): void {
   if (isPattern(path)) throw new SourceFailure('path names one recording, and no pattern', false);
   if (CAPTURED.includes(dataset)) return;
-  const rule = `dataset is ${CAPTURED.join(' or ')}: which of them tells what it is fed with`;
+  const rule = `dataset is one of ${CAPTURED.join(', ')}: which of them tells what it is fed with`;
   throw new SourceFailure(rule, false);
 }

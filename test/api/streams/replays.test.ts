@@ -107,6 +107,48 @@ test('a day of more trades than one read gives: every one, once, in its order', 
   await remove(made.replayId);
 });
 
+test('as fast as readers read: one that rests loses nothing, one that stopped ends', async () => {
+  const day = '2024-02-26';
+  const opened = Date.parse(`${day}T15:00:00Z`);
+  const count = 100_000;
+  const lines = Array.from({ length: count }, (_, at) => {
+    return `FULL,${new Date(opened + at).toISOString()},${at},${at + 1},1`;
+  });
+  await load('TRADES', `symbol,time,tradeId,price,size\n${lines.join('\n')}\n`);
+  const made = await make({ symbols: ['FULL'], from: day, speed: 'max', paused: true });
+  const place = `/replays/${made.replayId}/tops?symbols=FULL&nosnapshot=true`;
+  const resting = await openStream(server, place);
+  const stopped = await openStream(server, place);
+  for (const stream of [resting, stopped]) stream.pause();
+  await change(made.replayId, { state: 'playing' });
+  const told = async (): Promise<number> => {
+    const { text } = await send(server, 'GET', `/replays/${made.replayId}`);
+    return (JSON.parse(text) as Shown).told;
+  };
+  // It stands as long as both rest: many looks find it where it was.
+  let [at, looks] = [0, 0];
+  await until(async () => {
+    const now = await told();
+    looks = now === at ? looks + 1 : 0;
+    at = now;
+    return now === count || (now > 0 && looks === 50);
+  });
+  expect(at).toBeLessThan(count);
+  const { open } = server.tapedeck.services.streams;
+  expect(open.state().open).toBe(2);
+  resting.resume();
+  await until(async () => (await told()) === count, 60_000);
+  await until(() => resting.text().split('\r\n\r\n').length > count);
+  expect(resting.messages().map(({ lastSalePrice }) => lastSalePrice)).toEqual(
+    lines.map((_, at) => at + 1),
+  );
+  expect(open.state().ended.get('slow')).toBe(1);
+  expect(open.state().open).toBe(1);
+  stopped.resume();
+  await Promise.all([resting.close(), stopped.close()]);
+  await remove(made.replayId);
+});
+
 test('at a pace, stopped, from another time, and step by step', async () => {
   const { replayId } = await make({ symbols: ['AAA', 'BBB'], from: DAY, speed: 60 });
   const stream = await openStream(server, `/replays/${replayId}/last?nosnapshot=true`);

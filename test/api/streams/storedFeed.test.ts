@@ -14,7 +14,7 @@ async function ask(
   server: TestServer,
   method: string,
   path: string,
-  body: object,
+  body?: object,
 ): Promise<unknown> {
   const { status, text } = await send(server, method, path, body);
   assert.equal(status, 200, text);
@@ -93,4 +93,94 @@ test('quotes move the tops, and the board of another server may feed them', asyn
   expect(bids).toEqual(bids.toSorted((a, b) => a - b));
   expect(new Set(bids).size).toBe(bids.length);
   await tops.close();
+});
+
+interface Top {
+  readonly symbol: string;
+  readonly volume: number;
+  readonly lastSalePrice: number;
+  readonly bidPrice: number;
+}
+
+const topOf = async (server: TestServer, symbol: string): Promise<Top | undefined> =>
+  ((await ask(server, 'GET', `/tops?symbols=${symbol}`)) as readonly Top[])[0];
+
+test('who listens before there is a dataset hears its first records', async () => {
+  await using server = await startServer({ seams: { clock: () => NOW_MS } });
+  const last = await openStream(server, '/last');
+  const tops = await openStream(server, '/tops?symbols=AAA');
+  await ask(server, 'POST', '/record/CORE/TRADES?wait=true', [trade('AAA', -100, 9)]);
+  await ask(server, 'POST', '/record/CORE/TRADES', [trade('AAA', -90, 10)]);
+  const offers = { symbol: 'AAA', time: at(-80), sequence: 1, bidPrice: 8, bidSize: 100 };
+  await ask(server, 'POST', '/record/CORE/QUOTES?wait=true', [
+    { ...offers, askPrice: 12, askSize: 100 },
+  ]);
+  await ask(server, 'POST', '/record/CORE/TRADES', [trade('AAA', -70, 11)]);
+  await until(() => priced(last.messages()).length >= 3);
+  expect(priced(last.messages())).toEqual([9, 10, 11].map((price) => ['AAA', price]));
+  await until(() => tops.messages().some(({ bidPrice }) => bidPrice === 8));
+  for (const stream of [last, tops]) await stream.close();
+});
+
+test('a trade that comes late is in the volume of its day, however late', async () => {
+  await using server = await startServer({ seams: { clock: () => NOW_MS } });
+  const first = [trade('AAA', -3_600, 9), trade('BBB', -3_600, 1)];
+  await ask(server, 'POST', '/record/CORE/TRADES?wait=true', first);
+  expect(await topOf(server, 'AAA')).toMatchObject({ volume: 100, lastSalePrice: 9 });
+  const stream = await openStream(server, '/last?symbols=AAA,BBB&nosnapshot=true');
+  const push = (records: readonly object[]): Promise<unknown> =>
+    ask(server, 'POST', '/record/CORE/TRADES', records);
+  await push([trade('AAA', -50, 10)]);
+  await push([trade('AAA', -60, 7)]);
+  await until(async () => (await topOf(server, 'AAA'))?.volume === 300);
+  // Before everything that is known of it, and of the day before.
+  await push([trade('AAA', -7_200, 8), trade('AAA', -90_000, 5)]);
+  await until(async () => (await topOf(server, 'AAA'))?.volume === 400);
+  // What was stored under its id is replaced: its size counts once.
+  const replaced = { ...trade('AAA', -60, 7), size: 150 };
+  await ask(server, 'POST', '/record/CORE/TRADES?duplicateKeyHandling=replace', [replaced]);
+  await until(async () => (await topOf(server, 'AAA'))?.volume === 450);
+  expect((await topOf(server, 'AAA'))?.lastSalePrice).toBe(10);
+  await push([trade('BBB', -10, 2)]);
+  await until(() => stream.messages().length >= 2);
+  expect(priced(stream.messages()), 'none of them is told').toEqual([
+    ['AAA', 10],
+    ['BBB', 2],
+  ]);
+  await stream.close();
+});
+
+test('what is deleted or purged leaves the board', async () => {
+  await using server = await startServer({ seams: { clock: () => NOW_MS } });
+  const all = [-300, -200, -100].map((seconds) => trade('AAA', seconds, 10 - seconds / 100));
+  await ask(server, 'POST', '/record/CORE/TRADES?wait=true', [...all, trade('BBB', -90, 1)]);
+  const quote = { sequence: '1', bidPrice: 8, bidSize: 100, askPrice: 12, askSize: 100 };
+  await ask(server, 'POST', '/record/CORE/QUOTES?wait=true', [
+    { ...quote, symbol: 'AAA', time: at(-80) },
+    { ...quote, symbol: 'AAA', time: at(-70), sequence: '2', bidPrice: 9 },
+  ]);
+  expect(await topOf(server, 'AAA')).toMatchObject({ volume: 300, lastSalePrice: 11, bidPrice: 9 });
+  expect(await topOf(server, 'BBB')).toMatchObject({ volume: 100 });
+  const stream = await openStream(server, '/last?symbols=AAA');
+  await until(() => stream.messages().length === 1);
+  const remove = (path: string): Promise<unknown> => ask(server, 'DELETE', `/data/CORE/${path}`);
+  await remove('TRADES/AAA/-100');
+  await until(async () => (await topOf(server, 'AAA'))?.volume === 200);
+  expect((await topOf(server, 'AAA'))?.lastSalePrice).toBe(12);
+  await until(() => stream.messages().length === 2);
+  expect(priced(stream.messages())).toEqual([11, 12].map((price) => ['AAA', price]));
+  await remove('QUOTES/AAA/2');
+  await until(async () => (await topOf(server, 'AAA'))?.bidPrice === 8);
+  // Pushed, and not in a file yet.
+  await ask(server, 'POST', '/record/CORE/TRADES', [trade('AAA', -50, 20)]);
+  await until(async () => (await topOf(server, 'AAA'))?.volume === 300);
+  await remove('TRADES/AAA/-50');
+  await until(async () => (await topOf(server, 'AAA'))?.lastSalePrice === 12);
+  await remove('TRADES/AAA/-200?purge=true');
+  await until(async () => (await topOf(server, 'AAA'))?.volume === 100);
+  expect((await topOf(server, 'AAA'))?.lastSalePrice).toBe(13);
+  await remove('TRADES/AAA');
+  await until(async () => (await topOf(server, 'AAA'))?.lastSalePrice === 0);
+  expect(await topOf(server, 'BBB'), 'others stay').toMatchObject({ volume: 100 });
+  await stream.close();
 });

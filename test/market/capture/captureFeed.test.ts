@@ -60,7 +60,7 @@ real('a recording', () => {
     const source = { type: 'CAPTURE', path: FILE, speed: 'max' };
     const quotes = await made({ ...source, name: 'offers', dataset: 'QUOTES' });
     let feed = await feedOf(quotes);
-    await until(async () => (feed = await feedOf(quotes)).records === 2_296);
+    await until(async () => (feed = await feedOf(quotes)).records === 2_372);
     await until(async () => (feed = await feedOf(quotes)).capture?.isOver === true);
     expect(feed).toMatchObject({ isRunning: true, rejected: 0, restarts: 0, fault: null });
     expect(feed.capture).toMatchObject({ breaks: 73, missing: 0 });
@@ -76,7 +76,7 @@ real('a recording', () => {
     await until(async () => (feed = await feedOf(quotes)).capture?.isOver === true);
     expect(feed).toMatchObject({ records: 0, rejected: 0, fault: null });
     const [found] = (await counted('SELECT count(*) AS n FROM QUOTES')) as readonly object[];
-    expect(found).toEqual({ n: 2_296 });
+    expect(found).toEqual({ n: 2_372 });
   });
 
   test('at its pace, and streams hear of it', async () => {
@@ -101,6 +101,35 @@ real('a recording', () => {
   });
 });
 
+real('the books of a recording', () => {
+  test('are told as they change, and stand as they are stored', async () => {
+    const stream = await openStream(server, '/book?symbols=MSFT&nosnapshot=true');
+    assert.equal(stream.status, 200);
+    const source = { type: 'CAPTURE', path: FILE, speed: 200, dataset: 'BOOK', name: 'books' };
+    const books = await made(source);
+    await until(() => stream.messages().length > 20);
+    await ask('PUT', `/data-sources/CORE/${books}`, { ...source, state: 'PAUSED' });
+    expect(stream.messages()[0]).toMatchObject({ symbol: 'MSFT', messageType: 'book' });
+    const levels = (await counted(
+      "SELECT side, price, size FROM BOOK WHERE symbol = 'MSFT' QUALIFY row_number() OVER " +
+        '(PARTITION BY side, price ORDER BY time DESC, nanoseconds DESC) = 1',
+    )) as readonly { readonly side: string; readonly price: number; readonly size: number }[];
+    const stored = levels
+      .filter(({ side, size }) => side === 'bid' && size > 0)
+      .map(({ price, size }) => ({ price, size }))
+      .toSorted((one, other) => other.price - one.price)
+      .slice(0, 100);
+    const shown = async (): Promise<readonly object[]> => {
+      const all = (await ask('GET', '/deep/book?symbols=MSFT')) as {
+        readonly MSFT: { readonly bids: readonly { price: number; size: number }[] };
+      };
+      return all.MSFT.bids.map(({ price, size }) => ({ price, size }));
+    };
+    await until(async () => JSON.stringify(await shown()) === JSON.stringify(stored));
+    await stream.close();
+  });
+});
+
 test('what is no recording is told, and tried again', async () => {
   const id = await made({ type: 'CAPTURE', path: 'text.pcap', dataset: 'TRADES', name: 'text' });
   await until(async () => (await feedOf(id)).fault !== null);
@@ -113,7 +142,7 @@ test('what is no recording is told, and tried again', async () => {
 test('what can be no such feed is refused with the rule', async () => {
   for (const [body, rule] of [
     [{ path: 'x.pcap' }, /dataset is required/],
-    [{ path: 'x.pcap', dataset: 'PRICES' }, /dataset is TRADES or QUOTES/],
+    [{ path: 'x.pcap', dataset: 'PRICES' }, /dataset is one of TRADES, QUOTES, BOOK/],
     [{ path: '*.pcap', dataset: 'TRADES' }, /no pattern/],
     [{ path: '../x.pcap', dataset: 'TRADES' }, /path/],
     [{ path: 'x.pcap', dataset: 'TRADES', speed: 0 }, /speed/],

@@ -4,18 +4,17 @@ import type { InputId } from '../../market/inputs/inputRow.ts';
 import { inputOf } from '../../market/inputs/inputs.ts';
 import { runSql } from '../../query/sql/run/run.ts';
 import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
-import { callerOf } from '../auth/access.ts';
-import type { MarketServices } from '../market/reading.ts';
+import { callerOf, datasetOf } from '../auth/access.ts';
 import type { Call, Services } from '../request/endpoint.ts';
 import { bindQuery, limitsOf } from '../sql/sql.ts';
-import { readableInput } from './known.ts';
+import type { MarketServices } from './reading.ts';
 
 export type TallyServices = MarketServices & Pick<Services, 'database' | 'queries' | 'sql'>;
 
 /** Rows of one count. */
 const ROWS_MAX = 200_000;
 
-/** The owner's spelling of a property, quoted; of an input, its dataset. */
+/** The owner's spelling of a property, quoted, NULL where there is none; of an input, its dataset. */
 type Spell = (name: string) => string;
 
 /** Nothing where the input is not there. @throws Failure of what the caller lacks to read it. */
@@ -25,10 +24,11 @@ export async function tally(
   input: InputId,
   question: (spell: Spell) => string,
 ): Promise<readonly Row[]> {
-  const dataset = readableInput(call, services, input);
-  if (dataset === undefined) return [];
+  if (services.lake.directory.dataset(CORE, input) === undefined) return [];
+  const dataset = datasetOf(callerOf(call.caller), CORE, input, services.lake);
   const text = question(spellingOf(dataset, input));
-  const bare = { ...call, query: {} };
+  const { asOf } = call.query;
+  const bare = { ...call, query: asOf === undefined ? {} : { asOf } };
   const asked = { workspace: CORE, text, parameters: {} };
   const bound = await bindQuery(bare, services, asked);
   const limits = { ...limitsOf(callerOf(call.caller), services.settings), rowsMax: ROWS_MAX };
@@ -43,7 +43,10 @@ function spellingOf({ dataset, mapping, schema }: Dataset, input: InputId): Spel
     const [theirs, own] = [mapping[part], index?.[part]];
     if (theirs !== undefined && own !== undefined) names.set(own.toLowerCase(), theirs);
   }
-  return (name) => quoted(name === input ? dataset : (names.get(name.toLowerCase()) ?? name));
+  return (name) => {
+    const own = name === input ? dataset : names.get(name.toLowerCase());
+    return own === undefined ? 'NULL' : quoted(own);
+  };
 }
 
 const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``;

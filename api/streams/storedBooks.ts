@@ -1,0 +1,69 @@
+// Books as they stand by what is stored: of each price of a symbol's newest day what was told last, found by
+// a database, since a day has some hundred times more changes than prices.
+import { instantIn, type Row, textIn } from '../../market/derive/values.ts';
+import { endOfToday, startOfToday } from '../../market/derive/words.ts';
+import type { Tick } from '../../market/live/tick.ts';
+import type { Moment } from '../../store/history/history.ts';
+import { tally } from '../market/tallies.ts';
+import type { Call } from '../request/endpoint.ts';
+import type { StreamServices } from './entitled.ts';
+import { asOfText } from './storedTicks.ts';
+import { inTime, type Placed, placedOf } from './tickRows.ts';
+
+interface Newest {
+  /** As it is asked for: its owner may spell it otherwise. */
+  readonly symbol: string;
+  readonly row: Row;
+}
+
+/**
+ * @param newest the newest record of each symbol
+ * @param at the moment that they were read at
+ * @returns levels by symbol, oldest first
+ */
+export async function storedBooks(
+  newest: readonly Newest[],
+  call: Call,
+  services: StreamServices,
+  at: Moment,
+): Promise<ReadonlyMap<string, readonly Tick[]>> {
+  const pinned = { ...call, query: { asOf: asOfText(at) } };
+  const days = Map.groupBy(newest, ({ row }) => startOfToday(instantIn(row, 'time')));
+  const found = new Map<string, Placed[]>();
+  for (const [startMs, all] of days) {
+    const asked = new Map(all.map(({ row, symbol }) => [textIn(row, 'symbol') ?? '', symbol]));
+    const levels = await tally(pinned, services, 'BOOK', (spell) =>
+      levelsSql(spell, [...asked.keys()], startMs),
+    );
+    // When the book changed last, also where that took a price away: no price is 0.
+    const last = all.map(({ row }): Row => ({ ...row, price: 0, size: 0 }));
+    for (const row of [...levels, ...last]) {
+      const symbol = asked.get(textIn(row, 'symbol') ?? '') ?? '';
+      const own = found.get(symbol) ?? [];
+      found.set(symbol, own);
+      own.push(...placedOf('BOOK', symbol, { ...row, isPart: false }));
+    }
+  }
+  return new Map(
+    [...found].map(([symbol, placed]) => [symbol, placed.sort(inTime).map(({ tick }) => tick)]),
+  );
+}
+
+function levelsSql(
+  spell: (name: string) => string,
+  symbols: readonly string[],
+  startMs: number,
+): string {
+  const [symbol, side, price, size] = ['symbol', 'side', 'price', 'size'].map(spell);
+  const [time, nanoseconds, sequence] = ['time', 'nanoseconds', 'sequence'].map(spell);
+  const [from, to] = [startMs, endOfToday(startMs)].map((ms) => new Date(ms).toISOString());
+  const order = `${time} DESC, ${nanoseconds} DESC, TRY_CAST(${sequence} AS BIGINT) DESC`;
+  const names = symbols.map((name) => `'${name.replaceAll("'", "''")}'`).join(', ');
+  return (
+    `SELECT * FROM (SELECT ${symbol} AS symbol, lower(${side}) AS side, ${price} AS price, ` +
+    `${size} AS size, ${time} AS time, ${nanoseconds} AS nanoseconds, ${sequence} AS sequence ` +
+    `FROM ${spell('BOOK')} WHERE ${symbol} IN (${names}) ` +
+    `AND ${time} >= '${from}' AND ${time} < '${to}' QUALIFY row_number() OVER ` +
+    `(PARTITION BY ${symbol}, lower(${side}), ${price} ORDER BY ${order}) = 1) AS levels WHERE size > 0`
+  );
+}
