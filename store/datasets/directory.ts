@@ -48,7 +48,9 @@ export class LiveDirectory {
   readonly #byPlace = new Map<string, Map<string, Dataset>>();
   /** By their names, of the workspaces that were asked for since they changed. */
   readonly #ordered = new Map<string, readonly Dataset[]>();
-  #limited: readonly Dataset[] | undefined;
+  /** Of which less history is kept, and which are shared: few, where there are thousands. */
+  readonly #limited = new Map<number, Dataset>();
+  readonly #sharing = new Map<number, Dataset>();
   #shared: Shared | undefined;
   #view: Directory;
 
@@ -92,8 +94,6 @@ export class LiveDirectory {
     for (const row of places) this.#addWorkspace(row);
     for (const tableId of ids) this.#remove(tableId);
     for (const row of rows) this.#put(datasetOf(row));
-    this.#limited = undefined;
-    this.#shared = undefined;
     this.#view = this.#newView();
   }
 
@@ -107,6 +107,11 @@ export class LiveDirectory {
     const inPlace = this.#byPlace.get(place) ?? new Map<string, Dataset>();
     this.#byPlace.set(place, inPlace.set(dataset.dataset.toUpperCase(), dataset));
     this.#byId.set(dataset.tableId, dataset);
+    if (dataset.historyDays !== null) this.#limited.set(dataset.tableId, dataset);
+    if ((dataset.access.accounts ?? []).length > 0) {
+      this.#sharing.set(dataset.tableId, dataset);
+      this.#shared = undefined;
+    }
     this.#ordered.delete(place);
   }
 
@@ -116,6 +121,8 @@ export class LiveDirectory {
     const place = known.workspace.toUpperCase();
     const name = known.dataset.toUpperCase();
     this.#byId.delete(tableId);
+    this.#limited.delete(tableId);
+    if (this.#sharing.delete(tableId)) this.#shared = undefined;
     const inPlace = this.#byPlace.get(place);
     // One that was dropped may have given its name to another one in the same commit.
     if (inPlace?.get(name)?.tableId === tableId) inPlace.delete(name);
@@ -139,12 +146,7 @@ export class LiveDirectory {
         [...this.#workspaces.values()].filter((item) => item.accountId === accountId),
       workspace: (name) => this.#workspaces.get(name.toUpperCase()),
       datasets: (workspace) => this.#orderedIn(workspace),
-      limitedInHistory: () => {
-        this.#limited ??= [...this.#byId.values()].filter(
-          ({ historyDays }) => historyDays !== null,
-        );
-        return this.#limited;
-      },
+      limitedInHistory: () => [...this.#limited.values()],
       datasetById: (tableId) => this.#byId.get(tableId),
       // Most names are spelled so already; every request looks up several.
       dataset: (workspace, name) => {
@@ -152,7 +154,7 @@ export class LiveDirectory {
         return inPlace?.get(name) ?? inPlace?.get(name.toUpperCase());
       },
       sharedWith: (accountId) => {
-        this.#shared ??= sharedOf(this.#byId.values());
+        this.#shared ??= sharedOf(this.#sharing.values());
         return this.#shared.get(accountId) ?? NONE_SHARED;
       },
     };
