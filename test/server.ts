@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { type Directory, LiveDirectory } from '../store/datasets/directory.ts';
 import { startTapedeck, type Tapedeck } from '../app/main.ts';
 import { createWorkspace } from '../store/lake/datasetEdits.ts';
+import { makeStorage } from '../store/lake/storage.ts';
 import { readSettings } from '../store/base/settings.ts';
 import { stockedProcesses } from './childStock.ts';
 import type { Seams } from '../app/core.ts';
@@ -56,6 +57,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   }
   const close = async (): Promise<void> => {
     await checkDirectory(tapedeck.services);
+    await checkBytes(tapedeck.services);
     await tapedeck.close();
     if (options.folder === undefined) await rm(folder, { recursive: true, force: true });
   };
@@ -72,6 +74,16 @@ async function checkDirectory({ database, lake }: Tapedeck['services']): Promise
       .map((item) => [item, directory.datasets(item.workspace)] as const)
       .sort(([one], [other]) => one.workspace.localeCompare(other.workspace));
   assert.deepEqual(told(lake), told({ directory: view }));
+}
+
+/** So is what memory knows of their bytes, unless something is committed meanwhile. */
+async function checkBytes({ database, lake, storage }: Tapedeck['services']): Promise<void> {
+  const { state } = lake;
+  const anew = makeStorage(database, lake, { state: 0 });
+  for (const { workspace } of lake.directory.allWorkspaces()) {
+    const [told, read] = [await storage.of(workspace), await anew.of(workspace)];
+    if (lake.state === state) assert.deepEqual(told, read, `bytes of ${workspace}`);
+  }
 }
 
 /** What a kill would leave: copied while neither this process nor the thread of its catalog writes. */

@@ -1,8 +1,9 @@
 // What workspaces keep on the disk: files of the newest version, those that only older versions need, and
-// published ones. Summed from the catalog, and again only when files came or went.
+// published ones. Summed from the catalog, and again only of tables whose files came or went.
 import type { Account } from '../accounts/accountRows.ts';
 import type { Database } from '../catalog/database.ts';
 import { Failure } from '../base/failure.ts';
+import { oneByOne } from '../queues/oneByOne.ts';
 import type { Lake } from './lake.ts';
 import type { Publications } from '../publications/publications.ts';
 
@@ -18,21 +19,82 @@ export interface Storage {
   of(workspace: string): Promise<StoredBytes>;
 }
 
+interface TableBytes extends StoredBytes {
+  readonly workspace: string;
+}
+
 export function makeStorage(
   database: Database,
-  lake: Lake,
+  lake: Pick<Lake, 'onChange' | 'state'>,
   publications: Pick<Publications, 'state'>,
 ): Storage {
-  let known: { readonly state: string; readonly sums: Promise<Sums> } | undefined;
+  const files = storedFiles(database, lake);
+  let published: { readonly state: number; readonly bytes: Promise<PublishedBytes> } | undefined;
   return {
     of: async (workspace) => {
-      const state = `${lake.state} ${publications.state}`;
-      if (known?.state !== state) {
-        known = { state, sums: sumAll(database) };
-      }
-      return (await known.sums).get(workspace) ?? NOTHING;
+      const { state } = publications;
+      if (published?.state !== state) published = { state, bytes: publishedBytes(database) };
+      const { bytes } = published;
+      const { history, live } = await files(workspace);
+      return { live: live + ((await bytes).get(workspace) ?? 0), history };
     },
   };
+}
+
+/** Bytes of the files of a workspace. Each commit's tables are read again: to sum 100,000 files takes 26 ms. */
+function storedFiles(
+  database: Database,
+  lake: Pick<Lake, 'onChange' | 'state'>,
+): (workspace: string) => Promise<StoredBytes> {
+  const inTurn = oneByOne();
+  const tables = new Map<number, TableBytes>();
+  const sums = new Map<string, StoredBytes>();
+  /** State of the lake that `tables` are of, but for those that changed. */
+  let state: number | undefined;
+  const changed = new Set<number>();
+  lake.onChange(({ tableIds }) => {
+    // What no commit told, such as the end of old versions, leaves all unknown.
+    if (state === undefined || lake.state !== state + 1) return;
+    state += 1;
+    for (const tableId of tableIds) changed.add(tableId);
+  });
+  const put = (tableId: number, now: TableBytes | undefined): void => {
+    const before = tables.get(tableId);
+    if (before !== undefined) add(sums, before, -1);
+    if (now !== undefined) add(sums, now, 1);
+    if (now === undefined) tables.delete(tableId);
+    else tables.set(tableId, now);
+  };
+  const refresh = async (): Promise<void> => {
+    const isWhole = state !== lake.state;
+    // Before it is read: what is committed meanwhile is read again.
+    const ids = isWhole ? undefined : [...changed];
+    if (ids?.length === 0) return;
+    state = lake.state;
+    changed.clear();
+    try {
+      const now = await tableBytes(database, ids);
+      for (const tableId of ids ?? [...tables.keys()]) put(tableId, undefined);
+      for (const [tableId, bytes] of now) put(tableId, bytes);
+    } catch (error) {
+      state = undefined;
+      throw error;
+    }
+  };
+  return async (workspace) => {
+    await inTurn(refresh);
+    return sums.get(workspace) ?? NOTHING;
+  };
+}
+
+function add(
+  sums: Map<string, StoredBytes>,
+  { history, live, workspace }: TableBytes,
+  times: 1 | -1,
+): void {
+  const before = sums.get(workspace) ?? NOTHING;
+  const now = { live: before.live + times * live, history: before.history + times * history };
+  sums.set(workspace, now);
 }
 
 /**
@@ -51,16 +113,34 @@ export async function checkStorage(
   throw new Failure('StorageLimit', `workspace ${workspace} stores ${stored}; ${most}`);
 }
 
-type Sums = ReadonlyMap<string, StoredBytes>;
+/** Ids of one question: SQLite binds so many. */
+const IDS_MAX = 500;
 
-async function sumAll(database: Database): Promise<Sums> {
-  const tables = await database
+/** @param ids of tables; undefined: all of them */
+async function tableBytes(
+  database: Database,
+  ids: readonly number[] | undefined,
+): Promise<ReadonlyMap<number, TableBytes>> {
+  const found = new Map<number, TableBytes>();
+  if (ids === undefined) await readBytes(database, found, undefined);
+  for (let at = 0; at < (ids?.length ?? 0); at += IDS_MAX) {
+    await readBytes(database, found, ids?.slice(at, at + IDS_MAX));
+  }
+  return found;
+}
+
+async function readBytes(
+  database: Database,
+  found: Map<number, TableBytes>,
+  ids: readonly number[] | undefined,
+): Promise<void> {
+  const named = await database
     .selectFrom('ducklake_table as t')
     .innerJoin('ducklake_schema as s', 's.schema_id', 't.schema_id')
     .select(['t.table_id', 's.schema_name'])
+    .$if(ids !== undefined, (query) => query.where('t.table_id', 'in', ids ?? []))
     .execute();
-  const workspaces = new Map(tables.map((row) => [row.table_id, row.schema_name]));
-  const sums = new Map<string, StoredBytes>();
+  const workspaces = new Map(named.map((row) => [row.table_id, row.schema_name]));
   for (const kind of ['ducklake_data_file', 'ducklake_delete_file'] as const) {
     const rows = await database
       .selectFrom(kind)
@@ -69,24 +149,29 @@ async function sumAll(database: Database): Promise<Sums> {
         select.fn.sum<number>('file_size_bytes').as('bytes'),
         select.fn.sum<number>('file_size_bytes').filterWhere('end_snapshot', 'is', null).as('live'),
       ])
+      .$if(ids !== undefined, (query) => query.where('table_id', 'in', ids ?? []))
       .groupBy('table_id')
       .execute();
     for (const row of rows) {
-      const workspace = workspaces.get(row.table_id) ?? '';
-      const before = sums.get(workspace) ?? NOTHING;
+      const before = found.get(row.table_id) ?? NOTHING;
       const live = Number(row.live ?? 0);
-      const history = before.history + Number(row.bytes) - live;
-      sums.set(workspace, { live: before.live + live, history });
+      found.set(row.table_id, {
+        workspace: workspaces.get(row.table_id) ?? '',
+        live: before.live + live,
+        history: before.history + Number(row.bytes) - live,
+      });
     }
   }
-  const published = await database
+}
+
+/** By workspace. */
+type PublishedBytes = ReadonlyMap<string, number>;
+
+async function publishedBytes(database: Database): Promise<PublishedBytes> {
+  const rows = await database
     .selectFrom('publication')
     .select(({ fn }) => ['workspace', fn.sum<number>('bytes').as('bytes')])
     .groupBy('workspace')
     .execute();
-  for (const { bytes, workspace } of published) {
-    const before = sums.get(workspace) ?? NOTHING;
-    sums.set(workspace, { ...before, live: before.live + Number(bytes) });
-  }
-  return sums;
+  return new Map(rows.map(({ bytes, workspace }) => [workspace, Number(bytes)]));
 }
