@@ -27,6 +27,8 @@ export interface Question {
   readonly token?: string;
   /** Not part of what the screen shows. */
   readonly unlisted?: boolean;
+  /** Members of the JSON whose values are not shown. */
+  readonly secrets?: readonly string[];
 }
 
 /** An answer that a browser should not hold as one text; the price of a query keeps below it. */
@@ -88,7 +90,7 @@ export async function send(path: string, question: Question, accept?: string): P
     noteRequest({
       method,
       path,
-      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+      ...(json === undefined ? {} : { body: shownBody(json, question.secrets) }),
       ...(file === undefined ? {} : { file: file.name }),
       ...(accept === undefined ? {} : { accept }),
       isOperator: as === 'operator',
@@ -103,6 +105,12 @@ export async function send(path: string, question: Question, accept?: string): P
   if (!response.ok) throw problem(response.status, sentenceOf(await response.text(), response));
   return response;
 }
+
+/** In place of a secret stands its name, as a shell's variable does. */
+const shownBody = (json: unknown, secrets: readonly string[] = []): string =>
+  JSON.stringify(json, (name, value: unknown) =>
+    secrets.includes(name) ? `$${name.toUpperCase()}` : value,
+  );
 
 async function reached(path: string, init: RequestInit): Promise<Response> {
   try {

@@ -1,10 +1,11 @@
-// A new source: a URL, or a file of the server. The kinds that need credentials are made by the API.
+// A new source of any kind but of a query, which the SQL screen keeps; with the credential that opens it.
 import { h, type JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { ask, pathOf } from '../asking/ask.ts';
 import { useDeed } from '../asking/useAsk.ts';
 import { Dialog } from '../showing/dialog.ts';
 import { Choice, Failed, Text } from '../showing/parts.ts';
+import { type Field, type Kind, KINDS, membersOf, type Values } from './sourceKinds.ts';
 
 export interface Source {
   readonly dataSourceId: string;
@@ -33,31 +34,58 @@ interface FormProps {
   readonly onMade: () => void;
 }
 
-const KINDS = [
-  ['HTTP', 'URL'],
-  ['FILE', 'File of the server’s source folder'],
-] as const;
+/** Keeps the credential first, and takes it back when there is no source for it. */
+async function makeSource(
+  workspace: string,
+  kind: Kind,
+  name: string,
+  values: Values,
+): Promise<void> {
+  const { credential = [], fields, title, type } = kind;
+  const secret = membersOf(credential, values);
+  const source = { name, type, ...membersOf(fields, values) };
+  if (Object.keys(secret).length === 0) {
+    await ask(pathOf(['data-sources', workspace]), { json: source });
+    return;
+  }
+  const kept = { name: `${name} (${title})`, type, ...secret };
+  const { value } = await ask<{ readonly credentialId: string }>(
+    pathOf(['credentials', workspace]),
+    { json: kept, secrets: credential.filter(({ secret }) => secret).map((one) => one.name) },
+  );
+  const { credentialId } = value;
+  try {
+    await ask(pathOf(['data-sources', workspace]), { json: { ...source, credentialId } });
+  } catch (problem) {
+    await ask(pathOf(['credentials', workspace, credentialId]), { method: 'DELETE' });
+    throw problem;
+  }
+}
 
 export function SourceForm({ onClose, onMade, workspace }: FormProps): JSX.Element {
   const [name, setName] = useState('');
-  const [type, setType] = useState<string>('HTTP');
-  const [where, setWhere] = useState('');
-  const [jsonPath, setJsonPath] = useState('');
+  const [kind, setKind] = useState<Kind>(KINDS[0]);
+  const [values, setValues] = useState<Values>({});
   const { isBusy, problem, run } = useDeed();
+  const pick = (type: string): void => {
+    setKind(KINDS.find((one) => one.type === type) ?? KINDS[0]);
+    setValues({});
+  };
   const save = (event: Event): void => {
     event.preventDefault();
-    const place = type === 'HTTP' ? { url: where.trim() } : { path: where.trim() };
-    const json = {
-      name,
-      type,
-      ...place,
-      ...(jsonPath.trim() === '' ? {} : { jsonPath: jsonPath.trim() }),
-    };
     run(async () => {
-      await ask(pathOf(['data-sources', workspace]), { json });
+      await makeSource(workspace, kind, name, values);
       onMade();
     });
   };
+  const inputs = (fields: readonly Field[]): readonly JSX.Element[] =>
+    fields.map(({ name: member, number: _, secret, ...field }) =>
+      h(Text, {
+        ...{ key: `${kind.type} ${member}`, value: values[member] ?? '', ...field },
+        ...(secret === true ? { type: 'password' } : {}),
+        onText: (text) => setValues((before) => ({ ...before, [member]: text })),
+      }),
+    );
   return h(
     Dialog,
     { title: 'Add a source', onClose },
@@ -65,22 +93,12 @@ export function SourceForm({ onClose, onMade, workspace }: FormProps): JSX.Eleme
       'form',
       { class: 'stack', onSubmit: save },
       h(Text, { label: 'Name', value: name, onText: setName, required: true }),
-      h(Choice, { label: 'Kind', value: type, options: KINDS, onPick: setType }),
-      h(Text, {
-        ...{
-          label: type === 'HTTP' ? 'URL' : 'Path',
-          value: where,
-          onText: setWhere,
-          required: true,
-        },
-        placeholder: type === 'HTTP' ? 'https://example.com/prices.csv' : 'daily/prices.csv',
+      h(Choice, {
+        ...{ label: 'Kind', value: kind.type, onPick: pick },
+        options: KINDS.map(({ title, type }) => [type, title] as const),
       }),
-      h(Text, {
-        label: 'Path of the records in a JSON document',
-        value: jsonPath,
-        onText: setJsonPath,
-        hint: 'Such as $.data[*]. Empty: it is found.',
-      }),
+      inputs(kind.fields),
+      inputs(kind.credential ?? []),
       problem === undefined ? null : h(Failed, { problem }),
       h(
         'div',
