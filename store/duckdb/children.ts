@@ -109,6 +109,7 @@ export class Children {
   readonly #slots: readonly Slot[];
   readonly #waiting = new FairQueue<Waiting>();
   #closed = false;
+  #closing: Promise<void> | undefined;
   #lost = 0;
   /** When a process could not be started, while none was since. */
   #failedMs: number | undefined;
@@ -154,7 +155,13 @@ export class Children {
     return this.#failedMs === undefined;
   }
 
-  async close(): Promise<void> {
+  /** Again it waits for the same end: a process that was given back may serve another pool by then. */
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #end(): Promise<void> {
     this.#closed = true;
     const { processes = ownProcesses } = this.#options;
     const ended = this.#slots.map(async ({ child, running }) => {

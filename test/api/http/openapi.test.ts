@@ -17,8 +17,8 @@ test('the document is valid OpenAPI 3.1 by an outside validator', async () => {
   assert.equal((await new Validator().validate({ ...document, paths: { x: 1 } })).valid, false);
 });
 
-/** 427 kB before operations shared anything. */
-const BYTES_MAX = 250_000;
+/** 427 kB before operations shared anything; charts brought 3 kB, four parameters of eleven operations. */
+const BYTES_MAX = 255_000;
 
 test('what operations have in common stands there once, and every reference has its target', () => {
   const document = openApi(ENDPOINTS, 'svc') as {

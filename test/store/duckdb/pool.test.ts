@@ -47,6 +47,20 @@ test('only the files of the question can be read', async () => {
   }
 });
 
+test('a pool that is closed twice gives each process back once', async () => {
+  const ends: unknown[] = [];
+  const end: typeof ownProcesses.end = (child, isIdle) => {
+    ends.push(child);
+    return ownProcesses.end(child, isIdle);
+  };
+  const memory = { memoryBytes: 128 * 1024 ** 2, threads: 1 };
+  const own = new DuckDbPool({ children: 1, ...memory, processes: { ...ownProcesses, end } });
+  await own.rows({ files: [], statements: ['SELECT 1 AS one'], deadlineMs: 20_000 });
+  await Promise.all([own.close(), own.close()]);
+  await own.close();
+  assert.equal(ends.length, 1);
+});
+
 test('a process for a question that comes soon is the one that answers it', async () => {
   let starts = 0;
   const start = (niceness: number): ReturnType<typeof ownProcesses.start> => {
