@@ -24,12 +24,13 @@ const isTyping = (target: EventTarget | null): boolean =>
     target.shadowRoot !== null);
 
 export function listenToKeys({ shortcuts, go, help }: Keys): () => void {
-  let isGoing = false;
+  /** When `g` was pressed, by the keyboard's clock: a page that is busy hears of keys late. */
+  let beganMs = Number.NEGATIVE_INFINITY;
   const pressed = (event: KeyboardEvent): void => {
     if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return;
     if (document.querySelector('dialog[open]') !== null) return;
-    if (isGoing) {
-      isGoing = false;
+    if (event.timeStamp - beganMs <= SECOND_KEY_MS) {
+      beganMs = Number.NEGATIVE_INFINITY;
       const found = shortcuts().find(({ letter }) => letter === event.key);
       if (found === undefined) return;
       event.preventDefault();
@@ -37,8 +38,7 @@ export function listenToKeys({ shortcuts, go, help }: Keys): () => void {
       return;
     }
     if (event.key === 'g') {
-      isGoing = true;
-      setTimeout(() => (isGoing = false), SECOND_KEY_MS);
+      beganMs = event.timeStamp;
     } else if (event.key === '?') {
       help();
     } else if (event.key === '/') {

@@ -1,7 +1,7 @@
 // Every screen is visited, by its address: at a desk and on a phone, light and dark. It complains of nothing,
 // loads little, and whoever can't see or point gets all of it.
 import assert from 'node:assert/strict';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import { loaded } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
@@ -117,18 +117,25 @@ browserTest('the same on a phone, in the dark, with a menu', async () => {
   await watched.context.close();
 });
 
+/** The second key must come soon after the first: on a loaded machine both are pressed again. */
+async function goneBy(page: Page, letter: string, title: string): Promise<void> {
+  const heading = page.getByRole('heading', { level: 1, name: title });
+  for (let time = 0; time < 5 && !(await heading.isVisible()); time += 1) {
+    await page.keyboard.press('g');
+    await page.keyboard.press(letter);
+    await heading.waitFor({ timeout: 5_000 }).catch(() => undefined);
+  }
+  await heading.waitFor();
+}
+
 browserTest('by keys alone: skip, go, search, help', async () => {
   browser ??= await launch();
   const watched = await watchedPage(browser);
   await signedIn(watched, server.base, server.secret);
   const { page } = watched;
   await settled(page);
-  await page.keyboard.press('g');
-  await page.keyboard.press('a');
-  await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
-  await page.keyboard.press('g');
-  await page.keyboard.press('d');
-  await page.getByRole('heading', { level: 1, name: 'Datasets' }).waitFor();
+  await goneBy(page, 'a', 'Account');
+  await goneBy(page, 'd', 'Datasets');
   await page.keyboard.press('/');
   await page.keyboard.type('nothing has this');
   await page.getByText('None has these words').waitFor();
