@@ -2,7 +2,7 @@
 // memory, and whoever reads too slowly is cut off.
 import { rm } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import type { Body } from '../../store/duckdb/protocol.ts';
+import { type Body, lengthOf } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { type Pace, watchPace } from '../request/pace.ts';
 
@@ -41,9 +41,10 @@ export function makeHeldAnswers(diskBytesMax: number, pace: Pace): HeldAnswers {
   return {
     watch: (raw) => void raw.once('close', watched(raw, pace)),
     bytes: () => [...held.values()].reduce((sum, bytes) => sum + bytes, 0),
-    hold: (account, { bytes, file }, raw) => {
+    hold: (account, body, raw) => {
+      const { file } = body;
       const place: AnswerPlace = file === undefined ? 'memory' : 'disk';
-      const length = file?.length ?? bytes.length;
+      const length = lengthOf(body);
       if (length < LARGE_BYTES && file === undefined) return;
       const key = `${place} ${account}`;
       const others = held.get(key) ?? 0;

@@ -1,7 +1,7 @@
 // An answer as a picture: the records of the same request in JSON, drawn. It costs what they cost.
 import { HEIGHTS, USUAL_SIZE, WIDTHS } from '../../query/charts/chartLayout.ts';
 import type { PictureFormat } from '../../query/charts/drawing.ts';
-import type { Body } from '../../store/duckdb/protocol.ts';
+import { type Body, lengthOf } from '../../store/duckdb/protocol.ts';
 import type { SeriesShape } from '../../query/plan/seriesMembers.ts';
 import type { ColumnMapping } from '../../store/datasets/datasets.ts';
 import { callerOf } from '../auth/access.ts';
@@ -52,8 +52,10 @@ export function pictureOf(query: Values): PictureFormat | undefined {
   return picture;
 }
 
-/** What a picture is of. */
+/** What is drawn of an answer, and of what. */
 export interface Shown {
+  /** Undefined: nothing, its records are the answer. */
+  readonly picture: PictureFormat | undefined;
   /** What stands above it, where the call names nothing. */
   readonly title: string;
   /** The attribute that must be alike in all records. */
@@ -71,27 +73,26 @@ export const seriesShown = (
   name: string,
   mapping: ColumnMapping,
   shape: SeriesShape,
-): Shown => ({
+): Omit<Shown, 'picture'> => ({
   title: [path['key'], path['subkey'], name].filter((part) => (part ?? '') !== '').join(' · '),
   key: shape === 'data' ? mapping.key : 'key',
 });
 
 /**
- * The records of a body as the picture that the call asks for; as they are where it asks for none.
+ * The records of a body as a picture; as they are where none is asked for.
  * @throws Failure InvalidParameter, Busy, TimedOut, TooLarge
  */
 export async function drawn(
   call: Call,
   { charts }: Pick<Services, 'charts'>,
   body: Body,
-  { key, title }: Shown,
+  { key, picture, title }: Shown,
 ): Promise<Drawn> {
   const { query } = call;
-  const format = pictureOf(query);
-  const recordBytes = body.file?.length ?? body.bytes.length;
-  if (format === undefined) return { ...body, recordBytes };
+  const recordBytes = lengthOf(body);
+  if (picture === undefined) return { ...body, recordBytes };
   const wish = {
-    format,
+    format: picture,
     size: {
       width: numberOf(query, 'chartWidth') ?? USUAL_SIZE.width,
       height: numberOf(query, 'chartHeight') ?? USUAL_SIZE.height,

@@ -14,6 +14,7 @@ import { isRelative } from '../../query/plan/seriesRules.ts';
 import { propertyOf } from '../../store/versions/columns.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
+import type { PictureFormat } from '../../query/charts/drawing.ts';
 import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { AsOf, Moment } from '../../store/history/history.ts';
@@ -27,7 +28,6 @@ import { escapedFormat } from '../request/csvFormulas.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
 import { type Fare, metered } from './metering.ts';
 import { pastOf } from './moments.ts';
-import { pictureOf } from './pictures.ts';
 import { numberOf, refuse, textOf, truthOf } from '../request/parameters.ts';
 import { readSeries } from './seriesParameters.ts';
 import type { SeriesParameters } from '../../query/plan/seriesParameters.ts';
@@ -40,6 +40,7 @@ type SeriesServices = Pick<
 /** How another door asks for the same records, where it does, and what it makes of them. */
 export interface OtherDoor {
   readonly parameters?: SeriesParameters;
+  readonly picture?: PictureFormat;
   /** May refuse: nothing is charged then. */
   readonly dress: (body: Body, format: BodyFormat) => Promise<Body>;
 }
@@ -76,8 +77,7 @@ async function answered(
   named?: NamedQuery,
 ): Promise<Answer> {
   const caller = callerOf(call.caller);
-  const picture = pictureOf(call.query);
-  const own = door?.parameters;
+  const { parameters: own, picture } = door ?? {};
   const planned = await readDataset(call, services, dataset, shape, { own, named });
   const { moment, plan, remembered, version } = planned;
   if (truthOf(call.query, 'schema')) {
@@ -102,7 +102,8 @@ async function answered(
   }
   named?.told(moment);
   const { result: body, charge } = metering;
-  return rowsOf(call, { body, format, snapshot, moment, tag, charge, datasets: [dataset] });
+  const datasets = [dataset];
+  return rowsOf(call, { body, format, picture, snapshot, moment, tag, charge, datasets });
 }
 
 /** An answer of records, as the query wants it dressed. */
@@ -110,12 +111,12 @@ export function rowsOf(
   { query }: Call,
   rows: Omit<Extract<Answer, { kind: 'rows' }>, 'kind' | 'plain' | 'callback' | 'cacheSeconds'>,
 ): Answer {
-  const { body, format, snapshot, moment, tag, charge, datasets, leftOut } = rows;
+  const { body, format, picture, snapshot, moment, tag, charge, datasets, leftOut } = rows;
   return {
     kind: 'rows',
     body,
     format,
-    picture: pictureOf(query),
+    picture,
     plain: textOf(query, 'format') === 'text',
     callback: format === 'json' ? textOf(query, 'callback') : undefined,
     snapshot,

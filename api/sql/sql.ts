@@ -18,7 +18,7 @@ import {
 import type { SelectPlan } from '../../query/sql/plan/selectPlan.ts';
 import type { ParameterValues } from '../../query/sql/text/spelling.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
-import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
+import { type Body, type BodyFormat, lengthOf } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Moment } from '../../store/history/history.ts';
 import type { NamedTable, View } from '../../store/datasets/namedQueries.ts';
@@ -96,7 +96,7 @@ export async function answerSql(
     const body = isKept ? await sql.answers.find(name, tableIdsOf(bound), read) : await read();
     made = body.file;
     const objects = objectsOf(fare.tariff, body, counts);
-    return { result: await drawn(call, services, body, shownOf(question)), objects };
+    return { result: await drawn(call, services, body, shownOf(question, picture)), objects };
   };
   const metering = await meteredTogether(call, services, caller, fare.fares, run).catch((error) => {
     dropFile(made);
@@ -106,13 +106,14 @@ export async function answerSql(
   const datasets = datasetsOf(bound.tables).map((table) => table.dataset);
   if (metering.kind === 'unread')
     return { ...metering, format, picture, snapshot, moment, tag, datasets };
-  const { result: body } = metering;
-  const answer = { body, format, snapshot, moment, tag, charge: metering.charge, datasets };
+  const { charge, result: body } = metering;
+  const answer = { body, format, picture, snapshot, moment, tag, charge, datasets };
   const cutAt = body.objects < limits.rowsMax ? undefined : cutOf(bound, limits);
   return { ...rowsOf(call, answer), ...(cutAt === undefined ? {} : { cutAt }) };
 }
 
-const shownOf = ({ stored, workspace }: SqlQuestion): Shown => ({
+const shownOf = ({ stored, workspace }: SqlQuestion, picture: Shown['picture']): Shown => ({
+  picture,
   title: stored?.usageKey ?? workspace,
 });
 
@@ -155,8 +156,8 @@ function isLarge(rows: number, format: BodyFormat, { query }: Call): boolean {
 const tableIdsOf = ({ tables }: BoundPlan): readonly number[] =>
   datasetsOf(tables).map(({ dataset }) => dataset.tableId);
 
-const objectsOf = (tariff: Tariff, { bytes, file, objects }: Body, counts: readonly number[]) =>
-  objectsOfItems(tariff, objects, file?.length ?? bytes.length, counts);
+const objectsOf = (tariff: Tariff, body: Body, counts: readonly number[]) =>
+  objectsOfItems(tariff, body.objects, lengthOf(body), counts);
 
 /** The newest version among the tables of a query. */
 export const snapshotOf = ({ tables }: BoundPlan): number =>

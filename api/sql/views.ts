@@ -100,7 +100,7 @@ export async function answerView(
     return { kind: 'json', value: describePlan(plan), metering: 'free' };
   }
   const datasets = datasetsOf(bound.tables).map((table) => table.dataset);
-  const shown = seriesShown(call, view.name, dataset.mapping, shape);
+  const shown = { picture, ...seriesShown(call, view.name, dataset.mapping, shape) };
   const paid = await paidView({ plan, bound, view, format, shown }, call, services);
   if (paid.kind === 'estimate') return { kind: 'json', value: paid.price, metering: 'free' };
   const told = { format, picture, snapshot, moment, tag: undefined, datasets };

@@ -2,7 +2,7 @@
 // when it had nothing to do for a while.
 import { Worker } from 'node:worker_threads';
 import { Failure } from '../../store/base/failure.ts';
-import type { Body } from '../../store/duckdb/protocol.ts';
+import { type Body, lengthOf } from '../../store/duckdb/protocol.ts';
 import { FairQueue } from '../../store/queues/fairQueue.ts';
 import type { Drawing, DrawingTask, Wish } from './drawing.ts';
 
@@ -40,8 +40,7 @@ export class Charts {
    */
   async draw(account: string, wish: Wish, body: Body, signal: AbortSignal): Promise<Uint8Array> {
     if (this.#isClosed) throw new Failure('Busy', 'the server ends');
-    const length = body.file?.length ?? body.bytes.length;
-    if (length > RECORD_BYTES_MAX) {
+    if (lengthOf(body) > RECORD_BYTES_MAX) {
       const most = `at most ${RECORD_BYTES_MAX} bytes of records`;
       const rule = `${wish.format} draws ${most}: ask for fewer, or for two of their attributes`;
       throw new Failure('InvalidParameter', `"format" ${rule}`);

@@ -75,6 +75,9 @@ export interface Body {
   readonly file?: { readonly path: string; readonly length: number };
 }
 
+/** Bytes of a body, wherever they are. */
+export const lengthOf = ({ bytes, file }: Body): number => file?.length ?? bytes.length;
+
 /** Rendered records, one after the other, each with its separator. */
 export interface Page {
   readonly bytes: Uint8Array;

@@ -87,9 +87,10 @@ function drawing(
   { dataset, mapping }: Dataset,
   shape: SeriesShape,
 ): OtherDoor | undefined {
-  if (pictureOf(call.query) === undefined) return undefined;
-  const shown = seriesShown(call, dataset, mapping, shape);
-  return { dress: (body) => drawn(call, services, body, shown) };
+  const picture = pictureOf(call.query);
+  if (picture === undefined) return undefined;
+  const shown = { picture, ...seriesShown(call, dataset, mapping, shape) };
+  return { picture, dress: (body) => drawn(call, services, body, shown) };
 }
 
 /** Whether it names an input of the market that is not there; one that the caller may not see is. */
