@@ -10,7 +10,7 @@ export interface ChartSize {
   readonly height: number;
 }
 
-interface Place {
+export interface Place {
   readonly x: number;
   readonly y: number;
 }

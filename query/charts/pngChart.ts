@@ -1,5 +1,5 @@
 // A chart as dots. Letters come from a font of our own: a server has none, and a line is all that is drawn.
-import { type ChartSize, layoutOf, type Point } from './chartLayout.ts';
+import { type ChartSize, layoutOf, type Place, type Point } from './chartLayout.ts';
 import { GLYPH_SIDE, glyphOf } from './glyphs.ts';
 import { pngFile } from './pngFile.ts';
 
@@ -56,11 +56,6 @@ interface Writing {
   readonly scale: number;
   /** The text ends there. */
   readonly atEnd: boolean;
-}
-
-interface Place {
-  readonly x: number;
-  readonly y: number;
 }
 
 /** A byte a dot: its place in the palette. */

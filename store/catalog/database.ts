@@ -2,7 +2,7 @@
 // place. Only SQL that both speak; one connection, so transactions never interleave.
 import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import { type Engine, EngineDriver } from './engine.ts';
-import { openReader, openSqlite, runPieces } from './sqlite.ts';
+import { openReader, openSqlite, runPieces, type Sqlite } from './sqlite.ts';
 import type { LakeTables } from './tables/lake.ts';
 import type { ServiceTables } from './tables/service.ts';
 import { Writer } from './writer.ts';
@@ -14,14 +14,7 @@ export type Database = Kysely<Tables>;
 
 /** Opens (and makes) the catalog at `path` in this thread, which waits for the disk. */
 export const openDatabase = (path: string): Database =>
-  databaseOf(async () => {
-    const sqlite = openSqlite(path);
-    return {
-      write: async (pieces) => runPieces(sqlite, pieces),
-      read: (sql, parameters) => sqlite.run(sql, parameters),
-      close: async () => sqlite.close(),
-    };
-  });
+  databaseOf(async () => here(openSqlite(path)));
 
 /**
  * Opens (and makes) the catalog at `path` on a thread of its own: this one never waits for the disk.
@@ -43,14 +36,14 @@ export const openServed = (path: string): Database =>
 
 /** What is committed at `path`, for one who may change nothing. */
 export const openReadOnly = (path: string): Database =>
-  databaseOf(async () => {
-    const reader = openReader(path);
-    return {
-      write: async (pieces) => runPieces(reader, pieces),
-      read: (sql, parameters) => reader.run(sql, parameters),
-      close: async () => reader.close(),
-    };
-  });
+  databaseOf(async () => here(openReader(path)));
+
+/** One connection for everything, in this thread. */
+const here = (sqlite: Sqlite): Engine => ({
+  write: async (pieces) => runPieces(sqlite, pieces),
+  read: (sql, parameters) => sqlite.run(sql, parameters),
+  close: async () => sqlite.close(),
+});
 
 const databaseOf = (open: () => Promise<Engine>): Database =>
   new Kysely<Tables>({

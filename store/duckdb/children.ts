@@ -108,7 +108,7 @@ export class Children {
   readonly #options: PoolOptions;
   readonly #slots: readonly Slot[];
   readonly #waiting = new FairQueue<Waiting>();
-  #closed = false;
+  /** Its end, once it was closed. */
   #closing: Promise<void> | undefined;
   #lost = 0;
   /** When a process could not be started, while none was since. */
@@ -135,7 +135,7 @@ export class Children {
   /** A question comes soon: a process for it starts meanwhile, where none is free. */
   expect(): void {
     const slot = this.#free();
-    if (!this.#closed && slot !== undefined) this.#startAhead(slot);
+    if (!this.#isClosed && slot !== undefined) this.#startAhead(slot);
   }
 
   /** False where it could not: a request tries again, and so does whoever asks whether the pool is ready. */
@@ -161,8 +161,11 @@ export class Children {
     return this.#closing;
   }
 
+  get #isClosed(): boolean {
+    return this.#closing !== undefined;
+  }
+
   async #end(): Promise<void> {
-    this.#closed = true;
     const { processes = ownProcesses } = this.#options;
     const ended = this.#slots.map(async ({ child, running }) => {
       if (child !== undefined) await processes.end(child, running === undefined);
@@ -203,7 +206,7 @@ export class Children {
 
   async #take(question: Question): Promise<Slot> {
     const { account, signal } = question;
-    if (this.#closed) throw new Failure('Busy', 'the server is stopping');
+    if (this.#isClosed) throw new Failure('Busy', 'the server is stopping');
     const free = this.#waiting.size === 0 && this.#mayTake(account) ? this.#free() : undefined;
     if (free !== undefined) return reserve(free, question);
     const own = account === '' ? 0 : this.#waiting.sizeOf(account);
@@ -311,7 +314,7 @@ export class Children {
 
   /** @throws Failure Busy when no process can be started; the slot is as it was. */
   #start(slot: Slot): ChildProcess {
-    if (this.#closed) throw new Failure('Busy', 'the server is stopping');
+    if (this.#isClosed) throw new Failure('Busy', 'the server is stopping');
     slot.bytes = 0;
     let child: ChildProcess;
     try {
@@ -324,7 +327,7 @@ export class Children {
     child.on('message', (message: FromChild) => this.#hear(slot, message));
     child.once('exit', (code, signal) => {
       if (slot.child === child) slot.child = undefined;
-      if (!this.#closed) this.#lost += 1;
+      if (!this.#isClosed) this.#lost += 1;
       const how = signal ?? `code ${code}`;
       const lost = new Failure('ChildLost', `the query process ended (${how}); try again`);
       slot.running?.failed(slot.running.stopped ?? lost);

@@ -3,6 +3,7 @@
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
 import { Failure } from '../base/failure.ts';
 import type { Bound } from './protocol.ts';
+import { runOne } from './statement.ts';
 
 /** Of a result that broke off; why is asked by `whyBroken`. */
 const BROKEN = 'the rows broke off';
@@ -28,6 +29,6 @@ export async function whyBroken(
   query: string,
   parameters: readonly Bound[],
 ): Promise<void> {
-  await connection.run(`CREATE TEMP TABLE broken AS ${query}`, [...parameters]);
-  await connection.run('DROP TABLE broken');
+  // It goes with the connection.
+  await runOne(connection, `CREATE TEMP TABLE broken AS ${query}`, parameters);
 }
