@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { access, readFile, statfs } from 'node:fs/promises';
 import { sql } from 'kysely';
 import type { FastifyInstance } from 'fastify';
+import { FREE_BYTES_MIN } from '../../store/base/disk.ts';
 import { reasonOf } from '../../store/base/failure.ts';
 import { sameSecret } from '../../store/catalog/adminToken.ts';
 import { tokenOf } from './token.ts';
@@ -28,9 +29,6 @@ export const makeState = (services: OperationsServices, pace: Pace = READING): S
   metrics: makeMetrics(services),
   held: makeHeldAnswers(services.settings.answerDiskBytes, pace),
 });
-
-/** With less the catalog itself may not be written any more. */
-const FREE_BYTES_MIN = 4 * 1024 ** 2;
 
 /** `/healthz`, `/readyz` and `/metrics` stand outside the versions and need no token. */
 export function addOperations(

@@ -2,16 +2,17 @@
 import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { FREE_BYTES_MIN } from '../../store/base/disk.ts';
 import { isAsleep } from '../../store/catalog/asleep.ts';
 import { RESTORING } from '../../store/catalog/folder.ts';
+import { megabytes } from '../print/bytesText.ts';
 import { fault, fine, type Finding, notice } from './finding.ts';
 
 /** What a server makes in its folder, and closes to others. */
 const PARTS = ['.', 'lake', 'spool', 'exports', 'tmp', 'key', 'admin-token'];
 /** Rights of the group and of all others. */
 const OTHERS = 0o077;
-/** At this the server takes nothing any more; and what is nearly so. */
-const FREE_BYTES_MIN = 4 * 1024 ** 2;
+/** A disk of which less is free is nearly full. */
 const FREE_SHARE = 0.05;
 
 export function folderFinding(root: string): Finding {
@@ -92,7 +93,7 @@ export async function diskFinding(root: string): Promise<Finding> {
   while (!existsSync(path)) path = resolve(path, '..');
   const { bavail, blocks, bsize } = await statfs(path);
   const [free, size] = [bavail * bsize, blocks * bsize];
-  const what = `the disk of ${path} has ${megabytes(free)} of ${megabytes(size)} free`;
+  const what = `the disk of ${path} has ${megabytes(free, 0)} of ${megabytes(size, 0)} free`;
   if (free < FREE_BYTES_MIN) {
     return fault('disk', what, 'Make room now: nothing is written below 4 MB.');
   }
@@ -102,5 +103,3 @@ export async function diskFinding(root: string): Promise<Finding> {
   }
   return fine('disk', what);
 }
-
-const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`;

@@ -3,11 +3,10 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { join } from 'node:path';
 import { reasonOf } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { VERSION } from '../../store/base/version.ts';
-import { doorIn } from '../reach/folderAccess.ts';
+import { doorIn, serverFile } from '../reach/folderAccess.ts';
 import { requestTo, type ServerDoor, unreached } from '../reach/serverDoor.ts';
 import { fault, fine, type Finding, notice } from './finding.ts';
 
@@ -63,7 +62,7 @@ function serverFindings(
 /** Undefined where no server left its address, or what it left can not be read. */
 function doorOf(data: string): ServerDoor | undefined {
   try {
-    return doorIn(readFileSync(join(data, 'server.json'), 'utf8'));
+    return doorIn(readFileSync(serverFile(data), 'utf8'));
   } catch {
     return undefined;
   }

@@ -9,6 +9,7 @@ import { wake } from '../../store/catalog/asleep.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { withAdmin } from '../reach/adminApi.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
+import { megabytes } from '../print/bytesText.ts';
 
 interface JsonOption {
   readonly json?: boolean;
@@ -22,8 +23,6 @@ export interface BackupOptions extends JsonOption {
   readonly withoutKey?: boolean;
   readonly copy?: boolean;
 }
-
-const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
 const NO_KEY = 'It has no data key: it can only be served with TAPEDECK_ENCRYPTION_KEY.';
 

@@ -15,6 +15,7 @@ import { UNCLAIMED_DAYS } from '../../store/files/unclaimed.ts';
 import { withAdmin } from '../reach/adminApi.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
 import { type Core, openCore } from '../../app/core.ts';
+import { megabytes } from '../print/bytesText.ts';
 
 interface JsonOption {
   readonly json?: boolean;
@@ -25,8 +26,6 @@ export interface RepairOptions extends JsonOption {
   readonly accept?: boolean;
   readonly rebuild?: boolean;
 }
-
-const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
 function tell(verdict: FilesVerdict, json: boolean | undefined, terminal: Terminal): void {
   const say = sayTo(terminal);

@@ -5,8 +5,8 @@ import type { Settings } from '../../store/base/settings.ts';
 import { harmless } from '../print/terminalText.ts';
 import { withAdmin } from '../reach/adminApi.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
+import { megabytes } from '../print/bytesText.ts';
 
-const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 const timeOf = (ms: number | null): string => (ms === null ? 'never' : isoTime(ms));
 
 export const showStatus = (

@@ -21,7 +21,8 @@ interface RunningServer {
   readonly operator?: string;
 }
 
-const serverFile = (root: string): string => join(root, 'server.json');
+/** Where the server of a folder tells how it is reached. */
+export const serverFile = (root: string): string => join(root, 'server.json');
 
 export const tellServer = (root: string, server: RunningServer): Promise<void> =>
   writeFile(serverFile(root), `${JSON.stringify(server)}\n`, { mode: 0o600 });

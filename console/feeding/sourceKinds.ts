@@ -33,34 +33,40 @@ const DATASET: Field = {
   required: true,
 };
 
+const needed = (name: string, label: string, placeholder: string): Field => {
+  return { name, label, placeholder, required: true };
+};
+
+/** A feed of messages: its dataset hears of them as they come. */
+const feed = (type: string, title: string, placeholder: string): Kind => ({
+  type,
+  title,
+  fields: [
+    needed('url', 'URL', placeholder),
+    DATASET,
+    { ...RECORDS, label: 'Path of the records in a message' },
+  ],
+});
+
 export const KINDS: readonly [Kind, ...Kind[]] = [
   {
     type: 'HTTP',
     title: 'URL',
-    fields: [
-      ...[{ name: 'url', label: 'URL', placeholder: 'https://example.com/prices.csv' }].map(asked),
-      RECORDS,
-    ],
+    fields: [needed('url', 'URL', 'https://example.com/prices.csv'), RECORDS],
   },
   {
     type: 'FILE',
     title: 'File of the server’s source folder',
-    fields: [
-      ...[{ name: 'path', label: 'Path', placeholder: 'daily/prices.csv' }].map(asked),
-      RECORDS,
-    ],
+    fields: [needed('path', 'Path', 'daily/prices.csv'), RECORDS],
   },
   {
     type: 'AWS-S3',
     title: 'Bucket (S3)',
     fields: [
-      ...[{ name: 'awsbucketName', label: 'Bucket', placeholder: 'my-prices' }].map(asked),
+      needed('awsbucketName', 'Bucket', 'my-prices'),
       {
-        name: 'pattern',
-        label: 'Objects',
-        placeholder: 'daily/*.csv',
+        ...needed('pattern', 'Objects', 'daily/*.csv'),
         hint: 'A pattern of their keys; new ones are loaded, the oldest first.',
-        required: true,
       },
       { name: 'region', label: 'Region', placeholder: 'us-east-1' },
       { name: 'endpoint', label: 'Endpoint', hint: 'Of a store that is not Amazon’s.' },
@@ -75,7 +81,7 @@ export const KINDS: readonly [Kind, ...Kind[]] = [
     type: 'POSTGRES',
     title: 'Table of PostgreSQL',
     fields: [
-      ...[{ name: 'table', label: 'Table', placeholder: 'public.prices' }].map(asked),
+      needed('table', 'Table', 'public.prices'),
       {
         name: 'incrementalColumn',
         label: 'Column that grows',
@@ -83,44 +89,23 @@ export const KINDS: readonly [Kind, ...Kind[]] = [
       },
     ],
     credential: [
-      ...[
-        { name: 'host', label: 'Host' },
-        { name: 'database', label: 'Database' },
-        { name: 'user', label: 'User' },
-      ].map(asked),
+      { name: 'host', label: 'Host', required: true },
+      { name: 'database', label: 'Database', required: true },
+      { name: 'user', label: 'User', required: true },
       { name: 'password', label: 'Password', secret: true, required: true },
       { name: 'port', label: 'Port', placeholder: '5432', number: true },
     ],
   },
-  {
-    type: 'SSE',
-    title: 'Feed of events (SSE)',
-    fields: [
-      ...[{ name: 'url', label: 'URL', placeholder: 'https://feed.example.com/ticks' }].map(asked),
-      DATASET,
-      { ...RECORDS, label: 'Path of the records in a message' },
-    ],
-  },
-  {
-    type: 'WEBSOCKET',
-    title: 'Feed of a WebSocket',
-    fields: [
-      ...[{ name: 'url', label: 'URL', placeholder: 'wss://feed.example.com/ticks' }].map(asked),
-      DATASET,
-      { ...RECORDS, label: 'Path of the records in a message' },
-    ],
-  },
+  feed('SSE', 'Feed of events (SSE)', 'https://feed.example.com/ticks'),
+  feed('WEBSOCKET', 'Feed of a WebSocket', 'wss://feed.example.com/ticks'),
   {
     type: 'CAPTURE',
     title: 'Recording of an exchange’s feed',
     fields: [
-      ...[{ name: 'path', label: 'Path', placeholder: '2018/TOPS16.pcapng.gz' }].map(asked),
+      needed('path', 'Path', '2018/TOPS16.pcapng.gz'),
       {
-        name: 'dataset',
-        label: 'Dataset',
-        placeholder: 'TRADES',
+        ...needed('dataset', 'Dataset', 'TRADES'),
         hint: 'TRADES, QUOTES or BOOK: what of it is stored.',
-        required: true,
       },
       {
         name: 'speed',
@@ -132,10 +117,6 @@ export const KINDS: readonly [Kind, ...Kind[]] = [
     ],
   },
 ];
-
-function asked(field: Omit<Field, 'required'>): Field {
-  return { ...field, required: true };
-}
 
 export type Values = Readonly<Record<string, string>>;
 

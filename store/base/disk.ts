@@ -3,6 +3,9 @@
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
+/** With less on a disk the catalog itself may not be written any more. */
+export const FREE_BYTES_MIN = 4 * 1024 ** 2;
+
 export interface Disk {
   /** Forces a file's bytes to the disk. */
   syncFile(path: string): Promise<void>;

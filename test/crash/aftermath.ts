@@ -12,6 +12,7 @@ import {
   snapshots,
   tables,
 } from '../lake/reader.ts';
+import { localDisk } from '../../store/base/disk.ts';
 import { HEAD_FILE } from '../../store/files/lakeHead.ts';
 
 /** Resumed jobs of these suites end in milliseconds; past this they hang. */
@@ -86,13 +87,13 @@ export const unfinishedJobs = (folder: string): readonly string[] =>
 export async function fileFaults(folder: string): Promise<readonly string[]> {
   const giveUpMs = Date.now() + CLEAN_MS_MAX;
   for (;;) {
-    const faults = leftOvers(folder);
+    const faults = await leftOvers(folder);
     if (faults.length === 0 || Date.now() >= giveUpMs) return faults;
     await sleep(LOOK_MS);
   }
 }
 
-function leftOvers(folder: string): readonly string[] {
+async function leftOvers(folder: string): Promise<readonly string[]> {
   const named = new Map(
     rowsOf(
       folder,
@@ -103,7 +104,7 @@ function leftOvers(folder: string): readonly string[] {
     ).map(({ path, bytes }) => [String(path), Number(bytes)]),
   );
   const lake = join(folder, 'lake');
-  const found = filesBelow(lake);
+  const found = await localDisk.list(lake);
   const orphans = found.filter((path) => !named.has(path) && path !== HEAD_FILE);
   const wrong = [...named].filter(
     ([path, bytes]) => !existsSync(join(lake, path)) || statSync(join(lake, path)).size !== bytes,
@@ -115,11 +116,6 @@ function leftOvers(folder: string): readonly string[] {
     ...readdirSync(join(folder, 'spool')).map((name) => `left over spool/${name}`),
   ];
 }
-
-const filesBelow = (folder: string): readonly string[] =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
 
 /** Records of a dataset of workspace WS by the independent reader, without system properties. */
 export async function foreignRows(folder: string, dataset: string): Promise<readonly Row[]> {
