@@ -3,7 +3,7 @@ import { h, type JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Workspace } from './asking/answers.ts';
 import { messagesSpent, onSpending, pathOf } from './asking/ask.ts';
-import { currentSession, onSession, type Session, signOut } from './asking/session.ts';
+import { type Session, signOut } from './asking/session.ts';
 import { useAsk } from './asking/useAsk.ts';
 import { Help } from './help.ts';
 import { listenToKeys } from './routing/keys.ts';
@@ -12,13 +12,6 @@ import { PLACES, screenOf, workspaceOf } from './screens.ts';
 import { Curl } from './showing/curl.ts';
 import { plural } from './showing/formats.ts';
 import { isDark, onTheme, toggleTheme } from './showing/theme.ts';
-import { SignIn } from './signIn.ts';
-
-export function Frame(): JSX.Element {
-  const [session, setSession] = useState(currentSession);
-  useEffect(() => onSession(() => setSession(currentSession())), []);
-  return session === undefined ? h(SignIn, {}) : h(Signed, { key: session.token, session });
-}
 
 /** Of a token that may not list workspaces: those of the datasets that it reads. */
 function useWorkspaces({ isSecret }: Session): readonly string[] {
@@ -38,7 +31,7 @@ function useWorkspaces({ isSecret }: Session): readonly string[] {
 
 const UNLISTED = { unlisted: true } as const;
 
-function Signed({ session }: { readonly session: Session }): JSX.Element {
+export function Frame({ session }: { readonly session: Session }): JSX.Element {
   const place = usePlace();
   const workspaces = useWorkspaces(session);
   const [isOpen, setOpen] = useState(false);

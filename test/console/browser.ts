@@ -13,6 +13,8 @@ const ARGUMENTS = [
 
 /** What the console may load for all of its screens. */
 export const LOADED_MAX = 1024 ** 2;
+/** What stands between an address and a field to type into: all else comes after. */
+export const FIRST_MAX = 24 * 1024;
 
 const DESKTOP = { width: 1280, height: 800 } as const;
 export const PHONE = { width: 390, height: 844 } as const;

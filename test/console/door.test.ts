@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
 import { startServer, type TestServer } from '../server.ts';
-import { LOADED_MAX } from './browser.ts';
+import { FIRST_MAX } from './browser.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -75,7 +75,7 @@ test('files are named by their content, packed, and kept for ever', async () => 
       return Number(answers[0]?.headers.get('content-length'));
     }),
   );
-  assert.ok(sizes.reduce((sum, size) => sum + size, 0) < LOADED_MAX / 4, `${sizes} bytes at first`);
+  assert.ok(sizes.reduce((sum, size) => sum + size, 0) < FIRST_MAX, `${sizes} bytes at first`);
 });
 
 test('what is no file of it is not found, and no path leads out', async () => {

@@ -137,3 +137,19 @@ browserTest('who may only read is told so, in the words of the server', async ()
   quiet(watched);
   await watched.context.close();
 });
+
+browserTest('screens that can not be fetched are told, with a way out', async () => {
+  browser ??= await launch();
+  const watched = await watchedPage(browser);
+  const { page } = watched;
+  await page.route(/\/frame-\w+\.js$/, (route) => route.abort());
+  await page.goto(`${server.base}/console`);
+  await page.getByLabel('Token').fill(server.secret);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('The screens could not be fetched.').waitFor();
+  await page.unroute(/\/frame-\w+\.js$/);
+  await page.getByRole('button', { name: 'Load the page again' }).click();
+  await page.getByLabel('Token').waitFor();
+  await signedIn(watched, server.base, server.secret);
+  await watched.context.close();
+});
