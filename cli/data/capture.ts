@@ -94,14 +94,17 @@ export async function importCapture(
   try {
     const written = await writeRecords(path, broken, folder);
     await withWorkspace(settings, CORE, terminal, async (ask, _, askData) => {
+      // All are handed in before one is waited for: as many are loaded at once as the server loads.
+      const jobs = new Map<string, string>();
       for (const input of CAPTURE_INPUTS) {
         if (!written.has(input)) continue;
         const where = `/data/${CORE}/${input}?duplicateKeyHandling=ignore`;
         const body = createReadStream(join(folder, input));
         const answer = await askData({ method: 'POST', path: where, body });
         const { jobId } = JSON.parse(await text(answer.body)) as { readonly jobId: string };
-        await followJob(ask, jobId, input, options, terminal);
+        jobs.set(input, jobId);
       }
+      for (const [input, jobId] of jobs) await followJob(ask, jobId, input, options, terminal);
     });
   } finally {
     await rm(folder, { recursive: true, force: true });
