@@ -8,6 +8,8 @@ import { type TokenShown, Accounts } from '../store/accounts/accounts.ts';
 import type { Settings } from '../store/base/settings.ts';
 import { openFolder, lockFolder, type Folder } from '../store/catalog/folder.ts';
 import { type Database, openServed } from '../store/catalog/database.ts';
+import { type Placed, placed } from './lakePlaces.ts';
+import type { Bucket } from '../store/bucket/bucket.ts';
 import { refuseLostCatalog } from '../store/files/catalogCheck.ts';
 import { STARTS_MAX } from '../jobs/run/runner.ts';
 import { openLog } from '../api/http/logging.ts';
@@ -81,13 +83,18 @@ export interface Core {
 export async function openCore(settings: Settings, seams: Seams = {}): Promise<Core> {
   const folder = openFolder(settings.data);
   const unlock = lockFolder(folder);
+  const log = openLog(settings.logLevel);
+  let where: Placed | undefined;
   let database: Database | undefined;
   try {
-    await refuseLostCatalog(folder, seams.disk ?? localDisk);
+    const { clock = systemClock, disk = localDisk } = seams;
+    where = await placed(settings, folder, { clock, disk });
+    await refuseLostCatalog(folder, where.place);
     database = openServed(folder.catalog);
-    return await openParts(settings, seams, folder, database, unlock);
+    return await openParts(settings, seams, { ...where, folder, log }, database, unlock);
   } catch (error) {
     await database?.destroy();
+    where?.bucket?.close();
     unlock();
     throw error;
   }
@@ -104,17 +111,13 @@ async function openParts(
     exchange = {},
     processes,
   }: Seams,
-  folder: Folder,
+  { folder, log, ...where }: Placed & { readonly folder: Folder; readonly log: Logger },
   database: Database,
   unlock: () => void,
 ): Promise<Core> {
-  const log = openLog(settings.logLevel);
-  const told: Told =
-    (what) =>
-    (reason, jobId): void =>
-      log.error({ reason: reasonOf(reason), ...(jobId === undefined ? {} : { jobId }) }, what);
+  const told = toldBy(log);
   for (const path of folder.closed) log.warn({ path }, 'others could read it: closed to them');
-  await prepareCatalog(database, folder);
+  await prepareCatalog(database, folder, where);
   if (settings.encryptionKey === '') await settleKey(database, folder.key);
   const secrets = liveSecrets(openSecrets(settings.encryptionKey, folder.key));
   const accounts = await Accounts.open(database, secrets, clock);
@@ -122,9 +125,9 @@ async function openParts(
   const failedTime = makeFailedTime(monotonicMs, accounts);
   const pools = poolsOf(settings, folder, failedTime.spent, processes);
   const storing = { database, folder, disk, clock, at, log };
-  const { files, ...kept } = lakeFiles(storing, pools.ingest, settings);
-  const onBack = settings.clockBack;
-  const { lake, lakeClock, pending } = await openLake({ ...storing, files, onBack });
+  const { files, ...kept } = await lakeFiles(storing, pools.ingest, settings, where);
+  const opening = { ...storing, ...where, files, onBack: settings.clockBack };
+  const { lake, lakeClock, pending } = await openLake(opening);
   const days = billingDays(settings.zone);
   const ledger = await openLedger({ database, clock, days, at }, settings, log);
   const cursors = new QueryCursors(database, clock, told('query cursor'));
@@ -147,9 +150,16 @@ async function openParts(
   const symbols = demo.on && settings.demo ? settings.demoSymbols : 0;
   const filling = await exchangeOf(services, { ...EXCHANGE, symbols, ...exchange }, told);
   const watched = watch ? watchLake(services, told) : undefined;
-  const close = closerOf({ services, pools, filling, watched, unlock, log });
+  const { bucket } = where;
+  const close = closerOf({ services, pools, filling, watched, bucket, unlock, log });
   return { services, log, ...first, demoJobs: demo.jobs, exchange: filling, close };
 }
+
+const toldBy =
+  (log: Logger): Told =>
+  (what) =>
+  (reason, jobId): void =>
+    log.error({ reason: reasonOf(reason), ...(jobId === undefined ? {} : { jobId }) }, what);
 
 /** What ends with the folder. */
 interface Closing {
@@ -157,12 +167,13 @@ interface Closing {
   readonly pools: Pools;
   readonly filling: Exchange | undefined;
   readonly watched: ReturnType<typeof watchLake> | undefined;
+  readonly bucket: Bucket | undefined;
   readonly unlock: () => void;
   readonly log: Logger;
 }
 
 const closerOf =
-  ({ filling, log, pools, services, unlock, watched }: Closing): (() => Promise<void>) =>
+  ({ bucket, filling, log, pools, services, unlock, watched }: Closing): (() => Promise<void>) =>
   async () => {
     await Promise.all([
       ...[services.streams.feeds.stop(), services.upstreams.stop(), filling?.stop()],
@@ -170,6 +181,7 @@ const closerOf =
     await services.rules.stop();
     await watched?.stop();
     await closeServices(services, pools, log);
+    bucket?.close();
     unlock();
   };
 

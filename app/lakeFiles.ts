@@ -8,7 +8,11 @@ import type { Disk } from '../store/base/disk.ts';
 import type { DuckDbPool } from '../store/duckdb/pool.ts';
 import { reasonOf } from '../store/base/failure.ts';
 import { FileProofs, type LakeFile } from '../store/files/fileProofs.ts';
-import { type Files, localFiles } from '../store/files/files.ts';
+import { type Files, type Hashing, localFiles } from '../store/files/files.ts';
+import { asked, type Bucket, type ToldOfBucket } from '../store/bucket/bucket.ts';
+import { bucketFiles } from '../store/bucket/bucketFiles.ts';
+import { inLake } from '../store/bucket/bucketPlace.ts';
+import { FileCache } from '../store/bucket/fileCache.ts';
 import type { Folder } from '../store/catalog/folder.ts';
 import { hashIn } from '../store/base/hashing.ts';
 import { type Compared, saveCompared } from '../store/files/proofTable.ts';
@@ -16,6 +20,7 @@ import {
   type DamagedPublications,
   makeDamagedPublications,
 } from '../store/publications/damagedPublications.ts';
+import type { Placed } from './lakePlaces.ts';
 import type { Settings } from '../store/base/settings.ts';
 
 /** Where the lake is, and what it is opened with. */
@@ -30,17 +35,22 @@ export interface LakeFolder {
 
 interface LakeFiles {
   readonly files: Files;
+  /** Copies of the files of a bucket. */
+  readonly fileCache: FileCache | undefined;
   readonly proofs: FileProofs;
   readonly fileCheck: FileCheck;
   readonly damagedPublications: DamagedPublications;
 }
 
 /** @param pool hashes what is large */
-export function lakeFiles(
-  { at, clock, database, disk, folder: { lake: root, published }, log }: LakeFolder,
+export async function lakeFiles(
+  storing: LakeFolder,
   pool: DuckDbPool,
-  { fileCheckBytesPerSecond: bytesPerSecond }: Settings,
-): LakeFiles {
+  { bucket: bucketed, fileCheckBytesPerSecond: bytesPerSecond }: Settings,
+  { bucket }: Placed,
+): Promise<LakeFiles> {
+  const { clock, database, folder, log } = storing;
+  const { lake: root, published } = folder;
   const hash = hashIn(pool);
   const onCompared = ({ path }: LakeFile, found: Compared): void => {
     const { damage } = found;
@@ -51,11 +61,28 @@ export function lakeFiles(
     );
   };
   const proofs = new FileProofs({ root, hash, monotonic: monotonicMs, onCompared });
-  const files = localFiles(root, disk, at, { hash, proofs });
+  const { cache, files } = await filesOf(storing, { hash, proofs }, bucket, bucketed?.cacheBytes);
   const damagedPublications = makeDamagedPublications((publicationId) =>
     log.error({ file: `published/${publicationId}` }, 'a published file is not what was published'),
   );
-  const keeping = { database, files, proofs, hash, root, published, damagedPublications };
+  const keeping = { database, files, hash, published, damagedPublications };
   const fileCheck = makeFileCheck({ ...keeping, clock, bytesPerSecond });
-  return { files, proofs, fileCheck, damagedPublications };
+  return { files, fileCache: cache, proofs, fileCheck, damagedPublications };
+}
+
+/** In the folder, or in a bucket of which so many bytes are copied there. */
+async function filesOf(
+  { at, disk, folder: { lake: root, temporary }, log }: LakeFolder,
+  hashing: Hashing,
+  bucket: Bucket | undefined,
+  bytesMax = 0,
+): Promise<{ readonly files: Files; readonly cache: FileCache | undefined }> {
+  if (bucket === undefined) return { files: localFiles(root, disk, at, hashing), cache: undefined };
+  const told: ToldOfBucket = (what, reason) =>
+    log.error({ what, reason: reasonOf(reason) }, 'the bucket of the files failed');
+  const fetch = (path: string, target: string): Promise<boolean> =>
+    asked(told, 'fetch a file', bucket.get(inLake(path), target));
+  const onFault = (reason: unknown): void => told('remove a copy', reason);
+  const cache = await FileCache.open({ root, temporary, disk, bytesMax, fetch, onFault });
+  return { files: bucketFiles({ root, disk, at, hashing, bucket, cache, told }), cache };
 }

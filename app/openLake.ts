@@ -14,17 +14,21 @@ import type { Folder } from '../store/catalog/folder.ts';
 import { firstSnapshot } from '../store/lake/firstSnapshot.ts';
 import { Lake } from '../store/lake/lake.ts';
 import { LakeClock } from '../store/catalog/lakeClock.ts';
-import { type LakeOwner, writeHead } from '../store/files/lakeHead.ts';
+import type { LakeOwner } from '../store/files/lakeHead.ts';
 import { migrate } from '../store/catalog/migrate.ts';
 import { Pending } from '../store/pushes/pending.ts';
 import type { Settings } from '../store/base/settings.ts';
 import { sweepOrphans } from '../store/versions/sweep.ts';
 import { UNCLAIMED_DAYS } from '../store/files/unclaimed.ts';
 import type { Services } from '../api/request/endpoint.ts';
+import type { LakePlace } from '../store/files/lakePlace.ts';
+import { settlePlace } from '../store/versions/placeCheck.ts';
+import type { Placed } from './lakePlaces.ts';
 import type { LakeFolder } from './lakeFiles.ts';
 
 interface Opening extends LakeFolder {
   readonly files: Files;
+  readonly place: LakePlace;
   readonly onBack: Settings['clockBack'];
 }
 
@@ -32,9 +36,14 @@ interface Opening extends LakeFolder {
  * Before anything else is asked of the catalog.
  * @throws Failure Conflict when the files are another catalog's, or those of a newer one.
  */
-export async function prepareCatalog(database: Database, folder: Folder): Promise<void> {
-  await refuseWrongCatalog(database, folder);
+export async function prepareCatalog(
+  database: Database,
+  folder: Folder,
+  { bucket, place }: Pick<Placed, 'bucket' | 'place'>,
+): Promise<void> {
+  await refuseWrongCatalog(database, folder, place);
   await migrate(database);
+  await settlePlace(database, place, bucket?.name);
 }
 
 /** Opens the lake of a catalog that was prepared. */
@@ -63,16 +72,15 @@ export async function openLake(
 async function ownLake({
   clock,
   database,
-  disk,
-  folder,
   log,
-}: LakeFolder): Promise<{ readonly owner: LakeOwner; readonly ownership: Ownership }> {
+  place,
+}: Opening): Promise<{ readonly owner: LakeOwner; readonly ownership: Ownership }> {
   const head = await catalogHead(database);
   if (head === undefined) throw new Failure('SystemError', 'the lake has no first snapshot');
-  const ownership = await beginRun(database, folder, head.lake);
+  const ownership = await beginRun(database, place, head.lake);
   const { lake, run } = ownership;
   const write = (snapshot: number, timeMs: number): Promise<void> =>
-    writeHead(folder.lake, { lake, snapshot, timeMs }, disk);
+    place.writeHead({ lake, snapshot, timeMs });
   await write(head.snapshot, clock());
   // The commit stands: an older note only makes the next start less sure of what is garbage.
   const moved = (snapshot: number, timeMs: number): Promise<void> =>

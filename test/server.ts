@@ -4,6 +4,7 @@ import { cpSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { localDisk } from '../store/base/disk.ts';
 import { type Directory, LiveDirectory } from '../store/datasets/directory.ts';
 import { startTapedeck, type Tapedeck } from '../app/main.ts';
 import { createWorkspace } from '../store/lake/datasetEdits.ts';
@@ -85,6 +86,10 @@ async function checkBytes({ database, lake, storage }: Tapedeck['services']): Pr
     if (lake.state === state) assert.deepEqual(told, read, `bytes of ${workspace}`);
   }
 }
+
+/** Paths of all files of the lake, whoever names them. */
+export const lakePaths = ({ folder }: TestServer): Promise<readonly string[]> =>
+  localDisk.list(join(folder, 'lake'));
 
 /** What a kill would leave: copied while neither this process nor the thread of its catalog writes. */
 export const copyAtOnce = ({ folder, tapedeck }: TestServer, to: string): Promise<void> =>

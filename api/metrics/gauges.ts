@@ -60,6 +60,7 @@ export function addGauges(
     lake,
     lakeClock,
     ledger,
+    fileCache,
     proofs,
     runner,
     series,
@@ -71,6 +72,7 @@ export function addGauges(
     | 'lake'
     | 'lakeClock'
     | 'ledger'
+    | 'fileCache'
     | 'proofs'
     | 'runner'
     | 'series'
@@ -101,6 +103,11 @@ export function addGauges(
   gauge('files_damaged', 'Files of the lake that are known to be damaged.', () => proofs.damaged);
   gauge('files_checked', 'Files that were compared with their hash.', () => checked().checkedFiles);
   gauge('files_checked_bytes', 'Bytes of those.', () => checked().checkedBytes);
+  if (fileCache !== undefined) {
+    gauge('file_cache_bytes', 'Bytes of copies of the bucket.', () => fileCache.state.bytes);
+    gauge('file_cache_files', 'Copies of files of the bucket.', () => fileCache.state.files);
+    gauge('file_cache_fetched', 'Files fetched from the bucket.', () => fileCache.state.fetched);
+  }
   gauge('lake_snapshot', 'Newest snapshot.', () => lake.snapshot);
   const ahead = (): number => lakeClock.aheadMs;
   gauge('lake_clock_ahead_ms', 'Time of commits ahead of the clock, which went back.', ahead);

@@ -17,6 +17,7 @@ export type MetricsServices = Pick<
   | 'lake'
   | 'lakeClock'
   | 'ledger'
+  | 'fileCache'
   | 'proofs'
   | 'runner'
   | 'scheduler'

@@ -33,6 +33,7 @@ import type { Dataset } from '../../store/datasets/datasets.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import type { Disk } from '../../store/base/disk.ts';
 import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
+import type { FileCache } from '../../store/bucket/fileCache.ts';
 import type { FileProofs } from '../../store/files/fileProofs.ts';
 import type { Folder } from '../../store/catalog/folder.ts';
 import type { Moment } from '../../store/history/history.ts';
@@ -69,6 +70,8 @@ export interface Services {
   readonly at: AtCrashPoint;
   readonly lake: Lake;
   readonly proofs: FileProofs;
+  /** Copies of the files of a bucket; undefined where they are in the data folder. */
+  readonly fileCache: FileCache | undefined;
   readonly fileCheck: FileCheck;
   /** Published files that are not handed out. */
   readonly damagedPublications: DamagedPublications;

@@ -50,10 +50,17 @@ async function findingsOf(settings: Settings): Promise<readonly Finding[]> {
     folderFinding(data),
     ...permissionFindings(data),
     await diskFinding(data),
+    ...(await bucketFindings(settings)),
     ...server.findings,
     ...ports,
     ...(await readFindings(settings, server.isRunning)),
   ];
+}
+
+async function bucketFindings({ bucket }: Settings): Promise<readonly Finding[]> {
+  if (bucket === undefined) return [];
+  const { bucketFinding } = await import('./bucketChecks.ts');
+  return [await bucketFinding(bucket)];
 }
 
 function nodeFinding(): Finding {

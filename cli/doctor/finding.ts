@@ -5,6 +5,7 @@ type Check =
   | 'folder'
   | 'permissions'
   | 'disk'
+  | 'bucket'
   | 'server'
   | 'port'
   | 'catalog'

@@ -11,10 +11,12 @@ import { Failure } from '../../store/base/failure.ts';
 import { type Folder, lockFolder, openFolder } from '../../store/catalog/folder.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { putUnnamedAside } from '../../store/versions/sweep.ts';
+import type { LakePlace } from '../../store/files/lakePlace.ts';
 import { UNCLAIMED_DAYS } from '../../store/files/unclaimed.ts';
 import { withAdmin } from '../reach/adminApi.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
 import { type Core, openCore } from '../../app/core.ts';
+import { placed } from '../../app/lakePlaces.ts';
 import { megabytes } from '../print/bytesText.ts';
 
 interface JsonOption {
@@ -52,20 +54,47 @@ export async function repair(
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> {
-  const say = sayTo(terminal);
   const { accept, from, json, rebuild } = options;
   if ([accept, from !== undefined, rebuild].filter((one) => one === true).length > 1) {
     throw new Failure('InvalidParameter', 'name one of --from, --accept and --rebuild');
   }
   if (from !== undefined) return heal(resolve(terminal.folder, from), json, settings, terminal);
   const folder = openFolder(settings.data);
-  const fault = await catalogFault(folder, localDisk);
+  const { bucket, place } = await placed(settings, folder, AT_HOME);
+  try {
+    const fault = await catalogFault(folder, place);
+    if (bucket !== undefined && fault !== undefined && accept !== true) {
+      const advice = 'copy its lake/ into the data folder, and repair it there without a bucket';
+      throw new Failure('Conflict', `${fault}. To rebuild datasets of the files: ${advice}`);
+    }
+    await repairLake({ folder, place, fault }, options, settings, terminal);
+  } finally {
+    bucket?.close();
+  }
+}
+
+const AT_HOME = { clock: systemClock, disk: localDisk };
+
+/** A catalog and its files, and why they do not belong together. */
+interface FoundLake {
+  readonly folder: Folder;
+  readonly place: LakePlace;
+  readonly fault: string | undefined;
+}
+
+async function repairLake(
+  { fault, folder, place }: FoundLake,
+  { accept, json, rebuild }: RepairOptions,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> {
+  const say = sayTo(terminal);
   if (fault === undefined) {
     if (accept === true || rebuild === true) say('the catalog is that of its files');
     return verify({ ...(json === undefined ? {} : { json }) }, settings, terminal);
   }
-  if (rebuild === true) return rebuildDatasets(folder, settings, json, terminal);
-  if (accept === true) return acceptCatalog(folder, settings, terminal);
+  if (rebuild === true) return rebuildDatasets({ folder, place }, settings, json, terminal);
+  if (accept === true) return acceptCatalog({ folder, place }, settings, terminal);
   const found = await findTables(folder.lake, await localDisk.list(folder.lake));
   terminal.endWith(1);
   if (json === true) return say(JSON.stringify({ fault, datasets: found.tables.map(viewOf) }));
@@ -119,11 +148,11 @@ function showFound({ strange, tables }: FoundFiles, terminal: Terminal): void {
 
 /** What is not known is put aside first; then the catalog that there is, or a new one, goes on. */
 async function goOn(
-  folder: Folder,
+  { folder, place }: Pick<FoundLake, 'folder' | 'place'>,
   settings: Settings,
 ): Promise<{ readonly core: Core; readonly aside: string }> {
   const unlock = lockFolder(folder);
-  const aside = await putUnnamedAside(folder, systemClock(), localDisk).finally(unlock);
+  const aside = await putUnnamedAside(folder, place, systemClock()).finally(unlock);
   const core = await openCore({ ...settings, demo: false, logLevel: 'error' });
   return { core, aside };
 }
@@ -131,23 +160,23 @@ async function goOn(
 const KEPT = `for ${UNCLAIMED_DAYS} days`;
 
 async function acceptCatalog(
-  folder: Folder,
+  { folder, place }: Pick<FoundLake, 'folder' | 'place'>,
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> {
-  const { aside, core } = await goOn(folder, settings);
+  const { aside, core } = await goOn({ folder, place }, settings);
   await core.close();
   sayTo(terminal)(`files that the catalog does not know are in ${aside} ${KEPT}`);
 }
 
 async function rebuildDatasets(
-  folder: Folder,
+  { folder, place }: Pick<FoundLake, 'folder' | 'place'>,
   settings: Settings,
   json: boolean | undefined,
   terminal: Terminal,
 ): Promise<void> {
   const say = sayTo(terminal);
-  const { aside, core } = await goOn(folder, settings);
+  const { aside, core } = await goOn({ folder, place }, settings);
   try {
     const { accountId, madeTokens, services } = core;
     const found = await findTables(aside, await localDisk.list(aside));

@@ -152,7 +152,8 @@ const toldOfBackup = (target: string, manifest: Manifest, copying: Copying): Bac
 interface HeldFile {
   /** In the backup. */
   readonly path: string;
-  readonly source: string;
+  /** Lends it as a local file. */
+  readonly lend: () => Promise<{ readonly path: string; release(): void }>;
   /** As the catalog has them; undefined where it does not say. */
   readonly bytes: number | undefined;
   readonly sha256: string | undefined;
@@ -190,20 +191,15 @@ async function holdMoment(
       const told = `${target} holds a backup of another data folder: name another folder`;
       throw new Failure('Conflict', told);
     }
-    const { paths } = pinned;
-    const data = moment.files.map(({ path, bytes, sha256 }, at) => {
-      return { path: `lake/${path}`, source: paths[at] ?? '', bytes, sha256 };
+    const data = moment.files.map(({ path, bytes, sha256 }) => {
+      return { path: `lake/${path}`, lend: () => lake.files.borrow(path), bytes, sha256 };
     });
     const published = moment.published.map(({ path, ...content }) => {
-      return { path: `published/${path}`, source: join(folder.published, path), ...content };
+      return { path: `published/${path}`, lend: ownFile(folder.published, path), ...content };
     });
     const spooled = kept.map((name) => {
-      return {
-        path: `spool/${name}`,
-        source: join(bodies, name),
-        bytes: undefined,
-        sha256: undefined,
-      };
+      const unknown = { bytes: undefined, sha256: undefined };
+      return { path: `spool/${name}`, lend: ownFile(bodies, name), ...unknown };
     });
     return { moment, files: [...data, ...published, ...spooled], release };
   } catch (error) {
@@ -211,6 +207,10 @@ async function holdMoment(
     throw error;
   }
 }
+
+const ownFile =
+  (folder: string, name: string): HeldFile['lend'] =>
+  async () => ({ path: join(folder, name), release: () => undefined });
 
 /** False when the body is gone: its job tells so when it begins again, here as there. */
 function keepBody(folder: Folder, name: string, bodies: string): boolean {
@@ -269,14 +269,20 @@ class Copying {
   }
 
   /** A file that never changes: what the last backup has of it stays, with its hash. */
-  async add({ bytes, path, sha256, source }: HeldFile): Promise<void> {
+  async add(file: HeldFile): Promise<void> {
     this.order.signal.throwIfAborted();
+    const { path, sha256 } = file;
     const known = this.#known.get(path);
     const right = known !== undefined && known.sha256 === (sha256 ?? known.sha256);
     if (right && (await this.#has(known))) {
       this.files.push(known);
       return;
     }
+    const lent = await file.lend();
+    await this.#addFrom(lent.path, file).finally(() => lent.release());
+  }
+
+  async #addFrom(source: string, { bytes, path, sha256 }: HeldFile): Promise<void> {
     const found = await bytesOf(source);
     if (found === undefined || found !== (bytes ?? found)) {
       const told = found === undefined ? 'is missing' : `has ${found} bytes instead of ${bytes}`;

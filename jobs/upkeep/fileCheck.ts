@@ -1,9 +1,8 @@
 // Files that nobody reads rot unseen: each is read again from time to time, at a pace that nobody
 // notices, and all of them when the operator asks.
-import { join } from 'node:path';
 import type { Clock } from '../../store/base/clock.ts';
 import type { Database } from '../../store/catalog/database.ts';
-import { type FileProofs, identityOf, type LakeFile } from '../../store/files/fileProofs.ts';
+import type { LakeFile } from '../../store/files/fileProofs.ts';
 import type { Files } from '../../store/files/files.ts';
 import { tableFolders } from '../../store/versions/lakeRead.ts';
 import type { HashFile } from '../../store/base/hashing.ts';
@@ -15,10 +14,7 @@ import { dropStaleProofs, saveCompared } from '../../store/files/proofTable.ts';
 interface FileCheckParts {
   readonly database: Database;
   readonly files: Files;
-  readonly proofs: FileProofs;
   readonly hash: HashFile;
-  /** The lake's root. */
-  readonly root: string;
   /** Where published files are, and which of them are damaged. */
   readonly published: string;
   readonly damagedPublications: DamagedPublications;
@@ -107,7 +103,7 @@ const REST_MS = 600_000;
 
 /** A file that has gone meanwhile is nobody's damage. */
 async function checkFile(file: Listed, parts: FileCheckParts): Promise<string | undefined> {
-  const { clock, database, files, hash, proofs, root } = parts;
+  const { clock, database, files } = parts;
   let pinned: ReturnType<Files['pin']>;
   try {
     pinned = files.pin([file.path]);
@@ -115,13 +111,10 @@ async function checkFile(file: Listed, parts: FileCheckParts): Promise<string | 
     return undefined;
   }
   try {
-    const what = await proofs.compare(file);
-    if (what !== undefined) return what;
-    const path = join(root, file.path);
-    const seen = identityOf(path) ?? null;
-    // Of a time before there were hashes: what it is now is what it was.
-    const { sha256 } = file.proof ?? (await hash(path, file.bytes));
-    await saveCompared(database, { fileId: file.fileId, sha256, seen, damage: null }, clock());
+    const found = await files.inspect(file);
+    if (found.kind === 'damaged') return found.what;
+    const { fileId } = file;
+    await saveCompared(database, { fileId, ...found.proof, damage: null }, clock());
     return undefined;
   } finally {
     pinned.release();

@@ -1,6 +1,9 @@
 // A damaged file is healed by the same file of a backup: only where that one's hash is the one that was
 // written, and in one step.
 import { join, resolve } from 'node:path';
+import type { Folder } from '../../store/catalog/folder.ts';
+import type { Files } from '../../store/files/files.ts';
+import { newUuid } from '../../store/base/random.ts';
 import type { Disk } from '../../store/base/disk.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { contentOf } from '../../store/base/contents.ts';
@@ -11,9 +14,9 @@ import type { FilesVerdict } from './filesVerdict.ts';
 
 interface HealParts {
   readonly fileCheck: FileCheck;
+  readonly files: Pick<Files, 'mend'>;
   readonly disk: Disk;
-  /** The data folder's. */
-  readonly root: string;
+  readonly folder: Folder;
 }
 
 interface Healed {
@@ -38,7 +41,10 @@ export async function healFiles(from: string, parts: HealParts): Promise<Healed>
     const file = known.get(path);
     if (file === undefined || file.sha256 !== sha256) continue;
     if ((await contentOf(join(backup, file.path))).sha256 !== sha256) continue;
-    await copyFile(join(backup, file.path), join(parts.root, path), parts.disk);
+    const temporary = join(parts.folder.temporary, newUuid());
+    const content = await copyFile(join(backup, file.path), temporary, parts.disk);
+    if (folder === 'lake') await parts.files.mend(temporary, name, content);
+    else await parts.disk.rename(temporary, join(parts.folder.root, path));
     healed.push(path);
   }
   const { damaged: left } = await parts.fileCheck.all();

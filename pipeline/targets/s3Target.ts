@@ -27,9 +27,9 @@ const PIECE_BYTES = 16 * 1024 ** 2;
 /** Of a manifest that is read; our own is smaller. */
 const MANIFEST_BYTES_MAX = 4 * 1024 ** 2;
 /** What a store keeps beside an object that we made. */
-const MARK = 'sha256';
+export const MARK = 'sha256';
 
-interface Store {
+export interface Store {
   readonly client: S3Client;
   readonly definition: S3Target;
   readonly rules: S3TargetRules;
@@ -66,7 +66,7 @@ export function openS3Target(
   };
 }
 
-const objectOf = (
+export const objectOf = (
   { definition: { awsbucketName, prefix } }: Store,
   name: string,
 ): { readonly Bucket: string; readonly Key: string } => ({
@@ -82,7 +82,7 @@ class UploadGone extends SourceFailure {
 }
 
 /** One request, within its time. @throws SourceFailure in words; the signal's reason. */
-async function asked<T>(
+export async function asked<T>(
   { definition, rules, signal }: Store,
   name: string,
   send: (options: { readonly abortSignal: AbortSignal }) => Promise<T>,
@@ -99,7 +99,7 @@ async function asked<T>(
 }
 
 /** The answer, or undefined where there is no such object. */
-async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
+export async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
   } catch (error) {

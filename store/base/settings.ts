@@ -1,5 +1,6 @@
 // The one place that reads the environment: every setting checked, by the table that declares it.
 import { type AddressRules, parseAddresses } from './addresses.ts';
+import { type BucketSettings, bucketOf } from './bucketSettings.ts';
 import { Failure } from './failure.ts';
 import { SETTINGS } from './settingsTable.ts';
 
@@ -11,6 +12,8 @@ export interface Settings {
   readonly port: number;
   readonly host: string;
   readonly data: string;
+  /** Where the files of datasets are; undefined: in the data folder. */
+  readonly bucket: BucketSettings | undefined;
   readonly brand: string;
   readonly publishableToken: string;
   readonly secretToken: string;
@@ -88,10 +91,17 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
   refuseHalfTls(variables);
   const text: Text = (name) => variables[name] ?? defaultOf(name);
   const whole: Whole = (name, least, most) => wholeNumber(name, text(name), least, most);
+  const bucket = bucketOf(
+    text('TAPEDECK_DATA'),
+    text,
+    (name) => variables[name] !== undefined,
+    () => whole('TAPEDECK_FILE_CACHE', 1024 ** 2, 1024 ** 2 * GIGABYTE),
+  );
   return {
+    bucket,
     port: whole('TAPEDECK_PORT', 0, 65535),
     host: text('TAPEDECK_HOST'),
-    data: text('TAPEDECK_DATA'),
+    data: text(bucket === undefined ? 'TAPEDECK_DATA' : 'TAPEDECK_FOLDER'),
     brand: matching(
       'TAPEDECK_BRAND',
       text('TAPEDECK_BRAND'),
@@ -114,6 +124,7 @@ type EngineSettings = Omit<
   | 'port'
   | 'host'
   | 'data'
+  | 'bucket'
   | 'brand'
   | 'fileCheckBytesPerSecond'
   | keyof AccountSettings

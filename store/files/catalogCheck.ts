@@ -2,10 +2,10 @@
 // was lost, is older than its files, or is another lake's must never decide what is garbage.
 import { existsSync, statSync } from 'node:fs';
 import { type Database, openDatabase } from '../catalog/database.ts';
-import type { Disk } from '../base/disk.ts';
 import { Failure, reasonOf } from '../base/failure.ts';
 import type { Folder } from '../catalog/folder.ts';
-import { HEAD_FILE, type Head, readHead } from './lakeHead.ts';
+import { HEAD_FILE, type Head } from './lakeHead.ts';
+import type { LakePlace } from './lakePlace.ts';
 import { newUuid } from '../base/random.ts';
 
 /** Who owns the lake's files, and how far that is known. */
@@ -32,12 +32,12 @@ const ADVICE =
  * Before the catalog is opened, and so made.
  * @throws Failure Conflict when there is none, and the lake has files.
  */
-export async function refuseLostCatalog(folder: Folder, disk: Disk): Promise<void> {
+export async function refuseLostCatalog(folder: Folder, place: LakePlace): Promise<void> {
   if ((statSync(folder.catalog, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
-  const files = (await disk.list(folder.lake)).filter((path) => path.endsWith('.parquet'));
-  const head = await readHead(folder.lake);
+  const files = (await place.list()).filter(({ path }) => path.endsWith('.parquet'));
+  const head = await place.readHead();
   if (files.length === 0 && head === undefined) return;
-  const had = `${folder.lake} has ${files.length} files${head === undefined ? '' : ` ${toldOf(head)}`}`;
+  const had = `${place.name} has ${files.length} files${head === undefined ? '' : ` ${toldOf(head)}`}`;
   throw new Failure('Conflict', `${folder.catalog} is missing, and ${had}. ${ADVICE}`);
 }
 
@@ -45,12 +45,16 @@ export async function refuseLostCatalog(folder: Folder, disk: Disk): Promise<voi
  * Once the catalog is open.
  * @throws Failure Conflict when the lake's files are another catalog's, or those of a newer one.
  */
-export async function refuseWrongCatalog(database: Database, folder: Folder): Promise<void> {
-  const head = await readHead(folder.lake);
+export async function refuseWrongCatalog(
+  database: Database,
+  folder: Folder,
+  place: LakePlace,
+): Promise<void> {
+  const head = await place.readHead();
   const known = await catalogHead(database);
   if (head === undefined) return;
   const catalog = `${folder.catalog} ${known === undefined ? 'is new' : `is ${toldOf(known)}`}`;
-  const files = `the files of ${folder.lake} are those ${toldOf(head)} or a later one`;
+  const files = `the files of ${place.name} are those ${toldOf(head)} or a later one`;
   if (known !== undefined && known.lake === head.lake && known.snapshot >= head.snapshot) return;
   const what = known?.lake === head.lake ? 'is older than its files' : 'belongs to other files';
   throw new Failure('Conflict', `the catalog ${what}: ${catalog}, but ${files}. ${ADVICE}`);
@@ -60,13 +64,13 @@ const toldOf = ({ lake, snapshot }: Pick<Head, 'lake' | 'snapshot'>): string =>
   `of lake ${lake.slice(0, 8)} at snapshot ${snapshot}`;
 
 /** What both of them say, without a server; undefined where catalog and files belong together. */
-export async function catalogFault(folder: Folder, disk: Disk): Promise<string | undefined> {
+export async function catalogFault(folder: Folder, place: LakePlace): Promise<string | undefined> {
   try {
-    await refuseLostCatalog(folder, disk);
+    await refuseLostCatalog(folder, place);
     if (!existsSync(folder.catalog)) return undefined;
     const database = openDatabase(folder.catalog);
     try {
-      await refuseWrongCatalog(database, folder);
+      await refuseWrongCatalog(database, folder, place);
     } finally {
       await database.destroy();
     }
@@ -99,7 +103,7 @@ export async function catalogHead(
 /** Begins a run: from now on files carry its id. */
 export async function beginRun(
   database: Database,
-  { lake: root }: Folder,
+  place: LakePlace,
   lake: string,
 ): Promise<Ownership> {
   const run = newUuid().slice(0, 8);
@@ -116,7 +120,7 @@ export async function beginRun(
     await transaction.insertInto('folder').values({ key: RUNS, value }).execute();
     return all;
   });
-  return { lake, run, runs, proved: (await readHead(root)) !== undefined };
+  return { lake, run, runs, proved: (await place.readHead()) !== undefined };
 }
 
 /** Whether a path below the lake's root is the lake's own note. */

@@ -49,7 +49,8 @@ export async function forgetRemoved(
   files: Pick<Files, 'has' | 'settle'>,
 ): Promise<void> {
   const ended = await endedPaths(database);
-  const gone = [...ended].filter((path) => !files.has(path));
+  const gone: string[] = [];
+  for (const path of ended) if (!(await files.has(path))) gone.push(path);
   await files.settle(gone);
   await forgetEnded(database, gone);
 }

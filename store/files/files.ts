@@ -5,6 +5,7 @@ import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { AtCrashPoint } from '../base/crashPoints.ts';
 import type { Disk } from '../base/disk.ts';
+import type { Content } from '../base/contents.ts';
 import { Failure } from '../base/failure.ts';
 import { type FileProofs, identityOf, type LakeFile } from './fileProofs.ts';
 import type { HashFile } from '../base/hashing.ts';
@@ -18,6 +19,20 @@ interface Pinned {
   release(): void;
 }
 
+/** A file as it is: damaged, or what it is known by from now on. */
+export type Inspected =
+  | { readonly kind: 'damaged'; readonly what: string }
+  | { readonly kind: 'right'; readonly proof: Omit<Proof, 'fileId'> };
+
+interface Published extends Omit<Proof, 'fileId'> {
+  readonly bytes: number;
+}
+
+interface Lent {
+  readonly path: string;
+  release(): void;
+}
+
 export interface Files {
   /**
    * Local paths of lake files, pinned: none goes before `release`.
@@ -27,21 +42,26 @@ export interface Files {
   open(files: readonly LakeFile[], compare?: boolean): Promise<Pinned>;
   /** The same at once, and whatever their bytes are: for who compares them itself. */
   pin(relative: readonly string[]): Omit<Pinned, 'damage'>;
+  /** A pinned file as a local one, until it is released: for who goes through many, one after the other. */
+  borrow(relative: string): Promise<Lent>;
+  /** Looks at a pinned file where it is kept. */
+  inspect(file: LakeFile): Promise<Inspected>;
+  /** Moves a synced temporary file, with the right bytes, to the place of one that is damaged. */
+  mend(temporary: string, relative: string, content: Content): Promise<void>;
   /** After an error in a read of open files: their bytes are compared; what is wrong with them. */
   examine(files: readonly LakeFile[]): Promise<ReadonlyMap<string, string>>;
   /** Moves a finished temporary file to its place and makes it durable; what its bytes are. */
-  publish(temporary: string, relative: string): Promise<Omit<Proof, 'fileId'>>;
+  publish(temporary: string, relative: string): Promise<Published>;
   /** Removes files: at once, or when the last one that pins them releases them. */
   remove(relative: readonly string[]): Promise<void>;
   /** Removed files stay so after a loss of power: only then may they be forgotten. */
   settle(relative: readonly string[]): Promise<void>;
-  list(): Promise<readonly string[]>;
   /** Whether a file is there, though it may be removed already for new readers. */
-  has(relative: string): boolean;
+  has(relative: string): Promise<boolean>;
 }
 
 /** How the bytes of files are known. */
-interface Hashing {
+export interface Hashing {
   readonly proofs: FileProofs;
   readonly hash: HashFile;
 }
@@ -78,21 +98,34 @@ export function localFiles(root: string, disk: Disk, at: AtCrashPoint, hashing: 
       }
     },
     pin: (relative) => pin(held, relative, root, disk),
+    borrow: async (relative) => ({ path: join(root, relative), release: () => undefined }),
+    inspect: async (file) => {
+      const what = await proofs.compare(file);
+      if (what !== undefined) return { kind: 'damaged', what };
+      const path = join(root, file.path);
+      const seen = identityOf(path) ?? null;
+      // Of a time before there were hashes: what it is now is what it was.
+      const { sha256 } = file.proof ?? (await hash(path, file.bytes));
+      return { kind: 'right', proof: { sha256, seen } };
+    },
+    mend: async (temporary, relative) => {
+      await disk.makeFolder(dirname(join(root, relative)));
+      await disk.rename(temporary, join(root, relative));
+    },
     examine: (files) => proofs.compareAgain(files),
     publish: async (temporary, relative) => {
       const target = join(root, relative);
       const { size } = await stat(temporary);
       const { sha256 } = await hash(temporary, size);
       await publish(disk, at, temporary, target);
-      return { sha256, seen: identityOf(target) ?? null };
+      return { bytes: size, sha256, seen: identityOf(target) ?? null };
     },
     remove: (relative) => remove(held, relative, root, disk),
     settle: async (relative) => {
       const folders = new Set(relative.map((path) => dirname(join(root, path))));
       for (const folder of folders) if (existsSync(folder)) await disk.syncFolder(folder);
     },
-    list: () => disk.list(root),
-    has: (relative) => existsSync(join(root, relative)),
+    has: async (relative) => existsSync(join(root, relative)),
   };
 }
 

@@ -1,9 +1,6 @@
 // What the lake knows of its catalog, beside the files: whose they are and which snapshot is the newest.
 // A catalog that was lost, restored or exchanged is told by it before anything is swept.
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { isoTime } from '../base/clock.ts';
-import type { Disk } from '../base/disk.ts';
 
 export interface Head {
   readonly lake: string;
@@ -25,10 +22,11 @@ export const HEAD_FILE = 'catalog.json';
 const NOTE =
   'These files belong to the catalog of this lake at this snapshot or a later one. Do not edit.';
 
-/** Undefined where there is none, or none that can be read: power may be lost while it is written. */
-export async function readHead(lake: string): Promise<Head | undefined> {
+/** Undefined for a text that is none: power may have been lost while it was written. */
+export function headIn(text: string | undefined): Head | undefined {
+  if (text === undefined) return undefined;
   try {
-    const head = JSON.parse(await readFile(join(lake, HEAD_FILE), 'utf8')) as {
+    const head = JSON.parse(text) as {
       readonly lake?: unknown;
       readonly snapshot?: unknown;
       readonly time?: unknown;
@@ -37,22 +35,10 @@ export async function readHead(lake: string): Promise<Head | undefined> {
     if (typeof head.lake !== 'string' || !Number.isInteger(head.snapshot)) return undefined;
     return { lake: head.lake, snapshot: Number(head.snapshot), timeMs };
   } catch (error) {
-    if (error instanceof SyntaxError || (error as { code?: string }).code === 'ENOENT') return;
+    if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
 
-/**
- * Replaces it in one step. Not synced: it must outlive a kill, and after a loss of power an older one,
- * or none, only makes the start more careful.
- */
-export async function writeHead(
-  lake: string,
-  { lake: id, snapshot, timeMs }: Head,
-  disk: Disk,
-): Promise<void> {
-  const fresh = join(lake, `${HEAD_FILE}.new`);
-  const text = JSON.stringify({ lake: id, snapshot, time: isoTime(timeMs), note: NOTE });
-  await writeFile(fresh, `${text}\n`, { mode: 0o600 });
-  await disk.rename(fresh, join(lake, HEAD_FILE));
-}
+export const headText = ({ lake, snapshot, timeMs }: Head): string =>
+  `${JSON.stringify({ lake, snapshot, time: isoTime(timeMs), note: NOTE })}\n`;

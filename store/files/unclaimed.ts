@@ -12,6 +12,13 @@ const DAY_MS = 86_400_000;
 /** `2026-01-31T120000.000Z`: one for each time that files are put aside. */
 const NAMED = /^\d{4}-\d{2}-\d{2}T\d{6}\.\d{3}Z$/;
 
+/** Names the moment at which files were found. */
+export const momentName = (nowMs: number): string => isoTime(nowMs).replaceAll(':', '');
+
+/** Whether files of a moment were kept long enough; false for a name that is none. */
+export const isOver = (name: string, nowMs: number): boolean =>
+  NAMED.test(name) && name < isoTime(nowMs - UNCLAIMED_DAYS * DAY_MS).slice(0, 10);
+
 /** Moves files of the lake, by their paths below its root, into a folder of this moment; that folder. */
 export async function putAside(
   paths: readonly string[],
@@ -19,7 +26,7 @@ export async function putAside(
   nowMs: number,
   disk: Disk,
 ): Promise<string> {
-  const folder = join(unclaimed, isoTime(nowMs).replaceAll(':', ''));
+  const folder = join(unclaimed, momentName(nowMs));
   const touched = new Set<string>();
   for (const path of paths) {
     const target = join(folder, path);
@@ -37,12 +44,11 @@ export async function endUnclaimed(
   nowMs: number,
   disk: Disk,
 ): Promise<void> {
-  const oldest = isoTime(nowMs - UNCLAIMED_DAYS * DAY_MS).slice(0, 10);
   const names = await readdir(unclaimed).catch((error: { readonly code?: string }) => {
     if (error.code === 'ENOENT') return [];
     throw error;
   });
   for (const name of names) {
-    if (NAMED.test(name) && name < oldest) await disk.remove(join(unclaimed, name));
+    if (isOver(name, nowMs)) await disk.remove(join(unclaimed, name));
   }
 }

@@ -12,12 +12,13 @@ import type { Folder } from '../catalog/folder.ts';
 import { tableFolders } from './lakeRead.ts';
 import { endedPaths, forgetEnded } from '../files/endedFiles.ts';
 import { readStamp } from './stamp.ts';
-import { endUnclaimed, putAside } from '../files/unclaimed.ts';
+import type { LakePlace } from '../files/lakePlace.ts';
 
 interface SweepParts {
   readonly database: Database;
   readonly files: Files;
   readonly folder: Folder;
+  readonly place: LakePlace;
   readonly disk: Disk;
   readonly clock: Clock;
   readonly ownership: Ownership;
@@ -31,7 +32,7 @@ interface Swept {
 }
 
 export async function sweepOrphans(parts: SweepParts): Promise<Swept> {
-  const { clock, database, disk, files, folder, ownership } = parts;
+  const { clock, database, disk, files, folder, ownership, place } = parts;
   for (const name of await readdir(folder.temporary)) {
     await disk.remove(join(folder.temporary, name));
   }
@@ -39,23 +40,29 @@ export async function sweepOrphans(parts: SweepParts): Promise<Swept> {
   const ended = await endedPaths(database);
   const garbage: string[] = [];
   const unknown: string[] = [];
-  for (const path of await files.list()) {
+  for (const { isYoung, path } of await place.list()) {
     if (named.has(path) || isHeadFile(path)) continue;
-    const own = ended.has(path) || (await isOwn(join(folder.lake, path), ownership));
-    (own ? garbage : unknown).push(path);
+    const own = ended.has(path) || (await isOwn(path, files, ownership));
+    if (own) garbage.push(path);
+    else if (!isYoung) unknown.push(path);
   }
   await files.remove(garbage);
   await files.settle(garbage);
   await forgetEnded(database, [...ended]);
-  await endUnclaimed(folder, clock(), disk);
-  const aside = unknown.length === 0 ? '' : await putAside(unknown, folder, clock(), disk);
+  await place.endAside(clock());
+  const aside = unknown.length === 0 ? '' : await place.putAside(unknown, clock());
   return { removed: garbage.length, aside: unknown.length, folder: aside };
 }
 
 /** Written by one of the last runs on this very catalog, which has all that these committed. */
-async function isOwn(path: string, { lake, proved, runs }: Ownership): Promise<boolean> {
+async function isOwn(
+  path: string,
+  files: Pick<Files, 'borrow'>,
+  { lake, proved, runs }: Ownership,
+): Promise<boolean> {
   if (!proved) return false;
-  const stamp = await readStamp(path);
+  const lent = await files.borrow(path);
+  const stamp = await readStamp(lent.path).finally(() => lent.release());
   return stamp?.lake === lake && runs.includes(stamp.run);
 }
 
@@ -64,14 +71,16 @@ async function isOwn(path: string, { lake, proved, runs }: Ownership): Promise<b
  * is put aside, and the files' own note goes with it.
  * @returns the folder where they are
  */
-export async function putUnnamedAside(folder: Folder, nowMs: number, disk: Disk): Promise<string> {
-  const named = existsSync(folder.catalog) ? await namedIn(folder.catalog) : new Set<string>();
-  const all = await disk.list(folder.lake);
-  return putAside(
+export async function putUnnamedAside(
+  { catalog }: Folder,
+  place: LakePlace,
+  nowMs: number,
+): Promise<string> {
+  const named = existsSync(catalog) ? await namedIn(catalog) : new Set<string>();
+  const all = (await place.list()).map(({ path }) => path);
+  return place.putAside(
     all.filter((path) => !named.has(path)),
-    folder,
     nowMs,
-    disk,
   );
 }
 

@@ -14,6 +14,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
       'catalog/tables',
       'catalog',
       'files',
+      'bucket',
       'versions',
       'datasets',
       'pushes',

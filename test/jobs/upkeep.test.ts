@@ -5,7 +5,7 @@ import { test } from 'vitest';
 import { makeUpkeep } from '../../jobs/upkeep/upkeep.ts';
 import { readSnapshots } from '../../store/history/retention.ts';
 import { get, load, loaded, read } from '../client.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { lakePaths, startServer, type TestServer } from '../server.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -109,7 +109,7 @@ test('versions are thinned by age; those left answer as before, files of the oth
   );
   const kept = new Set(newest.values());
   assert.ok(kept.size > 8 && kept.size < all.length / 2);
-  const filesBefore = (await lake.files.list()).length;
+  const filesBefore = (await lakePaths(server)).length;
   await upkeep.thin();
   await upkeep.thin();
   const asOf = async (snapshot: number): Promise<readonly [number, string]> => {
@@ -122,7 +122,7 @@ test('versions are thinned by age; those left answer as before, files of the oth
     if (!kept.has(snapshot)) assert.equal(status, 410, `snapshot ${snapshot} has gone`);
     else if (then !== undefined) assert.deepEqual([status, told], [200, then], `at ${snapshot}`);
   }
-  const filesAfter = (await lake.files.list()).length;
+  const filesAfter = (await lakePaths(server)).length;
   assert.ok(filesAfter < filesBefore, `${filesAfter} of ${filesBefore} files`);
   const changes = await fetch(`${server.base}/v1/changes/WS/D?since=0&token=${server.secret}`);
   const told = (await changes.json()) as readonly { inserted: unknown[] }[];
@@ -174,7 +174,7 @@ test('a dataset keeps its own days of history, never more than the server', asyn
   const change = (historyDays: unknown): Promise<number> => changeDays(server, historyDays);
   for (const wrong of [-1, 3_651, 1.5, 'x']) assert.equal(await change(wrong), 400, `${wrong}`);
   const before = await storage.of('WS');
-  const files = (await lake.files.list()).length;
+  const files = (await lakePaths(server)).length;
   const days = 7;
   assert.equal(await change(days), 200);
   nowMs += 60_000;
@@ -201,7 +201,7 @@ test('a dataset keeps its own days of history, never more than the server', asyn
   assert.equal(after.live, before.live);
   assert.ok(after.history < before.history, `${after.history} of ${before.history}`);
   const gone = made.filter(({ snapshot }) => snapshot < first.snapshot).length;
-  assert.equal((await lake.files.list()).length, files - gone, 'a file of each version that ended');
+  assert.equal((await lakePaths(server)).length, files - gone, 'a file of each version that ended');
   assert.equal((await get(server, `/data/WS/E?asOf=${made[0]?.snapshot}`)).status, 404);
   assert.equal((await get(server, `/data/WS/E?asOf=${made[1]?.snapshot}`)).status, 200);
   assert.equal(await change(3_650), 200);

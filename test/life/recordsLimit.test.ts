@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { get, load, loaded, read } from '../client.ts';
-import { startServer } from '../server.ts';
+import { lakePaths, startServer } from '../server.ts';
 
 const RECORDS_MAX = 20_000_000;
 const HEADER = 'v\n';
@@ -16,7 +16,7 @@ test('a load of 20,000,001 records is refused by its limit, and nothing is store
   body.write(HEADER);
   await loaded(server, 'KNOWN', `${HEADER}7\n`);
   const { lake } = server.tapedeck.services;
-  const [files, { snapshot }] = [await lake.files.list(), lake];
+  const [files, { snapshot }] = [await lakePaths(server), lake];
   for (const dataset of ['KNOWN', 'FRESH']) {
     const refused = await load(server, dataset, body);
     assert.equal(refused.status, 400);
@@ -24,5 +24,5 @@ test('a load of 20,000,001 records is refused by its limit, and nothing is store
   }
   assert.equal(await read(server, '/data/WS/KNOWN?limit=9'), '[{"v":7}]');
   assert.equal((await get(server, '/data/WS/FRESH')).status, 404);
-  assert.deepEqual([await lake.files.list(), lake.snapshot], [files, snapshot]);
+  assert.deepEqual([await lakePaths(server), lake.snapshot], [files, snapshot]);
 });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, test } from 'vitest';
 import { findRejects } from '../../store/work/jobs.ts';
 import { holders } from '../holders.ts';
 import { load, loaded, read } from '../client.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { lakePaths, startServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -250,12 +250,12 @@ test('past what a dataset may keep aside the load ends, and leaves no file', asy
   assert.match(await tooMany.text(), /10001 records would go to quarantine/);
   const job = await loaded(server, 'FULL', `${head}${rows(0, 9_000)}\n`);
   assert.deepEqual([job.recordsIngested, job.recordsQuarantined], [1, 9_000]);
-  const files = (await server.tapedeck.services.lake.files.list()).length;
+  const files = (await lakePaths(server)).length;
   const next = await load(server, 'FULL', `${head.replace('GOOD', 'MORE')}${rows(9_000, 1_001)}\n`);
   assert.equal(next.status, 400);
   assert.match(await next.text(), /at most 10000 records and 33554432 bytes in quarantine/);
   assert.deepEqual(await keys('FULL'), ['GOOD']);
-  assert.equal((await server.tapedeck.services.lake.files.list()).length, files);
+  assert.equal((await lakePaths(server)).length, files);
   const gone = await ask('DELETE', `/quarantine/WS/FULL?jobId=${job.jobId}`);
   assert.deepEqual(await gone.json(), { success: true, message: 'discarded 9000 records' });
 });

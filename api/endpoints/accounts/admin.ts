@@ -260,9 +260,9 @@ export const heal: Endpoint = {
   path: '/admin/heal',
   summary: 'Puts the files of a backup in the place of damaged ones of the lake.',
   body: { kind: 'json', schema: HEAL },
-  handle: async (call, { disk, fileCheck, folder }) => {
+  handle: async (call, { disk, fileCheck, folder, lake: { files } }) => {
     const { from } = call.json as Static<typeof HEAL>;
-    return shown(await healFiles(from, { fileCheck, disk, root: folder.root }));
+    return shown(await healFiles(from, { fileCheck, files, disk, folder }));
   },
 };
 

@@ -1,0 +1,142 @@
+// A bucket of S3, or of a compatible store, as the place of a lake's files.
+import { createWriteStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import {
+  CopyObjectCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  type ListObjectsV2CommandOutput,
+  PutObjectCommand,
+} from '@aws-sdk/client-s3';
+import type { Bucket, BucketFile } from '../../store/bucket/bucket.ts';
+import type { BucketSettings } from '../../store/base/bucketSettings.ts';
+import { SourceFailure } from '../sources/base/source.ts';
+import { systemResolve } from '../sources/base/guard.ts';
+import { openS3 } from '../sources/s3/s3.ts';
+import { asked, ifThere, MARK, objectOf, openS3Target, type Store } from './s3Target.ts';
+
+/** Of one request: a file of a lake, or a piece of one. */
+const DEADLINE_MS = 600_000;
+/** Of a text that is read whole. */
+const TEXT_BYTES_MAX = 1024 ** 2;
+const NEVER = new AbortController().signal;
+
+/** The operator named it, so that its address is not judged. */
+export function openS3Bucket(settings: BucketSettings): Bucket {
+  const { accessKeyId, bucket, endpoint, prefix, region, secretAccessKey } = settings;
+  const rules = { allowPrivateAddresses: true, resolve: systemResolve, deadlineMs: DEADLINE_MS };
+  const place = {
+    awsbucketName: bucket,
+    prefix,
+    region,
+    ...(endpoint === undefined ? {} : { endpoint }),
+  };
+  const definition = { type: 'AWS-S3', credentialId: '', ...place } as const;
+  // The client writes into the credentials that it is given.
+  const credential = () => ({ type: 'AWS-S3', accessKeyId, secretAccessKey }) as const;
+  const client = openS3(place, credential(), rules);
+  const target = openS3Target(definition, credential(), rules, NEVER);
+  const store: Store = { client, definition, rules, signal: NEVER };
+  const send: Send = (path, work) => asked(store, path, work);
+  return {
+    name: `s3://${bucket}/${prefix}`.replace(/\/$/, ''),
+    put: async (path, source, content) => {
+      const part = { name: path, rows: 0, ...content };
+      let upload: Parameters<typeof target.drop>[1];
+      const onUpload = async (begun: NonNullable<typeof upload>): Promise<void> => {
+        upload = begun;
+      };
+      try {
+        await target.deliver(part, { path: source, upload: undefined, onUpload });
+      } catch (error) {
+        // Pieces that nobody asks for again cost money; a store that is away keeps them.
+        await target.drop(part, upload).catch(() => undefined);
+        throw error;
+      }
+    },
+    get: (path, to) => send(path, (options) => fetched(store, path, to, options)),
+    look: (path) => send(path, (options) => looked(store, path, options)),
+    list: (beginning) => listed(store, beginning),
+    remove: async (path) => {
+      const command = new DeleteObjectCommand(objectOf(store, path));
+      await send(path, (options) => ifThere(client.send(command, options)));
+    },
+    move: async (from, to) => {
+      const CopySource = `${bucket}/${encodeURIComponent(`${prefix}${from}`).replaceAll('%2F', '/')}`;
+      const copy = new CopyObjectCommand({ ...objectOf(store, to), CopySource });
+      await send(to, (options) => client.send(copy, options));
+      const remove = new DeleteObjectCommand(objectOf(store, from));
+      await send(from, (options) => client.send(remove, options));
+    },
+    text: (path) => send(path, (options) => textOf(store, path, options)),
+    write: async (path, text) => {
+      const put = new PutObjectCommand({ ...objectOf(store, path), Body: text });
+      await send(path, (options) => client.send(put, options));
+    },
+    close: () => {
+      client.destroy();
+      void target[Symbol.asyncDispose]();
+    },
+  };
+}
+
+interface Options {
+  readonly abortSignal: AbortSignal;
+}
+type Send = <T>(path: string, work: (options: Options) => Promise<T>) => Promise<T>;
+
+async function fetched(store: Store, path: string, to: string, options: Options): Promise<boolean> {
+  const command = new GetObjectCommand(objectOf(store, path));
+  const answer = await ifThere(store.client.send(command, options));
+  if (answer === undefined) return false;
+  const file = createWriteStream(to, { mode: 0o600 });
+  await pipeline(answer.Body as Readable, file, { signal: options.abortSignal });
+  const length = answer.ContentLength ?? file.bytesWritten;
+  if (file.bytesWritten === length) return true;
+  throw new SourceFailure(
+    `${path} was cut off: ${file.bytesWritten} of ${length} bytes came`,
+    true,
+  );
+}
+
+async function looked(store: Store, path: string, options: Options): ReturnType<Bucket['look']> {
+  const command = new HeadObjectCommand(objectOf(store, path));
+  const answer = await ifThere(store.client.send(command, options));
+  if (answer === undefined) return undefined;
+  return { bytes: answer.ContentLength ?? 0, sha256: answer.Metadata?.[MARK] };
+}
+
+async function textOf(store: Store, path: string, options: Options): ReturnType<Bucket['text']> {
+  const command = new GetObjectCommand(objectOf(store, path));
+  const answer = await ifThere(store.client.send(command, options));
+  if (answer === undefined) return undefined;
+  if ((answer.ContentLength ?? 0) > TEXT_BYTES_MAX) {
+    (answer.Body as Readable).on('error', () => undefined).destroy();
+    throw new SourceFailure(`${path} is longer than ${TEXT_BYTES_MAX} bytes`, false);
+  }
+  return (await answer.Body?.transformToString()) ?? '';
+}
+
+async function listed(store: Store, beginning: string): Promise<readonly BucketFile[]> {
+  const { awsbucketName: Bucket, prefix } = store.definition;
+  const found: BucketFile[] = [];
+  let ContinuationToken: string | undefined;
+  do {
+    const input = { Bucket, Prefix: `${prefix}${beginning}`, ContinuationToken };
+    const command = new ListObjectsV2Command(input);
+    const page: ListObjectsV2CommandOutput = await asked(store, beginning, (options) =>
+      store.client.send(command, options),
+    );
+    for (const { Key = '', LastModified, Size = 0 } of page.Contents ?? []) {
+      const path = Key.slice(prefix.length);
+      // The mark of a folder, which some tools put there, is no file.
+      if (!Key.endsWith('/'))
+        found.push({ path, bytes: Size, writtenMs: LastModified?.getTime() ?? 0 });
+    }
+    ContinuationToken = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+  } while (ContinuationToken !== undefined);
+  return found;
+}
