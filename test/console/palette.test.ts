@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
+import { contrast } from '../contrast.ts';
 
 const SHEET = join(import.meta.dirname, '..', '..', 'console', 'style', 'palette.css');
 const COLOUR = /--([\w-]{1,40}): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)/g;
@@ -13,20 +14,6 @@ const palette = new Map(
     { light, dark },
   ]),
 );
-
-/** Relative luminance, as WCAG 2.2 defines it. */
-function luminance(colour: string): number {
-  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
-    const part = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
-    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-}
-
-function contrast(one: string, other: string): number {
-  const [dark = 0, light = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
-  return (light + 0.05) / (dark + 0.05);
-}
 
 const GROUNDS = ['ground', 'surface', 'sunken'];
 const INKS = ['ink', 'ink-soft', 'accent'];
