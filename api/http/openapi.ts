@@ -15,6 +15,7 @@ const MEDIA_TYPES = {
   parquet: 'application/vnd.apache.parquet',
   svg: 'image/svg+xml',
   png: 'image/png',
+  'vega-lite': 'application/vnd.vegalite.v5+json',
 } as const;
 
 /** What is no text. */
@@ -239,6 +240,7 @@ function schemaOfBody(
   parts: Parts,
 ): Json {
   if (BYTES.has(format)) return {};
+  if (format === 'vega-lite') return { schema: { type: 'object', additionalProperties: true } };
   if (format !== 'json') return { schema: { type: 'string' } };
   return { schema: typed(plain(answer), `${capital(id)}Answer`, parts) };
 }

@@ -13,7 +13,11 @@ import type { Answer, StreamAnswer } from '../request/endpoint.ts';
 import { sendFile } from './fileAnswer.ts';
 import { LARGE_BYTES } from './heldAnswers.ts';
 
-const PICTURE_TYPES = { svg: 'image/svg+xml', png: 'image/png' } as const;
+const PICTURE_TYPES = {
+  svg: 'image/svg+xml',
+  png: 'image/png',
+  'vega-lite': 'application/vnd.vegalite.v5+json',
+} as const;
 
 const CONTENT_TYPES = {
   // node-iex-cloud compares this one with === (INTERFACE.md 0.2).

@@ -1,5 +1,7 @@
 // An answer as a picture: the records of the same request in JSON, drawn. It costs what they cost.
+import { LINES_MAX } from '../../query/charts/records/chart.ts';
 import { HEIGHTS, USUAL_SIZE, WIDTHS } from '../../query/charts/chartLayout.ts';
+import { CHART_KINDS } from '../../query/charts/records/chartPoints.ts';
 import type { PictureFormat } from '../../query/charts/drawing.ts';
 import { type Body, lengthOf } from '../../store/duckdb/protocol.ts';
 import type { SeriesShape } from '../../query/plan/seriesMembers.ts';
@@ -8,7 +10,7 @@ import { callerOf } from '../auth/access.ts';
 import type { Call, Services } from '../request/endpoint.ts';
 import { numberOf, type Parameter, refuse, textOf, type Values } from '../request/parameters.ts';
 
-export const PICTURES: readonly PictureFormat[] = ['svg', 'png'];
+export const PICTURES: readonly PictureFormat[] = ['svg', 'png', 'vega-lite'];
 
 const TITLE_MAX = 200;
 
@@ -17,8 +19,15 @@ export const PICTURE_PARAMETERS: readonly Parameter[] = [
   {
     kind: 'text',
     name: 'chartColumn',
-    charactersMax: 512,
-    help: 'Of a picture: the attribute that is drawn; by default close, price, value, or the first number.',
+    help:
+      `Of a picture: the attribute that is drawn, or up to ${LINES_MAX} between commas; by default close, ` +
+      'price, value, or the first number. Of candles: what is drawn over them.',
+  },
+  {
+    kind: 'choice',
+    name: 'chartKind',
+    choices: CHART_KINDS,
+    help: 'Of a picture: line, or candles of open, high, low and close; line by default.',
   },
   {
     kind: 'text',
@@ -40,12 +49,14 @@ export const PICTURE_PARAMETERS: readonly Parameter[] = [
   },
 ];
 
+const told = `${PICTURES.slice(0, -1).join(', ')} or ${PICTURES.at(-1)}`;
+
 /** Undefined for an answer that is none. @throws Failure for what goes with pictures alone, or never. */
 export function pictureOf(query: Values): PictureFormat | undefined {
   const picture = PICTURES.find((item) => item === textOf(query, 'format'));
   if (picture === undefined) {
     const given = PICTURE_PARAMETERS.find(({ name }) => query[name] !== undefined);
-    if (given !== undefined) refuse(given.name, 'goes with format svg or png');
+    if (given !== undefined) refuse(given.name, `goes with format ${told}`);
   } else if (query['callback'] !== undefined) {
     refuse('callback', `is not allowed with format ${picture}`);
   }
@@ -58,7 +69,7 @@ export interface Shown {
   readonly picture: PictureFormat | undefined;
   /** What stands above it, where the call names nothing. */
   readonly title: string;
-  /** The attribute that must be alike in all records. */
+  /** The attribute that names a line: records of several are several lines. */
   readonly key?: string | undefined;
 }
 
@@ -99,8 +110,11 @@ export async function drawn(
     },
     title: textOf(query, 'chartTitle') ?? title,
     isTitled: query['chartTitle'] !== undefined,
-    column: textOf(query, 'chartColumn'),
-    key,
+    choice: {
+      kind: CHART_KINDS.find((kind) => kind === query['chartKind']),
+      columns: textOf(query, 'chartColumn'),
+      key,
+    },
   };
   const { accountId } = callerOf(call.caller);
   const bytes = await charts.draw(accountId, wish, body, call.departure());

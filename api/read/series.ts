@@ -28,6 +28,7 @@ import { escapedFormat } from '../request/csvFormulas.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
 import { type Fare, metered } from './metering.ts';
 import { pastOf } from './moments.ts';
+import { PICTURES } from './pictures.ts';
 import { numberOf, refuse, textOf, truthOf } from '../request/parameters.ts';
 import { readSeries } from './seriesParameters.ts';
 import type { SeriesParameters } from '../../query/plan/seriesParameters.ts';
@@ -328,7 +329,7 @@ export const formatOf = (call: Pick<Call, 'query' | 'accept' | 'navigates'>): Bo
 function askedFormat({ query, accept }: Pick<Call, 'query' | 'accept'>): BodyFormat {
   const format = textOf(query, 'format');
   if (format === 'text') return 'csv';
-  if (format === 'svg' || format === 'png') return 'json';
+  if (PICTURES.some((picture) => picture === format)) return 'json';
   const known = FORMATS.find((item) => item === format);
   if (known !== undefined) return known;
   if (accept.includes('application/x-ndjson')) return 'jsonl';

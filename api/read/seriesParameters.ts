@@ -141,7 +141,7 @@ export const SERIES_PARAMETERS: readonly Parameter[] = [
 /** Those of a door that draws its records as well. */
 export const DRAWN_PARAMETERS: readonly Parameter[] = SERIES_PARAMETERS.flatMap((parameter) => {
   if (parameter.name !== 'format' || parameter.kind !== 'choice') return [parameter];
-  const help = `${parameter.help} svg and png are a chart of the records.`;
+  const help = `${parameter.help} svg, png and vega-lite are a chart of the records.`;
   return [
     { ...parameter, choices: [...parameter.choices, ...PICTURES], help },
     ...PICTURE_PARAMETERS,

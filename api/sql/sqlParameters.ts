@@ -11,7 +11,9 @@ export const SQL_PARAMETERS: readonly Parameter[] = [
     kind: 'choice',
     name: 'format',
     choices: ['json', 'jsonl', 'csv', 'psv', 'text', 'arrow', 'parquet', ...PICTURES],
-    help: 'Format of the answer; else the Accept header, else json. svg and png are a chart of it.',
+    help:
+      'Format of the answer; else the Accept header, else json. svg, png and vega-lite are a chart of ' +
+      'it.',
   },
   CSV_FORMULAS,
   switched('schema', 'Return only the columns of the answer, names and types; nothing is read.'),

@@ -1,5 +1,6 @@
 // How loading and asking are spelled. What a command does is loaded when it runs.
 import { type Command, Option } from 'commander';
+import { CHART_KINDS } from '../../query/charts/records/chartPoints.ts';
 import { TIER_NAMES } from '../../store/accounts/tiers.ts';
 import type { ChartOptions } from './chart.ts';
 import type { Settings } from '../../store/base/settings.ts';
@@ -187,19 +188,7 @@ export function addStreams(root: Command, settings: () => Settings, terminal: Te
     .action(async (name: string, options: ListenOptions) =>
       (await import('./listen.ts')).listen(name, options, settings(), terminal),
     );
-  root
-    .command('chart <symbol>')
-    .description('draw the prices of a symbol, or a column of a dataset, here or into a file')
-    .option('--range <code>', '5d, 1m, 6m, ytd, 1y, 5y, max, …', '1y')
-    .option('--dataset <name>', 'WORKSPACE.DATASET in place of the market; the symbol is its key')
-    .option('--column <name>', 'what is drawn', 'close')
-    .option(
-      '--out <file>',
-      'an SVG file in place of the terminal, or a PNG file where its name ends so',
-    )
-    .action(async (symbol: string, options: ChartOptions) =>
-      (await import('./chart.ts')).drawChart(symbol, options, settings(), terminal),
-    );
+  addChart(root, settings, terminal);
   root
     .command('types <workspace>')
     .description('print the records of its datasets as interfaces of TypeScript')
@@ -230,5 +219,30 @@ export function addStreams(root: Command, settings: () => Settings, terminal: Te
     .option('--json', 'print JSON lines')
     .action(async (file: string, options: CaptureOptions) =>
       (await import('./capture.ts')).importCapture(file, options, settings(), terminal),
+    );
+}
+
+function addChart(root: Command, settings: () => Settings, terminal: Terminal): void {
+  root
+    .command('chart <symbol>')
+    .description('draw the prices of a symbol, or columns of a dataset, here or into a file')
+    .option('--range <code>', '5d, 1m, 6m, ytd, 1y, 5y, max, …', '1y')
+    .option(
+      '--dataset <name>',
+      'WORKSPACE.DATASET in place of the market; the symbol is its key, or several between commas',
+    )
+    .option(
+      '--columns <names>',
+      'what is drawn: one, or several between commas; close, price or value by default',
+    )
+    .addOption(new Option('--column <names>').conflicts('columns').hideHelp())
+    .addOption(
+      new Option('--kind <kind>', 'lines, or candles of open, high, low and close').choices(
+        CHART_KINDS,
+      ),
+    )
+    .option('--out <file>', 'a file in place of the terminal: .svg, .png, or .vl.json of Vega-Lite')
+    .action(async (symbol: string, options: ChartOptions) =>
+      (await import('./chart.ts')).drawChart(symbol, options, settings(), terminal),
     );
 }

@@ -1,6 +1,6 @@
-// A line of values as characters of a terminal: each has two by four dots.
-
-import type { Point } from '../../query/charts/chartLayout.ts';
+// Lines of values as characters of a terminal: each has two by four dots.
+import type { Chart, Line } from '../../query/charts/records/chart.ts';
+import { cutTo, widthOf } from './terminalText.ts';
 
 interface ChartSize {
   /** Characters, the scale at the left included. */
@@ -15,48 +15,129 @@ const DOTS = [
   [0x08, 0x10, 0x20, 0x80],
 ] as const;
 
-/** Lines of text: the chart with its scale, then the first and the last label. */
-export function brailleChart(points: readonly Point[], { height, width }: ChartSize): string[] {
-  const values = points.map(({ value }) => value);
-  const [least, most] = [Math.min(...values), Math.max(...values)];
-  const scale = [most, (most + least) / 2, least].map(spelled);
+/** Columns of dots that each line draws and leaves out, in turn: a terminal may have no colours. */
+const DASHES = [
+  [1, 0],
+  [5, 2],
+  [1, 1],
+  [2, 2],
+  [8, 3],
+  [1, 3],
+  [3, 1],
+  [2, 4],
+] as const;
+/** Characters of a line's name below the chart. */
+const NAME_MAX = 40;
+
+/**
+ * Lines of text: the chart with its scale, then the first and the last label. Several lines have numbers: at
+ * the height where each ends, and before its name below the chart.
+ */
+export function brailleChart(
+  { labels, lines }: Pick<Chart, 'labels' | 'lines'>,
+  { height, width }: ChartSize,
+): string[] {
+  const [least, most] = endsOf(lines);
+  const scale = [most, most / 2 + least / 2, least].map(spelled);
   const margin = Math.max(...scale.map((text) => text.length)) + 1;
-  const columns = Math.max(1, width - margin);
-  const rows = dotRows(values, { columns, height, least, most });
-  const lines = rows.map((row, at) => `${labelAt(scale, at, height).padStart(margin - 1)} ${row}`);
-  const [first = '', last = ''] = [points[0]?.label, points.at(-1)?.label];
-  const gap = Math.max(1, columns - first.length - last.length);
-  return [...lines, `${' '.repeat(margin)}${first}${' '.repeat(gap)}${last}`];
-}
-
-interface Area {
-  readonly columns: number;
-  readonly height: number;
-  readonly least: number;
-  readonly most: number;
-}
-
-function dotRows(values: readonly number[], { columns, height, least, most }: Area): string[] {
+  const rowOf = (value: number): number => {
+    const share = most === least ? 0.5 : (most / 2 - value / 2) / (most / 2 - least / 2);
+    return Math.round(share * (height * 4 - 1));
+  };
+  const marks = lines.length > 1 ? marksOf(lines, height, rowOf) : [];
+  const ends = Math.max(0, ...marks.map((mark) => mark.length));
+  const columns = Math.max(1, width - margin - ends);
   const cells = Array.from({ length: height }, () => new Array<number>(columns).fill(BLANK));
-  const [wide, high] = [columns * 2, height * 4];
-  const rowOf = (value: number): number =>
-    most === least ? high / 2 : Math.round(((most - value) / (most - least)) * (high - 1));
+  for (const [at, line] of lines.entries()) drawLine(cells, line, at, rowOf);
+  const [first = '', last = ''] = [labels[0], labels.length > 1 ? labels.at(-1) : undefined];
+  const gap = Math.max(1, columns - widthOf(first) - widthOf(last));
+  return [
+    ...cells.map((row, at) => {
+      const label = labelAt(scale, at, height).padStart(margin - 1);
+      return `${label} ${String.fromCodePoint(...row)}${marks[at] ?? ''}`;
+    }),
+    `${' '.repeat(margin)}${first}${' '.repeat(gap)}${last}`,
+    ...(lines.length > 1 ? legendOf(lines, width, margin) : []),
+  ];
+}
+
+function endsOf(lines: readonly Line[]): readonly [number, number] {
+  let [least, most] = [Infinity, -Infinity];
+  for (const value of lines.flatMap(({ values }) => values)) {
+    if (value === undefined) continue;
+    least = Math.min(least, value);
+    most = Math.max(most, value);
+  }
+  return least > most ? [0, 0] : [least, most];
+}
+
+/** Of several values at one column of dots all are drawn: no peak is lost. */
+function drawLine(
+  cells: readonly number[][],
+  { values }: Line,
+  line: number,
+  rowOf: (value: number) => number,
+): void {
+  const wide = (cells[0]?.length ?? 0) * 2;
+  const placeAt = (x: number): number =>
+    values.length === 1 ? 0 : Math.round((x / (wide - 1)) * (values.length - 1));
+  const [on, off] = DASHES[line % DASHES.length] ?? DASHES[0];
   let before: number | undefined;
   for (let x = 0; x < wide; x += 1) {
-    const at = values.length === 1 ? 0 : Math.round((x / (wide - 1)) * (values.length - 1));
-    const row = rowOf(values[at] ?? least);
+    const from = placeAt(x);
+    const to = Math.max(from + 1, Math.min(values.length, placeAt(x + 1)));
+    const rows = values
+      .slice(from, to)
+      .flatMap((value) => (value === undefined ? [] : rowOf(value)));
+    if (rows.length === 0) {
+      before = undefined;
+      continue;
+    }
     // A steep line has no holes.
-    const from = Math.min(row, before ?? row);
-    for (let y = from; y <= Math.max(row, before ?? row); y += 1) setDot(cells, x, y);
-    before = row;
+    const all = before === undefined ? rows : [...rows, before];
+    if (x % (on + off) < on) {
+      const end = all.reduce((one, other) => Math.max(one, other));
+      for (let y = all.reduce((one, other) => Math.min(one, other)); y <= end; y += 1) {
+        setDot(cells, x, y);
+      }
+    }
+    before = values[to - 1] === undefined ? undefined : rows.at(-1);
   }
-  return cells.map((row) => String.fromCodePoint(...row));
 }
 
 function setDot(cells: readonly number[][], x: number, y: number): void {
   const row = cells[Math.min(cells.length - 1, y >> 2)];
   const bit = DOTS[x & 1 ? 1 : 0][(y & 3) as 0 | 1 | 2 | 3];
   if (row !== undefined) row[x >> 1] = (row[x >> 1] ?? BLANK) | bit;
+}
+
+/** Of each row, the numbers of the lines that end there. */
+function marksOf(
+  lines: readonly Line[],
+  height: number,
+  rowOf: (value: number) => number,
+): readonly string[] {
+  const marks = new Array<string>(height).fill('');
+  for (const [at, { values }] of lines.entries()) {
+    const last = values.findLast((value) => value !== undefined);
+    if (last === undefined) continue;
+    const row = Math.min(height - 1, rowOf(last) >> 2);
+    marks[row] = `${marks[row] === '' ? ' ' : `${marks[row]},`}${at + 1}`;
+  }
+  return marks;
+}
+
+/** In as many rows as it takes. */
+function legendOf(lines: readonly Line[], width: number, margin: number): readonly string[] {
+  const rows: string[] = [];
+  for (const [at, { name }] of lines.entries()) {
+    const entry = `${at + 1} ${cutTo(name, NAME_MAX)}`;
+    const row = rows.at(-1);
+    if (row !== undefined && widthOf(row) + 2 + widthOf(entry) <= width) {
+      rows[rows.length - 1] = `${row}  ${entry}`;
+    } else rows.push(' '.repeat(margin) + entry);
+  }
+  return rows;
 }
 
 function labelAt(

@@ -16,6 +16,9 @@ const HEAP_MIB = 192;
 const DEADLINE_MS = 10_000;
 const IDLE_MS = 60_000;
 
+/** Which parameter says what is refused. */
+const PARAMETERS = { column: 'chartColumn', kind: 'chartKind', records: 'format' } as const;
+
 interface Waiting {
   readonly task: DrawingTask;
   readonly resolve: (drawing: Drawing) => void;
@@ -35,8 +38,8 @@ export class Charts {
   }
 
   /**
-   * @throws Failure InvalidParameter, naming `format` or `chartColumn`, for records that make no line or
-   * are too many; Busy; TimedOut; what `signal` says when its caller goes away while it waits
+   * @throws Failure InvalidParameter, naming `format`, `chartColumn` or `chartKind`, for records that make no
+   * such chart or are too many; Busy; TimedOut; what `signal` says when its caller goes away while it waits
    */
   async draw(account: string, wish: Wish, body: Body, signal: AbortSignal): Promise<Uint8Array> {
     if (this.#isClosed) throw new Failure('Busy', 'the server ends');
@@ -50,8 +53,7 @@ export class Charts {
     }
     const drawing = await this.#drawn(account, { wish, records: recordsOf(body) }, signal);
     if (drawing.kind === 'picture') return drawing.bytes;
-    const name = drawing.about === 'column' ? 'chartColumn' : 'format';
-    throw new Failure('InvalidParameter', `"${name}" ${drawing.rule}`);
+    throw new Failure('InvalidParameter', `"${PARAMETERS[drawing.about]}" ${drawing.rule}`);
   }
 
   #drawn(account: string, task: DrawingTask, signal: AbortSignal): Promise<Drawing> {

@@ -1,23 +1,23 @@
 // The bytes of a picture from the bytes of records: what the thread of charts does with one task.
 import { readFileSync } from 'node:fs';
+import type { Chart } from './records/chart.ts';
+import { isRefusal, type Refusal } from './records/chartColumns.ts';
 import type { ChartSize } from './chartLayout.ts';
-import { drawableOf } from './chartPoints.ts';
+import { type Choice, drawableOf } from './records/chartPoints.ts';
 import { pngChart } from './pngChart.ts';
 import { svgChart } from './svgChart.ts';
+import { vegaChart } from './vegaChart.ts';
 
-export type PictureFormat = 'svg' | 'png';
+export type PictureFormat = 'svg' | 'png' | 'vega-lite';
 
-/** How a picture is wanted. */
+/** How a picture is wanted, and of what. */
 export interface Wish {
   readonly format: PictureFormat;
   readonly size: ChartSize;
   readonly title: string;
   /** The title is the caller's own: nothing is added to it. */
   readonly isTitled: boolean;
-  /** The one that is drawn; undefined for the one that is most likely meant. */
-  readonly column: string | undefined;
-  /** The one that must be alike in all records, where there is one. */
-  readonly key?: string | undefined;
+  readonly choice: Choice;
 }
 
 export interface DrawingTask {
@@ -27,24 +27,28 @@ export interface DrawingTask {
 }
 
 export type Drawing =
-  | { readonly kind: 'picture'; readonly bytes: Uint8Array<ArrayBuffer> }
-  | { readonly kind: 'refused'; readonly about: 'column' | 'records'; readonly rule: string };
+  { readonly kind: 'picture'; readonly bytes: Uint8Array<ArrayBuffer> } | Refusal;
 
 export function draw({ records, wish }: DrawingTask): Drawing {
   const bytes = typeof records === 'string' ? readFileSync(records) : records;
   const rows = JSON.parse(new TextDecoder().decode(bytes)) as readonly Readonly<
     Record<string, unknown>
   >[];
-  const drawable = drawableOf(rows, wish);
-  if (drawable.kind === 'refused') return drawable;
-  const { column, points } = drawable;
+  const drawable = drawableOf(rows, wish.choice);
+  if (isRefusal(drawable)) return drawable;
+  const { column } = drawable;
   const title = [wish.title, ...(column === undefined || wish.isTitled ? [] : [column])].join(
     ' · ',
   );
-  const { format, size } = wish;
-  const picture =
-    format === 'png'
-      ? pngChart(title, points, size)
-      : new TextEncoder().encode(svgChart(title, points, size));
-  return { kind: 'picture', bytes: new Uint8Array(picture) };
+  return { kind: 'picture', bytes: painted({ ...drawable, title }, wish) };
+}
+
+/** Bytes of their own, which another thread may have. */
+export function painted(
+  chart: Chart,
+  { format, size }: Pick<Wish, 'format' | 'size'>,
+): Uint8Array<ArrayBuffer> {
+  if (format === 'png') return new Uint8Array(pngChart(chart, size));
+  const text = format === 'svg' ? svgChart(chart, size) : vegaChart(chart, size);
+  return new Uint8Array(new TextEncoder().encode(text));
 }

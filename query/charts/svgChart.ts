@@ -1,42 +1,97 @@
-// A line of values as a picture that stands alone: no script, no font, light and dark by who looks at it.
+// A chart as a picture that stands alone: no script, no font, light and dark by who looks at it.
 import { createHash } from 'node:crypto';
-import { type ChartSize, layoutOf, type Point, USUAL_SIZE } from './chartLayout.ts';
+import type { Chart } from './records/chart.ts';
+import { FALLING, lookOf, PAPERS, RISING } from './chartColours.ts';
+import { type LegendEntry, SWATCH, SWATCH_GAP } from './chartLegend.ts';
+import { type Candle, type ChartSize, layoutOf, type Place, USUAL_SIZE } from './chartLayout.ts';
 
 const STYLE = `text{font:13px system-ui,sans-serif;fill:#444}.t{font-size:16px;fill:#111}
-path{fill:none;stroke:#1f6feb;stroke-width:1.6}line{stroke:#ddd}rect{fill:#fff}
-@media (prefers-color-scheme:dark){text{fill:#aaa}.t{fill:#eee}line{stroke:#333}rect{fill:#111}}`;
+path{fill:none}line{stroke:#ddd}rect{fill:${PAPERS.light}}
+@media (prefers-color-scheme:dark){text{fill:#aaa}.t{fill:#eee}line{stroke:#333}rect{fill:${PAPERS.dark}}}`;
 
 /** What a picture that is opened by itself may load and do: nothing; its own style is named by its hash. */
 export const SVG_POLICY =
   "default-src 'none'; style-src 'sha256-" +
   `${createHash('sha256').update(STYLE).digest('base64')}'; frame-ancestors 'none'; sandbox`;
 
-export function svgChart(
-  title: string,
-  points: readonly Point[],
-  size: ChartSize = USUAL_SIZE,
-): string {
-  const layout = layoutOf(title, points, size);
-  const { first, height, last, left, line, right, width } = layout;
+export function svgChart(chart: Chart, size: ChartSize = USUAL_SIZE): string {
+  const layout = layoutOf(chart, size);
+  const { between, first, height, last, left, right, width } = layout;
   const below = height - 12;
-  const path = line.map(({ x, y }, at) => `${at === 0 ? 'M' : 'L'}${x} ${y}`).join('');
-  const only = line.length === 1 ? 'h3' : '';
+  const said = [layout.title, layout.legend.map(({ name }) => name).join(', ')];
+  const label = said.filter((text) => text !== '').join(': ');
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"`,
-    `viewBox="0 0 ${width} ${height}" role="img" aria-label="${plain(layout.title)}">`,
+    `viewBox="0 0 ${width} ${height}" role="img" aria-label="${plain(label)}">`,
     `<style>${STYLE}</style><rect width="${width}" height="${height}"/>`,
     `<text class="t" x="${left}" y="26">${plain(layout.title)}</text>`,
-    ...layout.grid.flatMap(({ label, y }) => [
+    ...layout.legend.flatMap(entryOf),
+    ...layout.grid.flatMap(({ label: value, y }) => [
       `<line x1="${left}" x2="${right}" y1="${y}" y2="${y}"/>`,
-      `<text x="${left - 8}" y="${y + 4}" text-anchor="end">${plain(label)}</text>`,
+      `<text x="${left - 8}" y="${y + 4}" text-anchor="end">${plain(value)}</text>`,
     ]),
-    ...(line.length === 0 ? [] : [`<path d="${path}${only}"/>`]),
-    `<text x="${left}" y="${below}">${line.length === 0 ? 'no values' : plain(first)}</text>`,
+    ...candlesOf(layout.candles, layout.candleWidth),
+    ...layout.lines.flatMap(lineOf),
+    `<text x="${left}" y="${below}">${plain(first)}</text>`,
+    ...(between === ''
+      ? []
+      : [`<text x="${(left + right) / 2}" y="${below}" text-anchor="middle">${between}</text>`]),
     `<text x="${right}" y="${below}" text-anchor="end">${plain(last)}</text>`,
     '</svg>',
     '',
   ].join('\n');
 }
+
+/** A path of what has neighbours, and one of dots of what stands alone between gaps. */
+function lineOf(pieces: readonly (readonly Place[])[], at: number): readonly string[] {
+  const alone = pieces.filter((piece) => piece.length === 1);
+  const joined = pieces.filter((piece) => piece.length > 1);
+  const paths =
+    joined.length === 0 ? [] : [`<path d="${joined.map(pathOf).join('')}"${lookOfLine(at)}/>`];
+  if (alone.length === 0) return paths;
+  const dots = alone.map((piece) => `${pathOf(piece)}h0`).join('');
+  const look = `stroke="${lookOf(at).colour}" stroke-width="${DOT}" stroke-linecap="round"`;
+  return [...paths, `<path d="${dots}" ${look}/>`];
+}
+
+const pathOf = (piece: readonly Place[]): string =>
+  piece.map(({ x, y }, at) => `${at === 0 ? 'M' : 'L'}${x} ${y}`).join('');
+
+/** Across a value that stands alone. */
+const DOT = 5;
+const LINE_WIDTH = 1.6;
+
+/** Attributes, which the policy allows; styles of elements it does not. */
+function lookOfLine(at: number): string {
+  const { colour, dash } = lookOf(at);
+  const dashes = dash.length === 0 ? '' : ` stroke-dasharray="${dash.join(' ')}"`;
+  return ` stroke="${colour}" stroke-width="${LINE_WIDTH}"${dashes}`;
+}
+
+function entryOf({ line, name, x, y }: LegendEntry): readonly string[] {
+  const text = (from: number): string => `<text x="${from}" y="${y + 4}">${plain(name)}</text>`;
+  if (line === undefined) return [text(x)];
+  return [`<path d="M${x} ${y}h${SWATCH}"${lookOfLine(line)}/>`, text(x + SWATCH + SWATCH_GAP)];
+}
+
+/** All that rise as one path of wicks and one of bodies, and all that fall. */
+function candlesOf(candles: readonly Candle[], width: number): readonly string[] {
+  return [true, false].flatMap((isRising) => {
+    const some = candles.filter((candle) => candle.isRising === isRising);
+    if (some.length === 0) return [];
+    const colour = isRising ? RISING : FALLING;
+    const wicks = some.map(({ high, low, x }) => `M${x} ${high}V${low}`).join('');
+    const bodies = some.map((candle) => `M${candle.x} ${bodyOf(candle)}`).join('');
+    return [
+      `<path d="${wicks}" stroke="${colour}"/>`,
+      `<path d="${bodies}" stroke="${colour}" stroke-width="${width}"/>`,
+    ];
+  });
+}
+
+/** From open to close, a dot at least. */
+const bodyOf = ({ close, open }: Candle): string =>
+  Math.abs(close - open) < 1 ? `${open}v1` : `${open}V${close}`;
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',

@@ -12,7 +12,8 @@ let server: TestServer;
 let browser: Browser;
 beforeAll(async () => {
   server = await startServer();
-  const csv = 'symbol,date,close\nA,2024-01-01,1\nA,2024-01-02,3\nA,2024-01-03,2\n';
+  const bars = ['1,4,0,1', '1,3,1,3', '3,3,1,2'].map((bar, at) => `A,2024-01-0${at + 1},${bar}`);
+  const csv = `symbol,date,open,high,low,close\n${bars.join('\n')}\n`;
   await loaded(server, 'P', csv, { key: 'symbol', date: 'date' });
   browser = await launch();
 });
@@ -35,7 +36,8 @@ browserTest('a picture stands in a page of another site, with a publishable toke
   const watched = await watchedPage(browser);
   const { complaints, context, page } = watched;
   try {
-    await page.goto(`http://localhost:${(other.address() as AddressInfo).port}/`);
+    const site = `http://localhost:${(other.address() as AddressInfo).port}/`;
+    await page.goto(site);
     const sizes = (): Promise<readonly number[]> =>
       page.$$eval('img', (images) =>
         images.flatMap((one) => [one.naturalWidth, one.naturalHeight]),
@@ -46,8 +48,17 @@ browserTest('a picture stands in a page of another site, with a publishable toke
       assert.notEqual(await page.title(), 'owned');
     }
     await page.goto(of('svg'));
-    const stroke = await page.evaluate("getComputedStyle(document.querySelector('path')).stroke");
-    assert.equal(stroke, 'rgb(31, 111, 235)', 'its own style is allowed');
+    const styled = (name: string): Promise<unknown> =>
+      page.evaluate(`getComputedStyle(document.querySelector('path')).${name}`);
+    assert.equal(await styled('fill'), 'none', 'its own style is allowed');
+    assert.equal(await styled('stroke'), 'rgb(31, 111, 235)');
+    await page.goto(`${of('svg')}&chartKind=candles&chartColumn=high,low`);
+    assert.equal(await page.$$eval('path', (paths) => paths.length), 8, 'two lines told and drawn');
+    await page.goto(site);
+    const specification = of('vega-lite');
+    const mark = await page.evaluate(`fetch(${JSON.stringify(specification)})
+      .then((answer) => answer.json()).then(({ mark }) => mark.type)`);
+    assert.equal(mark, 'line', 'a page of another site may ask for a specification');
     assert.deepEqual(
       complaints.filter((one) => !/favicon/.test(one)),
       [],

@@ -22,7 +22,8 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...['publications', 'history', 'accounts', 'lake', 'ledger', 'work'],
   ],
   query: [
-    ...['time', 'charts', 'plan', 'series', 'sql/functions', 'sql/plan', 'sql/print', 'sql/text'],
+    ...['time', 'charts/records', 'charts', 'plan', 'series'],
+    ...['sql/functions', 'sql/plan', 'sql/print', 'sql/text'],
     ...['sql/lower', 'sql/reads', 'sql/run', 'rules'],
   ],
   pipeline: [

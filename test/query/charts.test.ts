@@ -5,14 +5,39 @@ import { join } from 'node:path';
 import { inflateSync } from 'node:zlib';
 import { onTestFinished, test } from 'vitest';
 import { HEIGHTS, layoutOf, USUAL_SIZE, WIDTHS } from '../../query/charts/chartLayout.ts';
-import { drawableOf } from '../../query/charts/chartPoints.ts';
+import { FALLING, lookOf, PAPERS, RISING } from '../../query/charts/chartColours.ts';
+import { type Chart, LINES_MAX } from '../../query/charts/records/chart.ts';
 import { Charts, RECORD_BYTES_MAX } from '../../query/charts/charts.ts';
+import type { Wish } from '../../query/charts/drawing.ts';
+import { mergedBars } from '../../query/charts/chartThinning.ts';
 import { pngChart } from '../../query/charts/pngChart.ts';
+import { contrast } from '../contrast.ts';
 import { SVG_POLICY, svgChart } from '../../query/charts/svgChart.ts';
 
 const SIZE = { width: 400, height: 200 };
-const pointsOf = (values: readonly number[]): { label: string; value: number }[] =>
-  values.map((value, at) => ({ label: `d${at}`, value }));
+/** A chart of one line. */
+const chartOf = (title: string, values: readonly number[], labels?: readonly string[]): Chart => ({
+  title,
+  labels: labels ?? values.map((_, at) => `d${at}`),
+  labelled: 'text',
+  lines: values.length === 0 ? [] : [{ name: 'v', values }],
+});
+
+const linesOf = (lines: Readonly<Record<string, readonly (number | undefined)[]>>): Chart => ({
+  ...chartOf('lines', Object.values(lines)[0]?.map(() => 0) ?? []),
+  lines: Object.entries(lines).map(([name, values]) => ({ name, values })),
+});
+
+type Quad = readonly [open: number, high: number, low: number, close: number];
+
+const candlesOf = (quads: readonly Quad[], lines: Chart['lines'] = []): Chart => ({
+  ...chartOf(
+    'candles',
+    quads.map(() => 0),
+  ),
+  lines,
+  bars: quads.map(([open, high, low, close], at) => ({ from: at, to: at, open, high, low, close })),
+});
 
 /** Elements of a picture, one a line: names, texts, and of a path how many places it has. */
 function structureOf(svg: string): string {
@@ -29,25 +54,37 @@ function structureOf(svg: string): string {
 }
 
 const HOSTILE = `</text><script>alert(1)</script>"'&\u0000\ud800]]>`;
-const GOLDEN: Readonly<Record<string, readonly [string, { label: string; value: number }[]]>> = {
-  rising: ['AAPL · PRICES · close', pointsOf([1, 2, 3, 4, 5])],
-  one: ['one value', pointsOf([42])],
-  none: ['no values', []],
-  negative: ['below nothing', pointsOf([-5, 0, 5])],
-  hostile: [HOSTILE, [1, 2].map((value) => ({ label: HOSTILE, value }))],
+const GOLDEN: Readonly<Record<string, Chart>> = {
+  rising: chartOf('AAPL · PRICES · close', [1, 2, 3, 4, 5]),
+  one: chartOf('one value', [42]),
+  none: chartOf('no values', []),
+  negative: chartOf('below nothing', [-5, 0, 5]),
+  hostile: {
+    ...chartOf(HOSTILE, [1, 2], [HOSTILE, HOSTILE]),
+    lines: [HOSTILE, 'b'].map((name) => ({ name, values: [1, 2] })),
+  },
+  several: linesOf({ open: [1, 2, 3, 4], close: [2, undefined, 4, 5], ma: [undefined, 2, 3, 4] }),
+  candles: candlesOf(
+    [
+      [1, 4, 0, 2],
+      [2, 3, 1, 1],
+      [1, 1, 1, 1],
+    ],
+    [{ name: 'ma', values: [1, 2, 1] }],
+  ),
 };
 
-for (const [name, [title, points]] of Object.entries(GOLDEN)) {
+for (const [name, chart] of Object.entries(GOLDEN)) {
   test(`the structure of ${name}`, async () => {
     const path = join(import.meta.dirname, 'charts', `${name}.txt`);
-    const told = structureOf(svgChart(title, points));
+    const told = structureOf(svgChart(chart));
     if (process.env['UPDATE'] === '1') await writeFile(path, told);
     assert.equal(told, await readFile(path, 'utf8'));
   });
 }
 
 test('what a name says is text, and XML', () => {
-  const svg = svgChart(HOSTILE, [{ label: HOSTILE, value: 1 }]);
+  const svg = svgChart(GOLDEN['hostile'] ?? chartOf('', []));
   assert.ok(!/<script|\u0000/.test(svg) && svg.isWellFormed());
   assert.deepEqual([...new Set(svg.match(/<(\w+)/g))].toSorted(), [
     ...['<line', '<path', '<rect', '<style', '<svg', '<text'],
@@ -64,8 +101,9 @@ test('whatever the values are, every place is within the picture', () => {
     Array.from({ length: 300_000 }, (_, at) => Math.sin(at) * at),
   ];
   for (const values of odd) {
-    const { grid, line } = layoutOf('t', pointsOf(values), SIZE);
-    assert.ok(line.length <= 2_000);
+    const { grid, lines } = layoutOf(chartOf('t', values), SIZE);
+    const line = lines.flat(2);
+    assert.ok(line.length > 0 && line.length <= 2_000);
     for (const { x, y } of line) assert.ok(x >= 0 && x <= 400 && y >= 0 && y <= 200, `${x} ${y}`);
     for (const { label } of grid) assert.ok(label.length <= 9, label);
   }
@@ -74,14 +112,26 @@ test('whatever the values are, every place is within the picture', () => {
 test('a peak among many values is drawn', () => {
   const values = Array.from({ length: 100_000 }, () => 1);
   values[77_777] = 500;
-  const ys = layoutOf('t', pointsOf(values), SIZE).line.map(({ y }) => y);
+  const ys = layoutOf(chartOf('t', values), SIZE)
+    .lines.flat(2)
+    .map(({ y }) => y);
   assert.equal(Math.min(...ys), 44);
+});
+
+test('of eight long lines each has fewer places, and its peak', () => {
+  const values = Array.from({ length: 30_000 }, (_, at) => (at === 22_222 ? -9 : at % 2));
+  const names = Array.from({ length: LINES_MAX }, (_, at) => `l${at}`);
+  const chart = linesOf(Object.fromEntries(names.map((name) => [name, values])));
+  for (const pieces of layoutOf(chart, USUAL_SIZE).lines) {
+    const places = pieces.flat();
+    assert.ok(places.length > 900 && places.length <= 1_000, `${places.length}`);
+    assert.equal(Math.max(...places.map(({ y }) => y)), 384);
+  }
 });
 
 test('what does not fit is cut', () => {
   const { first, last, title } = layoutOf(
-    'x'.repeat(500),
-    ['a', 'b'].map((one) => ({ label: one.repeat(100), value: 1 })),
+    chartOf('x'.repeat(500), [1, 1], ['a'.repeat(100), 'b'.repeat(100)]),
     { width: WIDTHS.least, height: HEIGHTS.least },
   );
   assert.ok(title.length <= 200 && title.endsWith('…'));
@@ -102,65 +152,147 @@ function dotsOf(png: Uint8Array): { width: number; height: number; rows: Buffer[
 }
 
 test('a PNG has the size that was asked for, and the line where the layout has it', () => {
-  const points = pointsOf([1, 5, 2, 8]);
-  const { height, rows, width } = dotsOf(pngChart('Übung: a title', points, SIZE));
+  const chart = chartOf('Übung: a title', [1, 5, 2, 8]);
+  const { height, rows, width } = dotsOf(pngChart(chart, SIZE));
   assert.deepEqual([width, height], [400, 200]);
-  for (const { x, y } of layoutOf('', points, SIZE).line) {
-    assert.ok((rows[Math.round(y)]?.[Math.round(x)] ?? 0) > 10, `${x} ${y}`);
+  for (const { x, y } of layoutOf(chart, SIZE).lines.flat(2)) {
+    assert.ok((rows[Math.round(y)]?.[Math.round(x)] ?? 0) > 12, `${x} ${y}`);
   }
   assert.equal(
     rows[1]?.every((dot) => dot === 0),
     true,
   );
-  const none = dotsOf(pngChart('t', [], SIZE));
+  const none = dotsOf(pngChart(chartOf('t', []), SIZE));
   assert.ok(none.rows.flatMap((row) => [...row]).every((dot) => dot < 4));
 });
 
-test('the column and the days are found', () => {
-  const days = [
-    { key: 'A', date: 1_577_923_200_000, updated: 1, volume: 7, close: 2 },
-    { key: 'A', date: 1_577_836_800_000, updated: 1, volume: 5, close: 1 },
+test('lines are drawn each in its own colour and dash, with a gap where one has no value', () => {
+  const chart = linesOf({
+    a: [1, 1, 1, 1, 1],
+    b: [3, 3, undefined, 3, undefined],
+    c: [2, 2, 2, 2, 2],
+  });
+  const svg = svgChart(chart, SIZE);
+  const strokes = [
+    ...svg.matchAll(/<path d="([^"]+)" stroke="(#\w+)"[^>]*?(dasharray="[^"]+")?\/>/g),
   ];
-  const of = (
-    records: readonly Record<string, unknown>[],
-    column?: string,
-    key?: string,
-  ): unknown => {
-    const { kind, ...rest } = drawableOf(records, { column, key });
-    return kind === 'line' && 'points' in rest
-      ? rest.points.map(({ label, value }) => `${label} ${value}`)
-      : rest;
-  };
-  assert.deepEqual(of(days), ['2020-01-01 1', '2020-01-02 2'], 'oldest first');
-  assert.deepEqual(of(days, 'volume'), ['2020-01-01 5', '2020-01-02 7']);
+  // Three pieces of the legend, then the lines.
+  assert.equal(strokes.length, 7);
+  const [dot] = strokes.splice(5, 1);
+  assert.equal(dot?.[1], 'M302.5 62h0', 'a value between gaps is a dot');
+  const looks = strokes.map(([, , colour, dash]) => `${colour} ${dash}`);
+  assert.deepEqual(looks.slice(0, 3), looks.slice(3), 'the legend shows what is drawn');
+  assert.equal(new Set(looks).size, 3);
+  const [, gapped = ''] = strokes.slice(3).map(([, path]) => path);
+  assert.match(gapped, /^M70 62L147.5 62$/, 'a gap is neither a zero nor a line across');
+  const layout = layoutOf(chart, SIZE);
   assert.deepEqual(
-    of([
-      { sector: 'b', n: 3 },
-      { sector: 'a', n: null },
-      { sector: 'c', n: 1 },
-    ]),
-    [...['b 3', 'c 1']],
+    layout.grid.map(({ label }) => label),
+    ['1.00', '1.50', '2.00', '2.50', '3.00'],
   );
-  assert.deepEqual(of([{ n: 3 }, { n: 1 }]), ['1 3', '2 1']);
-  const at = { date: '2020-01-01', minute: '09:31', close: 1 };
-  assert.deepEqual(of([at]), ['2020-01-01 09:31 1']);
-  assert.deepEqual(of([{ n: 1 }, { n: '9007199254740993' }]), ['1 1', '2 9007199254740992']);
-  assert.deepEqual(of([]), []);
-  const refused = (records: readonly Record<string, unknown>[], column?: string): unknown =>
-    (of(records, column) as { rule: string }).rule;
-  assert.match(String(refused(days, 'zz')), /^is none of key, date/);
-  assert.match(String(refused([{ a: 'x' }])), /^must name a column of numbers; there are a/);
-  assert.match(String(refused(days, 'key')), /^has no numbers in key/);
-  const two = days.map((row) => ({ ...row, date: '2020-01-01' }));
-  assert.match(String(refused(two)), /several values of 2020-01-01: ask for one/);
-  const keys = [
-    { s: 'A', n: 1 },
-    { s: 'B', n: 2 },
-  ];
-  assert.match(String((of(keys, 'n', 's') as { rule: string }).rule), /one line: ask for one s/);
+  const { rows } = dotsOf(pngChart(chart, SIZE));
+  const inked = (line: number, row: number): number =>
+    [...(rows[row] ?? [])].filter((dot) => dot >= 6 + 16 * line && dot < 22 + 16 * line).length;
+  const [solid, dashed, dotted] = [inked(0, 164), inked(1, 62), inked(2, 113)];
+  assert.ok(solid > 300, `the first line is whole: ${solid}`);
+  assert.ok(dashed > 40 && dashed < 80, `a quarter of the second, in dashes: ${dashed}`);
+  assert.ok(dotted > 80 && dotted < 250, `the third in dots: ${dotted}`);
 });
 
-const wish = { format: 'png', size: USUAL_SIZE, title: 't', isTitled: false } as const;
+test('a legend stands above all values, whatever the size and the names', () => {
+  const lines = Object.fromEntries(
+    Array.from({ length: LINES_MAX }, (_, at) => [`${at} ${'n'.repeat(at * 8)}`, [at, at + 1]]),
+  );
+  for (const width of [WIDTHS.least, 400, 960, WIDTHS.most]) {
+    for (const height of [HEIGHTS.least, 200, 420, HEIGHTS.most]) {
+      const { grid, legend, lines: drawn, right } = layoutOf(linesOf(lines), { width, height });
+      const highest = Math.min(...drawn.flat(2).map(({ y }) => y), ...grid.map(({ y }) => y));
+      assert.ok(legend.length > 1, `${width} ${height}`);
+      for (const { line, name, x, y } of legend) {
+        const end = x + (line === undefined ? 0 : 30) + [...name].length * 8;
+        assert.ok(y + 8 <= highest && end <= right, `${width} ${height}: ${name} at ${x} ${y}`);
+      }
+      const told = legend.filter(({ line }) => line !== undefined).length;
+      const more = /^\+(\d)$/.exec(legend.at(-1)?.name ?? '')?.[1] ?? '0';
+      assert.equal(told + Number(more), LINES_MAX);
+      if (width >= 960 && height >= 420) assert.equal(told, LINES_MAX);
+      assert.ok(drawn.flat(2).every(({ y }) => y <= height - 36));
+    }
+  }
+  assert.deepEqual(layoutOf(chartOf('one', [1, 2]), SIZE).legend, []);
+});
+
+test('candles rise and fall; of more than places neighbours become one, and no peak is lost', () => {
+  const few = layoutOf(
+    candlesOf([
+      [1, 4, 0, 2],
+      [2, 3, 1, 1],
+    ]),
+    SIZE,
+  );
+  assert.deepEqual(
+    few.candles.map(({ isRising }) => isRising),
+    [true, false],
+  );
+  const [first] = few.candles;
+  assert.deepEqual([first?.high, first?.low], [44, 164]);
+  const quads = Array.from({ length: 10_000 }, (_, at): Quad => [at, at + 2, at - 2, at + 1]);
+  quads[7_777] = [7_777, 50_000, -50_000, 7_778];
+  const many = layoutOf(candlesOf(quads), SIZE);
+  assert.ok(many.candles.length > 50 && many.candles.length <= 310 / 3, `${many.candles.length}`);
+  assert.equal(Math.min(...many.candles.map(({ high }) => high)), 44);
+  assert.equal(Math.max(...many.candles.map(({ low }) => low)), 164);
+  assert.equal(many.between, '98 records a candle');
+  for (const { x } of many.candles) assert.ok(x >= 70 && x <= 380, `${x}`);
+  assert.deepEqual(
+    mergedBars(
+      candlesOf([
+        [1, 5, 1, 2],
+        [2, 9, 2, 3],
+        [3, 4, 0, 4],
+      ]).bars ?? [],
+      2,
+    ),
+    [
+      { from: 0, to: 1, open: 1, high: 9, low: 1, close: 3 },
+      { from: 2, to: 2, open: 3, high: 4, low: 0, close: 4 },
+    ],
+  );
+  const { rows } = dotsOf(
+    pngChart(
+      candlesOf([
+        [1, 4, 0, 2],
+        [2, 3, 1, 1],
+      ]),
+      SIZE,
+    ),
+  );
+  const dots = rows.flatMap((row) => [...row]);
+  assert.ok(dots.filter((dot) => dot === 4).length > 500, 'one rises');
+  assert.ok(dots.filter((dot) => dot === 5).length > 500, 'one falls');
+});
+
+test('lines of a year at the usual size are each its own candle', () => {
+  const year = candlesOf(Array.from({ length: 252 }, (): Quad => [1, 2, 0, 1]));
+  assert.equal(layoutOf(year, USUAL_SIZE).candles.length, 252);
+});
+
+test('each line is seen on light and on dark paper, and has a look of its own', () => {
+  const looks = Array.from({ length: LINES_MAX }, (_, at) => lookOf(at));
+  for (const colour of [...looks.map((look) => look.colour), RISING, FALLING]) {
+    for (const paper of Object.values(PAPERS)) {
+      const ratio = contrast(colour, paper);
+      assert.ok(ratio >= 3, `${colour} on ${paper}: ${ratio.toFixed(2)} to 1`);
+    }
+  }
+  assert.equal(new Set(looks.map(({ colour }) => colour)).size, LINES_MAX);
+  assert.equal(new Set(looks.map(({ dash }) => dash.join())).size, LINES_MAX);
+});
+
+const asked: Wish = {
+  ...{ format: 'png', size: USUAL_SIZE, title: 't', isTitled: false },
+  choice: {},
+};
 const bodyOf = (value: unknown): { objects: number; bytes: Uint8Array } => ({
   objects: 1,
   bytes: Buffer.from(JSON.stringify(value)),
@@ -175,7 +307,6 @@ function charts(deadlineMs?: number): Charts {
 
 test('pictures of one account wait up to a limit, and one who leaves is not drawn', async () => {
   const made = charts();
-  const asked = { ...wish, column: undefined };
   const body = bodyOf(Array.from({ length: 20_000 }, (_, at) => ({ n: at % 97 })));
   const leaving = new AbortController();
   const many = Array.from({ length: 17 }, () => made.draw('a', asked, body, never));
@@ -189,14 +320,13 @@ test('pictures of one account wait up to a limit, and one who leaves is not draw
 
 test('too many bytes are refused by name; what takes too long costs only its own picture', async () => {
   const made = charts(1);
-  const asked = { ...wish, column: undefined };
   const large = { objects: 1, bytes: new Uint8Array(RECORD_BYTES_MAX + 1) };
   await assert.rejects(made.draw('a', asked, large, never), /"format" png draws at most/);
   const body = bodyOf(Array.from({ length: 200_000 }, (_, at) => ({ n: at })));
   await assert.rejects(made.draw('a', asked, body, never), /took too long/);
   const patient = charts();
   await assert.rejects(
-    patient.draw('a', { ...asked, column: 'x' }, body, never),
+    patient.draw('a', { ...asked, choice: { columns: 'x' } }, body, never),
     /"chartColumn" is none of n/,
   );
   assert.ok((await patient.draw('a', asked, bodyOf([{ n: 1 }]), never)).length > 500);

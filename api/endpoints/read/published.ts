@@ -99,7 +99,7 @@ export const callPublished: Endpoint = {
   parameters: SQL_PARAMETERS,
   openParameters: true,
   answer: Type.Array(ANY),
-  formats: ['jsonl', 'csv', 'psv', 'arrow', 'parquet', 'svg', 'png'],
+  formats: ['jsonl', 'csv', 'psv', 'arrow', 'parquet', 'svg', 'png', 'vega-lite'],
   failures: 'data',
   handle: async (call, services) => {
     const { id = '', workspace = '' } = call.path;

@@ -23,7 +23,7 @@ const ROW = {
   weight: 'the weight of the dataset for each record',
   parameters: DRAWN_PARAMETERS,
   answer: RECORDS,
-  formats: ['jsonl', 'csv', 'psv', 'arrow', 'parquet', 'svg', 'png'],
+  formats: ['jsonl', 'csv', 'psv', 'arrow', 'parquet', 'svg', 'png', 'vega-lite'],
   failures: 'data',
 } as const satisfies Partial<Endpoint>;
 

@@ -14,7 +14,7 @@ const ROW = {
   token: 'publishable',
   weight: 'by rows or 1,000 bytes; over data of others by the records that the answer is made of',
   answer: Type.Array(Type.Object({}, { additionalProperties: true })),
-  formats: ['jsonl', 'csv', 'psv', 'arrow', 'parquet', 'svg', 'png'],
+  formats: ['jsonl', 'csv', 'psv', 'arrow', 'parquet', 'svg', 'png', 'vega-lite'],
   failures: 'workspace',
 } as const satisfies Partial<Endpoint>;
 

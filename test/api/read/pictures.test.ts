@@ -40,6 +40,12 @@ async function filled(server: TestServer): Promise<void> {
 }
 
 const MAPPING = { key: 'symbol', date: 'date' };
+const MANY = encodeURIComponent('SELECT symbol, date, v FROM MANY');
+const BARS = `symbol,date,Open,High,Low,Close
+A,2024-01-01,1,4,0,2
+A,2024-01-02,2,3,1,1
+B,2024-01-02,5,9,4,6
+`;
 const usedOf = (answer: Response): string | null => answer.headers.get('svccloud-messages-used');
 
 test('a picture costs what its records cost, on every door', async ({ server }) => {
@@ -51,6 +57,7 @@ test('a picture costs what its records cost, on every door', async ({ server }) 
     for (const [format, type] of [
       ['svg', 'image/svg+xml'],
       ['png', 'image/png'],
+      ['vega-lite', 'application/vnd.vegalite.v5+json'],
     ]) {
       const picture = await get(server, `${door}&format=${format}`);
       const bytes = Buffer.from(await picture.arrayBuffer());
@@ -90,6 +97,9 @@ test('a picture is kept by its tag, for as long as its link says, and only told 
 test('refusals are JSON, name their parameter, and cost nothing', async ({ server }) => {
   await filled(server);
   const of = '/data/WS/P/A?last=5&format=png';
+  const keys = Array.from({ length: 9 }, (_, at) => `K${at},2024-01-01,${at}`);
+  await loaded(server, 'MANY', `symbol,date,v\n${keys.join('\n')}\n`, MAPPING);
+  await loaded(server, 'BARS', BARS, MAPPING);
   const refused: readonly (readonly [string, RegExp])[] = [
     [`${of}&chartColumn=zz`, /"chartColumn" is none of symbol, date, v, note/],
     [`${of}&chartColumn=note`, /"chartColumn" has no numbers in note/],
@@ -97,10 +107,22 @@ test('refusals are JSON, name their parameter, and cost nothing', async ({ serve
     [`${of}&chartHeight=1201`, /"chartHeight" must be a whole number from 120 to 1200/],
     [`${of}&chartTitle=${'x'.repeat(201)}`, /"chartTitle" must have at most 200 characters/],
     [`${of}&callback=f`, /"callback" is not allowed with format png/],
-    ['/data/WS/P/A?last=5&chartWidth=300', /"chartWidth" goes with format svg or png/],
-    ['/data/WS/P?last=5&format=svg', /"format" draws one line: ask for one symbol/],
-    ['/time-series/WS.P?last=5&format=svg', /draws one line: ask for one key/],
-    ['/data/WS/VIEWED?last=5&format=svg', /draws one line: ask for one symbol/],
+    ['/data/WS/P/A?last=5&chartWidth=300', /"chartWidth" goes with format svg, png or vega-lite/],
+    ['/data/WS/P/A?last=5&chartKind=line', /"chartKind" goes with format svg, png or vega-lite/],
+    [`${of}&chartColumn=v,,v`, /"chartColumn" has an empty name/],
+    [`${of}&chartColumn=v,v`, /"chartColumn" names v twice/],
+    [`${of}&chartColumn=v,zz`, /"chartColumn" names zz, which is none of symbol, date, v, note/],
+    [`${of}&chartColumn=a,b,c,d,e,f,g,h,i`, /"chartColumn" must name at most 8 attributes/],
+    [`${of}&chartKind=pie`, /"chartKind" must be one of line, candles/],
+    [`${of}&chartKind=candles`, /"chartKind" candles needs .*: missing open, high, low, close/],
+    ['/data/WS/P/A?last=5&format=vega-lite&callback=f', /"callback" is not allowed with format/],
+    [
+      '/data/WS/MANY?limit=50&format=svg',
+      /"format" draws at most 8 lines, and there are 9 of symbol/,
+    ],
+    ['/time-series/WS.MANY?limit=50&format=svg', /at most 8 lines, and there are 9 of key: ask/],
+    ['/data/WS/BARS?limit=50&format=png&chartKind=candles', /"format" draws candles of one symbol/],
+    [`/sql-query/WS?format=svg&sqlQuery=${MANY}`, /at most 8 lines, and there are 9 of symbol/],
     ['/data/WS/P,VIEWED/A?format=svg', /"format" svg draws the records of one dataset/],
     ['/stock/A/company?format=svg', /"format" must be one of/],
     [`/sql-query/WS?format=svg&sqlQuery=SELECT+note+FROM+P`, /must name a column of numbers/],
@@ -115,6 +137,67 @@ test('refusals are JSON, name their parameter, and cost nothing', async ({ serve
   }
   const dear = await get(server, '/data/WS/P/A?last=5&format=svg&maxMessages=1');
   assert.equal(dear.status, 402);
+});
+
+interface Told {
+  readonly title: string;
+  readonly data: { readonly values: readonly Readonly<Record<string, unknown>>[] };
+  readonly layer?: readonly { readonly mark: { readonly type: string } }[];
+}
+
+/** What a chart shows, as a specification says it. */
+async function told(server: TestServer, path: string): Promise<Told> {
+  const answer = await get(server, `${path}&format=vega-lite`);
+  const text = await answer.text();
+  assert.equal(answer.status, 200, `${path}: ${text}`);
+  return JSON.parse(text) as Told;
+}
+
+test('several keys and columns are lines, on every door', async ({ server }) => {
+  await loaded(server, 'BARS', BARS, MAPPING);
+  const view = { query: 'SELECT symbol, date, Open, Close FROM BARS', columnMapping: MAPPING };
+  const made = await send(server, 'POST', '/views/WS/SEEN', { view });
+  assert.equal(made.status, 200, made.text);
+  const sql = encodeURIComponent('SELECT date, symbol, Close FROM BARS');
+  for (const path of [
+    '/data/WS/BARS?limit=50&chartColumn=Close',
+    '/data/WS/BARS/A,B?limit=50&chartColumn=Close',
+    '/time-series/WS.BARS?limit=50&chartColumn=Close',
+    '/data/WS/SEEN?limit=50&chartColumn=Close',
+    `/sql-query/WS?sqlQuery=${sql}`,
+  ]) {
+    const { data, title } = await told(server, path);
+    const lines = data.values.map(({ label, line, value }) => [label, line, value].join(' '));
+    assert.deepEqual(
+      lines,
+      ['2024-01-01 A 2', '2024-01-02 A 1', '2024-01-01 B ', '2024-01-02 B 6'],
+      path,
+    );
+    assert.match(title, /Close$/);
+    const svg = await (await get(server, `${path}&format=svg`)).text();
+    assert.match(svg, /aria-label="[^"]*Close: A, B"/, path);
+  }
+  const both = await told(server, '/data/WS/BARS/A?limit=9&chartColumn=Open,Close');
+  assert.deepEqual([...new Set(both.data.values.map(({ line }) => line))], ['Open', 'Close']);
+  assert.equal(both.title, 'A · BARS', 'the legend has their names');
+});
+
+test('candles are drawn where records have them, at the price of the records', async ({
+  server,
+}) => {
+  await loaded(server, 'BARS', BARS, MAPPING);
+  const path = '/data/WS/BARS/A?limit=9&chartKind=candles';
+  const { data, layer } = await told(server, path);
+  assert.deepEqual(
+    layer?.map(({ mark }) => mark.type),
+    ['rule', 'bar'],
+  );
+  assert.deepEqual(data.values[0], { label: '2024-01-01', open: 1, high: 4, low: 0, close: 2 });
+  const json = await get(server, '/data/WS/BARS/A?limit=9');
+  for (const format of ['svg', 'png', 'vega-lite']) {
+    const drawn = await get(server, `${path}&format=${format}`);
+    assert.deepEqual([drawn.status, usedOf(drawn)], [200, usedOf(json)]);
+  }
 });
 
 test('of nothing there is an empty picture, and names are text in it', async ({ server }) => {

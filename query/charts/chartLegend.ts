@@ -1,0 +1,91 @@
+// The names of lines, above the values and never over them.
+
+export interface LegendEntry {
+  /** Where its piece of line begins; its name stands behind it. */
+  readonly x: number;
+  /** In the middle of the row. */
+  readonly y: number;
+  readonly name: string;
+  /** Which line; undefined for the words that say how many more there are. */
+  readonly line: number | undefined;
+}
+
+interface Legend {
+  readonly rows: number;
+  readonly entries: readonly LegendEntry[];
+}
+
+interface LegendPlace {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly rowsMax: number;
+}
+
+export const ROW_HEIGHT = 18;
+/** Dots of the piece of line before a name, the space behind it included. */
+export const SWATCH = 24;
+export const SWATCH_GAP = 6;
+const BETWEEN = 16;
+/** Dots that a character takes, at most times. */
+export const CHARACTER = 8;
+/** Characters of a name: as many as fit into the rows that there are. */
+const NAME_MOSTS = [40, 24, 16, 10, 6];
+
+export function legendOf(names: readonly string[], place: LegendPlace): Legend {
+  if (names.length === 0) return { rows: 0, entries: [] };
+  for (const most of NAME_MOSTS) {
+    const entries = placed(names, most, place);
+    const rows = rowsOf(entries, place);
+    if (rows <= place.rowsMax && isWithin(entries, place)) return { rows, entries };
+  }
+  return fewer(names, place);
+}
+
+export const shortened = (text: string, most: number): string => {
+  const characters = [...text];
+  return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
+};
+
+const widthOf = ({ line, name }: Pick<LegendEntry, 'line' | 'name'>): number =>
+  (line === undefined ? 0 : SWATCH + SWATCH_GAP) + [...name].length * CHARACTER;
+
+function placed(
+  names: readonly string[],
+  most: number,
+  { left, right, top }: LegendPlace,
+): readonly LegendEntry[] {
+  let [x, y] = [left, top + ROW_HEIGHT / 2];
+  return names.map((full, line) => {
+    const name = shortened(full, most);
+    const width = widthOf({ line, name });
+    if (x > left && x + width > right) [x, y] = [left, y + ROW_HEIGHT];
+    const entry = { x, y, name, line };
+    x += width + BETWEEN;
+    return entry;
+  });
+}
+
+const rowsOf = (entries: readonly LegendEntry[], { top }: LegendPlace): number =>
+  Math.round(((entries.at(-1)?.y ?? top) - top + ROW_HEIGHT / 2) / ROW_HEIGHT);
+
+const isWithin = (entries: readonly LegendEntry[], { right }: LegendPlace): boolean =>
+  entries.every((entry) => entry.x + widthOf(entry) <= right);
+
+/** As many as fit, and how many more there are. */
+function fewer(names: readonly string[], place: LegendPlace): Legend {
+  const most = NAME_MOSTS.at(-1) ?? 1;
+  const entries = placed(names, most, place);
+  for (let count = names.length - 1; count > 0; count -= 1) {
+    const shown = entries.slice(0, count);
+    const last = shown.at(-1);
+    if (last === undefined) break;
+    const name = `+${names.length - count}`;
+    const more = { x: last.x + widthOf(last) + BETWEEN, y: last.y, name, line: undefined };
+    const all = [...shown, more];
+    if (rowsOf(all, place) <= place.rowsMax && isWithin(all, place)) {
+      return { rows: rowsOf(all, place), entries: all };
+    }
+  }
+  return { rows: 0, entries: [] };
+}

@@ -1,0 +1,54 @@
+// What is drawn of more values than a chart has places for. A peak is never left out.
+import type { Bar, Line } from './records/chart.ts';
+
+/** Places that are drawn, of a line and of all together; of more the least and the most of each part. */
+const [LINE_MAX, ALL_MAX] = [2_000, 8_000];
+
+/**
+ * Which values of a line are drawn, by their places; one without a value stands for a gap.
+ * @param lines how many the chart has
+ */
+export function shownOf(values: Line['values'], lines: number): readonly number[] {
+  const most = Math.min(LINE_MAX, Math.floor(ALL_MAX / lines));
+  if (values.length <= most) return values.map((_, at) => at);
+  const parts = Math.floor(most / 2) - 1;
+  const inner = Array.from({ length: parts }, (_, part) => {
+    const from = Math.floor((part * values.length) / parts);
+    return endsOfPart(values, from, Math.floor(((part + 1) * values.length) / parts));
+  });
+  const first = values.findIndex((value) => value !== undefined);
+  const last = values.findLastIndex((value) => value !== undefined);
+  const all = first < 0 ? inner.flat() : [first, ...inner.flat(), last];
+  return [...new Set(all)].toSorted((one, other) => one - other);
+}
+
+/** Where the least and the most of a part are; of a part without values, its beginning. */
+function endsOfPart(values: Line['values'], from: number, to: number): readonly number[] {
+  let [low, high] = [from, from];
+  let [least, most] = [Infinity, -Infinity];
+  for (let at = from; at < to; at += 1) {
+    const value = values[at];
+    if (value === undefined) continue;
+    if (value < least) [low, least] = [at, value];
+    if (value > most) [high, most] = [at, value];
+  }
+  return [low, high];
+}
+
+/** As many neighbours become one bar as it takes for `most` of them: all bars are of as many records. */
+export function mergedBars(bars: readonly Bar[], most: number): readonly Bar[] {
+  const each = recordsOfBar(bars, most);
+  if (each === 1) return bars;
+  return Array.from({ length: Math.ceil(bars.length / each) }, (_, at) =>
+    bars.slice(at * each, (at + 1) * each).reduce((merged, { close, high, low, to }) => ({
+      ...merged,
+      high: Math.max(merged.high, high),
+      low: Math.min(merged.low, low),
+      close,
+      to,
+    })),
+  );
+}
+
+export const recordsOfBar = (bars: readonly Bar[], most: number): number =>
+  Math.max(1, Math.ceil(bars.length / most));

@@ -1,0 +1,135 @@
+// Which columns of records a chart is made of: those that are drawn, those of candles, the one of days.
+import { LINES_MAX } from './chart.ts';
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/** Why there is no chart, and which wish it is about. */
+export interface Refusal {
+  readonly kind: 'refused';
+  readonly about: 'column' | 'kind' | 'records';
+  readonly rule: string;
+}
+
+export const refused = (about: Refusal['about'], rule: string): Refusal => ({
+  kind: 'refused',
+  about,
+  rule,
+});
+
+export const isRefusal = (value: object): value is Refusal =>
+  'kind' in value && value.kind === 'refused';
+
+/** Columns that are drawn first, where nothing is said. */
+const USUAL = ['close', 'price', 'value', 'latestPrice'];
+/** What the series door adds to every record. */
+const SYSTEM: ReadonlySet<string> = new Set(['id', 'source', 'key', 'subkey', 'date', 'updated']);
+/** Names that a refusal tells. */
+const NAMES_MAX = 20;
+
+export function namesOf(records: readonly Row[]): readonly string[] {
+  const names = new Set<string>();
+  for (const record of records) for (const name of Object.keys(record)) names.add(name);
+  return [...names];
+}
+
+export const told = (names: readonly string[]): string =>
+  names.length <= NAMES_MAX
+    ? names.join(', ')
+    : `${names.slice(0, NAMES_MAX).join(', ')} and ${names.length - NAMES_MAX} more`;
+
+/** JSON tells integers above 2^53 as texts. */
+export function numberOf(value: unknown): number | undefined {
+  if (typeof value === 'string' && /^-?\d{16,40}$/.test(value)) return Number(value);
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+/**
+ * The columns that a text names: one, also where its name has commas, as `round(close, 2)` has, or several
+ * between commas. Without records (`names` undefined) only how they are said is looked at.
+ */
+export function columnsSaid(
+  text: string,
+  names: readonly string[] | undefined,
+): readonly string[] | Refusal {
+  if (names?.includes(text) === true) return [text];
+  const said = text.split(',').map((one) => (names?.includes(one) === true ? one : one.trim()));
+  if (said.includes('')) return refused('column', 'has an empty name');
+  const twice = said.find((one, at) => said.indexOf(one) !== at);
+  if (twice !== undefined) return refused('column', `names ${twice} twice`);
+  if (said.length > LINES_MAX)
+    return refused('column', `must name at most ${LINES_MAX} attributes`);
+  const unknown = names === undefined ? undefined : said.find((one) => !names.includes(one));
+  if (unknown === undefined) return said;
+  const which = said.length === 1 ? 'is' : `names ${unknown}, which is`;
+  return refused('column', `${which} none of ${told(names ?? [])}`);
+}
+
+/** The column that is most likely meant. */
+export function usualColumn(
+  records: readonly Row[],
+  names: readonly string[],
+  label: string | undefined,
+): string | undefined {
+  const numbers = names.filter(
+    (name) => name !== label && records.some((record) => typeof record[name] === 'number'),
+  );
+  return USUAL.find((name) => numbers.includes(name)) ?? numbers.find((name) => !SYSTEM.has(name));
+}
+
+export interface BarColumns {
+  readonly open: string;
+  readonly high: string;
+  readonly low: string;
+  readonly close: string;
+}
+
+/** The columns of candles, in any letter case; of two the one that is written in small letters. */
+export function barColumns(names: readonly string[]): BarColumns | Refusal {
+  const named = (word: string): string | undefined =>
+    names.includes(word) ? word : names.find((name) => name.toLowerCase() === word);
+  const [open, high, low, close] = ['open', 'high', 'low', 'close'].map(named);
+  if (open !== undefined && high !== undefined && low !== undefined && close !== undefined) {
+    return { open, high, low, close };
+  }
+  const missing = ['open', 'high', 'low', 'close'].filter((word) => named(word) === undefined);
+  const rule = `candles needs open, high, low and close: missing ${missing.join(', ')}`;
+  return refused('kind', rule);
+}
+
+const DAY = /^\d{4}-\d{2}-\d{2}/;
+/** Milliseconds since 1970, of years from 1938 to 2603. */
+const MS_MAX = 2e13;
+
+const isDay = (name: string, value: unknown): boolean =>
+  (typeof value === 'string' && DAY.test(value)) ||
+  (name === 'date' && typeof value === 'number' && Math.abs(value) < MS_MAX);
+
+export interface LabelColumn {
+  readonly name: string;
+  readonly isDay: boolean;
+}
+
+/** The column that says which value is which: a day, else a text; undefined where none does. */
+export function labelColumn(
+  records: readonly Row[],
+  names: readonly string[],
+  drawn: readonly string[],
+): LabelColumn | undefined {
+  const others = names.filter((name) => !drawn.includes(name));
+  const ordered = others.includes('date') ? ['date', ...others] : others;
+  const first = (name: string): unknown =>
+    records.find((record) => record[name] !== null && record[name] !== undefined)?.[name];
+  const day = ordered.find((name) => isDay(name, first(name)));
+  if (day !== undefined) return { name: day, isDay: true };
+  const text = ordered.find((name) => typeof first(name) === 'string' && !SYSTEM.has(name));
+  return text === undefined ? undefined : { name: text, isDay: false };
+}
+
+/** A day, with the time where there is one. */
+export function labelOf(record: Row, name: string): string {
+  const value = record[name];
+  const text = typeof value === 'number' ? new Date(value).toISOString() : String(value ?? '');
+  const time = text.replace(/T00:00:00(?:\.0+)?Z$/, '').replace(/(\d)T(\d\d:\d\d)/, '$1 $2');
+  const { minute } = record;
+  return name === 'date' && typeof minute === 'string' ? `${time} ${minute}` : time;
+}
