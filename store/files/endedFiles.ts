@@ -43,14 +43,15 @@ export async function forgetEnded(database: Database, paths: readonly string[]):
   }
 }
 
-/** What versions let go and is removed by now need not be told at the next start. */
+/** What versions let go is forgotten once it is removed; what a store refused to remove is tried again. */
 export async function forgetRemoved(
   database: Database,
-  files: Pick<Files, 'has' | 'settle'>,
+  files: Pick<Files, 'has' | 'remove' | 'settle'>,
 ): Promise<void> {
   const ended = await endedPaths(database);
-  const gone: string[] = [];
-  for (const path of ended) if (!(await files.has(path))) gone.push(path);
+  const [gone, left]: [string[], string[]] = [[], []];
+  for (const path of ended) ((await files.has(path)) ? left : gone).push(path);
+  await files.remove(left);
   await files.settle(gone);
   await forgetEnded(database, gone);
 }

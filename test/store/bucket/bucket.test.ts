@@ -10,6 +10,7 @@ import { bucketFinding } from '../../../cli/doctor/bucketChecks.ts';
 import type { AtCrashPoint } from '../../../store/base/crashPoints.ts';
 import { localDisk } from '../../../store/base/disk.ts';
 import { readSettings } from '../../../store/base/settings.ts';
+import { forgetRemoved } from '../../../store/files/endedFiles.ts';
 import { get, load, loaded, read, send } from '../../client.ts';
 import { lakePaths, startServer } from '../../server.ts';
 import { startSwift, type Swift } from '../../servers/swift.ts';
@@ -146,10 +147,16 @@ bucketTest('what is dropped goes from the bucket, and orphans with the next star
     await using server = await lake.start();
     const answer = await send(server, 'DELETE', '/datasets/WS/L1?purge=true');
     assert.equal(answer.status, 200, answer.text);
-    assert.deepEqual(
-      (await named()).filter((key) => key.startsWith('lake/WS/L1/')),
-      [],
-    );
+    const of = async (id: string): Promise<readonly string[]> =>
+      (await named()).filter((key) => key.startsWith(`lake/WS/${id}/`));
+    assert.deepEqual(await of('L1'), []);
+    lake.wire.breakAfter(0, 'close');
+    assert.equal((await send(server, 'DELETE', '/datasets/WS/L2?purge=true')).status, 503);
+    lake.wire.mend();
+    assert.equal((await get(server, '/data/WS/L2')).status, 404, 'it is gone for readers');
+    const { database, lake: served } = server.tapedeck.services;
+    await forgetRemoved(database, served.files);
+    assert.deepEqual(await of('L2'), [], 'what was refused is tried again');
   }
   const strange = { Bucket: lake.bucket, Key: 'some/where/lake/WS/D/strange.parquet' };
   await lake.client.send(new PutObjectCommand({ ...strange, Body: 'nobody’s' }));
