@@ -6,6 +6,8 @@ import { appendFile, readFile, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CopyObjectCommand, DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, test } from 'vitest';
+import { makeBackup } from '../../../jobs/backup/backup.ts';
+import { restoreBackup, verifyBackup } from '../../../jobs/backup/restore.ts';
 import { bucketFinding } from '../../../cli/doctor/bucketChecks.ts';
 import type { AtCrashPoint } from '../../../store/base/crashPoints.ts';
 import { localDisk } from '../../../store/base/disk.ts';
@@ -259,20 +261,25 @@ bucketTest('a backup has the files of the bucket', async () => {
   await using server = await lake.start({ TAPEDECK_FILE_CACHE: String(1024 ** 2) });
   const target = `${lake.folder}-backup`;
   try {
-    const { makeBackup } = await import('../../../jobs/backup/backup.ts');
     const order = { target, withoutKey: false, copy: false, actor: 'test' };
     const made = await makeBackup(
       { ...order, signal: new AbortController().signal },
       server.tapedeck.services,
     );
-    const { verifyBackup } = await import('../../../jobs/backup/restore.ts');
     const { faults, manifest } = await verifyBackup(target);
     assert.deepEqual(faults, []);
     const backed = manifest.files.filter(({ path }) => path.startsWith('lake/'));
     assert.deepEqual(backed.map(({ path }) => path).sort(), await named());
     assert.equal(made.files, manifest.count);
+    const before = await read(server, '/data/WS/D?limit=1000');
+    const folder = `${target}-restored`;
+    await restoreBackup(target, folder, localDisk, true);
+    await using restored = await startServer({ folder, settings: { TAPEDECK_DATA: folder } });
+    assert.equal(await read(restored, '/data/WS/D?limit=1000'), before, 'a folder again');
   } finally {
-    await rm(target, { recursive: true, force: true });
+    for (const path of [target, `${target}-restored`]) {
+      await rm(path, { recursive: true, force: true });
+    }
   }
 });
 test('a wrong mix of settings is told at once', () => {
