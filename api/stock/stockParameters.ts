@@ -76,7 +76,8 @@ export function refuseUseless(type: StockType, query: Values): void {
   if (useless !== undefined) refuse(useless, `is not allowed with ${type.name}`);
 }
 
-function takenBy(type: StockType, alone: boolean): ReadonlySet<string> {
+/** Names of parameters that say which records. @param alone not in a batch */
+export function takenBy(type: StockType, alone: boolean): ReadonlySet<string> {
   if (type.shape === 'record') return new Set();
   if (type.shape === 'day' || type.shape === 'listed') return new Set(alone ? DAY : []);
   if (type.shape === 'coming') {
