@@ -23,6 +23,7 @@ for (const path of globSync(`{${FOLDERS.join(',')}}/**/*.ts`, { cwd: ROOT })) {
 await cp(join(ROOT, 'recipes'), join(BUILD, 'recipes'), { recursive: true });
 await cp(join(ROOT, 'CHANGELOG.md'), join(BUILD, 'CHANGELOG.md'));
 await cp(join(ROOT, 'docs', 'openapi.json'), join(BUILD, 'openapi.json'));
+await cp(join(ROOT, 'docs', 'openapi-market.json'), join(BUILD, 'openapi-market.json'));
 
 // The console is compiled ahead: a package needs no compiler.
 await mkdir(join(BUILD, 'console'));

@@ -1,6 +1,6 @@
 // A typed client: operations by their names, pages and streams as iterators, and a count of what was spent.
 import { type Operations, ROUTES } from './operations.ts';
-import type { MarketTypes } from './market.ts';
+import type { BatchQuery, StockAnswer, StockBatch, StockQuery } from './market.ts';
 import { costOf, RETRIES, type Retries, served } from './request.ts';
 import { type StreamItem, streamed } from './streaming.ts';
 
@@ -41,6 +41,7 @@ export interface Spent {
 }
 
 type Query = Readonly<Record<string, unknown>>;
+type NoQuery = Record<never, never>;
 
 export class TapedeckClient {
   readonly #base: string;
@@ -95,17 +96,28 @@ export class TapedeckClient {
   }
 
   /** A market type of a symbol, such as `quote` or `chart`. @throws TapedeckError */
-  async stock<T extends string>(
+  async stock<T extends string, const Q extends StockQuery = NoQuery>(
     symbol: string,
     type: T,
-    { part, ...query }: { readonly part?: string } & Query = {},
-  ): Promise<T extends keyof MarketTypes ? MarketTypes[T] : unknown> {
-    const asked = { query: query as Operations['getStockByType']['query'] };
+    asked?: Q,
+  ): Promise<StockAnswer<T, Q>> {
+    const { part, ...query }: StockQuery = asked ?? {};
     const { value } =
       part === undefined
-        ? await this.call('getStockByType', { ...asked, path: { symbol, type } })
-        : await this.call('getStockByPart', { ...asked, path: { symbol, type, part } });
-    return value as T extends keyof MarketTypes ? MarketTypes[T] : unknown;
+        ? await this.call('getStockByType', { query, path: { symbol, type } })
+        : await this.call('getStockByPart', { query, path: { symbol, type, part } });
+    return value as StockAnswer<T, Q>;
+  }
+
+  /** Several types of several symbols, at once. @throws TapedeckError */
+  async batch<const T extends string, const Q extends BatchQuery = NoQuery>(
+    symbols: readonly string[],
+    types: readonly T[],
+    asked?: Q,
+  ): Promise<StockBatch<T, Q>> {
+    const query = { ...asked, symbols, types };
+    const { value } = await this.call('getStockMarketBatch', { query });
+    return value as StockBatch<T, Q>;
   }
 
   /** Rows of a SELECT. @throws TapedeckError */

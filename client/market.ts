@@ -1,86 +1,128 @@
-// Shapes of the market types that most programs read. What a server does not know of a symbol is null.
+// What market types answer, by how they are asked. The shapes themselves are generated from the server's
+// table; what a server does not know of a symbol is null, and of a type that tells nothing of it, `Nothing`.
+import type {
+  CloseBar,
+  DayBar,
+  DividendsRecord,
+  DynamicDays,
+  DynamicMinutes,
+  FeedMinuteBar,
+  Indicator,
+  IndicatorAlone,
+  MinuteBar,
+  MinuteIndicator,
+  Nothing,
+  Operations,
+  OptionContract,
+  SplitsRecord,
+  StockTypes,
+} from './operations.ts';
+import type * as Told from './operations.ts';
 
-type Told<T> = { readonly [K in keyof T]: T[K] | null };
+export type Quote = Told.Quote;
+export type Company = Told.Company;
+export type Bar = DayBar | MinuteBar;
+export type Dividend = DividendsRecord;
+export type Split = SplitsRecord;
 
-export interface Quote extends Told<{
-  companyName: string;
-  primaryExchange: string;
-  calculationPrice: string;
-  open: number;
-  close: number;
-  high: number;
-  low: number;
-  latestPrice: number;
-  latestSource: string;
-  latestTime: string;
-  latestUpdate: number;
-  latestVolume: number;
-  previousClose: number;
-  previousVolume: number;
-  change: number;
-  changePercent: number;
-  avgTotalVolume: number;
-  marketCap: number;
-  peRatio: number;
-  week52High: number;
-  week52Low: number;
-  ytdChange: number;
-  currency: string;
-  isUSMarketOpen: boolean;
-}> {
-  readonly symbol: string;
+/** All that each type may answer, by its name. */
+export type MarketTypes = Required<StockTypes>;
+
+/** Parameters of the query, and what stands behind the type in the path. */
+export type StockQuery = Operations['getStockByType']['query'] & { readonly part?: string };
+
+/** Of several types and symbols. */
+export type BatchQuery = Omit<Operations['getStockBatch']['query'], 'symbols' | 'types'>;
+
+/** What a type answers to a query; of a type that is not known nothing is said. */
+export type StockAnswer<T extends string, Q> = Filtered<
+  T extends keyof Narrowed<Q>
+    ? Narrowed<Q>[T]
+    : T extends keyof MarketTypes
+      ? MarketTypes[T]
+      : unknown,
+  Q
+>;
+
+/** By symbol; a type is missing where the token may not read it. */
+export type StockBatch<T extends string, Q> = Readonly<
+  Record<string, { readonly [K in T]?: StockAnswer<K, Q> }>
+>;
+
+/** Types of which the query says which of their shapes they answer. */
+interface Narrowed<Q> {
+  readonly chart: Chart<RangeOf<Q>, Q>;
+  readonly 'historical-prices': Chart<RangeOf<Q>, Q>;
+  readonly 'intraday-prices': Minutes<Q>;
+  readonly indicator: Indicated<RangeOf<Omit<Q, 'part'>>, Q>;
+  readonly quote: Attribute<'quote', Q>;
+  readonly stats: Attribute<'stats', Q>;
+  readonly company: Attribute<'company', Q>;
+  readonly options: Q extends { readonly part: string }
+    ? readonly OptionContract[]
+    : MarketTypes['options'];
+  readonly dividends: Next<DividendsRecord, Q>;
+  readonly splits: Next<SplitsRecord, Q>;
 }
 
-export interface Bar {
-  readonly date: string;
-  /** `HH:MM`, of minutes. */
-  readonly minute?: string;
-  readonly open: number | null;
-  readonly high: number | null;
-  readonly low: number | null;
-  readonly close: number | null;
-  readonly volume: number | null;
-}
+type RangeOf<Q> = Q extends { readonly part: infer R } | { readonly range: infer R }
+  ? R
+  : Q extends { readonly exactDate: string }
+    ? 'date'
+    : '';
 
-export interface Company extends Told<{
-  companyName: string;
-  exchange: string;
-  industry: string;
-  website: string;
-  description: string;
-  CEO: string;
-  sector: string;
-  employees: number;
-  country: string;
-}> {
-  readonly symbol: string;
-}
+type OfMinutes = '1d' | '5dm' | '1mm';
 
-export interface Dividend {
-  readonly symbol: string;
-  readonly exDate: string;
-  readonly paymentDate: string | null;
-  readonly amount: number | string | null;
-  readonly currency: string | null;
-}
+/** A range that is not written in the program, and `date`, may be of both. */
+type Chart<R, Q> = R extends OfMinutes
+  ? Minutes<Q>
+  : R extends 'dynamic'
+    ? DynamicDays | DynamicMinutes
+    : string extends R
+      ? MarketTypes['chart']
+      : R extends 'date'
+        ? MarketTypes['chart']
+        : Says<Q, 'chartCloseOnly', readonly CloseBar[], readonly DayBar[]>;
 
-export interface Split {
-  readonly symbol: string;
-  readonly exDate: string;
-  readonly ratio: number;
-  readonly fromFactor: number;
-  readonly toFactor: number;
-}
+type Minutes<Q> = Says<Q, 'chartIEXOnly', readonly FeedMinuteBar[], readonly MinuteBar[]>;
 
-/** By the name of the type; others are plain objects. */
-export interface MarketTypes {
-  quote: Quote;
-  chart: readonly Bar[];
-  'historical-prices': readonly Bar[];
-  'intraday-prices': readonly Bar[];
-  company: Company;
-  dividends: readonly Dividend[];
-  splits: readonly Split[];
-  peers: readonly string[];
-  price: number;
-}
+type Indicated<R, Q> =
+  | Says<
+      Q,
+      'indicatorOnly',
+      IndicatorAlone,
+      R extends OfMinutes
+        ? MinuteIndicator
+        : string extends R
+          ? Indicator | MinuteIndicator
+          : Indicator
+    >
+  | Nothing;
+
+/** One of two, by a parameter that is true or is not. */
+type Says<Q, Name extends string, Yes, No> = Q extends { readonly [K in Name]: infer B }
+  ? B extends true
+    ? Yes
+    : No
+  : No;
+
+/** One attribute, of the name that is written. */
+type Attribute<T extends keyof MarketTypes, Q> = Q extends { readonly part: infer P }
+  ? AttributeOf<Exclude<MarketTypes[T], Nothing>, P>
+  : MarketTypes[T];
+
+type AttributeOf<A, P> = string extends P
+  ? A[keyof A] | null
+  : P extends keyof A
+    ? Exclude<A[P], undefined> | null
+    : never;
+
+/** The one that comes next, or those of a range. */
+type Next<Row, Q> = Q extends { readonly part: 'next' } ? Row | Nothing : readonly Row[];
+
+/** Attributes that a filter leaves out are missing. */
+type Filtered<A, Q> = Q extends { readonly filter: readonly string[] }
+  ? A extends readonly (infer Row)[]
+    ? readonly Partial<Row>[]
+    : Partial<A>
+  : A;

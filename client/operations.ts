@@ -93,6 +93,107 @@ export type CreateAccountBody = { readonly name: string; readonly tier: "free" |
 export type ChangeAccountBody = { readonly name?: string; readonly tier?: "free" | "launch" | "grow" | "scale"; readonly payAsYouGo?: boolean; readonly suspended?: boolean; readonly circuitBreaker?: number | null; readonly budget?: number | null; readonly premiumMessages?: number; readonly grants?: readonly (string)[] };
 export type HealFilesBody = { readonly from: string };
 export type MakeBackupBody = { readonly target: string; readonly withoutKey?: boolean; readonly copy?: boolean };
+export type Quote = { readonly symbol: string; readonly companyName: string | null; readonly primaryExchange: string | null; readonly calculationPrice: string | null; readonly open: number | null; readonly openTime: number | null; readonly openSource: string | null; readonly close: number | null; readonly closeTime: number | null; readonly closeSource: string | null; readonly high: number | null; readonly highTime: number | null; readonly highSource: string | null; readonly low: number | null; readonly lowTime: number | null; readonly lowSource: string | null; readonly latestPrice: number | null; readonly latestSource: string | null; readonly latestTime: string | null; readonly latestUpdate: number | null; readonly latestVolume: number | null; readonly iexRealtimePrice: number | null; readonly iexRealtimeSize: number | null; readonly iexLastUpdated: number | null; readonly delayedPrice: number | null; readonly delayedPriceTime: number | null; readonly oddLotDelayedPrice: number | null; readonly oddLotDelayedPriceTime: number | null; readonly extendedPrice: number | null; readonly extendedChange: number | null; readonly extendedChangePercent: number | null; readonly extendedPriceTime: number | null; readonly previousClose: number | null; readonly previousVolume: number | null; readonly change: number | null; readonly changePercent: number | null; readonly volume: number | null; readonly iexMarketPercent: number | null; readonly iexVolume: number | null; readonly avgTotalVolume: number | null; readonly iexBidPrice: number | null; readonly iexBidSize: number | null; readonly iexAskPrice: number | null; readonly iexAskSize: number | null; readonly iexOpen: number | null; readonly iexOpenTime: number | null; readonly iexClose: number | null; readonly iexCloseTime: number | null; readonly marketCap: number | null; readonly peRatio: number | null; readonly week52High: number | null; readonly week52Low: number | null; readonly ytdChange: number | null; readonly lastTradeTime: number | null; readonly currency: string | null; readonly isUSMarketOpen: boolean | null; readonly sector: string | null };
+export type Nothing = Readonly<Record<string, undefined>>;
+export type DelayedQuote = { readonly symbol: string; readonly delayedPrice: number | null; readonly delayedSize: number | null; readonly delayedPriceTime: number | null; readonly high: number | null; readonly low: number | null; readonly totalVolume: number | null; readonly processedTime: number | null };
+export type GetOhlcAnswerOpen = { readonly price: number | null; readonly time: number | null };
+export type Ohlc = { readonly open: GetOhlcAnswerOpen; readonly close: GetOhlcAnswerOpen; readonly high: number | null; readonly low: number | null; readonly volume: number | null; readonly symbol: string };
+export type GetBookAnswerBids = { readonly price: number; readonly size: number | null; readonly timestamp: number };
+export type GetBookAnswerTrades = { readonly price: number | null; readonly size: number | null; readonly tradeId: string; readonly isISO: boolean; readonly isOddLot: boolean; readonly isOutsideRegularHours: boolean; readonly isSinglePriceCross: boolean; readonly isTradeThroughExempt: boolean; readonly timestamp: number };
+export type Book = { readonly quote: Quote; readonly bids: readonly (GetBookAnswerBids)[]; readonly asks: readonly (GetBookAnswerBids)[]; readonly trades?: readonly (GetBookAnswerTrades)[]; readonly systemEvent: { readonly systemEvent?: string; readonly timestamp?: number } };
+export type DayBar = { readonly close: number | null; readonly high: number | null; readonly low: number | null; readonly open: number | null; readonly symbol: string; readonly volume: number | null; readonly id: string; readonly key: string; readonly subkey: string; readonly date: string; readonly updated: number | null; readonly changeOverTime: number; readonly marketChangeOverTime: number; readonly uOpen: number | null; readonly uClose: number | null; readonly uHigh: number | null; readonly uLow: number | null; readonly uVolume: number | null; readonly fOpen: number | null; readonly fClose: number | null; readonly fHigh: number | null; readonly fLow: number | null; readonly fVolume: number | null; readonly label: string; readonly change: number; readonly changePercent: number };
+export type MinuteBar = { readonly date: string; readonly minute: string; readonly label: string; readonly high: number | null; readonly low: number | null; readonly open: number | null; readonly close: number | null; readonly average: number | null; readonly volume: number | null; readonly notional: number | null; readonly numberOfTrades: number | null; readonly marketHigh: number | null; readonly marketLow: number | null; readonly marketAverage: number | null; readonly marketVolume: number | null; readonly marketNotional: number | null; readonly marketNumberOfTrades: number | null; readonly marketOpen: number | null; readonly marketClose: number | null; readonly changeOverTime: number | null; readonly marketChangeOverTime: number | null };
+export type DynamicDays = { readonly range: string; readonly data: readonly (DayBar)[] };
+export type DynamicMinutes = { readonly range: string; readonly data: readonly (MinuteBar)[] };
+export type Indicator = { readonly indicator: readonly (readonly (number | null)[])[]; readonly chart: readonly (DayBar)[] };
+export type MinuteIndicator = { readonly indicator: readonly (readonly (number | null)[])[]; readonly chart: readonly (MinuteBar)[] };
+export type IndicatorAlone = { readonly indicator: readonly (readonly (number | null)[])[] };
+export type Stats = { readonly companyName: string | null; readonly marketcap: number | null; readonly week52high: number | null; readonly week52low: number | null; readonly week52highSplitAdjustOnly: number | null; readonly week52lowSplitAdjustOnly: number | null; readonly week52change: number | null; readonly sharesOutstanding: number | null; readonly float: number | null; readonly avg10Volume: number | null; readonly avg30Volume: number | null; readonly day200MovingAvg: number | null; readonly day50MovingAvg: number | null; readonly employees: number | null; readonly ttmEPS: number | null; readonly ttmDividendRate: number | null; readonly dividendYield: number | null; readonly nextDividendDate: string | null; readonly exDividendDate: string | null; readonly nextEarningsDate: string | null; readonly peRatio: number | null; readonly beta: number | null; readonly maxChangePercent: number | null; readonly year5ChangePercent: number | null; readonly year2ChangePercent: number | null; readonly year1ChangePercent: number | null; readonly ytdChangePercent: number | null; readonly month6ChangePercent: number | null; readonly month3ChangePercent: number | null; readonly month1ChangePercent: number | null; readonly day30ChangePercent: number | null; readonly day5ChangePercent: number | null };
+export type AdvancedStats = { readonly companyName: string | null; readonly marketcap: number | null; readonly week52high: number | null; readonly week52low: number | null; readonly week52highSplitAdjustOnly: number | null; readonly week52lowSplitAdjustOnly: number | null; readonly week52change: number | null; readonly sharesOutstanding: number | null; readonly float: number | null; readonly avg10Volume: number | null; readonly avg30Volume: number | null; readonly day200MovingAvg: number | null; readonly day50MovingAvg: number | null; readonly employees: number | null; readonly ttmEPS: number | null; readonly ttmDividendRate: number | null; readonly dividendYield: number | null; readonly nextDividendDate: string | null; readonly exDividendDate: string | null; readonly nextEarningsDate: string | null; readonly peRatio: number | null; readonly beta: number | null; readonly maxChangePercent: number | null; readonly year5ChangePercent: number | null; readonly year2ChangePercent: number | null; readonly year1ChangePercent: number | null; readonly ytdChangePercent: number | null; readonly month6ChangePercent: number | null; readonly month3ChangePercent: number | null; readonly month1ChangePercent: number | null; readonly day30ChangePercent: number | null; readonly day5ChangePercent: number | null; readonly totalCash: number | null; readonly currentDebt: number | null; readonly revenue: number | null; readonly totalRevenue: number | null; readonly grossProfit: number | null; readonly EBITDA: number | null; readonly revenuePerShare: number | null; readonly revenuePerEmployee: number | null; readonly debtToEquity: number | null; readonly profitMargin: number | null; readonly enterpriseValue: number | null; readonly enterpriseValueToRevenue: number | null; readonly priceToSales: number | null; readonly priceToBook: number | null; readonly forwardPERatio: number | null; readonly pegRatio: number | null; readonly peHigh: number | null; readonly peLow: number | null; readonly week52highDate: string | null; readonly week52lowDate: string | null; readonly week52highDateSplitAdjustOnly: string | null; readonly week52lowDateSplitAdjustOnly: string | null; readonly putCallRatio: number | null };
+export type Company = { readonly symbol: string; readonly companyName?: string | null; readonly exchange?: string | null; readonly industry?: string | null; readonly website?: string | null; readonly description?: string | null; readonly CEO?: string | null; readonly securityName?: string | null; readonly issueType?: string | null; readonly sector?: string | null; readonly primarySicCode?: number | null; readonly employees?: number | null; readonly tags?: readonly (string)[] | null; readonly address?: string | null; readonly address2?: string | null; readonly state?: string | null; readonly city?: string | null; readonly zip?: string | null; readonly country?: string | null; readonly phone?: string | null; readonly sharesOutstanding?: number | null; readonly float?: number | null; readonly ttmEPS?: number | null; readonly nextEarningsDate?: string | null; readonly currency?: string | null };
+export type LargestTrade = { readonly price: number | null; readonly size: number | null; readonly time: number | null; readonly timeLabel: string | null; readonly venue: string | null; readonly venueName: string | null };
+export type VenueVolume = { readonly volume: number | null; readonly venue: string | null; readonly venueName: string | null; readonly date: string | null; readonly marketPercent: number | null; readonly avgMarketPercent: number | null };
+export type EffectiveSpread = { readonly volume: number | null; readonly venue: string | null; readonly venueName: string | null; readonly effectiveSpread: number | null; readonly effectiveQuoted: number | null; readonly priceImprovement: number | null };
+export type OptionContract = { readonly symbol: string; readonly id: string; readonly expirationDate: string; readonly contractSize: number | null; readonly strikePrice: number | null; readonly closingPrice: number | null; readonly side: string | null; readonly type: string | null; readonly volume: number | null; readonly openInterest: number | null; readonly bid: number | null; readonly ask: number | null; readonly lastUpdated: string; readonly isAdjusted: boolean };
+export type MinuteSentiment = { readonly date: string; readonly minute: string; readonly sentiment: number | null; readonly totalScores: number | null; readonly positive: number | null; readonly negative: number | null };
+export type LogoRecord = { readonly symbol: string; readonly url?: string | null };
+export type PriceTargetRecord = { readonly symbol: string; readonly updatedDate?: string | null; readonly priceTargetAverage?: number | null; readonly priceTargetHigh?: number | null; readonly priceTargetLow?: number | null; readonly numberOfAnalysts?: number | null; readonly currency?: string | null };
+export type CeoCompensationRecord = { readonly symbol: string; readonly year: string; readonly name?: string | null; readonly companyName?: string | null; readonly location?: string | null; readonly salary?: number | null; readonly bonus?: number | null; readonly stockAwards?: number | null; readonly optionAwards?: number | null; readonly nonEquityIncentives?: number | null; readonly pensionAndDeferred?: number | null; readonly otherComp?: number | null; readonly total?: number | null };
+export type ShortInterestRecord = { readonly symbol: string; readonly settlementDate: string; readonly securityName?: string | null; readonly currentShortInterest?: number | null; readonly previousShortInterest?: number | null; readonly averageDailyVolume?: number | null; readonly daysToCover?: number | null; readonly stockSplitFlag?: string | null; readonly revisionFlag?: string | null };
+export type ThresholdSecuritiesRecord = { readonly symbol: string; readonly date: string; readonly securityName?: string | null; readonly regShoThresholdFlag?: string | null; readonly rule4320?: string | null };
+export type DividendsRecord = { readonly symbol: string; readonly exDate: string; readonly refid: string; readonly amount: number; readonly paymentDate?: string | null; readonly recordDate?: string | null; readonly declaredDate?: string | null; readonly flag?: string | null; readonly currency?: string | null; readonly description?: string | null; readonly frequency?: string | null };
+export type SplitsRecord = { readonly symbol: string; readonly exDate: string; readonly fromFactor: number; readonly toFactor: number; readonly ratio?: number | null; readonly declaredDate?: string | null; readonly description?: string | null };
+export type InsiderTransactionsRecord = { readonly symbol: string; readonly effectiveDate?: number | null; readonly transactionId?: string | null; readonly fullName?: string | null; readonly reportedTitle?: string | null; readonly directIndirect?: string | null; readonly transactionShares?: number | null; readonly tranPrice?: number | null; readonly tranValue?: number | null; readonly transactionCode?: string | null; readonly conversionOrExercisePrice?: number | null; readonly filingDate?: string | null; readonly is10b51?: boolean | null; readonly postShares?: number | null };
+export type SentimentRecord = { readonly symbol: string; readonly date: string; readonly sentiment?: number | null; readonly totalScores?: number | null; readonly positive?: number | null; readonly negative?: number | null };
+export type NewsRecord = { readonly symbol: string; readonly uuid?: string | null; readonly datetime?: number | null; readonly headline?: string | null; readonly source?: string | null; readonly url?: string | null; readonly summary?: string | null; readonly related?: string | null; readonly image?: string | null; readonly lang?: string | null; readonly hasPaywall?: boolean | null };
+export type Relevant = { readonly peers: boolean; readonly symbols: readonly (string)[] };
+export type RecommendationTrendsRecord = { readonly symbol: string; readonly consensusStartDate?: number | null; readonly consensusEndDate?: number | null; readonly corporateActionsAppliedDate?: number | null; readonly ratingBuy?: number | null; readonly ratingOverweight?: number | null; readonly ratingHold?: number | null; readonly ratingUnderweight?: number | null; readonly ratingSell?: number | null; readonly ratingNone?: number | null; readonly ratingScaleMark?: number | null };
+export type FundOwnershipRecord = { readonly symbol: string; readonly entityProperName?: string | null; readonly reportDate?: number | null; readonly reportedHolding?: number | null; readonly reportedMv?: number | null; readonly adjHolding?: number | null; readonly adjMv?: number | null };
+export type InsiderRosterRecord = { readonly symbol: string; readonly entityName?: string | null; readonly reportDate?: number | null; readonly position?: number | null };
+export type InsiderSummaryRecord = { readonly symbol: string; readonly fullName?: string | null; readonly reportedTitle?: string | null; readonly netTransacted?: number | null; readonly totalBought?: number | null; readonly totalSold?: number | null };
+export type EarningsCalendarRecord = { readonly symbol: string; readonly reportDate?: string | null; readonly announceTime?: string | null; readonly fiscalPeriod?: string | null };
+export type IposRecord = { readonly symbol: string; readonly offeringDate?: string | null; readonly companyName?: string | null; readonly priceLow?: number | null; readonly priceHigh?: number | null; readonly offerAmount?: number | null; readonly sharesOffered?: number | null; readonly market?: string | null; readonly status?: string | null };
+export type TwiceIpos = { readonly rawData: readonly (IposRecord)[]; readonly viewData: readonly (IposRecord)[]; readonly lastUpdate: string };
+export type EarningsRecord = { readonly symbol: string; readonly period: string; readonly EPSReportDate: string; readonly actualEPS?: number | null; readonly consensusEPS?: number | null; readonly announceTime?: string | null; readonly numberOfEstimates?: number | null; readonly EPSSurpriseDollar?: number | null; readonly EPSSurpriseDollarPercent?: number | null; readonly fiscalPeriod?: string | null; readonly fiscalEndDate?: string | null; readonly yearAgo?: number | null; readonly yearAgoChangePercent?: number | null; readonly currency?: string | null; readonly periodType?: string | null };
+export type Earnings = { readonly symbol: string; readonly earnings: readonly (EarningsRecord)[] };
+export type EstimatesRecord = { readonly symbol: string; readonly period?: string | null; readonly reportDate?: string | null; readonly consensusEPS?: number | null; readonly announceTime?: string | null; readonly numberOfEstimates?: number | null; readonly fiscalPeriod?: string | null; readonly fiscalEndDate?: string | null; readonly currency?: string | null };
+export type Estimates = { readonly symbol: string; readonly estimates: readonly (EstimatesRecord)[] };
+export type FinancialsRecord = { readonly symbol: string; readonly period: string; readonly reportDate: string; readonly fiscalDate?: string | null; readonly currency?: string | null; readonly filingType?: string | null; readonly fiscalQuarter?: number | null; readonly fiscalYear?: number | null; readonly totalRevenue?: number | null; readonly costOfRevenue?: number | null; readonly grossProfit?: number | null; readonly researchAndDevelopment?: number | null; readonly sellingGeneralAndAdmin?: number | null; readonly operatingExpense?: number | null; readonly operatingIncome?: number | null; readonly otherIncomeExpenseNet?: number | null; readonly ebit?: number | null; readonly interestIncome?: number | null; readonly pretaxIncome?: number | null; readonly incomeTax?: number | null; readonly minorityInterest?: number | null; readonly netIncome?: number | null; readonly netIncomeBasic?: number | null; readonly currentCash?: number | null; readonly shortTermInvestments?: number | null; readonly receivables?: number | null; readonly inventory?: number | null; readonly otherCurrentAssets?: number | null; readonly currentAssets?: number | null; readonly longTermInvestments?: number | null; readonly propertyPlantEquipment?: number | null; readonly goodwill?: number | null; readonly intangibleAssets?: number | null; readonly otherAssets?: number | null; readonly totalAssets?: number | null; readonly accountsPayable?: number | null; readonly currentLongTermDebt?: number | null; readonly otherCurrentLiabilities?: number | null; readonly totalCurrentLiabilities?: number | null; readonly longTermDebt?: number | null; readonly otherLiabilities?: number | null; readonly totalLiabilities?: number | null; readonly commonStock?: number | null; readonly retainedEarnings?: number | null; readonly treasuryStock?: number | null; readonly capitalSurplus?: number | null; readonly shareholderEquity?: number | null; readonly netTangibleAssets?: number | null; readonly depreciation?: number | null; readonly changesInReceivables?: number | null; readonly changesInInventories?: number | null; readonly cashChange?: number | null; readonly cashFlow?: number | null; readonly capitalExpenditures?: number | null; readonly investments?: number | null; readonly investingActivityOther?: number | null; readonly totalInvestingCashFlows?: number | null; readonly dividendsPaid?: number | null; readonly netBorrowings?: number | null; readonly otherFinancingCashFlows?: number | null; readonly cashFlowFinancing?: number | null; readonly exchangeRateEffect?: number | null; readonly operatingRevenue?: number | null; readonly currentDebt?: number | null; readonly shortTermDebt?: number | null; readonly totalCash?: number | null; readonly totalDebt?: number | null; readonly EBITDA?: number | null };
+export type Financials = { readonly symbol: string; readonly financials: readonly (FinancialsRecord)[] };
+export type Fundamentals = { readonly symbol: string; readonly fundamentals: readonly (FinancialsRecord)[] };
+export type IncomeRecord = { readonly symbol: string; readonly period: string; readonly reportDate: string; readonly fiscalDate?: string | null; readonly currency?: string | null; readonly filingType?: string | null; readonly fiscalQuarter?: number | null; readonly fiscalYear?: number | null; readonly totalRevenue?: number | null; readonly costOfRevenue?: number | null; readonly grossProfit?: number | null; readonly researchAndDevelopment?: number | null; readonly sellingGeneralAndAdmin?: number | null; readonly operatingExpense?: number | null; readonly operatingIncome?: number | null; readonly otherIncomeExpenseNet?: number | null; readonly ebit?: number | null; readonly interestIncome?: number | null; readonly pretaxIncome?: number | null; readonly incomeTax?: number | null; readonly minorityInterest?: number | null; readonly netIncome?: number | null; readonly netIncomeBasic?: number | null };
+export type Income = { readonly symbol: string; readonly income: readonly (IncomeRecord)[] };
+export type BalanceSheetRecord = { readonly symbol: string; readonly period: string; readonly reportDate: string; readonly fiscalDate?: string | null; readonly currency?: string | null; readonly filingType?: string | null; readonly fiscalQuarter?: number | null; readonly fiscalYear?: number | null; readonly currentCash?: number | null; readonly shortTermInvestments?: number | null; readonly receivables?: number | null; readonly inventory?: number | null; readonly otherCurrentAssets?: number | null; readonly currentAssets?: number | null; readonly longTermInvestments?: number | null; readonly propertyPlantEquipment?: number | null; readonly goodwill?: number | null; readonly intangibleAssets?: number | null; readonly otherAssets?: number | null; readonly totalAssets?: number | null; readonly accountsPayable?: number | null; readonly currentLongTermDebt?: number | null; readonly otherCurrentLiabilities?: number | null; readonly totalCurrentLiabilities?: number | null; readonly longTermDebt?: number | null; readonly otherLiabilities?: number | null; readonly minorityInterest?: number | null; readonly totalLiabilities?: number | null; readonly commonStock?: number | null; readonly retainedEarnings?: number | null; readonly treasuryStock?: number | null; readonly capitalSurplus?: number | null; readonly shareholderEquity?: number | null; readonly netTangibleAssets?: number | null };
+export type BalanceSheet = { readonly symbol: string; readonly balancesheet: readonly (BalanceSheetRecord)[] };
+export type CashFlowRecord = { readonly symbol: string; readonly period: string; readonly reportDate: string; readonly fiscalDate?: string | null; readonly currency?: string | null; readonly filingType?: string | null; readonly fiscalQuarter?: number | null; readonly fiscalYear?: number | null; readonly netIncome?: number | null; readonly depreciation?: number | null; readonly changesInReceivables?: number | null; readonly changesInInventories?: number | null; readonly cashChange?: number | null; readonly cashFlow?: number | null; readonly capitalExpenditures?: number | null; readonly investments?: number | null; readonly investingActivityOther?: number | null; readonly totalInvestingCashFlows?: number | null; readonly dividendsPaid?: number | null; readonly netBorrowings?: number | null; readonly otherFinancingCashFlows?: number | null; readonly cashFlowFinancing?: number | null; readonly exchangeRateEffect?: number | null };
+export type CashFlow = { readonly symbol: string; readonly cashflow: readonly (CashFlowRecord)[] };
+export type CloseBar = { readonly date: string; readonly close: number | null; readonly volume: number | null; readonly change: number; readonly changePercent: number; readonly changeOverTime: number };
+export type FeedMinuteBar = { readonly date: string; readonly minute: string; readonly label: string; readonly high: number | null; readonly low: number | null; readonly open: number | null; readonly close: number | null; readonly average: number | null; readonly volume: number | null; readonly notional: number | null; readonly numberOfTrades: number | null; readonly changeOverTime: number | null };
+export type StockTypes = { readonly quote?: Quote | Nothing; readonly price?: number | null; readonly 'delayed-quote'?: DelayedQuote | Nothing; readonly ohlc?: Ohlc | Nothing; readonly book?: Book | Nothing; readonly previous?: DayBar | Nothing; readonly chart?: readonly (DayBar)[] | readonly (CloseBar)[] | readonly (MinuteBar)[] | readonly (FeedMinuteBar)[] | DynamicDays | DynamicMinutes; readonly 'historical-prices'?: readonly (DayBar)[] | readonly (CloseBar)[] | readonly (MinuteBar)[] | readonly (FeedMinuteBar)[] | DynamicDays | DynamicMinutes; readonly 'intraday-prices'?: readonly (MinuteBar)[] | readonly (FeedMinuteBar)[]; readonly indicator?: Indicator | Nothing | MinuteIndicator | IndicatorAlone; readonly stats?: Stats | Nothing; readonly 'advanced-stats'?: AdvancedStats | Nothing; readonly company?: Company | Nothing; readonly 'largest-trades'?: readonly (LargestTrade)[]; readonly 'volume-by-venue'?: readonly (VenueVolume)[]; readonly 'effective-spread'?: readonly (EffectiveSpread)[]; readonly options?: readonly (string)[]; readonly 'sentiment-minute'?: readonly (MinuteSentiment)[]; readonly logo?: LogoRecord | Nothing; readonly 'price-target'?: PriceTargetRecord | Nothing; readonly 'ceo-compensation'?: CeoCompensationRecord | Nothing; readonly 'short-interest'?: readonly (ShortInterestRecord)[]; readonly 'threshold-securities'?: readonly (ThresholdSecuritiesRecord)[]; readonly dividends?: readonly (DividendsRecord)[]; readonly splits?: readonly (SplitsRecord)[]; readonly 'insider-transactions'?: readonly (InsiderTransactionsRecord)[]; readonly sentiment?: SentimentRecord | Nothing; readonly news?: readonly (NewsRecord)[]; readonly peers?: readonly (string)[]; readonly relevant?: Relevant | Nothing; readonly 'recommendation-trends'?: readonly (RecommendationTrendsRecord)[]; readonly 'fund-ownership'?: readonly (FundOwnershipRecord)[]; readonly 'institutional-ownership'?: readonly (FundOwnershipRecord)[]; readonly 'insider-roster'?: readonly (InsiderRosterRecord)[]; readonly 'insider-summary'?: readonly (InsiderSummaryRecord)[]; readonly 'upcoming-earnings'?: readonly (EarningsCalendarRecord)[]; readonly 'upcoming-dividends'?: readonly (DividendsRecord)[]; readonly 'upcoming-splits'?: readonly (SplitsRecord)[]; readonly 'upcoming-ipos'?: readonly (IposRecord)[]; readonly 'today-ipos'?: readonly (IposRecord)[]; readonly earnings?: Earnings | Nothing; readonly estimates?: Estimates | Nothing; readonly financials?: Financials | Nothing; readonly fundamentals?: Fundamentals | Nothing; readonly income?: Income | Nothing; readonly 'balance-sheet'?: BalanceSheet | Nothing; readonly 'cash-flow'?: CashFlow | Nothing };
+export type SectorPerformance = { readonly type: string; readonly name: string; readonly performance: number; readonly lastUpdated: number };
+export type TodayEarnings = { readonly symbol: string; readonly period: string; readonly EPSReportDate: string; readonly actualEPS?: number | null; readonly consensusEPS?: number | null; readonly announceTime?: string | null; readonly numberOfEstimates?: number | null; readonly EPSSurpriseDollar?: number | null; readonly EPSSurpriseDollarPercent?: number | null; readonly fiscalPeriod?: string | null; readonly fiscalEndDate?: string | null; readonly yearAgo?: number | null; readonly yearAgoChangePercent?: number | null; readonly currency?: string | null; readonly periodType?: string | null; readonly quote: Quote | null };
+export type GetStockMarketTodayEarningsAnswer = { readonly bto: readonly (TodayEarnings)[]; readonly amc: readonly (TodayEarnings)[]; readonly other: readonly (TodayEarnings)[] };
+export type MarketVolume = { readonly mic: string; readonly tapeId: string | null; readonly venueName: string; readonly volume: number; readonly tapeA: number | null; readonly tapeB: number | null; readonly tapeC: number | null; readonly marketPercent: number | null; readonly lastUpdated: number };
+export type UpcomingEvents = { readonly ipos: readonly (IposRecord)[]; readonly earnings: readonly (EarningsCalendarRecord)[]; readonly dividends: readonly (DividendsRecord)[]; readonly splits: readonly (SplitsRecord)[] };
+export type Security = { readonly symbol: string; readonly exchange: string | null; readonly exchangeSuffix: string | null; readonly exchangeName: string | null; readonly exchangeSegment: string | null; readonly exchangeSegmentName: string | null; readonly name: string | null; readonly date: string; readonly type: string | null; readonly iexId: string; readonly region: string | null; readonly currency: string | null; readonly isEnabled: boolean; readonly figi: string | null; readonly cik: string | null; readonly lei: string | null };
+export type TradedSymbol = { readonly symbol: string; readonly date: string; readonly isEnabled: boolean };
+export type Exchange = { readonly exchange: string; readonly region: string | null; readonly description: string | null; readonly mic: string | null; readonly exchangeSuffix: string | null };
+export type Name = { readonly name: string };
+export type FxSymbols = { readonly currencies: readonly ({ readonly code: string; readonly name: string })[]; readonly pairs: readonly ({ readonly fromCurrency: string; readonly toCurrency: string })[] };
+export type CryptoSymbol = { readonly symbol: string; readonly name: string; readonly exchange: null; readonly date: string; readonly type: string; readonly region: string; readonly currency: string; readonly isEnabled: boolean };
+export type CryptoQuote = { readonly symbol: string; readonly primaryExchange: string | null; readonly sector: string; readonly calculationPrice: string; readonly latestPrice: string | number | null; readonly latestSource: string; readonly latestUpdate: number; readonly latestVolume: string | number | null; readonly bidPrice: string | number | null; readonly bidSize: string | number | null; readonly askPrice: string | number | null; readonly askSize: string | number | null; readonly high: string | number | null; readonly low: string | number | null; readonly previousClose: string | number | null };
+export type CryptoPrice = { readonly price: string | null; readonly symbol: string };
+export type GetCryptoBookAnswerBids = { readonly price: string | number; readonly size: string | number; readonly timestamp: number };
+export type CryptoBook = { readonly symbol: string; readonly bids: readonly (GetCryptoBookAnswerBids)[]; readonly asks: readonly (GetCryptoBookAnswerBids)[] };
+export type Level = { readonly price: number; readonly size: number; readonly timestamp: number };
+export type DeepBook = { readonly bids: readonly (Level)[]; readonly asks: readonly (Level)[] };
+export type DeepTrade = { readonly price: number; readonly size: number; readonly tradeId: string | number; readonly isISO: boolean; readonly isOddLot: boolean; readonly isOutsideRegularHours: boolean; readonly isSinglePriceCross: boolean; readonly isTradeThroughExempt: boolean; readonly timestamp: number };
+export type SystemEvent = { readonly systemEvent: string; readonly timestamp: number };
+export type TradingStatus = { readonly status: string; readonly reason: string; readonly timestamp: number };
+export type OpHaltStatus = { readonly isHalted: boolean; readonly timestamp: number };
+export type SsrStatus = { readonly isSSR: boolean; readonly detail: string; readonly timestamp: number };
+export type SecurityEvent = { readonly securityEvent: string; readonly timestamp: number };
+export type OfficialPrice = { readonly priceType: string; readonly price: number; readonly timestamp: number };
+export type Auction = { readonly auctionType: string; readonly pairedShares: number; readonly imbalanceShares: number; readonly imbalanceSide: string; readonly referencePrice: number; readonly indicativePrice: number; readonly auctionBookPrice: number; readonly collarReferencePrice: number; readonly lowerCollarPrice: number; readonly upperCollarPrice: number; readonly extensionNumber: number; readonly startTime: string; readonly lastUpdate: number };
+export type IdentifiedSecurity = { readonly symbol: string; readonly region: string | null; readonly exchange: string | null; readonly iexId: string };
+export type Venue = { readonly mic: string; readonly name: string | null; readonly longName: string | null; readonly tapeId: string | null; readonly oatsId: string | null; readonly refId: string | null; readonly type: string | null };
+export type FoundSecurity = { readonly symbol: string; readonly securityName: string | null; readonly securityType: string | null; readonly region: string | null; readonly exchange: string | null; readonly sector: string | null; readonly currency: string | null };
+export type FxRate = { readonly symbol: string; readonly rate: number; readonly timestamp: number; readonly isDerived: boolean };
+export type FxAmount = { readonly symbol: string; readonly rate: number; readonly timestamp: number; readonly isDerived: boolean; readonly amount: number | null };
+export type FxDay = { readonly date: string; readonly symbol: string; readonly timestamp: number; readonly rate: number; readonly isDerived: boolean };
+export type FxPair = { readonly date: string | null; readonly fromCurrency: string; readonly toCurrency: string; readonly rate: number };
+export type GetIntradayStatsAnswerVolume = { readonly value: number; readonly lastUpdated: number };
+export type IntradayStats = { readonly volume: GetIntradayStatsAnswerVolume; readonly symbolsTraded: GetIntradayStatsAnswerVolume; readonly routedVolume: GetIntradayStatsAnswerVolume; readonly notional: GetIntradayStatsAnswerVolume; readonly marketShare: GetIntradayStatsAnswerVolume };
+export type RecentDay = { readonly date: string; readonly volume: number | null; readonly routedVolume: number | null; readonly marketShare: number | null; readonly isHalfday: boolean; readonly litVolume: number | null };
+export type GetRecordStatsAnswerVolume = { readonly recordValue: number | null; readonly recordDate: string | null; readonly previousDayValue: number | null; readonly avg30Value: number | null };
+export type RecordStats = { readonly volume: GetRecordStatsAnswerVolume; readonly symbolsTraded: GetRecordStatsAnswerVolume; readonly routedVolume: GetRecordStatsAnswerVolume; readonly notional: GetRecordStatsAnswerVolume };
+export type StatsMonth = { readonly averageDailyVolume: number | null; readonly averageDailyRoutedVolume: number | null; readonly averageMarketShare: number | null; readonly uniqueSymbolsTraded: number | null; readonly averageOrderSize: number | null; readonly averageFillSize: number | null; readonly bin100Percent: number | null; readonly bin101Percent: number | null; readonly bin200Percent: number | null; readonly bin300Percent: number | null; readonly bin400Percent: number | null; readonly bin500Percent: number | null; readonly bin1000Percent: number | null; readonly bin5000Percent: number | null; readonly bin10000Percent: number | null; readonly bin10000Trades: number | null; readonly bin20000Trades: number | null; readonly bin50000Trades: number | null; readonly blockPercent: number | null; readonly selfCrossPercent: number | null; readonly etfPercent: number | null; readonly largeCapPercent: number | null; readonly midCapPercent: number | null; readonly smallCapPercent: number | null };
+export type StatsDay = { readonly date: string; readonly volume: number | null; readonly routedVolume: number | null; readonly marketShare: number | null; readonly isHalfday: number; readonly litVolume: number | null };
+export type OptionSymbol = { readonly symbol: string; readonly underlying: string; readonly expirationDate: string; readonly strikePrice: number | null; readonly side: string | null; readonly type: string | null; readonly contractSize: number | null; readonly isAdjusted: boolean };
+export type Future = { readonly symbol: string; readonly underlying: string | null; readonly description: string | null; readonly exchange: string | null; readonly region: string | null; readonly currency: string | null; readonly contractSize: number | null; readonly unit: string | null; readonly expirationDate: string | null };
+export type Tops = { readonly symbol: string; readonly sector: string; readonly securityType: string; readonly bidPrice: number; readonly bidSize: number; readonly askPrice: number; readonly askSize: number; readonly lastUpdated: number; readonly lastSalePrice: number; readonly lastSaleSize: number; readonly lastSaleTime: number; readonly volume: number; readonly seq: number };
+export type Last = { readonly symbol: string; readonly price: number; readonly size: number; readonly time: number; readonly seq: number };
+export type Deep = { readonly symbol: string; readonly volume: number; readonly lastSalePrice: number; readonly lastSaleSize: number; readonly lastSaleTime: number; readonly lastUpdated: number; readonly bids: readonly (Level)[]; readonly asks: readonly (Level)[]; readonly systemEvent: SystemEvent | Nothing; readonly tradingStatus: TradingStatus | Nothing; readonly opHaltStatus: OpHaltStatus | Nothing; readonly ssrStatus: SsrStatus | Nothing; readonly securityEvent: SecurityEvent | Nothing; readonly trades: readonly (DeepTrade)[]; readonly tradeBreaks: readonly (DeepTrade)[] };
 
 /** Segments of the path, parameters, body and answer of each operation. */
 export interface Operations {
@@ -106,7 +207,7 @@ export interface Operations {
   /** This interface as an OpenAPI 3.1 document. */
   getOpenApi: {
     path: {  };
-    query: {  };
+    query: { part?: "market" };
     body: undefined;
     answer: Readonly<Record<string, unknown>>;
   };
@@ -269,7 +370,7 @@ export interface Operations {
     path: { symbol: string | number };
     query: { types?: readonly (string)[]; range?: string; calendar?: boolean; from?: string; to?: string; on?: string; last?: number; sort?: "asc" | "desc"; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; asOf?: string; cache?: boolean; cacheTTL?: number; estimate?: boolean; maxMessages?: number; chartLast?: number; chartInterval?: number; period?: "quarter" | "annual"; chartCloseOnly?: boolean; chartByDay?: boolean; chartSimplify?: boolean; changeFromClose?: boolean; chartReset?: boolean; chartIEXOnly?: boolean; chartIEXWhenNull?: boolean; includeToday?: boolean; displayPercent?: boolean; oddLot?: boolean; listLimit?: number; collectionName?: string; indicator?: string; input1?: string; input2?: string; input3?: string; input4?: string; lastIndicator?: boolean; indicatorOnly?: boolean; exactDate?: string; symbols?: readonly (string)[] };
     body: undefined;
-    answer: Readonly<Record<string, unknown>>;
+    answer: StockTypes;
   };
   /** One type of a symbol, such as quote, chart or earnings; `part` is its range or count. */
   getStockByType: {
@@ -297,7 +398,7 @@ export interface Operations {
     path: {  };
     query: { range?: string; calendar?: boolean; from?: string; to?: string; on?: string; last?: number; sort?: "asc" | "desc"; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; asOf?: string; cache?: boolean; cacheTTL?: number; estimate?: boolean; maxMessages?: number; chartLast?: number; chartInterval?: number; period?: "quarter" | "annual"; chartCloseOnly?: boolean; chartByDay?: boolean; chartSimplify?: boolean; changeFromClose?: boolean; chartReset?: boolean; chartIEXOnly?: boolean; chartIEXWhenNull?: boolean; includeToday?: boolean; displayPercent?: boolean; oddLot?: boolean; listLimit?: number; collectionName?: string; indicator?: string; input1?: string; input2?: string; input3?: string; input4?: string; lastIndicator?: boolean; indicatorOnly?: boolean; exactDate?: string; symbols?: readonly (string)[] };
     body: undefined;
-    answer: readonly (Readonly<Record<string, unknown>>)[];
+    answer: readonly (MarketVolume)[];
   };
   /** Trading days or holidays of the US exchanges, 1990 to 2030: type trade or holiday, direction next or last, the next or last n of them from a day (YYYYMMDD) on, today by default. */
   getTradingDatesByDirection: {
@@ -325,21 +426,21 @@ export interface Operations {
     path: {  };
     query: { isin?: readonly (string)[]; mapped?: boolean; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
-    answer: unknown;
+    answer: readonly (IdentifiedSecurity)[] | Readonly<Record<string, readonly (IdentifiedSecurity)[] | null>>;
   };
   /** Securities of identifiers of kind figi, as CORE's SYMBOLS know them today. */
   getSymbolsByFigi: {
     path: {  };
     query: { figi?: readonly (string)[]; mapped?: boolean; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
-    answer: unknown;
+    answer: readonly (IdentifiedSecurity)[] | Readonly<Record<string, readonly (IdentifiedSecurity)[] | null>>;
   };
   /** Securities of identifiers of kind ric, as CORE's SYMBOLS know them today. */
   getSymbolsByRic: {
     path: {  };
     query: { ric?: readonly (string)[]; mapped?: boolean; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
-    answer: unknown;
+    answer: readonly (IdentifiedSecurity)[] | Readonly<Record<string, readonly (IdentifiedSecurity)[] | null>>;
   };
   /** All symbols, exchanges, sectors or tags that CORE knows. */
   getReferenceList: {
@@ -360,28 +461,28 @@ export interface Operations {
     path: { by: string | number; name: string | number };
     query: { filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
-    answer: readonly (Readonly<Record<string, unknown>>)[];
+    answer: readonly (Security)[];
   };
   /** Venues of the US market, those of input VENUES. */
   getVenues: {
     path: {  };
     query: { filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
-    answer: readonly (Readonly<Record<string, unknown>>)[];
+    answer: readonly (Venue)[];
   };
   /** At most 50 securities by a fragment of symbol or name, the nearest first. */
   searchSymbolsBy: {
     path: {  };
     query: { filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
-    answer: readonly (Readonly<Record<string, unknown>>)[];
+    answer: readonly (FoundSecurity)[];
   };
   /** At most 50 securities by a fragment of symbol or name, the nearest first. */
   searchSymbols: {
     path: { fragment: string | number };
     query: { filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
-    answer: readonly (Readonly<Record<string, unknown>>)[];
+    answer: readonly (FoundSecurity)[];
   };
   /** The data points of a symbol, or of `market`: key, messages, what it is, when it was written last. */
   listDataPoints: {
@@ -402,28 +503,28 @@ export interface Operations {
     path: {  };
     query: { symbols?: readonly (string)[]; asOf?: string; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
-    answer: readonly (Readonly<Record<string, unknown>>)[];
+    answer: readonly (FxRate)[];
   };
   /** An amount in other currencies, at the newest rate. */
   convertFx: {
     path: {  };
     query: { symbols?: readonly (string)[]; amount?: readonly (string)[]; asOf?: string; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
-    answer: readonly (Readonly<Record<string, unknown>>)[];
+    answer: readonly (FxAmount)[];
   };
   /** Rates of days gone, an array for each pair, newest first. */
   getFxHistorical: {
     path: {  };
     query: { symbols?: readonly (string)[]; asOf?: string; from?: string; to?: string; on?: string; first?: number; last?: number; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
-    answer: readonly (readonly (Readonly<Record<string, unknown>>)[])[];
+    answer: readonly (readonly (FxDay)[])[];
   };
   /** The newest rate of one pair. */
   getFxRate: {
     path: { from: string | number; to: string | number };
     query: { filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
-    answer: Readonly<Record<string, unknown>>;
+    answer: FxPair;
   };
   /** Quote, price or book of a crypto currency: part is quote, price or book. */
   getCrypto: {
@@ -437,56 +538,56 @@ export interface Operations {
     path: {  };
     query: { filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
-    answer: Readonly<Record<string, unknown>>;
+    answer: IntradayStats | Nothing;
   };
   /** The days of this month, five at least, newest first: those of input EXCHANGE_STATS. */
   getRecentStats: {
     path: {  };
     query: { filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
-    answer: readonly (Readonly<Record<string, unknown>>)[];
+    answer: readonly (RecentDay)[];
   };
   /** The greatest days that there were, the last one, and the average of thirty. */
   getRecordStats: {
     path: {  };
     query: { filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
-    answer: Readonly<Record<string, unknown>>;
+    answer: RecordStats | Nothing;
   };
   /** A month in averages, the last one that is over by default. */
   getHistoricalStats: {
     path: {  };
     query: { date?: string; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
-    answer: readonly (Readonly<Record<string, unknown>>)[];
+    answer: readonly (StatsMonth)[];
   };
   /** Days as stats/recent: the newest, the last n, one, or those of a month. */
   getDailyStats: {
     path: {  };
     query: { date?: string; last?: number; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
-    answer: readonly (Readonly<Record<string, unknown>>)[];
+    answer: readonly (StatsDay)[];
   };
   /** Months in which options of each symbol expire, YYYYMM. */
   getOptionMonths: {
     path: {  };
     query: { filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
-    answer: Readonly<Record<string, unknown>>;
+    answer: Readonly<Record<string, readonly (string)[]>>;
   };
   /** Contracts of a symbol: of all expirations, or of a day or a month. */
   getOptionSymbolsBySymbol: {
     path: { symbol: string | number };
     query: { includeExpired?: boolean; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
-    answer: readonly (Readonly<Record<string, unknown>>)[];
+    answer: readonly (OptionSymbol)[];
   };
   /** Contracts of a symbol: of all expirations, or of a day or a month. */
   getOptionSymbols: {
     path: { symbol: string | number; expiration: string | number };
     query: { includeExpired?: boolean; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
-    answer: readonly (Readonly<Record<string, unknown>>)[];
+    answer: readonly (OptionSymbol)[];
   };
   /** The days of one contract: the time series OPTIONS of it. */
   getOptionChart: {
@@ -500,14 +601,14 @@ export interface Operations {
     path: {  };
     query: { includeExpired?: boolean; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
-    answer: readonly (Readonly<Record<string, unknown>>)[];
+    answer: readonly (Future)[];
   };
   /** Contracts of futures, of one underlying or of all. */
   getFutures: {
     path: { underlying: string | number };
     query: { includeExpired?: boolean; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
-    answer: readonly (Readonly<Record<string, unknown>>)[];
+    answer: readonly (Future)[];
   };
   /** The days of one contract of futures: the time series FUTURES_PRICES of it. */
   getFuturesChart: {
@@ -528,231 +629,231 @@ export interface Operations {
     path: { workspace: string | number; id: string | number };
     query: { keys?: readonly (string)[]; deletions?: boolean; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
-    answer: string;
+    answer: unknown;
   };
   /** Quotes as they change, at most one of a symbol in 50 ms. */
   streamStocksUS: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
-    answer: string;
+    answer: unknown;
   };
   /** Quotes as they change, at most one of a symbol in 1 s. */
   streamStocksUS1Second: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
-    answer: string;
+    answer: unknown;
   };
   /** Quotes as they change, at most one of a symbol in 5 s. */
   streamStocksUS5Second: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
-    answer: string;
+    answer: unknown;
   };
   /** Quotes as they change, at most one of a symbol in a minute. */
   streamStocksUS1Minute: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
-    answer: string;
+    answer: unknown;
   };
   /** Quotes as they change, at most one of a symbol in 50 ms. */
   streamStocksUSNoUTP: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
-    answer: string;
+    answer: unknown;
   };
   /** Quotes as they change, at most one of a symbol in 1 s. */
   streamStocksUSNoUTP1Second: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
-    answer: string;
+    answer: unknown;
   };
   /** Quotes as they change, at most one of a symbol in 5 s. */
   streamStocksUSNoUTP5Second: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
-    answer: string;
+    answer: unknown;
   };
   /** Quotes as they change, at most one of a symbol in a minute. */
   streamStocksUSNoUTP1Minute: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
-    answer: string;
+    answer: unknown;
   };
   /** Quotes as they change, at most one of a symbol in 50 ms. */
   streamStocksOTC: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
-    answer: string;
+    answer: unknown;
   };
   /** Best bid and ask and the last sale, each time one of them changes. */
   streamTops: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
-    answer: string;
+    answer: readonly (Tops)[];
   };
   /** Every sale that is shown as a last price. */
   streamLast: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
-    answer: string;
+    answer: readonly (Last)[];
   };
   /** Everything of the book of one symbol, by channels. */
   streamDeep: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean; channels?: readonly (string)[]; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
-    answer: string;
+    answer: Deep | Nothing;
   };
   /** Channel auction of deep. */
   streamAuction: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
-    answer: string;
+    answer: unknown;
   };
   /** Channel book of deep. */
   streamBook: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
-    answer: string;
+    answer: unknown;
   };
   /** Channel op-halt-status of deep. */
   streamOpHaltStatus: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
-    answer: string;
+    answer: unknown;
   };
   /** Channel official-price of deep. */
   streamOfficialPrice: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
-    answer: string;
+    answer: unknown;
   };
   /** Channel security-event of deep. */
   streamSecurityEvent: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
-    answer: string;
+    answer: unknown;
   };
   /** Channel ssr-status of deep. */
   streamSsrStatus: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
-    answer: string;
+    answer: unknown;
   };
   /** Channel system-event of deep. */
   streamSystemEvent: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
-    answer: string;
+    answer: unknown;
   };
   /** Channel trades of deep. */
   streamTrades: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
-    answer: string;
+    answer: unknown;
   };
   /** Channel trade-breaks of deep. */
   streamTradeBreaks: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
-    answer: string;
+    answer: unknown;
   };
   /** Channel trading-status of deep. */
   streamTradingStatus: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
-    answer: string;
+    answer: unknown;
   };
   /** News as they come. */
   streamNewsStream: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
-    answer: string;
+    answer: unknown;
   };
   /** Scores of sentiment as they come. */
   streamSentiment: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
-    answer: string;
+    answer: unknown;
   };
   /** Quotes of crypto currencies as they change. */
   streamCryptoQuotes: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
-    answer: string;
+    answer: unknown;
   };
   /** Books of crypto currencies as they change. */
   streamCryptoBook: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
-    answer: string;
+    answer: unknown;
   };
   /** Orders and trades of crypto currencies. */
   streamCryptoEvents: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
-    answer: string;
+    answer: unknown;
   };
   /** Rates of currencies as they change. */
   streamForex: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
-    answer: string;
+    answer: unknown;
   };
   /** Rates of currencies as they change. */
   streamForex1Second: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
-    answer: string;
+    answer: unknown;
   };
   /** Rates of currencies as they change. */
   streamForex5Second: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
-    answer: string;
+    answer: unknown;
   };
   /** Rates of currencies as they change. */
   streamForex1Minute: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
-    answer: string;
+    answer: unknown;
   };
   /** The last sale of each symbol. */
   getTopsLast: {
     path: {  };
     query: { symbols?: readonly (string)[]; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
-    answer: readonly (Readonly<Record<string, unknown>>)[];
+    answer: readonly (Last)[];
   };
   /** One channel of deep, by symbol. */
   getDeepPart: {
@@ -1741,6 +1842,671 @@ export interface Operations {
     body: MakeBackupBody;
     answer: Readonly<Record<string, unknown>>;
   };
+  /** Latest price with what is known of the day and the year; `/quote/{attribute}` one value. */
+  getQuote: {
+    path: { symbol: string | number };
+    query: { displayPercent?: boolean; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: Quote | Nothing;
+  };
+  /** One attribute of quote. */
+  getQuoteAttribute: {
+    path: { symbol: string | number; attribute: "symbol" | "companyName" | "primaryExchange" | "calculationPrice" | "open" | "openTime" | "openSource" | "close" | "closeTime" | "closeSource" | "high" | "highTime" | "highSource" | "low" | "lowTime" | "lowSource" | "latestPrice" | "latestSource" | "latestTime" | "latestUpdate" | "latestVolume" | "iexRealtimePrice" | "iexRealtimeSize" | "iexLastUpdated" | "delayedPrice" | "delayedPriceTime" | "oddLotDelayedPrice" | "oddLotDelayedPriceTime" | "extendedPrice" | "extendedChange" | "extendedChangePercent" | "extendedPriceTime" | "previousClose" | "previousVolume" | "change" | "changePercent" | "volume" | "iexMarketPercent" | "iexVolume" | "avgTotalVolume" | "iexBidPrice" | "iexBidSize" | "iexAskPrice" | "iexAskSize" | "iexOpen" | "iexOpenTime" | "iexClose" | "iexCloseTime" | "marketCap" | "peRatio" | "week52High" | "week52Low" | "ytdChange" | "lastTradeTime" | "currency" | "isUSMarketOpen" | "sector" };
+    query: { asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: string | number | boolean | null;
+  };
+  /** Latest price as a number. */
+  getPrice: {
+    path: { symbol: string | number };
+    query: { asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: number | null;
+  };
+  /** Price, day and volume as they were 15 minutes ago. */
+  getDelayedQuote: {
+    path: { symbol: string | number };
+    query: { oddLot?: boolean; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: DelayedQuote | Nothing;
+  };
+  /** Open, high, low and close of the newest day. */
+  getOhlc: {
+    path: { symbol: string | number };
+    query: { asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: Ohlc | Nothing;
+  };
+  /** Quote, best bid and ask, newest trades, and what the market is doing. */
+  getBook: {
+    path: { symbol: string | number };
+    query: { displayPercent?: boolean; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: Book | Nothing;
+  };
+  /** The last day before today, adjusted. */
+  getPrevious: {
+    path: { symbol: string | number };
+    query: { asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: DayBar | Nothing;
+  };
+  /** Bars of days or minutes: adjusted for splits, `u` as traded, `f` for dividends too. */
+  getChart: {
+    path: { symbol: string | number };
+    query: { from?: string; to?: string; on?: string; sort?: "asc" | "desc"; last?: number; chartLast?: number; chartInterval?: number; chartSimplify?: boolean; changeFromClose?: boolean; chartReset?: boolean; chartIEXWhenNull?: boolean; includeToday?: boolean; displayPercent?: boolean; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (DayBar)[];
+  };
+  /** Bars of days or minutes: adjusted for splits, `u` as traded, `f` for dividends too. */
+  getChartByRange: {
+    path: { symbol: string | number; range: string | number };
+    query: { from?: string; to?: string; on?: string; sort?: "asc" | "desc"; last?: number; chartLast?: number; chartInterval?: number; chartSimplify?: boolean; changeFromClose?: boolean; chartReset?: boolean; chartIEXWhenNull?: boolean; includeToday?: boolean; displayPercent?: boolean; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (DayBar)[];
+  };
+  /** Bars of days or minutes: adjusted for splits, `u` as traded, `f` for dividends too. */
+  getChart1d: {
+    path: { symbol: string | number };
+    query: { from?: string; to?: string; on?: string; sort?: "asc" | "desc"; last?: number; chartLast?: number; chartInterval?: number; chartSimplify?: boolean; changeFromClose?: boolean; chartReset?: boolean; chartIEXWhenNull?: boolean; includeToday?: boolean; displayPercent?: boolean; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (MinuteBar)[];
+  };
+  /** Bars of days or minutes: adjusted for splits, `u` as traded, `f` for dividends too. */
+  getChart5dm: {
+    path: { symbol: string | number };
+    query: { from?: string; to?: string; on?: string; sort?: "asc" | "desc"; last?: number; chartLast?: number; chartInterval?: number; chartSimplify?: boolean; changeFromClose?: boolean; chartReset?: boolean; chartIEXWhenNull?: boolean; includeToday?: boolean; displayPercent?: boolean; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (MinuteBar)[];
+  };
+  /** Bars of days or minutes: adjusted for splits, `u` as traded, `f` for dividends too. */
+  getChart1mm: {
+    path: { symbol: string | number };
+    query: { from?: string; to?: string; on?: string; sort?: "asc" | "desc"; last?: number; chartLast?: number; chartInterval?: number; chartSimplify?: boolean; changeFromClose?: boolean; chartReset?: boolean; chartIEXWhenNull?: boolean; includeToday?: boolean; displayPercent?: boolean; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (MinuteBar)[];
+  };
+  /** Bars of days or minutes: adjusted for splits, `u` as traded, `f` for dividends too. */
+  getChartByDate: {
+    path: { symbol: string | number; date: string | number };
+    query: { from?: string; to?: string; on?: string; sort?: "asc" | "desc"; last?: number; chartLast?: number; chartInterval?: number; chartSimplify?: boolean; changeFromClose?: boolean; chartReset?: boolean; chartIEXWhenNull?: boolean; includeToday?: boolean; displayPercent?: boolean; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (MinuteBar)[];
+  };
+  /** Bars of days or minutes: adjusted for splits, `u` as traded, `f` for dividends too. */
+  getChartDynamic: {
+    path: { symbol: string | number };
+    query: { from?: string; to?: string; on?: string; sort?: "asc" | "desc"; last?: number; chartLast?: number; chartInterval?: number; chartSimplify?: boolean; changeFromClose?: boolean; chartReset?: boolean; chartIEXWhenNull?: boolean; includeToday?: boolean; displayPercent?: boolean; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: DynamicDays | DynamicMinutes;
+  };
+  /** The same as chart. */
+  getHistoricalPrices: {
+    path: { symbol: string | number };
+    query: { from?: string; to?: string; on?: string; sort?: "asc" | "desc"; last?: number; chartLast?: number; chartInterval?: number; chartSimplify?: boolean; changeFromClose?: boolean; chartReset?: boolean; chartIEXWhenNull?: boolean; includeToday?: boolean; displayPercent?: boolean; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (DayBar)[];
+  };
+  /** Bars of minutes of a day or of several. */
+  getIntradayPrices: {
+    path: { symbol: string | number };
+    query: { range?: string; from?: string; to?: string; on?: string; sort?: "asc" | "desc"; last?: number; chartLast?: number; chartInterval?: number; chartSimplify?: boolean; changeFromClose?: boolean; chartReset?: boolean; chartIEXWhenNull?: boolean; exactDate?: string; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (MinuteBar)[];
+  };
+  /** Bars of minutes of a day or of several. */
+  getIntradayPricesByRange: {
+    path: { symbol: string | number; range: string | number };
+    query: { from?: string; to?: string; on?: string; sort?: "asc" | "desc"; last?: number; chartLast?: number; chartInterval?: number; chartSimplify?: boolean; changeFromClose?: boolean; chartReset?: boolean; chartIEXWhenNull?: boolean; exactDate?: string; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (MinuteBar)[];
+  };
+  /** A technical indicator over the bars of a chart: `/indicator/{name}?range=`; `input1` to `input4` are its options. */
+  getIndicatorByIndicator: {
+    path: { symbol: string | number; indicator: "abs" | "acos" | "ad" | "add" | "adosc" | "adx" | "adxr" | "ao" | "apo" | "aroon" | "aroonosc" | "asin" | "atan" | "atr" | "avgprice" | "bbands" | "bop" | "cci" | "ceil" | "cmo" | "cos" | "cosh" | "crossany" | "crossover" | "cvi" | "decay" | "dema" | "di" | "div" | "dm" | "dpo" | "dx" | "edecay" | "ema" | "emv" | "exp" | "fisher" | "floor" | "fosc" | "hma" | "kama" | "kvo" | "lag" | "linreg" | "linregintercept" | "linregslope" | "ln" | "log10" | "macd" | "marketfi" | "mass" | "max" | "md" | "medprice" | "mfi" | "min" | "mom" | "msw" | "mul" | "natr" | "nvi" | "obv" | "ppo" | "psar" | "pvi" | "qstick" | "roc" | "rocr" | "round" | "rsi" | "sin" | "sinh" | "sma" | "sqrt" | "stddev" | "stderr" | "stoch" | "stochrsi" | "sub" | "sum" | "tan" | "tanh" | "tema" | "todeg" | "torad" | "tr" | "trima" | "trix" | "trunc" | "tsf" | "typprice" | "ultosc" | "var" | "vhf" | "vidya" | "volatility" | "vosc" | "vwma" | "wad" | "wcprice" | "wilders" | "willr" | "wma" | "zlema" };
+    query: { from?: string; on?: string; exactDate?: string; last?: number; chartByDay?: boolean; input1?: string; input2?: string; input3?: string; input4?: string; lastIndicator?: boolean; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: Indicator | Nothing | MinuteIndicator | IndicatorAlone;
+  };
+  /** Key figures: changes, averages, 52 weeks, beta, dividends; `/stats/{stat}` one value. */
+  getStats: {
+    path: { symbol: string | number };
+    query: { displayPercent?: boolean; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: Stats | Nothing;
+  };
+  /** One attribute of stats. */
+  getStatsAttribute: {
+    path: { symbol: string | number; attribute: "companyName" | "marketcap" | "week52high" | "week52low" | "week52highSplitAdjustOnly" | "week52lowSplitAdjustOnly" | "week52change" | "sharesOutstanding" | "float" | "avg10Volume" | "avg30Volume" | "day200MovingAvg" | "day50MovingAvg" | "employees" | "ttmEPS" | "ttmDividendRate" | "dividendYield" | "nextDividendDate" | "exDividendDate" | "nextEarningsDate" | "peRatio" | "beta" | "maxChangePercent" | "year5ChangePercent" | "year2ChangePercent" | "year1ChangePercent" | "ytdChangePercent" | "month6ChangePercent" | "month3ChangePercent" | "month1ChangePercent" | "day30ChangePercent" | "day5ChangePercent" };
+    query: { asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: string | number | null;
+  };
+  /** stats, and what the statements of four quarters make of them; null where they do not tell. */
+  getAdvancedStats: {
+    path: { symbol: string | number };
+    query: { displayPercent?: boolean; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: AdvancedStats | Nothing;
+  };
+  /** Name and exchange by the symbol, where no record of the company is loaded. */
+  getCompany: {
+    path: { symbol: string | number };
+    query: { asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: Company | Nothing;
+  };
+  /** One attribute of company. */
+  getCompanyAttribute: {
+    path: { symbol: string | number; attribute: "symbol" | "companyName" | "exchange" | "industry" | "website" | "description" | "CEO" | "securityName" | "issueType" | "sector" | "primarySicCode" | "employees" | "tags" | "address" | "address2" | "state" | "city" | "zip" | "country" | "phone" | "sharesOutstanding" | "float" | "ttmEPS" | "nextEarningsDate" | "currency" };
+    query: { asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (string)[] | string | number | number | null | null;
+  };
+  /** The ten largest trades of the newest day. */
+  getLargestTrades: {
+    path: { symbol: string | number };
+    query: { asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (LargestTrade)[];
+  };
+  /** Volume of the newest day by venue. */
+  getVolumeByVenue: {
+    path: { symbol: string | number };
+    query: { asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (VenueVolume)[];
+  };
+  /** Effective and quoted spreads of the newest day by venue. */
+  getEffectiveSpread: {
+    path: { symbol: string | number };
+    query: { asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (EffectiveSpread)[];
+  };
+  /** Days on which options expire; `/options/{expiration}` (YYYYMMDD, or YYYYMM) their contracts, `/options/{expiration}/{side}` calls or puts. */
+  getOptions: {
+    path: { symbol: string | number };
+    query: { asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (string)[];
+  };
+  /** Days on which options expire; `/options/{expiration}` (YYYYMMDD, or YYYYMM) their contracts, `/options/{expiration}/{side}` calls or puts. */
+  getOptionsByExpiration: {
+    path: { symbol: string | number; expiration: string | number };
+    query: { asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (OptionContract)[];
+  };
+  /** Days on which options expire; `/options/{expiration}` (YYYYMMDD, or YYYYMM) their contracts, `/options/{expiration}/{side}` calls or puts. */
+  getOptionsBySide: {
+    path: { symbol: string | number; expiration: string | number; side: string | number };
+    query: { asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (OptionContract)[];
+  };
+  /** Sentiment of the minutes of a day, the newest by default: `/sentiment/minute/{YYYYMMDD}`. */
+  getSentimentMinute: {
+    path: { symbol: string | number };
+    query: { on?: string; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (MinuteSentiment)[];
+  };
+  /** Sentiment of the minutes of a day, the newest by default: `/sentiment/minute/{YYYYMMDD}`. */
+  getSentimentMinuteByDate: {
+    path: { symbol: string | number; date: string | number };
+    query: { on?: string; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (MinuteSentiment)[];
+  };
+  /** Records of LOGO, as they are loaded. */
+  getLogo: {
+    path: { symbol: string | number };
+    query: { asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: LogoRecord | Nothing;
+  };
+  /** Records of PRICE_TARGET, as they are loaded. */
+  getPriceTarget: {
+    path: { symbol: string | number };
+    query: { asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: PriceTargetRecord | Nothing;
+  };
+  /** Records of CEO_COMPENSATION, as they are loaded. */
+  getCeoCompensation: {
+    path: { symbol: string | number };
+    query: { asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: CeoCompensationRecord | Nothing;
+  };
+  /** Records of SHORT_INTEREST, as they are loaded. */
+  getShortInterest: {
+    path: { symbol: string | number };
+    query: { on?: string; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (ShortInterestRecord)[];
+  };
+  /** Records of THRESHOLD_SECURITIES, as they are loaded. */
+  getThresholdSecurities: {
+    path: { symbol: string | number };
+    query: { on?: string; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (ThresholdSecuritiesRecord)[];
+  };
+  /** Records of DIVIDENDS, as they are loaded. */
+  getDividends: {
+    path: { symbol: string | number };
+    query: { range?: string; calendar?: boolean; from?: string; to?: string; on?: string; sort?: "asc" | "desc"; chartLast?: number; chartInterval?: number; last?: number; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (DividendsRecord)[];
+  };
+  /** Records of DIVIDENDS, as they are loaded. */
+  getDividendsNext: {
+    path: { symbol: string | number };
+    query: { asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: DividendsRecord | Nothing;
+  };
+  /** Records of SPLITS, as they are loaded. */
+  getSplits: {
+    path: { symbol: string | number };
+    query: { range?: string; calendar?: boolean; from?: string; to?: string; on?: string; sort?: "asc" | "desc"; chartLast?: number; chartInterval?: number; last?: number; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (SplitsRecord)[];
+  };
+  /** Records of SPLITS, as they are loaded. */
+  getSplitsNext: {
+    path: { symbol: string | number };
+    query: { asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: SplitsRecord | Nothing;
+  };
+  /** Records of INSIDER_TRANSACTIONS, as they are loaded. */
+  getInsiderTransactions: {
+    path: { symbol: string | number };
+    query: { range?: string; calendar?: boolean; from?: string; to?: string; on?: string; sort?: "asc" | "desc"; chartLast?: number; chartInterval?: number; last?: number; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (InsiderTransactionsRecord)[];
+  };
+  /** Records of SENTIMENT, as they are loaded. */
+  getSentiment: {
+    path: { symbol: string | number };
+    query: { on?: string; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: SentimentRecord | Nothing;
+  };
+  /** Records of NEWS, as they are loaded. */
+  getNews: {
+    path: { symbol: string | number };
+    query: { last?: number; sort?: "asc" | "desc"; range?: string; calendar?: boolean; from?: string; to?: string; on?: string; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (NewsRecord)[];
+  };
+  /** Records of PEERS, as they are loaded. */
+  getPeers: {
+    path: { symbol: string | number };
+    query: { last?: number; sort?: "asc" | "desc"; range?: string; calendar?: boolean; from?: string; to?: string; on?: string; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (string)[];
+  };
+  /** Records of PEERS, as they are loaded. */
+  getRelevant: {
+    path: { symbol: string | number };
+    query: { last?: number; sort?: "asc" | "desc"; range?: string; calendar?: boolean; from?: string; to?: string; on?: string; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: Relevant | Nothing;
+  };
+  /** Records of RECOMMENDATION_TRENDS, as they are loaded. */
+  getRecommendationTrends: {
+    path: { symbol: string | number };
+    query: { last?: number; sort?: "asc" | "desc"; range?: string; calendar?: boolean; from?: string; to?: string; on?: string; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (RecommendationTrendsRecord)[];
+  };
+  /** Records of FUND_OWNERSHIP, as they are loaded. */
+  getFundOwnership: {
+    path: { symbol: string | number };
+    query: { last?: number; sort?: "asc" | "desc"; range?: string; calendar?: boolean; from?: string; to?: string; on?: string; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (FundOwnershipRecord)[];
+  };
+  /** Records of INSTITUTIONAL_OWNERSHIP, as they are loaded. */
+  getInstitutionalOwnership: {
+    path: { symbol: string | number };
+    query: { last?: number; sort?: "asc" | "desc"; range?: string; calendar?: boolean; from?: string; to?: string; on?: string; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (FundOwnershipRecord)[];
+  };
+  /** Records of INSIDER_ROSTER, as they are loaded. */
+  getInsiderRoster: {
+    path: { symbol: string | number };
+    query: { last?: number; sort?: "asc" | "desc"; range?: string; calendar?: boolean; from?: string; to?: string; on?: string; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (InsiderRosterRecord)[];
+  };
+  /** Records of INSIDER_SUMMARY, as they are loaded. */
+  getInsiderSummary: {
+    path: { symbol: string | number };
+    query: { last?: number; sort?: "asc" | "desc"; range?: string; calendar?: boolean; from?: string; to?: string; on?: string; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (InsiderSummaryRecord)[];
+  };
+  /** Records of EARNINGS_CALENDAR, as they are loaded. */
+  getUpcomingEarnings: {
+    path: { symbol: string | number };
+    query: { range?: string; calendar?: boolean; from?: string; to?: string; on?: string; sort?: "asc" | "desc"; last?: number; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (EarningsCalendarRecord)[];
+  };
+  /** Records of DIVIDENDS, as they are loaded. */
+  getUpcomingDividends: {
+    path: { symbol: string | number };
+    query: { range?: string; calendar?: boolean; from?: string; to?: string; on?: string; sort?: "asc" | "desc"; last?: number; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (DividendsRecord)[];
+  };
+  /** Records of SPLITS, as they are loaded. */
+  getUpcomingSplits: {
+    path: { symbol: string | number };
+    query: { range?: string; calendar?: boolean; from?: string; to?: string; on?: string; sort?: "asc" | "desc"; last?: number; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (SplitsRecord)[];
+  };
+  /** Records of IPOS, as they are loaded. */
+  getUpcomingIpos: {
+    path: { symbol: string | number };
+    query: { range?: string; calendar?: boolean; from?: string; to?: string; on?: string; sort?: "asc" | "desc"; last?: number; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (IposRecord)[];
+  };
+  /** Records of IPOS, as they are loaded. */
+  getStockMarketUpcomingIpos: {
+    path: {  };
+    query: { range?: string; calendar?: boolean; from?: string; to?: string; on?: string; sort?: "asc" | "desc"; last?: number; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: TwiceIpos | Nothing;
+  };
+  /** Records of IPOS, as they are loaded. */
+  getTodayIpos: {
+    path: { symbol: string | number };
+    query: { last?: number; sort?: "asc" | "desc"; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: readonly (IposRecord)[];
+  };
+  /** Records of IPOS, as they are loaded. */
+  getStockMarketTodayIpos: {
+    path: {  };
+    query: { last?: number; sort?: "asc" | "desc"; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: TwiceIpos | Nothing;
+  };
+  /** Records of EARNINGS, as they are loaded. */
+  getEarnings: {
+    path: { symbol: string | number };
+    query: { last?: number; sort?: "asc" | "desc"; period?: "quarter" | "annual"; range?: string; calendar?: boolean; from?: string; to?: string; on?: string; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: Earnings | Nothing;
+  };
+  /** Records of ESTIMATES, as they are loaded. */
+  getEstimates: {
+    path: { symbol: string | number };
+    query: { last?: number; sort?: "asc" | "desc"; period?: "quarter" | "annual"; range?: string; calendar?: boolean; from?: string; to?: string; on?: string; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: Estimates | Nothing;
+  };
+  /** Records of FINANCIALS, as they are loaded. */
+  getFinancials: {
+    path: { symbol: string | number };
+    query: { last?: number; sort?: "asc" | "desc"; period?: "quarter" | "annual"; range?: string; calendar?: boolean; from?: string; to?: string; on?: string; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: Financials | Nothing;
+  };
+  /** Records of FUNDAMENTALS, as they are loaded. */
+  getFundamentals: {
+    path: { symbol: string | number };
+    query: { last?: number; sort?: "asc" | "desc"; period?: "quarter" | "annual"; range?: string; calendar?: boolean; from?: string; to?: string; on?: string; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: Fundamentals | Nothing;
+  };
+  /** Records of INCOME, as they are loaded. */
+  getIncome: {
+    path: { symbol: string | number };
+    query: { last?: number; sort?: "asc" | "desc"; period?: "quarter" | "annual"; range?: string; calendar?: boolean; from?: string; to?: string; on?: string; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: Income | Nothing;
+  };
+  /** Records of BALANCE_SHEET, as they are loaded. */
+  getBalanceSheet: {
+    path: { symbol: string | number };
+    query: { last?: number; sort?: "asc" | "desc"; period?: "quarter" | "annual"; range?: string; calendar?: boolean; from?: string; to?: string; on?: string; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: BalanceSheet | Nothing;
+  };
+  /** Records of CASH_FLOW, as they are loaded. */
+  getCashFlow: {
+    path: { symbol: string | number };
+    query: { last?: number; sort?: "asc" | "desc"; period?: "quarter" | "annual"; range?: string; calendar?: boolean; from?: string; to?: string; on?: string; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: CashFlow | Nothing;
+  };
+  /** Several types of several symbols. */
+  getStockMarketBatch: {
+    path: {  };
+    query: { types?: readonly (string)[]; range?: string; calendar?: boolean; from?: string; to?: string; on?: string; last?: number; sort?: "asc" | "desc"; asOf?: string; cache?: boolean; cacheTTL?: number; maxMessages?: number; chartLast?: number; chartInterval?: number; period?: "quarter" | "annual"; chartCloseOnly?: boolean; chartByDay?: boolean; chartSimplify?: boolean; changeFromClose?: boolean; chartReset?: boolean; chartIEXOnly?: boolean; chartIEXWhenNull?: boolean; includeToday?: boolean; displayPercent?: boolean; oddLot?: boolean; listLimit?: number; collectionName?: string; indicator?: string; input1?: string; input2?: string; input3?: string; input4?: string; lastIndicator?: boolean; indicatorOnly?: boolean; exactDate?: string; symbols?: readonly (string)[] };
+    body: undefined;
+    answer: Readonly<Record<string, StockTypes>>;
+  };
+  /** list of the whole market. */
+  getStockMarketList: {
+    path: { list: "mostactive" | "gainers" | "losers" | "iexvolume" | "iexpercent" | "premarket_gainers" | "premarket_losers" | "postmarket_gainers" | "postmarket_losers" };
+    query: { listLimit?: number; displayPercent?: boolean };
+    body: undefined;
+    answer: readonly (Quote)[];
+  };
+  /** collection of the whole market. */
+  getStockMarketCollection: {
+    path: { collection: "sector" | "tag" | "list" };
+    query: { collectionName?: string; listLimit?: number; displayPercent?: boolean };
+    body: undefined;
+    answer: readonly (Quote)[];
+  };
+  /** sector-performance of the whole market. */
+  getStockMarketSectorPerformance: {
+    path: {  };
+    query: {  };
+    body: undefined;
+    answer: readonly (SectorPerformance)[];
+  };
+  /** today-earnings of the whole market. */
+  getStockMarketTodayEarnings: {
+    path: {  };
+    query: {  };
+    body: undefined;
+    answer: GetStockMarketTodayEarningsAnswer;
+  };
+  /** ohlc of the whole market. */
+  getStockMarketOhlc: {
+    path: {  };
+    query: {  };
+    body: undefined;
+    answer: Readonly<Record<string, Ohlc>>;
+  };
+  /** previous of the whole market. */
+  getStockMarketPrevious: {
+    path: {  };
+    query: {  };
+    body: undefined;
+    answer: Readonly<Record<string, DayBar>>;
+  };
+  /** volume of the whole market. */
+  getStockMarketVolume: {
+    path: {  };
+    query: {  };
+    body: undefined;
+    answer: readonly (MarketVolume)[];
+  };
+  /** What comes, of several kinds. */
+  getStockUpcomingEvents: {
+    path: { symbol: string | number };
+    query: { exactDate?: string; symbols?: readonly (string)[]; asOf?: string; maxMessages?: number };
+    body: undefined;
+    answer: UpcomingEvents;
+  };
+  /** Reference data: symbols. */
+  getRefDataSymbols: {
+    path: {  };
+    query: { cacheTTL?: number; maxMessages?: number };
+    body: undefined;
+    answer: readonly (Security)[];
+  };
+  /** Reference data: iex/symbols. */
+  getRefDataIexSymbols: {
+    path: {  };
+    query: { cacheTTL?: number; maxMessages?: number };
+    body: undefined;
+    answer: readonly (TradedSymbol)[];
+  };
+  /** Reference data: otc/symbols. */
+  getRefDataOtcSymbols: {
+    path: {  };
+    query: { cacheTTL?: number; maxMessages?: number };
+    body: undefined;
+    answer: readonly (Security)[];
+  };
+  /** Reference data: mutual-funds/symbols. */
+  getRefDataMutualFundsSymbols: {
+    path: {  };
+    query: { cacheTTL?: number; maxMessages?: number };
+    body: undefined;
+    answer: readonly (Security)[];
+  };
+  /** Reference data: exchanges. */
+  getRefDataExchanges: {
+    path: {  };
+    query: { cacheTTL?: number; maxMessages?: number };
+    body: undefined;
+    answer: readonly (Exchange)[];
+  };
+  /** Reference data: sectors. */
+  getRefDataSectors: {
+    path: {  };
+    query: { cacheTTL?: number; maxMessages?: number };
+    body: undefined;
+    answer: readonly (Name)[];
+  };
+  /** Reference data: tags. */
+  getRefDataTags: {
+    path: {  };
+    query: { cacheTTL?: number; maxMessages?: number };
+    body: undefined;
+    answer: readonly (Name)[];
+  };
+  /** Reference data: fx/symbols. */
+  getRefDataFxSymbols: {
+    path: {  };
+    query: { cacheTTL?: number; maxMessages?: number };
+    body: undefined;
+    answer: FxSymbols;
+  };
+  /** Reference data: crypto/symbols. */
+  getRefDataCryptoSymbols: {
+    path: {  };
+    query: { cacheTTL?: number; maxMessages?: number };
+    body: undefined;
+    answer: readonly (CryptoSymbol)[];
+  };
+  /** quote of a crypto currency. */
+  getCryptoQuote: {
+    path: { symbol: string | number };
+    query: { cacheTTL?: number; maxMessages?: number };
+    body: undefined;
+    answer: CryptoQuote;
+  };
+  /** price of a crypto currency. */
+  getCryptoPrice: {
+    path: { symbol: string | number };
+    query: { cacheTTL?: number; maxMessages?: number };
+    body: undefined;
+    answer: CryptoPrice;
+  };
+  /** book of a crypto currency. */
+  getCryptoBook: {
+    path: { symbol: string | number };
+    query: { cacheTTL?: number; maxMessages?: number };
+    body: undefined;
+    answer: CryptoBook;
+  };
+  /** Channel book of deep. */
+  getDeepBook: {
+    path: {  };
+    query: { symbols?: readonly (string)[]; cacheTTL?: number; maxMessages?: number };
+    body: undefined;
+    answer: Readonly<Record<string, DeepBook>>;
+  };
+  /** Channel trades of deep. */
+  getDeepTrades: {
+    path: {  };
+    query: { symbols?: readonly (string)[]; cacheTTL?: number; maxMessages?: number };
+    body: undefined;
+    answer: Readonly<Record<string, readonly (DeepTrade)[]>>;
+  };
+  /** Channel trade-breaks of deep. */
+  getDeepTradeBreaks: {
+    path: {  };
+    query: { symbols?: readonly (string)[]; cacheTTL?: number; maxMessages?: number };
+    body: undefined;
+    answer: Readonly<Record<string, readonly (DeepTrade)[]>>;
+  };
+  /** Channel system-event of deep. */
+  getDeepSystemEvent: {
+    path: {  };
+    query: { symbols?: readonly (string)[]; cacheTTL?: number; maxMessages?: number };
+    body: undefined;
+    answer: SystemEvent | Nothing;
+  };
+  /** Channel trading-status of deep. */
+  getDeepTradingStatus: {
+    path: {  };
+    query: { symbols?: readonly (string)[]; cacheTTL?: number; maxMessages?: number };
+    body: undefined;
+    answer: Readonly<Record<string, TradingStatus | Nothing>>;
+  };
+  /** Channel op-halt-status of deep. */
+  getDeepOpHaltStatus: {
+    path: {  };
+    query: { symbols?: readonly (string)[]; cacheTTL?: number; maxMessages?: number };
+    body: undefined;
+    answer: Readonly<Record<string, OpHaltStatus | Nothing>>;
+  };
+  /** Channel ssr-status of deep. */
+  getDeepSsrStatus: {
+    path: {  };
+    query: { symbols?: readonly (string)[]; cacheTTL?: number; maxMessages?: number };
+    body: undefined;
+    answer: Readonly<Record<string, SsrStatus | Nothing>>;
+  };
+  /** Channel security-event of deep. */
+  getDeepSecurityEvent: {
+    path: {  };
+    query: { symbols?: readonly (string)[]; cacheTTL?: number; maxMessages?: number };
+    body: undefined;
+    answer: Readonly<Record<string, SecurityEvent | Nothing>>;
+  };
+  /** Channel official-price of deep. */
+  getDeepOfficialPrice: {
+    path: {  };
+    query: { symbols?: readonly (string)[]; cacheTTL?: number; maxMessages?: number };
+    body: undefined;
+    answer: Readonly<Record<string, OfficialPrice | Nothing>>;
+  };
+  /** Channel auction of deep. */
+  getDeepAuction: {
+    path: {  };
+    query: { symbols?: readonly (string)[]; cacheTTL?: number; maxMessages?: number };
+    body: undefined;
+    answer: Readonly<Record<string, Auction | Nothing>>;
+  };
 }
 
 /** Method and path of each, below the version. */
@@ -1980,4 +2746,99 @@ export const ROUTES: Readonly<Record<keyof Operations, readonly [string, string]
   verifyFiles: ['GET', '/admin/verify-files'],
   healFiles: ['POST', '/admin/heal'],
   makeBackup: ['POST', '/admin/backup'],
+  getQuote: ['GET', '/stock/{symbol}/quote'],
+  getQuoteAttribute: ['GET', '/stock/{symbol}/quote/{attribute}'],
+  getPrice: ['GET', '/stock/{symbol}/price'],
+  getDelayedQuote: ['GET', '/stock/{symbol}/delayed-quote'],
+  getOhlc: ['GET', '/stock/{symbol}/ohlc'],
+  getBook: ['GET', '/stock/{symbol}/book'],
+  getPrevious: ['GET', '/stock/{symbol}/previous'],
+  getChart: ['GET', '/stock/{symbol}/chart'],
+  getChartByRange: ['GET', '/stock/{symbol}/chart/{range}'],
+  getChart1d: ['GET', '/stock/{symbol}/chart/1d'],
+  getChart5dm: ['GET', '/stock/{symbol}/chart/5dm'],
+  getChart1mm: ['GET', '/stock/{symbol}/chart/1mm'],
+  getChartByDate: ['GET', '/stock/{symbol}/chart/date/{date}'],
+  getChartDynamic: ['GET', '/stock/{symbol}/chart/dynamic'],
+  getHistoricalPrices: ['GET', '/stock/{symbol}/historical-prices'],
+  getIntradayPrices: ['GET', '/stock/{symbol}/intraday-prices'],
+  getIntradayPricesByRange: ['GET', '/stock/{symbol}/intraday-prices/{range}'],
+  getIndicatorByIndicator: ['GET', '/stock/{symbol}/indicator/{indicator}'],
+  getStats: ['GET', '/stock/{symbol}/stats'],
+  getStatsAttribute: ['GET', '/stock/{symbol}/stats/{attribute}'],
+  getAdvancedStats: ['GET', '/stock/{symbol}/advanced-stats'],
+  getCompany: ['GET', '/stock/{symbol}/company'],
+  getCompanyAttribute: ['GET', '/stock/{symbol}/company/{attribute}'],
+  getLargestTrades: ['GET', '/stock/{symbol}/largest-trades'],
+  getVolumeByVenue: ['GET', '/stock/{symbol}/volume-by-venue'],
+  getEffectiveSpread: ['GET', '/stock/{symbol}/effective-spread'],
+  getOptions: ['GET', '/stock/{symbol}/options'],
+  getOptionsByExpiration: ['GET', '/stock/{symbol}/options/{expiration}'],
+  getOptionsBySide: ['GET', '/stock/{symbol}/options/{expiration}/{side}'],
+  getSentimentMinute: ['GET', '/stock/{symbol}/sentiment-minute'],
+  getSentimentMinuteByDate: ['GET', '/stock/{symbol}/sentiment-minute/{date}'],
+  getLogo: ['GET', '/stock/{symbol}/logo'],
+  getPriceTarget: ['GET', '/stock/{symbol}/price-target'],
+  getCeoCompensation: ['GET', '/stock/{symbol}/ceo-compensation'],
+  getShortInterest: ['GET', '/stock/{symbol}/short-interest'],
+  getThresholdSecurities: ['GET', '/stock/{symbol}/threshold-securities'],
+  getDividends: ['GET', '/stock/{symbol}/dividends'],
+  getDividendsNext: ['GET', '/stock/{symbol}/dividends/next'],
+  getSplits: ['GET', '/stock/{symbol}/splits'],
+  getSplitsNext: ['GET', '/stock/{symbol}/splits/next'],
+  getInsiderTransactions: ['GET', '/stock/{symbol}/insider-transactions'],
+  getSentiment: ['GET', '/stock/{symbol}/sentiment'],
+  getNews: ['GET', '/stock/{symbol}/news'],
+  getPeers: ['GET', '/stock/{symbol}/peers'],
+  getRelevant: ['GET', '/stock/{symbol}/relevant'],
+  getRecommendationTrends: ['GET', '/stock/{symbol}/recommendation-trends'],
+  getFundOwnership: ['GET', '/stock/{symbol}/fund-ownership'],
+  getInstitutionalOwnership: ['GET', '/stock/{symbol}/institutional-ownership'],
+  getInsiderRoster: ['GET', '/stock/{symbol}/insider-roster'],
+  getInsiderSummary: ['GET', '/stock/{symbol}/insider-summary'],
+  getUpcomingEarnings: ['GET', '/stock/{symbol}/upcoming-earnings'],
+  getUpcomingDividends: ['GET', '/stock/{symbol}/upcoming-dividends'],
+  getUpcomingSplits: ['GET', '/stock/{symbol}/upcoming-splits'],
+  getUpcomingIpos: ['GET', '/stock/{symbol}/upcoming-ipos'],
+  getStockMarketUpcomingIpos: ['GET', '/stock/market/upcoming-ipos'],
+  getTodayIpos: ['GET', '/stock/{symbol}/today-ipos'],
+  getStockMarketTodayIpos: ['GET', '/stock/market/today-ipos'],
+  getEarnings: ['GET', '/stock/{symbol}/earnings'],
+  getEstimates: ['GET', '/stock/{symbol}/estimates'],
+  getFinancials: ['GET', '/stock/{symbol}/financials'],
+  getFundamentals: ['GET', '/stock/{symbol}/fundamentals'],
+  getIncome: ['GET', '/stock/{symbol}/income'],
+  getBalanceSheet: ['GET', '/stock/{symbol}/balance-sheet'],
+  getCashFlow: ['GET', '/stock/{symbol}/cash-flow'],
+  getStockMarketBatch: ['GET', '/stock/market/batch'],
+  getStockMarketList: ['GET', '/stock/market/list/{list}'],
+  getStockMarketCollection: ['GET', '/stock/market/collection/{collection}'],
+  getStockMarketSectorPerformance: ['GET', '/stock/market/sector-performance'],
+  getStockMarketTodayEarnings: ['GET', '/stock/market/today-earnings'],
+  getStockMarketOhlc: ['GET', '/stock/market/ohlc'],
+  getStockMarketPrevious: ['GET', '/stock/market/previous'],
+  getStockMarketVolume: ['GET', '/stock/market/volume'],
+  getStockUpcomingEvents: ['GET', '/stock/{symbol}/upcoming-events'],
+  getRefDataSymbols: ['GET', '/ref-data/symbols'],
+  getRefDataIexSymbols: ['GET', '/ref-data/iex/symbols'],
+  getRefDataOtcSymbols: ['GET', '/ref-data/otc/symbols'],
+  getRefDataMutualFundsSymbols: ['GET', '/ref-data/mutual-funds/symbols'],
+  getRefDataExchanges: ['GET', '/ref-data/exchanges'],
+  getRefDataSectors: ['GET', '/ref-data/sectors'],
+  getRefDataTags: ['GET', '/ref-data/tags'],
+  getRefDataFxSymbols: ['GET', '/ref-data/fx/symbols'],
+  getRefDataCryptoSymbols: ['GET', '/ref-data/crypto/symbols'],
+  getCryptoQuote: ['GET', '/crypto/{symbol}/quote'],
+  getCryptoPrice: ['GET', '/crypto/{symbol}/price'],
+  getCryptoBook: ['GET', '/crypto/{symbol}/book'],
+  getDeepBook: ['GET', '/deep/book'],
+  getDeepTrades: ['GET', '/deep/trades'],
+  getDeepTradeBreaks: ['GET', '/deep/trade-breaks'],
+  getDeepSystemEvent: ['GET', '/deep/system-event'],
+  getDeepTradingStatus: ['GET', '/deep/trading-status'],
+  getDeepOpHaltStatus: ['GET', '/deep/op-halt-status'],
+  getDeepSsrStatus: ['GET', '/deep/ssr-status'],
+  getDeepSecurityEvent: ['GET', '/deep/security-event'],
+  getDeepOfficialPrice: ['GET', '/deep/official-price'],
+  getDeepAuction: ['GET', '/deep/auction'],
 };

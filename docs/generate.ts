@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import type { Endpoint } from '../api/request/endpoint.ts';
 import { ENDPOINTS } from '../api/endpoints/index.ts';
 import { FAILURES } from '../api/request/failures.ts';
+import { marketDocument } from '../api/document/marketDocument.ts';
 import { openApi } from '../api/http/openapi.ts';
 import type { Parameter } from '../api/request/parameters.ts';
 import { clientTypes, type Document } from './pages/clientTypes.ts';
@@ -21,9 +22,11 @@ const SETTINGS_END = '<!-- settings: end -->';
 export async function generate(): Promise<ReadonlyMap<string, string>> {
   const operating = await readFile(new URL('operating.md', HERE), 'utf8');
   const document = openApi(ENDPOINTS, 'svc');
+  const market = await marketDocument(ENDPOINTS, 'svc');
   return new Map([
     ['docs/openapi.json', `${JSON.stringify(document, null, 2)}\n`],
-    ['client/operations.ts', clientTypes(document as unknown as Document)],
+    ['docs/openapi-market.json', `${JSON.stringify(market, null, 2)}\n`],
+    ['client/operations.ts', clientTypes([document, market] as unknown as readonly Document[])],
     ['docs/reference.md', reference()],
     ['docs/commands.md', commandsPage()],
     ['docs/coverage.md', coveragePage()],

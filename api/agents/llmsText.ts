@@ -24,6 +24,7 @@ const TEXT = `# Tapedeck
 ## Reference
 
 - [OpenAPI](/v1/openapi-doc): every route, parameter and answer; needs no token
+- [The market](/v1/openapi-doc?part=market): each market type by its own path, with all attributes
 - [Changes](/v1/changelog)
 `;
 

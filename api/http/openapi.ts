@@ -8,6 +8,7 @@ import { capital, named, Shared, timesOf } from './openapiShared.ts';
 
 const MEDIA_TYPES = {
   json: 'application/json',
+  events: 'text/event-stream',
   jsonl: 'application/x-ndjson',
   csv: 'text/csv',
   psv: 'text/plain',
@@ -34,7 +35,17 @@ interface Parts {
   readonly brand: string;
 }
 
-export function openApi(table: readonly Endpoint[], brand: string): Json {
+/** What is told of a row. */
+export type Described = Pick<
+  Endpoint,
+  'id' | 'method' | 'path' | 'token' | 'summary' | 'weight' | 'parameters' | 'answer'
+> &
+  Pick<Endpoint, 'body' | 'events' | 'formats'> & {
+    /** What a segment of the path may be, where that is known. */
+    readonly segments?: Readonly<Record<string, readonly string[]>> | undefined;
+  };
+
+export function openApi(table: readonly Described[], brand: string, about: About = WHOLE): Json {
   const parts: Parts = {
     parameters: new Shared('parameters'),
     schemas: new Shared('schemas'),
@@ -59,32 +70,50 @@ export function openApi(table: readonly Endpoint[], brand: string): Json {
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Tapedeck',
+      title: about.title,
       version: VERSION,
-      description: 'Metered financial data: datasets, time series, jobs, usage.',
+      description: about.description,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/v1', description: 'v1; stable and latest are its aliases' }],
     security: [{ publishable: [] }],
+    externalDocs: about.externalDocs,
     tags: tags.map((name) => ({ name })),
     paths,
     components: {
       securitySchemes: SECURITY,
       parameters: parts.parameters.all(),
       headers: { MessagesUsed: MESSAGES_USED },
-      responses: { ...failureResponses(), ...parts.answers.all() },
+      responses: { ...failureResponses(table), ...parts.answers.all() },
       schemas: { ...FAILURE_SCHEMAS, ...parts.schemas.all() },
     },
   };
 }
 
+/** What a document is of, and where the rest stands. */
+interface About {
+  readonly title: string;
+  readonly description: string;
+  readonly externalDocs: { readonly url: string; readonly description: string };
+}
+
+const WHOLE: About = {
+  title: 'Tapedeck',
+  description: 'Metered financial data: datasets, time series, jobs, usage.',
+  externalDocs: {
+    url: '/v1/openapi-doc?part=market',
+    description: 'All that is in the answers of each market type, as a document like this one.',
+  },
+};
+
 const MESSAGES_USED = { description: 'Messages used by the call.', schema: { type: 'integer' } };
 
 /** First word of the path: what the operation is about. */
-const tagOf = ({ path }: Endpoint): string => path.split('/')[1] ?? '';
+const tagOf = ({ events, path }: Described): string =>
+  events === undefined ? (path.split('/')[1] ?? '') : 'streams';
 
 /** Of what is sent and answered as JSON. */
-function schemasOf({ answer, body, path }: Endpoint): readonly unknown[] {
+function schemasOf({ answer, body, path }: Described): readonly unknown[] {
   const own = [plain(answer), ...(body?.kind === 'json' ? [plain(body.schema)] : [])];
   return expandPath(path).flatMap(() => own);
 }
@@ -111,13 +140,13 @@ export function expandPath(path: string): readonly string[] {
 
 const openPath = (route: string): string => route.replaceAll(/:(\w+)/g, '{$1}');
 
-function operationOf(endpoint: Endpoint, route: string, parts: Parts): Json {
+function operationOf(endpoint: Described, route: string, parts: Parts): Json {
   const names = [...route.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '');
   const shorter = expandPath(endpoint.path).indexOf(route);
   const longest = expandPath(endpoint.path).length - 1;
   const suffix = shorter === longest ? '' : `By${capital(names.at(-1) ?? '')}`;
   const parameters = [
-    ...names.map(pathParameter),
+    ...names.map((name) => pathParameter(name, endpoint.segments?.[name])),
     ...(endpoint.body?.kind === 'form' ? [] : endpoint.parameters).map(queryParameter),
   ];
   return {
@@ -135,7 +164,7 @@ function operationOf(endpoint: Endpoint, route: string, parts: Parts): Json {
 }
 
 /** That of the document where nothing is said. */
-function securityOf({ token }: Endpoint): Json {
+function securityOf({ token }: Described): Json {
   if (token === 'publishable') return {};
   return { security: token === 'none' ? [] : [{ [token]: [] }] };
 }
@@ -150,11 +179,11 @@ interface NamedParameter extends Json {
   readonly name: string;
 }
 
-const pathParameter = (name: string): NamedParameter => ({
+const pathParameter = (name: string, choices?: readonly string[]): NamedParameter => ({
   name,
   in: 'path',
   required: true,
-  schema: { type: 'string' },
+  schema: { type: 'string', ...(choices === undefined ? {} : { enum: choices }) },
   ...(EXAMPLES[name] === undefined ? {} : { example: EXAMPLES[name] }),
 });
 
@@ -178,7 +207,7 @@ function schemaOf(parameter: Parameter): Json {
   return pattern === undefined ? { type: 'string' } : { type: 'string', pattern };
 }
 
-function bodyOf({ body, id, parameters }: Endpoint, parts: Parts): Json {
+function bodyOf({ body, id, parameters }: Described, parts: Parts): Json {
   if (body === undefined) return {};
   if (body.kind === 'form') return formBody(id, parameters, parts);
   const schema =
@@ -214,18 +243,20 @@ function formBody(id: string, parameters: readonly Parameter[], parts: Parts): J
 }
 
 /** One that every form of a path, or another endpoint, has as well is told once. */
-function answerOf(endpoint: Endpoint, parts: Parts): Json {
+function answerOf(endpoint: Described, parts: Parts): Json {
   const ok = okOf(endpoint, parts);
   const isCommon = (parts.okTimes.get(JSON.stringify(ok)) ?? 0) > 1;
   return isCommon ? parts.answers.refer(ok, capital(endpoint.id)) : ok;
 }
 
-function okOf(endpoint: Endpoint, parts: Parts): Json {
+function okOf(endpoint: Described, parts: Parts): Json {
+  const { events, formats = [] } = endpoint;
+  const told = [
+    ...(events === 'only' ? [] : (['json'] as const)),
+    ...(events === undefined ? formats : (['events'] as const)),
+  ];
   const content = Object.fromEntries(
-    (['json', ...(endpoint.formats ?? [])] as const).map((format) => [
-      MEDIA_TYPES[format],
-      schemaOfBody(format, endpoint, parts),
-    ]),
+    told.map((format) => [MEDIA_TYPES[format], schemaOfBody(format, endpoint, parts)]),
   );
   const used = { $ref: '#/components/headers/MessagesUsed' };
   const headers = endpoint.token === 'none' ? {} : { [`${parts.brand}cloud-messages-used`]: used };
@@ -236,7 +267,7 @@ function okOf(endpoint: Endpoint, parts: Parts): Json {
 /** OpenAPI 3.1 says of bytes only what they are. */
 function schemaOfBody(
   format: keyof typeof MEDIA_TYPES,
-  { answer, id }: Endpoint,
+  { answer, id }: Described,
   parts: Parts,
 ): Json {
   if (BYTES.has(format)) return {};
@@ -245,5 +276,21 @@ function schemaOfBody(
   return { schema: typed(plain(answer), `${capital(id)}Answer`, parts) };
 }
 
-/** Without TypeBox's own marks: what is left is plain JSON schema. */
-const plain = (schema: TSchema): unknown => JSON.parse(JSON.stringify(schema));
+/** Without TypeBox's own marks: what is left is plain JSON schema, in as few words as it takes. */
+const plain = (schema: TSchema): unknown =>
+  JSON.parse(JSON.stringify(schema), (_, value: unknown) => shorter(value));
+
+/** One of several types, and an object of which nothing is known. */
+function shorter(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const { anyOf, properties, ...rest } = value as Json;
+  if (Array.isArray(anyOf) && anyOf.every(isBareType) && Object.keys(rest).length === 0) {
+    return { type: anyOf.map(({ type }) => type) };
+  }
+  const knowsNone =
+    rest['additionalProperties'] === true && Object.keys(properties ?? {}).length === 0;
+  return knowsNone ? rest : value;
+}
+
+const isBareType = (value: Json): boolean =>
+  typeof value['type'] === 'string' && Object.keys(value).length === 1;

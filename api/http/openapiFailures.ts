@@ -40,10 +40,12 @@ const CONTENT = {
 /** Those that an operation names of its own, as what it does can end so. */
 const NAMED: ReadonlySet<number> = new Set([402, 404, 409, 410]);
 
-/** One for each of these, and `default` for all, by their statuses. */
-export function failureResponses(): Json {
+/** One for each of these that is named, and `default` for all, by their statuses. */
+export function failureResponses(rows: readonly Failing[]): Json {
   const all = Object.values(FAILURES).toSorted((one, other) => one.status - other.status);
-  const named = [...NAMED].map((status) => {
+  const names = new Set(rows.flatMap((row) => Object.keys(failuresOf(row))));
+  const told = [...NAMED].filter((status) => names.has(String(status)));
+  const named = told.map((status) => {
     const sentences = all.filter((one) => one.status === status).map(({ text }) => text);
     return [String(status), sentences] as const;
   });
@@ -55,8 +57,10 @@ export function failureResponses(): Json {
   return Object.fromEntries(responses) as Json;
 }
 
+type Failing = Pick<Endpoint, 'method' | 'parameters' | 'path' | 'weight'>;
+
 /** Those that an endpoint may answer. */
-export function failuresOf({ method, parameters, path, weight }: Endpoint): Json {
+export function failuresOf({ method, parameters, path, weight }: Failing): Json {
   const own: readonly (readonly [FailureType, boolean])[] = [
     ['OverLimit', weight !== 'free'],
     ['NotFound', path.includes(':')],

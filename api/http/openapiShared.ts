@@ -62,12 +62,15 @@ export function named(
   const within = (value: unknown, path: string, isWhole: boolean): unknown => {
     if (Array.isArray(value)) return value.map((one) => within(one, path, false));
     if (typeof value !== 'object' || value === null) return value;
+    const { $id, ...own } = value as Json;
     const made = Object.fromEntries(
-      Object.entries(value).map(([key, one]) => [
+      Object.entries(own).map(([key, one]) => [
         key,
         within(one, isStep(key) ? path : `${path}${capital(key.replaceAll(/\W/g, ''))}`, false),
       ]),
     );
+    // Only what a schema itself says: a member may be called so.
+    if (typeof $id === 'string') return shared.refer(made, $id);
     const isCommon = (times.get(JSON.stringify(value)) ?? 0) > 1;
     return isType(value) && (isWhole || isCommon) ? shared.refer(made, path) : made;
   };

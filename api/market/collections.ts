@@ -56,7 +56,8 @@ export async function quotesOfCollection(asked: AskedOfAll): Promise<readonly ob
   return quotesOf(asked, symbols.slice(0, limit));
 }
 
-const COLLECTIONS: ReadonlySet<string> = new Set(['sector', 'tag', 'list']);
+export const COLLECTION_KINDS = ['sector', 'tag', 'list'];
+const COLLECTIONS: ReadonlySet<string> = new Set(COLLECTION_KINDS);
 
 /** How each sector did on the last day, weighed by what its companies are worth. */
 export async function sectorPerformance(asked: AskedOfAll): Promise<readonly object[]> {

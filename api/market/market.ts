@@ -34,9 +34,15 @@ export function computedType(name: string, { directory }: Lake): MarketType | un
   const type = marketType(name);
   if (type === undefined) return undefined;
   const isThere = (id: string): boolean => directory.dataset(CORE, id)?.mapping.key !== undefined;
-  if (type.loadedAs !== undefined && isThere(type.loadedAs)) return undefined;
+  const loaded = type.loadedAs === undefined ? undefined : directory.dataset(CORE, type.loadedAs);
+  if (loaded !== undefined && areAnswers(loaded)) return undefined;
   return type.of.some(isThere) ? type : undefined;
 }
+
+/** Whether records of a dataset answer the type of its name: the input BOOK has changes of books instead. */
+export const areAnswers = ({ dataset, mapping, schema }: Dataset): boolean =>
+  mapping.key !== undefined &&
+  !(dataset.toUpperCase() === 'BOOK' && Object.hasOwn(schema.properties, 'side'));
 
 /** What a caller lacks for a dataset, whatever it asks of it. */
 export const LACKING: ReadonlySet<FailureType> = new Set<FailureType>([

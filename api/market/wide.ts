@@ -1,11 +1,13 @@
 // Types of the whole market (INTERFACE.md 1 "market"): lists, every symbol's last days, volume by venue.
-import { lastDayOf, type Standing, volumesOf } from '../../market/board/board.ts';
+import { lastDayOf, LIST_NAMES, type Standing, volumesOf } from '../../market/board/board.ts';
 import { previousRow } from '../../market/derive/dailyBars.ts';
 import { instantIn, numberIn, textIn } from '../../market/derive/values.ts';
 import { endOfToday, startOfToday } from '../../market/derive/words.ts';
 import type { InputId } from '../../market/inputs/inputRow.ts';
 import { type Need, newest, type Read, wholeOf } from '../../market/types/ask.ts';
 import { marketType } from '../../market/types/marketTypes.ts';
+import { listShape, mapShape, type Shape } from '../../market/types/shape.ts';
+import type { ShapeCalled } from '../../market/types/shapes.ts';
 import { addDays } from '../../query/time/days.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { CORE } from '../../store/datasets/datasets.ts';
@@ -19,6 +21,7 @@ import type { Answer, Call } from '../request/endpoint.ts';
 import { listOf, numberOf, refuse } from '../request/parameters.ts';
 import { type AskedOfAll, boardNow } from './boardNow.ts';
 import {
+  COLLECTION_KINDS,
   COLLECTION_MAX,
   LIST_USUAL,
   quotesOfCollection,
@@ -26,6 +29,7 @@ import {
   sectorPerformance,
   todayEarnings,
 } from './collections.ts';
+import { sectorShape, todayShape, volumeShape } from './wideShapes.ts';
 import { delayFor, readableFor } from './market.ts';
 import { askOf, LIST_MAX, optionsOf } from './options.ts';
 import { type MarketServices, planNeeds, type Readable, readPlanned } from './reading.ts';
@@ -41,6 +45,7 @@ interface Wide {
   /** The path names which one. */
   readonly part?: true;
   readonly answer: (asked: AskedOfAll, services: TallyServices) => Promise<object>;
+  readonly shape: (called: ShapeCalled) => Shape;
   /** What is paid of an answer; its members when left out. */
   readonly count?: (value: object) => number;
 }
@@ -54,25 +59,30 @@ const WIDE: Readonly<Record<string, Wide>> = {
     ...{ of: 'HISTORICAL_PRICES', weight: 2, usageKey: 'MARKET_LIST', most: LIST_MAX },
     part: true,
     answer: quotesOfList,
+    shape: (called) => listShape(called('Quote')),
   },
   collection: {
     ...{ of: 'COMPANY', weight: 1, usageKey: 'STOCK_COLLECTION', most: COLLECTION_MAX },
     part: true,
     answer: quotesOfCollection,
+    shape: (called) => listShape(called('Quote')),
   },
   'sector-performance': {
     ...{ of: 'HISTORICAL_PRICES', weight: 1, usageKey: 'SECTOR_PERFORMANCE', most: 100 },
     answer: sectorPerformance,
+    shape: sectorShape,
   },
   'today-earnings': {
     // A record of earnings and a quote (INTERFACE.md 0.3).
     ...{ of: 'EARNINGS', weight: 1_001, usageKey: 'EARNINGS_TODAY', most: SYMBOLS_MOST },
     answer: todayEarnings,
+    shape: todayShape,
     count: (value) => Object.values(value).reduce((sum: number, rows) => sum + lengthOf(rows), 0),
   },
   ohlc: {
     ...{ of: 'HISTORICAL_PRICES', weight: 2, usageKey: 'OPEN_CLOSE', most: SYMBOLS_MOST },
     answer: async (asked) => byName(await boardNow(asked), lastDayOf),
+    shape: (called) => mapShape(called('Ohlc')),
   },
   previous: {
     ...{ of: 'HISTORICAL_PRICES', weight: 2, usageKey: 'PREVIOUS', most: SYMBOLS_MOST },
@@ -80,12 +90,37 @@ const WIDE: Readonly<Record<string, Wide>> = {
       byName(await boardNow(asked, addDays(asked.ask.today, -1)), ({ bars, symbol }) =>
         previousRow(symbol, bars),
       ),
+    shape: (called) => mapShape(called('DayBar')),
   },
   volume: {
     ...{ of: 'TRADES', weight: 1, usageKey: 'MARKET_VOLUME', most: 100 },
     answer: volumeByVenue,
+    shape: volumeShape,
   },
 };
+
+/** What a path names of those that have parts. */
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  list: LIST_NAMES,
+  collection: COLLECTION_KINDS,
+};
+
+/** A type of the whole market, as documents tell it. */
+interface WideForm {
+  readonly name: string;
+  /** What the path may name; undefined where it names nothing. */
+  readonly parts: readonly string[] | undefined;
+  /** Messages of each symbol or row. */
+  readonly weight: number;
+  readonly shape: (called: ShapeCalled) => Shape;
+}
+
+export const WIDE_FORMS: readonly WideForm[] = Object.entries(WIDE).map(
+  ([name, { part, shape, weight }]) => ({
+    ...{ name, shape, weight },
+    parts: part === true ? PARTS[name] : undefined,
+  }),
+);
 
 /** Whether a type is one of the whole market, and CORE has what it is made of. */
 export const isWideType = (name: string, { directory }: Lake): boolean => {

@@ -1,6 +1,9 @@
 // Crypto currencies (INTERFACE.md 1 "crypto"): the newest quote, price and book of one.
 import { instantIn, listIn, type Row, textIn } from '../../market/derive/values.ts';
 import { newest } from '../../market/types/ask.ts';
+import { EXAMPLE_SYMBOL, observedRow } from '../../market/types/observed.ts';
+import type { Shape } from '../../market/types/shape.ts';
+import { pascal } from '../../market/types/shapes.ts';
 import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { callerOf, datasetOf } from '../auth/access.ts';
@@ -86,4 +89,23 @@ function quoteOf(symbol: string, row: Row): object {
     ...{ askPrice: own('askPrice'), askSize: own('askSize') },
     ...{ high: own('high'), low: own('low'), previousClose: own('previousClose') },
   };
+}
+
+/** Each part, as documents tell it. */
+export const CRYPTO_SHAPES: ReadonlyMap<string, Shape> = new Map(
+  [...PARTS].map(([name, { input, of }]) => {
+    const row = observedRow(`Crypto${pascal(name)}`, (rows) =>
+      rows(input).flatMap((one) => [of(EXAMPLE_SYMBOL, one), of(EXAMPLE_SYMBOL, asNumbers(one))]),
+    );
+    return [name, row];
+  }),
+);
+
+/** Numbers that are texts may be loaded as numbers. */
+function asNumbers(row: Row): Row {
+  const members = Object.entries(row).map(([name, value]) => {
+    const text = typeof value === 'string' ? value.replaceAll(/"([\d.]+)"/g, '$1') : '';
+    return [name, /^[\d.]+$/.test(text) ? Number(text) : text];
+  });
+  return Object.fromEntries(members) as Row;
 }

@@ -2,6 +2,8 @@
 import { between, newest } from '../../market/types/ask.ts';
 import type { Row } from '../../market/derive/values.ts';
 import { currenciesOf, dailyRates, keysFor, rateOf } from '../../market/money/crossRates.ts';
+import { EXAMPLE_DAY, observedRow } from '../../market/types/observed.ts';
+import { listShape, type Shape } from '../../market/types/shape.ts';
 import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { callerOf, datasetOf } from '../auth/access.ts';
@@ -25,9 +27,13 @@ export const answerLatest = (call: Call, services: MarketServices): Promise<Answ
     const rows = await newestOf(pairs, call, services);
     return pairs.flatMap(([from, to]) => {
       const rate = rateOf(from, to, rows);
-      return rate === undefined ? [] : [{ symbol: `${from}${to}`, ...rate }];
+      return rate === undefined ? [] : [latestRow(from, to, rate)];
     });
   });
+
+type Rate = NonNullable<ReturnType<typeof rateOf>>;
+
+const latestRow = (from: string, to: string, rate: Rate) => ({ symbol: `${from}${to}`, ...rate });
 
 /** `/fx/convert`: the same, with the amount in the second currency. */
 export const answerConvert = (call: Call, services: MarketServices): Promise<Answer> => {
@@ -37,11 +43,15 @@ export const answerConvert = (call: Call, services: MarketServices): Promise<Ans
     return pairs.flatMap(([from, to]) => {
       const rate = rateOf(from, to, rows);
       if (rate === undefined) return [];
-      const converted = amount === undefined ? null : roundedTo(amount * rate.rate);
-      return [{ symbol: `${from}${to}`, ...rate, amount: converted }];
+      return [convertedRow(from, to, rate, amount)];
     });
   });
 };
+
+const convertedRow = (from: string, to: string, rate: Rate, amount: number | undefined) => ({
+  ...latestRow(from, to, rate),
+  amount: amount === undefined ? null : roundedTo(amount * rate.rate),
+});
 
 /** `/fx/historical`: an array for each pair, newest first. */
 export const answerHistorical = (call: Call, services: MarketServices): Promise<Answer> => {
@@ -62,12 +72,16 @@ export const answerHistorical = (call: Call, services: MarketServices): Promise<
     return pairs.map(([one, other]) => {
       const days = dailyRates(one, other, (key) => read(needOf(key)));
       const some = first === undefined ? days.slice(-most) : days.slice(0, first);
-      return some.toReversed().map(({ date, isDerived, rate, timestamp }) => ({
-        ...{ date, symbol: `${one}${other}`, timestamp, rate, isDerived },
-      }));
+      return some.toReversed().map((day) => dayRow(one, other, day));
     });
   });
 };
+
+const dayRow = (
+  from: string,
+  to: string,
+  { date, isDerived, rate, timestamp }: ReturnType<typeof dailyRates>[number],
+) => ({ date, symbol: `${from}${to}`, timestamp, rate, isDerived });
 
 /** `/fx/rate/{from}/{to}`. @throws Failure UnknownSymbol where nothing tells it. */
 export const answerRate = (call: Call, services: MarketServices): Promise<Answer> => {
@@ -77,10 +91,14 @@ export const answerRate = (call: Call, services: MarketServices): Promise<Answer
   return answerFixed(call, services, { usageKey: 'FX_CONVERSION', weight: 1 }, async () => {
     const rate = rateOf(...pair, await newestOf([pair], call, services));
     if (rate === undefined) throw new Failure('UnknownSymbol');
-    const date = rate.timestamp === 0 ? null : new Date(rate.timestamp).toISOString().slice(0, 10);
-    return { date, fromCurrency: pair[0], toCurrency: pair[1], rate: rate.rate };
+    return rateRow(...pair, rate);
   });
 };
+
+const rateRow = (from: string, to: string, { rate, timestamp }: Rate) => ({
+  date: timestamp === 0 ? null : new Date(timestamp).toISOString().slice(0, 10),
+  ...{ fromCurrency: from, toCurrency: to, rate },
+});
 
 /** One message a pair that is asked for. */
 async function priced(
@@ -143,3 +161,28 @@ async function readFx(
 
 const pick = ({ query }: Call, name: string): Call['query'] =>
   query[name] === undefined ? {} : { [name]: query[name] };
+
+/** A pair, and a currency in itself, which has no day. */
+const PAIRS: readonly Pair[] = [
+  ['USD', 'CAD'],
+  ['USD', 'USD'],
+];
+
+const rowsOfRates = ($id: string, rowOf: (from: string, to: string, rate: Rate) => object): Shape =>
+  observedRow($id, (rows) =>
+    PAIRS.flatMap(([from, to]) => {
+      const rate = rateOf(from, to, () => rows(INPUT).at(-1));
+      return rate === undefined ? [] : [rowOf(from, to, rate)];
+    }),
+  );
+
+export const LATEST_SHAPE = listShape(rowsOfRates('FxRate', latestRow));
+export const CONVERTED_SHAPE = listShape(
+  rowsOfRates('FxAmount', (...rate) => convertedRow(...rate, rate[2].isDerived ? undefined : 1)),
+);
+export const HISTORICAL_SHAPE = listShape(
+  listShape(
+    rowsOfRates('FxDay', (from, to, rate) => dayRow(from, to, { ...rate, date: EXAMPLE_DAY })),
+  ),
+);
+export const RATE_SHAPE = rowsOfRates('FxPair', rateRow);

@@ -6,10 +6,13 @@ import {
   monthOf,
   recentDays,
   recordsOf,
+  UNTOLD,
 } from '../../market/derive/exchangeStats.ts';
 import { instantIn, numberIn, type Row } from '../../market/derive/values.ts';
 import { dayAt, endOfToday, startOfToday } from '../../market/derive/words.ts';
 import { between, type Need, newest, wholeOf } from '../../market/types/ask.ts';
+import { EXAMPLE_DAY, observed, observedRow, type Rows } from '../../market/types/observed.ts';
+import { listShape, orNothing, shapeOf, withUntold } from '../../market/types/shape.ts';
 import { parseDay } from '../../query/time/dates.ts';
 import { addDays, type Day, lengthOfMonth } from '../../query/time/days.ts';
 import { CORE } from '../../store/datasets/datasets.ts';
@@ -41,6 +44,28 @@ async function daysOf(call: Call, services: MarketServices, need: Need): Promise
     return [];
   return rowsOfInput(call, services, INPUT, need);
 }
+
+const DAY = (rows: Rows): readonly Row[] => rows(INPUT);
+
+export const INTRADAY_SHAPE = orNothing({
+  $id: 'IntradayStats',
+  ...shapeOf(intradayOf({ volume: 1, symbolsTraded: 1, notional: 1, lastUpdated: 1 })),
+});
+export const RECENT_SHAPE = listShape(
+  observedRow('RecentDay', (rows) => recentDays(DAY(rows), EXAMPLE_DAY)),
+);
+export const RECORDS_SHAPE = orNothing({
+  $id: 'RecordStats',
+  ...observed((rows) => recordsOf(DAY(rows))),
+});
+/** The original told more of a month than days tell. */
+export const MONTH_SHAPE = listShape(
+  withUntold(
+    observedRow('StatsMonth', (rows) => monthOf(DAY(rows))),
+    UNTOLD,
+  ),
+);
+export const DAILY_SHAPE = listShape(observedRow('StatsDay', (rows) => dailyDays(DAY(rows))));
 
 /** The sums of the newest day of trades. */
 export const answerIntraday = (call: Call, services: TallyServices): Promise<Answer> =>

@@ -1,6 +1,7 @@
 // Which contracts of futures there are (INTERFACE.md 1 "ref-data").
 import { dayIn, numberIn, type Row, textIn } from '../../market/derive/values.ts';
 import { dayAt } from '../../market/derive/words.ts';
+import { observedRow } from '../../market/types/observed.ts';
 import type { MarketServices } from '../market/reading.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
 import { truthOf } from '../request/parameters.ts';
@@ -22,16 +23,20 @@ export function answerFutures(call: Call, services: MarketServices): Promise<Ans
       underlying === '' || symbolOf(textIn(row, 'underlying') ?? '') === underlying;
     return (await rowsOfInput(call, services, 'FUTURES'))
       .filter((row) => isOf(row) && (withExpired || isOpen(row)))
-      .map((row) => ({
-        symbol: textIn(row, 'symbol'),
-        underlying: textIn(row, 'underlying'),
-        description: textIn(row, 'description'),
-        exchange: textIn(row, 'exchange'),
-        region: textIn(row, 'region'),
-        currency: textIn(row, 'currency'),
-        contractSize: numberIn(row, 'contractSize'),
-        unit: textIn(row, 'unit'),
-        expirationDate: textIn(row, 'expirationDate'),
-      }));
+      .map(futureOf);
   });
 }
+
+const futureOf = (row: Row) => ({
+  symbol: textIn(row, 'symbol'),
+  underlying: textIn(row, 'underlying'),
+  description: textIn(row, 'description'),
+  exchange: textIn(row, 'exchange'),
+  region: textIn(row, 'region'),
+  currency: textIn(row, 'currency'),
+  contractSize: numberIn(row, 'contractSize'),
+  unit: textIn(row, 'unit'),
+  expirationDate: textIn(row, 'expirationDate'),
+});
+
+export const FUTURE_SHAPE = observedRow('Future', (rows) => rows('FUTURES').map(futureOf));

@@ -1,6 +1,9 @@
 // Securities of identifiers: ISIN, FIGI and RIC (INTERFACE.md 1 "ref-data").
 import { holds, textIn } from '../../market/derive/values.ts';
 import { dayAt } from '../../market/derive/words.ts';
+import { type Security, securityOf } from '../../market/symbology/securities.ts';
+import { EXAMPLE_DAY, EXAMPLE_SYMBOL, observedRow } from '../../market/types/observed.ts';
+import { eitherOf, listShape, mapShape, orNull } from '../../market/types/shape.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { MarketServices } from '../market/reading.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
@@ -28,6 +31,18 @@ export function answerIdentifiers(call: Call, services: MarketServices): Promise
   return answerFixed(call, services, PRICE, () => found(kind, wanted, call, services));
 }
 
+const identified = ({ exchange, iexId, region, symbol }: Security) => ({
+  ...{ symbol, region, exchange, iexId },
+});
+
+const IDENTIFIED_SHAPE = listShape(
+  observedRow('IdentifiedSecurity', (rows) =>
+    rows('SYMBOLS').map((row) => identified(securityOf(EXAMPLE_SYMBOL, row, EXAMPLE_DAY))),
+  ),
+);
+/** Of identifiers, as a list or by identifier. */
+export const IDENTIFIERS_SHAPE = eitherOf([IDENTIFIED_SHAPE, mapShape(orNull(IDENTIFIED_SHAPE))]);
+
 async function found(
   kind: string,
   wanted: readonly string[],
@@ -44,8 +59,7 @@ async function found(
     const id = textIn(row, kind)?.toUpperCase();
     const security = securities.get(textIn(row, 'symbol')?.toUpperCase() ?? '');
     if (id === undefined || security === undefined || !holds(row, today)) continue;
-    const { exchange, iexId, region, symbol } = security;
-    ids.set(id, [...(ids.get(id) ?? []), { symbol, region, exchange, iexId }]);
+    ids.set(id, [...(ids.get(id) ?? []), identified(security)]);
   }
   const of = (id: string): readonly object[] | undefined => ids.get(id.toUpperCase());
   if (!truthOf(call.query, 'mapped')) return wanted.flatMap((id) => of(id) ?? []);

@@ -1,6 +1,8 @@
 // Which currencies and crypto currencies there are (INTERFACE.md 1 "ref-data").
 import { dayIn, type Row, textIn } from '../../market/derive/values.ts';
 import { currenciesOf } from '../../market/money/crossRates.ts';
+import { observed, observedRow } from '../../market/types/observed.ts';
+import type { Shape } from '../../market/types/shape.ts';
 import type { MarketServices } from '../market/reading.ts';
 import type { Call } from '../request/endpoint.ts';
 import { rowsOfInput } from './known.ts';
@@ -8,8 +10,10 @@ import { rowsOfInput } from './known.ts';
 const NAMES = new Intl.DisplayNames('en', { type: 'currency', fallback: 'code' });
 
 /** Pairs as they are stored, and the currencies in them. */
-export async function fxSymbols(call: Call, services: MarketServices): Promise<object> {
-  const rows = await rowsOfInput(call, services, 'FX_RATES');
+export const fxSymbols = async (call: Call, services: MarketServices): Promise<object> =>
+  currenciesIn(await rowsOfInput(call, services, 'FX_RATES'));
+
+function currenciesIn(rows: readonly Row[]): object {
   const symbols = [...new Set(rows.map((row) => textIn(row, 'symbol') ?? ''))].sort();
   const pairs = symbols.flatMap((symbol) => {
     const pair = currenciesOf(symbol);
@@ -26,7 +30,10 @@ export async function cryptoSymbols(
   call: Call,
   services: MarketServices,
 ): Promise<readonly object[]> {
-  const rows = await rowsOfInput(call, services, 'CRYPTO_QUOTES');
+  return cryptosIn(await rowsOfInput(call, services, 'CRYPTO_QUOTES'));
+}
+
+function cryptosIn(rows: readonly Row[]): readonly object[] {
   const newest = new Map<string, Row>();
   for (const row of rows) newest.set(textIn(row, 'symbol') ?? '', row);
   return [...newest]
@@ -40,3 +47,11 @@ export async function cryptoSymbols(
 /** `BTCUSD` as `BTC to USD`. */
 const nameOf = (symbol: string): string =>
   symbol.length > 3 ? `${symbol.slice(0, -3)} to ${symbol.slice(-3)}` : symbol;
+
+export const FX_SYMBOLS_SHAPE: Shape = {
+  $id: 'FxSymbols',
+  ...observed((rows) => currenciesIn(rows('FX_RATES'))),
+};
+export const CRYPTO_SYMBOL_SHAPE = observedRow('CryptoSymbol', (rows) =>
+  cryptosIn(rows('CRYPTO_QUOTES')),
+);

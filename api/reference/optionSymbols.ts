@@ -4,6 +4,7 @@ import { textIn } from '../../market/derive/values.ts';
 import { dayAt } from '../../market/derive/words.ts';
 import { newest } from '../../market/types/ask.ts';
 import { CONTRACTS_MOST } from '../../market/types/chains.ts';
+import { observedRow } from '../../market/types/observed.ts';
 import { expirationIn } from '../market/options.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
 import { truthOf } from '../request/parameters.ts';
@@ -65,17 +66,21 @@ export async function answerOptionSymbols(call: Call, services: TallyServices): 
     if (all.length === 0) await refuseUnknown(symbol, call, services);
     const today = dayAt(services.clock());
     const some = truthOf(call.query, 'includeExpired') ? all : openOn(all, today);
-    return some
-      .filter(({ expirationDate }) => expirationDate.startsWith(expiration))
-      .map((one) => ({
-        symbol: one.id,
-        underlying: one.symbol,
-        expirationDate: one.expirationDate,
-        strikePrice: one.strikePrice,
-        side: one.side,
-        type: one.type,
-        contractSize: one.contractSize,
-        isAdjusted: one.isAdjusted,
-      }));
+    return some.filter(({ expirationDate }) => expirationDate.startsWith(expiration)).map(listedOf);
   });
 }
+
+const listedOf = (one: ReturnType<typeof contractsOf>[number]) => ({
+  symbol: one.id,
+  underlying: one.symbol,
+  expirationDate: one.expirationDate,
+  strikePrice: one.strikePrice,
+  side: one.side,
+  type: one.type,
+  contractSize: one.contractSize,
+  isAdjusted: one.isAdjusted,
+});
+
+export const OPTION_SYMBOL_SHAPE = observedRow('OptionSymbol', (rows) =>
+  contractsOf(rows('OPTIONS')).map(listedOf),
+);

@@ -4,7 +4,9 @@ import type { Answer, Call } from '../request/endpoint.ts';
 import { textOf } from '../request/parameters.ts';
 import { answerFixed } from './fixedPrice.ts';
 import { companiesNow, searchNow } from './known.ts';
-import { textIn } from '../../market/derive/values.ts';
+import { type Row, textIn } from '../../market/derive/values.ts';
+import { type Security, securityOf } from '../../market/symbology/securities.ts';
+import { EXAMPLE_DAY, EXAMPLE_SYMBOL, observedRow } from '../../market/types/observed.ts';
 
 const PRICE = { usageKey: 'ELASTIC_SEARCH_SYMBOL', weight: 1 } as const;
 
@@ -13,14 +15,25 @@ export function answerSearch(call: Call, services: MarketServices): Promise<Answ
   return answerFixed(call, services, PRICE, async () => {
     const { find } = await searchNow(call, services);
     const companies = await companiesNow(call, services);
-    return find(fragment).map(({ currency, exchange, name, region, symbol, type }) => ({
-      symbol,
-      securityName: name,
-      securityType: type,
-      region,
-      exchange,
-      sector: textIn(companies.get(symbol), 'sector'),
-      currency,
-    }));
+    return find(fragment).map((security) => foundOf(security, companies.get(security.symbol)));
   });
 }
+
+const foundOf = (
+  { currency, exchange, name, region, symbol, type }: Security,
+  company: Row | undefined,
+) => ({
+  symbol,
+  securityName: name,
+  securityType: type,
+  region,
+  exchange,
+  sector: textIn(company, 'sector'),
+  currency,
+});
+
+export const FOUND_SHAPE = observedRow('FoundSecurity', (rows) =>
+  rows('SYMBOLS').map((row) =>
+    foundOf(securityOf(EXAMPLE_SYMBOL, row, EXAMPLE_DAY), rows('COMPANY').at(-1)),
+  ),
+);

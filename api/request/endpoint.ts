@@ -14,6 +14,7 @@ import type { AlertDeliveries } from '../../jobs/deliveries/alertDeliveries.ts';
 import type { Rules } from '../../jobs/rules/rules.ts';
 import type { Upstreams } from '../../jobs/feeds/upstreams.ts';
 import type { Runner } from '../../jobs/run/runner.ts';
+import type { Shape } from '../../market/types/shape.ts';
 import type { MarketMemory } from '../../market/board/marketMemory.ts';
 import type { LiveBoard } from '../../market/live/liveBoard.ts';
 import type { LiveQuotes } from '../../market/live/liveQuotes.ts';
@@ -289,6 +290,10 @@ export interface Endpoint {
     | { readonly kind: 'file'; readonly json?: true };
   /** JSON schema of the 200 answer. */
   readonly answer: TSchema;
+  /** All that is in it, where what makes it tells that: the market's document has it. */
+  readonly shape?: Shape;
+  /** The answer is a stream of events; `too`: or the JSON of `answer`, for who asks for none. */
+  readonly events?: 'only' | 'too';
   /** Formats besides JSON that the endpoint answers in. */
   readonly formats?: readonly (Exclude<BodyFormat, 'csvEscaped' | 'psvEscaped'> | PictureFormat)[];
   /**

@@ -1,11 +1,13 @@
 // `upcoming-events`: what comes of several kinds at once (INTERFACE.md 1), each under the rights and at the
 // price of its own type, as in a batch.
+import { listShape, objectShape, type Shape } from '../../market/types/shape.ts';
+import { recordShape } from '../../market/types/shapes.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
 import { listOf } from '../request/parameters.ts';
 import { parseDay } from '../../query/time/dates.ts';
 import { type StockServices, symbolOf } from './knownSymbols.ts';
 import { answerStockBatch } from './stockBatch.ts';
-import { MARKET } from './stockTypes.ts';
+import { MARKET, typeNamed } from './stockTypes.ts';
 
 export const EVENTS = 'upcoming-events';
 
@@ -30,6 +32,19 @@ const KINDS: readonly (readonly [member: string, type: string])[] = [
   ['dividends', 'upcoming-dividends'],
   ['splits', 'upcoming-splits'],
 ];
+
+/** Records of each kind. */
+export const EVENTS_SHAPE: Shape = {
+  $id: 'UpcomingEvents',
+  ...objectShape(
+    Object.fromEntries(
+      KINDS.map(([member, name]) => [
+        member,
+        listShape(recordShape(typeNamed(name)?.dataset ?? '')),
+      ]),
+    ),
+  ),
+};
 
 type Lists = Readonly<Record<string, readonly unknown[] | undefined>>;
 

@@ -6,11 +6,13 @@ import { formatOf } from '../read/series.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
 import { refuseUnknown, type StockServices } from './knownSymbols.ts';
 import { nothingOf } from './loaded.ts';
+import { isNextOf } from './stockParameters.ts';
 import { MARKET, typeNamed } from './stockTypes.ts';
 
-/** The empty answer of a type; undefined where there is no type of the name. */
-export function nothingNamed(name: string, symbol: string): Uint8Array | undefined {
+/** The empty answer of a type, or of a part of it; undefined where there is no type of the name. */
+export function nothingNamed(name: string, symbol: string, part = ''): Uint8Array | undefined {
   const loaded = typeNamed(name);
+  if (loaded !== undefined && isNextOf(loaded, part)) return Buffer.from('{}');
   if (loaded !== undefined) return nothingOf(loaded, symbol);
   const computed = marketType(name);
   return computed === undefined ? undefined : nothingOfType(computed);

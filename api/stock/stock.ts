@@ -37,7 +37,7 @@ export async function answerStock(given: Call, services: StockServices): Promise
   if (type !== undefined) return answerLoaded(call, services, type, symbol);
   const nothing = isToldTwice(typeNamed(name), symbol)
     ? Buffer.from('{}')
-    : nothingNamed(name, symbol);
+    : nothingNamed(name, symbol, call.path['part']);
   if (nothing === undefined) throw new Failure('NotFound');
   return answerNothing(nothing, symbol, call, services);
 }

@@ -76,7 +76,8 @@ export function refuseUseless(type: StockType, query: Values): void {
   if (useless !== undefined) refuse(useless, `is not allowed with ${type.name}`);
 }
 
-function takenBy(type: StockType, alone: boolean): ReadonlySet<string> {
+/** Names of parameters that say which records. @param alone not in a batch */
+export function takenBy(type: StockType, alone: boolean): ReadonlySet<string> {
   if (type.shape === 'record') return new Set();
   if (type.shape === 'day' || type.shape === 'listed') return new Set(alone ? DAY : []);
   if (type.shape === 'coming') {
@@ -91,6 +92,10 @@ function takenBy(type: StockType, alone: boolean): ReadonlySet<string> {
 const COUNTED = /^[1-9]\d{0,8}$/;
 /** In place of a range: what comes next. */
 const NEXT = 'next';
+
+/** The one record that comes next, as an object. */
+export const isNextOf = (type: StockType, part: string): boolean =>
+  type.shape === 'days' && type.next === true && part.toLowerCase() === NEXT;
 
 /** What a path says beside the symbol and the type. */
 export interface PathParts {
@@ -131,8 +136,7 @@ export function partsOf(
   if (detail !== undefined) throw none;
   if (type.shape === 'record') return { query, attribute: { name: part, place: 1 } };
   if (type.shape === 'coming') return { query: { ...query, range: part, calendar: true } };
-  if (type.shape === 'days' && type.next === true && part.toLowerCase() === NEXT)
-    return { query, isNext: true };
+  if (isNextOf(type, part)) return { query, isNext: true };
   return { query: { ...query, range: part } };
 }
 

@@ -1,6 +1,7 @@
 // The types of the stock door: which dataset of CORE serves each, and the shape of its answer
 // (INTERFACE.md 1). A type is there when one dataset's records are its answer as they are; what would
 // have to be computed is not. docs/stock.md tells operators what their datasets need.
+import { areAnswers } from '../market/market.ts';
 import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
 import type { Lake } from '../../store/lake/lake.ts';
 
@@ -155,5 +156,5 @@ export const isToldTwice = (type: StockType | undefined, symbol: string): boolea
 
 function servingDataset({ dataset }: StockType, { directory }: Lake): Dataset | undefined {
   const found = directory.dataset(CORE, dataset);
-  return found?.mapping.key === undefined ? undefined : found;
+  return found === undefined || !areAnswers(found) ? undefined : found;
 }

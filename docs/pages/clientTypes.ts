@@ -1,4 +1,4 @@
-// client/operations.ts: every operation of the OpenAPI document as a type, and how its request is made.
+// client/operations.ts: every operation of the OpenAPI documents as a type, and how its request is made.
 
 interface Schema {
   readonly $ref?: string;
@@ -12,6 +12,7 @@ interface Schema {
   readonly oneOf?: readonly Schema[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
+  readonly maxProperties?: number;
 }
 
 interface Parameter {
@@ -51,19 +52,20 @@ export interface Document {
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
-export function clientTypes(document: Document): string {
-  const { schemas } = document.components;
-  const named = Object.entries(schemas).map(
-    ([name, schema]) => `export type ${name} = ${typeOf(schema)};`,
+/**
+ * An operation that two documents have takes what the first one says, and answers what the second one says:
+ * that is told there only without what changes it.
+ */
+export function clientTypes(documents: readonly Document[]): string {
+  const named = namedTypes(documents);
+  const all = Map.groupBy(
+    documents.flatMap(operationsOf),
+    ({ operation }) => operation.operationId,
   );
-  const operations = Object.entries(document.paths).flatMap(([path, item]) =>
-    Object.entries(item)
-      .filter(([method]) => METHODS.includes(method))
-      .map(([method, operation]) => ({ method, path, item, operation: operation as Operation })),
+  const operations = [...all.values()].flatMap(([one, other = one]) =>
+    one === undefined || other === undefined ? [] : [{ ...one, answer: answerOf(other) }],
   );
-  const rows = operations.map(({ item, operation, path }) =>
-    rowOf(operation, parametersOf(operation, item, document), path, document),
-  );
+  const rows = operations.map(rowOf);
   const routes = operations.map(
     ({ method, operation, path }) =>
       `  ${operation.operationId}: ['${method.toUpperCase()}', '${path}'],`,
@@ -85,33 +87,62 @@ export function clientTypes(document: Document): string {
   ].join('\n');
 }
 
-function parametersOf(
-  { parameters = [] }: Operation,
-  item: PathItem,
-  { components }: Document,
-): readonly Parameter[] {
-  const shared = (item['parameters'] ?? []) as readonly Parameter[];
-  return [...shared, ...parameters].map((one) =>
-    one.$ref === undefined ? one : (components.parameters[nameIn(one.$ref)] ?? one),
+/** @throws Error where two documents call different things the same. */
+function namedTypes(documents: readonly Document[]): readonly string[] {
+  const types = new Map<string, string>();
+  for (const [name, schema] of documents.flatMap((one) => Object.entries(one.components.schemas))) {
+    const type = typeOf(schema);
+    if ((types.get(name) ?? type) !== type) throw new Error(`${name} is two things`);
+    types.set(name, type);
+  }
+  return [...types].map(([name, type]) => `export type ${name} = ${type};`);
+}
+
+interface Told {
+  readonly method: string;
+  readonly path: string;
+  readonly item: PathItem;
+  readonly document: Document;
+  readonly operation: Operation;
+}
+
+const operationsOf = (document: Document): readonly Told[] =>
+  Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item)
+      .filter(([method]) => METHODS.includes(method))
+      .map(([method, operation]) => ({
+        ...{ method, path, item, document, operation: operation as Operation },
+      })),
+  );
+
+function answerOf({ document: { components }, operation: { responses } }: Told): string {
+  const found = responses['200'] ?? responses['302'] ?? {};
+  return jsonType(
+    found.$ref === undefined ? found : (components.responses[nameIn(found.$ref)] ?? {}),
   );
 }
 
-function rowOf(
-  { operationId, requestBody, responses, summary = '' }: Operation,
-  parameters: readonly Parameter[],
-  path: string,
-  { components }: Document,
-): string {
+function parametersOf({ document, item, operation }: Told): readonly Parameter[] {
+  const shared = (item['parameters'] ?? []) as readonly Parameter[];
+  return [...shared, ...(operation.parameters ?? [])].map((one) =>
+    one.$ref === undefined ? one : (document.components.parameters[nameIn(one.$ref)] ?? one),
+  );
+}
+
+function rowOf({ answer, ...told }: Told & { readonly answer: string }): string {
+  const { document, path } = told;
+  const { operationId, requestBody, summary = '' } = told.operation;
+  const parameters = parametersOf(told);
   const own = parameters.filter((one) => one.in === 'query');
-  const segments = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => `${name}: string | number`);
+  const segments = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
+    const schema = parameters.find((one) => one.in === 'path' && one.name === name)?.schema ?? {};
+    return `${name}: ${schema.enum === undefined ? 'string | number' : typeOf(schema)}`;
+  });
   const query = own.map((one) => `${quotedName(one.name)}?: ${typeOf(one.schema ?? {})}`);
-  const found = responses['200'] ?? responses['302'] ?? {};
-  const answer =
-    found.$ref === undefined ? found : (components.responses[nameIn(found.$ref)] ?? {});
   const given =
     requestBody?.$ref === undefined
       ? requestBody
-      : components.requestBodies?.[nameIn(requestBody.$ref)];
+      : document.components.requestBodies?.[nameIn(requestBody.$ref)];
   const body = given === undefined ? 'undefined' : bodyType(given);
   return [
     `  /** ${summary.replaceAll('*/', '* /')} */`,
@@ -119,7 +150,7 @@ function rowOf(
     `    path: { ${segments.join('; ')} };`,
     `    query: { ${query.join('; ')} };`,
     `    body: ${body};`,
-    `    answer: ${jsonType(answer)};`,
+    `    answer: ${answer};`,
     '  };',
   ].join('\n');
 }
@@ -154,6 +185,7 @@ function typeOf(schema: Schema): string {
   if ($ref !== undefined) return nameIn($ref);
   if (fixed !== undefined) return JSON.stringify(fixed);
   if (schema.enum !== undefined) return schema.enum.map((one) => JSON.stringify(one)).join(' | ');
+  if (schema.maxProperties === 0) return 'Readonly<Record<string, undefined>>';
   const either = anyOf ?? oneOf;
   if (either !== undefined) return [...new Set(either.map(typeOf))].join(' | ');
   if (Array.isArray(schema.type)) {

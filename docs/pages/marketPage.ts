@@ -35,6 +35,8 @@ curl 'http://127.0.0.1:8080/v1/stock/AAPL/quote/latestPrice?token=pk_…'
   and trades its latest price is the last close.
 - **A dataset in the shape of an answer wins**: where \`CORE\` has one of the name in the last column,
   its newest record is the answer, as [stock.md](stock.md) says.
+- **All attributes of each type**, with what they are, are in
+  \`GET /v1/openapi-doc?part=market\`, [openapi-market.json](openapi-market.json).
 - **Symbols** are kept in upper case, class shares as \`BRK.B\` and preferred shares as \`BAC-PL\`, however
   they enter an input: \`brk b\`, \`BRK/B\` and \`BRK-B\`, or \`BAC PRL\`, \`BAC.PR.L\`, \`BAC$L\` and
   \`BACpL\`. \`BAC-L\` stays: with other letters than A and B it may be either. Whoever asks writes them in

@@ -213,6 +213,11 @@ const STATES: ReadonlyMap<string, Told> = new Map<string, Told>([
   ['A', { state: 'auction', value: auctionOf }],
 ]);
 
+/** What a state tells, by its name: of a message of nothing but zeros. */
+export const ZERO_STATES: ReadonlyMap<StateName, StateTick['value']> = new Map(
+  [...STATES.values()].map(({ state, value }) => [state, value('O', Buffer.alloc(80), 0, 0)]),
+);
+
 function auctionOf(flag: string, bytes: Buffer, at: number, timestamp: number): StateTick['value'] {
   const side = String.fromCharCode(bytes.readUInt8(at + 42));
   const seconds = bytes.readUInt32LE(at + 44);

@@ -57,7 +57,7 @@ function average(rows: readonly Row[], name: string, decimals: number): number |
 }
 
 /** What the original told of the sizes of orders and of who was traded: days do not tell it. */
-const UNTOLD = [
+export const UNTOLD: readonly string[] = [
   ...['averageOrderSize', 'averageFillSize', 'bin100Percent', 'bin101Percent', 'bin200Percent'],
   ...['bin300Percent', 'bin400Percent', 'bin500Percent', 'bin1000Percent', 'bin5000Percent'],
   ...['bin10000Percent', 'bin10000Trades', 'bin20000Trades', 'bin50000Trades', 'blockPercent'],

@@ -55,7 +55,8 @@ export async function securitiesOf(
   return [...known.keys()].sort().flatMap((symbol) => known.get(symbol) ?? []);
 }
 
-function securityOf(symbol: string, row: Row, today: Day): Security {
+/** @param row of SYMBOLS, or of COMPANY */
+export function securityOf(symbol: string, row: Row, today: Day): Security {
   const { isEnabled } = row;
   const exchange = textIn(row, 'exchange');
   return {

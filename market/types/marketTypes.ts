@@ -27,6 +27,7 @@ import {
 } from './figures.ts';
 import { book, delayedQuote, ohlc, price, quote, quoteNeeds } from './prices.ts';
 import { spanOf } from './days.ts';
+import { CONTRACTS, DAYS_AND_MINUTES, type Form, INDICATORS, MINUTES, one } from './forms.ts';
 import { barsOf, indicator, shownOf } from './indicator.ts';
 
 /** How an answer is paid. */
@@ -59,6 +60,10 @@ export interface MarketType {
   /** And this tells the symbols of which that has no record. */
   readonly besides?: true;
   readonly shape: 'object' | 'list' | 'value';
+  /** The ways to ask for it that are answered in shapes of their own. */
+  readonly forms: readonly Form[];
+  /** Numbers that clients of the original look for, and that nothing tells: they are null. */
+  readonly untold?: readonly string[];
   readonly options: readonly (keyof Options)[];
   readonly part: Part;
   readonly charge: Charge;
@@ -124,6 +129,8 @@ const OF_CHART = [
 const CHART: Omit<MarketType, 'name' | 'summary'> = {
   of: ['HISTORICAL_PRICES'],
   shape: 'list',
+  forms: DAYS_AND_MINUTES,
+  untold: ['updated'],
   options: [...OF_CHART, 'displayPercent'],
   part: 'range',
   charge: { kind: 'rows', of: ofSpan, share: chartShare, paid: paidRows, most: DAYS_MOST },
@@ -150,6 +157,8 @@ export const MARKET_TYPES: readonly MarketType[] = [
       'Latest price with what is known of the day and the year; `/quote/{attribute}` one value.',
     loadedAs: 'QUOTE',
     shape: 'object',
+    forms: one('Quote'),
+    untold: ['iexMarketPercent', 'iexVolume', 'iexOpen', 'iexOpenTime', 'iexClose', 'iexCloseTime'],
     options: ['displayPercent'],
     part: 'attribute',
     charge: each(1, 'STOCK_QUOTE'),
@@ -160,6 +169,7 @@ export const MARKET_TYPES: readonly MarketType[] = [
     name: 'price',
     summary: 'Latest price as a number.',
     shape: 'value',
+    forms: one('Price'),
     options: [],
     part: 'none',
     charge: each(1, 'PRICE_ONLY'),
@@ -171,6 +181,7 @@ export const MARKET_TYPES: readonly MarketType[] = [
     summary: 'Price, day and volume as they were 15 minutes ago.',
     loadedAs: 'DELAYED_QUOTE',
     shape: 'object',
+    forms: one('DelayedQuote'),
     options: ['oddLot'],
     part: 'none',
     charge: each(1, 'DELAYED_QUOTE'),
@@ -182,6 +193,7 @@ export const MARKET_TYPES: readonly MarketType[] = [
     summary: 'Open, high, low and close of the newest day.',
     loadedAs: 'OHLC',
     shape: 'object',
+    forms: one('Ohlc'),
     options: [],
     part: 'none',
     charge: each(2, 'OPEN_CLOSE'),
@@ -193,6 +205,8 @@ export const MARKET_TYPES: readonly MarketType[] = [
     summary: 'Quote, best bid and ask, newest trades, and what the market is doing.',
     loadedAs: 'BOOK',
     shape: 'object',
+    forms: one('Book'),
+    untold: ['iexMarketPercent', 'iexVolume', 'iexOpen', 'iexOpenTime', 'iexClose', 'iexCloseTime'],
     options: ['displayPercent'],
     part: 'none',
     charge: each(1, 'STOCK_BOOK'),
@@ -203,6 +217,8 @@ export const MARKET_TYPES: readonly MarketType[] = [
     summary: 'The last day before today, adjusted.',
     of: ['HISTORICAL_PRICES'],
     shape: 'object',
+    forms: one('DayBar'),
+    untold: ['updated'],
     options: [],
     part: 'none',
     charge: each(2, 'PREVIOUS'),
@@ -220,6 +236,7 @@ export const MARKET_TYPES: readonly MarketType[] = [
     summary: 'Bars of minutes of a day or of several.',
     of: ['INTRADAY_PRICES'],
     shape: 'list',
+    forms: MINUTES,
     options: [...OF_DAYS, ...OF_MINUTES],
     part: 'range',
     charge: {
@@ -239,6 +256,8 @@ export const MARKET_TYPES: readonly MarketType[] = [
       'are its options.',
     of: ['HISTORICAL_PRICES'],
     shape: 'object',
+    forms: INDICATORS,
+    untold: ['updated'],
     options: ['range', 'from', 'to', 'on', 'exactDate', 'last', 'chartByDay', ...OF_INDICATOR],
     part: 'indicator',
     charge: CHART.charge,
@@ -254,6 +273,7 @@ export const MARKET_TYPES: readonly MarketType[] = [
     of: ['HISTORICAL_PRICES'],
     loadedAs: 'STATS',
     shape: 'object',
+    forms: one('Stats'),
     options: ['displayPercent'],
     part: 'attribute',
     charge: each(5, 'KEY_STATS'),
@@ -267,6 +287,8 @@ export const MARKET_TYPES: readonly MarketType[] = [
     of: ['HISTORICAL_PRICES'],
     loadedAs: 'ADVANCED_STATS',
     shape: 'object',
+    forms: one('AdvancedStats'),
+    untold: ['forwardPERatio', 'pegRatio', 'putCallRatio'],
     options: ['displayPercent'],
     part: 'none',
     charge: each(3_005, 'ADVANCED_KEY_STATS'),
@@ -280,6 +302,7 @@ export const MARKET_TYPES: readonly MarketType[] = [
     loadedAs: 'COMPANY',
     besides: true,
     shape: 'object',
+    forms: one('Company'),
     options: [],
     part: 'attribute',
     charge: each(1, 'COMPANY'),
@@ -290,6 +313,7 @@ export const MARKET_TYPES: readonly MarketType[] = [
     ...TRADES,
     name: 'largest-trades',
     summary: 'The ten largest trades of the newest day.',
+    forms: one('LargestTrade'),
     loadedAs: 'LARGEST_TRADES',
     charge: { kind: 'rows', of: () => 'TRADES', share: () => 1, paid: paidRows, most: 10 },
     needs: tradeNeeds,
@@ -299,6 +323,7 @@ export const MARKET_TYPES: readonly MarketType[] = [
     ...TRADES,
     name: 'volume-by-venue',
     summary: 'Volume of the newest day by venue.',
+    forms: one('VenueVolume'),
     loadedAs: 'VOLUME_BY_VENUE',
     charge: each(20, 'VOLUME_BY_VENUE'),
     needs: tradeNeeds,
@@ -308,6 +333,7 @@ export const MARKET_TYPES: readonly MarketType[] = [
     ...TRADES,
     name: 'effective-spread',
     summary: 'Effective and quoted spreads of the newest day by venue.',
+    forms: one('EffectiveSpread'),
     loadedAs: 'EFFECTIVE_SPREAD',
     charge: each(1, 'EFFECTIVE_SPREAD'),
     needs: spreadNeeds,
@@ -320,6 +346,7 @@ export const MARKET_TYPES: readonly MarketType[] = [
       '`/options/{expiration}/{side}` calls or puts.',
     of: ['OPTIONS'],
     shape: 'list',
+    forms: CONTRACTS,
     options: [],
     part: 'expiration',
     charge: rowsOfInput('OPTIONS', CONTRACTS_MOST),
@@ -332,6 +359,7 @@ export const MARKET_TYPES: readonly MarketType[] = [
       'Sentiment of the minutes of a day, the newest by default: `/sentiment/minute/{YYYYMMDD}`.',
     of: ['SENTIMENT_MINUTES'],
     shape: 'list',
+    forms: one('MinuteSentiment', ':date'),
     options: ['on'],
     part: 'day',
     charge: rowsOfInput('SENTIMENT_MINUTES', MOODS_MOST),

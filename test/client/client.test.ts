@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { expectTypeOf } from 'vitest';
 import { TapedeckClient } from '../../client/client.ts';
 import { frameReader } from '../../client/frames.ts';
-import type { Bar, Quote } from '../../client/market.ts';
 import type { Operations } from '../../client/operations.ts';
 import { TapedeckError } from '../../client/request.ts';
 import { loaded, send } from '../client.ts';
@@ -34,8 +33,6 @@ test('operations are typed by the table of endpoints', async ({ server }) => {
   expectTypeOf<'getNothing'>().not.toExtend<keyof Operations>();
   expectTypeOf<{ path: { workspace: string } }>().not.toExtend<Given>();
   expectTypeOf<{ path: { workspace: string; id: string } }>().toExtend<Given>();
-  expectTypeOf(client.stock<'quote'>).returns.resolves.toEqualTypeOf<Quote>();
-  expectTypeOf(client.stock<'chart'>).returns.resolves.toEqualTypeOf<readonly Bar[]>();
 });
 
 test('what was spent is counted, and a refusal says why', async ({ server }) => {

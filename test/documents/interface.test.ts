@@ -67,6 +67,12 @@ const CASES: readonly (readonly [string, Interface, Interface, readonly string[]
     answer({ anyOf: [text, { type: 'null' }] }),
     ['getX'],
   ],
+  [
+    'nothing, by another word for the same',
+    answer({ anyOf: [text, { type: 'null' }] }),
+    answer({ type: ['string', 'null'] }),
+    [],
+  ],
   ['items', answer({ type: 'array', items: text }), answer({ type: 'array' }), ['getX']],
   ['a parameter', asks(q), asks(), ['getX.q']],
   ['a parameter more', asks(), asks(q), []],

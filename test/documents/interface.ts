@@ -1,7 +1,7 @@
 // What a program that worked with one OpenAPI document may miss in another (SPEC.md "Versions").
 
 interface Schema {
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Schema[];
@@ -94,6 +94,7 @@ function* schemaBreaks(was: Schema, is: Schema, name: string): Generator<Break> 
 /** Type, or types that it is one of; '' for what may be anything. */
 const kindOf = ({ anyOf, const: only, type }: Schema): string => {
   if (anyOf !== undefined) return anyOf.map(kindOf).toSorted().join(' or ');
+  if (typeof type === 'object') return type.toSorted().join(' or ');
   return type ?? (only === undefined ? '' : typeof only);
 };
 

@@ -1,5 +1,6 @@
 """A client that reads what it needs from the OpenAPI document: it makes each request of what the operation
-declares, and validates the answer against the schema of its status. Calls come as JSON lines on the input."""
+declares, and validates the answer against the schema of its status. Calls come as JSON lines on the input. Of a
+document in a file it also tells which attributes could be misspelt without the schema noticing."""
 import json
 import sys
 import urllib.error
@@ -8,7 +9,7 @@ import urllib.request
 
 import jsonschema
 
-base, token = sys.argv[1:3]
+base, token, *path_of_document = sys.argv[1:]
 
 
 def fetch(method, url, body=None):
@@ -24,7 +25,11 @@ def fetch(method, url, body=None):
         return refusal.code, refusal.headers.get_content_type(), json.load(refusal)
 
 
-_, _, document = fetch("get", f"{base}/openapi-doc")
+if path_of_document:
+    with open(path_of_document[0], encoding="utf-8") as file:
+        document = json.load(file)
+else:
+    _, _, document = fetch("get", f"{base}/openapi-doc")
 schemas = jsonschema.Draft202012Validator
 resolver = jsonschema.RefResolver("", document)
 operations = {
@@ -58,7 +63,37 @@ def call(name, values, body):
     validator = schemas(schema, resolver=resolver)
     errors = [error.message for error in validator.iter_errors(answer)]
     nulls = len(list(validator.iter_errors(nothing(answer))))
-    return {"status": status, "answer": answer, "errors": errors, "errorsOfNulls": nulls}
+    unnoticed = list(misspellings(validator, answer)) if path_of_document else []
+    return {
+        "status": status,
+        "answer": answer,
+        "errors": errors,
+        "errorsOfNulls": nulls,
+        "unnoticed": unnoticed,
+    }
+
+
+def misspellings(validator, answer):
+    """Names of members that may be called otherwise; of a list the first element stands for all."""
+    for holder in holders(answer):
+        for name in list(holder):
+            value = holder.pop(name)
+            holder[name + "x"] = value
+            if validator.is_valid(answer):
+                yield name
+            del holder[name + "x"]
+            if validator.is_valid(answer):
+                yield name
+            holder[name] = value
+
+
+def holders(value):
+    if isinstance(value, list):
+        yield from holders(value[0]) if value else ()
+    elif isinstance(value, dict):
+        yield value
+        for one in list(value.values()):
+            yield from holders(one)
 
 
 def nothing(value):

@@ -1,15 +1,18 @@
-// A client that a generator of others makes from docs/openapi.json: its types are right, and it works.
+// Clients that a generator of others makes from docs/openapi.json and docs/openapi-market.json: their types
+// are right, and they work.
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { loaded } from '../client.ts';
+import { compiled } from '../client/compiled.ts';
 import { test } from '../fixtures.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const MODULES = join(ROOT, 'node_modules');
+const GENERATOR = join(MODULES, 'oazapfts', 'dist', 'cli.js');
 const run = promisify(execFile);
 
 const PROGRAM = `
@@ -44,9 +47,8 @@ test('three calls of a generated client work, and its types refuse what is wrong
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-client-'));
   try {
     await symlink(MODULES, join(folder, 'node_modules'));
-    const generator = join(MODULES, 'oazapfts', 'dist', 'cli.js');
     const document = join(ROOT, 'docs', 'openapi.json');
-    await run(process.execPath, [generator, document, join(folder, 'api.ts')]);
+    await run(process.execPath, [GENERATOR, document, join(folder, 'api.ts')]);
     await writeFile(join(folder, 'program.ts'), PROGRAM);
     await writeFile(join(folder, 'package.json'), '{"type": "module"}');
     const compiler = join(MODULES, 'typescript', 'bin', 'tsc');
@@ -68,6 +70,33 @@ test('three calls of a generated client work, and its types refuse what is wrong
     expect(written).toBe(200);
     expect(series).toMatchObject({ status: 200, data: [{ symbol: 'A', v: 2 }] });
     expect([names, refused, unknown]).toEqual([['P'], 400, 404]);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+const OF_MARKET = `
+import { ok } from '@oazapfts/runtime';
+import * as api from './api.ts';
+
+const quote = await ok(api.getQuote('AAPL'));
+const price: number | null | undefined = 'latestPrice' in quote ? quote.latestPrice : undefined;
+const [bar] = await ok(api.getChart('AAPL'));
+const close: number | null | undefined = bar?.uClose;
+const all = await ok(api.getStockMarketBatch({ symbols: ['AAPL'], types: ['earnings'] }));
+const earnings = all['AAPL']?.earnings;
+`;
+
+test('a client that is generated of the market knows what each type answers', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tapedeck-client-'));
+  try {
+    const [document, made] = [join(ROOT, 'docs', 'openapi-market.json'), join(folder, 'api.ts')];
+    await run(process.execPath, [GENERATOR, document, made]);
+    const files = { 'api.ts': await readFile(made, 'utf8') };
+    await compiled(OF_MARKET, files);
+    await expect(compiled(`${OF_MARKET}bar?.lastPrice;\n`, files)).rejects.toMatchObject({
+      stdout: expect.stringContaining("Property 'lastPrice' does not exist"),
+    });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -69,7 +69,17 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
       'sql',
       'market',
     ],
-    ...['stock', 'reference', 'points', 'money', 'streams', 'ingest', 'rules', 'publications'],
+    ...[
+      'stock',
+      'reference',
+      'points',
+      'money',
+      'streams',
+      'document',
+      'ingest',
+      'rules',
+      'publications',
+    ],
     'agents',
     ...[
       'endpoints/accounts',

@@ -1,15 +1,25 @@
 // The exchange as a whole: what was traded on it, and which options there are.
-import { Type } from 'typebox';
 import {
   answerDaily,
   answerHistorical,
   answerIntraday,
   answerRecent,
   answerRecords,
+  DAILY_SHAPE,
+  INTRADAY_SHAPE,
+  MONTH_SHAPE,
+  RECENT_SHAPE,
+  RECORDS_SHAPE,
 } from '../../reference/exchangeStats.ts';
 import { FIXED_PARAMETERS } from '../../reference/fixedPrice.ts';
-import { answerFutures } from '../../reference/futures.ts';
-import { answerOptionMonths, answerOptionSymbols } from '../../reference/optionSymbols.ts';
+import { answerFutures, FUTURE_SHAPE } from '../../reference/futures.ts';
+import {
+  answerOptionMonths,
+  answerOptionSymbols,
+  OPTION_SYMBOL_SHAPE,
+} from '../../reference/optionSymbols.ts';
+import { listShape, mapShape } from '../../../market/types/shape.ts';
+import { shaped } from '../../request/rows.ts';
 import type { Call, Endpoint } from '../../request/endpoint.ts';
 import type { Parameter } from '../../request/parameters.ts';
 import { Failure } from '../../../store/base/failure.ts';
@@ -25,9 +35,6 @@ const STATS = {
   parameters: FIXED_PARAMETERS,
   formats: ['jsonl', 'csv', 'psv'],
 } as const satisfies Partial<Endpoint>;
-
-const OBJECT = Type.Object({}, { additionalProperties: true });
-const ROWS = Type.Array(OBJECT);
 
 const DATED = /^(\d{4}(0[1-9]|1[0-2])|\d{8}|\d{4}-\d{2}-\d{2})$/;
 const dated = (help: string): Parameter => ({
@@ -48,40 +55,40 @@ export const EXCHANGE_ENDPOINTS: readonly Endpoint[] = [
   {
     ...{ ...STATS, id: 'getIntradayStats', path: '/stats/intraday' },
     summary: 'Volume, symbols and value of the trades of the newest day.',
-    answer: OBJECT,
+    ...shaped(INTRADAY_SHAPE),
     handle: answerIntraday,
   },
   {
     ...{ ...STATS, id: 'getRecentStats', path: '/stats/recent' },
     summary: 'The days of this month, five at least, newest first: those of input EXCHANGE_STATS.',
-    answer: ROWS,
+    ...shaped(RECENT_SHAPE),
     handle: answerRecent,
   },
   {
     ...{ ...STATS, id: 'getRecordStats', path: '/stats/records' },
     summary: 'The greatest days that there were, the last one, and the average of thirty.',
-    answer: OBJECT,
+    ...shaped(RECORDS_SHAPE),
     handle: answerRecords,
   },
   {
     ...{ ...STATS, id: 'getHistoricalStats', path: '/stats/historical' },
     summary: 'A month in averages, the last one that is over by default.',
     parameters: [dated('The month, YYYYMM, or a day of it.'), ...FIXED_PARAMETERS],
-    answer: ROWS,
+    ...shaped(MONTH_SHAPE),
     handle: answerHistorical,
   },
   {
     ...{ ...STATS, id: 'getDailyStats', path: '/stats/historical/daily' },
     summary: 'Days as stats/recent: the newest, the last n, one, or those of a month.',
     parameters: [dated('A day, YYYYMMDD, or a month, YYYYMM.'), LAST, ...FIXED_PARAMETERS],
-    answer: ROWS,
+    ...shaped(DAILY_SHAPE),
     handle: answerDaily,
   },
   {
     ...{ ...STATS, id: 'getOptionMonths', path: '/ref-data/options/symbols' },
     weight: '100 a call',
     summary: 'Months in which options of each symbol expire, YYYYMM.',
-    answer: OBJECT,
+    ...shaped(mapShape(listShape({ type: 'string' }))),
     handle: answerOptionMonths,
   },
   {
@@ -90,7 +97,7 @@ export const EXCHANGE_ENDPOINTS: readonly Endpoint[] = [
     weight: '100 a call',
     summary: 'Contracts of a symbol: of all expirations, or of a day or a month.',
     parameters: [WITH_EXPIRED, ...FIXED_PARAMETERS],
-    answer: ROWS,
+    ...shaped(listShape(OPTION_SYMBOL_SHAPE)),
     handle: answerOptionSymbols,
   },
   {
@@ -107,7 +114,7 @@ export const EXCHANGE_ENDPOINTS: readonly Endpoint[] = [
     weight: '100 a call',
     summary: 'Contracts of futures, of one underlying or of all.',
     parameters: [WITH_EXPIRED, ...FIXED_PARAMETERS],
-    answer: ROWS,
+    ...shaped(listShape(FUTURE_SHAPE)),
     handle: answerFutures,
   },
   {

@@ -1,9 +1,18 @@
 // Currencies and crypto currencies.
-import { Type } from 'typebox';
 import { answerCrypto } from '../../money/crypto.ts';
-import { answerConvert, answerHistorical, answerLatest, answerRate } from '../../money/fx.ts';
+import {
+  answerConvert,
+  answerHistorical,
+  answerLatest,
+  answerRate,
+  CONVERTED_SHAPE,
+  HISTORICAL_SHAPE,
+  LATEST_SHAPE,
+  RATE_SHAPE,
+} from '../../money/fx.ts';
 import { FIXED_PARAMETERS } from '../../reference/fixedPrice.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
+import { ANY, shaped } from '../../request/rows.ts';
 import type { Parameter } from '../../request/parameters.ts';
 
 const ROW = {
@@ -13,8 +22,6 @@ const ROW = {
   inTest: true,
   formats: ['jsonl', 'csv', 'psv'],
 } as const satisfies Partial<Endpoint>;
-
-const OBJECT = Type.Object({}, { additionalProperties: true });
 
 const SYMBOLS: Parameter = {
   ...{ kind: 'list', name: 'symbols', mayBeEmpty: true },
@@ -35,14 +42,14 @@ export const MONEY_ENDPOINTS: readonly Endpoint[] = [
     summary:
       'The newest rate of pairs of currencies: as it is known, turned round, or by a third one.',
     parameters: [SYMBOLS, AS_OF, ...FIXED_PARAMETERS],
-    answer: Type.Array(OBJECT),
+    ...shaped(LATEST_SHAPE),
     handle: answerLatest,
   },
   {
     ...{ ...ROW, id: 'convertFx', path: '/fx/convert', weight: '1 a pair' },
     summary: 'An amount in other currencies, at the newest rate.',
     parameters: [SYMBOLS, AMOUNT, AS_OF, ...FIXED_PARAMETERS],
-    answer: Type.Array(OBJECT),
+    ...shaped(CONVERTED_SHAPE),
     handle: answerConvert,
   },
   {
@@ -57,21 +64,21 @@ export const MONEY_ENDPOINTS: readonly Endpoint[] = [
       counted('last', 'The last days of these.'),
       ...FIXED_PARAMETERS,
     ],
-    answer: Type.Array(Type.Array(OBJECT)),
+    ...shaped(HISTORICAL_SHAPE),
     handle: answerHistorical,
   },
   {
     ...{ ...ROW, id: 'getFxRate', path: '/fx/rate/:from/:to', weight: '1 a call' },
     summary: 'The newest rate of one pair.',
     parameters: FIXED_PARAMETERS,
-    answer: OBJECT,
+    ...shaped(RATE_SHAPE),
     handle: answerRate,
   },
   {
     ...{ ...ROW, id: 'getCrypto', path: '/crypto/:symbol/:part', weight: '1 a call' },
     summary: 'Quote, price or book of a crypto currency: part is quote, price or book.',
     parameters: FIXED_PARAMETERS,
-    answer: OBJECT,
+    answer: ANY,
     handle: answerCrypto,
   },
 ];

@@ -1,10 +1,12 @@
 // Reference data: trading days, symbols, exchanges, sectors, identifiers and search (INTERFACE.md 1).
 import { Type } from 'typebox';
 import { FIXED_PARAMETERS } from '../../reference/fixedPrice.ts';
-import { answerIdentifiers } from '../../reference/identifiers.ts';
-import { answerList, answerSymbolsOf } from '../../reference/lists.ts';
-import { answerSearch } from '../../reference/searching.ts';
+import { answerIdentifiers, IDENTIFIERS_SHAPE } from '../../reference/identifiers.ts';
+import { answerList, answerSymbolsOf, SECURITY_SHAPE, VENUE_SHAPE } from '../../reference/lists.ts';
+import { answerSearch, FOUND_SHAPE } from '../../reference/searching.ts';
 import { answerDates } from '../../reference/tradingDates.ts';
+import { listShape } from '../../../market/types/shape.ts';
+import { shaped } from '../../request/rows.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 
 const ROW = {
@@ -56,7 +58,7 @@ export const symbolsOf: Endpoint = {
   path: '/ref-data/:by/:name/symbols',
   weight: '100 a call',
   summary: 'Symbols of a region or an exchange, by its code: by is region or exchange.',
-  answer: OBJECTS,
+  ...shaped(listShape(SECURITY_SHAPE)),
   handle: answerSymbolsOf,
 };
 
@@ -66,7 +68,7 @@ export const venues: Endpoint = {
   path: '/ref-data/market/us/exchanges',
   weight: '1 a call',
   summary: 'Venues of the US market, those of input VENUES.',
-  answer: OBJECTS,
+  ...shaped(listShape(VENUE_SHAPE)),
   handle: (call, services) => answerList('market/us/exchanges', call, services),
 };
 
@@ -81,7 +83,7 @@ const idsOf = (kind: string): Endpoint => ({
     { kind: 'boolean', name: 'mapped', help: 'By identifier, null where one is not known.' },
     ...FIXED_PARAMETERS,
   ],
-  answer: Type.Unknown(),
+  ...shaped(IDENTIFIERS_SHAPE),
   handle: (call, services) =>
     answerIdentifiers({ ...call, path: { ...call.path, kind } }, services),
 });
@@ -94,6 +96,6 @@ export const search: Endpoint = {
   path: '/search/:fragment?',
   weight: '1 a call',
   summary: 'At most 50 securities by a fragment of symbol or name, the nearest first.',
-  answer: OBJECTS,
+  ...shaped(listShape(FOUND_SHAPE)),
   handle: answerSearch,
 };

@@ -1,6 +1,8 @@
 // `GET /status` and the description of the interface itself: no token.
 import { Type } from 'typebox';
+import { marketDocument } from '../../document/marketDocument.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
+import { textOf } from '../../request/parameters.ts';
 import { openApi } from '../../http/openapi.ts';
 import { VERSION } from '../../../store/base/version.ts';
 
@@ -25,6 +27,16 @@ export const status: Endpoint = {
   }),
 };
 
+const MARKET = 'market';
+
+/** The last one: who asks for it needs no token, and it takes 50 ms to make. */
+let market: { readonly brand: string; readonly document: Promise<object> } | undefined;
+
+function marketOf(table: readonly Endpoint[], brand: string): Promise<object> {
+  if (market?.brand !== brand) market = { brand, document: marketDocument(table, brand) };
+  return market.document;
+}
+
 /** The whole table is an argument, so that this row can be part of it. */
 export const openApiDocument = (table: () => readonly Endpoint[]): Endpoint => ({
   id: 'getOpenApi',
@@ -35,12 +47,18 @@ export const openApiDocument = (table: () => readonly Endpoint[]): Endpoint => (
   token: 'none',
   summary: 'This interface as an OpenAPI 3.1 document.',
   weight: 'free',
-  parameters: [],
+  parameters: [
+    {
+      ...{ kind: 'choice', name: 'part', choices: [MARKET] },
+      help: 'market: a document of its own, with all that is in the answers of each market type.',
+    },
+  ],
   answer: Type.Object({}, { additionalProperties: true }),
   failures: 'data',
-  handle: async (_call, { settings }) => ({
+  handle: async ({ query }, { settings: { brand } }) => ({
     kind: 'json',
-    value: openApi(table(), settings.brand),
+    value:
+      textOf(query, 'part') === MARKET ? await marketOf(table(), brand) : openApi(table(), brand),
     metering: 'none',
   }),
 });

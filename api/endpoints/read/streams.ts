@@ -2,6 +2,8 @@
 // meant.
 import { Type } from 'typebox';
 import { answerDeep, answerDeepPart, answerLast, answerTops } from '../../streams/liveStates.ts';
+import { DEEP_SHAPE, LAST_SHAPE, TOPS_SHAPE } from '../../streams/liveShapes.ts';
+import { ANY, shaped } from '../../request/rows.ts';
 import { CHANGE_STREAM, changeStream } from '../../streams/changed.ts';
 import { answerRecords } from '../../streams/recordStreams.ts';
 import { answerStream } from '../../streams/answerStream.ts';
@@ -62,21 +64,27 @@ const endpointOf = (row: StreamRow): Endpoint => ({
     ...(row.name === 'deep' ? [CHANNELS] : []),
     ...(STATE_OF.has(row.name) ? FIXED_PARAMETERS : []),
   ],
-  answer: EVENTS,
+  ...(STATE_OF.get(row.name)?.told ?? { answer: EVENTS }),
+  events: STATE_OF.has(row.name) ? 'too' : 'only',
   failures: 'data',
   inTest: true,
   handle: (call, services) => {
-    const state = STATE_OF.get(row.name);
+    const state = STATE_OF.get(row.name)?.handle;
     const isState = state !== undefined && !call.accept.includes('text/event-stream');
     return isState ? state(call, services) : answerStream(row, call, services);
   },
 });
 
+interface StreamState {
+  readonly told: Pick<Endpoint, 'answer' | 'shape'>;
+  readonly handle: Endpoint['handle'];
+}
+
 /** Paths that streams share with REST: a client says by `Accept` which it means. */
-const STATE_OF: ReadonlyMap<string, Endpoint['handle']> = new Map<string, Endpoint['handle']>([
-  ['tops', answerTops],
-  ['last', answerLast],
-  ['deep', answerDeep],
+const STATE_OF: ReadonlyMap<string, StreamState> = new Map([
+  ['tops', { told: shaped(TOPS_SHAPE), handle: answerTops }],
+  ['last', { told: shaped(LAST_SHAPE), handle: answerLast }],
+  ['deep', { told: shaped(DEEP_SHAPE), handle: answerDeep }],
 ]);
 
 const SYMBOLS: Parameter = {
@@ -86,7 +94,7 @@ const SYMBOLS: Parameter = {
 const STATE_PARAMETERS = [SYMBOLS, ...FIXED_PARAMETERS];
 
 const stateOf = (
-  row: Pick<Endpoint, 'id' | 'path' | 'summary' | 'answer' | 'handle'>,
+  row: Pick<Endpoint, 'id' | 'path' | 'summary' | 'answer' | 'shape' | 'handle'>,
 ): Endpoint => ({
   ...{ ...row, method: 'GET', token: 'publishable', weight: 'free' },
   ...{ parameters: STATE_PARAMETERS, failures: 'data', inTest: true },
@@ -109,6 +117,7 @@ const streamRecords: Endpoint = {
   weight: "the dataset's weight a message",
   parameters: [KEYS, DELETIONS, ...PARAMETERS.filter(({ name }) => name !== 'symbols')],
   answer: EVENTS,
+  events: 'only',
   failures: 'data',
   inTest: true,
   handle: answerRecords,
@@ -138,10 +147,10 @@ export const STREAMS: readonly Endpoint[] = [
   ...STREAM_ROWS.map(endpointOf),
   stateOf({
     ...{ id: 'getTopsLast', path: '/tops/last', summary: 'The last sale of each symbol.' },
-    ...{ answer: Type.Array(Type.Object({}, { additionalProperties: true })), handle: answerLast },
+    ...{ ...shaped(LAST_SHAPE), handle: answerLast },
   }),
   stateOf({
     ...{ id: 'getDeepPart', path: '/deep/:channel', summary: 'One channel of deep, by symbol.' },
-    ...{ answer: Type.Object({}, { additionalProperties: true }), handle: answerDeepPart },
+    ...{ answer: ANY, handle: answerDeepPart },
   }),
 ];

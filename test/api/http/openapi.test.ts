@@ -4,6 +4,8 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { test } from 'vitest';
 import { ENDPOINTS } from '../../../api/endpoints/index.ts';
 import { expandPath, openApi } from '../../../api/http/openapi.ts';
+import { MARKET_TYPES } from '../../../market/types/marketTypes.ts';
+import { STOCK_TYPES } from '../../../api/stock/stockTypes.ts';
 import type { Release } from '../../../api/reference/changelog.ts';
 import { VERSION } from '../../../store/base/version.ts';
 import { startServer } from '../../server.ts';
@@ -19,18 +21,50 @@ test('the document is valid OpenAPI 3.1 by an outside validator', async () => {
 
 /** 427 kB before operations shared anything; charts brought 3 kB, four parameters of eleven operations. */
 const BYTES_MAX = 255_000;
+/** Of the market: half of it are the 120 operations, a quarter what they answer. */
+const MARKET_BYTES_MAX = 200_000;
 
-test('what operations have in common stands there once, and every reference has its target', () => {
-  const document = openApi(ENDPOINTS, 'svc') as {
-    readonly components: Readonly<Record<string, Readonly<Record<string, object>>>>;
-  };
+interface Shared {
+  readonly components: Readonly<Record<string, Readonly<Record<string, object>>>>;
+}
+
+/** What is referred to, and what is there. */
+function referencesOf(document: Shared): readonly (readonly (string | undefined)[])[] {
   const text = JSON.stringify(document);
-  assert.ok(text.length < BYTES_MAX, String(text.length));
   const asked = new Set([...text.matchAll(/"#\/components\/([\w/]+)"/g)].map((found) => found[1]));
   const there = Object.entries(document.components).flatMap(([kind, all]) =>
     kind === 'securitySchemes' ? [] : Object.keys(all).map((name) => `${kind}/${name}`),
   );
-  assert.deepEqual([...asked].toSorted(), there.toSorted());
+  return [[...asked].toSorted(), there.toSorted()];
+}
+
+test('the market has a document of its own, as valid and as short', async () => {
+  await using server = await startServer();
+  const told = await fetch(`${server.base}/v1/openapi-doc?part=market`);
+  const document = (await told.json()) as Shared & { readonly paths: object };
+  const length = JSON.stringify(document).length;
+  assert.ok(length < MARKET_BYTES_MAX, String(length));
+  const { valid, errors } = await new Validator().validate({ ...document });
+  assert.ok(valid, JSON.stringify(errors));
+  const [asked = [], there] = referencesOf(document);
+  assert.deepEqual(asked, there);
+  assert.ok(asked.includes('schemas/Quote') && asked.includes('schemas/StockTypes'));
+  const types = Object.keys(document.paths);
+  for (const { name } of [...MARKET_TYPES, ...STOCK_TYPES]) {
+    assert.ok(
+      types.includes(`/stock/{symbol}/${name}${name === 'indicator' ? '/{indicator}' : ''}`),
+      name,
+    );
+  }
+  assert.match(JSON.stringify(openApi(ENDPOINTS, 'svc')), /"\/v1\/openapi-doc\?part=market"/);
+});
+
+test('what operations have in common stands there once, and every reference has its target', () => {
+  const document = openApi(ENDPOINTS, 'svc') as unknown as Shared;
+  const text = JSON.stringify(document);
+  assert.ok(text.length < BYTES_MAX, String(text.length));
+  const [asked, there = []] = referencesOf(document);
+  assert.deepEqual(asked, there);
   assert.ok(there.includes('schemas/Problem') && there.includes('schemas/ListDatasetsAnswerItem'));
   const told = JSON.stringify(document.components['responses']?.['402']);
   assert.match(told, /You have exceeded your allotted message quota/);

@@ -1,0 +1,158 @@
+// The shape of an answer by what it is made of: it is computed from many rows and few, with all that a row
+// can tell and with the least, at several times of the day. What is null in any of them may be null.
+import { addDays } from '../../query/time/days.ts';
+import type { Row } from '../derive/values.ts';
+import { dayAt } from '../derive/words.ts';
+import type { Input, InputId, InputProperty } from '../inputs/inputRow.ts';
+import { inputOf } from '../inputs/inputs.ts';
+import type { Ask } from './ask.ts';
+import { exampleRow } from './example.ts';
+import type { Form } from './forms.ts';
+import type { MarketType } from './marketTypes.ts';
+import { type Shape, shapeOf, united } from './shape.ts';
+
+/** Rows of an input, oldest first. */
+export type Rows = (id: InputId) => readonly Row[];
+
+/** The day of the examples. */
+export const EXAMPLE_DAY = '2026-01-30';
+export const EXAMPLE_SYMBOL = 'MSFT';
+/** A Saturday: prices of such days there are, too. */
+const LAST_DAY = '2026-01-31';
+
+/** Rows of some inputs make more of an answer than one does: averages, four quarters, what is over. */
+const DAYS = 260;
+/** First of all, for changes over years. */
+const LONG_AGO = ['2020-01-31', '2023-01-31', '2024-12-31'];
+const MINUTES = 30;
+const QUARTERS = 4;
+const SEVERAL: Readonly<Partial<Record<InputId, (row: Row) => readonly Row[]>>> = {
+  HISTORICAL_PRICES: (row) => [
+    ...LONG_AGO.map((date) => ({ ...row, date })),
+    ...Array.from({ length: DAYS }, (_, at) => ({
+      ...{ ...row, date: addDays(LAST_DAY, at + 1 - DAYS), close: 100 + (at % 7) },
+    })),
+  ],
+  INTRADAY_PRICES: (row) =>
+    Array.from({ length: MINUTES }, (_, at) => ({ ...row, minute: `10:${String(at + 10)}` })),
+  DIVIDENDS: (row) => [{ ...row, exDate: '2025-11-06' }, row],
+  TRADES: (row) => [
+    { ...row, time: '2026-01-30T21:15:00Z', isOutsideRegularHours: true },
+    { ...row, isOddLot: true },
+    row,
+  ],
+  INCOME: (row) => Array.from({ length: QUARTERS }, () => row),
+  BALANCE_SHEET: (row) => Array.from({ length: QUARTERS }, () => row),
+  CASH_FLOW: (row) => Array.from({ length: QUARTERS }, () => row),
+};
+
+const many = (input: Input): readonly Row[] => {
+  const { validTo: _, ...example } = exampleRow(input);
+  const row = Object.fromEntries(
+    Object.entries(example).map(([name, value]) => [name, value === '' ? 'text' : value]),
+  );
+  return SEVERAL[input.id]?.(row) ?? [row];
+};
+
+/** What a record must have, and nothing else. */
+const bare = ({ properties }: Input): readonly Row[] => [
+  Object.fromEntries(
+    properties.flatMap(({ example, name, required }) => (required ? [[name, example]] : [])),
+  ),
+];
+
+/** Rows without what an owner left out: of what does not name a record, these. */
+const without =
+  (isLeftOut: (property: InputProperty, at: number) => boolean) =>
+  (input: Input): readonly Row[] => {
+    const index: readonly unknown[] = Object.values(input.mapping);
+    const others = input.properties.filter(({ name }) => !index.includes(name));
+    const names = new Set(others.filter(isLeftOut).map(({ name }) => name));
+    return many(input).map((row) =>
+      Object.fromEntries(Object.entries(row).filter(([name]) => !names.has(name))),
+    );
+  };
+
+/** Sums that cannot be divided by. */
+const zero = (input: Input): readonly Row[] =>
+  many(input).map((row) =>
+    Object.fromEntries(
+      Object.entries(row).map(([name, value]) => [name, typeof value === 'number' ? 0 : value]),
+    ),
+  );
+
+const rowsBy = (rowsOf: (input: Input) => readonly Row[]): Rows => {
+  const made = new Map<InputId, readonly Row[]>();
+  return (id) => {
+    const input = inputOf(id);
+    const rows = made.get(id) ?? (input === undefined ? [] : rowsOf(input));
+    made.set(id, rows);
+    return rows;
+  };
+};
+
+const BARE = rowsBy(bare);
+const ALL: readonly Rows[] = [
+  ...[many, (input: Input) => many(input).slice(-1), zero, bare].map(rowsBy),
+  ...[
+    () => true,
+    ({ type }: InputProperty) => type === 'number' || type === 'integer',
+    ({ type }: InputProperty) => type === 'string',
+  ].map((isLeftOut) => rowsBy(without(isLeftOut))),
+];
+
+/** Properties that are left out one at a time: prices, sizes and the like are among the first. */
+const FIRST = 12;
+const LACKING: readonly Rows[] = Array.from({ length: FIRST }, (_, left) =>
+  rowsBy(without((_property, at) => at === left)),
+);
+
+/** Of what is made of rows alone. */
+export const observed = (make: (rows: Rows) => unknown): Shape =>
+  united(ALL.map((rows) => shapeOf(make(rows))));
+
+/** A row of such lists, by a name. */
+export const observedRow = ($id: string, make: (rows: Rows) => readonly unknown[]): Shape => ({
+  $id,
+  ...observed(make).items,
+});
+
+interface Time {
+  readonly nowMs: number;
+  readonly delayMs: number;
+}
+
+const DELAY_MS = 15 * 60_000;
+/** After the session, in the morning, and on a Sunday. */
+const CLOSED = ['2026-01-30T21:30:00Z', '2026-01-30T12:00:00Z', '2026-02-01T15:00:00Z'].map(
+  (time): Time => ({ nowMs: Date.parse(time), delayMs: 0 }),
+);
+/** In the session, for who sees prices at once and who sees them later. */
+const OPEN = [0, DELAY_MS].map((delayMs): Time => ({
+  nowMs: Date.parse('2026-01-30T17:00:00Z'),
+  delayMs,
+}));
+
+/** Of a type that is asked so. */
+export function observedType(type: MarketType, { asked, during }: Form): Shape {
+  const only = type.of.map(
+    (id): Rows =>
+      (other) =>
+        other === id ? BARE(id) : [],
+  );
+  const times = [...(during === 'open' ? [] : CLOSED), ...(during === 'closed' ? [] : OPEN)];
+  const answers = times.flatMap(({ delayMs, nowMs }, at) => {
+    const today = dayAt(nowMs);
+    const ask: Ask = {
+      ...{ symbol: EXAMPLE_SYMBOL, nowMs, untilMs: nowMs - delayMs, today },
+      options: asked,
+    };
+    // What is left out shows at any time.
+    const some = at === 0 ? LACKING : [];
+    return [...ALL, ...only, ...some].flatMap((rows) => {
+      const value = type.answer(ask, ({ input }) => rows(input));
+      return value === undefined ? [] : [shapeOf(type.shownOf?.(ask, value) ?? value)];
+    });
+  });
+  return united(answers);
+}

@@ -1,0 +1,95 @@
+// The shapes of the types' answers, one for each of their forms, with names for what several have; and those
+// of records of inputs, which loaded types answer.
+import { setImmediate as othersTurn } from 'node:timers/promises';
+import { listIn } from '../derive/values.ts';
+import type { InputProperty, InputType } from '../inputs/inputRow.ts';
+import { inputOf } from '../inputs/inputs.ts';
+import type { Form } from './forms.ts';
+import { MARKET_TYPES, type MarketType } from './marketTypes.ts';
+import { observedType } from './observed.ts';
+import { orNull, type Shape, shapeOf, withMembers, withUntold } from './shape.ts';
+
+export interface FormShape extends Form {
+  readonly shape: Shape;
+}
+
+/** By the name of the type, in the order of its forms. */
+export type TypeShapes = ReadonlyMap<string, readonly FormShape[]>;
+
+let known: Promise<TypeShapes> | undefined;
+
+/** They are always the same. To compute them takes a few tenths of a second, in turns. */
+export const typeShapes = (): Promise<TypeShapes> => (known ??= allShapes());
+
+async function allShapes(): Promise<TypeShapes> {
+  const plain: (FormShape & { readonly form: Form; readonly type: MarketType })[] = [];
+  for (const type of MARKET_TYPES) {
+    for (const form of type.forms) {
+      // A type that is the same as another one under another name is observed once.
+      const same = plain.find((one) => one.form === form && one.type.answer === type.answer);
+      const shape = same?.shape ?? withUntold(observedType(type, form), type.untold ?? []);
+      plain.push({ ...form, form, type, shape });
+      await othersTurn();
+    }
+  }
+  const names = new Map<string, Shape>();
+  for (const { called, shape, type } of plain) {
+    const row = rowOf(shape);
+    const text = JSON.stringify(row);
+    if (row.type === 'object' && !names.has(text))
+      names.set(text, { $id: called, ...served(row, type) });
+  }
+  const shapes = plain.map((form) => ({ ...form, shape: withNames(form.shape, names) }));
+  return Map.groupBy(shapes, ({ type }) => type.name);
+}
+
+export type ShapeCalled = (called: string) => Shape;
+
+/** A row of these, or a whole answer, by its name. */
+export function shapeCalled(shapes: TypeShapes): ShapeCalled {
+  const rows = [...shapes.values()]
+    .flat()
+    .map(({ called, shape }) => [called, rowOf(shape)] as const);
+  const byName = new Map(rows.toReversed());
+  return (called) => byName.get(called) ?? {};
+}
+
+/** Each row of a list, or the whole. */
+const rowOf = (shape: Shape): Shape => shape.items ?? shape;
+
+/** Where an owner has the answers loaded, any attribute but the symbol may be null. */
+function served(shape: Shape, { loadedAs }: MarketType): Shape {
+  if (loadedAs === undefined) return shape;
+  return withMembers(shape, (member, name) => {
+    const isScalar = typeof member.type === 'string' && !['object', 'array'].includes(member.type);
+    return name !== 'symbol' && isScalar ? orNull(member) : member;
+  });
+}
+
+const withNames = (shape: Shape, names: ReadonlyMap<string, Shape>): Shape =>
+  withMembers(names.get(JSON.stringify(shape)) ?? shape, (member) => withNames(member, names));
+
+/** What a property is in JSON. */
+const SCALARS: Readonly<Record<Exclude<InputType, 'list'>, string>> = {
+  ...{ string: 'string', number: 'number', integer: 'integer', boolean: 'boolean' },
+  ...{ date: 'string', time: 'string', instant: 'integer' },
+};
+
+function propertyShape({ example, required, type }: InputProperty): Shape {
+  const shape = type === 'list' ? shapeOf(listIn(example)) : { type: SCALARS[type] };
+  return required === true ? shape : orNull(shape);
+}
+
+/** `BALANCE_SHEET` and `balance-sheet` as `BalanceSheet`. */
+export const pascal = (name: string): string =>
+  name.toLowerCase().replaceAll(/(?:^|[-_])(\w)/g, (_, first: string) => first.toUpperCase());
+
+/** A record of an input: what it must have is there, and more than the input knows may be. */
+export function recordShape(dataset: string): Shape {
+  const { properties = [] } = inputOf(dataset) ?? {};
+  return {
+    ...{ $id: `${pascal(dataset)}Record`, type: 'object' },
+    properties: Object.fromEntries(properties.map((one) => [one.name, propertyShape(one)])),
+    required: properties.flatMap(({ name, required }) => (required === true ? [name] : [])),
+  };
+}

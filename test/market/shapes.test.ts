@@ -1,0 +1,31 @@
+// What documents tell of answers: of any rows, and of attributes that nothing tells.
+import assert from 'node:assert/strict';
+import { expect, test } from 'vitest';
+import type { Shape } from '../../market/types/shape.ts';
+import { typeShapes } from '../../market/types/shapes.ts';
+import { seedsOf } from '../seeds.ts';
+import { shapesLaw } from './shapesLaw.ts';
+
+test('an answer has the shape that is told of it, whatever is known', async (context) => {
+  const shapes = await typeShapes();
+  for (const seed of seedsOf(context)) {
+    const { failures } = shapesLaw({ seed, count: 60, shapes });
+    assert.deepEqual(failures, []);
+  }
+});
+
+test('every attribute is of something: one that is null always is declared', async () => {
+  const shapes = await typeShapes();
+  const untold = [...shapes].flatMap(([name, forms]) =>
+    forms.flatMap(({ shape }) => nullsIn(shape).map((member) => `${name}.${member}`)),
+  );
+  // Beside records of companies, which have them.
+  expect(untold.filter((name) => !name.startsWith('company.'))).toEqual([]);
+});
+
+const nullsIn = ({ items, properties = {} }: Shape): readonly string[] => [
+  ...(items === undefined ? [] : nullsIn(items)),
+  ...Object.entries(properties).flatMap(([name, member]) =>
+    member.type === 'null' ? [name] : nullsIn(member),
+  ),
+];
