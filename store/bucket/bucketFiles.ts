@@ -1,6 +1,7 @@
 // The files of a lake that are in a bucket: each is read from a copy on this disk.
 import { join, relative as pathBelow } from 'node:path';
 import type { AtCrashPoint } from '../base/crashPoints.ts';
+import type { Content } from '../base/contents.ts';
 import type { Disk } from '../base/disk.ts';
 import type { LakeFile } from '../files/fileProofs.ts';
 import { type Files, type Hashing, type Inspected, localFiles } from '../files/files.ts';
@@ -20,8 +21,10 @@ interface BucketParts {
 }
 
 export function bucketFiles(parts: BucketParts): Files {
-  const { at, bucket, cache, disk, hashing, root, told } = parts;
-  const local = localFiles(root, removingBoth(parts), at, hashing);
+  const { at, bucket, cache, hashing, root, told } = parts;
+  const send = (path: string, relative: string, content: Content): Promise<void> =>
+    asked(told, 'send a file', bucket.put(inLake(relative), path, content));
+  const local = localFiles(root, removingBoth(parts), at, hashing, send);
   const { proofs } = hashing;
   return {
     open: async (files, compare = false) => {
@@ -48,20 +51,12 @@ export function bucketFiles(parts: BucketParts): Files {
     inspect: (file) => inspect(file, local, parts),
     examine: async (files) => renewed(parts, files, await local.examine(files)),
     mend: async (temporary, relative, content) => {
-      await asked(told, 'mend a file', bucket.put(inLake(relative), temporary, content));
+      await send(temporary, relative, content);
       await local.mend(temporary, relative, content);
       await cache.added(relative);
     },
     publish: async (temporary, relative) => {
       const published = await local.publish(temporary, relative);
-      const path = join(root, relative);
-      const { bytes, sha256 } = published;
-      try {
-        await asked(told, 'send a file', bucket.put(inLake(relative), path, { bytes, sha256 }));
-      } catch (error) {
-        await disk.remove(path);
-        throw error;
-      }
       await cache.added(relative);
       return published;
     },

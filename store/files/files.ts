@@ -24,10 +24,6 @@ export type Inspected =
   | { readonly kind: 'damaged'; readonly what: string }
   | { readonly kind: 'right'; readonly proof: Omit<Proof, 'fileId'> };
 
-interface Published extends Omit<Proof, 'fileId'> {
-  readonly bytes: number;
-}
-
 interface Lent {
   readonly path: string;
   release(): void;
@@ -51,7 +47,7 @@ export interface Files {
   /** After an error in a read of open files: their bytes are compared; what is wrong with them. */
   examine(files: readonly LakeFile[]): Promise<ReadonlyMap<string, string>>;
   /** Moves a finished temporary file to its place and makes it durable; what its bytes are. */
-  publish(temporary: string, relative: string): Promise<Published>;
+  publish(temporary: string, relative: string): Promise<Omit<Proof, 'fileId'>>;
   /** Removes files: at once, or when the last one that pins them releases them. */
   remove(relative: readonly string[]): Promise<void>;
   /** Removed files stay so after a loss of power: only then may they be forgotten. */
@@ -83,7 +79,16 @@ interface Held {
   readonly removed: Set<string>;
 }
 
-export function localFiles(root: string, disk: Disk, at: AtCrashPoint, hashing: Hashing): Files {
+/** What happens to a file that is whole, before it comes to its place. */
+type Sending = (temporary: string, relative: string, content: Content) => Promise<void>;
+
+export function localFiles(
+  root: string,
+  disk: Disk,
+  at: AtCrashPoint,
+  hashing: Hashing,
+  send: Sending = async () => undefined,
+): Files {
   const { hash, proofs } = hashing;
   const held: Held = { pins: new Map(), removed: new Set() };
   return {
@@ -117,8 +122,9 @@ export function localFiles(root: string, disk: Disk, at: AtCrashPoint, hashing: 
       const target = join(root, relative);
       const { size } = await stat(temporary);
       const { sha256 } = await hash(temporary, size);
+      await send(temporary, relative, { bytes: size, sha256 });
       await publish(disk, at, temporary, target);
-      return { bytes: size, sha256, seen: identityOf(target) ?? null };
+      return { sha256, seen: identityOf(target) ?? null };
     },
     remove: (relative) => remove(held, relative, root, disk),
     settle: async (relative) => {

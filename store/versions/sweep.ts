@@ -42,11 +42,12 @@ export async function sweepOrphans(parts: SweepParts): Promise<Swept> {
   const unknown: string[] = [];
   for (const { isYoung, path } of await place.list()) {
     if (named.has(path) || isHeadFile(path)) continue;
-    const own = ended.has(path) || (await isOwn(path, files, ownership));
-    if (own) garbage.push(path);
+    if (ended.has(path) || (await isOwn(path, files, ownership))) garbage.push(path);
     else if (!isYoung) unknown.push(path);
   }
-  await files.remove(garbage);
+  // Of one that its place has lost already there may be a copy still.
+  const unlisted = [...ended].filter((path) => !named.has(path));
+  await files.remove([...new Set([...unlisted, ...garbage])]);
   await files.settle(garbage);
   await forgetEnded(database, [...ended]);
   await place.endAside(clock());

@@ -193,6 +193,42 @@ bucketTest('a server that ends before its commit leaves nothing in the bucket', 
   assert.doesNotMatch(await read(server, '/data/WS/D?limit=1000'), /"E"/);
 });
 
+bucketTest('a removal that a kill cuts in two leaves no copy behind', async () => {
+  const copies = (): Promise<readonly string[]> => localDisk.list(join(lake.folder, 'lake/WS/CUT'));
+  {
+    const disk = {
+      ...localDisk,
+      remove: async (path: string): Promise<void> => {
+        if (path.includes('lake/WS/CUT/')) throw new Error('here it ends');
+        await localDisk.remove(path);
+      },
+    };
+    await using server = await lake.start({}, { disk });
+    await loaded(server, 'CUT', csv('X', 0, 10), { key: 'symbol', date: 'date' });
+    assert.equal((await copies()).length, 1);
+    assert.notEqual((await send(server, 'DELETE', '/datasets/WS/CUT?purge=true')).status, 200);
+    const left = (await named()).filter((key) => key.startsWith('lake/WS/CUT/'));
+    assert.deepEqual([left.length, (await copies()).length], [0, 1], 'gone there, not yet here');
+  }
+  await using server = await lake.start();
+  assert.deepEqual(await copies(), []);
+  assert.equal((await get(server, '/data/WS/CUT')).status, 404);
+});
+
+bucketTest('a server that ends before a file has its place leaves no copy behind', async () => {
+  const before = [await named(), await localDisk.list(join(lake.folder, 'lake'))];
+  {
+    const at: AtCrashPoint = (point) => {
+      if (point === 'file-synced') throw new Error('here it ends');
+    };
+    await using server = await lake.start({}, { at, startsMax: 1 });
+    assert.notEqual((await load(server, 'D', csv('F', 0, 10))).status, 200);
+  }
+  await using server = await lake.start();
+  assert.deepEqual([await named(), await localDisk.list(join(lake.folder, 'lake'))], before);
+  assert.doesNotMatch(await read(server, '/data/WS/D?limit=1000'), /"F"/);
+});
+
 bucketTest('the doctor says what she finds of the bucket', async () => {
   const of = async (more: Readonly<Record<string, string>>): Promise<readonly [string, string]> => {
     const { bucket } = readSettings({ ...lake.settings, ...more });
