@@ -39,7 +39,7 @@ interface Opening extends LakeFolder {
 export async function prepareCatalog(
   database: Database,
   folder: Folder,
-  { bucket, place }: Pick<Placed, 'bucket' | 'place'>,
+  { bucket, place }: Placed,
 ): Promise<void> {
   await refuseWrongCatalog(database, folder, place);
   await migrate(database);

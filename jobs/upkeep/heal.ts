@@ -41,10 +41,12 @@ export async function healFiles(from: string, parts: HealParts): Promise<Healed>
     const file = known.get(path);
     if (file === undefined || file.sha256 !== sha256) continue;
     if ((await contentOf(join(backup, file.path))).sha256 !== sha256) continue;
-    const temporary = join(parts.folder.temporary, newUuid());
-    const content = await copyFile(join(backup, file.path), temporary, parts.disk);
-    if (folder === 'lake') await parts.files.mend(temporary, name, content);
-    else await parts.disk.rename(temporary, join(parts.folder.root, path));
+    const source = join(backup, file.path);
+    if (folder === 'lake') {
+      const temporary = join(parts.folder.temporary, newUuid());
+      const content = await copyFile(source, temporary, parts.disk);
+      await parts.files.mend(temporary, name, content);
+    } else await copyFile(source, join(parts.folder.root, path), parts.disk);
     healed.push(path);
   }
   const { damaged: left } = await parts.fileCheck.all();
