@@ -2,6 +2,7 @@
 import { randomHex } from '../base/random.ts';
 import { Batch, type Frame } from './batch.ts';
 import { dataFrame } from './frames.ts';
+import { Held, type HeldMessage } from './held.ts';
 
 /** What a subscriber wants. Those of equal subscriptions share a group. */
 export interface Subscription {
@@ -32,10 +33,6 @@ export interface Subscriber {
 /** JSON of a message; undefined when there is nothing to tell after all. Made once, for all groups. */
 export type Render = () => string | undefined;
 
-/** Messages of a group that are kept for subscribers that come back, and their bytes. */
-const HELD_FRAMES_MAX = 10_000;
-const HELD_BYTES_MAX = 4 * 1024 ** 2;
-
 /** What a subscriber that came back missed. */
 interface Resumed {
   readonly frames: readonly Frame[];
@@ -53,8 +50,9 @@ export class Group {
   #ordinal = 0;
   #due: Frame[] = [];
   readonly #newest = new Map<string, Render>();
-  #held: Frame[] = [];
-  #heldBytes = 0;
+  /** Those of `#due`, where they have ids. */
+  #toHold: HeldMessage[] = [];
+  readonly #held = new Held();
 
   constructor(subscription: Subscription) {
     this.subscription = subscription;
@@ -88,7 +86,8 @@ export class Group {
     if (this.#due.length === 0) return;
     const batch = new Batch(this.#due);
     this.#due = [];
-    if (this.subscription.ids) this.#hold(batch.frames);
+    this.#held.add(this.#toHold);
+    this.#toHold = [];
     for (const subscriber of this.subscribers) subscriber.take(batch);
   }
 
@@ -100,35 +99,33 @@ export class Group {
       return { frames: [], gap: null };
     }
     const missed = this.#ordinal - read;
-    const frames = missed === 0 ? [] : this.#held.slice(-missed);
+    const frames = this.#held.newest(missed).map(({ json, ordinal, symbol }) => ({
+      symbol,
+      bytes: dataFrame(json, this.#idOf(ordinal)),
+    }));
     return { frames, gap: missed - frames.length };
   }
 
   /** A message of the group that is for one subscriber alone: it has the id of the last one. */
   framed(symbol: string, json: string): Frame {
-    const id = this.subscription.ids ? `${this.#epoch}-${this.#ordinal}` : undefined;
-    const written = this.subscription.disguise?.of(json) ?? json;
-    return { symbol, bytes: dataFrame(written, id) };
+    return { symbol, bytes: dataFrame(this.#written(json), this.#idOf(this.#ordinal)) };
   }
 
   #framed(symbol: string, json: string): Frame {
     this.#ordinal += 1;
-    return this.framed(symbol, json);
+    const written = this.#written(json);
+    if (this.subscription.ids) {
+      this.#toHold.push({ symbol, json: written, ordinal: this.#ordinal });
+    }
+    return { symbol, bytes: dataFrame(written, this.#idOf(this.#ordinal)) };
   }
 
-  #hold(frames: readonly Frame[]): void {
-    this.#held.push(...frames);
-    for (const { bytes } of frames) this.#heldBytes += bytes.length;
-    let first = Math.max(0, this.#held.length - HELD_FRAMES_MAX);
-    let left = this.#heldBytes;
-    for (const [at, { bytes }] of this.#held.entries()) {
-      if (at >= first && left <= HELD_BYTES_MAX) break;
-      left -= bytes.length;
-      first = Math.max(first, at + 1);
-    }
-    if (first === 0) return;
-    this.#held = this.#held.slice(first);
-    this.#heldBytes = left;
+  #written(json: string): string {
+    return this.subscription.disguise?.of(json) ?? json;
+  }
+
+  #idOf(ordinal: number): string | undefined {
+    return this.subscription.ids ? `${this.#epoch}-${ordinal}` : undefined;
   }
 }
 
