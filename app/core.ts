@@ -7,7 +7,8 @@ import type { Services } from '../api/request/endpoint.ts';
 import { type TokenShown, Accounts } from '../store/accounts/accounts.ts';
 import type { Settings } from '../store/base/settings.ts';
 import { openFolder, lockFolder, type Folder } from '../store/catalog/folder.ts';
-import { type Database, openServed } from '../store/catalog/database.ts';
+import type { Database } from '../store/catalog/database.ts';
+import { refuseTwoCatalogs } from './catalogs.ts';
 import { type Placed, placed } from './lakePlaces.ts';
 import type { Bucket } from '../store/bucket/bucket.ts';
 import { refuseLostCatalog } from '../store/files/catalogCheck.ts';
@@ -89,8 +90,9 @@ export async function openCore(settings: Settings, seams: Seams = {}): Promise<C
   try {
     const { clock = systemClock, disk = localDisk } = seams;
     where = await placed(settings, folder, { clock, disk });
-    await refuseLostCatalog(folder, where.place);
-    database = openServed(folder.catalog);
+    await refuseTwoCatalogs(settings.database, folder, where.catalog);
+    await refuseLostCatalog(where.catalog, where.place);
+    database = where.catalog.openServed(toldBy(log)('the catalog is away'));
     return await openParts(settings, seams, { ...where, folder, log }, database, unlock);
   } catch (error) {
     await database?.destroy();
@@ -117,7 +119,7 @@ async function openParts(
 ): Promise<Core> {
   const told = toldBy(log);
   for (const path of folder.closed) log.warn({ path }, 'others could read it: closed to them');
-  await prepareCatalog(database, folder, where);
+  await prepareCatalog(database, where);
   if (settings.encryptionKey === '') await settleKey(database, folder.key);
   const secrets = liveSecrets(openSecrets(settings.encryptionKey, folder.key));
   const accounts = await Accounts.open(database, secrets, clock);
@@ -132,10 +134,12 @@ async function openParts(
   const ledger = await openLedger({ database, clock, days, at }, settings, log);
   const cursors = new QueryCursors(database, clock, told('query cursor'));
   const queries = await NamedQueries.open(database, clock);
-  const scrub = makeScrub(database);
+  const scrub = makeScrub(database, where.catalog);
   // A purge may have been cut off before its end.
   await scrub();
-  const opened = { settings, ...storing, lake, lakeClock, pending, cursors, ...kept, accounts };
+  const { bucket, catalog } = where;
+  const parts = { catalog, lake, lakeClock, pending, cursors, accounts };
+  const opened = { settings, ...storing, ...kept, ...parts };
   const publishing = await openPublications(storing, lake);
   const made = { ...publishing, ledger, queries, scrub, days, secrets, failedTime };
   const running = { files, log, pools, startsMax, told };
@@ -150,7 +154,6 @@ async function openParts(
   const symbols = demo.on && settings.demo ? settings.demoSymbols : 0;
   const filling = await exchangeOf(services, { ...EXCHANGE, symbols, ...exchange }, told);
   const watched = watch ? watchLake(services, told) : undefined;
-  const { bucket } = where;
   const close = closerOf({ services, pools, filling, watched, bucket, unlock, log });
   return { services, log, ...first, demoJobs: demo.jobs, exchange: filling, close };
 }

@@ -10,7 +10,6 @@ import {
 import type { Database } from '../store/catalog/database.ts';
 import { Failure, reasonOf } from '../store/base/failure.ts';
 import type { Files } from '../store/files/files.ts';
-import type { Folder } from '../store/catalog/folder.ts';
 import { firstSnapshot } from '../store/lake/firstSnapshot.ts';
 import { Lake } from '../store/lake/lake.ts';
 import { LakeClock } from '../store/catalog/lakeClock.ts';
@@ -38,10 +37,9 @@ interface Opening extends LakeFolder {
  */
 export async function prepareCatalog(
   database: Database,
-  folder: Folder,
-  { bucket, place }: Placed,
+  { bucket, catalog, place }: Placed,
 ): Promise<void> {
-  await refuseWrongCatalog(database, folder, place);
+  await refuseWrongCatalog(database, catalog, place);
   await migrate(database);
   await settlePlace(database, place, bucket?.name);
 }

@@ -6,7 +6,7 @@ import { billingDays } from '../store/ledger/billingDays.ts';
 import type { Caller } from '../store/accounts/callers.ts';
 import { systemClock } from '../store/base/clock.ts';
 import { survive } from '../store/base/crashPoints.ts';
-import { openDatabase } from '../store/catalog/database.ts';
+import { openDatabase } from '../store/sqlite/sqliteDatabase.ts';
 import type { CallLine } from '../store/ledger/journal.ts';
 import { Ledger } from '../store/ledger/ledger.ts';
 import { migrate } from '../store/catalog/migrate.ts';

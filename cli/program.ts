@@ -11,6 +11,7 @@ import {
   addCompletion,
   addDoctor,
   addKeyRotation,
+  addMove,
   addRepair,
   addStatus,
   addServe,
@@ -73,6 +74,7 @@ export function program(settings: () => Settings, terminal: Terminal): Command {
   addStatus(root, settings, terminal);
   addDoctor(root, settings, terminal);
   addKeyRotation(root, settings, terminal);
+  addMove(root, settings, terminal);
   addCompletion(root, terminal);
   return root;
 }

@@ -10,6 +10,7 @@ import { startTapedeck, type Tapedeck } from '../app/main.ts';
 import { createWorkspace } from '../store/lake/datasetEdits.ts';
 import { makeStorage } from '../store/lake/storage.ts';
 import { readSettings } from '../store/base/settings.ts';
+import { catalogElsewhere } from './catalogElsewhere.ts';
 import { stockedProcesses } from './childStock.ts';
 import type { Seams } from '../app/core.ts';
 
@@ -39,6 +40,7 @@ const TEST_TOKENS = {
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'tapedeck-test-')));
   const settings = readSettings({
+    ...catalogElsewhere(folder),
     TAPEDECK_DATA: folder,
     TAPEDECK_PORT: '0',
     TAPEDECK_DEMO: 'off',

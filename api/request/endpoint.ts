@@ -45,6 +45,7 @@ import type { NamedQueries } from '../../store/datasets/namedQueries.ts';
 import type { Pending } from '../../store/pushes/pending.ts';
 import type { Publications } from '../../store/publications/publications.ts';
 import type { QueryCursors } from '../../store/history/queryCursors.ts';
+import type { CatalogPlace } from '../../store/catalog/catalogPlace.ts';
 import type { Scrub } from '../../store/catalog/scrub.ts';
 import type { LiveSecrets } from '../../store/catalog/secrets.ts';
 import type { Settings } from '../../store/base/settings.ts';
@@ -81,6 +82,7 @@ export interface Services {
   readonly ledger: Ledger;
   readonly pending: Pending;
   readonly cursors: QueryCursors;
+  readonly catalog: CatalogPlace;
   readonly scrub: Scrub;
   readonly storage: Storage;
   readonly days: BillingDays;

@@ -4,7 +4,10 @@ import { constants, copyFileSync, existsSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Database, openReadOnly } from '../../store/catalog/database.ts';
+import type { CatalogPlace } from '../../store/catalog/catalogPlace.ts';
+import type { Database } from '../../store/catalog/database.ts';
+import { openReadOnly } from '../../store/sqlite/sqliteDatabase.ts';
+import type { Finding } from './finding.ts';
 
 /** A larger catalog is not copied. */
 export const COPY_BYTES_MAX = 1024 ** 3;
@@ -34,8 +37,21 @@ export async function withCatalog<T>(
   }
 }
 
-async function withOpen<T>(path: string, work: (database: Database) => Promise<T>): Promise<T> {
-  const database = openReadOnly(path);
+/** One that is no file; nothing where it was never made, which is told elsewhere. */
+export async function withNamed(
+  place: CatalogPlace,
+  work: (database: Database) => Promise<readonly Finding[]>,
+): Promise<readonly Finding[]> {
+  return (await place.isThere()) ? reading(place.openReading(), work) : [];
+}
+
+const withOpen = <T>(path: string, work: (database: Database) => Promise<T>): Promise<T> =>
+  reading(openReadOnly(path), work);
+
+async function reading<T>(
+  database: Database,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
   try {
     return await work(database);
   } finally {

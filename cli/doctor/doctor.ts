@@ -1,6 +1,8 @@
 // `tapedeck doctor`: looks at all that a server needs, and says what to do about what is wrong.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { catalogOf } from '../../app/catalogs.ts';
+import type { Database } from '../../store/catalog/database.ts';
 import { systemClock } from '../../store/base/clock.ts';
 import { reasonOf } from '../../store/base/failure.ts';
 import { redacted } from '../../store/base/redact.ts';
@@ -9,7 +11,7 @@ import { harmless } from '../print/terminalText.ts';
 import { namedServer } from '../reach/serverDoor.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
 import { catalogFindings } from './catalogChecks.ts';
-import { COPY_BYTES_MAX, withCatalog } from './catalogReading.ts';
+import { COPY_BYTES_MAX, withCatalog, withNamed } from './catalogReading.ts';
 import { fault, fine, type Finding, notice } from './finding.ts';
 import { diskFinding, folderFinding, permissionFindings } from './folderChecks.ts';
 import { lookForServer, portFindings } from './portChecks.ts';
@@ -44,16 +46,20 @@ async function findingsOf(settings: Settings): Promise<readonly Finding[]> {
   const named = namedServer(settings);
   const server = await lookForServer(settings, named);
   if (named !== undefined) return [nodeFinding(), ...server.findings];
+  const database = await ofDatabase(settings);
+  const isAway = database.length > 0 && database.every(({ level }) => level === 'fault');
   const ports = server.isRunning ? [] : await portFindings(settings);
   return [
     nodeFinding(),
-    folderFinding(data),
+    folderFinding(data, settings.database === undefined),
     ...permissionFindings(data),
     await diskFinding(data),
     ...(await bucketFindings(settings)),
+    ...database,
     ...server.findings,
     ...ports,
-    ...(await readFindings(settings, server.isRunning)),
+    // What does not answer has told so above.
+    ...(isAway ? [] : await readFindings(settings, server.isRunning)),
   ];
 }
 
@@ -61,6 +67,11 @@ async function bucketFindings({ bucket }: Settings): Promise<readonly Finding[]>
   if (bucket === undefined) return [];
   const { bucketFinding } = await import('./bucketChecks.ts');
   return [await bucketFinding(bucket)];
+}
+
+async function ofDatabase({ database }: Settings): Promise<readonly Finding[]> {
+  if (database === undefined) return [];
+  return (await import('./databaseChecks.ts')).databaseFindings(database);
 }
 
 function nodeFinding(): Finding {
@@ -71,13 +82,17 @@ function nodeFinding(): Finding {
 }
 
 async function readFindings(
-  { data, zone }: Settings,
+  { data, database: named, zone }: Settings,
   isServed: boolean,
 ): Promise<readonly Finding[]> {
-  if (!existsSync(join(data, 'catalog.db'))) return [];
+  if (named === undefined && !existsSync(join(data, 'catalog.db'))) return [];
   try {
-    const look = { clock: systemClock, zone };
-    const found = await withCatalog(data, isServed, (database) => catalogFindings(database, look));
+    const look = (database: Database): Promise<readonly Finding[]> =>
+      catalogFindings(database, { clock: systemClock, zone });
+    const found =
+      named === undefined
+        ? await withCatalog(data, isServed, look)
+        : await withNamed(await catalogOf(named, { catalog: '' }), look);
     if (found !== undefined) return found;
     const what = `the catalog is larger than ${COPY_BYTES_MAX} bytes and was not looked at`;
     return [notice('catalog', what, 'Look again while its server runs.')];

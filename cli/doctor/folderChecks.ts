@@ -15,7 +15,8 @@ const OTHERS = 0o077;
 /** A disk of which less is free is nearly full. */
 const FREE_SHARE = 0.05;
 
-export function folderFinding(root: string): Finding {
+/** @param hasCatalog the catalog is a file of it */
+export function folderFinding(root: string, hasCatalog: boolean): Finding {
   const told = `the data folder ${resolve(root)}`;
   const has = (name: string): boolean => existsSync(join(root, name));
   if (!existsSync(root)) {
@@ -28,18 +29,18 @@ export function folderFinding(root: string): Finding {
     const what = `a restore into ${resolve(root)} has not ended`;
     return fault('folder', what, 'Run `tapedeck restore` with the same backup again.');
   }
-  if (!has('catalog.db') && isFilled(join(root, 'lake'))) {
+  if (hasCatalog && !has('catalog.db') && isFilled(join(root, 'lake'))) {
     const advice = 'Restore a backup, or see what `tapedeck repair` finds in its files.';
     return fault('folder', `${told} has files of a lake and no catalog`, advice);
   }
-  if (!has('catalog.db')) {
+  if (hasCatalog && !has('catalog.db')) {
     return notice('folder', `${told} has no catalog yet`, '`tapedeck serve` makes it.');
   }
   if (isAsleep(root)) {
     const what = `${told} was restored and is asleep: schedules, webhooks and exports wait`;
     return notice('folder', what, '`tapedeck wake` lets it go on.');
   }
-  return fine('folder', `${told} has its catalog`);
+  return fine('folder', hasCatalog ? `${told} has its catalog` : `${told} is there`);
 }
 
 function isFilled(folder: string): boolean {

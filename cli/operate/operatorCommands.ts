@@ -5,6 +5,7 @@ import { addTokenChanges } from './accountCommands.ts';
 import type { BackupOptions, RestoreOptions } from './backups.ts';
 import type { RepairOptions } from './repair.ts';
 import type { ListTokensOptions } from './tokens.ts';
+import type { MoveOptions } from './move.ts';
 import type { RotateOptions } from './rotateKey.ts';
 import type { Terminal } from '../reach/terminal.ts';
 
@@ -139,6 +140,20 @@ export function addRepair(root: Command, settings: () => Settings, terminal: Ter
     .option('--json', 'print JSON')
     .action(async (options: RepairOptions) =>
       (await import('./repair.ts')).repair(options, settings(), terminal),
+    );
+}
+
+export function addMove(root: Command, settings: () => Settings, terminal: Terminal): void {
+  root
+    .command('move')
+    .description(
+      'move the data folder to where TAPEDECK_DATABASE and TAPEDECK_DATA say, or back from there; run it ' +
+        'again to go on',
+    )
+    .option('--back', 'from there into the data folder')
+    .option('--json', 'print JSON')
+    .action(async (options: MoveOptions) =>
+      (await import('./move.ts')).move(options, settings(), terminal),
     );
 }
 

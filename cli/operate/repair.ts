@@ -8,6 +8,7 @@ import { catalogFault } from '../../store/files/catalogCheck.ts';
 import { systemClock } from '../../store/base/clock.ts';
 import { localDisk } from '../../store/base/disk.ts';
 import { Failure } from '../../store/base/failure.ts';
+import type { CatalogPlace } from '../../store/catalog/catalogPlace.ts';
 import { type Folder, lockFolder, openFolder } from '../../store/catalog/folder.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { putUnnamedAside } from '../../store/versions/sweep.ts';
@@ -60,14 +61,14 @@ export async function repair(
   }
   if (from !== undefined) return heal(resolve(terminal.folder, from), json, settings, terminal);
   const folder = openFolder(settings.data);
-  const { bucket, place } = await placed(settings, folder, AT_HOME);
+  const { bucket, catalog, place } = await placed(settings, folder, AT_HOME);
   try {
-    const fault = await catalogFault(folder, place);
+    const fault = await catalogFault(catalog, place);
     if (bucket !== undefined && fault !== undefined && accept !== true) {
       const advice = 'copy its lake/ into the data folder, and repair it there without a bucket';
       throw new Failure('Conflict', `${fault}. To rebuild datasets of the files: ${advice}`);
     }
-    await repairLake({ folder, place, fault }, options, settings, terminal);
+    await repairLake({ catalog, folder, place, fault }, options, settings, terminal);
   } finally {
     bucket?.close();
   }
@@ -77,13 +78,16 @@ const AT_HOME = { clock: systemClock, disk: localDisk };
 
 /** A catalog and its files, and why they do not belong together. */
 interface FoundLake {
+  readonly catalog: CatalogPlace;
   readonly folder: Folder;
   readonly place: LakePlace;
   readonly fault: string | undefined;
 }
 
+type Found = Omit<FoundLake, 'fault'>;
+
 async function repairLake(
-  { fault, folder, place }: FoundLake,
+  { catalog, fault, folder, place }: FoundLake,
   { accept, json, rebuild }: RepairOptions,
   settings: Settings,
   terminal: Terminal,
@@ -93,8 +97,9 @@ async function repairLake(
     if (accept === true || rebuild === true) say('the catalog is that of its files');
     return verify({ ...(json === undefined ? {} : { json }) }, settings, terminal);
   }
-  if (rebuild === true) return rebuildDatasets({ folder, place }, settings, json, terminal);
-  if (accept === true) return acceptCatalog({ folder, place }, settings, terminal);
+  if (rebuild === true)
+    return rebuildDatasets({ catalog, folder, place }, settings, json, terminal);
+  if (accept === true) return acceptCatalog({ catalog, folder, place }, settings, terminal);
   const found = await findTables(folder.lake, await localDisk.list(folder.lake));
   terminal.endWith(1);
   if (json === true) return say(JSON.stringify({ fault, datasets: found.tables.map(viewOf) }));
@@ -148,40 +153,36 @@ function showFound({ strange, tables }: FoundFiles, terminal: Terminal): void {
 
 /** What is not known is put aside first; then the catalog that there is, or a new one, goes on. */
 async function goOn(
-  { folder, place }: Pick<FoundLake, 'folder' | 'place'>,
+  { catalog, folder, place }: Found,
   settings: Settings,
 ): Promise<{ readonly core: Core; readonly aside: string }> {
   const unlock = lockFolder(folder);
-  const aside = await putUnnamedAside(folder, place, systemClock()).finally(unlock);
+  const aside = await putUnnamedAside(catalog, place, systemClock()).finally(unlock);
   const core = await openCore({ ...settings, demo: false, logLevel: 'error' });
   return { core, aside };
 }
 
 const KEPT = `for ${UNCLAIMED_DAYS} days`;
 
-async function acceptCatalog(
-  { folder, place }: Pick<FoundLake, 'folder' | 'place'>,
-  settings: Settings,
-  terminal: Terminal,
-): Promise<void> {
-  const { aside, core } = await goOn({ folder, place }, settings);
+async function acceptCatalog(found: Found, settings: Settings, terminal: Terminal): Promise<void> {
+  const { aside, core } = await goOn(found, settings);
   await core.close();
   sayTo(terminal)(`files that the catalog does not know are in ${aside} ${KEPT}`);
 }
 
 async function rebuildDatasets(
-  { folder, place }: Pick<FoundLake, 'folder' | 'place'>,
+  found: Found,
   settings: Settings,
   json: boolean | undefined,
   terminal: Terminal,
 ): Promise<void> {
   const say = sayTo(terminal);
-  const { aside, core } = await goOn({ folder, place }, settings);
+  const { aside, core } = await goOn(found, settings);
   try {
     const { accountId, madeTokens, services } = core;
-    const found = await findTables(aside, await localDisk.list(aside));
+    const tables = await findTables(aside, await localDisk.list(aside));
     const parts = { ingestion: services.ingestion, accountId, root: aside };
-    const claimed = await claimTables(found.tables, parts);
+    const claimed = await claimTables(tables.tables, parts);
     if (json === true) return say(JSON.stringify({ claimed, aside }));
     for (const { dataset, files, note, records, workspace } of claimed) {
       const more = note === '' ? '' : `; ${note}`;

@@ -1,9 +1,9 @@
 // `tapedeck rotate-key`: another data key for everything that is kept sealed.
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { openDatabase } from '../../store/catalog/database.ts';
+import { catalogOf } from '../../app/catalogs.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { lockFolder, openFolder } from '../../store/catalog/folder.ts';
+import { isHeld, lockFolder, openFolder } from '../../store/catalog/folder.ts';
 import { type Rotated, rotateKey, settleKey } from '../../store/work/keyRotation.ts';
 import { migrate } from '../../store/catalog/migrate.ts';
 import type { Settings } from '../../store/base/settings.ts';
@@ -21,7 +21,8 @@ export async function rotate(
   terminal: Terminal,
 ): Promise<void> {
   const { encryptionKey } = settings;
-  const isServed = settings.server !== '' || (encryptionKey === '' && isHeld(settings));
+  const isServed =
+    settings.server !== '' || (encryptionKey === '' && isHeld(openFolder(settings.data)));
   const rotated = isServed
     ? await withAdmin(settings, (ask) => ask('POST', '/rotate-key'))
     : await rotateStopped(settings, terminal);
@@ -32,25 +33,14 @@ export async function rotate(
   );
 }
 
-/** A server holds the folder. */
-function isHeld({ data }: Settings): boolean {
-  try {
-    lockFolder(openFolder(data))();
-    return false;
-  } catch (error) {
-    if (error instanceof Failure && error.type === 'Busy') return true;
-    throw error;
-  }
-}
-
 async function rotateStopped(
-  { data, encryptionKey }: Settings,
+  { data, database: named, encryptionKey }: Settings,
   terminal: Terminal,
 ): Promise<Rotated> {
   const fresh = encryptionKey === '' ? '' : await keyFrom(terminal.stdin);
   const folder = openFolder(data);
   const unlock = lockFolder(folder);
-  const database = openDatabase(folder.catalog);
+  const database = (await catalogOf(named, folder)).open();
   try {
     await migrate(database);
     if (encryptionKey === '') await settleKey(database, folder.key);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { TokenShown } from '../../store/accounts/accounts.ts';
 import { systemClock } from '../../store/base/clock.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { type Folder, lockFolder, openFolder } from '../../store/catalog/folder.ts';
+import { type Folder, isHeld, openFolder } from '../../store/catalog/folder.ts';
 import { openSecrets } from '../../store/catalog/secrets.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import type { Core } from '../../app/core.ts';
@@ -49,16 +49,18 @@ export async function reachFolder(settings: Settings): Promise<Reached> {
   }
   const folder = openFolder(settings.data);
   try {
-    lockFolder(folder)();
-    const { openCore } = await import('../../app/core.ts');
-    const quiet = { ...settings, demo: false, logLevel: 'error' };
-    return { kind: 'core', core: await openCore(quiet) };
+    if (!isHeld(folder)) {
+      const { openCore } = await import('../../app/core.ts');
+      const quiet = { ...settings, demo: false, logLevel: 'error' };
+      return { kind: 'core', core: await openCore(quiet) };
+    }
   } catch (error) {
-    if (!(error instanceof Failure) || error.type !== 'Busy') throw error;
-    const text = await readFile(serverFile(settings.data), 'utf8');
-    const { operator } = JSON.parse(text) as RunningServer;
-    return { kind: 'server', server: doorIn(text), folder, operator };
+    // Another one may have taken it meanwhile.
+    if (!isHeld(folder)) throw error;
   }
+  const text = await readFile(serverFile(settings.data), 'utf8');
+  const { operator } = JSON.parse(text) as RunningServer;
+  return { kind: 'server', server: doorIn(text), folder, operator };
 }
 
 /** The server that its file in a folder tells of. */
@@ -91,14 +93,14 @@ export function secretAmong(tokens: readonly TokenShown[]): string {
   throw new Failure('NoKey', `the first account has no secret token: ${how}`);
 }
 
-/** Tokens beside a running server: SQLite lets a second process read. */
+/** Tokens beside a running server: a second process may read its catalog. */
 export async function readTokens(
   folder: Folder,
   settings: Settings,
 ): Promise<readonly TokenShown[]> {
   const { Accounts } = await import('../../store/accounts/accounts.ts');
-  const { openDatabase } = await import('../../store/catalog/database.ts');
-  const database = openDatabase(folder.catalog);
+  const { catalogOf } = await import('../../app/catalogs.ts');
+  const database = (await catalogOf(settings.database, folder)).openReading();
   try {
     const secrets = openSecrets(settings.encryptionKey, folder.key);
     return await (await Accounts.open(database, secrets, systemClock)).tokens();
@@ -108,8 +110,9 @@ export async function readTokens(
 }
 
 /** A name that was mistyped is no folder to be made. @throws Failure NotFound. */
-export function refuseNoFolder({ data, server }: Settings): void {
-  if (server !== '' || existsSync(join(data, 'catalog.db'))) return;
+export function refuseNoFolder({ data, database, server }: Settings): void {
+  const hasOne = database === undefined ? existsSync(join(data, 'catalog.db')) : existsSync(data);
+  if (server !== '' || hasOne) return;
   const how = 'tapedeck serve makes one, and --server names a server elsewhere';
   throw new Failure('NotFound', `there is no data folder ${data}: ${how}`);
 }

@@ -10,6 +10,7 @@ import { type CatalogMoment, openMoment } from '../../store/work/catalogMoment.t
 import { type Clock, isoTime } from '../../store/base/clock.ts';
 import { contentOf } from '../../store/base/contents.ts';
 import type { AtCrashPoint } from '../../store/base/crashPoints.ts';
+import type { CatalogPlace } from '../../store/catalog/catalogPlace.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import type { Disk } from '../../store/base/disk.ts';
 import { Failure, toldFull } from '../../store/base/failure.ts';
@@ -27,6 +28,7 @@ import { type BackupTarget, openTarget } from './backupTarget.ts';
 
 interface BackupParts {
   readonly settings: Settings;
+  readonly catalog: CatalogPlace;
   readonly database: Database;
   readonly folder: Folder;
   readonly disk: Disk;
@@ -114,13 +116,14 @@ async function backUpInto(
   await ledger.flush();
   await pending.settle();
   const made = isoTime(clock());
-  const held = await holdMoment(parts, target);
+  // With the catalog's turn: nothing is committed while the moment and its files are taken hold of.
+  const held = await database.connection().execute(() => holdMoment(parts, target));
   at('backup-held');
   try {
     const copying = new Copying(target, order, disk);
     const state = `state-${randomHex(8)}`;
     await copyState(copying, state, held.moment, parts);
-    held.moment.close();
+    await held.moment.close();
     await eachOf(held.files, (file) => copying.add(file));
     await copying.sync();
     at('backup-copied');
@@ -166,20 +169,20 @@ interface Held {
 }
 
 /**
- * Opens the moment and holds all that it names, without a pause between: lake files are pinned, none of the
- * published ones is removed, bodies get a second name, since the end of their job removes them.
+ * Opens the moment and holds all that it names, while nothing is committed: lake files are pinned, none of
+ * the published ones is removed, bodies get a second name, since the end of their job removes them.
  * @throws Failure Conflict when the target holds another data folder's backup.
  */
 async function holdMoment(
-  { folder, lake, disk, publications }: BackupParts,
+  { catalog, folder, lake, disk, publications }: BackupParts,
   { previous, folder: target }: BackupTarget,
 ): Promise<Held> {
-  const moment = openMoment(folder.catalog);
+  const moment = await openMoment(catalog);
   const unhold = publications.hold();
   const bodies = join(folder.temporary, newUuid());
   let pinned: ReturnType<Lake['files']['pin']> | undefined;
   const release = async (): Promise<void> => {
-    moment.close();
+    await moment.close();
     pinned?.release();
     unhold();
     await disk.remove(bodies);

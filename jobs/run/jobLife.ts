@@ -5,7 +5,13 @@ import { SourceFailure } from '../../pipeline/sources/base/source.ts';
 import type { Clock } from '../../store/base/clock.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import { Failure, type FailureType, reasonOf, toldFull } from '../../store/base/failure.ts';
-import { appendLog, endJob, insertRejects, type JobStatus, updateJob } from '../../store/work/jobs.ts';
+import {
+  appendLog,
+  endJob,
+  insertRejects,
+  type JobStatus,
+  updateJob,
+} from '../../store/work/jobs.ts';
 import type { JobOrder } from './order.ts';
 import type { IngestEvents, IngestServices } from '../../pipeline/conform/load.ts';
 

@@ -95,6 +95,10 @@ export function writtenFile(
   };
 }
 
+/** No bound is better than another text: not every catalog's text has the character 0. */
+const boundOf = (text: string | undefined): string | null =>
+  text === undefined || text.includes('\0') ? null : text;
+
 function writtenColumn(
   column: Column,
   stats: ReadonlyMap<string, string> | undefined,
@@ -107,8 +111,8 @@ function writtenColumn(
     // The format counts values without nulls; DuckDB tells rows.
     values: count('num_values') - count('null_count'),
     nulls: count('null_count'),
-    min: stats?.get('min') ?? null,
-    max: stats?.get('max') ?? null,
+    min: boundOf(stats?.get('min')),
+    max: boundOf(stats?.get('max')),
     containsNan: nan === undefined ? null : nan === 'true',
   };
 }

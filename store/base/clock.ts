@@ -10,3 +10,6 @@ export const monotonicMs = (): number => performance.now();
 
 /** `2026-01-31T12:00:00.000Z` of an epoch-millisecond time. */
 export const isoTime = (ms: number): string => new Date(ms).toISOString();
+
+/** A name for what is put aside at a moment: `2026-01-31T120000.000Z`. */
+export const momentName = (ms: number): string => isoTime(ms).replaceAll(':', '');

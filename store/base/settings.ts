@@ -1,6 +1,7 @@
 // The one place that reads the environment: every setting checked, by the table that declares it.
 import { type AddressRules, parseAddresses } from './addresses.ts';
 import { type BucketSettings, bucketOf } from './bucketSettings.ts';
+import { type DatabaseSettings, databaseSettings } from './databaseSettings.ts';
 import { Failure } from './failure.ts';
 import { SETTINGS } from './settingsTable.ts';
 
@@ -14,6 +15,8 @@ export interface Settings {
   readonly data: string;
   /** Where the files of datasets are; undefined: in the data folder. */
   readonly bucket: BucketSettings | undefined;
+  /** Where the catalog is; undefined: in the data folder. */
+  readonly database: DatabaseSettings | undefined;
   readonly brand: string;
   readonly publishableToken: string;
   readonly secretToken: string;
@@ -99,6 +102,7 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
   );
   return {
     bucket,
+    database: databaseSettings(text('TAPEDECK_DATABASE')),
     port: whole('TAPEDECK_PORT', 0, 65535),
     host: text('TAPEDECK_HOST'),
     data: text(bucket === undefined ? 'TAPEDECK_DATA' : 'TAPEDECK_FOLDER'),
@@ -125,6 +129,7 @@ type EngineSettings = Omit<
   | 'host'
   | 'data'
   | 'bucket'
+  | 'database'
   | 'brand'
   | 'fileCheckBytesPerSecond'
   | keyof AccountSettings

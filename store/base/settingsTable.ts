@@ -32,6 +32,14 @@ export const SETTINGS = [
     help: 'The data folder where TAPEDECK_DATA is a bucket: all but the files of datasets.',
   },
   {
+    name: 'TAPEDECK_DATABASE',
+    fallback: '',
+    unit: 'URL',
+    help:
+      'PostgreSQL that keeps the catalog, `postgres://user:password@host:port/database`; a file of the ' +
+      'data folder when empty.',
+  },
+  {
     name: 'TAPEDECK_FILE_CACHE',
     fallback: String(10 * GIGABYTE),
     unit: 'bytes',

@@ -1,9 +1,9 @@
 // The place of a lake in a bucket: its files below `lake/`, what no catalog knows below `unclaimed/`.
-import type { Clock } from '../base/clock.ts';
+import { type Clock, momentName } from '../base/clock.ts';
 import { Failure, reasonOf } from '../base/failure.ts';
 import { HEAD_FILE, headIn, headText } from '../files/lakeHead.ts';
 import type { LakePlace } from '../files/lakePlace.ts';
-import { isOver, momentName } from '../files/unclaimed.ts';
+import { isOver } from '../files/unclaimed.ts';
 import type { Bucket } from './bucket.ts';
 
 const LAKE = 'lake/';

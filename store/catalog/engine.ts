@@ -1,15 +1,15 @@
 // Kysely's one connection over whatever runs the statements. A transaction begins with its first write:
-// what it reads before that is what is committed, since nobody else has the connection.
+// what it reads before that is what is committed, since nobody else writes.
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
 import { SelectQueryNode } from 'kysely';
-import { type Piece, type Ran, type Sqlite, TOGETHER } from './sqlite.ts';
+import { type Piece, type Ran, TOGETHER } from './statements.ts';
 
 /** Where statements run. */
 export interface Engine {
   /** One piece after the other; answers what the last statement did. */
   readonly write: (pieces: readonly Piece[]) => Promise<Ran>;
   /** What is committed. */
-  readonly read: Sqlite['run'];
+  readonly read: (sql: string, parameters: readonly unknown[]) => Ran | Promise<Ran>;
   readonly close: () => Promise<void>;
 }
 
@@ -78,13 +78,11 @@ class EngineConnection implements DatabaseConnection {
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const isRead = this.#transaction !== 'open' && SelectQueryNode.is(query.query);
     const { changed, rows } = isRead
-      ? this.#engine.read(query.sql, query.parameters)
+      ? await this.#engine.read(query.sql, query.parameters)
       : await this.#write(piecesIn(query));
     return {
       rows: rows as R[],
-      ...(changed === undefined
-        ? {}
-        : { numAffectedRows: BigInt(changed.count), insertId: BigInt(changed.lastId) }),
+      ...(changed === undefined ? {} : { numAffectedRows: BigInt(changed.count) }),
     };
   }
 

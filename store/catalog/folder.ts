@@ -112,6 +112,17 @@ export function lockFolder(folder: Folder): () => void {
   throw new Failure('Busy', `another Tapedeck process holds the data folder ${folder.root}`);
 }
 
+/** A process holds the folder. */
+export function isHeld(folder: Folder): boolean {
+  try {
+    lockFolder(folder)();
+    return false;
+  } catch (error) {
+    if (error instanceof Failure && error.type === 'Busy') return true;
+    throw error;
+  }
+}
+
 const SQLITE_BUSY = 5;
 
 /**

@@ -63,6 +63,17 @@ export const FOLDER_VERSION = STEPS.length;
  * @throws Failure Conflict when the folder was written by a newer program.
  */
 export async function migrate(database: Database): Promise<void> {
+  for (const step of await stepsOf(database)) await database.transaction().execute(step);
+}
+
+/** The same, as a part of a transaction. */
+export async function migrateInside(transaction: Database): Promise<void> {
+  for (const step of await stepsOf(transaction)) await step(transaction);
+}
+
+async function stepsOf(
+  database: Database,
+): Promise<readonly ((transaction: Database) => Promise<void>)[]> {
   const version = await folderVersion(database);
   if (version > STEPS.length) {
     throw new Failure(
@@ -70,14 +81,12 @@ export async function migrate(database: Database): Promise<void> {
       `the data folder has version ${version}, this program knows ${STEPS.length}: use a newer one`,
     );
   }
-  for (let next = version; next < STEPS.length; next += 1) {
-    await database.transaction().execute(async (transaction) => {
-      await STEPS[next]?.(transaction as unknown as Kysely<unknown>);
-      await transaction.deleteFrom('folder').where('key', '=', 'version').execute();
-      const row = { key: 'version', value: String(next + 1) };
-      await transaction.insertInto('folder').values(row).execute();
-    });
-  }
+  return STEPS.slice(version).map((step, at) => async (transaction) => {
+    await step(transaction as unknown as Kysely<unknown>);
+    await transaction.deleteFrom('folder').where('key', '=', 'version').execute();
+    const row = { key: 'version', value: String(version + at + 1) };
+    await transaction.insertInto('folder').values(row).execute();
+  });
 }
 
 /** The version of the catalog's tables; 0 where there are none. */

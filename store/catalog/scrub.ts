@@ -1,6 +1,6 @@
-// What was deleted from the catalog leaves its file too: SQLite keeps deleted rows in free pages, in
-// the gaps of others and in its log until they are written over. Only a purge needs this.
-import { sql } from 'kysely';
+// What was deleted from the catalog leaves its files too: a database keeps deleted rows in its pages and
+// its log until they are written over. Only a purge needs this.
+import type { CatalogPlace } from './catalogPlace.ts';
 import type { Database } from './database.ts';
 
 const KEY = 'scrub';
@@ -20,13 +20,13 @@ export async function scrubOrLater(scrub: Scrub): Promise<void> {
 }
 
 /** Who asks while one runs shares the next one with all who asked by then. */
-export function makeScrub(database: Database): Scrub {
+export function makeScrub(database: Database, place: Pick<CatalogPlace, 'scrub'>): Scrub {
   let running: Promise<unknown> = Promise.resolve();
   let next: Promise<boolean> | undefined;
   return () => {
     next ??= running.then(() => {
       next = undefined;
-      const work = scrub(database);
+      const work = scrub(database, place);
       running = work.catch(() => undefined);
       return work;
     });
@@ -34,29 +34,10 @@ export function makeScrub(database: Database): Scrub {
   };
 }
 
-/**
- * Every page is written anew (0.6 s for 70 MB), moved out of the log, and the log emptied.
- * PostgreSQL has VACUUM FULL for it.
- */
-async function scrub(database: Database): Promise<boolean> {
+async function scrub(database: Database, place: Pick<CatalogPlace, 'scrub'>): Promise<boolean> {
   const asked = database.selectFrom('folder').select('key').where('key', '=', KEY);
   if ((await asked.executeTakeFirst()) === undefined) return true;
-  await sql`VACUUM`.execute(database);
-  const emptied = await emptyLog(database);
-  if (emptied) await database.deleteFrom('folder').where('key', '=', KEY).execute();
-  return emptied;
-}
-
-/** Does not wait for readers, such as a backup: nothing else would run meanwhile. */
-async function emptyLog(database: Database): Promise<boolean> {
-  return database.connection().execute(async (connection) => {
-    const { rows } = await sql<{ timeout: number }>`PRAGMA busy_timeout`.execute(connection);
-    await sql`PRAGMA busy_timeout = 0`.execute(connection);
-    try {
-      const checkpoint = sql<{ busy: number }>`PRAGMA wal_checkpoint(TRUNCATE)`;
-      return (await checkpoint.execute(connection)).rows[0]?.busy === 0;
-    } finally {
-      await sql.raw(`PRAGMA busy_timeout = ${rows[0]?.timeout ?? 0}`).execute(connection);
-    }
-  });
+  const gone = await place.scrub(database);
+  if (gone) await database.deleteFrom('folder').where('key', '=', KEY).execute();
+  return gone;
 }

@@ -1,7 +1,7 @@
 // Statements that go to the catalog in one message, in one transaction: what a window gathered.
 import { CompiledQuery, type Insertable, type InsertQueryBuilder, type InsertResult } from 'kysely';
 import type { Database, Tables } from './database.ts';
-import { type Piece, TOGETHER } from './sqlite.ts';
+import { type Piece, TOGETHER } from './statements.ts';
 
 interface Compiles {
   compile(): CompiledQuery;

@@ -1,9 +1,8 @@
 // Is this the catalog of these files? Asked at each start, before anything is written: a catalog that
 // was lost, is older than its files, or is another lake's must never decide what is garbage.
-import { existsSync, statSync } from 'node:fs';
-import { type Database, openDatabase } from '../catalog/database.ts';
+import type { CatalogPlace } from '../catalog/catalogPlace.ts';
+import type { Database } from '../catalog/database.ts';
 import { Failure, reasonOf } from '../base/failure.ts';
-import type { Folder } from '../catalog/folder.ts';
 import { HEAD_FILE, type Head } from './lakeHead.ts';
 import type { LakePlace } from './lakePlace.ts';
 import { newUuid } from '../base/random.ts';
@@ -24,21 +23,21 @@ const RUNS = 'runs';
 /** Each start sweeps what the runs before it left: more are never asked for. */
 const RUNS_KEPT = 20;
 
-const ADVICE =
-  'Nothing was changed. Put the right catalog.db back (with its -wal, when there is one), restore a ' +
-  'backup into a new folder, or run `tapedeck repair` to see what can be done with the files';
+const adviceOf = ({ advice }: CatalogPlace): string =>
+  `Nothing was changed. ${advice}, restore a backup into a new folder, or run \`tapedeck repair\` to see ` +
+  'what can be done with the files';
 
 /**
  * Before the catalog is opened, and so made.
  * @throws Failure Conflict when there is none, and the lake has files.
  */
-export async function refuseLostCatalog(folder: Folder, place: LakePlace): Promise<void> {
-  if ((statSync(folder.catalog, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
+export async function refuseLostCatalog(catalog: CatalogPlace, place: LakePlace): Promise<void> {
+  if (await catalog.isThere()) return;
   const files = (await place.list()).filter(({ path }) => path.endsWith('.parquet'));
   const head = await place.readHead();
   if (files.length === 0 && head === undefined) return;
   const had = `${place.name} has ${files.length} files${head === undefined ? '' : ` ${toldOf(head)}`}`;
-  throw new Failure('Conflict', `${folder.catalog} is missing, and ${had}. ${ADVICE}`);
+  throw new Failure('Conflict', `${catalog.name} is missing, and ${had}. ${adviceOf(catalog)}`);
 }
 
 /**
@@ -47,30 +46,36 @@ export async function refuseLostCatalog(folder: Folder, place: LakePlace): Promi
  */
 export async function refuseWrongCatalog(
   database: Database,
-  folder: Folder,
+  catalog: CatalogPlace,
   place: LakePlace,
 ): Promise<void> {
   const head = await place.readHead();
   const known = await catalogHead(database);
   if (head === undefined) return;
-  const catalog = `${folder.catalog} ${known === undefined ? 'is new' : `is ${toldOf(known)}`}`;
+  const named = `${catalog.name} ${known === undefined ? 'is new' : `is ${toldOf(known)}`}`;
   const files = `the files of ${place.name} are those ${toldOf(head)} or a later one`;
   if (known !== undefined && known.lake === head.lake && known.snapshot >= head.snapshot) return;
   const what = known?.lake === head.lake ? 'is older than its files' : 'belongs to other files';
-  throw new Failure('Conflict', `the catalog ${what}: ${catalog}, but ${files}. ${ADVICE}`);
+  throw new Failure(
+    'Conflict',
+    `the catalog ${what}: ${named}, but ${files}. ${adviceOf(catalog)}`,
+  );
 }
 
 const toldOf = ({ lake, snapshot }: Pick<Head, 'lake' | 'snapshot'>): string =>
   `of lake ${lake.slice(0, 8)} at snapshot ${snapshot}`;
 
 /** What both of them say, without a server; undefined where catalog and files belong together. */
-export async function catalogFault(folder: Folder, place: LakePlace): Promise<string | undefined> {
+export async function catalogFault(
+  catalog: CatalogPlace,
+  place: LakePlace,
+): Promise<string | undefined> {
   try {
-    await refuseLostCatalog(folder, place);
-    if (!existsSync(folder.catalog)) return undefined;
-    const database = openDatabase(folder.catalog);
+    await refuseLostCatalog(catalog, place);
+    if (!(await catalog.isThere())) return undefined;
+    const database = catalog.open();
     try {
-      await refuseWrongCatalog(database, folder, place);
+      await refuseWrongCatalog(database, catalog, place);
     } finally {
       await database.destroy();
     }

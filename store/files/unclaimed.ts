@@ -2,7 +2,7 @@
 // time, by the moment at which they were found, so that a wrong catalog costs nobody's data.
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isoTime } from '../base/clock.ts';
+import { isoTime, momentName } from '../base/clock.ts';
 import type { Disk } from '../base/disk.ts';
 import type { Folder } from '../catalog/folder.ts';
 
@@ -11,9 +11,6 @@ export const UNCLAIMED_DAYS = 30;
 const DAY_MS = 86_400_000;
 /** `2026-01-31T120000.000Z`: one for each time that files are put aside. */
 const NAMED = /^\d{4}-\d{2}-\d{2}T\d{6}\.\d{3}Z$/;
-
-/** Names the moment at which files were found. */
-export const momentName = (nowMs: number): string => isoTime(nowMs).replaceAll(':', '');
 
 /** Whether files of a moment were kept long enough; false for a name that is none. */
 export const isOver = (name: string, nowMs: number): boolean =>

@@ -1,7 +1,7 @@
 // The journal: one line for each charged call, appended in the transaction that adds it to the
 // counters. A group of lines is one row; old rows become Parquet (jobs/upkeep/journalRoll.ts).
 import type { Database } from '../catalog/database.ts';
-import type { Piece } from '../catalog/sqlite.ts';
+import type { Piece } from '../catalog/statements.ts';
 import { pieceOf } from '../catalog/together.ts';
 import { Failure } from '../base/failure.ts';
 

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { BillingDays } from './billingDays.ts';
 import type { Database } from '../catalog/database.ts';
-import type { Piece } from '../catalog/sqlite.ts';
+import type { Piece } from '../catalog/statements.ts';
 import { insertEach, runTogether } from '../catalog/together.ts';
 import { journalPiece, type CallLine, type JournalLines } from './journal.ts';
 

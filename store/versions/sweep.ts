@@ -1,11 +1,11 @@
 // Orphans: what a crash left between a file and its commit. Swept at start, before anything runs: what
 // this catalog wrote and never committed, or had let go, is removed; what it does not know is put aside.
-import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { catalogHead, isHeadFile, type Ownership } from '../files/catalogCheck.ts';
 import type { Clock } from '../base/clock.ts';
-import { type Database, openDatabase } from '../catalog/database.ts';
+import type { CatalogPlace } from '../catalog/catalogPlace.ts';
+import type { Database } from '../catalog/database.ts';
 import type { Disk } from '../base/disk.ts';
 import type { Files } from '../files/files.ts';
 import type { Folder } from '../catalog/folder.ts';
@@ -73,11 +73,11 @@ async function isOwn(
  * @returns the folder where they are
  */
 export async function putUnnamedAside(
-  { catalog }: Folder,
+  catalog: CatalogPlace,
   place: LakePlace,
   nowMs: number,
 ): Promise<string> {
-  const named = existsSync(catalog) ? await namedIn(catalog) : new Set<string>();
+  const named = (await catalog.isThere()) ? await namedIn(catalog) : new Set<string>();
   const all = (await place.list()).map(({ path }) => path);
   return place.putAside(
     all.filter((path) => !named.has(path)),
@@ -85,8 +85,8 @@ export async function putUnnamedAside(
   );
 }
 
-async function namedIn(catalog: string): Promise<ReadonlySet<string>> {
-  const database = openDatabase(catalog);
+async function namedIn(catalog: CatalogPlace): Promise<ReadonlySet<string>> {
+  const database = catalog.open();
   try {
     return (await catalogHead(database)) === undefined ? new Set() : await namedPaths(database);
   } finally {

@@ -1,10 +1,12 @@
 // One moment of the catalog, held by a read transaction while its writers go on: what it names, and
 // a copy of it that is exactly that moment.
-import { rename } from 'node:fs/promises';
-import { backup, DatabaseSync } from 'node:sqlite';
+import { sql } from 'kysely';
+import type { CatalogPlace } from '../catalog/catalogPlace.ts';
+import type { Database } from '../catalog/database.ts';
+import { catalogHead } from '../files/catalogCheck.ts';
 import { UNFINISHED } from './jobs.ts';
 
-interface NamedFile {
+export interface NamedFile {
   /** Relative to the lake's root, or to the folder of published files. */
   readonly path: string;
   readonly bytes: number;
@@ -23,44 +25,34 @@ export interface CatalogMoment {
   readonly published: readonly NamedFile[];
   /** Names of spooled bodies whose job has not ended. */
   readonly bodies: readonly string[];
-  /** Writes the copy at a path, whole or not at all; not synced. */
+  /** Writes the copy at a path, as a file of SQLite: whole or not at all; not synced. */
   copyTo(path: string): Promise<void>;
   /** Once or more. */
-  close(): void;
+  close(): Promise<void>;
 }
-
-/** Pages of one step: a step runs beside the event loop, and a step is what a stop waits for. */
-const PAGES_AT_ONCE = 1_000;
 
 /**
- * Opens the moment at once, without a pause in which another part of this process could run: what
- * it names can be pinned before anything of it is removed.
+ * Opens the moment. What it names can be pinned before anything of it is removed where nothing is committed
+ * meanwhile: whoever asks has the catalog's turn.
  */
-export function openMoment(catalog: string): CatalogMoment {
-  const reader = new DatabaseSync(catalog, { readOnly: true, timeout: 5_000 });
+export async function openMoment(place: Pick<CatalogPlace, 'openMoment'>): Promise<CatalogMoment> {
+  const held = await place.openMoment();
+  const { database } = held;
   try {
-    // Without it, SQLite begins a copy again at every commit and never ends beside writers.
-    reader.exec('BEGIN');
+    const head = await catalogHead(database);
     return {
-      lakeId: String(only(reader, 'SELECT schema_uuid FROM ducklake_schema WHERE schema_id = 0')),
-      snapshot: Number(only(reader, 'SELECT max(snapshot_id) FROM ducklake_snapshot')),
-      files: namedFiles(reader, NAMED_FILES),
-      published: namedFiles(reader, PUBLISHED),
-      bodies: spooledBodies(reader),
-      copyTo: (path) => copy(reader, path),
-      close: () => {
-        if (reader.isOpen) reader.close();
-      },
+      lakeId: head?.lake ?? '',
+      snapshot: head?.snapshot ?? 0,
+      files: await namedFiles(database, NAMED_FILES),
+      published: await namedFiles(database, PUBLISHED),
+      bodies: await spooledBodies(database),
+      copyTo: (path) => held.copyTo(path),
+      close: () => held.close(),
     };
   } catch (error) {
-    reader.close();
+    await held.close();
     throw error;
   }
-}
-
-function only(reader: DatabaseSync, query: string): unknown {
-  const row = reader.prepare(query).get() ?? {};
-  return Object.values(row)[0];
 }
 
 const NAMED_FILES = (
@@ -83,34 +75,25 @@ const PUBLISHED = `
   SELECT publication_id AS path, bytes, sha256 FROM publication
   WHERE committed_ms IS NOT NULL AND ended_ms IS NULL`;
 
-const namedFiles = (reader: DatabaseSync, query: string): readonly NamedFile[] =>
-  reader
-    .prepare(query)
-    .all()
-    .map((row) => ({
-      path: String(row['path']),
-      bytes: Number(row['bytes']),
-      sha256: typeof row['sha256'] === 'string' ? row['sha256'] : undefined,
-    }));
-
-function spooledBodies(reader: DatabaseSync): readonly string[] {
-  const states = UNFINISHED.map((status) => `'${status}'`).join(', ');
-  const jobs = reader.prepare(`SELECT load_json FROM job WHERE status IN (${states})`).all();
-  return jobs.flatMap((row) => {
-    const load = JSON.parse(String(row['load_json'])) as { ownFile: boolean; path: string };
-    return load.ownFile ? [load.path] : [];
-  });
+interface NamedRow {
+  readonly path: string;
+  readonly bytes: number;
+  readonly sha256: string | null;
 }
 
-async function copy(reader: DatabaseSync, path: string): Promise<void> {
-  const fresh = `${path}.part`;
-  await backup(reader, fresh, { rate: PAGES_AT_ONCE });
-  // One file that says it all: a reader needs to write nothing beside it.
-  const written = new DatabaseSync(fresh);
-  try {
-    written.exec('PRAGMA journal_mode = DELETE');
-  } finally {
-    written.close();
-  }
-  await rename(fresh, path);
+async function namedFiles(database: Database, query: string): Promise<readonly NamedFile[]> {
+  const { rows } = await sql.raw<NamedRow>(query).execute(database);
+  return rows.map(({ bytes, path, sha256 }) => ({ path, bytes, sha256: sha256 ?? undefined }));
+}
+
+async function spooledBodies(database: Database): Promise<readonly string[]> {
+  const jobs = await database
+    .selectFrom('job')
+    .select('load_json')
+    .where('status', 'in', [...UNFINISHED])
+    .execute();
+  return jobs.flatMap((row) => {
+    const load = JSON.parse(row.load_json) as { ownFile: boolean; path: string };
+    return load.ownFile ? [load.path] : [];
+  });
 }

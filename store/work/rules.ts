@@ -1,7 +1,7 @@
 // Rules, and where they stand: what their owners asked for, when each fired last, what was counted.
 import { type Selectable, sql } from 'kysely';
 import type { Database } from '../catalog/database.ts';
-import type { Piece } from '../catalog/sqlite.ts';
+import type { Piece } from '../catalog/statements.ts';
 import { pieceOf } from '../catalog/together.ts';
 import type { RuleTable } from '../catalog/tables/rules.ts';
 import type { Secrets } from '../catalog/secrets.ts';

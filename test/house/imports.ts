@@ -40,6 +40,8 @@ export const TABLE_OF_ENDPOINTS = 'api/endpoints/index.ts';
 
 /** Exports which are used through a computed path: `file#name`. */
 const USED_BY_PATH = [
+  // What vitest calls before the first file.
+  'test/runner/postgresForAll.ts#setup',
   'docs/generate.ts#generate',
   // By bin/build.ts.
   'api/console/bundle.ts#compileConsole',

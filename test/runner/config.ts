@@ -1,7 +1,13 @@
 // How vitest runs the tests; `vitest.config.ts` is only its door.
+import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defineConfig, type ViteUserConfig } from 'vitest/config';
+import {
+  defineConfig,
+  type TestProjectInlineConfiguration,
+  type ViteUserConfig,
+} from 'vitest/config';
+import { CONTRACT, ON_POSTGRES } from './contract.ts';
 import { keepDuration } from './durations.ts';
 import { patientForks } from './forks.ts';
 import { projectsOf } from './projects.ts';
@@ -39,6 +45,7 @@ export function configOf({ env, fileTimeoutMs, root, took }: RunOptions): ViteUs
         // One process after another loads a module once, and stays warm: a second less for each file.
         { extends: true, test: { name: 'servers', include: [...servers], isolate: false } },
         { extends: true, test: { name: 'pure', include: [...pure], isolate: false } },
+        onPostgres(root),
       ],
       pool: patientForks(fileTimeoutMs),
       // node:sqlite still announces itself on stderr.
@@ -54,6 +61,21 @@ export function configOf({ env, fileTimeoutMs, root, took }: RunOptions): ViteUs
     },
   });
 }
+
+/** The contract of the store again, with the catalogs in PostgreSQL. */
+const onPostgres = (root: string): TestProjectInlineConfiguration => ({
+  extends: true,
+  test: {
+    name: ON_POSTGRES,
+    include: CONTRACT.filter((path) => existsSync(join(root, path))),
+    isolate: true,
+    globalSetup: [join(import.meta.dirname, 'postgresForAll.ts')],
+    setupFiles: [
+      join(import.meta.dirname, 'leftovers.ts'),
+      join(import.meta.dirname, 'onPostgres.ts'),
+    ],
+  },
+});
 
 // A hundred processes and the servers they start read the same modules: reading them anew took each
 // of them 1.5 s.

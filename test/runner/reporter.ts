@@ -1,6 +1,7 @@
 // Follows a run of vitest and prints its report (report.ts), a file as soon as it has ended.
 import { relative } from 'node:path';
 import type { Reporter, TestModule } from 'vitest/node';
+import { ON_POSTGRES } from './contract.ts';
 import { type Failed, type FileReport, linesOf, reasonOf, summary, type Thrown } from './report.ts';
 import { resultsOf, unfinished } from './results.ts';
 
@@ -25,7 +26,8 @@ export function reporter({ root, say, took }: Outlets): Reporter {
   const ended = (module: TestModule, more: readonly Failed[]): void => {
     const { notes, startedMs: since } = followed(following, module.id);
     const ms = performance.now() - since;
-    const file = relative(root, module.moduleId);
+    const path = relative(root, module.moduleId);
+    const file = module.project.name === ON_POSTGRES ? `${path} (${ON_POSTGRES})` : path;
     const report = { file, ...resultsOf(module, root, more), notes, ms };
     done.set(module.id, report);
     for (const line of linesOf(report)) say(line);

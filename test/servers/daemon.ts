@@ -19,7 +19,7 @@ interface DaemonOptions {
   /** Rejects, or answers false, until the daemon serves. */
   readonly isReady: () => Promise<boolean>;
   /** What ends it at once; TERM when undefined. */
-  readonly signal?: 'TERM' | 'INT';
+  readonly signal?: 'TERM' | 'INT' | 'QUIT';
 }
 
 /** Waits until it is ready. @throws Error with what it wrote. */

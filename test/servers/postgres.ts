@@ -16,6 +16,8 @@ export interface Postgres extends AsyncDisposable {
   readonly password: string;
   /** PEM: its certificate is for `localhost`. */
   readonly ca: string;
+  /** Ends it as a loss of power would, and starts it again when `up` is called. */
+  down(): Promise<{ up(): Promise<void> }>;
 }
 
 /** PostgreSQL refuses to run as root: `nobody` of Debian. */
@@ -69,17 +71,24 @@ export async function startPostgres(configuration = ''): Promise<Postgres | unde
     const ca = await certificate(data, isRoot);
     const port = await freePort();
     const login = { host: '127.0.0.1', port, user: 'owner', password, database: 'postgres' };
-    stack.use(
-      await startDaemon({
+    const begin = (): Promise<AsyncDisposable> =>
+      startDaemon({
         command: as([server, '-D', data, '-p', String(port)]),
-        // Waits for no client.
-        signal: 'INT',
+        // Waits for no client, and leaves its recovery to the next start.
+        signal: 'QUIT',
         isReady: () => answers(login),
-      }),
-    );
+      });
+    let daemon: AsyncDisposable | undefined = await begin();
+    stack.defer(() => daemon?.[Symbol.asyncDispose]());
+    const down: Postgres['down'] = async () => {
+      await daemon?.[Symbol.asyncDispose]();
+      daemon = undefined;
+      const up = async (): Promise<void> => void (daemon = await begin());
+      return { up };
+    };
     const owned = stack.move();
     const dispose = (): Promise<void> => owned.disposeAsync();
-    return { port, user: 'owner', password, ca, [Symbol.asyncDispose]: dispose };
+    return { port, user: 'owner', password, ca, down, [Symbol.asyncDispose]: dispose };
   } finally {
     await stack.disposeAsync();
   }

@@ -3,7 +3,7 @@ import { insertDatasetRow } from '../../store/datasets/datasetRows.ts';
 import { createWorkspace } from '../../store/lake/datasetEdits.ts';
 import type { Tapedeck } from '../../app/main.ts';
 import type { Database } from '../../store/catalog/database.ts';
-import type { Piece } from '../../store/catalog/sqlite.ts';
+import type { Piece } from '../../store/catalog/statements.ts';
 import { insertEach, runTogether } from '../../store/catalog/together.ts';
 
 const SCHEMA = {

@@ -19,7 +19,7 @@ export async function createTable(
   for (const column of columns.split(/,\s+/)) {
     const [name = '', type = ''] = column.trim().split(/\s+/);
     const key = name.endsWith('!');
-    const dataType = type as 'bigint' | 'text' | 'boolean';
+    const dataType = type as 'bigint' | 'text' | 'boolean' | 'timestamptz' | 'uuid';
     builder = builder.addColumn(key ? name.slice(0, -1) : name, dataType, (definition) =>
       key ? definition.primaryKey() : definition,
     );

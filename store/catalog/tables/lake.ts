@@ -1,6 +1,6 @@
 // The catalog of the lake: the tables of the DuckLake 1.0 specification, as its DDL has them.
-// Two types differ by necessity: UUID and TIMESTAMP WITH TIME ZONE are text, because SQLite has
-// neither; the format's own SQLite catalogs do the same.
+// UUID and TIMESTAMP WITH TIME ZONE are text in SQLite, which has neither; the format's own SQLite
+// catalogs do the same.
 import type { Kysely } from 'kysely';
 import { createTable, type SqlBoolean } from './createTable.ts';
 
@@ -186,7 +186,7 @@ const DDL: Readonly<Record<string, string>> = {
     text, column_size_bytes bigint, value_count bigint, null_count bigint, min_value text,
     max_value text, contains_nan boolean, extra_stats text`,
   ducklake_files_scheduled_for_deletion:
-    'data_file_id bigint, path text, path_is_relative boolean, schedule_start text',
+    'data_file_id bigint, path text, path_is_relative boolean, schedule_start timestamptz',
   ducklake_inlined_data_tables: 'table_id bigint, table_name text, schema_version bigint',
   ducklake_macro: `
     schema_id bigint, macro_id bigint, macro_name text, begin_snapshot bigint, end_snapshot
@@ -205,11 +205,11 @@ const DDL: Readonly<Record<string, string>> = {
   ducklake_partition_info: `
     partition_id bigint, table_id bigint, begin_snapshot bigint, end_snapshot bigint`,
   ducklake_schema: `
-    schema_id! bigint, schema_uuid text, begin_snapshot bigint, end_snapshot bigint, schema_name
+    schema_id! bigint, schema_uuid uuid, begin_snapshot bigint, end_snapshot bigint, schema_name
     text, path text, path_is_relative boolean`,
   ducklake_schema_versions: 'begin_snapshot bigint, schema_version bigint, table_id bigint',
   ducklake_snapshot: `
-    snapshot_id! bigint, snapshot_time text, schema_version bigint, next_catalog_id bigint,
+    snapshot_id! bigint, snapshot_time timestamptz, schema_version bigint, next_catalog_id bigint,
     next_file_id bigint`,
   ducklake_snapshot_changes: `
     snapshot_id! bigint, changes_made text, author text, commit_message text, commit_extra_info
@@ -219,7 +219,7 @@ const DDL: Readonly<Record<string, string>> = {
     sort_direction text, null_order text`,
   ducklake_sort_info: 'sort_id bigint, table_id bigint, begin_snapshot bigint, end_snapshot bigint',
   ducklake_table: `
-    table_id bigint, table_uuid text, begin_snapshot bigint, end_snapshot bigint, schema_id
+    table_id bigint, table_uuid uuid, begin_snapshot bigint, end_snapshot bigint, schema_id
     bigint, table_name text, path text, path_is_relative boolean`,
   ducklake_table_column_stats: `
     table_id bigint, column_id bigint, contains_null boolean, contains_nan boolean, min_value
@@ -229,7 +229,7 @@ const DDL: Readonly<Record<string, string>> = {
   ducklake_tag: `
     object_id bigint, begin_snapshot bigint, end_snapshot bigint, key text, value text`,
   ducklake_view: `
-    view_id bigint, view_uuid text, begin_snapshot bigint, end_snapshot bigint, schema_id
+    view_id bigint, view_uuid uuid, begin_snapshot bigint, end_snapshot bigint, schema_id
     bigint, view_name text, dialect text, sql text, column_aliases text`,
 };
 

@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'vitest';
-import { openDatabase } from '../../../store/catalog/database.ts';
+import { openDatabase } from '../../../store/sqlite/sqliteDatabase.ts';
 import { listCredentials, unsealCredential } from '../../../store/work/dataSources.ts';
 import { openFolder } from '../../../store/catalog/folder.ts';
 import { rotateKey } from '../../../store/work/keyRotation.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Kysely } from 'kysely';
 import { test } from 'vitest';
-import { openDatabase } from '../../../store/catalog/database.ts';
+import { openDatabase } from '../../../store/sqlite/sqliteDatabase.ts';
 import { createLakeTables } from '../../../store/catalog/tables/lake.ts';
 import { openSecrets } from '../../../store/catalog/secrets.ts';
 import { createServiceTables } from '../../../store/catalog/tables/service.ts';

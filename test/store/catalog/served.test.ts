@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'vitest';
 import { migrate } from '../../../store/catalog/migrate.ts';
-import { openServed } from '../../../store/catalog/database.ts';
+import { openServed } from '../../../store/sqlite/sqliteDatabase.ts';
 
 test('a transaction on the thread is whole or nothing', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-served-'));

@@ -1,25 +1,11 @@
 // One connection of SQLite, opened as the catalog wants it. Whoever holds it waits for the disk: a server
 // has it on a thread of its own (`writer.ts`), a command in its process.
 import { statfsSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { diskFull, isDiskFull } from '../base/failure.ts';
-
-/** What a statement answered. */
-export interface Ran {
-  readonly rows: readonly unknown[];
-  /** Rows that it changed, and the last that it made; undefined where it answers rows. */
-  readonly changed?: { readonly count: number | bigint; readonly lastId: number | bigint };
-}
-
-/** A statement, and the parameters of each of its runs. */
-export interface Piece {
-  readonly sql: string;
-  readonly each: readonly (readonly unknown[])[];
-}
-
-/** Stands for a statement whose parameters are pieces: what goes to the catalog in one message. */
-export const TOGETHER = '-- together';
+import type { Piece, Ran } from '../catalog/statements.ts';
 
 export interface Sqlite {
   run(sql: string, parameters: readonly unknown[]): Ran;
@@ -29,7 +15,7 @@ export interface Sqlite {
 /** Prepared statements kept; past this many texts the memory is dropped and begins again. */
 const STATEMENTS_MAX = 500;
 
-const NOTHING_DONE: Ran = { rows: [], changed: { count: 0, lastId: 0 } };
+const NOTHING_DONE: Ran = { rows: [], changed: { count: 0 } };
 
 /**
  * Opens (and makes) the catalog at `path`: WAL, every commit reaches the disk before it returns.
@@ -51,6 +37,45 @@ export function openSqlite(path: string): Sqlite {
 /** Reads what is committed, beside who writes; it waits for nobody. */
 export const openReader = (path: string): Sqlite =>
   running(new DatabaseSync(path, { readOnly: true, timeout: 5000 }));
+
+interface SqliteMoment {
+  readonly sqlite: Sqlite;
+  /** Writes the moment at a path, whole or not at all; not synced. */
+  copyTo(path: string): Promise<void>;
+}
+
+/** What is committed now, held by a read transaction while its writers go on. */
+export function openMoment(path: string): SqliteMoment {
+  const reader = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
+  // Without it, SQLite begins a copy again at every commit and never ends beside writers.
+  reader.exec('BEGIN');
+  // It begins with what it reads first.
+  reader.prepare('SELECT count(*) FROM sqlite_schema').get();
+  const close = (): void => {
+    if (reader.isOpen) reader.close();
+  };
+  return { sqlite: { ...running(reader), close }, copyTo: (to) => copy(reader, to) };
+}
+
+/** Pages of one step: a step runs beside the event loop, and a step is what a stop waits for. */
+const PAGES_AT_ONCE = 1_000;
+
+async function copy(reader: DatabaseSync, path: string): Promise<void> {
+  const fresh = `${path}.part`;
+  await backup(reader, fresh, { rate: PAGES_AT_ONCE });
+  toOneFile(fresh);
+  await rename(fresh, path);
+}
+
+/** One file that says it all: a reader needs to write nothing beside it. */
+export function toOneFile(path: string): void {
+  const written = new DatabaseSync(path);
+  try {
+    written.exec('PRAGMA journal_mode = DELETE');
+  } finally {
+    written.close();
+  }
+}
 
 /** One statement after the other. @throws what one of them throws; those before it are done */
 export function runPieces(sqlite: Sqlite, pieces: readonly Piece[]): Ran {
@@ -78,8 +103,7 @@ function running(sqlite: DatabaseSync): Sqlite {
       const statement = prepared(sql);
       const values = parameters.map(bindable);
       if (statement.columns().length > 0) return { rows: statement.all(...values) };
-      const { changes, lastInsertRowid } = statement.run(...values);
-      return { rows: [], changed: { count: changes, lastId: lastInsertRowid } };
+      return { rows: [], changed: { count: statement.run(...values).changes } };
     },
     close: () => sqlite.close(),
   };

@@ -1,7 +1,8 @@
 // What runs on the thread of the catalog: one message after the other, each answered.
 import { parentPort, workerData } from 'node:worker_threads';
 import { Failure, type FailureType } from '../base/failure.ts';
-import { openSqlite, type Piece, type Ran, runPieces, type Sqlite } from './sqlite.ts';
+import { openSqlite, runPieces, type Sqlite } from './connection.ts';
+import type { Piece, Ran } from '../catalog/statements.ts';
 
 export type Told = { readonly ran: Ran } | { readonly failed: Failed };
 

@@ -2,7 +2,7 @@
 // never waits for a disk. An answer of a commit still means that it is synced.
 import { Worker } from 'node:worker_threads';
 import { Failure } from '../base/failure.ts';
-import type { Piece, Ran } from './sqlite.ts';
+import type { Piece, Ran } from '../catalog/statements.ts';
 import type { Told } from './writerThread.ts';
 
 interface Waiting {

@@ -1,0 +1,87 @@
+// `tapedeck move`: a data folder goes to where the settings say, or comes back from there.
+import { catalogOf } from '../../app/catalogs.ts';
+import { type CatalogMoved, moveCatalog } from '../../jobs/move/moveCatalog.ts';
+import { type FilesMoved, filesToBucket, filesToFolder } from '../../jobs/move/moveFiles.ts';
+import { systemClock } from '../../store/base/clock.ts';
+import { localDisk } from '../../store/base/disk.ts';
+import { Failure } from '../../store/base/failure.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import type { CatalogPlace } from '../../store/catalog/catalogPlace.ts';
+import { sqlitePlace } from '../../store/sqlite/sqlitePlace.ts';
+import { type Folder, lockFolder, openFolder } from '../../store/catalog/folder.ts';
+import { openMoment } from '../../store/work/catalogMoment.ts';
+import { sayTo, type Terminal } from '../reach/terminal.ts';
+
+export interface MoveOptions {
+  readonly back?: boolean;
+  readonly json?: boolean;
+}
+
+export async function move(
+  { back = false, json }: MoveOptions,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> {
+  const { bucket, database } = settings;
+  if (bucket === undefined && database === undefined) {
+    const rule =
+      'set TAPEDECK_DATABASE, or TAPEDECK_DATA=s3://bucket/prefix, to name the other place';
+    throw new Failure('InvalidParameter', rule);
+  }
+  const folder = openFolder(settings.data);
+  const unlock = lockFolder(folder);
+  try {
+    const [here, there] = [sqlitePlace(folder), await catalogOf(database, folder)];
+    const [from, to] = back ? [there, here] : [here, there];
+    const files = await moveFiles(settings, folder, { from, to, back });
+    const catalog = database === undefined ? undefined : await moveCatalog(from, to, systemClock());
+    if (json === true) return sayTo(terminal)(JSON.stringify({ files, catalog }));
+    for (const line of linesOf({ files, catalog, to, back })) sayTo(terminal)(line);
+  } finally {
+    unlock();
+  }
+}
+
+interface Way {
+  readonly from: CatalogPlace;
+  readonly to: CatalogPlace;
+  readonly back: boolean;
+}
+
+async function moveFiles(
+  { bucket: settings }: Settings,
+  folder: Folder,
+  { back, from, to }: Way,
+): Promise<FilesMoved | undefined> {
+  if (settings === undefined) return undefined;
+  const { openS3Bucket } = await import('../../pipeline/targets/s3Bucket.ts');
+  const bucket = openS3Bucket(settings);
+  try {
+    // An earlier run may have moved the catalog already.
+    const moment = await openMoment((await from.isThere()) ? from : to);
+    await moment.close();
+    const order = { files: moment.files, folder, bucket, disk: localDisk };
+    return await (back ? filesToFolder(order) : filesToBucket(order));
+  } finally {
+    bucket.close();
+  }
+}
+
+interface Moved extends Pick<Way, 'back' | 'to'> {
+  readonly files: FilesMoved | undefined;
+  readonly catalog: CatalogMoved | undefined;
+}
+
+function* linesOf({ back, catalog, files, to }: Moved): Generator<string> {
+  if (files !== undefined) {
+    yield `${files.files} files of every version are there, ${files.copied} of them copied now`;
+  }
+  if (catalog !== undefined) {
+    const { aside, copied } = catalog;
+    yield copied === undefined
+      ? `the catalog had arrived in ${to.name}`
+      : `${copied.rows} rows of ${copied.tables} tables are in ${to.name}, each compared`;
+    yield `the former one is kept as ${aside}`;
+  }
+  yield back ? 'start the server without these settings' : 'start the server with these settings';
+}

@@ -1,0 +1,88 @@
+// The files of every version go to the bucket, or come back from it. The next start settles where they
+// are, and goes on only if all are there.
+import { dirname, join } from 'node:path';
+import { mkdir } from 'node:fs/promises';
+import { contentOf } from '../../store/base/contents.ts';
+import type { Disk } from '../../store/base/disk.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { newUuid } from '../../store/base/random.ts';
+import type { Bucket } from '../../store/bucket/bucket.ts';
+import { inLake } from '../../store/bucket/bucketPlace.ts';
+import type { Folder } from '../../store/catalog/folder.ts';
+import type { NamedFile } from '../../store/work/catalogMoment.ts';
+
+interface FilesOrder {
+  readonly files: readonly NamedFile[];
+  readonly folder: Pick<Folder, 'lake' | 'temporary'>;
+  readonly bucket: Bucket;
+  readonly disk: Disk;
+}
+
+export interface FilesMoved {
+  readonly files: number;
+  /** Of them, those that were not there yet. */
+  readonly copied: number;
+}
+
+/** @throws Failure Conflict when a file of the folder is not what was written */
+export async function filesToBucket({ bucket, files, folder }: FilesOrder): Promise<FilesMoved> {
+  let copied = 0;
+  for (const file of files) {
+    const there = await bucket.look(inLake(file.path));
+    if (there?.bytes === file.bytes && there.sha256 === file.sha256 && file.sha256 !== undefined) {
+      continue;
+    }
+    const source = join(folder.lake, file.path);
+    await bucket.put(inLake(file.path), source, await right(source, file));
+    copied += 1;
+  }
+  return { files: files.length, copied };
+}
+
+/** @throws Failure Conflict when a file of the bucket is gone, or is not what was written */
+export async function filesToFolder({
+  bucket,
+  disk,
+  files,
+  folder,
+}: FilesOrder): Promise<FilesMoved> {
+  let copied = 0;
+  for (const file of files) {
+    const target = join(folder.lake, file.path);
+    if (await isRight(target, file)) continue;
+    const fresh = join(folder.temporary, `${newUuid()}.moved`);
+    if (!(await bucket.get(inLake(file.path), fresh))) {
+      throw new Failure('Conflict', `${file.path} is not in ${bucket.name}`);
+    }
+    await right(fresh, file);
+    await disk.syncFile(fresh);
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    await disk.rename(fresh, target);
+    await disk.syncFolder(dirname(target));
+    copied += 1;
+  }
+  return { files: files.length, copied };
+}
+
+async function right(
+  path: string,
+  file: NamedFile,
+): Promise<{ readonly bytes: number; readonly sha256: string }> {
+  const found = await contentOf(path).catch((error: unknown) => {
+    if ((error as { code?: string }).code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (found !== undefined && isSame(found, file)) return found;
+  const what = found === undefined ? 'is missing' : 'is not what was written: heal it first';
+  throw new Failure('Conflict', `lake/${file.path} ${what}; what was moved before stays`);
+}
+
+async function isRight(path: string, file: NamedFile): Promise<boolean> {
+  const found = await contentOf(path).catch(() => undefined);
+  return found !== undefined && isSame(found, file);
+}
+
+const isSame = (
+  found: { readonly bytes: number; readonly sha256: string },
+  { bytes, sha256 }: NamedFile,
+): boolean => found.bytes === bytes && found.sha256 === (sha256 ?? found.sha256);

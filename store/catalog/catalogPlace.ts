@@ -1,0 +1,33 @@
+// Where the catalog is: a file of the data folder, or a database of PostgreSQL. Whoever needs it opens it
+// at its place.
+import type { PagesOf } from './copyCatalog.ts';
+import type { Database, HeldDatabase } from './database.ts';
+
+export interface CatalogPlace {
+  /** As an operator finds it. */
+  readonly name: string;
+  /** What to put back when it is lost. */
+  readonly advice: string;
+  /** Whether it was ever made. */
+  isThere(): Promise<boolean>;
+  /** Opens (and makes) it for a command, which waits for the disk. Whoever opens holds the data folder. */
+  open(): Database;
+  /**
+   * The same for a server, whose event loop never waits.
+   * @param onFault told why the catalog is away; callers are told that it is
+   */
+  openServed(onFault: (reason: unknown) => void): Database;
+  /** What is committed, beside whoever holds it; changes nothing. */
+  openReading(): Database;
+  /** Rows of a table; a place whose database it is not says what it likes. */
+  readonly pages: PagesOf;
+  /** Takes it away, to where nobody serves it. @returns where that is */
+  setAside(nowMs: number): Promise<string>;
+  /** What is committed now, beside whoever holds it. */
+  openMoment(): Promise<HeldDatabase>;
+  /**
+   * What was deleted leaves the catalog's own files too.
+   * @returns false when a reader of an older moment still keeps it
+   */
+  scrub(database: Database): Promise<boolean>;
+}

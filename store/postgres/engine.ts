@@ -1,0 +1,284 @@
+// The catalog's engine over PostgreSQL. One server holds the database; a connection that breaks is made
+// anew, and what became of a commit whose answer was lost is looked up, never tried again.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DatabaseSettings } from '../base/databaseSettings.ts';
+import { monotonicMs } from '../base/clock.ts';
+import { Failure, reasonOf } from '../base/failure.ts';
+import type { Engine } from '../catalog/engine.ts';
+import type { Piece, Ran } from '../catalog/statements.ts';
+import { type Link, Lost, openLink } from './link.ts';
+import { statementsOf } from './manyRows.ts';
+
+/** How long a statement waits for a server that is away, before it is refused. */
+const AWAY_MS = 10_000;
+const AGAIN_MS = 200;
+/** While it is away, one more try each so often: who comes meanwhile is refused at once. */
+const LOOK_AGAIN_MS = 1_000;
+/** For what became of a commit: nothing else may be done before that is known. */
+const OUTCOME_MS = 300_000;
+/** Of the lock that one server holds. */
+const LOCK_CLASS = 0x7a9e;
+
+/** It was told why a moment ago. */
+const AGAIN = 'the catalog does not answer: please try again later';
+
+const NOTHING: Ran = { rows: [], changed: { count: 0 } };
+
+interface Transaction {
+  readonly link: Link;
+  /** PostgreSQL's own id of it. */
+  readonly id: string;
+}
+
+interface EngineOptions {
+  /** Told once another process holds what this one had and lost, or nobody can say what is stored. */
+  readonly onTaken?: (error: Error) => void;
+  /** Told why it is away; then callers are told nothing of where it is. */
+  readonly onFault?: ((reason: unknown) => void) | undefined;
+  /** What is silent for longer is lost. */
+  readonly answerMs?: number | undefined;
+  /** How long a statement waits for a server that is away, and a start for its lock. */
+  readonly awayMs?: number;
+}
+
+/** What a server, or a command in its place, holds alone. */
+export class PostgresEngine implements Engine {
+  readonly #settings: DatabaseSettings;
+  readonly #onTaken: (error: Error) => void;
+  readonly #onFault: ((reason: unknown) => void) | undefined;
+  readonly #answerMs: number | undefined;
+  readonly #awayMs: number;
+  #link: Link | undefined;
+  #transaction: Transaction | undefined;
+  /** It began and its connection is gone: it takes nothing more until it is ended. */
+  #isBroken = false;
+  #awaySinceMs: number | undefined;
+  #lookedMs = -Infinity;
+
+  private constructor(
+    settings: DatabaseSettings,
+    { answerMs, awayMs = AWAY_MS, onFault, onTaken = thrown }: EngineOptions,
+  ) {
+    this.#settings = settings;
+    this.#onTaken = onTaken;
+    this.#onFault = onFault;
+    this.#answerMs = answerMs;
+    this.#awayMs = awayMs;
+  }
+
+  /** @throws Failure Busy when another process holds the database, or there is none to be reached */
+  static async open(
+    settings: DatabaseSettings,
+    options: EngineOptions = {},
+  ): Promise<PostgresEngine> {
+    const engine = new PostgresEngine(settings, options);
+    engine.#link = await engine.#opened();
+    return engine;
+  }
+
+  async write(pieces: readonly Piece[]): Promise<Ran> {
+    const [first] = pieces;
+    if (first?.sql === 'commit') return this.#commit();
+    if (first?.sql === 'rollback') return this.#rollback();
+    if (this.#isBroken) throw this.#away('the connection was lost in this transaction');
+    if (this.#transaction !== undefined) return this.#send(this.#transaction.link, pieces);
+    if (first?.sql === 'begin') return this.#begin(pieces.slice(1));
+    const ran = await this.#begin(pieces).catch(async (error: unknown) => {
+      await this.#rollback();
+      throw error;
+    });
+    await this.#commit();
+    return ran;
+  }
+
+  async read(sql: string, parameters: readonly unknown[]): Promise<Ran> {
+    try {
+      return await (await this.#linked()).run(sql, parameters);
+    } catch (error) {
+      if (!(error instanceof Lost)) throw error;
+      return (await this.#linked()).run(sql, parameters);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#link?.close();
+  }
+
+  async #begin(pieces: readonly Piece[]): Promise<Ran> {
+    const link = await this.#linked();
+    // Until it is known to have begun, nothing may run as if it had.
+    this.#isBroken = true;
+    const begun = link.run('begin', []);
+    const asked = link.run('select pg_current_xact_id()::text as id', []);
+    const rest = this.#send(link, pieces);
+    const ended = rest.catch(() => undefined);
+    const [, { rows }] = await all([begun, asked], (error) => this.#told(error)).finally(
+      () => ended,
+    );
+    this.#transaction = { link, id: (rows[0] as { readonly id: string }).id };
+    this.#isBroken = link.isLost;
+    return rest;
+  }
+
+  /** All are sent before the first is answered; what follows one that failed is refused. */
+  async #send(link: Link, pieces: readonly Piece[]): Promise<Ran> {
+    const statements = pieces.flatMap(statementsOf);
+    const sent = statements.map(({ parameters, sql }) => link.run(sql, parameters));
+    const answers = await all(sent, (error) => {
+      this.#isBroken ||= error instanceof Lost;
+      return this.#told(error);
+    });
+    return answers.at(-1) ?? NOTHING;
+  }
+
+  async #commit(): Promise<Ran> {
+    const transaction = this.#transaction;
+    if (this.#isBroken || transaction === undefined) {
+      throw this.#away('the connection was lost before the commit');
+    }
+    this.#transaction = undefined;
+    try {
+      const { command } = await transaction.link.run('commit', []);
+      // A statement had failed, and whoever asked for it went on.
+      if (command !== 'COMMIT')
+        throw new Error('PostgreSQL undid a transaction: a part had failed');
+      return NOTHING;
+    } catch (error) {
+      if (!(error instanceof Lost)) throw error;
+      if (await this.#isCommitted(transaction.id)) return NOTHING;
+      throw this.#away('the connection was lost at the commit');
+    }
+  }
+
+  /** The lock says that the backend which had the transaction has ended: its fate is settled. */
+  async #isCommitted(id: string): Promise<boolean> {
+    const untilMs = monotonicMs() + OUTCOME_MS;
+    for (;;) {
+      try {
+        const link = await this.#linked();
+        const { rows } = await link.run('select pg_xact_status($1::text::xid8) as status', [id]);
+        const { status } = rows[0] as { readonly status: string | null };
+        if (status === 'committed' || status === 'aborted') return status === 'committed';
+      } catch (error) {
+        if (!(error instanceof Lost) && !(error instanceof Failure)) throw error;
+      }
+      if (monotonicMs() > untilMs) return this.#unknown(id);
+      await sleep(AGAIN_MS);
+    }
+  }
+
+  /** Nobody can say any more what is stored: the process ends, and its next start looks. */
+  #unknown(id: string): never {
+    const told = new Error(`what became of transaction ${id} is not known: PostgreSQL is away`);
+    this.#onTaken(told);
+    throw told;
+  }
+
+  async #rollback(): Promise<Ran> {
+    const transaction = this.#transaction;
+    const link = transaction?.link ?? this.#link;
+    this.#transaction = undefined;
+    this.#isBroken = false;
+    if (link === undefined || link.isLost) return NOTHING;
+    // Undone by the server, if this no longer reaches it.
+    await link.run('rollback', []).catch((error: unknown) => {
+      if (!(error instanceof Lost)) throw error;
+    });
+    return NOTHING;
+  }
+
+  async #linked(): Promise<Link> {
+    if (this.#link?.isLost === false) return this.#link;
+    const nowMs = monotonicMs();
+    this.#awaySinceMs ??= nowMs;
+    const untilMs = this.#awaySinceMs + this.#awayMs;
+    if (nowMs > untilMs && nowMs - this.#lookedMs < LOOK_AGAIN_MS) throw new Failure('Busy', AGAIN);
+    for (;;) {
+      try {
+        this.#link = await this.#opened();
+        this.#awaySinceMs = undefined;
+        return this.#link;
+      } catch (error) {
+        this.#lookedMs = monotonicMs();
+        if (error instanceof Taken) this.#onTaken(error);
+        if (!(error instanceof Failure) || error.type !== 'Busy' || error instanceof Taken)
+          throw error;
+        if (this.#lookedMs > untilMs) throw this.#away(reasonOf(error));
+        await sleep(AGAIN_MS);
+      }
+    }
+  }
+
+  /** A connection that holds the database. */
+  async #opened(): Promise<Link> {
+    const link = await openLink(this.#settings, this.#answerMs);
+    try {
+      await this.#lock(link);
+      await link.run(`create schema if not exists "${this.#settings.schema}"`, []);
+      return link;
+    } catch (error) {
+      await link.close();
+      throw error instanceof Lost ? this.#away(error.message) : error;
+    }
+  }
+
+  /** A server that was killed a moment ago may hold it still. */
+  async #lock(link: Link): Promise<void> {
+    const { database, host, port, schema } = this.#settings;
+    const untilMs = monotonicMs() + this.#awayMs;
+    for (;;) {
+      const locked = 'select pg_try_advisory_lock($1::int, hashtext($2::text)) as held';
+      const { rows } = await link.run(locked, [LOCK_CLASS, schema]);
+      if ((rows[0] as { readonly held: boolean }).held) return;
+      await this.#endFormer(link);
+      if (monotonicMs() > untilMs) {
+        const place = `schema ${schema} of database ${database} at ${host}:${port}`;
+        throw new Taken('Busy', `another Tapedeck process holds ${place}`);
+      }
+      await sleep(AGAIN_MS);
+    }
+  }
+
+  /** This one's own former connection, of which the server does not know yet that it is gone. */
+  async #endFormer(link: Link): Promise<void> {
+    const former = this.#link?.backend;
+    if (former === undefined) return;
+    const ended = `select pg_terminate_backend(pid) from pg_stat_activity
+      where pid = $1::int and backend_start = $2::timestamptz`;
+    await link.run(ended, [former.pid, former.since]);
+  }
+
+  #told(error: unknown): unknown {
+    return error instanceof Lost ? this.#away(error.message) : error;
+  }
+
+  #away(why: string): Failure {
+    const { host, port } = this.#settings;
+    const told = `PostgreSQL at ${host}:${port}: ${why}; nothing was written`;
+    if (this.#onFault === undefined) return new Failure('Busy', told);
+    this.#onFault(new Error(told));
+    return new Failure('Busy', AGAIN);
+  }
+}
+
+class Taken extends Failure {}
+
+/** Outside of every request: the process ends. */
+function thrown(error: Error): void {
+  setImmediate(() => {
+    throw error;
+  });
+}
+
+/** Waits for all, then throws the first failure, as it is told: those behind it only followed from it. */
+async function all<T extends readonly Promise<unknown>[] | []>(
+  works: T,
+  told: (error: unknown) => unknown,
+): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  const settled = await Promise.allSettled(works);
+  const failed = settled.find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw told(failed.reason);
+  return settled.map((one) => (one as PromiseFulfilledResult<unknown>).value) as {
+    -readonly [K in keyof T]: Awaited<T[K]>;
+  };
+}

@@ -1,0 +1,186 @@
+// One connection to PostgreSQL: statements are sent without waiting for the answers of those before them.
+import { readFileSync } from 'node:fs';
+import pg from 'pg';
+import type { DatabaseSettings } from '../base/databaseSettings.ts';
+import { Failure, reasonOf } from '../base/failure.ts';
+import { catalogTime } from '../catalog/catalogTime.ts';
+import type { Ran } from '../catalog/statements.ts';
+
+interface LinkRan extends Ran {
+  /** What PostgreSQL says that it did: `COMMIT`, or `ROLLBACK` of what had failed. */
+  readonly command: string;
+}
+
+interface Backend {
+  readonly pid: number;
+  readonly since: string;
+}
+
+export interface Link {
+  /** @throws Lost when no answer came; else what PostgreSQL refused */
+  run(sql: string, parameters: readonly unknown[]): Promise<LinkRan>;
+  readonly isLost: boolean;
+  /** PostgreSQL's process for it, and since when: others get its number later. */
+  readonly backend: Backend;
+  close(): Promise<void>;
+}
+
+/** The connection broke: what was sent last may have been done, or not. */
+export class Lost extends Error {
+  constructor(reason: string) {
+    super(`the connection to PostgreSQL was lost: ${reason}`);
+    this.name = 'Lost';
+  }
+}
+
+const CONNECT_MS = 5_000;
+/** A statement of the catalog takes milliseconds: what is silent for longer is not there any more. */
+const ANSWER_MS = 60_000;
+/** Texts that are kept as prepared statements; others are sent whole each time. */
+const PREPARED_MAX = 500;
+/** A client that is gone lets go of its lock within half a minute, whatever its network says. */
+const SESSION = [
+  "set time zone 'UTC'",
+  'set statement_timeout = 0',
+  'set idle_in_transaction_session_timeout = 0',
+  'set client_min_messages = warning',
+  'set tcp_keepalives_idle = 10',
+  'set tcp_keepalives_interval = 5',
+  'set tcp_keepalives_count = 4',
+];
+
+const TIMESTAMPTZ = 1184;
+const INT8 = 20;
+const NUMERIC = 1700;
+const asNumber = (text: string): number => Number(text);
+const asCatalogTime = (text: string): string =>
+  catalogTime(Date.parse(text.replace(/([+-]\d\d)$/, '$1:00')));
+const PARSERS = new Map<number, (text: string) => unknown>([
+  [INT8, asNumber],
+  [NUMERIC, asNumber],
+  [TIMESTAMPTZ, asCatalogTime],
+]);
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    PARSERS.get(oid) ?? (pg.types.getTypeParser(oid, format) as (text: string) => unknown),
+};
+
+/**
+ * @param answerMs what is silent for longer is lost
+ * @throws Failure Busy when there is none, or it lets nobody in for now; Conflict when it refuses this one
+ */
+export async function openLink(settings: DatabaseSettings, answerMs = ANSWER_MS): Promise<Link> {
+  const client = new pg.Client(configuration(settings, answerMs));
+  let lost: string | undefined;
+  let backend: Backend;
+  client.on('error', (error) => (lost ??= reasonOf(error)));
+  client.on('end', () => (lost ??= 'it was closed'));
+  try {
+    await client.connect();
+    for (const statement of SESSION) await client.query(statement);
+    await syncedCommits(client);
+    await client.query(`set search_path to "${settings.schema}"`);
+    backend = await backendOf(client);
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    throw refusalOf(error, settings);
+  }
+  const names = new Map<string, string>();
+  const named = (sql: string): { readonly name?: string } => {
+    const known = names.get(sql);
+    if (known !== undefined) return { name: known };
+    if (names.size >= PREPARED_MAX) return {};
+    const name = `s${names.size}`;
+    names.set(sql, name);
+    return { name };
+  };
+  return {
+    backend,
+    get isLost() {
+      return lost !== undefined;
+    },
+    run: async (sql, parameters) => {
+      if (lost !== undefined) throw new Lost(lost);
+      try {
+        const values = parameters.map(bindable);
+        const result = await client.query({ text: sql, values, ...named(sql), types });
+        const { command, rowCount, rows } = result;
+        return { rows, changed: { count: rowCount ?? 0 }, command };
+      } catch (error) {
+        if (isOfServer(error)) throw error;
+        // Whatever comes on it from now on belongs to nobody.
+        lost ??= reasonOf(error);
+        client.end().catch(() => undefined);
+        throw new Lost(lost);
+      }
+    },
+    close: async () => {
+      lost ??= 'it was closed';
+      await client.end().catch(() => undefined);
+    },
+  };
+}
+
+function configuration(settings: DatabaseSettings, answerMs: number): pg.ClientConfig {
+  const { caFile, database, host, password, port, tls, user } = settings;
+  const ca = caFile === undefined ? {} : { ca: certificateIn(caFile) };
+  return {
+    ...{ host, port, user, password, database },
+    ssl: tls === 'off' ? false : { rejectUnauthorized: tls === 'verified', ...ca },
+    application_name: 'tapedeck',
+    connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: answerMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    pipeline: true,
+  };
+}
+
+function certificateIn(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const told = `the sslrootcert of TAPEDECK_DATABASE can not be read: ${reasonOf(error)}`;
+    throw new Failure('InvalidParameter', told);
+  }
+}
+
+/** An acknowledgement means synced, whatever the server's own default is. */
+async function syncedCommits(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ readonly synchronous_commit: string }>(
+    'show synchronous_commit',
+  );
+  if (rows[0]?.synchronous_commit === 'off') await client.query('set synchronous_commit = on');
+}
+
+async function backendOf(client: pg.Client): Promise<Backend> {
+  const asked = 'select pid, backend_start::text as since from pg_stat_activity where pid = $1';
+  const own = await client.query<{ readonly pid: number }>('select pg_backend_pid() as pid');
+  const { rows } = await client.query<Backend>(asked, [own.rows[0]?.pid]);
+  return rows[0] ?? { pid: 0, since: '' };
+}
+
+/** Classes of errors after which the connection is gone, or about to go. */
+const GONE = /^(08|57P0[1-5])/;
+
+/** It was answered, by one who still is there. */
+function isOfServer(error: unknown): boolean {
+  const { code, severity } = error as { readonly code?: string; readonly severity?: string };
+  return severity !== undefined && severity !== 'FATAL' && !GONE.test(code ?? '');
+}
+
+/** Not now: it starts, stops, recovers, has no more room for connections, or is a copy of another. */
+const NOT_NOW = /^(08|53|57P)/;
+
+function refusalOf(error: unknown, { database, host, port }: DatabaseSettings): Failure {
+  const { code, severity } = error as { readonly code?: string; readonly severity?: string };
+  const told = `PostgreSQL at ${host}:${port}, database ${database}: ${reasonOf(error)}`;
+  const isFinal = severity !== undefined && !NOT_NOW.test(code ?? '');
+  return new Failure(isFinal ? 'Conflict' : 'Busy', told);
+}
+
+function bindable(value: unknown): unknown {
+  // PostgreSQL's text has no character 0.
+  if (typeof value === 'string' && value.includes('\0')) return value.replaceAll('\0', '\uFFFD');
+  return value ?? null;
+}

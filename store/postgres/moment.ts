@@ -1,0 +1,66 @@
+// One moment of the catalog in PostgreSQL, and a copy of it as a file of SQLite: what a backup has.
+import { rename, rm } from 'node:fs/promises';
+import { sql } from 'kysely';
+import type { DatabaseSettings } from '../base/databaseSettings.ts';
+import { type CatalogRow, copyCatalog, PAGE_ROWS, type PagesOf } from '../catalog/copyCatalog.ts';
+import { sqlitePages } from '../sqlite/sqlitePlace.ts';
+import { type Database, databaseOf, type HeldDatabase } from '../catalog/database.ts';
+import { openDatabase } from '../sqlite/sqliteDatabase.ts';
+import type { Engine } from '../catalog/engine.ts';
+import { toOneFile } from '../sqlite/connection.ts';
+import type { Ran } from '../catalog/statements.ts';
+import { type Link, openLink } from './link.ts';
+import { postgresSpelling } from './spelling.ts';
+
+/** By a cursor; the database is in a transaction. */
+export const postgresPages: PagesOf = async function* (database, table) {
+  await sql`declare rows no scroll cursor for select * from ${sql.table(table)}`.execute(database);
+  for (;;) {
+    const fetched = sql<CatalogRow>`fetch ${sql.lit(PAGE_ROWS)} from rows`;
+    const { rows } = await fetched.execute(database);
+    if (rows.length === 0) break;
+    yield rows;
+  }
+  await sql`close rows`.execute(database);
+};
+
+/** What is committed now, for one who changes nothing. */
+export async function openPostgresMoment(settings: DatabaseSettings): Promise<HeldDatabase> {
+  const link = await openLink(settings);
+  try {
+    await link.run('begin isolation level repeatable read read only', []);
+    // It begins with what it reads first.
+    await link.run('select 1', []);
+  } catch (error) {
+    await link.close();
+    throw error;
+  }
+  const database = databaseOf(async () => readingOver(link), postgresSpelling(settings.schema));
+  return { database, copyTo: (path) => copyTo(database, path), close: () => link.close() };
+}
+
+/** Statements one after the other, as they come. */
+export const readingOver = (link: Link): Engine => ({
+  read: (statement, parameters) => link.run(statement, parameters),
+  write: async (pieces) => {
+    let last: Ran = { rows: [] };
+    for (const { each, sql: statement } of pieces) {
+      for (const parameters of each) last = await link.run(statement, parameters);
+    }
+    return last;
+  },
+  close: () => link.close(),
+});
+
+async function copyTo(from: Database, path: string): Promise<void> {
+  const fresh = `${path}.part`;
+  for (const part of ['', '-wal', '-shm']) await rm(`${fresh}${part}`, { force: true });
+  const to = openDatabase(fresh);
+  try {
+    await copyCatalog({ from, pagesFrom: postgresPages, to, pagesTo: sqlitePages });
+  } finally {
+    await to.destroy();
+  }
+  toOneFile(fresh);
+  await rename(fresh, path);
+}

@@ -1,0 +1,70 @@
+// The catalog's SQL as PostgreSQL reads it. Tables of the DuckLake format have its own ids and times; text
+// compares by its bytes, as in SQLite, whatever the database's language is.
+import {
+  type ColumnMetadata,
+  type DatabaseIntrospector,
+  type DataTypeNode,
+  type Kysely,
+  PostgresAdapter,
+  PostgresQueryCompiler,
+  sql,
+  type TableMetadata,
+} from 'kysely';
+import type { Spelling } from '../catalog/database.ts';
+
+class OneConnection extends PostgresAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return false;
+  }
+}
+
+class ByBytes extends PostgresQueryCompiler {
+  protected override visitDataType(node: DataTypeNode): void {
+    this.append(node.dataType === 'text' ? 'text collate "C"' : node.dataType);
+  }
+}
+
+export const postgresSpelling = (schema: string): Spelling => ({
+  compiler: () => new ByBytes(),
+  adapter: () => new OneConnection(),
+  introspector: (database): DatabaseIntrospector => ({
+    getSchemas: async () => [{ name: schema }],
+    getTables: () => tablesOf(database, schema),
+  }),
+});
+
+interface ColumnRow {
+  readonly table: string;
+  readonly column: string;
+  readonly type: string;
+  readonly required: boolean;
+  readonly fallback: boolean;
+}
+
+/** Of one schema: a database may have thousands of others. */
+async function tablesOf(database: Kysely<unknown>, schema: string): Promise<TableMetadata[]> {
+  const { rows } = await sql<ColumnRow>`
+    select c.relname as "table", a.attname as "column", t.typname as type,
+      a.attnotnull as required, a.atthasdef as fallback
+    from pg_catalog.pg_class c
+    join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    join pg_catalog.pg_type t on t.oid = a.atttypid
+    where c.relkind = 'r' and c.relnamespace = to_regnamespace(quote_ident(${schema}))
+    order by c.relname, a.attnum`.execute(database);
+  const tables = new Map<string, ColumnMetadata[]>();
+  for (const { column, fallback, required, table, type } of rows) {
+    const columns = tables.get(table) ?? [];
+    columns.push({
+      ...{ name: column, dataType: type, isNullable: !required, hasDefaultValue: fallback },
+      isAutoIncrementing: false,
+    });
+    tables.set(table, columns);
+  }
+  return [...tables].map(([name, columns]) => ({
+    name,
+    schema,
+    isView: false,
+    isForeign: false,
+    columns,
+  }));
+}

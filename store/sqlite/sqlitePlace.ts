@@ -1,0 +1,42 @@
+// The catalog in a file of the data folder.
+import { statSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { sql } from 'kysely';
+import { momentName } from '../base/clock.ts';
+import type { CatalogPlace } from '../catalog/catalogPlace.ts';
+import { type CatalogRow, PAGE_ROWS, type PagesOf } from '../catalog/copyCatalog.ts';
+import type { Folder } from '../catalog/folder.ts';
+import { toOneFile } from './connection.ts';
+import { scrubSqlite } from './scrubSqlite.ts';
+import { openDatabase, openHeld, openReadOnly, openServed } from './sqliteDatabase.ts';
+
+export const sqlitePlace = ({ catalog }: Pick<Folder, 'catalog'>): CatalogPlace => ({
+  name: catalog,
+  advice: 'Put the right catalog.db back (with its -wal, when there is one)',
+  isThere: async () => (statSync(catalog, { throwIfNoEntry: false })?.size ?? 0) > 0,
+  open: () => openDatabase(catalog),
+  openServed: () => openServed(catalog),
+  openReading: () => openReadOnly(catalog),
+  pages: sqlitePages,
+  setAside: async (nowMs) => {
+    toOneFile(catalog);
+    const aside = `${catalog}.moved-${momentName(nowMs)}`;
+    await rename(catalog, aside);
+    return aside;
+  },
+  openMoment: async () => openHeld(catalog),
+  scrub: scrubSqlite,
+});
+
+/** By the order in which SQLite keeps them. */
+export const sqlitePages: PagesOf = async function* (database, table) {
+  for (let after = 0; ;) {
+    const { rows } = await sql<CatalogRow & { readonly place: number }>`
+      select rowid as place, * from ${sql.table(table)} where rowid > ${after}
+      order by rowid limit ${PAGE_ROWS}`.execute(database);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield rows.map(({ place: _, ...row }) => row);
+    after = last.place;
+  }
+};

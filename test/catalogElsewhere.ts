@@ -1,0 +1,33 @@
+// Where servers of tests keep their catalogs: in their data folders, or, for the store's contract over
+// PostgreSQL, each in a schema of its own there.
+import assert from 'node:assert/strict';
+import { createHash, randomUUID } from 'node:crypto';
+import { databaseSettings } from '../store/base/databaseSettings.ts';
+import type { Database } from '../store/catalog/database.ts';
+import { openDatabase } from '../store/sqlite/sqliteDatabase.ts';
+import { postgresPlace } from '../store/postgres/postgresPlace.ts';
+
+/** A process that is started for it learns of it at once. */
+export const CATALOGS = 'TAPEDECK_TEST_CATALOGS';
+
+let server = process.env[CATALOGS] ?? '';
+
+/** From now on; '' for their folders. */
+export const keepCatalogsIn = (url: string): void => void (server = url);
+
+const urlFor = (name: string): string => {
+  const schema = createHash('sha256').update(name).digest('hex').slice(0, 20);
+  return `${server}?schema=t_${schema}`;
+};
+
+/** Settings of a server on a folder. */
+export const catalogElsewhere = (folder: string): Readonly<Record<string, string>> =>
+  server === '' ? {} : { TAPEDECK_DATABASE: urlFor(folder) };
+
+/** A new catalog, without a folder. */
+export function newCatalog(): Database {
+  if (server === '') return openDatabase(':memory:');
+  const settings = databaseSettings(urlFor(randomUUID()));
+  assert.ok(settings);
+  return postgresPlace(settings).open();
+}

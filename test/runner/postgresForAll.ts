@@ -1,0 +1,14 @@
+// One PostgreSQL for all files of the contract, whose processes learn of it by their environment.
+import { startPostgres } from '../servers/postgres.ts';
+import { POSTGRES_URL } from './contract.ts';
+
+export async function setup(): Promise<() => Promise<void>> {
+  const postgres = await startPostgres('max_connections = 100\n');
+  if (postgres === undefined) return async () => undefined;
+  const { password, port, user } = postgres;
+  const login = `${user}:${encodeURIComponent(password)}`;
+  process.env[POSTGRES_URL] = `postgres://${login}@127.0.0.1:${port}/postgres`;
+  return async () => {
+    await postgres[Symbol.asyncDispose]();
+  };
+}

@@ -1,0 +1,270 @@
+// The catalog's engine over PostgreSQL: what a transaction means when the connection goes, or PostgreSQL.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { afterAll, test } from 'vitest';
+import { type DatabaseSettings, databaseSettings } from '../../../store/base/databaseSettings.ts';
+import { type Database, databaseOf } from '../../../store/catalog/database.ts';
+import { migrate } from '../../../store/catalog/migrate.ts';
+import { PostgresEngine } from '../../../store/postgres/engine.ts';
+import { postgresPlace } from '../../../store/postgres/postgresPlace.ts';
+import { postgresSpelling } from '../../../store/postgres/spelling.ts';
+import { startWire, type Wire } from '../../servers/wire.ts';
+import { postgresHere, type PostgresHere } from './postgresHere.ts';
+
+const found = await postgresHere();
+const here = found as PostgresHere;
+const postgresTest = test.skipIf(found === undefined);
+afterAll(() => found?.[Symbol.asyncDispose]());
+
+interface Limits {
+  readonly answerMs?: number;
+  readonly awayMs?: number;
+}
+
+interface Wired extends AsyncDisposable {
+  readonly database: Database;
+  readonly wire: Wire;
+  readonly taken: Error[];
+}
+
+async function wired(schema: string, limits: Limits = {}): Promise<Wired> {
+  const wire = await startWire(here.postgres.port);
+  const taken: Error[] = [];
+  const options = { ...limits, onTaken: (error: Error) => void taken.push(error) };
+  const settings = here.settings(schema, wire.port);
+  const open = (): Promise<PostgresEngine> => PostgresEngine.open(settings, options);
+  const database = databaseOf(open, postgresSpelling(schema));
+  await migrate(database);
+  const dispose = async (): Promise<void> => {
+    await database.destroy();
+    await wire[Symbol.asyncDispose]();
+  };
+  return { database, wire, taken, [Symbol.asyncDispose]: dispose };
+}
+
+const keep = (database: Database, key: string): Promise<unknown> =>
+  database.insertInto('folder').values({ key, value: '1' }).execute();
+
+async function kept(database: Database): Promise<readonly string[]> {
+  const rows = await database.selectFrom('folder').select('key').orderBy('key').execute();
+  return rows.map(({ key }) => key).filter((key) => key !== 'version');
+}
+
+postgresTest('a commit whose answer is lost is looked up, and not done twice', async () => {
+  await using one = await wired('lost_answer');
+  const { database, taken, wire } = one;
+  const committing = database.transaction().execute(async (transaction) => {
+    await keep(transaction, 'a');
+    // What goes there arrives; nothing comes back.
+    wire.breakAfter(0, 'close');
+    setTimeout(() => wire.mend(), 500);
+  });
+  await committing;
+  assert.deepEqual(await kept(database), ['a']);
+  // The same of a statement that is a transaction by itself.
+  wire.breakAfter(0, 'close');
+  setTimeout(() => wire.mend(), 300);
+  const alone = await keep(database, 'b').then(
+    () => true,
+    () => false,
+  );
+  assert.deepEqual(await kept(database), alone ? ['a', 'b'] : ['a']);
+  assert.deepEqual(taken, []);
+});
+
+postgresTest('a connection that goes before the commit leaves nothing, and says so', async () => {
+  await using one = await wired('lost_before');
+  const { database, wire } = one;
+  const work = database.transaction().execute(async (transaction) => {
+    await keep(transaction, 'a');
+    wire.breakAfter(0, 'close');
+    setTimeout(() => wire.mend(), 200);
+    await keep(transaction, 'b');
+  });
+  await assert.rejects(work, /Busy: PostgreSQL at 127.0.0.1:\d+: .* nothing was written/);
+  const caught = database.transaction().execute(async (transaction) => {
+    await keep(transaction, 'c');
+    wire.breakAfter(0, 'close');
+    setTimeout(() => wire.mend(), 200);
+    // Whoever goes on after a failure does not get half of a transaction.
+    await keep(transaction, 'd').catch(() => undefined);
+    await keep(transaction, 'e').catch(() => undefined);
+  });
+  await assert.rejects(caught, /Busy: .*nothing was written/);
+  assert.deepEqual(await kept(database), []);
+  await keep(database, 'f');
+  assert.deepEqual(await kept(database), ['f']);
+});
+
+postgresTest('a network that swallows everything is a lost connection', async () => {
+  await using one = await wired('stalled', { answerMs: 1_000 });
+  const { database, taken, wire } = one;
+  await keep(database, 'a');
+  const committing = database.transaction().execute(async (transaction) => {
+    await keep(transaction, 'b');
+    wire.breakAfter(0, 'stall');
+    setTimeout(() => wire.mend(), 1_500);
+  });
+  await committing;
+  assert.deepEqual(await kept(database), ['a', 'b']);
+  assert.deepEqual(taken, []);
+});
+
+postgresTest('PostgreSQL restarts: reads and writes go on, and are refused meanwhile', async () => {
+  await using one = await wired('restarted');
+  const { database } = one;
+  await keep(database, 'a');
+  const { up } = await here.postgres.down();
+  const early = kept(database);
+  await sleep(300);
+  await up();
+  assert.deepEqual(await early, ['a'], 'a short absence is waited for');
+  await keep(database, 'b');
+  assert.deepEqual(await kept(database), ['a', 'b']);
+});
+
+postgresTest('a statement that fails undoes its transaction, whoever catches it', async () => {
+  await using one = await wired('failed_part');
+  const { database } = one;
+  await keep(database, 'a');
+  const work = database.transaction().execute(async (transaction) => {
+    await keep(transaction, 'b');
+    await keep(transaction, 'a').catch(() => undefined);
+  });
+  await assert.rejects(work, /PostgreSQL undid a transaction/);
+  assert.deepEqual(await kept(database), ['a']);
+  await assert.rejects(
+    database.transaction().execute((transaction) => keep(transaction, 'a')),
+    /duplicate key/,
+  );
+  await keep(database, 'c');
+  assert.deepEqual(await kept(database), ['a', 'c']);
+});
+
+postgresTest('one process holds a schema; one that lost it to another writes nothing', async () => {
+  const soon = { awayMs: 1_000 };
+  await using one = await wired('held', soon);
+  await keep(one.database, 'a');
+  const settings = here.settings('held');
+  await assert.rejects(
+    PostgresEngine.open(settings, soon),
+    /Busy: another Tapedeck process holds schema held/,
+  );
+  // Cut off for good, while another one takes its place.
+  one.wire.breakAfter(0, 'close');
+  await assert.rejects(keep(one.database, 'b'));
+  const other = await PostgresEngine.open(settings, soon);
+  one.wire.mend();
+  await assert.rejects(keep(one.database, 'c'), /another Tapedeck process holds/);
+  assert.equal(one.taken.length, 1, 'the process is told to end');
+  await other.close();
+});
+
+postgresTest('text is what it was: its order that of bytes, and no character 0', async () => {
+  await using one = await wired('texts');
+  const { database } = one;
+  const names = ['a', 'B', 'Z', '_', 'é', 'zebra', 'ä', '𝄞', 'Ω', ' '];
+  for (const key of names) await keep(database, `k${key}`);
+  const inBytes = names
+    .map((key) => `k${key}`)
+    .sort((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)));
+  assert.deepEqual(await kept(database), inBytes);
+  await keep(database, 'zero\0in it');
+  assert.equal((await kept(database)).at(-1), 'zero\uFFFDin it');
+  const beyond = database.selectFrom('folder').select('key').where('key', '>', 'kz').orderBy('key');
+  assert.deepEqual(
+    (await beyond.execute()).map(({ key }) => key),
+    [...inBytes.slice(inBytes.indexOf('kzebra')), 'version', 'zero\uFFFDin it'],
+  );
+});
+
+postgresTest(
+  'a connection is encrypted, and to whom it says it is, as the setting wants it',
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'tapedeck-ca-'));
+    try {
+      const caFile = join(folder, 'ca.pem');
+      await writeFile(caFile, here.postgres.ca);
+      const asked = async (settings: Partial<DatabaseSettings>): Promise<unknown> => {
+        const reading = postgresPlace({ ...here.settings('tls'), ...settings }).openReading();
+        try {
+          const used = sql`select ssl from pg_stat_ssl where pid = pg_backend_pid()`;
+          return (await used.execute(reading)).rows[0];
+        } finally {
+          await reading.destroy();
+        }
+      };
+      assert.deepEqual(await asked({ tls: 'off' }), { ssl: false });
+      assert.deepEqual(await asked({ tls: 'encrypted' }), { ssl: true });
+      const verified = { tls: 'verified', caFile } as const;
+      assert.deepEqual(await asked({ ...verified, host: 'localhost' }), { ssl: true });
+      await assert.rejects(asked(verified), /does not match certificate/, 'another name');
+      await assert.rejects(
+        asked({ tls: 'verified', host: 'localhost' }),
+        /self-signed certificate/,
+      );
+      await assert.rejects(asked({ ...verified, caFile: join(folder, 'none') }), /sslrootcert/);
+      await assert.rejects(asked({ password: 'wrong' }), (error: Error) => {
+        assert.match(error.message, /Conflict: PostgreSQL at .* password authentication failed/);
+        return !error.message.includes('wrong');
+      });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  },
+);
+
+postgresTest('who reads beside it changes nothing', async () => {
+  await using one = await wired('beside');
+  await keep(one.database, 'a');
+  const reading = postgresPlace(here.settings('beside')).openReading();
+  try {
+    assert.deepEqual(await kept(reading), ['a']);
+    await assert.rejects(keep(reading, 'b'), /read-only transaction/);
+  } finally {
+    await reading.destroy();
+  }
+});
+
+postgresTest('acknowledged is synced, whatever the server says of itself', async () => {
+  await using one = await wired('synced');
+  await sql`alter role owner set synchronous_commit = off`.execute(one.database);
+  const reading = postgresPlace(here.settings('synced')).openReading();
+  try {
+    const { rows } = await sql<{ synchronous_commit: string }>`show synchronous_commit`.execute(
+      reading,
+    );
+    assert.equal(rows[0]?.synchronous_commit, 'on');
+  } finally {
+    await reading.destroy();
+    await sql`alter role owner reset synchronous_commit`.execute(one.database);
+  }
+});
+
+test('a setting that is no database is told by its rule, never with its password', () => {
+  const wrong = (text: string, rule: RegExp): void =>
+    assert.throws(
+      () => databaseSettings(text),
+      (error: Error) => rule.test(error.message) && !error.message.includes('geheim'),
+      text,
+    );
+  wrong('mysql://u:geheim@h/d', /must be empty or postgres:/);
+  wrong('postgres://u:geheim@h', /names no database/);
+  wrong('postgres://h/d', /names no user/);
+  wrong('postgres://u:geheim@h/d?sslmod=require', /takes no sslmod, only schema/);
+  wrong('postgres://u:geheim@h/d?sslmode=prefer', /sslmode that is not/);
+  wrong('postgres://u:geheim@h/d?schema=A-b', /schema that is no name/);
+  wrong('postgres://u:gehe%zzim@h/d', /begins no %XX/);
+  wrong('postgres://u:geheim@10.0.0.1/d', /names an address/);
+  wrong('geheim', /must be empty or postgres:/);
+  assert.equal(databaseSettings(''), undefined);
+  assert.deepEqual(databaseSettings('postgresql://u:p%40@localhost/d?schema=x'), {
+    ...{ host: 'localhost', port: 5432, user: 'u', password: 'p@', database: 'd', schema: 'x' },
+    ...{ tls: 'off', caFile: undefined },
+  });
+  assert.equal(databaseSettings('postgres://u@db.example/d')?.tls, 'verified');
+});

@@ -1,0 +1,31 @@
+// A PostgreSQL for the tests of one file, with a schema for whoever asks; and its settings behind a wire.
+import assert from 'node:assert/strict';
+import { databaseSettings, type DatabaseSettings } from '../../../store/base/databaseSettings.ts';
+import { type Postgres, startPostgres } from '../../servers/postgres.ts';
+
+const MISSING = 'PostgreSQL is not on this machine (Debian: postgresql)';
+
+export interface PostgresHere extends AsyncDisposable {
+  readonly postgres: Postgres;
+  /** `TAPEDECK_DATABASE` for a schema of that name. */
+  url(schema: string, port?: number): string;
+  settings(schema: string, port?: number): DatabaseSettings;
+}
+
+/** Undefined where the machine has none, which `CI` does not let pass. */
+export async function postgresHere(): Promise<PostgresHere | undefined> {
+  const postgres = await startPostgres('max_connections = 60\n');
+  if (postgres === undefined) {
+    assert.notEqual(process.env['CI'], 'true', MISSING);
+    return undefined;
+  }
+  const { password, user } = postgres;
+  const url = (schema: string, port = postgres.port): string =>
+    `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres?schema=${schema}`;
+  const settings = (schema: string, port?: number): DatabaseSettings => {
+    const read = databaseSettings(url(schema, port));
+    assert.ok(read);
+    return read;
+  };
+  return { postgres, url, settings, [Symbol.asyncDispose]: () => postgres[Symbol.asyncDispose]() };
+}

@@ -1,0 +1,117 @@
+// A server whose catalog is in PostgreSQL: odd texts, PostgreSQL away, and a server that is killed.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, test } from 'vitest';
+import { loaded, read, send } from '../../client.ts';
+import { runHere } from '../../cli/commandHere.ts';
+import { startServer, type TestServer } from '../../server.ts';
+import { postgresHere, type PostgresHere } from './postgresHere.ts';
+
+const found = await postgresHere();
+const here = found as PostgresHere;
+const postgresTest = test.skipIf(found === undefined);
+afterAll(() => found?.[Symbol.asyncDispose]());
+
+const started = (schema: string, folder?: string): Promise<TestServer> => {
+  const settings = { TAPEDECK_DATABASE: here.url(schema) };
+  return startServer({ settings, ...(folder === undefined ? {} : { folder }) });
+};
+
+const INDEX = { key: 'symbol', date: 'date' };
+
+postgresTest('keys with a character 0 are found, beside those without', async () => {
+  await using server = await started('zero');
+  const keys = ['a\0b', 'a\0', 'a', 'b\u0001', '\uFFFD', '\0'];
+  for (const symbol of keys) {
+    await loaded(server, 'Z', JSON.stringify([{ symbol, date: '2024-01-01', n: 1 }]), INDEX);
+  }
+  for (const symbol of keys) {
+    const answer = await read(server, `/data/WS/Z/${encodeURIComponent(symbol)}`);
+    assert.deepEqual(JSON.parse(answer), [{ symbol, date: '2024-01-01', n: 1 }]);
+  }
+});
+
+postgresTest(
+  'PostgreSQL away: reads are answered, writes refused in words, nothing is lost',
+  async () => {
+    await using server = await started('away');
+    await loaded(server, 'D', 'symbol,date,n\nA,2024-01-01,1\n', INDEX);
+    const before = await read(server, '/data/WS/D/A');
+    const { up } = await here.postgres.down();
+    try {
+      const charged = await read(server, '/data/WS/D/A');
+      assert.equal(charged, before, 'memory answers');
+      const push = send(server, 'POST', '/record/WS/D', [
+        { symbol: 'B', date: '2024-01-01', n: 2 },
+      ]);
+      const refused = await push;
+      assert.equal(refused.status, 503, refused.text);
+      assert.doesNotMatch(
+        refused.text,
+        /127\.0\.0\.1/,
+        'where the catalog is, is nobody else’s matter',
+      );
+      const soon = performance.now();
+      const again = await send(server, 'POST', '/record/WS/D', [
+        { symbol: 'C', date: '2024-01-01', n: 3 },
+      ]);
+      assert.equal(again.status, 503);
+      assert.ok(performance.now() - soon < 5_000, 'who comes later is refused at once');
+      const ready = await fetch(`${server.base}/readyz`);
+      assert.equal(ready.status, 503, await ready.text());
+    } finally {
+      await up();
+    }
+    for (let status = 0; status !== 200; await sleep(100)) {
+      const one = [{ symbol: 'D', date: '2024-01-01', n: 4 }];
+      ({ status } = await send(server, 'POST', '/record/WS/D', one));
+    }
+    const keys = JSON.parse(await read(server, '/data/WS/D?limit=10')) as readonly {
+      symbol: string;
+    }[];
+    assert.deepEqual(keys.map(({ symbol }) => symbol).sort(), ['A', 'D']);
+    // Two answers of a record, and one of two: that of the outage is charged as well.
+    for (let used = 0; used !== 4; await sleep(100)) {
+      const usage = JSON.parse((await send(server, 'GET', '/account/usage')).text) as {
+        readonly messages: { readonly keyUsage: Readonly<Record<string, number>> };
+      };
+      used = Object.entries(usage.messages.keyUsage)
+        .filter(([key]) => key === 'WS.D')
+        .reduce((sum, [, count]) => sum + count, 0);
+      assert.ok(used <= 4, `${used} were charged`);
+    }
+  },
+);
+
+postgresTest('commands find the catalog where it is', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tapedeck-served-'));
+  try {
+    const env = { TAPEDECK_DATA: folder, TAPEDECK_DATABASE: here.url('commands') };
+    const first = await runHere(['doctor'], { env });
+    assert.match(first.stdout, /NOTE {2}database: PostgreSQL at .* has no schema commands yet/);
+    assert.match(first.stdout, /WRONG database: .* runs with fsync = off/);
+    {
+      await using server = await started('commands', folder);
+      await loaded(server, 'D', 'symbol,date,n\nA,2024-01-01,1\n', INDEX);
+    }
+    const list = await runHere(['dataset', 'list', '--json'], { env });
+    assert.match(list.stdout, /"datasetId":"D"/, list.stderr);
+    const doctor = await runHere(['doctor'], { env });
+    assert.match(doctor.stdout, /ok {4}database: .* has the catalog in schema commands/);
+    assert.match(doctor.stdout, /ok {4}sources: 0 schedules/);
+    const nowhere = { ...env, TAPEDECK_DATABASE: 'postgres://u:geheim@127.0.0.1:1/d' };
+    const lost = await runHere(['doctor'], { env: nowhere });
+    assert.match(
+      lost.stdout,
+      /WRONG database: PostgreSQL at 127\.0\.0\.1:1, database d: .*REFUSED/,
+    );
+    const refused = await runHere(['dataset', 'list'], { env: nowhere });
+    assert.match(refused.stderr, /PostgreSQL at 127\.0\.0\.1:1, database d/);
+    assert.doesNotMatch(lost.stdout + refused.stderr, /geheim/);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
