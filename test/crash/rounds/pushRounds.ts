@@ -60,10 +60,10 @@ export async function pushRounds({ count, seed, log }: Order): Promise<Report> {
 export const newTracks = (count: number): readonly Track[] =>
   Array.from({ length: count }, (_, at) => ({ symbol: `W${at}`, sent: 0, acknowledged: 0 }));
 
-/** Pushes rising versions of one record until the server is gone; how many were acknowledged. */
-export async function pushing(victim: Victim, track: Track): Promise<number> {
+/** Pushes rising versions of one record until the server is gone, or it is over; how many it acknowledged. */
+export async function pushing(victim: Victim, track: Track, over?: AbortSignal): Promise<number> {
   let pushes = 0;
-  while (!victim.gone) {
+  while (!victim.gone && over?.aborted !== true) {
     track.sent += 1;
     const version = track.sent;
     if (!(await push(victim.door, track.symbol, version))) continue;

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AtCrashPoint } from '../../../store/base/crashPoints.ts';
+import { CATALOGS } from '../../catalogElsewhere.ts';
 import type { Door } from './writer.ts';
 
 export type CrashPoint = Parameters<AtCrashPoint>[0];
@@ -39,13 +40,14 @@ export class Victim implements AsyncDisposable {
   #gone = false;
   #wake: () => void = () => undefined;
 
-  private constructor(folder: string, fuse: Fuse | undefined) {
+  private constructor(folder: string, fuse: Fuse | undefined, catalogs: string) {
     const script = join(import.meta.dirname, 'victim.ts');
     const last = fuse === undefined ? [] : [fuse.point, String(fuse.passes)];
     const flags = ['--disable-warning=ExperimentalWarning'];
     this.#child = spawn(process.execPath, [...flags, script, folder, ...last], {
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe'],
+      env: { ...process.env, [CATALOGS]: catalogs },
     });
     const ended = new Promise<void>((resolve) => {
       this.#child.once('exit', () => {
@@ -66,16 +68,19 @@ export class Victim implements AsyncDisposable {
     });
   }
 
-  /** Starts one and waits until it answers, or is gone: a fuse may burn during its start. */
-  static async start(folder: string, fuse?: Fuse): Promise<Victim> {
-    const victim = Victim.launch(folder, fuse);
+  /**
+   * Starts one and waits until it answers, or is gone: a fuse may burn during its start.
+   * @param catalogs the PostgreSQL of its catalog; '' for its folder
+   */
+  static async start(folder: string, fuse?: Fuse, catalogs = ''): Promise<Victim> {
+    const victim = Victim.launch(folder, fuse, catalogs);
     await victim.#until((line) => line.startsWith('base '), START_MS_MAX);
     return victim;
   }
 
   /** Starts one and does not wait. */
-  static launch(folder: string, fuse?: Fuse): Victim {
-    return new Victim(folder, fuse);
+  static launch(folder: string, fuse?: Fuse, catalogs = ''): Victim {
+    return new Victim(folder, fuse, catalogs);
   }
 
   get door(): Door {
