@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { benchAppends } from './appends.ts';
 import { benchCaptures } from './captures.ts';
+import { benchCatalogs } from './catalogs.ts';
 import { benchConsole } from './console.ts';
 import { benchDatasets } from './datasets.ts';
 import { benchHot } from './hot/hot.ts';
@@ -43,6 +44,7 @@ const BENCHES: readonly (readonly [string, Bench, number, number])[] = [
   ['captures', (place, _rows, times) => benchCaptures(place, times), 0, 5],
   ['rules', (_place, _rows, times) => benchRules(times), 0, 7],
   ['rule-serving', (place, _rows, times) => benchRuleServing(place, times), 0, 7],
+  ['catalogs', (place, _rows, times) => benchCatalogs(place, times), 0, 5],
   ['money', (place, _rows, times) => benchMoney(place, times), 0, 7],
 ];
 
