@@ -2,9 +2,11 @@
 // PostgreSQL, each in a schema of its own there.
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { databaseSettings } from '../store/base/databaseSettings.ts';
 import type { Database } from '../store/catalog/database.ts';
 import { openDatabase } from '../store/sqlite/sqliteDatabase.ts';
+import { type LakeCatalog, openPostgresCatalog, openSqliteCatalog } from './lake/reader.ts';
 import { postgresPlace } from '../store/postgres/postgresPlace.ts';
 
 /** A process that is started for it learns of it at once. */
@@ -15,10 +17,16 @@ let server = process.env[CATALOGS] ?? '';
 /** From now on; '' for their folders. */
 export const keepCatalogsIn = (url: string): void => void (server = url);
 
-const urlFor = (name: string): string => {
-  const schema = createHash('sha256').update(name).digest('hex').slice(0, 20);
-  return `${server}?schema=t_${schema}`;
-};
+const schemaOf = (name: string): string =>
+  `t_${createHash('sha256').update(name).digest('hex').slice(0, 20)}`;
+
+const urlFor = (name: string): string => `${server}?schema=${schemaOf(name)}`;
+
+/** As a foreign reader opens the catalog of a server's folder. */
+export const foreignCatalog = (folder: string): Promise<LakeCatalog> =>
+  server === ''
+    ? openSqliteCatalog(join(folder, 'catalog.db'))
+    : openPostgresCatalog(server, schemaOf(folder));
 
 /** Settings of a server on a folder. */
 export const catalogElsewhere = (folder: string): Readonly<Record<string, string>> =>

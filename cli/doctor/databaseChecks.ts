@@ -6,8 +6,6 @@ import { fault, fine, type Finding, notice } from './finding.ts';
 
 /** What a loss of power may not be met with, each with what it has to be. */
 const SAFE = ['fsync', 'full_page_writes'];
-/** The oldest that tells what became of a transaction by `pg_current_xact_id`. */
-const VERSION_LEAST = 130_000;
 
 export async function databaseFindings(settings: DatabaseSettings): Promise<readonly Finding[]> {
   const { database, host, port, schema } = settings;
@@ -17,7 +15,6 @@ export async function databaseFindings(settings: DatabaseSettings): Promise<read
     try {
       const one = async (query: string, ...given: readonly string[]): Promise<string> =>
         String(Object.values((await link.run(query, given)).rows[0] ?? {})[0]);
-      const version = Number(await one("select current_setting('server_version_num')"));
       const found = await one(
         "select to_regclass(quote_ident($1) || '.folder') is not null",
         schema,
@@ -27,9 +24,6 @@ export async function databaseFindings(settings: DatabaseSettings): Promise<read
         if ((await one('select current_setting($1)', name)) !== 'on') unsafe.push(name);
       }
       return [
-        ...(version < VERSION_LEAST
-          ? [fault('database', `${place} is older than version 13`, 'Use a newer one.')]
-          : []),
         found === 'true'
           ? fine('database', `${place} has the catalog in schema ${schema}`)
           : notice(

@@ -218,7 +218,11 @@ export class PostgresEngine implements Engine {
       return link;
     } catch (error) {
       await link.close();
-      throw error instanceof Lost ? this.#away(error.message) : error;
+      if (error instanceof Lost) throw this.#away(error.message);
+      if (error instanceof Failure) throw error;
+      const { database, host, port } = this.#settings;
+      const told = `PostgreSQL at ${host}:${port}, database ${database}: ${reasonOf(error)}`;
+      throw new Failure('Conflict', told);
     }
   }
 

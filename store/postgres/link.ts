@@ -38,16 +38,22 @@ const CONNECT_MS = 5_000;
 const ANSWER_MS = 60_000;
 /** Texts that are kept as prepared statements; others are sent whole each time. */
 const PREPARED_MAX = 500;
-/** A client that is gone lets go of its lock within half a minute, whatever its network says. */
-const SESSION = [
-  "set time zone 'UTC'",
-  'set statement_timeout = 0',
-  'set idle_in_transaction_session_timeout = 0',
-  'set client_min_messages = warning',
-  'set tcp_keepalives_idle = 10',
-  'set tcp_keepalives_interval = 5',
-  'set tcp_keepalives_count = 4',
-];
+/** Whatever role and database have as their defaults; of these what the version knows. */
+const SESSION = Object.entries({
+  TimeZone: 'UTC',
+  statement_timeout: '0',
+  lock_timeout: '0',
+  idle_session_timeout: '0',
+  idle_in_transaction_session_timeout: '0',
+  default_transaction_isolation: 'read committed',
+  client_min_messages: 'warning',
+  // A client that is gone lets go of its lock within half a minute, whatever its network says.
+  tcp_keepalives_idle: '10',
+  tcp_keepalives_interval: '5',
+  tcp_keepalives_count: '4',
+});
+/** The oldest that tells what became of a transaction by its `xid8`. */
+const VERSION_LEAST = 130_000;
 
 const TIMESTAMPTZ = 1184;
 const INT8 = 20;
@@ -77,9 +83,8 @@ export async function openLink(settings: DatabaseSettings, answerMs = ANSWER_MS)
   client.on('end', () => (lost ??= 'it was closed'));
   try {
     await client.connect();
-    for (const statement of SESSION) await client.query(statement);
-    await syncedCommits(client);
-    await client.query(`set search_path to "${settings.schema}"`);
+    await refuseUnfit(client);
+    await prepare(client, settings);
     backend = await backendOf(client);
   } catch (error) {
     await client.end().catch(() => undefined);
@@ -145,12 +150,34 @@ function certificateIn(path: string): string {
   }
 }
 
-/** An acknowledgement means synced, whatever the server's own default is. */
-async function syncedCommits(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ readonly synchronous_commit: string }>(
-    'show synchronous_commit',
+interface Server {
+  readonly version: number;
+  readonly encoding: string;
+  readonly is_copy: boolean;
+}
+
+/** @throws Failure Busy of a standby, which may be promoted soon; Conflict of one that will never do */
+async function refuseUnfit(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<Server>(`select pg_is_in_recovery() as is_copy,
+    current_setting('server_version_num')::int as version,
+    current_setting('server_encoding') as encoding`);
+  const { encoding = '', is_copy: isCopy = false, version = 0 } = rows[0] ?? {};
+  if (version < VERSION_LEAST) throw new Failure('Conflict', 'it is older than version 13');
+  if (encoding !== 'UTF8') throw new Failure('Conflict', `its encoding is ${encoding}, not UTF8`);
+  if (isCopy) throw new Failure('Busy', 'it is a standby, which takes no writes');
+}
+
+async function prepare(client: pg.Client, { schema }: DatabaseSettings): Promise<void> {
+  const [names, values] = [SESSION.map(([name]) => name), SESSION.map(([, value]) => value)];
+  await client.query(
+    `select set_config(given.name, given.value, false)
+    from unnest($1::text[], $2::text[]) as given(name, value) join pg_settings using (name)`,
+    [names, values],
   );
-  if (rows[0]?.synchronous_commit === 'off') await client.query('set synchronous_commit = on');
+  // An acknowledgement means synced, whatever the server's own default is.
+  await client.query(`select set_config('synchronous_commit', 'on', false)
+    where current_setting('synchronous_commit') = 'off'`);
+  await client.query(`set search_path to "${schema}"`);
 }
 
 async function backendOf(client: pg.Client): Promise<Backend> {
@@ -173,9 +200,13 @@ function isOfServer(error: unknown): boolean {
 const NOT_NOW = /^(08|53|57P)/;
 
 function refusalOf(error: unknown, { database, host, port }: DatabaseSettings): Failure {
+  if (error instanceof Failure && error.type === 'InvalidParameter') return error;
   const { code, severity } = error as { readonly code?: string; readonly severity?: string };
   const told = `PostgreSQL at ${host}:${port}, database ${database}: ${reasonOf(error)}`;
-  const isFinal = severity !== undefined && !NOT_NOW.test(code ?? '');
+  const isFinal =
+    error instanceof Failure
+      ? error.type === 'Conflict'
+      : severity !== undefined && !NOT_NOW.test(code ?? '');
   return new Failure(isFinal ? 'Conflict' : 'Busy', told);
 }
 

@@ -5,7 +5,7 @@ import type { DatabaseSettings } from '../base/databaseSettings.ts';
 import { type CatalogRow, copyCatalog, PAGE_ROWS, type PagesOf } from '../catalog/copyCatalog.ts';
 import { sqlitePages } from '../sqlite/sqlitePlace.ts';
 import { type Database, databaseOf, type HeldDatabase } from '../catalog/database.ts';
-import { openDatabase } from '../sqlite/sqliteDatabase.ts';
+import { openServed } from '../sqlite/sqliteDatabase.ts';
 import type { Engine } from '../catalog/engine.ts';
 import { toOneFile } from '../sqlite/connection.ts';
 import type { Ran } from '../catalog/statements.ts';
@@ -55,7 +55,8 @@ export const readingOver = (link: Link): Engine => ({
 async function copyTo(from: Database, path: string): Promise<void> {
   const fresh = `${path}.part`;
   for (const part of ['', '-wal', '-shm']) await rm(`${fresh}${part}`, { force: true });
-  const to = openDatabase(fresh);
+  // On a thread of its own: a server goes on answering.
+  const to = openServed(fresh);
   try {
     await copyCatalog({ from, pagesFrom: postgresPages, to, pagesTo: sqlitePages });
   } finally {

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'vitest';
+import { foreignCatalog } from '../catalogElsewhere.ts';
 import { get, loaded, read } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
-import { openSqliteCatalog, parseRow, readTable, snapshots, tables } from './reader.ts';
+import { parseRow, readTable, snapshots, tables } from './reader.ts';
 
 async function history(server: TestServer): Promise<void> {
   await loaded(
@@ -73,7 +74,7 @@ test('and invented records before, and real ones after they gave way', async () 
 
 /** Every table, or those of one name, at every snapshot; how many that were. */
 async function compare(server: TestServer, only?: string): Promise<number> {
-  const catalog = await openSqliteCatalog(join(server.folder, 'catalog.db'));
+  const catalog = await foreignCatalog(server.folder);
   let compared = 0;
   for (const { id } of await snapshots(catalog)) {
     for (const table of await tables(catalog, id)) {

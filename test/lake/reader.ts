@@ -7,6 +7,7 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { Client } from 'pg';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 
 type CatalogRow = Record<string, unknown>;
@@ -14,6 +15,8 @@ type CatalogRow = Record<string, unknown>;
 /** The specification's tables behind SQL; integers may be bigints, booleans may be 0 and 1. */
 export interface LakeCatalog {
   rows(sql: string): Promise<CatalogRow[]>;
+  /** What has the `name` of each of its tables: a table or a query. */
+  readonly tables: string;
   close(): void;
 }
 
@@ -40,7 +43,18 @@ const ROW_SNAPSHOT_FIELD_ID = 2147483539;
 export async function openSqliteCatalog(path: string): Promise<LakeCatalog> {
   const database = new DatabaseSync(path, { readOnly: true });
   const rows = async (sql: string): Promise<CatalogRow[]> => database.prepare(sql).all();
-  return ofThisVersion({ rows, close: () => database.close() });
+  return ofThisVersion({ rows, tables: 'sqlite_master', close: () => database.close() });
+}
+
+/** Opens a catalog kept in a schema of PostgreSQL, as the specification's own types are there. */
+export async function openPostgresCatalog(url: string, schema: string): Promise<LakeCatalog> {
+  const client = new Client({ connectionString: url, options: `-c search_path=${schema}` });
+  await client.connect();
+  await client.query("set time zone 'UTC'");
+  const rows = async (sql: string): Promise<CatalogRow[]> => (await client.query(sql)).rows;
+  const tables =
+    '(SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()) AS t';
+  return ofThisVersion({ rows, tables, close: () => void client.end() });
 }
 
 /** Loads a catalog exported as `ddl.sql` and `<table>.csv` (all values quoted, `\N` is NULL). */
@@ -54,7 +68,7 @@ export async function openCsvCatalog(folder: string): Promise<LakeCatalog> {
   }
   const rows = async (sql: string): Promise<CatalogRow[]> =>
     (await database.runAndReadAll(sql)).getRowObjectsJS();
-  return ofThisVersion({ rows, close: () => database.closeSync() });
+  return ofThisVersion({ rows, tables: 'sqlite_master', close: () => database.closeSync() });
 }
 
 /** All snapshots, oldest first ("Get Current Snapshot"), times such as 2026-11-20 11:30:04.5+00. */
@@ -176,7 +190,7 @@ async function listFiles(catalog: LakeCatalog, at: number, id: number): Promise<
 async function refuseUnreadable(catalog: LakeCatalog, id: number): Promise<void> {
   const refused = await catalog.rows(`
     SELECT table_name AS what FROM ducklake_inlined_data_tables WHERE table_id = ${id}
-    UNION ALL SELECT name FROM sqlite_master WHERE name = 'ducklake_inlined_delete_${id}'
+    UNION ALL SELECT name FROM ${catalog.tables} WHERE name = 'ducklake_inlined_delete_${id}'
     UNION ALL SELECT path FROM ducklake_data_file WHERE table_id = ${id}
       AND (file_format <> 'parquet' OR encryption_key IS NOT NULL OR mapping_id IS NOT NULL)
     UNION ALL SELECT path FROM ducklake_delete_file WHERE table_id = ${id}

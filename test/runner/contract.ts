@@ -13,6 +13,7 @@ export const CONTRACT: readonly string[] = [
   'test/store/ledger.test.ts',
   'test/store/manyDatasets.test.ts',
   'test/store/storage.test.ts',
+  'test/lake/ours.test.ts',
   'test/pipeline/contract.test.ts',
   'test/pipeline/expectations.test.ts',
   'test/pipeline/ingest.test.ts',

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { freePort, programIn, startDaemon } from './daemon.ts';
 
-const run = promisify(execFile);
+const execute = promisify(execFile);
 
 export interface Postgres extends AsyncDisposable {
   readonly port: number;
@@ -16,6 +16,11 @@ export interface Postgres extends AsyncDisposable {
   readonly password: string;
   /** PEM: its certificate is for `localhost`. */
   readonly ca: string;
+  /** One statement, by its owner. */
+  run(statement: string): Promise<void>;
+  /** While it is down: from its next start on it is a standby, until it is promoted. */
+  makeStandby(): Promise<void>;
+  promote(): Promise<void>;
   /** Ends it as a loss of power would, and starts it again when `up` is called. */
   down(): Promise<{ up(): Promise<void> }>;
 }
@@ -66,7 +71,7 @@ export async function startPostgres(configuration = ''): Promise<Postgres | unde
       '--pwfile',
       join(folder, 'password'),
     ]);
-    await run(program, args);
+    await execute(program, args);
     await appendFile(join(data, 'postgresql.conf'), CONFIGURATION + configuration);
     const ca = await certificate(data, isRoot);
     const port = await freePort();
@@ -88,7 +93,8 @@ export async function startPostgres(configuration = ''): Promise<Postgres | unde
     };
     const owned = stack.move();
     const dispose = (): Promise<void> => owned.disposeAsync();
-    return { port, user: 'owner', password, ca, down, [Symbol.asyncDispose]: dispose };
+    const verbs = { ...verbsOf(login, data, isRoot), down };
+    return { port, user: 'owner', password, ca, ...verbs, [Symbol.asyncDispose]: dispose };
   } finally {
     await stack.disposeAsync();
   }
@@ -98,15 +104,38 @@ async function certificate(data: string, isRoot: boolean): Promise<string> {
   const [key, file] = [join(data, 'server.key'), join(data, 'server.crt')];
   const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
   const kind = ['-newkey', 'rsa:2048', '-nodes', '-days', '30'];
-  await run('openssl', ['req', '-x509', ...kind, '-keyout', key, '-out', file, ...names]);
+  await execute('openssl', ['req', '-x509', ...kind, '-keyout', key, '-out', file, ...names]);
   if (isRoot) await chown(key, NOBODY, NOBODY);
   return readFile(file, 'utf8');
 }
 
-async function answers(login: ConstructorParameters<typeof Client>[0]): Promise<boolean> {
+function verbsOf(
+  login: Login,
+  data: string,
+  isRoot: boolean,
+): Pick<Postgres, 'makeStandby' | 'promote' | 'run'> {
+  const run: Postgres['run'] = (statement) => runIn(login, statement);
+  return {
+    run,
+    makeStandby: async () => {
+      const mark = join(data, 'standby.signal');
+      await writeFile(mark, '');
+      if (isRoot) await chown(mark, NOBODY, NOBODY);
+    },
+    promote: () => run('select pg_promote()'),
+  };
+}
+
+type Login = ConstructorParameters<typeof Client>[0];
+
+async function answers(login: Login): Promise<boolean> {
+  await runIn(login, 'select 1');
+  return true;
+}
+
+async function runIn(login: Login, statement: string): Promise<void> {
   const client = new Client(login);
   client.on('error', () => undefined);
   await client.connect();
-  await client.end();
-  return true;
+  await client.query(statement).finally(() => client.end());
 }

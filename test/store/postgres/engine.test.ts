@@ -127,6 +127,51 @@ postgresTest('PostgreSQL restarts: reads and writes go on, and are refused meanw
   assert.deepEqual(await kept(database), ['a', 'b']);
 });
 
+postgresTest(
+  'a standby is waited for until it is promoted, and refused where it stays one',
+  async () => {
+    await using one = await wired('promoted', { awayMs: 20_000 });
+    const { database } = one;
+    await keep(database, 'a');
+    const { up } = await here.postgres.down();
+    await here.postgres.makeStandby();
+    await up();
+    const early = keep(database, 'b');
+    await assert.rejects(
+      PostgresEngine.open(here.settings('promoted'), { awayMs: 0 }),
+      /Busy: PostgreSQL at .*: it is a standby, which takes no writes/,
+    );
+    await here.postgres.promote();
+    await early;
+    assert.deepEqual(await kept(database), ['a', 'b']);
+  },
+);
+
+postgresTest('a database that could not keep every text is refused at once', async () => {
+  await using one = await wired('encodings');
+  const made = `create database latin encoding 'LATIN1' locale 'C' template template0`;
+  await here.postgres.run(made);
+  const place = postgresPlace({ ...here.settings('x'), database: 'latin' });
+  await assert.rejects(
+    place.isThere(),
+    /Conflict: .*database latin: its encoding is LATIN1, not UTF8/,
+  );
+  await assert.rejects(
+    postgresPlace({ ...here.settings('x'), database: 'none' }).isThere(),
+    /Conflict: .*database "none" does not exist/,
+  );
+  await keep(one.database, 'a');
+});
+
+postgresTest('a role that may make no schema is told so', async () => {
+  await here.postgres.run("create role guest login password 'correct horse'");
+  const settings = { ...here.settings('theirs'), user: 'guest' };
+  await assert.rejects(
+    PostgresEngine.open(settings),
+    /Conflict: PostgreSQL at .*permission denied for database postgres/,
+  );
+});
+
 postgresTest('a statement that fails undoes its transaction, whoever catches it', async () => {
   await using one = await wired('failed_part');
   const { database } = one;
