@@ -3,13 +3,15 @@ import { Failure } from '../store/base/failure.ts';
 import type { Settings } from '../store/base/settings.ts';
 import type { CatalogPlace } from '../store/catalog/catalogPlace.ts';
 import { sqlitePlace } from '../store/sqlite/sqlitePlace.ts';
+import type { Threads } from '../store/sqlite/writer.ts';
 import type { Folder } from '../store/catalog/folder.ts';
 
 export async function catalogOf(
   database: Settings['database'],
   folder: Pick<Folder, 'catalog'>,
+  threads?: Threads,
 ): Promise<CatalogPlace> {
-  if (database === undefined) return sqlitePlace(folder);
+  if (database === undefined) return sqlitePlace(folder, threads);
   const { postgresPlace } = await import('../store/postgres/postgresPlace.ts');
   return postgresPlace(database);
 }

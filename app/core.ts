@@ -21,6 +21,7 @@ import { settleKey } from '../store/work/keyRotation.ts';
 import { liveSecrets, openSecrets } from '../store/catalog/secrets.ts';
 import { coreOnce, demoOnce, firstAccount } from './firstStart.ts';
 import { makeFailedTime } from '../api/request/failedTime.ts';
+import type { Threads } from '../store/sqlite/writer.ts';
 import type { ChildProcesses } from '../store/duckdb/slot.ts';
 import { poolsOf, type Pools } from './pools.ts';
 import { lakeFiles } from './lakeFiles.ts';
@@ -61,6 +62,8 @@ export interface Seams {
   readonly exchange?: Partial<ExchangeShape>;
   /** Where query processes come from and go to. */
   readonly processes?: ChildProcesses;
+  /** Where threads of catalogs come from and go to. */
+  readonly threads?: Threads;
   /** How slowly answers may be read. */
   readonly pace?: Pace;
 }
@@ -88,8 +91,8 @@ export async function openCore(settings: Settings, seams: Seams = {}): Promise<C
   let where: Placed | undefined;
   let database: Database | undefined;
   try {
-    const { clock = systemClock, disk = localDisk } = seams;
-    where = await placed(settings, folder, { clock, disk });
+    const { clock = systemClock, disk = localDisk, threads } = seams;
+    where = await placed(settings, folder, { clock, disk, threads });
     await refuseTwoCatalogs(settings.database, folder, where.catalog);
     await refuseLostCatalog(where.catalog, where.place);
     database = where.catalog.openServed(toldBy(log)('the catalog is away'));

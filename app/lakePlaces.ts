@@ -5,6 +5,7 @@ import type { Settings } from '../store/base/settings.ts';
 import type { Bucket } from '../store/bucket/bucket.ts';
 import { bucketPlace } from '../store/bucket/bucketPlace.ts';
 import type { CatalogPlace } from '../store/catalog/catalogPlace.ts';
+import type { Threads } from '../store/sqlite/writer.ts';
 import { catalogOf } from './catalogs.ts';
 import type { Folder } from '../store/catalog/folder.ts';
 import { type LakePlace, localPlace } from '../store/files/lakePlace.ts';
@@ -15,13 +16,19 @@ export interface Placed {
   readonly bucket: Bucket | undefined;
 }
 
+interface PlaceSeams {
+  readonly clock: Clock;
+  readonly disk: Disk;
+  readonly threads?: Threads | undefined;
+}
+
 /** Whoever has it closes the bucket. */
 export async function placed(
   { bucket: settings, database }: Pick<Settings, 'bucket' | 'database'>,
   folder: Folder,
-  { clock, disk }: { readonly clock: Clock; readonly disk: Disk },
+  { clock, disk, threads }: PlaceSeams,
 ): Promise<Placed> {
-  const catalog = await catalogOf(database, folder);
+  const catalog = await catalogOf(database, folder, threads);
   if (settings === undefined)
     return { catalog, place: localPlace(folder, disk), bucket: undefined };
   // Its client takes 35 MB, which a server without a bucket has no need of.

@@ -12,6 +12,7 @@ import { makeStorage } from '../store/lake/storage.ts';
 import { readSettings } from '../store/base/settings.ts';
 import { catalogElsewhere } from './catalogElsewhere.ts';
 import { stockedProcesses } from './childStock.ts';
+import { stockedThreads } from './threadStock.ts';
 import type { Seams } from '../app/core.ts';
 
 export interface TestServer extends AsyncDisposable {
@@ -52,7 +53,8 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     TAPEDECK_SECRET_TOKEN: TEST_TOKENS.secret,
     ...options.settings,
   });
-  const seams = { warm: false, processes: stockedProcesses, ...options.seams };
+  const stocks = { processes: stockedProcesses, threads: stockedThreads };
+  const seams = { warm: false, ...stocks, ...options.seams };
   const tapedeck = await startTapedeck(settings, seams);
   const { lake } = tapedeck.services;
   if (lake.directory.workspace('WS') === undefined) {

@@ -8,7 +8,7 @@ import {
 } from '../catalog/database.ts';
 import type { Engine } from '../catalog/engine.ts';
 import { openMoment, openReader, openSqlite, runPieces, type Sqlite } from './connection.ts';
-import { Writer } from './writer.ts';
+import { type Threads, Writer } from './writer.ts';
 
 /** Opens (and makes) the catalog at `path` in this thread, which waits for the disk. */
 export const openDatabase = (path: string): Database =>
@@ -18,9 +18,9 @@ export const openDatabase = (path: string): Database =>
  * Opens (and makes) the catalog at `path` on a thread of its own: this one never waits for the disk.
  * What reads before anything is written is answered here, from what is committed, in its turn.
  */
-export const openServed = (path: string): Database =>
+export const openServed = (path: string, threads?: Threads): Database =>
   sqliteDatabase(async () => {
-    const writer = await Writer.open(path);
+    const writer = await Writer.open(path, threads);
     const reader = openReader(path);
     return {
       write: (pieces) => writer.run(pieces),

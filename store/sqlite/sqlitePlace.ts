@@ -9,13 +9,17 @@ import type { Folder } from '../catalog/folder.ts';
 import { toOneFile } from './connection.ts';
 import { scrubSqlite } from './scrubSqlite.ts';
 import { openDatabase, openHeld, openReadOnly, openServed } from './sqliteDatabase.ts';
+import type { Threads } from './writer.ts';
 
-export const sqlitePlace = ({ catalog }: Pick<Folder, 'catalog'>): CatalogPlace => ({
+export const sqlitePlace = (
+  { catalog }: Pick<Folder, 'catalog'>,
+  threads?: Threads,
+): CatalogPlace => ({
   name: catalog,
   advice: 'Put the right catalog.db back (with its -wal, when there is one)',
   isThere: async () => (statSync(catalog, { throwIfNoEntry: false })?.size ?? 0) > 0,
   open: () => openDatabase(catalog),
-  openServed: () => openServed(catalog),
+  openServed: () => openServed(catalog, threads),
   openReading: () => openReadOnly(catalog),
   pages: sqlitePages,
   setAside: async (nowMs) => {

@@ -1,8 +1,11 @@
 // What runs on the thread of the catalog: one message after the other, each answered.
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { Failure, type FailureType } from '../base/failure.ts';
-import { openSqlite, runPieces, type Sqlite } from './connection.ts';
 import type { Piece, Ran } from '../catalog/statements.ts';
+import { openSqlite, runPieces, type Sqlite } from './connection.ts';
+
+/** Statements; or the path of the catalog that they are for, from now on; or that it is closed. */
+export type Asked = readonly Piece[] | { readonly open: string } | 'close';
 
 export type Told = { readonly ran: Ran } | { readonly failed: Failed };
 
@@ -16,32 +19,30 @@ interface Failed {
 
 const NOTHING: Ran = { rows: [] };
 
-const tell = (told: Told): void => parentPort?.postMessage(told);
+let sqlite: Sqlite | undefined;
 
-const opened = attempt(() => openSqlite(String(workerData)));
-if (opened === undefined) parentPort?.close();
-else serve(opened);
+parentPort?.on('message', (asked: Asked) => parentPort?.postMessage(answered(asked)));
 
-function serve(sqlite: Sqlite): void {
-  tell({ ran: NOTHING });
-  parentPort?.on('message', (asked: readonly Piece[] | 'close') => {
-    if (asked === 'close') {
-      sqlite.close();
-      tell({ ran: NOTHING });
-      return;
-    }
-    const ran = attempt(() => runPieces(sqlite, asked));
-    if (ran !== undefined) tell({ ran });
-  });
+function answered(asked: Asked): Told {
+  try {
+    return { ran: done(asked) };
+  } catch (error) {
+    return { failed: failedOf(error) };
+  }
 }
 
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch (error) {
-    tell({ failed: failedOf(error) });
-    return undefined;
+function done(asked: Asked): Ran {
+  if (asked === 'close') {
+    sqlite?.close();
+    sqlite = undefined;
+    return NOTHING;
   }
+  if ('open' in asked) {
+    sqlite = openSqlite(asked.open);
+    return NOTHING;
+  }
+  if (sqlite === undefined) throw new Error('the catalog is not open');
+  return runPieces(sqlite, asked);
 }
 
 function failedOf(error: unknown): Failed {
