@@ -1,5 +1,5 @@
-// Threads of catalogs that test servers hand on to one another: starting one takes 70 ms of processor time, half
-// of what a server takes.
+// Threads of catalogs that test servers hand on to one another: starting one takes 70 ms of processor time,
+// half of what a server takes.
 import type { Worker } from 'node:worker_threads';
 import { ownThreads, type Threads } from '../store/sqlite/writer.ts';
 
