@@ -2,7 +2,7 @@
 import module from 'node:module';
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { Failure, reasonOf } from '../base/failure.ts';
 import type { ToChild } from './protocol.ts';
@@ -71,10 +71,13 @@ function compiled(): Readonly<Record<string, string>> {
 
 const codeOf = (error: unknown): string | undefined => (error as { readonly code?: string }).code;
 
-/** At once: the threads that it starts inherit it, those that run already would not change. */
+/**
+ * At once: the threads that it starts inherit it, those that run already would not change. Never before the
+ * server itself: where that was started with `nice`, only root may.
+ */
 function renice(pid: number, niceness: number): void {
   try {
-    setPriority(pid, niceness);
+    setPriority(pid, Math.max(niceness, getPriority()));
   } catch (error) {
     // One that has ended already is told by its exit.
     if ((error as { readonly info?: { readonly code?: string } }).info?.code !== 'ESRCH')
