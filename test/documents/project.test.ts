@@ -40,7 +40,7 @@ test('the README links every page of docs, and so does docs/README.md', () => {
 
 test('every link of the documents leads to a file', () => {
   const there = new Set(['', ...readdirSync(ROOT, { recursive: false }).map(String)]);
-  for (const name of ['docs', 'recipes', 'test']) {
+  for (const name of ['deploy', 'docs', 'recipes', 'test']) {
     for (const file of readdirSync(join(ROOT, name), { recursive: true })) {
       there.add(join(name, String(file)));
     }

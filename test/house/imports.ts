@@ -19,6 +19,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // It runs in a browser: nothing but the words of SQL is known to both sides.
   console: SQL_WORDS,
   app: ['api', 'jobs', 'pipeline', 'market', 'query', 'store'],
+  // Stands alone in an image, beside the server.
+  deploy: [],
   cli: ['app', 'jobs', 'pipeline', 'market', 'query', 'store'],
   test: FOLDERS,
   bench: FOLDERS,

@@ -16,7 +16,7 @@ export const PRODUCT = [
   'app',
   'cli',
 ] as const;
-export const FOLDERS = [...PRODUCT, 'client', 'test', 'bench', 'docs'] as const;
+export const FOLDERS = [...PRODUCT, 'client', 'deploy', 'test', 'bench', 'docs'] as const;
 
 /** Path from the root -> text of what docs/generate.ts writes. */
 type Generated = ReadonlyMap<string, string>;
