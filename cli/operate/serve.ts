@@ -1,6 +1,7 @@
 // `tapedeck serve`: starts, says what to try, and ends when it is told to.
 import { resolve } from 'node:path';
 import { startTapedeck, type Tapedeck } from '../../app/main.ts';
+import { startInTurn } from '../../app/standby.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
 import { findJob } from '../../store/work/jobs.ts';
 import type { Settings } from '../../store/base/settings.ts';
@@ -16,7 +17,9 @@ const LOOK_MS = 250;
 export async function serve(settings: Settings, terminal: Terminal): Promise<void> {
   const say = sayTo(terminal);
   const started = monotonicMs();
-  const tapedeck = await startTapedeck(settings);
+  const tapedeck = settings.standby
+    ? await startInTurn(settings, say)
+    : await startTapedeck(settings);
   const { tlsCert } = settings;
   const shown = tlsCert === '' ? {} : { certificate: resolve(tlsCert) };
   const operator = fingerprintOf(tapedeck.services.adminToken);

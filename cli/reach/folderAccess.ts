@@ -99,7 +99,7 @@ export async function readTokens(
   settings: Settings,
 ): Promise<readonly TokenShown[]> {
   const { Accounts } = await import('../../store/accounts/accounts.ts');
-  const { catalogOf } = await import('../../app/catalogs.ts');
+  const { catalogOf } = await import('../../app/lakePlaces.ts');
   const database = (await catalogOf(settings.database, folder)).openReading();
   try {
     const secrets = openSecrets(settings.encryptionKey, folder.key);

@@ -17,6 +17,8 @@ export interface Settings {
   readonly bucket: BucketSettings | undefined;
   /** Where the catalog is; undefined: in the data folder. */
   readonly database: DatabaseSettings | undefined;
+  /** It waits until nobody else serves that database, and lets go of it when it can't be reached. */
+  readonly standby: boolean;
   readonly brand: string;
   readonly publishableToken: string;
   readonly secretToken: string;
@@ -100,9 +102,13 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
     (name) => variables[name] !== undefined,
     () => whole('TAPEDECK_FILE_CACHE', 1024 ** 2, 1024 ** 2 * GIGABYTE),
   );
+  const database = databaseSettings(text('TAPEDECK_DATABASE'));
+  const standby = onOff('TAPEDECK_STANDBY', text('TAPEDECK_STANDBY'));
+  if (standby) refuseLoneStandby(database, bucket, text('TAPEDECK_ENCRYPTION_KEY'));
   return {
     bucket,
-    database: databaseSettings(text('TAPEDECK_DATABASE')),
+    database,
+    standby,
     port: whole('TAPEDECK_PORT', 0, 65535),
     host: text('TAPEDECK_HOST'),
     data: text(bucket === undefined ? 'TAPEDECK_DATA' : 'TAPEDECK_FOLDER'),
@@ -120,6 +126,17 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
   };
 }
 
+/** What another machine is to go on with must be where that can reach it. */
+function refuseLoneStandby(
+  database: DatabaseSettings | undefined,
+  bucket: BucketSettings | undefined,
+  key: string,
+): void {
+  if (database !== undefined && bucket !== undefined && key !== '') return;
+  const needed = 'TAPEDECK_DATABASE, TAPEDECK_DATA=s3://… and TAPEDECK_ENCRYPTION_KEY';
+  throw new Failure('InvalidParameter', `setting TAPEDECK_STANDBY=on needs ${needed}`);
+}
+
 type Text = (name: SettingName) => string;
 type Whole = (name: SettingName, least: number, most: number) => number;
 
@@ -130,6 +147,7 @@ type EngineSettings = Omit<
   | 'data'
   | 'bucket'
   | 'database'
+  | 'standby'
   | 'brand'
   | 'fileCheckBytesPerSecond'
   | keyof AccountSettings

@@ -40,6 +40,12 @@ export const SETTINGS = [
       'data folder when empty.',
   },
   {
+    name: 'TAPEDECK_STANDBY',
+    fallback: 'off',
+    unit: 'on, off',
+    help: 'Wait until no other server serves the catalog of TAPEDECK_DATABASE, then take its place.',
+  },
+  {
     name: 'TAPEDECK_FILE_CACHE',
     fallback: String(10 * GIGABYTE),
     unit: 'bytes',

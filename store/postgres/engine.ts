@@ -30,7 +30,18 @@ interface Transaction {
   readonly id: string;
 }
 
+/** How often a server asks whether it is connected, and after how long without an answer it ends. */
+interface Guard {
+  readonly everyMs: number;
+  readonly lostMs: number;
+}
+
+/** It ends before PostgreSQL takes its session for dead, which is a minute after its last sign of life. */
+export const GUARD: Guard = { everyMs: 5_000, lostMs: 45_000 };
+
 interface EngineOptions {
+  /** Where another server waits to take this one's place. */
+  readonly guard?: Guard;
   /** Told once another process holds what this one had and lost, or nobody can say what is stored. */
   readonly onTaken?: (error: Error) => void;
   /** Told why it is away; then callers are told nothing of where it is. */
@@ -54,6 +65,7 @@ export class PostgresEngine implements Engine {
   #isBroken = false;
   #awaySinceMs: number | undefined;
   #lookedMs = -Infinity;
+  #watching: NodeJS.Timeout | undefined;
 
   private constructor(
     settings: DatabaseSettings,
@@ -73,6 +85,7 @@ export class PostgresEngine implements Engine {
   ): Promise<PostgresEngine> {
     const engine = new PostgresEngine(settings, options);
     engine.#link = await engine.#opened();
+    if (options.guard !== undefined) engine.#watch(options.guard);
     return engine;
   }
 
@@ -101,7 +114,27 @@ export class PostgresEngine implements Engine {
   }
 
   async close(): Promise<void> {
+    clearInterval(this.#watching);
     await this.#link?.close();
+  }
+
+  /** Beside all else: what it asks is answered in its turn, so that a long statement counts as silence. */
+  #watch({ everyMs, lostMs }: Guard): void {
+    let heardMs = monotonicMs();
+    const look = (): void => {
+      const askedMs = monotonicMs();
+      if (askedMs - heardMs > lostMs) {
+        clearInterval(this.#watching);
+        const told = `PostgreSQL was not heard for ${lostMs} ms: another server may serve the catalog`;
+        this.#onTaken(new Error(told));
+        return;
+      }
+      this.#link?.run('select 1', []).then(
+        () => (heardMs = askedMs),
+        () => undefined,
+      );
+    };
+    this.#watching = setInterval(look, everyMs).unref();
   }
 
   async #begin(pieces: readonly Piece[]): Promise<Ran> {
@@ -285,4 +318,18 @@ async function all<T extends readonly Promise<unknown>[] | []>(
   return settled.map((one) => (one as PromiseFulfilledResult<unknown>).value) as {
     -readonly [K in keyof T]: Awaited<T[K]>;
   };
+}
+
+/** Whether a process holds the schema. */
+export async function isHeld(settings: DatabaseSettings): Promise<boolean> {
+  const link = await openLink(settings);
+  try {
+    const asked = `select exists (select from pg_locks where locktype = 'advisory' and granted
+      and classid = $1::int::oid and objid::int8 = hashtext($2::text)::int8 & 4294967295
+      and database = (select oid from pg_database where datname = current_database())) as held`;
+    const { rows } = await link.run(asked, [LOCK_CLASS, settings.schema]);
+    return (rows[0] as { readonly held: boolean }).held;
+  } finally {
+    await link.close();
+  }
 }

@@ -1,5 +1,7 @@
 // One connection to PostgreSQL: statements are sent without waiting for the answers of those before them.
 import { readFileSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { DatabaseSettings } from '../base/databaseSettings.ts';
 import { Failure, reasonOf } from '../base/failure.ts';
@@ -34,6 +36,8 @@ export class Lost extends Error {
 }
 
 const CONNECT_MS = 5_000;
+/** For what is said at the end of a connection; it ends without it. */
+const END_MS = 1_000;
 /** A statement of the catalog takes milliseconds: what is silent for longer is not there any more. */
 const ANSWER_MS = 60_000;
 /** Texts that are kept as prepared statements; others are sent whole each time. */
@@ -47,10 +51,10 @@ const SESSION = Object.entries({
   idle_in_transaction_session_timeout: '0',
   default_transaction_isolation: 'read committed',
   client_min_messages: 'warning',
-  // A client that is gone lets go of its lock within half a minute, whatever its network says.
+  // A client that is gone lets go of its lock after a minute, whatever its network says.
   tcp_keepalives_idle: '10',
   tcp_keepalives_interval: '5',
-  tcp_keepalives_count: '4',
+  tcp_keepalives_count: '10',
 });
 /** The oldest that tells what became of a transaction by its `xid8`. */
 const VERSION_LEAST = 130_000;
@@ -76,7 +80,8 @@ const types: pg.CustomTypesConfig = {
  * @throws Failure Busy when there is none, or it lets nobody in for now; Conflict when it refuses this one
  */
 export async function openLink(settings: DatabaseSettings, answerMs = ANSWER_MS): Promise<Link> {
-  const client = new pg.Client(configuration(settings, answerMs));
+  const socket = new Socket();
+  const client = new pg.Client({ ...configuration(settings, answerMs), stream: () => socket });
   let lost: string | undefined;
   let backend: Backend;
   client.on('error', (error) => (lost ??= reasonOf(error)));
@@ -87,7 +92,7 @@ export async function openLink(settings: DatabaseSettings, answerMs = ANSWER_MS)
     await prepare(client, settings);
     backend = await backendOf(client);
   } catch (error) {
-    await client.end().catch(() => undefined);
+    socket.destroy();
     throw refusalOf(error, settings);
   }
   const names = new Map<string, string>();
@@ -115,13 +120,15 @@ export async function openLink(settings: DatabaseSettings, answerMs = ANSWER_MS)
         if (isOfServer(error)) throw error;
         // Whatever comes on it from now on belongs to nobody.
         lost ??= reasonOf(error);
-        client.end().catch(() => undefined);
+        socket.destroy();
         throw new Lost(lost);
       }
     },
     close: async () => {
+      const said = lost === undefined ? client.end().catch(() => undefined) : undefined;
       lost ??= 'it was closed';
-      await client.end().catch(() => undefined);
+      await Promise.race([said, sleep(END_MS, undefined, { ref: false })]);
+      socket.destroy();
     },
   };
 }

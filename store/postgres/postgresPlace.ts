@@ -3,7 +3,7 @@ import type { DatabaseSettings } from '../base/databaseSettings.ts';
 import type { CatalogPlace } from '../catalog/catalogPlace.ts';
 import { type Database, databaseOf } from '../catalog/database.ts';
 import type { Engine } from '../catalog/engine.ts';
-import { PostgresEngine } from './engine.ts';
+import { GUARD, isHeld, PostgresEngine } from './engine.ts';
 import { openLink } from './link.ts';
 import { openPostgresMoment, postgresPages, readingOver } from './moment.ts';
 import { postgresSpelling } from './spelling.ts';
@@ -11,15 +11,20 @@ import { postgresSpelling } from './spelling.ts';
 /** Every row of a large table is written anew. */
 const SCRUB_MS = 3_600_000;
 
-export function postgresPlace(settings: DatabaseSettings): CatalogPlace {
+/** @param isGuarded it lets go before PostgreSQL lets another one in */
+export function postgresPlace(settings: DatabaseSettings, isGuarded = false): CatalogPlace {
   const { database, host, port, schema } = settings;
   const spelling = postgresSpelling(schema);
   const open = (onFault?: (reason: unknown) => void): Database =>
-    databaseOf(() => PostgresEngine.open(settings, { onFault }), spelling);
+    databaseOf(
+      () => PostgresEngine.open(settings, { onFault, ...(isGuarded ? { guard: GUARD } : {}) }),
+      spelling,
+    );
   return {
     name: `the catalog (schema ${schema} of database ${database} at ${host}:${port})`,
     advice: 'Name the right database in TAPEDECK_DATABASE, or put its own backup back',
     isThere: () => isThere(settings),
+    isHeld: () => isHeld(settings),
     open: () => open(),
     openServed: open,
     openReading: () => databaseOf(() => reading(settings), spelling),
