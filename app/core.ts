@@ -142,7 +142,7 @@ async function openParts(
   const { bucket, catalog } = where;
   const parts = { catalog, lake, lakeClock, pending, cursors, accounts };
   const opened = { settings, ...storing, ...kept, ...parts };
-  const publishing = await openPublications(storing, lake);
+  const publishing = await openPublications({ ...storing, ...kept }, lake);
   const made = { ...publishing, ledger, queries, scrub, days, secrets, failedTime };
   const running = { files, log, pools, startsMax, told };
   await coreOnce(lake, accounts, clock());

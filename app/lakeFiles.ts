@@ -20,6 +20,11 @@ import {
   type DamagedPublications,
   makeDamagedPublications,
 } from '../store/publications/damagedPublications.ts';
+import {
+  bucketPublished,
+  localPublished,
+  type PublishedFiles,
+} from '../store/publications/publishedFiles.ts';
 import type { Placed } from './lakePlaces.ts';
 import type { Settings } from '../store/base/settings.ts';
 
@@ -40,6 +45,7 @@ interface LakeFiles {
   readonly proofs: FileProofs;
   readonly fileCheck: FileCheck;
   readonly damagedPublications: DamagedPublications;
+  readonly publishedFiles: PublishedFiles;
 }
 
 /** @param pool hashes what is large */
@@ -50,7 +56,7 @@ export async function lakeFiles(
   { bucket }: Placed,
 ): Promise<LakeFiles> {
   const { clock, database, folder, log } = storing;
-  const { lake: root, published } = folder;
+  const { lake: root } = folder;
   const hash = hashIn(pool);
   const onCompared = ({ path }: LakeFile, found: Compared): void => {
     const { damage } = found;
@@ -65,10 +71,24 @@ export async function lakeFiles(
   const damagedPublications = makeDamagedPublications((publicationId) =>
     log.error({ file: `published/${publicationId}` }, 'a published file is not what was published'),
   );
-  const keeping = { database, files, hash, published, damagedPublications };
+  const publishedFiles = publishedIn(storing, bucket);
+  const keeping = { database, files, hash, publishedFiles, damagedPublications };
   const fileCheck = makeFileCheck({ ...keeping, clock, bytesPerSecond });
-  return { files, fileCache: cache, proofs, fileCheck, damagedPublications };
+  return { files, fileCache: cache, proofs, fileCheck, damagedPublications, publishedFiles };
 }
+
+function publishedIn(
+  { disk, folder, log }: LakeFolder,
+  bucket: Bucket | undefined,
+): PublishedFiles {
+  if (bucket === undefined) return localPublished(folder, disk);
+  return bucketPublished(folder, disk, bucket, toldBy(log));
+}
+
+const toldBy =
+  (log: Logger): ToldOfBucket =>
+  (what, reason) =>
+    log.error({ what, reason: reasonOf(reason) }, 'the bucket of the files failed');
 
 /** In the folder, or in a bucket of which so many bytes are copied there. */
 async function filesOf(
@@ -78,8 +98,7 @@ async function filesOf(
   bytesMax = 0,
 ): Promise<{ readonly files: Files; readonly cache: FileCache | undefined }> {
   if (bucket === undefined) return { files: localFiles(root, disk, at, hashing), cache: undefined };
-  const told: ToldOfBucket = (what, reason) =>
-    log.error({ what, reason: reasonOf(reason) }, 'the bucket of the files failed');
+  const told = toldBy(log);
   const fetch = (path: string, target: string): Promise<boolean> =>
     asked(told, 'fetch a file', bucket.get(inLake(path), target));
   const onFault = (reason: unknown): void => told('remove a copy', reason);

@@ -133,6 +133,7 @@ async function opened(
   { damagedPublications, publications }: DownloadServices,
 ): Promise<FileHandle> {
   if (damagedPublications.has(publication.publicationId)) throw damaged();
+  await publications.bring(publication);
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW;
   const file = await open(publications.pathOf(publication), flags).catch((error: unknown) => {
     throw (error as { readonly code?: string }).code === 'ENOENT' ? damaged() : error;

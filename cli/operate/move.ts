@@ -4,11 +4,12 @@ import { type CatalogMoved, moveCatalog } from '../../jobs/move/moveCatalog.ts';
 import { type FilesMoved, filesToBucket, filesToFolder } from '../../jobs/move/moveFiles.ts';
 import { systemClock } from '../../store/base/clock.ts';
 import { localDisk } from '../../store/base/disk.ts';
-import { Failure } from '../../store/base/failure.ts';
+import { Failure, reasonOf } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import type { CatalogPlace } from '../../store/catalog/catalogPlace.ts';
 import { sqlitePlace } from '../../store/sqlite/sqlitePlace.ts';
 import { type Folder, lockFolder, openFolder } from '../../store/catalog/folder.ts';
+import { bucketPublished } from '../../store/publications/publishedFiles.ts';
 import { openMoment } from '../../store/work/catalogMoment.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
 
@@ -33,7 +34,7 @@ export async function move(
   try {
     const [here, there] = [sqlitePlace(folder), await catalogOf(database, folder)];
     const [from, to] = back ? [there, here] : [here, there];
-    const files = await moveFiles(settings, folder, { from, to, back });
+    const files = await moveFiles(settings, folder, { from, to, back }, terminal);
     const catalog = database === undefined ? undefined : await moveCatalog(from, to, systemClock());
     if (json === true) return sayTo(terminal)(JSON.stringify({ files, catalog }));
     for (const line of linesOf({ files, catalog, to, back })) sayTo(terminal)(line);
@@ -52,6 +53,7 @@ async function moveFiles(
   { bucket: settings }: Settings,
   folder: Folder,
   { back, from, to }: Way,
+  terminal: Terminal,
 ): Promise<FilesMoved | undefined> {
   if (settings === undefined) return undefined;
   const { openS3Bucket } = await import('../../pipeline/targets/s3Bucket.ts');
@@ -60,7 +62,11 @@ async function moveFiles(
     // An earlier run may have moved the catalog already.
     const moment = await openMoment((await from.isThere()) ? from : to);
     await moment.close();
-    const order = { files: moment.files, folder, bucket, disk: localDisk };
+    const told = (what: string, reason: unknown): void =>
+      void terminal.stderr.write(`tapedeck: ${what}: ${reasonOf(reason)}\n`);
+    const publishedFiles = bucketPublished(folder, localDisk, bucket, told);
+    const { files, published } = moment;
+    const order = { files, published, publishedFiles, folder, bucket, disk: localDisk };
     return await (back ? filesToFolder(order) : filesToBucket(order));
   } finally {
     bucket.close();

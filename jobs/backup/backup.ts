@@ -197,19 +197,37 @@ async function holdMoment(
     const data = moment.files.map(({ path, bytes, sha256 }) => {
       return { path: `lake/${path}`, lend: () => lake.files.borrow(path), bytes, sha256 };
     });
-    const published = moment.published.map(({ path, ...content }) => {
-      return { path: `published/${path}`, lend: ownFile(folder.published, path), ...content };
+    const files = moment.published.map(({ path, ...content }) => {
+      return {
+        path: `published/${path}`,
+        lend: published(publications, path, content),
+        ...content,
+      };
     });
     const spooled = kept.map((name) => {
       const unknown = { bytes: undefined, sha256: undefined };
       return { path: `spool/${name}`, lend: ownFile(bodies, name), ...unknown };
     });
-    return { moment, files: [...data, ...published, ...spooled], release };
+    return { moment, files: [...data, ...files, ...spooled], release };
   } catch (error) {
     await release();
     throw error;
   }
 }
+
+/** A copy of a bucket's file may have gone from this disk. */
+const published =
+  (
+    publications: Publications,
+    publicationId: string,
+    { bytes, sha256 }: Pick<HeldFile, 'bytes' | 'sha256'>,
+  ): HeldFile['lend'] =>
+  async () => {
+    if (bytes !== undefined && sha256 !== undefined) {
+      await publications.bring({ publicationId, bytes, sha256 });
+    }
+    return { path: publications.pathOf({ publicationId }), release: () => undefined };
+  };
 
 const ownFile =
   (folder: string, name: string): HeldFile['lend'] =>

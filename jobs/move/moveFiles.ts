@@ -9,10 +9,14 @@ import { newUuid } from '../../store/base/random.ts';
 import type { Bucket } from '../../store/bucket/bucket.ts';
 import { inLake } from '../../store/bucket/bucketPlace.ts';
 import type { Folder } from '../../store/catalog/folder.ts';
+import type { PublishedFile, PublishedFiles } from '../../store/publications/publishedFiles.ts';
 import type { NamedFile } from '../../store/work/catalogMoment.ts';
 
 interface FilesOrder {
   readonly files: readonly NamedFile[];
+  /** Files that owners published, by their ids. */
+  readonly published: readonly NamedFile[];
+  readonly publishedFiles: PublishedFiles;
   readonly folder: Pick<Folder, 'lake' | 'temporary'>;
   readonly bucket: Bucket;
   readonly disk: Disk;
@@ -25,8 +29,9 @@ export interface FilesMoved {
 }
 
 /** @throws Failure Conflict when a file of the folder is not what was written */
-export async function filesToBucket({ bucket, files, folder }: FilesOrder): Promise<FilesMoved> {
-  let copied = 0;
+export async function filesToBucket(order: FilesOrder): Promise<FilesMoved> {
+  const { bucket, files, folder, published, publishedFiles } = order;
+  let copied = await publishedFiles.settle(published.map(asPublished));
   for (const file of files) {
     const there = await bucket.look(inLake(file.path));
     if (there?.bytes === file.bytes && there.sha256 === file.sha256 && file.sha256 !== undefined) {
@@ -36,17 +41,20 @@ export async function filesToBucket({ bucket, files, folder }: FilesOrder): Prom
     await bucket.put(inLake(file.path), source, await right(source, file));
     copied += 1;
   }
-  return { files: files.length, copied };
+  return { files: files.length + published.length, copied };
 }
 
 /** @throws Failure Conflict when a file of the bucket is gone, or is not what was written */
-export async function filesToFolder({
-  bucket,
-  disk,
-  files,
-  folder,
-}: FilesOrder): Promise<FilesMoved> {
+export async function filesToFolder(order: FilesOrder): Promise<FilesMoved> {
+  const { bucket, disk, files, folder, published, publishedFiles } = order;
   let copied = 0;
+  for (const file of published) {
+    const target = publishedFiles.pathOf(file.path);
+    if (await isRight(target, file)) continue;
+    await publishedFiles.bring(asPublished(file), true);
+    await right(target, file, 'published');
+    copied += 1;
+  }
   for (const file of files) {
     const target = join(folder.lake, file.path);
     if (await isRight(target, file)) continue;
@@ -61,12 +69,17 @@ export async function filesToFolder({
     await disk.syncFolder(dirname(target));
     copied += 1;
   }
-  return { files: files.length, copied };
+  return { files: files.length + published.length, copied };
 }
+
+const asPublished = ({ bytes, path, sha256 = '' }: NamedFile): PublishedFile => ({
+  ...{ publicationId: path, bytes, sha256 },
+});
 
 async function right(
   path: string,
   file: NamedFile,
+  folder = 'lake',
 ): Promise<{ readonly bytes: number; readonly sha256: string }> {
   const found = await contentOf(path).catch((error: unknown) => {
     if ((error as { code?: string }).code === 'ENOENT') return undefined;
@@ -74,7 +87,7 @@ async function right(
   });
   if (found !== undefined && isSame(found, file)) return found;
   const what = found === undefined ? 'is missing' : 'is not what was written: heal it first';
-  throw new Failure('Conflict', `lake/${file.path} ${what}; what was moved before stays`);
+  throw new Failure('Conflict', `${folder}/${file.path} ${what}; what was moved before stays`);
 }
 
 async function isRight(path: string, file: NamedFile): Promise<boolean> {

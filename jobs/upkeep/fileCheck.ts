@@ -7,6 +7,7 @@ import type { Files } from '../../store/files/files.ts';
 import { tableFolders } from '../../store/versions/lakeRead.ts';
 import type { HashFile } from '../../store/base/hashing.ts';
 import type { DamagedPublications } from '../../store/publications/damagedPublications.ts';
+import type { PublishedFiles } from '../../store/publications/publishedFiles.ts';
 import type { DamagedFile, FilesVerdict } from './filesVerdict.ts';
 import { CHECK_AFTER_MS, makePublishedCheck } from './publishedCheck.ts';
 import { dropStaleProofs, saveCompared } from '../../store/files/proofTable.ts';
@@ -15,8 +16,8 @@ interface FileCheckParts {
   readonly database: Database;
   readonly files: Files;
   readonly hash: HashFile;
-  /** Where published files are, and which of them are damaged. */
-  readonly published: string;
+  /** Published files, and which of them are damaged. */
+  readonly publishedFiles: PublishedFiles;
   readonly damagedPublications: DamagedPublications;
   readonly clock: Clock;
   /** 0: nothing is checked by itself. */

@@ -1,24 +1,17 @@
 // Published files are read again too, each in its turn: one that is not what was published is not handed out.
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { newUuid } from '../../store/base/random.ts';
 import type { HashFile } from '../../store/base/hashing.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import type { DamagedPublications } from '../../store/publications/damagedPublications.ts';
+import type { PublishedFile, PublishedFiles } from '../../store/publications/publishedFiles.ts';
 import type { DamagedFile, FilesVerdict } from './filesVerdict.ts';
 
 interface PublishedParts {
   readonly database: Database;
   readonly damagedPublications: DamagedPublications;
   readonly hash: HashFile;
-  /** Where they are. */
-  readonly published: string;
-}
-
-interface PublishedFile {
-  readonly publicationId: string;
-  readonly bytes: number;
-  readonly sha256: string;
+  readonly publishedFiles: PublishedFiles;
 }
 
 /** A file is read again after so long: a week. */
@@ -102,11 +95,18 @@ async function publishedFrom(
 
 /** What is wrong with it, a sentence without a subject; undefined when nothing is, or it ended meanwhile. */
 async function checkPublished(
-  { bytes, publicationId, sha256 }: PublishedFile,
-  { damagedPublications: damaged, database, hash, published }: PublishedParts,
+  file: PublishedFile,
+  { damagedPublications: damaged, database, hash, publishedFiles }: PublishedParts,
 ): Promise<string | undefined> {
-  const path = join(published, publicationId);
-  const what = await faultOf(path, bytes, sha256, hash);
+  const { publicationId } = file;
+  const path = publishedFiles.pathOf(publicationId);
+  await publishedFiles.bring(file);
+  let what = await faultOf(path, file, hash);
+  if (what !== undefined) {
+    // Where it is a copy, another one is.
+    await publishedFiles.bring(file, true);
+    what = await faultOf(path, file, hash);
+  }
   if (what === undefined) {
     damaged.sound(publicationId);
     return undefined;
@@ -123,8 +123,7 @@ async function checkPublished(
 
 async function faultOf(
   path: string,
-  bytes: number,
-  sha256: string,
+  { bytes, sha256 }: PublishedFile,
   hash: HashFile,
 ): Promise<string | undefined> {
   if (!existsSync(path)) return 'is gone';

@@ -3,7 +3,6 @@
 // publication, and ends the one whose place it takes. An ended one stays as long as an address may live.
 import { existsSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Selectable } from 'kysely';
 import type { AtCrashPoint } from '../base/crashPoints.ts';
 import type { Clock } from '../base/clock.ts';
@@ -17,6 +16,7 @@ import type { PublicationTable } from '../catalog/tables/exports.ts';
 import { putAside } from '../files/unclaimed.ts';
 import { LINK_LIFE_MS } from './downloadLinks.ts';
 import type { FileType } from './fileTypes.ts';
+import type { PublishedFiles } from './publishedFiles.ts';
 
 /** Files of one type. */
 const FILES_MAX = 100_000;
@@ -46,6 +46,7 @@ interface PublicationParts {
   readonly disk: Disk;
   readonly clock: Clock;
   readonly at: AtCrashPoint;
+  readonly publishedFiles: PublishedFiles;
 }
 
 /** Why a symbol can not name a file; undefined when it can. */
@@ -66,7 +67,12 @@ export class Publications {
   }
 
   pathOf({ publicationId }: Pick<Publication, 'publicationId'>): string {
-    return join(this.#parts.folder.published, publicationId);
+    return this.#parts.publishedFiles.pathOf(publicationId);
+  }
+
+  /** Before a file is read here. */
+  bring(file: Pick<Publication, 'publicationId' | 'bytes' | 'sha256'>): Promise<void> {
+    return this.#parts.publishedFiles.bring(file);
   }
 
   /** Nothing that the catalog names goes before the returned function is called. */
@@ -84,7 +90,7 @@ export class Publications {
    * @throws Failure NotFound when the type is gone; InvalidBody at `FILES_MAX`: then the file is gone too.
    */
   async publish(type: FileType, name: PublicationName, temporary: string): Promise<Publication> {
-    const { at, database, disk, folder } = this.#parts;
+    const { at, database, disk, folder, publishedFiles } = this.#parts;
     const publicationId = newUuid();
     const place = this.pathOf({ publicationId });
     const { symbol, date } = name;
@@ -100,6 +106,7 @@ export class Publications {
       await disk.makeFolder(folder.published);
       await disk.rename(temporary, place);
       await disk.syncFolder(folder.published);
+      await publishedFiles.keep({ publicationId, ...content });
       at('publication-placed');
       const publishedMs = await this.#commit(type, { publicationId, ...name, ...content });
       at('publication-committed');
@@ -226,14 +233,16 @@ export class Publications {
   }
 
   /**
-   * At start, before anything runs: what a crash left on its way goes; a file that no row names is put
-   * aside, as those of the lake are. How many, and where.
+   * At start, before anything runs: what the bucket lacks is sent there, what a crash left on its way goes; a
+   * file that no row names is put aside, as those of the lake are. How many, and where.
    */
   async sweep(): Promise<{ readonly aside: number; readonly folder: string }> {
-    const { clock, database, disk, folder } = this.#parts;
+    const { clock, database, disk, folder, publishedFiles } = this.#parts;
     const rows = await database.selectFrom('publication').selectAll().execute();
     const left = rows.filter((row) => row.committed_ms === null);
     await this.#forget(left.map(({ publication_id }) => publication_id));
+    const live = rows.filter((row) => row.committed_ms !== null && row.ended_ms === null);
+    await publishedFiles.settle(live.map(publicationOf));
     const named = new Set(rows.map(({ publication_id }) => publication_id));
     const unknown = (await disk.list(folder.published)).filter((path) => !named.has(path));
     if (unknown.length === 0) return { aside: 0, folder: '' };
@@ -245,8 +254,8 @@ export class Publications {
   /** The file goes before its row: no file is ever without one. */
   async #forget(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
-    const { database, disk, folder } = this.#parts;
-    for (const id of ids) await disk.remove(join(folder.published, id));
+    const { database, disk, folder, publishedFiles } = this.#parts;
+    for (const id of ids) await publishedFiles.remove(id);
     if (existsSync(folder.published)) await disk.syncFolder(folder.published);
     await database
       .deleteFrom('publication')

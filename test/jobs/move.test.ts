@@ -21,6 +21,9 @@ const here = found as PostgresHere;
 const postgresTest = test.skipIf(found === undefined);
 afterAll(() => found?.[Symbol.asyncDispose]());
 
+/** Nothing is flushed by itself: that would be a version more. */
+const QUIET = { seams: { watch: false } } as const;
+
 const QUESTIONS = [
   '/data/WS/D?limit=1000',
   '/data/WS/D?limit=1000&asOf=4',
@@ -47,7 +50,7 @@ interface Filled {
 }
 
 async function filled(folder: string): Promise<Filled> {
-  await using server = await startServer({ folder });
+  await using server = await startServer({ folder, ...QUIET });
   const rows = Array.from({ length: 40 }, (_, day) => `A,2024-01-${10 + (day % 20)},${day}`);
   const [first, second] = [rows.slice(0, 20), rows.slice(20)];
   const header = 'symbol,date,close\n';
@@ -67,7 +70,7 @@ postgresTest('to PostgreSQL and back: every answer, version and charge is the sa
     const variables = { TAPEDECK_DATABASE: here.url('moved') };
     const env = { TAPEDECK_DATA: folder, ...variables };
     await assert.rejects(
-      startServer({ folder, settings: variables }),
+      startServer({ folder, settings: variables, ...QUIET }),
       /has a catalog of its own, .*catalog.db: `tapedeck move` takes it to TAPEDECK_DATABASE/,
     );
     const gone = await runHere(['move'], { env });
@@ -78,7 +81,7 @@ postgresTest('to PostgreSQL and back: every answer, version and charge is the sa
       signal: new AbortController().signal,
     };
     {
-      await using server = await startServer({ folder, settings: variables });
+      await using server = await startServer({ folder, settings: variables, ...QUIET });
       assert.equal(await usageOf(server), before.usage);
       assert.deepEqual(await answersOf(server), before.answers);
       await makeBackup(asked, server.tapedeck.services);
@@ -86,7 +89,7 @@ postgresTest('to PostgreSQL and back: every answer, version and charge is the sa
     assert.deepEqual((await verifyBackup(asked.target)).faults, []);
     await restoreBackup(asked.target, join(root, 'restored'), localDisk, true);
     {
-      await using server = await startServer({ folder: join(root, 'restored') });
+      await using server = await startServer({ folder: join(root, 'restored'), ...QUIET });
       assert.deepEqual(await answersOf(server), before.answers);
     }
     const back = await runHere(['move', '--back', '--json'], { env });
@@ -95,7 +98,7 @@ postgresTest('to PostgreSQL and back: every answer, version and charge is the sa
       /"aside":"schema moved_moved_\d+ of database postgres at/,
       back.stderr,
     );
-    await using server = await startServer({ folder });
+    await using server = await startServer({ folder, ...QUIET });
     assert.deepEqual(await answersOf(server), before.answers);
   } finally {
     await rm(root, { recursive: true, force: true });

@@ -1,0 +1,98 @@
+// Files that owners publish, where the files of datasets are in a bucket: another disk serves them too.
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, test } from 'vitest';
+import { send } from '../../client.ts';
+import { runHere } from '../../cli/commandHere.ts';
+import { startServer, type TestServer } from '../../server.ts';
+import { startSwift, type Swift } from '../../servers/swift.ts';
+import { lakeInBucket } from './lakeInBucket.ts';
+
+const swift = await startSwift();
+if (swift === undefined) assert.notEqual(process.env['CI'], 'true', 'Swift is not on this machine');
+const bucketTest = test.skipIf(swift === undefined);
+afterAll(() => swift?.[Symbol.asyncDispose]());
+
+const TYPE = '/file-types/WS/NOTES';
+
+async function publish(server: TestServer, body: string, symbol = 'A'): Promise<void> {
+  await send(server, 'PUT', TYPE, { bySymbol: true });
+  const url = `${server.base}/v1${TYPE}/files?symbol=${symbol}&token=${server.secret}`;
+  const answer = await fetch(url, { method: 'POST', body });
+  assert.equal(answer.status, 200, await answer.text());
+}
+
+async function downloaded(server: TestServer, symbol = 'A'): Promise<string> {
+  const path = `/files/download/NOTES?symbol=${symbol}&token=${server.secret}`;
+  const answer = await fetch(`${server.base}/v1${path}`);
+  return `${answer.status} ${await answer.text()}`;
+}
+
+bucketTest('a file is in the bucket before it is published, and comes from there', async () => {
+  await using lake = await lakeInBucket(swift as Swift);
+  const folder = join(lake.folder, 'published');
+  {
+    await using server = await lake.start();
+    await publish(server, 'first');
+    await publish(server, 'second');
+    await publish(server, 'other', 'B');
+    assert.equal(await downloaded(server), '200 second');
+    assert.equal((await lake.keys()).filter((key) => key.startsWith('published/')).length, 3);
+  }
+  await rm(folder, { recursive: true });
+  await using server = await lake.start();
+  assert.equal(await downloaded(server), '200 second');
+  assert.equal(await downloaded(server, 'B'), '200 other');
+  const [id = ''] = await readdir(folder);
+  // A copy that rots is another one's matter: the check brings the right one.
+  for (const name of await readdir(folder)) await writeFile(join(folder, name), 'xxxxxx');
+  const verdict = await server.tapedeck.services.fileCheck.all();
+  assert.deepEqual(verdict.damaged, []);
+  assert.equal(await downloaded(server), '200 second');
+  assert.notEqual(id, '');
+});
+
+bucketTest(
+  'while the store is away nothing is published, and what is here is handed out',
+  async () => {
+    await using lake = await lakeInBucket(swift as Swift);
+    await using server = await lake.start();
+    await publish(server, 'here');
+    lake.wire.breakAfter(0, 'close');
+    const refused = publish(server, 'there', 'B');
+    await assert.rejects(refused, /503|does not answer/);
+    assert.equal(await downloaded(server), '200 here');
+    lake.wire.mend();
+    assert.match(await downloaded(server, 'B'), /^404 /);
+    await publish(server, 'there', 'B');
+    assert.equal(await downloaded(server, 'B'), '200 there');
+  },
+);
+
+bucketTest('files of before are sent at the start, and come back with the others', async () => {
+  await using lake = await lakeInBucket(swift as Swift);
+  {
+    await using server = await startServer({ folder: lake.folder });
+    await publish(server, 'of before');
+  }
+  const env = { ...lake.settings };
+  const moved = await runHere(['move'], { env });
+  assert.match(
+    moved.stdout,
+    /1 files of every version are there, 1 of them copied now/,
+    moved.stderr,
+  );
+  await rm(join(lake.folder, 'published'), { recursive: true });
+  {
+    await using server = await lake.start();
+    assert.equal(await downloaded(server), '200 of before');
+  }
+  await rm(join(lake.folder, 'published'), { recursive: true });
+  const back = await runHere(['move', '--back'], { env });
+  assert.match(back.stdout, /1 of them copied now/, back.stderr);
+  assert.ok(existsSync(join(lake.folder, 'published')));
+  await using server = await startServer({ folder: lake.folder });
+  assert.equal(await downloaded(server), '200 of before');
+});
