@@ -9,32 +9,31 @@ import { openDatabase } from '../store/sqlite/sqliteDatabase.ts';
 import { type LakeCatalog, openPostgresCatalog, openSqliteCatalog } from './lake/reader.ts';
 import { postgresPlace } from '../store/postgres/postgresPlace.ts';
 
-/** A process that is started for it learns of it at once. */
+/** Names that PostgreSQL; '' or nothing for their folders. */
 export const CATALOGS = 'TAPEDECK_TEST_CATALOGS';
 
-let server = process.env[CATALOGS] ?? '';
+const server = (): string => process.env[CATALOGS] ?? '';
 
-/** From now on; '' for their folders. */
-export const keepCatalogsIn = (url: string): void => void (server = url);
+export const isElsewhere = (): boolean => server() !== '';
 
 const schemaOf = (name: string): string =>
   `t_${createHash('sha256').update(name).digest('hex').slice(0, 20)}`;
 
-const urlFor = (name: string): string => `${server}?schema=${schemaOf(name)}`;
+const urlFor = (name: string): string => `${server()}?schema=${schemaOf(name)}`;
 
 /** As a foreign reader opens the catalog of a server's folder. */
 export const foreignCatalog = (folder: string): Promise<LakeCatalog> =>
-  server === ''
+  server() === ''
     ? openSqliteCatalog(join(folder, 'catalog.db'))
-    : openPostgresCatalog(server, schemaOf(folder));
+    : openPostgresCatalog(server(), schemaOf(folder));
 
 /** Settings of a server on a folder. */
 export const catalogElsewhere = (folder: string): Readonly<Record<string, string>> =>
-  server === '' ? {} : { TAPEDECK_DATABASE: urlFor(folder) };
+  server() === '' ? {} : { TAPEDECK_DATABASE: urlFor(folder) };
 
 /** A new catalog, without a folder. */
 export function newCatalog(): Database {
-  if (server === '') return openDatabase(':memory:');
+  if (server() === '') return openDatabase(':memory:');
   const settings = databaseSettings(urlFor(randomUUID()));
   assert.ok(settings);
   return postgresPlace(settings).open();

@@ -68,7 +68,7 @@ const onPostgres = (root: string): TestProjectInlineConfiguration => ({
   test: {
     name: ON_POSTGRES,
     include: CONTRACT.filter((path) => existsSync(join(root, path))),
-    isolate: true,
+    isolate: false,
     globalSetup: [join(import.meta.dirname, 'postgresForAll.ts')],
     setupFiles: [
       join(import.meta.dirname, 'leftovers.ts'),
