@@ -4,8 +4,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import type { Tapedeck } from '../app/main.ts';
 import { makeMany } from '../test/store/manyDatasets.ts';
-import { median, type Ratio, rounded, timed } from './measure.ts';
-import { send, startBench, tokenOf } from './stored.ts';
+import { byMedian, type Client, openClient } from './http/clientProcess.ts';
+import type { Wanted } from './http/order.ts';
+import { type Served, serveFilled } from './http/served.ts';
+import { inverted, type Pair, type Ratio, ratioOf, ratioOfPairs, timed } from './measure.ts';
+import { send, startBench } from './stored.ts';
 
 const FEW = 10;
 const MANY = 5_000;
@@ -15,89 +18,91 @@ const ROUNDS = 15;
 /** Datasets of a page. */
 const PAGE = 10;
 
-interface Side {
-  readonly folder: string;
-  readonly server: Tapedeck;
-  readonly token: string;
-}
+/** What is asked in a round. */
+type Asks = (server: Served, round: number) => Wanted;
 
 export async function benchDatasets(folder: string, pairs: number): Promise<readonly Ratio[]> {
-  const few = await sideOf(join(folder, 'few'), FEW);
-  const many = await sideOf(join(folder, 'many'), MANY);
   const of = `${MANY} datasets, ${MANY * FILES_OF_EACH} files`;
-  const compared = async (
-    bench: string,
-    target: string,
-    one: (side: Side, round: number) => Promise<unknown>,
-  ): Promise<Ratio> => {
-    const [ours, bare] = [[] as number[], [] as number[]];
+  const place = join(folder, 'many');
+  const ratios = await compareAll(join(folder, 'few'), place, of, pairs);
+  return [...ratios, await starts(place, of, pairs)];
+}
+
+async function compareAll(
+  fewPlace: string,
+  manyPlace: string,
+  of: string,
+  pairs: number,
+): Promise<readonly Ratio[]> {
+  await using stack = new AsyncDisposableStack();
+  const client = stack.use(openClient());
+  const few = stack.use(await filled(client, fewPlace, FEW));
+  const many = stack.use(await filled(client, manyPlace, MANY));
+  const compared = async (name: string, target: string, asks: Asks): Promise<Ratio> => {
+    const once = async (server: Served, round: number) =>
+      byMedian(await client.drive(server, oneOf(asks(server, round))));
+    const rounds: Pair[] = [];
     for (let round = 0; round < ROUNDS * pairs; round += 1) {
-      ours.push(await timed(() => one(many, round)));
-      bare.push(await timed(() => one(few, round)));
+      rounds.push({ ours: await once(many, round), bare: await once(few, round) });
     }
-    return figure(`${bench}, ${of}`, target, pairs, ours, bare);
+    const bench = { name: `${name}, ${of}`, target, pairs };
+    return { ...inverted(ratioOfPairs(bench, rounds)), note: 'ours / bare' };
   };
-  try {
-    const ratios = [
-      await compared('a commit that changes a dataset', '<= 1.2 of beside 10', describe),
-      await compared('a load of one record', '<= 1.2 of beside 10', load),
-      await compared('a page of the list', '<= 1.5 of beside 10', list),
-    ];
-    await Promise.all([few.server.close(), many.server.close()]);
-    return [...ratios, await starts(many.folder, of, pairs)];
-  } finally {
-    await Promise.allSettled([few.server.close(), many.server.close()]);
-  }
+  return [
+    await compared('a commit that changes a dataset', '<= 1.2 of beside 10', describe),
+    await compared('a load of one record', '<= 1.2 of beside 10', load),
+    await compared('a page of the list', '<= 1.5 of beside 10', list),
+  ];
 }
 
-async function sideOf(folder: string, count: number): Promise<Side> {
-  const making = await startBench(folder);
-  await send(making, 'ONE', 'symbol,date,close\nA,2024-01-02,1\n');
-  // One of them: a tier has 5,000.
-  await makeMany(making, count - 1, FILES_OF_EACH);
-  await making.close();
-  const server = await startBench(folder, {}, {}, false);
-  const side = { folder, server, token: await tokenOf(server, 'secret') };
+const oneOf = (request: Wanted) => ({ requests: [request], connections: 1, count: 1 });
+
+async function filled(client: Client, folder: string, count: number): Promise<Served> {
+  const { server } = await serveFilled(folder, {}, async (making) => {
+    await send(making, 'ONE', 'symbol,date,close\nA,2024-01-02,1\n');
+    // One of them: a tier has 5,000.
+    await makeMany(making, count - 1, FILES_OF_EACH);
+  });
   // What a first list reads of all of them is read once.
-  await list(side);
-  return side;
+  await client.drive(server, oneOf(list(server, 0)));
+  return server;
 }
 
-async function asked({ server, token }: Side, path: string, init: RequestInit = {}): Promise<void> {
-  const headers = { authorization: `Bearer ${token}`, ...init.headers };
-  const answer = await fetch(`${server.base}/v1${path}`, { ...init, headers });
-  if (!answer.ok) throw new Error(await answer.text());
-  await answer.arrayBuffer();
-}
+const describe: Asks = ({ secret }, round) => ({
+  path: '/v1/datasets/WS/ONE',
+  method: 'PATCH',
+  headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+  body: JSON.stringify({ description: `round ${round}` }),
+});
 
-const describe = (side: Side, round: number): Promise<void> =>
-  asked(side, '/datasets/WS/ONE', {
-    method: 'PATCH',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ description: `round ${round}` }),
-  });
+const load: Asks = ({ secret }, round) => ({
+  path: '/v1/data/WS/ONE?wait=true&duplicateKeyHandling=replace',
+  method: 'POST',
+  headers: { authorization: `Bearer ${secret}` },
+  body: `symbol,date,close\nA,2024-01-03,${round}\n`,
+});
 
-const load = (side: Side, round: number): Promise<void> =>
-  asked(side, '/data/WS/ONE?wait=true&duplicateKeyHandling=replace', {
-    method: 'POST',
-    body: `symbol,date,close\nA,2024-01-03,${round}\n`,
-  });
-
-const list = (side: Side): Promise<void> => asked(side, `/datasets/MANY?limit=${PAGE}`);
+const list: Asks = ({ secret }) => ({
+  path: `/v1/datasets/MANY?limit=${PAGE}`,
+  headers: { authorization: `Bearer ${secret}` },
+});
 
 /** Until it listens, against one bare read of the same tables. */
 async function starts(folder: string, of: string, pairs: number): Promise<Ratio> {
-  const [ours, bare] = [[] as number[], [] as number[]];
-  for (let round = 0; round <= pairs; round += 1) {
-    let server: Tapedeck | undefined;
-    const took = await timed(async () => {
-      server = await startBench(folder, {}, {}, false);
-    });
-    await server?.close();
-    const read = await timed(async () => readTables(join(folder, 'catalog.db')));
-    if (round > 0) [ours.push(took), bare.push(read)];
-  }
-  return figure(`start, ${of}`, '<= 3 of a bare read of the catalog', pairs, ours, bare);
+  const bench = { name: `start, ${of}`, target: '<= 3 of a bare read of the catalog', pairs };
+  const ratio = await ratioOf(
+    bench,
+    async () => {
+      let server: Tapedeck | undefined;
+      const took = await timed(async () => {
+        server = await startBench(folder, {}, {}, false);
+      });
+      await server?.close();
+      return took;
+    },
+    () => timed(async () => readTables(join(folder, 'catalog.db'))),
+  );
+  return { ...inverted(ratio), note: 'ours / bare' };
 }
 
 function readTables(path: string): void {
@@ -107,23 +112,4 @@ function readTables(path: string): void {
     reader.prepare(`SELECT * FROM ${name}`).all();
   }
   reader.close();
-}
-
-function figure(
-  bench: string,
-  target: string,
-  pairs: number,
-  ours: readonly number[],
-  bare: readonly number[],
-): Ratio {
-  const [oursMs, bareMs] = [rounded(median(ours)), rounded(median(bare))];
-  return {
-    bench,
-    target,
-    pairs,
-    oursMs,
-    bareMs,
-    ratio: rounded(oursMs / bareMs),
-    note: 'ours / bare',
-  };
 }

@@ -5,33 +5,55 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
-import type { Tapedeck } from '../app/main.ts';
-import { bareDuckDb, median, p99, type Ratio, ratioOf, rounded, timed } from './measure.ts';
-import { filesOf, fillDaily, send, startBench, symbolOf, SYMBOLS, tokenOf } from './stored.ts';
+import { byMedian, type Client, openClient } from './http/clientProcess.ts';
+import { cpuMsOf, cpuSince } from './http/cpuTime.ts';
+import { type OverHttp, type Served, serveFilled } from './http/served.ts';
+import { bareDuckDb, inverted, p99, type Pair, type Ratio } from './measure.ts';
+import { ratioOf, ratioOfPairs, type Taken } from './measure.ts';
+import { filesOf, fillDaily, loadOf, symbolOf, SYMBOLS } from './stored.ts';
 
 /** Rows of one append, and of one load of corrections. */
 const ROWS = 1_000;
 const PUSH_SECONDS = 12;
 const PUSHES_PER_TICK = 10;
 const TICK_MS = 10;
+/** The times of all pushes. */
+const STDOUT_MAX = 16 * 1024 ** 2;
+
+interface Bench extends OverHttp {
+  /** As it was filled. */
+  readonly files: readonly string[];
+}
 
 export async function benchLife(
   folder: string,
   rows: number,
   pairs: number,
 ): Promise<readonly Ratio[]> {
-  const tapedeck = await startBench(join(folder, 'life'));
-  try {
+  const { made: files, server } = await serveFilled(join(folder, 'life'), {}, async (tapedeck) => {
     await fillDaily(tapedeck, folder, 'MUCH', rows);
-    const ratios = [
-      await benchAppend(tapedeck, pairs),
-      await benchCorrections(tapedeck, folder, rows, pairs),
-      await benchPushes(tapedeck, folder, pairs),
-    ];
-    return ratios.map((ratio) => ({ ...ratio, bench: `${ratio.bench}, ${rows} stored` }));
-  } finally {
-    await tapedeck.close();
-  }
+    return filesOf(tapedeck, 'MUCH');
+  });
+  await using stack = new AsyncDisposableStack();
+  stack.use(server);
+  const bench = { client: stack.use(openClient()), server, folder, rows, pairs, files };
+  const ratios = [
+    await benchAppend(bench),
+    await benchCorrections(bench),
+    await benchPushes(bench),
+  ];
+  return ratios.map((ratio) => ({ ...ratio, bench: `${ratio.bench}, ${rows} stored` }));
+}
+
+/** One load, from the client process until it is stored. */
+export async function loadBy(
+  client: Client,
+  server: Served,
+  dataset: string,
+  csv: string,
+): Promise<Taken> {
+  const requests = [loadOf(dataset, csv, server.secret)];
+  return byMedian(await client.drive(server, { requests, connections: 1, count: 1 }));
 }
 
 function csvOf(day: number): string {
@@ -40,7 +62,7 @@ function csvOf(day: number): string {
   return `symbol,date,close\n${rows.join('\n')}\n`;
 }
 
-async function benchAppend(tapedeck: Tapedeck, pairs: number): Promise<Ratio> {
+async function benchAppend({ client, pairs, server }: Bench): Promise<Ratio> {
   const bench = {
     name: `append of ${ROWS} newest rows`,
     target: '<= 1.5 of one to an empty dataset',
@@ -48,21 +70,14 @@ async function benchAppend(tapedeck: Tapedeck, pairs: number): Promise<Ratio> {
   };
   const ratio = await ratioOf(
     bench,
-    (round) => timed(() => send(tapedeck, 'MUCH', csvOf(round))),
-    (round) => timed(() => send(tapedeck, `EMPTY${round}`, csvOf(round))),
+    (round) => loadBy(client, server, 'MUCH', csvOf(round)),
+    (round) => loadBy(client, server, `EMPTY${round}`, csvOf(round)),
   );
   return inverted(ratio);
 }
 
-/** Our time by theirs, where less is better. */
-const inverted = (ratio: Ratio): Ratio => ({ ...ratio, ratio: rounded(1 / ratio.ratio) });
-
-async function benchCorrections(
-  tapedeck: Tapedeck,
-  folder: string,
-  rows: number,
-  pairs: number,
-): Promise<Ratio> {
+async function benchCorrections(of: Bench): Promise<Ratio> {
+  const { client, folder, pairs, rows, server } = of;
   const days = Math.floor(rows / SYMBOLS);
   const keys = (round: number): readonly (readonly [string, string])[] =>
     Array.from({ length: ROWS }, (_, at) => {
@@ -70,7 +85,7 @@ async function benchCorrections(
       const date = new Date(Date.UTC(2000, 0, 1 + day)).toISOString().slice(0, 10);
       return [symbolOf((at * 31 + round) % SYMBOLS), date];
     });
-  const files = (await filesOf(tapedeck, 'MUCH')).map((file) => `'${file}'`).join(', ');
+  const files = of.files.map((file) => `'${file}'`).join(', ');
   const bench = {
     name: `${ROWS} back-dated corrections`,
     target: '<= 3 of a bare semi-join of their keys',
@@ -80,8 +95,7 @@ async function benchCorrections(
     bench,
     (round) => {
       const lines = keys(round).map(([symbol, date]) => `${symbol},${date},1.25`);
-      const csv = `symbol,date,close\n${lines.join('\n')}\n`;
-      return timed(() => send(tapedeck, 'MUCH', csv));
+      return loadBy(client, server, 'MUCH', `symbol,date,close\n${lines.join('\n')}\n`);
     },
     async (round) => {
       const path = join(folder, `keys-${round}.csv`);
@@ -94,63 +108,52 @@ async function benchCorrections(
   return inverted(ratio);
 }
 
-async function benchPushes(tapedeck: Tapedeck, folder: string, pairs: number): Promise<Ratio> {
-  const ours: number[] = [];
-  const bare: number[] = [];
+async function benchPushes({ folder, pairs, server }: Bench): Promise<Ratio> {
+  const rounds: Pair[] = [];
   for (let round = 0; round < Math.min(pairs, 3); round += 1) {
-    ours.push(await pushAll(tapedeck, round));
-    bare.push(p99(await commitAll(join(folder, `commits-${round}.db`))));
+    const date = `2050-01-0${1 + round}`;
+    const ours = await pushLoad(server, 'MUCH', date, 1_000, PUSH_SECONDS);
+    rounds.push({ ours, bare: await commitAll(join(folder, `commits-${round}.db`)) });
   }
-  return {
-    bench: '1,000 pushes a second, half replacing: p99',
-    ratio: rounded(median(ours.map((ms, at) => ms / (bare[at] ?? 1)))),
+  const bench = {
+    name: '1,000 pushes a second, half replacing: p99',
     target: '<= 4 of the p99 of a bare group commit',
-    pairs: ours.length,
-    oursMs: rounded(median(ours)),
-    bareMs: rounded(median(bare)),
-    note: 'over HTTP from a client process; a bare commit writes the rows of 10 ms',
+    pairs: rounds.length,
   };
-}
-
-/** The p99 of pushes by a client process, in milliseconds. */
-async function pushAll(tapedeck: Tapedeck, round: number): Promise<number> {
-  const { p99: ms } = await pushLoad(
-    tapedeck,
-    'MUCH',
-    `2050-01-0${1 + round}`,
-    1_000,
-    PUSH_SECONDS,
-  );
-  return ms;
+  const note = 'over HTTP from a client process; a bare commit writes the rows of 10 ms';
+  return { ...inverted(ratioOfPairs(bench, rounds)), note };
 }
 
 interface Pushed {
-  readonly p50: number;
-  readonly p99: number;
+  readonly times: readonly number[];
+  readonly cpuMs: number;
   readonly pushes: number;
 }
 
-/** Pushes at an even pace, from a process of its own. */
+/** Pushes at an even pace, from a process of its own; their p99 counts. */
 export async function pushLoad(
-  tapedeck: Tapedeck,
+  { base, pids, secret }: Served,
   dataset: string,
   date: string,
   perSecond: number,
   seconds: number,
-): Promise<Pushed> {
+): Promise<Taken> {
   const script = new URL('./pushLoad.ts', import.meta.url).pathname;
-  const token = await tokenOf(tapedeck, 'secret');
-  const parts = [script, tapedeck.base, token, dataset, date, String(perSecond), String(seconds)];
-  const { stdout } = await promisify(execFile)(process.execPath, parts);
-  return JSON.parse(stdout) as Pushed;
+  const parts = [script, base, secret, dataset, date, String(perSecond), String(seconds)];
+  const before = await cpuMsOf(pids);
+  const { stdout } = await promisify(execFile)(process.execPath, parts, { maxBuffer: STDOUT_MAX });
+  const spent = (await cpuMsOf(pids)) - before;
+  const { cpuMs, pushes, times } = JSON.parse(stdout) as Pushed;
+  return { ms: p99(times), times, cpuMs: spent / pushes, clientCpuMs: cpuMs / pushes };
 }
 
-async function commitAll(path: string): Promise<readonly number[]> {
+async function commitAll(path: string): Promise<Taken> {
   const database = new DatabaseSync(path);
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
   database.exec('CREATE TABLE pushed (symbol TEXT, date TEXT, document TEXT)');
   const insert = database.prepare('INSERT INTO pushed VALUES (?, ?, ?)');
   const times: number[] = [];
+  const spent = process.cpuUsage();
   for (let tick = 0; tick < (PUSH_SECONDS * 1000) / TICK_MS; tick += 1) {
     const start = performance.now();
     database.exec('BEGIN');
@@ -163,5 +166,5 @@ async function commitAll(path: string): Promise<readonly number[]> {
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, TICK_MS - tookMs)));
   }
   database.close();
-  return times;
+  return { ms: p99(times), times, cpuMs: cpuSince(spent) / times.length };
 }

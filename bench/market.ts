@@ -1,15 +1,17 @@
 // Market types over HTTP: quote, price and a year of adjusted bars in memory against bare Fastify, and
 // batches of 100 symbols and ten types, from memory and from the files.
 import { join } from 'node:path';
-import { writeFile } from 'node:fs/promises';
 import type { Tapedeck } from '../app/main.ts';
 import { dayIn } from '../query/time/dates.ts';
 import { addDays } from '../query/time/days.ts';
 import { sessionsBetween } from '../query/time/calendar.ts';
 import { bareFastify, measure } from './hot/bareFastify.ts';
 import { PATHS, warm, zipfKey } from './hot/hotReads.ts';
-import { median, p99, type Ratio, rounded, timed } from './measure.ts';
-import { startBench, symbolOf, tokenOf } from './stored.ts';
+import { byMedian, type Client, openClient } from './http/clientProcess.ts';
+import { gets } from './http/order.ts';
+import { type Served, serveFilled } from './http/served.ts';
+import { lineOf, type Ratio } from './measure.ts';
+import { symbolOf, tokenOf } from './stored.ts';
 
 const SYMBOLS = 1_000;
 /** Calendar days of bars: two years. */
@@ -31,38 +33,32 @@ export async function benchMarket(
   folder: string,
   pairs: number,
 ): Promise<readonly (Ratio | string)[]> {
-  const tapedeck = await startBench(join(folder, 'market'), {
-    TAPEDECK_CACHE_BYTES: String(1024 ** 3),
-  });
-  try {
-    await fill(tapedeck);
-    const token = await tokenOf(tapedeck, 'publishable');
-    const cold = await batches(tapedeck, token, 'cold');
-    const hot = await batches(tapedeck, token, 'hot');
-    const ratios: Ratio[] = [];
-    for (const [name, path, target] of HOT) {
-      const paths = Array.from({ length: PATHS }, (_, at) => {
-        return `/v1${path.replace('{symbol}', zipfKey(at, SYMBOLS))}?token=${token}`;
-      });
-      const list = join(folder, `market-${name.replace(' ', '-')}`);
-      await writeFile(list, paths.join('\n'));
-      await warm(tapedeck.base, paths);
-      const bare = await bareFastify(`${tapedeck.base}${paths[0] ?? ''}`);
-      const port = Number(new URL(tapedeck.base).port);
-      const asked = { name: `hot ${name}`, paths, list, pairs };
-      const told = `${target} of bare Fastify's answers a second`;
-      ratios.push(await measure([port, bare.port], asked, told));
-      await bare.close();
-    }
-    return [cold, hot, ...ratios, await searches(tapedeck, token)];
-  } finally {
-    await tapedeck.close();
+  const settings = { TAPEDECK_CACHE_BYTES: String(1024 ** 3) };
+  const { server } = await serveFilled(join(folder, 'market'), settings, fill);
+  await using stack = new AsyncDisposableStack();
+  stack.use(server);
+  const client = stack.use(openClient());
+  const cold = await batches(client, server, 'cold');
+  const hot = await batches(client, server, 'hot');
+  const ratios: Ratio[] = [];
+  for (const [name, path, target] of HOT) {
+    const paths = Array.from({ length: PATHS }, (_, at) => {
+      return `/v1${path.replace('{symbol}', zipfKey(at, SYMBOLS))}?token=${server.publishable}`;
+    });
+    await warm(client, server, paths);
+    await using bare = await bareFastify(`${server.base}${paths[0] ?? ''}`);
+    const told = `${target} of bare Fastify's answers a second`;
+    const asked = { name: `hot ${name}`, paths, pairs };
+    ratios.push(await measure(client, [server, bare], asked, told));
   }
+  return [cold, hot, ...ratios, await searches(client, server)];
 }
 
-async function load({ base, services }: Tapedeck, dataset: string, csv: string): Promise<void> {
-  const tokens = await services.accounts.tokens();
-  const secret = tokens.find(({ text }) => text.startsWith('sk_'))?.text ?? '';
+async function load(
+  { base, secret }: Pick<Served, 'base' | 'secret'>,
+  dataset: string,
+  csv: string,
+): Promise<void> {
   const url = `${base}/v1/data/CORE/${dataset}?wait=true&token=${secret}`;
   const answer = await fetch(url, { method: 'POST', body: csv });
   if (!answer.ok) throw new Error(await answer.text());
@@ -84,35 +80,29 @@ async function fill(tapedeck: Tapedeck): Promise<void> {
       if (place % 63 === 5) dividends.push(`${symbol},${day},1,0.25`);
     }
   }
-  await load(tapedeck, 'HISTORICAL_PRICES', `${rows.join('\n')}\n`);
-  await load(tapedeck, 'COMPANY', `${companies.join('\n')}\n`);
-  await load(tapedeck, 'DIVIDENDS', `${dividends.join('\n')}\n`);
-  await load(tapedeck, 'SPLITS', `symbol,exDate,fromFactor,toFactor\nS0001,${days[300]},1,2\n`);
+  const door = { base: tapedeck.base, secret: await tokenOf(tapedeck, 'secret') };
+  await load(door, 'HISTORICAL_PRICES', `${rows.join('\n')}\n`);
+  await load(door, 'COMPANY', `${companies.join('\n')}\n`);
+  await load(door, 'DIVIDENDS', `${dividends.join('\n')}\n`);
+  await load(door, 'SPLITS', `symbol,exDate,fromFactor,toFactor\nS0001,${days[300]},1,2\n`);
 }
 
 /** One after the other; cold: none of the symbols was asked for before. */
-async function batches(tapedeck: Tapedeck, token: string, kind: 'cold' | 'hot'): Promise<string> {
+async function batches(client: Client, server: Served, kind: 'cold' | 'hot'): Promise<string> {
   const count = kind === 'cold' ? SYMBOLS / IN_BATCH : BATCHES;
-  const times: number[] = [];
-  // What is hot was asked for before.
-  for (let at = kind === 'hot' ? -1 : 0; at < count; at += 1) {
-    const first = ((at * IN_BATCH) % SYMBOLS) * (kind === 'cold' ? 1 : 0);
+  const pathOf = (first: number): string => {
     const symbols = Array.from({ length: IN_BATCH }, (_, place) => symbolOf(first + place)).join();
-    const url = `${tapedeck.base}/v1/stock/market/batch?symbols=${symbols}&types=${TYPES}&token=${token}`;
-    const ms = await timed(async () => {
-      const answer = await fetch(url);
-      const text = await answer.text();
-      if (!answer.ok) throw new Error(text);
-    });
-    if (at >= 0) times.push(ms);
-  }
-  return JSON.stringify({
-    bench: `batch of ${IN_BATCH} symbols x 10 types, ${kind}`,
-    target: kind === 'hot' ? 'p99 <= 50 ms' : 'p99 <= 400 ms',
-    p50: rounded(median(times)),
-    p99: rounded(p99(times)),
-    batches: count,
-  });
+    const query = `symbols=${symbols}&types=${TYPES}&token=${server.publishable}`;
+    return `/v1/stock/market/batch?${query}`;
+  };
+  const firsts = Array.from({ length: count }, (_, at) => (kind === 'cold' ? at * IN_BATCH : 0));
+  const asked = { requests: gets(firsts.map(pathOf)), connections: 1 };
+  // What is hot was asked for before.
+  if (kind === 'hot') await client.drive(server, { ...asked, count: 1 });
+  const taken = byMedian(await client.drive(server, { ...asked, count }));
+  const target = kind === 'hot' ? 'p99 <= 50 ms' : 'p99 <= 400 ms';
+  const bench = `batch of ${IN_BATCH} symbols x 10 types, ${kind}`;
+  return lineOf(bench, target, taken, { batches: count });
 }
 
 const SYLLABLES = ['ac', 'bel', 'cor', 'dan', 'el', 'fin', 'gra', 'hol', 'in', 'jo', 'kar', 'lim'];
@@ -122,25 +112,18 @@ const nameOf = (at: number): string =>
   [1, 12, 144, 1_728].map((step) => SYLLABLES[Math.floor(at / step) % 12] ?? '').join('');
 
 /** One after the other: symbols, beginnings of names, and names with a letter too few. */
-async function searches(tapedeck: Tapedeck, token: string): Promise<string> {
+async function searches(client: Client, server: Served): Promise<string> {
   const rows = Array.from({ length: SECURITIES }, (_, at) => `Z${at},${nameOf(at)} ${at} Inc,XNYS`);
-  await load(tapedeck, 'SYMBOLS', `symbol,name,exchange\n${rows.join('\n')}\n`);
-  const times: number[] = [];
-  for (let at = -10; at < SEARCHES; at += 1) {
-    const of = Math.abs(at * 7_919) % SECURITIES;
+  await load(server, 'SYMBOLS', `symbol,name,exchange\n${rows.join('\n')}\n`);
+  const pathOf = (at: number): string => {
+    const of = (at * 7_919) % SECURITIES;
     const text = [`Z${of}`, nameOf(of).slice(0, 5), nameOf(of).replace('l', '')][of % 3] ?? '';
-    const ms = await timed(async () => {
-      const answer = await fetch(`${tapedeck.base}/v1/search/${text}?token=${token}`);
-      if (!answer.ok) throw new Error(await answer.text());
-      await answer.arrayBuffer();
-    });
-    if (at >= 0) times.push(ms);
-  }
-  return JSON.stringify({
-    bench: `search of ${SECURITIES} securities`,
-    target: 'p99 <= 10 ms',
-    p50: rounded(median(times)),
-    p99: rounded(p99(times)),
-    searches: SEARCHES,
-  });
+    return `/v1/search/${text}?token=${server.publishable}`;
+  };
+  const requests = gets(Array.from({ length: SEARCHES }, (_, at) => pathOf(at)));
+  // The first ones bring the names into memory.
+  await client.drive(server, { requests, connections: 1, count: 10 });
+  const taken = byMedian(await client.drive(server, { requests, connections: 1, count: SEARCHES }));
+  const bench = `search of ${SECURITIES} securities`;
+  return lineOf(bench, 'p99 <= 10 ms', taken, { searches: SEARCHES });
 }

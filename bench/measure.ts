@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-export interface Ratio {
+export interface Ratio extends Answers {
   readonly bench: string;
   /** Median of (bare time / our time): 1 is equal speed, more is faster than bare. */
   readonly ratio: number;
@@ -15,8 +15,43 @@ export interface Ratio {
   readonly note: string;
 }
 
+/** Of the answers of all counted rounds, in milliseconds; what a side cannot tell is left out. */
+interface Answers {
+  readonly oursP50?: number | undefined;
+  readonly oursP99?: number | undefined;
+  /** Processor time of one answer: that of the processes that serve the side, and that of the client. */
+  readonly oursCpuMs?: number | undefined;
+  readonly oursClientCpuMs?: number | undefined;
+  readonly bareP50?: number | undefined;
+  readonly bareP99?: number | undefined;
+  readonly bareCpuMs?: number | undefined;
+  readonly bareClientCpuMs?: number | undefined;
+}
+
+/** What a round of one side took. */
+export interface Taken {
+  /** What the ratio is made of. */
+  readonly ms: number;
+  /** Milliseconds of each answer. */
+  readonly times?: readonly number[];
+  /** Processor time of an answer. */
+  readonly cpuMs?: number;
+  readonly clientCpuMs?: number;
+}
+
+export interface Pair {
+  readonly ours: Taken;
+  readonly bare: Taken;
+}
+
+interface Bench {
+  readonly name: string;
+  readonly target: string;
+  readonly pairs: number;
+}
+
 export const median = (values: readonly number[]): number => {
-  const sorted = [...values].sort((a, b) => a - b);
+  const sorted = values.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
   const high = sorted[middle] ?? 0;
   return sorted.length % 2 === 1 ? high : (high + (sorted[middle - 1] ?? 0)) / 2;
@@ -25,29 +60,82 @@ export const median = (values: readonly number[]): number => {
 export const p99 = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)] ?? 0;
 
+type RunSide = (round: number) => Promise<number | Taken>;
+
 /** Runs both sides in turn `pairs` times; the first pair warms up and is not counted. */
-export async function ratioOf(
-  bench: { readonly name: string; readonly target: string; readonly pairs: number },
-  ours: (round: number) => Promise<number>,
-  bare: (round: number) => Promise<number>,
-): Promise<Ratio> {
-  const rounds: { ours: number; bare: number }[] = [];
+export async function ratioOf(bench: Bench, ours: RunSide, bare: RunSide): Promise<Ratio> {
+  const pairs: Pair[] = [];
+  const taken = async (side: RunSide, round: number): Promise<Taken> => {
+    const told = await side(round);
+    return typeof told === 'number' ? { ms: told } : told;
+  };
   for (let round = 0; round <= bench.pairs; round += 1) {
     const oursFirst = round % 2 === 0;
-    const first = oursFirst ? await ours(round) : await bare(round);
-    const second = oursFirst ? await bare(round) : await ours(round);
+    const first = await taken(oursFirst ? ours : bare, round);
+    const second = await taken(oursFirst ? bare : ours, round);
     const pair = oursFirst ? { ours: first, bare: second } : { ours: second, bare: first };
-    if (round > 0) rounds.push(pair);
+    if (round > 0) pairs.push(pair);
   }
+  return ratioOfPairs(bench, pairs);
+}
+
+export function ratioOfPairs({ name, pairs, target }: Bench, rounds: readonly Pair[]): Ratio {
+  const [ours, bare] = [rounds.map((pair) => pair.ours), rounds.map((pair) => pair.bare)];
+  const [own, other] = [answersOf(ours), answersOf(bare)];
   return {
-    bench: bench.name,
-    ratio: rounded(median(rounds.map((pair) => pair.bare / pair.ours))),
-    target: bench.target,
-    pairs: bench.pairs,
-    oursMs: rounded(median(rounds.map((pair) => pair.ours))),
-    bareMs: rounded(median(rounds.map((pair) => pair.bare))),
+    bench: name,
+    ratio: rounded(median(rounds.map((pair) => pair.bare.ms / pair.ours.ms))),
+    target,
+    pairs,
+    oursMs: rounded(median(ours.map(({ ms }) => ms))),
+    bareMs: rounded(median(bare.map(({ ms }) => ms))),
+    oursP50: own.p50,
+    oursP99: own.p99,
+    oursCpuMs: own.cpuMs,
+    oursClientCpuMs: own.clientCpuMs,
+    bareP50: other.p50,
+    bareP99: other.p99,
+    bareCpuMs: other.cpuMs,
+    bareClientCpuMs: other.clientCpuMs,
     note: '',
   };
+}
+
+/** Our time by theirs, where less is better. */
+export const inverted = (ratio: Ratio): Ratio => ({ ...ratio, ratio: rounded(1 / ratio.ratio) });
+
+/** Of one side; JSON leaves out what is undefined. */
+interface SideAnswers {
+  readonly p50: number | undefined;
+  readonly p99: number | undefined;
+  readonly cpuMs: number | undefined;
+  readonly clientCpuMs: number | undefined;
+}
+
+/** The times of all rounds together, and the mean of the processor time of an answer. */
+export function answersOf(rounds: readonly Taken[]): SideAnswers {
+  const times = rounds.flatMap((round) => round.times ?? []);
+  return {
+    p50: times.length === 0 ? undefined : rounded(median(times)),
+    p99: times.length === 0 ? undefined : rounded(p99(times)),
+    cpuMs: meanOf(rounds.map(({ cpuMs }) => cpuMs)),
+    clientCpuMs: meanOf(rounds.map(({ clientCpuMs }) => clientCpuMs)),
+  };
+}
+
+/** A figure without another side, as a JSON line. */
+export const lineOf = (
+  bench: string,
+  target: string,
+  taken: Taken,
+  more: Readonly<Record<string, number | string>> = {},
+): string => JSON.stringify({ bench, target, ...answersOf([taken]), ...more });
+
+/** The kernel counts in steps of ten milliseconds: a mean is finer than a median. */
+function meanOf(values: readonly (number | undefined)[]): number | undefined {
+  const told = values.filter((value) => value !== undefined);
+  if (told.length === 0) return undefined;
+  return rounded(told.reduce((sum, value) => sum + value, 0) / told.length);
 }
 
 export const rounded = (value: number): number => Math.round(value * 1000) / 1000;
@@ -58,11 +146,11 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
-/** Runs one statement by bare DuckDB in a process of its own; the milliseconds of the statement. */
-export async function bareDuckDb(sql: string): Promise<number> {
+/** Runs one statement by bare DuckDB in a process of its own, which tells the times of the statement. */
+export async function bareDuckDb(sql: string): Promise<Taken> {
   const script = new URL('./bareDuckdb.ts', import.meta.url).pathname;
   const { stdout } = await promisify(execFile)(process.execPath, [script, sql]);
-  return Number(stdout);
+  return JSON.parse(stdout) as Taken;
 }
 
 /** Resident bytes of this process and all below it, sampled until `stop`; the largest sum. */

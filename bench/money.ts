@@ -12,9 +12,11 @@ import { Ledger } from '../store/ledger/ledger.ts';
 import { migrate } from '../store/catalog/migrate.ts';
 import { tierOf } from '../store/accounts/tiers.ts';
 import { DEFAULT_SETTINGS } from '../store/accounts/tokens.ts';
-import { bringIn, drive, pathsOf } from './hot/hotReads.ts';
-import { type Ratio, ratioOf, timed } from './measure.ts';
-import { fillDaily, startBench, tokenOf } from './stored.ts';
+import { bringIn, CONNECTIONS, keepBusy, pathsOf } from './hot/hotReads.ts';
+import { byPace, openClient } from './http/clientProcess.ts';
+import { serveFilled } from './http/served.ts';
+import { type Ratio, ratioOf, type Taken, timed } from './measure.ts';
+import { fillDaily } from './stored.ts';
 
 const SYMBOLS = 500;
 const DAYS = 250;
@@ -28,33 +30,24 @@ export async function benchMoney(folder: string, pairs: number): Promise<readonl
 
 /** Reads of memory: the rest of them costs least. */
 async function benchMetering(folder: string, pairs: number): Promise<Ratio> {
-  const [on, off] = [await open(folder, 'on'), await open(folder, 'off')];
-  try {
-    const bench = { name: 'hot read with metering', target: '>= 0.95 of metering off', pairs };
-    const note = 'milliseconds an answer of 30 records, 32 connections of one client process';
-    return { ...(await ratioOf(bench, on.reads, off.reads)), note };
-  } finally {
-    await Promise.all([on.close(), off.close()]);
-  }
-}
-
-interface Metered {
-  /** Milliseconds an answer. */
-  reads(): Promise<number>;
-  close(): Promise<void>;
-}
-
-async function open(folder: string, metering: 'on' | 'off'): Promise<Metered> {
-  const settings = { TAPEDECK_METERING: metering };
-  const tapedeck = await startBench(join(folder, `metering-${metering}`), settings);
-  await fillDaily(tapedeck, folder, 'D', DAYS * SYMBOLS, SYMBOLS);
-  const token = await tokenOf(tapedeck, 'publishable');
-  const windows = { dataset: 'D', symbols: SYMBOLS, records: 30, days: DAYS, token };
-  const paths = pathsOf(windows);
-  const list = join(folder, `metering-${metering}.paths`);
-  await bringIn(tapedeck, paths, list);
-  const port = Number(new URL(tapedeck.base).port);
-  return { reads: async () => 1000 / (await drive(port, list)), close: tapedeck.close };
+  await using stack = new AsyncDisposableStack();
+  const client = stack.use(openClient());
+  const open = async (metering: 'on' | 'off'): Promise<() => Promise<Taken>> => {
+    const place = join(folder, `metering-${metering}`);
+    const settings = { TAPEDECK_METERING: metering };
+    const { server } = await serveFilled(place, settings, (tapedeck) =>
+      fillDaily(tapedeck, folder, 'D', DAYS * SYMBOLS, SYMBOLS),
+    );
+    stack.use(server);
+    const { publishable: token } = server;
+    const paths = pathsOf({ dataset: 'D', symbols: SYMBOLS, records: 30, days: DAYS, token });
+    await bringIn(client, server, paths);
+    return async () => byPace(await keepBusy(client, server, paths));
+  };
+  const [on, off] = [await open('on'), await open('off')];
+  const bench = { name: 'hot read with metering', target: '>= 0.95 of metering off', pairs };
+  const note = `milliseconds by answers of 30 records, ${CONNECTIONS} connections`;
+  return { ...(await ratioOf(bench, on, off)), note };
 }
 
 async function benchLedger(folder: string, pairs: number): Promise<Ratio> {

@@ -2,6 +2,7 @@
 // <per second> <seconds>`. Half of them replace. Prints the times of those after the first second,
 // in which connections open and code is compiled.
 import { Agent, request } from 'node:http';
+import { cpuSince } from './http/cpuTime.ts';
 import { symbolOf, SYMBOLS } from './stored.ts';
 
 const [base = '', token = '', dataset = '', date = '', pace = '', seconds = ''] =
@@ -32,6 +33,7 @@ function push(at: number): Promise<void> {
 }
 
 const began = performance.now();
+const spent = process.cpuUsage();
 const pushes: Promise<void>[] = [];
 let sent = 0;
 for (let tick = 1; tick <= (Number(seconds) * 1000) / TICK_MS; tick += 1) {
@@ -43,7 +45,5 @@ for (let tick = 1; tick <= (Number(seconds) * 1000) / TICK_MS; tick += 1) {
   if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
 }
 await Promise.all(pushes);
-const sorted = times.toSorted((a, b) => a - b);
-const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? 0;
-process.stdout.write(`${JSON.stringify({ p50: at(0.5), p99: at(0.99), pushes: sent })}\n`);
-process.exit(0);
+const told = { times, cpuMs: cpuSince(spent), pushes: sent };
+process.stdout.write(`${JSON.stringify(told)}\n`, () => process.exit(0));

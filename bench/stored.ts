@@ -5,6 +5,7 @@ import { startTapedeck, type Tapedeck } from '../app/main.ts';
 import { createWorkspace } from '../store/lake/datasetEdits.ts';
 import type { ColumnMapping } from '../store/datasets/datasets.ts';
 import { readSettings } from '../store/base/settings.ts';
+import type { Wanted } from './http/order.ts';
 import { bareDuckDb } from './measure.ts';
 import type { Core, Seams } from '../app/core.ts';
 
@@ -84,12 +85,17 @@ export async function fillMinutes(
   await writeFile(path, '');
 }
 
-/** POSTs CSV into a dataset as a load that replaces, and waits for it. */
-export async function send(tapedeck: Tapedeck, dataset: string, csv: string): Promise<void> {
+/** A load that replaces and is waited for: CSV into a dataset of WS. */
+export const loadOf = (dataset: string, csv: string, token: string): Wanted => {
   const how = 'wait=true&duplicateKeyHandling=replace&key=symbol&date=date';
-  const token = await tokenOf(tapedeck, 'secret');
-  const url = `${tapedeck.base}/v1/data/WS/${dataset}?${how}&token=${token}`;
-  const answer = await fetch(url, { method: 'POST', body: csv });
+  const path = `/v1/data/WS/${dataset}?${how}&token=${token}`;
+  return { path, method: 'POST', body: csv };
+};
+
+/** Sends such a load from this process, where nothing is measured. */
+export async function send(tapedeck: Tapedeck, dataset: string, csv: string): Promise<void> {
+  const { path } = loadOf(dataset, csv, await tokenOf(tapedeck, 'secret'));
+  const answer = await fetch(`${tapedeck.base}${path}`, { method: 'POST', body: csv });
   if (!answer.ok) throw new Error(await answer.text());
 }
 

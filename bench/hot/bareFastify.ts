@@ -1,51 +1,42 @@
 // Bare Fastify that answers every path with the headers and the bytes of one of our answers, and both driven
 // in turn by one client process.
-import Fastify from 'fastify';
-import { median, type Ratio, rounded } from '../measure.ts';
-import { drive } from './hotReads.ts';
+import { answerOf, ended, forked } from '../http/childAsked.ts';
+import { byPace, type Client, type Side } from '../http/clientProcess.ts';
+import type { BareAnswer } from '../http/bareServer.ts';
+import { type Ratio, ratioOf } from '../measure.ts';
+import { CONNECTIONS, keepBusy } from './hotReads.ts';
 
-/** Requests that are asked over and over, and the file that they are in. */
+/** Requests that are asked over and over. */
 export interface Asked {
   readonly name: string;
   readonly paths: readonly string[];
-  readonly list: string;
   readonly pairs: number;
 }
 
 export async function measure(
-  [ourPort, theirPort]: readonly [number, number],
-  { list, name, pairs }: Asked,
+  client: Client,
+  [ours, theirs]: readonly [Side, Side],
+  { name, pairs, paths }: Asked,
   target: string,
 ): Promise<Ratio> {
-  const ratios: { ours: number; theirs: number }[] = [];
-  for (let pair = 0; pair <= pairs; pair += 1) {
-    const ours = await drive(ourPort, list);
-    const theirs = await drive(theirPort, list);
-    if (pair > 0) ratios.push({ ours, theirs });
-  }
-  return {
-    bench: name,
-    ratio: rounded(median(ratios.map(({ ours, theirs }) => ours / theirs))),
-    target,
-    pairs,
-    oursMs: rounded(median(ratios.map(({ ours }) => 1000 / ours))),
-    bareMs: rounded(median(ratios.map(({ theirs }) => 1000 / theirs))),
-    note: 'milliseconds an answer, 32 connections of one client process',
-  };
+  const ratio = await ratioOf(
+    { name, target, pairs },
+    async () => byPace(await keepBusy(client, ours, paths)),
+    async () => byPace(await keepBusy(client, theirs, paths)),
+  );
+  const note = `milliseconds by answers of ${CONNECTIONS} connections; p50 and p99 of one answer`;
+  return { ...ratio, note };
 }
 
 /** Answers all paths with the headers and the body of one of our answers. */
-export async function bareFastify(
-  url: string,
-): Promise<{ readonly port: number; close(): Promise<void> }> {
+export async function bareFastify(url: string): Promise<Side & AsyncDisposable> {
   const sample = await fetch(url);
   const body = Buffer.from(await sample.arrayBuffer());
+  if (!sample.ok) throw new Error(`${url} answered ${sample.status} ${body.toString()}`);
   const skipped = new Set(['connection', 'keep-alive', 'date', 'content-length']);
   const headers = Object.fromEntries([...sample.headers].filter(([name]) => !skipped.has(name)));
-  const server = Fastify({ logger: false });
-  server.get('/v1/*', (_request, reply) => {
-    void reply.headers(headers).send(body);
-  });
-  const address = await server.listen({ host: '127.0.0.1', port: 0 });
-  return { port: Number(new URL(address).port), close: () => server.close() };
+  const child = forked('./bareServer.ts');
+  const answer: BareAnswer = { headers, body };
+  const port = await answerOf<number>(child, answer);
+  return { port, pids: [child.pid ?? 0], [Symbol.asyncDispose]: () => ended(child) };
 }

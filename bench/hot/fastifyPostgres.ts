@@ -1,13 +1,13 @@
 // The usual way to serve series: Fastify over PostgreSQL with a unique index, rows made JSON by one
-// query. It has the records of one of our datasets, and answers the same paths with the same headers.
+// query. It is a process with PostgreSQL below it, has the records of one of our datasets, and answers the
+// same paths with the same headers.
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import Fastify from 'fastify';
 import { Pool } from 'pg';
-import type { Tapedeck } from '../../app/main.ts';
 import { startPostgres } from '../../test/servers/postgres.ts';
+import { answerParent } from '../http/childAsked.ts';
 import { bareDuckDb } from '../measure.ts';
-import { filesOf } from '../stored.ts';
 
 /** Room for all records and their index, as ours have memory for all that is asked. */
 const CONFIGURATION = `
@@ -20,8 +20,12 @@ max_wal_size = 8GB
 const CONNECTIONS = 16;
 const COLUMNS = ['symbol', 'date', 'close', 'volume'] as const;
 
-interface Served extends AsyncDisposable {
-  readonly port: number;
+/** What it is to serve; `ended` ends it. */
+export interface Records {
+  /** The files that have them. */
+  readonly files: readonly string[];
+  readonly folder: string;
+  readonly dateType: 'date' | 'timestamp';
 }
 
 interface Asked {
@@ -32,23 +36,31 @@ interface Asked {
   readonly filter?: string;
 }
 
+const held = new AsyncDisposableStack();
+
+answerParent(
+  async (question: Records | 'ended'): Promise<{ readonly port: number | undefined }> => {
+    if (question !== 'ended') return { port: await serve(question) };
+    await held.disposeAsync();
+    return { port: undefined };
+  },
+);
+
 /** Undefined: the machine has no PostgreSQL. */
-export async function serveByPostgres(
-  tapedeck: Tapedeck,
-  dataset: string,
-  folder: string,
-  dateType: 'date' | 'timestamp',
-): Promise<Served | undefined> {
+async function serve(records: Records): Promise<number | undefined> {
   const postgres = await startPostgres(CONFIGURATION);
   if (postgres === undefined) return undefined;
+  held.use(postgres);
   const { port, user, password } = postgres;
   const login = { host: '127.0.0.1', port, user, password, database: 'postgres' };
   const pool = new Pool({ ...login, max: CONNECTIONS });
   // What ends last is PostgreSQL: a connection that is still ending hears of it.
   pool.on('error', () => undefined);
-  await fill(tapedeck, dataset, folder, pool, dateType);
+  held.defer(() => pool.end());
+  await fill(records, pool);
   const headers = { 'content-type': 'application/json; charset=utf-8' };
   const server = Fastify({ logger: false });
+  held.defer(() => server.close());
   server.get<{ Params: { key: string }; Querystring: Asked }>(
     '/v1/data/:workspace/:id/:key',
     async (request, reply) => {
@@ -57,26 +69,14 @@ export async function serveByPostgres(
       return reply.headers(headers).send(rows[0]?.body ?? '[]');
     },
   );
-  const address = await server.listen({ host: '127.0.0.1', port: 0 });
-  const close = async (): Promise<void> => {
-    await server.close();
-    await pool.end();
-    await postgres[Symbol.asyncDispose]();
-  };
-  return { port: Number(new URL(address).port), [Symbol.asyncDispose]: close };
+  return Number(new URL(await server.listen({ host: '127.0.0.1', port: 0 })).port);
 }
 
-async function fill(
-  tapedeck: Tapedeck,
-  dataset: string,
-  folder: string,
-  pool: Pool,
-  dateType: string,
-): Promise<void> {
-  const files = (await filesOf(tapedeck, dataset)).map((file) => `'${file}'`).join(', ');
+async function fill({ dateType, files, folder }: Records, pool: Pool): Promise<void> {
+  const from = files.map((file) => `'${file}'`).join(', ');
   const path = join(folder, 'records.csv');
   const list = COLUMNS.join(', ');
-  await bareDuckDb(`COPY (SELECT ${list} FROM read_parquet([${files}])) TO '${path}' (FORMAT csv)`);
+  await bareDuckDb(`COPY (SELECT ${list} FROM read_parquet([${from}])) TO '${path}' (FORMAT csv)`);
   // PostgreSQL reads it as a user of its own.
   await chmod(folder, 0o755);
   await pool.query(`CREATE TABLE d (symbol text, date ${dateType}, close float8, volume int8)`);

@@ -2,28 +2,30 @@
 // fifth with `filter`; against bare Fastify that sends the same headers and as many bytes. One client
 // process drives both in turn.
 import { join } from 'node:path';
-import type { Tapedeck } from '../../app/main.ts';
-import { serveByPostgres } from './fastifyPostgres.ts';
-import { type Asked, bareFastify, measure } from './bareFastify.ts';
-import { bringIn, drive, PATHS, pathsOf, SECONDS, warm, zipfKey } from './hotReads.ts';
+import { byMedian, byPace, openClient, type Side } from '../http/clientProcess.ts';
+import { gets } from '../http/order.ts';
+import { type OverHttp, type Served, serveFilled } from '../http/served.ts';
 import { pushLoad } from '../life.ts';
-import { bareDuckDb, median, type Ratio, ratioOf, rounded, timed } from '../measure.ts';
-import { bareReads, openBare, p50 } from '../series.ts';
-import {
-  filesOf,
-  fillDaily,
-  fillMinutes,
-  startBench,
-  symbolOf,
-  SYMBOLS,
-  tokenOf,
-} from '../stored.ts';
+import { bareDuckDb, inverted, rounded } from '../measure.ts';
+import { type Pair, type Ratio, ratioOf, ratioOfPairs } from '../measure.ts';
+import { openBareReader } from '../series/bareReadsProcess.ts';
+import { keysOf } from '../series/series.ts';
+import { filesOf, fillDaily, fillMinutes, symbolOf, SYMBOLS } from '../stored.ts';
+import { type Asked, bareFastify, measure } from './bareFastify.ts';
+import { bringIn, keepBusy, PATHS, pathsOf, SECONDS, warm, zipfKey } from './hotReads.ts';
+import { serveByPostgres } from './usualWay.ts';
 
 const RECORDS: readonly (readonly [records: number, bare: string, postgres: string])[] = [
   [1, '>= 0.5', '>= 2'],
   [30, '>= 0.6', '>= 2'],
   [252, '>= 0.8', '>= 5'],
 ];
+
+interface Bench extends OverHttp {
+  /** Files of the days and of the minutes. */
+  readonly daily: readonly string[];
+  readonly minutes: readonly string[];
+}
 
 export async function benchHot(
   folder: string,
@@ -34,161 +36,141 @@ export async function benchHot(
   // answered is 8 bytes a row.
   const cacheBytes = process.argv[5] ?? String(1024 ** 3);
   const cache = { TAPEDECK_CACHE_BYTES: cacheBytes };
-  const tapedeck = await startBench(join(folder, 'hot'), cache);
-  try {
-    const daily = await benchDaily(tapedeck, folder, rows, pairs);
-    const minutes = await benchMinutes(tapedeck, folder, rows, pairs);
-    const ratios = [...daily, ...minutes, memory(tapedeck, Number(cacheBytes))];
-    return ratios.map((ratio) => ({ ...ratio, bench: `${ratio.bench}, ${rows} stored` }));
-  } finally {
-    await tapedeck.close();
-  }
+  const { made, server } = await serveFilled(join(folder, 'hot'), cache, async (tapedeck) => {
+    await fillDaily(tapedeck, folder, 'D', rows);
+    await fillMinutes(tapedeck, folder, 'M', rows);
+    return { daily: await filesOf(tapedeck, 'D'), minutes: await filesOf(tapedeck, 'M') };
+  });
+  await using stack = new AsyncDisposableStack();
+  stack.use(server);
+  const client = stack.use(openClient());
+  const bench = { client, server, folder, rows, pairs, ...made };
+  const daily = await benchDaily(bench);
+  const minutes = await benchMinutes(bench);
+  const ratios = [...daily, ...minutes, await memory(server, Number(cacheBytes))];
+  return ratios.map((ratio) => ({ ...ratio, bench: `${ratio.bench}, ${rows} stored` }));
 }
 
-async function benchDaily(
-  tapedeck: Tapedeck,
-  folder: string,
-  rows: number,
-  pairs: number,
-): Promise<readonly Ratio[]> {
-  await fillDaily(tapedeck, folder, 'D', rows);
-  const token = await tokenOf(tapedeck, 'publishable');
-  await using postgres = await serveByPostgres(tapedeck, 'D', folder, 'date');
+async function benchDaily(bench: Bench): Promise<readonly Ratio[]> {
+  const { daily: files, folder, pairs, rows, server } = bench;
+  await using postgres = await serveByPostgres({ files, folder, dateType: 'date' });
   const ratios: Ratio[] = [];
   for (const [records, bare, usual] of RECORDS) {
+    const { publishable: token } = server;
     const windows = { dataset: 'D', symbols: SYMBOLS, days: Math.floor(rows / SYMBOLS), token };
     const paths = pathsOf({ ...windows, records });
-    const asked = {
-      name: `hot series, ${records} records`,
-      paths,
-      list: `paths-${records}`,
-      pairs,
-    };
-    const hot = await againstServers(tapedeck, folder, asked, bare, usual, postgres?.port);
-    ratios.push(...hot);
-    ratios.push(await againstDuckDb(tapedeck, hot.at(0), records));
-    const list = join(folder, asked.list);
-    if (records === 30) ratios.push(await besidePushes(tapedeck, list, pairs));
+    const asked = { name: `hot series, ${records} records`, paths, pairs };
+    const hot = await againstServers(bench, asked, bare, usual, postgres);
+    ratios.push(...hot, await againstDuckDb(files, hot.at(0), records));
+    if (records === 30) ratios.push(await besidePushes(bench, paths));
   }
-  ratios.push(await batch(tapedeck, folder, pairs));
-  return ratios;
+  return [...ratios, await batch(bench)];
 }
 
 /** As many minutes of the same keys; the newest of each, as a screen asks for them. */
-async function benchMinutes(
-  tapedeck: Tapedeck,
-  folder: string,
-  rows: number,
-  pairs: number,
-): Promise<readonly Ratio[]> {
-  await fillMinutes(tapedeck, folder, 'M', rows);
-  const token = await tokenOf(tapedeck, 'publishable');
-  await using postgres = await serveByPostgres(tapedeck, 'M', folder, 'timestamp');
+async function benchMinutes(bench: Bench): Promise<readonly Ratio[]> {
+  const { folder, minutes: files, pairs, server } = bench;
+  await using postgres = await serveByPostgres({ files, folder, dateType: 'timestamp' });
   const ratios: Ratio[] = [];
   for (const [records, bare, usual] of RECORDS) {
     const paths = Array.from({ length: PATHS }, (_, at) => {
       const order = at % 3 === 0 ? '&sort=asc' : '';
-      return `/v1/data/WS/M/${zipfKey(at, SYMBOLS)}?last=${records}${order}&token=${token}`;
+      const query = `last=${records}${order}&token=${server.publishable}`;
+      return `/v1/data/WS/M/${zipfKey(at, SYMBOLS)}?${query}`;
     });
-    const name = `hot series of minutes, ${records} records`;
-    const asked = { name, paths, list: `minutes-${records}`, pairs };
-    ratios.push(...(await againstServers(tapedeck, folder, asked, bare, usual, postgres?.port)));
+    const asked = { name: `hot series of minutes, ${records} records`, paths, pairs };
+    ratios.push(...(await againstServers(bench, asked, bare, usual, postgres)));
   }
   return ratios;
 }
 
 /** In memory first; then against bare Fastify, and against Fastify over PostgreSQL where it is. */
 async function againstServers(
-  tapedeck: Tapedeck,
-  folder: string,
-  { list: name, ...asked }: Asked,
+  { client, server }: Bench,
+  asked: Asked,
   bareTarget: string,
   usualTarget: string,
-  postgres: number | undefined,
+  postgres: Side | undefined,
 ): Promise<readonly Ratio[]> {
-  const list = join(folder, name);
-  await bringIn(tapedeck, asked.paths, list);
-  const port = Number(new URL(tapedeck.base).port);
-  const bare = await bareFastify(`${tapedeck.base}${asked.paths[1] ?? ''}`);
+  await bringIn(client, server, asked.paths);
   const target = `${bareTarget} of bare Fastify's answers a second`;
-  const ratios = [await measure([port, bare.port], { ...asked, list }, target)];
-  await bare.close();
+  const ratios: Ratio[] = [];
+  {
+    await using bare = await bareFastify(`${server.base}${asked.paths[1] ?? ''}`);
+    ratios.push(await measure(client, [server, bare], asked, target));
+  }
   if (postgres === undefined) return ratios;
-  await warm(`http://127.0.0.1:${postgres}`, asked.paths);
+  await warm(client, postgres, asked.paths);
   const usual = `${usualTarget} of Fastify's over PostgreSQL`;
-  return [...ratios, await measure([port, postgres], { ...asked, list }, usual)];
+  return [...ratios, await measure(client, [server, postgres], asked, usual)];
 }
 
 /** The same records of one series after another, by bare DuckDB in-process. */
 async function againstDuckDb(
-  tapedeck: Tapedeck,
+  files: readonly string[],
   hot: Ratio | undefined,
   records: number,
 ): Promise<Ratio> {
-  const connection = await openBare();
-  const read = bareReads(connection, await filesOf(tapedeck, 'D'));
-  const bareMs = await p50(read, records, 1);
-  connection.closeSync();
-  const oursMs = hot?.oursMs ?? 0;
-  const bench = `hot series, ${records} records`;
-  const note = 'milliseconds an answer; bare: the median of reads one after the other';
-  const ratio = rounded(bareMs / oursMs);
-  return { bench, ratio, target: '>= 10 of bare DuckDB', pairs: 1, oursMs, bareMs, note };
+  await using bare = openBareReader();
+  const reads = await bare.read({ files, last: records, keys: keysOf(1) });
+  const target = '>= 10 of bare DuckDB';
+  const bench = { name: `hot series, ${records} records`, target, pairs: 1 };
+  const ours = { ms: hot?.oursMs ?? 0 };
+  const { oursClientCpuMs, oursCpuMs, oursP50, oursP99 } = { ...hot };
+  const note = 'milliseconds by answers; bare: the median of reads one after the other';
+  const ratio = ratioOfPairs(bench, [{ ours, bare: reads }]);
+  return { ...ratio, oursP50, oursP99, oursCpuMs, oursClientCpuMs, note };
 }
 
 /** The same reads, alone and beside 500 pushes a second. */
-async function besidePushes(tapedeck: Tapedeck, list: string, pairs: number): Promise<Ratio> {
-  const port = Number(new URL(tapedeck.base).port);
-  const ratios: { alone: number; beside: number }[] = [];
+async function besidePushes(
+  { client, pairs, server }: Bench,
+  paths: readonly string[],
+): Promise<Ratio> {
+  const rounds: Pair[] = [];
   for (let pair = 0; pair <= Math.min(pairs, 3); pair += 1) {
-    const alone = await drive(port, list);
-    const pushes = pushLoad(tapedeck, 'D', `2051-01-0${1 + pair}`, 500, SECONDS + 1);
-    const beside = await drive(port, list);
+    const alone = byPace(await keepBusy(client, server, paths));
+    const pushes = pushLoad(server, 'D', `2051-01-0${1 + pair}`, 500, SECONDS + 1);
+    const beside = byPace(await keepBusy(client, server, paths));
     await pushes;
-    if (pair > 0) ratios.push({ alone, beside });
+    if (pair > 0) rounds.push({ ours: beside, bare: alone });
   }
-  return {
-    bench: 'hot series, 30 records, beside 500 pushes a second',
-    ratio: rounded(median(ratios.map(({ alone, beside }) => beside / alone))),
+  const bench = {
+    name: 'hot series, 30 records, beside 500 pushes a second',
     target: '>= 0.8 of the same reads alone',
-    pairs: ratios.length,
-    oursMs: rounded(median(ratios.map(({ beside }) => 1000 / beside))),
-    bareMs: rounded(median(ratios.map(({ alone }) => 1000 / alone))),
-    note: 'milliseconds an answer',
+    pairs: rounds.length,
   };
+  const note =
+    'milliseconds by answers; the processor time beside pushes is that of the pushes too';
+  return { ...ratioOfPairs(bench, rounds), note };
 }
 
 /** 100 keys, a year of each, in one request; against bare DuckDB's COPY of the same rows to JSON. */
-async function batch(tapedeck: Tapedeck, folder: string, pairs: number): Promise<Ratio> {
+async function batch({ client, daily, folder, pairs, server }: Bench): Promise<Ratio> {
   const keys = Array.from({ length: 100 }, (_, at) => symbolOf(at * 37));
-  const token = await tokenOf(tapedeck, 'publishable');
   const range = 'from=2000-01-01&to=2000-12-31&sort=asc';
-  const url = `${tapedeck.base}/v1/data/WS/D/${keys.join(',')}?${range}&token=${token}`;
-  const files = (await filesOf(tapedeck, 'D')).map((file) => `'${file}'`).join(', ');
+  const path = `/v1/data/WS/D/${keys.join(',')}?${range}&token=${server.publishable}`;
+  const files = daily.map((file) => `'${file}'`).join(', ');
   const sql = `COPY (SELECT symbol, date, close, volume FROM read_parquet([${files}])
     WHERE symbol IN (${keys.map((key) => `'${key}'`).join(', ')}) AND date <= '2000-12-31'
     ORDER BY symbol, date) TO '${join(folder, 'batch.json')}' (FORMAT json, ARRAY true)`;
-  const ask = async (): Promise<void> => {
-    const answer = await fetch(url);
-    const bytes = await answer.arrayBuffer();
-    if (!answer.ok || bytes.byteLength < 1_000) throw new Error(`batch ${answer.status}`);
-  };
-  const bench = {
-    name: '100 keys, a year of each, one request',
-    target: '<= 3 of one COPY of the rows',
-    pairs,
-  };
+  const target = '<= 3 of one COPY of the rows';
   const ratio = await ratioOf(
-    bench,
-    () => timed(ask),
+    { name: '100 keys, a year of each, one request', target, pairs },
+    async () => {
+      const asked = { requests: gets([path]), connections: 1, count: 1 };
+      const answered = await client.drive(server, asked);
+      if (answered.bytes < 1_000) throw new Error(`a batch of ${answered.bytes} bytes`);
+      return byMedian(answered);
+    },
     () => bareDuckDb(sql),
   );
-  return { ...ratio, ratio: rounded(1 / ratio.ratio) };
+  return inverted(ratio);
 }
 
 /** Memory of the series after all reads, against its setting. */
-function memory(tapedeck: Tapedeck, most: number): Ratio {
-  const { bytes, hits, misses } = tapedeck.services.series.cache.state();
+async function memory(server: Served, most: number): Promise<Ratio> {
+  const { bytes, hits, misses } = await server.memory();
   return {
     bench: 'bytes of series in memory, of the setting',
     ratio: rounded(bytes / most),

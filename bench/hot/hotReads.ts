@@ -1,14 +1,13 @@
 // Reads that are asked over and over: Zipf keys, random windows, both orders, a fifth with `filter`;
-// how they come into memory, and a client process that asks for them.
-import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
-import type { Tapedeck } from '../../app/main.ts';
+// how they come into memory, and how the client process asks for them.
+import type { Client, Driven, Side } from '../http/clientProcess.ts';
+import { gets } from '../http/order.ts';
+import type { Served } from '../http/served.ts';
 import { symbolOf } from '../stored.ts';
 
 /** Of one time that the client drives. */
 export const SECONDS = 4;
-const CONNECTIONS = 32;
+export const CONNECTIONS = 32;
 /** Requests of a measurement, over and over. */
 export const PATHS = 4_000;
 
@@ -53,51 +52,28 @@ export function pathsOf({ dataset, symbols, records, days, token }: Windows): re
 /** As many rounds as bring the deepest series into memory, and not for ever where it has no room. */
 const ROUNDS_MAX = 6;
 
-/** Writes the list for `drive`, and asks until memory answers: a series comes in deeper with each round. */
+/** Asks until memory answers: a series comes in deeper with each round. */
 export async function bringIn(
-  { base, services }: Tapedeck,
+  client: Client,
+  server: Served,
   paths: readonly string[],
-  list: string,
 ): Promise<void> {
-  const { cache } = services.series;
-  await writeFile(list, paths.join('\n'));
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
-    const { misses } = cache.state();
-    await warm(base, paths);
-    if (cache.state().misses === misses) return;
+    const { misses } = await server.memory();
+    await warm(client, server, paths);
+    if ((await server.memory()).misses === misses) return;
   }
 }
 
 /** Asks for every path once. */
-export async function warm(base: string, paths: readonly string[]): Promise<void> {
-  for (let at = 0; at < paths.length; at += 50) {
-    await Promise.all(
-      paths.slice(at, at + 50).map(async (path) => {
-        const answer = await fetch(`${base}${path}`);
-        const text = await answer.text();
-        if (!answer.ok) throw new Error(text);
-      }),
-    );
-  }
-}
+export const warm = (client: Client, side: Side, paths: readonly string[]): Promise<Driven> =>
+  client.drive(side, { requests: gets(paths), connections: CONNECTIONS, count: paths.length });
 
-/** Asks for the paths of a file, one a line, again and again; answers a second. */
-export const drive = async (port: number, list: string): Promise<number> =>
-  (await loaded(port, list)).perSecond;
-
-/** The same, with the p99 of the milliseconds of an answer. */
-export async function loaded(
-  port: number,
-  list: string,
-): Promise<{ readonly perSecond: number; readonly p99: number }> {
-  const script = new URL('./httpLoad.ts', import.meta.url).pathname;
-  const parts = [script, String(port), String(SECONDS), String(CONNECTIONS), list];
-  const { stdout } = await promisify(execFile)(process.execPath, parts);
-  const told = JSON.parse(stdout) as {
-    readonly perSecond: number;
-    readonly failures: number;
-    readonly p99: number;
-  };
-  if (told.failures > 0) throw new Error(`${told.failures} answers were not 200`);
-  return told;
-}
+/** Asks for the paths again and again. */
+export const keepBusy = (
+  client: Client,
+  side: Side,
+  paths: readonly string[],
+  seconds = SECONDS,
+): Promise<Driven> =>
+  client.drive(side, { requests: gets(paths), connections: CONNECTIONS, seconds });

@@ -1,13 +1,14 @@
 // Bare DuckDB in a process of its own, set as a child of the SQL pool is: it runs the same text over
-// views of the same files and tells its own milliseconds, without the way to it. It is forked by sqlBare.ts.
+// views of the same files and tells its own milliseconds, without the way to it. It is forked by sqlSides.ts.
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { lockedInstance } from '../../store/duckdb/instance.ts';
 import { renderBody } from '../../store/duckdb/render.ts';
+import { cpuSince } from '../http/cpuTime.ts';
 import { type Rows, rowsIn } from './sqlRows.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
-interface BareOpen {
+export interface BareOpen {
   readonly kind: 'open';
   readonly tables: readonly {
     readonly name: string;
@@ -31,7 +32,7 @@ export type BareRequest =
 
 export type BareAnswer =
   | { readonly kind: 'open' }
-  | { readonly kind: 'time'; readonly ms: number }
+  | { readonly kind: 'time'; readonly ms: number; readonly cpuMs: number }
   | { readonly kind: 'rows'; readonly rows: Rows }
   | { readonly kind: 'failed'; readonly reason: string };
 
@@ -55,9 +56,10 @@ async function answer(request: BareRequest): Promise<BareAnswer> {
     const body = await renderBody(await connection.stream(request.sql), 'jsonl');
     return { kind: 'rows', rows: rowsIn(Buffer.from(body.bytes)) };
   }
+  const spent = process.cpuUsage();
   const start = performance.now();
   await run(connection, request.sql, request.how);
-  return { kind: 'time', ms: performance.now() - start };
+  return { kind: 'time', ms: performance.now() - start, cpuMs: cpuSince(spent) };
 }
 
 async function open(request: BareOpen): Promise<void> {

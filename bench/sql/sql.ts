@@ -3,13 +3,14 @@
 // the same memory, threads and priority. Bare fetches small answers as JSON text and copies large ones
 // to a CSV file. Answers are compared before they are timed.
 import { join } from 'node:path';
-import { median } from '../measure.ts';
+import { openClient } from '../http/clientProcess.ts';
+import { serveFilled } from '../http/served.ts';
+import { answersOf, median, type Taken } from '../measure.ts';
 import { besideSeries, millionRows } from './sqlLoads.ts';
 import { fillMarket } from './sqlData.ts';
 import { type BenchQuery, QUERIES } from './sqlQueries.ts';
 import { rowsIn } from './sqlRows.ts';
-import { type Bare, type Door, openBare, openDoor } from './sqlSides.ts';
-import { startBench } from '../stored.ts';
+import { type Bare, bareOver, type Door, openBare, openDoor } from './sqlSides.ts';
 
 /** Bare milliseconds from which a query is judged by its ratio; a shorter one by its overhead. */
 const LONG_MS = 10;
@@ -29,26 +30,25 @@ export async function benchSql(
 ): Promise<readonly string[]> {
   // What is measured is a query, not its answer in memory.
   const settings = { TAPEDECK_SQL_TIMEOUT: '300000', TAPEDECK_SQL_CACHE: '0' };
-  const tapedeck = await startBench(join(folder, 'sql'), settings);
-  try {
+  const place = join(folder, 'sql');
+  const { made, server } = await serveFilled(place, settings, async (tapedeck) => {
     await tapedeck.services.accounts.changeAccount(tapedeck.accountId, { tier: 'scale' });
     await fillMarket(tapedeck, folder, rows);
-    const bare = await openBare(tapedeck, join(folder, 'bare'));
-    const door = await openDoor(tapedeck);
-    try {
-      return [
-        ...(await speedOf(door, bare, pairs)),
-        '',
-        ...(await millionRows(door, bare, pairs)),
-        '',
-        ...(await besideSeries(tapedeck, folder)),
-      ];
-    } finally {
-      bare.close();
-    }
-  } finally {
-    await tapedeck.close();
-  }
+    return bareOver(tapedeck);
+  });
+  await using stack = new AsyncDisposableStack();
+  stack.use(server);
+  const client = stack.use(openClient());
+  const bare = await openBare(made, join(folder, 'bare'));
+  stack.defer(bare.close);
+  const door = openDoor(client, server);
+  return [
+    ...(await speedOf(door, bare, pairs)),
+    '',
+    ...(await millionRows(door, bare, pairs)),
+    '',
+    ...(await besideSeries(client, server)),
+  ];
 }
 
 interface Timed {
@@ -61,12 +61,15 @@ interface Timed {
   readonly ratio: number;
   readonly newOverMs: number;
   readonly seenOverMs: number;
+  /** What the answers took: of bare, with a new text, and with one that was seen. */
+  readonly sides: readonly ReturnType<typeof answersOf>[];
 }
 
 async function speedOf(door: Door, bare: Bare, pairs: number): Promise<readonly string[]> {
   const lines = [
-    '| query | rows | bare ms | new text ms | seen text ms | ratio | new +ms | seen +ms | holds |',
-    '|---|---|---|---|---|---|---|---|---|',
+    '| query | rows | bare ms | new text ms | seen text ms | ratio | new +ms | seen +ms | holds' +
+      ' | p99 ms bare / new / seen | CPU ms bare / new / seen |',
+    '|---|---|---|---|---|---|---|---|---|---|---|',
   ];
   const all: Timed[] = [];
   const faults: string[] = [];
@@ -86,7 +89,7 @@ async function speedOf(door: Door, bare: Bare, pairs: number): Promise<readonly 
 
 /** The number of rows of both answers; or what is wrong. */
 async function checkedRows({ sql }: BenchQuery, door: Door, bare: Bare): Promise<number | string> {
-  const ours = await door(sql, 'jsonl');
+  const ours = await door.answer(sql, 'jsonl');
   if (ours.status !== 200) return `refused with ${ours.status} ${ours.body.toString()}`;
   const [mine, theirs] = [rowsIn(ours.body), await bare.rows(sql)];
   if (mine.hash === theirs.hash) return mine.count;
@@ -107,26 +110,38 @@ async function timesOf(
 ): Promise<Timed> {
   const format = query.format ?? 'json';
   const { sql } = query;
-  const bareOnce = (): Promise<number> => bare.time(sql, format === 'csv' ? 'copy csv' : 'json');
-  const ours = async (text: string): Promise<number> => (await door(text, format)).ms;
-  await bareOnce();
-  const first = await bareOnce();
+  const how = format === 'csv' ? 'copy csv' : 'json';
+  await bare.time(sql, how);
+  const first = (await bare.time(sql, how)).ms;
   const repeats = first < REPEATED_BELOW_MS ? REPEATS : 1;
-  const seen = first < SEEN_BELOW_MS ? [(): Promise<number> => ours(sql)] : [];
-  const sides = [bareOnce, (): Promise<number> => ours(unseen(sql)), ...seen];
-  const rounds: (readonly number[])[] = [];
+  const times = (text: () => string): readonly string[] => Array.from({ length: repeats }, text);
+  const bareSide = (): Promise<Taken> => bare.time(sql, how, repeats);
+  const made = (): Promise<Taken> =>
+    door.time(
+      times(() => unseen(sql)),
+      format,
+    );
+  const known = (): Promise<Taken> =>
+    door.time(
+      times(() => sql),
+      format,
+    );
+  const sides = [bareSide, made, ...(first < SEEN_BELOW_MS ? [known] : [])];
+  const rounds: (readonly Taken[])[] = [];
   for (let round = 0; round <= pairs; round += 1) {
-    const times: number[] = [];
+    const taken: Taken[] = [];
     for (const at of sides.keys()) {
       const place = (at + round) % sides.length;
-      const side = sides[place] ?? bareOnce;
-      times[place] = await medianOf(side, repeats);
+      taken[place] = await (sides[place] ?? bareSide)();
     }
-    if (round > 0) rounds.push(times);
+    if (round > 0) rounds.push(taken);
   }
   const of = (map: (times: { bare: number; made: number; known: number }) => number): number =>
     median(
-      rounds.map(([bareMs = 0, made = 0, known = made]) => map({ bare: bareMs, made, known })),
+      rounds.map((taken) => {
+        const [bareMs = 0, madeMs = 0, knownMs = madeMs] = taken.map(({ ms }) => ms);
+        return map({ bare: bareMs, made: madeMs, known: knownMs });
+      }),
     );
   return {
     query,
@@ -137,13 +152,8 @@ async function timesOf(
     ratio: of((times) => times.made / times.bare),
     newOverMs: of((times) => times.made - times.bare),
     seenOverMs: of((times) => times.known - times.bare),
+    sides: sides.map((_, place) => answersOf(rounds.flatMap((taken) => taken[place] ?? []))),
   };
-}
-
-async function medianOf(side: () => Promise<number>, repeats: number): Promise<number> {
-  const times: number[] = [];
-  for (let at = 0; at < repeats; at += 1) times.push(await side());
-  return median(times);
 }
 
 const isLong = ({ bareMs }: Timed): boolean => bareMs >= LONG_MS;
@@ -158,7 +168,10 @@ function lineOf(timed: Timed): string {
   const name = query.format === undefined ? query.name : `${query.name} (${query.format})`;
   const ms = [bareMs, newMs, seenMs].map((value) => value.toFixed(2));
   const over = [newOverMs, seenOverMs].map((value) => value.toFixed(2));
-  const cells = [name, rows, ...ms, ratio.toFixed(2), ...over, holds(timed) ? 'yes' : 'no'];
+  const each = (figure: 'p99' | 'cpuMs'): string =>
+    timed.sides.map((side) => (side[figure] ?? 0).toFixed(2)).join(' / ');
+  const judged = [ratio.toFixed(2), ...over, holds(timed) ? 'yes' : 'no'];
+  const cells = [name, rows, ...ms, ...judged, each('p99'), each('cpuMs')];
   return `| ${cells.join(' | ')} |`;
 }
 

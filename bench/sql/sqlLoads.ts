@@ -1,16 +1,13 @@
 // A million rows out of the SQL door in each format, against bare COPY; and series reads beside many
 // queries at once.
-import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import type { Tapedeck } from '../../app/main.ts';
+import { byP99, type Client, openClient } from '../http/clientProcess.ts';
+import { gets, type Wanted } from '../http/order.ts';
+import type { Served } from '../http/served.ts';
+import { inverted, ratioOf, type Ratio, ratioOfPairs } from '../measure.ts';
 import type { BareHow } from './bareSql.ts';
-import { ratioOf, type Ratio } from '../measure.ts';
 import { marketSymbol } from './sqlData.ts';
 import { QUERIES } from './sqlQueries.ts';
 import type { Bare, Door } from './sqlSides.ts';
-import { tokenOf } from '../stored.ts';
 
 const ROWS = 1_000_000;
 const TOO_LARGE = 413;
@@ -45,13 +42,12 @@ async function outOf(
 ): Promise<Ratio> {
   const { rows, bytes } = await mostRows(door, format);
   const sql = `SELECT * FROM TRADES LIMIT ${rows}`;
-  const ours = async (): Promise<number> => {
-    const { ms, status } = await door(sql, format);
-    if (status !== 200) throw new Error(`${format} ${status}`);
-    return ms;
-  };
   const name = `up to ${rows} rows out as ${format}, against bare ${how}`;
-  const ratio = await ratioOf({ name, target, pairs }, ours, () => bare.time(sql, how));
+  const ratio = await ratioOf(
+    { name, target, pairs },
+    () => door.time([sql], format),
+    () => bare.time(sql, how),
+  );
   const refused = rows < ROWS ? `${ROWS} rows are refused with ${TOO_LARGE}; ` : '';
   return { ...ratio, note: `${refused}${(bytes / 1e6).toFixed(1)} MB` };
 }
@@ -62,7 +58,7 @@ async function mostRows(
   format: string,
 ): Promise<{ readonly rows: number; readonly bytes: number }> {
   for (let rows = ROWS; ; rows /= 2) {
-    const { body, status } = await door(`SELECT * FROM TRADES LIMIT ${rows}`, format);
+    const { body, status } = await door.answer(`SELECT * FROM TRADES LIMIT ${rows}`, format);
     if (status === 200) return { rows, bytes: body.length };
     if (status !== TOO_LARGE || rows < 1_000) throw new Error(`${status} ${body.toString()}`);
   }
@@ -74,60 +70,50 @@ const READS_AT_ONCE = 4;
 const SERIES = 500;
 
 /** p99 of series reads alone and beside 32 queries at once: of reads from memory and from files. */
-export async function besideSeries(tapedeck: Tapedeck, folder: string): Promise<readonly string[]> {
-  const token = await tokenOf(tapedeck, 'publishable');
-  const queries = QUERIES.map(
-    ({ sql }) => `/v1/sql-query/WS?sqlQuery=${encodeURIComponent(sql)}&token=${token}`,
+export async function besideSeries(client: Client, server: Served): Promise<readonly string[]> {
+  const { publishable: token } = server;
+  const queries = gets(
+    QUERIES.map(({ sql }) => `/v1/sql-query/WS?sqlQuery=${encodeURIComponent(sql)}&token=${token}`),
   );
-  await writeFile(join(folder, 'queries'), queries.join('\n'));
   const lines: string[] = [];
   for (const [kind, more] of [['memory', ''] as const, ['files', '&cache=false'] as const]) {
-    const reads = Array.from(
+    const paths = Array.from(
       { length: SERIES },
       (_, at) => `/v1/data/WS/QUOTES/${marketSymbol(at * 7)}?last=30${more}&token=${token}`,
     );
-    const list = join(folder, `reads-${kind}`);
-    await writeFile(list, reads.join('\n'));
-    for (const path of [...reads, ...reads]) await (await fetch(`${tapedeck.base}${path}`)).text();
-    lines.push(JSON.stringify(await beside(tapedeck, list, join(folder, 'queries'), kind)));
+    const reads = gets(paths);
+    await client.drive(server, { requests: reads, connections: 1, count: 2 * SERIES });
+    lines.push(JSON.stringify(await beside(client, server, reads, queries, kind)));
   }
   return lines;
 }
 
 async function beside(
-  { base }: Tapedeck,
-  reads: string,
-  queries: string,
+  client: Client,
+  server: Served,
+  reads: readonly Wanted[],
+  queries: readonly Wanted[],
   kind: string,
 ): Promise<Ratio> {
-  const { port } = new URL(base);
-  const alone = await load(port, SECONDS, READS_AT_ONCE, reads);
-  const queried = load(port, SECONDS + 2, QUERIES_AT_ONCE, queries);
+  // The queries have a client of their own: those of the reads are timed.
+  await using other = openClient();
+  const reading = { requests: reads, connections: READS_AT_ONCE, seconds: SECONDS };
+  const querying = { requests: queries, connections: QUERIES_AT_ONCE, seconds: SECONDS + 2 };
+  const alone = await client.drive(server, reading);
+  const queried = other.tryAll(server, querying);
   await new Promise((resolve) => setTimeout(resolve, 1_000));
-  const crowded = await load(port, SECONDS, READS_AT_ONCE, reads);
-  const { failures, perSecond } = await queried;
-  const answered = `${perSecond.toFixed(1)} queries a second, ${failures} of them failed`;
-  const pace = `reads a second ${alone.perSecond.toFixed(0)} and ${crowded.perSecond.toFixed(0)}`;
-  return {
-    bench: `p99 of series reads from ${kind}, beside ${QUERIES_AT_ONCE} queries by alone`,
-    ratio: Math.round((crowded.p99 / alone.p99) * 1000) / 1000,
-    target: '<= 2',
-    pairs: 1,
-    oursMs: crowded.p99,
-    bareMs: alone.p99,
-    note: `${answered}; ${pace}`,
+  const crowded = await client.drive(server, reading);
+  const { failures, times, tookMs } = await queried;
+  const perSecond = ((times.length / tookMs) * 1000).toFixed(1);
+  const [aloneMany, crowdedMany] = [alone, crowded].map((driven) =>
+    ((driven.times.length / driven.tookMs) * 1000).toFixed(0),
+  );
+  const answered = `${perSecond} queries a second, and ${failures} failed`;
+  const pace = `reads a second ${aloneMany} and ${crowdedMany}; the queries' processor time is in ours`;
+  const bench = {
+    name: `p99 of series reads from ${kind}, beside ${QUERIES_AT_ONCE} queries by alone`,
+    ...{ target: '<= 2', pairs: 1 },
   };
-}
-
-interface Load {
-  readonly perSecond: number;
-  readonly failures: number;
-  readonly p99: number;
-}
-
-async function load(port: string, seconds: number, atOnce: number, list: string): Promise<Load> {
-  const script = new URL('../hot/httpLoad.ts', import.meta.url).pathname;
-  const parts = [script, port, String(seconds), String(atOnce), list];
-  const { stdout } = await promisify(execFile)(process.execPath, parts);
-  return JSON.parse(stdout) as Load;
+  const ratio = ratioOfPairs(bench, [{ ours: byP99(crowded), bare: byP99(alone) }]);
+  return { ...inverted(ratio), note: `${answered}; ${pace}` };
 }

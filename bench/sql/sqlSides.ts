@@ -2,13 +2,15 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
-import { Agent, request } from 'node:http';
 import { setPriority } from 'node:os';
 import type { Tapedeck } from '../../app/main.ts';
-import type { BareAnswer, BareHow, BareRequest } from './bareSql.ts';
+import { byMedian, type Client } from '../http/clientProcess.ts';
+import type { Served } from '../http/served.ts';
+import { median, type Taken } from '../measure.ts';
+import { filesOf } from '../stored.ts';
+import type { BareAnswer, BareHow, BareOpen, BareRequest } from './bareSql.ts';
 import { DATASETS } from './sqlData.ts';
 import type { Rows } from './sqlRows.ts';
-import { filesOf, tokenOf } from '../stored.ts';
 
 /** As the SQL pool of the server has them. */
 const THREADS = 2;
@@ -17,46 +19,47 @@ const NICENESS = 5;
 interface Answered {
   readonly status: number;
   readonly body: Buffer;
-  readonly ms: number;
 }
 
-/** Asks the door with a publishable token, over one connection that stays. */
-export type Door = (sql: string, format: string) => Promise<Answered>;
+/** The door, asked with a publishable token. */
+export interface Door {
+  /** The answer itself; nothing of it is measured. */
+  readonly answer: (sql: string, format: string) => Promise<Answered>;
+  /** The client process asks the texts one after the other over one connection; their median. */
+  readonly time: (texts: readonly string[], format: string) => Promise<Taken>;
+}
 
-export async function openDoor(tapedeck: Tapedeck): Promise<Door> {
-  const token = await tokenOf(tapedeck, 'publishable');
-  const agent = new Agent({ keepAlive: true });
-  const headers = { authorization: `Bearer ${token}` };
-  return (sql, format) =>
-    new Promise((resolve, reject) => {
-      const start = performance.now();
-      const url = `${tapedeck.base}/v1/sql-query/WS?format=${format}`;
-      const asked = request(url, { method: 'POST', agent, headers }, (answer) => {
-        const pieces: Buffer[] = [];
-        answer.on('data', (piece: Buffer) => pieces.push(piece));
-        answer.on('end', () => {
-          const ms = performance.now() - start;
-          resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(pieces), ms });
-        });
-        answer.on('error', reject);
-      });
-      asked.on('error', reject);
-      asked.end(sql);
-    });
+export function openDoor(client: Client, server: Served): Door {
+  const headers = { authorization: `Bearer ${server.publishable}` };
+  const pathOf = (format: string): string => `/v1/sql-query/WS?format=${format}`;
+  return {
+    answer: async (sql, format) => {
+      // As it comes from the server: fetch would ask for compressed bytes.
+      const plain = { ...headers, 'accept-encoding': 'identity' };
+      const asked = { method: 'POST', headers: plain, body: sql };
+      const answer = await fetch(`${server.base}${pathOf(format)}`, asked);
+      return { status: answer.status, body: Buffer.from(await answer.arrayBuffer()) };
+    },
+    time: async (texts, format) => {
+      const post = { path: pathOf(format), method: 'POST', headers };
+      const requests = texts.map((body) => ({ ...post, body }));
+      const asked = { requests, connections: 1, count: texts.length };
+      return byMedian(await client.drive(server, asked));
+    },
+  };
 }
 
 export interface Bare {
-  /** Milliseconds of a statement, as its process measures them. */
-  readonly time: (sql: string, how: BareHow) => Promise<number>;
+  /** A statement again and again, as its process measures it; the median. */
+  readonly time: (sql: string, how: BareHow, times?: number) => Promise<Taken>;
   readonly rows: (sql: string) => Promise<Rows>;
   readonly close: () => void;
 }
 
-/** Bare DuckDB over the files of the datasets, with the memory, threads and priority of our children. */
-export async function openBare(tapedeck: Tapedeck, folder: string): Promise<Bare> {
-  await mkdir(folder, { recursive: true });
-  const child = fork(new URL('./bareSql.ts', import.meta.url), [], { serialization: 'advanced' });
-  if (child.pid !== undefined) setPriority(child.pid, NICENESS);
+/** The files of the datasets, with the memory, threads and priority of our children. */
+type BareOver = Omit<BareOpen, 'folder'>;
+
+export async function bareOver(tapedeck: Tapedeck): Promise<BareOver> {
   const { settings, lake } = tapedeck.services;
   const tables = await Promise.all(
     DATASETS.map(async (name) => {
@@ -66,19 +69,40 @@ export async function openBare(tapedeck: Tapedeck, folder: string): Promise<Bare
     }),
   );
   const { sqlMemoryBytes: memoryBytes, sqlSpillBytes: spillBytes } = settings;
-  const threads = THREADS;
-  await asked(child, { kind: 'open', tables, memoryBytes, spillBytes, threads, folder });
+  return { kind: 'open', tables, memoryBytes, spillBytes, threads: THREADS };
+}
+
+/** Bare DuckDB in its process. */
+export async function openBare(over: BareOver, folder: string): Promise<Bare> {
+  await mkdir(folder, { recursive: true });
+  const child = fork(new URL('./bareSql.ts', import.meta.url), [], { serialization: 'advanced' });
+  if (child.pid !== undefined) setPriority(child.pid, NICENESS);
+  await asked(child, { ...over, folder });
   return {
-    time: async (sql, how) => {
-      const answer = await asked(child, { kind: 'time', sql, how });
-      return answer.kind === 'time' ? answer.ms : 0;
-    },
+    time: (sql, how, times = 1) => timed(child, sql, how, times),
     rows: async (sql) => {
       const answer = await asked(child, { kind: 'rows', sql });
       return answer.kind === 'rows' ? answer.rows : { count: -1, hash: '', first: '' };
     },
     close: () => void child.kill(),
   };
+}
+
+async function timed(
+  child: ChildProcess,
+  sql: string,
+  how: BareHow,
+  count: number,
+): Promise<Taken> {
+  const times: number[] = [];
+  let spent = 0;
+  for (let at = 0; at < count; at += 1) {
+    const answer = await asked(child, { kind: 'time', sql, how });
+    if (answer.kind !== 'time') throw new Error(`bare DuckDB answered ${answer.kind}`);
+    times.push(answer.ms);
+    spent += answer.cpuMs;
+  }
+  return { ms: median(times), times, cpuMs: spent / count };
 }
 
 async function asked(child: ChildProcess, message: BareRequest): Promise<BareAnswer> {

@@ -1,0 +1,109 @@
+// The client process of all benches over HTTP. It carries out one order of its parent after the other and
+// stays between them, so that its code is compiled when times count.
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { pipeline } from 'node:stream/promises';
+import { answerReader } from './answerReader.ts';
+import { answerParent } from './childAsked.ts';
+import { cpuSince } from './cpuTime.ts';
+import type { Order, Told, Wanted } from './order.ts';
+
+/** A request as bytes, and the file that follows it. */
+interface Spelled {
+  readonly bytes: Buffer;
+  readonly file: string | undefined;
+}
+
+async function spelled({ body, file, headers, method, path }: Wanted): Promise<Spelled> {
+  const length = file === undefined ? Buffer.byteLength(body ?? '') : (await stat(file)).size;
+  const all: Readonly<Record<string, string>> = {
+    host: 'localhost',
+    ...headers,
+    ...(body === undefined && file === undefined ? {} : { 'content-length': String(length) }),
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = `${method ?? 'GET'} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
+  return { bytes: Buffer.from(`${head}${body ?? ''}`), file };
+}
+
+/** What all connections of an order share. */
+interface Run {
+  readonly requests: readonly Spelled[];
+  readonly untilMs: number;
+  readonly count: number;
+  asked: number;
+  bytes: number;
+  failures: number;
+  failure: string;
+  readonly times: number[];
+}
+
+/** Asks on one connection until the time is over or all is asked. */
+function askOn(socket: Socket, run: Run): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let beganMs = 0;
+    const next = (): void => {
+      if (run.asked >= run.count || performance.now() >= run.untilMs) return resolve();
+      const request = run.requests[run.asked % run.requests.length];
+      if (request === undefined) return reject(new Error('there is nothing to ask'));
+      run.asked += 1;
+      beganMs = performance.now();
+      socket.write(request.bytes);
+      if (request.file === undefined) return;
+      pipeline(createReadStream(request.file), socket, { end: false }).catch(reject);
+    };
+    const read = answerReader((status, beginning) => {
+      if (status >= 200 && status < 300) run.times.push(performance.now() - beganMs);
+      else {
+        run.failures += 1;
+        run.failure ||= `${status} ${beginning.trim()}`;
+      }
+      next();
+    });
+    socket.on('error', reject);
+    socket.on('close', () => reject(new Error(`the server closed a connection ${run.failure}`)));
+    socket.on('data', (bytes: Buffer) => {
+      run.bytes += bytes.length;
+      try {
+        read(bytes);
+      } catch (error) {
+        reject(error);
+      }
+    });
+    next();
+  });
+}
+
+async function connected(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  socket.setNoDelay(true);
+  await once(socket, 'connect');
+  return socket;
+}
+
+async function carryOut(order: Order): Promise<Told> {
+  const requests = await Promise.all(order.requests.map(spelled));
+  const opening = Array.from({ length: order.connections }, () => connected(order.port));
+  const sockets = await Promise.all(opening);
+  const beganMs = performance.now();
+  const spent = process.cpuUsage();
+  const run: Run = {
+    requests,
+    untilMs: beganMs + (order.seconds ?? Number.POSITIVE_INFINITY) * 1_000,
+    count: order.count ?? Number.POSITIVE_INFINITY,
+    ...{ asked: 0, bytes: 0, failures: 0, failure: '', times: [] },
+  };
+  try {
+    await Promise.all(sockets.map((socket) => askOn(socket, run)));
+    const tookMs = performance.now() - beganMs;
+    const cpuMs = cpuSince(spent);
+    const { bytes, failure, failures, times } = run;
+    return { tookMs, times, failures, failure, bytes, cpuMs };
+  } finally {
+    for (const socket of sockets) socket.destroy();
+  }
+}
+
+answerParent(carryOut);

@@ -1,0 +1,57 @@
+// Processor time of processes with all below them, as the kernel counts it: in steps of ten milliseconds.
+import { readdir, readFile } from 'node:fs/promises';
+
+/** Of the kernel's clock, as it shows it to processes. */
+const MS_OF_TICK = 10;
+/** Places in `/proc/<pid>/stat` behind the name: parent; user, system, and those of children that ended. */
+const PARENT = 1;
+const TIMES = [11, 12, 13, 14] as const;
+
+interface Known {
+  readonly parent: number;
+  readonly ms: number;
+}
+
+async function known(pid: string): Promise<Known | undefined> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  if (stat === '') return undefined;
+  // The name may have spaces and brackets itself.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const ticks = TIMES.reduce((sum, place) => sum + Number(fields[place]), 0);
+  return { parent: Number(fields[PARENT]), ms: ticks * MS_OF_TICK };
+}
+
+/**
+ * Milliseconds that the processes and all below them have taken so far; those that ended count with the
+ * parent that waited for them. This process itself counts without what is below it, which are both sides
+ * and the client.
+ */
+export async function cpuMsOf(roots: readonly number[]): Promise<number> {
+  const all = new Map<number, Known>();
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    const process = await known(name);
+    if (process !== undefined) all.set(Number(name), process);
+  }
+  const others = new Set(roots.filter((root) => root !== process.pid));
+  const isBelow = (pid: number): boolean => {
+    for (let at: number | undefined = pid; at !== undefined; at = all.get(at)?.parent) {
+      if (others.has(at)) return true;
+    }
+    return false;
+  };
+  const { system, user } = process.cpuUsage();
+  let ms = roots.includes(process.pid) ? (system + user) / 1_000 : 0;
+  for (const [pid, { ms: own }] of all) if (isBelow(pid)) ms += own;
+  return ms;
+}
+
+/** The process that started another: of a connection of PostgreSQL the server. */
+export const parentOf = async (pid: number): Promise<number> =>
+  (await known(String(pid)))?.parent ?? 0;
+
+/** Processor milliseconds of this process since `process.cpuUsage()` answered `before`. */
+export function cpuSince(before: NodeJS.CpuUsage): number {
+  const { system, user } = process.cpuUsage(before);
+  return (system + user) / 1_000;
+}

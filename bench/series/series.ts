@@ -1,0 +1,69 @@
+// Cold series reads through the whole door, over HTTP with auth and metering, against bare DuckDB in a
+// process of its own over the same files: one key's window of each request.
+import { join } from 'node:path';
+import { byMedian, type Client, openClient } from '../http/clientProcess.ts';
+import { gets } from '../http/order.ts';
+import { type Served, serveFilled } from '../http/served.ts';
+import { inverted, type Ratio, ratioOf, type Taken } from '../measure.ts';
+import { filesOf, fillDaily, symbolOf, SYMBOLS } from '../stored.ts';
+import { openBareReader } from './bareReadsProcess.ts';
+
+/** Requests of a measurement; each has a symbol of its own, so that nothing is answered twice. */
+const REQUESTS = 200;
+
+/** Records of a read. */
+export const LASTS = [1, 30, 252] as const;
+
+export const READ_NOTE =
+  'ours over HTTP with token, metering and JSON; bare in its process, rows to JSON text';
+
+export async function benchSeries(
+  folder: string,
+  rows: number,
+  pairs: number,
+): Promise<readonly Ratio[]> {
+  const { made: files, server } = await serveFilled(
+    join(folder, 'series'),
+    {},
+    async (tapedeck) => {
+      await fillDaily(tapedeck, folder, 'D', rows);
+      return filesOf(tapedeck, 'D');
+    },
+  );
+  await using stack = new AsyncDisposableStack();
+  stack.use(server);
+  const [client, bare] = [stack.use(openClient()), stack.use(openBareReader())];
+  const ratios: Ratio[] = [];
+  for (const last of LASTS) {
+    const name = `cold series, last ${last}, ${rows} stored`;
+    const ratio = await ratioOf(
+      { name, target: '<= 1.5 (our time / bare time)', pairs },
+      (round) => coldReads({ client, server, dataset: 'D' }, last, keysOf(round)),
+      (round) => bare.read({ files, last, keys: keysOf(round) }),
+    );
+    ratios.push({ ...inverted(ratio), note: READ_NOTE });
+  }
+  return ratios;
+}
+
+interface Read {
+  readonly client: Client;
+  readonly server: Served;
+  readonly dataset: string;
+}
+
+/** The last records of one key after another over HTTP; `more` is added to the query. */
+export async function coldReads(
+  { client, dataset, server }: Read,
+  last: number,
+  keys: readonly string[],
+  more = '&cache=false',
+): Promise<Taken> {
+  const query = `last=${last}${more}&token=${server.publishable}`;
+  const requests = gets(keys.map((key) => `/v1/data/WS/${dataset}/${key}?${query}`));
+  return byMedian(await client.drive(server, { requests, connections: 1, count: keys.length }));
+}
+
+/** Keys of the reads of a round: none twice. */
+export const keysOf = (round: number, symbols = SYMBOLS): readonly string[] =>
+  Array.from({ length: REQUESTS }, (_, at) => symbolOf((at * 7919 + round * 104_729) % symbols));

@@ -1,0 +1,172 @@
+// What each thing costs with twenty times as much stored: two datasets of one shape in one server,
+// every measure taken of both in turn. Printed as a Markdown table.
+import { join } from 'node:path';
+import { bringIn, keepBusy, pathsOf } from '../hot/hotReads.ts';
+import { byMedian, byP99, byPace, type Client, openClient } from '../http/clientProcess.ts';
+import { gets, type Wanted } from '../http/order.ts';
+import { type Served, serveFilled } from '../http/served.ts';
+import { loadBy } from '../life.ts';
+import { answersOf, median, type Taken } from '../measure.ts';
+import { fillDaily, symbolOf } from '../stored.ts';
+import { coldReads, keysOf, LASTS } from './series.ts';
+
+/** The larger dataset has so many times the records of the smaller. */
+const TIMES = 20;
+/** So few that a key of the smaller dataset has 252 records too. */
+const SYMBOLS = 2_500;
+const ROWS = 1_000;
+const PUSHES = 300;
+
+interface Filled {
+  readonly dataset: string;
+  readonly days: number;
+  /** The version that holds what it was filled with. */
+  readonly snapshot: number;
+}
+
+interface Stored extends Filled {
+  readonly client: Client;
+  readonly server: Served;
+}
+
+type Measure = (stored: Stored, round: number) => Promise<Taken>;
+
+export async function benchSizes(
+  folder: string,
+  rows: number,
+  pairs: number,
+): Promise<readonly string[]> {
+  const cache = { TAPEDECK_CACHE_BYTES: String(1024 ** 3) };
+  const few = Math.round(rows / TIMES);
+  const place = join(folder, 'sizes');
+  const { made, server } = await serveFilled(place, cache, async (tapedeck) => {
+    const fill = async (dataset: string, count: number): Promise<Filled> => {
+      await fillDaily(tapedeck, folder, dataset, count, SYMBOLS);
+      const { snapshot } = tapedeck.services.lake;
+      return { dataset, days: Math.floor(count / SYMBOLS), snapshot };
+    };
+    return { small: await fill('SMALL', few), large: await fill('LARGE', rows) };
+  });
+  await using stack = new AsyncDisposableStack();
+  stack.use(server);
+  const door = { client: stack.use(openClient()), server };
+  const [small, large] = [
+    { ...door, ...made.small },
+    { ...door, ...made.large },
+  ];
+  const lines = [
+    `| what | ${few} stored, ms (p50 / p99 / CPU) | ${rows} stored, ms (p50 / p99 / CPU) | ratio |`,
+    '|---|---|---|---|',
+  ];
+  // Reads come before what changes the files; the older version is read after.
+  for (const [name, measure] of ROWS_OF_TABLE) {
+    lines.push(await lineOf(name, measure, small, large, pairs));
+  }
+  return lines;
+}
+
+async function lineOf(
+  name: string,
+  measure: Measure,
+  small: Stored,
+  large: Stored,
+  pairs: number,
+): Promise<string> {
+  const rounds: { small: Taken; large: Taken }[] = [];
+  for (let round = 0; round <= pairs; round += 1) {
+    const first = await measure(small, round);
+    const pair = { small: first, large: await measure(large, round) };
+    if (round > 0) rounds.push(pair);
+  }
+  const ratio = median(rounds.map((pair) => pair.large.ms / pair.small.ms));
+  const cells = [
+    cellOf(rounds.map((pair) => pair.small)),
+    cellOf(rounds.map((pair) => pair.large)),
+    ratio.toFixed(2),
+  ];
+  return `| ${name} | ${cells.join(' | ')} |`;
+}
+
+/** The figure that the ratio is made of, and what the answers took. */
+function cellOf(rounds: readonly Taken[]): string {
+  const { cpuMs = 0, p50 = 0, p99 = 0 } = answersOf(rounds);
+  const answers = [p50, p99, cpuMs].map(spelled).join(' / ');
+  return `${spelled(median(rounds.map(({ ms }) => ms)))} (${answers})`;
+}
+
+const spelled = (ms: number): string => ms.toFixed(ms < 1 ? 3 : 1);
+
+/** By answers, from memory; the first round brings the series there. */
+async function hotReads(
+  { client, dataset, days, server }: Stored,
+  records: number,
+  round: number,
+): Promise<Taken> {
+  const { publishable: token } = server;
+  const paths = pathsOf({ dataset, symbols: SYMBOLS, records, days, token });
+  if (round === 0) await bringIn(client, server, paths);
+  return byPace(await keepBusy(client, server, paths));
+}
+
+const dayOf = (firstMs: number, day: number): string =>
+  new Date(firstMs + day * 86_400_000).toISOString().slice(0, 10);
+
+const STORED_FROM = Date.UTC(2000, 0, 1);
+/** After the last stored day. */
+const NEW_FROM = Date.UTC(2040, 0, 1);
+
+const append: Measure = ({ client, dataset, server }, round) => {
+  const date = dayOf(NEW_FROM, round);
+  const lines = Array.from({ length: ROWS }, (_, at) => `${symbolOf(at)},${date},${at}.5`);
+  return loadBy(client, server, dataset, `symbol,date,close\n${lines.join('\n')}\n`);
+};
+
+const correct: Measure = ({ client, dataset, days, server }, round) => {
+  const lines = Array.from({ length: ROWS }, (_, at) => {
+    const date = dayOf(STORED_FROM, (at * 7919 + round * 104_729) % days);
+    return `${symbolOf((at * 31 + round) % SYMBOLS)},${date},1.25`;
+  });
+  return loadBy(client, server, dataset, `symbol,date,close\n${lines.join('\n')}\n`);
+};
+
+/** One after the other: what a push costs that meets no other. */
+const pushes = ({ dataset, days, server }: Stored, round: number): readonly Wanted[] =>
+  Array.from({ length: PUSHES }, (_, at) => {
+    const date = dayOf(STORED_FROM, (at * 13 + round) % days);
+    const body = JSON.stringify({ symbol: symbolOf(at), date, close: at + 0.5 });
+    const query = `duplicateKeyHandling=replace&token=${server.secret}`;
+    return { path: `/v1/record/WS/${dataset}?${query}`, method: 'POST', body };
+  });
+
+const pushed = (stored: Stored, round: number) =>
+  stored.client.drive(stored.server, {
+    requests: pushes(stored, round),
+    ...{ connections: 1, count: PUSHES },
+  });
+
+const versions: Measure = async ({ client, dataset, server }) => {
+  const path = `/v1/datasets/WS/${dataset}/versions?token=${server.publishable}`;
+  return byMedian(
+    await client.drive(server, { requests: gets([path]), connections: 1, count: 50 }),
+  );
+};
+
+const ROWS_OF_TABLE: readonly (readonly [name: string, measure: Measure])[] = [
+  ...LASTS.map((last): readonly [string, Measure] => [
+    `cold read of the last ${last}`,
+    (stored, round) => coldReads(stored, last, keysOf(round, SYMBOLS)),
+  ]),
+  ...LASTS.map((records): readonly [string, Measure] => [
+    `hot read of ${records}, of 32 connections`,
+    (stored, round) => hotReads(stored, records, round),
+  ]),
+  [`append of ${ROWS} newer records`, append],
+  [`${ROWS} corrections over all days`, correct],
+  ['one push, median', async (stored, round) => byMedian(await pushed(stored, round))],
+  ['one push, p99', async (stored, round) => byP99(await pushed(stored, round + 100))],
+  ['list of versions', versions],
+  [
+    'read of the last 30 of an older version',
+    (stored, round) => coldReads(stored, 30, keysOf(round, SYMBOLS), `&asOf=${stored.snapshot}`),
+  ],
+];
