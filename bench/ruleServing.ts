@@ -1,12 +1,13 @@
 // Rules in a server: how long a tick takes to a local receiver, beside a bare POST; and what 20,000 ticks a
 // second through 10,000 rules do to the reads beside them.
-import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ChildProcess } from 'node:child_process';
+import { request } from 'node:http';
 import { join } from 'node:path';
 import type { Tapedeck } from '../app/main.ts';
 import { dayIn } from '../query/time/dates.ts';
 import { addDays } from '../query/time/days.ts';
 import { bringIn, CONNECTIONS, keepBusy, pathsOf } from './hot/hotReads.ts';
+import { answerOf, ended, forked } from './http/childAsked.ts';
 import { byP99, openClient } from './http/clientProcess.ts';
 import type { Wanted } from './http/order.ts';
 import { servedHere } from './http/served.ts';
@@ -65,15 +66,10 @@ function tick({ services }: Tapedeck, symbol: string, price: number): void {
 
 /** One tick after the other, each of another symbol; and as many bare POSTs to the same receiver. */
 async function deliveries(tapedeck: Tapedeck): Promise<Ratio> {
-  let heard: () => void = () => undefined;
-  const receiver = createServer((incoming, response) => {
-    incoming.resume().on('end', () => {
-      response.end('ok');
-      heard();
-    });
-  });
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+  await using stack = new AsyncDisposableStack();
+  const receiver = forked('../ruleReceiver.ts');
+  stack.defer(() => ended(receiver));
+  const url = `http://127.0.0.1:${await answerOf<number>(receiver)}/`;
   const secret = await tokenOf(tapedeck, 'secret');
   const rule = {
     ...{ ruleSet: 'ANYEVENT', type: 'all', ruleName: 'above two' },
@@ -83,23 +79,14 @@ async function deliveries(tapedeck: Tapedeck): Promise<Ratio> {
   await post(tapedeck, secret, '/rules/create', JSON.stringify(rule));
   for (let at = 0; at < ALERTS; at += 1) tick(tapedeck, symbolOf(at), 1);
   await tapedeck.services.rules.settled();
+  const postBare = (): void => {
+    request(url, { method: 'POST', agent: false }, (answer) => answer.resume()).end('{}');
+  };
   const [ours, bare]: [number[], number[]] = [[], []];
   for (let at = 0; at < ALERTS; at += 1) {
-    ours.push(
-      await msUntil((done) => {
-        heard = done;
-        tick(tapedeck, symbolOf(at), 3);
-      }),
-    );
-    bare.push(
-      await msUntil((done) => {
-        heard = done;
-        request(url, { method: 'POST', agent: false }, (answer) => answer.resume()).end('{}');
-      }),
-    );
+    ours.push(await msUntilHeard(receiver, () => tick(tapedeck, symbolOf(at), 3)));
+    bare.push(await msUntilHeard(receiver, postBare));
   }
-  receiver.closeAllConnections();
-  receiver.close();
   const bench = {
     name: 'rules: p99 of a bare POST, to that of a tick and its webhook',
     ...{ target: '>= 0.33', pairs: ALERTS },
@@ -108,10 +95,11 @@ async function deliveries(tapedeck: Tapedeck): Promise<Ratio> {
   return ratioOfPairs(bench, [{ ours: taken(ours), bare: taken(bare) }]);
 }
 
-async function msUntil(begin: (done: () => void) => void): Promise<number> {
-  const fromMs = performance.now();
-  await new Promise<void>(begin);
-  return performance.now() - fromMs;
+async function msUntilHeard(receiver: ChildProcess, begin: () => void): Promise<number> {
+  const heard = answerOf<bigint>(receiver);
+  const from = process.hrtime.bigint();
+  begin();
+  return Number((await heard) - from) / 1e6;
 }
 
 async function readsBeside(tapedeck: Tapedeck, folder: string, pairs: number): Promise<Ratio> {

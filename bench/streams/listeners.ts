@@ -1,7 +1,8 @@
 // A process of many readers of streams: `listeners.ts <port> <connections> <path> <token>`. It tells its
 // parent when all are connected, and when as many messages came as it is told to expect.
 import { connect, type Socket } from 'node:net';
-import { p99, rounded } from '../measure.ts';
+import { cpuSince } from '../http/cpuTime.ts';
+import { median, p99, rounded } from '../measure.ts';
 
 /** Symbols of one reader, among those that there are. */
 const [OF_ONE, SYMBOLS] = [10, 100];
@@ -14,6 +15,7 @@ const TIME_CHARACTERS = 13;
 let messages = 0;
 let expected = Number.POSITIVE_INFINITY;
 let delays: number[] = [];
+let spent = process.cpuUsage();
 
 function listen(at: number): Promise<Socket> {
   const symbols = Array.from({ length: OF_ONE }, (_, place) => `S${(at * 7 + place) % SYMBOLS}`);
@@ -41,13 +43,15 @@ function count(chunk: Buffer): void {
   if (/^\d{13}$/.test(text)) delays.push(Date.now() - Number(text));
   if (messages < expected) return;
   expected = Number.POSITIVE_INFINITY;
-  process.send?.({ messages, p99: rounded(p99(delays)) });
+  const delay = { p50: rounded(median(delays)), p99: rounded(p99(delays)) };
+  process.send?.({ messages, ...delay, cpuMs: cpuSince(spent) });
 }
 
 process.on('message', (wanted: number) => {
   messages = 0;
   delays = [];
   expected = wanted;
+  spent = process.cpuUsage();
   process.send?.('told');
 });
 for (let at = 0; at < Number(connections); at += 50) {

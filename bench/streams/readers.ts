@@ -16,8 +16,12 @@ export async function readersOf(
   return child;
 }
 
-interface Heard {
+export interface Heard {
+  /** Of how late messages are, in milliseconds. */
+  readonly p50: number;
   readonly p99: number;
+  /** Processor time of the readers. */
+  readonly cpuMs: number;
 }
 
 /** Tells the readers what to wait for, and when they know it, how to wait until they have it. */

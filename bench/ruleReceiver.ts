@@ -1,0 +1,16 @@
+// A receiver of webhooks in a process of its own: tells its port, and then the nanosecond in which each
+// request had arrived, of the clock that all processes of a machine share.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+const server = createServer((incoming, response) => {
+  incoming.resume().on('end', () => {
+    const arrived = process.hrtime.bigint();
+    response.end('ok');
+    process.send?.({ told: arrived });
+  });
+});
+server.listen(0, '127.0.0.1', () => {
+  process.send?.({ told: (server.address() as AddressInfo).port });
+});
+process.on('disconnect', () => process.exit(0));
