@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createWorkspace } from '../store/lake/datasetEdits.ts';
 import { readSettings } from '../store/base/settings.ts';
+import { treeCpuMs } from './http/cpuTime.ts';
 import { bareDuckDb, ratioOf, type Ratio, timed, watchMemory } from './measure.ts';
 import { loadFile } from './stored.ts';
 import { openCore, type Core } from '../app/core.ts';
@@ -75,7 +76,12 @@ async function measure(
   const most = await memory.stop();
   const ratio = await ratioOf(
     { name: `${name} ${rows} rows`, target: kind.target, pairs },
-    (round) => timed(() => load(core, path, `D${round}`, rows)),
+    async (round) => {
+      // Nothing but the load runs here and below.
+      const before = await treeCpuMs([process.pid]);
+      const ms = await timed(() => load(core, path, `D${round}`, rows));
+      return { ms, times: [ms], cpuMs: (await treeCpuMs([process.pid])) - before };
+    },
     () => bareDuckDb(sql),
   );
   await core.close();

@@ -23,27 +23,34 @@ async function known(pid: string): Promise<Known | undefined> {
 
 /**
  * Milliseconds that the processes and all below them have taken so far; those that ended count with the
- * parent that waited for them. This process itself counts without what is below it, which are both sides
- * and the client.
+ * parent that waited for them.
  */
-export async function cpuMsOf(roots: readonly number[]): Promise<number> {
+export async function treeCpuMs(roots: readonly number[]): Promise<number> {
   const all = new Map<number, Known>();
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name)) continue;
     const process = await known(name);
     if (process !== undefined) all.set(Number(name), process);
   }
-  const others = new Set(roots.filter((root) => root !== process.pid));
   const isBelow = (pid: number): boolean => {
     for (let at: number | undefined = pid; at !== undefined; at = all.get(at)?.parent) {
-      if (others.has(at)) return true;
+      if (roots.includes(at)) return true;
     }
     return false;
   };
-  const { system, user } = process.cpuUsage();
-  let ms = roots.includes(process.pid) ? (system + user) / 1_000 : 0;
+  let ms = 0;
   for (const [pid, { ms: own }] of all) if (isBelow(pid)) ms += own;
   return ms;
+}
+
+/**
+ * The same of the processes of one side. This process itself counts without what is below it, which are
+ * the other side and the client.
+ */
+export async function cpuMsOf(side: readonly number[]): Promise<number> {
+  const { system, user } = process.cpuUsage();
+  const here = side.includes(process.pid) ? (system + user) / 1_000 : 0;
+  return here + (await treeCpuMs(side.filter((pid) => pid !== process.pid)));
 }
 
 /** The process that started another: of a connection of PostgreSQL the server. */
