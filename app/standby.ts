@@ -11,7 +11,7 @@ import type { Settings } from '../store/base/settings.ts';
 import { catalogOf } from './lakePlaces.ts';
 import { startTapedeck, type Tapedeck } from './main.ts';
 
-const LOOK_MS = 250;
+const LOOK_MS = 500;
 const AWAY_MS = 2_000;
 
 /** Starts once no other server serves the catalog. @param tell what it waits for, when that changes */
@@ -19,39 +19,41 @@ export async function startInTurn(
   settings: Settings,
   tell: (line: string) => void,
 ): Promise<Tapedeck> {
-  for (;;) {
-    await turn(settings, tell);
-    try {
-      return await startTapedeck(settings);
-    } catch (error) {
-      // Another one that waited was faster, or PostgreSQL went.
-      if (!(error instanceof Failure) || error.type !== 'Busy') throw error;
-      tell(reasonOf(error));
-    }
-  }
-}
-
-async function turn(settings: Settings, tell: (line: string) => void): Promise<void> {
   const place = await catalogOf(settings.database, { catalog: '' });
-  let door: Server | undefined;
   let told = '';
-  const say = (line: string): void => {
-    if (line !== told) tell(line);
-    told = line;
+  let door: Server | undefined;
+  const wait = async (why: string, ms: number): Promise<void> => {
+    if (why !== told) tell(why);
+    told = why;
+    door ??= await waitingDoor(settings);
+    await sleep(ms);
   };
   try {
     for (;;) {
       const state = await place.isHeld().catch((error: unknown) => reasonOf(error));
-      if (state === false) return;
-      say(state === true ? `stands by: another server serves ${place.name}` : state);
-      door ??= await waitingDoor(settings);
-      await sleep(state === true ? LOOK_MS : AWAY_MS);
+      if (state === true) await wait(`stands by: another server serves ${place.name}`, LOOK_MS);
+      else if (state !== false) await wait(state, AWAY_MS);
+      else {
+        door = await closed(door);
+        const started = await startTapedeck(settings).catch((error: unknown) => {
+          // Another one that waited was faster, PostgreSQL went, or the data folder is in use.
+          if (error instanceof Failure && error.type === 'Busy') return reasonOf(error);
+          throw error;
+        });
+        if (typeof started !== 'string') return started;
+        await wait(started, AWAY_MS);
+      }
     }
   } finally {
-    door?.closeAllConnections();
-    door?.close();
-    if (door !== undefined) await once(door, 'close');
+    await closed(door);
   }
+}
+
+async function closed(door: Server | undefined): Promise<undefined> {
+  if (door === undefined) return;
+  door.closeAllConnections();
+  door.close();
+  await once(door, 'close');
 }
 
 /** What it answers until its turn comes. */

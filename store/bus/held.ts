@@ -15,7 +15,8 @@ export interface HeldMessage {
 }
 
 export class Held {
-  #messages: HeldMessage[] = [];
+  /** Those that are over are let go at once, and their places later. */
+  #messages: (HeldMessage | undefined)[] = [];
   /** Of the oldest one that is kept. */
   #first = 0;
   #bytes = 0;
@@ -25,6 +26,7 @@ export class Held {
     for (const { json } of messages) this.#bytes += json.length;
     while (this.#messages.length - this.#first > MESSAGES_MAX || this.#bytes > BYTES_MAX) {
       this.#bytes -= this.#messages[this.#first]?.json.length ?? 0;
+      this.#messages[this.#first] = undefined;
       this.#first += 1;
     }
     if (this.#first <= OVER_MAX) return;
@@ -35,6 +37,6 @@ export class Held {
   /** The newest ones, oldest first; fewer where fewer are kept. */
   newest(count: number): readonly HeldMessage[] {
     const from = Math.max(this.#first, this.#messages.length - count);
-    return this.#messages.slice(from);
+    return this.#messages.slice(from).filter((one) => one !== undefined);
   }
 }

@@ -23,8 +23,10 @@ export interface CatalogPlace {
   openReading(): Database;
   /** Rows of a table; a place whose database it is not says what it likes. */
   readonly pages: PagesOf;
-  /** Takes it away, to where nobody serves it. @returns where that is */
-  setAside(nowMs: number): Promise<string>;
+  /** Takes what is held open away, to where nobody serves it. @returns where that is */
+  setAside(held: Database, nowMs: number): Promise<string>;
+  /** Removes one that was begun and is nothing yet. */
+  discard(): Promise<void>;
   /** What is committed now, beside whoever holds it. */
   openMoment(): Promise<HeldDatabase>;
   /**

@@ -10,7 +10,7 @@ export type CatalogRow = Readonly<Record<string, unknown>>;
 /** Rows of a table, some at once; whoever asks for them reads one moment. */
 export type PagesOf = (database: Database, table: string) => AsyncIterable<readonly CatalogRow[]>;
 
-interface CopyOrder {
+export interface CopyOrder {
   readonly from: Database;
   readonly pagesFrom: PagesOf;
   /** Without any table. */
@@ -47,6 +47,25 @@ export async function copyCatalog(order: CopyOrder): Promise<Copied> {
   });
 }
 
+/** The first table whose rows are not the same in both; undefined where all are. */
+export async function differentTable(order: CopyOrder): Promise<string | undefined> {
+  const { from, pagesFrom, pagesTo, to } = order;
+  return to.transaction().execute(async (transaction) => {
+    for (const { name } of await from.introspection.getTables()) {
+      const one = await fingerprintOf(pagesFrom(from, name));
+      const other = await fingerprintOf(pagesTo(transaction, name));
+      if (one.text !== other.text) return name;
+    }
+    return undefined;
+  });
+}
+
+async function fingerprintOf(pages: AsyncIterable<readonly CatalogRow[]>): Promise<Fingerprint> {
+  const print = new Fingerprint();
+  for await (const page of pages) print.add(page.map(portable));
+  return print;
+}
+
 async function copyTable(
   { from, pagesFrom, pagesTo }: CopyOrder,
   to: Database,
@@ -59,8 +78,7 @@ async function copyTable(
     read.add(page);
     await insertPage(to, table, page);
   }
-  const written = new Fingerprint();
-  for await (const page of pagesTo(to, table)) written.add(page);
+  const written = await fingerprintOf(pagesTo(to, table));
   if (written.text === read.text) return read.rows;
   const told = `table ${table}: ${read.rows} rows were read, ${written.rows} are there, or differ`;
   throw new Failure('Conflict', `the copy of the catalog is not what was copied: ${told}`);

@@ -6,18 +6,19 @@ import { monotonicMs } from '../base/clock.ts';
 import { Failure, reasonOf } from '../base/failure.ts';
 import type { Engine } from '../catalog/engine.ts';
 import type { Piece, Ran } from '../catalog/statements.ts';
+import { beginHolding, type Holding, lockSchema, sameHolding, Taken } from './hold.ts';
 import { type Link, Lost, openLink } from './link.ts';
 import { statementsOf } from './manyRows.ts';
 
 /** How long a statement waits for a server that is away, before it is refused. */
 const AWAY_MS = 10_000;
 const AGAIN_MS = 200;
+/** PostgreSQL may need a moment to see that a connection is gone. */
+const TAKEN_MS = 1_000;
 /** While it is away, one more try each so often: who comes meanwhile is refused at once. */
 const LOOK_AGAIN_MS = 1_000;
 /** For what became of a commit: nothing else may be done before that is known. */
 const OUTCOME_MS = 300_000;
-/** Of the lock that one server holds. */
-const LOCK_CLASS = 0x7a9e;
 
 /** It was told why a moment ago. */
 const AGAIN = 'the catalog does not answer: please try again later';
@@ -66,16 +67,21 @@ export class PostgresEngine implements Engine {
   #awaySinceMs: number | undefined;
   #lookedMs = -Infinity;
   #watching: NodeJS.Timeout | undefined;
+  #linking: Promise<Link> | undefined;
+  #holding: Holding | undefined;
+  /** How long a lock that was this one's may be another's. */
+  readonly #takenMs: number;
 
   private constructor(
     settings: DatabaseSettings,
-    { answerMs, awayMs = AWAY_MS, onFault, onTaken = thrown }: EngineOptions,
+    { answerMs, awayMs = AWAY_MS, guard, onFault, onTaken = thrown }: EngineOptions,
   ) {
     this.#settings = settings;
     this.#onTaken = onTaken;
     this.#onFault = onFault;
     this.#answerMs = answerMs;
     this.#awayMs = awayMs;
+    this.#takenMs = guard === undefined ? awayMs : TAKEN_MS;
   }
 
   /** @throws Failure Busy when another process holds the database, or there is none to be reached */
@@ -109,12 +115,16 @@ export class PostgresEngine implements Engine {
       return await (await this.#linked()).run(sql, parameters);
     } catch (error) {
       if (!(error instanceof Lost)) throw error;
-      return (await this.#linked()).run(sql, parameters);
     }
+    const link = await this.#linked();
+    return link.run(sql, parameters).catch((error: unknown) => {
+      throw this.#told(error);
+    });
   }
 
   async close(): Promise<void> {
     clearInterval(this.#watching);
+    this.#watching = undefined;
     await this.#link?.close();
   }
 
@@ -129,10 +139,13 @@ export class PostgresEngine implements Engine {
         this.#onTaken(new Error(told));
         return;
       }
-      this.#link?.run('select 1', []).then(
-        () => (heardMs = askedMs),
-        () => undefined,
-      );
+      // Also where nobody else asks for anything, it is connected again.
+      this.#linked()
+        .then((link) => link.run('select 1', []))
+        .then(
+          () => (heardMs = askedMs),
+          () => undefined,
+        );
     };
     this.#watching = setInterval(look, everyMs).unref();
   }
@@ -143,14 +156,10 @@ export class PostgresEngine implements Engine {
     this.#isBroken = true;
     const begun = link.run('begin', []);
     const asked = link.run('select pg_current_xact_id()::text as id', []);
-    const rest = this.#send(link, pieces);
-    const ended = rest.catch(() => undefined);
-    const [, { rows }] = await all([begun, asked], (error) => this.#told(error)).finally(
-      () => ended,
-    );
+    const [, { rows }] = await all([begun, asked], (error) => this.#told(error));
     this.#transaction = { link, id: (rows[0] as { readonly id: string }).id };
     this.#isBroken = link.isLost;
-    return rest;
+    return this.#send(link, pieces);
   }
 
   /** All are sent before the first is answered; what follows one that failed is refused. */
@@ -166,10 +175,11 @@ export class PostgresEngine implements Engine {
 
   async #commit(): Promise<Ran> {
     const transaction = this.#transaction;
-    if (this.#isBroken || transaction === undefined) {
+    const isWhole = !this.#isBroken;
+    [this.#transaction, this.#isBroken] = [undefined, false];
+    if (!isWhole || transaction === undefined) {
       throw this.#away('the connection was lost before the commit');
     }
-    this.#transaction = undefined;
     try {
       const { command } = await transaction.link.run('commit', []);
       // A statement had failed, and whoever asked for it went on.
@@ -193,7 +203,8 @@ export class PostgresEngine implements Engine {
         const { status } = rows[0] as { readonly status: string | null };
         if (status === 'committed' || status === 'aborted') return status === 'committed';
       } catch (error) {
-        if (!(error instanceof Lost) && !(error instanceof Failure)) throw error;
+        if (error instanceof Taken || !(error instanceof Lost || error instanceof Failure))
+          throw error;
       }
       if (monotonicMs() > untilMs) return this.#unknown(id);
       await sleep(AGAIN_MS);
@@ -222,6 +233,12 @@ export class PostgresEngine implements Engine {
 
   async #linked(): Promise<Link> {
     if (this.#link?.isLost === false) return this.#link;
+    // Two at once would take the lock from each other.
+    this.#linking ??= this.#again().finally(() => (this.#linking = undefined));
+    return this.#linking;
+  }
+
+  async #again(): Promise<Link> {
     const nowMs = monotonicMs();
     this.#awaySinceMs ??= nowMs;
     const untilMs = this.#awaySinceMs + this.#awayMs;
@@ -242,47 +259,29 @@ export class PostgresEngine implements Engine {
     }
   }
 
-  /** A connection that holds the database. */
+  /** A connection that holds the schema, as this one held it before. */
   async #opened(): Promise<Link> {
-    const link = await openLink(this.#settings, this.#answerMs);
+    const settings = this.#settings;
+    const link = await openLink(settings, this.#answerMs, () => this.#lost());
     try {
-      await this.#lock(link);
-      await link.run(`create schema if not exists "${this.#settings.schema}"`, []);
+      const waitMs = this.#holding === undefined ? this.#awayMs : this.#takenMs;
+      await lockSchema(link, settings, this.#link?.backend, waitMs);
+      if (this.#holding === undefined) this.#holding = await beginHolding(link, settings);
+      else await sameHolding(link, settings, this.#holding);
       return link;
     } catch (error) {
       await link.close();
       if (error instanceof Lost) throw this.#away(error.message);
       if (error instanceof Failure) throw error;
-      const { database, host, port } = this.#settings;
+      const { database, host, port } = settings;
       const told = `PostgreSQL at ${host}:${port}, database ${database}: ${reasonOf(error)}`;
       throw new Failure('Conflict', told);
     }
   }
 
-  /** A server that was killed a moment ago may hold it still. */
-  async #lock(link: Link): Promise<void> {
-    const { database, host, port, schema } = this.#settings;
-    const untilMs = monotonicMs() + this.#awayMs;
-    for (;;) {
-      const locked = 'select pg_try_advisory_lock($1::int, hashtext($2::text)) as held';
-      const { rows } = await link.run(locked, [LOCK_CLASS, schema]);
-      if ((rows[0] as { readonly held: boolean }).held) return;
-      await this.#endFormer(link);
-      if (monotonicMs() > untilMs) {
-        const place = `schema ${schema} of database ${database} at ${host}:${port}`;
-        throw new Taken('Busy', `another Tapedeck process holds ${place}`);
-      }
-      await sleep(AGAIN_MS);
-    }
-  }
-
-  /** This one's own former connection, of which the server does not know yet that it is gone. */
-  async #endFormer(link: Link): Promise<void> {
-    const former = this.#link?.backend;
-    if (former === undefined) return;
-    const ended = `select pg_terminate_backend(pid) from pg_stat_activity
-      where pid = $1::int and backend_start = $2::timestamptz`;
-    await link.run(ended, [former.pid, former.since]);
+  /** Where another server waits, each moment without the lock is one in which both answer. */
+  #lost(): void {
+    if (this.#watching !== undefined) void this.#linked().catch(() => undefined);
   }
 
   #told(error: unknown): unknown {
@@ -297,8 +296,6 @@ export class PostgresEngine implements Engine {
     return new Failure('Busy', AGAIN);
   }
 }
-
-class Taken extends Failure {}
 
 /** Outside of every request: the process ends. */
 function thrown(error: Error): void {
@@ -318,18 +315,4 @@ async function all<T extends readonly Promise<unknown>[] | []>(
   return settled.map((one) => (one as PromiseFulfilledResult<unknown>).value) as {
     -readonly [K in keyof T]: Awaited<T[K]>;
   };
-}
-
-/** Whether a process holds the schema. */
-export async function isHeld(settings: DatabaseSettings): Promise<boolean> {
-  const link = await openLink(settings);
-  try {
-    const asked = `select exists (select from pg_locks where locktype = 'advisory' and granted
-      and classid = $1::int::oid and objid::int8 = hashtext($2::text)::int8 & 4294967295
-      and database = (select oid from pg_database where datname = current_database())) as held`;
-    const { rows } = await link.run(asked, [LOCK_CLASS, settings.schema]);
-    return (rows[0] as { readonly held: boolean }).held;
-  } finally {
-    await link.close();
-  }
 }

@@ -13,7 +13,7 @@ interface LinkRan extends Ran {
   readonly command: string;
 }
 
-interface Backend {
+export interface Backend {
   readonly pid: number;
   readonly since: string;
 }
@@ -55,6 +55,7 @@ const SESSION = Object.entries({
   tcp_keepalives_idle: '10',
   tcp_keepalives_interval: '5',
   tcp_keepalives_count: '10',
+  tcp_user_timeout: '60000',
 });
 /** The oldest that tells what became of a transaction by its `xid8`. */
 const VERSION_LEAST = 130_000;
@@ -77,15 +78,25 @@ const types: pg.CustomTypesConfig = {
 
 /**
  * @param answerMs what is silent for longer is lost
+ * @param onLost told once, unless it is closed
  * @throws Failure Busy when there is none, or it lets nobody in for now; Conflict when it refuses this one
  */
-export async function openLink(settings: DatabaseSettings, answerMs = ANSWER_MS): Promise<Link> {
+export async function openLink(
+  settings: DatabaseSettings,
+  answerMs = ANSWER_MS,
+  onLost: () => void = () => undefined,
+): Promise<Link> {
   const socket = new Socket();
   const client = new pg.Client({ ...configuration(settings, answerMs), stream: () => socket });
   let lost: string | undefined;
   let backend: Backend;
-  client.on('error', (error) => (lost ??= reasonOf(error)));
-  client.on('end', () => (lost ??= 'it was closed'));
+  const lose = (reason: string): void => {
+    if (lost !== undefined) return;
+    lost = reason;
+    onLost();
+  };
+  client.on('error', (error) => lose(reasonOf(error)));
+  client.on('end', () => lose('it was closed'));
   try {
     await client.connect();
     await refuseUnfit(client);
@@ -95,15 +106,7 @@ export async function openLink(settings: DatabaseSettings, answerMs = ANSWER_MS)
     socket.destroy();
     throw refusalOf(error, settings);
   }
-  const names = new Map<string, string>();
-  const named = (sql: string): { readonly name?: string } => {
-    const known = names.get(sql);
-    if (known !== undefined) return { name: known };
-    if (names.size >= PREPARED_MAX) return {};
-    const name = `s${names.size}`;
-    names.set(sql, name);
-    return { name };
-  };
+  const named = statementNames();
   return {
     backend,
     get isLost() {
@@ -117,11 +120,12 @@ export async function openLink(settings: DatabaseSettings, answerMs = ANSWER_MS)
         const { command, rowCount, rows } = result;
         return { rows, changed: { count: rowCount ?? 0 }, command };
       } catch (error) {
-        if (isOfServer(error)) throw error;
+        // A value that is none was never sent.
+        if (isOfServer(error) || error instanceof TypeError) throw error;
         // Whatever comes on it from now on belongs to nobody.
-        lost ??= reasonOf(error);
+        lose(reasonOf(error));
         socket.destroy();
-        throw new Lost(lost);
+        throw new Lost(reasonOf(error));
       }
     },
     close: async () => {
@@ -130,6 +134,19 @@ export async function openLink(settings: DatabaseSettings, answerMs = ANSWER_MS)
       await Promise.race([said, sleep(END_MS, undefined, { ref: false })]);
       socket.destroy();
     },
+  };
+}
+
+/** Of texts that are prepared once and asked again. */
+function statementNames(): (sql: string) => { readonly name?: string } {
+  const names = new Map<string, string>();
+  return (sql) => {
+    const known = names.get(sql);
+    if (known !== undefined) return { name: known };
+    if (names.size >= PREPARED_MAX) return {};
+    const name = `s${names.size}`;
+    names.set(sql, name);
+    return { name };
   };
 }
 

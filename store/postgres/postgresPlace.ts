@@ -1,15 +1,24 @@
 // The catalog in a schema of a PostgreSQL database.
+import { sql } from 'kysely';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { monotonicMs } from '../base/clock.ts';
 import type { DatabaseSettings } from '../base/databaseSettings.ts';
 import type { CatalogPlace } from '../catalog/catalogPlace.ts';
 import { type Database, databaseOf } from '../catalog/database.ts';
 import type { Engine } from '../catalog/engine.ts';
-import { GUARD, isHeld, PostgresEngine } from './engine.ts';
-import { openLink } from './link.ts';
+import { GUARD, PostgresEngine } from './engine.ts';
+import { isHeld } from './hold.ts';
+import { type Link, openLink } from './link.ts';
 import { openPostgresMoment, postgresPages, readingOver } from './moment.ts';
 import { postgresSpelling } from './spelling.ts';
 
 /** Every row of a large table is written anew. */
 const SCRUB_MS = 3_600_000;
+/** For a reader of an older moment, such as a backup: all who want the table wait behind this meanwhile. */
+const SCRUB_WAITS = '2s';
+const LOCK_NOT_AVAILABLE = '55P03';
+/** Short transactions of others end in it. */
+const SEEN_MS = 2_000;
 
 /** @param isGuarded it lets go before PostgreSQL lets another one in */
 export function postgresPlace(settings: DatabaseSettings, isGuarded = false): CatalogPlace {
@@ -29,7 +38,9 @@ export function postgresPlace(settings: DatabaseSettings, isGuarded = false): Ca
     openServed: open,
     openReading: () => databaseOf(() => reading(settings), spelling),
     pages: postgresPages,
-    setAside: (nowMs) => setAside(settings, nowMs),
+    setAside: (held, nowMs) => setAside(settings, held, nowMs),
+    // The copy is one transaction: nothing is left of it.
+    discard: async () => undefined,
     openMoment: () => openPostgresMoment(settings),
     scrub: (held) => scrub(settings, held),
   };
@@ -62,23 +73,41 @@ async function scrub(settings: DatabaseSettings, held: Database): Promise<boolea
   // Nobody waits for a lock of a reader on the connection that all others need.
   const link = await openLink(settings, SCRUB_MS);
   try {
+    await link.run(`set lock_timeout = '${SCRUB_WAITS}'`, []);
+    const { rows } = await link.run('select pg_current_xact_id()::text as id', []);
+    if (!(await isSeenByNobody(link, (rows[0] as { readonly id: string }).id))) return false;
     for (const { name } of tables) await link.run(`vacuum full "${name}"`, []);
     return true;
+  } catch (error) {
+    if ((error as { readonly code?: string }).code === LOCK_NOT_AVAILABLE) return false;
+    throw error;
   } finally {
     await link.close();
   }
 }
 
+/** What was deleted before a transaction: whoever has an older view of it keeps it. */
+async function isSeenByNobody(link: Link, id: string): Promise<boolean> {
+  const older = `select exists (
+      select from pg_stat_activity where backend_xmin is not null and pid <> pg_backend_pid()
+        and age(backend_xmin) > age($1::text::xid))
+    or exists (select from pg_replication_slots where age(xmin) > age($1::text::xid))
+    or exists (select from pg_prepared_xacts where age(transaction) > age($1::text::xid)) as held`;
+  for (const untilMs = monotonicMs() + SEEN_MS; ; await sleep(SEEN_MS / 10)) {
+    const { rows } = await link.run(older, [id]);
+    if (!(rows[0] as { readonly held: boolean }).held) return true;
+    if (monotonicMs() > untilMs) return false;
+  }
+}
+
 /** The schema gets another name. */
-async function setAside(settings: DatabaseSettings, nowMs: number): Promise<string> {
-  const { database, host, port, schema } = settings;
+async function setAside(
+  { database, host, port, schema }: DatabaseSettings,
+  held: Database,
+  nowMs: number,
+): Promise<string> {
   // Names have at most 63 bytes.
   const aside = `${schema.slice(0, 40)}_moved_${nowMs}`;
-  const engine = await PostgresEngine.open(settings);
-  try {
-    await engine.write([{ sql: `alter schema "${schema}" rename to "${aside}"`, each: [[]] }]);
-  } finally {
-    await engine.close();
-  }
+  await sql.raw(`alter schema "${schema}" rename to "${aside}"`).execute(held);
   return `schema ${aside} of database ${database} at ${host}:${port}`;
 }

@@ -21,7 +21,10 @@ export const openDatabase = (path: string): Database =>
 export const openServed = (path: string, threads?: Threads): Database =>
   sqliteDatabase(async () => {
     const writer = await Writer.open(path, threads);
-    const reader = openReader(path);
+    const reader = await opened(
+      () => openReader(path),
+      () => writer.close(),
+    );
     return {
       write: (pieces) => writer.run(pieces),
       read: (sql, parameters) => reader.run(sql, parameters),
@@ -43,6 +46,16 @@ export function openHeld(path: string): HeldDatabase {
     copyTo,
     close: async () => sqlite.close(),
   };
+}
+
+/** What was opened before is closed where this can't be. */
+async function opened<T>(open: () => T, undo: () => Promise<void>): Promise<T> {
+  try {
+    return open();
+  } catch (error) {
+    await undo();
+    throw error;
+  }
 }
 
 /** One connection for everything, in this thread. */

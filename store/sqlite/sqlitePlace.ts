@@ -1,6 +1,6 @@
 // The catalog in a file of the data folder.
 import { statSync } from 'node:fs';
-import { rename } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { momentName } from '../base/clock.ts';
 import type { CatalogPlace } from '../catalog/catalogPlace.ts';
@@ -24,11 +24,15 @@ export const sqlitePlace = (
   openServed: () => openServed(catalog, threads),
   openReading: () => openReadOnly(catalog),
   pages: sqlitePages,
-  setAside: async (nowMs) => {
+  setAside: async (held, nowMs) => {
+    await held.destroy();
     toOneFile(catalog);
     const aside = `${catalog}.moved-${momentName(nowMs)}`;
     await rename(catalog, aside);
     return aside;
+  },
+  discard: async () => {
+    for (const part of ['', '-wal', '-shm']) await rm(`${catalog}${part}`, { force: true });
   },
   openMoment: async () => openHeld(catalog),
   scrub: scrubSqlite,

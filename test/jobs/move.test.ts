@@ -134,9 +134,32 @@ postgresTest('a move that was cut off goes on, and never makes one of two catalo
     const target = postgresPlace(here.settings('halved'));
     await assert.rejects(moveCatalog(broken, target, 0), /killed in the middle/);
     assert.equal(await target.isThere(), false);
-    await assert.rejects(moveCatalog(source, there, 0), /has another catalog: nothing was moved/);
+    await assert.rejects(
+      moveCatalog(source, there, 0),
+      /has another catalog, or another state of this one \(table \w+ differs\): nothing was moved/,
+    );
     assert.ok(existsSync(join(other, 'catalog.db')));
     assert.ok(((await moveCatalog(source, target, 0)).copied?.rows ?? 0) > 50);
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+});
+
+postgresTest('what is served is not moved, and nothing of the attempt is left', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'tapedeck-move-'));
+  try {
+    const folder = join(root, 'data');
+    const variables = { TAPEDECK_DATABASE: here.url('served') };
+    await using server = await startServer({ folder, settings: variables, ...QUIET });
+    await loaded(server, 'D', 'symbol,date,close\nA,2024-01-01,1\n', {
+      key: 'symbol',
+      date: 'date',
+    });
+    const there = postgresPlace(here.settings('served'));
+    const target = sqlitePlace({ catalog: join(root, 'catalog.db') });
+    await assert.rejects(moveCatalog(there, target, 0), /Busy: another Tapedeck process holds/);
+    assert.deepEqual(await readdir(root), ['data']);
+    await loaded(server, 'D', 'symbol,date,close\nA,2024-01-02,1\n');
   } finally {
     await rm(root, { recursive: true, force: true });
   }

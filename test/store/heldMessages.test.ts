@@ -39,6 +39,22 @@ test('a quiet stream beside busy ones holds its messages, and nothing of theirs'
   assert.ok(held < 8 * 1024 ** 2, `${held} bytes are held for ${MESSAGES} short messages`);
 });
 
+test('long messages are let go as they are over', () => {
+  const hub = new Hub(Date.now);
+  const wanted = { topics: ['last'], symbols: ['A'], intervalMs: 0, ids: true } as const;
+  const group = hub.join(wanted, { take: () => undefined });
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  for (let at = 0; at < 2_000; at += 1) {
+    hub.publish('last', 'A', () => `{"n":${at},"text":"${String(at % 10).repeat(50_000)}"}`);
+    group.flush();
+  }
+  collect();
+  const held = process.memoryUsage().heapUsed - before;
+  hub.close();
+  assert.ok(held < 12 * 1024 ** 2, `${held} bytes are held, of which 4 MB are counted`);
+});
+
 test('what is held is bounded by messages: the newest ones stay, in their order', () => {
   const hub = new Hub(Date.now);
   const group = hub.join(

@@ -127,25 +127,25 @@ postgresTest('PostgreSQL restarts: reads and writes go on, and are refused meanw
   assert.deepEqual(await kept(database), ['a', 'b']);
 });
 
-postgresTest(
-  'a standby is waited for until it is promoted, and refused where it stays one',
-  async () => {
-    await using one = await wired('promoted', { awayMs: 20_000 });
-    const { database } = one;
-    await keep(database, 'a');
-    const { up } = await here.postgres.down();
-    await here.postgres.makeStandby();
-    await up();
-    const early = keep(database, 'b');
-    await assert.rejects(
-      PostgresEngine.open(here.settings('promoted'), { awayMs: 0 }),
-      /Busy: PostgreSQL at .*: it is a standby, which takes no writes/,
-    );
-    await here.postgres.promote();
-    await early;
-    assert.deepEqual(await kept(database), ['a', 'b']);
-  },
-);
+postgresTest('a standby is refused, and one that was promoted is not what it was', async () => {
+  await using one = await wired('promoted', { awayMs: 20_000 });
+  const { database, taken } = one;
+  await keep(database, 'a');
+  const { up } = await here.postgres.down();
+  await here.postgres.makeStandby();
+  await up();
+  const early = assert.rejects(keep(database, 'b'), /was promoted or restored meanwhile/);
+  await assert.rejects(
+    PostgresEngine.open(here.settings('promoted'), { awayMs: 0 }),
+    /Busy: PostgreSQL at .*: it is a standby, which takes no writes/,
+  );
+  await here.postgres.promote();
+  await early;
+  assert.ok(taken.length > 0, 'it is told to end: its memory may know more than is stored');
+  const reading = postgresPlace(here.settings('promoted')).openReading();
+  assert.deepEqual(await kept(reading), ['a']);
+  await reading.destroy();
+});
 
 postgresTest('a database that could not keep every text is refused at once', async () => {
   await using one = await wired('encodings');
@@ -207,6 +207,47 @@ postgresTest('one process holds a schema; one that lost it to another writes not
   await assert.rejects(keep(one.database, 'c'), /another Tapedeck process holds/);
   assert.equal(one.taken.length, 1, 'the process is told to end');
   await other.close();
+});
+
+postgresTest(
+  'one that lost the schema to another goes on with nothing, also once that is gone',
+  async () => {
+    await using one = await wired('between', { awayMs: 2_000 });
+    await keep(one.database, 'a');
+    one.wire.breakAfter(0, 'close');
+    await assert.rejects(keep(one.database, 'b'));
+    const place = postgresPlace(here.settings('between'));
+    const other = place.open();
+    await keep(other, 'c');
+    await other.destroy();
+    one.wire.mend();
+    await assert.rejects(
+      keep(one.database, 'd'),
+      /another Tapedeck process held schema between .* meanwhile/,
+    );
+    assert.ok(one.taken.length > 0, 'the process is told to end');
+    const reading = place.openReading();
+    assert.deepEqual(await kept(reading), ['a', 'c']);
+    await reading.destroy();
+  },
+);
+
+postgresTest('what an older view of another session keeps is not said to be gone', async () => {
+  const place = postgresPlace(here.settings('viewed'));
+  const database = place.open();
+  const other = postgresPlace(here.settings('viewed_by'));
+  try {
+    await migrate(database);
+    // It has read nothing of the catalog: no lock of it tells.
+    const moment = await other.openMoment();
+    await keep(database, 'a');
+    await database.deleteFrom('folder').where('key', '=', 'a').execute();
+    assert.equal(await place.scrub(database), false);
+    await moment.close();
+    assert.equal(await place.scrub(database), true);
+  } finally {
+    await database.destroy();
+  }
 });
 
 postgresTest('text is what it was: its order that of bytes, and no character 0', async () => {
@@ -312,4 +353,47 @@ test('a setting that is no database is told by its rule, never with its password
     ...{ tls: 'off', caFile: undefined },
   });
   assert.equal(databaseSettings('postgres://u@db.example/d')?.tls, 'verified');
+});
+
+postgresTest('a server that is asked nothing is connected again all the same', async () => {
+  await using wire = await startWire(here.postgres.port);
+  const taken: Error[] = [];
+  const guard = { everyMs: 50, lostMs: 3_000 };
+  const options = { guard, onTaken: (error: Error) => void taken.push(error) };
+  const engine = await PostgresEngine.open(here.settings('quiet', wire.port), options);
+  wire.breakAfter(0, 'close');
+  await sleep(300);
+  wire.mend();
+  await sleep(4_000);
+  assert.deepEqual(taken, []);
+  // Two who ask for the lost connection at once get one.
+  wire.breakAfter(0, 'close');
+  await sleep(200);
+  wire.mend();
+  const all = Array.from({ length: 8 }, () => engine.read('select 1 as one', []));
+  for (const { rows } of await Promise.all(all)) assert.deepEqual(rows, [{ one: 1 }]);
+  assert.deepEqual(taken, []);
+  await engine.close();
+});
+
+postgresTest('what is deleted for good waits for no backup, and nobody waits for it', async () => {
+  const place = postgresPlace(here.settings('scrubbed'));
+  const database = place.open();
+  try {
+    await migrate(database);
+    await keep(database, 'a');
+    const moment = await place.openMoment();
+    assert.deepEqual(await kept(moment.database), ['a']);
+    const scrubbing = place.scrub(database);
+    await sleep(200);
+    const began = performance.now();
+    await keep(database, 'b');
+    assert.ok(performance.now() - began < 10_000, 'others go on');
+    assert.equal(await scrubbing, false, 'a reader keeps it');
+    await moment.close();
+    assert.equal(await place.scrub(database), true);
+    assert.deepEqual(await kept(database), ['a', 'b']);
+  } finally {
+    await database.destroy();
+  }
 });
