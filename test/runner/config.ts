@@ -7,7 +7,7 @@ import {
   type TestProjectInlineConfiguration,
   type ViteUserConfig,
 } from 'vitest/config';
-import { contractFiles, ON_POSTGRES } from './contract.ts';
+import { CONTRACT, ON_POSTGRES } from './contract.ts';
 import { keepDuration } from './durations.ts';
 import { patientForks } from './forks.ts';
 import { projectsOf } from './projects.ts';
@@ -67,9 +67,7 @@ const onPostgres = (root: string): TestProjectInlineConfiguration => ({
   extends: true,
   test: {
     name: ON_POSTGRES,
-    include: contractFiles(process.env['WHOLE_CONTRACT'] !== undefined).filter((path) =>
-      existsSync(join(root, path)),
-    ),
+    include: CONTRACT.filter((path) => existsSync(join(root, path))),
     isolate: false,
     globalSetup: [join(import.meta.dirname, 'postgresForAll.ts')],
     setupFiles: [
