@@ -23,8 +23,7 @@ export async function benchCatalogs(folder: string, pairs: number): Promise<read
   const postgres = await startPostgres('fsync = on\n');
   if (postgres === undefined) throw new Error('PostgreSQL is not on this machine');
   stack.use(postgres);
-  const login = `${postgres.user}:${encodeURIComponent(postgres.password)}`;
-  const url = `postgres://${login}@127.0.0.1:${postgres.port}/postgres`;
+  const url = postgres.url();
   const started = async (name: string, settings = {}): Promise<Served> => {
     const { server } = await serveFilled(join(folder, name), settings, (tapedeck) =>
       fillDaily(tapedeck, folder, 'D', ROWS),

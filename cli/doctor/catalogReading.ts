@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CatalogPlace } from '../../store/catalog/catalogPlace.ts';
-import type { Database } from '../../store/catalog/database.ts';
+import { closing, type Database } from '../../store/catalog/database.ts';
 import { openReadOnly } from '../../store/sqlite/sqliteDatabase.ts';
 import type { Finding } from './finding.ts';
 
@@ -42,19 +42,8 @@ export async function withNamed(
   place: CatalogPlace,
   work: (database: Database) => Promise<readonly Finding[]>,
 ): Promise<readonly Finding[]> {
-  return (await place.isThere()) ? reading(place.openReading(), work) : [];
+  return (await place.isThere()) ? closing(place.openReading(), work) : [];
 }
 
 const withOpen = <T>(path: string, work: (database: Database) => Promise<T>): Promise<T> =>
-  reading(openReadOnly(path), work);
-
-async function reading<T>(
-  database: Database,
-  work: (database: Database) => Promise<T>,
-): Promise<T> {
-  try {
-    return await work(database);
-  } finally {
-    await database.destroy();
-  }
-}
+  closing(openReadOnly(path), work);

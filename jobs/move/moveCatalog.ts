@@ -7,7 +7,7 @@ import {
   differentTable,
 } from '../../store/catalog/copyCatalog.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { Database } from '../../store/catalog/database.ts';
+import { closing } from '../../store/catalog/database.ts';
 import { catalogHead } from '../../store/files/catalogCheck.ts';
 
 export interface CatalogMoved {
@@ -28,7 +28,7 @@ export async function moveCatalog(
   nowMs: number,
 ): Promise<CatalogMoved> {
   if (!(await from.isThere())) throw new Failure('Conflict', `${from.name} is not there`);
-  return withOpen(from, async (source) => {
+  return closing(from.open(), async (source) => {
     const head = await catalogHead(source);
     if (head === undefined) throw new Failure('Conflict', `${from.name} was never served`);
     const copied = await arrived(from, to);
@@ -40,7 +40,7 @@ export async function moveCatalog(
 async function arrived(from: CatalogPlace, to: CatalogPlace): Promise<Copied | undefined> {
   const wasThere = await to.isThere();
   try {
-    return await withOpen(to, async (target) => {
+    return await closing(to.open(), async (target) => {
       const held = await from.openMoment();
       try {
         const order = { from: held.database, pagesFrom: from.pages, to: target, pagesTo: to.pages };
@@ -65,16 +65,4 @@ async function refuseOther(order: CopyOrder, to: CatalogPlace): Promise<void> {
   const rule = 'take away the one that is not to go on';
   const what = `another catalog, or another state of this one (table ${table} differs)`;
   throw new Failure('Conflict', `${to.name} has ${what}: nothing was moved; ${rule}`);
-}
-
-async function withOpen<T>(
-  place: CatalogPlace,
-  work: (database: Database) => Promise<T>,
-): Promise<T> {
-  const database = place.open();
-  try {
-    return await work(database);
-  } finally {
-    await database.destroy();
-  }
 }

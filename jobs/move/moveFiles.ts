@@ -1,12 +1,11 @@
 // The files of every version go to the bucket, or come back from it. The next start settles where they
 // are, and goes on only if all are there.
 import { dirname, join } from 'node:path';
-import { mkdir } from 'node:fs/promises';
 import { contentOf } from '../../store/base/contents.ts';
 import type { Disk } from '../../store/base/disk.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { newUuid } from '../../store/base/random.ts';
 import type { Bucket } from '../../store/bucket/bucket.ts';
+import { fetchInto } from '../../store/bucket/fetchInto.ts';
 import { inLake } from '../../store/bucket/bucketPlace.ts';
 import type { Folder } from '../../store/catalog/folder.ts';
 import type { PublishedFile, PublishedFiles } from '../../store/publications/publishedFiles.ts';
@@ -58,14 +57,12 @@ export async function filesToFolder(order: FilesOrder): Promise<FilesMoved> {
   for (const file of files) {
     const target = join(folder.lake, file.path);
     if (await isRight(target, file)) continue;
-    const fresh = join(folder.temporary, `${newUuid()}.moved`);
-    if (!(await bucket.get(inLake(file.path), fresh))) {
-      throw new Failure('Conflict', `${file.path} is not in ${bucket.name}`);
-    }
-    await right(fresh, file);
-    await disk.syncFile(fresh);
-    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-    await disk.rename(fresh, target);
+    const came = await fetchInto(target, {
+      ...{ disk, temporary: folder.temporary },
+      fetch: (part) => bucket.get(inLake(file.path), part),
+      isRight: async (part) => (await right(part, file)) !== undefined,
+    });
+    if (!came) throw new Failure('Conflict', `${file.path} is not in ${bucket.name}`);
     await disk.syncFolder(dirname(target));
     copied += 1;
   }

@@ -1,10 +1,10 @@
 // Copies of files of a bucket on this disk. One that is wanted is fetched once, whoever waits for it; past a
 // size those go that nobody has open and that were used longest ago.
 import { stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Disk } from '../base/disk.ts';
 import { diskFull, isDiskFull } from '../base/failure.ts';
-import { newUuid } from '../base/random.ts';
+import { fetchInto } from './fetchInto.ts';
 
 interface CacheParts {
   /** Of the copies: a file's path below it is its path in the lake. */
@@ -158,17 +158,8 @@ export class FileCache {
 
   async #copy(path: string): Promise<void> {
     const { disk, fetch, root, temporary } = this.#parts;
-    const part = join(temporary, newUuid());
-    try {
-      if (!(await fetch(path, part))) return;
-      // A copy whose bytes a loss of power took away would be taken for damage.
-      await disk.syncFile(part);
-      await disk.makeFolder(dirname(join(root, path)));
-      await disk.rename(part, join(root, path));
-    } catch (error) {
-      await disk.remove(part);
-      throw error;
-    }
+    const order = { disk, temporary, fetch: (part: string) => fetch(path, part) };
+    if (!(await fetchInto(join(root, path), order))) return;
     this.#fetched += 1;
     await this.added(path);
   }

@@ -20,6 +20,18 @@ export interface HeldDatabase {
   close(): Promise<void>;
 }
 
+/** Closes a database however the work ends. */
+export async function closing<T>(
+  database: Database,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  try {
+    return await work(database);
+  } finally {
+    await database.destroy();
+  }
+}
+
 /** How an engine spells SQL, and tells which tables there are. */
 export interface Spelling {
   compiler(): QueryCompiler;

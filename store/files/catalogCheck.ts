@@ -1,7 +1,7 @@
 // Is this the catalog of these files? Asked at each start, before anything is written: a catalog that
 // was lost, is older than its files, or is another lake's must never decide what is garbage.
 import type { CatalogPlace } from '../catalog/catalogPlace.ts';
-import type { Database } from '../catalog/database.ts';
+import { closing, type Database } from '../catalog/database.ts';
 import { Failure, reasonOf } from '../base/failure.ts';
 import { HEAD_FILE, type Head } from './lakeHead.ts';
 import type { LakePlace } from './lakePlace.ts';
@@ -73,12 +73,7 @@ export async function catalogFault(
   try {
     await refuseLostCatalog(catalog, place);
     if (!(await catalog.isThere())) return undefined;
-    const database = catalog.open();
-    try {
-      await refuseWrongCatalog(database, catalog, place);
-    } finally {
-      await database.destroy();
-    }
+    await closing(catalog.open(), (database) => refuseWrongCatalog(database, catalog, place));
     return undefined;
   } catch (error) {
     if (error instanceof Failure && error.type === 'Conflict') return reasonOf(error);

@@ -7,7 +7,7 @@ import { Failure, reasonOf } from '../base/failure.ts';
 import type { Engine } from '../catalog/engine.ts';
 import type { Piece, Ran } from '../catalog/statements.ts';
 import { beginHolding, type Holding, lockSchema, sameHolding, Taken } from './hold.ts';
-import { type Link, Lost, openLink } from './link.ts';
+import { type Link, Lost, openLink, serverName } from './link.ts';
 import { statementsOf } from './manyRows.ts';
 
 /** How long a statement waits for a server that is away, before it is refused. */
@@ -273,9 +273,7 @@ export class PostgresEngine implements Engine {
       await link.close();
       if (error instanceof Lost) throw this.#away(error.message);
       if (error instanceof Failure) throw error;
-      const { database, host, port } = settings;
-      const told = `PostgreSQL at ${host}:${port}, database ${database}: ${reasonOf(error)}`;
-      throw new Failure('Conflict', told);
+      throw new Failure('Conflict', `${serverName(settings)}: ${reasonOf(error)}`);
     }
   }
 

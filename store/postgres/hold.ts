@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseSettings } from '../base/databaseSettings.ts';
 import { monotonicMs } from '../base/clock.ts';
 import { Failure } from '../base/failure.ts';
-import { type Backend, type Link, openLink } from './link.ts';
+import { type Backend, hasTable, type Link, withLink } from './link.ts';
 
 /** Of the lock that one server holds. */
 const LOCK_CLASS = 0x7a9e;
@@ -74,11 +74,7 @@ export async function sameHolding(
   settings: DatabaseSettings,
   before: Holding,
 ): Promise<void> {
-  const found = await link.run(
-    "select to_regclass(quote_ident($1) || '.' || $2) is not null as found",
-    [settings.schema, HOLDER_TABLE],
-  );
-  const isThere = (found.rows[0] as { readonly found: boolean }).found;
+  const isThere = await hasTable(link, settings.schema, HOLDER_TABLE);
   const now = isThere ? await link.run(`select epoch from ${HOLDER_TABLE}`, []) : { rows: [] };
   const epoch = (now.rows[0] as { readonly epoch: number } | undefined)?.epoch;
   if (epoch !== before.epoch) {
@@ -96,15 +92,11 @@ async function timelineOf(link: Link): Promise<string> {
 }
 
 /** Whether a process holds the schema, on any machine. */
-export async function isHeld(settings: DatabaseSettings): Promise<boolean> {
-  const link = await openLink(settings);
-  try {
+export const isHeld = (settings: DatabaseSettings): Promise<boolean> =>
+  withLink(settings, async (link) => {
     const asked = `select exists (select from pg_locks where locktype = 'advisory' and granted
       and classid = $1::int::oid and objid::int8 = hashtext($2::text)::int8 & 4294967295
       and database = (select oid from pg_database where datname = current_database())) as held`;
     const { rows } = await link.run(asked, [LOCK_CLASS, settings.schema]);
     return (rows[0] as { readonly held: boolean }).held;
-  } finally {
-    await link.close();
-  }
-}
+  });

@@ -137,6 +137,30 @@ export async function openLink(
   };
 }
 
+/** Closes a connection however the work ends. */
+export async function withLink<T>(
+  settings: DatabaseSettings,
+  work: (link: Link) => Promise<T>,
+  answerMs?: number,
+): Promise<T> {
+  const link = await openLink(settings, answerMs);
+  try {
+    return await work(link);
+  } finally {
+    await link.close();
+  }
+}
+
+/** As an operator finds it. */
+export const serverName = ({ database, host, port }: DatabaseSettings): string =>
+  `PostgreSQL at ${host}:${port}, database ${database}`;
+
+export async function hasTable(link: Link, schema: string, table: string): Promise<boolean> {
+  const asked =
+    "select to_regclass(quote_ident($1) || '.' || quote_ident($2)) is not null as found";
+  return ((await link.run(asked, [schema, table])).rows[0] as { readonly found: boolean }).found;
+}
+
 /** Of texts that are prepared once and asked again. */
 function statementNames(): (sql: string) => { readonly name?: string } {
   const names = new Map<string, string>();
@@ -223,10 +247,10 @@ function isOfServer(error: unknown): boolean {
 /** Not now: it starts, stops, recovers, has no more room for connections, or is a copy of another. */
 const NOT_NOW = /^(08|53|57P)/;
 
-function refusalOf(error: unknown, { database, host, port }: DatabaseSettings): Failure {
+function refusalOf(error: unknown, settings: DatabaseSettings): Failure {
   if (error instanceof Failure && error.type === 'InvalidParameter') return error;
   const { code, severity } = error as { readonly code?: string; readonly severity?: string };
-  const told = `PostgreSQL at ${host}:${port}, database ${database}: ${reasonOf(error)}`;
+  const told = `${serverName(settings)}: ${reasonOf(error)}`;
   const isFinal =
     error instanceof Failure
       ? error.type === 'Conflict'

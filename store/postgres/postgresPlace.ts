@@ -8,7 +8,7 @@ import { type Database, databaseOf } from '../catalog/database.ts';
 import type { Engine } from '../catalog/engine.ts';
 import { GUARD, PostgresEngine } from './engine.ts';
 import { isHeld } from './hold.ts';
-import { type Link, openLink } from './link.ts';
+import { hasTable, type Link, openLink, withLink } from './link.ts';
 import { openPostgresMoment, postgresPages, readingOver } from './moment.ts';
 import { postgresSpelling } from './spelling.ts';
 
@@ -32,7 +32,7 @@ export function postgresPlace(settings: DatabaseSettings, isGuarded = false): Ca
   return {
     name: `the catalog (schema ${schema} of database ${database} at ${host}:${port})`,
     advice: 'Name the right database in TAPEDECK_DATABASE, or put its own backup back',
-    isThere: () => isThere(settings),
+    isThere: () => withLink(settings, (link) => hasTable(link, schema, 'folder')),
     isHeld: () => isHeld(settings),
     open: () => open(),
     openServed: open,
@@ -44,17 +44,6 @@ export function postgresPlace(settings: DatabaseSettings, isGuarded = false): Ca
     openMoment: () => openPostgresMoment(settings),
     scrub: (held) => scrub(settings, held),
   };
-}
-
-async function isThere(settings: DatabaseSettings): Promise<boolean> {
-  const link = await openLink(settings);
-  try {
-    const asked = "select to_regclass(quote_ident($1) || '.folder') is not null as found";
-    const { rows } = await link.run(asked, [settings.schema]);
-    return (rows[0] as { readonly found: boolean }).found;
-  } finally {
-    await link.close();
-  }
 }
 
 /** Beside whoever holds the catalog. */
@@ -71,19 +60,17 @@ async function reading(settings: DatabaseSettings): Promise<Engine> {
 async function scrub(settings: DatabaseSettings, held: Database): Promise<boolean> {
   const tables = await held.introspection.getTables();
   // Nobody waits for a lock of a reader on the connection that all others need.
-  const link = await openLink(settings, SCRUB_MS);
-  try {
+  const work = async (link: Link): Promise<boolean> => {
     await link.run(`set lock_timeout = '${SCRUB_WAITS}'`, []);
     const { rows } = await link.run('select pg_current_xact_id()::text as id', []);
     if (!(await isSeenByNobody(link, (rows[0] as { readonly id: string }).id))) return false;
     for (const { name } of tables) await link.run(`vacuum full "${name}"`, []);
     return true;
-  } catch (error) {
+  };
+  return withLink(settings, work, SCRUB_MS).catch((error: unknown) => {
     if ((error as { readonly code?: string }).code === LOCK_NOT_AVAILABLE) return false;
     throw error;
-  } finally {
-    await link.close();
-  }
+  });
 }
 
 /** What was deleted before a transaction: whoever has an older view of it keeps it. */

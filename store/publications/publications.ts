@@ -71,7 +71,7 @@ export class Publications {
   }
 
   /** Before a file is read here. */
-  bring(file: Pick<Publication, 'publicationId' | 'bytes' | 'sha256'>): Promise<void> {
+  bring(file: Pick<Publication, 'publicationId' | 'bytes' | 'sha256'>): Promise<unknown> {
     return this.#parts.publishedFiles.bring(file);
   }
 

@@ -3,8 +3,8 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Content, contentOf } from '../base/contents.ts';
 import type { Disk } from '../base/disk.ts';
-import { newUuid } from '../base/random.ts';
 import { asked, type Bucket, type ToldOfBucket } from '../bucket/bucket.ts';
+import { fetchInto } from '../bucket/fetchInto.ts';
 import type { Folder } from '../catalog/folder.ts';
 
 /** Below the bucket's prefix. */
@@ -21,11 +21,16 @@ export interface PublishedFiles {
   /** Before a commit names it: from now on it outlives this disk, where there is a bucket. */
   keep(file: PublishedFile): Promise<void>;
   /** Has the copy again where it is gone or has another length; `anew`: whatever is there. */
-  bring(file: PublishedFile, anew?: boolean): Promise<void>;
+  bring(file: PublishedFile, anew?: boolean): Promise<unknown>;
   /** Gone already is gone. */
   remove(publicationId: string): Promise<void>;
   /** Files of before there was a bucket, and those of a folder that came back; how many were sent. */
   settle(live: readonly PublishedFile[]): Promise<number>;
+}
+
+async function isWhole(path: string, { bytes, sha256 }: Content): Promise<boolean> {
+  const found = await contentOf(path);
+  return found.bytes === bytes && found.sha256 === sha256;
 }
 
 type Place = Pick<Folder, 'published' | 'temporary'>;
@@ -46,25 +51,19 @@ export function bucketPublished(
 ): PublishedFiles {
   const local = localPublished(folder, disk);
   const { pathOf } = local;
-  const bringing = new Map<string, Promise<void>>();
+  const bringing = new Map<string, Promise<unknown>>();
   const keep = ({ publicationId, ...content }: PublishedFile): Promise<void> => {
     const sent = bucket.put(`${FAR}${publicationId}`, pathOf(publicationId), content);
     return asked(told, 'send a published file', sent);
   };
-  const fetch = async ({ publicationId, bytes, sha256 }: PublishedFile): Promise<void> => {
-    const part = join(folder.temporary, newUuid());
-    try {
-      const there = bucket.get(`${FAR}${publicationId}`, part);
-      if (!(await asked(told, 'fetch a published file', there))) return;
-      const found = await contentOf(part);
-      // Damage there is no reason to lose what is here.
-      if (found.bytes !== bytes || found.sha256 !== sha256) return;
-      await disk.syncFile(part);
-      await disk.makeFolder(folder.published);
-      await disk.rename(part, pathOf(publicationId));
-    } finally {
-      await disk.remove(part);
-    }
+  const fetch = (file: PublishedFile): Promise<boolean> => {
+    const { publicationId } = file;
+    const get = (part: string): Promise<boolean> =>
+      asked(told, 'fetch a published file', bucket.get(`${FAR}${publicationId}`, part));
+    // Damage there is no reason to lose what is here.
+    const isRight = (part: string): Promise<boolean> => isWhole(part, file);
+    const { temporary } = folder;
+    return fetchInto(pathOf(publicationId), { disk, temporary, fetch: get, isRight });
   };
   return {
     pathOf,
@@ -87,14 +86,28 @@ export function bucketPublished(
     settle: async (live) => {
       const listed = await asked(told, 'list published files', bucket.list(FAR));
       const sizes = new Map(listed.map(({ bytes, path }) => [path.slice(FAR.length), bytes]));
-      const missing = live.filter(
-        ({ bytes, publicationId }) =>
-          sizes.get(publicationId) !== bytes && existsSync(pathOf(publicationId)),
-      );
-      for (let at = 0; at < missing.length; at += SENT_AT_ONCE) {
-        await Promise.all(missing.slice(at, at + SENT_AT_ONCE).map(keep));
-      }
-      return missing.length;
+      const missing = live.filter(({ bytes, publicationId }) => sizes.get(publicationId) !== bytes);
+      return sendThose(missing, pathOf, keep);
     },
   };
+}
+
+/** Of these, those that are here, and are what was published; how many that were. */
+async function sendThose(
+  files: readonly PublishedFile[],
+  pathOf: PublishedFiles['pathOf'],
+  keep: PublishedFiles['keep'],
+): Promise<number> {
+  let sent = 0;
+  const send = async (file: PublishedFile): Promise<void> => {
+    const path = pathOf(file.publicationId);
+    // Damage here must not become the copy that heals it.
+    if (!existsSync(path) || !(await isWhole(path, file))) return;
+    await keep(file);
+    sent += 1;
+  };
+  for (let at = 0; at < files.length; at += SENT_AT_ONCE) {
+    await Promise.all(files.slice(at, at + SENT_AT_ONCE).map(send));
+  }
+  return sent;
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { catalogHead, isHeadFile, type Ownership } from '../files/catalogCheck.ts';
 import type { Clock } from '../base/clock.ts';
 import type { CatalogPlace } from '../catalog/catalogPlace.ts';
-import type { Database } from '../catalog/database.ts';
+import { closing, type Database } from '../catalog/database.ts';
 import type { Disk } from '../base/disk.ts';
 import type { Files } from '../files/files.ts';
 import type { Folder } from '../catalog/folder.ts';
@@ -85,14 +85,10 @@ export async function putUnnamedAside(
   );
 }
 
-async function namedIn(catalog: CatalogPlace): Promise<ReadonlySet<string>> {
-  const database = catalog.open();
-  try {
-    return (await catalogHead(database)) === undefined ? new Set() : await namedPaths(database);
-  } finally {
-    await database.destroy();
-  }
-}
+const namedIn = (catalog: CatalogPlace): Promise<ReadonlySet<string>> =>
+  closing(catalog.open(), async (database) =>
+    (await catalogHead(database)) === undefined ? new Set<string>() : namedPaths(database),
+  );
 
 /** Paths of every data and delete file of every version, relative to the lake's root. */
 async function namedPaths(database: Database): Promise<ReadonlySet<string>> {

@@ -5,9 +5,7 @@ import { POSTGRES_URL } from './contract.ts';
 export async function setup(): Promise<() => Promise<void>> {
   const postgres = await startPostgres('max_connections = 100\n');
   if (postgres === undefined) return async () => undefined;
-  const { password, port, user } = postgres;
-  const login = `${user}:${encodeURIComponent(password)}`;
-  process.env[POSTGRES_URL] = `postgres://${login}@127.0.0.1:${port}/postgres`;
+  process.env[POSTGRES_URL] = postgres.url();
   return async () => {
     await postgres[Symbol.asyncDispose]();
   };

@@ -14,6 +14,8 @@ export interface Postgres extends AsyncDisposable {
   readonly port: number;
   readonly user: string;
   readonly password: string;
+  /** Of its first database; another port is that of a wire to it. */
+  url(port?: number): string;
   /** PEM: its certificate is for `localhost`. */
   readonly ca: string;
   /** One statement, by its owner. */
@@ -113,10 +115,12 @@ function verbsOf(
   login: Login,
   data: string,
   isRoot: boolean,
-): Pick<Postgres, 'makeStandby' | 'promote' | 'run'> {
+): Pick<Postgres, 'makeStandby' | 'promote' | 'run' | 'url'> {
   const run: Postgres['run'] = (statement) => runIn(login, statement);
+  const { password, port } = login;
   return {
     run,
+    url: (at = port) => `postgres://owner:${encodeURIComponent(password)}@127.0.0.1:${at}/postgres`,
     makeStandby: async () => {
       const mark = join(data, 'standby.signal');
       await writeFile(mark, '');
@@ -126,7 +130,13 @@ function verbsOf(
   };
 }
 
-type Login = ConstructorParameters<typeof Client>[0];
+interface Login {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
+}
 
 async function answers(login: Login): Promise<boolean> {
   await runIn(login, 'select 1');

@@ -65,8 +65,7 @@ export async function postgresRounds({ count, seed, log }: Order): Promise<Repor
   assert.ok(postgres, 'PostgreSQL is not on this machine');
   stack.use(postgres);
   const wire = stack.use(await startWire(postgres.port));
-  const login = `owner:${encodeURIComponent(postgres.password)}`;
-  const catalogs = `postgres://${login}@127.0.0.1:${wire.port}/postgres`;
+  const catalogs = postgres.url(wire.port);
   const start = (): Promise<Victim> => Victim.start(folder, undefined, catalogs);
   const tracks = newTracks(WRITERS);
   const scene = { folder, postgres, wire, tracks, random, victim: await start() };

@@ -71,6 +71,32 @@ bucketTest(
   },
 );
 
+bucketTest('a damaged file of before is not sent as the one that heals it', async () => {
+  await using lake = await lakeInBucket(swift as Swift);
+  const sent = async (): Promise<readonly string[]> =>
+    (await lake.keys()).filter((key) => key.startsWith('published/'));
+  {
+    await using server = await startServer({ folder: lake.folder });
+    await publish(server, 'right');
+  }
+  const [id = ''] = await readdir(join(lake.folder, 'published'));
+  const path = join(lake.folder, 'published', id);
+  await writeFile(path, 'wrong');
+  {
+    await using server = await lake.start();
+    assert.deepEqual(await sent(), []);
+    const { damaged } = await server.tapedeck.services.fileCheck.all();
+    assert.deepEqual(
+      damaged.map(({ path: name }) => name),
+      [id],
+    );
+  }
+  await writeFile(path, 'right');
+  await using server = await lake.start();
+  assert.deepEqual(await sent(), [`published/${id}`]);
+  assert.equal(await downloaded(server), '200 right');
+});
+
 bucketTest('files of before are sent at the start, and come back with the others', async () => {
   await using lake = await lakeInBucket(swift as Swift);
   {

@@ -19,9 +19,7 @@ export async function postgresHere(): Promise<PostgresHere | undefined> {
     assert.notEqual(process.env['CI'], 'true', MISSING);
     return undefined;
   }
-  const { password, user } = postgres;
-  const url = (schema: string, port = postgres.port): string =>
-    `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres?schema=${schema}`;
+  const url = (schema: string, port?: number): string => `${postgres.url(port)}?schema=${schema}`;
   const settings = (schema: string, port?: number): DatabaseSettings => {
     const read = databaseSettings(url(schema, port));
     assert.ok(read);
