@@ -380,10 +380,10 @@ export const INTERFACE: readonly CoverageRow[] = [
   ]),
   ...rows('INTERFACE 2', [
     ['framing', 'test/api/streams/frames.test.ts'],
-    ['names of streams, in any case', 'test/api/streams/frames.test.ts'],
+    ['names of streams, in any case', 'test/api/streams/everyName.test.ts'],
     ['tops, last and deep messages', 'test/api/streams/frames.test.ts'],
     ['metering', 'test/api/streams/money.test.ts'],
-    ['channels of deep', 'test/api/streams/refusals.test.ts'],
+    ['channels of deep', 'test/api/streams/everyName.test.ts'],
     ['resumption and heartbeats', 'test/api/streams/refusals.test.ts'],
   ]),
   ...rows('INTERFACE 1', [['tops, last, deep', 'test/api/streams/refusals.test.ts']]),
