@@ -7,6 +7,7 @@ import { Failure, reasonOf } from '../base/failure.ts';
 import { isBroken, whyBroken } from './chunks.ts';
 import { fileBody, keptBody, parquetBody } from './fileBody.ts';
 import { blankInstance, lockedInstance } from './instance.ts';
+import { JobInstance } from './jobInstance.ts';
 import type {
   Answer,
   Body,
@@ -37,6 +38,7 @@ interface Warm {
 const instances = new Map<string, Warm>();
 /** Made while nobody waits. */
 let spare: Promise<DuckDBInstance> | undefined = blankInstance();
+const job = new JobInstance(takeSpare);
 let running: { readonly id: number; readonly connection: DuckDBConnection } | undefined;
 /** The request that was interrupted last, also one that had no connection yet. */
 let interrupted = -1;
@@ -91,12 +93,15 @@ async function answer(request: Request): Promise<Answer> {
     const connection = await instance.connect();
     return answerOn(connection, request).finally(() => connection.closeSync());
   }
-  // A job's instance is its own: its memory goes when the statements are done.
-  const { instance, connection } = await lockedInstance(request.scope, takeSpare());
-  return answerOn(connection, request).finally(() => {
-    connection.closeSync();
-    instance.closeSync();
-  });
+  const connection = await job.connect(request);
+  let isWhole = false;
+  try {
+    const answered = await answerOn(connection, request);
+    isWhole = true;
+    return answered;
+  } finally {
+    job.done(connection, isWhole);
+  }
 }
 
 async function answerOn(connection: DuckDBConnection, request: Request): Promise<Answer> {

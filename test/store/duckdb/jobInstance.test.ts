@@ -1,0 +1,73 @@
+// Statements of a job, one after the other on what is kept for them: none sees what another left, and
+// none of another job reads its files.
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, test } from 'vitest';
+import { DuckDbPool } from '../../../store/duckdb/pool.ts';
+
+let root = '';
+let pool: DuckDbPool;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'tapedeck-jobs-'));
+  for (const job of ['one', 'other']) {
+    await mkdir(join(root, job));
+    await writeFile(join(root, job, 'mine.csv'), `a\n${job}\n`);
+  }
+  pool = new DuckDbPool({ children: 1, memoryBytes: 128 * 1024 ** 2, threads: 1 });
+});
+afterAll(async () => {
+  await pool.close();
+  await rm(root, { recursive: true });
+});
+
+const ask = (
+  job: string,
+  statements: readonly string[],
+  onProgress?: () => void,
+): Promise<unknown> =>
+  pool.rows({
+    files: [],
+    folder: join(root, job),
+    statements,
+    deadlineMs: 20_000,
+    ...(onProgress === undefined ? {} : { onProgress }),
+  });
+const read = (job: string): string => `SELECT a FROM read_csv('${join(root, job)}/mine.csv')`;
+
+const HERE = 'SELECT count(*)::INTEGER AS n FROM duckdb_tables()';
+
+test('what a statement made for itself is gone for the next one, with progress or without', async () => {
+  const make = 'CREATE TEMP TABLE t AS SELECT 1 AS a';
+  for (const told of [undefined, () => undefined, undefined, () => undefined, () => undefined]) {
+    const rows = [[{ Count: '1' }], [{ n: 1 }]];
+    assert.deepEqual(await ask('one', [make, HERE], told), rows);
+  }
+});
+
+test('a job reads its own files, and those of another one neither before nor after it', async () => {
+  for (const [job, foreign] of [
+    ['one', 'other'],
+    ['other', 'one'],
+    ['one', 'other'],
+  ] as const) {
+    assert.deepEqual(await ask(job, [read(job)]), [[{ a: job }]]);
+    await assert.rejects(ask(job, [read(foreign)]), /Permission Error/);
+    assert.deepEqual(await ask(job, [read(job)]), [[{ a: job }]]);
+  }
+});
+
+test('a file that is written again under its name is read anew', async () => {
+  const path = join(root, 'one', 'again.parquet');
+  for (const value of [1, 2, 3]) {
+    await ask('one', [`COPY (SELECT ${value} AS a) TO '${path}' (FORMAT parquet)`]);
+    assert.deepEqual(await ask('one', [`SELECT a FROM '${path}'`]), [[{ a: value }]]);
+  }
+});
+
+test('a statement that failed leaves nothing of it to the next one', async () => {
+  await assert.rejects(ask('one', ['BEGIN TRANSACTION', 'SELECT 1 / nothing']), /nothing/);
+  await assert.rejects(ask('one', ['SELECT 1', "SELECT error('no')"]), /no/);
+  assert.deepEqual(await ask('one', [read('one')]), [[{ a: 'one' }]]);
+});
