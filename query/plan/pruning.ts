@@ -1,4 +1,5 @@
-// Which files may hold a wanted record, by the catalog's least and greatest values.
+// Which files may hold a wanted record, and which of them to read first, by the catalog's least and greatest
+// values.
 import type { Column } from '../../store/versions/columns.ts';
 import type { DataFile } from '../../store/versions/lakeRead.ts';
 import { compareValues } from '../../store/lake/tableStats.ts';
@@ -19,4 +20,24 @@ export function mayHold(file: DataFile, { column, operator, values }: Condition)
   const below = (value: string): boolean => compareValues(column.type, value, max) <= 0;
   if (operator === '=') return values.some((value) => above(value) && below(value));
   return values.every(operator === '>=' ? below : above);
+}
+
+/**
+ * Those that may have the first records of an order come first: once DuckDB has as many as are wanted, it
+ * passes over groups of rows that have only later ones.
+ */
+export function firstOf(
+  files: readonly DataFile[],
+  { id, type }: Column,
+  order: 'asc' | 'desc',
+): readonly DataFile[] {
+  const end = order === 'asc' ? 'min' : 'max';
+  const sign = order === 'asc' ? 1 : -1;
+  const ends = new Map(files.map((file) => [file, file.ranges.get(id)?.[end] ?? null]));
+  return [...files].sort((one, other) => {
+    const [a, b] = [ends.get(one) ?? null, ends.get(other) ?? null];
+    // Of what nobody knows anything may be in there.
+    if (a === null || b === null) return Number(a !== null) - Number(b !== null);
+    return sign * compareValues(type, a, b);
+  });
 }

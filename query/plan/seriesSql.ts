@@ -11,7 +11,7 @@ import {
   visibleRows,
 } from '../../store/versions/tableSql.ts';
 import { type Bind, makeBind } from './binding.ts';
-import { type Condition, mayHold } from './pruning.ts';
+import { type Condition, firstOf, mayHold } from './pruning.ts';
 import { scrambledRows } from './scramble.ts';
 import type { Member } from './seriesMembers.ts';
 import { instantText, type SeriesPlan } from './seriesPlan.ts';
@@ -186,7 +186,12 @@ export function printRecords(
     const fresh = printSince(plan, plan.since, columns, place, where, bind);
     return scrambledRows(fresh, columns, index, plan.visibility.scramble);
   }
-  const stored = visibleRows(prunedFiles(plan), columns, place.pathOf, plan.byPlace, place.holds);
+  const files = firstOf(
+    prunedFiles(plan),
+    plan.dateColumn,
+    plan.take === 'oldest' ? 'asc' : 'desc',
+  );
+  const stored = visibleRows(files, columns, place.pathOf, plan.byPlace, place.holds);
   const rows = relation?.(columns, bind) ?? stored;
   const records = withPending(rows, columns, index, plan.pending, where, bind);
   // Of a view its tables' values are other ones already.
