@@ -3,7 +3,8 @@
 import { monotonicMs } from '../base/clock.ts';
 import type { AtCrashPoint } from '../base/crashPoints.ts';
 import type { Database } from '../catalog/database.ts';
-import { insertEach, runTogether } from '../catalog/together.ts';
+import type { Piece } from '../catalog/statements.ts';
+import { insertEach, pieceOf, runTogether } from '../catalog/together.ts';
 import { Failure } from '../base/failure.ts';
 import { GroupCommit } from '../queues/groupCommit.ts';
 import type { LakeClock } from '../catalog/lakeClock.ts';
@@ -215,10 +216,14 @@ export class Pending {
     rows: readonly PendingRow[],
     snapshot: number,
   ): Promise<void> {
+    const pieces: Piece[] = [];
     for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
       const sequences = rows.slice(from, from + ROWS_AT_ONCE).map(({ sequence }) => sequence);
-      await transaction.deleteFrom('pending').where('sequence', 'in', sequences).execute();
+      const gone = transaction.deleteFrom('pending').where('sequence', 'in', sequences);
+      pieces.push(pieceOf(gone));
     }
+    // Pushes wait for the end of this transaction: a message for each statement made it twice as long.
+    await runTogether(transaction, pieces);
     await noteFlushed(transaction, rows.at(-1)?.sequence ?? 0);
     const table = this.#tables.get(tableId);
     if (table !== undefined) table.leaving = { snapshot, rows };

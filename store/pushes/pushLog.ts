@@ -3,6 +3,7 @@
 import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress } from 'node:zlib';
 import type { Database } from '../catalog/database.ts';
+import { insertEach, runTogether } from '../catalog/together.ts';
 import type { PendingRow } from './pendingRows.ts';
 import type { PushLogTable } from '../catalog/tables/pushes.ts';
 
@@ -67,15 +68,12 @@ export async function logPushes(
     .selectFrom('push_log')
     .select((select) => [select.fn.max('log_id').as('id')])
     .executeTakeFirst();
-  let id = Number(newest?.id ?? 0);
-  for (const { last_sequence: _, ...piece } of packed) {
-    id += 1;
-    const of = { log_id: id, table_id: tableId, snapshot_id: snapshot, flushed_ms: timeMs };
-    await transaction
-      .insertInto('push_log')
-      .values({ ...of, ...piece })
-      .execute();
-  }
+  const before = Number(newest?.id ?? 0);
+  const of = { table_id: tableId, snapshot_id: snapshot, flushed_ms: timeMs };
+  const rows = packed.map(({ last_sequence: _, ...piece }, at) => {
+    return { log_id: before + 1 + at, ...of, ...piece };
+  });
+  await runTogether(transaction, insertEach(transaction, 'push_log', rows));
   await endLargest(transaction, tableId);
 }
 
