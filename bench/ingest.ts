@@ -1,12 +1,14 @@
-// Ingest of CSV, JSON lines and Parquet, shuffled, validated, deduplicated, durable, against bare
-// DuckDB's sorted COPY.
+// Ingest of CSV, JSON lines and Parquet, shuffled, validated, deduplicated, durable, and of CSV over HTTP,
+// against bare DuckDB's sorted COPY.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createWorkspace } from '../store/lake/datasetEdits.ts';
 import { readSettings } from '../store/base/settings.ts';
+import { byMedian, openClient } from './http/clientProcess.ts';
 import { treeCpuMs } from './http/cpuTime.ts';
+import { serveFilled } from './http/served.ts';
 import { bareDuckDb, ratioOf, type Ratio, timed, watchMemory } from './measure.ts';
-import { loadFile } from './stored.ts';
+import { loadFile, loadOf } from './stored.ts';
 import { openCore, type Core } from '../app/core.ts';
 
 const MEGABYTE = 1024 ** 2;
@@ -47,8 +49,35 @@ export async function benchIngest(
   }
   const repeats = Math.floor(rows / 100);
   ratios.push(await measure(folder, rows, repeats, pairs, 'ingest-csv-1%-repeated', CSV));
+  ratios.push(await measureHttp(folder, rows, pairs));
   return ratios;
 }
+
+/** A CSV that the client process sends, until it is stored. */
+async function measureHttp(folder: string, rows: number, pairs: number): Promise<Ratio> {
+  const path = join(folder, 'sent.csv');
+  await bareDuckDb(shuffled(path, rows, 0, CSV));
+  const settings = { TAPEDECK_BODY_BYTES: String(1024 ** 3) };
+  const { server } = await serveFilled(join(folder, 'sent'), settings, async () => undefined);
+  await using stack = new AsyncDisposableStack();
+  stack.use(server);
+  const client = stack.use(openClient());
+  const bare = join(folder, 'bare.parquet');
+  const ratio = await ratioOf(
+    { name: `ingest-csv over HTTP ${rows} rows`, target: CSV.target, pairs },
+    async (round) => {
+      const { body: _, ...order } = loadOf(`D${round}`, '', server.secret);
+      const asked = { requests: [{ ...order, file: path }], connections: 1, count: 1 };
+      return byMedian(await client.drive(server, asked));
+    },
+    () => bareDuckDb(sortedCopy(CSV, path, bare)),
+  );
+  await rm(path);
+  return ratio;
+}
+
+const sortedCopy = ({ read }: Kind, from: string, to: string): string =>
+  `COPY (FROM ${read}('${from}') ORDER BY symbol, date) TO '${to}' (FORMAT parquet, COMPRESSION zstd)`;
 
 async function measure(
   folder: string,
@@ -68,8 +97,7 @@ async function measure(
   const core = await openCore(settings);
   await createWorkspace(core.services.lake, 'WS', core.accountId, 0);
   const bare = join(folder, 'bare.parquet');
-  const sql = `COPY (FROM ${kind.read}('${path}') ORDER BY symbol, date)
-    TO '${bare}' (FORMAT parquet, COMPRESSION zstd)`;
+  const sql = sortedCopy(kind, path, bare);
   // Weighed in a load of its own: looking at every process 20 times a second costs a fifth of a core.
   const memory = watchMemory();
   await load(core, path, 'WEIGHED', rows);

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Disk, localDisk } from '../../../store/base/disk.ts';
 import { test } from '../../fixtures.ts';
+import { startServer } from '../../server.ts';
 
 const ASKED: readonly (readonly [path: string, status: number])[] = [
   ['/data/WS/D?wide=date', 400],
@@ -20,4 +22,24 @@ test('bodies of requests that are asked wrongly', async ({ server }) => {
     assert.equal(answer.status, status, `${path}: ${await answer.text()}`);
     assert.deepEqual(readdirSync(join(server.folder, 'spool')), [], path);
   }
+});
+
+test('a disk that fails once while a large body comes', async () => {
+  let syncs = 0;
+  const failing: Disk = {
+    ...localDisk,
+    // The second time it would say that all is well, as a system does that told its error once.
+    syncFile: (path) => {
+      syncs += path.includes('/spool/') ? 1 : 0;
+      if (path.includes('/spool/') && syncs === 1) return Promise.reject(new Error('EIO: no disk'));
+      return localDisk.syncFile(path);
+    },
+  };
+  await using server = await startServer({ seams: { disk: failing } });
+  const body = `symbol,date,close\n${'A,2024-01-01,1\n'.repeat(1_200_000)}`;
+  const url = `${server.base}/v1/data/WS/D?wait=true&token=${server.secret}`;
+  const answer = await fetch(url, { method: 'POST', body });
+  assert.equal(answer.status, 500, await answer.text());
+  assert.deepEqual(readdirSync(join(server.folder, 'spool')), []);
+  assert.equal(syncs, 1);
 });
