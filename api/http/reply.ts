@@ -4,7 +4,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { SVG_POLICY } from '../../query/charts/svgChart.ts';
-import type { Body } from '../../store/duckdb/protocol.ts';
+import { type Body, lengthOf, wholeOf } from '../../store/duckdb/protocol.ts';
 import { momentText } from '../../store/history/history.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
 import type { Charge } from '../../store/ledger/ledger.ts';
@@ -147,7 +147,13 @@ function tellVersion(
   reply.header(`${brand}cloud-as-of`, momentText(moment));
 }
 
-function sendBody(reply: FastifyReply, { bytes, file }: Body, callback: string | undefined): void {
+function sendBody(reply: FastifyReply, body: Body, callback: string | undefined): void {
+  const { file, pieces } = body;
+  if (pieces !== undefined && callback === undefined) {
+    sendPieces(reply, lengthOf(body), readable(pieces));
+    return;
+  }
+  const bytes = wholeOf(body);
   if (file !== undefined) {
     const { length, path } = file;
     sendPieces(reply, length, createReadStream(path, { highWaterMark: PIECE_BYTES }));
@@ -202,6 +208,21 @@ const PIECE_BYTES = 256 * 1024;
 /** A body that DuckDB wrote, or one in memory that a reader may take long for. */
 function sendPieces(reply: FastifyReply, length: number, pieces: Readable): void {
   void reply.header('content-length', String(length)).send(pieces);
+}
+
+/** As many pieces at a time as the reader takes, in one turn. */
+function readable(pieces: readonly Uint8Array[]): Readable {
+  let next = 0;
+  return new Readable({
+    highWaterMark: PIECE_BYTES,
+    read(): void {
+      for (let piece = pieces[next]; piece !== undefined; piece = pieces[next]) {
+        next += 1;
+        if (piece.byteLength > 0 && !this.push(piece)) return;
+      }
+      this.push(null);
+    },
+  });
 }
 
 function* piecesOf(bytes: Buffer): Generator<Buffer, void> {

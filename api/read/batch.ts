@@ -54,7 +54,7 @@ export async function answerBatch(
         if (error instanceof PaidFailure) parts.push(failedPart(error, at));
       }
     }
-    return answerOf(call, parts, at, format, joined(parts, failures, format));
+    return answerOf(call, parts, at, format, { bytes: joined(parts, failures, format) });
   });
 }
 
@@ -200,7 +200,7 @@ export function answerOf(
   parts: readonly Part[],
   at: Moment,
   format: TextFormat,
-  bytes: Uint8Array,
+  made: Pick<Body, 'bytes' | 'pieces'>,
   leftOut: readonly string[] = [],
 ): Answer {
   const snapshot = Math.max(0, ...parts.map((part) => part.snapshot));
@@ -212,7 +212,7 @@ export function answerOf(
   const charges = parts.flatMap(({ charge }) => (charge === undefined ? [] : [charge]));
   const objects = parts.reduce((sum, { price }) => sum + price.objects, 0);
   return rowsOf(call, {
-    body: { objects, bytes },
+    body: { objects, ...made },
     format,
     snapshot,
     moment: parts.length === 0 ? at : lastMoment(parts.map(({ moment }) => moment)),

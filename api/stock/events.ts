@@ -2,6 +2,7 @@
 // price of its own type, as in a batch.
 import { listShape, objectShape, type Shape } from '../../market/types/shape.ts';
 import { recordShape } from '../../market/types/shapes.ts';
+import { wholeOf } from '../../store/duckdb/protocol.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
 import { listOf } from '../request/parameters.ts';
 import { parseDay } from '../../query/time/dates.ts';
@@ -56,12 +57,12 @@ export async function answerEvents(call: Call, services: StockServices): Promise
   const query = { ...call.query, types };
   const answer = await answerStockBatch({ ...call, query }, services, ofAll);
   if (answer.kind !== 'rows') return answer;
-  const told = JSON.parse(Buffer.from(answer.body.bytes).toString('utf8')) as Lists;
+  const told = JSON.parse(Buffer.from(wholeOf(answer.body)).toString('utf8')) as Lists;
   const isBySymbol = isMarket && !ofAll;
   const of: readonly Lists[] = isBySymbol ? Object.values(told as unknown as Lists[]) : [told];
   const value = Object.fromEntries(
     KINDS.map(([member, type]) => [member, of.flatMap((lists) => lists[type] ?? [])]),
   );
   const bytes = Buffer.from(JSON.stringify(value));
-  return { ...answer, body: { ...answer.body, bytes } };
+  return { ...answer, body: { objects: answer.body.objects, bytes } };
 }

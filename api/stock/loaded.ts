@@ -224,9 +224,7 @@ function valuesOf(property: string, body: Body): Uint8Array {
 }
 
 /** Members as an object: values are JSON already, and stay as they are to the last digit. */
-export function asObject(
-  members: readonly (readonly [name: string, value: Uint8Array])[],
-): Uint8Array {
+function asObject(members: readonly (readonly [name: string, value: Uint8Array])[]): Uint8Array {
   const pieces = members.flatMap(([name, value], at) => [
     Buffer.from(`${at === 0 ? '' : ','}${JSON.stringify(name)}:`),
     value,

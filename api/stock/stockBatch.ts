@@ -20,7 +20,8 @@ import { momentNow } from '../read/moments.ts';
 import { listOf, refuse } from '../request/parameters.ts';
 import { formatOf } from '../read/series.ts';
 import { knownOf, type StockServices, symbolOf } from './knownSymbols.ts';
-import { asObject, lengthOf, loadedPart, nothingOf, refuseLong, type StockPart } from './loaded.ts';
+import { textOfSymbols, textOfTypes } from './batchText.ts';
+import { lengthOf, loadedPart, nothingOf, refuseLong, type StockPart } from './loaded.ts';
 import { nothingNamed } from './nothing.ts';
 import { tickersOf } from './symbology.ts';
 import { MARKET, servedType, type StockType } from './stockTypes.ts';
@@ -67,23 +68,28 @@ export async function answerStockBatch(
       made.push(rest);
     }
     // Nothing was read: nothing is known of any symbol.
-    if (call.bodiless) return answerOf(call, made, at, 'json', new Uint8Array());
+    if (call.bodiless) return answerOf(call, made, at, 'json', { bytes: new Uint8Array() });
     const shown = ofAll ? symbols : await shownOf(symbols, made, call, services);
     if (symbols.length === 1 && shown.length === 0) throw new Failure('UnknownSymbol');
-    const ofSymbol = (symbol: string): Uint8Array => {
-      const place = symbols.indexOf(symbol);
-      const bytesOf = (one: Readable): Uint8Array =>
-        parts.get(one)?.bodies[place]?.bytes ?? emptyOf(one, symbol);
-      return asObject(asked.map((one) => [one.name, bytesOf(one)]));
-    };
+    const types = asked.map(({ name }) => name);
+    const bodies = asked.map((one) => parts.get(one)?.bodies);
+    const placeOf = new Map(symbols.map((symbol, place) => [symbol, place]));
+    const bytesOf = (type: number, symbol: string): Uint8Array =>
+      bodies[type]?.[placeOf.get(symbol) ?? -1]?.bytes ?? emptyOf(asked[type], symbol);
     const [only = ''] = shown;
-    const all = names.flatMap((name, place): readonly (readonly [string, Uint8Array])[] => {
+    const told = names.flatMap((name, place) => {
       const ticker = tickers[place] ?? name;
-      return shown.includes(ticker) ? [[name, ofSymbol(ticker)]] : [];
+      return shown.includes(ticker) ? [{ name, ticker }] : [];
     });
-    const bytes = market ? asObject(all) : ofSymbol(only);
+    const text = market
+      ? textOfSymbols(
+          told.map(({ name }) => name),
+          types,
+          (type, at) => bytesOf(type, told[at]?.ticker ?? ''),
+        )
+      : textOfTypes(types, (type) => bytesOf(type, only));
     const missing = leftOut.map(({ name }) => name);
-    return answerOf(call, made, at, 'json', bytes, missing);
+    return answerOf(call, made, at, 'json', text, missing);
   });
 }
 
@@ -182,7 +188,8 @@ function refuseEmptyFilter(asked: readonly Readable[], call: Call): void {
   refuse('filter', 'names no attribute of these records');
 }
 
-const emptyOf = (one: Readable, symbol: string): Uint8Array => {
+const emptyOf = (one: Readable | undefined, symbol: string): Uint8Array => {
+  if (one === undefined) return EMPTY;
   if (one.kind === 'nothing') return nothingNamed(one.name, symbol) ?? EMPTY;
   return one.kind === 'loaded' ? nothingOf(one.type, symbol) : nothingOfType(one.type);
 };

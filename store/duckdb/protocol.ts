@@ -73,10 +73,17 @@ export interface Body {
   readonly bytes: Uint8Array;
   /** Instead of bytes: a file that belongs to whoever has this. */
   readonly file?: { readonly path: string; readonly length: number };
+  /** Instead of bytes: what they are made of, in their order, shared with whoever else has it. */
+  readonly pieces?: readonly Uint8Array[];
 }
 
 /** Bytes of a body, wherever they are. */
-export const lengthOf = ({ bytes, file }: Body): number => file?.length ?? bytes.length;
+export const lengthOf = ({ bytes, file, pieces }: Body): number =>
+  file?.length ?? pieces?.reduce((sum, { byteLength }) => sum + byteLength, 0) ?? bytes.length;
+
+/** The bytes of a body that is no file, whole. */
+export const wholeOf = ({ bytes, pieces }: Pick<Body, 'bytes' | 'pieces'>): Uint8Array =>
+  pieces === undefined ? bytes : Buffer.concat(pieces);
 
 /** Rendered records, one after the other, each with its separator. */
 export interface Page {
