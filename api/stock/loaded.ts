@@ -1,11 +1,10 @@
 // Types whose answers are loaded: the records of one dataset of CORE, read and charged as every series is.
-import { runSeries } from '../../query/series/series.ts';
+import type { SeriesPlan } from '../../query/plan/seriesPlan.ts';
 import { dayAt } from '../../market/derive/words.ts';
 import { listIn } from '../../market/derive/values.ts';
 import { INPUTS } from '../../market/inputs/inputs.ts';
 import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
 import type { Body } from '../../store/duckdb/protocol.ts';
-import { Failure } from '../../store/base/failure.ts';
 import type { Moment } from '../../store/history/history.ts';
 import { callerOf, datasetOf } from '../auth/access.ts';
 import { paidFor, type Part } from '../read/batch.ts';
@@ -14,6 +13,7 @@ import { answerSeries, fareOf, readDataset } from '../read/series.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
 import { listOf } from '../request/parameters.ts';
 import { refuseUnknown, symbolOf, type StockServices } from './knownSymbols.ts';
+import { lengthOf, readAll } from './loadedReads.ts';
 import { newestDay } from './newestDay.ts';
 import {
   type Asking,
@@ -106,7 +106,10 @@ export async function loadedPart(
   );
   let bodies: readonly Body[] = [];
   const run = async (): Promise<{ readonly objects: number }> => {
-    bodies = await readAll(reads, call, services, lengthOf(before.flatMap((part) => part.bodies)));
+    const join = async (keys: readonly string[]): Promise<SeriesPlan> =>
+      (await readDataset(call, services, dataset, 'data', { own: { ...records, keys }, at })).plan;
+    const lengthBefore = lengthOf(before.flatMap((part) => part.bodies));
+    bodies = await readAll({ reads, symbols, join }, call, services, lengthBefore);
     return { objects: bodies.reduce((sum, { objects }) => sum + objects, 0) };
   };
   const fare = fareOf(call, services, dataset, reads);
@@ -119,40 +122,6 @@ export async function loadedPart(
   });
   return { ...paid, datasets: [dataset], bodies: shaped, snapshot, moment };
 }
-
-type Read = Awaited<ReturnType<typeof readDataset>>;
-
-/** Reads of one call that run beside each other: others wait for the same processes. */
-const READS_AT_ONCE = 8;
-
-/** An answer is made in memory: it has no more bytes than that of one dataset may have. */
-const BYTES_MAX = 64 * 1024 ** 2;
-
-async function readAll(
-  reads: readonly Read[],
-  call: Call,
-  { series }: Pick<Services, 'series'>,
-  lengthBefore: number,
-): Promise<readonly Body[]> {
-  const bodies: Body[] = [];
-  for (let from = 0; from < reads.length; from += READS_AT_ONCE) {
-    const some = reads.slice(from, from + READS_AT_ONCE);
-    const read = ({ plan, remembered }: Read): Promise<Body> =>
-      runSeries(plan, 'json', series, call, remembered);
-    bodies.push(...(await Promise.all(some.map(read))));
-    refuseLong(lengthBefore + lengthOf(bodies));
-  }
-  return bodies;
-}
-
-/** @throws Failure TooLarge. */
-export function refuseLong(bytes: number): void {
-  if (bytes <= BYTES_MAX) return;
-  throw new Failure('TooLarge', `the answer is over ${BYTES_MAX} bytes: ask for less of it`);
-}
-
-export const lengthOf = (bodies: readonly Body[]): number =>
-  bodies.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
 
 const askingOf = (
   { caller, query }: Call,

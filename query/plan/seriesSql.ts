@@ -66,6 +66,10 @@ export function printPage(plan: SeriesPlan, records: number, place: RowPlace): P
   return printSeries(whole, place, { before });
 }
 
+/** The records of all takes of a plan, each with the place of its take before it. */
+export const printTakes = (plan: SeriesPlan, place: RowPlace): Printed =>
+  printSeries(plan, place, { before: [`CAST(${TAKE_COLUMN} AS DOUBLE) AS ${ORDER_COLUMN}`] });
+
 /** The number of records that the conditions on the unique index leave. */
 export function printCount(plan: SeriesPlan, place: RowPlace): Printed {
   const parameters: Bound[] = [];

@@ -11,7 +11,8 @@ import type { RowPlace } from '../../store/versions/tableSql.ts';
 import { inWorkFolder } from '../../store/base/workFolder.ts';
 import type { SeriesPlan } from '../plan/seriesPlan.ts';
 import type { SeriesCache } from './seriesCache.ts';
-import { lostFiles, printCount, printPage, printSeries } from '../plan/seriesSql.ts';
+import { takesOf } from './takes.ts';
+import { lostFiles, printCount, printPage, printSeries, printTakes } from '../plan/seriesSql.ts';
 
 export interface SeriesEngine {
   readonly files: Files;
@@ -39,13 +40,8 @@ export async function runSeries(
   caller: Waiting,
   remembered = false,
 ): Promise<Body> {
-  // Memory has the records as they are.
-  if (remembered && format === 'json' && plan.visibility.scramble === undefined) {
-    const known = await engine.cache.read(plan, (wanted, records) =>
-      loadPage(wanted, records, engine),
-    );
-    if (known !== undefined) return known;
-  }
+  const known = remembered && format === 'json' ? await remember(plan, engine) : undefined;
+  if (known !== undefined) return known;
   const files = [...plan.table.files, ...lostFiles(plan)];
   return withOpenFiles(engine.files, files, async (open) => {
     const { deadlineMs, pool, temporary } = engine;
@@ -63,6 +59,35 @@ export async function runSeries(
       throw told(error);
     });
   });
+}
+
+/** The JSON of a series that memory has, or takes in because it is asked for again. */
+export async function remember(plan: SeriesPlan, engine: SeriesEngine): Promise<Body | undefined> {
+  // Memory has the records as they are.
+  if (plan.visibility.scramble !== undefined) return undefined;
+  return engine.cache.read(plan, (wanted, records) => loadPage(wanted, records, engine));
+}
+
+/**
+ * The JSON of each take of a plan, in their order: what as many plans of one key answer, by one statement.
+ * @throws Failure as `runSeries`.
+ */
+export async function runTakes(
+  plan: SeriesPlan,
+  engine: SeriesEngine,
+  caller: Waiting,
+): Promise<readonly Body[]> {
+  const { files } = plan.table;
+  const page = await withOpenFiles(engine.files, files, async (open) => {
+    const { sql, parameters } = printTakes(plan, await cachePlaceOf(files, open, engine));
+    const { deadlineMs, pool } = engine;
+    const signal = caller.departure();
+    const question = { files: open.paths, statements: [sql], parameters, deadlineMs, signal };
+    return pool.page(question).catch((error: unknown) => {
+      throw told(error);
+    });
+  });
+  return takesOf(page, plan.takes.length);
 }
 
 /** The records that a plan's conditions on its unique index leave, in the version that it reads. */

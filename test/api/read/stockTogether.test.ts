@@ -2,6 +2,7 @@
 // too long to be copied comes whole.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
+import { DuckDbPool } from '../../../store/duckdb/pool.ts';
 import { askStock, loadCore, openStockWorld, type StockWorld, SYMBOLS } from './stockCore.ts';
 
 let world: StockWorld;
@@ -9,6 +10,60 @@ beforeAll(async () => {
   world = await openStockWorld();
 });
 afterAll(() => world[Symbol.asyncDispose]());
+
+const SOME = ['S100', 'S101', 'S107', 'NONE', 'S219'];
+
+/** Questions to the processes that read files, while something is asked. */
+async function questionsOf(work: () => Promise<unknown>): Promise<number> {
+  const { body, page } = DuckDbPool.prototype;
+  let asked = 0;
+  DuckDbPool.prototype.body = function count(...given) {
+    asked += 1;
+    return body.apply(this, given);
+  };
+  DuckDbPool.prototype.page = function count(...given) {
+    asked += 1;
+    return page.apply(this, given);
+  };
+  await work().finally(() => Object.assign(DuckDbPool.prototype, { body, page }));
+  return asked;
+}
+
+async function alone(symbol: string, type: string, query: string): Promise<string | undefined> {
+  const { status, text } = await askStock(world, `/${symbol}/batch?types=${type}&${query}`);
+  return status === 200 ? text : undefined;
+}
+
+for (const [type, query] of [
+  ['quote', ''],
+  ['quote', 'filter=exact'],
+  ['news', 'last=3'],
+  ['news', 'last=3&sort=asc'],
+  ['news', 'from=2024-02-03&to=2024-02-05&filter=headline'],
+  ['earnings', ''],
+] as const) {
+  test(`${type}?${query} of symbols together is what each of them is answered alone`, async () => {
+    const answers = new Map<string, string>();
+    for (const symbol of SOME) {
+      const text = await alone(symbol, type, `${query}&cache=false`);
+      if (text !== undefined) answers.set(symbol, text);
+    }
+    assert.ok(answers.size > 1, 'several symbols are known');
+    const path = `/market/batch?symbols=${SOME.join()}&types=${type}&${query}`;
+    const members = [...answers].map(([symbol, text]) => `${JSON.stringify(symbol)}:${text}`);
+    // As it is stored, then as memory takes it in, then from memory.
+    for (const how of ['&cache=false', '', '', '']) {
+      const { status, text } = await askStock(world, path + how);
+      assert.equal(status, 200, text);
+      assert.equal(text, `{${members.join()}}`, how);
+    }
+  });
+}
+
+test('a hundred symbols that nobody asked for are one question to the files', async () => {
+  const path = `/market/batch?symbols=${SYMBOLS.slice(0, 100).join()}&types=quote&cache=false`;
+  assert.equal(await questionsOf(() => askStock(world, path)), 1);
+});
 
 test('an answer over a megabyte comes whole, at its price, and as a script', async () => {
   const csv = SYMBOLS.map((symbol, at) => `${symbol},2024-02-28,${`${at}é`.repeat(5_000)}`);
