@@ -125,30 +125,33 @@ function tradedClose(row: Row, price: number): number | null {
   return close !== null && row['isSplitAdjusted'] === true ? close / price : close;
 }
 
-const NAMES = ['open', 'high', 'low', 'close', 'volume'] as const;
-
-/** Clients know them as uOpen and fOpen. */
-const prefixed = (prefix: 'u' | 'f', name: string): string =>
-  `${prefix}${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+/** Clients know them as uOpen and fOpen too: as traded, and adjusted for dividends. */
+const NAMES = [
+  ['open', 'uOpen', 'fOpen'],
+  ['high', 'uHigh', 'fHigh'],
+  ['low', 'uLow', 'fLow'],
+  ['close', 'uClose', 'fClose'],
+  ['volume', 'uVolume', 'fVolume'],
+] as const;
 
 function barOf(row: Row, date: Day, price: number, payout: number): Bar {
   const isAdjusted = row['isSplitAdjusted'] === true || numberIn(row, 'uClose') !== null;
   const [raw, split, full] = [emptyPrices(), emptyPrices(), emptyPrices()];
-  for (const name of NAMES) {
+  for (const [name, uName, fName] of NAMES) {
     const given = numberIn(row, name);
     const factor = name === 'volume' ? 1 / price : price;
     const traded = isAdjusted ? scaled(given, 1 / factor, name) : given;
-    raw[name] = numberIn(row, prefixed('u', name)) ?? traded;
+    raw[name] = numberIn(row, uName) ?? traded;
     split[name] = isAdjusted ? given : scaled(given, factor, name);
     const paid = name === 'volume' ? split[name] : scaled(split[name], payout, name);
-    full[name] = numberIn(row, prefixed('f', name)) ?? paid;
+    full[name] = numberIn(row, fName) ?? paid;
   }
   return { date, raw, split, full, row };
 }
 
-const emptyPrices = (): { -readonly [Name in keyof Prices]: Prices[Name] } => ({
-  ...{ open: null, high: null, low: null, close: null, volume: null },
-});
+const emptyPrices = (): { -readonly [Name in keyof Prices]: Prices[Name] } => {
+  return { open: null, high: null, low: null, close: null, volume: null };
+};
 
 function scaled(value: number | null, factor: number, name: string): number | null {
   if (value === null || factor === 1) return value;

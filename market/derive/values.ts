@@ -17,8 +17,21 @@ export function textIn(row: Row | undefined, name: string): string | null {
 /** A day as it is stored: a day, a time or epoch milliseconds. */
 export function dayIn(row: Row, name: string): Day {
   const value = row[name];
-  if (typeof value === 'number') return new Date(value).toISOString().slice(0, 10);
+  if (typeof value === 'number') return dayOfInstant(value);
   return typeof value === 'string' ? value.slice(0, 10) : '';
+}
+
+/** The days of many symbols are the same ones, and writing one takes 0.4 µs. */
+const days = new Map<number, Day>();
+const DAYS_MAX = 4_096;
+
+function dayOfInstant(ms: number): Day {
+  const known = days.get(ms);
+  if (known !== undefined) return known;
+  const day = new Date(ms).toISOString().slice(0, 10);
+  if (days.size >= DAYS_MAX) days.clear();
+  days.set(ms, day);
+  return day;
 }
 
 /** Whether a symbol is that security on a day. */
