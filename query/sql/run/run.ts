@@ -18,6 +18,7 @@ import { told } from '../text/messages.ts';
 import { type Printed, printInner, printPlan, type PrintTable } from '../print/printQuery.ts';
 import type { SqlAnswers } from './answers.ts';
 import { printCounts, recordsKnown, recordsMost } from './records.ts';
+import { rowsSure } from './rowsSure.ts';
 import type { Reference } from '../reads/references.ts';
 import type { Level } from '../reads/leaves.ts';
 import type { SelectPlan } from '../plan/selectPlan.ts';
@@ -49,6 +50,8 @@ interface Waiting {
 const PARSE_DEADLINE_MS = 5_000;
 /** So many rows are an answer in memory, though more were possible. */
 const FEW_ROWS = 5_000;
+/** So many are written as they come: to keep them first takes a fifth of the time of a million. */
+const LONG_ROWS = 100_000;
 /** Longer texts are parsed each time: plans are kept by their text. */
 const KEPT_TEXT_MAX = 8_192;
 
@@ -105,7 +108,8 @@ export async function runSql(
     const question = { ...open, ...printBound(bound, place, limits.rowsMax) };
     const name = `${BODY_PREFIX}${newUuid()}`;
     const wanted = { name, bytesMax: limits.spillBytes, compression };
-    const few = asFile === 'if long' ? { fewRows: FEW_ROWS } : {};
+    const isLong = Math.min(rowsSure(bound), limits.rowsMax) >= LONG_ROWS;
+    const few = asFile === 'if long' && !isLong ? { fewRows: FEW_ROWS } : {};
     const file = asFile === 'never' ? {} : { file: { ...wanted, ...few } };
     return engine.pool.body({ ...question, ...file }, format);
   });
