@@ -1,9 +1,10 @@
 // What an operator watches, for Prometheus. Gauges are read when they are asked for.
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { Registry } from 'prom-client';
 import type { Services } from '../request/endpoint.ts';
 import { addFailing, addGauges, addStreamGauges } from './gauges.ts';
 import { addJobMetrics, addQuarantineGauge } from './jobMetrics.ts';
 import { addPlaceGauges, addScheduleGauges, addUpstreamGauges } from './placeMetrics.ts';
+import { processMetrics } from './processMetrics.ts';
 import { makeRequestTimes, type Observe } from './requestTimes.ts';
 
 export type MetricsServices = Pick<
@@ -37,7 +38,7 @@ export interface Metrics {
 
 export function makeMetrics(services: MetricsServices): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  const ofProcess = processMetrics();
   const registers = [registry];
   const times = makeRequestTimes();
   addGauges(services, registers);
@@ -53,7 +54,8 @@ export function makeMetrics(services: MetricsServices): Metrics {
     observe: times.observe,
     text: async (isOperator) => {
       const names = isOperator ? `${await named.metrics()}\n` : '';
-      return `${await registry.metrics()}\n${names}${times.text()}`;
+      const told = `${await ofProcess.metrics()}\n${await registry.metrics()}`;
+      return `${told}\n${names}${times.text()}`;
     },
     contentType: registry.contentType,
   };

@@ -38,10 +38,13 @@ test('an answer that is free or failed is the same whatever a licensed value is'
 const QUERIES = 6;
 
 test('under a fold every record that the answer depends on is paid', async (t) => {
+  let learnt = 0;
   for (const seed of seedsOf(t)) {
     const { failures, ...told } = await exactnessLaw(QUERIES, seed);
     note(t, JSON.stringify(told));
     isNone(failures);
-    assert.ok(told.learnt > 0, JSON.stringify(told));
+    learnt += told.learnt;
   }
+  // Six queries of one seed may all be of records that nothing else tells.
+  assert.ok(learnt > 0);
 });

@@ -149,7 +149,7 @@ class KillFolder implements AsyncDisposable {
   async close(): Promise<readonly string[]> {
     const well = (await this.#victim?.close()) ?? true;
     await this[Symbol.asyncDispose]();
-    return well ? [] : ['the server did not close well'];
+    return well ? [] : [`the server did not close well: ${this.#victim?.told}`];
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -48,7 +48,9 @@ export async function pushRounds({ count, seed, log }: Order): Promise<Report> {
       victim = await Victim.start(folder);
       for (const what of await faultsOf(victim.door, tracks)) failures.push(`${where}: ${what}`);
     }
-    if (!(await victim.close())) failures.push(`seed ${seed}: the server did not close well`);
+    if (!(await victim.close())) {
+      failures.push(`seed ${seed}: the server did not close well: ${victim.told}`);
+    }
   } finally {
     await victim[Symbol.asyncDispose]();
     await rm(folder, { recursive: true, force: true });
