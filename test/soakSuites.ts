@@ -38,6 +38,7 @@ import { writtenDatesLaw } from './laws/writtenDates.ts';
 import { exchangeLaw } from './market/exchange/exchangeLaw.ts';
 import { optionsLaw } from './market/exchange/optionsLaw.ts';
 import { tableOf, verdictOf } from './life/diary.ts';
+import { DAY_BOUNDS, DAY_COLUMNS, engineDay } from './life/engineDay.ts';
 import { liveMonth } from './life/month.ts';
 import { STREAM_BOUNDS, STREAM_COLUMNS, streamHours } from './life/streamHours.ts';
 import { markdownOf, trendOf } from './life/trend.ts';
@@ -121,6 +122,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'stall', fullCount: 50_000, partCount: 5_000, run: stallsPart },
   { name: 'month', fullCount: 30, partCount: 30, run: monthPart },
   { name: 'stream-hours', fullCount: 120, partCount: 120, run: streamHoursPart },
+  { name: 'engine-day', fullCount: 24, partCount: 24, run: engineDayPart },
   { name: 'schedules', fullCount: 500, partCount: 500, run: schedulesPart },
   { name: 'adjusting', fullCount: 2_000, partCount: 200, run: async (order) => adjustLaw(order) },
   { name: 'figures', fullCount: 2_000, partCount: 200, run: async (order) => figuresLaw(order) },
@@ -317,6 +319,18 @@ async function streamHoursPart({ count, seed }: SoakOrder): Promise<SoakReport> 
   const trend = trendOf(full, STREAM_BOUNDS);
   const money = `${read} messages were read, ${charged} charged`;
   return { failures: [...failures, ...trend.failures], notes: [money, ...trend.lines] };
+}
+
+/** Hours of a day of mixed life, each 25 seconds long. */
+async function engineDayPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  const { entries, failures, notes } = await engineDay({
+    ...{ hours: count, hourMs: 25_000, seed },
+    log: ({ happened, hour }) => void process.stdout.write(`hour ${hour} ${happened}\n`),
+  });
+  process.stdout.write(markdownOf(entries, DAY_COLUMNS));
+  // What is kept of history fills up in the first half.
+  const trend = trendOf(entries.slice(Math.floor(entries.length / 2)), DAY_BOUNDS);
+  return { failures: [...failures, ...trend.failures], notes: [...notes, ...trend.lines] };
 }
 
 /** Days of one life: 50,000 records each night, 1,000 corrections by day. */
