@@ -1,7 +1,7 @@
 // Query processes that test servers hand on to one another: starting one takes more processor time than
 // most tests. A child keeps nothing of a server but what it read of files, as between two datasets.
 import type { ChildProcess } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { treeBytes } from '../bench/measure.ts';
 import { type ChildProcesses, ownProcesses } from '../store/duckdb/slot.ts';
 
 /** Of each niceness; more that come at once end. */
@@ -9,7 +9,6 @@ const KEPT_MAX = 4;
 
 /** One with more resident would be weighed by what another server asked of it. */
 const RESIDENT_BYTES_MAX = 256 * 1024 ** 2;
-const PAGE_BYTES = 4_096;
 
 const kept = new Map<number, ChildProcess[]>();
 const nicenesses = new WeakMap<ChildProcess, number>();
@@ -25,9 +24,10 @@ export const stockedProcesses: ChildProcesses = {
   },
   async end(child, isIdle) {
     const niceness = nicenesses.get(child) ?? 0;
+    const bytes = await treeBytes(child.pid, false);
     const stock = kept.get(niceness) ?? [];
     const ended = child.exitCode !== null || child.signalCode !== null || !child.connected;
-    const isFull = stock.length >= KEPT_MAX || residentBytes(child) > RESIDENT_BYTES_MAX;
+    const isFull = stock.length >= KEPT_MAX || bytes > RESIDENT_BYTES_MAX;
     if (!isIdle || ended || isFull) return ownProcesses.end(child, isIdle);
     child.removeAllListeners('message');
     child.removeAllListeners('exit');
@@ -46,12 +46,3 @@ export const stockedProcesses: ChildProcesses = {
 /** Those that wait for a server. */
 export const stockedPids = (): readonly (number | undefined)[] =>
   [...kept.values()].flat().map(({ pid }) => pid);
-
-/** 0 where the system does not tell. */
-function residentBytes({ pid }: ChildProcess): number {
-  try {
-    return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES;
-  } catch {
-    return 0;
-  }
-}

@@ -13,8 +13,9 @@ import { answerSeries, fareOf, readDataset } from '../read/series.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
 import { listOf } from '../request/parameters.ts';
 import { refuseUnknown, symbolOf, type StockServices } from './knownSymbols.ts';
-import { lengthOf, readAll } from './loadedReads.ts';
+import { lengthOfAll, readAll } from './loadedReads.ts';
 import { newestDay } from './newestDay.ts';
+import { asObject } from './objectText.ts';
 import {
   type Asking,
   partsOf,
@@ -108,7 +109,7 @@ export async function loadedPart(
   const run = async (): Promise<{ readonly objects: number }> => {
     const join = async (keys: readonly string[]): Promise<SeriesPlan> =>
       (await readDataset(call, services, dataset, 'data', { own: { ...records, keys }, at })).plan;
-    const lengthBefore = lengthOf(before.flatMap((part) => part.bodies));
+    const lengthBefore = lengthOfAll(before.flatMap((part) => part.bodies));
     bodies = await readAll({ reads, symbols, join }, call, services, lengthBefore);
     return { objects: bodies.reduce((sum, { objects }) => sum + objects, 0) };
   };
@@ -190,15 +191,6 @@ function valuesOf(property: string, body: Body): Uint8Array {
     return name === undefined ? null : record[name];
   });
   return Buffer.from(JSON.stringify(values));
-}
-
-/** Members as an object: values are JSON already, and stay as they are to the last digit. */
-function asObject(members: readonly (readonly [name: string, value: Uint8Array])[]): Uint8Array {
-  const pieces = members.flatMap(([name, value], at) => [
-    Buffer.from(`${at === 0 ? '' : ','}${JSON.stringify(name)}:`),
-    value,
-  ]);
-  return Buffer.concat([Buffer.from('{'), ...pieces, Buffer.from('}')]);
 }
 
 /** What a type answers for a symbol of which it has nothing. */

@@ -3,7 +3,7 @@
 import type { SeriesPlan } from '../../query/plan/seriesPlan.ts';
 import { remember, runSeries, runTakes } from '../../query/series/series.ts';
 import { isJoined } from '../../query/series/takes.ts';
-import type { Body } from '../../store/duckdb/protocol.ts';
+import { type Body, lengthOf } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { readDataset } from '../read/series.ts';
 import type { Call, Services } from '../request/endpoint.ts';
@@ -43,7 +43,7 @@ export async function readAll(
         const one = some[at];
         if (body !== undefined && one !== undefined) bodies.set(one, body);
       }
-      refuseLong(lengthBefore + lengthOf([...bodies.values()]));
+      refuseLong(lengthBefore + lengthOfAll([...bodies.values()]));
     }
   };
   await each(
@@ -57,7 +57,7 @@ export async function readAll(
   if (joined !== undefined && isJoined(joined)) {
     const found = await runTakes(joined, series, call);
     left.forEach(({ read }, at) => bodies.set(read, found[at] ?? NOTHING));
-    refuseLong(lengthBefore + lengthOf([...bodies.values()]));
+    refuseLong(lengthBefore + lengthOfAll([...bodies.values()]));
   } else {
     await each(
       left.map(({ read }) => read),
@@ -75,5 +75,5 @@ export function refuseLong(bytes: number): void {
   throw new Failure('TooLarge', `the answer is over ${BYTES_MAX} bytes: ask for less of it`);
 }
 
-export const lengthOf = (bodies: readonly Body[]): number =>
-  bodies.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
+export const lengthOfAll = (bodies: readonly Body[]): number =>
+  bodies.reduce((sum, body) => sum + lengthOf(body), 0);

@@ -20,10 +20,10 @@ import { momentNow } from '../read/moments.ts';
 import { listOf, refuse } from '../request/parameters.ts';
 import { formatOf } from '../read/series.ts';
 import { knownOf, type StockServices, symbolOf } from './knownSymbols.ts';
-import { textOfSymbols, textOfTypes } from './batchText.ts';
 import { loadedPart, nothingOf, type StockPart } from './loaded.ts';
-import { lengthOf, refuseLong } from './loadedReads.ts';
+import { lengthOfAll, refuseLong } from './loadedReads.ts';
 import { nothingNamed } from './nothing.ts';
+import { asObject, textOfSymbols } from './objectText.ts';
 import { tickersOf } from './symbology.ts';
 import { MARKET, servedType, type StockType } from './stockTypes.ts';
 import { otherwise } from './toldOtherwise.ts';
@@ -88,7 +88,7 @@ export async function answerStockBatch(
           types,
           (type, at) => bytesOf(type, told[at]?.ticker ?? ''),
         )
-      : textOfTypes(types, (type) => bytesOf(type, only));
+      : { bytes: asObject(types.map((name, type) => [name, bytesOf(type, only)])) };
     const missing = leftOut.map(({ name }) => name);
     return answerOf(call, made, at, 'json', text, missing);
   });
@@ -208,7 +208,7 @@ async function computedPart(
   let bodies: readonly Body[] = [];
   const run = async (): Promise<{ readonly objects: number }> => {
     bodies = await bodiesOf(type);
-    refuseLong(lengthOf([...before.flatMap((part) => part.bodies), ...bodies]));
+    refuseLong(lengthOfAll([...before.flatMap((part) => part.bodies), ...bodies]));
     return { objects: bodies.reduce((sum, { objects }) => sum + objects, 0) };
   };
   const { result: _counted, ...paid } = await paidFor(call, services, fareOf(type), before, run);

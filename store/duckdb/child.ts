@@ -93,15 +93,7 @@ async function answer(request: Request): Promise<Answer> {
     const connection = await instance.connect();
     return answerOn(connection, request).finally(() => connection.closeSync());
   }
-  const connection = await job.connect(request);
-  let isWhole = false;
-  try {
-    const answered = await answerOn(connection, request);
-    isWhole = true;
-    return answered;
-  } finally {
-    job.done(connection, isWhole);
-  }
+  return job.run(request, (connection) => answerOn(connection, request));
 }
 
 async function answerOn(connection: DuckDBConnection, request: Request): Promise<Answer> {

@@ -24,35 +24,41 @@ export class JobInstance {
     this.#blank = blank;
   }
 
-  /** A connection for a request of a scope with a folder. */
-  async connect({
+  /** Does the work of a request of a scope with a folder. */
+  async run<T>(
+    request: Pick<Request, 'progress' | 'scope'>,
+    work: (connection: DuckDBConnection) => Promise<T>,
+  ): Promise<T> {
+    clearTimeout(this.#timer);
+    try {
+      const connection = await this.#connect(request);
+      const done = await work(connection).finally(() => connection.closeSync());
+      this.#timer = setTimeout(() => this.#close(), KEPT_MS);
+      return done;
+    } catch (error) {
+      // After a failure DuckDB may not go on with what it ran on.
+      this.#close();
+      throw error;
+    }
+  }
+
+  async #connect({
     progress,
     scope,
   }: Pick<Request, 'progress' | 'scope'>): Promise<DuckDBConnection> {
-    clearTimeout(this.#timer);
-    const { first, instance } = await this.#of(JSON.stringify(scope), scope, progress);
+    const name = JSON.stringify(scope);
+    const isTold = progress && this.#kept?.first === undefined;
+    if (this.#kept?.scope !== name || isTold) this.#close();
+    const { first, instance } = (this.#kept ??= await this.#made(name, scope));
     // What a connection made for itself, such as temporary tables, is of one request.
-    if (!progress) return instance.connect();
-    if (first === undefined) throw new Error('the first connection is gone');
-    this.#kept = { scope: JSON.stringify(scope), instance, first: undefined };
+    if (!progress || first === undefined) return instance.connect();
+    this.#kept = { scope: name, instance, first: undefined };
     return first;
   }
 
-  /** @param isWhole false when a statement failed: DuckDB may not go on with what it ran on */
-  done(connection: DuckDBConnection, isWhole: boolean): void {
-    connection.closeSync();
-    if (isWhole) this.#timer = setTimeout(() => this.#close(), KEPT_MS);
-    else this.#close();
-  }
-
-  async #of(name: string, scope: Request['scope'], progress: boolean): Promise<Kept> {
-    const known = this.#kept;
-    if (known?.scope === name && !(progress && known.first === undefined)) return known;
-    this.#close();
+  async #made(name: string, scope: Request['scope']): Promise<Kept> {
     const { connection, instance } = await lockedInstance(scope, this.#blank());
-    const made = { scope: name, instance, first: connection };
-    this.#kept = made;
-    return made;
+    return { scope: name, instance, first: connection };
   }
 
   #close(): void {

@@ -2,7 +2,7 @@
 // Its `topsSSE` and `lastSSE` send `token=undefined` wherever they are asked, so they are not among these.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Tick } from '../../market/live/tick.ts';
+import { deepTicks } from '../api/streams/deepTicks.ts';
 import { until } from '../api/streams/listening.ts';
 import { startServer, type TestServer } from '../server.ts';
 import { iexjs } from './iexjs.ts';
@@ -26,24 +26,6 @@ afterAll(async () => {
 });
 
 const OF = { symbol: 'AAA', timeMs: NOW_MS } as const;
-const TICKS: readonly Tick[] = [
-  { ...OF, kind: 'level', side: 'bid', price: 9.99, size: 300 },
-  { ...OF, kind: 'level', side: 'ask', price: 10.01, size: 200 },
-  { ...OF, kind: 'trade', price: 10, size: 100, tradeId: '7' },
-  { ...OF, kind: 'break', price: 10, size: 100, tradeId: '7' },
-  {
-    ...OF,
-    kind: 'state',
-    state: 'tradingStatus',
-    value: { status: 'T', reason: '', timestamp: 1 },
-  },
-  { ...OF, kind: 'state', state: 'opHaltStatus', value: { isHalted: false, timestamp: 1 } },
-  { ...OF, kind: 'state', state: 'ssrStatus', value: { isSSR: true, detail: 'N', timestamp: 1 } },
-  { ...OF, kind: 'state', state: 'securityEvent', value: { securityEvent: 'MarketOpen' } },
-  { ...OF, kind: 'state', state: 'officialPrice', value: { priceType: 'Open', price: 10 } },
-  { ...OF, kind: 'state', state: 'auction', value: { auctionType: 'Open' } },
-  { ...OF, kind: 'state', state: 'systemEvent', value: { systemEvent: 'R', timestamp: 1 } },
-];
 
 const CHANNELS: readonly (readonly [
   method: string,
@@ -76,7 +58,7 @@ for (const [method, parts, types] of CHANNELS) {
     const source = listen.call(client, 'AAA', ...parts, heard, {});
     try {
       await until(() => streams.open.state().open === open + 1);
-      for (const tick of TICKS) streams.board.apply(tick);
+      for (const tick of deepTicks(NOW_MS)) streams.board.apply(tick);
       await until(() => got.length === types.length);
       expect(got.map(({ messageType }) => messageType)).toEqual(types);
       expect(got.every(({ symbol }) => symbol === 'AAA')).toBe(true);

@@ -1,6 +1,7 @@
 // A day in the engine, its hours some seconds each: reads, SQL, pushes, loads, deletions, purges, a schedule,
 // a backup now and then, restarts and kills. What each door took is written down hour by hour, and what was
 // acknowledged is there at the end of each of them.
+import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -11,6 +12,8 @@ import { median, treeBytes } from '../../bench/measure.ts';
 import { startCommand } from '../cli/command.ts';
 import { headers, type Killable, killable } from '../crash/rounds/killable.ts';
 import { type Seeded, seeded } from '../crash/rounds/seeded.ts';
+import { chargedBy } from './bill.ts';
+import { BUSY } from './stallWatch.ts';
 import { type Bound, both, type Column, folderSize, megabytes } from './trend.ts';
 
 const DOORS = ['hot', 'other', 'sql', 'push', 'load'] as const;
@@ -88,7 +91,7 @@ class EngineDay {
   }
 
   get #stallsPath(): string {
-    return join(this.#root, 'stalls.json');
+    return join(this.#root, 'stalls');
   }
 
   async start(): Promise<void> {
@@ -186,12 +189,12 @@ class EngineDay {
     const pid = this.#server?.pid ?? 0;
     const times = this.#times;
     this.#times = newTimes();
-    const watched = existsSync(this.#stallsPath)
-      ? (JSON.parse(readFileSync(this.#stallsPath, 'utf8')) as { stalls: number; busy: number })
-      : { stalls: 0, busy: 0 };
+    const told = existsSync(this.#stallsPath) ? readFileSync(this.#stallsPath, 'utf8') : '';
     rmSync(this.#stallsPath, { force: true });
+    const lines = told.split('\n').filter((line) => line !== '');
+    const stalls = lines.length;
+    const busy = lines.filter((line) => line === BUSY).length;
     const rss = { rssServer: await treeBytes(pid, false), rssTree: await treeBytes(pid) };
-    const { busy, stalls } = watched;
     return { hour, happened, times, stalls, busy, ...rss, files, bytes };
   }
 
@@ -210,27 +213,15 @@ class EngineDay {
     }
   }
 
-  async charged(): Promise<number> {
-    const before = this.told;
-    const usage = JSON.parse(await this.#ask('GET', '/account/usage')) as {
-      readonly messages: { readonly keyUsage: Readonly<Record<string, number>> };
-    };
-    this.told = before;
-    return Object.values(usage.messages.keyUsage).reduce((sum, one) => sum + one, 0);
+  charged(): Promise<number> {
+    assert.ok(this.#server, 'no server runs');
+    return chargedBy(this.#server);
   }
 
   async #end(signal: NodeJS.Signals): Promise<void> {
-    const pid = this.#server?.pid ?? 0;
+    const server = this.#server;
     this.#server = undefined;
-    process.kill(pid, signal);
-    const isThere = (): boolean => {
-      try {
-        return process.kill(pid, 0);
-      } catch {
-        return false;
-      }
-    };
-    while (isThere()) await sleep(20);
+    await server?.kill(signal);
   }
 
   async #push(): Promise<void> {

@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { median, p99, treeBytes } from '../../bench/measure.ts';
 import { asked, type Killable, killable } from '../crash/rounds/killable.ts';
 import { type Seeded, seeded } from '../crash/rounds/seeded.ts';
+import { chargedBy } from './bill.ts';
 import { type Bound, both, type Column, folderSize, megabytes } from './trend.ts';
 
 interface StreamEntry {
@@ -276,14 +277,6 @@ const DATASET = JSON.stringify({
 });
 
 type Symbols = readonly { readonly symbol: string }[];
-type Usage = { readonly messages: { readonly keyUsage: Readonly<Record<string, number>> } };
-
-/** Messages of streams, by the account's own bill. */
-async function chargedBy({ base }: Killable): Promise<number> {
-  const { messages } = JSON.parse(await asked(base, 'GET', '/account/usage')) as Usage;
-  return Object.values(messages.keyUsage).reduce((sum, one) => sum + one, 0);
-}
-
 async function prepared({ base }: Killable): Promise<Symbols> {
   const admin = async (method: string, path: string, body?: string): Promise<string> => {
     const authorization = `Bearer ${ADMIN}`;

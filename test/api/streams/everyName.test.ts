@@ -1,8 +1,8 @@
 // Every name of a stream, however it is spelled, and the bytes of tops and of every channel of deep
 // (INTERFACE.md 2.2, 2.3).
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Tick } from '../../../market/live/tick.ts';
 import { startServer } from '../../server.ts';
+import { deepTicks } from './deepTicks.ts';
 import { openStream, until } from './listening.ts';
 
 const NOW_MS = Date.parse('2024-02-29T19:00:00Z');
@@ -33,25 +33,6 @@ describe.each(NAMES)('%s', (name) => {
   });
 });
 
-const OF = { symbol: 'AAA', timeMs: NOW_MS } as const;
-const TICKS: readonly Tick[] = [
-  { ...OF, kind: 'level', side: 'bid', price: 9.99, size: 300 },
-  { ...OF, kind: 'level', side: 'ask', price: 10.01, size: 200 },
-  { ...OF, kind: 'trade', price: 10, size: 100, tradeId: '7' },
-  { ...OF, kind: 'break', price: 10, size: 100, tradeId: '7' },
-  state('tradingStatus', { status: 'T', reason: '', timestamp: 1 }),
-  state('opHaltStatus', { isHalted: false, timestamp: 1 }),
-  state('ssrStatus', { isSSR: true, detail: 'N', timestamp: 1 }),
-  state('securityEvent', { securityEvent: 'MarketOpen', timestamp: 1 }),
-  state('officialPrice', { priceType: 'Open', price: 10, timestamp: 1 }),
-  state('auction', { auctionType: 'Open' }),
-  state('systemEvent', { systemEvent: 'R', timestamp: 1 }),
-];
-
-function state(name: Extract<Tick, { kind: 'state' }>['state'], value: object): Tick {
-  return { ...OF, kind: 'state', state: name, value } as Tick;
-}
-
 const TRADE =
   '{"price":10,"size":100,"tradeId":7,"isISO":false,"isOddLot":false,"isOutsideRegularHours":false,' +
   '"isSinglePriceCross":false,"isTradeThroughExempt":false,"timestamp":1709233200000}';
@@ -79,7 +60,7 @@ const CHANNELS: readonly (readonly [channel: string, type: string, ...data: read
 const framed = (text: string): string => text.replaceAll(/"seq":\d+/g, '"seq":0');
 
 const apply = (): void => {
-  for (const tick of TICKS) server.tapedeck.services.streams.board.apply(tick);
+  for (const tick of deepTicks(NOW_MS)) server.tapedeck.services.streams.board.apply(tick);
 };
 // Both sides of the book are known: each change tells the same.
 beforeEach(apply);

@@ -147,9 +147,9 @@ class KillFolder implements AsyncDisposable {
 
   /** Ends the server as an operator would. */
   async close(): Promise<readonly string[]> {
-    const well = (await this.#victim?.close()) ?? true;
+    const faults = (await this.#victim?.close()) ?? [];
     await this[Symbol.asyncDispose]();
-    return well ? [] : [`the server did not close well: ${this.#victim?.told}`];
+    return faults;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -27,7 +27,8 @@ export interface Killable {
   readonly base: string;
   readonly publishable: string;
   readonly pid: number;
-  kill(): Promise<unknown>;
+  /** Kills it when no signal is named; resolves when it is gone. */
+  kill(signal?: NodeJS.Signals): Promise<unknown>;
 }
 
 /**
@@ -48,8 +49,8 @@ export async function killable(
   const { child, ended, told } = startCommand(['serve'], { env }, children);
   for (;;) {
     const base = /listens on (\S+)/.exec(told.stdout)?.[1];
-    const kill = (): Promise<unknown> => {
-      child.kill('SIGKILL');
+    const kill = (signal: NodeJS.Signals = 'SIGKILL'): Promise<unknown> => {
+      child.kill(signal);
       return ended;
     };
     const { pid = 0 } = child;

@@ -85,9 +85,7 @@ export async function lifeRounds({ count, seed, log }: Order): Promise<Report> {
       failures.push(...faults.map((what) => `${where}: ${what}`));
       log(`${where}: ${faults.length === 0 ? 'ok' : faults.join('\n  ')}`);
     }
-    if (!(await victim.close())) {
-      failures.push(`seed ${seed}: the server did not close well: ${victim.told}`);
-    }
+    for (const what of await victim.close()) failures.push(`seed ${seed}: ${what}`);
   } finally {
     await victim[Symbol.asyncDispose]();
     await rm(root, { recursive: true, force: true });

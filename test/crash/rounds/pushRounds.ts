@@ -48,9 +48,7 @@ export async function pushRounds({ count, seed, log }: Order): Promise<Report> {
       victim = await Victim.start(folder);
       for (const what of await faultsOf(victim.door, tracks)) failures.push(`${where}: ${what}`);
     }
-    if (!(await victim.close())) {
-      failures.push(`seed ${seed}: the server did not close well: ${victim.told}`);
-    }
+    for (const what of await victim.close()) failures.push(`seed ${seed}: ${what}`);
   } finally {
     await victim[Symbol.asyncDispose]();
     await rm(folder, { recursive: true, force: true });

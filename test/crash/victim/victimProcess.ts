@@ -137,11 +137,12 @@ export class Victim implements AsyncDisposable {
     await this.#exited;
   }
 
-  /** Ends it as an operator would; false when it did not end well in time. */
-  async close(): Promise<boolean> {
+  /** Ends it as an operator would; what is wrong when it did not end well in time. */
+  async close(): Promise<readonly string[]> {
     this.#child.stdin?.write('close\n');
     await Promise.race([this.#exited, sleep(START_MS_MAX, undefined, { ref: false })]);
-    return this.#gone && this.#child.exitCode === 0;
+    const isWell = this.#gone && this.#child.exitCode === 0;
+    return isWell ? [] : [`the server did not close well: ${this.told}`];
   }
 
   /** Processes of its group that still run: a killed server's children end by themselves. */

@@ -1,6 +1,6 @@
-// The text of a batch, made of answers that are JSON already: long ones stay where they are in memory, short
-// ones are copied once. A copy for each symbol and one of all were most of what V8 had to collect after a
-// batch, and in every tenth it stopped 50 ms for that.
+// Objects as texts, made of values that are JSON already, which stay as they are to the last digit. Of a
+// batch long ones stay where they are in memory, short ones are copied once. A copy for each symbol and one
+// of all were most of what V8 had to collect after a batch, and in every tenth it stopped 50 ms for that.
 import type { Body } from '../../store/duckdb/protocol.ts';
 
 /** An answer of a batch: the place of a type, and that of a symbol. */
@@ -26,11 +26,14 @@ export function textOfSymbols(
   return textOf([...pieces, CLOSE]);
 }
 
-/** The types of one symbol. */
-export const textOfTypes = (
-  types: readonly string[],
-  bytesOf: (type: number) => Uint8Array,
-): Text => ({ bytes: Buffer.concat(piecesOf(headsOf(types), bytesOf)) });
+/** Members as an object. */
+export function asObject(
+  members: readonly (readonly [name: string, value: Uint8Array])[],
+): Uint8Array {
+  if (members.length === 0) return EMPTY;
+  const heads = headsOf(members.map(([name]) => name));
+  return Buffer.concat(piecesOf(heads, (at) => members[at]?.[1] ?? EMPTY));
+}
 
 /** Before the value of each member. */
 const headsOf = (names: readonly string[]): readonly Uint8Array[] =>
@@ -38,8 +41,8 @@ const headsOf = (names: readonly string[]): readonly Uint8Array[] =>
 
 const piecesOf = (
   heads: readonly Uint8Array[],
-  bytesOf: (type: number) => Uint8Array,
-): readonly Uint8Array[] => [...heads.flatMap((head, type) => [head, bytesOf(type)]), CLOSE];
+  valueOf: (at: number) => Uint8Array,
+): readonly Uint8Array[] => [...heads.flatMap((head, at) => [head, valueOf(at)]), CLOSE];
 
 /** A shorter text is sent whole. */
 const WHOLE_BYTES = 1024 ** 2;
