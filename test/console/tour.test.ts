@@ -136,6 +136,8 @@ browserTest('by keys alone: skip, go, search, help', async () => {
   await settled(page);
   await goneBy(page, 'a', 'Account');
   await goneBy(page, 'd', 'Datasets');
+  // The field of the search comes with the list, after the heading.
+  await settled(page);
   await page.keyboard.press('/');
   await page.keyboard.type('nothing has this');
   await page.getByText('None has these words').waitFor();
