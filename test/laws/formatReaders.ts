@@ -93,15 +93,19 @@ export async function parquetReader(): Promise<{
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-formats-'));
   const instance = await DuckDBInstance.create(':memory:', { threads: '1' });
   const connection = await instance.connect();
+  let count = 0;
   const read = async (bytes: Uint8Array): Promise<Decoded> => {
-    const path = join(folder, 'body.parquet');
+    // DuckDB takes another one of the same length and second for what it has read at a path.
+    const path = join(folder, `${(count += 1)}.parquet`);
     await writeFile(path, bytes);
     const reader = await connection.runAndReadAll(`FROM read_parquet('${path}')`);
     const types = reader.columnTypes();
     const columns = reader
       .columnNames()
       .map((name, at) => ({ name, kind: parquetKind(types[at]) }));
-    return { columns, rows: reader.getRows().map((row) => row.map(parquetCell)) };
+    const rows = reader.getRows().map((row) => row.map(parquetCell));
+    await rm(path);
+    return { columns, rows };
   };
   const close = async (): Promise<void> => {
     connection.closeSync();

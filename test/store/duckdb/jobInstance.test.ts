@@ -1,7 +1,7 @@
 // Statements of a job, one after the other on what is kept for them: none sees what another left, and
 // none of another job reads its files.
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
@@ -63,6 +63,24 @@ test('a file that is written again under its name is read anew', async () => {
   for (const value of [1, 2, 3]) {
     await ask('one', [`COPY (SELECT ${value} AS a) TO '${path}' (FORMAT parquet)`]);
     assert.deepEqual(await ask('one', [`SELECT a FROM '${path}'`]), [[{ a: value }]]);
+  }
+});
+
+// DuckDB 1.5.5 takes a file of the same length and second for the one that it has read of.
+test('a file that another of its length replaces at once is read anew', async () => {
+  const path = join(root, 'one', 'same.parquet');
+  const bodies: Buffer[] = [];
+  for (let at = 0; at < 20; at += 1) {
+    const columns = [1, 2, 3].map((n) => `${1_000 * at + n} + r AS c${10 + at}${n}`);
+    const query = `SELECT ${columns.join(', ')} FROM range(40) AS rows(r)`;
+    await ask('one', [`COPY (${query}) TO '${path}' (FORMAT parquet, COMPRESSION zstd)`]);
+    bodies.push(await readFile(path));
+  }
+  for (let round = 0; round < 400; round += 1) {
+    const at = (round * 7) % bodies.length;
+    await writeFile(path, bodies[at] ?? '');
+    const sum = `SELECT sum(c${10 + at}2)::INTEGER AS s FROM '${path}'`;
+    assert.deepEqual(await ask('one', [sum]), [[{ s: 40_000 * at + 80 + 780 }]], `round ${round}`);
   }
 });
 
