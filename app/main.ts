@@ -1,4 +1,6 @@
 // The one file that knows everything: composes the server from its parts, and takes it down.
+import { once } from 'node:events';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { addLlmsText } from '../api/agents/llmsText.ts';
@@ -14,11 +16,15 @@ import { makeThrottle, type Environment } from '../api/request/throttle.ts';
 import { type Core, type Seams, openCore } from './core.ts';
 import { ASLEEP_WARNING, beginOrWait } from './starting.ts';
 import { isAsleep } from '../store/catalog/asleep.ts';
+import type { NodeDoors } from '../store/postgres/nodeTable.ts';
 import { keepRequestsYoung } from './v8Flags.ts';
 import { makeState, type ServerState } from '../api/http/operations.ts';
 import { ENDPOINTS } from '../api/endpoints/index.ts';
 import { STREAMS } from '../api/endpoints/read/streams.ts';
 import { buildServer } from '../api/http/server.ts';
+
+/** Everything, the test environment, streams alone. */
+type DoorKind = keyof NodeDoors;
 
 export interface Tapedeck extends Core {
   /** `http://host:port`. */
@@ -27,10 +33,24 @@ export interface Tapedeck extends Core {
   readonly sandbox: string | undefined;
   /** The same of streams alone, when it has a port of its own. */
   readonly streaming: string | undefined;
+  /** It is not ready any more, and answers whoever asks nevertheless. */
+  readonly drain: () => void;
+}
+
+/** What a node had before it serves. */
+interface Taken {
+  /** Their ports become those of the server, without a moment in which nobody listens. */
+  readonly servers: Readonly<Partial<Record<DoorKind, Server>>>;
+  /** What other nodes sign with. */
+  readonly hopKey: string;
 }
 
 /** Opens everything and listens. */
-export async function startTapedeck(settings: Settings, seams: Seams = {}): Promise<Tapedeck> {
+export async function startTapedeck(
+  settings: Settings,
+  seams: Seams = {},
+  taken?: Taken,
+): Promise<Tapedeck> {
   keepRequestsYoung();
   const fewFiles = checkOpenFiles(openFilesMax());
   const opened = await openCore(settings, seams);
@@ -46,15 +66,13 @@ export async function startTapedeck(settings: Settings, seams: Seams = {}): Prom
   if (seams.warm !== false) services.series.pool.warm();
   const state = makeState(services, seams.pace);
   const servers: FastifyInstance[] = [];
-  const open = async (
-    environment: Environment,
-    port: number | undefined,
-    streamsOnly = false,
-  ): Promise<string | undefined> => {
+  const open = async (kind: DoorKind, port: number | undefined): Promise<string | undefined> => {
     if (port === undefined) return undefined;
-    const server = await openDoor(core, environment, state, seams, streamsOnly);
+    const server = await openDoor(core, kind, state, seams, taken?.hopKey);
     servers.push(server);
-    await server.listen({ host: settings.host, port });
+    const former = taken?.servers[kind];
+    if (former === undefined) await server.listen({ host: settings.host, port });
+    else await listenInPlace(server, former);
     return baseOf(settings, (server.server.address() as AddressInfo).port);
   };
   let endWait = (): void => undefined;
@@ -69,28 +87,41 @@ export async function startTapedeck(settings: Settings, seams: Seams = {}): Prom
   try {
     const base = (await open('production', settings.port)) ?? '';
     const sandbox = await open('test', settings.sandboxPort);
-    const streaming = await open('production', settings.streamPort, true);
+    const streaming = await open('streams', settings.streamPort);
     endWait = await beginOrWait(core, seams.watch !== false);
-    return { ...core, base, sandbox, streaming, close };
+    const drain = (): void => void (state.draining = true);
+    return { ...core, base, sandbox, streaming, drain, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
+/** Connections that come from here on are the server's; those that the former one has stay with it. */
+async function listenInPlace(server: FastifyInstance, former: Server): Promise<void> {
+  await server.ready();
+  const listening = once(server.server, 'listening');
+  server.server.listen(former);
+  await listening;
+}
+
 /** The routes of one port; the operator's are not part of the test environment. */
 async function openDoor(
   { services, log }: Core,
-  environment: Environment,
+  kind: DoorKind,
   state: ServerState,
   { monotonic = monotonicMs }: Seams,
-  streamsOnly = false,
+  hopKey?: string,
 ): Promise<FastifyInstance> {
+  const streamsOnly = kind === 'streams';
+  const environment: Environment = kind === 'test' ? 'test' : 'production';
   const all = streamsOnly ? STREAMS : ENDPOINTS;
   const rows = all.filter(({ token }) => environment === 'production' || token !== 'admin');
   const throttle = makeThrottle(services.settings.rateLimit, environment, monotonic);
   const { trustedProxies: proxies } = services.settings;
-  const door = { environment, streamsOnly, proxies, throttle, replays: makeReplays(monotonic) };
+  const hopping = hopKey === undefined ? undefined : { key: hopKey, clock: services.clock };
+  const replays = makeReplays(monotonic);
+  const door = { environment, streamsOnly, proxies, hopping, throttle, replays };
   const server = await buildServer(rows, { services, log, door }, state);
   if (!streamsOnly) {
     const { accounts } = services;

@@ -10,6 +10,7 @@ import {
   addBackups,
   addCompletion,
   addDoctor,
+  addNodes,
   addKeyRotation,
   addMove,
   addRepair,
@@ -73,6 +74,7 @@ export function program(settings: () => Settings, terminal: Terminal): Command {
   addRepair(root, settings, terminal);
   addStatus(root, settings, terminal);
   addDoctor(root, settings, terminal);
+  addNodes(root, settings, terminal);
   addKeyRotation(root, settings, terminal);
   addMove(root, settings, terminal);
   addCompletion(root, terminal);

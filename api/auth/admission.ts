@@ -5,6 +5,7 @@ import { sameSecret } from '../../store/catalog/adminToken.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { checkKind } from './access.ts';
+import { HOP_HEADER, hopAddress, type Hopping } from './hop.ts';
 import {
   type AddressRules,
   allowsAddress,
@@ -29,6 +30,8 @@ export interface Door {
   readonly streamsOnly: boolean;
   /** Proxies whose word on the caller's address is believed. */
   readonly proxies: AddressRules;
+  /** What other nodes of the catalog sign with when they hand a request on; undefined: there are none. */
+  readonly hopping: Hopping | undefined;
   readonly throttle: Throttle;
   readonly replays: Replays;
 }
@@ -96,8 +99,16 @@ function checkEnvironment({ token }: Caller, endpoint: Endpoint, environment: En
 /** Rules of one version of a token's settings, made ready once. */
 const addressRules = new WeakMap<readonly string[], ReturnType<typeof parseAddresses>>();
 
-/** The caller's address, as far as proxies that are trusted tell it. */
-export function addressOf({ raw, headers }: FastifyRequest, { proxies }: Door): string {
+/** The caller's address, as far as proxies that are trusted tell it, or another node of the catalog. */
+export function addressOf(
+  { raw, headers, originalUrl: url }: FastifyRequest,
+  { hopping, proxies }: Pick<Door, 'hopping' | 'proxies'>,
+): string {
+  const hop = hopping === undefined ? undefined : headers[HOP_HEADER];
+  if (hopping !== undefined && hop !== undefined) {
+    const address = hopAddress(hopping, { method: raw.method, url }, hop);
+    if (address !== undefined) return address;
+  }
   const forwarded = headers['x-forwarded-for'];
   const hops = Array.isArray(forwarded) ? forwarded.join(',') : forwarded;
   return clientAddress(raw.socket.remoteAddress ?? '', hops, proxies);

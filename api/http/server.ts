@@ -9,6 +9,13 @@ import { Outdated } from '../../store/files/files.ts';
 import { countedIds } from '../../store/base/random.ts';
 import { accountServices } from '../auth/accountServices.ts';
 import { addressOf, admit, type Door } from '../auth/admission.ts';
+import {
+  HEADER_BYTES_MAX,
+  HEADERS_TIMEOUT_MS,
+  KEEP_ALIVE_MS,
+  LATE_LOOK_MS,
+  REQUEST_TIMEOUT_MS,
+} from '../forward/connections.ts';
 import type { Body } from '../../store/duckdb/protocol.ts';
 import type { HeldAnswers } from './heldAnswers.ts';
 import type { Answer, Call, Endpoint, Services } from '../request/endpoint.ts';
@@ -30,17 +37,8 @@ import { addConsole } from '../console/console.ts';
 import { addOperations, type ServerState, tlsOf } from './operations.ts';
 import { deprecatedSince, isVersion, versionHeaders } from './version.ts';
 
-/** Headers of a request; Node refuses more with 431. */
-const HEADER_BYTES_MAX = 64 * 1024;
 /** One path segment: 2,000 keys of 24 characters, or an index value of 1,500 bytes, encoded. */
 const SEGMENT_CHARACTERS_MAX = 48_000;
-/** Headers must be complete after this long; slower clients are cut off. */
-const HEADERS_TIMEOUT_MS = 20_000;
-/** How often it is looked who is late. */
-const LATE_LOOK_MS = 5_000;
-/** A request must have come whole after this long: a body of 4 GB at 10 Mbit/s takes 54 minutes. */
-const REQUEST_TIMEOUT_MS = 3_600_000;
-
 /** SPEC.md "Versioning" 5. */
 const TEST_DEPRECATED = deprecatedSince('2022-08-29');
 
@@ -85,7 +83,7 @@ export async function buildServer(
       sendFailure(request, reply as FastifyReply, new Failure('IncorrectValues'), 'data');
     },
     bodyLimit: Number.MAX_SAFE_INTEGER,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    ...{ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
     forceCloseConnections: 'idle',
     http: {
       maxHeaderSize: HEADER_BYTES_MAX,

@@ -96,6 +96,18 @@ export function addStatus(root: Command, settings: () => Settings, terminal: Ter
     );
 }
 
+export function addNodes(root: Command, settings: () => Settings, terminal: Terminal): void {
+  root
+    .command('nodes')
+    .description(
+      'list the servers that share the catalog of TAPEDECK_DATABASE, and which one serves',
+    )
+    .option('--json', 'print JSON lines')
+    .action(async (options: JsonOption) =>
+      (await import('./nodes.ts')).showNodes(options, settings(), terminal),
+    );
+}
+
 export function addDoctor(root: Command, settings: () => Settings, terminal: Terminal): void {
   root
     .command('doctor')

@@ -1,7 +1,6 @@
 // `tapedeck serve`: starts, says what to try, and ends when it is told to.
 import { resolve } from 'node:path';
 import { startTapedeck, type Tapedeck } from '../../app/main.ts';
-import { startInTurn } from '../../app/standby.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
 import { findJob } from '../../store/work/jobs.ts';
 import type { Settings } from '../../store/base/settings.ts';
@@ -11,15 +10,16 @@ import { stateOf } from '../data/ingest.ts';
 import { progress } from '../print/progress.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
 
+/** A terminal that closes ends what it started; the drain is the same. */
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 /** How often the state of a background job is looked at. */
 const LOOK_MS = 250;
 
 export async function serve(settings: Settings, terminal: Terminal): Promise<void> {
   const say = sayTo(terminal);
   const started = monotonicMs();
-  const tapedeck = settings.standby
-    ? await startInTurn(settings, say)
-    : await startTapedeck(settings);
+  const tapedeck = await startedBy(settings, say);
+  if (tapedeck === undefined) return;
   const { tlsCert } = settings;
   const shown = tlsCert === '' ? {} : { certificate: resolve(tlsCert) };
   const operator = fingerprintOf(tapedeck.services.adminToken);
@@ -30,6 +30,28 @@ export async function serve(settings: Settings, terminal: Terminal): Promise<voi
   if (settings.console) say(`  console: ${tapedeck.base}/console`);
   for (const { kind, text } of tapedeck.madeTokens) say(`  ${kind} token: ${text}`);
   await welcome(tapedeck, settings, terminal);
+}
+
+/** Undefined where it was told to end before it was its turn. */
+async function startedBy(
+  settings: Settings,
+  say: (line: string) => void,
+): Promise<Tapedeck | undefined> {
+  const { database, drainMs, standby } = settings;
+  if (!standby || database === undefined) return startTapedeck(settings);
+  const ending = new AbortController();
+  const end = (signal: string): void => {
+    if (ending.signal.aborted) return;
+    say(`${signal}: draining`);
+    setTimeout(() => process.exit(0), drainMs).unref();
+    ending.abort();
+  };
+  for (const signal of SIGNALS) process.on(signal, end);
+  const { startInTurn } = await import('../../app/nodes/inTurn.ts');
+  const started = await startInTurn({ ...settings, database }, say, ending.signal);
+  if (started !== undefined && ending.signal.aborted) await started.close();
+  for (const signal of SIGNALS) process.off(signal, end);
+  return ending.signal.aborted ? undefined : started;
 }
 
 /** On a first start: waits for the small demo datasets, shows them, then the big one's progress. */
@@ -76,6 +98,5 @@ function endOnSignal(tapedeck: Tapedeck, drainMs: number, say: (line: string) =>
     setTimeout(() => process.exit(0), drainMs).unref();
     void tapedeck.close().then(() => process.exit(0));
   };
-  // A terminal that closes ends what it started; the drain is the same.
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, end);
+  for (const signal of SIGNALS) process.on(signal, end);
 }

@@ -67,3 +67,10 @@ function decoded(text: string): string {
     return refuse('has a % that begins no %XX');
   }
 }
+
+/** What another machine is to go on with must be where that can reach it. @throws Failure InvalidParameter */
+export function refuseLoneNode(isShared: boolean): void {
+  if (isShared) return;
+  const needed = 'TAPEDECK_DATABASE, TAPEDECK_DATA=s3://… and TAPEDECK_ENCRYPTION_KEY';
+  throw new Failure('InvalidParameter', `setting TAPEDECK_STANDBY=on needs ${needed}`);
+}

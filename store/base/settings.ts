@@ -1,7 +1,7 @@
 // The one place that reads the environment: every setting checked, by the table that declares it.
 import { type AddressRules, parseAddresses } from './addresses.ts';
 import { type BucketSettings, bucketOf } from './bucketSettings.ts';
-import { type DatabaseSettings, databaseSettings } from './databaseSettings.ts';
+import { type DatabaseSettings, databaseSettings, refuseLoneNode } from './databaseSettings.ts';
 import { Failure } from './failure.ts';
 import { SETTINGS } from './settingsTable.ts';
 
@@ -19,6 +19,8 @@ export interface Settings {
   readonly database: DatabaseSettings | undefined;
   /** It waits until nobody else serves that database, and lets go of it when it can't be reached. */
   readonly standby: boolean;
+  /** '' where it is told by `host`, or by the machine. */
+  readonly nodeHost: string;
   readonly brand: string;
   readonly publishableToken: string;
   readonly secretToken: string;
@@ -104,11 +106,13 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
   );
   const database = databaseSettings(text('TAPEDECK_DATABASE'));
   const standby = onOff('TAPEDECK_STANDBY', text('TAPEDECK_STANDBY'));
-  if (standby) refuseLoneStandby(database, bucket, text('TAPEDECK_ENCRYPTION_KEY'));
+  const hasKey = text('TAPEDECK_ENCRYPTION_KEY') !== '';
+  if (standby) refuseLoneNode(database !== undefined && bucket !== undefined && hasKey);
   return {
     bucket,
     database,
     standby,
+    nodeHost: text('TAPEDECK_NODE_HOST'),
     port: whole('TAPEDECK_PORT', 0, 65535),
     host: text('TAPEDECK_HOST'),
     data: text(bucket === undefined ? 'TAPEDECK_DATA' : 'TAPEDECK_FOLDER'),
@@ -126,17 +130,6 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
   };
 }
 
-/** What another machine is to go on with must be where that can reach it. */
-function refuseLoneStandby(
-  database: DatabaseSettings | undefined,
-  bucket: BucketSettings | undefined,
-  key: string,
-): void {
-  if (database !== undefined && bucket !== undefined && key !== '') return;
-  const needed = 'TAPEDECK_DATABASE, TAPEDECK_DATA=s3://… and TAPEDECK_ENCRYPTION_KEY';
-  throw new Failure('InvalidParameter', `setting TAPEDECK_STANDBY=on needs ${needed}`);
-}
-
 type Text = (name: SettingName) => string;
 type Whole = (name: SettingName, least: number, most: number) => number;
 
@@ -148,6 +141,7 @@ type EngineSettings = Omit<
   | 'bucket'
   | 'database'
   | 'standby'
+  | 'nodeHost'
   | 'brand'
   | 'fileCheckBytesPerSecond'
   | keyof AccountSettings

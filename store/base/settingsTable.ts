@@ -43,7 +43,17 @@ export const SETTINGS = [
     name: 'TAPEDECK_STANDBY',
     fallback: 'off',
     unit: 'on, off',
-    help: 'Wait until no other server serves the catalog of TAPEDECK_DATABASE, then take its place.',
+    help:
+      'One node of several: hand requests on while another one serves the catalog of TAPEDECK_DATABASE, ' +
+      'take its place when it is gone.',
+  },
+  {
+    name: 'TAPEDECK_NODE_HOST',
+    fallback: '',
+    unit: 'host',
+    help:
+      'Name or address by which other nodes reach this one; TAPEDECK_HOST when empty, or the name of the ' +
+      'machine where that is every address.',
   },
   {
     name: 'TAPEDECK_FILE_CACHE',

@@ -55,10 +55,14 @@ const endSession = (link: Link, { pid, since }: Backend): Promise<unknown> =>
     [pid, since],
   );
 
-/** The lock is this one's. Makes the schema where it is not there. */
-export async function beginHolding(link: Link, { schema }: DatabaseSettings): Promise<Holding> {
+export async function makeHolderTable(link: Link, { schema }: DatabaseSettings): Promise<void> {
   await link.run(`create schema if not exists "${schema}"`, []);
   await link.run(`create table if not exists ${HOLDER_TABLE} (epoch bigint not null)`, []);
+}
+
+/** The lock is this one's. Makes the schema where it is not there. */
+export async function beginHolding(link: Link, settings: DatabaseSettings): Promise<Holding> {
+  await makeHolderTable(link, settings);
   const raised = await link.run(`update ${HOLDER_TABLE} set epoch = epoch + 1 returning epoch`, []);
   const first =
     raised.rows.length > 0
@@ -91,12 +95,14 @@ async function timelineOf(link: Link): Promise<string> {
   return ((await link.run(asked, [])).rows[0] as { readonly timeline: string }).timeline;
 }
 
+/** SQL that says whether a process holds the schema that is its first parameter. */
+export const schemaLocked = `exists (select from pg_locks where locktype = 'advisory' and granted
+  and classid = ${LOCK_CLASS}::oid and objid::int8 = hashtext($1::text)::int8 & 4294967295
+  and database = (select oid from pg_database where datname = current_database()))`;
+
 /** Whether a process holds the schema, on any machine. */
 export const isHeld = (settings: DatabaseSettings): Promise<boolean> =>
   withLink(settings, async (link) => {
-    const asked = `select exists (select from pg_locks where locktype = 'advisory' and granted
-      and classid = $1::int::oid and objid::int8 = hashtext($2::text)::int8 & 4294967295
-      and database = (select oid from pg_database where datname = current_database())) as held`;
-    const { rows } = await link.run(asked, [LOCK_CLASS, settings.schema]);
+    const { rows } = await link.run(`select ${schemaLocked} as held`, [settings.schema]);
     return (rows[0] as { readonly held: boolean }).held;
   });

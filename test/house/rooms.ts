@@ -67,6 +67,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
       'datasets',
       'read',
       'metrics',
+      'forward',
       'console',
       'http',
       'sql',
@@ -97,7 +98,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...['asking', 'routing', 'showing', 'data', 'query', 'loading', 'feeding', 'money', 'live'],
     ...['rules', 'market', 'operate', '.'],
   ],
-  app: ['.'],
+  app: ['.', 'nodes'],
   cli: ['reach', 'print', 'data', 'pipeline', 'rules', 'doctor', 'operate', '.'],
 };
 

@@ -31,15 +31,23 @@ export interface Killable {
   kill(signal?: NodeJS.Signals): Promise<unknown>;
 }
 
+interface Serving {
+  /** What it said so far. */
+  readonly told: { readonly stdout: string; readonly stderr: string };
+  readonly child: ChildProcess;
+  readonly kill: Killable['kill'];
+}
+
 /**
+ * A server that may have to wait before it serves.
  * @param children to be ended after the test, whatever happened
  * @param settings beside those of all such servers
  */
-export async function killable(
+export function startServing(
   data: string,
   children: ChildProcess[],
   settings: Readonly<Record<string, string>> = {},
-): Promise<Killable> {
+): Serving {
   const env = {
     ...{ TAPEDECK_DATA: data, TAPEDECK_PORT: '0', TAPEDECK_DEMO: 'off', TAPEDECK_LOG: 'silent' },
     ...{ TAPEDECK_SECRET_TOKEN: TOKENS.secret, TAPEDECK_PUBLISHABLE_TOKEN: TOKENS.publishable },
@@ -47,12 +55,25 @@ export async function killable(
     ...settings,
   };
   const { child, ended, told } = startCommand(['serve'], { env }, children);
+  const kill = (signal: NodeJS.Signals = 'SIGKILL'): Promise<unknown> => {
+    child.kill(signal);
+    return ended;
+  };
+  return { child, told, kill };
+}
+
+/** As `startServing`, once it serves. */
+export async function killable(
+  data: string,
+  children: ChildProcess[],
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Killable> {
+  return served(startServing(data, children, settings));
+}
+
+export async function served({ child, kill, told }: Serving): Promise<Killable> {
   for (;;) {
     const base = /listens on (\S+)/.exec(told.stdout)?.[1];
-    const kill = (signal: NodeJS.Signals = 'SIGKILL'): Promise<unknown> => {
-      child.kill(signal);
-      return ended;
-    };
     const { pid = 0 } = child;
     if (base !== undefined) return { base, publishable: TOKENS.publishable, pid, kill };
     assert.equal(child.exitCode, null, told.stderr);

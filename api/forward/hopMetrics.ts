@@ -1,0 +1,33 @@
+// What a node that hands on tells an operator's tools.
+import { Counter, Gauge, Registry } from 'prom-client';
+import { processMetrics } from '../metrics/processMetrics.ts';
+import type { Handed } from './forward.ts';
+
+export interface HopMetrics {
+  readonly tell: (outcome: Handed) => void;
+  readonly contentType: string;
+  /** @param serving the name of the node that serves */
+  readonly text: (serving: string | undefined) => Promise<string>;
+}
+
+export function hopMetrics(): HopMetrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const hops = new Counter({
+    ...{ registers, name: 'tapedeck_hops_total', labelNames: ['outcome'] },
+    help: 'Requests handed on to the node that serves, by what became of them',
+  });
+  const serves = new Gauge({
+    ...{ registers, name: 'tapedeck_serving_node', labelNames: ['node'] },
+    help: 'The node that serves, as this one knows it',
+  });
+  return {
+    tell: (outcome) => hops.inc({ outcome }),
+    contentType: registry.contentType,
+    text: async (serving) => {
+      serves.reset();
+      if (serving !== undefined) serves.set({ node: serving }, 1);
+      return `${await processMetrics().metrics()}\n${await registry.metrics()}`;
+    },
+  };
+}

@@ -1,0 +1,164 @@
+// A node while another one serves: its ports are open, and what comes is handed on.
+import { hostname } from 'node:os';
+import { Agent, type IncomingMessage, type Server } from 'node:http';
+import { Agent as SecureAgent } from 'node:https';
+import { signHop } from '../../api/auth/hop.ts';
+import { type Forwarder, makeForwarder } from '../../api/forward/forward.ts';
+import { type FrontDoor, openFrontDoor, type OwnAnswer } from '../../api/forward/frontDoor.ts';
+import type { Target } from '../../api/forward/hop.ts';
+import { tlsOf } from '../../api/http/operations.ts';
+import { hopMetrics, type HopMetrics } from '../../api/forward/hopMetrics.ts';
+import { clientAddress } from '../../store/base/addresses.ts';
+import { systemClock } from '../../store/base/clock.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import type { NodeDoors, NodeTable, ServingNode } from '../../store/postgres/nodeTable.ts';
+
+type DoorKind = keyof NodeDoors;
+
+/** How long a request waits while no node serves: a start takes one or two seconds. */
+const WAIT_MS = 15_000;
+
+export interface FrontNode {
+  /** Whose ports another server may take. */
+  readonly servers: Readonly<Partial<Record<DoorKind, Server>>>;
+  /** Where others reach them. */
+  readonly doors: NodeDoors;
+  /** The ports are another server's now. */
+  leave(): void;
+  close(graceMs: number): Promise<void>;
+  /** Takes nothing new soon: who asks is told. */
+  readonly drain: () => void;
+}
+
+interface Front {
+  readonly node: FrontNode;
+  /** From here on it hands on to whom the table names. */
+  readonly begin: (table: NodeTable) => void;
+}
+
+/** Opens the ports; requests wait until it has begun. */
+export async function openFront(settings: Settings): Promise<Front> {
+  const { https } = await tlsOf(settings);
+  const metrics = hopMetrics();
+  let table: NodeTable | undefined;
+  let isDraining = false;
+  const opened: Partial<Record<DoorKind, FrontDoor>> = {};
+  const open = async (kind: DoorKind, port: number | undefined): Promise<void> => {
+    if (port === undefined) return;
+    const forward = forwarderOf(kind, settings, () => table, metrics.tell);
+    const own = (path: string): ReturnType<typeof ownAnswer> =>
+      ownAnswer(path, { serving: table?.serving, isDraining, metrics });
+    opened[kind] = await openFrontDoor({ ...settings, https, port, forward, own });
+  };
+  const all = (): readonly FrontDoor[] => Object.values(opened);
+  const close = async (graceMs: number): Promise<void> => {
+    await Promise.all(all().map((door) => door.close(graceMs)));
+  };
+  try {
+    await open('production', settings.port);
+    await open('test', settings.sandboxPort);
+    await open('streams', settings.streamPort);
+  } catch (error) {
+    await close(0);
+    throw error;
+  }
+  const scheme = https === undefined ? 'http' : 'https';
+  const name = nodeHost(settings);
+  const urls = Object.entries(opened).map(([kind, { port }]) => [
+    kind,
+    `${scheme}://${name}:${port}`,
+  ]);
+  const node: FrontNode = {
+    servers: Object.fromEntries(Object.entries(opened).map(([kind, { server }]) => [kind, server])),
+    doors: Object.fromEntries(urls) as NodeDoors,
+    leave: () => {
+      for (const door of all()) door.leave();
+    },
+    close,
+    drain: () => (isDraining = true),
+  };
+  return { node, begin: (known) => (table = known) };
+}
+
+function nodeHost({ host, nodeHost: named }: Pick<Settings, 'host' | 'nodeHost'>): string {
+  const own = ['0.0.0.0', '::'].includes(host) ? hostname() : host;
+  const name = named === '' ? own : named;
+  return name.includes(':') ? `[${name}]` : name;
+}
+
+function forwarderOf(
+  kind: DoorKind,
+  { trustedProxies }: Settings,
+  table: () => NodeTable | undefined,
+  tell: Parameters<typeof makeForwarder>[0]['tell'],
+): Forwarder {
+  let known: Target | undefined;
+  const current = (): Target | undefined => {
+    const serving = table()?.serving;
+    // One that ends may answer what it has begun, until the next one serves.
+    if (serving === undefined || serving.id === known?.id) return serving && known;
+    known?.agent.destroy();
+    known = targetOf(serving, kind);
+    return known;
+  };
+  const addressOf = ({ headers, socket }: IncomingMessage): string => {
+    const forwarded = headers['x-forwarded-for'];
+    const hops = Array.isArray(forwarded) ? forwarded.join(',') : forwarded;
+    return clientAddress(socket.remoteAddress ?? '', hops, trustedProxies);
+  };
+  return makeForwarder({
+    targets: {
+      current,
+      changed: async (withinMs) => {
+        await table()?.changed(withinMs);
+      },
+    },
+    signed: ({ hopKey: key }, incoming) =>
+      signHop({ key, clock: systemClock }, incoming, addressOf(incoming)),
+    waitMs: WAIT_MS,
+    tell,
+  });
+}
+
+/** Undefined where it has no such port. */
+function targetOf(
+  { certificate, doors, hopKey, id }: ServingNode,
+  kind: DoorKind,
+): Target | undefined {
+  const door = doors[kind];
+  if (door === undefined) return undefined;
+  const options = { keepAlive: true, maxFreeSockets: 256 };
+  const agent =
+    certificate === ''
+      ? new Agent(options)
+      : // Its very certificate, whatever name it is for: the catalog says whose it is.
+        new SecureAgent({
+          ...{ ...options, ca: certificate, allowPartialTrustChain: true },
+          checkServerIdentity: () => undefined,
+        });
+  return { id, url: new URL(door), agent, hopKey };
+}
+
+interface Said {
+  readonly serving: ServingNode | undefined;
+  readonly isDraining: boolean;
+  readonly metrics: HopMetrics;
+}
+
+/** What is asked of this very process. */
+function ownAnswer(
+  path: string,
+  { isDraining, metrics, serving }: Said,
+): OwnAnswer | Promise<OwnAnswer> | undefined {
+  const type = 'text/plain';
+  if (path === '/healthz') return { status: 200, type, text: 'ok\n' };
+  if (path === '/metrics') {
+    const { contentType: type } = metrics;
+    return metrics.text(serving?.name).then((text) => ({ status: 200, type, text }));
+  }
+  if (path !== '/readyz') return undefined;
+  if (isDraining) return { status: 503, type, text: 'not ready: draining\n' };
+  return serving === undefined
+    ? { status: 503, type, text: 'not ready: no node serves\n' }
+    : { status: 200, type, text: `ready: ${serving.name} serves\n` };
+}

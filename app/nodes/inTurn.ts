@@ -1,0 +1,94 @@
+// A node of several that share a catalog: while another one serves, it hands on what it is asked; once none
+// does, it takes its place.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readFile } from 'node:fs/promises';
+import { VERSION } from '../../store/base/version.ts';
+import { Failure, reasonOf } from '../../store/base/failure.ts';
+import { newUuid, randomHex } from '../../store/base/random.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import { NodeTable } from '../../store/postgres/nodeTable.ts';
+import type { DatabaseSettings } from '../../store/base/databaseSettings.ts';
+import { type FrontNode, openFront } from './frontNode.ts';
+import { startTapedeck, type Tapedeck } from '../main.ts';
+
+const LOOK_MS = 50;
+/** After a start that failed since another node was faster, or PostgreSQL went. */
+const AGAIN_MS = 500;
+
+/**
+ * Serves once no other node does. Undefined when it was told to end before.
+ * @param tell what it waits for, when that changes
+ */
+export async function startInTurn(
+  settings: Settings & { readonly database: DatabaseSettings },
+  tell: (line: string) => void,
+  ending: AbortSignal,
+): Promise<Tapedeck | undefined> {
+  const { begin, node } = await openFront(settings);
+  const hopKey = randomHex(32);
+  const table = new NodeTable(settings.database, newUuid(), {
+    name: new URL(node.doors.production).host,
+    ...{ version: VERSION, doors: node.doors, hopKey },
+    certificate: settings.tlsCert === '' ? '' : await readFile(settings.tlsCert, 'utf8'),
+  });
+  begin(table);
+  const end = async (graceMs: number): Promise<undefined> => {
+    node.drain();
+    await node.close(graceMs);
+    await table.close();
+  };
+  try {
+    await table.start();
+    const taken = { servers: node.servers, hopKey };
+    const started = await inTurn(table, tell, ending, () => startTapedeck(settings, {}, taken));
+    if (started === undefined) return await end(settings.drainMs);
+    return await serving(started, table, node);
+  } catch (error) {
+    await end(0);
+    throw error;
+  }
+}
+
+async function inTurn(
+  table: NodeTable,
+  tell: (line: string) => void,
+  ending: AbortSignal,
+  start: () => Promise<Tapedeck>,
+): Promise<Tapedeck | undefined> {
+  let told = '';
+  const say = (why: string): void => {
+    if (why !== told) tell(why);
+    told = why;
+  };
+  while (!ending.aborted) {
+    const { held, serving } = table;
+    if (held === 'free') {
+      const started = await start().catch((error: unknown) => {
+        // Another one that waited was faster, PostgreSQL went, or the data folder is in use.
+        if (error instanceof Failure && error.type === 'Busy') return reasonOf(error);
+        throw error;
+      });
+      if (typeof started !== 'string') return started;
+      say(started);
+      await sleep(AGAIN_MS);
+    } else if (held !== 'held') say(held.reason);
+    else if (serving !== undefined)
+      say(`stands by: ${serving.name} serves, and is handed what comes here`);
+    else say('stands by: a server that is no node serves, or one begins');
+    await sleep(LOOK_MS);
+  }
+  return undefined;
+}
+
+async function serving(started: Tapedeck, table: NodeTable, node: FrontNode): Promise<Tapedeck> {
+  await table.serves();
+  node.leave();
+  const close = async (): Promise<void> => {
+    // A request that is on its way on a connection as that is closed would be lost.
+    started.drain();
+    await table.leaves();
+    await started.close();
+    await table.close();
+  };
+  return { ...started, close };
+}

@@ -1,0 +1,271 @@
+// Requests that are handed on: to whom, how often, and what is told of one that was lost. The nodes are
+// real servers on loopback that answer, wait, or break off.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { Agent, createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createSecureServer, Agent as SecureAgent } from 'node:https';
+import { connect, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, test } from 'vitest';
+import { hopAddress, HOP_HEADER, signHop } from '../../../api/auth/hop.ts';
+import { makeForwarder, type Forwarding } from '../../../api/forward/forward.ts';
+import { openFrontDoor } from '../../../api/forward/frontDoor.ts';
+import type { Target } from '../../../api/forward/hop.ts';
+
+const closing: (() => Promise<unknown> | unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function listening(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closing.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+const targetAt = (port: number, id = 'one'): Target => {
+  const agent = new Agent({ keepAlive: true });
+  closing.push(() => agent.destroy());
+  return { id, agent, url: new URL(`http://127.0.0.1:${port}`), hopKey: 'key' };
+};
+
+const answers =
+  (name: string): RequestListener =>
+  async (request, reply) => {
+    const body = await text(request);
+    reply.setHeader('x-request-id', 'r');
+    reply.end(
+      `${name} ${request.method} ${request.url} ${body.length} ${request.headers[HOP_HEADER]}`,
+    );
+  };
+
+interface Front {
+  readonly base: string;
+  readonly port: number;
+  readonly told: string[];
+  set(target: Target | undefined): void;
+}
+
+async function front(first: Target | undefined, waitMs = 5_000): Promise<Front> {
+  let target = first;
+  let changed = Promise.withResolvers<void>();
+  const told: string[] = [];
+  const forwarding: Forwarding = {
+    targets: {
+      current: () => target,
+      changed: (withinMs) =>
+        Promise.race([changed.promise, sleep(withinMs, undefined, { ref: false })]),
+    },
+    signed: ({ hopKey }) => `signed with ${hopKey}`,
+    tell: (outcome) => told.push(outcome),
+    waitMs,
+  };
+  const door = await openFrontDoor({
+    ...{ host: '127.0.0.1', port: 0, https: undefined, own: () => undefined },
+    forward: makeForwarder(forwarding),
+  });
+  closing.push(() => door.close(0));
+  const set = (next: Target | undefined): void => {
+    target = next;
+    changed.resolve();
+    changed = Promise.withResolvers();
+  };
+  return { base: `http://127.0.0.1:${door.port}`, port: door.port, told, set };
+}
+
+const ask = async (base: string, init: RequestInit = {}): Promise<string> => {
+  const answer = await fetch(`${base}/v1/a?b=c%20d`, init);
+  return `${answer.status} ${await answer.text()}`;
+};
+
+test('a request arrives as it was sent, and says who hands it on', async () => {
+  const { base, told } = await front(targetAt(await listening(createServer(answers('one')))));
+  assert.equal(await ask(base), '200 one GET /v1/a?b=c%20d 0 signed with key');
+  for (const bytes of [1, 65_536, 65_537, 5_000_000]) {
+    const post = { method: 'POST', body: 'x'.repeat(bytes) };
+    assert.equal(await ask(base, post), `200 one POST /v1/a?b=c%20d ${bytes} signed with key`);
+  }
+  // Of a length that nobody said.
+  const chunked = {
+    ...{ method: 'POST', duplex: 'half' as const },
+    body: new Blob(['y'.repeat(200_000)]).stream(),
+  };
+  assert.equal(await ask(base, chunked), '200 one POST /v1/a?b=c%20d 200000 signed with key');
+  assert.deepEqual(new Set(told), new Set(['answered']));
+});
+
+test("a client's own word on who hands it on does not arrive", async () => {
+  const { base } = await front(targetAt(await listening(createServer(answers('one')))));
+  const forged = { headers: { [HOP_HEADER]: 'forged', connection: 'keep-alive' } };
+  assert.match(await ask(base, forged), /signed with key$/);
+});
+
+test('while nobody serves requests wait, each for the node that comes', async () => {
+  const { base, set } = await front(undefined);
+  const waiting = ['GET', 'POST', 'PUT'].map((method) =>
+    ask(base, method === 'GET' ? {} : { method, body: 'body' }),
+  );
+  await sleep(50);
+  set(targetAt(await listening(createServer(answers('late')))));
+  for (const told of await Promise.all(waiting)) assert.match(told, /^200 late/);
+});
+
+test('a request that no node takes in time is refused, and may be sent again', async () => {
+  const { base, told } = await front(undefined, 100);
+  const answer = await fetch(`${base}/v1/a`, { headers: { accept: 'application/problem+json' } });
+  assert.equal(answer.status, 503);
+  assert.equal(answer.headers.get('retry-after'), '1');
+  assert.match(await answer.text(), /no node serves for now: try again/);
+  assert.deepEqual(told, ['refused']);
+});
+
+/** Takes requests, and ends their connections without a word. */
+async function breaking(): Promise<{ readonly target: Target; readonly count: () => number }> {
+  let count = 0;
+  const server = createServer(async (request) => {
+    await text(request).catch(() => '');
+    count += 1;
+    request.socket.destroy();
+  });
+  return { target: targetAt(await listening(server), 'breaks'), count: () => count };
+}
+
+test('what was sent to a node that was lost is sent again only where that changes nothing', async () => {
+  const next = targetAt(await listening(createServer(answers('next'))), 'next');
+  const { count, target } = await breaking();
+  const { base, set, told } = await front(target);
+  const reading = ask(base);
+  await sleep(100);
+  set(next);
+  assert.match(await reading, /^200 next GET/);
+  assert.ok(count() > 0);
+  for (const method of ['POST', 'PUT', 'DELETE']) {
+    set(target);
+    const before = count();
+    const lost = await ask(base, { method, body: method === 'DELETE' ? null : 'x' });
+    assert.match(lost, /^502 .*whether this was done is not known/);
+    assert.equal(count() - before, 1, `${method} once`);
+  }
+  set(target);
+  const cursor = await fetch(`${base}/v1/time-series/A?queryId=mine`);
+  assert.equal(cursor.status, 502, 'a named query goes on with each answer');
+  assert.deepEqual(told.slice(-4), ['unknown', 'unknown', 'unknown', 'unknown']);
+});
+
+test('a node that ends refuses what it did not begin with, and the next one takes it', async () => {
+  const ending: RequestListener = (_request, reply) => reply.writeHead(503).end('ending');
+  const busy: RequestListener = (_request, reply) =>
+    reply.writeHead(503, { 'x-request-id': 'r' }).end('busy');
+  const { base, set } = await front(targetAt(await listening(createServer(ending)), 'ends'));
+  const pushed = ask(base, { method: 'POST', body: 'x'.repeat(1_000) });
+  await sleep(120);
+  set(targetAt(await listening(createServer(answers('next'))), 'next'));
+  assert.match(await pushed, /^200 next POST \S+ 1000/);
+  set(targetAt(await listening(createServer(busy)), 'busy'));
+  assert.equal(await ask(base), '503 busy', 'what a node says itself is its answer');
+});
+
+test('a body that nobody has any more is asked for again', async () => {
+  const ending: RequestListener = (_request, reply) => reply.writeHead(503).end('ending');
+  const { base } = await front(targetAt(await listening(createServer(ending)), 'ends'));
+  const told = await ask(base, { method: 'POST', body: 'x'.repeat(100_000) });
+  assert.match(told, /^503 .*the node that serves changed while the body was sent/);
+});
+
+test('a client that goes ends what it asked for, and an answer that breaks off is broken', async () => {
+  let ended = Promise.withResolvers<void>();
+  const slow: RequestListener = (_request, reply) => {
+    reply.writeHead(200, { 'x-request-id': 'r' }).write('begun');
+    reply.once('close', () => ended.resolve());
+  };
+  const port = await listening(createServer(slow));
+  const { base } = await front(targetAt(port));
+  const leaving = new AbortController();
+  const stream = await fetch(`${base}/v1/stream`, { signal: leaving.signal });
+  assert.equal(stream.status, 200, 'headers come before the end');
+  leaving.abort();
+  await ended.promise;
+  ended = Promise.withResolvers();
+  const half: RequestListener = (_request, reply) => {
+    reply.writeHead(200, { 'x-request-id': 'r', 'content-length': '100' }).write('half');
+    setTimeout(() => reply.destroy(), 20);
+  };
+  const { base: other } = await front(targetAt(await listening(createServer(half))));
+  await assert.rejects(ask(other), /terminated|aborted/);
+});
+
+test('a node that is not there takes nothing, however often it is asked', async () => {
+  const gone = createServer();
+  const port = await listening(gone);
+  gone.close();
+  const { base, set } = await front(targetAt(port, 'gone'));
+  const large = ask(base, { method: 'POST', body: 'x'.repeat(300_000) });
+  await sleep(200);
+  set(targetAt(await listening(createServer(answers('next'))), 'next'));
+  assert.match(await large, /^200 next POST \S+ 300000/, 'nothing of it was read before');
+});
+
+test('bytes that are no request harm no one', async () => {
+  const { base, port } = await front(targetAt(await listening(createServer(answers('one')))));
+  const oddLength = 'POST /v1 HTTP/1.1\r\ncontent-length: -1\r\n\r\n';
+  for (const bytes of ['\r\n\r\n', 'GET', 'GET / HTTP/9.9\r\n\r\n', oddLength]) {
+    const socket = connect(port, '127.0.0.1');
+    socket.end(bytes);
+    await once(socket.resume(), 'close');
+  }
+  assert.match(await ask(base), /^200 one/);
+});
+
+test('a node that speaks TLS is known by its very certificate', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tapedeck-pinned-'));
+  closing.push(() => rmSync(folder, { recursive: true }));
+  const made = (name: string): { readonly cert: string; readonly key: string } => {
+    const [key, cert] = [join(folder, `${name}.key`), join(folder, `${name}.crt`)];
+    const kind = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'];
+    const rest = ['-nodes', '-days', '2', '-subj', `/CN=${name}`, '-keyout', key, '-out', cert];
+    execFileSync('openssl', [...kind, ...rest], { stdio: 'ignore' });
+    return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
+  };
+  const [right, wrong] = [made('api.example'), made('other.example')];
+  const secure = (known: string, port: number): Target => ({
+    ...targetAt(port, known.slice(30, 60)),
+    url: new URL(`https://127.0.0.1:${port}`),
+    agent: new SecureAgent({
+      ...{ ca: known, allowPartialTrustChain: true },
+      checkServerIdentity: () => undefined,
+    }),
+  });
+  const port = await listening(createSecureServer(right, answers('tls')));
+  const { base, set } = await front(secure(right.cert, port), 300);
+  assert.match(await ask(base), /^200 tls GET/);
+  set(secure(wrong.cert, port));
+  assert.match(await ask(base), /^503 .*no node serves/);
+});
+
+test('who asked is believed of nobody without the key, of no other request, and not for long', () => {
+  let nowMs = 1_000_000;
+  const hopping = { key: 'k'.repeat(64), clock: () => nowMs };
+  const request = { method: 'GET', url: '/v1/data/A' };
+  const header = signHop(hopping, request, '203.0.113.7');
+  assert.equal(hopAddress(hopping, request, header), '203.0.113.7');
+  assert.equal(hopAddress({ ...hopping, key: 'other' }, request, header), undefined);
+  assert.equal(hopAddress(hopping, { ...request, method: 'POST' }, header), undefined);
+  assert.equal(hopAddress(hopping, { ...request, url: '/v1/data/B' }, header), undefined);
+  assert.equal(hopAddress(hopping, request, header.replace('203', '204')), undefined);
+  for (const odd of ['', 'a', 'a b', `${header} more`, [header], undefined]) {
+    assert.equal(hopAddress(hopping, request, odd), undefined);
+  }
+  nowMs += 59_000;
+  assert.equal(hopAddress(hopping, request, header), '203.0.113.7');
+  nowMs += 2_000;
+  assert.equal(hopAddress(hopping, request, header), undefined);
+});

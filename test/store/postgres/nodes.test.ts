@@ -1,0 +1,300 @@
+// Several nodes, one catalog in PostgreSQL, one bucket: each answers whatever is asked, through the one that
+// serves; when that goes, another one takes its place and requests wait for it.
+import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, test } from 'vitest';
+import { withLink } from '../../../store/postgres/link.ts';
+import { listNodes } from '../../../store/postgres/nodeTable.ts';
+import {
+  asked,
+  DATED,
+  headers,
+  type Killable,
+  served,
+  startServing,
+} from '../../crash/rounds/killable.ts';
+import { startCommand } from '../../cli/command.ts';
+import { note } from '../../notes.ts';
+import { freePort } from '../../servers/daemon.ts';
+import { startSwift } from '../../servers/swift.ts';
+import { lakeInBucket, type LakeInBucket } from '../bucket/lakeInBucket.ts';
+import { postgresHere, type PostgresHere } from './postgresHere.ts';
+
+const [found, swift] = await Promise.all([postgresHere(), startSwift()]);
+if (swift === undefined) assert.notEqual(process.env['CI'], 'true', 'Swift is not here');
+const here = found as PostgresHere;
+const children: ChildProcess[] = [];
+const folders: string[] = [];
+let lake: LakeInBucket;
+
+const isHere = found !== undefined && swift !== undefined;
+const KEY = '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff';
+const ADMIN = 'ak_theSameOnAllNodes0123456789';
+
+interface Node {
+  readonly base: string;
+  readonly serving: ReturnType<typeof startServing>;
+}
+
+/** Starts, and does not wait until it serves. */
+async function startNode(): Promise<Node> {
+  const folder = await mkdtemp(join(tmpdir(), 'tapedeck-node-'));
+  folders.push(folder);
+  const port = String(await freePort());
+  const serving = startServing(folder, children, {
+    ...lake.settings,
+    ...{ TAPEDECK_FOLDER: folder, TAPEDECK_PORT: port, TAPEDECK_DATABASE: here.url('nodes') },
+    ...{ TAPEDECK_ENCRYPTION_KEY: KEY, TAPEDECK_ADMIN_TOKEN: ADMIN, TAPEDECK_STANDBY: 'on' },
+    TAPEDECK_TRUSTED_PROXIES: '127.0.0.1',
+  });
+  return { base: `http://127.0.0.1:${port}`, serving };
+}
+
+async function ready({ base }: Node): Promise<string> {
+  for (;;) {
+    const answer = await fetch(`${base}/readyz`).catch(() => undefined);
+    const text = await answer?.text();
+    if (answer?.status === 200 && text !== undefined) return text;
+    await sleep(30);
+  }
+}
+
+let first: Node;
+let second: Node;
+beforeAll(async () => {
+  if (!isHere) return;
+  lake = await lakeInBucket(swift);
+  first = await startNode();
+  await served(first.serving);
+  second = await startNode();
+  await ready(second);
+  await asked(first.base, 'POST', '/workspaces', '{"name":"WS"}');
+  await asked(second.base, 'POST', '/datasets/WS', JSON.stringify({ dataset: DATED }));
+}, 60_000);
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
+  if (isHere) await lake[Symbol.asyncDispose]();
+  await Promise.all([found?.[Symbol.asyncDispose](), swift?.[Symbol.asyncDispose]()]);
+});
+
+const row = (n: number): string => JSON.stringify([{ symbol: `S${n}`, day: '2024-01-01', v: n }]);
+
+test.skipIf(!isHere)('a node that does not serve says who does, and hands on', async () => {
+  assert.equal(await ready(second), `ready: ${new URL(first.base).host} serves\n`);
+  assert.equal(await (await fetch(`${second.base}/healthz`)).text(), 'ok\n');
+  await asked(second.base, 'POST', '/data/WS/K?wait=true', row(1));
+  await asked(second.base, 'POST', '/record/WS/K', row(2));
+  for (const path of ['/data/WS/K/S1', '/data/WS/K/S2', '/datasets/WS', '/data/WS/K/NONE']) {
+    assert.equal(await asked(second.base, 'GET', path), await asked(first.base, 'GET', path));
+  }
+  const both = await Promise.all(
+    [first, second].map(async ({ base }) => {
+      const url = `${base}/v1/data/WS/K/S1?format=csv&token=nobody`;
+      const answer = await fetch(url, { headers: { origin: 'https://a.example' } });
+      const told = [...answer.headers].filter(([name]) => !/^(date|x-request-id)$/.test(name));
+      return { status: answer.status, told, text: await answer.text() };
+    }),
+  );
+  assert.deepEqual(both[1], both[0]);
+  assert.equal(both[0]?.status, 403);
+  const metrics = await (await fetch(`${second.base}/metrics`)).text();
+  assert.match(metrics, /^tapedeck_hops_total\{outcome="answered"\} \d+$/m);
+  assert.match(metrics, /^tapedeck_serving_node\{node="127\.0\.0\.1:\d+"\} 1$/m);
+  const listed = await withLink(here.settings('nodes'), (link) =>
+    listNodes(link, here.settings('nodes')),
+  );
+  assert.deepEqual(
+    listed.map(({ address, serves }) => [address, serves]),
+    [
+      [first.base, true],
+      [second.base, false],
+    ],
+  );
+});
+
+test.skipIf(!isHere)('`tapedeck nodes` says who is there, and who serves', async () => {
+  const list = async (url: string): Promise<string> => {
+    const { ended, told } = startCommand(['nodes'], { env: { TAPEDECK_DATABASE: url } }, children);
+    await ended;
+    return told.stdout + told.stderr;
+  };
+  const lines = (await list(here.url('nodes'))).trim().split('\n');
+  assert.equal(lines.length, 2, lines.join('\n'));
+  assert.match(lines[0] ?? '', new RegExp(`^\\S+: serves; \\S+ at ${first.base}, since \\d{4}-`));
+  assert.match(
+    lines[1] ?? '',
+    new RegExp(`^\\S+: hands on; \\S+ at ${second.base}, since \\d{4}-`),
+  );
+  assert.equal(await list(here.url('nobody')), 'no node was heard in the last day\n');
+  assert.match(await list(''), /set TAPEDECK_DATABASE/);
+});
+
+test.skipIf(!isHere)('whose request it is goes along', async () => {
+  const place = (base: string, address: string, path: string): Promise<number> =>
+    fetch(`${base}/v1${path}`, { headers: { ...headers, 'x-forwarded-for': address } }).then(
+      ({ status }) => status,
+    );
+  const made = JSON.parse(
+    await asked(
+      first.base,
+      'POST',
+      '/account/tokens',
+      '{"kind":"secret","addresses":["192.0.2.1"]}',
+    ),
+  ) as { readonly token: string };
+  for (const [address, status] of [
+    ['192.0.2.1', 200],
+    ['192.0.2.2', 401],
+  ] as const) {
+    const path = `/data/WS/K/S1?token=${made.token}`;
+    assert.equal(await place(first.base, address, path), status);
+    assert.equal(await place(second.base, address, path), status);
+  }
+});
+
+test.skipIf(!isHere)('a body of megabytes, and a stream, pass as they come', async () => {
+  const lines = Array.from({ length: 60_000 }, (_, n) => `B${n},2024-01-01,${n}`);
+  const body = `symbol,day,v\n${lines.join('\n')}\n`;
+  assert.ok(body.length > 1_000_000);
+  await asked(second.base, 'POST', '/data/WS/K?wait=true', body);
+  assert.match(await asked(second.base, 'GET', '/data/WS/K/B59999'), /"v":59999/);
+  const all = await asked(second.base, 'GET', '/data/WS/K?limit=100000&format=csv');
+  assert.equal(all, await asked(first.base, 'GET', '/data/WS/K?limit=100000&format=csv'));
+  const leaving = new AbortController();
+  const stream = await fetch(`${second.base}/v1/stream/WS/K?keys=T1`, {
+    headers,
+    signal: leaving.signal,
+  });
+  assert.equal(stream.status, 200, stream.status === 200 ? '' : await stream.text());
+  const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+  await asked(second.base, 'POST', '/record/WS/K', '[{"symbol":"T1","day":"2024-02-02","v":7}]');
+  let text = '';
+  while (!text.includes('"v":7')) text += (await reader?.read())?.value ?? assert.fail('it ended');
+  leaving.abort();
+});
+
+interface Traffic {
+  readonly acknowledged: readonly number[];
+  readonly refused: readonly string[];
+  readonly messages: number;
+}
+
+/** Pushes and reads through one node, until told to end. */
+async function traffic(
+  { base }: Node,
+  from: number,
+  acknowledged: number[],
+  isOver: () => boolean,
+): Promise<Omit<Traffic, 'acknowledged'>> {
+  const refused: string[] = [];
+  let messages = 0;
+  const ask = async (path: string, method = 'GET', body?: string): Promise<boolean> => {
+    const given = body === undefined ? {} : { body };
+    const answer = await fetch(`${base}/v1${path}`, { method, headers, ...given });
+    messages += Number(answer.headers.get('svccloud-messages-used') ?? 0);
+    const text = await answer.text();
+    if (answer.status !== 200) refused.push(`${method} ${answer.status} ${text}`);
+    return answer.status === 200;
+  };
+  const pushing = async (): Promise<void> => {
+    for (let n = from; !isOver(); n += 1) {
+      if (await ask('/record/WS/K', 'POST', row(n))) acknowledged.push(n);
+    }
+  };
+  const reading = async (): Promise<void> => {
+    while (!isOver()) await ask('/data/WS/K/B7');
+  };
+  await Promise.all([pushing(), reading(), reading()]);
+  return { refused, messages };
+}
+
+const usage = async (base: string): Promise<number> => {
+  const { messages } = JSON.parse(await asked(base, 'GET', '/account/usage')) as {
+    readonly messages: { readonly keyUsage: Readonly<Record<string, number>> };
+  };
+  return messages.keyUsage['WS.K'] ?? 0;
+};
+
+async function settled(base: string): Promise<number> {
+  for (let last = -1; ;) {
+    const now = await usage(base);
+    if (now === last) return now;
+    last = now;
+    await sleep(200);
+  }
+}
+
+async function during(through: Node, from: number, work: () => Promise<unknown>): Promise<Traffic> {
+  let isOver = false;
+  const acknowledged: number[] = [];
+  const running = traffic(through, from, acknowledged, () => isOver);
+  const more = async (count: number): Promise<void> => {
+    const least = acknowledged.length + count;
+    while (acknowledged.length < least) await sleep(20);
+  };
+  await more(5);
+  await work();
+  await more(5);
+  isOver = true;
+  return { ...(await running), acknowledged };
+}
+
+async function numbersOf(base: string): Promise<readonly number[]> {
+  const query = encodeURIComponent('SELECT v FROM K WHERE v >= 100000');
+  const text = await asked(base, 'GET', `/sql-query/WS?sqlQuery=${query}`);
+  return (JSON.parse(text) as readonly { readonly v: number }[]).map(({ v }) => v);
+}
+
+test.skipIf(!isHere)(
+  'the node that serves is stopped: not one request through another node fails',
+  async (context) => {
+    const before = await settled(first.base);
+    let next: Killable | undefined;
+    const { acknowledged, messages, refused } = await during(second, 100_000, async () => {
+      const startedMs = performance.now();
+      await first.serving.kill('SIGTERM');
+      next = await served(second.serving);
+      note(context, `the next one served ${Math.round(performance.now() - startedMs)} ms later`);
+    });
+    assert.deepEqual(refused, []);
+    assert.equal(next?.base, second.base);
+    assert.equal((await settled(second.base)) - before, messages, 'the bill is what was told');
+    const numbers = await numbersOf(second.base);
+    assert.equal(new Set(numbers).size, numbers.length, 'once each');
+    for (const n of acknowledged) assert.ok(numbers.includes(n), `${n} was acknowledged`);
+  },
+);
+
+test.skipIf(!isHere)(
+  'the node that serves is killed: reads wait, and what may not be sent twice is told',
+  async (context) => {
+    const third = await startNode();
+    await ready(third);
+    const { acknowledged, refused } = await during(third, 200_000, async () => {
+      await second.serving.kill('SIGKILL');
+      await served(third.serving);
+    });
+    note(context, `${acknowledged.length} pushes acknowledged, ${refused.length} not known`);
+    assert.ok(refused.length <= 1, `one push was on its way: ${refused.join('; ')}`);
+    for (const told of refused) assert.match(told, /^POST 502 .*was lost before it answered/);
+    const numbers = await numbersOf(third.base);
+    assert.equal(new Set(numbers).size, numbers.length, 'once each');
+    for (const n of acknowledged) assert.ok(numbers.includes(n), `${n} was acknowledged`);
+  },
+);
+
+test.skipIf(!isHere)(
+  'a node that is told to end while another one serves ends at once',
+  async () => {
+    const fourth = await startNode();
+    await ready(fourth);
+    await fourth.serving.kill('SIGTERM');
+    assert.equal(fourth.serving.child.exitCode, 0);
+    assert.equal(fourth.serving.told.stderr, '');
+  },
+);
