@@ -42,7 +42,6 @@ import { EXCHANGE, type ExchangeShape } from '../market/exchange/exchange.ts';
 import { JOBS_SHARE } from '../api/http/drain.ts';
 import { Ledger } from '../store/ledger/ledger.ts';
 import type { Logger } from 'pino';
-import { readdir } from 'node:fs/promises';
 
 /** What the crash tests replace; production takes the defaults. */
 export interface Seams {
@@ -147,7 +146,7 @@ async function openParts(
   const running = { files, log, pools, startsMax, told };
   await coreOnce(lake, accounts, clock());
   const services = await servicesOf({ ...opened, ...made }, running);
-  await services.runner.resume(await readdir(folder.spool));
+  await services.runner.resume();
   const play = storedFeed(services);
   await services.streams.feeds.add({ name: 'stored', play, onFault: told('feed') });
   const demo = await demoOnce(database, settings.demo, () =>

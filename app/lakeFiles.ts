@@ -9,6 +9,8 @@ import type { DuckDbPool } from '../store/duckdb/pool.ts';
 import { reasonOf } from '../store/base/failure.ts';
 import { FileProofs, type LakeFile } from '../store/files/fileProofs.ts';
 import { type Files, type Hashing, localFiles } from '../store/files/files.ts';
+import { type Bodies, localBodies } from '../store/files/bodies.ts';
+import { sharedBodies } from '../store/bucket/sharedBodies.ts';
 import { asked, type Bucket, type ToldOfBucket } from '../store/bucket/bucket.ts';
 import { bucketFiles } from '../store/bucket/bucketFiles.ts';
 import { inLake } from '../store/bucket/bucketPlace.ts';
@@ -46,13 +48,14 @@ interface LakeFiles {
   readonly fileCheck: FileCheck;
   readonly damagedPublications: DamagedPublications;
   readonly publishedFiles: PublishedFiles;
+  readonly bodies: Bodies;
 }
 
 /** @param pool hashes what is large */
 export async function lakeFiles(
   storing: LakeFolder,
   pool: DuckDbPool,
-  { bucket: bucketed, fileCheckBytesPerSecond: bytesPerSecond }: Settings,
+  { bucket: bucketed, fileCheckBytesPerSecond: bytesPerSecond, standby }: Settings,
   { bucket }: Placed,
 ): Promise<LakeFiles> {
   const { clock, database, folder, log } = storing;
@@ -74,7 +77,21 @@ export async function lakeFiles(
   const publishedFiles = publishedIn(storing, bucket);
   const keeping = { database, files, hash, publishedFiles, damagedPublications };
   const fileCheck = makeFileCheck({ ...keeping, clock, bytesPerSecond });
-  return { files, fileCache: cache, proofs, fileCheck, damagedPublications, publishedFiles };
+  const bodies = bodiesIn(storing, standby ? bucket : undefined);
+  return {
+    files,
+    fileCache: cache,
+    proofs,
+    fileCheck,
+    damagedPublications,
+    publishedFiles,
+    bodies,
+  };
+}
+
+function bodiesIn({ disk, folder, log }: LakeFolder, bucket: Bucket | undefined): Bodies {
+  if (bucket === undefined) return localBodies(disk, folder.spool);
+  return sharedBodies({ bucket, disk, folder, told: toldBy(log) });
 }
 
 function publishedIn(

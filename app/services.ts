@@ -18,6 +18,7 @@ import { adminToken } from '../store/catalog/adminToken.ts';
 import type { Files } from '../store/files/files.ts';
 import type { Pools } from './pools.ts';
 import type { Told } from './watch.ts';
+import type { Bodies } from '../store/files/bodies.ts';
 import { Charts } from '../query/charts/charts.ts';
 import { SeriesCache } from '../query/series/seriesCache.ts';
 import { MarketMemory } from '../market/board/marketMemory.ts';
@@ -40,7 +41,7 @@ type Opened = Omit<
   | 'adminToken'
   | 'streams'
   | 'upstreams'
->;
+> & { readonly bodies: Bodies };
 
 type Engines = Pick<Services, 'charts' | 'market' | 'series' | 'sql'>;
 

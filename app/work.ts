@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { Services } from '../api/request/endpoint.ts';
 import type { Database } from '../store/catalog/database.ts';
+import type { Bodies } from '../store/files/bodies.ts';
 import type { IngestServices } from '../pipeline/conform/load.ts';
 import type { Pull } from '../pipeline/sources/base/source.ts';
 import type { Told } from './watch.ts';
@@ -29,14 +30,13 @@ type Parts = Pick<
   | 'accounts'
   | 'clock'
   | 'database'
-  | 'disk'
   | 'folder'
   | 'lake'
   | 'pending'
   | 'secrets'
   | 'settings'
   | 'storage'
-> & { readonly startsMax: number; readonly log: Logger };
+> & { readonly bodies: Bodies; readonly startsMax: number; readonly log: Logger };
 
 /** A job's end is told to its schedule and to webhooks, in its own transaction. */
 export async function workOf(
@@ -45,7 +45,7 @@ export async function workOf(
   pull: Pull,
   told: Told,
 ): Promise<Work> {
-  const { accounts, clock, database, disk, folder, lake, pending, settings, storage } = parts;
+  const { accounts, bodies, clock, database, folder, lake, pending, settings, storage } = parts;
   const fetching: FetchParts = {
     database,
     clock,
@@ -75,7 +75,7 @@ export async function workOf(
     startsMax: parts.startsMax,
     accountOf: (workspace) => lake.directory.workspace(workspace)?.accountId ?? '',
     spool: folder.spool,
-    removeFile: (path) => disk.remove(path),
+    bodies,
     fetch: (run) => runPulling(run, fetching),
     afterEnd: async (jobId, order) => {
       await scheduler.afterEnd(jobId, order);

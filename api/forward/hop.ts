@@ -1,6 +1,5 @@
 // One request, handed on to the node that serves, and its answer handed back as it comes.
 import {
-  type Agent,
   type ClientRequest,
   type IncomingMessage,
   type ServerResponse,
@@ -8,13 +7,14 @@ import {
 } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
+import type { RenewedAgent } from './renewedAgent.ts';
 
 /** The node that serves, at the port of the same kind. */
 export interface Target {
   readonly id: string;
   readonly url: URL;
   /** Its connections; they end when another node serves. */
-  readonly agent: Agent;
+  readonly agent: RenewedAgent;
   /** Signs what is handed on. */
   readonly hopKey: string;
 }
@@ -49,7 +49,8 @@ export async function hop(
   outgoing: ServerResponse,
   added: readonly [name: string, value: string],
 ): Promise<Outcome> {
-  const { agent, url } = target;
+  const { url } = target;
+  const agent = target.agent.now();
   const { promise, resolve } = Promise.withResolvers<Outcome>();
   const options = {
     ...{ agent, hostname: url.hostname, port: url.port, path: incoming.url ?? '/' },
@@ -71,7 +72,8 @@ export async function hop(
     } else resolve(handBack(answer, outgoing).then(() => 'done'));
   });
   sending.on('error', () => {
-    endIdle(agent);
+    // Whoever else met the same has done so already.
+    if (target.agent.now() === agent) target.agent.renew();
     if (outgoing.destroyed) resolve('done');
     else resolve(isSent ? 'unknown' : 'notBegun');
   });
@@ -81,13 +83,6 @@ export async function hop(
 /** A server that ends answers so before it looks at a request: whatever it looked at has an id. */
 const isRefusedAtItsEnd = ({ headers, statusCode }: IncomingMessage): boolean =>
   statusCode === 503 && headers['x-request-id'] === undefined;
-
-/** Where one connection broke the others may have, and what is sent on one of them is not known to arrive. */
-function endIdle(agent: Agent): void {
-  for (const sockets of Object.values(agent.freeSockets)) {
-    for (const socket of sockets ?? []) socket.destroy();
-  }
-}
 
 /** From here on nobody knows what becomes of the request, should no answer come. */
 function onConnection(sending: ClientRequest, begin: () => void): void {

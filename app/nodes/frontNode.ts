@@ -6,6 +6,7 @@ import { signHop } from '../../api/auth/hop.ts';
 import { type Forwarder, makeForwarder } from '../../api/forward/forward.ts';
 import { type FrontDoor, openFrontDoor, type OwnAnswer } from '../../api/forward/frontDoor.ts';
 import type { Target } from '../../api/forward/hop.ts';
+import { renewedAgent } from '../../api/forward/renewedAgent.ts';
 import { tlsOf } from '../../api/http/operations.ts';
 import { hopMetrics, type HopMetrics } from '../../api/forward/hopMetrics.ts';
 import { clientAddress } from '../../store/base/addresses.ts';
@@ -128,14 +129,15 @@ function targetOf(
   const door = doors[kind];
   if (door === undefined) return undefined;
   const options = { keepAlive: true, maxFreeSockets: 256 };
-  const agent =
+  const agent = renewedAgent(() =>
     certificate === ''
       ? new Agent(options)
       : // Its very certificate, whatever name it is for: the catalog says whose it is.
         new SecureAgent({
           ...{ ...options, ca: certificate, allowPartialTrustChain: true },
           checkServerIdentity: () => undefined,
-        });
+        }),
+  );
   return { id, url: new URL(door), agent, hopKey };
 }
 

@@ -1,9 +1,9 @@
 // The runner: jobs wait their turn, one at a time for each dataset, several across. A job's last
 // step is part of its commit's transaction, so a job that was killed either finished or changed
 // nothing; at the next start it runs again from its file, or from where its source stood.
-import { join } from 'node:path';
 import { LruMap } from 'toad-cache';
 import type { Database } from '../../store/catalog/database.ts';
+import type { Bodies } from '../../store/files/bodies.ts';
 import { Failure, isLost, reasonOf, toldFull } from '../../store/base/failure.ts';
 import {
   beginAttempt,
@@ -29,9 +29,9 @@ interface RunnerParts extends JobParts {
   readonly accountOf: (workspace: string) => string;
   /** `STARTS_MAX`, but where a test kills the server again and again. */
   readonly startsMax: number;
-  /** Folder of spooled bodies: what is in it and belongs to no job is removed at start. */
+  /** Folder of spooled bodies. */
   readonly spool: string;
-  readonly removeFile: (path: string) => Promise<void>;
+  readonly bodies: Bodies;
   /** Done first in each turn of a dataset: what was pushed into it becomes a file. */
   readonly beforeTurn: (workspace: string, dataset: string) => Promise<void>;
   /** Runs a job that fetches its files: outside its dataset's turn but for storing them. */
@@ -78,18 +78,14 @@ export class Runner {
     this.#parts = parts;
   }
 
-  /** Takes up what a stopped or killed process left; removes spooled files of no job. */
-  async resume(spooled: readonly string[]): Promise<void> {
-    const { database, removeFile, spool } = this.#parts;
+  /** Takes up what a stopped or killed process left; removes bodies of no job. */
+  async resume(): Promise<void> {
+    const { bodies, database, spool } = this.#parts;
     await trimLog(database);
     const left = await unfinishedJobs(database);
     const orders = left.map((job) => ({ job, order: jobOrderOf(job, spool) }));
     this.#sequence = await newestSequence(database);
-    const wanted = new Set(orders.map(({ order }) => order.path));
-    for (const name of spooled) {
-      const path = join(spool, name);
-      if (!wanted.has(path)) await removeFile(path);
-    }
+    await bodies.sweep(new Set(orders.map(({ order }) => order.path)));
     for (const { job, order } of orders) {
       const text = 'the server was stopped: the job begins again';
       await tellLog(job.job_id, order, text, this.#parts);
@@ -111,6 +107,21 @@ export class Runner {
     if (this.#stopping) throw STOPPING;
     this.#waiting.checkLength(this.#parts.accountOf(order.workspace));
     const jobId = newJobId();
+    if (order.ownFile) await this.#parts.bodies.keep(order.path);
+    await this.#record(jobId, order, alongside);
+    // It waits before its first line is written: from its row on, it can be cancelled.
+    const told = tellLog(jobId, order, `jobId: ${jobId} has been created`, this.#parts);
+    this.#wait(jobId, order, told);
+    await told;
+    this.#next();
+    return jobId;
+  }
+
+  async #record(
+    jobId: string,
+    order: JobOrder,
+    alongside: Parameters<Runner['submit']>[1],
+  ): Promise<void> {
     const { clock, database } = this.#parts;
     this.#sequence += 1;
     const job = newJob(jobId, this.#sequence, order, clock());
@@ -122,12 +133,6 @@ export class Runner {
       });
     }
     this.#parts.services.at('job-recorded');
-    // It waits before its first line is written: from its row on, it can be cancelled.
-    const told = tellLog(jobId, order, `jobId: ${jobId} has been created`, this.#parts);
-    this.#wait(jobId, order, told);
-    await told;
-    this.#next();
-    return jobId;
   }
 
   /**
@@ -249,9 +254,10 @@ export class Runner {
     const run = async (signal: AbortSignal): Promise<void> => {
       await told;
       const onProgress = (percent: number): void => this.#live.progressed(jobId, percent);
-      await this.#run(jobId, order, signal, () =>
-        runLoad({ jobId, order, signal, onProgress }, this.#parts),
-      );
+      await this.#run(jobId, order, signal, async () => {
+        if (order.ownFile) await this.#parts.bodies.bring(order.path, signal);
+        await runLoad({ jobId, order, signal, onProgress }, this.#parts);
+      });
     };
     const { workspace, dataset } = order;
     const turn = turnOf(workspace, dataset);
@@ -361,7 +367,7 @@ export class Runner {
 
   /** What follows when the catalog says that a job has ended. */
   async #leaveBehind(jobId: string, order: JobOrder): Promise<void> {
-    if (order.ownFile) await this.#parts.removeFile(order.path);
+    if (order.ownFile) await this.#parts.bodies.remove(order.path);
     await this.#parts.afterEnd(jobId, order);
   }
 

@@ -16,6 +16,7 @@ import { hopAddress, HOP_HEADER, signHop } from '../../../api/auth/hop.ts';
 import { makeForwarder, type Forwarding } from '../../../api/forward/forward.ts';
 import { openFrontDoor } from '../../../api/forward/frontDoor.ts';
 import type { Target } from '../../../api/forward/hop.ts';
+import { renewedAgent } from '../../../api/forward/renewedAgent.ts';
 
 const closing: (() => Promise<unknown> | unknown)[] = [];
 afterEach(async () => {
@@ -33,7 +34,7 @@ async function listening(server: Server): Promise<number> {
 }
 
 const targetAt = (port: number, id = 'one'): Target => {
-  const agent = new Agent({ keepAlive: true });
+  const agent = renewedAgent(() => new Agent({ keepAlive: true }));
   closing.push(() => agent.destroy());
   return { id, agent, url: new URL(`http://127.0.0.1:${port}`), hopKey: 'key' };
 };
@@ -161,6 +162,30 @@ test('what was sent to a node that was lost is sent again only where that change
   assert.deepEqual(told.slice(-4), ['unknown', 'unknown', 'unknown', 'unknown']);
 });
 
+test('where one connection broke no other one of before is used', async () => {
+  const sockets = new Set<object>();
+  const server = createServer(async ({ socket, url }, reply) => {
+    sockets.add(socket);
+    if (url === '/break') return void socket.destroy();
+    if (url === '/slow') await sleep(100);
+    reply.setHeader('x-request-id', 'r').end('answered');
+  });
+  const { base } = await front(targetAt(await listening(server)));
+  const get = (path: string): Promise<string> =>
+    fetch(`${base}${path}`).then((answer) => answer.text());
+  await Promise.all(['/slow', '/slow', '/slow'].map(get));
+  assert.equal(sockets.size, 3);
+  const slow = get('/slow');
+  await sleep(20);
+  assert.equal((await fetch(`${base}/break`, { method: 'POST', body: 'x' })).status, 502);
+  const before = sockets.size;
+  await get('/one');
+  assert.equal(sockets.size, before + 1, 'a new connection');
+  assert.equal(await slow, 'answered', 'what was on its way goes on');
+  await get('/two');
+  assert.equal(sockets.size, before + 1, 'and it is used again');
+});
+
 test('a node that ends refuses what it did not begin with, and the next one takes it', async () => {
   const ending: RequestListener = (_request, reply) => reply.writeHead(503).end('ending');
   const busy: RequestListener = (_request, reply) =>
@@ -239,10 +264,13 @@ test('a node that speaks TLS is known by its very certificate', async () => {
   const secure = (known: string, port: number): Target => ({
     ...targetAt(port, known.slice(30, 60)),
     url: new URL(`https://127.0.0.1:${port}`),
-    agent: new SecureAgent({
-      ...{ ca: known, allowPartialTrustChain: true },
-      checkServerIdentity: () => undefined,
-    }),
+    agent: renewedAgent(
+      () =>
+        new SecureAgent({
+          ...{ ca: known, allowPartialTrustChain: true },
+          checkServerIdentity: () => undefined,
+        }),
+    ),
   });
   const port = await listening(createSecureServer(right, answers('tls')));
   const { base, set } = await front(secure(right.cert, port), 300);

@@ -65,6 +65,8 @@ async function ready({ base }: Node): Promise<string> {
 
 let first: Node;
 let second: Node;
+let third: Node;
+let fourth: Node;
 beforeAll(async () => {
   if (!isHere) return;
   lake = await lakeInBucket(swift);
@@ -273,7 +275,7 @@ test.skipIf(!isHere)(
 test.skipIf(!isHere)(
   'the node that serves is killed: reads wait, and what may not be sent twice is told',
   async (context) => {
-    const third = await startNode();
+    third = await startNode();
     await ready(third);
     const { acknowledged, refused } = await during(third, 200_000, async () => {
       await second.serving.kill('SIGKILL');
@@ -288,13 +290,52 @@ test.skipIf(!isHere)(
   },
 );
 
+interface Job {
+  readonly status: string;
+  readonly finished?: number;
+}
+
+async function ended(base: string, jobId: string): Promise<string> {
+  for (;;) {
+    const job = JSON.parse(await asked(base, 'GET', `/jobs/WS/ingest/${jobId}`)) as Job;
+    if (job.finished !== undefined && job.finished !== null) return job.status;
+    await sleep(50);
+  }
+}
+
+test.skipIf(!isHere)(
+  'loads that were accepted, and had not begun, are done by the next node',
+  async (context) => {
+    fourth = await startNode();
+    await ready(fourth);
+    const days = Array.from({ length: 20_000 }, (_, v) => `2024-03-01,${v}`);
+    const bodyOf = (n: number): string =>
+      `symbol,day,v\n${days.map((day, at) => `L${n}_${at},${day}`).join('\n')}\n`;
+    const accepted = await Promise.all(
+      Array.from({ length: 6 }, async (_, n) => {
+        const made = await asked(fourth.base, 'POST', '/data/WS/K', bodyOf(n));
+        return (JSON.parse(made) as { readonly jobId: string }).jobId;
+      }),
+    );
+    await third.serving.kill('SIGKILL');
+    await served(fourth.serving);
+    const states = await Promise.all(accepted.map((jobId) => ended(fourth.base, jobId)));
+    note(context, states.join(', '));
+    for (let n = 0; n < 6; n += 1) {
+      assert.match(await asked(fourth.base, 'GET', `/data/WS/K/L${n}_19999`), /"v":19999/);
+    }
+    // Nothing of them stays where they were kept.
+    while ((await lake.keys()).some((key) => key.startsWith('spool/'))) await sleep(50);
+  },
+);
+
 test.skipIf(!isHere)(
   'a node that is told to end while another one serves ends at once',
   async () => {
-    const fourth = await startNode();
-    await ready(fourth);
-    await fourth.serving.kill('SIGTERM');
-    assert.equal(fourth.serving.child.exitCode, 0);
-    assert.equal(fourth.serving.told.stderr, '');
+    const fifth = await startNode();
+    assert.equal(await ready(fifth), `ready: ${new URL(fourth.base).host} serves\n`);
+    await fifth.serving.kill('SIGTERM');
+    assert.equal(fifth.serving.child.exitCode, 0);
+    assert.equal(fifth.serving.told.stderr, '');
   },
 );
