@@ -44,9 +44,12 @@ export async function openFront(settings: Settings): Promise<Front> {
   let table: NodeTable | undefined;
   let isDraining = false;
   const opened: Partial<Record<DoorKind, FrontDoor>> = {};
+  const looks: (() => void)[] = [];
   const open = async (kind: DoorKind, port: number | undefined): Promise<void> => {
     if (port === undefined) return;
-    const forward = forwarderOf(kind, settings, () => table, metrics.tell);
+    const current = targetsOf(kind, () => table);
+    looks.push(current);
+    const forward = forwarderOf(current, settings, () => table, metrics.tell);
     const own = (path: string): ReturnType<typeof ownAnswer> =>
       ownAnswer(path, { serving: table?.serving, isDraining, metrics });
     opened[kind] = await openFrontDoor({ ...settings, https, port, forward, own });
@@ -78,7 +81,13 @@ export async function openFront(settings: Settings): Promise<Front> {
     close,
     drain: () => (isDraining = true),
   };
-  return { node, begin: (known) => (table = known) };
+  const begin = (known: NodeTable): void => {
+    table = known;
+    known.onServing(() => {
+      for (const look of looks) look();
+    });
+  };
+  return { node, begin };
 }
 
 function nodeHost({ host, nodeHost: named }: Pick<Settings, 'host' | 'nodeHost'>): string {
@@ -87,14 +96,10 @@ function nodeHost({ host, nodeHost: named }: Pick<Settings, 'host' | 'nodeHost'>
   return name.includes(':') ? `[${name}]` : name;
 }
 
-function forwarderOf(
-  kind: DoorKind,
-  { trustedProxies }: Settings,
-  table: () => NodeTable | undefined,
-  tell: Parameters<typeof makeForwarder>[0]['tell'],
-): Forwarder {
+/** Who serves, at the port of this kind. What is on its way to one that served breaks off with it. */
+function targetsOf(kind: DoorKind, table: () => NodeTable | undefined): () => Target | undefined {
   let known: Target | undefined;
-  const current = (): Target | undefined => {
+  return () => {
     const serving = table()?.serving;
     // One that ends may answer what it has begun, until the next one serves.
     if (serving === undefined || serving.id === known?.id) return serving && known;
@@ -102,6 +107,14 @@ function forwarderOf(
     known = targetOf(serving, kind);
     return known;
   };
+}
+
+function forwarderOf(
+  current: () => Target | undefined,
+  { trustedProxies }: Settings,
+  table: () => NodeTable | undefined,
+  tell: Parameters<typeof makeForwarder>[0]['tell'],
+): Forwarder {
   const addressOf = ({ headers, socket }: IncomingMessage): string => {
     const forwarded = headers['x-forwarded-for'];
     const hops = Array.isArray(forwarded) ? forwarded.join(',') : forwarded;

@@ -12,6 +12,8 @@ import { type FrontNode, openFront } from './frontNode.ts';
 import { startTapedeck, type Tapedeck } from '../main.ts';
 
 const LOOK_MS = 50;
+/** A node tells of itself each second, whatever it does; one that sleeps for longer loses its place. */
+const SILENT_MS = 10_000;
 /** After a start that failed since another node was faster, or PostgreSQL went. */
 const AGAIN_MS = 500;
 
@@ -72,7 +74,11 @@ async function inTurn(
       say(started);
       await sleep(AGAIN_MS);
     } else if (held !== 'held') say(held.reason);
-    else if (serving !== undefined)
+    else if (table.silentMs > SILENT_MS) {
+      say(`${serving?.name} was not heard for ${SILENT_MS} ms: another node takes its place`);
+      await table.endSilent().catch((error: unknown) => say(reasonOf(error)));
+      await sleep(AGAIN_MS);
+    } else if (serving !== undefined)
       say(`stands by: ${serving.name} serves, and is handed what comes here`);
     else say('stands by: a server that is no node serves, or one begins');
     await sleep(LOOK_MS);

@@ -95,10 +95,13 @@ async function timelineOf(link: Link): Promise<string> {
   return ((await link.run(asked, [])).rows[0] as { readonly timeline: string }).timeline;
 }
 
-/** SQL that says whether a process holds the schema that is its first parameter. */
-export const schemaLocked = `exists (select from pg_locks where locktype = 'advisory' and granted
+/** SQL over `pg_locks`: the lock of whoever holds the schema that is the first parameter. */
+export const isSchemaLock = `locktype = 'advisory' and granted
   and classid = ${LOCK_CLASS}::oid and objid::int8 = hashtext($1::text)::int8 & 4294967295
-  and database = (select oid from pg_database where datname = current_database()))`;
+  and database = (select oid from pg_database where datname = current_database())`;
+
+/** SQL that says whether a process holds the schema that is its first parameter. */
+export const schemaLocked = `exists (select from pg_locks where ${isSchemaLock})`;
 
 /** Whether a process holds the schema, on any machine. */
 export const isHeld = (settings: DatabaseSettings): Promise<boolean> =>

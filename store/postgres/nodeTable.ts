@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseSettings } from '../base/databaseSettings.ts';
 import { reasonOf } from '../base/failure.ts';
 import { monotonicMs } from '../base/clock.ts';
-import { makeHolderTable, HOLDER_TABLE, schemaLocked } from './hold.ts';
+import { makeHolderTable, HOLDER_TABLE, isSchemaLock, schemaLocked } from './hold.ts';
 import { type Link, openLink } from './link.ts';
 
 /** In the schema, beside the catalog's tables. */
@@ -15,6 +15,8 @@ const TELL_MS = 1_000;
 /** Without an answer for so long the connection is made anew. */
 const ANSWER_MS = 5_000;
 const AGAIN_MS = 1_000;
+/** A look that took longer says nothing about who was silent meanwhile. */
+const SLOW_LOOK_MS = 1_000;
 /** Rows of servers that were not seen for so long go. */
 const FORGET = '1 day';
 
@@ -65,7 +67,12 @@ export class NodeTable {
   #loop: Promise<void> | undefined;
   #serving: ServingNode | undefined;
   #held: Held = { reason: 'not looked yet' };
+  /** When the one that serves told of itself last, by PostgreSQL's clock; and when that was seen to change. */
+  #heard = '';
+  #heardMs = monotonicMs();
+  #lookedMs = monotonicMs();
   readonly #waiting = new Set<() => void>();
+  #onServing: () => void = () => undefined;
 
   constructor(settings: DatabaseSettings, id: string, told: NodeTold) {
     this.#settings = settings;
@@ -86,6 +93,30 @@ export class NodeTable {
 
   get held(): Held {
     return this.#held;
+  }
+
+  /** @param listener is told each time when another one serves, or none */
+  onServing(listener: () => void): void {
+    this.#onServing = listener;
+  }
+
+  /** How long the one that serves has told nothing of itself, while this one could see it. */
+  get silentMs(): number {
+    return this.#serving === undefined ? 0 : monotonicMs() - this.#heardMs;
+  }
+
+  /**
+   * Ends the session by which a silent node holds the schema. It may only sleep: once it wakes, its
+   * connection is gone, and nothing that it then writes gets anywhere.
+   */
+  async endSilent(): Promise<void> {
+    const link = await this.#linked();
+    await link.run(
+      `select pg_terminate_backend(l.pid) from pg_locks l
+      where ${isSchemaLock} and exists (select from ${NODE_TABLE} n join ${HOLDER_TABLE} h on n.epoch = h.epoch
+        where n.id = $2 and n.seen::text = $3)`,
+      [this.#settings.schema, this.#serving?.id, this.#heard],
+    );
   }
 
   /** Resolves when another one serves, or after so long. */
@@ -139,25 +170,37 @@ export class NodeTable {
     try {
       const link = await this.#linked();
       if (monotonicMs() - this.#toldMs >= TELL_MS) await this.#tell(link);
+      const askedMs = monotonicMs();
       const { rows } = await link.run(
-        `select n.id, n.told, ${schemaLocked} as held from (select) as one
+        `select n.id, n.told, n.seen::text as heard, ${schemaLocked} as held from (select) as one
         left join (${HOLDER_TABLE} h join ${NODE_TABLE} n on n.epoch = h.epoch) on true`,
         [this.#settings.schema],
       );
       const [row] = rows as readonly Looked[];
+      this.#hear(row?.heard ?? '', askedMs);
       this.#held = row?.held === true ? 'held' : 'free';
       this.#set(row?.held === true && row.id !== null ? servingOf(row.id, row.told) : undefined);
     } catch (error) {
       this.#held = { reason: reasonOf(error) };
+      this.#heardMs = monotonicMs();
       const link = this.#link;
       this.#link = undefined;
       await link?.close();
     }
   }
 
+  #hear(heard: string, askedMs: number): void {
+    const nowMs = monotonicMs();
+    // Whoever was not looking can't tell who was silent.
+    const isBlind = nowMs - askedMs > SLOW_LOOK_MS || askedMs - this.#lookedMs > SLOW_LOOK_MS;
+    if (heard !== this.#heard || isBlind) [this.#heard, this.#heardMs] = [heard, nowMs];
+    this.#lookedMs = nowMs;
+  }
+
   #set(serving: ServingNode | undefined): void {
     if (serving?.id === this.#serving?.id) return;
     this.#serving = serving;
+    this.#onServing();
     for (const resolve of this.#waiting) resolve();
   }
 
@@ -172,6 +215,8 @@ export class NodeTable {
       await link.close();
       throw error;
     }
+    // A disk that is busy is no silence.
+    await link.run('set synchronous_commit = off', []);
     this.#toldMs = -Infinity;
     this.#link = link;
     return link;
@@ -190,6 +235,7 @@ export class NodeTable {
 interface Looked {
   readonly id: string | null;
   readonly told: string;
+  readonly heard: string | null;
   readonly held: boolean;
 }
 

@@ -2,6 +2,7 @@
 // serves; when that goes, another one takes its place and requests wait for it.
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -330,12 +331,34 @@ test.skipIf(!isHere)(
 );
 
 test.skipIf(!isHere)(
+  'a node that sleeps while it serves loses its place, and ends when it wakes up',
+  async (context) => {
+    const fifth = await startNode();
+    await ready(fifth);
+    const { acknowledged, refused } = await during(fifth, 300_000, async () => {
+      const startedMs = performance.now();
+      fourth.serving.child.kill('SIGSTOP');
+      await served(fifth.serving);
+      note(context, `the next one served after ${Math.round(performance.now() - startedMs)} ms`);
+    });
+    fourth.serving.child.kill('SIGCONT');
+    await once(fourth.serving.child, 'exit');
+    assert.match(fourth.serving.told.stderr, /another Tapedeck process h/);
+    assert.ok(refused.length <= 1, `one push was on its way: ${refused.join('; ')}`);
+    const numbers = await numbersOf(fifth.base);
+    assert.equal(new Set(numbers).size, numbers.length, 'once each');
+    for (const n of acknowledged) assert.ok(numbers.includes(n), `${n} was acknowledged`);
+    fourth = fifth;
+  },
+);
+
+test.skipIf(!isHere)(
   'a node that is told to end while another one serves ends at once',
   async () => {
-    const fifth = await startNode();
-    assert.equal(await ready(fifth), `ready: ${new URL(fourth.base).host} serves\n`);
-    await fifth.serving.kill('SIGTERM');
-    assert.equal(fifth.serving.child.exitCode, 0);
-    assert.equal(fifth.serving.told.stderr, '');
+    const last = await startNode();
+    assert.equal(await ready(last), `ready: ${new URL(fourth.base).host} serves\n`);
+    await last.serving.kill('SIGTERM');
+    assert.equal(last.serving.child.exitCode, 0);
+    assert.equal(last.serving.told.stderr, '');
   },
 );
