@@ -2,6 +2,7 @@
 // suite joins by a line in this table.
 import { crashRounds } from './crash/rounds/killRounds.ts';
 import { lifeRounds } from './crash/rounds/lifeRounds.ts';
+import { nodeRounds } from './crash/rounds/nodeRounds.ts';
 import { postgresRounds } from './crash/rounds/postgresRounds.ts';
 import { pushRounds } from './crash/rounds/pushRounds.ts';
 import { ruleRounds } from './crash/rounds/ruleRounds.ts';
@@ -81,6 +82,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'kill', fullCount: 200, partCount: 8, run: crashRounds },
   { name: 'kill-pushes', fullCount: 200, partCount: 20, run: pushRounds },
   { name: 'kill-postgres', fullCount: 200, partCount: 20, run: postgresRounds },
+  { name: 'kill-nodes', fullCount: 200, partCount: 20, run: nodeRounds },
   { name: 'kill-rules', fullCount: 100, partCount: 10, run: ruleKillsPart },
   { name: 'kill-streams', fullCount: 20, partCount: 4, run: streamKillsPart },
   { name: 'kill-life', fullCount: 200, partCount: 22, run: lifeRounds },

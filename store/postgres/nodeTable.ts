@@ -67,7 +67,7 @@ export class NodeTable {
   #loop: Promise<void> | undefined;
   #serving: ServingNode | undefined;
   #held: Held = { reason: 'not looked yet' };
-  /** When the one that serves told of itself last, by PostgreSQL's clock; and when that was seen to change. */
+  /** When the one that serves told of itself last, by PostgreSQL's clock; when that was seen to change. */
   #heard = '';
   #heardMs = monotonicMs();
   #lookedMs = monotonicMs();
@@ -113,7 +113,8 @@ export class NodeTable {
     const link = await this.#linked();
     await link.run(
       `select pg_terminate_backend(l.pid) from pg_locks l
-      where ${isSchemaLock} and exists (select from ${NODE_TABLE} n join ${HOLDER_TABLE} h on n.epoch = h.epoch
+      where ${isSchemaLock} and exists (
+        select from ${NODE_TABLE} n join ${HOLDER_TABLE} h on n.epoch = h.epoch
         where n.id = $2 and n.seen::text = $3)`,
       [this.#settings.schema, this.#serving?.id, this.#heard],
     );

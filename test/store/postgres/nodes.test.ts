@@ -1,26 +1,16 @@
 // Several nodes, one catalog in PostgreSQL, one bucket: each answers whatever is asked, through the one that
 // serves; when that goes, another one takes its place and requests wait for it.
 import assert from 'node:assert/strict';
-import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, test } from 'vitest';
 import { withLink } from '../../../store/postgres/link.ts';
 import { listNodes } from '../../../store/postgres/nodeTable.ts';
-import {
-  asked,
-  DATED,
-  headers,
-  type Killable,
-  served,
-  startServing,
-} from '../../crash/rounds/killable.ts';
+import { asked, DATED, headers, type Killable, served } from '../../crash/rounds/killable.ts';
+import { endOf } from '../../crash/rounds/nodeRounds.ts';
+import { type Node, type Nodes, nodesOver, ready } from '../../crash/rounds/nodes.ts';
 import { startCommand } from '../../cli/command.ts';
 import { note } from '../../notes.ts';
-import { freePort } from '../../servers/daemon.ts';
 import { startSwift } from '../../servers/swift.ts';
 import { lakeInBucket, type LakeInBucket } from '../bucket/lakeInBucket.ts';
 import { postgresHere, type PostgresHere } from './postgresHere.ts';
@@ -28,42 +18,10 @@ import { postgresHere, type PostgresHere } from './postgresHere.ts';
 const [found, swift] = await Promise.all([postgresHere(), startSwift()]);
 if (swift === undefined) assert.notEqual(process.env['CI'], 'true', 'Swift is not here');
 const here = found as PostgresHere;
-const children: ChildProcess[] = [];
-const folders: string[] = [];
+let nodes: Nodes;
 let lake: LakeInBucket;
 
 const isHere = found !== undefined && swift !== undefined;
-const KEY = '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff';
-const ADMIN = 'ak_theSameOnAllNodes0123456789';
-
-interface Node {
-  readonly base: string;
-  readonly serving: ReturnType<typeof startServing>;
-}
-
-/** Starts, and does not wait until it serves. */
-async function startNode(): Promise<Node> {
-  const folder = await mkdtemp(join(tmpdir(), 'tapedeck-node-'));
-  folders.push(folder);
-  const port = String(await freePort());
-  const serving = startServing(folder, children, {
-    ...lake.settings,
-    ...{ TAPEDECK_FOLDER: folder, TAPEDECK_PORT: port, TAPEDECK_DATABASE: here.url('nodes') },
-    ...{ TAPEDECK_ENCRYPTION_KEY: KEY, TAPEDECK_ADMIN_TOKEN: ADMIN, TAPEDECK_STANDBY: 'on' },
-    TAPEDECK_TRUSTED_PROXIES: '127.0.0.1',
-  });
-  return { base: `http://127.0.0.1:${port}`, serving };
-}
-
-async function ready({ base }: Node): Promise<string> {
-  for (;;) {
-    const answer = await fetch(`${base}/readyz`).catch(() => undefined);
-    const text = await answer?.text();
-    if (answer?.status === 200 && text !== undefined) return text;
-    await sleep(30);
-  }
-}
-
 let first: Node;
 let second: Node;
 let third: Node;
@@ -71,17 +29,18 @@ let fourth: Node;
 beforeAll(async () => {
   if (!isHere) return;
   lake = await lakeInBucket(swift);
-  first = await startNode();
+  const own = { TAPEDECK_DATABASE: here.url('nodes'), TAPEDECK_TRUSTED_PROXIES: '127.0.0.1' };
+  nodes = nodesOver({ ...lake.settings, ...own });
+  first = await nodes.start();
   await served(first.serving);
-  second = await startNode();
+  second = await nodes.start();
   await ready(second);
   await asked(first.base, 'POST', '/workspaces', '{"name":"WS"}');
   await asked(second.base, 'POST', '/datasets/WS', JSON.stringify({ dataset: DATED }));
 }, 60_000);
 afterAll(async () => {
-  for (const child of children) child.kill('SIGKILL');
-  await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
-  if (isHere) await lake[Symbol.asyncDispose]();
+  await nodes?.[Symbol.asyncDispose]();
+  await lake?.[Symbol.asyncDispose]();
   await Promise.all([found?.[Symbol.asyncDispose](), swift?.[Symbol.asyncDispose]()]);
 });
 
@@ -122,7 +81,7 @@ test.skipIf(!isHere)('a node that does not serve says who does, and hands on', a
 
 test.skipIf(!isHere)('`tapedeck nodes` says who is there, and who serves', async () => {
   const list = async (url: string): Promise<string> => {
-    const { ended, told } = startCommand(['nodes'], { env: { TAPEDECK_DATABASE: url } }, children);
+    const { ended, told } = startCommand(['nodes'], { env: { TAPEDECK_DATABASE: url } }, []);
     await ended;
     return told.stdout + told.stderr;
   };
@@ -276,7 +235,7 @@ test.skipIf(!isHere)(
 test.skipIf(!isHere)(
   'the node that serves is killed: reads wait, and what may not be sent twice is told',
   async (context) => {
-    third = await startNode();
+    third = await nodes.start();
     await ready(third);
     const { acknowledged, refused } = await during(third, 200_000, async () => {
       await second.serving.kill('SIGKILL');
@@ -291,23 +250,10 @@ test.skipIf(!isHere)(
   },
 );
 
-interface Job {
-  readonly status: string;
-  readonly finished?: number;
-}
-
-async function ended(base: string, jobId: string): Promise<string> {
-  for (;;) {
-    const job = JSON.parse(await asked(base, 'GET', `/jobs/WS/ingest/${jobId}`)) as Job;
-    if (job.finished !== undefined && job.finished !== null) return job.status;
-    await sleep(50);
-  }
-}
-
 test.skipIf(!isHere)(
   'loads that were accepted, and had not begun, are done by the next node',
   async (context) => {
-    fourth = await startNode();
+    fourth = await nodes.start();
     await ready(fourth);
     const days = Array.from({ length: 20_000 }, (_, v) => `2024-03-01,${v}`);
     const bodyOf = (n: number): string =>
@@ -320,7 +266,7 @@ test.skipIf(!isHere)(
     );
     await third.serving.kill('SIGKILL');
     await served(fourth.serving);
-    const states = await Promise.all(accepted.map((jobId) => ended(fourth.base, jobId)));
+    const states = await Promise.all(accepted.map((jobId) => endOf(fourth.base, jobId)));
     note(context, states.join(', '));
     for (let n = 0; n < 6; n += 1) {
       assert.match(await asked(fourth.base, 'GET', `/data/WS/K/L${n}_19999`), /"v":19999/);
@@ -333,7 +279,7 @@ test.skipIf(!isHere)(
 test.skipIf(!isHere)(
   'a node that sleeps while it serves loses its place, and ends when it wakes up',
   async (context) => {
-    const fifth = await startNode();
+    const fifth = await nodes.start();
     await ready(fifth);
     const { acknowledged, refused } = await during(fifth, 300_000, async () => {
       const startedMs = performance.now();
@@ -355,7 +301,7 @@ test.skipIf(!isHere)(
 test.skipIf(!isHere)(
   'a node that is told to end while another one serves ends at once',
   async () => {
-    const last = await startNode();
+    const last = await nodes.start();
     assert.equal(await ready(last), `ready: ${new URL(fourth.base).host} serves\n`);
     await last.serving.kill('SIGTERM');
     assert.equal(last.serving.child.exitCode, 0);

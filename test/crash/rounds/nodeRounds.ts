@@ -1,0 +1,212 @@
+// Three nodes over one catalog: writers push rising versions of their own record through any of them, loads
+// are handed in, and in each round the node that serves ends, is stopped, sleeps, or loses PostgreSQL. What
+// was acknowledged, by whichever node, is there afterwards, once.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Postgres, startPostgres } from '../../servers/postgres.ts';
+import { startSwift } from '../../servers/swift.ts';
+import { lakeInBucket } from '../../store/bucket/lakeInBucket.ts';
+import { asked, DATED, headers, served } from './killable.ts';
+import { type Node, type Nodes, nodesOver, ready } from './nodes.ts';
+import { type Order, type Report, type Seeded, seeded } from './seeded.ts';
+
+const WRITERS = 4;
+const NODES = 3;
+
+/** Of one writer's record; what was sent last may be there or not. */
+interface Writer {
+  readonly symbol: string;
+  acknowledged: number;
+  sent: number;
+}
+
+interface Scene {
+  readonly nodes: Nodes;
+  readonly postgres: Postgres;
+  readonly random: Seeded;
+  readonly living: Node[];
+  readonly writers: readonly Writer[];
+  readonly told: Record<string, number>;
+}
+
+type End = (serving: Node, scene: Scene) => Promise<void>;
+
+const ENDS: Readonly<Record<string, End>> = {
+  'it is killed': async (serving, scene) => {
+    await serving.serving.kill('SIGKILL');
+    await replace(serving, scene);
+  },
+  'it is stopped': async (serving, scene) => {
+    await serving.serving.kill('SIGTERM');
+    await replace(serving, scene);
+  },
+  'it sleeps': async (serving, scene) => {
+    const { child } = serving.serving;
+    const ended = once(child, 'exit');
+    child.kill('SIGSTOP');
+    scene.living.splice(scene.living.indexOf(serving), 1);
+    await Promise.any(scene.living.map((node) => servesItself(node)));
+    child.kill('SIGCONT');
+    await ended;
+    scene.living.push(await scene.nodes.start());
+  },
+  'PostgreSQL loses its power': async (_serving, { postgres, random }) => {
+    const { up } = await postgres.down();
+    await sleep(random.between(0, 800));
+    await up();
+  },
+};
+
+/** A sleeper is waited for for ten seconds: one of the ends in so many. */
+const SLEEPS = 0.1;
+const FAST = ['it is killed', 'it is stopped', 'PostgreSQL loses its power'] as const;
+
+/** In its place another one stands by. */
+async function replace(ended: Node, { living, nodes }: Scene): Promise<void> {
+  living.splice(living.indexOf(ended), 1);
+  living.push(await nodes.start());
+}
+
+async function servesItself(node: Node): Promise<void> {
+  while (!(await isServing(node))) await sleep(50);
+}
+
+async function isServing(node: Node): Promise<boolean> {
+  const text = await ready(node);
+  return !/ serves$/m.test(text);
+}
+
+async function servingOf({ living }: Scene): Promise<Node> {
+  for (;;) {
+    for (const node of living) {
+      const text = await Promise.race([ready(node), sleep(500, '', { ref: false })]);
+      if (/^ready(,|$)/m.test(text)) return node;
+    }
+    await sleep(50);
+  }
+}
+
+/** Through any node, also one that ends meanwhile: whatever is no 200 acknowledges nothing. */
+async function pushing(writer: Writer, scene: Scene, isOver: () => boolean): Promise<void> {
+  const random = scene.random.fork();
+  while (!isOver()) {
+    const [first, ...rest] = scene.living;
+    if (first === undefined) continue;
+    const node = random.pick([first, ...rest]);
+    writer.sent += 1;
+    const body = JSON.stringify([{ symbol: writer.symbol, day: '2024-01-01', v: writer.sent }]);
+    const url = `${node.base}/v1/record/WS/K?duplicateKeyHandling=replace`;
+    const status = await fetch(url, { method: 'POST', headers, body }).then(
+      async (answer) => {
+        await answer.text();
+        return String(answer.status);
+      },
+      () => 'cut',
+    );
+    scene.told[status] = (scene.told[status] ?? 0) + 1;
+    if (status === '200') writer.acknowledged = writer.sent;
+    else await sleep(20);
+  }
+}
+
+/** `count` ends of the node that serves. */
+export async function nodeRounds({ count, seed, log }: Order): Promise<Report> {
+  await using stack = new AsyncDisposableStack();
+  const [postgres, swift] = await Promise.all([startPostgres(), startSwift()]);
+  assert.ok(postgres !== undefined && swift !== undefined, 'PostgreSQL or Swift is not here');
+  stack.use(postgres);
+  stack.use(swift);
+  const lake = stack.use(await lakeInBucket(swift));
+  const catalog = { TAPEDECK_DATABASE: `${postgres.url()}?schema=nodes` };
+  const nodes = stack.use(nodesOver({ ...lake.settings, ...catalog }));
+  const first = await nodes.start();
+  const { base } = await served(first.serving);
+  await asked(base, 'POST', '/workspaces', '{"name":"WS"}');
+  await asked(base, 'POST', '/datasets/WS', JSON.stringify({ dataset: DATED }));
+  const living = [first];
+  while (living.length < NODES) living.push(await nodes.start());
+  await Promise.all(living.map(ready));
+  const writers = Array.from({ length: WRITERS }, (_, at) => ({
+    ...{ symbol: `W${at}`, acknowledged: 0, sent: 0 },
+  }));
+  const random = seeded(seed);
+  const scene: Scene = { nodes, postgres, random, living, writers, told: {} };
+  const failures: string[] = [];
+  for (let round = 0; round < count; round += 1) {
+    const name = random.chance(SLEEPS) ? 'it sleeps' : random.pick(FAST);
+    const faults = await oneRound(scene, round, name);
+    failures.push(...faults.map((fault) => `seed ${seed}, round ${round}, ${name}: ${fault}`));
+    log(`${round}: ${name}`);
+  }
+  const told = Object.entries(scene.told).map(([status, times]) => `${status}: ${times}`);
+  return { seed, count, failures, notes: [`pushes ${told.join(', ')}`] };
+}
+
+async function oneRound(scene: Scene, round: number, name: string): Promise<readonly string[]> {
+  let isOver = false;
+  const running = scene.writers.map((writer) => pushing(writer, scene, () => isOver));
+  const serving = await servingOf(scene);
+  await sleep(scene.random.between(20, 300));
+  const load = await handedIn(scene, round);
+  await ENDS[name]?.(serving, scene);
+  const next = await servingOf(scene);
+  await sleep(scene.random.between(20, 200));
+  isOver = true;
+  await Promise.all(running);
+  return faultsOf(scene, next, load);
+}
+
+interface Load {
+  readonly symbol: string;
+  /** Undefined: it was not acknowledged. */
+  readonly jobId: string | undefined;
+}
+
+async function handedIn({ living, random }: Scene, round: number): Promise<Load> {
+  const [first, ...rest] = living;
+  assert.ok(first);
+  const symbol = `L${round}`;
+  const body = `symbol,day,v\n${symbol},2024-02-02,${round}\n`;
+  const url = `${random.pick([first, ...rest]).base}/v1/data/WS/K`;
+  const answer = await fetch(url, { method: 'POST', headers, body }).catch(() => undefined);
+  const text = await answer?.text().catch(() => undefined);
+  if (answer?.status !== 200 || text === undefined) return { symbol, jobId: undefined };
+  return { symbol, jobId: (JSON.parse(text) as { readonly jobId: string }).jobId };
+}
+
+async function faultsOf(
+  { writers }: Scene,
+  { base }: Node,
+  { jobId, symbol }: Load,
+): Promise<readonly string[]> {
+  const faults: string[] = [];
+  for (const { acknowledged, sent, symbol: own } of writers) {
+    const found = await versionsOf(base, own);
+    const [version = 0] = found;
+    const isRight = found.length <= 1 && version >= acknowledged && version <= sent;
+    if (!isRight)
+      faults.push(`${own}: [${found.join(', ')}], acknowledged ${acknowledged} of ${sent}`);
+  }
+  if (jobId !== undefined) {
+    const status = await endOf(base, jobId);
+    const found = await versionsOf(base, symbol);
+    if (found.length !== 1) faults.push(`load ${symbol}: ${status}, ${found.length} records`);
+  }
+  return faults;
+}
+
+async function versionsOf(base: string, symbol: string): Promise<readonly number[]> {
+  const text = await asked(base, 'GET', `/data/WS/K/${symbol}?range=max`);
+  return (JSON.parse(text) as readonly { readonly v: number }[]).map(({ v }) => v);
+}
+
+/** The state of a job that has ended. */
+export async function endOf(base: string, jobId: string): Promise<string> {
+  for (;;) {
+    const text = await asked(base, 'GET', `/jobs/WS/ingest/${jobId}`);
+    const job = JSON.parse(text) as { readonly status: string; readonly finished?: number | null };
+    if (job.finished !== undefined && job.finished !== null) return job.status;
+    await sleep(50);
+  }
+}
