@@ -66,8 +66,8 @@ async function open(request: BareOpen): Promise<void> {
   folder = request.folder;
   const files = request.tables.flatMap((table) => table.files);
   const { memoryBytes, spillBytes, threads } = request;
-  const made = await lockedInstance({ files, memoryBytes, spillBytes, threads, folder });
-  connection = made.connection;
+  const instance = await lockedInstance({ files, memoryBytes, spillBytes, threads, folder });
+  connection = await instance.connect();
   for (const { name, columns, files: own } of request.tables) {
     const from = `read_parquet([${own.map(literal).join(', ')}])`;
     const list = columns.map(identifier).join(', ');

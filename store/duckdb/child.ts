@@ -6,7 +6,7 @@ import { contentOf } from '../base/contents.ts';
 import { Failure, reasonOf } from '../base/failure.ts';
 import { isBroken, whyBroken } from './chunks.ts';
 import { fileBody, keptBody, parquetBody } from './fileBody.ts';
-import { blankInstance, lockedInstance } from './instance.ts';
+import { blankInstance, keepProgress, lockedInstance } from './instance.ts';
 import { JobInstance } from './jobInstance.ts';
 import type {
   Answer,
@@ -93,12 +93,13 @@ async function answer(request: Request): Promise<Answer> {
     const connection = await instance.connect();
     return answerOn(connection, request).finally(() => connection.closeSync());
   }
-  return job.run(request, (connection) => answerOn(connection, request));
+  return job.run(request.scope, (connection) => answerOn(connection, request));
 }
 
 async function answerOn(connection: DuckDBConnection, request: Request): Promise<Answer> {
   running = { id: request.id, connection };
   if (interrupted === request.id) throw new Failure('TimedOut', 'interrupted');
+  if (request.progress) await keepProgress(connection);
   const last = request.statements.at(-1) ?? '';
   const before = [];
   for (const statement of request.statements.slice(0, -1)) {
@@ -197,7 +198,5 @@ function closeWarm(key: string): void {
 }
 
 async function unattached(scope: Scope): Promise<Warm> {
-  const { instance, connection } = await lockedInstance(scope, takeSpare());
-  connection.closeSync();
-  return { instance, files: new Set() };
+  return { instance: await lockedInstance(scope, takeSpare()), files: new Set() };
 }

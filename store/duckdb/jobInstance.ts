@@ -2,16 +2,14 @@
 // an instance takes 10 ms of processor time, six times for a load of one record.
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { lockedInstance } from './instance.ts';
-import type { Request } from './protocol.ts';
+import type { Scope } from './protocol.ts';
 
 /** Its memory goes when the job asks nothing for so long, or something else is asked. */
 const KEPT_MS = 100;
 
 interface Kept {
-  readonly scope: string;
+  readonly name: string;
   readonly instance: DuckDBInstance;
-  /** The one whose progress can be told. */
-  readonly first: DuckDBConnection | undefined;
 }
 
 export class JobInstance {
@@ -25,13 +23,11 @@ export class JobInstance {
   }
 
   /** Does the work of a request of a scope with a folder. */
-  async run<T>(
-    request: Pick<Request, 'progress' | 'scope'>,
-    work: (connection: DuckDBConnection) => Promise<T>,
-  ): Promise<T> {
+  async run<T>(scope: Scope, work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
     clearTimeout(this.#timer);
     try {
-      const connection = await this.#connect(request);
+      // What a connection made for itself, such as temporary tables, is of one request.
+      const connection = await (await this.#of(scope)).connect();
       const done = await work(connection).finally(() => connection.closeSync());
       this.#timer = setTimeout(() => this.#close(), KEPT_MS);
       return done;
@@ -42,27 +38,14 @@ export class JobInstance {
     }
   }
 
-  async #connect({
-    progress,
-    scope,
-  }: Pick<Request, 'progress' | 'scope'>): Promise<DuckDBConnection> {
+  async #of(scope: Scope): Promise<DuckDBInstance> {
     const name = JSON.stringify(scope);
-    const isTold = progress && this.#kept?.first === undefined;
-    if (this.#kept?.scope !== name || isTold) this.#close();
-    const { first, instance } = (this.#kept ??= await this.#made(name, scope));
-    // What a connection made for itself, such as temporary tables, is of one request.
-    if (!progress || first === undefined) return instance.connect();
-    this.#kept = { scope: name, instance, first: undefined };
-    return first;
-  }
-
-  async #made(name: string, scope: Request['scope']): Promise<Kept> {
-    const { connection, instance } = await lockedInstance(scope, this.#blank());
-    return { scope: name, instance, first: connection };
+    if (this.#kept?.name !== name) this.#close();
+    this.#kept ??= { name, instance: await lockedInstance(scope, this.#blank()) };
+    return this.#kept.instance;
   }
 
   #close(): void {
-    this.#kept?.first?.closeSync();
     this.#kept?.instance.closeSync();
     this.#kept = undefined;
   }

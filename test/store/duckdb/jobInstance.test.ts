@@ -25,7 +25,7 @@ afterAll(async () => {
 const ask = (
   job: string,
   statements: readonly string[],
-  onProgress?: () => void,
+  onProgress?: (percent: number) => void,
 ): Promise<unknown> =>
   pool.rows({
     files: [],
@@ -44,6 +44,18 @@ test('what a statement made for itself is gone for the next one, with progress o
     const rows = [[{ Count: '1' }], [{ n: 1 }]];
     assert.deepEqual(await ask('one', [make, HERE], told), rows);
   }
+});
+
+// Making an instance takes more processor time than most statements of a small load.
+test('the next statement of a job runs on the same instance, and tells its progress', async () => {
+  let most = 0;
+  const tell = (percent: number): void => void (most = Math.max(most, percent));
+  const make = 'CREATE TABLE long AS SELECT r AS a FROM range(1000000) AS rows(r)';
+  await ask('one', [make], tell);
+  const count = 'SELECT count(DISTINCT md5(a::VARCHAR))::INTEGER AS n FROM long';
+  assert.deepEqual(await ask('one', [count], tell), [[{ n: 1_000_000 }]]);
+  assert.ok(most > 0 && most < 100, `${most} %`);
+  await assert.rejects(ask('other', [count]), /long does not exist/);
 });
 
 test('a job reads its own files, and those of another one neither before nor after it', async () => {
