@@ -8,7 +8,7 @@ import { MARKET_TYPES } from '../../../market/types/marketTypes.ts';
 import { STOCK_TYPES } from '../../../api/stock/stockTypes.ts';
 import type { Release } from '../../../api/reference/changelog.ts';
 import { VERSION } from '../../../store/base/version.ts';
-import { startServer } from '../../server.ts';
+import { startServer, type TestServer } from '../../server.ts';
 
 test('the document is valid OpenAPI 3.1 by an outside validator', async () => {
   const document = JSON.parse(JSON.stringify(openApi(ENDPOINTS, 'svc'))) as Record<string, unknown>;
@@ -80,6 +80,23 @@ test('every row of the table is in the document, once for each form of its path'
       assert.ok(operation, `${endpoint.method} ${open}`);
       assert.ok(!ids.has(operation.operationId), operation.operationId);
       ids.add(operation.operationId);
+    }
+  }
+});
+
+// The document is kept from one request to the next.
+test('each server describes its own brand, whichever was asked before it', async () => {
+  await using ours = await startServer();
+  await using theirs = await startServer({ settings: { TAPEDECK_BRAND: 'theirs' } });
+  const headerIn = async ({ base }: TestServer, part: string): Promise<string | undefined> => {
+    const answer = await fetch(`${base}/v1/openapi-doc${part}`);
+    return /\w+cloud-messages-used/.exec(await answer.text())?.[0];
+  };
+  const brand = ours.tapedeck.services.settings.brand;
+  for (const part of ['', '?part=market']) {
+    for (const server of [ours, theirs, theirs, ours]) {
+      const own = server === ours ? brand : 'theirs';
+      assert.equal(await headerIn(server, part), `${own}cloud-messages-used`, part);
     }
   }
 });
