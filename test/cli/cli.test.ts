@@ -27,6 +27,7 @@ afterAll(async () => {
 const settings = (data: string, more: Record<string, string> = {}): Record<string, string> => ({
   TAPEDECK_DATA: join(folder, data),
   TAPEDECK_PORT: '0',
+  TAPEDECK_CHILDREN: '1',
   TAPEDECK_LOG: 'silent',
   ...more,
 });

@@ -26,6 +26,7 @@ beforeAll(async () => {
   env = {
     TAPEDECK_DATA: join(folder, 'data'),
     TAPEDECK_PORT: '0',
+    TAPEDECK_CHILDREN: '1',
     TAPEDECK_LOG: 'silent',
     TAPEDECK_DEMO: 'off',
   };

@@ -33,6 +33,7 @@ export async function spawnServer(
       PATH: process.env['PATH'] ?? '',
       TAPEDECK_DATA: folder,
       TAPEDECK_PORT: '0',
+      TAPEDECK_CHILDREN: '1',
       TAPEDECK_DEMO: 'off',
       TAPEDECK_LOG: 'trace',
       TAPEDECK_RATE_LIMIT: 'off',
