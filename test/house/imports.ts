@@ -44,6 +44,7 @@ export const TABLE_OF_ENDPOINTS = 'api/endpoints/index.ts';
 const USED_BY_PATH = [
   // What vitest calls before the first file.
   'test/runner/postgresForAll.ts#setup',
+  'test/servers/swiftForAll.ts#setup',
   'docs/generate.ts#generate',
   // By bin/build.ts.
   'api/console/bundle.ts#compileConsole',

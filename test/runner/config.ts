@@ -41,9 +41,9 @@ export function configOf({ env, fileTimeoutMs, root, took }: RunOptions): ViteUs
       maxWorkers: FILES_AT_ONCE,
       sequence: { sequencer: LongestFirst },
       projects: [
-        { extends: true, test: { name: 'alone', include: [...alone], isolate: true } },
+        onSwift({ name: 'alone', include: [...alone], isolate: true }),
         // One process after another loads a module once, and stays warm: a second less for each file.
-        { extends: true, test: { name: 'servers', include: [...servers], isolate: false } },
+        onSwift({ name: 'servers', include: [...servers], isolate: false }),
         { extends: true, test: { name: 'pure', include: [...pure], isolate: false } },
         onPostgres(root),
       ],
@@ -61,6 +61,14 @@ export function configOf({ env, fileTimeoutMs, root, took }: RunOptions): ViteUs
     },
   });
 }
+
+/** A project whose files may ask for an account of one Swift. */
+const onSwift = (
+  test: NonNullable<TestProjectInlineConfiguration['test']>,
+): TestProjectInlineConfiguration => ({
+  extends: true,
+  test: { ...test, globalSetup: [join(import.meta.dirname, '..', 'servers', 'swiftForAll.ts')] },
+});
 
 /** The contract of the store again, with the catalogs in PostgreSQL. */
 const onPostgres = (root: string): TestProjectInlineConfiguration => ({

@@ -7,11 +7,34 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort, programIn, startDaemon } from './daemon.ts';
 
-export interface Swift extends AsyncDisposable {
+/** An account of a Swift, with buckets of its own. */
+interface SwiftAccount {
   readonly port: number;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
+  /** A key of the same account that may read nothing of it. */
+  readonly stranger: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
+
+export interface Swift extends SwiftAccount, AsyncDisposable {}
+
+/** A store that was started by somebody else. */
+interface RunningSwift extends AsyncDisposable {
+  readonly port: number;
+}
+
+/** Files of tests that one store may serve; each has an account. */
+const ACCOUNTS = 1_000;
+
+export const swiftAccount = (port: number, number: number): SwiftAccount => ({
+  port,
+  accessKeyId: `test${number % ACCOUNTS}:tester`,
+  secretAccessKey: 'testing',
+  stranger: { accessKeyId: `test${number % ACCOUNTS}:stranger`, secretAccessKey: 'strange' },
+});
+
+/** Tells test files where to ask for an account of the store that serves all of them. */
+export const SWIFT_URL = 'TAPEDECK_TEST_SWIFT';
 
 const STORES = ['account', 'container', 'object'] as const;
 
@@ -34,8 +57,25 @@ for store in stores:
     builder.get_ring().save(folder + '/' + name + '.ring.gz')
 `;
 
-/** Undefined: the machine has no Swift (Debian: swift-proxy, -account, -container and -object). */
+/**
+ * An account of the store of all files, or of one that is started for it.
+ * @returns undefined where the machine has no Swift (Debian: swift-proxy, -account, -container and -object)
+ */
 export async function startSwift(): Promise<Swift | undefined> {
+  const url = process.env[SWIFT_URL];
+  if (url !== undefined) {
+    const answer = await fetch(url, { headers: { connection: 'close' } });
+    const told = (await answer.json()) as SwiftAccount | { readonly missing: true };
+    return 'missing' in told
+      ? undefined
+      : { ...told, [Symbol.asyncDispose]: async () => undefined };
+  }
+  const running = await runSwift();
+  return running === undefined ? undefined : { ...running, ...swiftAccount(running.port, 0) };
+}
+
+/** Undefined where the machine has none. */
+export async function runSwift(): Promise<RunningSwift | undefined> {
   const programs = ['proxy', ...STORES].map((name) => `swift-${name}-server`);
   for (const name of programs) if ((await programIn(name)) === undefined) return undefined;
   const stack = new AsyncDisposableStack();
@@ -54,12 +94,7 @@ export async function startSwift(): Promise<Swift | undefined> {
     const port = await freePort();
     stack.use(await startServer(folder, 'proxy', port, PROXY));
     const owned = stack.move();
-    return {
-      port,
-      accessKeyId: 'test:tester',
-      secretAccessKey: 'testing',
-      [Symbol.asyncDispose]: () => owned.disposeAsync(),
-    };
+    return { port, [Symbol.asyncDispose]: () => owned.disposeAsync() };
   } finally {
     await stack.disposeAsync();
   }
@@ -108,15 +143,18 @@ const filters = ['catch_errors', 'gatekeeper', 'healthcheck', 'listing_formats',
   .map((name) => `[filter:${name}]\nuse = egg:swift#${name}\n`)
   .join('');
 
-// `test:tester` owns the buckets; `test:stranger` may not read them. The authentication insists on a
-// cache, and does without when nobody answers at its port.
+// Of each account `tester` owns the buckets; `stranger` may not read them.
+const USERS = Array.from(
+  { length: ACCOUNTS },
+  (_, at) => `user_test${at}_tester = testing .admin\nuser_test${at}_stranger = strange\n`,
+).join('');
+
+// The authentication insists on a cache, and does without when nobody answers at its port.
 const PROXY = `[pipeline:main]
 pipeline = ${PIPELINE}
 ${filters}[filter:tempauth]
 use = egg:swift#tempauth
-user_test_tester = testing .admin
-user_test_stranger = strange
-[filter:cache]
+${USERS}[filter:cache]
 use = egg:swift#memcache
 memcache_servers = 127.0.0.1:1
 [app:proxy-server]

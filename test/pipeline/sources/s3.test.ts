@@ -73,17 +73,17 @@ async function startWorld(swift: Swift, asked: Partial<S3Definition> = {}): Prom
     },
     add: (batch, bytes) =>
       put(`prices/b${batch}.jsonl`, `${[...recordsOf(batch, bytes)].join('\n')}\n`),
-    refused: refusedOf(definition, credential),
+    refused: refusedOf(swift, definition, credential),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }
 
 function refusedOf(
+  { stranger }: Swift,
   definition: S3Definition,
   credential: Extract<Credential, { type: 'AWS-S3' }>,
 ): World['refused'] {
   const { awsbucketName: bucket, pattern: _, ...rest } = definition;
-  const stranger = { accessKeyId: 'test:stranger', secretAccessKey: 'strange' };
   return {
     'a wrong secret': {
       order: { credential: { ...credential, secretAccessKey: 'wrong' } },
