@@ -60,7 +60,7 @@ export async function benchCatalogs(folder: string, pairs: number): Promise<read
 }
 
 /** The process that has all others of PostgreSQL below it. */
-async function pidOf({ password, port, user }: Postgres): Promise<number> {
+export async function pidOf({ password, port, user }: Postgres): Promise<number> {
   const connection = new Connection({
     host: '127.0.0.1',
     port,

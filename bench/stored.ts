@@ -14,12 +14,16 @@ export const SYMBOLS = 5_000;
 
 export const symbolOf = (at: number): string => `S${String(at).padStart(4, '0')}`;
 
-/** A quiet server on a folder of its own, with workspace WS. */
+/**
+ * A quiet server on a folder of its own, with workspace WS.
+ * @param hopKey what other nodes sign with that hand on to it
+ */
 export async function startBench(
   folder: string,
   settings: Readonly<Record<string, string>> = {},
   seams: Seams = {},
   isNew = true,
+  hopKey?: string,
 ): Promise<Tapedeck> {
   const tapedeck = await startTapedeck(
     readSettings({
@@ -31,6 +35,7 @@ export async function startBench(
       ...settings,
     }),
     seams,
+    hopKey === undefined ? undefined : { servers: {}, hopKey },
   );
   if (isNew) await createWorkspace(tapedeck.services.lake, 'WS', tapedeck.accountId, 0);
   return tapedeck;

@@ -10,6 +10,8 @@ export interface ServerOrder {
   readonly settings: Settings;
   /** false: nothing happens by itself, such as flushes and compaction. */
   readonly watch: boolean;
+  /** What other nodes sign with that hand on to it. */
+  readonly hopKey?: string | undefined;
 }
 
 type Settings = Readonly<Record<string, string>>;
@@ -46,8 +48,7 @@ export interface OverHttp {
 }
 
 /** Serves a folder that was filled before. */
-async function serve(folder: string, settings: Settings = {}, watch = true): Promise<Served> {
-  const order: ServerOrder = { folder, settings, watch };
+async function serve(order: ServerOrder): Promise<Served> {
   const child = forked('./serverProcess.ts', [JSON.stringify(order)]);
   const begun = await answerOf<Begun>(child);
   const ask = <Told>(question: ServerQuestion): Promise<Told> => answerOf(child, question);
@@ -69,10 +70,11 @@ export async function serveFilled<Made>(
   settings: Settings,
   fill: (tapedeck: Tapedeck) => Promise<Made>,
   watch = true,
+  hopKey?: string,
 ): Promise<{ readonly server: Served; readonly made: Made }> {
   const tapedeck = await startBench(folder, settings, { watch });
   const made = await fill(tapedeck).finally(() => tapedeck.close());
-  return { server: await serve(folder, settings, watch), made };
+  return { server: await serve({ folder, settings, watch, hopKey }), made };
 }
 
 /** A server of this process, whose processor time is that of the whole process. */

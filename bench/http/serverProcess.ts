@@ -4,8 +4,8 @@ import { startBench, tokenOf } from '../stored.ts';
 import { answerParent } from './childAsked.ts';
 import type { Begun, ServerOrder, ServerQuestion } from './served.ts';
 
-const { folder, settings, watch } = JSON.parse(process.argv[2] ?? '{}') as ServerOrder;
-const tapedeck = await startBench(folder, settings, { watch }, false);
+const { folder, hopKey, settings, watch } = JSON.parse(process.argv[2] ?? '{}') as ServerOrder;
+const tapedeck = await startBench(folder, settings, { watch }, false, hopKey);
 const begun: Begun = {
   base: tapedeck.base,
   publishable: await tokenOf(tapedeck, 'publishable'),

@@ -1,0 +1,36 @@
+// As it is: the first node answers all, the others hand on to it.
+import {
+  answered,
+  charges,
+  handedOn,
+  kindOf,
+  type Names,
+  pushesOf,
+  type Shape,
+  stationsOf,
+} from './cluster.ts';
+import type { Network } from './network.ts';
+import type { ServiceTimes } from './serviceTimes.ts';
+
+const NAMES: Names = {
+  loop: (node) => (node === 0 ? 'loop of the serving node' : 'loops of fronts'),
+  duckdb: (node) => (node === 0 ? 'DuckDB of the serving node' : 'none'),
+};
+
+export function asBuilt(times: ServiceTimes, shape: Shape): Network {
+  const { callsPerSecond, demand, nodes } = shape;
+  const drawKind = kindOf(demand.mix);
+  return {
+    stations: stationsOf(shape, NAMES, 1),
+    groups: [pushesOf(times, nodes, [])],
+    regular: charges(times, shape, 1),
+    callsPerSecond,
+    callOf: (random) => {
+      const kind = drawKind(random);
+      const node = random.between(0, nodes - 1);
+      if (node === 0) return { kind, steps: answered(times, kind, 0, 0, random) };
+      const steps = answered(times, kind, 0, times.hop.added, random);
+      return { kind, steps: handedOn(times, node, steps) };
+    },
+  };
+}

@@ -1,0 +1,43 @@
+// A network of queues: stations that serve in the order of arrival, and calls that go from one to the next.
+import type { Seeded } from '../../test/crash/rounds/seeded.ts';
+
+export interface Station {
+  readonly name: string;
+  /** How many it serves at once. */
+  readonly servers: number;
+}
+
+/** Calls that come while it gathers go on together, once all of its own steps are done. */
+export interface Group {
+  readonly gatherMs: number;
+  readonly steps: readonly Step[];
+}
+
+export type Step =
+  /** At a station, which works on it for so long. */
+  | { readonly at: number; readonly ms: number }
+  /** Takes time, and nobody's. */
+  | { readonly waitMs: number }
+  | { readonly group: number }
+  /** Goes on when each of them is done. */
+  | { readonly all: readonly (readonly Step[])[] };
+
+interface Call {
+  readonly kind: string;
+  readonly steps: readonly Step[];
+}
+
+export interface Network {
+  readonly stations: readonly Station[];
+  readonly groups: readonly Group[];
+  /** They come at random, independent of each other (Poisson). */
+  readonly callsPerSecond: number;
+  /** How the next call goes. */
+  readonly callOf: (random: Seeded, nowMs: number) => Call;
+  /** Beside the calls, at an even pace. */
+  readonly regular: readonly { readonly everyMs: number; readonly steps: readonly Step[] }[];
+}
+
+/** Draws a time whose next moment is as likely to be its last as any other. */
+export const exponential = (random: Seeded, mean: number): number =>
+  -mean * Math.log(1 - random.next());

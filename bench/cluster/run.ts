@@ -1,0 +1,172 @@
+// Runs a network of queues for some time. The same seed gives the same run.
+import { seeded, type Seeded } from '../../test/crash/rounds/seeded.ts';
+import { type EventQueue, eventQueue } from './eventQueue.ts';
+import { type Line, lineOf } from './line.ts';
+import { exponential, type Network, type Step } from './network.ts';
+
+interface Length {
+  readonly seed: number;
+  /** What comes before is not counted. */
+  readonly warmUpMs: number;
+  readonly untilMs: number;
+}
+
+export interface Ran {
+  /** Milliseconds of counted calls, by kind. */
+  readonly times: ReadonlyMap<string, readonly number[]>;
+  /** Work that came to each station, by what it could have done. */
+  readonly load: readonly number[];
+  /** Mean time that what came to a station waited there. */
+  readonly waitMs: readonly number[];
+  /** Calls that ended in the counted time, a second. */
+  readonly callsPerSecond: number;
+  /** How often each group went on, a second. */
+  readonly groupsPerSecond: readonly number[];
+}
+
+/** A call, or a part of one, on its way. */
+interface Task {
+  readonly steps: readonly Step[];
+  at: number;
+  readonly done: (nowMs: number) => void;
+}
+
+type Event =
+  { readonly call: (nowMs: number) => void } | { readonly task: Task; readonly station: number };
+
+export function run(network: Network, length: Length): Ran {
+  return new Run(network, length).toItsEnd();
+}
+
+class Run {
+  readonly #network: Network;
+  readonly #length: Length;
+  readonly #random: Seeded;
+  readonly #events: EventQueue<Event> = eventQueue();
+  readonly #lines: readonly Line<Task>[];
+  readonly #open: (Task[] | undefined)[];
+  readonly #went: number[];
+  readonly #times = new Map<string, number[]>();
+  #ended = 0;
+
+  constructor(network: Network, length: Length) {
+    this.#network = network;
+    this.#length = length;
+    this.#random = seeded(length.seed);
+    this.#lines = network.stations.map(({ servers }) => lineOf(servers));
+    this.#open = network.groups.map(() => undefined);
+    this.#went = network.groups.map(() => 0);
+  }
+
+  toItsEnd(): Ran {
+    this.#arrive(0);
+    for (const { everyMs, steps } of this.#network.regular) {
+      const firstMs = this.#random.next() * everyMs;
+      this.#events.add(firstMs, { call: (ms) => this.#repeat(everyMs, steps, ms) });
+    }
+    for (let event = this.#events.next(); event !== undefined; event = this.#events.next()) {
+      const { item, ms } = event;
+      if ('call' in item) item.call(ms);
+      else this.#leave(item.station, item.task, ms);
+    }
+    const lengthMs = this.#length.untilMs - this.#length.warmUpMs;
+    const sums = this.#lines.map((line) => line.sums());
+    return {
+      times: this.#times,
+      load: this.#network.stations.map(
+        ({ servers }, at) => (sums[at]?.workMs ?? 0) / (servers * lengthMs),
+      ),
+      waitMs: sums.map(({ meanWaitMs }) => meanWaitMs),
+      callsPerSecond: (this.#ended * 1_000) / lengthMs,
+      groupsPerSecond: this.#went.map((count) => (count * 1_000) / lengthMs),
+    };
+  }
+
+  #counts(ms: number): boolean {
+    return ms >= this.#length.warmUpMs && ms < this.#length.untilMs;
+  }
+
+  #arrive(nowMs: number): void {
+    if (nowMs >= this.#length.untilMs) return;
+    const { callOf, callsPerSecond } = this.#network;
+    const { kind, steps } = callOf(this.#random, nowMs);
+    this.#begin(steps, nowMs, (ms) => this.#end(kind, nowMs, ms));
+    const nextMs = nowMs + exponential(this.#random, 1_000 / callsPerSecond);
+    this.#events.add(nextMs, { call: (ms) => this.#arrive(ms) });
+  }
+
+  #end(kind: string, beganMs: number, nowMs: number): void {
+    if (this.#counts(nowMs)) this.#ended += 1;
+    if (!this.#counts(beganMs)) return;
+    const known = this.#times.get(kind);
+    if (known === undefined) this.#times.set(kind, [nowMs - beganMs]);
+    else known.push(nowMs - beganMs);
+  }
+
+  #repeat(everyMs: number, steps: readonly Step[], nowMs: number): void {
+    if (nowMs >= this.#length.untilMs) return;
+    this.#begin(steps, nowMs, () => undefined);
+    this.#events.add(nowMs + everyMs, { call: (ms) => this.#repeat(everyMs, steps, ms) });
+  }
+
+  #begin(steps: readonly Step[], nowMs: number, done: Task['done']): void {
+    this.#goOn({ steps, at: 0, done }, nowMs);
+  }
+
+  #next(task: Task, nowMs: number): void {
+    task.at += 1;
+    this.#goOn(task, nowMs);
+  }
+
+  #goOn(task: Task, nowMs: number): void {
+    const step = task.steps[task.at];
+    if (step === undefined) return task.done(nowMs);
+    if ('at' in step) {
+      const ms = this.#line(step.at).take(task, step.ms, nowMs, this.#counts(nowMs));
+      if (ms !== undefined) this.#events.add(nowMs + ms, { task, station: step.at });
+    } else if ('waitMs' in step) {
+      this.#events.add(nowMs + step.waitMs, { call: (ms) => this.#next(task, ms) });
+    } else if ('group' in step) this.#join(step.group, task, nowMs);
+    else this.#fork(step.all, task, nowMs);
+  }
+
+  #leave(station: number, task: Task, nowMs: number): void {
+    const next = this.#line(station).free(nowMs);
+    if (next !== undefined) this.#events.add(nowMs + next.ms, { task: next.task, station });
+    this.#next(task, nowMs);
+  }
+
+  #line(at: number): Line<Task> {
+    const line = this.#lines[at];
+    if (line === undefined) throw new Error(`there is no station ${at}`);
+    return line;
+  }
+
+  #fork(parts: readonly (readonly Step[])[], task: Task, nowMs: number): void {
+    let left = parts.length;
+    if (left === 0) return this.#next(task, nowMs);
+    for (const part of parts) {
+      this.#begin(part, nowMs, (ms) => {
+        left -= 1;
+        if (left === 0) this.#next(task, ms);
+      });
+    }
+  }
+
+  #join(at: number, task: Task, nowMs: number): void {
+    const group = this.#network.groups[at];
+    if (group === undefined) throw new Error(`there is no group ${at}`);
+    const open = this.#open[at];
+    if (open !== undefined) return void open.push(task);
+    const members = [task];
+    this.#open[at] = members;
+    const goTogether = (ms: number): void => {
+      this.#open[at] = undefined;
+      if (this.#counts(ms)) this.#went[at] = (this.#went[at] ?? 0) + 1;
+      this.#begin(group.steps, ms, (endMs) => {
+        for (const member of members) this.#next(member, endMs);
+      });
+    };
+    this.#events.add(nowMs + group.gatherMs, { call: goTogether });
+  }
+}
