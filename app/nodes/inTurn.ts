@@ -10,6 +10,7 @@ import { NodeTable } from '../../store/postgres/nodeTable.ts';
 import type { DatabaseSettings } from '../../store/base/databaseSettings.ts';
 import { type FrontNode, openFront } from './frontNode.ts';
 import { startTapedeck, type Tapedeck } from '../main.ts';
+import { keepRequestsYoung } from '../v8Flags.ts';
 
 const LOOK_MS = 50;
 /** A node tells of itself each second, whatever it does; one that sleeps for longer loses its place. */
@@ -26,6 +27,7 @@ export async function startInTurn(
   tell: (line: string) => void,
   ending: AbortSignal,
 ): Promise<Tapedeck | undefined> {
+  keepRequestsYoung();
   const { begin, node } = await openFront(settings);
   const hopKey = randomHex(32);
   const table = new NodeTable(settings.database, newUuid(), {
