@@ -32,6 +32,8 @@ export interface Forwarding {
 const WAITING_MAX = 2_000;
 /** A body up to here is kept until it is answered, so that it can be sent to the next node. */
 const KEPT_BYTES_MAX = 64 * 1024;
+/** One that is longer on its way goes on as it comes: the node that serves knows how slow one may be. */
+const KEPT_MS = 5_000;
 /** A node that just ended, or begins, is asked again so soon. */
 const AGAIN_MS = 50;
 /** Nothing of them is changed by being asked for twice, and a charge whose answer was lost is given back. */
@@ -91,6 +93,7 @@ async function sentBody(incoming: IncomingMessage): Promise<SentBody | undefined
   const chunks: Buffer[] = [];
   let bytes = 0;
   const settle = (isWhole: boolean): void => {
+    clearTimeout(late);
     incoming.pause();
     incoming.off('data', take).off('end', end).off('close', end);
     resolve({ first: Buffer.concat(chunks), isWhole });
@@ -101,6 +104,7 @@ async function sentBody(incoming: IncomingMessage): Promise<SentBody | undefined
     if (bytes > KEPT_BYTES_MAX) settle(false);
   };
   const end = (): void => settle(incoming.complete);
+  const late = setTimeout(() => settle(false), KEPT_MS);
   incoming.on('data', take).once('end', end).once('close', end);
   return promise;
 }

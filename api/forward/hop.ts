@@ -53,7 +53,7 @@ export async function hop(
   const agent = target.agent.now();
   const { promise, resolve } = Promise.withResolvers<Outcome>();
   const options = {
-    ...{ agent, hostname: url.hostname, port: url.port, path: incoming.url ?? '/' },
+    ...{ agent, hostname: hostOf(url), port: url.port, path: incoming.url ?? '/' },
     ...{ method: incoming.method ?? 'GET', headers: [...headersOf(incoming, body), ...added] },
     setHost: false,
   };
@@ -79,6 +79,9 @@ export async function hop(
   });
   return promise.finally(() => outgoing.off('close', leave));
 }
+
+/** Without the brackets that an address of IPv6 has in a URL. */
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1');
 
 /** A server that ends answers so before it looks at a request: whatever it looked at has an id. */
 const isRefusedAtItsEnd = ({ headers, statusCode }: IncomingMessage): boolean =>

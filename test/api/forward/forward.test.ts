@@ -104,6 +104,37 @@ test('a request arrives as it was sent, and says who hands it on', async () => {
   assert.deepEqual(new Set(told), new Set(['answered']));
 });
 
+test('a body that comes slowly goes on as it comes', async () => {
+  let came = Promise.withResolvers<string>();
+  const server = createServer((request, reply) => {
+    request.setEncoding('utf8').once('data', (piece: string) => came.resolve(piece));
+    request.once('end', () => reply.setHeader('x-request-id', 'r').end('whole'));
+  });
+  const { port } = await front(targetAt(await listening(server)));
+  const socket = connect(port, '127.0.0.1');
+  closing.push(() => socket.destroy());
+  socket.write('POST /v1/a HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nfirst');
+  assert.equal(await came.promise, 'first', 'before the rest was sent');
+  came = Promise.withResolvers();
+  const answer = once(socket, 'data');
+  socket.write('later');
+  assert.match(String((await answer)[0]), /^HTTP\/1.1 200[^]*whole/);
+});
+
+test('a node may be at an address of IPv6', async (context) => {
+  const server = createServer(answers('six'));
+  server.listen(0, '::1');
+  const isThere = await Promise.race([
+    once(server, 'listening').then(() => true),
+    once(server, 'error').then(() => false),
+  ]);
+  context.skip(!isThere && process.env['CI'] !== 'true', 'this machine has no ::1');
+  closing.push(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const { base } = await front({ ...targetAt(port), url: new URL(`http://[::1]:${port}`) });
+  assert.match(await ask(base), /^200 six/);
+});
+
 test("a client's own word on who hands it on does not arrive", async () => {
   const { base } = await front(targetAt(await listening(createServer(answers('one')))));
   const forged = { headers: { [HOP_HEADER]: 'forged', connection: 'keep-alive' } };

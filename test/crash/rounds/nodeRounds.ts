@@ -99,8 +99,8 @@ async function pushing(writer: Writer, scene: Scene, isOver: () => boolean): Pro
     const url = `${node.base}/v1/record/WS/K?duplicateKeyHandling=replace`;
     const status = await fetch(url, { method: 'POST', headers, body }).then(
       async (answer) => {
-        await answer.text();
-        return String(answer.status);
+        const text = await answer.text();
+        return answer.status === 500 ? `500 ${text}` : String(answer.status);
       },
       () => 'cut',
     );
