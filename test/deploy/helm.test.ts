@@ -23,7 +23,7 @@ const schema = JSON.parse(deployed(`${CHART}/values.schema.json`)) as {
     };
   };
 };
-const validate = new Ajv({ strict: true }).compile(schema);
+const validate = new Ajv({ strict: true, allErrors: true, strictRequired: false }).compile(schema);
 const faultsOf = (given: Values): readonly string[] => {
   validate({ ...values, ...given });
   return (validate.errors ?? []).map(({ instancePath, keyword }) => `${instancePath} ${keyword}`);
@@ -39,6 +39,11 @@ describe('values', () => {
 
   for (const [given, fault] of [
     [{ replicas: 2 }, ' additionalProperties'],
+    [{ nodes: 0 }, '/nodes minimum'],
+    [{ nodes: 2 }, '/secretName minLength'],
+    [{ nodes: 2, secretName: 'mine' }, '/settings required'],
+    [{ nodes: 2, settings: { TAPEDECK_DATA: '/data' } }, '/settings/TAPEDECK_DATA pattern'],
+    [{ settings: { TAPEDECK_STANDBY: 'on' } }, '/settings not'],
     [{ drainSeconds: 0 }, '/drainSeconds minimum'],
     [{ settings: { TAPEDECK_CHILDREN: 2 } }, '/settings/TAPEDECK_CHILDREN type'],
     [{ settings: { CHILDREN: '2' } }, '/settings pattern'],
@@ -94,7 +99,11 @@ interface Pod extends Values {
 
 interface Container extends Values {
   readonly image: string;
-  readonly env: readonly { readonly name: string; readonly value: string }[];
+  readonly env: readonly {
+    readonly name: string;
+    readonly value?: string;
+    readonly valueFrom?: unknown;
+  }[];
   readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
   readonly startupProbe: Probe;
@@ -106,6 +115,11 @@ interface Service {
   readonly metadata: { readonly name: string };
   readonly spec: { readonly selector: Values; readonly ports: readonly Values[] };
 }
+
+const SEVERAL: Values = {
+  ...{ nodes: 3, secretName: 'secrets' },
+  settings: { TAPEDECK_DATA: 's3://bucket/deck' },
+};
 
 /** What may be said beyond what is given. */
 const EVERYTHING: Values = {
@@ -196,6 +210,17 @@ describe('objects', async () => {
     },
   );
 
+  objectTest('several nodes know each other by the addresses of their pods', async () => {
+    const [set] = await objects(SEVERAL);
+    expect(set.spec.replicas).toBe(3);
+    const { env } = containerOf(set);
+    expect(env).toContainEqual({ name: 'TAPEDECK_STANDBY', value: 'on' });
+    const valueFrom = { fieldRef: { fieldPath: 'status.podIP' } };
+    expect(env).toContainEqual({ name: 'TAPEDECK_NODE_HOST', valueFrom });
+    const [alone] = await objects({});
+    expect(JSON.stringify(alone)).not.toContain('TAPEDECK_NODE_HOST');
+  });
+
   objectTest('everything that can be said arrives', async () => {
     const [set, service] = await objects(EVERYTHING);
     const { spec: pod } = set.spec.template;
@@ -228,7 +253,8 @@ describe('objects', async () => {
       "import type { StatefulSet } from 'kubernetes-types/apps/v1.js';",
       "import type { Service } from 'kubernetes-types/core/v1.js';",
     ].join('\n');
-    await compiled(`${types}\n${await written({})}\n${await written(EVERYTHING)}\n`);
+    const all = [{}, EVERYTHING, SEVERAL].map(written);
+    await compiled(`${types}\n${(await Promise.all(all)).join('\n')}\n`);
     const wrong = (await written({})).replace(
       '"readOnlyRootFilesystem"',
       '"readonlyRootFilesystem"',
