@@ -4,6 +4,8 @@ import { cpSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { localDisk } from '../store/base/disk.ts';
 import { type Directory, LiveDirectory } from '../store/datasets/directory.ts';
 import { startTapedeck, type Tapedeck } from '../app/main.ts';
@@ -70,15 +72,23 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   return { base, ...TEST_TOKENS, folder, tapedeck, close, [Symbol.asyncDispose]: close };
 }
 
+/** A commit is in the catalog a moment before memory knows of it, and loads may run at the end of a test. */
+const CATCHES_UP_MS = 5_000;
+
 /** Whatever a test did: what memory knows of workspaces and datasets is what the catalog says. */
 async function checkDirectory({ database, lake }: Tapedeck['services']): Promise<void> {
-  const { view } = await LiveDirectory.load(database);
   const told = ({ directory }: { readonly directory: Directory }): unknown =>
     directory
       .allWorkspaces()
       .map((item) => [item, directory.datasets(item.workspace)] as const)
       .sort(([one], [other]) => one.workspace.localeCompare(other.workspace));
-  assert.deepEqual(told(lake), told({ directory: view }));
+  for (const untilMs = performance.now() + CATCHES_UP_MS; ; await sleep(20)) {
+    const { view } = await LiveDirectory.load(database);
+    if (isDeepStrictEqual(told(lake), told({ directory: view }))) return;
+    if (performance.now() > untilMs) {
+      return assert.deepEqual(told(lake), told({ directory: view }));
+    }
+  }
 }
 
 /** So is what memory knows of their bytes, unless something is committed meanwhile. */
