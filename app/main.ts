@@ -16,15 +16,12 @@ import { makeThrottle, type Environment } from '../api/request/throttle.ts';
 import { type Core, type Seams, openCore } from './core.ts';
 import { ASLEEP_WARNING, beginOrWait } from './starting.ts';
 import { isAsleep } from '../store/catalog/asleep.ts';
-import type { NodeDoors } from '../store/postgres/nodeTable.ts';
+import type { DoorKind } from '../store/postgres/nodeTable.ts';
 import { keepRequestsYoung } from './v8Flags.ts';
 import { makeState, type ServerState } from '../api/http/operations.ts';
 import { ENDPOINTS } from '../api/endpoints/index.ts';
 import { STREAMS } from '../api/endpoints/read/streams.ts';
 import { buildServer } from '../api/http/server.ts';
-
-/** Everything, the test environment, streams alone. */
-type DoorKind = keyof NodeDoors;
 
 export interface Tapedeck extends Core {
   /** `http://host:port`. */

@@ -5,13 +5,8 @@ import { sameSecret } from '../../store/catalog/adminToken.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { checkKind } from './access.ts';
-import { HOP_HEADER, hopAddress, type Hopping } from './hop.ts';
-import {
-  type AddressRules,
-  allowsAddress,
-  clientAddress,
-  parseAddresses,
-} from '../../store/base/addresses.ts';
+import { HOP_HEADER, hopAddress, type Hopping, senderOf } from './hop.ts';
+import { type AddressRules, allowsAddress, parseAddresses } from '../../store/base/addresses.ts';
 import type { Endpoint, Services } from '../request/endpoint.ts';
 import { allowsReferrer } from './referrer.ts';
 import type { Replays } from './replays.ts';
@@ -104,14 +99,8 @@ export function addressOf(
   { raw, headers, originalUrl: url }: FastifyRequest,
   { hopping, proxies }: Pick<Door, 'hopping' | 'proxies'>,
 ): string {
-  const hop = hopping === undefined ? undefined : headers[HOP_HEADER];
-  if (hopping !== undefined && hop !== undefined) {
-    const address = hopAddress(hopping, { method: raw.method, url }, hop);
-    if (address !== undefined) return address;
-  }
-  const forwarded = headers['x-forwarded-for'];
-  const hops = Array.isArray(forwarded) ? forwarded.join(',') : forwarded;
-  return clientAddress(raw.socket.remoteAddress ?? '', hops, proxies);
+  const handedOn = hopping && hopAddress(hopping, { method: raw.method, url }, headers[HOP_HEADER]);
+  return handedOn ?? senderOf(raw, proxies);
 }
 
 function checkPlace({ token }: Caller, request: FastifyRequest, door: Door): void {

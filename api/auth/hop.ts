@@ -1,6 +1,8 @@
 // A request that another node of the same catalog hands on: whose it is, as that node saw it. It is signed
 // with a key that only those who read the catalog know, so that nobody else can say who asks.
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { type AddressRules, clientAddress } from '../../store/base/addresses.ts';
 
 export const HOP_HEADER = 'tapedeck-hop';
 /** Clocks of nodes may differ, and a request may wait for the next one that serves. */
@@ -15,6 +17,13 @@ interface Hopped {
   readonly method?: string | undefined;
   /** As it was sent. */
   readonly url?: string | undefined;
+}
+
+/** Who sent a request to this very node, as far as proxies that are trusted tell it. */
+export function senderOf({ headers, socket }: IncomingMessage, proxies: AddressRules): string {
+  const forwarded = headers['x-forwarded-for'];
+  const hops = Array.isArray(forwarded) ? forwarded.join(',') : forwarded;
+  return clientAddress(socket.remoteAddress ?? '', hops, proxies);
 }
 
 /** The header's value. @param address the client's */

@@ -7,6 +7,7 @@ import {
 } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
+import { HOP_HEADER } from '../auth/hop.ts';
 import type { RenewedAgent } from './renewedAgent.ts';
 
 /** The node that serves, at the port of the same kind. */
@@ -132,8 +133,7 @@ function kept(raw: readonly string[]): string[] {
   for (let at = 0; at < raw.length; at += 2) {
     const [name = '', value = ''] = [raw[at], raw[at + 1]];
     const lower = name.toLowerCase();
-    if (!BETWEEN.has(lower) && !named.has(lower) && lower !== 'tapedeck-hop')
-      list.push(name, value);
+    if (!BETWEEN.has(lower) && !named.has(lower) && lower !== HOP_HEADER) list.push(name, value);
   }
   return list;
 }

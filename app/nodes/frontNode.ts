@@ -1,20 +1,22 @@
 // A node while another one serves: its ports are open, and what comes is handed on.
 import { hostname } from 'node:os';
-import { Agent, type IncomingMessage, type Server } from 'node:http';
+import { Agent, type Server } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
-import { signHop } from '../../api/auth/hop.ts';
+import { senderOf, signHop } from '../../api/auth/hop.ts';
 import { type Forwarder, makeForwarder } from '../../api/forward/forward.ts';
 import { type FrontDoor, openFrontDoor, type OwnAnswer } from '../../api/forward/frontDoor.ts';
 import type { Target } from '../../api/forward/hop.ts';
 import { renewedAgent } from '../../api/forward/renewedAgent.ts';
 import { tlsOf } from '../../api/http/operations.ts';
 import { hopMetrics, type HopMetrics } from '../../api/forward/hopMetrics.ts';
-import { clientAddress } from '../../store/base/addresses.ts';
 import { systemClock } from '../../store/base/clock.ts';
 import type { Settings } from '../../store/base/settings.ts';
-import type { NodeDoors, NodeTable, ServingNode } from '../../store/postgres/nodeTable.ts';
-
-type DoorKind = keyof NodeDoors;
+import type {
+  DoorKind,
+  NodeDoors,
+  NodeTable,
+  ServingNode,
+} from '../../store/postgres/nodeTable.ts';
 
 /** How long a request waits while no node serves: a start takes one or two seconds. */
 const WAIT_MS = 15_000;
@@ -115,11 +117,6 @@ function forwarderOf(
   table: () => NodeTable | undefined,
   tell: Parameters<typeof makeForwarder>[0]['tell'],
 ): Forwarder {
-  const addressOf = ({ headers, socket }: IncomingMessage): string => {
-    const forwarded = headers['x-forwarded-for'];
-    const hops = Array.isArray(forwarded) ? forwarded.join(',') : forwarded;
-    return clientAddress(socket.remoteAddress ?? '', hops, trustedProxies);
-  };
   return makeForwarder({
     targets: {
       current,
@@ -128,7 +125,7 @@ function forwarderOf(
       },
     },
     signed: ({ hopKey: key }, incoming) =>
-      signHop({ key, clock: systemClock }, incoming, addressOf(incoming)),
+      signHop({ key, clock: systemClock }, incoming, senderOf(incoming, trustedProxies)),
     waitMs: WAIT_MS,
     tell,
   });

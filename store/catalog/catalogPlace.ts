@@ -10,8 +10,6 @@ export interface CatalogPlace {
   readonly advice: string;
   /** Whether it was ever made. */
   isThere(): Promise<boolean>;
-  /** Whether a process has it open for writing, on any machine. */
-  isHeld(): Promise<boolean>;
   /** Opens (and makes) it for a command, which waits for the disk. Whoever opens holds the data folder. */
   open(): Database;
   /**

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseSettings } from '../base/databaseSettings.ts';
 import { monotonicMs } from '../base/clock.ts';
 import { Failure } from '../base/failure.ts';
-import { type Backend, hasTable, type Link, withLink } from './link.ts';
+import { type Backend, hasTable, type Link } from './link.ts';
 
 /** Of the lock that one server holds. */
 const LOCK_CLASS = 0x7a9e;
@@ -102,10 +102,3 @@ export const isSchemaLock = `locktype = 'advisory' and granted
 
 /** SQL that says whether a process holds the schema that is its first parameter. */
 export const schemaLocked = `exists (select from pg_locks where ${isSchemaLock})`;
-
-/** Whether a process holds the schema, on any machine. */
-export const isHeld = (settings: DatabaseSettings): Promise<boolean> =>
-  withLink(settings, async (link) => {
-    const { rows } = await link.run(`select ${schemaLocked} as held`, [settings.schema]);
-    return (rows[0] as { readonly held: boolean }).held;
-  });

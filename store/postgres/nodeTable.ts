@@ -38,6 +38,9 @@ export interface NodeDoors {
   readonly streams?: string;
 }
 
+/** Everything, the test environment, streams alone. */
+export type DoorKind = keyof NodeDoors;
+
 export interface ServingNode extends NodeTold {
   readonly id: string;
 }

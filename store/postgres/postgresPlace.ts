@@ -7,7 +7,6 @@ import type { CatalogPlace } from '../catalog/catalogPlace.ts';
 import { type Database, databaseOf } from '../catalog/database.ts';
 import type { Engine } from '../catalog/engine.ts';
 import { GUARD, PostgresEngine } from './engine.ts';
-import { isHeld } from './hold.ts';
 import { hasTable, type Link, openLink, withLink } from './link.ts';
 import { openPostgresMoment, postgresPages, readingOver } from './moment.ts';
 import { postgresSpelling } from './spelling.ts';
@@ -33,7 +32,6 @@ export function postgresPlace(settings: DatabaseSettings, isGuarded = false): Ca
     name: `the catalog (schema ${schema} of database ${database} at ${host}:${port})`,
     advice: 'Name the right database in TAPEDECK_DATABASE, or put its own backup back',
     isThere: () => withLink(settings, (link) => hasTable(link, schema, 'folder')),
-    isHeld: () => isHeld(settings),
     open: () => open(),
     openServed: open,
     openReading: () => databaseOf(() => reading(settings), spelling),

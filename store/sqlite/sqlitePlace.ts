@@ -18,8 +18,6 @@ export const sqlitePlace = (
   name: catalog,
   advice: 'Put the right catalog.db back (with its -wal, when there is one)',
   isThere: async () => (statSync(catalog, { throwIfNoEntry: false })?.size ?? 0) > 0,
-  // Who has its folder has it.
-  isHeld: async () => false,
   open: () => openDatabase(catalog),
   openServed: () => openServed(catalog, threads),
   openReading: () => openReadOnly(catalog),

@@ -68,20 +68,18 @@ async function replace(ended: Node, { living, nodes }: Scene): Promise<void> {
   living.push(await nodes.start());
 }
 
-async function servesItself(node: Node): Promise<void> {
-  while (!(await isServing(node))) await sleep(50);
-}
+/** Of one that hands on, `ready: NAME serves`. */
+const isServing = (text: string): boolean => /^ready(,|$)/m.test(text);
 
-async function isServing(node: Node): Promise<boolean> {
-  const text = await ready(node);
-  return !/ serves$/m.test(text);
+async function servesItself(node: Node): Promise<void> {
+  while (!isServing(await ready(node))) await sleep(50);
 }
 
 async function servingOf({ living }: Scene): Promise<Node> {
   for (;;) {
     for (const node of living) {
       const text = await Promise.race([ready(node), sleep(500, '', { ref: false })]);
-      if (/^ready(,|$)/m.test(text)) return node;
+      if (isServing(text)) return node;
     }
     await sleep(50);
   }
