@@ -36,6 +36,8 @@ const KEPT_BYTES_MAX = 64 * 1024;
 const KEPT_MS = 5_000;
 /** A node that just ended, or begins, is asked again so soon. */
 const AGAIN_MS = 50;
+/** A process that ends may take a connection after it has broken others, and end it unread. */
+const BROKEN_MS = 100;
 /** Nothing of them is changed by being asked for twice, and a charge whose answer was lost is given back. */
 const REPEATABLE = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** A named query goes on with each answer: the next one would leave out what was lost. */
@@ -51,6 +53,7 @@ export type Forwarder = (incoming: IncomingMessage, outgoing: ServerResponse) =>
 
 export function makeForwarder({ signed, targets, tell, waitMs }: Forwarding): Forwarder {
   let waiting = 0;
+  let brokenMs = -Infinity;
   const refuse = (incoming: IncomingMessage, outgoing: ServerResponse, why: string): void => {
     tell(why === UNKNOWN ? 'unknown' : 'refused');
     answerFailure(incoming, outgoing, why);
@@ -65,10 +68,14 @@ export function makeForwarder({ signed, targets, tell, waitMs }: Forwarding): Fo
     const isRepeatable = REPEATABLE.has(method) && !GOES_ON.test(url);
     const untilMs = monotonicMs() + waitMs;
     while (!outgoing.destroyed) {
+      // What is read may be asked again: it need not wait.
+      const settlesMs = isRepeatable ? 0 : brokenMs + BROKEN_MS - monotonicMs();
+      if (settlesMs > 0) await sleep(settlesMs);
       const target = targets.current();
       if (target !== undefined) {
         const header = [HOP_HEADER, signed(target, incoming)] as const;
         const outcome = await hop(target, incoming, body, outgoing, header);
+        if (outcome === 'unknown') brokenMs = monotonicMs();
         if (outcome === 'done') return tell('answered');
         if (outcome === 'cut') return refuse(incoming, outgoing, CUT);
         if (outcome === 'unknown' && !isRepeatable) return refuse(incoming, outgoing, UNKNOWN);

@@ -217,6 +217,25 @@ test('where one connection broke no other one of before is used', async () => {
   assert.equal(sockets.size, before + 1, 'and it is used again');
 });
 
+test('what comes just after a connection broke is not sent to a process that is about to end', async () => {
+  let isEnding = false;
+  const dying = createServer(({ socket }) => {
+    socket.destroy();
+    isEnding = true;
+    setTimeout(() => dying.close(), 50);
+  });
+  // Its port is closed after its connections.
+  dying.on('connection', (socket) => {
+    if (isEnding) setTimeout(() => socket.destroy(), 10);
+  });
+  const { base, set } = await front(targetAt(await listening(dying), 'dying'));
+  assert.match(await ask(base, { method: 'POST', body: 'x' }), /^502/);
+  const second = ask(base, { method: 'POST', body: 'x' });
+  await sleep(150);
+  set(targetAt(await listening(createServer(answers('next'))), 'next'));
+  assert.match(await second, /^200 next POST/);
+});
+
 test('a node that ends refuses what it did not begin with, and the next one takes it', async () => {
   const ending: RequestListener = (_request, reply) => reply.writeHead(503).end('ending');
   const busy: RequestListener = (_request, reply) =>
