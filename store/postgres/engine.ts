@@ -7,7 +7,8 @@ import { Failure, reasonOf } from '../base/failure.ts';
 import type { Engine } from '../catalog/engine.ts';
 import type { Piece, Ran } from '../catalog/statements.ts';
 import { beginHolding, type Holding, lockSchema, sameHolding, Taken } from './hold.ts';
-import { type Link, Lost, openLink, serverName } from './link.ts';
+import { hasMark, leaveMark } from './commitMarks.ts';
+import { isForNow, type Link, Lost, openLink, serverName } from './link.ts';
 import { statementsOf } from './manyRows.ts';
 
 /** How long a statement waits for a server that is away, before it is refused. */
@@ -23,12 +24,15 @@ const OUTCOME_MS = 300_000;
 /** It was told why a moment ago. */
 const AGAIN = 'the catalog does not answer: please try again later';
 
+/** Whether it was done or not would be a guess: that is told by the end of the process. */
+const ends = new Promise<never>(() => undefined);
+
 const NOTHING: Ran = { rows: [], changed: { count: 0 } };
 
 interface Transaction {
   readonly link: Link;
-  /** PostgreSQL's own id of it. */
-  readonly id: string;
+  /** Of its mark. */
+  readonly number: number;
 }
 
 /** How often a server asks whether it is connected, and after how long without an answer it ends. */
@@ -62,6 +66,7 @@ export class PostgresEngine implements Engine {
   readonly #awayMs: number;
   #link: Link | undefined;
   #transaction: Transaction | undefined;
+  #transactions = 0;
   /** It began and its connection is gone: it takes nothing more until it is ended. */
   #isBroken = false;
   #awaySinceMs: number | undefined;
@@ -114,7 +119,7 @@ export class PostgresEngine implements Engine {
     try {
       return await (await this.#linked()).run(sql, parameters);
     } catch (error) {
-      if (!(error instanceof Lost)) throw error;
+      if (!(error instanceof Lost)) throw this.#told(error);
     }
     const link = await this.#linked();
     return link.run(sql, parameters).catch((error: unknown) => {
@@ -154,10 +159,10 @@ export class PostgresEngine implements Engine {
     const link = await this.#linked();
     // Until it is known to have begun, nothing may run as if it had.
     this.#isBroken = true;
+    const number = (this.#transactions += 1);
     const begun = link.run('begin', []);
-    const asked = link.run('select pg_current_xact_id()::text as id', []);
-    const [, { rows }] = await all([begun, asked], (error) => this.#told(error));
-    this.#transaction = { link, id: (rows[0] as { readonly id: string }).id };
+    await all([begun, ...leaveMark(link, number)], (error) => this.#told(error));
+    this.#transaction = { link, number };
     this.#isBroken = link.isLost;
     return this.#send(link, pieces);
   }
@@ -187,35 +192,32 @@ export class PostgresEngine implements Engine {
         throw new Error('PostgreSQL undid a transaction: a part had failed');
       return NOTHING;
     } catch (error) {
-      if (!(error instanceof Lost)) throw error;
-      if (await this.#isCommitted(transaction.id)) return NOTHING;
+      if (!(error instanceof Lost)) throw this.#told(error);
+      if (await this.#isCommitted(transaction)) return NOTHING;
       throw this.#away('the connection was lost at the commit');
     }
   }
 
   /** The lock says that the backend which had the transaction has ended: its fate is settled. */
-  async #isCommitted(id: string): Promise<boolean> {
+  async #isCommitted({ number }: Transaction): Promise<boolean> {
     const untilMs = monotonicMs() + OUTCOME_MS;
     for (;;) {
       try {
-        const link = await this.#linked();
-        const { rows } = await link.run('select pg_xact_status($1::text::xid8) as status', [id]);
-        const { status } = rows[0] as { readonly status: string | null };
-        if (status === 'committed' || status === 'aborted') return status === 'committed';
+        return await hasMark(await this.#linked(), number);
       } catch (error) {
-        if (error instanceof Taken || !(error instanceof Lost || error instanceof Failure))
-          throw error;
+        // Whoever took this one's place knows it, and has told this one to end.
+        if (error instanceof Taken) return ends;
       }
-      if (monotonicMs() > untilMs) return this.#unknown(id);
+      if (monotonicMs() > untilMs) return this.#unknown();
       await sleep(AGAIN_MS);
     }
   }
 
   /** Nobody can say any more what is stored: the process ends, and its next start looks. */
-  #unknown(id: string): never {
-    const told = new Error(`what became of transaction ${id} is not known: PostgreSQL is away`);
-    this.#onTaken(told);
-    throw told;
+  #unknown(): Promise<never> {
+    const told = 'what became of a transaction is not known: PostgreSQL is away';
+    this.#onTaken(new Error(told));
+    return ends;
   }
 
   async #rollback(): Promise<Ran> {
@@ -250,9 +252,11 @@ export class PostgresEngine implements Engine {
         return this.#link;
       } catch (error) {
         this.#lookedMs = monotonicMs();
-        if (error instanceof Taken) this.#onTaken(error);
-        if (!(error instanceof Failure) || error.type !== 'Busy' || error instanceof Taken)
+        if (error instanceof Taken) {
+          this.#onTaken(error);
           throw error;
+        }
+        // Also one that refuses this one: it let it in before, and may again.
         if (this.#lookedMs > untilMs) throw this.#away(reasonOf(error));
         await sleep(AGAIN_MS);
       }
@@ -271,7 +275,7 @@ export class PostgresEngine implements Engine {
       return link;
     } catch (error) {
       await link.close();
-      if (error instanceof Lost) throw this.#away(error.message);
+      if (error instanceof Lost) throw this.#away(reasonOf(error));
       if (error instanceof Failure) throw error;
       throw new Failure('Conflict', `${serverName(settings)}: ${reasonOf(error)}`);
     }
@@ -283,7 +287,7 @@ export class PostgresEngine implements Engine {
   }
 
   #told(error: unknown): unknown {
-    return error instanceof Lost ? this.#away(error.message) : error;
+    return error instanceof Lost || isForNow(error) ? this.#away(reasonOf(error)) : error;
   }
 
   #away(why: string): Failure {

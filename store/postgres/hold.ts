@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseSettings } from '../base/databaseSettings.ts';
 import { monotonicMs } from '../base/clock.ts';
 import { Failure } from '../base/failure.ts';
+import { makeMarkTable } from './commitMarks.ts';
 import { type Backend, hasTable, type Link } from './link.ts';
 
 /** Of the lock that one server holds. */
@@ -63,6 +64,7 @@ export async function makeHolderTable(link: Link, { schema }: DatabaseSettings):
 /** The lock is this one's. Makes the schema where it is not there. */
 export async function beginHolding(link: Link, settings: DatabaseSettings): Promise<Holding> {
   await makeHolderTable(link, settings);
+  await makeMarkTable(link);
   const raised = await link.run(`update ${HOLDER_TABLE} set epoch = epoch + 1 returning epoch`, []);
   const first =
     raised.rows.length > 0

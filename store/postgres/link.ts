@@ -28,10 +28,9 @@ export interface Link {
 }
 
 /** The connection broke: what was sent last may have been done, or not. */
-export class Lost extends Error {
+export class Lost extends Failure {
   constructor(reason: string) {
-    super(`the connection to PostgreSQL was lost: ${reason}`);
-    this.name = 'Lost';
+    super('Busy', `the connection to PostgreSQL was lost: ${reason}`);
   }
 }
 
@@ -242,6 +241,12 @@ const GONE = /^(08|57P0[1-5])/;
 function isOfServer(error: unknown): boolean {
   const { code, severity } = error as { readonly code?: string; readonly severity?: string };
   return severity !== undefined && severity !== 'FATAL' && !GONE.test(code ?? '');
+}
+
+/** What it refuses, and may do soon: it had no memory, was told to cancel it, or takes no writes for now. */
+export function isForNow(error: unknown): boolean {
+  const { code, severity } = error as { readonly code?: string; readonly severity?: string };
+  return severity !== undefined && /^(53(?!100)|57014|25006)/.test(code ?? '');
 }
 
 /** Not now: it starts, stops, recovers, has no more room for connections, or is a copy of another. */

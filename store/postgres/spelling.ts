@@ -11,6 +11,7 @@ import {
   type TableMetadata,
 } from 'kysely';
 import type { Spelling } from '../catalog/database.ts';
+import { MARK_TABLE } from './commitMarks.ts';
 import { HOLDER_TABLE } from './hold.ts';
 import { NODE_TABLE } from './nodeTable.ts';
 
@@ -51,7 +52,7 @@ async function tablesOf(database: Kysely<unknown>, schema: string): Promise<Tabl
     from pg_catalog.pg_class c
     join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     join pg_catalog.pg_type t on t.oid = a.atttypid
-    where c.relkind = 'r' and c.relname not in (${HOLDER_TABLE}, ${NODE_TABLE})
+    where c.relkind = 'r' and c.relname not in (${HOLDER_TABLE}, ${MARK_TABLE}, ${NODE_TABLE})
       and c.relnamespace = to_regnamespace(quote_ident(${schema}))
     order by c.relname, a.attnum`.execute(database);
   const tables = new Map<string, ColumnMetadata[]>();

@@ -138,6 +138,9 @@ export async function nodeRounds({ count, seed, log }: Order): Promise<Report> {
     log(`${round}: ${name}`);
   }
   const told = Object.entries(scene.told).map(([status, times]) => `${status}: ${times}`);
+  failures.push(
+    ...told.filter((line) => line.startsWith('500')).map((line) => `seed ${seed}: ${line}`),
+  );
   return { seed, count, failures, notes: [`pushes ${told.join(', ')}`] };
 }
 

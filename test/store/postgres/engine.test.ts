@@ -10,6 +10,7 @@ import { type DatabaseSettings, databaseSettings } from '../../../store/base/dat
 import { type Database, databaseOf } from '../../../store/catalog/database.ts';
 import { migrate } from '../../../store/catalog/migrate.ts';
 import { PostgresEngine } from '../../../store/postgres/engine.ts';
+import { openLink } from '../../../store/postgres/link.ts';
 import { postgresPlace } from '../../../store/postgres/postgresPlace.ts';
 import { postgresSpelling } from '../../../store/postgres/spelling.ts';
 import { startWire, type Wire } from '../../servers/wire.ts';
@@ -75,6 +76,92 @@ postgresTest('a commit whose answer is lost is looked up, and not done twice', a
   assert.deepEqual(await kept(database), alone ? ['a', 'b'] : ['a']);
   assert.deepEqual(taken, []);
 });
+
+postgresTest(
+  'a commit that PostgreSQL lost is not taken for one of others, whatever got its number',
+  async () => {
+    await using one = await wired('lost_number');
+    const { database, taken, wire } = one;
+    const { down, run } = here.postgres;
+    // What was not synced by a commit waits in memory, which goes.
+    await run("alter system set wal_writer_delay = '10s'");
+    await run('select pg_reload_conf()');
+    for (const others of [0, 2]) {
+      const key = `a${others}`;
+      const lost = database.transaction().execute(async (transaction) => {
+        await keep(transaction, key);
+        const { up } = await down();
+        wire.breakAfter(0, 'close');
+        await up();
+        for (let other = 0; other < others; other += 1) await run('select pg_current_xact_id()');
+        wire.mend();
+      });
+      await assert.rejects(lost, /Busy: .* the connection was lost at the commit; nothing/, key);
+    }
+    await run('alter system reset wal_writer_delay');
+    await keep(database, 'b');
+    assert.deepEqual(await kept(database), ['b']);
+    assert.deepEqual(taken, []);
+  },
+);
+
+postgresTest(
+  'a commit that was lost, and another process took the place: nobody is told what is not known',
+  async () => {
+    await using one = await wired('lost_place', { awayMs: 1_000 });
+    const { database, taken, wire } = one;
+    let isAnswered = false;
+    const answered = (): void => void (isAnswered = true);
+    const committing = database.transaction().execute(async (transaction) => {
+      await keep(transaction, 'a');
+      wire.breakAfter(0, 'close');
+    });
+    void committing.then(answered, answered);
+    const other = await PostgresEngine.open(here.settings('lost_place'), { awayMs: 20_000 });
+    wire.mend();
+    while (taken.length === 0) await sleep(20);
+    assert.match(String(taken[0]), /another Tapedeck process/);
+    await sleep(300);
+    assert.equal(isAnswered, false, 'the end of the process tells it');
+    await other.close();
+  },
+);
+
+postgresTest('what PostgreSQL refuses for now is not refused for good', async () => {
+  const { run } = here.postgres;
+  await run("create role keeper superuser login password 'correct horse'");
+  const settings = { ...here.settings('kept'), user: 'keeper' };
+  const open = (): Promise<PostgresEngine> => PostgresEngine.open(settings, { awayMs: 500 });
+  const database = databaseOf(open, postgresSpelling('kept'));
+  const ended = `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'keeper'`;
+  try {
+    await migrate(database);
+    await run('alter role keeper nologin');
+    await run(ended);
+    await assert.rejects(keep(database, 'a'), /Busy: .*not permitted to log in/);
+    await assert.rejects(kept(database), /Busy: /);
+    await run('alter role keeper login');
+    while (!(await keep(database, 'b').then(() => true, isBusy))) await sleep(100);
+    // Somebody cancels what waits for somebody else.
+    const other = await openLink(here.settings('kept'));
+    await other.run('begin', []);
+    await other.run('lock table folder', []);
+    const waiting = assert.rejects(keep(database, 'c'), /Busy: .*canceling statement/);
+    const waits = `select pg_cancel_backend(pid) from pg_stat_activity
+      where usename = 'keeper' and wait_event_type = 'Lock'`;
+    while ((await other.run(waits, [])).rows.length === 0) await sleep(20);
+    await waiting;
+    await other.close();
+    assert.deepEqual(await kept(database), ['b']);
+  } finally {
+    await database.destroy();
+  }
+});
+
+function isBusy(error: unknown): false {
+  assert.match(String(error), /Busy: /);
+  return false;
+}
 
 postgresTest('a connection that goes before the commit leaves nothing, and says so', async () => {
   await using one = await wired('lost_before');
