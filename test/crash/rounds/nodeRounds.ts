@@ -4,11 +4,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Postgres, startPostgres } from '../../servers/postgres.ts';
-import { startSwift } from '../../servers/swift.ts';
-import { lakeInBucket } from '../../store/bucket/lakeInBucket.ts';
-import { asked, DATED, headers, served } from './killable.ts';
-import { type Node, type Nodes, nodesOver, ready } from './nodes.ts';
+import type { Postgres } from '../../servers/postgres.ts';
+import { asked, headers } from './killable.ts';
+import { type Node, type Nodes, ready, startNodes } from './nodes.ts';
 import { type Order, type Report, type Seeded, seeded } from './seeded.ts';
 
 const WRITERS = 4;
@@ -110,21 +108,8 @@ async function pushing(writer: Writer, scene: Scene, isOver: () => boolean): Pro
 
 /** `count` ends of the node that serves. */
 export async function nodeRounds({ count, seed, log }: Order): Promise<Report> {
-  await using stack = new AsyncDisposableStack();
-  const [postgres, swift] = await Promise.all([startPostgres(), startSwift()]);
-  assert.ok(postgres !== undefined && swift !== undefined, 'PostgreSQL or Swift is not here');
-  stack.use(postgres);
-  stack.use(swift);
-  const lake = stack.use(await lakeInBucket(swift));
-  const catalog = { TAPEDECK_DATABASE: `${postgres.url()}?schema=nodes` };
-  const nodes = stack.use(nodesOver({ ...lake.settings, ...catalog }));
-  const first = await nodes.start();
-  const { base } = await served(first.serving);
-  await asked(base, 'POST', '/workspaces', '{"name":"WS"}');
-  await asked(base, 'POST', '/datasets/WS', JSON.stringify({ dataset: DATED }));
-  const living = [first];
-  while (living.length < NODES) living.push(await nodes.start());
-  await Promise.all(living.map(ready));
+  await using here = await startNodes(NODES);
+  const { living, nodes, postgres } = here;
   const writers = Array.from({ length: WRITERS }, (_, at) => ({
     ...{ symbol: `W${at}`, acknowledged: 0, sent: 0 },
   }));

@@ -1,15 +1,20 @@
 // Nodes of one catalog in PostgreSQL and one bucket, each a process of its own.
+import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../servers/daemon.ts';
-import { startServing } from './killable.ts';
+import { type Postgres, startPostgres } from '../../servers/postgres.ts';
+import { startSwift } from '../../servers/swift.ts';
+import { lakeInBucket } from '../../store/bucket/lakeInBucket.ts';
+import { asked, DATED, served, startServing } from './killable.ts';
 
+export const ADMIN_TOKEN = 'ak_theSameOnAllNodes0123456789';
 const NODE_KEYS = {
   TAPEDECK_ENCRYPTION_KEY: '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff',
-  TAPEDECK_ADMIN_TOKEN: 'ak_theSameOnAllNodes0123456789',
+  TAPEDECK_ADMIN_TOKEN: ADMIN_TOKEN,
   TAPEDECK_STANDBY: 'on',
 } as const;
 
@@ -48,6 +53,37 @@ export function nodesOver(settings: Readonly<Record<string, string>>): Nodes {
       await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
     },
   };
+}
+
+interface NodesHere extends AsyncDisposable {
+  readonly postgres: Postgres;
+  readonly nodes: Nodes;
+  /** The first one serves. */
+  readonly living: Node[];
+}
+
+/** `count` of them over servers of their own, with dataset `WS.K`. */
+export async function startNodes(count: number): Promise<NodesHere> {
+  await using stack = new AsyncDisposableStack();
+  const [postgres, swift] = await Promise.all([startPostgres(), startSwift()]);
+  assert.ok(postgres !== undefined && swift !== undefined, 'PostgreSQL or Swift is not here');
+  stack.use(postgres);
+  stack.use(swift);
+  const lake = stack.use(await lakeInBucket(swift));
+  const catalog = { TAPEDECK_DATABASE: `${postgres.url()}?schema=nodes` };
+  const nodes = stack.use(nodesOver({ ...lake.settings, ...catalog }));
+  const first = await nodes.start();
+  await withDataset((await served(first.serving)).base);
+  const living = [first];
+  while (living.length < count) living.push(await nodes.start());
+  await Promise.all(living.map(ready));
+  const owned = stack.move();
+  return { postgres, nodes, living, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+async function withDataset(base: string): Promise<void> {
+  await asked(base, 'POST', '/workspaces', '{"name":"WS"}');
+  await asked(base, 'POST', '/datasets/WS', JSON.stringify({ dataset: DATED }));
 }
 
 /** What it says of who serves, once it can be asked. */
