@@ -24,7 +24,21 @@ export const webhookBody = (rule: Rule, alert: Alert): string =>
 export const chatBody = (rule: Rule, alert: Alert): string =>
   JSON.stringify({ text: textOf(rule, alert) });
 
-const NAMED = /\{\{([^{}]{1,500})\}\}/g;
+const NAME_CHARACTERS_MAX = 500;
+
+/** `{{name}}` becomes what `valueOf` says; undefined leaves it as it stands. */
+function filled(message: string, valueOf: (name: string) => unknown): string {
+  const pieces = message.split('}}');
+  const told = pieces.map((piece, at) => {
+    if (at === pieces.length - 1) return piece;
+    const start = piece.lastIndexOf('{{');
+    const name = start < 0 ? '' : piece.slice(start + 2);
+    const isName = name !== '' && name.length <= NAME_CHARACTERS_MAX && !/[{}]/.test(name);
+    const value = isName ? valueOf(name.trim()) : undefined;
+    return value === undefined ? `${piece}}}` : `${piece.slice(0, start)}${String(value)}`;
+  });
+  return told.join('');
+}
 
 /** The owner's message, with values in their places; all values where they said none. */
 export function textOf(rule: Rule, alert: Alert): string {
@@ -32,10 +46,7 @@ export function textOf(rule: Rule, alert: Alert): string {
   const { message } = rule.body.output.members;
   const told: Values = { ...values, event: eventOf(rule, alert), name: rule.name };
   if (message !== undefined) {
-    return message.replaceAll(NAMED, (whole, name: string) => {
-      const value = Object.hasOwn(told, name.trim()) ? told[name.trim()] : undefined;
-      return value === undefined ? whole : String(value);
-    });
+    return filled(message, (name) => (Object.hasOwn(told, name) ? told[name] : undefined));
   }
   const list = Object.entries(values).map(([name, value]) => `${name} ${String(value)}`);
   const about = alert.symbol === '' ? '' : `${alert.symbol}: `;

@@ -29,7 +29,7 @@ describe.skipIf(server === undefined)('mail', () => {
 
   test('tells what the owner wrote, with the values in their places', async () => {
     await using rules = await openRuleServer(settings);
-    const message = 'Grüße: {{event}} is at {{latestPrice}}, {{nothing}} is not known.';
+    const message = 'Grüße: {{event}} is at {{{ latestPrice }}}, {{nothing}} is not known.';
     const id = await rules.create(rule('me@example.com', { subject: 'AAA ↑', message }));
     rules.trade('AAA', 12.5);
     await rules.settled();
@@ -38,7 +38,7 @@ describe.skipIf(server === undefined)('mail', () => {
     expect(mail).toMatch(/^To: me@example\.com\r?$/m);
     expect(mail).toMatch(/^X-Alert-Id: [0-9a-f-]{36}\r?$/im);
     const text = mail.replaceAll(/=\r?\n/g, '');
-    expect(text).toContain('Gr=C3=BC=C3=9Fe: AAA is at 12.5, {{nothing}} is not known.');
+    expect(text).toContain('Gr=C3=BC=C3=9Fe: AAA is at {12.5}, {{nothing}} is not known.');
     const [info] = (await rules.get(`/rules/info/${id}`)) as object[];
     expect(info).toMatchObject({ sent: 1, weight: 20_001 });
     expect(await rules.get(`/rules/alerts/${id}`)).toMatchObject([{ state: 'delivered' }]);
