@@ -10,7 +10,8 @@ import { openFolder, lockFolder, type Folder } from '../store/catalog/folder.ts'
 import type { Database } from '../store/catalog/database.ts';
 import { type Placed, placed, refuseTwoCatalogs } from './lakePlaces.ts';
 import type { Bucket } from '../store/bucket/bucket.ts';
-import { refuseLostCatalog } from '../store/files/catalogCheck.ts';
+import { catalogHead, refuseLostCatalog } from '../store/files/catalogCheck.ts';
+import { NatsLog } from '../store/nats/natsLog.ts';
 import { STARTS_MAX } from '../jobs/run/runner.ts';
 import { openLog } from '../api/http/logging.ts';
 import { type Told, watchLake } from './watch.ts';
@@ -143,7 +144,8 @@ async function openParts(
   const opened = { settings, ...storing, ...kept, ...parts };
   const publishing = await openPublications({ ...storing, ...kept }, lake);
   const made = { ...publishing, ledger, queries, scrub, days, secrets, failedTime };
-  const running = { files, log, pools, startsMax, told };
+  const logs = await streamLog(settings, database, told('bus'));
+  const running = { files, log, logs, pools, startsMax, told };
   await coreOnce(lake, accounts, clock());
   const services = await servicesOf({ ...opened, ...made }, running);
   await services.runner.resume();
@@ -155,7 +157,7 @@ async function openParts(
   const symbols = demo.on && settings.demo ? settings.demoSymbols : 0;
   const filling = await exchangeOf(services, { ...EXCHANGE, symbols, ...exchange }, told);
   const watched = watch ? watchLake(services, told) : undefined;
-  const close = closerOf({ services, pools, filling, watched, bucket, unlock, log });
+  const close = closerOf({ services, logs, pools, filling, watched, bucket, unlock, log });
   return { services, log, ...first, demoJobs: demo.jobs, exchange: filling, close };
 }
 
@@ -165,9 +167,12 @@ const toldBy =
   (reason, jobId): void =>
     log.error({ reason: reasonOf(reason), ...(jobId === undefined ? {} : { jobId }) }, what);
 
+type Close = () => Promise<void>;
+
 /** What ends with the folder. */
 interface Closing {
   readonly services: Services;
+  readonly logs: NatsLog | undefined;
   readonly pools: Pools;
   readonly filling: Exchange | undefined;
   readonly watched: ReturnType<typeof watchLake> | undefined;
@@ -177,17 +182,29 @@ interface Closing {
 }
 
 const closerOf =
-  ({ bucket, filling, log, pools, services, unlock, watched }: Closing): (() => Promise<void>) =>
+  ({ bucket, filling, log, logs, pools, services, unlock, watched }: Closing): Close =>
   async () => {
     await Promise.all([
       ...[services.streams.feeds.stop(), services.upstreams.stop(), filling?.stop()],
     ]);
     await services.rules.stop();
+    await logs?.close();
     await watched?.stop();
     await closeServices(services, pools, log);
     bucket?.close();
     unlock();
   };
+
+/** Named by the lake: several of them may share a server. */
+async function streamLog(
+  { bus }: Settings,
+  database: Database,
+  onFault: (reason: unknown) => void,
+): Promise<NatsLog | undefined> {
+  if (bus === undefined) return undefined;
+  const lake = (await catalogHead(database))?.lake ?? '';
+  return new NatsLog({ settings: bus, lake, onFault });
+}
 
 async function openPublications(
   parts: ConstructorParameters<typeof Publications>[0] & { readonly log: Logger },

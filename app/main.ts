@@ -8,7 +8,7 @@ import { addMcpDoor } from '../api/agents/mcpDoor.ts';
 import { addressOf } from '../api/auth/admission.ts';
 import { VERSION } from '../store/base/version.ts';
 import { monotonicMs } from '../store/base/clock.ts';
-import { checkOpenFiles, openFilesMax } from '../store/base/openFiles.ts';
+import { checkOpenFiles, openFilesMax } from './openFiles.ts';
 import type { Settings } from '../store/base/settings.ts';
 import { ANSWERS_SHARE, closeDoors } from '../api/http/drain.ts';
 import { makeReplays } from '../api/auth/replays.ts';

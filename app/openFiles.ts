@@ -1,6 +1,6 @@
 // How many files the process may have open: its sockets, its children's pipes and what it reads all count.
 import { readFileSync } from 'node:fs';
-import { Failure } from './failure.ts';
+import { Failure } from '../store/base/failure.ts';
 
 /** With fewer nothing can be served: children, catalog and a few callers take them all. */
 const OPEN_FILES_MIN = 256;

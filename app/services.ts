@@ -7,6 +7,7 @@ import { Feeds } from '../jobs/feeds/feeds.ts';
 import { LiveBoard, QUOTE_TOPIC } from '../market/live/liveBoard.ts';
 import { LiveQuotes } from '../market/live/liveQuotes.ts';
 import { Hub } from '../store/bus/hub.ts';
+import type { NatsLog } from '../store/nats/natsLog.ts';
 import { type Ruling, rulingOf } from './ruling.ts';
 import { upstreamsOf } from './upstreaming.ts';
 import { type Work, workOf } from './work.ts';
@@ -47,7 +48,7 @@ type Engines = Pick<Services, 'charts' | 'market' | 'series' | 'sql'>;
 
 export async function servicesOf(
   parts: Opened,
-  { files, log, pools, startsMax, told }: Running,
+  { files, log, logs, pools, startsMax, told }: Running,
 ): Promise<Services> {
   const { at, clock, database, days, folder, lake, settings } = parts;
   const deadlineMs = settings.jobTimeoutMs;
@@ -69,7 +70,7 @@ export async function servicesOf(
   const exports = openExports(reading, pools.ingest, told('export'));
   const token = adminToken(settings.adminToken, folder.adminToken);
   const listeners: ((symbol: string) => void)[] = [];
-  const streams = streamingOf(reading, listeners, told('stream'));
+  const streams = streamingOf(reading, listeners, told('stream'), logs);
   const ruling = rulingOf({ ...reading, ...work, ingestion, streams }, told('rule'));
   listeners.push((symbol) => ruling.rules.changed(symbol));
   const upstreams = upstreamsOf({ ...reading, ...work, ingestion }, log);
@@ -80,6 +81,8 @@ export async function servicesOf(
 /** What runs beside the services. */
 interface Running {
   readonly files: Files;
+  /** What streams told, for other nodes. */
+  readonly logs: NatsLog | undefined;
   readonly pools: Pools;
   readonly startsMax: number;
   readonly log: Logger;
@@ -91,8 +94,9 @@ function streamingOf(
   { clock, lake, pending }: Pick<Services, 'clock' | 'lake' | 'pending'>,
   listeners: readonly ((symbol: string) => void)[],
   onFault: (reason: unknown) => void,
+  bus: NatsLog | undefined,
 ): Streaming {
-  const hub = new Hub(clock);
+  const hub = new Hub(clock, bus);
   const board: LiveBoard = new LiveBoard((topic, symbol, make) => {
     if (topic === QUOTE_TOPIC) {
       quotes.changed(symbol);
@@ -109,7 +113,8 @@ function streamingOf(
     quotes.forget(tableIds);
     records.changed(tableIds);
   });
-  return { board, records, feeds: new Feeds(), hub, open: new OpenStreams(clock), quotes };
+  const open = new OpenStreams(clock);
+  return { board, records, feeds: new Feeds(), hub, open, quotes, bus };
 }
 
 /** Both doors over one memory of series and of the shapes of files. */

@@ -32,7 +32,9 @@ import { backtestLaw } from './laws/backtest.ts';
 import { rulesLaw } from './laws/rules.ts';
 import { streamBarsLaw } from './laws/streamBars.ts';
 import { streamMoneyLaw } from './laws/streamMoney.ts';
+import { streamLogLaw } from './laws/streamLog.ts';
 import { streamOrderLaw } from './laws/streamOrder.ts';
+import { startNats } from './servers/nats.ts';
 import { rotLaw } from './laws/rot.ts';
 import { seriesPlansLaw } from './laws/series/seriesPlans.ts';
 import { seriesRequestsLaw } from './laws/series/seriesRequests.ts';
@@ -97,6 +99,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'backtest', fullCount: 600, partCount: 60, run: backtestPart },
   { name: 'stream-money', fullCount: 10_000, partCount: 500, run: streamMoneyPart },
   { name: 'stream-order', fullCount: 50_000, partCount: 5_000, run: streamOrderPart },
+  { name: 'stream-log', fullCount: 1_000, partCount: 50, run: streamLogPart },
   { name: 'stream-bars', fullCount: 100_000, partCount: 5_000, run: streamBarsPart },
   { name: 'clock', fullCount: 500, partCount: 25, run: clockPart },
   { name: 'histories', fullCount: 1_000, partCount: 10, run: historiesPart },
@@ -221,6 +224,12 @@ async function streamMoneyPart({ count, seed }: SoakOrder): Promise<SoakReport> 
 
 async function streamOrderPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   return { failures: [], notes: [streamOrderLaw(count, seed)] };
+}
+
+async function streamLogPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  await using nats = await startNats();
+  if (nats === undefined) throw new Error('NATS is not here');
+  return { failures: [], notes: [await streamLogLaw(count, seed, nats)] };
 }
 
 async function streamBarsPart({ count, seed }: SoakOrder): Promise<SoakReport> {

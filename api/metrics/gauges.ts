@@ -15,13 +15,18 @@ const gauging =
   };
 
 export function addStreamGauges(
-  { board, feeds, hub, open }: Streaming,
+  { board, bus, feeds, hub, open }: Streaming,
   registers: Registry[],
 ): void {
   const gauge = gauging(registers);
   gauge('streams_open', 'Streams that are open.', () => open.state().open);
   gauge('stream_groups', 'Different subscriptions.', () => hub.state().groups);
   gauge('stream_messages_waiting', 'Messages that wait for their turn.', () => hub.state().waiting);
+  if (bus !== undefined) {
+    gauge('bus_here', '1 while what streams tell is kept for other nodes.', () =>
+      Number(bus.isHere),
+    );
+  }
   gauge('live_symbols', 'Symbols that feeds told of.', () => board.state().symbols);
   gauge('live_ticks', 'Ticks that feeds told.', () => board.state().messages);
   gauge('live_ticks_dropped', 'Ticks of one symbol too many.', () => board.state().dropped);

@@ -118,6 +118,8 @@ export interface Streaming {
   readonly open: OpenStreams;
   readonly feeds: Feeds;
   readonly records: RecordWatches;
+  /** Where messages are kept for other nodes; undefined where they are not. */
+  readonly bus?: { readonly isHere: boolean } | undefined;
   /** It is of the past: what is stored of now has no place in it. */
   readonly isReplay?: true;
 }

@@ -85,7 +85,7 @@ export class StreamConnection implements Subscriber {
 
   /** What it missed since the message of an id, and how much of that is not held any more. */
   resume(id: string): void {
-    const { frames, gap } = this.#group.after(id);
+    const { frames, gap } = this.#group.after(id, this);
     if (gap !== 0) this.#tell('gap', { messages: gap });
     if (frames.length > 0) this.take(new Batch(frames));
   }

@@ -50,7 +50,12 @@ export async function openedStream(
   const { ledger, streams } = services;
   const resumeFrom = textOf(call.query, 'resumeFrom') ?? call.lastEventId;
   const ids = truthOf(call.query, 'ids') || resumeFrom !== '';
-  const opening = await source(ids, call.query);
+  const prepared: typeof source = async (...asked) => {
+    const opening = await source(...asked);
+    await streams.hub.prepare(opening.subscription);
+    return opening;
+  };
+  const opening = await prepared(ids, call.query);
   if (call.bodiless) return { kind: 'text', text: '', contentType: 'text/event-stream' };
   // Of their own: those of the test environment take no room from production.
   const roomOf = call.environment === 'test' ? `test ${caller.accountId}` : caller.accountId;
@@ -72,7 +77,7 @@ export async function openedStream(
       streams.open.add(requestId, {
         ...{ accountId: roomOf, connection },
         change: async (query) => {
-          const { newest, snapshot, subscription } = await source(ids, query);
+          const { newest, snapshot, subscription } = await prepared(ids, query);
           const before = new Set(connection.subscription.symbols);
           connection.change(subscription, newest);
           connection.sendNewest(snapshot.filter((symbol) => !before.has(symbol)));

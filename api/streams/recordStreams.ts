@@ -4,6 +4,7 @@ import { runSeries } from '../../query/series/series.ts';
 import type { Row } from '../../market/derive/values.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
+import { momentText } from '../../store/history/history.ts';
 import { callerOf, wholeDatasetOf } from '../auth/access.ts';
 import { momentNow } from '../read/moments.ts';
 import { readDataset, sinceOf } from '../read/series.ts';
@@ -79,7 +80,9 @@ export async function recordsOf(
   // In the test environment other values are read: they are for its own subscribers.
   const { scrambleSeed } = callerOf(call.caller);
   const shown = scrambleSeed === undefined ? shape : `${shape}/${scrambleSeed}`;
-  const topic = await services.streams.records.watch(dataset.tableId, shown, reader);
+  const { records } = services.streams;
+  const topic = await records.watch(dataset.tableId, shown, reader);
+  if (ids && intervalMs === 0) await records.keep(topic);
   const newest = await newestOf(dataset, told, keys ?? [], call, services);
   return {
     subscription: { topics: [topic], symbols: keys, intervalMs, ids },
@@ -119,13 +122,14 @@ function withDeletions(
 ): RecordReader {
   return {
     begin: written.begin,
-    since: async (before) => {
-      const { moment, records } = await written.since(before);
+    since: async (before, until) => {
+      const change = await written.since(before, until);
+      const { moment, records } = change;
       const current = services.lake.directory.datasetById(tableId);
-      if (current === undefined || before === 'nothing') return { moment, records };
+      if (current === undefined || before === 'nothing') return change;
       try {
         const gone = await deletedSince(current, before, services);
-        return { moment, records: [...gone, ...records] };
+        return { ...change, records: [...gone, ...records] };
       } catch (error) {
         if (!(error instanceof Failure) || error.type !== 'Gone') throw error;
         return { moment, records: [RESET, ...records] };
@@ -144,15 +148,18 @@ export function writtenReader(
   const { tableId } = dataset;
   return {
     begin: async () => momentNow(services),
-    since: async (before) => {
+    since: async (before, until) => {
       const since = await standing(tableId, before, services);
-      const at = momentNow(services);
+      const at = until === undefined ? momentNow(services) : undefined;
       // It was dropped, or what was told is not known any more: what comes from now on is told.
       const current = services.lake.directory.datasetById(tableId);
-      if (since === undefined || current === undefined) return { records: [], moment: at };
+      if (since === undefined || current === undefined) {
+        return { records: [], moment: until ?? momentNow(services), isUnknown: true };
+      }
       const own = { limit: WRITTEN_MAX, sort: 'asc' } as const;
       const options = { own, at, since, rowsMax: WRITTEN_MAX };
-      const { moment, plan } = await readDataset(bare, services, current, 'data', options);
+      const asked = until === undefined ? bare : { ...bare, query: { asOf: momentText(until) } };
+      const { moment, plan } = await readDataset(asked, services, current, 'data', options);
       const { bytes } = await runSeries(plan, 'jsonl', services.series, bare);
       return { records: writtenOf(bytes, current, told), moment };
     },

@@ -9,13 +9,13 @@ import { type Need, newest, type Read } from '../../market/types/ask.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
 import { isStandIn } from '../../store/datasets/standIns.ts';
-import type { Moment } from '../../store/history/history.ts';
+import { type Moment, momentText } from '../../store/history/history.ts';
 import { callOf, ownerOf } from '../auth/standingCall.ts';
 import { planNeeds, readPlanned } from '../market/reading.ts';
 import { momentNow } from '../read/moments.ts';
 import type { Call } from '../request/endpoint.ts';
 import type { StreamServices } from './entitled.ts';
-import { asOfText, ticksOf } from './storedTicks.ts';
+import { ticksOf } from './storedTicks.ts';
 import { storedBooks } from './storedBooks.ts';
 import { placedOf, TICK_INPUTS, type TickInput } from './tickRows.ts';
 
@@ -174,7 +174,7 @@ async function readStored(
   if (told === 'nothing') return { at: momentNow(services), read: () => [] };
   if (told === undefined) return readAt(momentNow(services), {});
   try {
-    return await readAt(told, { asOf: asOfText(told) });
+    return await readAt(told, { asOf: momentText(told) });
   } catch (error) {
     // Nothing was written for as long as versions are kept.
     if (!(error instanceof Failure) || error.type !== 'Gone') throw error;

@@ -3,11 +3,10 @@
 import { instantIn, type Row, textIn } from '../../market/derive/values.ts';
 import { endOfToday, startOfToday } from '../../market/derive/words.ts';
 import type { Tick } from '../../market/live/tick.ts';
-import type { Moment } from '../../store/history/history.ts';
+import { type Moment, momentText } from '../../store/history/history.ts';
 import { tally } from '../market/tallies.ts';
 import type { Call } from '../request/endpoint.ts';
 import type { StreamServices } from './entitled.ts';
-import { asOfText } from './storedTicks.ts';
 import { inTime, type Placed, placedOf } from './tickRows.ts';
 
 interface Newest {
@@ -27,7 +26,7 @@ export async function storedBooks(
   services: StreamServices,
   at: Moment,
 ): Promise<ReadonlyMap<string, readonly Tick[]>> {
-  const pinned = { ...call, query: { asOf: asOfText(at) } };
+  const pinned = { ...call, query: { asOf: momentText(at) } };
   const days = Map.groupBy(newest, ({ row }) => startOfToday(instantIn(row, 'time')));
   const found = new Map<string, Placed[]>();
   for (const [startMs, all] of days) {

@@ -8,7 +8,7 @@ import type { Day } from '../../query/time/days.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
 import { planNeeds, readPlanned } from '../market/reading.ts';
 import { momentNow } from '../read/moments.ts';
-import type { Moment } from '../../store/history/history.ts';
+import { type Moment, momentText } from '../../store/history/history.ts';
 import type { Call } from '../request/endpoint.ts';
 import type { StreamServices } from './entitled.ts';
 import { inTime, type Placed, placedOf, TICK_INPUTS, type TickInput } from './tickRows.ts';
@@ -45,13 +45,10 @@ interface Lane {
   isWhole: boolean;
 }
 
-/** As the parameter "asOf". */
-export const asOfText = ({ sequence, snapshot }: Moment): string => `${snapshot}:${sequence}`;
-
 /** In the order of their times; of one instant prices of books come first, then best offers, then trades. */
 export function ticksOf(symbols: readonly string[], asked: Asked): TickReader {
   const { at, call, from, readable, services, to } = asked;
-  const pinned = { ...call, query: { asOf: asOfText(at) }, path: {} };
+  const pinned = { ...call, query: { asOf: momentText(at) }, path: {} };
   const inputs = TICK_INPUTS.flatMap((input) => {
     const dataset = readable.get(input);
     return dataset === undefined ? [] : [[input, dataset] as const];

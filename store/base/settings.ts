@@ -1,6 +1,7 @@
 // The one place that reads the environment: every setting checked, by the table that declares it.
 import { type AddressRules, parseAddresses } from './addresses.ts';
 import { type BucketSettings, bucketOf } from './bucketSettings.ts';
+import { type BusSettings, busSettings } from './busSettings.ts';
 import { type DatabaseSettings, databaseSettings, refuseLoneNode } from './databaseSettings.ts';
 import { Failure } from './failure.ts';
 import { SETTINGS } from './settingsTable.ts';
@@ -17,6 +18,8 @@ export interface Settings {
   readonly bucket: BucketSettings | undefined;
   /** Where the catalog is; undefined: in the data folder. */
   readonly database: DatabaseSettings | undefined;
+  /** Where nodes keep what streams told; undefined: in the process. */
+  readonly bus: BusSettings | undefined;
   /** It waits until nobody else serves that database, and lets go of it when it can't be reached. */
   readonly standby: boolean;
   /** '' where it is told by `host`, or by the machine. */
@@ -111,6 +114,7 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
   return {
     bucket,
     database,
+    bus: busSettings(text('TAPEDECK_BUS')),
     standby,
     nodeHost: text('TAPEDECK_NODE_HOST'),
     port: whole('TAPEDECK_PORT', 0, 65535),
@@ -140,6 +144,7 @@ type EngineSettings = Omit<
   | 'data'
   | 'bucket'
   | 'database'
+  | 'bus'
   | 'standby'
   | 'nodeHost'
   | 'brand'

@@ -40,6 +40,14 @@ export const SETTINGS = [
       'data folder when empty.',
   },
   {
+    name: 'TAPEDECK_BUS',
+    fallback: '',
+    unit: 'URL',
+    help:
+      'NATS that keeps what streams told for five minutes, so that readers go on at another node, ' +
+      '`nats://user:password@host:port`; in the process when empty.',
+  },
+  {
     name: 'TAPEDECK_STANDBY',
     fallback: 'off',
     unit: 'on, off',

@@ -11,7 +11,7 @@ export interface HeldMessage {
   readonly symbol: string;
   /** As it is written to its subscribers. */
   readonly json: string;
-  readonly ordinal: number;
+  readonly id: string;
 }
 
 export class Held {

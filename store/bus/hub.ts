@@ -2,6 +2,7 @@
 // never past each subscriber; each group hands what it gathered to its subscribers together.
 import { type Clock, monotonicMs } from '../base/clock.ts';
 import { Group, nameOf, type Render, type Subscriber, type Subscription } from './group.ts';
+import { type LogStore, TopicLog } from './topicLog.ts';
 
 /**
  * Messages of one turn go out together: a write for each costs a system call for each. A turn waits as
@@ -16,6 +17,8 @@ const WAITING_MAX = 10_000;
 const HELD_MS = 300_000;
 /** Groups that hold messages for nobody. */
 const IDLE_GROUPS_MAX = 200;
+
+const NOBODY: ReadonlySet<Group> = new Set();
 
 /** Groups of one topic. */
 interface Listeners {
@@ -33,9 +36,19 @@ export class Hub {
   /** Until the next turn of those that have no interval. */
   #turnMs = TURN_MS_LEAST;
   #isClosed = false;
+  /** Undefined: messages are held in this process alone. */
+  readonly log: TopicLog | undefined;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, logs?: LogStore) {
     this.#clock = clock;
+    this.log =
+      logs &&
+      new TopicLog(logs, {
+        hears: (topic) => this.hears(topic),
+        onTold: () => {
+          for (const group of this.#due) if (group.isKept) this.#flush(group);
+        },
+      });
   }
 
   /** Whether anyone listens to a symbol of a topic: else nothing need be made. */
@@ -51,22 +64,34 @@ export class Hub {
 
   /** @param make the message's JSON; asked once, and only where anyone listens */
   publish(topic: string, symbol: string, make: Render): void {
+    const isKept = this.log?.isKept(topic) === true;
     const listeners = this.#topics.get(topic);
-    if (listeners === undefined) return;
-    const own = listeners.bySymbol.get(symbol);
-    if (own === undefined && listeners.all.size === 0) return;
+    const own = listeners?.bySymbol.get(symbol) ?? NOBODY;
+    const all = listeners?.all ?? NOBODY;
+    if (!isKept && own.size === 0 && all.size === 0) return;
     const render = once(make);
-    for (const group of listeners.all) this.#add(group, symbol, render);
-    if (own !== undefined) for (const group of own) this.#add(group, symbol, render);
+    if (isKept) return this.#keep(topic, symbol, render, [...all, ...own]);
+    for (const group of all) this.#add(group, symbol, render);
+    for (const group of own) this.#add(group, symbol, render);
   }
 
   /** To everyone who listens to a topic, whichever symbols were chosen. */
   announce(topic: string, json: string): void {
+    const isKept = this.log?.isKept(topic) === true;
     const listeners = this.#topics.get(topic);
-    if (listeners === undefined) return;
-    const groups = new Set(listeners.all);
-    for (const own of listeners.bySymbol.values()) for (const group of own) groups.add(group);
+    if (listeners === undefined && !isKept) return;
+    const groups = new Set(listeners?.all);
+    for (const own of listeners?.bySymbol.values() ?? [])
+      for (const group of own) groups.add(group);
+    if (isKept) return this.#keep(topic, '', () => json, [...groups]);
     for (const group of groups) this.#add(group, '', () => json);
+  }
+
+  /** Whoever joins with ids may go on at another node, from here on. */
+  async prepare({ ids, intervalMs, topics }: Subscription): Promise<void> {
+    const { log } = this;
+    if (log === undefined || !ids || intervalMs > 0 || !(await log.opened())) return;
+    for (const topic of topics) log.keep(topic);
   }
 
   /** The group that its messages come from, from this instant on; to be left again. */
@@ -74,13 +99,13 @@ export class Hub {
     const name = nameOf(subscription);
     const group = this.#groups.get(name) ?? this.#made(name, subscription);
     if (subscription.intervalMs === 0) group.flush();
-    group.subscribers.add(subscriber);
+    group.join(subscriber);
     this.#idle.delete(group);
     return group;
   }
 
   leave(group: Group, subscriber: Subscriber): void {
-    if (!group.subscribers.delete(subscriber) || group.subscribers.size > 0) return;
+    if (!group.leave(subscriber) || group.subscribers.size > 0) return;
     if (!group.subscription.ids) {
       this.#end(group);
       return;
@@ -104,6 +129,7 @@ export class Hub {
     this.#isClosed = true;
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#timers.clear();
+    this.log?.close();
     for (const group of [...this.#groups.values()]) this.#end(group);
   }
 
@@ -121,6 +147,29 @@ export class Hub {
     this.#arm(group.subscription.intervalMs);
   }
 
+  /** Those that may come back get it once it is in the log, all others with the next turn. */
+  #keep(topic: string, symbol: string, render: Render, groups: readonly Group[]): void {
+    const { log } = this;
+    const json = render();
+    if (log === undefined || json === undefined) return;
+    const kept = groups.filter(({ isKept }) => isKept);
+    if (kept.length < groups.length) {
+      for (const group of groups) if (!group.isKept) this.#add(group, symbol, render);
+    }
+    log.add({
+      ...{ topic, symbol, json },
+      tell: (place, ordinal) => {
+        for (const group of kept) {
+          if (group.isEnded) continue;
+          group.addKept(symbol, json, place, ordinal);
+          this.#due.add(group);
+        }
+      },
+    });
+    if (log.gathered >= WAITING_MAX) log.flush();
+    else this.#arm(0);
+  }
+
   #flush(group: Group): void {
     this.#due.delete(group);
     group.flush();
@@ -135,6 +184,7 @@ export class Hub {
       for (const group of this.#due) {
         if (group.subscription.intervalMs === everyMs) this.#flush(group);
       }
+      if (everyMs === 0) this.log?.flush();
       const tookMs = monotonicMs() - beganMs;
       if (everyMs === 0) this.#turnMs = Math.min(TURN_MS_MOST, Math.max(TURN_MS_LEAST, tookMs));
       this.#forget();
@@ -143,7 +193,7 @@ export class Hub {
   }
 
   #made(name: string, subscription: Subscription): Group {
-    const group = new Group(subscription);
+    const group = new Group(subscription, this.log);
     this.#groups.set(name, group);
     for (const topic of subscription.topics) {
       const listeners = this.#topics.get(topic) ?? { all: new Set(), bySymbol: new Map() };
@@ -159,6 +209,7 @@ export class Hub {
 
   #end(group: Group): void {
     const { subscription } = group;
+    group.isEnded = true;
     this.#groups.delete(nameOf(subscription));
     this.#due.delete(group);
     this.#idle.delete(group);

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, test } from 'vitest';
-import { checkOpenFiles, openFilesMax } from '../../store/base/openFiles.ts';
+import { checkOpenFiles, openFilesMax } from '../../app/openFiles.ts';
 import { startCommand, type Started } from './command.ts';
 
 let root = '';

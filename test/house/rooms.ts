@@ -9,6 +9,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...[
       'base',
       'bus',
+      'nats',
       'queues',
       'duckdb',
       'catalog/tables',

@@ -1,6 +1,9 @@
 import { test } from 'vitest';
 import { note } from '../notes.ts';
 import { seedsOf } from '../seeds.ts';
+import { startNats } from '../servers/nats.ts';
+import { programIn } from '../servers/daemon.ts';
+import { streamLogLaw } from './streamLog.ts';
 import { streamBarsLaw } from './streamBars.ts';
 import { streamOrderLaw } from './streamOrder.ts';
 
@@ -17,3 +20,17 @@ const TRADES = 1_000;
 test('bars of what is heard are bars of what is stored', async (t) => {
   for (const seed of seedsOf(t)) note(t, await streamBarsLaw(TRADES, seed));
 });
+
+const hasNats = (await programIn('nats-server', ['/usr/sbin'])) !== undefined;
+
+/** Full count: 1,000 rounds, by `npm run soak stream-log`. */
+const LOG_ROUNDS = 5;
+
+test.skipIf(!hasNats && process.env['CI'] !== 'true')(
+  'who goes from node to node hears all, once, or that something is missing',
+  async (t) => {
+    await using nats = await startNats();
+    if (nats === undefined) throw new Error('NATS is not here');
+    for (const seed of seedsOf(t)) note(t, await streamLogLaw(LOG_ROUNDS, seed, nats));
+  },
+);

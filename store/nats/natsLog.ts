@@ -1,0 +1,192 @@
+// What streams told, kept by NATS JetStream: one stream for each lake, in the order in which it was told.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect, nanos, type NatsConnection } from '@nats-io/transport-node';
+import {
+  AckPolicy,
+  DeliverPolicy,
+  DiscardPolicy,
+  jetstream,
+  type JetStreamManager,
+  jetstreamManager,
+  JetStreamApiError,
+  RetentionPolicy,
+  StorageType,
+  type StreamInfo,
+} from '@nats-io/jetstream';
+import type { BusSettings } from '../base/busSettings.ts';
+import type { LogStore } from '../bus/topicLog.ts';
+
+/** How long messages are kept, and how much of them. Older ones go first. */
+const KEPT_MS = 300_000;
+const KEPT_BYTES = 64 * 1024 ** 2;
+/** Whoever listens waits so long at most for messages to be kept; then they go on without. */
+const ACK_MS = 1_000;
+const ASK_MS = 2_000;
+/** Bytes on their way to the server. */
+const WAITING_BYTES_MAX = 16 * 1024 ** 2;
+const AGAIN_MS = 1_000;
+/** Of JetStream: there is no such stream. */
+const NO_STREAM = 10_059;
+
+type Opened = NonNullable<Awaited<ReturnType<LogStore['open']>>>;
+
+interface NatsLogParts {
+  readonly settings: BusSettings;
+  /** Names the stream. */
+  readonly lake: string;
+  readonly onFault: (reason: unknown) => void;
+}
+
+export class NatsLog implements LogStore {
+  readonly #parts: NatsLogParts;
+  readonly #name: string;
+  readonly #subject: string;
+  #connection: NatsConnection | undefined;
+  /** Undefined while it is to be asked for. */
+  #tag: string | undefined;
+  /** Shared by those who ask at once, so that they go on in their order. */
+  #opening: Promise<Opened | undefined> | undefined;
+  #waitingBytes = 0;
+  #isAway = true;
+  #isClosed = false;
+  readonly #connecting: Promise<void>;
+
+  constructor(parts: NatsLogParts) {
+    this.#parts = parts;
+    const lake = parts.lake.replaceAll(/[^A-Za-z0-9-]/g, '');
+    this.#name = `TAPEDECK_${lake}`;
+    this.#subject = `tapedeck.${lake}.told`;
+    this.#connecting = this.#connect();
+  }
+
+  /** Whether it can be asked. */
+  get isHere(): boolean {
+    return !this.#isAway;
+  }
+
+  async open(): Promise<Opened | undefined> {
+    this.#opening ??= this.#asked(async (manager) => {
+      const { created, state } = await this.#stream(manager);
+      this.#tag = tagOf(created);
+      return { tag: this.#tag, first: state.first_seq, last: state.last_seq };
+    }).finally(() => (this.#opening = undefined));
+    return this.#opening;
+  }
+
+  async read(last: number, take: (sequence: number, text: string) => void): Promise<boolean> {
+    const isRead = await this.#asked(async (manager, connection) => {
+      const consumer = await manager.consumers.add(this.#name, {
+        ...{ ack_policy: AckPolicy.None, deliver_policy: DeliverPolicy.All, mem_storage: true },
+        ...{ filter_subject: this.#subject, inactive_threshold: nanos(ASK_MS * 5) },
+      });
+      if (consumer.num_pending === 0) return true;
+      const reader = await jetstream(connection).consumers.get(this.#name, consumer.name);
+      const options = { max_messages: consumer.num_pending, expires: ASK_MS * 2 };
+      let sequence = 0;
+      for await (const message of await reader.fetch(options)) {
+        sequence = message.seq;
+        if (sequence <= last) take(sequence, message.string());
+        if (message.info.pending === 0 || sequence >= last) break;
+      }
+      await manager.consumers.delete(this.#name, consumer.name);
+      return sequence >= last;
+    });
+    return isRead ?? false;
+  }
+
+  async append(text: string): ReturnType<LogStore['append']> {
+    const bytes = Buffer.from(text);
+    const connection = this.#connection;
+    const isFull = this.#waitingBytes + bytes.length > WAITING_BYTES_MAX;
+    if (connection === undefined || this.#isAway || isFull) return undefined;
+    this.#waitingBytes += bytes.length;
+    try {
+      const tag = this.#tag ?? (await this.open())?.tag;
+      if (tag === undefined) return undefined;
+      const options = { timeout: ACK_MS, retries: 0 };
+      const { seq } = await jetstream(connection).publish(this.#subject, bytes, options);
+      return { tag, sequence: seq };
+    } catch (error) {
+      // It may be another one, or none, when it is asked next.
+      this.#tag = undefined;
+      this.#parts.onFault(error);
+      return undefined;
+    } finally {
+      this.#waitingBytes -= bytes.length;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#connection?.drain().catch(() => undefined);
+    await this.#connecting;
+  }
+
+  /** Until it is there, or nobody wants it any more: a server works without. */
+  async #connect(): Promise<void> {
+    const { isTls, password, servers, token, user } = this.#parts.settings;
+    const options = {
+      ...{ servers: [...servers], name: 'tapedeck', timeout: ASK_MS, pingInterval: 5_000 },
+      ...{ maxReconnectAttempts: -1, reconnectTimeWait: AGAIN_MS, ignoreAuthErrorAbort: true },
+      ...(user === undefined ? {} : { user, pass: password ?? '' }),
+      ...(token === undefined ? {} : { token }),
+      ...(isTls ? { tls: {} } : {}),
+    };
+    let told = '';
+    while (!this.#isClosed) {
+      try {
+        const connection = await connect(options);
+        this.#connection = connection;
+        this.#isAway = false;
+        void this.#follow(connection);
+        if (this.#isClosed) await connection.close();
+        return;
+      } catch (error) {
+        if (String(error) !== told) this.#parts.onFault(error);
+        told = String(error);
+        await sleep(AGAIN_MS / 4);
+      }
+    }
+  }
+
+  async #follow(connection: NatsConnection): Promise<void> {
+    for await (const { type } of connection.status()) {
+      if (type === 'disconnect' || type === 'close') this.#isAway = true;
+      if (type === 'disconnect') this.#parts.onFault(new Error('the connection to NATS is lost'));
+      if (type !== 'reconnect') continue;
+      this.#isAway = false;
+      this.#tag = undefined;
+    }
+  }
+
+  /** Undefined where it can't be asked, which is told. */
+  async #asked<T>(
+    ask: (manager: JetStreamManager, connection: NatsConnection) => Promise<T>,
+  ): Promise<T | undefined> {
+    const connection = this.#connection;
+    if (connection === undefined || this.#isAway) return undefined;
+    try {
+      return await ask(await jetstreamManager(connection, { timeout: ASK_MS }), connection);
+    } catch (error) {
+      this.#parts.onFault(error);
+      return undefined;
+    }
+  }
+
+  /** Made where there is none. */
+  async #stream(manager: JetStreamManager): Promise<StreamInfo> {
+    try {
+      return await manager.streams.info(this.#name);
+    } catch (error) {
+      if (!(error instanceof JetStreamApiError) || error.code !== NO_STREAM) throw error;
+      return manager.streams.add({
+        ...{ name: this.#name, subjects: [this.#subject], max_age: nanos(KEPT_MS) },
+        ...{ max_bytes: KEPT_BYTES, discard: DiscardPolicy.Old },
+        ...{ retention: RetentionPolicy.Limits, storage: StorageType.File },
+      });
+    }
+  }
+}
+
+/** Epoch milliseconds of when it was made, which a next one of its name does not have. */
+const tagOf = (created: string): string => Date.parse(created).toString(36);

@@ -1,0 +1,56 @@
+// NATS with JetStream in a folder of its own, on a free port of this machine.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createConnection } from 'node:net';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort, programIn, startDaemon } from './daemon.ts';
+
+export interface Nats extends AsyncDisposable {
+  readonly port: number;
+  readonly url: string;
+  /** Ends it, and starts it again when `up` is called: with what it had, or with nothing. */
+  down(): Promise<{ up(has?: 'all' | 'nothing'): Promise<void> }>;
+}
+
+/** Undefined where the machine has no NATS. */
+export async function startNats(): Promise<Nats | undefined> {
+  const program = await programIn('nats-server', ['/usr/sbin']);
+  if (program === undefined) return undefined;
+  const folder = await mkdtemp(join(tmpdir(), 'tapedeck-nats-'));
+  const port = await freePort();
+  const start = (): Promise<AsyncDisposable> =>
+    startDaemon({
+      command: [program, '-js', '-sd', join(folder, 'store'), '-a', '127.0.0.1', '-p', `${port}`],
+      isReady: () => greets(port),
+    });
+  let daemon = await start();
+  return {
+    port,
+    url: `nats://127.0.0.1:${port}`,
+    down: async () => {
+      await daemon[Symbol.asyncDispose]();
+      return {
+        up: async (has = 'all') => {
+          if (has === 'nothing') await rm(join(folder, 'store'), { recursive: true, force: true });
+          daemon = await start();
+        },
+      };
+    },
+    [Symbol.asyncDispose]: async () => {
+      await daemon[Symbol.asyncDispose]();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** It says who it is to whoever connects. */
+async function greets(port: number): Promise<boolean> {
+  const socket = createConnection({ host: '127.0.0.1', port });
+  try {
+    const [first] = (await once(socket, 'data')) as [Buffer];
+    return first.toString().startsWith('INFO');
+  } finally {
+    socket.destroy();
+  }
+}
