@@ -5,6 +5,7 @@ import { Batch, type Frame } from '../../store/bus/batch.ts';
 import { asChunk, eventFrame, HEARTBEAT, LAST_CHUNK } from '../../store/bus/frames.ts';
 import type { Group, Subscriber, Subscription } from '../../store/bus/group.ts';
 import type { Hub } from '../../store/bus/hub.ts';
+import type { Gathering } from './gathering.ts';
 import type { MessageMeter } from './meter.ts';
 
 /** Bytes that may wait for a reader; for the streams of all symbols. */
@@ -29,6 +30,8 @@ interface ConnectionParts {
   readonly meter: MessageMeter;
   readonly subscription: Subscription;
   readonly newest: Newest;
+  /** It listens already, since the moment of its newest messages. */
+  readonly gathering: Gathering | undefined;
   /** Tells gaps, notices and its end by name. */
   readonly events: boolean;
   /** 0 for none. */
@@ -42,9 +45,11 @@ interface ConnectionParts {
 export class StreamConnection implements Subscriber {
   readonly #parts: ConnectionParts;
   #group: Group;
+  /** Who listens for it. */
+  #listening: Gathering | this;
   #newest: Newest;
-  /** Symbols whose newest message is still to be sent, when the reader reads again. */
-  readonly #missed = new Set<string>();
+  /** Symbols whose newest message is to be sent when the reader reads again, and it where it is known. */
+  readonly #missed = new Map<string, Frame | undefined>();
   #isOpen = true;
   /** Messages so far at each of the last minutes, oldest first. */
   readonly #minutes: { readonly ms: number; readonly messages: number }[] = [];
@@ -57,7 +62,8 @@ export class StreamConnection implements Subscriber {
     this.#parts = parts;
     this.#newest = parts.newest;
     this.#writtenMs = this.#settledMs = this.#checkedMs = parts.nowMs;
-    this.#group = parts.hub.join(parts.subscription, this);
+    this.#listening = parts.gathering ?? this;
+    this.#group = parts.gathering?.group ?? parts.hub.join(parts.subscription, this);
     parts.socket.on('drain', () => this.#catchUp());
     parts.socket.once('close', () => this.end('closed'));
   }
@@ -85,14 +91,23 @@ export class StreamConnection implements Subscriber {
 
   /** What it missed since the message of an id, and how much of that is not held any more. */
   resume(id: string): void {
-    const { frames, gap } = this.#group.after(id, this);
+    const { frames, gap } = this.#group.after(id, this.#listening);
     if (gap !== 0) this.#tell('gap', { messages: gap });
     if (frames.length > 0) this.take(new Batch(frames));
+    // What was gathered is among them.
+    this.#parts.gathering?.open(this);
+  }
+
+  /** What came since the moment of the newest messages. */
+  sendGathered(gathering = this.#parts.gathering): void {
+    const batches = gathering === undefined ? [] : gathering.open(this);
+    if (batches === undefined) this.end('slow');
+    for (const batch of batches ?? []) this.take(batch);
   }
 
   /** The newest message of each of these symbols, as it stands now. */
   sendNewest(symbols: Iterable<string>): void {
-    for (const symbol of symbols) this.#missed.add(symbol);
+    for (const symbol of symbols) this.#missed.set(symbol, undefined);
     this.#catchUp();
   }
 
@@ -103,11 +118,12 @@ export class StreamConnection implements Subscriber {
   }
 
   /** Another subscription in place of this one. */
-  change(subscription: Subscription, newest: Newest): void {
-    if (!this.#isOpen) return;
-    this.#parts.hub.leave(this.#group, this);
+  change(subscription: Subscription, newest: Newest, gathering?: Gathering): void {
+    if (!this.#isOpen) return gathering?.drop();
+    this.#parts.hub.leave(this.#group, this.#listening);
     this.#newest = newest;
-    this.#group = this.#parts.hub.join(subscription, this);
+    this.#listening = gathering ?? this;
+    this.#group = gathering?.group ?? this.#parts.hub.join(subscription, this);
   }
 
   take(batch: Batch): void {
@@ -117,7 +133,7 @@ export class StreamConnection implements Subscriber {
       return;
     }
     if (this.subscription.intervalMs === 0) this.end('slow');
-    else for (const { symbol } of batch.frames) this.#missed.add(symbol);
+    else for (const frame of batch.frames) this.#missed.set(frame.symbol, frame);
   }
 
   /** Once a second or so. */
@@ -156,7 +172,7 @@ export class StreamConnection implements Subscriber {
     this.#tell('end', { reason });
     this.#isOpen = false;
     const { hub, isChunked, meter, onEnd, socket } = this.#parts;
-    hub.leave(this.#group, this);
+    hub.leave(this.#group, this.#listening);
     meter.close();
     if (reason === 'slow') socket.destroy();
     else if (!socket.destroyed) socket.end(isChunked ? LAST_CHUNK : '');
@@ -177,10 +193,11 @@ export class StreamConnection implements Subscriber {
   #catchUp(): void {
     while (this.#missed.size > 0 && this.#isOpen && !this.#isFull()) {
       const frames: Frame[] = [];
-      for (const symbol of this.#missed) {
+      for (const [symbol, frame] of this.#missed) {
         this.#missed.delete(symbol);
-        const json = this.#newest(symbol);
-        if (json !== undefined) frames.push(this.#group.framed(symbol, json));
+        const json = frame === undefined ? this.#newest(symbol) : undefined;
+        if (frame !== undefined) frames.push(frame);
+        else if (json !== undefined) frames.push(this.#group.framed(symbol, json));
         if (frames.length === AT_ONCE) break;
       }
       if (frames.length > 0) this.#write(new Batch(frames));

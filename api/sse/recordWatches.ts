@@ -97,6 +97,23 @@ export class RecordWatches {
     return monotonicMs() - (this.#askedMs.get(topic) ?? -Infinity) < OPENING_MS;
   }
 
+  /**
+   * Runs between two readings of a topic that is watched, at once: what was told until then is of one
+   * moment. Undefined where it is not watched any more.
+   */
+  async between<T>(topic: string, run: (stand: Stand) => T): Promise<T | undefined> {
+    const watch = this.#watches.get(topic);
+    if (watch === undefined) return undefined;
+    return new Promise((resolve) => {
+      this.#turn(watch, async () => resolve(run(watch.stand)));
+    });
+  }
+
+  #turn(watch: Watch, turn: () => Promise<void>): void {
+    watch.turns.push(turn);
+    if (!watch.isReading) void this.#read(watch);
+  }
+
   /** Messages of a topic that is watched are kept from here on, after those that came since it was. */
   async keep(topic: string): Promise<void> {
     const { hub, onFault } = this.#parts;
@@ -105,14 +122,13 @@ export class RecordWatches {
     if (log === undefined || watch === undefined || log.isKept(topic)) return;
     if (!(await log.opened())) return;
     await new Promise<void>((resolve) => {
-      watch.turns.push(async () => {
+      this.#turn(watch, async () => {
         const recalled = log.recalled(topic);
         const missing = recalled && (await this.#missing(watch, recalled).catch(onFault));
         log.keep(topic, missing ?? undefined);
         if (watch.stand !== 'nothing') log.mark(topic, JSON.stringify(watch.stand));
         resolve();
       });
-      if (!watch.isReading) void this.#read(watch);
     });
     await log.settled();
   }
@@ -182,6 +198,8 @@ export class RecordWatches {
       this.#parts.onFault(error);
     } finally {
       watch.isReading = false;
+      // Of those that came while the last reading failed.
+      if (watch.turns.length > 0) void this.#read(watch);
     }
   }
 

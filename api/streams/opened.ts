@@ -5,7 +5,8 @@ import { callerOf, paysPremium } from '../auth/access.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
 import { numberOf, textOf, truthOf, type Values } from '../request/parameters.ts';
 import { type Newest, StreamConnection } from '../sse/connection.ts';
-import { CountingMeter, StreamMeter } from '../sse/meter.ts';
+import { CountingMeter, type MessageMeter, StreamMeter } from '../sse/meter.ts';
+import type { Gathering } from '../sse/gathering.ts';
 import type { Past } from './storedTicks.ts';
 import { checkTier, type StreamServices } from './entitled.ts';
 
@@ -17,6 +18,8 @@ export interface Opening {
   readonly snapshot: readonly string[];
   /** Or all that was told since a time. */
   readonly past?: readonly Past[];
+  /** Listens since the moment of the newest messages, where they were read at one. */
+  readonly gathering?: Gathering | undefined;
 }
 
 /** What it is charged as, and how long it may go on. */
@@ -47,7 +50,7 @@ export async function openedStream(
 ): Promise<Answer> {
   const caller = callerOf(call.caller);
   checkTier(caller);
-  const { ledger, streams } = services;
+  const { streams } = services;
   const resumeFrom = textOf(call.query, 'resumeFrom') ?? call.lastEventId;
   const ids = truthOf(call.query, 'ids') || resumeFrom !== '';
   const prepared: typeof source = async (...asked) => {
@@ -56,44 +59,64 @@ export async function openedStream(
     return opening;
   };
   const opening = await prepared(ids, call.query);
-  if (call.bodiless) return { kind: 'text', text: '', contentType: 'text/event-stream' };
+  if (call.bodiless) {
+    opening.gathering?.drop();
+    return { kind: 'text', text: '', contentType: 'text/event-stream' };
+  }
   // Of their own: those of the test environment take no room from production.
   const roomOf = call.environment === 'test' ? `test ${caller.accountId}` : caller.accountId;
-  streams.open.checkRoom(roomOf);
-  const { endpoint, requestId } = call;
-  const { datasets, usageKey, weight } = terms.price;
-  const premium = datasets.some((dataset) => paysPremium(caller, dataset, services.lake));
-  const order = { requestId, endpoint, usageKey, weight, premium };
-  const isTest = call.environment === 'test';
-  const meter = isTest ? new CountingMeter() : new StreamMeter(ledger, caller, order);
+  const { requestId } = call;
+  let meter: MessageMeter;
+  try {
+    streams.open.checkRoom(roomOf);
+    meter = meterOf(call, services, terms);
+  } catch (error) {
+    opening.gathering?.drop();
+    throw error;
+  }
   return {
-    ...{ kind: 'stream', id: requestId, datasets },
-    unopened: () => meter.close(),
+    ...{ kind: 'stream', id: requestId, datasets: terms.price.datasets },
+    unopened: () => {
+      meter.close();
+      opening.gathering?.drop();
+    },
     open: (socket, isChunked) => {
-      const connection = connected(call, services, terms, {
-        ...{ socket, isChunked, meter },
-        ...{ newest: opening.newest, subscription: opening.subscription },
-      });
+      const connection = connected(call, services, terms, { socket, isChunked, meter, ...opening });
       streams.open.add(requestId, {
         ...{ accountId: roomOf, connection },
         change: async (query) => {
-          const { newest, snapshot, subscription } = await prepared(ids, query);
+          const { gathering, newest, snapshot, subscription } = await prepared(ids, query);
           const before = new Set(connection.subscription.symbols);
-          connection.change(subscription, newest);
+          connection.change(subscription, newest, gathering);
           connection.sendNewest(snapshot.filter((symbol) => !before.has(symbol)));
+          connection.sendGathered(gathering);
         },
       });
-      if (resumeFrom !== '') connection.resume(resumeFrom);
-      else if (opening.past !== undefined) connection.sendPast(opening.past);
+      if (resumeFrom !== '') return connection.resume(resumeFrom);
+      if (opening.past !== undefined) connection.sendPast(opening.past);
       else if (!truthOf(call.query, 'nosnapshot')) connection.sendNewest(opening.snapshot);
+      connection.sendGathered();
     },
   };
+}
+
+/** What it costs is reserved. @throws Failure of what the account lacks */
+function meterOf(
+  { caller, endpoint, environment, requestId }: Call,
+  { lake, ledger }: StreamServices,
+  { price: { datasets, usageKey, weight } }: Terms,
+): MessageMeter {
+  if (environment === 'test') return new CountingMeter();
+  const payer = callerOf(caller);
+  const premium = datasets.some((dataset) => paysPremium(payer, dataset, lake));
+  return new StreamMeter(ledger, payer, { requestId, endpoint, usageKey, weight, premium });
 }
 
 type Connecting = Pick<
   ConstructorParameters<typeof StreamConnection>[0],
   'socket' | 'isChunked' | 'meter' | 'newest' | 'subscription'
->;
+> &
+  Pick<Opening, 'gathering'>;
 
 function connected(
   { query, requestId }: Call,
@@ -103,7 +126,7 @@ function connected(
 ): StreamConnection {
   const { hub, open } = streams;
   return new StreamConnection({
-    ...{ ...connecting, hub },
+    ...{ ...connecting, hub, gathering: connecting.gathering },
     events: truthOf(query, 'events'),
     heartbeatMs: (numberOf(query, 'heartbeat') ?? 0) * 1_000,
     isAllowed: () => isTrue(isAllowed),

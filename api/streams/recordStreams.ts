@@ -10,6 +10,8 @@ import { momentNow } from '../read/moments.ts';
 import { readDataset, sinceOf } from '../read/series.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
 import { listOf, refuse, truthOf, type Values } from '../request/parameters.ts';
+import type { Newest } from '../sse/connection.ts';
+import { Gathering } from '../sse/gathering.ts';
 import { type RecordReader, type Stand, WRITTEN_MAX, type Written } from '../sse/recordWatches.ts';
 import type { RecordShape } from '../sse/streamTable.ts';
 import { deletedSince, RESET, tellsDeletions } from './deletions.ts';
@@ -83,12 +85,19 @@ export async function recordsOf(
   const { records } = services.streams;
   const topic = await records.watch(dataset.tableId, shown, reader);
   if (ids && intervalMs === 0) await records.keep(topic);
-  const newest = await newestOf(dataset, told, keys ?? [], call, services);
-  return {
-    subscription: { topics: [topic], symbols: keys, intervalMs, ids },
-    newest: (key) => newest.get(key),
-    snapshot: keys ?? [],
-  };
+  const subscription = { topics: [topic], symbols: keys, intervalMs, ids };
+  // What is told from that stand on comes behind what was newest at it.
+  const begun = await records.between(topic, (stand) => {
+    return { stand, gathering: new Gathering(services.streams.hub, subscription) };
+  });
+  try {
+    const newest = await newestOf(dataset, told, keys ?? [], call, services, begun?.stand);
+    const ofKey: Newest = (key) => newest.get(key);
+    return { subscription, newest: ofKey, snapshot: keys ?? [], gathering: begun?.gathering };
+  } catch (error) {
+    begun?.gathering.drop();
+    throw error;
+  }
 }
 
 /** A record as it is told. */
@@ -191,18 +200,23 @@ function writtenOf(
   });
 }
 
-/** The newest record of each key, by the caller's own rights. */
+/** The newest record of each key at a moment, by the caller's own rights. */
 async function newestOf(
   dataset: Dataset,
   told: Told,
   keys: readonly string[],
   call: Call,
   services: Reading,
+  stand: Stand | undefined,
 ): Promise<ReadonlyMap<string, string>> {
-  if (keys.length === 0) return new Map();
+  if (keys.length === 0 || stand === 'nothing') return new Map();
   const bare = lasting(call);
   const own = { keys, last: 1 };
-  const { plan } = await readDataset(bare, services, dataset, 'data', { own });
+  const now = momentText(momentNow(services));
+  const asOf = stand === undefined ? now : momentText(stand);
+  // Memory has only what is there now.
+  const asked = asOf === now ? bare : { ...bare, query: { asOf } };
+  const { plan } = await readDataset(asked, services, dataset, 'data', { own });
   const { bytes } = await runSeries(plan, 'jsonl', services.series, bare);
   return new Map(writtenOf(bytes, dataset, told).map(({ json, key = '' }) => [key, json]));
 }

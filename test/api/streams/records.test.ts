@@ -138,3 +138,29 @@ test('nobody hears of a dataset that is not theirs, or is not there', async ({ s
   expect(silent.status).toBe(200);
   await silent.close();
 });
+
+test('one that is opened while records come hears all behind its first', async ({ server }) => {
+  await loaded(server, 'BUSY', csvOf('A,2000-01-01,0'), INDEX);
+  let pushed = 0;
+  let isOver = false;
+  const pushing = (async () => {
+    while (!isOver) {
+      pushed += 1;
+      const date = new Date(Date.UTC(2000, 0, 1 + pushed)).toISOString().slice(0, 10);
+      await push(server, 'WS/BUSY', { symbol: 'A', date, v: pushed });
+    }
+  })();
+  const streams = [];
+  for (let opened = 0; opened < 40; opened += 1) {
+    streams.push(await openStream(server, '/stream/WS/BUSY?keys=A'));
+  }
+  isOver = true;
+  await pushing;
+  for (const stream of streams) {
+    const told = (): readonly number[] => stream.messages().map(({ v }) => Number(v));
+    await until(() => told().at(-1) === pushed);
+    const [first = 0] = told();
+    expect(told()).toEqual(Array.from({ length: pushed - first + 1 }, (_, at) => first + at));
+    await stream.close();
+  }
+});
