@@ -11,7 +11,7 @@ import type { Database } from '../store/catalog/database.ts';
 import { type Placed, placed, refuseTwoCatalogs } from './lakePlaces.ts';
 import type { Bucket } from '../store/bucket/bucket.ts';
 import { catalogHead, refuseLostCatalog } from '../store/files/catalogCheck.ts';
-import { NatsLog } from '../store/nats/natsLog.ts';
+import type { NatsLog } from '../store/nats/natsLog.ts';
 import { STARTS_MAX } from '../jobs/run/runner.ts';
 import { openLog } from '../api/http/logging.ts';
 import { type Told, watchLake } from './watch.ts';
@@ -203,6 +203,8 @@ async function streamLog(
 ): Promise<NatsLog | undefined> {
   if (bus === undefined) return undefined;
   const lake = (await catalogHead(database))?.lake ?? '';
+  // Only where there is such a server: it takes each other start 50 ms to load.
+  const { NatsLog } = await import('../store/nats/natsLog.ts');
   return new NatsLog({ settings: bus, lake, onFault });
 }
 

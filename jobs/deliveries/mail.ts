@@ -1,5 +1,5 @@
 // Mail over SMTP: one message to one address.
-import { createTransport } from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 import { reasonOf } from '../../store/base/failure.ts';
 import { SourceFailure } from '../../pipeline/sources/base/source.ts';
 
@@ -18,13 +18,10 @@ const TIMEOUT_MS = 10_000;
 
 /** @param url `smtp://user:password@host:port` */
 export function openMail(url: string, from: string): SendMail {
-  const transport = createTransport({
-    ...{ url, connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS },
-    ...{ socketTimeout: TIMEOUT_MS, dnsTimeout: TIMEOUT_MS },
-    // Text alone: nothing of a file or an address is read for a message.
-    ...{ disableFileAccess: true, disableUrlAccess: true },
-  });
+  let opened: Promise<Transporter> | undefined;
   return async ({ id, subject, text, to }) => {
+    opened ??= transportTo(url);
+    const transport = await opened;
     try {
       const headers = { 'X-Alert-Id': id };
       const sent = await transport.sendMail({
@@ -40,4 +37,15 @@ export function openMail(url: string, from: string): SendMail {
       throw new SourceFailure(`mail was not taken: ${reasonOf(error)}`, code < 500);
     }
   };
+}
+
+async function transportTo(url: string): Promise<Transporter> {
+  // With the first message: it takes each start 60 ms to load, and few servers write mail.
+  const { createTransport } = await import('nodemailer');
+  return createTransport({
+    ...{ url, connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS },
+    ...{ socketTimeout: TIMEOUT_MS, dnsTimeout: TIMEOUT_MS },
+    // Text alone: nothing of a file or an address is read for a message.
+    ...{ disableFileAccess: true, disableUrlAccess: true },
+  });
 }

@@ -1,5 +1,4 @@
 // Messages of a WebSocket.
-import { Agent, WebSocket } from 'undici';
 import { addressesOf, pinnedLookup } from '../base/guard.ts';
 import type { OutgoingRules } from '../http/outgoing.ts';
 import { SourceFailure } from '../base/source.ts';
@@ -22,6 +21,8 @@ export async function* socketMessages(
 ): AsyncGenerator<FeedMessage, void> {
   const { definition, signal } = order;
   const addresses = await addressesOf(new URL(httpOf(definition.url)).hostname, rules, signal);
+  // With the first feed, as outgoing.ts loads it.
+  const { Agent, WebSocket } = await import('undici');
   const dispatcher = new Agent({
     webSocket: { maxPayloadSize: MESSAGE_BYTES_MAX },
     connect: {
