@@ -1,8 +1,7 @@
 // A real server for tests: in this process, on a free port, on a folder of its own.
 import assert from 'node:assert/strict';
 import { cpSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -12,8 +11,9 @@ import { startTapedeck, type Tapedeck } from '../app/main.ts';
 import { createWorkspace } from '../store/lake/datasetEdits.ts';
 import { makeStorage } from '../store/lake/storage.ts';
 import { readSettings } from '../store/base/settings.ts';
-import { catalogElsewhere } from './catalogElsewhere.ts';
+import { catalogElsewhere, isElsewhere } from './catalogElsewhere.ts';
 import { stockedProcesses } from './childStock.ts';
+import { emptyFolder, startedFolder } from './freshFolders.ts';
 import { stockedThreads } from './threadStock.ts';
 import type { Seams } from '../app/core.ts';
 
@@ -41,7 +41,7 @@ const TEST_TOKENS = {
 
 /** Starts with a workspace `WS` of the first account and no demo. */
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'tapedeck-test-')));
+  const folder = options.folder ?? (await folderFor(options));
   const settings = readSettings({
     ...catalogElsewhere(folder),
     TAPEDECK_DATA: folder,
@@ -70,6 +70,20 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   };
   const { base } = tapedeck;
   return { base, ...TEST_TOKENS, folder, tapedeck, close, [Symbol.asyncDispose]: close };
+}
+
+/** What a first start writes into its folder says these, or may meet what a seam does. */
+const OF_FIRST_START = /TOKEN|ENCRYPTION|DATABASE|S3|BUS|DEMO|NODE|STANDBY/;
+const LATER_SEAMS = ['monotonic', 'pace', 'processes', 'threads', 'warm', 'watch'];
+
+/** Begun already, where that start would have been like any other. */
+function folderFor({ seams = {}, settings = {} }: TestServerOptions): Promise<string> {
+  const isOwn =
+    isElsewhere() ||
+    Object.keys(settings).some((name) => OF_FIRST_START.test(name)) ||
+    Object.keys(seams).some((name) => !LATER_SEAMS.includes(name));
+  if (isOwn) return emptyFolder();
+  return startedFolder(async (folder) => (await startServer({ folder })).close());
 }
 
 /** A commit is in the catalog a moment before memory knows of it, and loads may run at the end of a test. */
