@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 // Starts the command line under the runtime that the package brings, whatever Node is on the PATH:
-// from the sources in a clone, from the stripped build where the package is installed.
+// from the sources in a clone, from the built program where the package is installed.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 const LEAST_MAJOR = 24;
-const built = fileURLToPath(new URL('../build/cli/main.js', import.meta.url));
+const built = fileURLToPath(new URL('../build/main.js', import.meta.url));
 const source = fileURLToPath(new URL('../cli/main.ts', import.meta.url));
 const script = existsSync(built) ? built : source;
 

@@ -1,14 +1,18 @@
 // Query processes that test servers hand on to one another: starting one takes more processor time than
 // most tests. A child keeps nothing of a server but what it read of files, as between two datasets.
 import type { ChildProcess } from 'node:child_process';
+import { pathToFileURL } from 'node:url';
 import { treeBytes } from '../bench/measure.ts';
-import { type ChildProcesses, ownProcesses } from '../store/duckdb/slot.ts';
+import { type ChildProcesses, processesOf } from '../store/duckdb/slot.ts';
+import { startedBy } from './program.ts';
 
 /** Of each niceness; more that come at once end. */
 const KEPT_MAX = 4;
 
 /** One with more resident would be weighed by what another server asked of it. */
 const RESIDENT_BYTES_MAX = 256 * 1024 ** 2;
+
+const ownProcesses = processesOf(pathToFileURL(startedBy('store/duckdb/child.ts')));
 
 const kept = new Map<number, ChildProcess[]>();
 const nicenesses = new WeakMap<ChildProcess, number>();

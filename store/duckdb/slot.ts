@@ -25,11 +25,11 @@ export interface ChildProcesses {
   end(child: ChildProcess, isIdle: boolean): Promise<void>;
 }
 
-/** A process for each place, which ends with its pool. */
-export const ownProcesses: ChildProcesses = {
+/** A process for each place, which ends with its pool. @param script what it runs */
+export const processesOf = (script: URL): ChildProcesses => ({
   start(niceness) {
     // No environment: a child knows no setting and no secret.
-    const child = fork(new URL('./child.ts', import.meta.url), [], {
+    const child = fork(script, [], {
       serialization: 'advanced',
       execArgv: [],
       env: { UV_THREADPOOL_SIZE: '4', ...compiled() },
@@ -46,7 +46,9 @@ export const ownProcesses: ChildProcesses = {
     child.kill('SIGKILL');
     await ended;
   },
-};
+});
+
+export const ownProcesses = processesOf(new URL('./child.ts', import.meta.url));
 
 /** @throws Failure Busy when the machine has no room for a process: no file, no process, no memory. */
 export function startChild(

@@ -8,8 +8,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
 import { type Ran, withModules } from './command.ts';
 import { runHere } from './commandHere.ts';
+import { startedBy } from '../program.ts';
 
-const MAIN = new URL('../../cli/main.ts', import.meta.url).pathname;
+const MAIN = startedBy('cli/main.ts');
 let folder = '';
 let csv = '';
 const children: ChildProcess[] = [];

@@ -1,7 +1,8 @@
 // The command line as a process of its own, with what it told and how it ended.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { startedBy } from '../program.ts';
 
-const MAIN = new URL('../../cli/main.ts', import.meta.url).pathname;
+const MAIN = startedBy('cli/main.ts');
 
 export interface Ran {
   readonly code: number | null;

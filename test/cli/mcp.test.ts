@@ -1,12 +1,12 @@
 // `tapedeck mcp`, as a host of agents starts it: a process beside a running server.
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { loaded } from '../client.ts';
 import { test } from '../fixtures.ts';
+import { startedBy } from '../program.ts';
 
-const MAIN = join(import.meta.dirname, '..', '..', 'cli', 'main.ts');
+const MAIN = startedBy('cli/main.ts');
 
 test('a host starts the command, and its agent asks and pays', async ({ server }) => {
   await loaded(server, 'P', 'symbol,date,v\nA,2024-01-01,1\n');

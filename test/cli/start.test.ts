@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, test } from 'vitest';
 import { checkOpenFiles, openFilesMax } from '../../app/openFiles.ts';
 import { startCommand, type Started } from './command.ts';
+import { startedBy } from '../program.ts';
 
 let root = '';
 const children: ChildProcess[] = [];
@@ -92,7 +93,7 @@ test('a read-only data folder is refused with its path', async (t) => {
 });
 
 test('ulimit -n 32 is refused with what to do', () => {
-  const main = new URL('../../cli/main.ts', import.meta.url).pathname;
+  const main = startedBy('cli/main.ts');
   const { status, stderr } = spawnSync(
     'sh',
     ['-c', 'ulimit -n 32; exec "$0" "$1" serve', process.execPath, main],

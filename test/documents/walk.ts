@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { type Started, startCommand, withModules } from '../cli/command.ts';
 import { startHttp } from '../servers/http.ts';
-import { ROOT } from './markdown.ts';
+import { startedBy } from '../program.ts';
 
 /** What a mirror of the public sources answers, by path. */
 const PUBLISHED: Readonly<Record<string, string>> = {
@@ -34,7 +34,7 @@ export async function startWalk(): Promise<Walk> {
   });
   const bin = join(home, 'node_modules/.bin');
   await mkdir(bin, { recursive: true });
-  await symlink(join(ROOT, 'bin/tapedeck.mjs'), join(bin, 'tapedeck'));
+  await symlink(startedBy('bin/tapedeck.mjs'), join(bin, 'tapedeck'));
   await writeFile(join(home, '.curlrc'), CURL_SETTINGS);
   const env = withModules({
     HOME: home,

@@ -22,7 +22,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Stands alone in an image, beside the server.
   deploy: [],
   cli: ['app', 'jobs', 'pipeline', 'market', 'query', 'store'],
-  test: FOLDERS,
+  // Processes of tests run what is packed.
+  test: [...FOLDERS, 'bin'],
   bench: FOLDERS,
   docs: FOLDERS,
 };
@@ -44,6 +45,7 @@ export const TABLE_OF_ENDPOINTS = 'api/endpoints/index.ts';
 const USED_BY_PATH = [
   // What vitest calls before the first file.
   'test/runner/postgresForAll.ts#setup',
+  'test/runner/programForAll.ts#setup',
   'test/servers/swiftForAll.ts#setup',
   'docs/generate.ts#generate',
   // By bin/build.ts.

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { test } from 'vitest';
 import { read } from '../client.ts';
 import { startServer, type TestServer } from '../server.ts';
+import { startedBy } from '../program.ts';
 
 /** Where it dies, and whether its job had committed by then. */
 const POINTS = [
@@ -61,7 +62,7 @@ async function fill(server: TestServer, shelf: string): Promise<void> {
 
 /** Asks for the edit, and waits until the server that did is dead. */
 async function kill(folder: string, shelf: string, point: string): Promise<void> {
-  const script = join(import.meta.dirname, 'reingestVictim.ts');
+  const script = startedBy('test/jobs/reingestVictim.ts');
   const args = ['--disable-warning=ExperimentalWarning', script, folder, shelf, point];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   try {

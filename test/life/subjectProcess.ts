@@ -1,10 +1,10 @@
 // The driver's side of the subject: started on a folder at a time, given orders, weighed, ended well
 // or killed, and never left behind.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { treeBytes } from '../../bench/measure.ts';
 import type { SubjectCounts, SubjectOrder } from './subject.ts';
+import { startedBy } from '../program.ts';
 
 interface Door {
   readonly base: string;
@@ -39,7 +39,7 @@ export class Subject implements AsyncDisposable {
     startMs: number,
     settings: Readonly<Record<string, string>> = {},
   ): Promise<Subject> {
-    const script = join(import.meta.dirname, 'subject.ts');
+    const script = startedBy('test/life/subject.ts');
     const flags = ['--disable-warning=ExperimentalWarning', '--expose-gc'];
     const pairs = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
     const words = [...flags, script, folder, String(startMs), ...pairs];

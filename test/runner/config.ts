@@ -30,6 +30,7 @@ interface RunOptions {
 const FILES_AT_ONCE = 4;
 
 const ROOT = join(import.meta.dirname, '..', '..');
+const PROGRAM_FOR_ALL = join(import.meta.dirname, 'programForAll.ts');
 
 export function configOf({ env, fileTimeoutMs, root, took }: RunOptions): ViteUserConfig {
   const { alone, pure, servers } = projectsOf(root);
@@ -67,7 +68,10 @@ const onSwift = (
   test: NonNullable<TestProjectInlineConfiguration['test']>,
 ): TestProjectInlineConfiguration => ({
   extends: true,
-  test: { ...test, globalSetup: [join(import.meta.dirname, '..', 'servers', 'swiftForAll.ts')] },
+  test: {
+    ...test,
+    globalSetup: [join(import.meta.dirname, '..', 'servers', 'swiftForAll.ts'), PROGRAM_FOR_ALL],
+  },
 });
 
 /** The contract of the store again, with the catalogs in PostgreSQL. */
@@ -77,7 +81,7 @@ const onPostgres = (root: string): TestProjectInlineConfiguration => ({
     name: ON_POSTGRES,
     include: CONTRACT.filter((path) => existsSync(join(root, path))),
     isolate: false,
-    globalSetup: [join(import.meta.dirname, 'postgresForAll.ts')],
+    globalSetup: [join(import.meta.dirname, 'postgresForAll.ts'), PROGRAM_FOR_ALL],
     setupFiles: [
       join(import.meta.dirname, 'leftovers.ts'),
       join(import.meta.dirname, 'onPostgres.ts'),

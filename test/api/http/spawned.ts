@@ -6,8 +6,9 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withModules } from '../../cli/command.ts';
+import { startedBy } from '../../program.ts';
 
-const LAUNCHER = join(import.meta.dirname, '..', '..', '..', 'bin', 'tapedeck.mjs');
+const LAUNCHER = startedBy('bin/tapedeck.mjs');
 export const PLANTED = {
   publishable: 'pk_planted0000publishable0000aaaa',
   secret: 'sk_planted0000secret0000bbbb',

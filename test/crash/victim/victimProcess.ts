@@ -2,11 +2,11 @@
 // left behind.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AtCrashPoint } from '../../../store/base/crashPoints.ts';
 import { CATALOGS } from '../../catalogElsewhere.ts';
 import type { Door } from './writer.ts';
+import { startedBy } from '../../program.ts';
 
 export type CrashPoint = Parameters<AtCrashPoint>[0];
 
@@ -41,7 +41,7 @@ export class Victim implements AsyncDisposable {
   #wake: () => void = () => undefined;
 
   private constructor(folder: string, fuse: Fuse | undefined, catalogs: string) {
-    const script = join(import.meta.dirname, 'victim.ts');
+    const script = startedBy('test/crash/victim/victim.ts');
     const last = fuse === undefined ? [] : [fuse.point, String(fuse.passes)];
     const flags = ['--disable-warning=ExperimentalWarning'];
     this.#child = spawn(process.execPath, [...flags, script, folder, ...last], {

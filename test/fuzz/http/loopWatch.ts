@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { startedBy } from '../../program.ts';
 
 /** Of a start and of a look; a loaded machine starts a server in more than 30 s. */
 const ANSWER_MS_MAX = 120_000;
@@ -21,7 +22,7 @@ export interface Watched extends AsyncDisposable {
 
 export async function startWatched(): Promise<Watched> {
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-stalls-'));
-  const script = join(import.meta.dirname, 'loopProcess.ts');
+  const script = startedBy('test/fuzz/http/loopProcess.ts');
   const flags = ['--disable-warning=ExperimentalWarning'];
   const child = spawn(process.execPath, [...flags, script, folder], {
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { ask } from './exportReading.ts';
+import { startedBy } from '../../program.ts';
 
 interface Death {
   /** The data folder. */
@@ -18,7 +18,7 @@ interface Death {
 
 /** The id of the export that it did not finish. */
 export async function killExport({ body, folder, out, passes, point }: Death): Promise<string> {
-  const script = join(import.meta.dirname, 'exportVictim.ts');
+  const script = startedBy('test/jobs/export/exportVictim.ts');
   const flags = ['--disable-warning=ExperimentalWarning'];
   const args = [...flags, script, folder, out, point, String(passes)];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -1,0 +1,30 @@
+// The program as it is packed, for all files that start processes: each of them reads its modules in half of
+// the time that the sources take. Below node_modules/, where it finds its packages.
+import { copyFile, mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { writeProgram } from '../../bin/program.ts';
+import { PROGRAM } from '../program.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+/** Servers of tests, with their seams. */
+const VICTIMS = [
+  ...['test/crash/victim/victim.ts', 'test/life/subject.ts', 'test/fuzz/http/loopProcess.ts'],
+  ...['test/jobs/export/exportVictim.ts', 'test/jobs/reingestVictim.ts'],
+];
+
+/** Runs for each project; the first of them makes it. */
+export async function setup({ vitest }: TestProject): Promise<() => Promise<void>> {
+  // Who watches changes the sources.
+  if (process.env[PROGRAM] !== undefined || vitest.config.watch) return async () => undefined;
+  const folder = join(ROOT, 'node_modules', '.cache', `tapedeck-${process.pid}`);
+  await writeProgram({ folder: join(folder, 'build'), more: VICTIMS, besideSources: true });
+  await mkdir(join(folder, 'bin'));
+  await copyFile(join(ROOT, 'bin', 'tapedeck.mjs'), join(folder, 'bin', 'tapedeck.mjs'));
+  process.env[PROGRAM] = folder;
+  return async () => {
+    delete process.env[PROGRAM];
+    await rm(folder, { recursive: true, force: true });
+  };
+}
