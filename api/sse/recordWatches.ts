@@ -130,7 +130,6 @@ export class RecordWatches {
         resolve();
       });
     });
-    await log.settled();
   }
 
   /** What was written after what others told of a topic; undefined where nobody knows. */

@@ -92,6 +92,8 @@ export class Hub {
     const { log } = this;
     if (log === undefined || !ids || intervalMs > 0 || !(await log.opened())) return;
     for (const topic of topics) log.keep(topic);
+    // Who resumes is to find what came since others told of a topic.
+    await log.settled();
   }
 
   /** The group that its messages come from, from this instant on; to be left again. */

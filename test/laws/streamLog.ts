@@ -130,7 +130,6 @@ async function kept(
       );
       log.mark(STORED, String(stored.at(-1)?.n ?? -1));
     }
-    await log.settled();
   }
   await hub.prepare(subscription);
 }
@@ -217,6 +216,7 @@ async function ended(world: World, readers: readonly Reader[]): Promise<void> {
   for (const reader of readers) reader.cut();
   await world.node.log.close();
   world.node = await nodeOf(world);
+  if (world.random.chance(0.5)) await Promise.all(readers.map((reader) => reader.join()));
 }
 
 async function closed({ hub, log }: Node): Promise<void> {

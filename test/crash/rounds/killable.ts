@@ -4,7 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startCommand } from '../../cli/command.ts';
 
-const TOKENS = {
+export const TOKENS = {
   publishable: 'pk_0123456789abcdef0123456789abcdef',
   secret: 'sk_0123456789abcdef0123456789abcdef',
 } as const;
