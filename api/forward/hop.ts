@@ -8,6 +8,7 @@ import {
 import { request as secureRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
 import { HOP_HEADER } from '../auth/hop.ts';
+import type { Reach } from './reach.ts';
 import type { RenewedAgent } from './renewedAgent.ts';
 
 /** The node that serves, at the port of the same kind. */
@@ -16,6 +17,7 @@ export interface Target {
   readonly url: URL;
   /** Its connections; they end when another node serves. */
   readonly agent: RenewedAgent;
+  readonly reach: Reach;
   /** Signs what is handed on. */
   readonly hopKey: string;
 }
@@ -65,6 +67,7 @@ export async function hop(
     send(sending, incoming, body);
   });
   const leave = (): void => void sending.destroy();
+  const unwatch = target.reach.watch(leave);
   outgoing.once('close', leave);
   sending.once('response', (answer) => {
     if (isRefusedAtItsEnd(answer)) {
@@ -78,7 +81,10 @@ export async function hop(
     if (outgoing.destroyed) resolve('done');
     else resolve(isSent ? 'unknown' : 'notBegun');
   });
-  return promise.finally(() => outgoing.off('close', leave));
+  return promise.finally(() => {
+    unwatch();
+    outgoing.off('close', leave);
+  });
 }
 
 /** Without the brackets that an address of IPv6 has in a URL. */

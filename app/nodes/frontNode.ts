@@ -6,6 +6,7 @@ import { senderOf, signHop } from '../../api/auth/hop.ts';
 import { type Forwarder, makeForwarder } from '../../api/forward/forward.ts';
 import { type FrontDoor, openFrontDoor, type OwnAnswer } from '../../api/forward/frontDoor.ts';
 import type { Target } from '../../api/forward/hop.ts';
+import { nodeReach } from '../../api/forward/reach.ts';
 import { renewedAgent } from '../../api/forward/renewedAgent.ts';
 import { tlsOf } from '../../api/http/operations.ts';
 import { hopMetrics, type HopMetrics } from '../../api/forward/hopMetrics.ts';
@@ -46,14 +47,14 @@ export async function openFront(settings: Settings): Promise<Front> {
   let table: NodeTable | undefined;
   let isDraining = false;
   const opened: Partial<Record<DoorKind, FrontDoor>> = {};
-  const looks: (() => void)[] = [];
+  const looks: (() => Target | undefined)[] = [];
   const open = async (kind: DoorKind, port: number | undefined): Promise<void> => {
     if (port === undefined) return;
     const current = targetsOf(kind, () => table);
     looks.push(current);
     const forward = forwarderOf(current, settings, () => table, metrics.tell);
     const own = (path: string): ReturnType<typeof ownAnswer> =>
-      ownAnswer(path, { serving: table?.serving, isDraining, metrics });
+      ownAnswer(path, { serving: table?.serving, target: looks[0]?.(), isDraining, metrics });
     opened[kind] = await openFrontDoor({ ...settings, https, port, forward, own });
   };
   const all = (): readonly FrontDoor[] => Object.values(opened);
@@ -139,20 +140,22 @@ function targetOf(
   const door = doors[kind];
   if (door === undefined) return undefined;
   const options = { keepAlive: true, maxFreeSockets: 256 };
-  const agent = renewedAgent(() =>
+  const connections = (): Agent =>
     certificate === ''
       ? new Agent(options)
       : // Its very certificate, whatever name it is for: the catalog says whose it is.
         new SecureAgent({
           ...{ ...options, ca: certificate, allowPartialTrustChain: true },
           checkServerIdentity: () => undefined,
-        }),
-  );
-  return { id, url: new URL(door), agent, hopKey };
+        });
+  const [agent, url] = [renewedAgent(connections), new URL(door)];
+  return { id, url, agent, hopKey, reach: nodeReach(url, agent, connections) };
 }
 
 interface Said {
   readonly serving: ServingNode | undefined;
+  /** Its first port. */
+  readonly target: Target | undefined;
   readonly isDraining: boolean;
   readonly metrics: HopMetrics;
 }
@@ -160,7 +163,7 @@ interface Said {
 /** What is asked of this very process. */
 function ownAnswer(
   path: string,
-  { isDraining, metrics, serving }: Said,
+  { isDraining, metrics, serving, target }: Said,
 ): OwnAnswer | Promise<OwnAnswer> | undefined {
   const type = 'text/plain';
   if (path === '/healthz') return { status: 200, type, text: 'ok\n' };
@@ -170,7 +173,14 @@ function ownAnswer(
   }
   if (path !== '/readyz') return undefined;
   if (isDraining) return { status: 503, type, text: 'not ready: draining\n' };
-  return serving === undefined
-    ? { status: 503, type, text: 'not ready: no node serves\n' }
-    : { status: 200, type, text: `ready: ${serving.name} serves\n` };
+  if (serving === undefined || target === undefined)
+    return { status: 503, type, text: 'not ready: no node serves\n' };
+  const { name } = serving;
+  return target.reach
+    .isReached()
+    .then((isReached) =>
+      isReached
+        ? { status: 200, type, text: `ready: ${name} serves\n` }
+        : { status: 503, type, text: `not ready: ${name} serves, and is not reached from here\n` },
+    );
 }

@@ -4,6 +4,7 @@ import { Agent } from 'node:http';
 import { signHop } from '../../api/auth/hop.ts';
 import { makeForwarder } from '../../api/forward/forward.ts';
 import { openFrontDoor } from '../../api/forward/frontDoor.ts';
+import { nodeReach } from '../../api/forward/reach.ts';
 import { renewedAgent } from '../../api/forward/renewedAgent.ts';
 import { systemClock } from '../../store/base/clock.ts';
 import { clientAddress, parseAddresses } from '../../store/base/addresses.ts';
@@ -17,10 +18,10 @@ const nobody = parseAddresses([]);
 
 answerParent(async ({ base, hopKey }: FrontOrder) => {
   const options = { keepAlive: true, maxFreeSockets: 256 };
-  const target = {
-    ...{ id: 'serving', url: new URL(base), hopKey },
-    agent: renewedAgent(() => new Agent(options)),
-  };
+  const connections = (): Agent => new Agent(options);
+  const [agent, url] = [renewedAgent(connections), new URL(base)];
+  const reach = nodeReach(url, agent, connections);
+  const target = { id: 'serving', url, hopKey, agent, reach };
   const forward = makeForwarder({
     targets: { current: () => target, changed: async () => undefined },
     signed: ({ hopKey: key }, incoming) => {

@@ -16,6 +16,7 @@ import { hopAddress, HOP_HEADER, signHop } from '../../../api/auth/hop.ts';
 import { makeForwarder, type Forwarding } from '../../../api/forward/forward.ts';
 import { openFrontDoor } from '../../../api/forward/frontDoor.ts';
 import type { Target } from '../../../api/forward/hop.ts';
+import { makeReach } from '../../../api/forward/reach.ts';
 import { renewedAgent } from '../../../api/forward/renewedAgent.ts';
 
 const closing: (() => Promise<unknown> | unknown)[] = [];
@@ -33,10 +34,12 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-const targetAt = (port: number, id = 'one'): Target => {
+/** @param isReached what its network says, asked each 20 ms */
+const targetAt = (port: number, id = 'one', isReached = true): Target => {
   const agent = renewedAgent(() => new Agent({ keepAlive: true }));
   closing.push(() => agent.destroy());
-  return { id, agent, url: new URL(`http://127.0.0.1:${port}`), hopKey: 'key' };
+  const reach = makeReach({ ask: async () => isReached, everyMs: 20, misses: 3 });
+  return { id, agent, reach, url: new URL(`http://127.0.0.1:${port}`), hopKey: 'key' };
 };
 
 const answers =
@@ -119,6 +122,19 @@ test('a body that comes slowly goes on as it comes', async () => {
   const answer = once(socket, 'data');
   socket.write('later');
   assert.match(String((await answer)[0]), /^HTTP\/1.1 200[^]*whole/);
+});
+
+test('a node that no network leads to any more is not waited for, a slow one is', async () => {
+  const silent = await listening(createServer(() => undefined));
+  const cut = await front(targetAt(silent, 'cut', false), 300);
+  assert.match(await ask(cut.base), /^503 .*no node serves for now/);
+  assert.match(await ask(cut.base, { method: 'POST', body: 'a' }), /^502 .*is not known/);
+  assert.deepEqual(cut.told, ['refused', 'unknown']);
+  const server = createServer((_request, reply) => {
+    setTimeout(() => reply.setHeader('x-request-id', 'r').end('late'), 300);
+  });
+  const slow = await front(targetAt(await listening(server)));
+  assert.equal(await ask(slow.base, { method: 'POST', body: 'a' }), '200 late');
 });
 
 test('a node may be at an address of IPv6', async (context) => {
