@@ -1,5 +1,6 @@
 // The suites of `npm run soak`: their names, their full counts, and how a part of one is run. A
 // suite joins by a line in this table.
+import { cutRounds } from './crash/nodes/cutRounds.ts';
 import { quotaRaces } from './crash/nodes/quotaRaces.ts';
 import { crashRounds } from './crash/rounds/killRounds.ts';
 import { lifeRounds } from './crash/rounds/lifeRounds.ts';
@@ -86,6 +87,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'kill-pushes', fullCount: 200, partCount: 20, run: pushRounds },
   { name: 'kill-postgres', fullCount: 200, partCount: 20, run: postgresRounds },
   { name: 'kill-nodes', fullCount: 200, partCount: 20, run: nodeRounds },
+  { name: 'cut-nodes', fullCount: 50, partCount: 10, run: cutRounds },
   { name: 'quota-races', fullCount: 1_000, partCount: 250, run: quotaRaces },
   { name: 'kill-rules', fullCount: 100, partCount: 10, run: ruleKillsPart },
   { name: 'kill-streams', fullCount: 20, partCount: 4, run: streamKillsPart },

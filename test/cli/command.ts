@@ -19,6 +19,8 @@ export interface Started {
 
 interface Where {
   readonly env: Readonly<Record<string, string>>;
+  /** Words that start what follows them, elsewhere. */
+  readonly under?: readonly string[];
   readonly cwd?: string;
 }
 
@@ -34,7 +36,9 @@ export function startCommand(
   where: Where,
   children: ChildProcess[],
 ): Started {
-  const child = spawn(process.execPath, [MAIN, ...args], { ...where, env: withModules(where.env) });
+  const { under = [], ...given } = where;
+  const [program = '', ...words] = [...under, process.execPath, MAIN, ...args];
+  const child = spawn(program, words, { ...given, env: withModules(given.env) });
   children.push(child);
   const told = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (piece: string) => (told.stdout += piece));

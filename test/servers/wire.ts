@@ -10,7 +10,8 @@ export interface Wire extends AsyncDisposable {
   mend(): void;
 }
 
-export async function startWire(toPort: number): Promise<Wire> {
+/** @param host where it listens */
+export async function startWire(toPort: number, host = '127.0.0.1'): Promise<Wire> {
   let fault: { readonly bytes: number; readonly how: 'close' | 'stall' } | undefined;
   const sockets = new Set<Socket>();
   const server = createServer((near) => {
@@ -36,7 +37,7 @@ export async function startWire(toPort: number): Promise<Wire> {
       near.once('drain', () => far.resume());
     });
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(0, host);
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,

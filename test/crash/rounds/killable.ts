@@ -42,11 +42,13 @@ interface Serving {
  * A server that may have to wait before it serves.
  * @param children to be ended after the test, whatever happened
  * @param settings beside those of all such servers
+ * @param under words that start it elsewhere
  */
 export function startServing(
   data: string,
   children: ChildProcess[],
   settings: Readonly<Record<string, string>> = {},
+  under: readonly string[] = [],
 ): Serving {
   const env = {
     ...{ TAPEDECK_DATA: data, TAPEDECK_PORT: '0', TAPEDECK_DEMO: 'off', TAPEDECK_LOG: 'silent' },
@@ -54,7 +56,7 @@ export function startServing(
     TAPEDECK_RATE_LIMIT: 'off',
     ...settings,
   };
-  const { child, ended, told } = startCommand(['serve'], { env }, children);
+  const { child, ended, told } = startCommand(['serve'], { env, under }, children);
   const kill = (signal: NodeJS.Signals = 'SIGKILL'): Promise<unknown> => {
     child.kill(signal);
     return ended;

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../servers/daemon.ts';
+import type { Host } from '../../servers/hosts.ts';
 import { type Postgres, startPostgres } from '../../servers/postgres.ts';
 import { startSwift } from '../../servers/swift.ts';
 import { lakeInBucket } from '../../store/bucket/lakeInBucket.ts';
@@ -18,6 +19,9 @@ const NODE_KEYS = {
   TAPEDECK_STANDBY: 'on',
 } as const;
 
+/** On a machine of its own. */
+const HOST_PORT = 8080;
+
 export interface Node {
   readonly base: string;
   readonly serving: ReturnType<typeof startServing>;
@@ -25,8 +29,8 @@ export interface Node {
 
 export interface Nodes extends AsyncDisposable {
   readonly children: ChildProcess[];
-  /** Starts, and does not wait until it serves. */
-  start(): Promise<Node>;
+  /** Starts, and does not wait until it serves. @param env beside all settings, of this one */
+  start(host?: Host, env?: Readonly<Record<string, string>>): Promise<Node>;
 }
 
 /** @param settings of the bucket, of the catalog, and of whatever else all have */
@@ -35,13 +39,15 @@ export function nodesOver(settings: Readonly<Record<string, string>>): Nodes {
   const folders: string[] = [];
   return {
     children,
-    start: async () => {
+    start: async (host, env = {}) => {
       const folder = await mkdtemp(join(tmpdir(), 'tapedeck-node-'));
       folders.push(folder);
-      const port = String(await freePort());
-      const own = { TAPEDECK_FOLDER: folder, TAPEDECK_PORT: port };
-      const serving = startServing(folder, children, { ...settings, ...NODE_KEYS, ...own });
-      return { base: `http://127.0.0.1:${port}`, serving };
+      const port = String(host === undefined ? await freePort() : HOST_PORT);
+      const address = host?.address ?? '127.0.0.1';
+      const own = { TAPEDECK_FOLDER: folder, TAPEDECK_HOST: address, TAPEDECK_PORT: port, ...env };
+      const all = { ...settings, ...NODE_KEYS, ...own };
+      const serving = startServing(folder, children, all, host?.under);
+      return { base: `http://${address}:${port}`, serving };
     },
     [Symbol.asyncDispose]: async () => {
       const living = children.filter(
@@ -81,7 +87,7 @@ export async function startNodes(count: number): Promise<NodesHere> {
   return { postgres, nodes, living, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-async function withDataset(base: string): Promise<void> {
+export async function withDataset(base: string): Promise<void> {
   await asked(base, 'POST', '/workspaces', '{"name":"WS"}');
   await asked(base, 'POST', '/datasets/WS', JSON.stringify({ dataset: DATED }));
 }
