@@ -37,6 +37,14 @@ export async function keepProgress(connection: DuckDBConnection): Promise<void> 
   await runOne(connection, 'PRAGMA disable_print_progress_bar');
 }
 
+/**
+ * ORDER BY … LIMIT over Parquet runs about 5x slower with late materialization (STACK.md 2). Equal subplans
+ * are looked for in the written form of the whole plan, which of 1,000 columns takes half a second: only
+ * where a caller may have written a part twice.
+ */
+const disabledOptimizers = ({ kept }: Scope): readonly string[] =>
+  kept === true ? ['late_materialization'] : ['late_materialization', 'common_subplan'];
+
 function lockStatements(scope: Scope): readonly string[] {
   const spill = scope.folder === undefined ? '' : scope.folder;
   // Into a kept instance's folder nothing is written that is read again.
@@ -47,8 +55,7 @@ function lockStatements(scope: Scope): readonly string[] {
     `SET memory_limit = '${Math.floor(scope.memoryBytes / 1024)}KiB'`,
     // These two are of one connection otherwise, and each question has a connection of its own.
     `SET GLOBAL TimeZone = 'UTC'`,
-    // ORDER BY … LIMIT over Parquet runs about 5x slower with it (STACK.md 2).
-    `SET disabled_optimizers = 'late_materialization'`,
+    `SET disabled_optimizers = '${disabledOptimizers(scope).join(',')}'`,
     // Both of these take a file of the same length and second for the one that was read before. Footers of
     // the lake's files, which never change, are kept: one of 10 M records takes 4 ms to read.
     `SET GLOBAL parquet_metadata_cache = ${writes === undefined}`,
