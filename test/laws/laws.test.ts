@@ -31,7 +31,7 @@ test('64 callers at a limit: as many calls pass as it covers, not one more', asy
 });
 
 /** Full count: 1,000 races, by `npm run soak downloads`. */
-const RACES = 30;
+const RACES = 25;
 
 test('an address downloads a file once, whoever races for it', async (t) => {
   for (const seed of seedsOf(t)) note(t, await downloadsLaw(RACES, seed));
@@ -104,7 +104,7 @@ test('a bit that flips in a file is never answered for a value', async (t) => {
 });
 
 /** Full count: 10,000 rules, by `npm run soak rules`. */
-const RULES = 400;
+const RULES = 250;
 
 test('rules fire as naive ones do: when, for which symbol, in which order', (t) => {
   for (const seed of seedsOf(t)) note(t, rulesLaw(RULES, seed));
