@@ -2,6 +2,7 @@
 import { ingest } from '../../pipeline/merge/ingest.ts';
 import { isLost } from '../../store/base/failure.ts';
 import { insertRejects, updateJob } from '../../store/work/jobs.ts';
+import { awaited } from './awaited.ts';
 import { endIngested, eventsOf, type JobParts, tellLog } from './jobLife.ts';
 import type { LoadOrder } from './order.ts';
 
@@ -13,16 +14,19 @@ interface LoadRun {
 }
 
 /**
- * A child that was killed takes the load along, by no fault of its own: it is tried once more.
+ * A child that was killed takes the load along, by no fault of its own: it is tried once more;
+ * while the catalog is away it is tried for a while.
  * @throws Failure with the reason; then nothing of the load is visible.
  */
 export async function runLoad(run: LoadRun, parts: JobParts): Promise<void> {
+  const { jobId, order, signal } = run;
+  const load = (): Promise<void> => awaited(() => loadOnce(run, parts), signal);
   try {
-    await loadOnce(run, parts);
+    await load();
   } catch (error) {
-    if (!isLost(error) || run.signal.aborted) throw error;
-    await tellLog(run.jobId, run.order, 'its process was lost: it begins again', parts, 'warn');
-    await loadOnce(run, parts);
+    if (!isLost(error) || signal.aborted) throw error;
+    await tellLog(jobId, order, 'its process was lost: it begins again', parts, 'warn');
+    await load();
   }
 }
 

@@ -16,6 +16,7 @@ import {
   trimLog,
   unfinishedJobs,
 } from '../../store/work/jobs.ts';
+import { awaited } from './awaited.ts';
 import { CANCELLED, endInVain, type JobParts, tellLog } from './jobLife.ts';
 import { LiveJobs } from './liveJobs.ts';
 import { runLoad } from './load.ts';
@@ -336,9 +337,10 @@ export class Runner {
   ): Promise<void> {
     const { clock, database, startsMax } = this.#parts;
     try {
-      const starts = await beginAttempt(database, jobId, clock());
+      const starts = await awaited(() => beginAttempt(database, jobId, clock()), signal);
       if (starts > startsMax) throw endedTooOften(startsMax);
-      await tellLog(jobId, order, 'begin processing data job', this.#parts);
+      const told = 'begin processing data job';
+      await awaited(() => tellLog(jobId, order, told, this.#parts), signal);
       await work();
     } catch (error) {
       // A stopped one has not ended: it begins again at the next start.

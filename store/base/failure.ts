@@ -74,6 +74,13 @@ export class OverMemory extends Failure {
   }
 }
 
+/** The catalog is not there for now: nothing of what was asked was done, and another try may go well. */
+export class Away extends Failure {
+  constructor(detail: string) {
+    super('Busy', detail);
+  }
+}
+
 /** The process that worked was killed, from outside or for its memory: another try may go well. */
 export const isLost = (error: unknown): boolean =>
   error instanceof OverMemory || (error instanceof Failure && error.type === 'ChildLost');

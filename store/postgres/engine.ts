@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseSettings } from '../base/databaseSettings.ts';
 import { monotonicMs } from '../base/clock.ts';
-import { Failure, reasonOf } from '../base/failure.ts';
+import { Away, Failure, reasonOf } from '../base/failure.ts';
 import type { Engine } from '../catalog/engine.ts';
 import type { Piece, Ran } from '../catalog/statements.ts';
 import { beginHolding, type Holding, lockSchema, sameHolding, Taken } from './hold.ts';
@@ -244,7 +244,7 @@ export class PostgresEngine implements Engine {
     const nowMs = monotonicMs();
     this.#awaySinceMs ??= nowMs;
     const untilMs = this.#awaySinceMs + this.#awayMs;
-    if (nowMs > untilMs && nowMs - this.#lookedMs < LOOK_AGAIN_MS) throw new Failure('Busy', AGAIN);
+    if (nowMs > untilMs && nowMs - this.#lookedMs < LOOK_AGAIN_MS) throw new Away(AGAIN);
     for (;;) {
       try {
         this.#link = await this.#opened();
@@ -290,12 +290,12 @@ export class PostgresEngine implements Engine {
     return error instanceof Lost || isForNow(error) ? this.#away(reasonOf(error)) : error;
   }
 
-  #away(why: string): Failure {
+  #away(why: string): Away {
     const { host, port } = this.#settings;
     const told = `PostgreSQL at ${host}:${port}: ${why}; nothing was written`;
-    if (this.#onFault === undefined) return new Failure('Busy', told);
+    if (this.#onFault === undefined) return new Away(told);
     this.#onFault(new Error(told));
-    return new Failure('Busy', AGAIN);
+    return new Away(AGAIN);
   }
 }
 

@@ -8,6 +8,8 @@ export interface Wire extends AsyncDisposable {
   /** From now on: bytes from the server of each connection that pass, and what happens then. */
   breakAfter(bytes: number, how: 'close' | 'stall'): void;
   mend(): void;
+  /** Ends all connections at once: what was sent last does not arrive. */
+  cut(): void;
 }
 
 /** @param host where it listens */
@@ -37,6 +39,9 @@ export async function startWire(toPort: number, host = '127.0.0.1'): Promise<Wir
       near.once('drain', () => far.resume());
     });
   });
+  const cut = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
   server.listen(0, host);
   await once(server, 'listening');
   return {
@@ -47,9 +52,10 @@ export async function startWire(toPort: number, host = '127.0.0.1'): Promise<Wir
     mend: () => {
       fault = undefined;
     },
+    cut,
     [Symbol.asyncDispose]: async () => {
       server.close();
-      for (const socket of sockets) socket.destroy();
+      cut();
       await once(server, 'close');
     },
   };

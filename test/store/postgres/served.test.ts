@@ -8,6 +8,8 @@ import { afterAll, test } from 'vitest';
 import { loaded, read, send } from '../../client.ts';
 import { runHere } from '../../cli/commandHere.ts';
 import { startServer, type TestServer } from '../../server.ts';
+import { startWire } from '../../servers/wire.ts';
+import type { AtCrashPoint } from '../../../store/base/crashPoints.ts';
 import { postgresHere, type PostgresHere } from './postgresHere.ts';
 
 const found = await postgresHere();
@@ -83,6 +85,27 @@ postgresTest(
         .reduce((sum, [, count]) => sum + count, 0);
       assert.ok(used <= 4, `${used} were charged`);
     }
+  },
+);
+
+postgresTest(
+  'a load whose commit meets the end of its connection is done all the same',
+  async () => {
+    await using wire = await startWire(here.postgres.port);
+    let cuts = 0;
+    const at: AtCrashPoint = (point) => {
+      if (point !== 'transaction-open' || cuts === 0) return;
+      cuts -= 1;
+      wire.cut();
+    };
+    const settings = { TAPEDECK_DATABASE: here.url('cut_load', wire.port) };
+    await using server = await startServer({ settings, seams: { at } });
+    await loaded(server, 'D', 'symbol,date,n\nA,2024-01-01,1\n', INDEX);
+    cuts = 2;
+    await loaded(server, 'D', 'symbol,date,n\nB,2024-01-01,2\n', INDEX);
+    assert.equal(cuts, 0);
+    const all = JSON.parse(await read(server, '/data/WS/D?limit=10')) as readonly unknown[];
+    assert.equal(all.length, 2);
   },
 );
 
