@@ -1,5 +1,6 @@
 // The one file that knows everything: composes the server from its parts, and takes it down.
 import { once } from 'node:events';
+import { sep } from 'node:path';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -11,6 +12,8 @@ import { monotonicMs } from '../store/base/clock.ts';
 import { checkOpenFiles, openFilesMax } from './openFiles.ts';
 import type { Settings } from '../store/base/settings.ts';
 import { ANSWERS_SHARE, closeDoors } from '../api/http/drain.ts';
+import { takeLent } from '../api/forward/lendingDoor.ts';
+import { Borrowed } from '../store/lent/borrowed.ts';
 import { makeReplays } from '../api/auth/replays.ts';
 import { makeThrottle, type Environment } from '../api/request/throttle.ts';
 import { type Core, type Seams, openCore } from './core.ts';
@@ -78,6 +81,8 @@ export async function startTapedeck(
     state.draining = true;
     services.streams.open.close();
     services.streams.hub.close();
+    services.series.pool.dismiss();
+    services.sql.pool.dismiss();
     await closeDoors(servers, settings.drainMs * ANSWERS_SHARE);
     await core.close();
   };
@@ -120,6 +125,13 @@ async function openDoor(
   const replays = makeReplays(monotonic);
   const door = { environment, streamsOnly, proxies, hopping, throttle, replays };
   const server = await buildServer(rows, { services, log, door }, state);
+  if (hopping !== undefined) {
+    takeLent(server.server, hopping, (kind, socket) => {
+      const { pool } = kind === 'read' ? services.series : services.sql;
+      if (state.draining) socket.destroy();
+      else pool.lend(new Borrowed(socket, `${services.folder.lake}${sep}`));
+    });
+  }
   if (!streamsOnly) {
     const { accounts } = services;
     const place = (request: FastifyRequest): string => addressOf(request, door);

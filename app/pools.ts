@@ -1,4 +1,5 @@
 // The DuckDB processes of a server, by what they are for.
+import { sep } from 'node:path';
 import { DuckDbPool } from '../store/duckdb/pool.ts';
 import type { ChildProcesses } from '../store/duckdb/slot.ts';
 import type { Folder } from '../store/catalog/folder.ts';
@@ -12,7 +13,8 @@ const INGEST_NICENESS = 10;
 /** Threads of one SQL query: as many as a bare DuckDB takes on the machine of the targets. */
 const SQL_THREADS = 2;
 /** SQL gives way to series, and ingestion to both. */
-const SQL_NICENESS = 5;
+export const NICENESS = { read: 0, sql: 5 } as const;
+
 export interface Pools {
   readonly read: DuckDbPool;
   readonly sql: DuckDbPool;
@@ -27,21 +29,23 @@ export function poolsOf(
   processes?: ChildProcesses,
 ): Pools {
   const from = processes === undefined ? {} : { processes };
+  const lake = settings.standby ? { lake: `${folder.lake}${sep}` } : {};
   return {
     read: new DuckDbPool({
-      ...from,
+      ...{ ...from, ...lake },
+      niceness: NICENESS.read,
       children: settings.children,
       memoryBytes: settings.childMemoryBytes,
       threads: 1,
       byFolder: true,
     }),
     sql: new DuckDbPool({
-      ...from,
+      ...{ ...from, ...lake },
       children: settings.sqlChildren,
       memoryBytes: settings.sqlMemoryBytes,
       spill: { folder: folder.temporary, bytes: settings.sqlSpillBytes },
       threads: SQL_THREADS,
-      niceness: SQL_NICENESS,
+      niceness: NICENESS.sql,
       onFailed,
     }),
     ingest: new DuckDbPool({

@@ -16,6 +16,7 @@ import {
   LATE_LOOK_MS,
   REQUEST_TIMEOUT_MS,
 } from '../forward/connections.ts';
+import { isLent } from '../forward/lendingDoor.ts';
 import type { Body } from '../../store/duckdb/protocol.ts';
 import type { HeldAnswers } from './heldAnswers.ts';
 import type { Answer, Call, Endpoint, Services } from '../request/endpoint.ts';
@@ -68,7 +69,7 @@ export async function buildServer(
   const { services, log, door } = behind;
   const { held } = state;
   const server = Fastify({
-    ...(await tlsOf(services.settings)),
+    ...(await tlsOf(services.settings, isLent)),
     logger: false,
     rewriteUrl: ({ url = '' }) => spelledPath(url),
     genReqId: countedIds(),
@@ -89,6 +90,7 @@ export async function buildServer(
       maxHeaderSize: HEADER_BYTES_MAX,
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: LATE_LOOK_MS,
+      shouldUpgradeCallback: isLent,
     },
   });
   // Bodies are read by their endpoint: clients send wrong and impossible content types

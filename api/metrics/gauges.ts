@@ -94,6 +94,8 @@ export function addGauges(
     gauge(`${kind}_children_failing`, '1 while no process can be started.', () =>
       Number(pool.load().failing),
     );
+    gauge(`${kind}_children_lent`, 'Children of other nodes.', () => pool.load().lent);
+    gauge(`${kind}_answers_lent`, 'Answers of children of other nodes.', () => pool.load().byLent);
     gauge(`${kind}_children_lost`, 'Children that ended.', () => pool.load().lost);
   }
   const { cache } = series;

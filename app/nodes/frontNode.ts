@@ -27,6 +27,12 @@ export interface FrontNode {
   readonly servers: Readonly<Partial<Record<DoorKind, Server>>>;
   /** Where others reach them. */
   readonly doors: NodeDoors;
+  /** Which one serves, as requests to it are asked. */
+  readonly serving: {
+    readonly current: () => Target | undefined;
+    /** Resolves when another one serves, or after so long. */
+    readonly changed: (withinMs: number) => Promise<void>;
+  };
   /** The ports are another server's now. */
   leave(): void;
   close(graceMs: number): Promise<void>;
@@ -78,6 +84,10 @@ export async function openFront(settings: Settings): Promise<Front> {
   const node: FrontNode = {
     servers: Object.fromEntries(Object.entries(opened).map(([kind, { server }]) => [kind, server])),
     doors: Object.fromEntries(urls) as NodeDoors,
+    serving: {
+      current: () => looks[0]?.(),
+      changed: async (withinMs) => table?.changed(withinMs),
+    },
     leave: () => {
       for (const door of all()) door.leave();
     },

@@ -9,6 +9,7 @@ import type { Settings } from '../../store/base/settings.ts';
 import { NodeTable } from '../../store/postgres/nodeTable.ts';
 import type { DatabaseSettings } from '../../store/base/databaseSettings.ts';
 import { type FrontNode, openFront } from './frontNode.ts';
+import { startLending } from './lending.ts';
 import { startTapedeck, type Tapedeck } from '../main.ts';
 import { keepRequestsYoung } from '../v8Flags.ts';
 
@@ -44,9 +45,17 @@ export async function startInTurn(
   try {
     await table.start();
     const taken = { servers: node.servers, hopKey };
-    const started = await inTurn(table, tell, ending, () => startTapedeck(settings, {}, taken));
-    if (started === undefined) return await end(settings.drainMs);
-    return await serving(started, table, node);
+    const lending = await startLending(settings, node.serving, (reason) => tell(reasonOf(reason)));
+    try {
+      const started = await inTurn(table, tell, ending, () => startTapedeck(settings, {}, taken));
+      // It would lend to itself.
+      await lending?.close();
+      if (started === undefined) return await end(settings.drainMs);
+      return await serving(started, table, node);
+    } catch (error) {
+      await lending?.close();
+      throw error;
+    }
   } catch (error) {
     await end(0);
     throw error;

@@ -22,6 +22,8 @@ export interface Settings {
   readonly bus: BusSettings | undefined;
   /** It waits until nobody else serves that database, and lets go of it when it can't be reached. */
   readonly standby: boolean;
+  /** While another node serves, its query processes are that one's too. */
+  readonly lend: boolean;
   /** '' where it is told by `host`, or by the machine. */
   readonly nodeHost: string;
   readonly brand: string;
@@ -80,16 +82,15 @@ export interface Settings {
   readonly mailFrom: string;
   /** Outgoing requests may reach private addresses. */
   readonly allowPrivateAddresses: boolean;
-  /** Undefined: no source reads files. */
+  /** Undefined: no source reads files, no export writes them. */
   readonly sourceFolder: string | undefined;
-  /** Undefined: no export writes files. */
   readonly exportFolder: string | undefined;
   readonly sourceBytesMax: number;
   readonly fileCheckBytesPerSecond: number;
   readonly sourceTimeoutMs: number;
 }
 
-/** Variables of the environment by name; `readSettings(environment())` is how a process starts. */
+/** Variables of the environment by name. */
 export const environment = (): Readonly<Record<string, string | undefined>> => process.env;
 
 /**
@@ -116,6 +117,7 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
     database,
     bus: busSettings(text('TAPEDECK_BUS')),
     standby,
+    lend: onOff('TAPEDECK_LEND', text('TAPEDECK_LEND')),
     nodeHost: text('TAPEDECK_NODE_HOST'),
     port: whole('TAPEDECK_PORT', 0, 65535),
     host: text('TAPEDECK_HOST'),
@@ -146,6 +148,7 @@ type EngineSettings = Omit<
   | 'database'
   | 'bus'
   | 'standby'
+  | 'lend'
   | 'nodeHost'
   | 'brand'
   | 'fileCheckBytesPerSecond'

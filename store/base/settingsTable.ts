@@ -56,6 +56,12 @@ export const SETTINGS = [
       'take its place when it is gone.',
   },
   {
+    name: 'TAPEDECK_LEND',
+    fallback: 'on',
+    unit: 'on, off',
+    help: 'A node that hands on lends its query processes to the one that serves.',
+  },
+  {
     name: 'TAPEDECK_NODE_HOST',
     fallback: '',
     unit: 'host',

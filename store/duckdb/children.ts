@@ -7,8 +7,9 @@ import { dirname, join } from 'node:path';
 import { monotonicMs } from '../base/clock.ts';
 import { FairQueue } from '../queues/fairQueue.ts';
 import { Failure, OverMemory } from '../base/failure.ts';
-import type { Answer, BodyFile, Bound, FromChild, Request, Scope } from './protocol.ts';
+import type { Answer, FromChild, Request, Scope } from './protocol.ts';
 import { type ChildProcesses, ownProcesses, send, spillFolder, startChild } from './slot.ts';
+import { type LentProcess, type Question, reserve, type Slot, Slots } from './slots.ts';
 
 export interface PoolOptions {
   /** Those that one account may have at a time; there is one more, so that another need not wait. */
@@ -30,25 +31,8 @@ export interface PoolOptions {
   readonly processes?: ChildProcesses;
   /** Told how long a request took that failed by what its account asked for. */
   readonly onFailed?: (account: string, ms: number) => void;
-}
-
-export interface Question {
-  readonly account: string;
-  readonly files: readonly string[];
-  readonly folder?: string;
-  /** Run in order on one connection; `parameters` are bound to the last. */
-  readonly statements: readonly string[];
-  readonly parameters?: readonly Bound[];
-  readonly deadlineMs: number;
-  /** Of DuckDB and of the disk, when less than the pool's own. */
-  readonly limits?: { readonly memoryBytes: number; readonly spillBytes: number };
-  /** When fewer than the pool's own. */
-  readonly threads?: number;
-  /** The caller went away: the statement is interrupted. */
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (percent: number) => void;
-  /** The body is to be a file of the pool's spill, or of `folder`: its caller removes it. */
-  readonly file?: BodyFile;
+  /** Where the lake's files are, with a separator at its end: processes of other nodes read those too. */
+  readonly lake?: string;
 }
 
 /** Requests that may wait for a child; one more is refused with 503, so that memory is bounded. */
@@ -70,28 +54,10 @@ type Wanted = Request['answer'];
 /** Requests so far: their ids are of all pools, since a child may serve one after the other. */
 let requests = 0;
 
-interface Running {
-  readonly id: number;
-  readonly memoryBytes: number;
-  readonly question: Question;
-  readonly answered: (answer: Answer) => void;
-  readonly failed: (failure: Failure) => void;
-  /** Why it was interrupted, once it was. */
-  stopped: Failure | undefined;
-}
-
 /** Whoever waits for a slot. */
 interface Waiting {
-  readonly account: string;
+  readonly question: Question;
   readonly given: (slot: Slot) => void;
-}
-
-interface Slot {
-  readonly place: number;
-  child: ChildProcess | undefined;
-  /** Resident bytes that the child told last. */
-  bytes: number;
-  running: Running | undefined;
 }
 
 /** How the processes of a pool are. */
@@ -102,11 +68,19 @@ export interface PoolLoad {
   readonly lost: number;
   /** The last process that was to start could not. */
   readonly failing: boolean;
+  /** Processes of other nodes. */
+  readonly lent: number;
+  /** What they answered. */
+  readonly byLent: number;
 }
+
+/** A lent process did not answer: another one does. */
+class GivenBack extends Error {}
 
 export class Children {
   readonly #options: PoolOptions;
-  readonly #slots: readonly Slot[];
+  readonly #slots: Slots;
+  #byLent = 0;
   readonly #waiting = new FairQueue<Waiting>();
   /** Its end, once it was closed. */
   #closing: Promise<void> | undefined;
@@ -116,30 +90,51 @@ export class Children {
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    const slots = Array.from({ length: options.children + 1 }, (_, place) => place);
-    const empty = { child: undefined, bytes: 0, running: undefined };
-    this.#slots = slots.map((place) => ({ place, ...empty }));
+    this.#slots = new Slots(options.children + 1, options.lake);
+  }
+
+  /** A process of another node, until it ends. */
+  lend(child: LentProcess): void {
+    const slot = this.#isClosed ? undefined : this.#slots.lend(child);
+    if (slot === undefined) return void child.kill();
+    child.on('message', (message: FromChild) => this.#hear(slot, message));
+    child.once('exit', () => {
+      this.#slots.gone(slot);
+      slot.running?.failed(slot.running.stopped ?? new GivenBack());
+    });
+    this.#next();
+  }
+
+  /** None of other nodes from here on: what they were asked is asked here. */
+  dismiss(): void {
+    for (const slot of this.#slots.all) if (slot.isLent) slot.child.kill();
   }
 
   load(): PoolLoad {
-    const running = this.#slots.filter((slot) => slot.running !== undefined).length;
-    const failing = this.#failedMs !== undefined;
-    return { running, waiting: this.#waiting.size, lost: this.#lost, failing };
+    const running = this.#slots.all.filter((slot) => slot.running !== undefined).length;
+    const told = { lost: this.#lost, failing: this.#failedMs !== undefined };
+    return {
+      running,
+      waiting: this.#waiting.size,
+      ...told,
+      lent: this.#slots.lent,
+      byLent: this.#byLent,
+    };
   }
 
   /** Starts the children ahead of the first request. */
   warm(): void {
-    for (const slot of this.#slots.slice(0, -1)) if (!this.#startAhead(slot)) return;
+    for (const slot of this.#slots.own.slice(0, -1)) if (!this.#startAhead(slot)) return;
   }
 
   /** A question comes soon: a process for it starts meanwhile, where none is free. */
   expect(): void {
-    const slot = this.#free();
+    const slot = this.#slots.own.find(({ running }) => running === undefined);
     if (!this.#isClosed && slot !== undefined) this.#startAhead(slot);
   }
 
   /** False where it could not: a request tries again, and so does whoever asks whether the pool is ready. */
-  #startAhead(slot: Slot): boolean {
+  #startAhead(slot: Slots['own'][number]): boolean {
     try {
       slot.child ??= this.#start(slot);
       return true;
@@ -167,7 +162,8 @@ export class Children {
 
   async #end(): Promise<void> {
     const { processes = ownProcesses } = this.#options;
-    const ended = this.#slots.map(async ({ child, running }) => {
+    this.dismiss();
+    const ended = this.#slots.own.map(async ({ child, running }) => {
       if (child !== undefined) await processes.end(child, running === undefined);
     });
     await Promise.all(ended);
@@ -175,13 +171,24 @@ export class Children {
 
   /** @throws Failure TimedOut, ChildLost, Busy, TooLarge; SystemError with DuckDB's sentence. */
   async ask(question: Question, answer: Wanted): Promise<Answer> {
+    const began = monotonicMs();
+    try {
+      return await this.#askOnce(question, answer);
+    } catch (error) {
+      if (!(error instanceof GivenBack)) throw error;
+      const deadlineMs = Math.max(1, question.deadlineMs - (monotonicMs() - began));
+      return this.#askOnce({ ...question, deadlineMs, isOwn: true }, answer);
+    }
+  }
+
+  async #askOnce(question: Question, answer: Wanted): Promise<Answer> {
     const slot = await this.#take(question);
     const began = monotonicMs();
     try {
       return await this.#run(slot, question, answer);
     } catch (error) {
       this.#dropBody(slot, question);
-      const isOurs = error instanceof Failure && error.type === 'Busy';
+      const isOurs = error instanceof Failure ? error.type === 'Busy' : error instanceof GivenBack;
       if (!isOurs) this.#options.onFailed?.(question.account, monotonicMs() - began);
       throw error;
     } finally {
@@ -196,9 +203,10 @@ export class Children {
    * be weighed with it. So a child that grew beyond half of its overhead gives way to a new one.
    */
   #refresh(slot: Slot): void {
-    const { child } = slot;
     const most = this.#options.memoryBytes + CHILD_OVERHEAD_BYTES / 2;
-    if (child === undefined || slot.bytes <= most) return;
+    if (slot.child === undefined || slot.bytes <= most) return;
+    if (slot.isLent) return void slot.child.kill();
+    const { child } = slot;
     slot.child = undefined;
     child.removeAllListeners('exit');
     child.kill('SIGKILL');
@@ -207,7 +215,7 @@ export class Children {
   async #take(question: Question): Promise<Slot> {
     const { account, signal } = question;
     if (this.#isClosed) throw new Failure('Busy', 'the server is stopping');
-    const free = this.#waiting.size === 0 && this.#mayTake(account) ? this.#free() : undefined;
+    const free = this.#waiting.size === 0 ? this.#slots.for(question) : undefined;
     if (free !== undefined) return reserve(free, question);
     const own = account === '' ? 0 : this.#waiting.sizeOf(account);
     if (own >= ACCOUNT_WAITING_MAX) {
@@ -221,7 +229,7 @@ export class Children {
         if (this.#waiting.remove((item) => item === waiting)) reject(gone());
       };
       const waiting: Waiting = {
-        account,
+        question,
         given: (slot) => {
           signal?.removeEventListener('abort', leave);
           resolve(reserve(slot, question));
@@ -234,22 +242,14 @@ export class Children {
     });
   }
 
-  #free(): Slot | undefined {
-    return this.#slots.find((slot) => slot.running === undefined);
-  }
-
-  /** No account takes the last slot. */
-  #mayTake(account: string): boolean {
-    const taken = this.#slots.filter(({ running }) => running?.question.account === account);
-    return taken.length < this.#slots.length - 1;
-  }
-
   #next(): void {
     for (;;) {
-      const free = this.#free();
-      if (free === undefined) return;
-      const waiting = this.#waiting.take(({ account }) => this.#mayTake(account));
-      if (waiting === undefined) return;
+      let free: Slot | undefined;
+      const waiting = this.#waiting.take(({ question }) => {
+        free = this.#slots.for(question);
+        return free !== undefined;
+      });
+      if (waiting === undefined || free === undefined) return;
       waiting.given(free);
     }
   }
@@ -257,11 +257,10 @@ export class Children {
   #run(slot: Slot, question: Question, answer: Wanted): Promise<Answer> {
     const id = (requests += 1);
     const scope = this.#scope(slot, question);
-    const child = slot.child ?? this.#start(slot);
-    slot.child = child;
+    const child = slot.isLent ? slot.child : (slot.child ??= this.#start(slot));
     return new Promise<Answer>((answered, failed) => {
       const { memoryBytes } = scope;
-      const running: Running = { id, memoryBytes, question, answered, failed, stopped: undefined };
+      const running = { id, memoryBytes, question, answered, failed, stopped: undefined };
       slot.running = running;
       const parameters = question.parameters ?? [];
       const progress = question.onProgress !== undefined;
@@ -313,7 +312,7 @@ export class Children {
   }
 
   /** @throws Failure Busy when no process can be started; the slot is as it was. */
-  #start(slot: Slot): ChildProcess {
+  #start(slot: Slots['own'][number]): ChildProcess {
     if (this.#isClosed) throw new Failure('Busy', 'the server is stopping');
     slot.bytes = 0;
     let child: ChildProcess;
@@ -345,10 +344,13 @@ export class Children {
   #hear(slot: Slot, message: FromChild): void {
     const { running } = slot;
     if (message.kind === 'memory') return this.#weigh(slot, message.bytes);
+    if (slot.isLent && message.kind === 'answer') this.#byLent += 1;
     if (running === undefined || message.id !== running.id) return;
     if (message.kind === 'progress') running.question.onProgress?.(message.percent);
     else if (running.stopped !== undefined) running.failed(running.stopped);
     else if (message.kind === 'answer') running.answered(message.answer);
+    // It may be that machine: here it is known what it is.
+    else if (slot.isLent && message.type === 'SystemError') running.failed(new GivenBack());
     else running.failed(new Failure(message.type, message.detail));
   }
 
@@ -364,13 +366,5 @@ export class Children {
 
 const foldersOf = (files: readonly string[]): readonly string[] =>
   [...new Set(files.map((path) => dirname(path)))].sort();
-
-/** Marks a slot as taken before its request exists, so that no one else takes it. */
-function reserve(slot: Slot, question: Question): Slot {
-  const ignore = (): void => undefined;
-  const nothing = { id: 0, memoryBytes: Number.MAX_SAFE_INTEGER, stopped: undefined };
-  slot.running = { ...nothing, question, answered: ignore, failed: ignore };
-  return slot;
-}
 
 const gone = (): Failure => new Failure('TimedOut', 'the caller went away');

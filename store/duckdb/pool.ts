@@ -1,5 +1,6 @@
 // What DuckDB is asked for: rows, bodies, pages, columns; for an account, or for the server itself.
-import { Children, type PoolLoad, type PoolOptions, type Question } from './children.ts';
+import { Children, type PoolLoad, type PoolOptions } from './children.ts';
+import type { LentProcess, Question } from './slots.ts';
 import type { Content } from '../base/contents.ts';
 import type { Body, BodyFormat, Page, Row } from './protocol.ts';
 
@@ -73,6 +74,16 @@ export class DuckDbPool {
     const answer = await this.#ask({ files, statements: [], deadlineMs }, 'contents');
     const rows = answer.kind === 'rows' ? (answer.rows[0] ?? []) : [];
     return rows.map((row) => ({ bytes: Number(row['bytes']), sha256: String(row['sha256']) }));
+  }
+
+  /** A process of another node answers too, until it ends. */
+  lend(child: LentProcess): void {
+    this.#children.lend(child);
+  }
+
+  /** Those of other nodes are asked nothing from here on. */
+  dismiss(): void {
+    this.#children.dismiss();
   }
 
   close(): Promise<void> {

@@ -6,6 +6,7 @@ import { getPriority, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { Failure, reasonOf } from '../base/failure.ts';
 import type { ToChild } from './protocol.ts';
+import type { LentProcess } from './slots.ts';
 
 /** Names of files that hold bodies begin with it. */
 export const BODY_PREFIX = 'body-';
@@ -96,7 +97,7 @@ function clearSpill(folder: string): void {
   }
 }
 
-export const send = (child: ChildProcess, message: ToChild): void => {
+export const send = (child: Pick<LentProcess, 'send'>, message: ToChild): void => {
   // A failed send shows as the child's exit, which fails the request.
   child.send(message, () => undefined);
 };

@@ -18,6 +18,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
       'postgres',
       'files',
       'bucket',
+      'lent',
       'versions',
       'datasets',
       'pushes',

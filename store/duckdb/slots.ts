@@ -1,0 +1,124 @@
+// The places of a pool: those of its own processes, and those of processes that other nodes lend, for as
+// long as they do.
+import type { ChildProcess } from 'node:child_process';
+import type { EventEmitter } from 'node:events';
+import type { Failure } from '../base/failure.ts';
+import type { Answer, BodyFile, Bound, ToChild } from './protocol.ts';
+
+export interface Question {
+  readonly account: string;
+  readonly files: readonly string[];
+  readonly folder?: string;
+  /** Run in order on one connection; `parameters` are bound to the last. */
+  readonly statements: readonly string[];
+  readonly parameters?: readonly Bound[];
+  readonly deadlineMs: number;
+  /** Of DuckDB and of the disk, when less than the pool's own. */
+  readonly limits?: { readonly memoryBytes: number; readonly spillBytes: number };
+  /** When fewer than the pool's own. */
+  readonly threads?: number;
+  /** The caller went away: the statement is interrupted. */
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (percent: number) => void;
+  /** The body is to be a file of the pool's spill, or of `folder`: its caller removes it. */
+  readonly file?: BodyFile;
+  /** A lent process gave it back. */
+  readonly isOwn?: boolean;
+}
+
+/** Tells messages (`message`) and its end (`exit`), as a child process does. */
+export interface LentProcess extends Pick<EventEmitter, 'on' | 'once'> {
+  send(message: ToChild, done: () => void): unknown;
+  kill(): unknown;
+}
+
+interface Running {
+  readonly id: number;
+  readonly memoryBytes: number;
+  readonly question: Question;
+  readonly answered: (answer: Answer) => void;
+  readonly failed: (failure: Error) => void;
+  /** Why it was interrupted, once it was. */
+  stopped: Failure | undefined;
+}
+
+interface Place {
+  readonly place: number;
+  /** Resident bytes that the process told last. */
+  bytes: number;
+  running: Running | undefined;
+}
+
+export type Slot =
+  | (Place & { readonly isLent: false; child: ChildProcess | undefined })
+  | (Place & { readonly isLent: true; readonly child: LentProcess });
+
+/** Lent ones of a pool. */
+const LENT_MAX = 256;
+/** Places of lent processes, in the names of folders. */
+const FIRST_LENT = 1_000;
+
+export class Slots {
+  readonly own: readonly Extract<Slot, { readonly isLent: false }>[];
+  readonly #lent = new Set<Slot>();
+  /** Of the pool's files that others have too; undefined: it borrows nothing. */
+  readonly #lake: string | undefined;
+  #places = FIRST_LENT;
+
+  constructor(count: number, lake: string | undefined) {
+    this.#lake = lake;
+    const empty = { child: undefined, bytes: 0, running: undefined, isLent: false } as const;
+    this.own = Array.from({ length: count }, (_, place) => ({ place, ...empty }));
+  }
+
+  get all(): readonly Slot[] {
+    return this.#lent.size === 0 ? this.own : [...this.own, ...this.#lent];
+  }
+
+  get lent(): number {
+    return this.#lent.size;
+  }
+
+  /** Undefined where there are enough. */
+  lend(child: LentProcess): Slot | undefined {
+    if (this.#lent.size >= LENT_MAX) return undefined;
+    this.#places += 1;
+    const slot: Slot = { place: this.#places, child, bytes: 0, running: undefined, isLent: true };
+    this.#lent.add(slot);
+    return slot;
+  }
+
+  gone(slot: Slot): void {
+    this.#lent.delete(slot);
+  }
+
+  /** A free place for a question: no account takes the last one of the pool's own. */
+  for(question: Question): Slot | undefined {
+    const own = this.own.filter(({ running }) => running?.question.account === question.account);
+    const free = this.own.find(isFree);
+    if (free !== undefined && own.length < this.own.length - 1) return free;
+    return this.#lent.size > 0 && this.#isLendable(question) ? this.#free() : undefined;
+  }
+
+  #free(): Slot | undefined {
+    for (const slot of this.#lent) if (isFree(slot)) return slot;
+    return undefined;
+  }
+
+  /** It reads files of the lake alone, and writes into no folder of this machine. */
+  #isLendable({ files, folder, isOwn }: Question): boolean {
+    const lake = this.#lake;
+    if (lake === undefined || isOwn === true || folder !== undefined) return false;
+    return files.length > 0 && files.every((path) => path.startsWith(lake));
+  }
+}
+
+const isFree = ({ running }: Slot): boolean => running === undefined;
+
+/** Marks a slot as taken before its request exists, so that no one else takes it. */
+export function reserve(slot: Slot, question: Question): Slot {
+  const ignore = (): void => undefined;
+  const nothing = { id: 0, memoryBytes: Number.MAX_SAFE_INTEGER, stopped: undefined };
+  slot.running = { ...nothing, question, answered: ignore, failed: ignore };
+  return slot;
+}

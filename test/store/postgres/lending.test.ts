@@ -1,0 +1,137 @@
+// Query processes of a node that does not serve are those of the one that does, too: what they answer is what
+// it would answer itself, and nobody notices when they go.
+import assert from 'node:assert/strict';
+import { createConnection } from 'node:net';
+import { afterAll, beforeAll, test } from 'vitest';
+import { until } from '../../api/streams/listening.ts';
+import { asked, DATED, served, TOKENS } from '../../crash/rounds/killable.ts';
+import { type Node, type Nodes, nodesOver, ready } from '../../crash/rounds/nodes.ts';
+import { startSwift } from '../../servers/swift.ts';
+import { lakeInBucket } from '../bucket/lakeInBucket.ts';
+import { postgresHere } from './postgresHere.ts';
+
+const stack = new AsyncDisposableStack();
+afterAll(() => stack.disposeAsync());
+const [postgres, swift] = await Promise.all([postgresHere(), startSwift()]);
+for (const one of [postgres, swift]) if (one !== undefined) stack.use(one);
+const isHere = postgres !== undefined && swift !== undefined;
+if (!isHere) assert.notEqual(process.env['CI'], 'true', 'a service is not here');
+
+let nodes: Nodes;
+let first: Node;
+let second: Node;
+const KEYS = 60;
+const DAYS = 400;
+
+beforeAll(async () => {
+  if (!isHere) return;
+  const lake = stack.use(await lakeInBucket(swift));
+  const own = { TAPEDECK_CHILDREN: '1', TAPEDECK_SQL_CHILDREN: '1', TAPEDECK_CACHE_BYTES: '0' };
+  const catalog = { TAPEDECK_DATABASE: postgres.url('lending') };
+  nodes = stack.use(nodesOver({ ...lake.settings, ...catalog, ...own }));
+  first = await nodes.start();
+  await served(first.serving);
+  await asked(first.base, 'POST', '/workspaces', '{"name":"WS"}');
+  await asked(first.base, 'POST', '/datasets/WS', JSON.stringify({ dataset: DATED }));
+  await asked(first.base, 'POST', '/data/WS/K?wait=true', csv());
+  second = await nodes.start();
+  await ready(second);
+  await until(async () => (await gauge('read_children_lent')) === 1);
+  await until(async () => (await gauge('sql_children_lent')) === 1);
+}, 60_000);
+
+const dayOf = (n: number): string => new Date(n * 86_400_000).toISOString().slice(0, 10);
+
+function csv(): string {
+  const lines = ['symbol,day,v'];
+  for (let key = 0; key < KEYS; key += 1) {
+    for (let day = 0; day < DAYS; day += 1) lines.push(`K${key},${dayOf(day)},${key * DAYS + day}`);
+  }
+  return lines.join('\n');
+}
+
+async function gauge(name: string): Promise<number> {
+  const answer = await fetch(`${first.base}/metrics`, { headers: { authorization: ADMIN } });
+  return Number(new RegExp(`^tapedeck_${name} (\\d+)$`, 'm').exec(await answer.text())?.[1] ?? -1);
+}
+
+const ADMIN = 'Bearer ak_theSameOnAllNodes0123456789';
+
+const read = async (key: number): Promise<void> => {
+  const text = await asked(first.base, 'GET', `/data/WS/K/K${key}?limit=3&sort=asc`);
+  const rows = JSON.parse(text) as readonly { readonly v: number }[];
+  assert.deepEqual(
+    rows.map(({ v }) => v),
+    [0, 1, 2].map((day) => key * DAYS + day),
+  );
+};
+
+const summed = async (key: number): Promise<void> => {
+  const query = `SELECT sum(v) AS total FROM K WHERE symbol = 'K${key}' AND v >= ${key}`;
+  const text = await asked(
+    first.base,
+    'GET',
+    `/sql-query/WS?sqlQuery=${encodeURIComponent(query)}`,
+  );
+  const values = Array.from({ length: DAYS }, (_, day) => key * DAYS + day);
+  const total = values.filter((v) => v >= key).reduce((sum, v) => sum + v, 0);
+  assert.equal((JSON.parse(text) as readonly { readonly total: number }[])[0]?.total, total);
+};
+
+const all = (work: (key: number) => Promise<void>): Promise<unknown> =>
+  Promise.all(Array.from({ length: KEYS }, (_, key) => work(key)));
+
+test.skipIf(!isHere)('reads and queries are answered by both', async () => {
+  await Promise.all([all(read), all(summed)]);
+  assert.ok((await gauge('read_answers_lent')) > 0, 'no read went there');
+  assert.ok((await gauge('sql_answers_lent')) > 0, 'no query went there');
+});
+
+test.skipIf(!isHere)('a long answer of a lent process comes whole', async () => {
+  const query = 'SELECT symbol, day, v FROM K ORDER BY v';
+  const path = `/sql-query/WS?format=csv&sqlQuery=${encodeURIComponent(query)}`;
+  const before = await gauge('sql_answers_lent');
+  const expected = csv().trimEnd();
+  const texts = await Promise.all([1, 2, 3, 4].map(() => asked(first.base, 'GET', path)));
+  for (const text of texts) assert.equal(text.replaceAll('\r', '').trimEnd(), expected);
+  assert.ok((await gauge('sql_answers_lent')) > before, 'none went there');
+});
+
+test.skipIf(!isHere)('a node that lends is killed: its requests are asked again', async () => {
+  let isOver = false;
+  const asking = [read, summed].map(async (work) => {
+    for (let key = 0; !isOver; key = (key + 1) % KEYS) {
+      await Promise.all([work(key), work((key + 7) % KEYS), work((key + 13) % KEYS)]);
+    }
+  });
+  const before = await gauge('read_answers_lent');
+  await until(async () => (await gauge('read_answers_lent')) > before);
+  await second.serving.kill('SIGKILL');
+  await until(async () => (await gauge('read_children_lent')) === 0);
+  await all(read);
+  isOver = true;
+  await Promise.all(asking);
+});
+
+/** The first line of what a server answers to such a request, or nothing. */
+function upgraded(path: string, protocol: string, more = ''): Promise<string> {
+  const { hostname, port } = new URL(first.base);
+  const socket = createConnection({ host: hostname, port: Number(port) });
+  const lines = [`GET ${path} HTTP/1.1`, `Host: ${hostname}`, 'Connection: Upgrade, close'];
+  socket.write(`${[...lines, `Upgrade: ${protocol}`, more].filter(Boolean).join('\r\n')}\r\n\r\n`);
+  return new Promise((resolve) => {
+    let text = '';
+    socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve(text.split('\r\n')[0] ?? ''));
+  });
+}
+
+test.skipIf(!isHere)('a connection is taken over from nodes alone', async () => {
+  const path = `/v1/data/WS/K/K1?last=1&token=${TOKENS.publishable}`;
+  assert.equal(await upgraded(path, 'h2c'), 'HTTP/1.1 200 OK', 'another upgrade is left out');
+  assert.equal(await upgraded('/lend/read', 'tapedeck-lend'), '');
+  const forged = `tapedeck-hop: ${Date.now()} - ${'0'.repeat(64)}`;
+  assert.equal(await upgraded('/lend/read', 'tapedeck-lend', forged), '');
+  await read(1);
+});
