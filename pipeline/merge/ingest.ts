@@ -20,6 +20,7 @@ import { openRelation } from '../decode/decode.ts';
 import { quoted } from '../bytes/excerpt.ts';
 import { notesOf } from '../conform/loadNotes.ts';
 import { mergeLoad, replacingEdits, schemaEdits } from './merge.ts';
+import { refuseMany } from '../batch/batch.ts';
 import { type FileStats, writtenFile } from '../batch/parquetFile.ts';
 import type { Relation } from '../values/relation.ts';
 import { type UniqueIndex, uniqueIndexOf } from '../batch/uniqueIndex.ts';
@@ -117,9 +118,6 @@ export async function ingest(
   });
 }
 
-/** Records of one ingestion (INTERFACE.md 3.8): past it nothing is ingested. */
-const RECORDS_MAX = 20_000_000;
-
 /** Warnings of a batch, and how much of it is kept aside, as lines of the job's log. */
 export async function tellBreaches(
   { quarantined, warnings }: Batch,
@@ -139,10 +137,7 @@ export async function tellBreaches(
  * @throws Failure for too many records, too many rejected ones, or an expectation that ends it.
  */
 export function refuseBatch(batch: Batch, load: Load): void {
-  const read = batch.stats.records + batch.duplicates + batch.quarantined.length;
-  if (read > RECORDS_MAX) {
-    throw new Failure('InvalidBody', `the body has ${read} records, at most ${RECORDS_MAX} a job`);
-  }
+  refuseMany(batch.stats.records + batch.duplicates + batch.quarantined.length);
   const reasons = batch.rejects.slice(0, 3).map(({ line, error }) => `line ${line}: ${error}`);
   if (batch.failed !== undefined) {
     const { line, records, rule } = batch.failed;
