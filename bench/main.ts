@@ -6,6 +6,7 @@ import { benchAppends } from './series/appends.ts';
 import { benchCaptures } from './captures.ts';
 import { benchCatalogs } from './catalogs.ts';
 import { benchClusterSim } from './cluster/clusterSim.ts';
+import { benchLent } from './cluster/lent.ts';
 import { benchConsole } from './console.ts';
 import { benchDatasets } from './datasets.ts';
 import { benchHot } from './hot/hot.ts';
@@ -47,6 +48,7 @@ const BENCHES: readonly (readonly [string, Bench, number, number])[] = [
   ['rule-serving', (place, _rows, times) => benchRuleServing(place, times), 0, 7],
   ['catalogs', (place, _rows, times) => benchCatalogs(place, times), 0, 5],
   ['cluster-sim', (place, rows) => benchClusterSim(place, rows), 500_000, 1],
+  ['lent', benchLent, 500_000, 5],
   ['money', (place, _rows, times) => benchMoney(place, times), 0, 7],
 ];
 

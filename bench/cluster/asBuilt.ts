@@ -1,4 +1,4 @@
-// As it is: the first node answers all, the others hand on to it.
+// As it is: the first node answers all, the others hand on to it, and lend it their processes.
 import {
   answered,
   charges,
@@ -14,7 +14,7 @@ import type { ServiceTimes } from './serviceTimes.ts';
 
 const NAMES: Names = {
   loop: (node) => (node === 0 ? 'loop of the serving node' : 'loops of fronts'),
-  duckdb: (node) => (node === 0 ? 'DuckDB of the serving node' : 'none'),
+  duckdb: () => 'DuckDB of all nodes',
 };
 
 export function asBuilt(times: ServiceTimes, shape: Shape): Network {
@@ -28,8 +28,10 @@ export function asBuilt(times: ServiceTimes, shape: Shape): Network {
     callOf: (random) => {
       const kind = drawKind(random);
       const node = random.between(0, nodes - 1);
-      if (node === 0) return { kind, steps: answered(times, kind, 0, 0, random) };
-      const steps = answered(times, kind, 0, times.hop.added, random);
+      // Which one is free is by chance, as far as all are busy alike.
+      const lender = random.between(0, nodes - 1);
+      if (node === 0) return { kind, steps: answered(times, kind, 0, 0, random, lender) };
+      const steps = answered(times, kind, 0, times.hop.added, random, lender);
       return { kind, steps: handedOn(times, node, steps) };
     },
   };

@@ -49,21 +49,39 @@ export function kindOf(mix: Demand['mix']): (random: Seeded) => Kind {
   return (random) => kinds[partOf(ends, random.next())] ?? 'hot';
 }
 
-/** What a call takes at the node that answers it, whose loop takes `more` of it. */
+/**
+ * What a call takes at the node that answers it, whose loop takes `more` of it.
+ * @param lender whose process runs its statement
+ */
 export function answered(
   times: ServiceTimes,
   kind: Kind,
   node: number,
   more: number,
   random: Seeded,
+  lender = node,
 ): readonly Step[] {
   const { below, loop } = times[kind];
   const at = loopOf(node);
   if (kind === 'hot') return [{ at, ms: loop + more }];
   const half = { at, ms: (loop + more) / 2 };
-  const between: Step =
-    kind === 'push' ? { group: 0 } : { at: duckdbOf(node), ms: exponential(random, below) };
-  return [half, between, half];
+  if (kind === 'push') return [half, { group: 0 }, half];
+  const run = { at: duckdbOf(lender), ms: exponential(random, below) };
+  return [half, ...(lender === node ? [run] : lent(times, node, lender, run)), half];
+}
+
+/** A statement goes to another node, and its answer comes back. */
+function lent(
+  { message: ms }: ServiceTimes,
+  node: number,
+  lender: number,
+  run: Step,
+): readonly Step[] {
+  const [here, there] = [
+    { at: loopOf(node), ms: ms / 2 },
+    { at: loopOf(lender), ms },
+  ];
+  return [here, { waitMs: WAY_MS }, there, run, { waitMs: WAY_MS }, here];
 }
 
 /** A node that hands on what another one answers. */
