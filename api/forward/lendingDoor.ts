@@ -5,6 +5,7 @@ import { request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../store/base/clock.ts';
+import { VERSION } from '../../store/base/version.ts';
 import { HOP_HEADER, hopAddress, type Hopping, signHop } from '../auth/hop.ts';
 import type { Target } from './hop.ts';
 
@@ -13,7 +14,8 @@ const LENT_KINDS = ['read', 'sql'] as const;
 export type LentKind = (typeof LENT_KINDS)[number];
 
 const PROTOCOL = 'tapedeck-lend';
-const pathOf = (kind: LentKind): string => `/lend/${kind}`;
+/** Of one version only: another one may write an answer otherwise. */
+const pathOf = (kind: LentKind): string => `/lend/${VERSION}/${kind}`;
 /** Nobody's address: it is the node itself that asks. */
 const NOBODY = '-';
 

@@ -93,10 +93,9 @@ async function notReady(
 /** Options that make the server speak HTTPS, when certificate and key are set. */
 export async function tlsOf(
   settings: Settings,
-  shouldUpgradeCallback?: (request: IncomingMessage) => boolean,
+  upgrading: { readonly shouldUpgradeCallback?: (request: IncomingMessage) => boolean } = {},
 ): Promise<{ readonly https?: { readonly cert: Buffer; readonly key: Buffer } }> {
   if (settings.tlsCert === '') return {};
   const [cert, key] = await Promise.all([readFile(settings.tlsCert), readFile(settings.tlsKey)]);
-  const upgrading = shouldUpgradeCallback === undefined ? {} : { shouldUpgradeCallback };
   return { https: { cert, key, ...upgrading } };
 }

@@ -68,8 +68,9 @@ export async function buildServer(
 ): Promise<FastifyInstance> {
   const { services, log, door } = behind;
   const { held } = state;
+  const upgrading = door.hopping === undefined ? {} : { shouldUpgradeCallback: isLent };
   const server = Fastify({
-    ...(await tlsOf(services.settings, isLent)),
+    ...(await tlsOf(services.settings, upgrading)),
     logger: false,
     rewriteUrl: ({ url = '' }) => spelledPath(url),
     genReqId: countedIds(),
@@ -90,7 +91,7 @@ export async function buildServer(
       maxHeaderSize: HEADER_BYTES_MAX,
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: LATE_LOOK_MS,
-      shouldUpgradeCallback: isLent,
+      ...upgrading,
     },
   });
   // Bodies are read by their endpoint: clients send wrong and impossible content types

@@ -33,6 +33,8 @@ export interface PoolOptions {
   readonly onFailed?: (account: string, ms: number) => void;
   /** Where the lake's files are, with a separator at its end: processes of other nodes read those too. */
   readonly lake?: string;
+  /** A lent process that runs a statement and says nothing for so long is given up. */
+  readonly silentMs?: number;
 }
 
 /** Requests that may wait for a child; one more is refused with 503, so that memory is bounded. */
@@ -48,6 +50,9 @@ const INTERRUPT_GRACE_MS = 1_000;
  * this: a sort of 5 M rows has about 400 MB resident beyond a limit of 384 or 768 MB.
  */
 const CHILD_OVERHEAD_BYTES = 512 * 1024 ** 2;
+
+/** Its node tells of itself five times a second while it runs a statement. */
+const SILENT_MS = 5_000;
 
 type Wanted = Request['answer'];
 
@@ -278,12 +283,24 @@ export class Children {
     const late = `the ${question.deadlineMs} ms time limit was reached`;
     const timer = setTimeout(stop, question.deadlineMs, late);
     const leave = (): void => this.#stop(slot, gone());
+    const looking = slot.isLent ? this.#listenTo(slot) : undefined;
     question.signal?.addEventListener('abort', leave, { once: true });
     if (question.signal?.aborted === true) leave();
     return () => {
       clearTimeout(timer);
+      clearInterval(looking);
       question.signal?.removeEventListener('abort', leave);
     };
+  }
+
+  /** A process of another machine that says nothing is not waited for. */
+  #listenTo(slot: Extract<Slot, { readonly isLent: true }>): NodeJS.Timeout {
+    slot.heardMs = monotonicMs();
+    const { silentMs = SILENT_MS } = this.#options;
+    const look = (): void => {
+      if (monotonicMs() - slot.heardMs > silentMs) slot.child.kill();
+    };
+    return setInterval(look, silentMs / 5);
   }
 
   #stop(slot: Slot, reason: Failure): void {
@@ -343,6 +360,7 @@ export class Children {
 
   #hear(slot: Slot, message: FromChild): void {
     const { running } = slot;
+    if (slot.isLent) slot.heardMs = monotonicMs();
     if (message.kind === 'memory') return this.#weigh(slot, message.bytes);
     if (slot.isLent && message.kind === 'answer') this.#byLent += 1;
     if (running === undefined || message.id !== running.id) return;

@@ -51,7 +51,12 @@ interface Place {
 
 export type Slot =
   | (Place & { readonly isLent: false; child: ChildProcess | undefined })
-  | (Place & { readonly isLent: true; readonly child: LentProcess });
+  | (Place & {
+      readonly isLent: true;
+      readonly child: LentProcess;
+      /** When it was heard last, monotonic. */
+      heardMs: number;
+    });
 
 /** Lent ones of a pool. */
 const LENT_MAX = 256;
@@ -83,7 +88,8 @@ export class Slots {
   lend(child: LentProcess): Slot | undefined {
     if (this.#lent.size >= LENT_MAX) return undefined;
     this.#places += 1;
-    const slot: Slot = { place: this.#places, child, bytes: 0, running: undefined, isLent: true };
+    const idle = { bytes: 0, running: undefined, heardMs: 0 };
+    const slot: Slot = { place: this.#places, child, ...idle, isLent: true };
     this.#lent.add(slot);
     return slot;
   }

@@ -10,6 +10,8 @@ import type { FromChild, Request, Scope } from '../duckdb/protocol.ts';
 import { literal } from '../duckdb/sqlText.ts';
 import { frameOf, framesIn, type FromLender, type ToLender } from './frames.ts';
 
+/** So often it says that it is there, from a request to its answer. */
+const TELL_MS = 200;
 /** Pieces of a file, each a message. */
 const PIECE_BYTES = 1024 ** 2;
 
@@ -25,10 +27,18 @@ interface LenderParts {
 export async function lend({ copies, folder, socket, start }: LenderParts): Promise<void> {
   let child: ChildProcess | undefined;
   let release = (): void => undefined;
+  let telling: NodeJS.Timeout | undefined;
+  /** What the child weighs. */
+  let bytes = 0;
+  const ended = (): void => {
+    clearInterval(telling);
+    release();
+  };
   const say = (message: FromLender): void => void socket.write(frameOf(message));
   const hear = async (message: FromChild): Promise<void> => {
-    if (message.kind === 'answer' || message.kind === 'failure') release();
     if (message.kind === 'answer') await sendFile(message, socket);
+    if (message.kind === 'answer' || message.kind === 'failure') ended();
+    if (message.kind === 'memory') ({ bytes } = message);
     say(message);
   };
   const started = (): ChildProcess => {
@@ -39,6 +49,7 @@ export async function lend({ copies, folder, socket, start }: LenderParts): Prom
   };
   const ask = async (request: Request, lake: string): Promise<void> => {
     try {
+      telling = setInterval(() => say({ kind: 'memory', bytes }), TELL_MS);
       const own = ownRequest(request, lake, { copies, folder });
       release = await copies.hold(own.relative);
       await mkdir(folder, { recursive: true });
@@ -46,6 +57,7 @@ export async function lend({ copies, folder, socket, start }: LenderParts): Prom
       child.send({ kind: 'request', request: own.request }, () => undefined);
     } catch (error) {
       say({ kind: 'failure', id: request.id, type: 'SystemError', detail: reasonOf(error) });
+      ended();
     }
   };
   socket.on('error', () => undefined);
@@ -61,7 +73,7 @@ export async function lend({ copies, folder, socket, start }: LenderParts): Prom
     socket.destroy();
     child?.removeAllListeners('exit');
     child?.kill('SIGKILL');
-    release();
+    ended();
     await rm(folder, { recursive: true, force: true });
   }
 }

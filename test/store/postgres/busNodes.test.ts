@@ -144,5 +144,5 @@ test.skipIf(!isHere)(
       serving = other;
     }
   },
-  60_000,
+  180_000,
 );

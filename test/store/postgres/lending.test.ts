@@ -6,6 +6,7 @@ import { afterAll, beforeAll, test } from 'vitest';
 import { until } from '../../api/streams/listening.ts';
 import { asked, DATED, served, TOKENS } from '../../crash/rounds/killable.ts';
 import { type Node, type Nodes, nodesOver, ready } from '../../crash/rounds/nodes.ts';
+import { VERSION } from '../../../store/base/version.ts';
 import { startSwift } from '../../servers/swift.ts';
 import { lakeInBucket } from '../bucket/lakeInBucket.ts';
 import { postgresHere } from './postgresHere.ts';
@@ -130,8 +131,8 @@ function upgraded(path: string, protocol: string, more = ''): Promise<string> {
 test.skipIf(!isHere)('a connection is taken over from nodes alone', async () => {
   const path = `/v1/data/WS/K/K1?last=1&token=${TOKENS.publishable}`;
   assert.equal(await upgraded(path, 'h2c'), 'HTTP/1.1 200 OK', 'another upgrade is left out');
-  assert.equal(await upgraded('/lend/read', 'tapedeck-lend'), '');
+  assert.equal(await upgraded(`/lend/${VERSION}/read`, 'tapedeck-lend'), '');
   const forged = `tapedeck-hop: ${Date.now()} - ${'0'.repeat(64)}`;
-  assert.equal(await upgraded('/lend/read', 'tapedeck-lend', forged), '');
+  assert.equal(await upgraded(`/lend/${VERSION}/read`, 'tapedeck-lend', forged), '');
   await read(1);
 });

@@ -1,0 +1,177 @@
+// A query process over a socket: what it answers is what one of the pool's own answers, files in pieces, and
+// whatever becomes of it, the question is answered.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { Agent, createServer } from 'node:https';
+import { once } from 'node:events';
+import type { AddressInfo, Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, sep } from 'node:path';
+import { afterAll, beforeAll, test } from 'vitest';
+import { isLent, openLent, takeLent } from '../../api/forward/lendingDoor.ts';
+import { renewedAgent } from '../../api/forward/renewedAgent.ts';
+import { DuckDbPool } from '../../store/duckdb/pool.ts';
+import { ownProcesses } from '../../store/duckdb/slot.ts';
+import { Borrowed } from '../../store/lent/borrowed.ts';
+import { lend } from '../../store/lent/lender.ts';
+import { until } from '../api/streams/listening.ts';
+
+const root = mkdtempSync(join(tmpdir(), "tapedeck-lent-it's-"));
+const LAKE = join(root, 'lake') + sep;
+const COPIES = join(root, 'copies') + sep;
+const FILE = 'WS/D/a.parquet';
+const ROWS = 300_000;
+const key = 'ab'.repeat(32);
+const leaving = new AbortController();
+const sockets: Socket[] = [];
+let pool: DuckDbPool;
+let server: ReturnType<typeof createServer>;
+let port = 0;
+let cert = '';
+
+beforeAll(async () => {
+  const [keyFile, certFile] = [join(root, 'a.key'), join(root, 'a.crt')];
+  const kind = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'];
+  const rest = ['-nodes', '-days', '2', '-subj', '/CN=a', '-keyout', keyFile, '-out', certFile];
+  execFileSync('openssl', [...kind, ...rest], { stdio: 'ignore' });
+  cert = readFileSync(certFile, 'utf8');
+  const secrets = { cert, key: readFileSync(keyFile, 'utf8') };
+  server = createServer({ ...secrets, shouldUpgradeCallback: isLent }, (_, answer) =>
+    answer.end('ok'),
+  );
+  const spill = { folder: join(root, 'spill'), bytes: 1024 ** 3 };
+  const limits = { children: 1, memoryBytes: 256 * 1024 ** 2, threads: 1, silentMs: 1_000 };
+  pool = new DuckDbPool({ ...limits, spill, lake: LAKE });
+  takeLent(server, { key, clock: Date.now }, (_, socket) => pool.lend(new Borrowed(socket, LAKE)));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  ({ port } = server.address() as AddressInfo);
+  for (const lake of [LAKE, COPIES]) await mkdir(join(lake, 'WS/D'), { recursive: true });
+  await made(LAKE, 'here');
+  await made(COPIES, 'there');
+}, 60_000);
+
+/** Both machines have the file; here they differ, so that it shows which one was read. */
+async function made(lake: string, place: string): Promise<void> {
+  const maker = new DuckDbPool({ children: 1, memoryBytes: 256 * 1024 ** 2, threads: 1 });
+  const path = join(lake, FILE).replaceAll("'", "''");
+  const rows = `SELECT i AS v, '${place}' AS place FROM range(${ROWS}) AS t(i)`;
+  const statements = [`COPY (${rows}) TO '${path}' (FORMAT parquet)`];
+  await maker.rows({ files: [], folder: join(lake, 'WS/D'), statements, deadlineMs: 30_000 });
+  await maker.close();
+}
+
+afterAll(async () => {
+  leaving.abort();
+  for (const socket of sockets) socket.destroy();
+  await pool.close();
+  server.close();
+  rmSync(root, { recursive: true });
+});
+
+const target = () => ({
+  ...{ id: 'a', url: new URL(`https://127.0.0.1:${port}`), hopKey: key },
+  agent: renewedAgent(
+    () =>
+      new Agent({ ca: cert, allowPartialTrustChain: true, checkServerIdentity: () => undefined }),
+  ),
+});
+
+async function lent(): Promise<Socket> {
+  const socket = await openLent(target() as never, 'sql', Date.now, leaving.signal);
+  sockets.push(socket);
+  return socket;
+}
+
+/** A lender whose copies are all there. */
+async function lending(): Promise<Socket> {
+  const socket = await lent();
+  const copies = { lake: COPIES, hold: async () => () => undefined };
+  const folder = join(root, `process-${sockets.length}`);
+  void lend({ socket, copies, folder, start: () => ownProcesses.start(0) });
+  return socket;
+}
+
+const sqlOver = (columns: string): string =>
+  `SELECT ${columns} FROM read_parquet('${join(LAKE, FILE).replaceAll("'", "''")}')`;
+
+const asking = (columns: string) => ({
+  ...{ files: [join(LAKE, FILE)], statements: [sqlOver(columns)], deadlineMs: 60_000 },
+});
+
+/** While it runs, the pool's own processes have no place for another question. */
+function busy(): { readonly end: () => Promise<void> } {
+  const ending = new AbortController();
+  const statements = ['SELECT sum(i) FROM range(100000000000) AS t(i)'];
+  const asked = { files: [], statements, deadlineMs: 60_000, signal: ending.signal };
+  const running = pool.rows(asked).then(
+    () => undefined,
+    () => undefined,
+  );
+  return {
+    end: async () => {
+      ending.abort();
+      await running;
+    },
+  };
+}
+
+test('rows, bodies, and files in pieces come from the other machine', async () => {
+  const own = busy();
+  await lending();
+  const [rows] = await pool.rows(asking('count(*)::INT AS n, any_value(place) AS place'));
+  assert.deepEqual(rows, [{ n: ROWS, place: 'there' }]);
+  const file = { name: 'body-1', bytesMax: 1024 ** 3 };
+  const { objects, file: written } = await pool.body({ ...asking('v, place'), file }, 'csv');
+  assert.equal(objects, ROWS);
+  const text = readFileSync(written?.path ?? '', 'utf8');
+  assert.equal(text.length, written?.length);
+  assert.equal(text.trimEnd().split('\n').at(-1)?.trim(), `${ROWS - 1},there`);
+  assert.equal(pool.load().byLent, 2);
+  await own.end();
+});
+
+test('what fails there is asked again here', async () => {
+  const before = pool.load().byLent;
+  const own = busy();
+  const wrong = pool.rows(asking('no_such_column'));
+  await until(() => pool.load().running === 1);
+  await own.end();
+  await assert.rejects(wrong, /no_such_column/);
+  assert.equal(pool.load().byLent, before);
+});
+
+test('one that goes, or says nothing, is given up', async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await until(() => pool.load().lent === 0);
+  for (const end of [(socket: Socket): unknown => socket.destroy(), () => undefined]) {
+    const own = busy();
+    const socket = await lent();
+    await until(() => pool.load().lent === 1);
+    const asked = pool.rows(asking('any_value(place) AS place'));
+    await once(socket, 'readable');
+    end(socket);
+    await until(() => pool.load().lent === 0);
+    await own.end();
+    assert.deepEqual(await asked, [[{ place: 'here' }]]);
+  }
+});
+
+test('a copy that can not be had is no failure', async () => {
+  const socket = await lent();
+  const hold = async (): Promise<never> => {
+    throw new Error('not there');
+  };
+  void lend({
+    ...{ socket, copies: { lake: COPIES, hold }, folder: join(root, 'none') },
+    start: () => ownProcesses.start(0),
+  });
+  await until(() => pool.load().lent === 1);
+  const own = busy();
+  const asked = pool.rows(asking('any_value(place) AS place'));
+  await until(() => pool.load().waiting === 1);
+  await own.end();
+  assert.deepEqual(await asked, [[{ place: 'here' }]]);
+});
