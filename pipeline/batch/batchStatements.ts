@@ -128,6 +128,7 @@ export async function ask(
     return await bench.pool.rows({
       files: [relation.path, ...(bench.files ?? [])],
       folder: bench.folder,
+      below: bench.below,
       statements,
       deadlineMs: bench.deadlineMs,
       onProgress: bench.onProgress,

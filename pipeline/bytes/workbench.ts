@@ -5,6 +5,8 @@ import type { DuckDbPool } from '../../store/duckdb/pool.ts';
 export interface Workbench {
   readonly pool: DuckDbPool;
   readonly folder: string;
+  /** Stored files that later statements read are in here: one instance serves all of them. */
+  readonly below?: readonly string[];
   /** Files that statements read besides the body. */
   readonly files?: readonly string[];
   readonly deadlineMs: number;

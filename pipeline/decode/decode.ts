@@ -218,14 +218,14 @@ async function readJson(
 }
 
 async function readable(
-  { pool, folder, deadlineMs }: Workbench,
+  { pool, folder, below, deadlineMs }: Workbench,
   path: string,
   statements: readonly string[],
   explain: (reason: string) => string,
 ): Promise<readonly (readonly Row[])[]> {
   try {
     // On the instance that the job goes on with: making one takes 10 ms of processor time.
-    return await pool.rows({ files: [path], folder, statements, deadlineMs });
+    return await pool.rows({ files: [path], folder, below, statements, deadlineMs });
   } catch (error) {
     if (error instanceof Failure && error.type !== 'SystemError') throw error;
     throw new Failure('InvalidBody', explain(reasonOf(error)));

@@ -1,6 +1,7 @@
 // One ingestion: file -> decode -> infer or check -> conform -> duplicates -> sorted Parquet ->
 // one commit (DESIGN.md "Flows"). Until the commit nothing is visible; the files it leaves when it
 // dies are swept at the next start.
+import { dirname } from 'node:path';
 import { changeDatasetRow } from '../../store/datasets/datasetRows.ts';
 import type { CommitNote, Committed, ChangedKeys } from '../../store/lake/commit.ts';
 import type { Database } from '../../store/catalog/database.ts';
@@ -97,7 +98,8 @@ export async function ingest(
   const { pool, deadlineMs, signal } = services;
   const abort = signal === undefined ? {} : { signal };
   return inWorkFolder(services.temporary, async (folder) => {
-    const bench = { pool, folder, deadlineMs, onProgress: events.progress, ...abort };
+    const below = await foldersOf(load, services.lake);
+    const bench = { pool, folder, below, deadlineMs, onProgress: events.progress, ...abort };
     const run = { load, author, services, bench, events };
     await events.validating();
     const relation = await openLoad(load, { services, bench, events });
@@ -116,6 +118,14 @@ export async function ingest(
     await events.ingesting();
     return store(run, conformed, dataset, finish);
   });
+}
+
+/** Of the stored files that a load meets. */
+async function foldersOf({ dataset, workspace }: Load, lake: Lake): Promise<readonly string[]> {
+  const known = lake.directory.dataset(workspace, dataset);
+  if (known === undefined) return [];
+  const { folder } = await tableOf(lake, known);
+  return [dirname(lake.files.placeOf(`${folder}file`))];
 }
 
 /** Warnings of a batch, and how much of it is kept aside, as lines of the job's log. */

@@ -198,6 +198,7 @@ const ask = (
   bench.pool.rows({
     files: open.paths,
     folder: bench.folder,
+    below: bench.below,
     statements,
     deadlineMs: bench.deadlineMs,
   });

@@ -62,6 +62,7 @@ export function bucketFiles(parts: BucketParts): Files {
     },
     remove: (relative) => local.remove(relative),
     settle: async () => undefined,
+    placeOf: (relative) => local.placeOf(relative),
     has: async (relative) =>
       (await asked(told, 'look for a file', bucket.look(inLake(relative)))) !== undefined,
   };

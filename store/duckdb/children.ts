@@ -324,7 +324,9 @@ export class Children {
       const spillBytes = Math.min(question.limits?.spillBytes ?? Infinity, spill.bytes);
       return { ...scope, folder: spillFolder(spill.folder, slot.place), spillBytes, kept: true };
     }
-    if (question.folder !== undefined) return { ...scope, folder: question.folder };
+    const { below = [], folder } = question;
+    if (folder !== undefined)
+      return below.length === 0 ? { ...scope, folder } : { ...scope, folder, folders: below };
     return byFolder === true ? { ...scope, folders: foldersOf(question.files) } : scope;
   }
 

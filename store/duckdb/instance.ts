@@ -49,6 +49,7 @@ function lockStatements(scope: Scope): readonly string[] {
   const spill = scope.folder === undefined ? '' : scope.folder;
   // Into a kept instance's folder nothing is written that is read again.
   const writes = scope.kept === true ? undefined : scope.folder;
+  const byFolder = scope.folder === undefined && scope.folders !== undefined;
   const folders = [...(spill === '' ? [] : [spill]), ...(scope.folders ?? [])];
   return [
     `SET threads = ${scope.threads}`,
@@ -65,7 +66,7 @@ function lockStatements(scope: Scope): readonly string[] {
     ...(scope.spillBytes === undefined
       ? []
       : [`SET max_temp_directory_size = '${Math.ceil(scope.spillBytes / 1024)}KiB'`]),
-    `SET allowed_paths = [${scope.folders === undefined ? scope.files.map(literal).join(', ') : ''}]`,
+    `SET allowed_paths = [${byFolder ? '' : scope.files.map(literal).join(', ')}]`,
     `SET allowed_directories = [${folders.map(literal).join(', ')}]`,
     `SET enable_external_access = false`,
     `SET lock_configuration = true`,

@@ -1,5 +1,7 @@
 // The instance of a job. Its statements come one after the other with the same files and folder, and making
 // an instance takes 10 ms of processor time, six times for a load of one record.
+import { dirname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { lockedInstance } from './instance.ts';
 import type { Scope } from './protocol.ts';
@@ -8,7 +10,7 @@ import type { Scope } from './protocol.ts';
 const KEPT_MS = 100;
 
 interface Kept {
-  readonly name: string;
+  readonly scope: Scope;
   readonly instance: DuckDBInstance;
 }
 
@@ -39,9 +41,8 @@ export class JobInstance {
   }
 
   async #of(scope: Scope): Promise<DuckDBInstance> {
-    const name = JSON.stringify(scope);
-    if (this.#kept?.name !== name) this.#close();
-    this.#kept ??= { name, instance: await lockedInstance(scope, this.#blank()) };
+    if (this.#kept !== undefined && !covers(this.#kept.scope, scope)) this.#close();
+    this.#kept ??= { scope, instance: await lockedInstance(scope, this.#blank()) };
     return this.#kept.instance;
   }
 
@@ -49,4 +50,12 @@ export class JobInstance {
     this.#kept?.instance.closeSync();
     this.#kept = undefined;
   }
+}
+
+/** An instance of the one may do all that the other asks for. */
+function covers({ files: known, ...own }: Scope, { files, ...asked }: Scope): boolean {
+  const open = new Set([...known, ...(own.folders ?? [])]);
+  return (
+    isDeepStrictEqual(own, asked) && files.every((one) => open.has(one) || open.has(dirname(one)))
+  );
 }

@@ -19,7 +19,7 @@ export type Compression = 'none' | 'gzip' | 'zstd';
 export interface Scope {
   /** Local files that may be read, and no others. */
   readonly files: readonly string[];
-  /** Where given, all that is below these may be read, not only `files` of them. */
+  /** Where given, all that is below these may be read: without `folder`, nothing else of `files`. */
   readonly folders?: readonly string[];
   /** A folder that may be written: temporary Parquet and spill; absent for reads. */
   readonly folder?: string;

@@ -9,6 +9,8 @@ export interface Question {
   readonly account: string;
   readonly files: readonly string[];
   readonly folder?: string;
+  /** Folders that further questions of `folder` read from: one instance serves them all. */
+  readonly below?: readonly string[] | undefined;
   /** Run in order on one connection; `parameters` are bound to the last. */
   readonly statements: readonly string[];
   readonly parameters?: readonly Bound[];

@@ -52,6 +52,8 @@ export interface Files {
   remove(relative: readonly string[]): Promise<void>;
   /** Removed files stay so after a loss of power: only then may they be forgotten. */
   settle(relative: readonly string[]): Promise<void>;
+  /** Where a lake file is on this machine, or a folder of them, while it is open. */
+  placeOf(relative: string): string;
   /** Whether a file is there, though it may be removed already for new readers. */
   has(relative: string): Promise<boolean>;
 }
@@ -131,6 +133,7 @@ export function localFiles(
       const folders = new Set(relative.map((path) => dirname(join(root, path))));
       for (const folder of folders) if (existsSync(folder)) await disk.syncFolder(folder);
     },
+    placeOf: (relative) => join(root, relative),
     has: async (relative) => existsSync(join(root, relative)),
   };
 }
