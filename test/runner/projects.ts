@@ -31,7 +31,9 @@ const CONNECTIONS = [
 
 /** What tells or changes something of the whole process. */
 const TOUCHES = [
-  /\bprocess\.(?:chdir|cpuUsage|memoryUsage|on|once|resourceUsage|umask)\b/,
+  /\bprocess\.(?:chdir|cpuUsage|memoryUsage|resourceUsage|umask)\b/,
+  // What nobody caught is heard by whoever asks, and goes on as it would.
+  /\bprocess\.(?:on|once)\('(?!uncaughtExceptionMonitor'|unhandledRejection')/,
   /\bdelete process\.env|\bprocess\.env\[[^\]]+\]\s*=[^=]/,
 ];
 

@@ -139,6 +139,7 @@ describe('files of tests', () => {
       'test/env.test.ts': `process.env['A'] = 'b';\n`,
       'test/reads.test.ts': `if (process.env['A'] === 'b') throw new Error();\n`,
       'test/signals.test.ts': `process.on('SIGINT', () => undefined);\n`,
+      'test/hears.test.ts': `process.on('unhandledRejection', () => undefined);\n`,
       'test/starts.ts': `import { Worker } from 'node:worker_threads';\n`,
       'test/c.ts': `import '../store/b.ts';\n`,
       'store/a.ts': `import { a } from './a.ts';\nimport { join } from 'node:path';\n`,
@@ -149,7 +150,7 @@ describe('files of tests', () => {
     const { alone, pure, servers } = partedByImports(files, (path) => texts[path] ?? '');
     const named = (names: readonly string[]): readonly string[] =>
       names.map((name) => `test/${name}.test.ts`);
-    assert.deepEqual(pure, named(['pure', 'types', 'reads']));
+    assert.deepEqual(pure, named(['pure', 'types', 'reads', 'hears']));
     assert.deepEqual(servers, named(['far', 'late', 'again', 'spawns']));
     assert.deepEqual(alone, named(['helped', 'env', 'signals']));
   });
