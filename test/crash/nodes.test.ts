@@ -7,12 +7,13 @@ import { note } from '../notes.ts';
 import { seedsOf } from '../seeds.ts';
 import { nodeRounds } from './rounds/nodeRounds.ts';
 
-const hasBoth =
+const hasAll =
   globSync('/usr/lib/postgresql/*/bin/initdb').length > 0 &&
-  globSync('/usr/bin/swift-proxy-server').length > 0;
+  globSync('/usr/bin/swift-proxy-server').length > 0 &&
+  globSync('/usr/{s,}bin/nats-server').length > 0;
 const ENDS = 2;
 
-test.skipIf(!hasBoth && process.env['CI'] !== 'true')(
+test.skipIf(!hasAll && process.env['CI'] !== 'true')(
   'the node that serves ends, again and again, and what any node acknowledged stays',
   async (context) => {
     for (const seed of seedsOf(context)) {

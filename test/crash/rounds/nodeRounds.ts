@@ -7,6 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Postgres } from '../../servers/postgres.ts';
 import { asked, headers } from './killable.ts';
 import { type Node, type Nodes, ready, startNodes } from './nodes.ts';
+import { nodeStreams, type NodeStreams } from './nodeStreams.ts';
+import { startNats } from '../../servers/nats.ts';
 import { type Order, type Report, type Seeded, seeded } from './seeded.ts';
 
 const WRITERS = 4;
@@ -25,6 +27,7 @@ interface Scene {
   readonly random: Seeded;
   readonly living: Node[];
   readonly writers: readonly Writer[];
+  readonly streams: NodeStreams;
   readonly told: Record<string, number>;
 }
 
@@ -108,13 +111,17 @@ async function pushing(writer: Writer, scene: Scene, isOver: () => boolean): Pro
 
 /** `count` ends of the node that serves. */
 export async function nodeRounds({ count, seed, log }: Order): Promise<Report> {
-  await using here = await startNodes(NODES);
+  await using nats = await startNats();
+  assert.ok(nats, 'NATS is not here');
+  await using here = await startNodes(NODES, { TAPEDECK_BUS: nats.url });
   const { living, nodes, postgres } = here;
   const writers = Array.from({ length: WRITERS }, (_, at) => ({
     ...{ symbol: `W${at}`, acknowledged: 0, sent: 0 },
   }));
   const random = seeded(seed);
-  const scene: Scene = { nodes, postgres, random, living, writers, told: {} };
+  const any = (): Node => random.pick([living[0] as Node, ...living.slice(1)]);
+  await using streams = await nodeStreams(any);
+  const scene: Scene = { nodes, postgres, random, living, writers, streams, told: {} };
   const failures: string[] = [];
   for (let round = 0; round < count; round += 1) {
     const name = random.chance(SLEEPS) ? 'it sleeps' : random.pick(FAST);
@@ -126,7 +133,7 @@ export async function nodeRounds({ count, seed, log }: Order): Promise<Report> {
   failures.push(
     ...told.filter((line) => line.startsWith('500')).map((line) => `seed ${seed}: ${line}`),
   );
-  return { seed, count, failures, notes: [`pushes ${told.join(', ')}`] };
+  return { seed, count, failures, notes: [`pushes ${told.join(', ')}; ${streams.heard()} heard`] };
 }
 
 async function oneRound(scene: Scene, round: number, name: string): Promise<readonly string[]> {
@@ -162,14 +169,16 @@ async function handedIn({ living, random }: Scene, round: number): Promise<Load>
 }
 
 async function faultsOf(
-  { writers }: Scene,
+  { streams, writers }: Scene,
   { base }: Node,
   { jobId, symbol }: Load,
 ): Promise<readonly string[]> {
   const faults: string[] = [];
+  const stored = new Map<string, number>();
   for (const { acknowledged, sent, symbol: own } of writers) {
     const found = await versionsOf(base, own);
     const [version = 0] = found;
+    if (found.length > 0) stored.set(own, version);
     const isRight = found.length <= 1 && version >= acknowledged && version <= sent;
     if (!isRight)
       faults.push(`${own}: [${found.join(', ')}], acknowledged ${acknowledged} of ${sent}`);
@@ -178,8 +187,9 @@ async function faultsOf(
     const status = await endOf(base, jobId);
     const found = await versionsOf(base, symbol);
     if (found.length !== 1) faults.push(`load ${symbol}: ${status}, ${found.length} records`);
+    for (const v of found) stored.set(symbol, v);
   }
-  return faults;
+  return [...faults, ...(await streams.faults(stored))];
 }
 
 async function versionsOf(base: string, symbol: string): Promise<readonly number[]> {

@@ -69,7 +69,11 @@ interface NodesHere extends AsyncDisposable {
 }
 
 /** `count` of them over servers of their own, with dataset `WS.K`. */
-export async function startNodes(count: number): Promise<NodesHere> {
+/** @param settings of all, such as a bus */
+export async function startNodes(
+  count: number,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<NodesHere> {
   await using stack = new AsyncDisposableStack();
   const [postgres, swift] = await Promise.all([startPostgres(), startSwift()]);
   assert.ok(postgres !== undefined && swift !== undefined, 'PostgreSQL or Swift is not here');
@@ -77,7 +81,7 @@ export async function startNodes(count: number): Promise<NodesHere> {
   stack.use(swift);
   const lake = stack.use(await lakeInBucket(swift));
   const catalog = { TAPEDECK_DATABASE: `${postgres.url()}?schema=nodes` };
-  const nodes = stack.use(nodesOver({ ...lake.settings, ...catalog }));
+  const nodes = stack.use(nodesOver({ ...lake.settings, ...catalog, ...settings }));
   const first = await nodes.start();
   await withDataset((await served(first.serving)).base);
   const living = [first];
