@@ -32,6 +32,8 @@ interface TestServerOptions {
   readonly seams?: Seams;
   /** An existing data folder, which then stays; otherwise a temporary one, removed at the end. */
   readonly folder?: string;
+  /** The account is as old as this server, and not as a folder that it is a copy of. */
+  readonly ownAccount?: true;
 }
 
 const TEST_TOKENS = {
@@ -77,8 +79,9 @@ const OF_FIRST_START = /TOKEN|ENCRYPTION|DATABASE|S3|BUS|DEMO|NODE|STANDBY/;
 const LATER_SEAMS = ['monotonic', 'pace', 'processes', 'threads', 'warm', 'watch'];
 
 /** Begun already, where that start would have been like any other. */
-function folderFor({ seams = {}, settings = {} }: TestServerOptions): Promise<string> {
+function folderFor({ ownAccount, seams = {}, settings = {} }: TestServerOptions): Promise<string> {
   const isOwn =
+    ownAccount === true ||
     isElsewhere() ||
     Object.keys(settings).some((name) => OF_FIRST_START.test(name)) ||
     Object.keys(seams).some((name) => !LATER_SEAMS.includes(name));

@@ -23,7 +23,7 @@ interface Usage {
 let server: TestServer;
 let client: Client;
 beforeAll(async () => {
-  server = await startServer({ settings: { TAPEDECK_SANDBOX_PORT: '0' } });
+  server = await startServer({ settings: { TAPEDECK_SANDBOX_PORT: '0' }, ownAccount: true });
   iexjs.overrideUrl({ url: `${server.base}/v1/` });
   client = clientOf(server.secret);
   await loaded(server, 'CARS', CSV);
