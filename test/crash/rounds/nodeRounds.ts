@@ -119,8 +119,8 @@ export async function nodeRounds({ count, seed, log }: Order): Promise<Report> {
     ...{ symbol: `W${at}`, acknowledged: 0, sent: 0 },
   }));
   const random = seeded(seed);
-  const any = (): Node => random.pick([living[0] as Node, ...living.slice(1)]);
-  await using streams = await nodeStreams(any);
+  const anyNode = (): Node => random.pick([living[0] as Node, ...living.slice(1)]);
+  await using streams = await nodeStreams(anyNode);
   const scene: Scene = { nodes, postgres, random, living, writers, streams, told: {} };
   const failures: string[] = [];
   for (let round = 0; round < count; round += 1) {

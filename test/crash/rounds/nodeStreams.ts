@@ -6,7 +6,7 @@ import type { Node } from './nodes.ts';
 import { type GoingReader, goingReader } from './streamReader.ts';
 
 export interface NodeStreams extends AsyncDisposable {
-  /** What is wrong with what was heard so far. @param stored versions by symbol, which all have been told soon */
+  /** What is wrong with what was heard so far. @param stored versions by symbol: all are told soon */
   faults(stored: ReadonlyMap<string, number>): Promise<readonly string[]>;
   /** Messages that were heard. */
   heard(): number;
@@ -16,10 +16,10 @@ const PATH = '/stream/WS/K?nosnapshot=true';
 /** A server that begins takes seconds where much else runs. */
 const SOON_MS = 30_000;
 
-/** @param any a node that takes requests, another one each time */
-export async function nodeStreams(any: () => Node): Promise<NodeStreams> {
+/** @param next a node that takes requests, another one each time */
+export async function nodeStreams(next: () => Node): Promise<NodeStreams> {
   const readers = ['', '&keys=W0,W1'].map((keys) =>
-    goingReader({ path: `${PATH}${keys}`, token: TOKENS.publishable, base: () => any().base }),
+    goingReader({ path: `${PATH}${keys}`, token: TOKENS.publishable, base: () => next().base }),
   );
   while (!readers.every(({ isOpen }) => isOpen())) await sleep(20);
   return {
