@@ -7,6 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Postgres } from '../../servers/postgres.ts';
 import { asked, headers } from './killable.ts';
 import { type Node, type Nodes, ready, startNodes } from './nodes.ts';
+import { nodeRules } from './nodeRules.ts';
+import { LOOPBACK } from './ruleRounds.ts';
 import { nodeStreams, type NodeStreams } from './nodeStreams.ts';
 import { startNats } from '../../servers/nats.ts';
 import { type Order, type Report, type Seeded, seeded } from './seeded.ts';
@@ -79,7 +81,10 @@ async function servesItself(node: Node): Promise<void> {
 async function servingOf({ living }: Scene): Promise<Node> {
   for (;;) {
     for (const node of living) {
-      const text = await Promise.race([ready(node), sleep(500, '', { ref: false })]);
+      const text = await Promise.race([
+        ready(node).catch(() => ''),
+        sleep(500, '', { ref: false }),
+      ]);
       if (isServing(text)) return node;
     }
     await sleep(50);
@@ -113,13 +118,14 @@ async function pushing(writer: Writer, scene: Scene, isOver: () => boolean): Pro
 export async function nodeRounds({ count, seed, log }: Order): Promise<Report> {
   await using nats = await startNats();
   assert.ok(nats, 'NATS is not here');
-  await using here = await startNodes(NODES, { TAPEDECK_BUS: nats.url });
+  await using here = await startNodes(NODES, { ...LOOPBACK, TAPEDECK_BUS: nats.url });
   const { living, nodes, postgres } = here;
   const writers = Array.from({ length: WRITERS }, (_, at) => ({
     ...{ symbol: `W${at}`, acknowledged: 0, sent: 0 },
   }));
   const random = seeded(seed);
   const anyNode = (): Node => random.pick([living[0] as Node, ...living.slice(1)]);
+  await using rules = await nodeRules(anyNode().base, ['W0', 'W1']);
   await using streams = await nodeStreams(anyNode);
   const scene: Scene = { nodes, postgres, random, living, writers, streams, told: {} };
   const failures: string[] = [];
@@ -130,10 +136,17 @@ export async function nodeRounds({ count, seed, log }: Order): Promise<Report> {
     log(`${round}: ${name}`);
   }
   const told = Object.entries(scene.told).map(([status, times]) => `${status}: ${times}`);
+  const { base } = await servingOf(scene);
+  for (const fault of await rules.faults(base)) failures.push(`seed ${seed}: ${fault}`);
   failures.push(
     ...told.filter((line) => line.startsWith('500')).map((line) => `seed ${seed}: ${line}`),
   );
-  return { seed, count, failures, notes: [`pushes ${told.join(', ')}; ${streams.heard()} heard`] };
+  return {
+    seed,
+    count,
+    failures,
+    notes: [`pushes ${told.join(', ')}; ${streams.heard()} heard, ${rules.heard()} alerts`],
+  };
 }
 
 async function oneRound(scene: Scene, round: number, name: string): Promise<readonly string[]> {

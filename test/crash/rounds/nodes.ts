@@ -96,9 +96,10 @@ export async function withDataset(base: string): Promise<void> {
   await asked(base, 'POST', '/datasets/WS', JSON.stringify({ dataset: DATED }));
 }
 
-/** What it says of who serves, once it can be asked. */
-export async function ready({ base }: Node): Promise<string> {
+/** What it says of who serves, once it can be asked. @throws Error once it has ended */
+export async function ready({ base, serving: { child, told } }: Node): Promise<string> {
   for (;;) {
+    if ((child.exitCode ?? child.signalCode) !== null) throw new Error(`it ended: ${told.stderr}`);
     const answer = await fetch(`${base}/readyz`).catch(() => undefined);
     const text = await answer?.text().catch(() => undefined);
     if (answer?.status === 200 && text !== undefined) return text;

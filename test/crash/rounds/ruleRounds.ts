@@ -16,7 +16,9 @@ const RULES = 6;
 /** Messages of an alert: the value of a record, and what sends it. */
 const VALUE = 1;
 const WEBHOOK = 100;
-const LOOPBACK = { TAPEDECK_ALLOW_PRIVATE_ADDRESSES: 'on' };
+/** Of one that is sent by a webhook. */
+export const WEIGHT = VALUE + WEBHOOK;
+export const LOOPBACK = { TAPEDECK_ALLOW_PRIVATE_ADDRESSES: 'on' };
 
 interface Alert {
   readonly alertId: string;
@@ -65,11 +67,11 @@ async function rounds(
     server = await killable(folder, children, LOOPBACK);
   }
   const { base } = server;
-  const sent = await alertsOf(base, ids, WEBHOOK + VALUE);
+  const sent = await alertsOf(base, ids, WEIGHT);
   const stored = await alertsOf(base, [told], VALUE);
   const { keyUsage } = JSON.parse(await asked(base, 'GET', '/account/usage/messages')) as Usage;
   const charged = [keyUsage['ALERT_WEBHOOK'] ?? 0, keyUsage['ALERT_DATASET'] ?? 0];
-  const due = [sent.length * (WEBHOOK + VALUE), stored.length * VALUE];
+  const due = [sent.length * WEIGHT, stored.length * VALUE];
   assert.deepEqual(charged, due, `seed ${seed}: charged`);
   const known = new Set(sent.map(({ alertId }) => alertId));
   await until(() => new Set(receiver.heard.map(idOf)).size >= known.size);
@@ -86,9 +88,13 @@ async function rounds(
   return `seed ${seed}: ${kills} kills, ${sent.length} alerts, ${calls} calls, ${stored.length} stored`;
 }
 
-async function makeRule(base: string, at: number, output: object): Promise<string> {
+const makeRule = (base: string, at: number, output: object): Promise<string> =>
+  ruleOn(base, `S${at}`, output);
+
+/** With each record of a symbol, once a second at most. */
+export async function ruleOn(base: string, symbol: string, output: object): Promise<string> {
   const rule = {
-    ...{ ruleName: `rule ${at}`, index: [`WS:K:S${at}:v`] },
+    ...{ ruleName: `rule ${symbol}`, index: [`WS:K:${symbol}:v`] },
     conditions: [['$index[0]', '>', 0]],
     outputs: [{ frequency: 1, ...output }],
   };
@@ -106,8 +112,11 @@ function pusher(random: Seeded): (base: string) => Promise<unknown> {
   };
 }
 
-const idOf = ({ headers }: { readonly headers: Readonly<Record<string, unknown>> }): string =>
-  String(headers['webhook-id']);
+export const idOf = ({
+  headers,
+}: {
+  readonly headers: Readonly<Record<string, unknown>>;
+}): string => String(headers['webhook-id']);
 
 /** Ids of the alerts that the dataset has. */
 async function recordsOf(base: string): Promise<readonly string[]> {
@@ -115,7 +124,7 @@ async function recordsOf(base: string): Promise<readonly string[]> {
   return (JSON.parse(text) as readonly Alert[]).map(({ alertId }) => alertId);
 }
 
-async function alertsOf(
+export async function alertsOf(
   base: string,
   ids: readonly string[],
   weight: number,
