@@ -131,6 +131,8 @@ test('a trade that comes late is in the volume of its day, however late', async 
   const push = (records: readonly object[]): Promise<unknown> =>
     ask(server, 'POST', '/record/CORE/TRADES', records);
   await push([trade('AAA', -50, 10)]);
+  // Both read together are in the order of their times, and none is late.
+  await until(() => stream.messages().length === 1);
   await push([trade('AAA', -60, 7)]);
   await until(async () => (await topOf(server, 'AAA'))?.volume === 300);
   // Before everything that is known of it, and of the day before.
