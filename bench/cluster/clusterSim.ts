@@ -12,6 +12,8 @@ import { measureServices, type ServiceTimes } from './serviceTimes.ts';
 const NODES = [1, 2, 4, 8, 16, 32, 64] as const;
 const CORES = 8;
 const OTHER_CORES = [2, 4, 16, 32] as const;
+const SMALL_CORES = 2;
+const SMALL_NODES = [1, 2, 4, 8] as const;
 /** An operator plans for so much of what is full at saturation. */
 const PLANNED = 0.8;
 const CALLS = 100_000;
@@ -60,6 +62,12 @@ function simulated(times: ServiceTimes): readonly string[] {
     const { callsPerSecond, first } = one(cores);
     return `${cores} cores ${hundreds(callsPerSecond)} (${first})`;
   });
+  const small = SMALL_NODES.map((nodes) => {
+    const { callsPerSecond, first } = saturationOf((rate) =>
+      asBuilt(times, { ...shapeOf(nodes, rate), cores: SMALL_CORES }),
+    );
+    return `${nodes}: ${hundreds(callsPerSecond)} (${first})`;
+  });
   return [
     `${CORES} cores a node; hot reads and pushes: p50 / p99 ms at ${PLANNED * 100} % of calls/s; messages` +
       ` and commits at the peak of ${Math.round(peak)} calls/s, or at ${PLANNED * 100} % where that is less`,
@@ -71,6 +79,7 @@ function simulated(times: ServiceTimes): readonly string[] {
     ...rows,
     '',
     `as built, one node: ${sizes.join(', ')}`,
+    `as built, nodes of ${SMALL_CORES} cores: ${small.join(', ')}`,
     `of 1.5 bn calls, ${beyond} % come in hours that ask for more than ${PLANNED * 100} % of one node`,
   ];
 }
