@@ -6,12 +6,11 @@ import type { Durations } from './durations.ts';
  * others are taken for shorter.
  */
 const LONG_MS: Durations = {
-  'test/life/recordsLimit.test.ts': 88_000,
-  'test/pipeline/wide.test.ts': 84_000,
   'test/crash/crash.test.ts': 83_000,
   'test/laws/laws.test.ts': 82_000,
   'test/jobs/export/exports.test.ts': 70_000,
   'test/api/http/oddPlaces.test.ts': 62_000,
+  'test/pipeline/wide.test.ts': 60_000,
   'test/documents/examples.test.ts': 57_000,
   'test/http/transcripts.test.ts': 47_000,
   'test/pipeline/vegaFiles.test.ts': 45_000,
@@ -20,7 +19,7 @@ const LONG_MS: Durations = {
   'test/fuzz/licence.test.ts': 42_000,
   'test/documents/marketShapes.test.ts': 41_000,
   'test/cli/cli.test.ts': 41_000,
-  'test/crash/rules.test.ts': 36_000,
+  'test/life/recordsLimit.test.ts': 40_000,
   'test/fuzz/stalls.test.ts': 35_000,
   'test/pipeline/values/writtenNumbers.test.ts': 35_000,
   'test/crash/nodes.test.ts': 34_000,
@@ -30,6 +29,7 @@ const LONG_MS: Durations = {
   'test/pipeline/sources/s3.test.ts': 30_000,
   'test/sql/selects.test.ts': 28_000,
   'test/store/postgres/nodes.test.ts': 28_000,
+  'test/crash/rules.test.ts': 24_000,
 };
 const UNKNOWN_MS = 10_000;
 
