@@ -51,8 +51,8 @@ interface LogParts {
 
 /** Stands are told again, so that topics in which nothing happens are known; logs forget after five. */
 const REFRESH_MS = 60_000;
-/** Texts are cut: NATS takes a megabyte unless it is told otherwise. */
-const TEXT_CHARACTERS_MAX = 400_000;
+/** Texts are cut: NATS takes a megabyte unless it is told otherwise, and a character is six bytes at most. */
+const TEXT_CHARACTERS_MAX = 150_000;
 
 export class TopicLog {
   readonly #store: LogStore;

@@ -1,5 +1,5 @@
 // NATS with JetStream in a folder of its own, on a free port of this machine.
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,8 @@ export interface Nats extends AsyncDisposable {
   readonly url: string;
   /** Ends it, and starts it again when `up` is called: with what it had, or with nothing. */
   down(): Promise<{ up(has?: 'all' | 'nothing'): Promise<void> }>;
+  /** It is there, and says nothing, until `up` is called. */
+  asleep(): Promise<{ up(): Promise<void> }>;
 }
 
 /** Undefined where the machine has no NATS. */
@@ -19,9 +21,10 @@ export async function startNats(): Promise<Nats | undefined> {
   if (program === undefined) return undefined;
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-nats-'));
   const port = await freePort();
+  const [store, pidFile] = [join(folder, 'store'), join(folder, 'pid')];
   const start = (): Promise<AsyncDisposable> =>
     startDaemon({
-      command: [program, '-js', '-sd', join(folder, 'store'), '-a', '127.0.0.1', '-p', `${port}`],
+      command: [program, '-js', '-sd', store, '-a', '127.0.0.1', '-p', `${port}`, '-P', pidFile],
       isReady: () => greets(port),
     });
   let daemon = await start();
@@ -32,10 +35,15 @@ export async function startNats(): Promise<Nats | undefined> {
       await daemon[Symbol.asyncDispose]();
       return {
         up: async (has = 'all') => {
-          if (has === 'nothing') await rm(join(folder, 'store'), { recursive: true, force: true });
+          if (has === 'nothing') await rm(store, { recursive: true, force: true });
           daemon = await start();
         },
       };
+    },
+    asleep: async () => {
+      const pid = Number(await readFile(pidFile, 'utf8'));
+      process.kill(pid, 'SIGSTOP');
+      return { up: async () => void process.kill(pid, 'SIGCONT') };
     },
     [Symbol.asyncDispose]: async () => {
       await daemon[Symbol.asyncDispose]();

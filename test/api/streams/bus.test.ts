@@ -164,6 +164,20 @@ it('a server starts, serves and ends where NATS is not there', async () => {
   expect(lastIdOf(stream)).toMatch(/^[0-9a-f]{8}-1$/);
 });
 
+it('a server ends where NATS went, or says nothing', async () => {
+  await using setting = await scene();
+  for (const away of ['gone', 'asleep']) {
+    const server = await setting.start();
+    if (away === 'gone') await made(server);
+    const stream = await openStream(server, PATH);
+    const { up } = await (away === 'gone' ? setting.nats.down() : setting.nats.asleep());
+    await push(server, 'A', away === 'gone' ? 1 : 2);
+    await until(() => valuesOf(stream).length === 1);
+    await server.close();
+    await up();
+  }
+});
+
 test.each([
   ['http://127.0.0.1:4222', /TAPEDECK_BUS must be empty or nats:/],
   ['nats://', /TAPEDECK_BUS must be empty or nats:/],
