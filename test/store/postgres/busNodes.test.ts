@@ -55,7 +55,8 @@ const usage = async (base: string): Promise<number> => {
 const valuesOf = (messages: readonly string[]): readonly number[] =>
   messages.map((json) => (JSON.parse(json) as readonly { readonly v: number }[])[0]?.v ?? -1);
 
-const LOAD_LINES = 12_000;
+/** Read together with a push, more than 10,000 would be told as `more`. */
+const LOAD_LINES = 6_000;
 /** Days before those of pushes: what is told of the load is told from others. */
 const loadOf = (from: number): string =>
   `symbol,day,v\n${Array.from({ length: LOAD_LINES }, (_, at) => `L${from + at},1960-01-01,0`).join('\n')}\n`;
@@ -77,6 +78,7 @@ async function ending(
   next: () => number,
 ): Promise<{ readonly pushed: Pushed; readonly readers: readonly GoingReader[] }> {
   const readers = readersAt(other);
+  for (const reader of readers) stack.defer(() => reader.end());
   await until(() => readers.every(({ isOpen }) => isOpen()));
   const pushed: Pushed = { acknowledged: [], messages: 0 };
   let isOver = false;
