@@ -20,6 +20,8 @@ const STEPS = 120;
 interface Node {
   readonly hub: Hub;
   readonly log: NatsLog;
+  /** What fails then is lost with it. */
+  isEnding: boolean;
 }
 
 interface World {
@@ -32,8 +34,9 @@ interface World {
   node: Node;
   /** Each message that was published, by topic and symbol. */
   readonly published: Published[];
-  /** How often NATS was away: whether it has what it was sent just before is not known. */
-  outages: number;
+  /** How often NATS was away, or slow: whether it has what it was sent just before is not known. */
+  readonly faults: { outages: number };
+  readonly onFault: () => void;
 }
 
 interface Published {
@@ -42,12 +45,19 @@ interface Published {
   readonly symbol: string;
 }
 
-async function nodeOf({ lake, nats }: Pick<World, 'lake' | 'nats'>): Promise<Node> {
+async function nodeOf(
+  { lake, nats }: Pick<World, 'lake' | 'nats'>,
+  onFault: () => void,
+): Promise<Node> {
   const settings = busSettings(nats.url);
   assert.ok(settings);
-  const log = new NatsLog({ settings, lake, onFault: () => undefined });
+  const told = (): void => {
+    if (!node.isEnding) onFault();
+  };
+  const log = new NatsLog({ settings, lake, onFault: told });
+  const node = { log, hub: new Hub(Date.now, log), isEnding: false };
   while (!log.isHere) await sleep(2);
-  return { log, hub: new Hub(Date.now, log) };
+  return node;
 }
 
 /** Reads, goes away, and comes back with the id of what it read last. */
@@ -98,12 +108,12 @@ class Reader {
   }
 
   #hear(text: string): void {
-    const { outages, published, told } = this.#world;
+    const { faults, published, told } = this.#world;
     const topicOf = (n: number): string | undefined => published[n]?.topic;
     for (const [, id = '', digits] of text.matchAll(/id: (.*)\r\ndata: \[\{"n":(\d+)\}\]/g)) {
       const n = Number(digits);
       const last = this.heard.findLast((one) => topicOf(one) === topicOf(n)) ?? -1;
-      assert.ok(n > last || outages > 0, `${told}: ${n} after ${last}`);
+      assert.ok(n > last || faults.outages > 0, `${told}: ${n} after ${last}`);
       this.heard.push(n);
       this.#id = id;
     }
@@ -155,8 +165,10 @@ interface Done {
 
 async function roundOf(random: Seeded, nats: Nats, told: string): Promise<Done> {
   const lake = `law-${random.between(0, 2 ** 31)}`;
-  const node = await nodeOf({ lake, nats });
-  const world: World = { random, nats, lake, told, published: [], outages: 0, ends: 0, node };
+  const faults = { outages: 0 };
+  const onFault = (): void => void (faults.outages += 1);
+  const node = await nodeOf({ lake, nats }, onFault);
+  const world: World = { random, nats, lake, told, published: [], faults, onFault, ends: 0, node };
   const readers = Array.from({ length: READERS }, () => new Reader(subscriptionOf(random), world));
   try {
     for (const reader of readers) await reader.join();
@@ -185,7 +197,7 @@ async function oneStep(world: World, readers: readonly Reader[]): Promise<void> 
     if (reader?.isIn === false) await reader.join();
   } else if (act < 990) await ended(world, readers);
   else if (act < 995) {
-    world.outages += 1;
+    world.onFault();
     const { up } = await nats.down();
     for (let left = random.between(0, 20); left > 0; left -= 1) publish(world);
     await sleep(random.between(0, 50));
@@ -214,8 +226,9 @@ function publish({ node: { hub }, published, random }: World): void {
 async function ended(world: World, readers: readonly Reader[]): Promise<void> {
   world.ends += 1;
   for (const reader of readers) reader.cut();
+  world.node.isEnding = true;
   await world.node.log.close();
-  world.node = await nodeOf(world);
+  world.node = await nodeOf(world, world.onFault);
   if (world.random.chance(0.5)) await Promise.all(readers.map((reader) => reader.join()));
 }
 
@@ -225,10 +238,10 @@ async function closed({ hub, log }: Node): Promise<void> {
 }
 
 /** Without a gap it heard everything that is its own. */
-function check({ gaps, heard, subscription }: Reader, { outages, published, told }: World): void {
+function check({ gaps, heard, subscription }: Reader, { faults, published, told }: World): void {
   const { symbols, topics } = subscription;
   const isStored = topics.every((topic) => topic === STORED);
-  if (isStored && outages === 0) assert.equal(gaps, 0, `${told}: a gap where there is none`);
+  if (isStored && faults.outages === 0) assert.equal(gaps, 0, `${told}: a gap where there is none`);
   const own = published.filter(
     ({ symbol, topic }) => topics.includes(topic) && (symbols?.includes(symbol) ?? true),
   );

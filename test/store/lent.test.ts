@@ -42,7 +42,7 @@ beforeAll(async () => {
     answer.end('ok'),
   );
   const spill = { folder: join(root, 'spill'), bytes: 1024 ** 3 };
-  const limits = { children: 1, memoryBytes: 256 * 1024 ** 2, threads: 1, silentMs: 1_000 };
+  const limits = { children: 1, memoryBytes: 256 * 1024 ** 2, threads: 1, silentMs: 3_000 };
   pool = new DuckDbPool({ ...limits, spill, lake: LAKE });
   takeLent(server, { key, clock: Date.now }, (_, socket) => pool.lend(new Borrowed(socket, LAKE)));
   server.listen(0, '127.0.0.1');
