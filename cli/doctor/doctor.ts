@@ -55,6 +55,7 @@ async function findingsOf(settings: Settings): Promise<readonly Finding[]> {
     ...permissionFindings(data),
     await diskFinding(data),
     ...(await bucketFindings(settings)),
+    ...(await busFindings(settings)),
     ...database,
     ...server.findings,
     ...ports,
@@ -67,6 +68,12 @@ async function bucketFindings({ bucket }: Settings): Promise<readonly Finding[]>
   if (bucket === undefined) return [];
   const { bucketFinding } = await import('./bucketChecks.ts');
   return [await bucketFinding(bucket)];
+}
+
+async function busFindings({ bus }: Settings): Promise<readonly Finding[]> {
+  if (bus === undefined) return [];
+  const { busFinding } = await import('./busChecks.ts');
+  return [await busFinding(bus)];
 }
 
 async function ofDatabase({ database }: Settings): Promise<readonly Finding[]> {

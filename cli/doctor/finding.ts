@@ -6,6 +6,7 @@ type Check =
   | 'permissions'
   | 'disk'
   | 'bucket'
+  | 'bus'
   | 'database'
   | 'server'
   | 'port'

@@ -1,6 +1,11 @@
 // What streams told, kept by NATS JetStream: one stream for each lake, in the order in which it was told.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect, nanos, type NatsConnection } from '@nats-io/transport-node';
+import {
+  connect,
+  type ConnectionOptions,
+  nanos,
+  type NatsConnection,
+} from '@nats-io/transport-node';
 import {
   AckPolicy,
   DeliverPolicy,
@@ -132,13 +137,9 @@ export class NatsLog implements LogStore {
 
   /** Until it is there, or nobody wants it any more: a server works without. */
   async #connect(): Promise<void> {
-    const { isTls, password, servers, token, user } = this.#parts.settings;
     const options = {
-      ...{ servers: [...servers], name: 'tapedeck', timeout: ASK_MS, pingInterval: 5_000 },
+      ...{ ...howToReach(this.#parts.settings), pingInterval: 5_000 },
       ...{ maxReconnectAttempts: -1, reconnectTimeWait: AGAIN_MS, ignoreAuthErrorAbort: true },
-      ...(user === undefined ? {} : { user, pass: password ?? '' }),
-      ...(token === undefined ? {} : { token }),
-      ...(isTls ? { tls: {} } : {}),
     };
     let told = '';
     while (!this.#isClosed) {
@@ -193,6 +194,24 @@ export class NatsLog implements LogStore {
         ...{ retention: RetentionPolicy.Limits, storage: StorageType.File },
       });
     }
+  }
+}
+
+const howToReach = ({ isTls, password, servers, token, user }: BusSettings): ConnectionOptions => ({
+  ...{ servers: [...servers], name: 'tapedeck', timeout: ASK_MS },
+  ...(user === undefined ? {} : { user, pass: password ?? '' }),
+  ...(token === undefined ? {} : { token }),
+  ...(isTls ? { tls: {} } : {}),
+});
+
+/** What it says of itself. @throws Error where it does not answer, or has no JetStream */
+export async function askNats(settings: BusSettings): Promise<{ readonly version: string }> {
+  const connection = await connect({ ...howToReach(settings), reconnect: false });
+  try {
+    await (await jetstreamManager(connection, { timeout: ASK_MS })).getAccountInfo();
+    return { version: connection.info?.version ?? '' };
+  } finally {
+    await connection.close();
   }
 }
 
