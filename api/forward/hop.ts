@@ -88,7 +88,7 @@ export async function hop(
 }
 
 /** Without the brackets that an address of IPv6 has in a URL. */
-const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1');
+export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1');
 
 /** A server that ends answers so before it looks at a request: whatever it looked at has an id. */
 const isRefusedAtItsEnd = ({ headers, statusCode }: IncomingMessage): boolean =>

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../store/base/clock.ts';
 import { VERSION } from '../../store/base/version.ts';
 import { HOP_HEADER, hopAddress, type Hopping, signHop } from '../auth/hop.ts';
-import type { Target } from './hop.ts';
+import { hostOf, type Target } from './hop.ts';
 
 /** Reads of series, or SQL. */
 const LENT_KINDS = ['read', 'sql'] as const;
@@ -52,7 +52,7 @@ export function openLent(
   const { hopKey: key, url } = target;
   const hop = signHop({ key, clock }, { method: 'GET', url: pathOf(kind) }, NOBODY);
   const options = {
-    ...{ agent: target.agent.now(), hostname: url.hostname.replace(/^\[(.*)\]$/, '$1') },
+    ...{ agent: target.agent.now(), hostname: hostOf(url) },
     ...{ port: url.port, path: pathOf(kind), timeout: ANSWER_MS, signal },
     headers: { connection: 'Upgrade', upgrade: PROTOCOL, [HOP_HEADER]: hop },
   };

@@ -1,13 +1,15 @@
 // A query process of another node, as a pool has its own: messages go over a socket. A body that is a file
 // comes in pieces, and is a file of this machine before anybody hears of it.
 import { EventEmitter } from 'node:events';
-import { mkdir, open } from 'node:fs/promises';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
-import type { FileHandle } from 'node:fs/promises';
 import type { Answer, Request, ToChild } from '../duckdb/protocol.ts';
 import type { LentProcess } from '../duckdb/slots.ts';
 import { frameOf, framesIn, type FromLender } from './frames.ts';
+
+/** How soon it is asked whether the other machine is there, where nothing is said. */
+const KEEP_ALIVE_MS = 10_000;
 
 export class Borrowed extends EventEmitter implements LentProcess {
   readonly #socket: Socket;
@@ -83,5 +85,3 @@ export class Borrowed extends EventEmitter implements LentProcess {
     return join(scope.folder, file.name);
   }
 }
-
-const KEEP_ALIVE_MS = 10_000;

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { tellServer } from '../../cli/reach/folderAccess.ts';
 import { loaded, read } from '../client.ts';
-import { programIn } from '../servers/daemon.ts';
+import { hasServers, isLeftOut } from '../servers/hasServers.ts';
 import { startNats } from '../servers/nats.ts';
 import { startServer } from '../server.ts';
 import { smallDisk } from '../smallDisk.ts';
@@ -214,26 +214,23 @@ test('beside a server, which goes on, and where one has gone', async () => {
   assert.equal(far.code, 1);
 });
 
-const hasNats = (await programIn('nats-server', ['/usr/sbin'])) !== undefined;
+const hasNats = await hasServers('nats');
 
-test.skipIf(!hasNats && process.env['CI'] !== 'true')(
-  'NATS that is there, and that is not',
-  async () => {
-    await using nats = await startNats();
-    assert.ok(nats);
-    const folder = await copied('bus');
-    const here = await examined(folder, { TAPEDECK_BUS: nats.url });
-    expect(here.told).toEqual([]);
-    expect(here.all.map(({ what }) => what)).toContainEqual(
-      expect.stringMatching(/^NATS [\d.]+ at 127\.0\.0\.1:\d+ answers, with JetStream$/),
-    );
-    const { up } = await nats.down();
-    const gone = await examined(folder, { TAPEDECK_BUS: nats.url });
-    expect(gone.told).toEqual([expect.stringMatching(/^fault bus: NATS at 127\.0\.0\.1:\d+: /)]);
-    expect(gone.code).toBe(1);
-    await up();
-  },
-);
+test.skipIf(isLeftOut(hasNats))('NATS that is there, and that is not', async () => {
+  await using nats = await startNats();
+  assert.ok(nats);
+  const folder = await copied('bus');
+  const here = await examined(folder, { TAPEDECK_BUS: nats.url });
+  expect(here.told).toEqual([]);
+  expect(here.all.map(({ what }) => what)).toContainEqual(
+    expect.stringMatching(/^NATS [\d.]+ at 127\.0\.0\.1:\d+ answers, with JetStream$/),
+  );
+  const { up } = await nats.down();
+  const gone = await examined(folder, { TAPEDECK_BUS: nats.url });
+  expect(gone.told).toEqual([expect.stringMatching(/^fault bus: NATS at 127\.0\.0\.1:\d+: /)]);
+  expect(gone.code).toBe(1);
+  await up();
+});
 
 test('a disk without room', async (t) => {
   const { folder, leave } = await smallDisk(t);

@@ -2,7 +2,7 @@ import { test } from 'vitest';
 import { note } from '../notes.ts';
 import { seedsOf } from '../seeds.ts';
 import { startNats } from '../servers/nats.ts';
-import { programIn } from '../servers/daemon.ts';
+import { hasServers, isLeftOut } from '../servers/hasServers.ts';
 import { streamLogLaw } from './streamLog.ts';
 import { streamBarsLaw } from './streamBars.ts';
 import { streamOrderLaw } from './streamOrder.ts';
@@ -21,12 +21,12 @@ test('bars of what is heard are bars of what is stored', async (t) => {
   for (const seed of seedsOf(t)) note(t, await streamBarsLaw(TRADES, seed));
 });
 
-const hasNats = (await programIn('nats-server', ['/usr/sbin'])) !== undefined;
+const hasNats = await hasServers('nats');
 
 /** Full count: 1,000 rounds, by `npm run soak stream-log`. */
 const LOG_ROUNDS = 5;
 
-test.skipIf(!hasNats && process.env['CI'] !== 'true')(
+test.skipIf(isLeftOut(hasNats))(
   'who goes from node to node hears all, once, or that something is missing',
   async (t) => {
     await using nats = await startNats();

@@ -143,6 +143,14 @@ test('what fails there is asked again here', async () => {
   assert.equal(pool.load().byLent, before);
 });
 
+test('a message longer than any may be ends the connection', async () => {
+  const socket = await lent();
+  await until(() => pool.load().lent > 0);
+  const before = pool.load().lent;
+  socket.write(Buffer.from([255, 255, 255, 255, 0]));
+  await until(() => pool.load().lent === before - 1);
+});
+
 test('one that goes, or says nothing, is given up', async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
   await until(() => pool.load().lent === 0);

@@ -7,13 +7,12 @@ import { expect, test } from 'vitest';
 import { busSettings } from '../../../store/base/busSettings.ts';
 import { send } from '../../client.ts';
 import { type Nats, startNats } from '../../servers/nats.ts';
-import { programIn } from '../../servers/daemon.ts';
+import { hasServers, isLeftOut } from '../../servers/hasServers.ts';
 import { DATED } from '../../crash/rounds/killable.ts';
 import { startServer, type TestServer } from '../../server.ts';
 import { openStream, until } from './listening.ts';
 
-const isHere = (await programIn('nats-server', ['/usr/sbin'])) !== undefined;
-const it = test.skipIf(!isHere && process.env['CI'] !== 'true');
+const it = test.skipIf(isLeftOut(await hasServers('nats')));
 
 interface Scene extends AsyncDisposable {
   readonly nats: Nats;
