@@ -4,11 +4,13 @@
 // failed tells of them too.
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure, type FailureType, NothingRead } from '../../store/base/failure.ts';
-import type { Charge, ChargeOrder } from '../../store/ledger/ledger.ts';
+import type { Charge, ChargeOrder, Hold, Metering } from '../../store/ledger/ledger.ts';
 import type { Call, Services } from '../request/endpoint.ts';
 import { numberOf, type Parameter, truthOf } from '../request/parameters.ts';
 
-type MeteringServices = Pick<Services, 'ledger' | 'settings'>;
+interface MeteringServices extends Pick<Services, 'settings'> {
+  readonly ledger: Metering;
+}
 
 /** Query parameters of every metered call. */
 export const METERING_PARAMETERS: readonly Parameter[] = [
@@ -98,6 +100,8 @@ export async function metered<T extends { readonly objects: number }>(
     refuseOwn(objects);
     return { kind: 'charged', result, charge: uncharged(call, [{ order, objects }]) };
   }
+  const room = ledger.waitForRoom(caller, order, most, least);
+  if (room !== undefined) await room;
   const hold = ledger.hold(caller, order, most, least);
   try {
     const result = await run();
@@ -142,10 +146,12 @@ export async function meteredTogether<T>(
     const { objects, result } = await run();
     return { kind: 'charged', result, charge: uncharged(call, priced(objects)) };
   }
-  const holds: ReturnType<typeof ledger.hold>[] = [];
+  const holds: Hold[] = [];
   const charges: Charge[] = [];
   try {
     for (const { least, most, order } of fares) {
+      const room = ledger.waitForRoom(caller, order, most, least);
+      if (room !== undefined) await room;
       holds.push(ledger.hold(caller, order, most, least));
     }
     const { objects, result } = await run();
@@ -169,7 +175,7 @@ const CALLERS_DOING: ReadonlySet<FailureType> = new Set<FailureType>([
  */
 export function paidFailure(
   error: unknown,
-  services: Pick<Services, 'ledger' | 'settings'>,
+  services: MeteringServices,
   caller: Caller,
   fares: readonly Pick<Fare, 'order' | 'least'>[],
 ): unknown {

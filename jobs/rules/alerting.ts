@@ -4,7 +4,7 @@ import { Failure, type FailureType, reasonOf } from '../../store/base/failure.ts
 import { newUuid } from '../../store/base/random.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import type { BillingDays } from '../../store/ledger/billingDays.ts';
-import type { Charge, Ledger } from '../../store/ledger/ledger.ts';
+import type { Charge, ChargeOrder, Ledger } from '../../store/ledger/ledger.ts';
 import type { ChargeWriter } from '../../store/ledger/usage.ts';
 import { type Alert, insertAlerts } from '../../store/work/alerts.ts';
 import { runTogether } from '../../store/catalog/together.ts';
@@ -54,14 +54,22 @@ export class Alerting {
 
   /** @param weight messages of one alert of the rule */
   fired(rule: Rule, firing: Firing, weight: number): void {
-    const charge = this.#charged(rule, weight);
-    const row = rowOf(rule, firing, charge, weight);
+    const order = orderOf(rule, weight);
+    const room = this.#roomFor(rule, order);
+    if (room === undefined) this.#fire(rule, firing, order);
+    else this.#keep(room.then(() => this.#fire(rule, firing, order)));
+  }
+
+  #fire(rule: Rule, firing: Firing, order: ChargeOrder): void {
+    const charge = this.#charged(rule, order);
+    const row = rowOf(rule, firing, charge, order.weight);
     if ('messages' in charge) charge.delivered({ writer: this.#writer, row });
     else if (this.#isWorthTelling(row)) this.#alone(row);
   }
 
   /** Resolves when what fired before is recorded. */
   async settled(): Promise<void> {
+    await Promise.all(this.#open);
     await this.#parts.ledger.flush();
     await Promise.all(this.#open);
   }
@@ -75,13 +83,19 @@ export class Alerting {
     return true;
   }
 
-  #charged(rule: Rule, weight: number): Charge | { readonly unsent: string } {
+  /** Undefined: nothing to wait for; whether its token may act is asked when it is charged. */
+  #roomFor(rule: Rule, order: ChargeOrder): Promise<void> | undefined {
     const { accounts, ledger } = this.#parts;
-    const caller = accounts.callerOf(rule.tokenId);
-    if (caller === undefined)
-      return { unsent: 'the token that made the rule may not act any more' };
-    const usageKey = `ALERT_${rule.body.output.method.toUpperCase()}`;
-    const order = { requestId: newUuid(), endpoint: 'rule', usageKey, weight, premium: false };
+    try {
+      return ledger.waitForRoom(accounts.callerOf(rule.tokenId), order, 1, 1);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      return undefined;
+    }
+  }
+
+  #charged(rule: Rule, order: ChargeOrder): Charge | { readonly unsent: string } {
+    const { accounts, ledger } = this.#parts;
     try {
       const caller = accounts.callerOf(rule.tokenId);
       return ledger.settle(ledger.hold(caller, order, 1, 1), 1);
@@ -112,15 +126,23 @@ export class Alerting {
   }
 
   #alone(row: Alert): void {
-    const { database, onFault } = this.#parts;
-    const done = database
-      .transaction()
-      .execute((transaction) => this.#write(transaction, [row]))
-      .catch(onFault)
-      .finally(() => this.#open.delete(done));
+    const { database } = this.#parts;
+    this.#keep(database.transaction().execute((transaction) => this.#write(transaction, [row])));
+  }
+
+  #keep(work: Promise<void>): void {
+    const done = work.catch(this.#parts.onFault).finally(() => this.#open.delete(done));
     this.#open.add(done);
   }
 }
+
+const orderOf = ({ body }: Rule, weight: number): ChargeOrder => ({
+  requestId: newUuid(),
+  endpoint: 'rule',
+  usageKey: `ALERT_${body.output.method.toUpperCase()}`,
+  weight,
+  premium: false,
+});
 
 /** Values that an alert tells. */
 const toldBy = ({ values_json }: Alert): number =>

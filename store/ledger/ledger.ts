@@ -10,31 +10,25 @@
 // it. So what can still be spent is all in memory from the start on: the newest month's balances,
 // and those of later months, which are there when an operator let the ledger go back. A month is
 // opened without a read, and no call waits for one.
-import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Balance,
+  type Balances,
+  chargedMonths,
+  type Counter,
+  type Month,
+  newBalance,
+  newCounter,
+} from './balances.ts';
 import { type BillingDays, middleOf } from './billingDays.ts';
 import type { Caller } from '../accounts/callers.ts';
-import { type Clock, monotonicMs } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { AtCrashPoint } from '../base/crashPoints.ts';
 import type { Database } from '../catalog/database.ts';
 import { Failure } from '../base/failure.ts';
-import { GroupCommit } from '../queues/groupCommit.ts';
+import { ChargeGroups } from './chargeGroups.ts';
 import { leftOf, type Purse, type Stop, stoppedBy } from './quota.ts';
-import {
-  addCharge,
-  addCharges,
-  monthsByToken,
-  newCharges,
-  type WithCharge,
-  writeUsage,
-} from './usage.ts';
+import type { WithCharge } from './usage.ts';
 
-const SETTLE_WINDOW_MS = 50;
-/** What somebody waits for, such as an alert, is written at once, but not more often than so. */
-const AT_ONCE_MS = 5;
-const WINDOW_CHARGES = 1_000;
-/** A disk that refuses writes at the end is tried so often again, so long after each other. */
-const CLOSE_AGAIN = 3;
-const CLOSE_WAIT_MS = 300;
 /** Charges that may wait for a disk that refuses writes; past it nothing metered is served. */
 const WAITING_MAX = 100_000;
 
@@ -55,10 +49,13 @@ export const orderFor = ({ isOperator }: Caller, order: ChargeOrder): ChargeOrde
   isOperator === true ? { ...order, weight: 0 } : order;
 
 /** Messages set aside for one call. */
-interface Hold extends Purses {
-  readonly caller: Caller;
+export interface Hold {
   readonly order: ChargeOrder;
   readonly messages: number;
+}
+
+interface OwnHold extends Hold, Purses {
+  readonly caller: Caller;
 }
 
 /** A settled call whose headers are on their way. Exactly one of its two ends must be called. */
@@ -74,23 +71,23 @@ export interface Charge {
   undelivered(): void;
 }
 
-type Counter = { -readonly [K in keyof Purse]: Purse[K] };
-
-interface Balance {
-  readonly messages: Counter;
-  readonly premium: Counter;
-  readonly byToken: Map<string, Counter>;
+/** What the doors ask of a ledger, or of what another node was lent of it. */
+export interface Metering {
+  /** @throws Failure as the other two. */
+  hold(caller: Caller, asked: ChargeOrder, objects: number, least?: number): Hold;
+  settle(hold: Hold, objects: number): Charge;
+  release(hold: Hold): void;
+  stopped(caller: Caller): Stop | undefined;
+  /** Before a hold; undefined: at once. */
+  waitForRoom(...asked: Parameters<Metering['hold']>): Promise<void> | undefined;
 }
 
-/** Balances by account. */
-type Balances = Map<string, Balance>;
-
-interface Month {
+/** Messages of a month that are lent to another node, less what it charged and what came home. */
+interface LentBlock {
   /** `YYYYMM`. */
-  readonly name: string;
-  readonly startMs: number;
-  readonly endMs: number;
-  readonly balances: Balances;
+  readonly month: string;
+  messages: number;
+  readonly purses: Purses;
 }
 
 /** Of one call: they stay those of its month when another begins. */
@@ -100,27 +97,20 @@ interface Purses {
   readonly token: Counter;
 }
 
-export class Ledger {
-  readonly #database: Database;
+export class Ledger implements Metering {
   readonly #clock: Clock;
   readonly #days: BillingDays;
-  readonly #at: AtCrashPoint;
-  readonly #onFault: (reason: unknown) => void;
   /** Of months after the open one that have been charged before. */
   readonly #later: Map<string, Balances>;
   #month: Month;
-  readonly #holds = new Set<Hold>();
-  #waiting = newCharges();
-  readonly #groups = new GroupCommit(() => this.#write());
-  /** When a group was written last, monotonic. */
-  #writtenMs = -Infinity;
+  readonly #holds = new Set<OwnHold>();
+  #callHome: ((accountId: string) => Promise<void>) | undefined;
+  readonly #groups: ChargeGroups;
 
   private constructor(parts: LedgerParts, name: string, charged: Map<string, Balances>) {
-    this.#database = parts.database;
     this.#clock = parts.clock;
     this.#days = parts.days;
-    this.#at = parts.at;
-    this.#onFault = parts.onFault;
+    this.#groups = new ChargeGroups(parts);
     this.#later = charged;
     this.#month = this.#opened(name);
   }
@@ -154,7 +144,7 @@ export class Ledger {
    * @param least objects that must be covered
    * @throws Failure OverLimit or CircuitBreaker when nothing is left, or less than `least` costs.
    */
-  hold(caller: Caller, asked: ChargeOrder, objects: number, least = 0): Hold {
+  hold(caller: Caller, asked: ChargeOrder, objects: number, least = 0): OwnHold {
     const order = orderFor(caller, asked);
     const messages = Math.max(objects, least) * order.weight;
     const purses = this.#purses(caller, order.premium);
@@ -177,7 +167,7 @@ export class Ledger {
    * Turns a hold into the charge of what was really returned; the rest of the hold is released.
    * @throws Failure OverLimit or CircuitBreaker, with the hold released, when it is not covered.
    */
-  settle(hold: Hold, objects: number): Charge {
+  settle(hold: OwnHold, objects: number): Charge {
     const { caller, order, own, token } = hold;
     const messages = objects * order.weight;
     this.release(hold);
@@ -204,7 +194,7 @@ export class Ledger {
   }
 
   /** Gives a whole hold back: the call failed before its headers. Again it does nothing. */
-  release(hold: Hold): void {
+  release(hold: OwnHold): void {
     if (!this.#holds.delete(hold)) return;
     hold.own.held -= hold.messages;
     hold.token.held -= hold.messages;
@@ -213,18 +203,26 @@ export class Ledger {
   /** Messages that a token used this month, and that it may still spend; undefined: without a bound. */
   allowance(caller: Caller): { readonly used: number; readonly left: number | undefined } {
     const { own, token } = this.#purses(caller, false);
-    const { messages } = leftOf(caller, false, own, token);
+    const { messages } = leftOf(caller, false, { ...own, lent: 0 }, { ...token, lent: 0 });
     return { used: token.used, left: messages > UNBOUNDED ? undefined : messages };
   }
 
   /** Messages used by an account in the current month, and those set aside right now. */
   balance(accountId: string): Purse {
-    return { ...this.#balance(accountId).messages };
+    const { held, used } = this.#balance(accountId).messages;
+    return { used, held };
   }
 
   /** The same for premium messages. */
   premiumBalance(accountId: string): Purse {
-    return { ...this.#balance(accountId).premium };
+    const { held, used } = this.#balance(accountId).premium;
+    return { used, held };
+  }
+
+  /** Messages of an account, premium ones too, that are lent in the current month. */
+  lentOf(accountId: string): number {
+    const { messages, premium } = this.#balance(accountId);
+    return messages.lent + premium.lent;
   }
 
   /** Why every call of the caller's account is refused, if it is. */
@@ -235,7 +233,7 @@ export class Ledger {
 
   /** Charges that wait to be written. */
   get waiting(): number {
-    return this.#waiting.lines.length;
+    return this.#groups.waiting;
   }
 
   /** Writes all that waits; afterwards SQL knows every delivered charge. */
@@ -247,21 +245,84 @@ export class Ledger {
    * Writes all that waits, or tries to as often as a disk that refuses is given time; then nothing more.
    * @returns charges that could not be written
    */
-  async close(): Promise<number> {
-    await this.flush();
-    for (let again = 0; again < CLOSE_AGAIN && this.waiting > 0; again += 1) {
-      await sleep(CLOSE_WAIT_MS);
-      await this.flush();
-    }
-    this.#groups.stop();
-    return this.waiting;
+  close(): Promise<number> {
+    return this.#groups.close();
+  }
+
+  /**
+   * Before a hold: where what it takes is here but for what is lent, resolves once that was called home.
+   * Undefined, and nothing is waited for, where enough is left or nothing is lent.
+   */
+  waitForRoom(
+    caller: Caller,
+    asked: ChargeOrder,
+    objects: number,
+    least = 0,
+  ): Promise<void> | undefined {
+    if (this.#callHome === undefined || this.lentOf(caller.accountId) === 0) return undefined;
+    const messages = Math.max(objects, least) * orderFor(caller, asked).weight;
+    if (messages <= this.left(caller, asked.premium)) return undefined;
+    return this.#callHome(caller.accountId);
+  }
+
+  /**
+   * From now on messages are lent.
+   * @param callHome resolves once what an account was lent is here, or was waited for
+   */
+  lendBy(callHome: (accountId: string) => Promise<void>): void {
+    this.#callHome = callHome;
+  }
+
+  /** Messages that may still be set aside or lent; below 0 where a limit was lowered. */
+  left(caller: Caller, premium: boolean): number {
+    const { own, token } = this.#purses(caller, premium);
+    return leftOf(caller, premium, own, token).messages;
+  }
+
+  /** A block of the current month, of no messages yet. */
+  newBlock(caller: Caller, premium: boolean): LentBlock {
+    const purses = this.#purses(caller, premium);
+    return { month: purses.month.name, messages: 0, purses };
+  }
+
+  /** So many messages more are lent, or come home where it is less than 0; no more than there are. */
+  lend(block: LentBlock, more: number): void {
+    const messages = Math.max(more, -block.messages);
+    block.messages += messages;
+    block.purses.own.lent += messages;
+    block.purses.token.lent += messages;
+  }
+
+  /**
+   * Charges a call that another node delivered: of its block, and beyond it as far as something is left.
+   * @param block undefined: it has come home; then of the current month
+   * @returns false where it is not covered: then nothing is charged
+   */
+  chargeLent(
+    block: LentBlock | undefined,
+    caller: Caller,
+    order: ChargeOrder,
+    objects: number,
+    also: WithCharge | undefined,
+  ): boolean {
+    const messages = objects * order.weight;
+    const purses = block?.purses ?? this.#purses(caller, order.premium);
+    const { own, token } = purses;
+    const beyond = messages - (block?.messages ?? 0);
+    const isShort = beyond > leftOf(caller, order.premium, own, token).messages;
+    if (messages > 0 && beyond > 0 && isShort) return false;
+    if (block !== undefined) this.lend(block, -messages);
+    own.used += messages;
+    token.used += messages;
+    this.#enter({ caller, order, ...purses }, objects, messages, also, false);
+    return true;
   }
 
   #purses({ accountId, tokenId }: Caller, premium: boolean): Purses {
     const balance = this.#balance(accountId);
     let token = balance.byToken.get(tokenId);
     if (token === undefined) {
-      token = { used: 0, held: 0 };
+      token = newCounter();
       balance.byToken.set(tokenId, token);
     }
     return { month: this.#month, own: premium ? balance.premium : balance.messages, token };
@@ -291,10 +352,11 @@ export class Ledger {
   }
 
   #enter(
-    { caller, month, order }: Hold,
+    { caller, month, order }: Omit<OwnHold, 'messages'>,
     objects: number,
     messages: number,
     also?: WithCharge,
+    isSoon = also !== undefined,
   ): void {
     const { requestId, endpoint, usageKey, weight, premium } = order;
     const line = {
@@ -310,65 +372,8 @@ export class Ledger {
       messages: premium ? 0 : messages,
       premium: premium ? messages : 0,
     };
-    addCharge(this.#waiting, line, also);
-    // Once for each so many: where a disk refuses, more wait than a window has.
-    const isFull = this.waiting % WINDOW_CHARGES === 0;
-    this.#groups.soon(isFull ? 0 : also === undefined ? SETTLE_WINDOW_MS : this.#waitMs());
+    this.#groups.add(line, also, isSoon);
   }
-
-  /** Until a group may be written at once again. */
-  #waitMs(): number {
-    return Math.max(0, this.#writtenMs + AT_ONCE_MS - monotonicMs());
-  }
-
-  async #write(): Promise<void> {
-    const charges = this.#waiting;
-    if (charges.lines.length === 0) return;
-    this.#waiting = newCharges();
-    this.#writtenMs = monotonicMs();
-    this.#at('charges-taken');
-    try {
-      await writeUsage(this.#database, charges);
-      this.#at('charges-committed');
-    } catch (error) {
-      addCharges(charges, this.#waiting);
-      this.#waiting = charges;
-      this.#onFault(error);
-      this.#groups.soon(1_000);
-    }
-  }
-}
-
-const newBalance = (): Balance => ({
-  messages: { used: 0, held: 0 },
-  premium: { used: 0, held: 0 },
-  byToken: new Map(),
-});
-
-/** What was charged to a month and to those after it, by month and account. */
-async function chargedMonths(
-  database: Database,
-  days: BillingDays,
-  from: string,
-): Promise<Map<string, Balances>> {
-  const months = new Map<string, Balances>();
-  const balanceOf = (month: string, accountId: string): Balance => {
-    const balances = months.get(month) ?? new Map<string, Balance>();
-    const balance = balances.get(accountId) ?? newBalance();
-    months.set(month, balances.set(accountId, balance));
-    return balance;
-  };
-  const rows = database.selectFrom('balance').selectAll().where('month', '>=', from);
-  for (const row of await rows.execute()) {
-    const balance = balanceOf(row.month, row.account_id);
-    balance.messages.used = row.messages;
-    balance.premium.used = row.premium;
-  }
-  for (const row of await monthsByToken(database, days, middleOf(from))) {
-    const balance = balanceOf(row.month, row.accountId);
-    balance.byToken.set(row.tokenId, { used: row.messages, held: 0 });
-  }
-  return months;
 }
 
 /** More than any limit that can be set. */

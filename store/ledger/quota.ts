@@ -9,6 +9,11 @@ export interface Purse {
   readonly held: number;
 }
 
+/** With those that other nodes may spend by themselves. */
+export interface Spending extends Purse {
+  readonly lent: number;
+}
+
 /** How a limit that was reached is told; without a detail by the sentence of its type. */
 export interface Stop {
   readonly type: FailureType;
@@ -68,16 +73,18 @@ export const messagesMost = (account: Account, premium: boolean): number =>
 export function leftOf(
   caller: Caller,
   premium: boolean,
-  own: Purse,
-  token: Purse,
+  own: Spending,
+  token: Spending,
 ): Stop & { readonly messages: number } {
   const { most, ...stop }: Bound = premium
     ? { most: caller.account.premiumMessages, ...OF_PREMIUM }
     : accountBound(caller.account);
-  const ofAccount = most - own.used - own.held;
+  const ofAccount = most - own.used - own.held - own.lent;
   const { messageLimit } = caller.token;
   const ofToken =
-    messageLimit === undefined ? NO_BOUND.most : messageLimit - token.used - token.held;
+    messageLimit === undefined
+      ? NO_BOUND.most
+      : messageLimit - token.used - token.held - token.lent;
   if (ofToken < ofAccount) return { messages: ofToken, ...OF_TOKEN };
   return { messages: ofAccount, ...stop };
 }

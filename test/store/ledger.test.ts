@@ -4,75 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'vitest';
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import type { Caller } from '../../store/accounts/callers.ts';
 import { billingDays } from '../../store/ledger/billingDays.ts';
-import type { Account } from '../../store/accounts/accountRows.ts';
-import { survive } from '../../store/base/crashPoints.ts';
 import type { Database } from '../../store/catalog/database.ts';
-import { isElsewhere, newCatalog } from '../catalogElsewhere.ts';
+import { isElsewhere } from '../catalogElsewhere.ts';
 import { linesOf, readJournal } from '../../store/ledger/journal.ts';
-import { Ledger, type ChargeOrder } from '../../store/ledger/ledger.ts';
-import { migrate } from '../../store/catalog/migrate.ts';
-import { tierOf } from '../../store/accounts/tiers.ts';
-import { DEFAULT_SETTINGS, type Token } from '../../store/accounts/tokens.ts';
+import type { Ledger } from '../../store/ledger/ledger.ts';
 import { readUsage } from '../../store/ledger/usage.ts';
+import { caller, callerWith, fixture, K, QUOTA } from './ledgerFixture.ts';
 import { seedsOf } from '../seeds.ts';
-
-const QUOTA = 1_000;
-const account: Account = {
-  accountId: 'a',
-  name: 'test',
-  tier: { ...tierOf('launch'), messagesMonthly: QUOTA },
-  payAsYouGo: false,
-  suspended: false,
-  circuitBreaker: undefined,
-  budget: undefined,
-  premiumMessages: 0,
-  grants: [],
-  defaultWorkspace: undefined,
-  createdMs: 0,
-};
-const ids = { accountId: 'a', tokenId: 't', kind: 'secret' } as const;
-const times = { createdMs: 0, lastUsedMs: undefined };
-const token: Token = { ...DEFAULT_SETTINGS, ...ids, ...times, test: false, signed: false };
-const callerWith = (own: Partial<Account>, settings: Partial<Token> = {}): Caller => {
-  const changed = { ...account, ...own };
-  return { ...ids, tier: changed.tier, account: changed, token: { ...token, ...settings } };
-};
-const caller = callerWith({});
-
-/** A call of `WS.K` whose objects weigh 1. */
-const K: ChargeOrder = {
-  requestId: 'r',
-  endpoint: 'e',
-  usageKey: 'WS.K',
-  weight: 1,
-  premium: false,
-};
-
-interface Fixture extends AsyncDisposable {
-  readonly ledger: Ledger;
-  readonly database: Database;
-  readonly time: { nowMs: number };
-  reopen(believedMonth?: string): Promise<Ledger>;
-}
-
-const refuseFault = (reason: unknown): void => assert.fail(String(reason));
-
-async function fixture({ at = survive, onFault = refuseFault } = {}): Promise<Fixture> {
-  const database = newCatalog();
-  await migrate(database);
-  const time = { nowMs: Date.UTC(2026, 0, 31, 12) };
-  const days = billingDays('America/New_York');
-  const open = (believedMonth?: string): Promise<Ledger> =>
-    Ledger.open({ database, clock: () => time.nowMs, days, at, onFault, believedMonth });
-  const ledger = await open();
-  const dispose = async (): Promise<void> => {
-    await ledger.flush();
-    await database.destroy();
-  };
-  return { ledger, database, time, reopen: open, [Symbol.asyncDispose]: dispose };
-}
 
 test('a hold takes what is left; nothing left is refused; free calls always pass', async () => {
   await using f = await fixture();
