@@ -6,7 +6,7 @@ import { contentOf } from '../base/contents.ts';
 import { Failure, reasonOf } from '../base/failure.ts';
 import { isBroken, whyBroken } from './chunks.ts';
 import { fileBody, keptBody, parquetBody } from './fileBody.ts';
-import { blankInstance, keepProgress, lockedInstance } from './instance.ts';
+import { blankInstance, keepProgress, lockedInstance, threadsFor } from './instance.ts';
 import { JobInstance } from './jobInstance.ts';
 import type {
   Answer,
@@ -198,5 +198,6 @@ function closeWarm(key: string): void {
 }
 
 async function unattached(scope: Scope): Promise<Warm> {
-  return { instance: await lockedInstance(scope, takeSpare()), files: new Set() };
+  const worth = { ...scope, threads: await threadsFor(scope) };
+  return { instance: await lockedInstance(worth, takeSpare()), files: new Set() };
 }

@@ -1,10 +1,17 @@
 // A locked DuckDB instance: in memory, reading only the files of its scope, no extensions, no
 // settings to change. STACK.md 1.4 lists what the lock refuses, and what it does not: that is why
 // only our own printed statements run here, and why it lives in a child process.
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { Scope } from './protocol.ts';
 import { literal } from './sqlText.ts';
 import { runOne } from './statement.ts';
+
+/** Files of more bytes together may have enough records to share out. */
+const FEW_BYTES = 256 * 1024;
+/** Of more files nobody asks the size. */
+const FEW_FILES = 32;
 
 /** An instance that is not locked yet: nothing of any scope, and nothing runs on it. */
 export const blankInstance = (): Promise<DuckDBInstance> =>
@@ -72,3 +79,29 @@ function lockStatements(scope: Scope): readonly string[] {
     `SET lock_configuration = true`,
   ];
 }
+
+/**
+ * What a scope asks for, or one for little: its files, and what its job has written. DuckDB shares out work
+ * by tens of thousands of records: of fewer, one thread does all, and the one that waits for it spins. With
+ * a second one small loads took 8 to 14 % more processor time, and were no shorter.
+ */
+export async function threadsFor({ files, folder, kept, threads }: Scope): Promise<number> {
+  if (threads === 1) return threads;
+  const written = folder === undefined || kept === true ? [] : await filesIn(folder);
+  const paths = [...files, ...written];
+  if (paths.length > FEW_FILES) return threads;
+  const sizes = await Promise.all(paths.map(bytesOf));
+  return sizes.reduce((sum, bytes) => sum + bytes, 0) > FEW_BYTES ? threads : 1;
+}
+
+async function filesIn(folder: string): Promise<readonly string[]> {
+  const names = await readdir(folder);
+  return names.map((name) => join(folder, name));
+}
+
+/** What is not there is told by the statement that reads it. */
+const bytesOf = (path: string): Promise<number> =>
+  stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );

@@ -3,7 +3,7 @@
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
-import { lockedInstance } from './instance.ts';
+import { lockedInstance, threadsFor } from './instance.ts';
 import type { Scope } from './protocol.ts';
 
 /** Its memory goes when the job asks nothing for so long, or something else is asked. */
@@ -29,7 +29,8 @@ export class JobInstance {
     clearTimeout(this.#timer);
     try {
       // What a connection made for itself, such as temporary tables, is of one request.
-      const connection = await (await this.#of(scope)).connect();
+      const worth = { ...scope, threads: await threadsFor(scope) };
+      const connection = await (await this.#of(worth)).connect();
       const done = await work(connection).finally(() => connection.closeSync());
       this.#timer = setTimeout(() => this.#close(), KEPT_MS);
       return done;
@@ -53,9 +54,14 @@ export class JobInstance {
 }
 
 /** An instance of the one may do all that the other asks for. */
-function covers({ files: known, ...own }: Scope, { files, ...asked }: Scope): boolean {
+function covers(
+  { files: known, threads: has, ...own }: Scope,
+  { files, threads, ...asked }: Scope,
+): boolean {
   const open = new Set([...known, ...(own.folders ?? [])]);
   return (
-    isDeepStrictEqual(own, asked) && files.every((one) => open.has(one) || open.has(dirname(one)))
+    has >= threads &&
+    isDeepStrictEqual(own, asked) &&
+    files.every((one) => open.has(one) || open.has(dirname(one)))
   );
 }
