@@ -6,6 +6,7 @@ import { benchAppends } from './series/appends.ts';
 import { benchCaptures } from './captures.ts';
 import { benchCatalogs } from './catalogs.ts';
 import { benchClusterSim } from './cluster/clusterSim.ts';
+import { benchLeases } from './cluster/leaseTimes.ts';
 import { benchLent } from './cluster/lent.ts';
 import { benchConsole } from './console.ts';
 import { benchDatasets } from './datasets.ts';
@@ -48,6 +49,7 @@ const BENCHES: readonly (readonly [string, Bench, number, number])[] = [
   ['rule-serving', (place, _rows, times) => benchRuleServing(place, times), 0, 7],
   ['catalogs', (place, _rows, times) => benchCatalogs(place, times), 0, 5],
   ['cluster-sim', (place, rows) => benchClusterSim(place, rows), 500_000, 1],
+  ['leases', (place) => benchLeases(place), 0, 1],
   ['lent', benchLent, 500_000, 5],
   ['money', (place, _rows, times) => benchMoney(place, times), 0, 7],
 ];

@@ -88,7 +88,7 @@ const named = (at: number): Pick<CallLine, 'requestId' | 'endpoint' | 'usageKey'
 });
 
 /** A caller of whom nothing is refused. */
-function callerOf(tokenId: string): Caller {
+export function callerOf(tokenId: string): Caller {
   const tier = { ...tierOf('scale'), messagesMonthly: Number.MAX_SAFE_INTEGER };
   const account = {
     ...{ accountId: ids.accountId, name: '', tier, payAsYouGo: true, suspended: false },

@@ -23,6 +23,7 @@ import { cursorsLaw } from './laws/history/cursors.ts';
 import { downloadsLaw } from './laws/downloads.ts';
 import { formatsLaw } from './laws/formats.ts';
 import { historyLaw } from './laws/history/histories.ts';
+import { quotaLeasesLaw } from './laws/leases/quotaLeases.ts';
 import { limitsLaw } from './laws/limits.ts';
 import { memoryLaw } from './laws/memory.ts';
 import { meteringLaw } from './laws/metering.ts';
@@ -89,6 +90,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'kill-nodes', fullCount: 200, partCount: 20, run: nodeRounds },
   { name: 'cut-nodes', fullCount: 50, partCount: 10, run: cutRounds },
   { name: 'quota-races', fullCount: 1_000, partCount: 250, run: quotaRaces },
+  { name: 'quota-leases', fullCount: 10_000, partCount: 1_000, run: quotaLeasesLaw },
   { name: 'kill-rules', fullCount: 100, partCount: 10, run: ruleKillsPart },
   { name: 'kill-streams', fullCount: 20, partCount: 4, run: streamKillsPart },
   { name: 'kill-life', fullCount: 200, partCount: 22, run: lifeRounds },

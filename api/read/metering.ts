@@ -109,11 +109,24 @@ export async function metered<T extends { readonly objects: number }>(
     // Reads of memory wait for nothing else.
     const objects = isPlain ? result.objects : await objectsOf(result, fare);
     refuseOwn(objects);
+    const more = roomBeyond(ledger, caller, hold, objects);
+    if (more !== undefined) await more;
     return { kind: 'charged', result, charge: ledger.settle(hold, objects) };
   } catch (error) {
     ledger.release(hold);
     throw paidFailure(error, services, caller, [fare]);
   }
+}
+
+/** Where less was left than a call could cost, and it costs more than was held: as before a hold. */
+function roomBeyond(
+  ledger: Metering,
+  caller: Caller,
+  { messages, order }: Hold,
+  objects: number,
+): Promise<void> | undefined {
+  const beyond = objects * order.weight - messages;
+  return beyond > 0 ? ledger.waitForRoom(caller, { ...order, weight: 1 }, beyond) : undefined;
 }
 
 async function objectsOf<T extends { readonly objects: number }>(
@@ -155,7 +168,11 @@ export async function meteredTogether<T>(
       holds.push(ledger.hold(caller, order, most, least));
     }
     const { objects, result } = await run();
-    for (const [at, hold] of holds.entries()) charges.push(ledger.settle(hold, objects[at] ?? 0));
+    for (const [at, hold] of holds.entries()) {
+      const more = roomBeyond(ledger, caller, hold, objects[at] ?? 0);
+      if (more !== undefined) await more;
+      charges.push(ledger.settle(hold, objects[at] ?? 0));
+    }
     return { kind: 'charged', result, charge: summed(charges) };
   } catch (error) {
     for (const charge of charges) charge.undelivered();

@@ -24,6 +24,8 @@ export interface RateLimiter {
    * a refused request takes nothing. Rate and burst may change from one call to the next.
    */
   readonly take: (key: string, perSecond: number, burst: number) => number;
+  /** Takes up to `most` requests at once, as many as are allowed now. */
+  readonly takeUpTo: (key: string, perSecond: number, burst: number, most: number) => number;
 }
 
 /**
@@ -40,18 +42,30 @@ export function makeRateLimiter(clockMs: () => number): RateLimiter {
     keys.set(key, spent);
     return spent;
   };
+  /** As it is now. */
+  const grown = (key: string, perSecond: number): Spent => {
+    const nowMs = clockMs();
+    const spent = spentOf(key, nowMs);
+    // A thousandth of a request per millisecond is a request per second.
+    const grownBack = Math.max(0, nowMs - spent.atMs) * perSecond;
+    spent.level = Math.max(0, spent.level - grownBack);
+    spent.atMs = nowMs;
+    return spent;
+  };
   return {
     take: (key, perSecond, burst) => {
-      const nowMs = clockMs();
-      const spent = spentOf(key, nowMs);
-      // A thousandth of a request per millisecond is a request per second.
-      const grownBack = Math.max(0, nowMs - spent.atMs) * perSecond;
-      spent.level = Math.max(0, spent.level - grownBack);
-      spent.atMs = nowMs;
+      const spent = grown(key, perSecond);
       const over = spent.level + REQUEST - burst * REQUEST;
       if (over > 0) return Math.ceil(over / perSecond);
       spent.level += REQUEST;
       return 0;
+    },
+    takeUpTo: (key, perSecond, burst, most) => {
+      const spent = grown(key, perSecond);
+      const free = Math.max(0, Math.floor((burst * REQUEST - spent.level) / REQUEST));
+      const count = Math.min(most, free);
+      spent.level += count * REQUEST;
+      return count;
     },
   };
 }

@@ -2,6 +2,7 @@
 import { isIPv6 } from 'node:net';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure } from '../../store/base/failure.ts';
+import type { Permits } from '../../store/leases/lessor.ts';
 import { makeRateLimiter } from './rateLimit.ts';
 
 /** Production, or the test environment with its own port and tokens (SPEC.md "Authentication" 3). */
@@ -25,9 +26,15 @@ export interface Throttle {
   address(address: string): void;
   /** @throws TooFast */
   token(caller: Caller): void;
+  /** Requests that another node may take, of the same limits. */
+  readonly permits: Permits;
 }
 
-const OPEN: Throttle = { address: () => undefined, token: () => undefined };
+const OPEN: Throttle = {
+  address: () => undefined,
+  token: () => undefined,
+  permits: { address: (_address, most) => most, token: (_caller, most) => most },
+};
 
 /** One caller has a whole /64 of IPv6: its addresses count as one. */
 function networkOf(address: string): string {
@@ -51,7 +58,16 @@ export function makeThrottle(
     const waitMs = limiter.take(key, rate, rate);
     if (waitMs > 0) throw new TooFast(waitMs);
   };
+  /** At most one of `parts` of the rate, but 1: so others find some too. */
+  const some = (key: string, rate: number, most: number, parts: number): number =>
+    limiter.takeUpTo(key, rate, rate, Math.min(most, Math.max(1, Math.floor(rate / parts))));
   return {
+    permits: {
+      address: (address, most, parts) =>
+        some(`address ${networkOf(address)}`, ADDRESS_RATE[environment], most, parts),
+      token: ({ tier, tokenId }, most, parts) =>
+        some(`token ${tokenId}`, tier.requestsPerSecond, most, parts),
+    },
     address: (address) => take(`address ${networkOf(address)}`, ADDRESS_RATE[environment]),
     token: ({ tokenId, tier }) => take(`token ${tokenId}`, tier.requestsPerSecond),
   };

@@ -1,11 +1,9 @@
 // A quota of several nodes, leased to them in blocks: a node spends its block without asking, and asks for
 // the next one. All of it as pure functions: what a node may spend is never more than was leased to it, what
 // was leased is never more than the quota, and what a node does not spend comes back when its lease ends.
+import { blockOf, type BlockPolicy } from '../../store/leases/blockSizes.ts';
 
-export interface Policy {
-  readonly nodes: number;
-  /** Messages of a block while much is left. */
-  readonly blockMost: number;
+export interface Policy extends BlockPolicy {
   readonly leaseMs: number;
   /** A node stops so much earlier than its lease ends: clocks differ. */
   readonly marginMs: number;
@@ -48,10 +46,6 @@ interface Answer {
 }
 
 export const poolOf = (quota: number): Pool => ({ unleased: quota, leases: [] });
-
-/** Half of an even share, so that what is left shrinks by halves, and 1 near its end. */
-export const blockOf = ({ blockMost, nodes }: Policy, unleased: number, need: number): number =>
-  Math.max(need, 1, Math.min(blockMost, Math.floor(unleased / (2 * nodes))));
 
 /** The node's side. Undefined: it must ask. */
 export function spend(

@@ -1,6 +1,7 @@
 // The blocks of all accounts and nodes while a cluster runs: who has to ask before a call.
+import { blockOf } from '../../store/leases/blockSizes.ts';
 import { seeded } from '../../test/crash/rounds/seeded.ts';
-import { ask, blockOf, closed, type Held, type Lease } from './blocks.ts';
+import { ask, closed, type Held, type Lease } from './blocks.ts';
 import { type Policy, type Pool, poolOf, spend } from './blocks.ts';
 
 interface Quotas {

@@ -138,6 +138,11 @@ export class Ledger implements Metering {
     return Math.max(this.#openMonth().startMs, this.#clock());
   }
 
+  /** Until the month ends that calls are charged to. */
+  monthEndsInMs(): number {
+    return this.#openMonth().endMs - this.timeMs();
+  }
+
   /**
    * Sets aside the messages of up to `objects`; fewer when less than that is left, none when the
    * call is free.

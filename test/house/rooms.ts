@@ -23,7 +23,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
       'datasets',
       'pushes',
     ],
-    ...['publications', 'history', 'accounts', 'lake', 'ledger', 'work'],
+    ...['publications', 'history', 'accounts', 'lake', 'ledger', 'leases', 'work'],
   ],
   query: [
     ...['time', 'charts/records', 'charts', 'plan', 'series'],

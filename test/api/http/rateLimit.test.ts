@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
 import { KEYS_MAX, makeRateLimiter, type RateLimiter } from '../../../api/request/rateLimit.ts';
+import { makeThrottle, TooFast } from '../../../api/request/throttle.ts';
+import { caller } from '../../store/ledgerFixture.ts';
 import { seedsOf } from '../../seeds.ts';
 
 const RUNS = 500;
@@ -53,6 +55,19 @@ describe('one key', () => {
     assert.equal(allowedOf(clock, 100, 100, 20), 20);
     clock.pass(86_400_000);
     assert.equal(allowedOf(clock, 100, 100, 20), 20);
+  });
+
+  test('several at once are of the same burst and rate, as many as are left', () => {
+    const { limiter, pass } = held();
+    assert.equal(limiter.takeUpTo('a', 100, 20, 15), 15);
+    assert.equal(limiter.takeUpTo('a', 100, 20, 15), 5);
+    assert.equal(limiter.takeUpTo('a', 100, 20, 15), 0);
+    assert.equal(limiter.take('a', 100, 20), 10);
+    pass(39);
+    assert.equal(limiter.takeUpTo('a', 100, 20, 15), 3);
+    pass(1);
+    assert.equal(limiter.take('a', 100, 20), 0);
+    assert.equal(limiter.takeUpTo('a', 100, 20, 15), 0);
   });
 
   test('refused requests take nothing', () => {
@@ -162,4 +177,19 @@ describe('many keys', () => {
     assert.equal(take(KEYS_MAX), 100);
     assert.equal(take(1), 0);
   });
+});
+
+test('another node is given a part of what the doors hold, of a network and of a token', () => {
+  const throttle = makeThrottle(true, 'test', () => 0);
+  const { permits } = throttle;
+  assert.equal(permits.address('2001:db8::1', 9, 4), 2);
+  assert.equal(permits.address('2001:db8::2', 9, 100), 1, 'one at least, of the same network');
+  for (let at = 0; at < 7; at += 1) throttle.address('2001:db8::3');
+  assert.equal(permits.address('2001:db8::4', 9, 1), 0);
+  assert.throws(() => throttle.address('2001:db8::5'), TooFast);
+  const { requestsPerSecond } = caller.tier;
+  assert.equal(permits.token(caller, 1e9, 2), requestsPerSecond / 2);
+  assert.equal(permits.token(caller, 3, 2), 3);
+  const open = makeThrottle(false, 'test', () => 0);
+  assert.equal(open.permits.address('192.0.2.1', 1e6, 4), 1e6, 'no limits are on');
 });

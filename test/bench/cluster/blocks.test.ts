@@ -3,7 +3,6 @@
 import { expect, test } from 'vitest';
 import {
   ask,
-  blockOf,
   closed,
   type Held,
   type Lease,
@@ -12,6 +11,7 @@ import {
   poolOf,
   spend,
 } from '../../../bench/cluster/blocks.ts';
+import { blockOf } from '../../../store/leases/blockSizes.ts';
 import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';
 import { seedsOf } from '../../seeds.ts';
 

@@ -1,0 +1,96 @@
+// What a node that serves and one that only reads tell each other of quota, in order over one connection.
+
+/** What a token of a node may take of one kind of messages. */
+export interface Want {
+  readonly tokenId: string;
+  readonly premium: boolean;
+  /** Messages of a call that found too few. */
+  readonly need: number;
+  /** Messages that the node has left. */
+  readonly left: number;
+  /** Messages that its calls took lately. */
+  readonly perSecond: number;
+}
+
+/** Requests that an address or a token may make. */
+export interface PermitWant {
+  readonly kind: 'address' | 'token';
+  /** The address, or the token's id. */
+  readonly key: string;
+  readonly most: number;
+}
+
+/** A call that was delivered, as its line of the journal will tell it. */
+export interface ReportedCall {
+  readonly block: number;
+  readonly accountId: string;
+  readonly tokenId: string;
+  readonly requestId: string;
+  readonly endpoint: string;
+  readonly usageKey: string;
+  readonly objects: number;
+  readonly weight: number;
+  readonly premium: boolean;
+}
+
+/** Told again, under the same number and the same lines, until it is acknowledged. */
+export interface Report {
+  readonly sequence: number;
+  readonly lines: readonly ReportedCall[];
+}
+
+export interface Homecoming {
+  readonly block: number;
+  readonly messages: number;
+  /** No call holds anything of it any more. */
+  readonly isEnded: boolean;
+}
+
+export type ToLessor =
+  /** First. @param lessee one run of a node: its reports are numbered */
+  | { readonly kind: 'hello'; readonly lessee: string }
+  | ({ readonly kind: 'report' } & Report)
+  /** All that was lent before this connection is spent and reported, or not used. */
+  | { readonly kind: 'clean' }
+  | {
+      readonly kind: 'ask';
+      readonly ask: number;
+      readonly wants: readonly Want[];
+      readonly permits: readonly PermitWant[];
+    }
+  | { readonly kind: 'home'; readonly blocks: readonly Homecoming[] };
+
+export interface Lease {
+  readonly block: number;
+  /** More than before, where the node has the block already. */
+  readonly messages: number;
+  /** From when the node asked. */
+  readonly leaseMs: number;
+  /** `YYYYMM` that its calls are charged to. */
+  readonly month: string;
+}
+
+export interface Grant {
+  readonly tokenId: string;
+  readonly premium: boolean;
+  /** Undefined: not now; a block that the node has is not prolonged. */
+  readonly lease: Lease | undefined;
+}
+
+export interface PermitGrant {
+  readonly kind: PermitWant['kind'];
+  readonly key: string;
+  readonly count: number;
+}
+
+export type ToLessee =
+  /** All reports up to the number are in the catalog. */
+  | { readonly kind: 'ack'; readonly sequence: number }
+  | {
+      readonly kind: 'grants';
+      readonly ask: number;
+      readonly grants: readonly Grant[];
+      readonly permits: readonly PermitGrant[];
+    }
+  /** Each of the blocks comes home at once, but for what calls that run hold of it. */
+  | { readonly kind: 'recall'; readonly blocks: readonly number[] };
