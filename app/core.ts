@@ -125,6 +125,7 @@ async function openParts(
   if (settings.encryptionKey === '') await settleKey(database, folder.key);
   const secrets = liveSecrets(openSecrets(settings.encryptionKey, folder.key));
   const accounts = await Accounts.open(database, secrets, clock);
+  await accounts.completeTestTokens();
   const first = await firstAccount(accounts, settings);
   const failedTime = makeFailedTime(monotonicMs, accounts);
   const pools = poolsOf(settings, folder, failedTime.spent, processes);

@@ -16,7 +16,7 @@ import { bucketFiles } from '../store/bucket/bucketFiles.ts';
 import { inLake } from '../store/bucket/bucketPlace.ts';
 import { FileCache } from '../store/bucket/fileCache.ts';
 import type { Folder } from '../store/catalog/folder.ts';
-import { hashIn } from '../store/base/hashing.ts';
+import { hashIn } from '../store/base/contents.ts';
 import { type Compared, saveCompared } from '../store/files/proofTable.ts';
 import {
   type DamagedPublications,
@@ -39,6 +39,10 @@ export interface LakeFolder {
   readonly at: AtCrashPoint;
   readonly log: Logger;
 }
+
+type FilesFolder = Pick<LakeFolder, 'at' | 'disk' | 'log'> & {
+  readonly folder: Pick<Folder, 'lake' | 'temporary'>;
+};
 
 interface LakeFiles {
   readonly files: Files;
@@ -108,8 +112,8 @@ const toldBy =
     log.error({ what, reason: reasonOf(reason) }, 'the bucket of the files failed');
 
 /** In the folder, or in a bucket of which so many bytes are copied there. */
-async function filesOf(
-  { at, disk, folder: { lake: root, temporary }, log }: LakeFolder,
+export async function filesOf(
+  { at, disk, folder: { lake: root, temporary }, log }: FilesFolder,
   hashing: Hashing,
   bucket: Bucket | undefined,
   bytesMax = 0,

@@ -12,10 +12,11 @@ import { monotonicMs } from '../store/base/clock.ts';
 import { checkOpenFiles, openFilesMax } from './openFiles.ts';
 import type { Settings } from '../store/base/settings.ts';
 import { ANSWERS_SHARE, closeDoors } from '../api/http/drain.ts';
-import { takeLent } from '../api/forward/lendingDoor.ts';
+import { takeNodes } from '../api/forward/nodeDoor.ts';
 import { Borrowed } from '../store/lent/borrowed.ts';
 import { makeReplays } from '../api/auth/replays.ts';
-import { makeThrottle, type Environment } from '../api/request/throttle.ts';
+import { makeThrottle, type Environment, type Throttle } from '../api/request/throttle.ts';
+import type { Audience } from '../store/replica/audience.ts';
 import { type Core, type Seams, openCore } from './core.ts';
 import { ASLEEP_WARNING, beginOrWait } from './starting.ts';
 import { isAsleep } from '../store/catalog/asleep.ts';
@@ -43,6 +44,8 @@ interface Taken {
   readonly servers: Readonly<Partial<Record<DoorKind, Server>>>;
   /** What other nodes sign with. */
   readonly hopKey: string;
+  /** What nodes hear that answer reads beside this one, once it is open. */
+  readonly audience?: (core: Core, throttle: Throttle) => Promise<Audience>;
 }
 
 /** Opens everything and listens. */
@@ -66,9 +69,12 @@ export async function startTapedeck(
   if (seams.warm !== false) services.series.pool.warm();
   const state = makeState(services, seams.pace);
   const servers: FastifyInstance[] = [];
+  const throttle = throttleOf('production', settings, seams);
+  const nodes = taken && { ...taken, audience: await taken.audience?.(core, throttle) };
   const open = async (kind: DoorKind, port: number | undefined): Promise<string | undefined> => {
     if (port === undefined) return undefined;
-    const server = await openDoor(core, kind, state, seams, taken?.hopKey);
+    const own = kind === 'production' ? throttle : throttleOf(environmentOf(kind), settings, seams);
+    const server = await openDoor(core, kind, state, { throttle: own, seams, nodes });
     servers.push(server);
     const former = taken?.servers[kind];
     if (former === undefined) await server.listen({ host: settings.host, port });
@@ -83,6 +89,7 @@ export async function startTapedeck(
     services.streams.hub.close();
     services.series.pool.dismiss();
     services.sql.pool.dismiss();
+    nodes?.audience?.close();
     await closeDoors(servers, settings.drainMs * ANSWERS_SHARE);
     await core.close();
   };
@@ -107,29 +114,47 @@ async function listenInPlace(server: FastifyInstance, former: Server): Promise<v
   await listening;
 }
 
+const environmentOf = (kind: DoorKind): Environment => (kind === 'test' ? kind : 'production');
+
+const throttleOf = (
+  environment: Environment,
+  { rateLimit }: Settings,
+  { monotonic = monotonicMs }: Seams,
+): Throttle => makeThrottle(rateLimit, environment, monotonic);
+
+interface DoorParts {
+  readonly seams: Seams;
+  readonly throttle: Throttle;
+  readonly nodes?: { readonly audience: Audience | undefined; readonly hopKey: string } | undefined;
+}
+
 /** The routes of one port; the operator's are not part of the test environment. */
 async function openDoor(
   { services, log }: Core,
   kind: DoorKind,
   state: ServerState,
-  { monotonic = monotonicMs }: Seams,
-  hopKey?: string,
+  { nodes, seams: { monotonic = monotonicMs }, throttle }: DoorParts,
 ): Promise<FastifyInstance> {
   const streamsOnly = kind === 'streams';
-  const environment: Environment = kind === 'test' ? 'test' : 'production';
+  const environment = environmentOf(kind);
   const all = streamsOnly ? STREAMS : ENDPOINTS;
   const rows = all.filter(({ token }) => environment === 'production' || token !== 'admin');
-  const throttle = makeThrottle(services.settings.rateLimit, environment, monotonic);
   const { trustedProxies: proxies } = services.settings;
-  const hopping = hopKey === undefined ? undefined : { key: hopKey, clock: services.clock };
+  const hopping = nodes && { key: nodes.hopKey, clock: services.clock };
   const replays = makeReplays(monotonic);
   const door = { environment, streamsOnly, proxies, hopping, throttle, replays };
   const server = await buildServer(rows, { services, log, door }, state);
-  if (hopping !== undefined) {
-    takeLent(server.server, hopping, (kind, socket) => {
-      const { pool } = kind === 'read' ? services.series : services.sql;
-      if (state.draining) socket.destroy();
-      else pool.lend(new Borrowed(socket, `${services.folder.lake}${sep}`));
+  if (nodes !== undefined && hopping !== undefined) {
+    takeNodes(server.server, hopping, {
+      lent: (lentKind, socket) => {
+        const { pool } = lentKind === 'read' ? services.series : services.sql;
+        if (state.draining) socket.destroy();
+        else pool.lend(new Borrowed(socket, `${services.folder.lake}${sep}`));
+      },
+      follows: (nodeId, socket) => {
+        if (state.draining || nodes.audience === undefined) socket.destroy();
+        else nodes.audience.join(nodeId, socket);
+      },
     });
   }
   if (!streamsOnly) {
@@ -143,7 +168,10 @@ async function openDoor(
 
 /** The same routes without a port, for the command line. */
 export const openUnlistened = (core: Core): Promise<FastifyInstance> =>
-  openDoor(core, 'production', makeState(core.services), {});
+  openDoor(core, 'production', makeState(core.services), {
+    seams: {},
+    throttle: throttleOf('production', core.services.settings, {}),
+  });
 
 function baseOf({ host, tlsCert }: Settings, port: number): string {
   const name = host.includes(':') ? `[${host}]` : host;

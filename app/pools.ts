@@ -31,14 +31,7 @@ export function poolsOf(
   const from = processes === undefined ? {} : { processes };
   const lake = settings.standby ? { lake: `${folder.lake}${sep}` } : {};
   return {
-    read: new DuckDbPool({
-      ...{ ...from, ...lake },
-      niceness: NICENESS.read,
-      children: settings.children,
-      memoryBytes: settings.childMemoryBytes,
-      threads: 1,
-      byFolder: true,
-    }),
+    read: readPool(settings, { ...from, ...lake }),
     sql: new DuckDbPool({
       ...{ ...from, ...lake },
       children: settings.sqlChildren,
@@ -58,3 +51,13 @@ export function poolsOf(
     }),
   };
 }
+
+/** Processes for reads of series. */
+export const readPool = (
+  { childMemoryBytes: memoryBytes, children }: Settings,
+  more: Partial<ConstructorParameters<typeof DuckDbPool>[0] & object> = {},
+): DuckDbPool =>
+  new DuckDbPool({
+    ...more,
+    ...{ niceness: NICENESS.read, children, memoryBytes, threads: 1, byFolder: true },
+  });

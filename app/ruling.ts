@@ -3,6 +3,7 @@ import { type AlertRecordServices, saveAlert } from '../api/rules/datasetOutput.
 import { ruleReaderOf, type RuleServices } from '../api/rules/ruleReaders.ts';
 import type { Services } from '../api/request/endpoint.ts';
 import { AlertDeliveries } from '../jobs/deliveries/alertDeliveries.ts';
+import { tablesOf } from '../store/pushes/pendingTable.ts';
 import { systemResolve } from '../pipeline/sources/base/guard.ts';
 import { openMail } from '../jobs/deliveries/mail.ts';
 import { Rules } from '../jobs/rules/rules.ts';
@@ -39,6 +40,6 @@ export function rulingOf(services: RulingParts, onFault: (reason: unknown) => vo
     onGone: (rule) => rules.pause(rule, 'its receiver answered 410 Gone'),
   });
   lake.onChange(({ tableIds }) => rules.tablesChanged(tableIds));
-  pending.onPush((tableIds) => rules.tablesChanged(tableIds));
+  pending.onPush((made) => rules.tablesChanged(tablesOf(made)));
   return { rules, alertDeliveries };
 }

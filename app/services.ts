@@ -11,6 +11,7 @@ import type { NatsLog } from '../store/nats/natsLog.ts';
 import { type Ruling, rulingOf } from './ruling.ts';
 import { upstreamsOf } from './upstreaming.ts';
 import { type Work, workOf } from './work.ts';
+import { tablesOf } from '../store/pushes/pendingTable.ts';
 import { makePull } from '../pipeline/sources/pull.ts';
 import { datasetPull } from '../api/ingest/datasetPull.ts';
 import { openExports } from '../api/ingest/exporting.ts';
@@ -109,7 +110,8 @@ function streamingOf(
     quotes.forget(tableIds);
     records.changed(tableIds);
   });
-  pending.onPush((tableIds) => {
+  pending.onPush((made) => {
+    const tableIds = tablesOf(made);
     quotes.forget(tableIds);
     records.changed(tableIds);
   });

@@ -8,6 +8,7 @@ import { benchCatalogs } from './catalogs.ts';
 import { benchClusterSim } from './cluster/clusterSim.ts';
 import { benchLeases } from './cluster/leaseTimes.ts';
 import { benchLent } from './cluster/lent.ts';
+import { benchOwnReads } from './cluster/ownReads.ts';
 import { benchConsole } from './console.ts';
 import { benchDatasets } from './datasets.ts';
 import { benchHot } from './hot/hot.ts';
@@ -51,6 +52,7 @@ const BENCHES: readonly (readonly [string, Bench, number, number])[] = [
   ['cluster-sim', (place, rows) => benchClusterSim(place, rows), 500_000, 1],
   ['leases', (place) => benchLeases(place), 0, 1],
   ['lent', benchLent, 500_000, 5],
+  ['own-reads', benchOwnReads, 500_000, 5],
   ['money', (place, _rows, times) => benchMoney(place, times), 0, 7],
 ];
 

@@ -4,7 +4,7 @@ import type { Endpoint } from '../api/request/endpoint.ts';
 import { ENDPOINTS } from '../api/endpoints/index.ts';
 import { FAILURES } from '../api/request/failures.ts';
 import { marketDocument } from '../api/document/marketDocument.ts';
-import { openApi } from '../api/http/openapi.ts';
+import { openApi } from '../api/openapi/openapi.ts';
 import type { Parameter } from '../api/request/parameters.ts';
 import { clientTypes, type Document } from './pages/clientTypes.ts';
 import { commandsPage } from './pages/commandsPage.ts';

@@ -13,10 +13,9 @@ import type { Replays } from './replays.ts';
 import { openSignature } from './signing.ts';
 import type { Throttle, Environment } from '../request/throttle.ts';
 
-type AdmissionServices = Pick<
-  Services,
-  'accounts' | 'adminToken' | 'clock' | 'ledger' | 'settings'
->;
+export type AdmissionServices = Pick<Services, 'accounts' | 'adminToken' | 'clock' | 'settings'> & {
+  readonly ledger: Pick<Services['ledger'], 'stopped'>;
+};
 
 /** What one listening port has of its own. */
 export interface Door {
@@ -27,7 +26,7 @@ export interface Door {
   readonly proxies: AddressRules;
   /** What other nodes of the catalog sign with when they hand a request on; undefined: there are none. */
   readonly hopping: Hopping | undefined;
-  readonly throttle: Throttle;
+  readonly throttle: Pick<Throttle, 'address' | 'token'>;
   readonly replays: Replays;
 }
 
@@ -41,7 +40,7 @@ interface Admitted {
 
 /** @throws Failure with the reason, before anything of the call has run. */
 export function admit(
-  endpoint: Endpoint,
+  endpoint: Pick<Endpoint, 'always' | 'inTest' | 'method' | 'token'>,
   token: string | undefined,
   request: FastifyRequest,
   services: AdmissionServices,
@@ -83,7 +82,11 @@ function asOperator(
 const DATA_ALONE =
   'The test environment answers data, and nothing of how production is set up or used';
 
-function checkEnvironment({ token }: Caller, endpoint: Endpoint, environment: Environment): void {
+function checkEnvironment(
+  { token }: Caller,
+  endpoint: Pick<Endpoint, 'inTest' | 'method'>,
+  environment: Environment,
+): void {
   if (token.test && environment === 'production') throw new Failure('TestTokenInProduction');
   if (!token.test && environment === 'test') throw new Failure('ProductionTokenInSandbox');
   if (environment !== 'test') return;

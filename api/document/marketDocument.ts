@@ -4,7 +4,7 @@
 import { Type } from 'typebox';
 import type { Shape } from '../../market/types/shape.ts';
 import { shapeCalled, typeShapes } from '../../market/types/shapes.ts';
-import { type Described, openApi } from '../http/openapi.ts';
+import { type Described, openApi } from '../openapi/openapi.ts';
 import type { Endpoint } from '../request/endpoint.ts';
 import { otherRows } from './otherRows.ts';
 import type { TypeRow } from './typeRow.ts';

@@ -5,6 +5,8 @@ import type { Handed } from './forward.ts';
 
 export interface HopMetrics {
   readonly tell: (outcome: Handed) => void;
+  /** A read was answered by this node itself. */
+  readonly answeredHere: () => void;
   readonly contentType: string;
   /** @param serving the name of the node that serves */
   readonly text: (serving: string | undefined) => Promise<string>;
@@ -17,12 +19,17 @@ export function hopMetrics(): HopMetrics {
     ...{ registers, name: 'tapedeck_hops_total', labelNames: ['outcome'] },
     help: 'Requests handed on to the node that serves, by what became of them',
   });
+  const here = new Counter({
+    ...{ registers, name: 'tapedeck_reads_here_total' },
+    help: 'Reads that this node answered itself',
+  });
   const serves = new Gauge({
     ...{ registers, name: 'tapedeck_serving_node', labelNames: ['node'] },
     help: 'The node that serves, as this one knows it',
   });
   return {
     tell: (outcome) => hops.inc({ outcome }),
+    answeredHere: () => here.inc(),
     contentType: registry.contentType,
     text: async (serving) => {
       serves.reset();

@@ -1,14 +1,13 @@
 // Fastify over the table of endpoints: every route, version and alias derives from a row.
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { monotonicMs } from '../../store/base/clock.ts';
 import { Failure, reasonOf, toldFull } from '../../store/base/failure.ts';
-import { Outdated } from '../../store/files/files.ts';
 import { countedIds } from '../../store/base/random.ts';
 import { accountServices } from '../auth/accountServices.ts';
-import { addressOf, admit, type Door } from '../auth/admission.ts';
+import { addressOf, type Door } from '../auth/admission.ts';
 import {
   HEADER_BYTES_MAX,
   HEADERS_TIMEOUT_MS,
@@ -16,30 +15,32 @@ import {
   LATE_LOOK_MS,
   REQUEST_TIMEOUT_MS,
 } from '../forward/connections.ts';
-import { isLent } from '../forward/lendingDoor.ts';
-import type { Body } from '../../store/duckdb/protocol.ts';
-import type { HeldAnswers } from './heldAnswers.ts';
-import type { Answer, Call, Endpoint, Services } from '../request/endpoint.ts';
+import { isOfNode } from '../forward/nodeDoor.ts';
+import type { Endpoint, Services } from '../request/endpoint.ts';
 import { failureAnswer, type FailureStyle } from '../request/failures.ts';
-import { checkBody, formOf, type JsonBody, readJson } from '../request/jsonBody.ts';
-import { expandPath } from './openapi.ts';
 import { spelledPath } from './streamPath.ts';
 import { notFoundDetail } from '../request/notFound.ts';
-import { readParameters } from '../request/parameters.ts';
 import { PaidFailure } from '../read/metering.ts';
-import { meterFailure, sendAnswer } from './reply.ts';
-import { bodyHashOf } from '../auth/signing.ts';
-import { makeTestCursors, type TestCursors } from '../request/testCursors.ts';
+import { meterFailure } from './reply.ts';
+import { makeTestCursors } from '../request/testCursors.ts';
 import { TooFast } from '../request/throttle.ts';
-import { tokenOf, withoutToken } from './token.ts';
-import { type AtTurnEnd, makeTurn } from './turn.ts';
+import { makeTurn } from './turn.ts';
 import { type Ended, endedHook, makeEnded } from './ended.ts';
 import { addConsole } from '../console/console.ts';
 import { addOperations, type ServerState, tlsOf } from './operations.ts';
-import { deprecatedSince, isVersion, versionHeaders } from './version.ts';
+import { addRoutes, type Failed } from './routes.ts';
+import { deprecatedSince } from './version.ts';
 
 /** One path segment: 2,000 keys of 24 characters, or an index value of 1,500 bytes, encoded. */
 const SEGMENT_CHARACTERS_MAX = 48_000;
+
+/** How a path finds its route. */
+export const ROUTING = {
+  ignoreTrailingSlash: true,
+  ignoreDuplicateSlashes: true,
+  maxParamLength: SEGMENT_CHARACTERS_MAX,
+} as const;
+
 /** SPEC.md "Versioning" 5. */
 const TEST_DEPRECATED = deprecatedSince('2022-08-29');
 
@@ -68,17 +69,13 @@ export async function buildServer(
 ): Promise<FastifyInstance> {
   const { services, log, door } = behind;
   const { held } = state;
-  const upgrading = door.hopping === undefined ? {} : { shouldUpgradeCallback: isLent };
+  const upgrading = door.hopping === undefined ? {} : { shouldUpgradeCallback: isOfNode };
   const server = Fastify({
     ...(await tlsOf(services.settings, upgrading)),
     logger: false,
     rewriteUrl: ({ url = '' }) => spelledPath(url),
     genReqId: countedIds(),
-    routerOptions: {
-      ignoreTrailingSlash: true,
-      ignoreDuplicateSlashes: true,
-      maxParamLength: SEGMENT_CHARACTERS_MAX,
-    },
+    routerOptions: ROUTING,
     // A path that can't be decoded; Fastify's own sentence is not ours.
     frameworkErrors: (_error, request, reply) => {
       reply.headers(CORS).header('x-request-id', request.id);
@@ -103,7 +100,8 @@ export async function buildServer(
   const ended = makeEnded(log, state.metrics.observe);
   const testCursors = door.environment === 'test' ? makeTestCursors() : undefined;
   const own = accountServices(services);
-  const routed = { ...behind, atTurnEnd: makeTurn(), own, testCursors, held, ended };
+  const fail = failing(behind, ended);
+  const routed = { ...behind, atTurnEnd: makeTurn(), own, testCursors, held, ended, fail };
   for (const endpoint of table) addRoutes(server, endpoint, routed);
   addOperations(server, services, state, ended);
   if (isLookedAt(services.settings, door)) addConsole(server, endedHook(ended), toldOf(log));
@@ -158,7 +156,8 @@ function closeSilent(server: FastifyInstance): void {
   });
 }
 
-function addHooks(server: FastifyInstance, door: Door): void {
+/** What comes before every route. */
+export function addHooks(server: FastifyInstance, door: Door): void {
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers(CORS).header('x-request-id', request.id);
     if (door.environment === 'test') reply.header('deprecation', TEST_DEPRECATED);
@@ -176,45 +175,10 @@ function addHooks(server: FastifyInstance, door: Door): void {
   });
 }
 
-interface Routed extends Behind {
-  /** The services as an account uses them. */
-  readonly own: (accountId: string) => Services;
-  readonly held: HeldAnswers;
-  readonly ended: Ended;
-  readonly atTurnEnd: AtTurnEnd;
-  readonly testCursors: TestCursors | undefined;
-}
-
-function addRoutes(server: FastifyInstance, endpoint: Endpoint, routed: Routed): void {
-  for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) {
-    const since = endpoint.deprecated?.[path];
-    for (const url of expandPath(path)) {
-      server.route({
-        method: endpoint.method,
-        url: `/:version${url}`,
-        handler: (request, reply) => {
-          const { version } = request.params as { readonly version: string };
-          const headers = versionHeaders(version);
-          if (headers !== undefined) reply.headers(headers);
-          // The path's own date is the earlier one.
-          if (since !== undefined) reply.header('deprecation', deprecatedSince(since));
-          // A returned reply would be awaited: that costs a read of memory as much as the read.
-          void serve(endpoint, request, reply, routed);
-        },
-      });
-    }
-  }
-}
-
-async function serve(
-  endpoint: Endpoint,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  routed: Routed,
-): Promise<void> {
-  const { services, log, atTurnEnd, ended, held } = routed;
-  const beganMs = monotonicMs();
-  const fail = (error: unknown): void => {
+/** Tells a caller why there is no answer. */
+const failing =
+  ({ log, services }: Behind, ended: Ended) =>
+  ({ beganMs, endpoint, error, reply, request }: Failed): void => {
     if (!(error instanceof Failure) || error.type === 'SystemError') {
       const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
       log.error({ requestId: request.id, endpoint: endpoint.id, error: told }, 'unexpected');
@@ -223,125 +187,6 @@ async function serve(
     sendFailure(request, reply, toldFull(error), endpoint.failures);
     ended(request, reply, beganMs);
   };
-  try {
-    const { account, answer } = await answerOf(endpoint, request, routed, {
-      departure: departureOf(request, reply),
-      atEnd: endOf(reply),
-    });
-    const keeping = {
-      hold: (body: Body): void => held.hold(account, body, reply.raw),
-      watch: (): void => held.watch(reply.raw),
-    };
-    atTurnEnd(() => {
-      try {
-        sendAnswer(reply, answer, services.settings, keeping);
-        ended(request, reply, beganMs);
-      } catch (error) {
-        fail(error);
-      }
-    });
-  } catch (error) {
-    fail(error);
-  }
-}
-
-/** A signal that the caller went away, made when it is first asked for: memory answers without. */
-function departureOf(request: FastifyRequest, reply: FastifyReply): () => AbortSignal {
-  let gone: AbortController | undefined;
-  return () => {
-    if (gone !== undefined) return gone.signal;
-    const made = new AbortController();
-    gone = made;
-    request.raw.once('close', () => {
-      if (request.raw.destroyed && !request.raw.complete) made.abort();
-    });
-    reply.raw.once('close', () => {
-      if (!reply.raw.writableFinished) made.abort();
-    });
-    const cut = request.raw.destroyed && !request.raw.complete;
-    if (cut || request.raw.socket.destroyed) made.abort();
-    return made.signal;
-  };
-}
-
-/** An answer without a body, such as that of HEAD, is not one that was handed over. */
-const endOf =
-  ({ raw }: FastifyReply): Call['atEnd'] =>
-  (work) => {
-    const ended = (): void => work(raw.writableFinished && raw.statusCode === 200);
-    if (raw.closed || raw.destroyed) ended();
-    else raw.once('close', ended);
-  };
-
-/** admit -> validate -> handle. */
-async function answerOf(
-  endpoint: Endpoint,
-  request: FastifyRequest,
-  { door, own, services, testCursors }: Routed,
-  ends: Pick<Call, 'atEnd' | 'departure'>,
-): Promise<{ readonly account: string; readonly answer: Answer }> {
-  const path = request.params as Readonly<Record<string, string>>;
-  if (!isVersion(path['version'] ?? '')) throw new Failure('NotFound');
-  const query = request.query as Record<string, unknown>;
-  const { body } = endpoint;
-  const isRead = body !== undefined && body.kind !== 'file';
-  const read = isRead ? await readJson(request.raw) : undefined;
-  const token = tokenOf(query, request.headers, read?.value);
-  const { caller, actor, checkBody: signed } = admit(endpoint, token, request, services, door);
-  if (body?.kind !== 'file') signed?.(bodyHashOf(read?.bytes ?? ''));
-  const length = request.headers['content-length'];
-  const call: Call = {
-    requestId: request.id,
-    endpoint: endpoint.id,
-    environment: door.environment,
-    bodiless: request.method === 'HEAD',
-    caller,
-    actor,
-    path,
-    query: readParameters(endpoint, body?.kind === 'form' ? formOf(query, read?.value) : query),
-    json: jsonOf(body, read),
-    stream: request.raw,
-    checkBody: signed,
-    contentLength: length === undefined ? undefined : Number(length),
-    accept: door.streamsOnly ? 'text/event-stream' : (request.headers.accept ?? ''),
-    navigates: isNavigation(request.headers),
-    ifNoneMatch: request.headers['if-none-match'] ?? '',
-    range: request.headers.range ?? '',
-    ifRange: headerOf(request.headers, 'if-range'),
-    address: addressOf(request, door),
-    identified: () => (token === undefined ? undefined : services.accounts.identify(token)),
-    lastEventId: headerOf(request.headers, 'last-event-id'),
-    testCursors,
-    ...ends,
-  };
-  const account = caller?.accountId ?? '';
-  return { account, answer: await handled(endpoint, call, own(account)) };
-}
-
-const headerOf = (headers: IncomingHttpHeaders, name: string): string => {
-  const value = headers[name];
-  return typeof value === 'string' ? value : '';
-};
-
-/** As browsers say it (Fetch Metadata); a link or an address that is opened, or saved as a file. */
-const isNavigation = (headers: IncomingHttpHeaders): boolean =>
-  headers['sec-fetch-mode'] === 'navigate' || headers['sec-fetch-dest'] === 'document';
-
-/** A read whose version ended between its plan and its files is planned again, as of now. */
-async function handled(endpoint: Endpoint, call: Call, services: Services): Promise<Answer> {
-  try {
-    return await endpoint.handle(call, services);
-  } catch (error) {
-    if (!(error instanceof Outdated) || endpoint.method !== 'GET') throw error;
-    return endpoint.handle(call, services);
-  }
-}
-
-/** The checked body; of a form or a text its value, or its text when it is no JSON. */
-function jsonOf(body: Endpoint['body'], read: JsonBody | undefined): unknown {
-  if (body?.kind === 'json') return checkBody(body.schema, withoutToken(read?.value));
-  return read?.value ?? read?.bytes.toString('utf8');
-}
 
 function sendFailure(
   request: FastifyRequest,

@@ -10,23 +10,18 @@ import type { Moment } from '../../store/history/history.ts';
 import type { Charge } from '../../store/ledger/ledger.ts';
 import { randomHex } from '../../store/base/random.ts';
 import { callerOf, datasetOf } from '../auth/access.ts';
-import type { Answer, Call, Services } from '../request/endpoint.ts';
+import type { Answer, Call } from '../request/endpoint.ts';
 import { FAILURES } from '../request/failures.ts';
 import { type Fare, metered, PaidFailure, paidFailure, summed } from './metering.ts';
 import { lastMoment, momentNow } from './moments.ts';
 import { numberOf, refuse, truthOf } from '../request/parameters.ts';
 import { pictureOf } from './pictures.ts';
-import { fareOf, formatOf, readDataset, rowsOf } from './series.ts';
+import { fareOf, formatOf, readDataset, rowsOf, type SeriesServices } from './series.ts';
 import { QUERIES_MAX, readSeries } from './seriesParameters.ts';
-
-type BatchServices = Pick<
-  Services,
-  'clock' | 'cursors' | 'lake' | 'ledger' | 'pending' | 'series' | 'settings'
->;
 
 export async function answerBatch(
   call: Call,
-  services: BatchServices,
+  services: SeriesServices,
   workspace: string,
   ids: readonly string[],
 ): Promise<Answer> {
@@ -89,7 +84,7 @@ interface Price {
  */
 export async function unchargedOnFailure(
   call: Call,
-  services: BatchServices,
+  services: SeriesServices,
   parts: readonly Part[],
   work: () => Promise<Answer>,
 ): Promise<Answer> {
@@ -109,7 +104,7 @@ const NOTHING: Body = { objects: 0, bytes: new Uint8Array() };
 
 async function partOf(
   call: Call,
-  services: BatchServices,
+  services: SeriesServices,
   dataset: Dataset,
   format: TextFormat,
   at: Moment,
@@ -136,7 +131,7 @@ interface Paid<T> extends Omit<Part, 'datasets' | 'snapshot' | 'moment'> {
  */
 export async function paidFor<T extends { readonly objects: number }>(
   call: Call,
-  services: BatchServices,
+  services: SeriesServices,
   fare: Fare,
   before: readonly Part[],
   run: () => Promise<T>,

@@ -20,7 +20,7 @@ import { Failure } from '../../store/base/failure.ts';
 import type { AsOf, Moment } from '../../store/history/history.ts';
 import type { Lake } from '../../store/lake/lake.ts';
 import type { Table } from '../../store/versions/lakeRead.ts';
-import type { ChargeOrder } from '../../store/ledger/ledger.ts';
+import type { ChargeOrder, Metering } from '../../store/ledger/ledger.ts';
 import type { PendingRow } from '../../store/pushes/pendingRows.ts';
 import type { QueryName } from '../../store/history/queryCursors.ts';
 import { callerOf, isForeign, paysPremium, visibilityOf } from '../auth/access.ts';
@@ -33,10 +33,10 @@ import { numberOf, refuse, textOf, truthOf } from '../request/parameters.ts';
 import { readSeries } from './seriesParameters.ts';
 import type { SeriesParameters } from '../../query/plan/seriesParameters.ts';
 
-type SeriesServices = Pick<
+export type SeriesServices = Pick<
   Services,
-  'clock' | 'cursors' | 'lake' | 'ledger' | 'pending' | 'series' | 'settings'
->;
+  'clock' | 'cursors' | 'lake' | 'pending' | 'series' | 'settings'
+> & { readonly ledger: Metering };
 
 /** How another door asks for the same records, where it does, and what it makes of them. */
 export interface OtherDoor {

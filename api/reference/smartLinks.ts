@@ -16,10 +16,8 @@ export async function linkedCall(
   services: MarketServices,
   dataset: Dataset,
 ): Promise<Call> {
-  const { key: asked } = call.path;
-  if (asked === undefined || asked === '') return call;
-  const keys = separated(asked, call.query);
-  if (keys.length === 0 || keys.length > LINKED_MAX || !isLinked(dataset, keys)) return call;
+  if (!isLinkedCall(call, dataset)) return call;
+  const keys = keysIn(call);
   const there = await keysThere(keys, call, services, dataset);
   const missing = keys.filter((key) => !there.has(key));
   if (missing.length === 0) return call;
@@ -29,6 +27,15 @@ export async function linkedCall(
   const linked = keys.map((key) => others.get(key)?.find((one) => found.has(one)) ?? key);
   const separator = call.query['batchSeparator'] ?? ',';
   return { ...call, path: { ...call.path, key: linked.join(String(separator)) } };
+}
+
+const keysIn = ({ path, query }: Call): readonly string[] =>
+  path['key'] === undefined ? [] : separated(path['key'], query);
+
+/** Whether its keys are looked for under other names, where they are not there. */
+export function isLinkedCall(call: Call, dataset: Dataset): boolean {
+  const keys = keysIn(call);
+  return keys.length > 0 && keys.length <= LINKED_MAX && isLinked(dataset, keys);
 }
 
 /** Keys of one request that are looked for under other names. */

@@ -263,7 +263,8 @@ export type Answer =
  */
 export type TokenNeed = 'none' | 'publishable' | 'granted' | 'secret' | 'admin';
 
-export interface Endpoint {
+/** @typeParam S what its handler uses */
+export interface Endpoint<S = Services> {
   /** OpenAPI operation id. */
   readonly id: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -306,5 +307,5 @@ export interface Endpoint {
    */
   readonly inTest?: true;
   readonly failures: FailureStyle;
-  readonly handle: (call: Call, services: Services) => Promise<Answer>;
+  readonly handle: (call: Call, services: S) => Promise<Answer>;
 }

@@ -1,11 +1,13 @@
 // A node while another one serves: its ports are open, and what comes is handed on.
 import { hostname } from 'node:os';
-import { Agent, type Server } from 'node:http';
+import { Agent, type IncomingMessage, type Server } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
 import { senderOf, signHop } from '../../api/auth/hop.ts';
 import { type Forwarder, makeForwarder } from '../../api/forward/forward.ts';
 import { type FrontDoor, openFrontDoor, type OwnAnswer } from '../../api/forward/frontDoor.ts';
 import type { Target } from '../../api/forward/hop.ts';
+import type { HandOn } from '../../api/http/readingServer.ts';
+import type { Reading } from './reading.ts';
 import { nodeReach } from '../../api/forward/reach.ts';
 import { renewedAgent } from '../../api/forward/renewedAgent.ts';
 import { tlsOf } from '../../api/http/operations.ts';
@@ -38,6 +40,12 @@ export interface FrontNode {
   close(graceMs: number): Promise<void>;
   /** Takes nothing new soon: who asks is told. */
   readonly drain: () => void;
+  /** Hands a request of production on. */
+  readonly handOn: HandOn;
+  /** A read was answered by this node itself. */
+  readonly answeredHere: () => void;
+  /** From here on what is given answers reads of production, as long as it can. */
+  readonly reads: (reading: Pick<Reading, 'taking'>) => void;
 }
 
 interface Front {
@@ -52,6 +60,7 @@ export async function openFront(settings: Settings): Promise<Front> {
   const metrics = hopMetrics();
   let table: NodeTable | undefined;
   let isDraining = false;
+  const reads = makeReads();
   const opened: Partial<Record<DoorKind, FrontDoor>> = {};
   const looks: (() => Target | undefined)[] = [];
   const open = async (kind: DoorKind, port: number | undefined): Promise<void> => {
@@ -61,7 +70,8 @@ export async function openFront(settings: Settings): Promise<Front> {
     const forward = forwarderOf(current, settings, () => table, metrics.tell);
     const own = (path: string): ReturnType<typeof ownAnswer> =>
       ownAnswer(path, { serving: table?.serving, target: looks[0]?.(), isDraining, metrics });
-    opened[kind] = await openFrontDoor({ ...settings, https, port, forward, own });
+    const answer = kind === 'production' ? reads.orHandOn(forward) : forward;
+    opened[kind] = await openFrontDoor({ ...settings, https, port, forward: answer, own });
   };
   const all = (): readonly FrontDoor[] => Object.values(opened);
   const close = async (graceMs: number): Promise<void> => {
@@ -75,15 +85,9 @@ export async function openFront(settings: Settings): Promise<Front> {
     await close(0);
     throw error;
   }
-  const scheme = https === undefined ? 'http' : 'https';
-  const name = nodeHost(settings);
-  const urls = Object.entries(opened).map(([kind, { port }]) => [
-    kind,
-    `${scheme}://${name}:${port}`,
-  ]);
   const node: FrontNode = {
     servers: Object.fromEntries(Object.entries(opened).map(([kind, { server }]) => [kind, server])),
-    doors: Object.fromEntries(urls) as NodeDoors,
+    doors: doorsOf(opened, settings),
     serving: {
       current: () => looks[0]?.(),
       changed: async (withinMs) => table?.changed(withinMs),
@@ -93,6 +97,9 @@ export async function openFront(settings: Settings): Promise<Front> {
     },
     close,
     drain: () => (isDraining = true),
+    handOn: reads.handOn,
+    answeredHere: metrics.answeredHere,
+    reads: reads.by,
   };
   const begin = (known: NodeTable): void => {
     table = known;
@@ -102,6 +109,56 @@ export async function openFront(settings: Settings): Promise<Front> {
   };
   return { node, begin };
 }
+
+/** Where others reach them. */
+function doorsOf(
+  opened: Readonly<Partial<Record<DoorKind, FrontDoor>>>,
+  settings: Settings,
+): NodeDoors {
+  const scheme = settings.tlsCert === '' ? 'http' : 'https';
+  const name = nodeHost(settings);
+  const urls = Object.entries(opened).map(([kind, { port }]) => [
+    kind,
+    `${scheme}://${name}:${port}`,
+  ]);
+  return Object.fromEntries(urls) as NodeDoors;
+}
+
+interface Reads {
+  /** Answers here what can be, and hands on the rest. */
+  readonly orHandOn: (forward: Forwarder) => Forwarder;
+  readonly handOn: HandOn;
+  readonly by: FrontNode['reads'];
+}
+
+function makeReads(): Reads {
+  let reading: Pick<Reading, 'taking'> | undefined;
+  let handOn: Forwarder = async () => undefined;
+  return {
+    orHandOn: (forward) => {
+      handOn = forward;
+      return async (incoming, outgoing) => {
+        const take = mayBeRead(incoming) ? reading?.taking() : undefined;
+        if (take === undefined) await forward(incoming, outgoing);
+        else take(incoming, outgoing);
+      };
+    },
+    handOn: (incoming, outgoing) => {
+      // Whatever failed, the client sees the end of its connection.
+      handOn(incoming, outgoing).catch(() => outgoing.destroy());
+    },
+    by: (given) => (reading = given),
+  };
+}
+
+/** What is not looked into any further is handed on. */
+const READS = /^\/[^/]+\/(?:time-series|data)\//;
+
+const mayBeRead = ({ headers, method, url = '' }: IncomingMessage): boolean =>
+  method === 'GET' &&
+  headers['content-length'] === undefined &&
+  headers['transfer-encoding'] === undefined &&
+  READS.test(url);
 
 function nodeHost({ host, nodeHost: named }: Pick<Settings, 'host' | 'nodeHost'>): string {
   const own = ['0.0.0.0', '::'].includes(host) ? hostname() : host;

@@ -8,8 +8,15 @@ import { newUuid, randomHex } from '../../store/base/random.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { NodeTable } from '../../store/postgres/nodeTable.ts';
 import type { DatabaseSettings } from '../../store/base/databaseSettings.ts';
+import type { Throttle } from '../../api/request/throttle.ts';
+import type { QuotaLessor } from '../../store/leases/lessor.ts';
+import type { Audience } from '../../store/replica/audience.ts';
+import type { Core } from '../core.ts';
 import { type FrontNode, openFront } from './frontNode.ts';
+import { openLog } from '../../api/http/logging.ts';
+import { audienceOf } from './audienceOf.ts';
 import { startLending } from './lending.ts';
+import { startReading } from './reading.ts';
 import { startTapedeck, type Tapedeck } from '../main.ts';
 import { keepRequestsYoung } from '../v8Flags.ts';
 
@@ -31,7 +38,8 @@ export async function startInTurn(
   keepRequestsYoung();
   const { begin, node } = await openFront(settings);
   const hopKey = randomHex(32);
-  const table = new NodeTable(settings.database, newUuid(), {
+  const nodeId = newUuid();
+  const table = new NodeTable(settings.database, nodeId, {
     name: new URL(node.doors.production).host,
     ...{ version: VERSION, doors: node.doors, hopKey },
     certificate: settings.tlsCert === '' ? '' : await readFile(settings.tlsCert, 'utf8'),
@@ -44,16 +52,23 @@ export async function startInTurn(
   };
   try {
     await table.start();
-    const taken = { servers: node.servers, hopKey };
-    const lending = await startLending(settings, node.serving, (reason) => tell(reasonOf(reason)));
+    let lessor: QuotaLessor | undefined;
+    const audience = async (core: Core, throttle: Throttle): Promise<Audience> => {
+      const made = await audienceOf(core, throttle, () => table.unsureMs);
+      lessor = made.lessor;
+      return made.audience;
+    };
+    const taken = { servers: node.servers, hopKey, audience };
+    const beside = await startBeside(settings, nodeId, node, tell);
     try {
-      const started = await inTurn(table, tell, ending, () => startTapedeck(settings, {}, taken));
-      // It would lend to itself.
-      await lending?.close();
+      const start = (): Promise<Tapedeck> => startTapedeck(settings, {}, taken);
+      const started = await inTurn(table, tell, ending, settings.role !== 'worker', start);
+      // It would lend to itself, and follow itself.
+      await beside.close(lessor);
       if (started === undefined) return await end(settings.drainMs);
       return await serving(started, table, node);
     } catch (error) {
-      await lending?.close();
+      await beside.close();
       throw error;
     }
   } catch (error) {
@@ -62,10 +77,30 @@ export async function startInTurn(
   }
 }
 
+/** What it does while another one serves, beside handing on. */
+async function startBeside(
+  settings: Parameters<typeof startInTurn>[0],
+  nodeId: string,
+  node: FrontNode,
+  tell: (line: string) => void,
+): Promise<{ readonly close: (lessor?: QuotaLessor) => Promise<void> }> {
+  const lending = await startLending(settings, node.serving, (reason) => tell(reasonOf(reason)));
+  const { answeredHere: answered, handOn, serving } = node;
+  const log = openLog(settings.logLevel);
+  const reading = await startReading({ settings, nodeId, serving, handOn, answered, log });
+  if (reading !== undefined) node.reads(reading);
+  return {
+    close: async (lessor) => {
+      await Promise.all([lending?.close(), reading?.close(lessor)]);
+    },
+  };
+}
+
 async function inTurn(
   table: NodeTable,
   tell: (line: string) => void,
   ending: AbortSignal,
+  mayServe: boolean,
   start: () => Promise<Tapedeck>,
 ): Promise<Tapedeck | undefined> {
   let told = '';
@@ -75,7 +110,8 @@ async function inTurn(
   };
   while (!ending.aborted) {
     const { held, serving } = table;
-    if (held === 'free') {
+    if (held === 'free' && !mayServe) say('stands by: no node serves, and a worker never does');
+    else if (held === 'free') {
       const started = await start().catch((error: unknown) => {
         // Another one that waited was faster, PostgreSQL went, or the data folder is in use.
         if (error instanceof Failure && error.type === 'Busy') return reasonOf(error);

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Target } from '../../api/forward/hop.ts';
-import { type LentKind, openLent } from '../../api/forward/lendingDoor.ts';
+import { lendPath, type LentKind, openNodeConnection } from '../../api/forward/nodeDoor.ts';
 import { systemClock } from '../../store/base/clock.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { ownProcesses } from '../../store/duckdb/slot.ts';
@@ -28,11 +28,11 @@ interface Borrower {
 
 /** Undefined where it lends none. */
 export async function startLending(
-  { bucket: bucketed, children, data, lend: isLending, sqlChildren }: Settings,
+  { bucket: bucketed, children, data, lend: isLending, role, sqlChildren }: Settings,
   borrower: Borrower,
   onFault: (reason: unknown) => void,
 ): Promise<Lending | undefined> {
-  if (bucketed === undefined || !isLending) return undefined;
+  if (bucketed === undefined || !isLending || role === 'api') return undefined;
   const { openS3Bucket } = await import('../../pipeline/targets/s3Bucket.ts');
   const bucket = openS3Bucket(bucketed);
   const folder = join(data, 'lent');
@@ -73,8 +73,8 @@ async function lendAgain(
 ): Promise<void> {
   while (!ending.aborted) {
     const target = borrower.current();
-    const socket =
-      target && (await openLent(target, kind, systemClock, ending).catch(() => undefined));
+    const connecting = target && openNodeConnection(target, lendPath(kind), systemClock, ending);
+    const socket = await connecting?.catch(() => undefined);
     if (socket === undefined) {
       await borrower.changed(AGAIN_MS);
       continue;

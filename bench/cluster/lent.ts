@@ -62,7 +62,7 @@ export async function benchLent(
   return ratios;
 }
 
-const sideOf = ({ base, serving }: Node): Side => ({
+export const sideOf = ({ base, serving }: Node): Side => ({
   port: Number(new URL(base).port),
   pids: [serving.child.pid ?? 0],
 });
@@ -77,7 +77,7 @@ async function bind({ serving }: Node, core: number): Promise<void> {
   }
 }
 
-async function fill({ base }: Node, rows: number): Promise<void> {
+export async function fill({ base }: Node, rows: number): Promise<void> {
   await asked(base, 'POST', '/workspaces', '{"name":"WS"}');
   await asked(base, 'POST', '/datasets/WS', JSON.stringify({ dataset: DATED }));
   const days = Math.ceil(rows / KEYS);
@@ -90,7 +90,8 @@ async function fill({ base }: Node, rows: number): Promise<void> {
   await asked(base, 'POST', '/data/WS/K?wait=true', lines.join('\n'));
 }
 
-const some = (make: (key: number) => string): readonly Wanted[] =>
+/** Of all keys, in no order. */
+export const some = (make: (key: number) => string): readonly Wanted[] =>
   gets(Array.from({ length: KEYS }, (_, at) => make((at * STEP) % KEYS)));
 
 const coldReads = (): readonly Wanted[] =>

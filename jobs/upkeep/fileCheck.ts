@@ -5,7 +5,7 @@ import type { Database } from '../../store/catalog/database.ts';
 import type { LakeFile } from '../../store/files/fileProofs.ts';
 import type { Files } from '../../store/files/files.ts';
 import { tableFolders } from '../../store/versions/lakeRead.ts';
-import type { HashFile } from '../../store/base/hashing.ts';
+import type { HashFile } from '../../store/base/contents.ts';
 import type { DamagedPublications } from '../../store/publications/damagedPublications.ts';
 import type { PublishedFiles } from '../../store/publications/publishedFiles.ts';
 import type { DamagedFile, FilesVerdict } from './filesVerdict.ts';

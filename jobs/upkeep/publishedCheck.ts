@@ -1,7 +1,7 @@
 // Published files are read again too, each in its turn: one that is not what was published is not handed out.
 import { existsSync } from 'node:fs';
 import { newUuid } from '../../store/base/random.ts';
-import type { HashFile } from '../../store/base/hashing.ts';
+import type { HashFile } from '../../store/base/contents.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import type { DamagedPublications } from '../../store/publications/damagedPublications.ts';
 import type { PublishedFile, PublishedFiles } from '../../store/publications/publishedFiles.ts';

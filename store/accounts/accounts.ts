@@ -22,6 +22,7 @@ import {
   textColumns,
 } from './making.ts';
 import { oneByOne } from '../queues/oneByOne.ts';
+import type { Quiet } from '../queues/quiet.ts';
 import type { Secrets } from '../catalog/secrets.ts';
 import type { ServiceTables } from '../catalog/tables/service.ts';
 import {
@@ -51,6 +52,8 @@ export class Accounts {
   #callers: Callers = { accounts: new Map(), byHash: new Map(), byId: new Map() };
   readonly #uses: TokenUses;
   readonly #inTurn = oneByOne();
+  #quiet: Quiet = () => undefined;
+  #onChange: () => void = () => undefined;
 
   private constructor(database: Database, secrets: Secrets, clock: Clock) {
     this.#database = database;
@@ -62,8 +65,21 @@ export class Accounts {
   static async open(database: Database, secrets: Secrets, clock: Clock): Promise<Accounts> {
     const accounts = new Accounts(database, secrets, clock);
     await accounts.reload();
-    await accounts.#completeTestTokens();
     return accounts;
+  }
+
+  /**
+   * @param quiet nobody else answers by what was there, from its end to the call of what it returns
+   * @param changed is told between the two
+   */
+  whileQuiet(quiet: Quiet, changed: () => void): void {
+    this.#quiet = quiet;
+    this.#onChange = changed;
+  }
+
+  /** A token was used at another node. */
+  used(tokenId: string, timeMs: number): void {
+    this.#uses.add(tokenId, timeMs);
   }
 
   /** The caller behind a token. @throws Failure InvalidKey, DisabledKey, Inactive. */
@@ -81,6 +97,11 @@ export class Accounts {
   /** By the token's id. @throws Failure as `identify`. */
   callerOf(tokenId: string): Caller {
     return activeCaller(this.#callers.byId.get(tokenId));
+  }
+
+  /** Whom a token stands for, also where it may not act. */
+  known(tokenId: string): Caller | undefined {
+    return this.#callers.byId.get(tokenId)?.caller;
   }
 
   account(accountId: string): Account | undefined {
@@ -297,7 +318,13 @@ export class Accounts {
         await writeAudit(transaction, { actor, ...entry }, this.#clock());
         return value;
       });
-      await this.reload();
+      const resume = await this.#quiet();
+      try {
+        await this.reload();
+        this.#onChange();
+      } finally {
+        resume?.();
+      }
       return result;
     });
   }
@@ -320,7 +347,7 @@ export class Accounts {
   }
 
   /** Accounts of a folder of version 1 have none. */
-  async #completeTestTokens(): Promise<void> {
+  async completeTestTokens(): Promise<void> {
     const known = [...this.#callers.byHash.values()].map(({ caller }) => caller.token);
     const having = new Set(known.filter(({ test }) => test).map(({ accountId }) => accountId));
     const lacking = [...this.#callers.accounts.keys()].filter(

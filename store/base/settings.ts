@@ -1,16 +1,39 @@
 // The one place that reads the environment: every setting checked, by the table that declares it.
-import { type AddressRules, parseAddresses } from './addresses.ts';
+import { distance } from 'fastest-levenshtein';
+import type { AddressRules } from './addresses.ts';
 import { type BucketSettings, bucketOf } from './bucketSettings.ts';
 import { type BusSettings, busSettings } from './busSettings.ts';
 import { type DatabaseSettings, databaseSettings, refuseLoneNode } from './databaseSettings.ts';
 import { Failure } from './failure.ts';
 import { SETTINGS } from './settingsTable.ts';
+import {
+  addresses,
+  clockBack,
+  demoClock,
+  matching,
+  onOff,
+  wholeNumber,
+  zone,
+} from './settingValues.ts';
 
 const GIGABYTE = 1024 ** 3;
 
 type SettingName = (typeof SETTINGS)[number]['name'];
 
-export interface Settings {
+/** Of one of several that share a catalog. */
+interface NodeSettings {
+  /** It waits until nobody else serves that database, and lets go of it when it can't be reached. */
+  readonly standby: boolean;
+  readonly role: 'all' | 'api' | 'worker';
+  /** While another node serves, its query processes are that one's too. */
+  readonly lend: boolean;
+  /** While another node serves, it answers reads itself. */
+  readonly nodeReads: boolean;
+  /** '' where it is told by `host`, or by the machine. */
+  readonly nodeHost: string;
+}
+
+export interface Settings extends NodeSettings {
   readonly port: number;
   readonly host: string;
   readonly data: string;
@@ -20,12 +43,6 @@ export interface Settings {
   readonly database: DatabaseSettings | undefined;
   /** Where nodes keep what streams told; undefined: in the process. */
   readonly bus: BusSettings | undefined;
-  /** It waits until nobody else serves that database, and lets go of it when it can't be reached. */
-  readonly standby: boolean;
-  /** While another node serves, its query processes are that one's too. */
-  readonly lend: boolean;
-  /** '' where it is told by `host`, or by the machine. */
-  readonly nodeHost: string;
   readonly brand: string;
   readonly publishableToken: string;
   readonly secretToken: string;
@@ -109,16 +126,14 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
     () => whole('TAPEDECK_FILE_CACHE', 1024 ** 2, 1024 ** 2 * GIGABYTE),
   );
   const database = databaseSettings(text('TAPEDECK_DATABASE'));
-  const standby = onOff('TAPEDECK_STANDBY', text('TAPEDECK_STANDBY'));
+  const node = nodeSettings(text);
   const hasKey = text('TAPEDECK_ENCRYPTION_KEY') !== '';
-  if (standby) refuseLoneNode(database !== undefined && bucket !== undefined && hasKey);
+  if (node.standby) refuseLoneNode(database !== undefined && bucket !== undefined && hasKey);
   return {
     bucket,
     database,
     bus: busSettings(text('TAPEDECK_BUS')),
-    standby,
-    lend: onOff('TAPEDECK_LEND', text('TAPEDECK_LEND')),
-    nodeHost: text('TAPEDECK_NODE_HOST'),
+    ...node,
     port: whole('TAPEDECK_PORT', 0, 65535),
     host: text('TAPEDECK_HOST'),
     data: text(bucket === undefined ? 'TAPEDECK_DATA' : 'TAPEDECK_FOLDER'),
@@ -139,6 +154,18 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
 type Text = (name: SettingName) => string;
 type Whole = (name: SettingName, least: number, most: number) => number;
 
+function nodeSettings(text: Text): NodeSettings {
+  const role = text('TAPEDECK_ROLE');
+  matching('TAPEDECK_ROLE', role, /^(all|api|worker)$/, 'all, api or worker');
+  return {
+    standby: onOff('TAPEDECK_STANDBY', text('TAPEDECK_STANDBY')),
+    role: role === 'api' || role === 'worker' ? role : 'all',
+    lend: onOff('TAPEDECK_LEND', text('TAPEDECK_LEND')),
+    nodeReads: onOff('TAPEDECK_NODE_READS', text('TAPEDECK_NODE_READS')),
+    nodeHost: text('TAPEDECK_NODE_HOST'),
+  };
+}
+
 type EngineSettings = Omit<
   Settings,
   | 'port'
@@ -147,11 +174,9 @@ type EngineSettings = Omit<
   | 'bucket'
   | 'database'
   | 'bus'
-  | 'standby'
-  | 'lend'
-  | 'nodeHost'
   | 'brand'
   | 'fileCheckBytesPerSecond'
+  | keyof NodeSettings
   | keyof AccountSettings
   | keyof SqlSettings
   | keyof SourceSettings
@@ -334,67 +359,5 @@ function refuseHalfTls(variables: Readonly<Record<string, string | undefined>>):
   if (given.length === 1) {
     const rule = 'TAPEDECK_TLS_CERT and TAPEDECK_TLS_KEY must be set together';
     throw new Failure('InvalidParameter', rule);
-  }
-}
-
-/** Levenshtein distance; names are short, so the plain table is enough. */
-export function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const swap = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, swap));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
-}
-
-function wholeNumber(name: string, text: string, least: number, most: number): number {
-  const value = Number(text);
-  if (/^\d+$/.test(text) && value >= least && value <= most) return value;
-  throw new Failure(
-    'InvalidParameter',
-    `setting ${name} must be a whole number from ${least} to ${most}`,
-  );
-}
-
-function matching(name: string, text: string, pattern: RegExp, rule: string): string {
-  if (pattern.test(text)) return text;
-  throw new Failure('InvalidParameter', `setting ${name} must be ${rule}`);
-}
-
-function addresses(name: string, text: string): AddressRules {
-  const list = text.split(',').flatMap((item) => (item.trim() === '' ? [] : [item.trim()]));
-  try {
-    return parseAddresses(list);
-  } catch {
-    const rule = 'must be a comma list of addresses and CIDR ranges';
-    throw new Failure('InvalidParameter', `setting ${name} ${rule}`);
-  }
-}
-
-function clockBack(name: string, text: string): 'mark' | 'refuse' {
-  return matching(name, text, /^(mark|refuse)$/, 'mark or refuse') === 'mark' ? 'mark' : 'refuse';
-}
-
-function onOff(name: string, text: string): boolean {
-  return matching(name, text, /^(on|off)$/, 'on or off') === 'on';
-}
-
-const demoClock = (text: string): 'always' | 'session' =>
-  matching('TAPEDECK_DEMO_CLOCK', text, /^(always|session)$/, 'always or session') === 'session'
-    ? 'session'
-    : 'always';
-
-function zone(name: string, text: string): string {
-  try {
-    return new Intl.DateTimeFormat('en-US', { timeZone: text }).resolvedOptions().timeZone;
-  } catch {
-    throw new Failure(
-      'InvalidParameter',
-      `setting ${name} must be an IANA time zone, such as America/New_York`,
-    );
   }
 }

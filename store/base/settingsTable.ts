@@ -3,12 +3,7 @@
 const MEGABYTE = 1024 ** 2;
 const GIGABYTE = 1024 ** 3;
 
-interface Declaration {
-  readonly name: string;
-  readonly fallback: string;
-  readonly unit: string;
-  readonly help: string;
-}
+type Declaration = Readonly<Record<'name' | 'fallback' | 'unit' | 'help', string>>;
 
 /** Every setting: environment variable, default, unit, help. docs/operating.md prints this table. */
 export const SETTINGS = [
@@ -16,7 +11,7 @@ export const SETTINGS = [
     name: 'TAPEDECK_PORT',
     fallback: '8080',
     unit: 'port',
-    help: 'Port of the API; 0 takes a free one.',
+    help: 'Port of the API; 0: a free one.',
   },
   { name: 'TAPEDECK_HOST', fallback: '127.0.0.1', unit: 'address', help: 'Address to listen on.' },
   {
@@ -56,10 +51,22 @@ export const SETTINGS = [
       'take its place when it is gone.',
   },
   {
+    name: 'TAPEDECK_ROLE',
+    fallback: 'all',
+    unit: 'all, api, worker',
+    help: 'What a node does: api lends no processes; worker lends them and never serves.',
+  },
+  {
     name: 'TAPEDECK_LEND',
     fallback: 'on',
     unit: 'on, off',
     help: 'A node that hands on lends its query processes to the one that serves.',
+  },
+  {
+    name: 'TAPEDECK_NODE_READS',
+    fallback: 'on',
+    unit: 'on, off',
+    help: 'A node that does not serve answers reads itself, where it knows what is stored.',
   },
   {
     name: 'TAPEDECK_NODE_HOST',

@@ -65,6 +65,12 @@ export class LakeClock {
     return clock;
   }
 
+  /** Of one who writes nothing, and asks for no time of the past. */
+  static reading(wall: Clock): LakeClock {
+    const rules = { onBack: 'mark', tell: () => undefined } as const;
+    return new LakeClock(wall, rules, { marks: [], nextId: 1, lastMs: 0 });
+  }
+
   /** How far the lake's time is ahead of the machine's. */
   get aheadMs(): number {
     return Math.max(0, this.now() - this.#wall());

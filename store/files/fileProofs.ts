@@ -2,8 +2,7 @@
 // identity on the disk is not the one under which it was right; what is damaged stays so until it is healed.
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Content } from '../base/contents.ts';
-import type { HashFile } from '../base/hashing.ts';
+import type { Content, HashFile } from '../base/contents.ts';
 import type { Compared, Proof } from './proofTable.ts';
 
 /** A file of the lake as its catalog knows it. */

@@ -5,10 +5,9 @@ import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { AtCrashPoint } from '../base/crashPoints.ts';
 import type { Disk } from '../base/disk.ts';
-import type { Content } from '../base/contents.ts';
+import type { Content, HashFile } from '../base/contents.ts';
 import { Failure } from '../base/failure.ts';
 import { type FileProofs, identityOf, type LakeFile } from './fileProofs.ts';
-import type { HashFile } from '../base/hashing.ts';
 import type { Proof } from './proofTable.ts';
 
 interface Pinned {

@@ -1,7 +1,5 @@
 // The lake in one hand: what there is now, what there was, and the one committer.
 // Readers see a snapshot or none of it; nobody is told of a commit before it is on the disk.
-import { setImmediate as othersTurn } from 'node:timers/promises';
-import { LruMap } from 'toad-cache';
 import { type CommitNote, type Committed, writeSnapshot } from './commit.ts';
 import type { AtCrashPoint } from '../base/crashPoints.ts';
 import type { Database } from '../catalog/database.ts';
@@ -22,28 +20,28 @@ import {
 } from '../history/history.ts';
 import type { LakeClock } from '../catalog/lakeClock.ts';
 import type { LakeOwner } from '../files/lakeHead.ts';
-import { type DataFile, readEveryFile, readTable } from '../versions/lakeRead.ts';
-import { readTables, type Table } from '../versions/lakeRead.ts';
+import { type DataFile, readEveryFile, type Table } from '../versions/lakeRead.ts';
 import { expirePushes } from '../pushes/pushLog.ts';
 import type { Stamp } from '../versions/stamp.ts';
 import { expire, expiredSnapshots, type Keep, readSnapshots } from '../history/retention.ts';
 import { nextColumnId } from './tableEdits.ts';
+import { TableVersions } from './tableVersions.ts';
 import type { Edit } from './edit.ts';
 import { oneByOne } from '../queues/oneByOne.ts';
+import type { Quiet } from '../queues/quiet.ts';
 
 /** What a commit announces, after it is durable. */
-interface Change {
+export interface Change {
   readonly snapshot: number;
   readonly timeMs: number;
   readonly tableIds: readonly number[];
   readonly touches: CommitNote['touches'];
+  /** Rows of workspaces and datasets that it wrote. */
+  readonly touched: Touched;
 }
 
 /** Work to do in the commit's own transaction, with what it created. */
 type Alongside = (transaction: Database, committed: Committed) => Promise<void>;
-
-/** Old versions kept in memory. */
-const OLD_TABLES_MAX = 64;
 
 /** What the lake is opened with. */
 interface LakeParts {
@@ -54,9 +52,6 @@ interface LakeParts {
   readonly owner: LakeOwner;
 }
 
-/** Tables that are read in one turn of the event loop: some 10 ms. */
-const TABLES_AT_ONCE = 100;
-
 export class Lake {
   readonly files: Files;
   readonly #database: Database;
@@ -64,15 +59,12 @@ export class Lake {
   readonly #at: AtCrashPoint;
   readonly #owner: LakeOwner;
   readonly #listeners = new Set<(change: Change) => void>();
-  readonly #current = new Map<number, Promise<Table | undefined>>();
-  /** The version at which a table was last changed by this process. */
-  readonly #changed = new Map<number, number>();
-  /** Old versions; past so many the one read longest ago is dropped. */
-  readonly #old = new LruMap<Promise<Table | undefined>>(OLD_TABLES_MAX);
+  readonly #tables: TableVersions;
   readonly #directory: LiveDirectory;
   #horizons: ReadonlyMap<number, Horizon>;
   #snapshot: number;
   #state = 0;
+  #quiet: Quiet = () => undefined;
   readonly #inTurn = oneByOne();
   /** What has its turn now, or had the last one. */
   #working: Promise<unknown> = Promise.resolve();
@@ -85,6 +77,7 @@ export class Lake {
   ) {
     this.files = parts.files;
     this.#database = parts.database;
+    this.#tables = new TableVersions(parts.database, () => this.#snapshot);
     this.#clock = parts.clock;
     this.#at = parts.at;
     this.#owner = parts.owner;
@@ -93,11 +86,11 @@ export class Lake {
     this.#snapshot = snapshot;
   }
 
-  /** Opens the lake of a catalog that has its first snapshot. */
-  static async open(parts: LakeParts): Promise<Lake> {
+  /** Opens the lake of a catalog that has its first snapshot. @param seen the newest that readers see */
+  static async open(parts: LakeParts, seen?: number): Promise<Lake> {
     const directory = await LiveDirectory.load(parts.database);
     const horizons = await readHorizons(parts.database);
-    return new Lake(parts, directory, horizons, await headOf(parts.database));
+    return new Lake(parts, directory, horizons, seen ?? (await headOf(parts.database)));
   }
 
   get directory(): Directory {
@@ -134,7 +127,7 @@ export class Lake {
 
   /** The newest version of the lake in which a table that was read is as it is now. */
   versionOf({ snapshot, tableId }: Table): number {
-    return (this.#changed.get(tableId) ?? 0) <= snapshot ? this.#snapshot : snapshot;
+    return this.#tables.changedAt(tableId) <= snapshot ? this.#snapshot : snapshot;
   }
 
   /** Resolves when readers see a version; a commit is durable a moment before they do. */
@@ -151,35 +144,40 @@ export class Lake {
     this.#listeners.add(listener);
   }
 
+  /** @param quiet nobody else answers by what was there, from its end to the call of what it returns */
+  whileQuiet(quiet: Quiet): void {
+    this.#quiet = quiet;
+  }
+
+  /** A commit is to be seen: this process's own, or one of another process that announces it. */
+  async heard(change: Change): Promise<void> {
+    const { snapshot, tableIds, touched } = change;
+    await this.#directory.refresh(this.#database, touched);
+    this.#snapshot = snapshot;
+    this.#state += 1;
+    this.#tables.change(tableIds, snapshot);
+    this.#at('change-announced');
+    for (const listener of this.#listeners) listener(change);
+  }
+
   /**
    * The dataset's columns and files, now or as they were; undefined when it was not there yet.
    * @throws Failure InvalidParameter when there never was such a version, Gone when it has ended.
    */
   table(tableId: number, asOf?: AsOf): Promise<Table | undefined> {
-    return asOf === undefined ? this.#currentTable(tableId) : this.#askedTable(tableId, asOf);
+    return asOf === undefined ? this.#tables.current(tableId) : this.#askedTable(tableId, asOf);
   }
 
   /** Reads tables that are asked for next, many by one statement; what is known is not read again. */
-  async expectTables(tableIds: readonly number[]): Promise<void> {
-    const unknown = tableIds.filter((tableId) => !this.#current.has(tableId));
-    for (let at = 0; at < unknown.length; at += TABLES_AT_ONCE) {
-      const some = unknown.slice(at, at + TABLES_AT_ONCE);
-      const loading = readTables(this.#database, some, this.#snapshot);
-      for (const tableId of some) {
-        const table = loading.then((tables) => tables.get(tableId));
-        this.#current.set(tableId, table);
-        table.catch(() => this.#current.delete(tableId));
-      }
-      await loading;
-      await othersTurn();
-    }
+  expectTables(tableIds: readonly number[]): Promise<void> {
+    return this.#tables.expect(tableIds);
   }
 
   async #askedTable(tableId: number, asOf: AsOf): Promise<Table | undefined> {
     const horizon = this.#horizons.get(tableId);
     const lakeTime = this.inLakeTime(asOf);
     const snapshot = await snapshotAsked(this.#database, lakeTime, this.#snapshot, horizon);
-    return this.#oldTable(tableId, snapshot);
+    return this.#tables.old(tableId, snapshot);
   }
 
   /** A time of the machine's clock as one of the lake's. */
@@ -192,9 +190,9 @@ export class Lake {
    * @throws Outdated when it has ended since.
    */
   async tableSeen(tableId: number, snapshot: number): Promise<Table | undefined> {
-    const table = await this.#currentTable(tableId);
-    if ((this.#changed.get(tableId) ?? 0) <= snapshot) return table;
-    return this.#oldTable(tableId, snapshot).catch((error: unknown) => {
+    const table = await this.#tables.current(tableId);
+    if (this.#tables.changedAt(tableId) <= snapshot) return table;
+    return this.#tables.old(tableId, snapshot).catch((error: unknown) => {
       throw error instanceof Failure && error.type === 'Gone' ? new Outdated() : error;
     });
   }
@@ -207,7 +205,7 @@ export class Lake {
       .select('snapshot_id')
       .where('snapshot_id', '=', snapshot)
       .executeTakeFirst();
-    return kept === undefined ? undefined : this.#oldTable(tableId, snapshot);
+    return kept === undefined ? undefined : this.#tables.old(tableId, snapshot);
   }
 
   /** The version that a moment is of, or the first one of all. */
@@ -230,24 +228,6 @@ export class Lake {
   /** Data files of every version of a table that is left, each without its deletes. */
   everyFile(table: Table): Promise<readonly DataFile[]> {
     return readEveryFile(this.#database, table);
-  }
-
-  async #oldTable(tableId: number, snapshot: number): Promise<Table | undefined> {
-    const key = `${tableId}@${snapshot}`;
-    const known = this.#old.get(key) ?? this.#readOld(tableId, snapshot);
-    this.#old.set(key, known);
-    known.catch(() => this.#old.delete(key));
-    return known;
-  }
-
-  /** In one transaction: a version that ends meanwhile is there whole, or told as ended. */
-  #readOld(tableId: number, snapshot: number): Promise<Table | undefined> {
-    return this.#database.transaction().execute(async (transaction) => {
-      const horizon = (await readHorizons(transaction)).get(tableId);
-      const asOf = { kind: 'snapshot', snapshot, sequence: 0 } as const;
-      await snapshotAsked(transaction, asOf, this.#snapshot, horizon);
-      return readTable(transaction, tableId, snapshot);
-    });
   }
 
   /**
@@ -298,7 +278,7 @@ export class Lake {
       });
       this.#at('retention-committed');
       if (expired.length === 0) return [];
-      this.#old.clear();
+      this.#tables.forgetOld();
       this.#state += 1;
       return files;
     });
@@ -326,7 +306,7 @@ export class Lake {
       });
       this.#at('retention-committed');
       this.#horizons = await readHorizons(this.#database);
-      this.#old.clear();
+      this.#tables.forgetOld();
       this.#state += 1;
       return files;
     });
@@ -350,17 +330,12 @@ export class Lake {
       await alongside(transaction, committed);
       return touchedIn(transaction);
     });
-    await this.#directory.refresh(this.#database, touched);
+    if (touched.datasets.size + touched.workspaces.size > 0) {
+      const { snapshot } = committed;
+      const touches = { kind: 'nothing' } as const;
+      await this.#announced({ snapshot, timeMs, tableIds: [], touches, touched });
+    }
     return committed;
-  }
-
-  #currentTable(tableId: number): Promise<Table | undefined> {
-    const known = this.#current.get(tableId);
-    if (known !== undefined) return known;
-    const loading = readTable(this.#database, tableId, this.#snapshot);
-    this.#current.set(tableId, loading);
-    loading.catch(() => this.#current.delete(tableId));
-    return loading;
   }
 
   async #announce(
@@ -372,19 +347,19 @@ export class Lake {
     const tableIds = edits.flatMap((edit) => ('tableId' in edit ? [edit.tableId] : []));
     if (edits.some(({ kind }) => kind === 'end-history')) {
       this.#horizons = await readHorizons(this.#database);
-      this.#old.clear();
+      this.#tables.forgetOld();
     }
     await this.#owner.moved(snapshot, timeMs);
-    await this.#directory.refresh(this.#database, touched);
-    this.#snapshot = snapshot;
-    this.#state += 1;
-    for (const tableId of tableIds) {
-      this.#current.delete(tableId);
-      this.#changed.set(tableId, snapshot);
+    await this.#announced({ snapshot, timeMs, tableIds, touches, touched });
+  }
+
+  async #announced(change: Change): Promise<void> {
+    const resume = await this.#quiet();
+    try {
+      await this.heard(change);
+    } finally {
+      resume?.();
     }
-    this.#at('change-announced');
-    const change = { snapshot, timeMs, tableIds, touches };
-    for (const listener of this.#listeners) listener(change);
   }
 
   #exclusively<T>(work: () => Promise<T>): Promise<T> {

@@ -20,7 +20,7 @@ export type FromLender =
 const FRAME_BYTES_MAX = 128 * 1024 ** 2;
 const LENGTH_BYTES = 4;
 
-export function frameOf(message: ToLender | FromLender): Buffer {
+export function frameOf(message: object): Buffer {
   const body = serialize(message);
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt32LE(body.length);

@@ -108,6 +108,11 @@ export class NodeTable {
     return this.#serving === undefined ? 0 : monotonicMs() - this.#heardMs;
   }
 
+  /** How long ago it was known for sure who serves. */
+  get unsureMs(): number {
+    return monotonicMs() - this.#lookedMs;
+  }
+
   /**
    * Ends the session by which a silent node holds the schema. It may only sleep: once it wakes, its
    * connection is gone, and nothing that it then writes gets anywhere.

@@ -4,9 +4,10 @@ import { monotonicMs } from '../base/clock.ts';
 import type { AtCrashPoint } from '../base/crashPoints.ts';
 import type { Database } from '../catalog/database.ts';
 import type { Piece } from '../catalog/statements.ts';
-import { insertEach, pieceOf, runTogether } from '../catalog/together.ts';
+import { pieceOf, runTogether } from '../catalog/together.ts';
 import { Failure } from '../base/failure.ts';
 import { GroupCommit } from '../queues/groupCommit.ts';
+import type { Quiet } from '../queues/quiet.ts';
 import type { LakeClock } from '../catalog/lakeClock.ts';
 import { addByKey, type Net, netByKey, ofKeys, type PendingRow, type Push } from './pendingRows.ts';
 import {
@@ -17,6 +18,13 @@ import {
   type PushCut,
   readPushes,
 } from './pushLog.ts';
+import {
+  flushedSequence,
+  insertRows,
+  type MadeRows,
+  noteFlushed,
+  readPending,
+} from './pendingTable.ts';
 
 /**
  * Writers of one group wait for each other as long as two commits take, within these bounds: a fast
@@ -86,7 +94,10 @@ export class Pending {
   /** Sequence of the last row that readers see. */
   #seen = 0;
   #groupMs = GROUP_MS_LEAST;
-  readonly #listeners = new Set<(tableIds: readonly number[]) => void>();
+  readonly #listeners = new Set<(made: readonly MadeRows[]) => void>();
+  #quiet: Quiet = () => undefined;
+  #onFlush: (tableId: number, snapshot: number, sequences: readonly number[]) => void = () =>
+    undefined;
 
   private constructor(database: Database, clock: LakeClock, at: AtCrashPoint) {
     this.#database = database;
@@ -98,25 +109,33 @@ export class Pending {
     const pending = new Pending(database, clock, at);
     pending.#sequence = await flushedSequence(database);
     pending.#seen = pending.#sequence;
-    const rows = await database.selectFrom('pending').selectAll().orderBy('sequence').execute();
-    for (const row of rows) {
-      pending.#add(row.table_id, [
-        {
-          sequence: row.sequence,
-          index: row.index_json,
-          replaces: row.replaces === 1,
-          document: JSON.parse(row.document) as Record<string, unknown>,
-          timeMs: row.time_ms,
-        },
-      ]);
-      pending.#sequence = Math.max(pending.#sequence, row.sequence);
+    for (const { tableId, rows } of await readPending(database)) {
+      pending.#add(tableId, rows);
+      pending.#sequence = Math.max(pending.#sequence, rows.at(-1)?.sequence ?? 0);
     }
     return pending;
   }
 
-  /** Told when rows of tables became visible. */
-  onPush(listener: (tableIds: readonly number[]) => void): void {
+  /** For who hears of each push: nothing is pending until it says so. */
+  static empty(database: Database, clock: LakeClock, at: AtCrashPoint): Pending {
+    return new Pending(database, clock, at);
+  }
+
+  /** Told when rows of tables became visible: those of each push by themselves. */
+  onPush(listener: (made: readonly MadeRows[]) => void): void {
     this.#listeners.add(listener);
+  }
+
+  /** Told when rows of these sequences are pending no more. */
+  onFlush(
+    listener: (tableId: number, snapshot: number, sequences: readonly number[]) => void,
+  ): void {
+    this.#onFlush = listener;
+  }
+
+  /** @param quiet nobody else answers by what was there, from its end to the call of what it returns */
+  whileQuiet(quiet: Quiet): void {
+    this.#quiet = quiet;
   }
 
   /** Of the last row that readers see, of all tables: with a snapshot it names what they see. */
@@ -244,6 +263,17 @@ export class Pending {
     table.flushed = table.flushed.filter((flush) => atMs - flush.atMs < REMEMBERED_MS);
     table.flushed.push({ snapshot, atMs, rows });
     table.net = netByKey(table.rows);
+    this.#onFlush(tableId, snapshot, [...gone]);
+  }
+
+  /** Another process tells that rows of these sequences are in a snapshot that readers see from now on. */
+  heardFlushed(tableId: number, snapshot: number, sequences: readonly number[]): void {
+    const table = this.#tables.get(tableId);
+    if (table === undefined) return;
+    const gone = new Set(sequences);
+    const rows = table.rows.filter(({ sequence }) => gone.has(sequence));
+    table.leaving = { snapshot, rows };
+    this.flushed(tableId, snapshot);
   }
 
   /** After a purge: nothing of what was flushed stays in memory. */
@@ -304,10 +334,17 @@ export class Pending {
     }
     const tookMs = monotonicMs() - startedMs;
     this.#groupMs = Math.min(GROUP_MS_MOST, Math.max(GROUP_MS_LEAST, 2 * tookMs));
-    for (const { tableId, rows } of made) this.#add(tableId, rows);
+    const quieting = this.#quiet(made.map(({ tableId }) => tableId));
+    const resume = quieting && (await quieting);
+    this.heard(made);
+    resume?.();
     for (const { resolve } of writers) resolve();
-    const tableIds = [...new Set(made.map(({ tableId }) => tableId))];
-    for (const listener of this.#listeners) listener(tableIds);
+  }
+
+  /** Rows that are durable are to be seen: this process's own, or those that another one tells. */
+  heard(made: readonly MadeRows[]): void {
+    for (const { tableId, rows } of made) this.#add(tableId, rows);
+    for (const listener of this.#listeners) listener(made);
   }
 
   async #insert(writers: readonly Writer[]): Promise<readonly MadeRows[]> {
@@ -338,44 +375,4 @@ export class Pending {
     this.#seen = Math.max(this.#seen, table.newest);
     this.#tables.set(tableId, table);
   }
-}
-
-interface MadeRows {
-  readonly tableId: number;
-  readonly rows: readonly PendingRow[];
-}
-
-async function insertRows(transaction: Database, made: readonly MadeRows[]): Promise<void> {
-  const values = made.flatMap(({ tableId, rows }) =>
-    rows.map(({ sequence, index, replaces, document, timeMs }) => ({
-      sequence,
-      table_id: tableId,
-      index_json: index,
-      replaces: Number(replaces),
-      document: JSON.stringify(document),
-      time_ms: timeMs,
-    })),
-  );
-  await runTogether(transaction, insertEach(transaction, 'pending', values));
-}
-
-/** Key of the folder's row with the last sequence that was flushed: none is given twice. */
-const SEQUENCE = 'push sequence';
-
-async function flushedSequence(database: Database): Promise<number> {
-  const row = await database
-    .selectFrom('folder')
-    .select('value')
-    .where('key', '=', SEQUENCE)
-    .executeTakeFirst();
-  return Number(row?.value ?? 0);
-}
-
-async function noteFlushed(transaction: Database, sequence: number): Promise<void> {
-  const newest = Math.max(sequence, await flushedSequence(transaction));
-  await transaction.deleteFrom('folder').where('key', '=', SEQUENCE).execute();
-  await transaction
-    .insertInto('folder')
-    .values({ key: SEQUENCE, value: String(newest) })
-    .execute();
 }

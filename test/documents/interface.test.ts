@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { ENDPOINTS } from '../../api/endpoints/index.ts';
-import { openApi } from '../../api/http/openapi.ts';
+import { openApi } from '../../api/openapi/openapi.ts';
 import { releasesOf } from '../../api/reference/changelog.ts';
 import { breaksOf, inlined, type Interface } from './interface.ts';
 

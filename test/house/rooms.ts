@@ -23,7 +23,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
       'datasets',
       'pushes',
     ],
-    ...['publications', 'history', 'accounts', 'lake', 'ledger', 'leases', 'work'],
+    ...['publications', 'history', 'accounts', 'lake', 'ledger', 'leases', 'replica', 'work'],
   ],
   query: [
     ...['time', 'charts/records', 'charts', 'plan', 'series'],
@@ -71,6 +71,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
       'metrics',
       'forward',
       'console',
+      'openapi',
       'http',
       'sql',
       'market',
@@ -90,6 +91,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...[
       'endpoints/accounts',
       'endpoints/read',
+      'endpoints/here',
       'endpoints/data',
       'endpoints/sources',
       'endpoints/rules',

@@ -10,7 +10,12 @@ import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
-import { isLent, openLent, takeLent } from '../../api/forward/lendingDoor.ts';
+import {
+  isOfNode,
+  lendPath,
+  openNodeConnection,
+  takeNodes,
+} from '../../api/forward/nodeDoor.ts';
 import { renewedAgent } from '../../api/forward/renewedAgent.ts';
 import { DuckDbPool } from '../../store/duckdb/pool.ts';
 import { ownProcesses } from '../../store/duckdb/slot.ts';
@@ -38,13 +43,15 @@ beforeAll(async () => {
   execFileSync('openssl', [...kind, ...rest], { stdio: 'ignore' });
   cert = readFileSync(certFile, 'utf8');
   const secrets = { cert, key: readFileSync(keyFile, 'utf8') };
-  server = createServer({ ...secrets, shouldUpgradeCallback: isLent }, (_, answer) =>
+  server = createServer({ ...secrets, shouldUpgradeCallback: isOfNode }, (_, answer) =>
     answer.end('ok'),
   );
   const spill = { folder: join(root, 'spill'), bytes: 1024 ** 3 };
   const limits = { children: 1, memoryBytes: 256 * 1024 ** 2, threads: 1, silentMs: 3_000 };
   pool = new DuckDbPool({ ...limits, spill, lake: LAKE });
-  takeLent(server, { key, clock: Date.now }, (_, socket) => pool.lend(new Borrowed(socket, LAKE)));
+  const lent = (_: unknown, socket: Socket): void => pool.lend(new Borrowed(socket, LAKE));
+  const follows = (_: unknown, socket: Socket): void => void socket.destroy();
+  takeNodes(server, { key, clock: Date.now }, { lent, follows });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   ({ port } = server.address() as AddressInfo);
@@ -80,7 +87,12 @@ const target = () => ({
 });
 
 async function lent(): Promise<Socket> {
-  const socket = await openLent(target() as never, 'sql', Date.now, leaving.signal);
+  const socket = await openNodeConnection(
+    target() as never,
+    lendPath('sql'),
+    Date.now,
+    leaving.signal,
+  );
   sockets.push(socket);
   return socket;
 }

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { marketDocument } from '../../document/marketDocument.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import { textOf } from '../../request/parameters.ts';
-import { openApi } from '../../http/openapi.ts';
+import { openApi } from '../../openapi/openapi.ts';
 import { VERSION } from '../../../store/base/version.ts';
 
 export const status: Endpoint = {

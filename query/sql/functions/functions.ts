@@ -1,7 +1,7 @@
 // The functions that a SELECT may call; what is not here is refused. Left out on purpose: what
 // reads, what tells of the engine or its surroundings, what differs from call to call, what makes
 // structs or maps, and what makes much out of little.
-import { distance } from '../../../store/base/settings.ts';
+import { distance } from 'fastest-levenshtein';
 import { AGGREGATES } from './aggregates.ts';
 import { DATE_FUNCTIONS } from './functionsOfDates.ts';
 import { JSON_FUNCTIONS } from './functionsOfJson.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { ENDPOINTS } from '../../../api/endpoints/index.ts';
-import { expandPath } from '../../../api/http/openapi.ts';
+import { expandPath } from '../../../api/openapi/openapi.ts';
 import { textOf } from '../../client.ts';
 import { note } from '../../notes.ts';
 import { signedHeaders } from '../../signing/sign.ts';

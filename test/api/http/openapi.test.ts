@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { test } from 'vitest';
 import { ENDPOINTS } from '../../../api/endpoints/index.ts';
-import { expandPath, openApi } from '../../../api/http/openapi.ts';
+import { expandPath, openApi } from '../../../api/openapi/openapi.ts';
 import { MARKET_TYPES } from '../../../market/types/marketTypes.ts';
 import { STOCK_TYPES } from '../../../api/stock/stockTypes.ts';
 import type { Release } from '../../../api/reference/changelog.ts';

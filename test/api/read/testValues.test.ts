@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, test } from 'vitest';
 import { ENDPOINTS } from '../../../api/endpoints/index.ts';
-import { expandPath } from '../../../api/http/openapi.ts';
+import { expandPath } from '../../../api/openapi/openapi.ts';
 import { loaded, send } from '../../client.ts';
 import { note } from '../../notes.ts';
 import { startServer, type TestServer } from '../../server.ts';

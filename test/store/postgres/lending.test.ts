@@ -136,8 +136,11 @@ function upgraded(path: string, protocol: string, more = ''): Promise<string> {
 test.skipIf(!isHere)('a connection is taken over from nodes alone', async () => {
   const path = `/v1/data/WS/K/K1?last=1&token=${TOKENS.publishable}`;
   assert.equal(await upgraded(path, 'h2c'), 'HTTP/1.1 200 OK', 'another upgrade is left out');
-  assert.equal(await upgraded(`/lend/${VERSION}/read`, 'tapedeck-lend'), '');
   const forged = `tapedeck-hop: ${Date.now()} - ${'0'.repeat(64)}`;
-  assert.equal(await upgraded(`/lend/${VERSION}/read`, 'tapedeck-lend', forged), '');
+  for (const way of ['lend/read', 'follow/node-1', 'follow/', 'follow/a%2Fb']) {
+    for (const header of ['', forged]) {
+      assert.equal(await upgraded(`/nodes/${VERSION}/${way}`, 'tapedeck-node', header), '');
+    }
+  }
   await read(1);
 });

@@ -1,5 +1,5 @@
-// Query processes that a node which does not serve lends to the one that does: each is a connection, which
-// that node takes over from HTTP.
+// What nodes that do not serve ask of the one that does, beside what they hand on: each is a connection,
+// which that node takes over from HTTP.
 import type { IncomingMessage, Server } from 'node:http';
 import { request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
@@ -9,13 +9,17 @@ import { VERSION } from '../../store/base/version.ts';
 import { HOP_HEADER, hopAddress, type Hopping, signHop } from '../auth/hop.ts';
 import { hostOf, type Target } from './hop.ts';
 
-/** Reads of series, or SQL. */
+/** A process that is lent, for reads of series or for SQL. */
 const LENT_KINDS = ['read', 'sql'] as const;
 export type LentKind = (typeof LENT_KINDS)[number];
 
-const PROTOCOL = 'tapedeck-lend';
-/** Of one version only: another one may write an answer otherwise. */
-const pathOf = (kind: LentKind): string => `/lend/${VERSION}/${kind}`;
+const PROTOCOL = 'tapedeck-node';
+/** Of one version only: another one may answer otherwise. */
+const ROOT = `/nodes/${VERSION}`;
+export const lendPath = (kind: LentKind): string => `${ROOT}/lend/${kind}`;
+export const followPath = (nodeId: string): string => `${ROOT}/follow/${nodeId}`;
+const FOLLOW = followPath('');
+const NODE_ID = /^[\w-]{1,64}$/;
 /** Nobody's address: it is the node itself that asks. */
 const NOBODY = '-';
 
@@ -23,43 +27,54 @@ const NOBODY = '-';
 const ANSWER_MS = 5_000;
 
 /** Whether a connection is to be taken over; any other upgrade is not asked for, and HTTP goes on. */
-export const isLent = ({ headers }: IncomingMessage): boolean => headers.upgrade === PROTOCOL;
+export const isOfNode = ({ headers }: IncomingMessage): boolean => headers.upgrade === PROTOCOL;
 
-/** @param take is given connections of nodes of the same catalog alone */
-export function takeLent(
+/** Takes connections of nodes of the same catalog; whoever has one closes it. */
+interface Taking {
+  readonly lent: (kind: LentKind, socket: Socket) => void;
+  /** A node answers reads by what it is told. */
+  readonly follows: (nodeId: string, socket: Socket) => void;
+}
+
+export function takeNodes(
   server: Pick<Server, 'on'>,
   hopping: Hopping,
-  take: (kind: LentKind, socket: Socket) => void,
+  { follows, lent }: Taking,
 ): void {
   server.on('upgrade', (request: IncomingMessage, socket: Socket) => {
-    const kind = LENT_KINDS.find((one) => request.url === pathOf(one));
-    const from = hopAddress(hopping, request, request.headers[HOP_HEADER]);
-    if (kind === undefined || from !== NOBODY) return void socket.destroy();
+    const { headers, url = '' } = request;
+    const kind = LENT_KINDS.find((one) => url === lendPath(one));
+    const nodeId = url.startsWith(FOLLOW) ? url.slice(FOLLOW.length) : '';
+    const isFollowing = NODE_ID.test(nodeId);
+    const from = hopAddress(hopping, request, headers[HOP_HEADER]);
+    if ((kind === undefined && !isFollowing) || from !== NOBODY) return void socket.destroy();
     socket.write(
       `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${PROTOCOL}\r\n\r\n`,
     );
-    take(kind, socket);
+    if (kind !== undefined) lent(kind, socket);
+    else follows(nodeId, socket);
   });
 }
 
-/** A connection by which a process is lent to the target. @throws Error where it is not taken */
-export function openLent(
+/** A connection that the target takes over. @param path what for @throws Error where it is not taken */
+export function openNodeConnection(
   target: Target,
-  kind: LentKind,
+  path: string,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<Socket> {
   const { hopKey: key, url } = target;
-  const hop = signHop({ key, clock }, { method: 'GET', url: pathOf(kind) }, NOBODY);
+  const hop = signHop({ key, clock }, { method: 'GET', url: path }, NOBODY);
   const options = {
     ...{ agent: target.agent.now(), hostname: hostOf(url) },
-    ...{ port: url.port, path: pathOf(kind), timeout: ANSWER_MS, signal },
+    ...{ port: url.port, path, timeout: ANSWER_MS, signal },
     headers: { connection: 'Upgrade', upgrade: PROTOCOL, [HOP_HEADER]: hop },
   };
   const asking = url.protocol === 'https:' ? secureRequest(options) : plainRequest(options);
   return new Promise((resolve, reject) => {
     asking.once('upgrade', (_answer, socket: Socket, head: Buffer) => {
       socket.setTimeout(0);
+      socket.setNoDelay(true);
       if (head.length > 0) socket.unshift(head);
       resolve(socket);
     });

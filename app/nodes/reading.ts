@@ -1,0 +1,228 @@
+// A node that does not serve answers reads itself, as long as it hears from the one that serves.
+import type { Socket } from 'node:net';
+import type { Logger } from 'pino';
+import type { Door } from '../../api/auth/admission.ts';
+import { READ_HERE, type ReadHereServices, Elsewhere } from '../../api/endpoints/here/readHere.ts';
+import type { Target } from '../../api/forward/hop.ts';
+import { followPath, openNodeConnection } from '../../api/forward/nodeDoor.ts';
+import { makeHeldAnswers } from '../../api/http/heldAnswers.ts';
+import { buildReadingServer, type HandOn, type TakeRequest } from '../../api/http/readingServer.ts';
+import { READING } from '../../api/request/pace.ts';
+import { monotonicMs, systemClock } from '../../store/base/clock.ts';
+import type { DatabaseSettings } from '../../store/base/databaseSettings.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { randomHex } from '../../store/base/random.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import type { DuckDbPool } from '../../store/duckdb/pool.ts';
+import type { Files } from '../../store/files/files.ts';
+import { LeasedQuota } from '../../store/leases/leasedQuota.ts';
+import type { QuotaLessor } from '../../store/leases/lessor.ts';
+import { postgresPlace } from '../../store/postgres/postgresPlace.ts';
+import { Following } from '../../store/replica/following.ts';
+import { readPool } from '../pools.ts';
+import { openReplica, type ReadingFolder, readingFiles, readingFolder, toldBy } from './replica.ts';
+
+const AGAIN_MS = 500;
+/** The node that serves may be another one, though the connection to the former is there. */
+const LOOK_MS = 1_000;
+
+export interface Reading {
+  /** What answers a read now; undefined where it is handed on. */
+  readonly taking: () => TakeRequest | undefined;
+  /** @param lessor of this very node, which serves now: it is told what was delivered and not told */
+  close(lessor?: QuotaLessor): Promise<void>;
+}
+
+interface ReadingParts {
+  readonly settings: Settings & { readonly database: DatabaseSettings };
+  readonly nodeId: string;
+  readonly serving: {
+    readonly current: () => Target | undefined;
+    /** Resolves when another one serves, or after so long. */
+    readonly changed: (withinMs: number) => Promise<void>;
+  };
+  readonly handOn: HandOn;
+  readonly answered: () => void;
+  readonly log: Logger;
+}
+
+/** What stays from one node that serves to the next. */
+interface Place {
+  readonly quota: LeasedQuota;
+  readonly files: Files;
+  readonly folder: ReadingFolder;
+  readonly pool: DuckDbPool;
+}
+
+/** Undefined where it answers none: files and keys must be the same for all. */
+export async function startReading(parts: ReadingParts): Promise<Reading | undefined> {
+  const { log, serving, settings } = parts;
+  const { bucket: bucketed, data, nodeReads, role } = settings;
+  if (bucketed === undefined || !nodeReads || role === 'worker') return undefined;
+  const { openS3Bucket } = await import('../../pipeline/targets/s3Bucket.ts');
+  const bucket = openS3Bucket(bucketed);
+  const folder = await readingFolder(data);
+  const pool = readPool(settings);
+  const { cacheBytes } = bucketed;
+  const files = await readingFiles({ bucket, cacheBytes, folder, log, pool });
+  const quota = new LeasedQuota({ lessee: parts.nodeId, nowMs: monotonicMs });
+  const place = { folder, pool, files, quota };
+  const ending = new AbortController();
+  let now: Session | undefined;
+  const loop = async (): Promise<void> => {
+    while (!ending.signal.aborted) {
+      const target = serving.current();
+      const path = followPath(parts.nodeId);
+      const connecting = target && openNodeConnection(target, path, systemClock, ending.signal);
+      const socket = await connecting?.catch(() => undefined);
+      if (target !== undefined && socket !== undefined) {
+        now = newSession(parts, place, socket);
+        ending.signal.addEventListener('abort', now.close, { once: true });
+        const isOther = (): boolean => serving.current()?.id !== target.id;
+        await Promise.all([now.ended, endWith(now, serving.changed, isOther)]);
+        ending.signal.removeEventListener('abort', now.close);
+        now = undefined;
+      }
+      if (!ending.signal.aborted) await serving.changed(AGAIN_MS);
+    }
+  };
+  const running = loop();
+  return {
+    taking: () => now?.taking(),
+    close: async (lessor) => {
+      if (lessor === undefined) await closeQuota(quota, log);
+      ending.abort();
+      await running;
+      if (lessor !== undefined) await settleAtHome(quota, lessor, parts);
+      await pool.close();
+      bucket.close();
+    },
+  };
+}
+
+/** What this node delivered as one of several is charged now that it serves. */
+async function settleAtHome(
+  quota: LeasedQuota,
+  lessor: QuotaLessor,
+  { log, nodeId }: Pick<ReadingParts, 'log' | 'nodeId'>,
+): Promise<void> {
+  const joined = lessor.join(nodeId, (message) => quota.take(message));
+  quota.connected((message) => joined.take(message));
+  await closeQuota(quota, log);
+  joined.left();
+}
+
+async function closeQuota(quota: LeasedQuota, log: Logger): Promise<void> {
+  const calls = await quota.close();
+  if (calls > 0) log.warn({ calls }, 'it is not known whether calls were charged');
+}
+
+/** A session ends with the place of the node that it follows. */
+async function endWith(
+  { close, ended }: Session,
+  changed: (withinMs: number) => Promise<void>,
+  isOther: () => boolean,
+): Promise<void> {
+  let isOver = false;
+  void ended.then(() => (isOver = true));
+  while (!isOver) {
+    await Promise.race([ended, changed(LOOK_MS)]);
+    if (!isOver && isOther()) close();
+  }
+}
+
+interface Session {
+  readonly taking: () => TakeRequest | undefined;
+  readonly close: () => void;
+  /** Resolves once it is over and nothing is left of it. */
+  readonly ended: Promise<void>;
+}
+
+function newSession(parts: ReadingParts, place: Place, socket: Socket): Session {
+  const told = toldBy(parts.log);
+  const opened = Promise.withResolvers<Opened>();
+  opened.promise.catch(() => undefined);
+  const { quota } = place;
+  const following = new Following({
+    socket,
+    clockMs: monotonicMs,
+    apply: async (news) => (await opened.promise).apply(news),
+    lease: (message) => quota.take(message),
+    forgotten: (tableId) => void opened.promise.then(({ forget }) => forget(tableId)),
+  });
+  quota.connected((message) => following.send({ kind: 'lease', message }));
+  let take: TakeRequest | undefined;
+  const run = async (): Promise<void> => {
+    const database = postgresPlace(parts.settings.database).openReading();
+    try {
+      const snapshot = await following.welcome;
+      const replica = await openReplica({ ...place, database, settings: parts.settings, snapshot });
+      take = await serverOf(parts, replica.services, quota, following);
+      opened.resolve(replica);
+      following.ready();
+      await following.ended;
+    } finally {
+      take = undefined;
+      opened.reject(new Error('it ended'));
+      following.close();
+      await following.ended;
+      quota.lost();
+      await database.destroy();
+    }
+  };
+  return {
+    taking: () => (following.isLive() ? take : undefined),
+    close: () => following.close(),
+    ended: run().catch(told),
+  };
+}
+
+type Opened = Pick<Awaited<ReturnType<typeof openReplica>>, 'apply' | 'forget'>;
+
+function serverOf(
+  { answered, handOn, log, settings }: ReadingParts,
+  replica: Awaited<ReturnType<typeof openReplica>>['services'],
+  quota: LeasedQuota,
+  following: Following,
+): Promise<TakeRequest> {
+  const services: ReadHereServices = {
+    ...replica,
+    ledger: quota,
+    // Whoever says that they are the operator is asked elsewhere whether they are.
+    adminToken: randomHex(32),
+    isLiveFor: (tableId) => following.isLiveFor(tableId),
+    admit: (caller, address) => {
+      if (settings.rateLimit) quota.admit(caller, address);
+    },
+  };
+  const own = (accountId: string): ReadHereServices => ({
+    ...services,
+    series: { ...services.series, pool: services.series.pool.of(accountId) },
+  });
+  const told = toldBy(log);
+  return buildReadingServer(READ_HERE, {
+    services,
+    own,
+    door: doorOf(settings),
+    held: makeHeldAnswers(settings.answerDiskBytes, READING),
+    answered,
+    refused: (error) => {
+      if (error instanceof Failure || error instanceof Elsewhere) return;
+      // What it knows or reads is not to be trusted any more: it begins anew.
+      told(error);
+      following.close();
+    },
+    handOn,
+  });
+}
+
+const doorOf = ({ trustedProxies: proxies }: Settings): Door => ({
+  ...{ environment: 'production', streamsOnly: false, proxies, hopping: undefined },
+  // Permits are asked for once it is known who asks for what.
+  throttle: { address: () => undefined, token: () => undefined },
+  replays: {
+    once: () => {
+      throw new Elsewhere();
+    },
+  },
+});

@@ -1,0 +1,153 @@
+// What a node knows that answers reads beside the one that serves: the same memory, brought up to date by
+// what it is told, over a catalog that it only reads.
+import { join } from 'node:path';
+import { mkdir, rm } from 'node:fs/promises';
+import type { Logger } from 'pino';
+import type { SeriesServices } from '../../api/read/series.ts';
+import { SeriesCache } from '../../query/series/seriesCache.ts';
+import { Accounts } from '../../store/accounts/accounts.ts';
+import { monotonicMs, systemClock } from '../../store/base/clock.ts';
+import { survive } from '../../store/base/crashPoints.ts';
+import { localDisk } from '../../store/base/disk.ts';
+import { reasonOf } from '../../store/base/failure.ts';
+import { hashIn } from '../../store/base/contents.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import type { Bucket } from '../../store/bucket/bucket.ts';
+import type { Database } from '../../store/catalog/database.ts';
+import { LakeClock } from '../../store/catalog/lakeClock.ts';
+import { openSecrets } from '../../store/catalog/secrets.ts';
+import type { DuckDbPool } from '../../store/duckdb/pool.ts';
+import { FileProofs } from '../../store/files/fileProofs.ts';
+import type { Files } from '../../store/files/files.ts';
+import { QueryCursors } from '../../store/history/queryCursors.ts';
+import { Lake } from '../../store/lake/lake.ts';
+import { Pending } from '../../store/pushes/pending.ts';
+import type { News } from '../../store/replica/news.ts';
+import { FileShapes } from '../../store/versions/fileShapes.ts';
+import { filesOf } from '../lakeFiles.ts';
+
+/** Where a node has copies of files, and what is being written. */
+export interface ReadingFolder {
+  readonly lake: string;
+  readonly temporary: string;
+}
+
+/** It becomes empty: copies of another time are not known. */
+export async function readingFolder(data: string): Promise<ReadingFolder> {
+  const root = join(data, 'reading');
+  await rm(root, { recursive: true, force: true });
+  const folder = { lake: join(root, 'lake'), temporary: join(root, 'tmp') };
+  for (const path of Object.values(folder)) await mkdir(path, { recursive: true, mode: 0o700 });
+  return folder;
+}
+
+interface FileParts {
+  readonly bucket: Bucket;
+  readonly cacheBytes: number;
+  readonly folder: ReadingFolder;
+  readonly log: Logger;
+  readonly pool: DuckDbPool;
+}
+
+/** The lake's files, each read from a copy that is what was written. */
+export async function readingFiles({
+  bucket,
+  cacheBytes,
+  folder,
+  log,
+  pool,
+}: FileParts): Promise<Files> {
+  const hash = hashIn(pool);
+  const proofs = new FileProofs({
+    root: folder.lake,
+    hash,
+    monotonic: monotonicMs,
+    // The node that serves keeps what is found.
+    onCompared: ({ path }, { damage }) => {
+      if (damage !== null) log.error({ file: `lake/${path}` }, `a copy of a file ${damage}`);
+    },
+  });
+  const place = { at: survive, disk: localDisk, folder, log };
+  const { files } = await filesOf(place, { hash, proofs }, bucket, cacheBytes);
+  return files;
+}
+
+interface ReplicaParts {
+  readonly settings: Settings;
+  /** Nothing is written to it. */
+  readonly database: Database;
+  readonly files: Files;
+  readonly folder: ReadingFolder;
+  readonly pool: DuckDbPool;
+  /** From which on it is told. */
+  readonly snapshot: number;
+}
+
+interface Replica {
+  readonly services: Omit<SeriesServices, 'ledger'> & { readonly accounts: Accounts };
+  readonly apply: (news: News) => void | Promise<void>;
+  /** A table is not told of any more. */
+  readonly forget: (tableId: number) => void;
+}
+
+export async function openReplica(parts: ReplicaParts): Promise<Replica> {
+  const { database, files, folder, pool, settings } = parts;
+  const clock = systemClock;
+  const secrets = openSecrets(settings.encryptionKey, '');
+  const lakeClock = LakeClock.reading(clock);
+  const accounts = await Accounts.open(database, secrets, clock);
+  const lake = await Lake.open(
+    { database, files, clock: lakeClock, at: survive, owner: NOBODY },
+    parts.snapshot,
+  );
+  const pending = Pending.empty(database, lakeClock, survive);
+  const cache = new SeriesCache(settings.cacheBytes);
+  lake.onChange(({ snapshot, tableIds, touches }) => cache.changed(tableIds, snapshot, touches));
+  const { temporary } = folder;
+  const deadlineMs = settings.readTimeoutMs;
+  const series = { files, shapes: new FileShapes(), pool, cache, deadlineMs, temporary };
+  // Nobody asks for them here.
+  const cursors = new QueryCursors(database, clock, () => undefined);
+  const forget = (tableId: number): void => pending.dropped(tableId);
+  return {
+    services: { accounts, clock, cursors, lake, pending, series, settings },
+    apply: applying({ accounts, forget, lake, pending }),
+    forget,
+  };
+}
+
+/** It commits nothing. */
+const NOBODY = { lake: '', run: '', moved: async (): Promise<void> => undefined };
+
+interface Told extends Pick<Replica, 'forget'> {
+  readonly accounts: Accounts;
+  readonly lake: Lake;
+  readonly pending: Pending;
+}
+
+const applying =
+  ({ accounts, forget, lake, pending }: Told): Replica['apply'] =>
+  async (news) => {
+    if (news.kind === 'pushed') return pending.heard(news.made);
+    if (news.kind === 'flushed') {
+      return pending.heardFlushed(news.tableId, news.snapshot, news.sequences);
+    }
+    if (news.kind === 'accounts') return accounts.reload();
+    if (news.kind === 'table') {
+      forget(news.pending.tableId);
+      return pending.heard([news.pending]);
+    }
+    const { tableIds, touches } = news.change;
+    await lake.heard(news.change);
+    if (touches?.kind === 'records') return;
+    for (const tableId of tableIds) {
+      // What was purged stays nowhere.
+      pending.forgetFlushed(tableId);
+      if (lake.directory.datasetById(tableId) === undefined) forget(tableId);
+    }
+  };
+
+export const toldBy =
+  (log: Logger) =>
+  (reason: unknown): void =>
+    log.warn({ reason: reasonOf(reason) }, 'reads are handed on');

@@ -1,0 +1,51 @@
+// Values of settings, from their texts.
+import { type AddressRules, parseAddresses } from './addresses.ts';
+import { Failure } from './failure.ts';
+
+export function wholeNumber(name: string, text: string, least: number, most: number): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= least && value <= most) return value;
+  throw new Failure(
+    'InvalidParameter',
+    `setting ${name} must be a whole number from ${least} to ${most}`,
+  );
+}
+
+export function matching(name: string, text: string, pattern: RegExp, rule: string): string {
+  if (pattern.test(text)) return text;
+  throw new Failure('InvalidParameter', `setting ${name} must be ${rule}`);
+}
+
+export function addresses(name: string, text: string): AddressRules {
+  const list = text.split(',').flatMap((item) => (item.trim() === '' ? [] : [item.trim()]));
+  try {
+    return parseAddresses(list);
+  } catch {
+    const rule = 'must be a comma list of addresses and CIDR ranges';
+    throw new Failure('InvalidParameter', `setting ${name} ${rule}`);
+  }
+}
+
+export function clockBack(name: string, text: string): 'mark' | 'refuse' {
+  return matching(name, text, /^(mark|refuse)$/, 'mark or refuse') === 'mark' ? 'mark' : 'refuse';
+}
+
+export function onOff(name: string, text: string): boolean {
+  return matching(name, text, /^(on|off)$/, 'on or off') === 'on';
+}
+
+export const demoClock = (text: string): 'always' | 'session' =>
+  matching('TAPEDECK_DEMO_CLOCK', text, /^(always|session)$/, 'always or session') === 'session'
+    ? 'session'
+    : 'always';
+
+export function zone(name: string, text: string): string {
+  try {
+    return new Intl.DateTimeFormat('en-US', { timeZone: text }).resolvedOptions().timeZone;
+  } catch {
+    throw new Failure(
+      'InvalidParameter',
+      `setting ${name} must be an IANA time zone, such as America/New_York`,
+    );
+  }
+}

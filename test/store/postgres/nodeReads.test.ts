@@ -1,0 +1,171 @@
+// A node that does not serve answers reads itself, and never what is older than what was seen elsewhere.
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, test } from 'vitest';
+import { asked, headers } from '../../crash/rounds/killable.ts';
+import { type Node, startNodes } from '../../crash/rounds/nodes.ts';
+import { hasServers, isLeftOut } from '../../servers/hasServers.ts';
+
+const isHere = await hasServers('postgres', 'swift');
+const skip = isLeftOut(isHere);
+let here: Awaited<ReturnType<typeof startNodes>>;
+let first: Node;
+let second: Node;
+beforeAll(async () => {
+  if (skip) return;
+  here = await startNodes(2, {});
+  [first, second] = here.living as [Node, Node];
+}, 60_000);
+afterAll(() => here?.[Symbol.asyncDispose]());
+
+const DAY_MS = 86_400_000;
+/** The nth day is the newest: `last=1` answers it. */
+const row = (n: number): string =>
+  JSON.stringify([{ symbol: 'S', day: new Date(n * DAY_MS).toISOString().slice(0, 10), v: n }]);
+
+async function metric(name: string): Promise<number> {
+  const metrics = await (await fetch(`${second.base}/metrics`)).text();
+  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(metrics)?.[1]);
+}
+
+const readsHere = (): Promise<number> => metric('tapedeck_reads_here_total');
+
+async function newest({ base }: Node): Promise<number> {
+  const text = await asked(base, 'GET', '/data/WS/K/S?last=1');
+  return (JSON.parse(text) as readonly { readonly v: number }[])[0]?.v ?? 0;
+}
+
+/** Until the other node has what it answers with. */
+async function readHere(): Promise<void> {
+  for (const before = await readsHere(); (await readsHere()) === before; await sleep(20)) {
+    await newest(second);
+  }
+}
+
+test.skipIf(skip)('what was written through one node is read through the other', async () => {
+  await asked(first.base, 'POST', '/data/WS/K?wait=true', row(1));
+  await readHere();
+  const before = await readsHere();
+  for (let n = 2; n <= 40; n += 1) {
+    const [to, from] = n % 2 === 0 ? [first, second] : [second, first];
+    const load = n % 10 === 0;
+    await asked(to.base, 'POST', load ? '/data/WS/K?wait=true' : '/record/WS/K', row(n));
+    for (const node of [from, to]) assert.equal(await newest(node), n);
+  }
+  assert.ok((await readsHere()) - before >= 20, 'most reads of the second node are its own');
+  const answers = await Promise.all(
+    [first, second].map(async ({ base }) => {
+      const answer = await fetch(`${base}/v1/data/WS/K/S?last=3`, { headers });
+      const told = [...answer.headers].filter(([name]) => !/^(date|x-request-id)$/.test(name));
+      return { told: Object.fromEntries(told), text: await answer.text() };
+    }),
+  );
+  assert.deepEqual(answers[1], answers[0]);
+});
+
+/** Reads and writes of all, each with what was known before it began. */
+function watching(): {
+  readonly read: (node: Node) => Promise<void>;
+  readonly write: (node: Node, n: number) => Promise<void>;
+  readonly seen: () => number;
+} {
+  let least = 0;
+  return {
+    read: async (node) => {
+      const known = least;
+      const found = await newest(node);
+      assert.ok(found >= known, `${found} was read after ${known} was there`);
+      least = Math.max(least, found);
+    },
+    write: async ({ base }, n) => {
+      await asked(base, 'POST', n % 7 === 0 ? '/data/WS/K?wait=true' : '/record/WS/K', row(n));
+      least = Math.max(least, n);
+    },
+    seen: () => least,
+  };
+}
+
+test.skipIf(skip)('nobody reads what is older than what anybody knows', async () => {
+  const { read, seen, write } = watching();
+  const before = await readsHere();
+  let n = 100;
+  let isOver = false;
+  const reading = async (node: Node): Promise<void> => {
+    while (!isOver) await read(node);
+  };
+  const readers = [first, second, first, second].map(reading);
+  while (n < 160) await write(n % 3 === 0 ? second : first, (n += 1));
+  // It sleeps: whoever writes waits until it can not be sure any more.
+  second.serving.child.kill('SIGSTOP');
+  for (const until = n + 3; n < until;) await write(first, (n += 1));
+  second.serving.child.kill('SIGCONT');
+  await read(second);
+  await readHere();
+  while (n < 180) await write(first, (n += 1));
+  isOver = true;
+  await Promise.all(readers);
+  assert.equal(await newest(second), n);
+  assert.equal(seen(), n);
+  assert.ok((await readsHere()) - before > 20, 'the second node answered itself');
+});
+
+test.skipIf(skip)('what a token may is the same at all nodes at once', async () => {
+  const answer = await asked(first.base, 'POST', '/account/tokens', '{"kind":"secret"}');
+  const { token, tokenId: id } = JSON.parse(answer) as Readonly<Record<string, string>>;
+  const status = async (): Promise<number> =>
+    (await fetch(`${second.base}/v1/data/WS/K/S?last=1&token=${token}`)).status;
+  for (const before = await readsHere(); (await readsHere()) < before + 2; await sleep(20)) {
+    assert.equal(await status(), 200);
+  }
+  for (let turn = 0; turn < 5; turn += 1) {
+    await asked(first.base, 'PATCH', `/account/tokens/${id}`, '{"disabled":true}');
+    assert.equal(await status(), 403);
+    await asked(second.base, 'PATCH', `/account/tokens/${id}`, '{"disabled":false}');
+    assert.equal(await status(), 200);
+  }
+});
+
+test.skipIf(skip)(
+  'a dataset that is dropped and made anew is no other than at its home',
+  async () => {
+    await asked(first.base, 'POST', '/data/WS/GONE?wait=true', row(1));
+    const read = async ({ base }: Node): Promise<string> =>
+      (await fetch(`${base}/v1/data/WS/GONE?last=5`, { headers })).text();
+    for (let turn = 2; turn < 5; turn += 1) {
+      for (const before = await readsHere(); (await readsHere()) === before; await sleep(20)) {
+        assert.equal(await read(second), await read(first));
+      }
+      await asked(first.base, 'DELETE', '/datasets/WS/GONE');
+      assert.match(await read(second), /not found/i);
+      await asked(second.base, 'POST', '/data/WS/GONE?wait=true', row(turn));
+      assert.equal(await read(second), await read(first));
+    }
+  },
+);
+
+test.skipIf(skip)('the bill is the sum of what was told, whoever answered', async () => {
+  await asked(first.base, 'POST', '/data/WS/BILL?wait=true', row(1));
+  const used = async (): Promise<number> => {
+    const usage = JSON.parse(await asked(first.base, 'GET', '/account/usage')) as Usage;
+    return usage.messages.monthlyUsage;
+  };
+  const told = async ({ base }: Node): Promise<number> => {
+    const answer = await fetch(`${base}/v1/data/WS/BILL?last=1`, { headers });
+    await answer.arrayBuffer();
+    assert.ok(answer.status === 200 || answer.status === 429, `${answer.status}`);
+    return Number(answer.headers.get('svccloud-messages-used') ?? 0);
+  };
+  await sleep(500);
+  const before = await used();
+  const hereBefore = await readsHere();
+  let sum = 0;
+  for (let n = 0; n < 300; n += 1) sum += await told(n % 3 === 0 ? first : second);
+  assert.ok((await readsHere()) - hereBefore > 100, 'the second node answered itself');
+  for (const until = Date.now() + 5_000; (await used()) !== before + sum; await sleep(50)) {
+    assert.ok(Date.now() < until, `${await used()} used, ${before + sum} told`);
+  }
+});
+
+interface Usage {
+  readonly messages: { readonly monthlyUsage: number };
+}
