@@ -32,15 +32,7 @@ export function poolsOf(
   const lake = settings.standby ? { lake: `${folder.lake}${sep}` } : {};
   return {
     read: readPool(settings, { ...from, ...lake }),
-    sql: new DuckDbPool({
-      ...{ ...from, ...lake },
-      children: settings.sqlChildren,
-      memoryBytes: settings.sqlMemoryBytes,
-      spill: { folder: folder.temporary, bytes: settings.sqlSpillBytes },
-      threads: SQL_THREADS,
-      niceness: NICENESS.sql,
-      onFailed,
-    }),
+    sql: sqlPool(settings, folder.temporary, { ...from, ...lake, onFailed }),
     ingest: new DuckDbPool({
       ...from,
       children: settings.jobsAtOnce,
@@ -55,9 +47,23 @@ export function poolsOf(
 /** Processes for reads of series. */
 export const readPool = (
   { childMemoryBytes: memoryBytes, children }: Settings,
-  more: Partial<ConstructorParameters<typeof DuckDbPool>[0] & object> = {},
+  more: PoolMore = {},
 ): DuckDbPool =>
   new DuckDbPool({
     ...more,
     ...{ niceness: NICENESS.read, children, memoryBytes, threads: 1, byFolder: true },
+  });
+
+type PoolMore = Partial<ConstructorParameters<typeof DuckDbPool>[0] & object>;
+
+/** Processes for SQL. @param temporary where they spill */
+export const sqlPool = (
+  { sqlChildren: children, sqlMemoryBytes: memoryBytes, sqlSpillBytes: bytes }: Settings,
+  temporary: string,
+  more: PoolMore = {},
+): DuckDbPool =>
+  new DuckDbPool({
+    ...more,
+    ...{ children, memoryBytes, spill: { folder: temporary, bytes } },
+    ...{ threads: SQL_THREADS, niceness: NICENESS.sql },
   });

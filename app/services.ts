@@ -30,7 +30,7 @@ import { SqlAnswers } from '../query/sql/run/answers.ts';
 import type { SelectPlan } from '../query/sql/plan/selectPlan.ts';
 
 /** Plans of SQL texts that are kept. */
-const SQL_PLANS = 1_000;
+export const SQL_PLANS = 1_000;
 
 /** What is there before anything runs on it. */
 type Opened = Omit<

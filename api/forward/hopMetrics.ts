@@ -1,12 +1,13 @@
 // What a node that hands on tells an operator's tools.
 import { Counter, Gauge, Registry } from 'prom-client';
 import { processMetrics } from '../metrics/processMetrics.ts';
+import { makeRequestTimes, type Observe } from '../metrics/requestTimes.ts';
 import type { Handed } from './forward.ts';
 
 export interface HopMetrics {
   readonly tell: (outcome: Handed) => void;
   /** A read was answered by this node itself. */
-  readonly answeredHere: () => void;
+  readonly observe: Observe;
   readonly contentType: string;
   /** @param serving the name of the node that serves */
   readonly text: (serving: string | undefined) => Promise<string>;
@@ -19,22 +20,20 @@ export function hopMetrics(): HopMetrics {
     ...{ registers, name: 'tapedeck_hops_total', labelNames: ['outcome'] },
     help: 'Requests handed on to the node that serves, by what became of them',
   });
-  const here = new Counter({
-    ...{ registers, name: 'tapedeck_reads_here_total' },
-    help: 'Reads that this node answered itself',
-  });
+  const times = makeRequestTimes();
   const serves = new Gauge({
     ...{ registers, name: 'tapedeck_serving_node', labelNames: ['node'] },
     help: 'The node that serves, as this one knows it',
   });
   return {
     tell: (outcome) => hops.inc({ outcome }),
-    answeredHere: () => here.inc(),
+    observe: times.observe,
     contentType: registry.contentType,
     text: async (serving) => {
       serves.reset();
       if (serving !== undefined) serves.set({ node: serving }, 1);
-      return `${await processMetrics().metrics()}\n${await registry.metrics()}`;
+      const own = [processMetrics().metrics(), registry.metrics()];
+      return [...(await Promise.all(own)), times.text()].join('\n');
     },
   };
 }

@@ -6,6 +6,7 @@ import { countedIds } from '../../store/base/random.ts';
 import type { Door } from '../auth/admission.ts';
 import { PaidFailure } from '../read/metering.ts';
 import type { Endpoint } from '../request/endpoint.ts';
+import type { Ended } from './ended.ts';
 import type { HeldAnswers } from './heldAnswers.ts';
 import { addRoutes, type ServingServices } from './routes.ts';
 import { addHooks, ROUTING } from './server.ts';
@@ -21,7 +22,7 @@ interface Reading<S extends ServingServices> {
   readonly door: Door;
   readonly held: HeldAnswers;
   /** Told of each request that was answered. */
-  readonly answered: () => void;
+  readonly ended: Ended;
   /** Told of each that was not, with why. */
   readonly refused: (error: unknown) => void;
   readonly handOn: HandOn;
@@ -32,7 +33,7 @@ export type TakeRequest = (incoming: IncomingMessage, outgoing: ServerResponse) 
 
 export async function buildReadingServer<S extends ServingServices>(
   table: readonly Endpoint<S>[],
-  { answered, door, handOn, held, own, refused, services }: Reading<S>,
+  { door, ended, handOn, held, own, refused, services }: Reading<S>,
 ): Promise<TakeRequest> {
   const server = Fastify({ logger: false, genReqId: countedIds(), routerOptions: ROUTING });
   const elsewhere = (request: FastifyRequest, reply: FastifyReply): void => {
@@ -43,7 +44,7 @@ export async function buildReadingServer<S extends ServingServices>(
   for (const endpoint of table) {
     addRoutes(server, endpoint, {
       ...{ services, own, door, held, testCursors: undefined, atTurnEnd: makeTurn() },
-      ended: answered,
+      ended,
       fail: ({ error, reply, request }) => {
         // It costs where it is answered.
         if (error instanceof PaidFailure) error.charge.undelivered();

@@ -21,6 +21,7 @@ import type { Caller } from '../../store/accounts/callers.ts';
 import { type Body, type BodyFormat, lengthOf } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Moment } from '../../store/history/history.ts';
+import type { Metering } from '../../store/ledger/ledger.ts';
 import type { NamedTable, View } from '../../store/datasets/namedQueries.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { callerOf, readableWorkspace } from '../auth/access.ts';
@@ -41,8 +42,12 @@ import { dropFile } from '../http/heldAnswers.ts';
 export type BindServices = Pick<
   Services,
   'clock' | 'database' | 'lake' | 'pending' | 'queries' | 'settings' | 'sql'
->;
-type SqlServices = BindServices & Pick<Services, 'charts' | 'failedTime' | 'ledger'>;
+> & {
+  /** At a node that does not serve: whether what is read from now on is what is stored. */
+  readonly sure?: () => (tables: readonly BoundTable[]) => void;
+};
+export type SqlServices = BindServices &
+  Pick<Services, 'charts' | 'failedTime'> & { readonly ledger: Metering };
 
 export interface SqlQuestion {
   readonly workspace: string;
@@ -181,6 +186,7 @@ export async function bindQuery(
   const { workspace } = readableWorkspace(caller, question.workspace, lake);
   const asOf = readAsOf(textOf(call.query, 'asOf'), settings.zone);
   const at = momentNow(services);
+  const check = services.sure?.();
   const plan = await planSql(question.text, question.parameters, sql, call);
   const asked = {
     caller,
@@ -193,10 +199,12 @@ export async function bindQuery(
     owned: question.stored !== undefined,
     call,
   };
+  const tables = await bindTables(plan, asked, services);
+  check?.(tables);
   return {
     plan,
     source: question.text,
-    tables: await bindTables(plan, asked, services),
+    tables,
     system: truthOf(call.query, 'includeSystemRecordProperties'),
     today: dayIn(clock(), settings.zone),
     now: instantText(clock()),

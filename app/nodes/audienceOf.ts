@@ -16,7 +16,7 @@ export async function audienceOf(
   { permits }: Throttle,
   unsureMs: () => number,
 ): Promise<{ readonly audience: Audience; readonly lessor: QuotaLessor }> {
-  const { accounts, clock, database, lake, ledger, pending } = services;
+  const { accounts, clock, database, lake, ledger, pending, queries } = services;
   const lessor = await QuotaLessor.open({
     ...{ ledger, database, clock, permits, nowMs: monotonicMs, share: randomShare() },
     callerOf: (tokenId) => accounts.callerOf(tokenId),
@@ -37,5 +37,6 @@ export async function audienceOf(
   pending.onPush((made) => audience.pushed(made));
   pending.onFlush((...flushed) => audience.flushed(...flushed));
   accounts.whileQuiet(audience.quiet, () => audience.accounts());
+  queries.whileQuiet(audience.quiet, () => audience.queries());
   return { audience, lessor };
 }

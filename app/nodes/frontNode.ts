@@ -11,6 +11,7 @@ import type { Reading } from './reading.ts';
 import { nodeReach } from '../../api/forward/reach.ts';
 import { renewedAgent } from '../../api/forward/renewedAgent.ts';
 import { tlsOf } from '../../api/http/operations.ts';
+import type { Observe } from '../../api/metrics/requestTimes.ts';
 import { hopMetrics, type HopMetrics } from '../../api/forward/hopMetrics.ts';
 import { systemClock } from '../../store/base/clock.ts';
 import type { Settings } from '../../store/base/settings.ts';
@@ -42,8 +43,8 @@ export interface FrontNode {
   readonly drain: () => void;
   /** Hands a request of production on. */
   readonly handOn: HandOn;
-  /** A read was answered by this node itself. */
-  readonly answeredHere: () => void;
+  /** Told of each read that this node answered itself. */
+  readonly observe: Observe;
   /** From here on what is given answers reads of production, as long as it can. */
   readonly reads: (reading: Pick<Reading, 'taking'>) => void;
 }
@@ -98,7 +99,7 @@ export async function openFront(settings: Settings): Promise<Front> {
     close,
     drain: () => (isDraining = true),
     handOn: reads.handOn,
-    answeredHere: metrics.answeredHere,
+    observe: metrics.observe,
     reads: reads.by,
   };
   const begin = (known: NodeTable): void => {
@@ -152,7 +153,7 @@ function makeReads(): Reads {
 }
 
 /** What is not looked into any further is handed on. */
-const READS = /^\/[^/]+\/(?:time-series|data)\//;
+const READS = /^\/[^/]+\/(?:time-series|data|sql-query)\//;
 
 const mayBeRead = ({ headers, method, url = '' }: IncomingMessage): boolean =>
   method === 'GET' &&

@@ -85,9 +85,9 @@ async function startBeside(
   tell: (line: string) => void,
 ): Promise<{ readonly close: (lessor?: QuotaLessor) => Promise<void> }> {
   const lending = await startLending(settings, node.serving, (reason) => tell(reasonOf(reason)));
-  const { answeredHere: answered, handOn, serving } = node;
+  const { handOn, observe, serving } = node;
   const log = openLog(settings.logLevel);
-  const reading = await startReading({ settings, nodeId, serving, handOn, answered, log });
+  const reading = await startReading({ settings, nodeId, serving, handOn, observe, log });
   if (reading !== undefined) node.reads(reading);
   return {
     close: async (lessor) => {

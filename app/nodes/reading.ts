@@ -2,9 +2,12 @@
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { Door } from '../../api/auth/admission.ts';
-import { READ_HERE, type ReadHereServices, Elsewhere } from '../../api/endpoints/here/readHere.ts';
+import { Elsewhere, type HereServices, SERIES_HERE } from '../../api/endpoints/here/readHere.ts';
+import { SQL_HERE, sureOf } from '../../api/endpoints/here/sqlHere.ts';
 import type { Target } from '../../api/forward/hop.ts';
 import { followPath, openNodeConnection } from '../../api/forward/nodeDoor.ts';
+import { makeEnded } from '../../api/http/ended.ts';
+import type { Observe } from '../../api/metrics/requestTimes.ts';
 import { makeHeldAnswers } from '../../api/http/heldAnswers.ts';
 import { buildReadingServer, type HandOn, type TakeRequest } from '../../api/http/readingServer.ts';
 import { READING } from '../../api/request/pace.ts';
@@ -13,16 +16,25 @@ import type { DatabaseSettings } from '../../store/base/databaseSettings.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { randomHex } from '../../store/base/random.ts';
 import type { Settings } from '../../store/base/settings.ts';
-import type { DuckDbPool } from '../../store/duckdb/pool.ts';
 import type { Files } from '../../store/files/files.ts';
 import { LeasedQuota } from '../../store/leases/leasedQuota.ts';
 import type { QuotaLessor } from '../../store/leases/lessor.ts';
+import { Lost } from '../../store/postgres/link.ts';
 import { postgresPlace } from '../../store/postgres/postgresPlace.ts';
 import { Following } from '../../store/replica/following.ts';
-import { readPool } from '../pools.ts';
-import { openReplica, type ReadingFolder, readingFiles, readingFolder, toldBy } from './replica.ts';
+import {
+  openReplica,
+  type ReadingFolder,
+  readingFiles,
+  readingFolder,
+  type ReadingPools,
+  readingPools,
+  toldBy,
+} from './replica.ts';
 
 const AGAIN_MS = 500;
+/** A catalog that is silent for longer is lost. */
+const ANSWER_MS = 5_000;
 /** The node that serves may be another one, though the connection to the former is there. */
 const LOOK_MS = 1_000;
 
@@ -42,7 +54,7 @@ interface ReadingParts {
     readonly changed: (withinMs: number) => Promise<void>;
   };
   readonly handOn: HandOn;
-  readonly answered: () => void;
+  readonly observe: Observe;
   readonly log: Logger;
 }
 
@@ -51,7 +63,7 @@ interface Place {
   readonly quota: LeasedQuota;
   readonly files: Files;
   readonly folder: ReadingFolder;
-  readonly pool: DuckDbPool;
+  readonly pools: ReadingPools;
 }
 
 /** Undefined where it answers none: files and keys must be the same for all. */
@@ -62,11 +74,11 @@ export async function startReading(parts: ReadingParts): Promise<Reading | undef
   const { openS3Bucket } = await import('../../pipeline/targets/s3Bucket.ts');
   const bucket = openS3Bucket(bucketed);
   const folder = await readingFolder(data);
-  const pool = readPool(settings);
+  const pools = readingPools(settings, folder);
   const { cacheBytes } = bucketed;
-  const files = await readingFiles({ bucket, cacheBytes, folder, log, pool });
+  const files = await readingFiles({ bucket, cacheBytes, folder, log, pool: pools.read });
   const quota = new LeasedQuota({ lessee: parts.nodeId, nowMs: monotonicMs });
-  const place = { folder, pool, files, quota };
+  const place = { folder, pools, files, quota };
   const ending = new AbortController();
   let now: Session | undefined;
   const loop = async (): Promise<void> => {
@@ -94,7 +106,7 @@ export async function startReading(parts: ReadingParts): Promise<Reading | undef
       ending.abort();
       await running;
       if (lessor !== undefined) await settleAtHome(quota, lessor, parts);
-      await pool.close();
+      await Promise.all([pools.read.close(), pools.sql.close()]);
       bucket.close();
     },
   };
@@ -153,7 +165,7 @@ function newSession(parts: ReadingParts, place: Place, socket: Socket): Session 
   quota.connected((message) => following.send({ kind: 'lease', message }));
   let take: TakeRequest | undefined;
   const run = async (): Promise<void> => {
-    const database = postgresPlace(parts.settings.database).openReading();
+    const database = postgresPlace(parts.settings.database).openReading(ANSWER_MS);
     try {
       const snapshot = await following.welcome;
       const replica = await openReplica({ ...place, database, settings: parts.settings, snapshot });
@@ -180,34 +192,41 @@ function newSession(parts: ReadingParts, place: Place, socket: Socket): Session 
 type Opened = Pick<Awaited<ReturnType<typeof openReplica>>, 'apply' | 'forget'>;
 
 function serverOf(
-  { answered, handOn, log, settings }: ReadingParts,
+  { handOn, log, observe, settings }: ReadingParts,
   replica: Awaited<ReturnType<typeof openReplica>>['services'],
   quota: LeasedQuota,
   following: Following,
 ): Promise<TakeRequest> {
-  const services: ReadHereServices = {
+  const services: HereServices = {
     ...replica,
     ledger: quota,
     // Whoever says that they are the operator is asked elsewhere whether they are.
     adminToken: randomHex(32),
     isLiveFor: (tableId) => following.isLiveFor(tableId),
+    isLive: () => following.isLive(),
+    sure: sureOf(
+      () => following.moment(),
+      (tableId, moment) => following.knew(tableId, moment),
+    ),
     admit: (caller, address) => {
       if (settings.rateLimit) quota.admit(caller, address);
     },
   };
-  const own = (accountId: string): ReadHereServices => ({
+  const own = (accountId: string): HereServices => ({
     ...services,
     series: { ...services.series, pool: services.series.pool.of(accountId) },
+    sql: { ...services.sql, pool: services.sql.pool.of(accountId) },
   });
   const told = toldBy(log);
-  return buildReadingServer(READ_HERE, {
+  return buildReadingServer([...SERIES_HERE, ...SQL_HERE], {
     services,
     own,
     door: doorOf(settings),
     held: makeHeldAnswers(settings.answerDiskBytes, READING),
-    answered,
+    ended: makeEnded(log, observe),
     refused: (error) => {
-      if (error instanceof Failure || error instanceof Elsewhere) return;
+      const isOfCall = error instanceof Failure && !(error instanceof Lost);
+      if (isOfCall || error instanceof Elsewhere) return;
       // What it knows or reads is not to be trusted any more: it begins anew.
       told(error);
       following.close();

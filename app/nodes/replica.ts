@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { mkdir, rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import type { SeriesServices } from '../../api/read/series.ts';
+import { makeFailedTime } from '../../api/request/failedTime.ts';
+import type { SqlServices } from '../../api/sql/sql.ts';
+import { Charts } from '../../query/charts/charts.ts';
 import { SeriesCache } from '../../query/series/seriesCache.ts';
 import { Accounts } from '../../store/accounts/accounts.ts';
 import { monotonicMs, systemClock } from '../../store/base/clock.ts';
@@ -23,8 +26,14 @@ import { QueryCursors } from '../../store/history/queryCursors.ts';
 import { Lake } from '../../store/lake/lake.ts';
 import { Pending } from '../../store/pushes/pending.ts';
 import type { News } from '../../store/replica/news.ts';
+import { NamedQueries } from '../../store/datasets/namedQueries.ts';
 import { FileShapes } from '../../store/versions/fileShapes.ts';
 import { filesOf } from '../lakeFiles.ts';
+import { readPool, sqlPool } from '../pools.ts';
+import { SQL_PLANS } from '../services.ts';
+import { LruMap } from 'toad-cache';
+import { SqlAnswers } from '../../query/sql/run/answers.ts';
+import type { SelectPlan } from '../../query/sql/plan/selectPlan.ts';
 
 /** Where a node has copies of files, and what is being written. */
 export interface ReadingFolder {
@@ -78,20 +87,34 @@ interface ReplicaParts {
   readonly database: Database;
   readonly files: Files;
   readonly folder: ReadingFolder;
-  readonly pool: DuckDbPool;
+  readonly pools: ReadingPools;
   /** From which on it is told. */
   readonly snapshot: number;
 }
 
+/** Processes of its own, beside those that it lends. */
+export interface ReadingPools {
+  readonly read: DuckDbPool;
+  readonly sql: DuckDbPool;
+  /** Told how long a query of an account took that failed. */
+  readonly onFailed: { now: (accountId: string, ms: number) => void };
+}
+
+export function readingPools(settings: Settings, { temporary }: ReadingFolder): ReadingPools {
+  const onFailed: ReadingPools['onFailed'] = { now: () => undefined };
+  const more = { onFailed: (accountId: string, ms: number): void => onFailed.now(accountId, ms) };
+  return { read: readPool(settings), sql: sqlPool(settings, temporary, more), onFailed };
+}
+
 interface Replica {
-  readonly services: Omit<SeriesServices, 'ledger'> & { readonly accounts: Accounts };
+  readonly services: Omit<SeriesServices & SqlServices, 'ledger'> & { readonly accounts: Accounts };
   readonly apply: (news: News) => void | Promise<void>;
   /** A table is not told of any more. */
   readonly forget: (tableId: number) => void;
 }
 
 export async function openReplica(parts: ReplicaParts): Promise<Replica> {
-  const { database, files, folder, pool, settings } = parts;
+  const { database, files, pools, settings } = parts;
   const clock = systemClock;
   const secrets = openSecrets(settings.encryptionKey, '');
   const lakeClock = LakeClock.reading(clock);
@@ -101,18 +124,36 @@ export async function openReplica(parts: ReplicaParts): Promise<Replica> {
     parts.snapshot,
   );
   const pending = Pending.empty(database, lakeClock, survive);
-  const cache = new SeriesCache(settings.cacheBytes);
-  lake.onChange(({ snapshot, tableIds, touches }) => cache.changed(tableIds, snapshot, touches));
-  const { temporary } = folder;
-  const deadlineMs = settings.readTimeoutMs;
-  const series = { files, shapes: new FileShapes(), pool, cache, deadlineMs, temporary };
-  // Nobody asks for them here.
-  const cursors = new QueryCursors(database, clock, () => undefined);
+  const queries = await NamedQueries.open(database, clock);
+  const failedTime = makeFailedTime(monotonicMs, accounts);
+  pools.onFailed.now = failedTime.spent;
+  // Nobody asks for them here: neither a named query nor a picture.
+  const [cursors, charts] = [new QueryCursors(database, clock, () => undefined), new Charts()];
   const forget = (tableId: number): void => pending.dropped(tableId);
+  const kept = { accounts, clock, database, lake, pending, queries, settings };
   return {
-    services: { accounts, clock, cursors, lake, pending, series, settings },
-    apply: applying({ accounts, forget, lake, pending }),
+    services: { ...kept, ...enginesOf(parts, lake), charts, cursors, failedTime },
+    apply: applying({ accounts, forget, lake, pending, queries }),
     forget,
+  };
+}
+
+function enginesOf(
+  { files, folder: { temporary }, pools, settings }: ReplicaParts,
+  lake: Lake,
+): Pick<Replica['services'], 'series' | 'sql'> {
+  const cache = new SeriesCache(settings.cacheBytes);
+  const answers = new SqlAnswers(settings.sqlCacheBytes);
+  lake.onChange(({ snapshot, tableIds, touches }) => {
+    cache.changed(tableIds, snapshot, touches);
+    answers.changed(tableIds);
+  });
+  const shapes = new FileShapes();
+  const deadlineMs = settings.readTimeoutMs;
+  const plans = new LruMap<SelectPlan>(SQL_PLANS);
+  return {
+    series: { files, shapes, pool: pools.read, cache, deadlineMs, temporary },
+    sql: { files, shapes, pool: pools.sql, plans, answers },
   };
 }
 
@@ -123,16 +164,18 @@ interface Told extends Pick<Replica, 'forget'> {
   readonly accounts: Accounts;
   readonly lake: Lake;
   readonly pending: Pending;
+  readonly queries: NamedQueries;
 }
 
 const applying =
-  ({ accounts, forget, lake, pending }: Told): Replica['apply'] =>
+  ({ accounts, forget, lake, pending, queries }: Told): Replica['apply'] =>
   async (news) => {
     if (news.kind === 'pushed') return pending.heard(news.made);
     if (news.kind === 'flushed') {
       return pending.heardFlushed(news.tableId, news.snapshot, news.sequences);
     }
     if (news.kind === 'accounts') return accounts.reload();
+    if (news.kind === 'queries') return queries.reload();
     if (news.kind === 'table') {
       forget(news.pending.tableId);
       return pending.heard([news.pending]);

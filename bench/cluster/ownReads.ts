@@ -1,6 +1,6 @@
-// Two nodes, each with a core of its own, against one: reads that memory answers, where the second node answers
-// its own. Client and nodes share two cores here, so that what two machines would carry is told by processor
-// time: what an answer takes at its node, and what it takes at the one that serves meanwhile.
+// Two nodes, each with a core of its own, against one: reads that memory answers, where the second node
+// answers its own. Client and nodes share two cores here, so that what two machines would carry is told by
+// processor time: what an answer takes at its node, and what it takes at the one that serves meanwhile.
 import { served, TOKENS } from '../../test/crash/rounds/killable.ts';
 import { nodesOver, ready } from '../../test/crash/rounds/nodes.ts';
 import { lakeInBucket } from '../../test/store/bucket/lakeInBucket.ts';

@@ -17,8 +17,11 @@ export interface CatalogPlace {
    * @param onFault told why the catalog is away; callers are told that it is
    */
   openServed(onFault: (reason: unknown) => void): Database;
-  /** What is committed, beside whoever holds it; changes nothing. */
-  openReading(): Database;
+  /**
+   * What is committed, beside whoever holds it; changes nothing.
+   * @param answerMs where it is a server: what is silent for longer is lost
+   */
+  openReading(answerMs?: number): Database;
   /** Rows of a table; a place whose database it is not says what it likes. */
   readonly pages: PagesOf;
   /** Takes what is held open away, to where nobody serves it. @returns where that is */

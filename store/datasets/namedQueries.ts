@@ -7,6 +7,7 @@ import type { Database } from '../catalog/database.ts';
 import type { ColumnMapping, RecordSchema } from './datasets.ts';
 import { newUuid } from '../base/random.ts';
 import { oneByOne } from '../queues/oneByOne.ts';
+import type { Quiet } from '../queues/quiet.ts';
 import { refuseDataset, takenBy } from './takenNames.ts';
 import type { QueryTable } from '../catalog/tables/views.ts';
 
@@ -67,6 +68,8 @@ export class NamedQueries {
   readonly #clock: Clock;
   #all: readonly NamedQuery[];
   readonly #inTurn = oneByOne();
+  #quiet: Quiet = () => undefined;
+  #onChange: () => void = () => undefined;
 
   private constructor(database: Database, clock: Clock, all: readonly NamedQuery[]) {
     this.#database = database;
@@ -75,8 +78,24 @@ export class NamedQueries {
   }
 
   static async open(database: Database, clock: Clock): Promise<NamedQueries> {
-    const rows = await database.selectFrom('named_query').selectAll().orderBy('name').execute();
-    return new NamedQueries(database, clock, rows.map(queryOf));
+    const queries = new NamedQueries(database, clock, []);
+    await queries.reload();
+    return queries;
+  }
+
+  /** What they are, as the catalog says. */
+  async reload(): Promise<void> {
+    const query = this.#database.selectFrom('named_query').selectAll().orderBy('name');
+    this.#all = (await query.execute()).map(queryOf);
+  }
+
+  /**
+   * @param quiet nobody else answers by what was there, from its end to the call of what it returns
+   * @param changed is told between the two
+   */
+  whileQuiet(quiet: Quiet, changed: () => void): void {
+    this.#quiet = quiet;
+    this.#onChange = changed;
   }
 
   views(workspace: string): readonly View[] {
@@ -128,15 +147,22 @@ export class NamedQueries {
       await transaction.deleteFrom('named_query').where('query_id', '=', id).execute();
       await transaction.insertInto('named_query').values(rowOf(query)).execute();
     });
-    this.#all = [...this.#without(id), query].sort((a, b) => (a.name < b.name ? -1 : 1));
+    await this.#show([...this.#without(id), query].sort((a, b) => (a.name < b.name ? -1 : 1)));
     return query;
   }
 
   async remove({ id }: NamedQuery): Promise<void> {
     await this.#inTurn(async () => {
       await this.#database.deleteFrom('named_query').where('query_id', '=', id).execute();
-      this.#all = this.#without(id);
+      await this.#show(this.#without(id));
     });
+  }
+
+  async #show(all: readonly NamedQuery[]): Promise<void> {
+    const resume = await this.#quiet();
+    this.#all = all;
+    this.#onChange();
+    resume?.();
   }
 
   /** @throws Failure Conflict when the workspace has a view of that name. */

@@ -34,7 +34,7 @@ export function postgresPlace(settings: DatabaseSettings, isGuarded = false): Ca
     isThere: () => withLink(settings, (link) => hasTable(link, schema, 'folder')),
     open: () => open(),
     openServed: open,
-    openReading: () => databaseOf(() => reading(settings), spelling),
+    openReading: (answerMs) => databaseOf(() => reading(settings, answerMs), spelling),
     pages: postgresPages,
     setAside: (held, nowMs) => setAside(settings, held, nowMs),
     // The copy is one transaction: nothing is left of it.
@@ -45,8 +45,8 @@ export function postgresPlace(settings: DatabaseSettings, isGuarded = false): Ca
 }
 
 /** Beside whoever holds the catalog. */
-async function reading(settings: DatabaseSettings): Promise<Engine> {
-  const link = await openLink(settings);
+async function reading(settings: DatabaseSettings, answerMs?: number): Promise<Engine> {
+  const link = await openLink(settings, answerMs);
   await link.run('set default_transaction_read_only = on', []);
   return readingOver(link);
 }

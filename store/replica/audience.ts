@@ -102,6 +102,10 @@ export class Audience {
     this.#tell({ kind: 'accounts' });
   }
 
+  queries(): void {
+    this.#tell({ kind: 'queries' });
+  }
+
   /** They hand on from here on, or follow the next one. */
   close(): void {
     for (const node of this.#nodes) node.close();

@@ -26,8 +26,9 @@ export class Following {
   readonly #parts: FollowingParts;
   /** Changes that are on their way, each with its tables or all. */
   readonly #quiet = new Map<number, ReadonlySet<number> | undefined>();
-  /** The one that was asked for longest ago first; whether it was told of. */
-  readonly #tables = new Map<number, boolean>();
+  /** The one that was asked for longest ago first; as which of all it was told of, 0 for not yet. */
+  readonly #tables = new Map<number, number>();
+  #arrivals = 0;
   readonly #asked = new Map<number, number>();
   #asks = 0;
   #sureUntilMs = -Infinity;
@@ -63,11 +64,23 @@ export class Following {
 
   /** Whether it may, of a table too; where it is not told of it, it asks for it. */
   isLiveFor(tableId: number): boolean {
-    const isHere = this.#tables.get(tableId);
-    if (isHere === undefined) this.#watch(tableId);
-    if (isHere !== true || !this.isLive()) return false;
+    const arrival = this.#tables.get(tableId);
+    if (arrival === undefined) this.#watch(tableId);
+    if (!arrival || !this.isLive()) return false;
     if (this.#quiet.size === 0) return true;
     return [...this.#quiet.values()].every((tables) => tables?.has(tableId) === false);
+  }
+
+  /** This moment, where nothing is changing; what is read as of it is what is stored. */
+  moment(): number | undefined {
+    return this.isLive() && this.#quiet.size === 0 ? this.#arrivals : undefined;
+  }
+
+  /** Whether it was told of a table by then; where it was never told of it, it asks for it. */
+  knew(tableId: number, moment: number): boolean {
+    const arrival = this.#tables.get(tableId);
+    if (arrival === undefined) this.#watch(tableId);
+    return arrival !== undefined && arrival > 0 && arrival <= moment;
   }
 
   send(message: FromNode): void {
@@ -80,7 +93,7 @@ export class Following {
   }
 
   #watch(tableId: number): void {
-    this.#tables.set(tableId, false);
+    this.#tables.set(tableId, 0);
     this.send({ kind: 'watch', tableId });
     const [oldest] = this.#tables.keys();
     if (this.#tables.size <= WATCHED_MAX || oldest === undefined) return;
@@ -151,6 +164,6 @@ export class Following {
     await this.#parts.apply(message);
     if (message.kind !== 'table') return;
     const { tableId } = message.pending;
-    if (this.#tables.has(tableId)) this.#tables.set(tableId, true);
+    if (this.#tables.has(tableId)) this.#tables.set(tableId, (this.#arrivals += 1));
   }
 }

@@ -20,6 +20,8 @@ export type News =
     }
   /** Tokens or accounts are others than before. */
   | { readonly kind: 'accounts' }
+  /** Views or published queries are. */
+  | { readonly kind: 'queries' }
   /** What is pending for a table that it asked for; from here on it is told of it. */
   | { readonly kind: 'table'; readonly pending: MadeRows };
 

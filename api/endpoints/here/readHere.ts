@@ -6,6 +6,7 @@ import { answerBatch } from '../../read/batch.ts';
 import { pictureOf } from '../../read/pictures.ts';
 import { answerSeries, type SeriesServices } from '../../read/series.ts';
 import { separated } from '../../read/seriesParameters.ts';
+import type { SqlServices } from '../../sql/sql.ts';
 import { isLinkedCall } from '../../reference/smartLinks.ts';
 import type { Caller } from '../../../store/accounts/callers.ts';
 import type { Call, Endpoint } from '../../request/endpoint.ts';
@@ -14,10 +15,15 @@ import { SYSTEM_WORKSPACE } from '../../../store/lake/systemTables.ts';
 import { queryData, timeSeries } from '../read/read.ts';
 
 /** What a node answers reads with. */
-export interface ReadHereServices
-  extends SeriesServices, Omit<AdmissionServices, keyof SeriesServices> {
+export interface HereServices
+  extends
+    SeriesServices,
+    Omit<SqlServices, keyof SeriesServices>,
+    Omit<AdmissionServices, keyof SeriesServices> {
   /** Whether what it knows of a table is what is stored, at this moment of the event loop. */
   readonly isLiveFor: (tableId: number) => boolean;
+  /** The same of all that is no record: names, rights, views. */
+  readonly isLive: () => boolean;
   /** @throws Failure where there is no permit here: that may be too fast or not */
   readonly admit: (caller: Caller, address: string) => void;
 }
@@ -28,7 +34,7 @@ export class Elsewhere extends Error {}
 /** They go on from an answer before, or ask for the past: that is known at one node. */
 const OF_ONE_NODE = ['queryId', 'asOf'];
 
-export const READ_HERE: readonly Endpoint<ReadHereServices>[] = [
+export const SERIES_HERE: readonly Endpoint<HereServices>[] = [
   {
     ...queryData,
     handle: async (call, services) => {
@@ -69,7 +75,7 @@ function checkCall(call: Call): void {
  */
 async function checkDatasets(
   call: Call,
-  services: ReadHereServices,
+  services: HereServices,
   datasets: readonly Dataset[],
 ): Promise<void> {
   const caller = callerOf(call.caller);
