@@ -23,6 +23,7 @@ import { Lost } from '../../store/postgres/link.ts';
 import { postgresPlace } from '../../store/postgres/postgresPlace.ts';
 import { Following } from '../../store/replica/following.ts';
 import {
+  dropReadingFolder,
   openReplica,
   type ReadingFolder,
   readingFiles,
@@ -33,6 +34,8 @@ import {
 } from './replica.ts';
 
 const AGAIN_MS = 500;
+/** After a session that ended before it could answer. */
+const UNREADY_MS = 5_000;
 /** A catalog that is silent for longer is lost. */
 const ANSWER_MS = 5_000;
 /** The node that serves may be another one, though the connection to the former is there. */
@@ -93,9 +96,10 @@ export async function startReading(parts: ReadingParts): Promise<Reading | undef
         const isOther = (): boolean => serving.current()?.id !== target.id;
         await Promise.all([now.ended, endWith(now, serving.changed, isOther)]);
         ending.signal.removeEventListener('abort', now.close);
+        const waitMs = now.isReady() ? AGAIN_MS : UNREADY_MS;
         now = undefined;
-      }
-      if (!ending.signal.aborted) await serving.changed(AGAIN_MS);
+        if (!ending.signal.aborted) await serving.changed(waitMs);
+      } else if (!ending.signal.aborted) await serving.changed(AGAIN_MS);
     }
   };
   const running = loop();
@@ -108,6 +112,7 @@ export async function startReading(parts: ReadingParts): Promise<Reading | undef
       if (lessor !== undefined) await settleAtHome(quota, lessor, parts);
       await Promise.all([pools.read.close(), pools.sql.close()]);
       bucket.close();
+      await dropReadingFolder(data);
     },
   };
 }
@@ -146,6 +151,8 @@ async function endWith(
 interface Session {
   readonly taking: () => TakeRequest | undefined;
   readonly close: () => void;
+  /** Whether it could answer at some time. */
+  readonly isReady: () => boolean;
   /** Resolves once it is over and nothing is left of it. */
   readonly ended: Promise<void>;
 }
@@ -164,6 +171,7 @@ function newSession(parts: ReadingParts, place: Place, socket: Socket): Session 
   });
   quota.connected((message) => following.send({ kind: 'lease', message }));
   let take: TakeRequest | undefined;
+  let isReady = false;
   const run = async (): Promise<void> => {
     const database = postgresPlace(parts.settings.database).openReading(ANSWER_MS);
     try {
@@ -172,6 +180,7 @@ function newSession(parts: ReadingParts, place: Place, socket: Socket): Session 
       take = await serverOf(parts, replica.services, quota, following);
       opened.resolve(replica);
       following.ready();
+      isReady = true;
       await following.ended;
     } finally {
       take = undefined;
@@ -185,6 +194,7 @@ function newSession(parts: ReadingParts, place: Place, socket: Socket): Session 
   return {
     taking: () => (following.isLive() ? take : undefined),
     close: () => following.close(),
+    isReady: () => isReady,
     ended: run().catch(told),
   };
 }

@@ -43,12 +43,17 @@ export interface ReadingFolder {
 
 /** It becomes empty: copies of another time are not known. */
 export async function readingFolder(data: string): Promise<ReadingFolder> {
-  const root = join(data, 'reading');
+  const root = rootIn(data);
   await rm(root, { recursive: true, force: true });
   const folder = { lake: join(root, 'lake'), temporary: join(root, 'tmp') };
   for (const path of Object.values(folder)) await mkdir(path, { recursive: true, mode: 0o700 });
   return folder;
 }
+
+export const dropReadingFolder = (data: string): Promise<void> =>
+  rm(rootIn(data), { recursive: true, force: true });
+
+const rootIn = (data: string): string => join(data, 'reading');
 
 interface FileParts {
   readonly bucket: Bucket;

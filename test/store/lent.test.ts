@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
 import {
+  followPath,
   isOfNode,
   lendPath,
   openNodeConnection,
@@ -21,6 +22,9 @@ import { DuckDbPool } from '../../store/duckdb/pool.ts';
 import { ownProcesses } from '../../store/duckdb/slot.ts';
 import { Borrowed } from '../../store/lent/borrowed.ts';
 import { lend } from '../../store/lent/lender.ts';
+import { monotonicMs } from '../../store/base/clock.ts';
+import { Audience } from '../../store/replica/audience.ts';
+import { Following } from '../../store/replica/following.ts';
 import { until } from '../api/streams/listening.ts';
 
 const root = mkdtempSync(join(tmpdir(), "tapedeck-lent-it's-"));
@@ -31,6 +35,11 @@ const ROWS = 300_000;
 const key = 'ab'.repeat(32);
 const leaving = new AbortController();
 const sockets: Socket[] = [];
+const audience = new Audience({
+  ...{ clockMs: monotonicMs, isSure: () => true, snapshot: () => 5 },
+  pending: (tableId) => ({ tableId, rows: [] }),
+  lessor: { join: () => ({ take: () => undefined, left: () => undefined }) },
+});
 let pool: DuckDbPool;
 let server: ReturnType<typeof createServer>;
 let port = 0;
@@ -50,7 +59,7 @@ beforeAll(async () => {
   const limits = { children: 1, memoryBytes: 256 * 1024 ** 2, threads: 1, silentMs: 3_000 };
   pool = new DuckDbPool({ ...limits, spill, lake: LAKE });
   const lent = (_: unknown, socket: Socket): void => pool.lend(new Borrowed(socket, LAKE));
-  const follows = (_: unknown, socket: Socket): void => void socket.destroy();
+  const follows = (nodeId: string, socket: Socket): void => audience.join(nodeId, socket);
   takeNodes(server, { key, clock: Date.now }, { lent, follows });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -194,4 +203,22 @@ test('a copy that can not be had is no failure', async () => {
   await until(() => pool.load().waiting === 1);
   await own.end();
   assert.deepEqual(await asked, [[{ place: 'here' }]]);
+});
+
+test('a node that follows is told over TLS, by its very certificate, and hears the end', async () => {
+  const path = followPath('node-1');
+  const socket = await openNodeConnection(target() as never, path, Date.now, leaving.signal);
+  const ignore = (): void => undefined;
+  const parts = { socket, clockMs: monotonicMs, apply: ignore, lease: ignore, forgotten: ignore };
+  const following = new Following(parts);
+  assert.equal(await following.welcome, 5);
+  following.ready();
+  await until(() => following.isLiveFor(7));
+  const resume = await audience.quiet([7]);
+  assert.equal(following.isLiveFor(7), false);
+  resume?.();
+  await until(() => following.isLiveFor(7));
+  audience.close();
+  await following.ended;
+  await until(() => audience.size === 0);
 });
