@@ -11,6 +11,8 @@ import type { MessageMeter } from './meter.ts';
 /** Bytes that may wait for a reader; for the streams of all symbols. */
 const WAITING_BYTES_MAX = 1024 ** 2;
 const FIREHOSE_WAITING_BYTES_MAX = 8 * 1024 ** 2;
+/** Messages that wait to be paid, at most as long as a lease of another node; with more it is slow. */
+const UNPAID_MAX = 10_000;
 /** Charges are written, and the token is asked for, so often. */
 const SETTLE_MS = 10_000;
 const CHECK_MS = 5_000;
@@ -57,6 +59,8 @@ export class StreamConnection implements Subscriber {
   #writtenMs: number;
   #settledMs: number;
   #checkedMs: number;
+
+  #unpaid: Frame[] = [];
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
@@ -180,13 +184,29 @@ export class StreamConnection implements Subscriber {
   }
 
   #write(batch: Batch): void {
+    // Those before wait yet.
+    if (this.#unpaid.length > 0) return this.#owe(batch.frames);
     const paid = this.#parts.meter.pay(batch.frames.length);
     if (paid > 0) {
       const sent = batch.upTo(paid);
       this.#parts.socket.write(this.#parts.isChunked ? sent.chunk : sent.bytes);
       this.#hasWritten = true;
     }
-    if (paid < batch.frames.length) this.end('quota');
+    if (paid === batch.frames.length) return;
+    const { room } = this.#parts.meter;
+    if (room === undefined) return this.end('quota');
+    this.#owe(batch.frames.slice(paid));
+    void room.then(() => {
+      const frames = this.#unpaid;
+      this.#unpaid = [];
+      if (this.#isOpen) this.#write(new Batch(frames));
+    });
+  }
+
+  /** They are sent when what other nodes were lent is here. */
+  #owe(frames: readonly Frame[]): void {
+    this.#unpaid.push(...frames);
+    if (this.#unpaid.length > UNPAID_MAX) this.end('slow');
   }
 
   /** Sends what was missed as far as the reader takes it. */

@@ -8,15 +8,17 @@ import { type ChargeOrder, type Ledger, orderFor } from '../../store/ledger/ledg
 const RESERVE_LEAST = 20;
 const RESERVE_MOST = 10_000;
 
-type Hold = ReturnType<Ledger['hold']>;
+type OwnHold = ReturnType<Ledger['hold']>;
 
 /** What a connection asks of its meter. */
 export interface MessageMeter {
   /** Messages that were charged, those that are not settled yet among them. */
   readonly charged: number;
-  /** How many of the next messages may be sent; they are charged. */
+  /** How many of the next messages may be sent; they are charged. Where it is fewer, see `room`. */
   readonly pay: (messages: number) => number;
-  /** At the end of an interval; false where nothing is left to reserve. */
+  /** Until what other nodes were lent is home; undefined where no more can come. */
+  readonly room: Promise<void> | undefined;
+  /** At the end of an interval; false where nothing is left to reserve, nor lent. */
   readonly renew: () => boolean;
   /** Again it does nothing. */
   readonly close: () => void;
@@ -24,6 +26,7 @@ export interface MessageMeter {
 
 /** In the test environment nobody pays, and messages are only counted. */
 export class CountingMeter implements MessageMeter {
+  readonly room = undefined;
   #messages = 0;
 
   get charged(): number {
@@ -44,11 +47,22 @@ export class CountingMeter implements MessageMeter {
   }
 }
 
+/** Before a meter is made; undefined: at once. */
+export const roomForStream = (
+  ledger: Ledger,
+  caller: Caller,
+  order: ChargeOrder,
+): Promise<void> | undefined => ledger.waitForRoom(caller, order, RESERVE_LEAST, 1);
+
 export class StreamMeter implements MessageMeter {
   readonly #ledger: Ledger;
   readonly #caller: Caller;
   readonly #order: ChargeOrder;
-  #hold: Hold;
+  /** Undefined while it waits for what is lent. */
+  #hold: OwnHold | undefined;
+  #room: Promise<void> | undefined;
+  /** What came home was waited for once, and nothing could be reserved since. */
+  #hasWaited = false;
   /** Of the hold. */
   #sent = 0;
   #settlements = 0;
@@ -67,26 +81,21 @@ export class StreamMeter implements MessageMeter {
     return this.#charged + this.#sent;
   }
 
+  get room(): Promise<void> | undefined {
+    return this.#room;
+  }
+
   pay(messages: number): number {
-    if (!this.#isOpen) return 0;
-    const free = this.#free();
-    if (messages <= free) {
-      this.#sent += messages;
-      return messages;
+    if (!this.#isOpen || this.#room !== undefined) return 0;
+    for (let paid = 0; ;) {
+      const now = Math.min(messages - paid, this.#free());
+      this.#sent += now;
+      paid += now;
+      if (paid === messages) return paid;
+      const before = this.#settled();
+      // One message at least, or nothing is left.
+      if (!this.#reserve(Math.max(messages - paid, before * 2))) return paid;
     }
-    this.#sent += free;
-    const left = messages - free;
-    const before = this.#settled();
-    try {
-      this.#hold = this.#reserved(Math.max(left, before * 2), 1);
-    } catch (error) {
-      this.#isOpen = false;
-      if (error instanceof Failure && error.type !== 'SystemError') return free;
-      throw error;
-    }
-    const more = Math.min(left, this.#free());
-    this.#sent += more;
-    return free + more;
   }
 
   /**
@@ -95,15 +104,9 @@ export class StreamMeter implements MessageMeter {
    */
   renew(): boolean {
     if (!this.#isOpen) return false;
+    if (this.#room !== undefined) return true;
     const sent = this.#settled();
-    try {
-      this.#hold = this.#reserved(sent * 2, 1);
-    } catch (error) {
-      this.#isOpen = false;
-      if (error instanceof Failure && error.type !== 'SystemError') return false;
-      throw error;
-    }
-    return true;
+    return this.#reserve(sent * 2) || this.#room !== undefined;
   }
 
   /** Charges what was sent and gives the rest back. Again it does nothing. */
@@ -117,10 +120,34 @@ export class StreamMeter implements MessageMeter {
     const { weight } = this.#order;
     return weight === 0
       ? Number.MAX_SAFE_INTEGER
-      : Math.floor(this.#hold.messages / weight) - this.#sent;
+      : Math.floor((this.#hold?.messages ?? 0) / weight) - this.#sent;
   }
 
-  #reserved(messages: number, least: number): Hold {
+  /** @returns false where nothing is left: then it is over, or waits for what is lent */
+  #reserve(messages: number): boolean {
+    try {
+      this.#hold = this.#reserved(messages, 1);
+      this.#hasWaited = false;
+      return true;
+    } catch (error) {
+      const isOver = error instanceof Failure && error.type !== 'SystemError';
+      this.#room = isOver ? this.#lentHome() : undefined;
+      this.#isOpen = this.#room !== undefined;
+      if (isOver) return false;
+      throw error;
+    }
+  }
+
+  #lentHome(): Promise<void> | undefined {
+    if (this.#hasWaited) return undefined;
+    this.#hasWaited = true;
+    const room = roomForStream(this.#ledger, this.#caller, this.#order);
+    return room?.then(() => {
+      this.#room = undefined;
+    });
+  }
+
+  #reserved(messages: number, least: number): OwnHold {
     const most = Math.min(RESERVE_MOST, Math.max(RESERVE_LEAST, messages));
     // Each settlement is a line of the journal.
     const requestId = `${this.#order.requestId}.${this.#settlements}`;
@@ -129,14 +156,17 @@ export class StreamMeter implements MessageMeter {
 
   /** Messages that were charged by it. */
   #settled(): number {
+    const hold = this.#hold;
     const sent = this.#sent;
     this.#sent = 0;
+    this.#hold = undefined;
+    if (hold === undefined) return 0;
     if (sent === 0) {
-      this.#ledger.release(this.#hold);
+      this.#ledger.release(hold);
       return 0;
     }
     this.#settlements += 1;
-    this.#ledger.settle(this.#hold, sent).delivered();
+    this.#ledger.settle(hold, sent).delivered();
     this.#charged += sent;
     return sent;
   }

@@ -5,10 +5,11 @@ import { callerOf, paysPremium } from '../auth/access.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
 import { numberOf, textOf, truthOf, type Values } from '../request/parameters.ts';
 import { type Newest, StreamConnection } from '../sse/connection.ts';
-import { CountingMeter, type MessageMeter, StreamMeter } from '../sse/meter.ts';
+import { CountingMeter, type MessageMeter, roomForStream, StreamMeter } from '../sse/meter.ts';
 import type { Gathering } from '../sse/gathering.ts';
 import type { Past } from './storedTicks.ts';
 import { checkTier, type StreamServices } from './entitled.ts';
+import type { ChargeOrder } from '../../store/ledger/ledger.ts';
 
 /** What a stream sends. */
 export interface Opening {
@@ -66,10 +67,13 @@ export async function openedStream(
   // Of their own: those of the test environment take no room from production.
   const roomOf = call.environment === 'test' ? `test ${caller.accountId}` : caller.accountId;
   const { requestId } = call;
+  const order = orderOf(call, services, terms);
+  if (order !== undefined) await roomForStream(services.ledger, caller, order);
   let meter: MessageMeter;
   try {
     streams.open.checkRoom(roomOf);
-    meter = meterOf(call, services, terms);
+    meter =
+      order === undefined ? new CountingMeter() : new StreamMeter(services.ledger, caller, order);
   } catch (error) {
     opening.gathering?.drop();
     throw error;
@@ -100,16 +104,16 @@ export async function openedStream(
   };
 }
 
-/** What it costs is reserved. @throws Failure of what the account lacks */
-function meterOf(
+/** What it costs; undefined where nobody pays. */
+function orderOf(
   { caller, endpoint, environment, requestId }: Call,
-  { lake, ledger }: StreamServices,
+  { lake }: StreamServices,
   { price: { datasets, usageKey, weight } }: Terms,
-): MessageMeter {
-  if (environment === 'test') return new CountingMeter();
+): ChargeOrder | undefined {
+  if (environment === 'test') return undefined;
   const payer = callerOf(caller);
   const premium = datasets.some((dataset) => paysPremium(payer, dataset, lake));
-  return new StreamMeter(ledger, payer, { requestId, endpoint, usageKey, weight, premium });
+  return { requestId, endpoint, usageKey, weight, premium };
 }
 
 type Connecting = Pick<
