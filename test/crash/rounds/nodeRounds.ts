@@ -1,6 +1,6 @@
-// Three nodes over one catalog: writers push rising versions of their own record through any of them, loads
+// Nodes over one catalog: writers push rising versions of their own record through any of them, loads
 // are handed in, and in each round the node that serves ends, is stopped, sleeps, or loses PostgreSQL. What
-// was acknowledged, by whichever node, is there afterwards, once.
+// was acknowledged, by whichever node, is there afterwards, once; and no node answers what is older.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,12 +9,14 @@ import { asked, headers } from './killable.ts';
 import { type Node, type Nodes, ready, startNodes } from './nodes.ts';
 import { nodeRules } from './nodeRules.ts';
 import { LOOPBACK } from './ruleRounds.ts';
+import { type NodeReads, nodeReads } from './nodeReads.ts';
 import { nodeStreams, type NodeStreams } from './nodeStreams.ts';
 import { startNats } from '../../servers/nats.ts';
 import { type Order, type Report, type Seeded, seeded } from './seeded.ts';
 
 const WRITERS = 4;
-const NODES = 3;
+/** Three for few ends. */
+const nodesFor = (count: number): number => (count > 10 ? 4 : 3);
 
 /** Of one writer's record; what was sent last may be there or not. */
 interface Writer {
@@ -30,6 +32,7 @@ interface Scene {
   readonly living: Node[];
   readonly writers: readonly Writer[];
   readonly streams: NodeStreams;
+  readonly reads: NodeReads;
   readonly told: Record<string, number>;
 }
 
@@ -118,7 +121,7 @@ async function pushing(writer: Writer, scene: Scene, isOver: () => boolean): Pro
 export async function nodeRounds({ count, seed, log }: Order): Promise<Report> {
   await using nats = await startNats();
   assert.ok(nats, 'NATS is not here');
-  await using here = await startNodes(NODES, { ...LOOPBACK, TAPEDECK_BUS: nats.url });
+  await using here = await startNodes(nodesFor(count), { ...LOOPBACK, TAPEDECK_BUS: nats.url });
   const { living, nodes, postgres } = here;
   const writers = Array.from({ length: WRITERS }, (_, at) => ({
     ...{ symbol: `W${at}`, acknowledged: 0, sent: 0 },
@@ -127,7 +130,8 @@ export async function nodeRounds({ count, seed, log }: Order): Promise<Report> {
   const anyNode = (): Node => random.pick([living[0] as Node, ...living.slice(1)]);
   await using rules = await nodeRules(anyNode().base, ['W0', 'W1']);
   await using streams = await nodeStreams(anyNode);
-  const scene: Scene = { nodes, postgres, random, living, writers, streams, told: {} };
+  await using reads = nodeReads(anyNode, writers, random.fork());
+  const scene: Scene = { nodes, postgres, random, living, writers, streams, reads, told: {} };
   const failures: string[] = [];
   for (let round = 0; round < count; round += 1) {
     const name = random.chance(SLEEPS) ? 'it sleeps' : random.pick(FAST);
@@ -145,7 +149,10 @@ export async function nodeRounds({ count, seed, log }: Order): Promise<Report> {
     seed,
     count,
     failures,
-    notes: [`pushes ${told.join(', ')}; ${streams.heard()} heard, ${rules.heard()} alerts`],
+    notes: [
+      `pushes ${told.join(', ')}; ${reads.answered()} reads, ${streams.heard()} heard, ` +
+        `${rules.heard()} alerts`,
+    ],
   };
 }
 
@@ -182,7 +189,7 @@ async function handedIn({ living, random }: Scene, round: number): Promise<Load>
 }
 
 async function faultsOf(
-  { streams, writers }: Scene,
+  { reads, streams, writers }: Scene,
   { base }: Node,
   { jobId, symbol }: Load,
 ): Promise<readonly string[]> {
@@ -202,7 +209,7 @@ async function faultsOf(
     if (found.length !== 1) faults.push(`load ${symbol}: ${status}, ${found.length} records`);
     for (const v of found) stored.set(symbol, v);
   }
-  return [...faults, ...(await streams.faults(stored))];
+  return [...faults, ...reads.faults(), ...(await streams.faults(stored))];
 }
 
 async function versionsOf(base: string, symbol: string): Promise<readonly number[]> {
