@@ -181,6 +181,7 @@ const applying =
     }
     if (news.kind === 'accounts') return accounts.reload();
     if (news.kind === 'queries') return queries.reload();
+    if (news.kind === 'forgotten') return;
     if (news.kind === 'table') {
       forget(news.pending.tableId);
       return pending.heard([news.pending]);

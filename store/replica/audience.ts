@@ -4,10 +4,10 @@ import type { Socket } from 'node:net';
 import { frameOf } from '../lent/frames.ts';
 import type { Change } from '../lake/lake.ts';
 import type { QuotaLessor } from '../leases/lessor.ts';
-import type { MadeRows } from '../pushes/pendingTable.ts';
+import { type MadeRows, tablesOf } from '../pushes/pendingTable.ts';
 import type { Quiet } from '../queues/quiet.ts';
 import { Listener } from './listener.ts';
-import type { FromNode } from './news.ts';
+import { type FromNode, type News, NEWS_BYTES_MAX } from './news.ts';
 
 /** Nodes that listen; any further one hands on what it is asked. */
 const NODES_MAX = 64;
@@ -78,7 +78,11 @@ export class Audience {
     const { tableIds } = change;
     const reads = ({ watched }: Listener): boolean =>
       tableIds.some((tableId) => watched.has(tableId));
-    this.#tell({ kind: 'changed', change }, reads);
+    const all = [...this.#nodes].filter(reads);
+    const frame = all.length === 0 ? undefined : frameOf({ kind: 'changed', change });
+    if (frame !== undefined && frame.length > NEWS_BYTES_MAX) {
+      for (const node of all) forget(node, tableIds);
+    } else if (frame !== undefined) for (const node of all) node.sendFrame(frame);
     // Its records are nothing to those that read others.
     const bare = { ...change, touches: undefined };
     this.#tell({ kind: 'changed', change: bare }, (node) => !reads(node));
@@ -88,7 +92,7 @@ export class Audience {
   pushed(made: readonly MadeRows[]): void {
     for (const node of this.#nodes) {
       const own = made.filter(({ tableId }) => node.watched.has(tableId));
-      if (own.length > 0) node.send({ kind: 'pushed', made: own });
+      if (own.length > 0) tellOrForget(node, { kind: 'pushed', made: own }, tablesOf(own));
     }
   }
 
@@ -116,7 +120,7 @@ export class Audience {
     for (const [id, tableIds] of this.#changing) {
       if (tableIds?.includes(tableId) === true) node.send({ kind: 'quiet', id, tableIds });
     }
-    node.send({ kind: 'table', pending: this.#parts.pending(tableId) });
+    tellOrForget(node, { kind: 'table', pending: this.#parts.pending(tableId) }, [tableId]);
   }
 
   #tell(message: Parameters<Listener['send']>[0], whom: (node: Listener) => boolean = all): void {
@@ -130,3 +134,16 @@ export class Audience {
 }
 
 const all = (): boolean => true;
+
+/** Whatever is too long to tell of tables, a node is not told of them. */
+function tellOrForget(node: Listener, news: News, tableIds: readonly number[]): void {
+  const frame = frameOf(news);
+  if (frame.length > NEWS_BYTES_MAX) forget(node, tableIds);
+  else node.sendFrame(frame);
+}
+
+function forget(node: Listener, tableIds: readonly number[]): void {
+  for (const tableId of tableIds) {
+    if (node.watched.delete(tableId)) node.send({ kind: 'forgotten', tableId });
+  }
+}

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import type { ToLessee } from '../leases/leaseMessages.ts';
 import { frameOf, framesIn } from '../lent/frames.ts';
-import { type FromNode, type News, SURE_MS, type ToNode } from './news.ts';
+import { FORGOTTEN_MS, type FromNode, type News, SURE_MS, type ToNode } from './news.ts';
 
 const ASK_MS = 250;
 /** Tables that a node is told of; the one that was asked for longest ago goes. */
@@ -29,6 +29,8 @@ export class Following {
   /** The one that was asked for longest ago first; as which of all it was told of, 0 for not yet. */
   readonly #tables = new Map<number, number>();
   #arrivals = 0;
+  /** Tables that it is not told of, and when it may ask for them again. */
+  readonly #againMs = new Map<number, number>();
   readonly #asked = new Map<number, number>();
   #asks = 0;
   #sureUntilMs = -Infinity;
@@ -93,6 +95,9 @@ export class Following {
   }
 
   #watch(tableId: number): void {
+    const againMs = this.#againMs.get(tableId);
+    if (againMs !== undefined && this.#parts.clockMs() < againMs) return;
+    this.#againMs.delete(tableId);
     this.#tables.set(tableId, 0);
     this.send({ kind: 'watch', tableId });
     const [oldest] = this.#tables.keys();
@@ -100,6 +105,13 @@ export class Following {
     this.#tables.delete(oldest);
     this.send({ kind: 'unwatch', tableId: oldest });
     this.#parts.forgotten(oldest);
+  }
+
+  #forget(tableId: number): void {
+    this.#tables.delete(tableId);
+    this.#parts.forgotten(tableId);
+    if (this.#againMs.size >= WATCHED_MAX) this.#againMs.clear();
+    this.#againMs.set(tableId, this.#parts.clockMs() + FORGOTTEN_MS);
   }
 
   async #hear(): Promise<void> {
@@ -162,6 +174,7 @@ export class Following {
       return;
     }
     await this.#parts.apply(message);
+    if (message.kind === 'forgotten') this.#forget(message.tableId);
     if (message.kind !== 'table') return;
     const { tableId } = message.pending;
     if (this.#tables.has(tableId)) this.#tables.set(tableId, (this.#arrivals += 1));

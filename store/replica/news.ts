@@ -7,6 +7,11 @@ import type { MadeRows } from '../pushes/pendingTable.ts';
 /** How long a node answers by itself after it asked whether it may, if it was told so. */
 export const SURE_MS = 2_000;
 
+/** Of one piece of news; of a table that has more to tell a node is not told. */
+export const NEWS_BYTES_MAX = 32 * 1024 ** 2;
+/** After which a node asks for such a table again: what is pending is a file by then. */
+export const FORGOTTEN_MS = 10_000;
+
 /** What a node must know of the tables that it reads, and of all. */
 export type News =
   | { readonly kind: 'changed'; readonly change: Change }
@@ -23,7 +28,9 @@ export type News =
   /** Views or published queries are. */
   | { readonly kind: 'queries' }
   /** What is pending for a table that it asked for; from here on it is told of it. */
-  | { readonly kind: 'table'; readonly pending: MadeRows };
+  | { readonly kind: 'table'; readonly pending: MadeRows }
+  /** It is not told of a table any more: there is too much to tell. */
+  | { readonly kind: 'forgotten'; readonly tableId: number };
 
 export type ToNode =
   | News

@@ -10,7 +10,12 @@ import { Audience } from '../../store/replica/audience.ts';
 import { Following } from '../../store/replica/following.ts';
 import { type News, SURE_MS } from '../../store/replica/news.ts';
 
-const [K, L] = [7, 8];
+const [K, L, LARGE] = [7, 8, 9];
+/** 40 MB of them. */
+const long = Array.from({ length: 40 }, (_, at) => ({
+  ...{ sequence: at, index: '[]', replaces: false, timeMs: 0 },
+  document: { text: 'x'.repeat(1_000_000) },
+}));
 let server: Server;
 let audience: Audience;
 let isSure = true;
@@ -22,7 +27,7 @@ beforeEach(async () => {
     clockMs: monotonicMs,
     isSure: () => isSure,
     snapshot: () => 3,
-    pending: (tableId) => ({ tableId, rows: [] }),
+    pending: (tableId) => ({ tableId, rows: tableId === LARGE ? long : [] }),
     lessor: { join: () => ({ take: () => undefined, left: () => undefined }) },
   });
   server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
@@ -173,6 +178,24 @@ test('of more tables than a node is told of, the first are forgotten', async () 
   await until(() => following.isLiveFor(10_001));
   assert.equal(following.isLiveFor(1), false, 'and asked for anew');
   await until(() => following.isLiveFor(1));
+});
+
+test('a node is not told of a table that has too much to tell, and goes on with the others', async () => {
+  const { following, news } = await reader();
+  following.isLiveFor(LARGE);
+  await until(() => news.includes('forgotten'));
+  assert.equal(following.isLiveFor(LARGE), false);
+  assert.equal(following.isLiveFor(K), true);
+  audience.pushed([{ tableId: K, rows: long }]);
+  await until(() => !following.isLiveFor(K));
+  const change = { snapshot: 4, timeMs: 0, tableIds: [L], touches: undefined };
+  await reader(L);
+  audience.changed({ ...change, touched: { datasets: new Set(), workspaces: new Set() } });
+  await until(() => news.includes('changed'));
+  assert.deepEqual(
+    news.filter((kind) => kind === 'pushed'),
+    [],
+  );
 });
 
 test('more than 64 nodes hand on', async () => {
