@@ -295,6 +295,8 @@ export class History {
       reader.quota.admit(call.caller, 'address');
       reader.quota.stopped(call.caller);
       const hold = reader.quota.hold(call.caller, call.order, call.most);
+      // An account that was stopped until a month began is not, from then on.
+      if (this.#server?.isAlive === true) this.books.check(this.#server.ledger, this.time.nowMs);
       this.books.checkActive(call.caller.tokenId, this.time.nowMs);
       this.time.at(call.runMs, () => {
         if (reader.isAlive)
