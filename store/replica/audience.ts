@@ -21,7 +21,7 @@ interface AudienceParts {
   readonly snapshot: () => number;
   /** What is pending for a table. */
   readonly pending: (tableId: number) => MadeRows;
-  readonly lessor: Pick<QuotaLessor, 'join'>;
+  readonly lessor: Pick<QuotaLessor, 'join' | 'close'>;
 }
 
 export class Audience {
@@ -110,8 +110,9 @@ export class Audience {
     this.#tell({ kind: 'queries' });
   }
 
-  /** They hand on from here on, or follow the next one. */
+  /** They hand on from here on, or follow the next one, and report to that what was not taken here. */
   close(): void {
+    this.#parts.lessor.close();
     for (const node of this.#nodes) node.close();
   }
 

@@ -38,7 +38,10 @@ const sockets: Socket[] = [];
 const audience = new Audience({
   ...{ clockMs: monotonicMs, isSure: () => true, snapshot: () => 5 },
   pending: (tableId) => ({ tableId, rows: [] }),
-  lessor: { join: () => ({ take: () => undefined, left: () => undefined }) },
+  lessor: {
+    join: () => ({ take: () => undefined, left: () => undefined }),
+    close: () => undefined,
+  },
 });
 let pool: DuckDbPool;
 let server: ReturnType<typeof createServer>;

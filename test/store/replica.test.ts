@@ -28,7 +28,10 @@ beforeEach(async () => {
     isSure: () => isSure,
     snapshot: () => 3,
     pending: (tableId) => ({ tableId, rows: tableId === LARGE ? long : [] }),
-    lessor: { join: () => ({ take: () => undefined, left: () => undefined }) },
+    lessor: {
+      join: () => ({ take: () => undefined, left: () => undefined }),
+      close: () => undefined,
+    },
   });
   server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     audience.join('node', socket);
