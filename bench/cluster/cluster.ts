@@ -1,7 +1,7 @@
 // What both designs have: nodes with a loop and cores for DuckDB, a catalog, a network between them.
 import type { Seeded } from '../../test/crash/rounds/seeded.ts';
 import { type Demand, endsOf, type Kind, partOf } from './demand.ts';
-import { exponential, type Group, type Network, type Station, type Step } from './network.ts';
+import { exponential, type Group, type Regular, type Station, type Step } from './network.ts';
 import type { ServiceTimes } from './serviceTimes.ts';
 
 export interface Shape {
@@ -20,9 +20,9 @@ const PUSHES_MS = 2;
 
 export const loopOf = (node: number): number => 2 * node;
 const duckdbOf = (node: number): number => 2 * node + 1;
-/** PostgreSQL's machine, and behind it the connections of those who write. */
+/** PostgreSQL's machine, and behind it the connection of the node that writes. */
 const postgresOf = (nodes: number): number => 2 * nodes;
-const connectionOf = (nodes: number, writer: number): number => 2 * nodes + 1 + writer;
+const connectionOf = (nodes: number): number => 2 * nodes + 1;
 
 /** One core is the loop's, one that of other threads and of the system. */
 const coresOfDuckdb = (cores: number): number => Math.max(1, cores - 2);
@@ -32,14 +32,14 @@ export interface Names {
   readonly duckdb: (node: number) => string;
 }
 
-export function stationsOf({ cores, nodes }: Shape, names: Names, writers: number): Station[] {
+export function stationsOf({ cores, nodes }: Shape, names: Names): readonly Station[] {
   const each = Array.from({ length: nodes }, (_, node): readonly Station[] => [
     { name: names.loop(node), servers: 1 },
     { name: names.duckdb(node), servers: coresOfDuckdb(cores) },
   ]);
-  // A connection does one thing at a time; those of several nodes share the syncs of the disk.
-  const connections = Array.from({ length: writers }, () => ({ name: 'a connection', servers: 1 }));
-  return [...each.flat(), { name: 'processors of PostgreSQL', servers: cores }, ...connections];
+  // A connection does one thing at a time.
+  const connection = { name: 'the connection that writes', servers: 1 };
+  return [...each.flat(), { name: 'processors of PostgreSQL', servers: cores }, connection];
 }
 
 /** Draws what a call is. */
@@ -98,32 +98,25 @@ export function handedOn(
 export const pushesOf = (
   { catalog }: ServiceTimes,
   nodes: number,
-  before: readonly Step[],
+  before: () => readonly Step[],
 ): Group => ({
   gatherMs: PUSHES_MS,
-  steps: [...committed(catalog, nodes, 0, 0), ...before],
+  steps: () => [...committed(catalog, nodes), ...before()],
 });
 
 /** The connection waits for the disk as well, the processors do not. */
 const committed = (
   { commitCpu, commitP50 }: ServiceTimes['catalog'],
   nodes: number,
-  writer: number,
-  linesMs: number,
+  linesMs = 0,
 ): readonly Step[] => [
   { at: postgresOf(nodes), ms: commitCpu + linesMs },
-  { at: connectionOf(nodes, writer), ms: commitP50 + linesMs },
+  { at: connectionOf(nodes), ms: commitP50 + linesMs },
 ];
 
-/** Each writer's charges, as their windows end. */
-export function charges(
-  times: ServiceTimes,
-  { callsPerSecond, nodes }: Shape,
-  writers: number,
-): Network['regular'] {
-  const rows = (callsPerSecond * LEDGER_MS) / 1_000 / writers;
-  return Array.from({ length: writers }, (_, writer) => ({
-    everyMs: LEDGER_MS,
-    steps: committed(times.catalog, nodes, writer, rows * times.hot.catalog),
-  }));
+/** Charges of all calls, as their windows end. */
+export function charges(times: ServiceTimes, { callsPerSecond, nodes }: Shape): Regular {
+  const rows = (callsPerSecond * LEDGER_MS) / 1_000;
+  const steps = committed(times.catalog, nodes, rows * times.hot.catalog);
+  return { everyMs: LEDGER_MS, steps: () => steps };
 }

@@ -1,10 +1,12 @@
-// What several nodes carry, as they are built and as they could be: service times measured here, then a
+// What several nodes carry, as they are built and with all handed on: service times measured here, then a
 // simulation over them. It prints the rows of docs/scale.md.
 import { median, p99 } from '../measure.ts';
-import { asBuilt } from './asBuilt.ts';
+import { type Answering, answering } from './answering.ts';
 import { LEDGER_MS, type Shape } from './cluster.ts';
 import { DEMAND, HOURS, type Kind, mixOf, peakRate, shareBeyond } from './demand.ts';
-import { type OwnMemory, ownMemory } from './ownMemory.ts';
+import { type Elsewhere, NOT_HERE } from './elsewhere.ts';
+import { handingOn } from './handingOn.ts';
+import type { Network } from './network.ts';
 import type { Ran } from './run.ts';
 import { runCalls, type Saturation, saturationOf } from './saturation.ts';
 import { measureServices, type ServiceTimes } from './serviceTimes.ts';
@@ -25,7 +27,7 @@ export async function benchClusterSim(folder: string, rows: number): Promise<rea
 }
 
 function measured(times: ServiceTimes): readonly string[] {
-  const { catalog, catalogKind, direct, handedOn, hop, message } = times;
+  const { catalog, catalogKind, direct, elsewhere, handedOn, hop, message } = times;
   const kinds = (['hot', 'cold', 'sql', 'push'] as const).map((kind) => {
     const { below, beside, catalog: books, loop } = times[kind];
     return `| ${kind} | ${[loop, beside, below, books].map(shown).join(' | ')} |`;
@@ -41,6 +43,7 @@ function measured(times: ServiceTimes): readonly string[] {
     `| hot, at a front | ${shown(hop.front)} | ${shown(hop.beside)} | - | - |`,
     `| hot, more at the server behind a front | ${shown(hop.added)} | - | - | - |`,
     `| a message between nodes | ${shown(message)} | - | - | - |`,
+    ...(elsewhere === undefined ? ['', NOT_HERE] : measuredElsewhere(elsewhere)),
     '',
     `hot read alone, p50 / p99 ms: ${shown(direct.p50)} / ${shown(direct.p99)}, ` +
       `through a front ${shown(handedOn.p50)} / ${shown(handedOn.p99)}`,
@@ -49,40 +52,66 @@ function measured(times: ServiceTimes): readonly string[] {
   ];
 }
 
+const measuredElsewhere = ({ handedOn, own, report, serving }: Elsewhere): readonly string[] => [
+  `| hot, of two nodes, at the serving one | ${shown(serving.loop)} | ${shown(serving.beside)} | - | - |`,
+  `| the same, at the other one | ${shown(own.loop)} | ${shown(own.beside)} | - | - |`,
+  `| the same, meanwhile at the serving one, which is told | ${shown(report)} | - | - | - |`,
+  '',
+  `of reads of memory at the other node ${(handedOn * 100).toFixed(1)} % were handed on`,
+];
+
 const shown = (ms: number): string => (ms >= 0.995 ? ms.toFixed(1) : ms.toFixed(3));
 
 function simulated(times: ServiceTimes): readonly string[] {
+  const { elsewhere } = times;
+  const own = elsewhere === undefined ? [] : [...simulatedOwn(times, elsewhere), ''];
+  return [...own, ...simulatedHandedOn(times)];
+}
+
+function simulatedOwn(times: ServiceTimes, elsewhere: Elsewhere): readonly string[] {
   const peak = peakRate(DEMAND);
-  const rows = NODES.map((nodes) => rowOf(times, nodes, peak));
+  const at = (shape: Shape): Answering => answering(times, elsewhere, shape, SEED);
+  return [
+    `as built, ${CORES} cores a node; hot reads and pushes: p50 / p99 ms at ${PLANNED * 100} % of calls/s;` +
+      ` the rest at the peak of ${Math.round(peak)} calls/s, or at ${PLANNED * 100} % where that is less`,
+    '',
+    '| nodes | calls/s | bn a day | full first | next | hot | push | hot at the peak | cold %' +
+      ' | reads handed on %: not told | quiet | no quota | quota/s | changes/s | commits/s |',
+    `|${'---|'.repeat(15)}`,
+    ...NODES.map((nodes) => ownRow(at, nodes, peak)),
+    '',
+    `as built, nodes of ${SMALL_CORES} cores: ${ofSmall((shape) => at(shape).network)}`,
+  ];
+}
+
+function simulatedHandedOn(times: ServiceTimes): readonly string[] {
   const one = (cores: number): Saturation =>
-    saturationOf((rate) => asBuilt(times, { ...shapeOf(1, rate), cores }));
-  const carried = one(CORES).callsPerSecond * PLANNED;
-  const beyond = Math.round(shareBeyond(DEMAND, carried) * 100);
+    saturationOf((rate) => handingOn(times, { ...shapeOf(1, rate), cores }));
+  const beyond = Math.round(shareBeyond(DEMAND, one(CORES).callsPerSecond * PLANNED) * 100);
   const sizes = OTHER_CORES.map((cores) => {
     const { callsPerSecond, first } = one(cores);
     return `${cores} cores ${hundreds(callsPerSecond)} (${first})`;
   });
-  const small = SMALL_NODES.map((nodes) => {
-    const { callsPerSecond, first } = saturationOf((rate) =>
-      asBuilt(times, { ...shapeOf(nodes, rate), cores: SMALL_CORES }),
-    );
-    return `${nodes}: ${hundreds(callsPerSecond)} (${first})`;
-  });
   return [
-    `${CORES} cores a node; hot reads and pushes: p50 / p99 ms at ${PLANNED * 100} % of calls/s; messages` +
-      ` and commits at the peak of ${Math.round(peak)} calls/s, or at ${PLANNED * 100} % where that is less`,
+    'all handed on (TAPEDECK_NODE_READS=off), the same:',
     '',
-    '| nodes | as built: calls/s | bn a day | full first | next | hot | push' +
-      ' | own memories: calls/s | bn a day | full first | next | hot | push' +
-      ' | hot at the peak | cold % | quota/s | bus/s | commits/s |',
-    `|${'---|'.repeat(18)}`,
-    ...rows,
+    '| nodes | calls/s | bn a day | full first | next | hot | push |',
+    `|${'---|'.repeat(7)}`,
+    ...NODES.map((nodes) => `| ${carriedBy((shape) => handingOn(times, shape), nodes).cells} |`),
     '',
-    `as built, one node: ${sizes.join(', ')}`,
-    `as built, nodes of ${SMALL_CORES} cores: ${small.join(', ')}`,
+    `all handed on, nodes of ${SMALL_CORES} cores: ${ofSmall((shape) => handingOn(times, shape))}`,
+    `one node, either way: ${sizes.join(', ')}`,
     `of 1.5 bn calls, ${beyond} % come in hours that ask for more than ${PLANNED * 100} % of one node`,
   ];
 }
+
+const ofSmall = (networkOf: (shape: Shape) => Network): string =>
+  SMALL_NODES.map((nodes) => {
+    const { callsPerSecond, first } = saturationOf((rate) =>
+      networkOf({ ...shapeOf(nodes, rate), cores: SMALL_CORES }),
+    );
+    return `${nodes}: ${hundreds(callsPerSecond)} (${first})`;
+  }).join(', ');
 
 const shapeOf = (nodes: number, callsPerSecond: number): Shape => ({
   ...{ nodes, callsPerSecond, cores: CORES, demand: DEMAND },
@@ -99,32 +128,41 @@ const quantiles = ({ times }: Ran, kind: Kind): string => {
 const bnADay = (callsPerSecond: number): string =>
   ((callsPerSecond * PLANNED * 86_400) / Math.max(...HOURS) / 1e9).toFixed(2);
 
-function rowOf(times: ServiceTimes, nodes: number, peak: number): string {
-  const built = saturationOf((rate) => asBuilt(times, shapeOf(nodes, rate)));
-  const builtRan = runCalls(asBuilt(times, shapeOf(nodes, built.callsPerSecond * PLANNED)), CALLS);
-  const nextAt = (rate: number): OwnMemory => ownMemory(times, shapeOf(nodes, rate), SEED);
-  const next = saturationOf((rate) => nextAt(rate).network);
-  const planned = next.callsPerSecond * PLANNED;
-  const nextRan = runCalls(nextAt(planned).network, CALLS);
-  const carries = planned >= peak;
+interface Carried {
+  /** Calls a second that are planned for. */
+  readonly planned: number;
+  readonly cells: string;
+}
+
+function carriedBy(networkOf: (shape: Shape) => Network, nodes: number): Carried {
+  const full = saturationOf((rate) => networkOf(shapeOf(nodes, rate)));
+  const { callsPerSecond, first, second } = full;
+  const planned = callsPerSecond * PLANNED;
+  const ran = runCalls(networkOf(shapeOf(nodes, planned)), CALLS);
+  const cells = [
+    ...[nodes, hundreds(callsPerSecond), bnADay(callsPerSecond), first, second],
+    ...[quantiles(ran, 'hot'), quantiles(ran, 'push')],
+  ].join(' | ');
+  return { planned, cells };
+}
+
+function ownRow(at: (shape: Shape) => Answering, nodes: number, peak: number): string {
+  const { cells, planned } = carriedBy((shape) => at(shape).network, nodes);
   const rate = Math.min(peak, planned);
-  const { network, quotas } = nextAt(rate);
+  const { counts, network, quotas } = at(shapeOf(nodes, rate));
   const ran = runCalls(network, CALLS);
   const untilMs = (CALLS * 1_000) / rate;
   const asked = quotas.askedMs.filter((ms) => ms >= untilMs / 5).length;
-  // A question and its answer; what the writing node asks goes nowhere.
-  const quota = nodes === 1 ? 0 : (2 * asked * 1_000) / (untilMs * 0.8);
   const groups = ran.groupsPerSecond[0] ?? 0;
+  const ofAll = (count: number): string => ((100 * count) / counts.all).toFixed(1);
   return `| ${[
-    nodes,
-    ...[hundreds(built.callsPerSecond), bnADay(built.callsPerSecond), built.first, built.second],
-    ...[quantiles(builtRan, 'hot'), quantiles(builtRan, 'push')],
-    ...[hundreds(next.callsPerSecond), bnADay(next.callsPerSecond), next.first, next.second],
-    ...[quantiles(nextRan, 'hot'), quantiles(nextRan, 'push')],
-    carries ? quantiles(ran, 'hot') : 'not carried',
+    cells,
+    planned >= peak ? quantiles(ran, 'hot') : 'not carried',
     (mixOf(DEMAND, nodes).cold * 100).toFixed(1),
-    Math.round(quota),
-    Math.round(groups * 2 * (nodes - 1)),
-    Math.round(groups + (nodes * 1_000) / LEDGER_MS),
+    ...[ofAll(counts.untold), ofAll(counts.quiet), ofAll(counts.quota)],
+    // A question and its answer; of a change it is asked and told, says that it is quiet, and may go on.
+    Math.round((2 * asked * 1_000) / (untilMs * 0.8)),
+    Math.round(groups * 4 * (nodes - 1)),
+    Math.round(groups + 1_000 / LEDGER_MS),
   ].join(' | ')} |`;
 }

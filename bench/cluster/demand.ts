@@ -20,6 +20,8 @@ export const DEMAND: Demand = {
   accounts: 1_000,
 };
 
+/** Of 1e12 to far less than one. */
+const HALVINGS = 60;
 const SECONDS_OF_DAY = 86_400;
 
 /** Calls of each hour by those of the mean one: a trading day of one place, busiest at its opening. */
@@ -66,6 +68,24 @@ export function mixOf(demand: Demand, nodes: number): Demand['mix'] {
   const { mix } = demand;
   const more = mix.hot * (firstReads(demand, nodes) - firstReads(demand, 1));
   return { ...mix, hot: mix.hot - more, cold: mix.cold + more };
+}
+
+/**
+ * Of each of those things, how often it is among the `most` that a node has, of which the one that came
+ * first goes: it is in for as long as all others take to come, and comes again once it is asked for.
+ */
+export function heldShares(shares: readonly number[], most: number): readonly number[] {
+  if (most >= shares.length) return shares.map(() => 1);
+  const at = (calls: number): readonly number[] =>
+    shares.map((share) => (share * calls) / (1 + share * calls));
+  let [low, high] = [0, 1e12];
+  for (let step = 0; step < HALVINGS; step += 1) {
+    const middle = (low + high) / 2;
+    const held = at(middle).reduce((sum, share) => sum + share, 0);
+    if (held < most) low = middle;
+    else high = middle;
+  }
+  return at(low);
 }
 
 /** Which part of a whole `share` falls into, of parts that add up to it. */

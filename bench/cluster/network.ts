@@ -10,7 +10,14 @@ export interface Station {
 /** Calls that come while it gathers go on together, once all of its own steps are done. */
 export interface Group {
   readonly gatherMs: number;
-  readonly steps: readonly Step[];
+  /** Of those that go together now. */
+  readonly steps: () => readonly Step[];
+}
+
+/** Beside the calls, at an even pace. */
+export interface Regular {
+  readonly everyMs: number;
+  readonly steps: () => readonly Step[];
 }
 
 export type Step =
@@ -20,7 +27,11 @@ export type Step =
   | { readonly waitMs: number }
   | { readonly group: number }
   /** Goes on when each of them is done. */
-  | { readonly all: readonly (readonly Step[])[] };
+  | { readonly all: readonly (readonly Step[])[] }
+  /** Goes on at once, and waits for none of them. */
+  | { readonly beside: readonly (readonly Step[])[] }
+  /** Is told when it is there, and goes on. */
+  | { readonly tell: () => void };
 
 interface Call {
   readonly kind: string;
@@ -34,8 +45,7 @@ export interface Network {
   readonly callsPerSecond: number;
   /** How the next call goes. */
   readonly callOf: (random: Seeded, nowMs: number) => Call;
-  /** Beside the calls, at an even pace. */
-  readonly regular: readonly { readonly everyMs: number; readonly steps: readonly Step[] }[];
+  readonly regular: readonly Regular[];
 }
 
 /** Draws a time whose next moment is as likely to be its last as any other. */

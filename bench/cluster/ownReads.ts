@@ -1,84 +1,47 @@
 // Two nodes, each with a core of its own, against one: reads that memory answers, where the second node
 // answers its own. Client and nodes share two cores here, so that what two machines would carry is told by
 // processor time: what an answer takes at its node, and what it takes at the one that serves meanwhile.
-import { served, TOKENS } from '../../test/crash/rounds/killable.ts';
-import { nodesOver, ready } from '../../test/crash/rounds/nodes.ts';
-import { lakeInBucket } from '../../test/store/bucket/lakeInBucket.ts';
-import { startPostgres } from '../../test/servers/postgres.ts';
-import { startSwift } from '../../test/servers/swift.ts';
-import {
-  byMedian,
-  type Client,
-  type Driven,
-  openClient,
-  type Side,
-} from '../http/clientProcess.ts';
-import type { Wanted } from '../http/order.ts';
-import { cpuMsOf } from '../http/cpuTime.ts';
-import { type Ratio, ratioOf, type Taken } from '../measure.ts';
-import { fill, sideOf, some } from './lent.ts';
-
-const CLIENTS = 12;
-const SECONDS = 4;
-const SETTINGS = { TAPEDECK_RATE_LIMIT: 'off' };
+import { byMedian } from '../http/clientProcess.ts';
+import { type Ratio, ratioOf, rounded, type Taken } from '../measure.ts';
+import { hotAtServing, hotElsewhere, NOT_HERE, openTwoNodes, type TwoNodes } from './elsewhere.ts';
+import type { Spent } from './processorTimes.ts';
 
 /** @param rows of the dataset that is read */
 export async function benchOwnReads(
   _place: string,
   rows: number,
   pairs: number,
-): Promise<readonly Ratio[]> {
-  await using stack = new AsyncDisposableStack();
-  const [postgres, swift] = await Promise.all([startPostgres('fsync = on\n'), startSwift()]);
-  if (postgres === undefined || swift === undefined) throw new Error('a service is not here');
-  stack.use(postgres);
-  stack.use(swift);
-  const lake = stack.use(await lakeInBucket(swift));
-  const catalog = { TAPEDECK_DATABASE: postgres.url() };
-  const nodes = stack.use(nodesOver({ ...lake.settings, ...catalog, ...SETTINGS }));
-  const client = stack.use(openClient());
-  const first = await nodes.start();
-  await served(first.serving);
-  const second = await nodes.start();
-  await ready(second);
-  await fill(first, rows);
-  const [serving, other] = [sideOf(first), sideOf(second)];
-  const requests = some((key) => `/v1/data/WS/K/K${key}?last=30&token=${TOKENS.publishable}`);
+): Promise<readonly (Ratio | string)[]> {
+  const nodes = await openTwoNodes(rows);
+  if (nodes === undefined) return [NOT_HERE];
+  await using _ending = nodes;
+  const lines: string[] = [];
   const bench = { name: 'own reads: hot, by processor time', target: '>= 1.8', pairs };
-  return [
-    await ratioOf(
-      bench,
-      () => ofTwo(client, serving, other, requests),
-      async () => takenOf(await hot(client, serving, requests)),
-    ),
-  ];
+  const ratio = await ratioOf(
+    bench,
+    () => ofTwo(nodes, (line) => lines.push(line)),
+    () => ofOne(nodes),
+  );
+  return [ratio, ...lines.slice(1)];
 }
 
-async function hot(client: Client, side: Side, requests: readonly Wanted[]): Promise<Driven> {
-  const asking = { requests, connections: CLIENTS };
-  await client.drive(side, { ...asking, seconds: 1 });
-  return client.drive(side, { ...asking, seconds: SECONDS });
-}
-
-const perAnswer = ({ serverCpuMs, times }: Driven): number => serverCpuMs / times.length;
+const allOf = ({ below, beside, loop }: Spent): number => loop + beside + below;
 
 /** Processor time of an answer. */
-const takenOf = (driven: Driven): Taken => ({ ...byMedian(driven), ms: perAnswer(driven) });
+async function ofOne(nodes: TwoNodes): Promise<Taken> {
+  const { driven, spent } = await hotAtServing(nodes);
+  return { ...byMedian(driven), ms: allOf(spent) };
+}
 
 /** How much of both nodes' processors an answer takes when both are full, as one node's. */
-async function ofTwo(
-  client: Client,
-  serving: Side,
-  other: Side,
-  requests: readonly Wanted[],
-): Promise<Taken> {
-  const alone = perAnswer(await hot(client, serving, requests));
-  const before = await cpuMsOf(serving.pids);
-  const driven = await hot(client, other, requests);
-  const meanwhile = (await cpuMsOf(serving.pids)) - before;
-  const own = perAnswer(driven);
-  // Of a second that it is warmed up for, too.
-  const beside = meanwhile / (driven.times.length * (1 + 1 / SECONDS));
-  const answersAMs = (1 - beside / own) / alone + 1 / own;
+async function ofTwo(nodes: TwoNodes, tell: (line: string) => void): Promise<Taken> {
+  const alone = await ofOne(nodes);
+  const { driven, handedOn, meanwhile, own } = await hotElsewhere(nodes);
+  const answersAMs = (1 - allOf(meanwhile) / allOf(own)) / alone.ms + 1 / allOf(own);
+  const of = (spent: Spent): string => `${rounded(allOf(spent))} (loop ${rounded(spent.loop)})`;
+  tell(
+    `processor ms of an answer: at the node that serves ${rounded(alone.ms)}, at the other ${of(own)}, ` +
+      `of the one that serves meanwhile ${of(meanwhile)}; handed on ${rounded(100 * handedOn)} %`,
+  );
   return { ...byMedian(driven), ms: 1 / answersAMs };
 }

@@ -2,7 +2,7 @@
 import { seeded, type Seeded } from '../../test/crash/rounds/seeded.ts';
 import { type EventQueue, eventQueue } from './eventQueue.ts';
 import { type Line, lineOf } from './line.ts';
-import { exponential, type Network, type Step } from './network.ts';
+import { exponential, type Network, type Regular, type Step } from './network.ts';
 
 interface Length {
   readonly seed: number;
@@ -60,9 +60,9 @@ class Run {
 
   toItsEnd(): Ran {
     this.#arrive(0);
-    for (const { everyMs, steps } of this.#network.regular) {
-      const firstMs = this.#random.next() * everyMs;
-      this.#events.add(firstMs, { call: (ms) => this.#repeat(everyMs, steps, ms) });
+    for (const regular of this.#network.regular) {
+      const firstMs = this.#random.next() * regular.everyMs;
+      this.#events.add(firstMs, { call: (ms) => this.#repeat(regular, ms) });
     }
     for (let event = this.#events.next(); event !== undefined; event = this.#events.next()) {
       const { item, ms } = event;
@@ -103,10 +103,11 @@ class Run {
     else known.push(nowMs - beganMs);
   }
 
-  #repeat(everyMs: number, steps: readonly Step[], nowMs: number): void {
+  #repeat(regular: Regular, nowMs: number): void {
     if (nowMs >= this.#length.untilMs) return;
-    this.#begin(steps, nowMs, () => undefined);
-    this.#events.add(nowMs + everyMs, { call: (ms) => this.#repeat(everyMs, steps, ms) });
+    const { everyMs, steps } = regular;
+    this.#begin(steps(), nowMs, () => undefined);
+    this.#events.add(nowMs + everyMs, { call: (ms) => this.#repeat(regular, ms) });
   }
 
   #begin(steps: readonly Step[], nowMs: number, done: Task['done']): void {
@@ -127,7 +128,12 @@ class Run {
     } else if ('waitMs' in step) {
       this.#events.add(nowMs + step.waitMs, { call: (ms) => this.#next(task, ms) });
     } else if ('group' in step) this.#join(step.group, task, nowMs);
-    else this.#fork(step.all, task, nowMs);
+    else if ('all' in step) this.#fork(step.all, task, nowMs);
+    else {
+      if ('tell' in step) step.tell();
+      else for (const part of step.beside) this.#begin(part, nowMs, () => undefined);
+      this.#next(task, nowMs);
+    }
   }
 
   #leave(station: number, task: Task, nowMs: number): void {
@@ -163,7 +169,7 @@ class Run {
     const goTogether = (ms: number): void => {
       this.#open[at] = undefined;
       if (this.#counts(ms)) this.#went[at] = (this.#went[at] ?? 0) + 1;
-      this.#begin(group.steps, ms, (endMs) => {
+      this.#begin(group.steps(), ms, (endMs) => {
         for (const member of members) this.#next(member, endMs);
       });
     };

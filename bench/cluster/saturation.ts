@@ -12,9 +12,12 @@ export interface Saturation {
 
 type NetworkAt = (callsPerSecond: number) => Network;
 
-/** Few calls find about where it is, more of them where. */
-const STEPS = [20_000, 40_000, 100_000] as const;
+/** From here on the rate is doubled until something is full, in runs of few calls; */
 const LOW_RATE = 1_000;
+const FEW_CALLS = 20_000;
+/** then what is between is halved, to less than two percent, in longer ones. */
+const HALVINGS = 6;
+const CALLS = 100_000;
 const SEED = 20_261_125;
 
 /** Runs it for so many calls, a fifth of them uncounted. */
@@ -24,34 +27,35 @@ export function runCalls(network: Network, calls: number): Ran {
 }
 
 /**
- * Of a part of the work there is as much whatever is asked, such as windows of the ledger; the rest grows
- * with the calls. So from two rates, of which one is low, it is known where a station is full, but for
- * windows and leases, which fill: what is left over is found by steps.
+ * Work does not grow as calls do: of windows there are as many whatever is asked; the more is asked, the less
+ * is handed on for want of quota; and the busier the serving node is, the longer a change takes, in which
+ * more is handed on to it. So it is looked for, not computed.
  */
 export function saturationOf(networkAt: NetworkAt): Saturation {
-  const loadsAt = (rate: number, calls: number): ReadonlyMap<string, number> => {
+  const loadsAt = (rate: number, calls: number): Loads => {
     const network = networkAt(rate);
-    return fullest(network, runCalls(network, calls).load);
+    const loads = fullest(network, runCalls(network, calls).load);
+    return [...loads].toSorted(([, a], [, b]) => b - a);
   };
-  const low = loadsAt(LOW_RATE, STEPS[0]);
-  let rate = 2 * LOW_RATE;
-  let found: Saturation = { callsPerSecond: rate, first: '', second: '' };
-  for (const calls of STEPS) {
-    const loads = loadsAt(rate, calls);
-    const full = [...loads].map(([name, load]) => {
-      const grows = (load - (low.get(name) ?? 0)) / (rate - LOW_RATE);
-      const at = grows > 0 ? rate + (1 - load) / grows : Number.POSITIVE_INFINITY;
-      return { name, grows, at, load };
-    });
-    const [first, second] = full.toSorted((a, b) => a.at - b.at);
-    if (first === undefined || second === undefined) throw new Error('there are no stations');
-    const share = second.load + second.grows * (first.at - rate);
-    rate = first.at;
-    const percent = `${second.name} ${Math.round(share * 100)} %`;
-    found = { callsPerSecond: rate, first: first.name, second: percent };
+  const isFull = ([first]: Loads): boolean => first !== undefined && first[1] >= 1;
+  let high = 2 * LOW_RATE;
+  let loads = loadsAt(high, FEW_CALLS);
+  for (; !isFull(loads); loads = loadsAt(high, FEW_CALLS)) high *= 2;
+  let low = high / 2;
+  for (let step = 0; step < HALVINGS; step += 1) {
+    const middle = (low + high) / 2;
+    const there = loadsAt(middle, CALLS);
+    if (isFull(there)) [high, loads] = [middle, there];
+    else low = middle;
   }
-  return found;
+  const [first, second] = loads;
+  if (first === undefined || second === undefined) throw new Error('there are no stations');
+  const percent = `${second[0]} ${Math.round(second[1] * 100)} %`;
+  return { callsPerSecond: (low + high) / 2, first: first[0], second: percent };
 }
+
+/** By name, the fullest first. */
+type Loads = readonly (readonly [name: string, load: number])[];
 
 /** The fullest station of each name. */
 function fullest({ stations }: Network, loads: readonly number[]): ReadonlyMap<string, number> {

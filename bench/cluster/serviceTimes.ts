@@ -10,6 +10,7 @@ import { type Served, serveFilled } from '../http/served.ts';
 import { median, p99 } from '../measure.ts';
 import { fillDaily, symbolOf } from '../stored.ts';
 import { type Catalog, measureCatalog } from './catalogTimes.ts';
+import { type Elsewhere, measureElsewhere } from './elsewhere.ts';
 import { startFront } from './front.ts';
 import { measureMessage } from './messageTimes.ts';
 import { type Spent, spentOf } from './processorTimes.ts';
@@ -33,6 +34,8 @@ export interface ServiceTimes {
   readonly catalog: Catalog;
   /** Of a message between nodes and its answer, the loop of each of them. */
   readonly message: number;
+  /** Of hot reads that another node answers; undefined where no two nodes can be started here. */
+  readonly elsewhere: Elsewhere | undefined;
 }
 
 const SYMBOLS = 500;
@@ -63,7 +66,9 @@ export async function measureServices(folder: string, rows: number): Promise<Ser
   const measured = await measureCalls({ client, server, catalogPid, days: rows / SYMBOLS });
   const catalogKind = postgres === undefined ? 'SQLite' : 'PostgreSQL';
   const catalog = await measureCatalog(folder, postgres, catalogPid);
-  return { ...measured, catalogKind, catalog, message: await measureMessage() };
+  const message = await measureMessage();
+  await stack.disposeAsync();
+  return { ...measured, catalogKind, catalog, message, elsewhere: await measureElsewhere(rows) };
 }
 
 interface Bench {
@@ -75,7 +80,7 @@ interface Bench {
 
 async function measureCalls(
   bench: Bench,
-): Promise<Omit<ServiceTimes, 'catalog' | 'catalogKind' | 'message'>> {
+): Promise<Omit<ServiceTimes, 'catalog' | 'catalogKind' | 'elsewhere' | 'message'>> {
   const { client, server } = bench;
   const { publishable: token } = server;
   const days = Math.floor(bench.days);

@@ -6,7 +6,7 @@ import { FORGOTTEN_MS, type FromNode, type News, SURE_MS, type ToNode } from './
 
 const ASK_MS = 250;
 /** Tables that a node is told of; the one that was asked for longest ago goes. */
-const WATCHED_MAX = 10_000;
+export const WATCHED_MAX = 10_000;
 /** News that wait for what was told before; past it the node begins anew. */
 const WAITING_MAX = 100_000;
 

@@ -96,7 +96,7 @@ const alone = (steps: readonly Step[]): Network => ({
     { name: 'one', servers: 1 },
     { name: 'two', servers: 1 },
   ],
-  groups: [{ gatherMs: 10, steps: [{ at: 1, ms: 5 }] }],
+  groups: [{ gatherMs: 10, steps: () => [{ at: 1, ms: 5 }] }],
   callsPerSecond: 0.001,
   callOf: () => ({ kind: 'call', steps }),
   regular: [],
@@ -113,6 +113,11 @@ test('a call takes its steps one after the other, parts of a step beside each ot
   const atOne: Step = { all: [[{ at: 0, ms: 2 }], [{ at: 0, ms: 6 }]] };
   expect(tookBy([atOne])).toBe(8);
   expect(tookBy([{ all: [] }, { waitMs: 1 }])).toBe(1);
+  expect(tookBy([{ beside: [[{ at: 0, ms: 4 }]] }, { at: 1, ms: 3 }])).toBe(3);
+  expect(tookBy([{ beside: [[{ at: 0, ms: 4 }]] }, { at: 0, ms: 3 }])).toBe(7);
+  let told = 0;
+  expect(tookBy([{ waitMs: 2 }, { tell: () => (told += 1) }, { waitMs: 1 }])).toBe(3);
+  expect(told).toBe(1);
 });
 
 test('calls that come while a group gathers go on together', () => {

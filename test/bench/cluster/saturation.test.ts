@@ -1,8 +1,18 @@
 // Where a cluster is full, of networks of which it can be computed.
 import { expect, test } from 'vitest';
-import { asBuilt } from '../../../bench/cluster/asBuilt.ts';
-import { DEMAND, firstReads, HOURS, mixOf, shareBeyond } from '../../../bench/cluster/demand.ts';
-import { ownMemory } from '../../../bench/cluster/ownMemory.ts';
+import { type Answering, answering } from '../../../bench/cluster/answering.ts';
+import type { Shape } from '../../../bench/cluster/cluster.ts';
+import {
+  DEMAND,
+  firstReads,
+  heldShares,
+  HOURS,
+  mixOf,
+  shareBeyond,
+  zipfShares,
+} from '../../../bench/cluster/demand.ts';
+import type { Elsewhere } from '../../../bench/cluster/elsewhere.ts';
+import { handingOn } from '../../../bench/cluster/handingOn.ts';
 import { runCalls, saturationOf } from '../../../bench/cluster/saturation.ts';
 import type { ServiceTimes } from '../../../bench/cluster/serviceTimes.ts';
 
@@ -10,7 +20,11 @@ const spent = (loop: number, below = 0): ServiceTimes['hot'] => ({
   ...{ loop, below, beside: 0, catalog: 0.001 },
 });
 const answered = { p50: 0, p99: 0 };
+const ELSEWHERE: Elsewhere = {
+  ...{ serving: spent(0.05), own: spent(0.06), report: 0.01, handedOn: 0 },
+};
 const TIMES: ServiceTimes = {
+  elsewhere: ELSEWHERE,
   catalogKind: 'PostgreSQL',
   ...{ hot: spent(0.05), cold: spent(0.4, 5), sql: spent(0.6, 8), push: spent(0.2) },
   hop: { front: 0.1, beside: 0, added: 0.05 },
@@ -21,48 +35,93 @@ const TIMES: ServiceTimes = {
 const LOOP_MS = 0.92 * 0.05 + 0.03 * 0.4 + 0.03 * 0.6 + 0.02 * 0.2;
 const DUCKDB_MS = 0.03 * 5 + 0.03 * 8;
 
-const built = (nodes: number, cores: number): ReturnType<typeof saturationOf> =>
+const allHandedOn = (nodes: number, cores: number): ReturnType<typeof saturationOf> =>
   saturationOf((callsPerSecond) =>
-    asBuilt(TIMES, { nodes, cores, callsPerSecond, demand: DEMAND }),
+    handingOn(TIMES, { nodes, cores, callsPerSecond, demand: DEMAND }),
   );
 
 const near = (actual: number, expected: number): void =>
   expect(Math.abs(actual / expected - 1), `${actual} of ${expected}`).toBeLessThan(0.05);
 
-test('as built, DuckDB is full first where there are few cores, then the loop of the serving node', () => {
-  const small = built(1, 4);
+test('with all handed on, DuckDB is full first of few cores, then the loop of the serving node', () => {
+  const small = allHandedOn(1, 4);
   expect(small.first).toBe('DuckDB of all nodes');
   near(small.callsPerSecond, 2_000 / DUCKDB_MS);
-  near(built(2, 3).callsPerSecond, 2_000 / DUCKDB_MS);
-  const large = built(1, 64);
+  near(allHandedOn(2, 3).callsPerSecond, 2_000 / DUCKDB_MS);
+  const large = allHandedOn(1, 64);
   expect(large.first).toBe('loop of the serving node');
   near(large.callsPerSecond, 1_000 / LOOP_MS);
-  near(built(4, 64).callsPerSecond, 1_000 / (LOOP_MS + (3 / 4) * 0.05));
+  near(allHandedOn(4, 64).callsPerSecond, 1_000 / (LOOP_MS + (3 / 4) * 0.05));
 });
 
-test('with a memory each, four nodes carry almost four times as much', () => {
+/** One account of so few datasets that each node is told of all, and has quota for all it is asked. */
+const FEW = { ...DEMAND, datasets: 1_000, accounts: 1 };
+
+const answered64 = (shape: Omit<Shape, 'cores'>, elsewhere = ELSEWHERE): Answering =>
+  answering(TIMES, elsewhere, { ...shape, cores: 64 }, 1);
+
+test('where nothing changes, four nodes that answer carry almost four times as much', () => {
+  const demand = { ...FEW, mix: { ...FEW.mix, push: 0, hot: 0.94 } };
   const at = (nodes: number): number =>
-    saturationOf(
-      (callsPerSecond) =>
-        ownMemory(TIMES, { nodes, cores: 64, callsPerSecond, demand: DEMAND }, 1).network,
-    ).callsPerSecond;
+    saturationOf((callsPerSecond) => answered64({ nodes, callsPerSecond, demand }).network)
+      .callsPerSecond;
   const one = at(1);
-  near(one, 1_000 / LOOP_MS);
+  near(one, 1_000 / (0.94 * 0.05 + 0.03 * 0.4 + 0.03 * 0.6));
   expect(at(4) / one).toBeGreaterThan(2.8);
   expect(at(4) / one).toBeLessThan(4);
 });
 
-test('a push is acknowledged after every other node has heard of it', () => {
-  const shape = { nodes: 4, cores: 8, callsPerSecond: 500, demand: DEMAND };
+test('the serving node is told of each call that another one answered', () => {
+  const mix = { hot: 1, cold: 0, sql: 0, push: 0 };
+  const shape = { nodes: 8, callsPerSecond: 8_000, demand: { ...FEW, mix } };
+  const { counts, network } = answered64(shape);
+  const load = runCalls(network, 40_000).load;
+  expect(counts.own / counts.all).toBeGreaterThan(0.99);
+  near(load[0] ?? 0, 8_000 * (counts.own / counts.all) * 0.01 * 1e-3);
+  near(load[2] ?? 0, (8_000 / 7) * 0.06 * 1e-3);
+});
+
+test('a node hands on what it is not told of, has no quota for, or what is changing', () => {
+  const shape = { nodes: 8, callsPerSecond: 4_000 };
+  const of = (demand: Shape['demand']): Answering['counts'] => {
+    const { counts, network } = answered64({ ...shape, demand });
+    runCalls(network, 40_000);
+    expect(counts.own + counts.untold + counts.quiet + counts.quota).toBe(counts.all);
+    return counts;
+  };
+  const few = of({ ...FEW, mix: { ...FEW.mix, push: 0, hot: 0.94 } });
+  expect([few.untold, few.quiet]).toEqual([0, 0]);
+  expect(of(FEW).quiet).toBeGreaterThan(0);
+  const many = of({ ...FEW, datasets: 100_000 });
+  // Ten thousand of them, of which the nth is asked for as often as the first by n.
+  expect(many.untold / many.all).toBeGreaterThan(0.28);
+  expect(many.untold / many.all).toBeLessThan(0.32);
+  const seldom = of({ ...FEW, accounts: 10_000 });
+  expect(seldom.quota / seldom.all).toBeGreaterThan(0.3);
+});
+
+test('of so many things as a node has room for it has all, of more those that are asked for', () => {
+  expect(heldShares([0.5, 0.5], 2)).toEqual([1, 1]);
+  const held = heldShares(zipfShares(1_000), 100);
+  near(
+    held.reduce((sum, share) => sum + share, 0),
+    100,
+  );
+  expect(held[0]).toBeGreaterThan(0.9);
+  expect(held[999]).toBeLessThan(0.1);
+});
+
+test('a push is acknowledged after every other node was made quiet, and was told', () => {
+  const shape = { callsPerSecond: 500, demand: DEMAND };
   const least = (nodes: number): number => {
-    const { network } = ownMemory(TIMES, { ...shape, nodes }, 1);
+    const { network } = answered64({ ...shape, nodes });
     const times = runCalls(network, 20_000).times.get('push') ?? [];
     expect(times.length).toBeGreaterThan(200);
     return times.reduce((smallest, ms) => Math.min(smallest, ms), 1e9);
   };
   // A commit; with others, a way there and back, and what both loops take of it.
   expect(least(1)).toBeGreaterThanOrEqual(1.1 + 0.2);
-  expect(least(4)).toBeGreaterThanOrEqual(1.1 + 0.2 + 3 * 0.01 + 0.2 + 0.01);
+  expect(least(4)).toBeGreaterThanOrEqual(1.1 + 0.2 + 3 * 0.02 + 0.2 + 0.01);
 });
 
 test('the day is three times its mean at its peak, and several memories read more from files', () => {

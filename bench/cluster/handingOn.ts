@@ -1,4 +1,5 @@
-// As it is: the first node answers all, the others hand on to it, and lend it their processes.
+// All handed on (`TAPEDECK_NODE_READS=off`): the first node answers all, the others hand on to it, and lend
+// it their processes.
 import {
   answered,
   charges,
@@ -17,13 +18,13 @@ const NAMES: Names = {
   duckdb: () => 'DuckDB of all nodes',
 };
 
-export function asBuilt(times: ServiceTimes, shape: Shape): Network {
+export function handingOn(times: ServiceTimes, shape: Shape): Network {
   const { callsPerSecond, demand, nodes } = shape;
   const drawKind = kindOf(demand.mix);
   return {
-    stations: stationsOf(shape, NAMES, 1),
-    groups: [pushesOf(times, nodes, [])],
-    regular: charges(times, shape, 1),
+    stations: stationsOf(shape, NAMES),
+    groups: [pushesOf(times, nodes, () => [])],
+    regular: [charges(times, shape)],
     callsPerSecond,
     callOf: (random) => {
       const kind = drawKind(random);

@@ -1,0 +1,157 @@
+// As built: each node answers reads and SQL by itself, of what it was told. The first one writes, makes the
+// others quiet before a push shows, lends them quota in blocks, and is told of each call that they answered.
+import type { Seeded } from '../../test/crash/rounds/seeded.ts';
+import { WATCHED_MAX } from '../../store/replica/following.ts';
+import { makeChanges } from './changes.ts';
+import {
+  answered,
+  charges,
+  handedOn,
+  kindOf,
+  loopOf,
+  type Names,
+  pushesOf,
+  type Shape,
+  stationsOf,
+  WAY_MS,
+} from './cluster.ts';
+import { endsOf, heldShares, type Kind, mixOf, partOf, zipfShares } from './demand.ts';
+import type { Elsewhere } from './elsewhere.ts';
+import { type LeasedQuotas, leasedQuotas } from './leasedQuotas.ts';
+import type { Network, Regular, Step } from './network.ts';
+import type { ServiceTimes } from './serviceTimes.ts';
+
+const NAMES: Names = {
+  loop: (node) => (node === 0 ? 'loop of the serving node' : 'loops of the other nodes'),
+  duckdb: () => 'DuckDB of each node',
+};
+
+/** Messages of a call. */
+const NEEDS: Readonly<Record<Kind, number>> = { hot: 30, cold: 30, sql: 100, push: 1 };
+
+/** From so many nodes on the balancer leaves the one that serves to what is handed on. */
+const BESIDE_WRITES = 8;
+/** As store/leases tells what was delivered. */
+const REPORT_MS = 5;
+
+interface Counts {
+  all: number;
+  /** They answered them themselves. */
+  own: number;
+  /** They were not told of the dataset. */
+  untold: number;
+  /** Something was changing. */
+  quiet: number;
+  /** They had no quota for it. */
+  quota: number;
+}
+
+export interface Answering {
+  readonly network: Network;
+  readonly quotas: LeasedQuotas;
+  /** Reads and SQL that came so far, and those that nodes handed on. */
+  readonly counts: Readonly<Counts>;
+}
+
+export function answering(
+  times: ServiceTimes,
+  elsewhere: Elsewhere,
+  shape: Shape,
+  seed: number,
+): Answering {
+  const { callsPerSecond, demand, nodes } = shape;
+  const drawKind = kindOf(mixOf(demand, nodes));
+  const draws = drawn.get(demand) ?? drawsOf(demand);
+  drawn.set(demand, draws);
+  const least = nodes < BESIDE_WRITES ? 0 : 1;
+  const quotas = leasedQuotas({
+    ...{ nodes, seed, need: NEEDS.hot },
+    rates: draws.accounts.map((share) => (share * callsPerSecond) / (nodes - least) / 1_000),
+  });
+  const changes = makeChanges(nodes, times.message);
+  const counts: Counts = { all: 0, own: 0, untold: 0, quiet: 0, quota: 0 };
+  const delivered = Array.from({ length: nodes }, () => 0);
+  // It is the same work, and what is lent: less is an error of the measurement.
+  const more = Math.max(0, elsewhere.own.loop - elsewhere.serving.loop);
+  const callOf = (random: Seeded, nowMs: number): ReturnType<Network['callOf']> => {
+    const kind = drawKind(random);
+    const node = random.between(least, nodes - 1);
+    const [dataset, account] = [draws.dataset(random), draws.account(random)];
+    const here = (added: number): readonly Step[] =>
+      answered(times, kind, 0, added, random, random.between(0, nodes - 1));
+    if (kind === 'push') {
+      changes.pushed(dataset);
+      const steps = node === 0 ? here(0) : handedOn(times, node, here(times.hop.added));
+      return { kind, steps };
+    }
+    counts.all += 1;
+    if (node === 0) return { kind, steps: here(0) };
+    const isTold = random.chance(draws.told[dataset] ?? 0);
+    // A query is of one moment, at which nothing is changing; a read is of its dataset.
+    const isQuiet = isTold && changes.isQuiet(node, kind === 'sql' ? undefined : dataset);
+    const spent =
+      isTold && !isQuiet
+        ? quotas.spend({ account, node, need: NEEDS[kind] }, nowMs)
+        : { asks: false, isHere: false };
+    const asked: readonly Step[] = spent.asks ? [{ beside: [asking(times, node)] }] : [];
+    if (spent.isHere) {
+      counts.own += 1;
+      const tell = (): void => void (delivered[node] = (delivered[node] ?? 0) + 1);
+      return { kind, steps: [...asked, ...answered(times, kind, node, more, random), { tell }] };
+    }
+    counts[isTold ? (isQuiet ? 'quiet' : 'quota') : 'untold'] += 1;
+    // It was tried there, which takes no more than to answer it of memory.
+    const tried = { at: loopOf(node), ms: elsewhere.own.loop };
+    return { kind, steps: [...asked, tried, ...handedOn(times, node, here(times.hop.added))] };
+  };
+  const network = {
+    stations: stationsOf(shape, NAMES),
+    groups: [pushesOf(times, nodes, changes.steps)],
+    regular: [charges(times, shape), ...reportsOf(delivered, elsewhere.report)],
+    ...{ callsPerSecond, callOf },
+  };
+  return { network, quotas, counts };
+}
+
+interface Draws {
+  /** Shares of accounts. */
+  readonly accounts: readonly number[];
+  readonly account: (random: Seeded) => number;
+  readonly dataset: (random: Seeded) => number;
+  /** How often a node is told of each dataset. */
+  readonly told: readonly number[];
+}
+
+/** They take longer than a short run. */
+const drawn = new WeakMap<Shape['demand'], Draws>();
+
+function drawsOf(demand: Shape['demand']): Draws {
+  const [accounts, datasets] = [zipfShares(demand.accounts), zipfShares(demand.datasets)];
+  const [accountEnds, datasetEnds] = [endsOf(accounts), endsOf(datasets)];
+  return {
+    accounts,
+    account: (random) => partOf(accountEnds, random.next()),
+    dataset: (random) => partOf(datasetEnds, random.next()),
+    told: heldShares(datasets, WATCHED_MAX),
+  };
+}
+
+/** A question for quota and its answer, which no call waits for. */
+const asking = ({ message: ms }: ServiceTimes, node: number): readonly Step[] => [
+  { at: loopOf(node), ms: ms / 2 },
+  { waitMs: WAY_MS },
+  { at: loopOf(0), ms },
+  { waitMs: WAY_MS },
+  { at: loopOf(node), ms: ms / 2 },
+];
+
+/** What each node answered since it told last. @param delivered by node; those of the first are no reports */
+const reportsOf = (delivered: number[], report: number): readonly Regular[] =>
+  delivered.slice(1).map((_, at) => ({
+    everyMs: REPORT_MS,
+    steps: () => {
+      const calls = delivered[at + 1] ?? 0;
+      delivered[at + 1] = 0;
+      return calls === 0 ? [] : [{ waitMs: WAY_MS }, { at: loopOf(0), ms: report * calls }];
+    },
+  }));
