@@ -2,6 +2,7 @@
 // has no port of its own: it is handed requests that came to the node.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
+import { monotonicMs } from '../../store/base/clock.ts';
 import { countedIds } from '../../store/base/random.ts';
 import type { Door } from '../auth/admission.ts';
 import { PaidFailure } from '../read/metering.ts';
@@ -11,6 +12,10 @@ import type { HeldAnswers } from './heldAnswers.ts';
 import { addRoutes, type ServingServices } from './routes.ts';
 import { addHooks, ROUTING } from './server.ts';
 import { makeTurn } from './turn.ts';
+
+/** A request that waits for longer is handed on, as are those that come while so many wait. */
+const WAIT_MS = 100;
+const WAITING_MAX = 10_000;
 
 /** Where there is no answer here. */
 export type HandOn = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
@@ -25,6 +30,11 @@ interface Reading<S extends ServingServices> {
   readonly ended: Ended;
   /** Told of each that was not, with why. */
   readonly refused: (error: unknown) => void;
+  /**
+   * What is waited for before a request is tried again; undefined: it is handed on.
+   * @param tries how often it was tried
+   */
+  readonly soon: (error: unknown, tries: number) => Promise<void> | undefined;
   readonly handOn: HandOn;
 }
 
@@ -33,23 +43,36 @@ export type TakeRequest = (incoming: IncomingMessage, outgoing: ServerResponse) 
 
 export async function buildReadingServer<S extends ServingServices>(
   table: readonly Endpoint<S>[],
-  { door, ended, handOn, held, own, refused, services }: Reading<S>,
+  { door, ended, handOn, held, own, refused, services, soon }: Reading<S>,
 ): Promise<TakeRequest> {
   const server = Fastify({ logger: false, genReqId: countedIds(), routerOptions: ROUTING });
   const elsewhere = (request: FastifyRequest, reply: FastifyReply): void => {
     reply.hijack();
     handOn(request.raw, reply.raw);
   };
+  const tried = new WeakMap<FastifyRequest, { readonly firstMs: number; readonly tries: number }>();
+  let waiting = 0;
   addHooks(server, door);
   for (const endpoint of table) {
     addRoutes(server, endpoint, {
       ...{ services, own, door, held, testCursors: undefined, atTurnEnd: makeTurn() },
       ended,
-      fail: ({ error, reply, request }) => {
+      fail: ({ again, beganMs, error, reply, request }) => {
         // It costs where it is answered.
         if (error instanceof PaidFailure) error.charge.undelivered();
-        refused(error);
-        elsewhere(request, reply);
+        const { firstMs, tries } = tried.get(request) ?? { firstMs: beganMs, tries: 0 };
+        tried.set(request, { firstMs, tries: tries + 1 });
+        const isLate = waiting >= WAITING_MAX || monotonicMs() - firstMs >= WAIT_MS;
+        const wait = isLate ? undefined : soon(error, tries + 1);
+        if (wait === undefined) {
+          refused(error);
+          return elsewhere(request, reply);
+        }
+        waiting += 1;
+        void wait.then(() => {
+          waiting -= 1;
+          again();
+        });
       },
     });
   }

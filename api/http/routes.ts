@@ -30,6 +30,8 @@ export interface Failed {
   readonly reply: FastifyReply;
   /** Monotonic. */
   readonly beganMs: number;
+  /** Serves it anew. */
+  readonly again: () => void;
 }
 
 interface Routed<S extends ServingServices> {
@@ -78,7 +80,11 @@ async function serve<S extends ServingServices>(
 ): Promise<void> {
   const { services, atTurnEnd, ended, held } = routed;
   const beganMs = monotonicMs();
-  const fail = (error: unknown): void => routed.fail({ error, endpoint, request, reply, beganMs });
+  const fail = (error: unknown): void =>
+    routed.fail({
+      ...{ error, endpoint, request, reply, beganMs },
+      again: () => void serve(endpoint, request, reply, routed),
+    });
   try {
     const { account, answer } = await answerOf(endpoint, request, routed, {
       departure: departureOf(request, reply),

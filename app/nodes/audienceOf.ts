@@ -37,6 +37,7 @@ export async function audienceOf(
   pending.onPush((made) => audience.pushed(made));
   pending.onFlush((...flushed) => audience.flushed(...flushed));
   accounts.whileQuiet(audience.quiet, () => audience.accounts());
+  lake.files.onRemoved?.((paths) => audience.removed(paths));
   queries.whileQuiet(audience.quiet, () => audience.queries());
   return { audience, lessor };
 }

@@ -87,7 +87,10 @@ async function startBeside(
   const lending = await startLending(settings, node.serving, (reason) => tell(reasonOf(reason)));
   const { handOn, observe, serving } = node;
   const log = openLog(settings.logLevel);
-  const reading = await startReading({ settings, nodeId, serving, handOn, observe, log });
+  const reading = await startReading({
+    ...{ settings, nodeId, serving, handOn, observe, log },
+    copies: lending === undefined ? [] : [lending.gone],
+  });
   if (reading !== undefined) node.reads(reading);
   return {
     close: async (lessor) => {

@@ -14,7 +14,7 @@ import { NICENESS } from '../pools.ts';
 
 const AGAIN_MS = 500;
 
-interface Lending {
+interface Lending extends Pick<Copies, 'gone'> {
   /** Ends its processes; their requests are asked again by who asked. */
   close(): Promise<void>;
 }
@@ -48,6 +48,7 @@ export async function startLending(
     void lendAgain(kind, { ...parts, folder: join(folder, `process-${at}`) });
   }
   return {
+    gone: copies.gone,
     close: async () => {
       ending.abort();
       for (const socket of open.keys()) socket.destroy();

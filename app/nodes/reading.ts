@@ -2,7 +2,12 @@
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { Door } from '../../api/auth/admission.ts';
-import { Elsewhere, type HereServices, SERIES_HERE } from '../../api/endpoints/here/readHere.ts';
+import {
+  Changing,
+  Elsewhere,
+  type HereServices,
+  SERIES_HERE,
+} from '../../api/endpoints/here/readHere.ts';
 import { SQL_HERE, sureOf } from '../../api/endpoints/here/sqlHere.ts';
 import type { Target } from '../../api/forward/hop.ts';
 import { followPath, openNodeConnection } from '../../api/forward/nodeDoor.ts';
@@ -17,13 +22,14 @@ import { Failure } from '../../store/base/failure.ts';
 import { randomHex } from '../../store/base/random.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import type { Files } from '../../store/files/files.ts';
-import { LeasedQuota } from '../../store/leases/leasedQuota.ts';
+import { LeasedQuota, NotLent } from '../../store/leases/leasedQuota.ts';
 import type { QuotaLessor } from '../../store/leases/lessor.ts';
 import { Lost } from '../../store/postgres/link.ts';
 import { postgresPlace } from '../../store/postgres/postgresPlace.ts';
 import { Following } from '../../store/replica/following.ts';
 import {
   dropReadingFolder,
+  type Copies,
   openReplica,
   type ReadingFolder,
   readingFiles,
@@ -34,6 +40,11 @@ import {
 } from './replica.ts';
 
 const AGAIN_MS = 500;
+/** How long a request waits for quota, and for the end of a change. */
+const GRANT_MS = 20;
+/** A permit, a lease and a block that is large enough may each have to be asked for. */
+const GRANT_TRIES = 3;
+const CHANGE_MS = 100;
 /** After a session that ended before it could answer. */
 const UNREADY_MS = 5_000;
 /** A catalog that is silent for longer is lost. */
@@ -59,10 +70,13 @@ interface ReadingParts {
   readonly handOn: HandOn;
   readonly observe: Observe;
   readonly log: Logger;
+  /** Other copies of the lake's files at this node. */
+  readonly copies: readonly Copies[];
 }
 
 /** What stays from one node that serves to the next. */
 interface Place {
+  readonly copies: readonly Copies[];
   readonly quota: LeasedQuota;
   readonly files: Files;
   readonly folder: ReadingFolder;
@@ -72,16 +86,17 @@ interface Place {
 /** Undefined where it answers none: files and keys must be the same for all. */
 export async function startReading(parts: ReadingParts): Promise<Reading | undefined> {
   const { log, serving, settings } = parts;
-  const { bucket: bucketed, data, nodeReads, role } = settings;
-  if (bucketed === undefined || !nodeReads || role === 'worker') return undefined;
+  const { bucket: bucketed, data } = settings;
+  if (bucketed === undefined) return undefined;
   const { openS3Bucket } = await import('../../pipeline/targets/s3Bucket.ts');
   const bucket = openS3Bucket(bucketed);
   const folder = await readingFolder(data);
   const pools = readingPools(settings, folder);
   const { cacheBytes } = bucketed;
-  const files = await readingFiles({ bucket, cacheBytes, folder, log, pool: pools.read });
+  const own = await readingFiles({ bucket, cacheBytes, folder, log, pool: pools.read });
+  const copies = [...own.copies, ...parts.copies];
   const quota = new LeasedQuota({ lessee: parts.nodeId, nowMs: monotonicMs });
-  const place = { folder, pools, files, quota };
+  const place = { folder, pools, files: own.files, copies, quota };
   const ending = new AbortController();
   let now: Session | undefined;
   const loop = async (): Promise<void> => {
@@ -161,18 +176,34 @@ function newSession(parts: ReadingParts, place: Place, socket: Socket): Session 
   const told = toldBy(parts.log);
   const opened = Promise.withResolvers<Opened>();
   opened.promise.catch(() => undefined);
-  const { quota } = place;
+  const { copies, quota } = place;
+  const { nodeReads, role } = parts.settings;
+  // Others only hear which files are no more.
+  const answers = nodeReads && role !== 'worker';
+  for (const one of copies) one.clear();
   const following = new Following({
     socket,
     clockMs: monotonicMs,
-    apply: async (news) => (await opened.promise).apply(news),
+    apply: async (news) => {
+      if (news.kind === 'removed') for (const one of copies) one.drop(news.paths);
+      else if (answers) await (await opened.promise).apply(news);
+    },
     lease: (message) => quota.take(message),
-    forgotten: (tableId) => void opened.promise.then(({ forget }) => forget(tableId)),
+    forgotten: (tableId) => {
+      void opened.promise.then(
+        ({ forget }) => forget(tableId),
+        () => undefined,
+      );
+    },
   });
-  quota.connected((message) => following.send({ kind: 'lease', message }));
+  if (answers) quota.connected((message) => following.send({ kind: 'lease', message }));
   let take: TakeRequest | undefined;
   let isReady = false;
   const run = async (): Promise<void> => {
+    if (!answers) {
+      isReady = true;
+      return following.ended;
+    }
     const database = postgresPlace(parts.settings.database).openReading(ANSWER_MS);
     try {
       const snapshot = await following.welcome;
@@ -192,7 +223,7 @@ function newSession(parts: ReadingParts, place: Place, socket: Socket): Session 
     }
   };
   return {
-    taking: () => (following.isLive() ? take : undefined),
+    taking: () => (following.isSure() ? take : undefined),
     close: () => following.close(),
     isReady: () => isReady,
     ended: run().catch(told),
@@ -214,9 +245,10 @@ function serverOf(
     adminToken: randomHex(32),
     isLiveFor: (tableId) => following.isLiveFor(tableId),
     isLive: () => following.isLive(),
+    isChanging: () => following.isChanging(),
     sure: sureOf(
       () => following.moment(),
-      (tableId, moment) => following.knew(tableId, moment),
+      (tableId, known) => following.knew(tableId, known),
     ),
     admit: (caller, address) => {
       if (settings.rateLimit) quota.admit(caller, address);
@@ -240,6 +272,12 @@ function serverOf(
       // What it knows or reads is not to be trusted any more: it begins anew.
       told(error);
       following.close();
+    },
+    soon: (error, tries) => {
+      if (error instanceof NotLent) {
+        return tries > GRANT_TRIES ? undefined : quota.granted(GRANT_MS);
+      }
+      return error instanceof Changing ? following.changed(CHANGE_MS) : undefined;
     },
     handOn,
   });

@@ -16,6 +16,7 @@ import { reasonOf } from '../../store/base/failure.ts';
 import { hashIn } from '../../store/base/contents.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import type { Bucket } from '../../store/bucket/bucket.ts';
+import type { FileCache } from '../../store/bucket/fileCache.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import { LakeClock } from '../../store/catalog/lakeClock.ts';
 import { openSecrets } from '../../store/catalog/secrets.ts';
@@ -70,7 +71,7 @@ export async function readingFiles({
   folder,
   log,
   pool,
-}: FileParts): Promise<Files> {
+}: FileParts): Promise<Pick<ReplicaParts, 'copies' | 'files'>> {
   const hash = hashIn(pool);
   const proofs = new FileProofs({
     root: folder.lake,
@@ -82,15 +83,20 @@ export async function readingFiles({
     },
   });
   const place = { at: survive, disk: localDisk, folder, log };
-  const { files } = await filesOf(place, { hash, proofs }, bucket, cacheBytes);
-  return files;
+  const { cache: copies, files } = await filesOf(place, { hash, proofs }, bucket, cacheBytes);
+  return { files, copies: copies === undefined ? [] : [copies] };
 }
+
+/** What may have been removed while nobody told is not known: then all of them go. */
+export type Copies = Pick<FileCache, 'clear' | 'drop'>;
 
 interface ReplicaParts {
   readonly settings: Settings;
   /** Nothing is written to it. */
   readonly database: Database;
   readonly files: Files;
+  /** Of files, which go with them. */
+  readonly copies: readonly Copies[];
   readonly folder: ReadingFolder;
   readonly pools: ReadingPools;
   /** From which on it is told. */
@@ -181,7 +187,8 @@ const applying =
     }
     if (news.kind === 'accounts') return accounts.reload();
     if (news.kind === 'queries') return queries.reload();
-    if (news.kind === 'forgotten') return;
+    // Copies are seen to where a node answers nothing, too.
+    if (news.kind === 'forgotten' || news.kind === 'removed') return;
     if (news.kind === 'table') {
       forget(news.pending.tableId);
       return pending.heard([news.pending]);

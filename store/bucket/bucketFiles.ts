@@ -26,6 +26,7 @@ export function bucketFiles(parts: BucketParts): Files {
     asked(told, 'send a file', bucket.put(inLake(relative), path, content));
   const local = localFiles(root, removingBoth(parts), at, hashing, send);
   const { proofs } = hashing;
+  const listeners: ((relative: readonly string[]) => void)[] = [];
   return {
     open: async (files, compare = false) => {
       const pinned = local.pin(files.map(({ path }) => path));
@@ -60,7 +61,11 @@ export function bucketFiles(parts: BucketParts): Files {
       await cache.added(relative);
       return published;
     },
-    remove: (relative) => local.remove(relative),
+    remove: (relative) => {
+      for (const listener of listeners) listener(relative);
+      return local.remove(relative);
+    },
+    onRemoved: (listener) => void listeners.push(listener),
     settle: async () => undefined,
     placeOf: (relative) => local.placeOf(relative),
     has: async (relative) =>

@@ -86,6 +86,24 @@ export class FileCache {
     this.#forget(path);
   }
 
+  /** The files are no more: whatever there is of their copies goes, though somebody reads it. */
+  drop(paths: readonly string[]): void {
+    for (const path of paths) {
+      void this.#fetching.get(path)?.then(
+        () => this.drop([path]),
+        () => undefined,
+      );
+      if (!this.#sizes.has(path)) continue;
+      this.#forget(path);
+      void this.#leave(path);
+    }
+  }
+
+  /** All copies go: of which files are no more is not known. */
+  clear(): void {
+    this.drop([...this.#sizes.keys(), ...this.#fetching.keys()]);
+  }
+
   /** A copy that is not what it should be is fetched anew. */
   async again(path: string): Promise<void> {
     this.#forget(path);

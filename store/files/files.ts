@@ -49,6 +49,8 @@ export interface Files {
   publish(temporary: string, relative: string): Promise<Omit<Proof, 'fileId'>>;
   /** Removes files: at once, or when the last one that pins them releases them. */
   remove(relative: readonly string[]): Promise<void>;
+  /** Told before they are; undefined where no other machine has copies of them. */
+  readonly onRemoved?: (listener: (relative: readonly string[]) => void) => void;
   /** Removed files stay so after a loss of power: only then may they be forgotten. */
   settle(relative: readonly string[]): Promise<void>;
   /** Where a lake file is on this machine, or a folder of them, while it is open. */

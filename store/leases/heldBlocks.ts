@@ -80,14 +80,15 @@ export class HeldBlocks {
     return nowMs <= untilMs || nowMs <= (this.#premium.get(tokenId)?.block?.untilMs ?? -Infinity);
   }
 
-  /** It is asked for with the next question. */
-  want(purse: HeldPurse, need: number, nowMs: number): void {
+  /** It is asked for with the next question. @returns false where it was refused a moment ago */
+  want(purse: HeldPurse, need: number, nowMs: number): boolean {
     if (purse.need !== undefined) {
       purse.need = Math.max(purse.need, need);
     } else if (purse.ask === undefined && nowMs >= purse.againMs) {
       purse.need = need;
       this.#wanting.push(purse);
     }
+    return purse.need !== undefined || purse.ask !== undefined;
   }
 
   wants(ask: number, nowMs: number): readonly Want[] {

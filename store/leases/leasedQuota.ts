@@ -47,7 +47,9 @@ export class LeasedQuota implements Metering {
   /** Those of them that are of connections before; undefined: it was told that there are none. */
   #settledBefore: number | undefined;
   #connection = 0;
+  readonly #waiting = new Set<() => void>();
   #stopTurn: (() => void) | undefined;
+  #turnedMs = -Infinity;
   #stopSweep: (() => void) | undefined;
   #ending: (() => void) | undefined;
   #isClosed = false;
@@ -92,6 +94,7 @@ export class LeasedQuota implements Metering {
       case 'grants':
         for (const grant of message.grants) this.#blocks.granted(message.ask, grant, nowMs);
         for (const grant of message.permits) this.#permits.granted(grant, nowMs);
+        for (const resolve of this.#waiting) resolve();
         this.#sweepLater();
         return;
       case 'recall': {
@@ -103,12 +106,23 @@ export class LeasedQuota implements Metering {
     }
   }
 
+  /** Resolves when something is granted, or after so long. */
+  granted(withinMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const stop = this.#after(withinMs, resolve);
+    this.#waiting.add(resolve);
+    return promise.finally(() => {
+      stop();
+      this.#waiting.delete(resolve);
+    });
+  }
+
   /** Takes a request of the token and of the address. @throws Failure where none is here. */
   admit({ tokenId }: Caller, address: string): void {
     const nowMs = this.#now();
     const isThere = this.#maySpend(nowMs) && this.#permits.take(tokenId, address, nowMs);
     if (this.#permits.isWanting) this.#turnLater();
-    if (!isThere) throw elsewhere();
+    if (!isThere) throw new NotLent();
   }
 
   /** @throws Failure where that is not known here. */
@@ -116,7 +130,7 @@ export class LeasedQuota implements Metering {
     const nowMs = this.#now();
     if (caller.isOperator !== true && this.#maySpend(nowMs)) {
       if (this.#blocks.hasLease(caller.tokenId, nowMs)) return undefined;
-      this.#want(caller.tokenId, false, 0, nowMs);
+      if (this.#want(caller.tokenId, false, 0, nowMs)) throw new NotLent();
     }
     throw elsewhere();
   }
@@ -129,7 +143,7 @@ export class LeasedQuota implements Metering {
     const { premium } = order;
     const block = this.#blocks.purse(caller.tokenId, premium, nowMs)?.block;
     if (block === undefined || nowMs > block.untilMs || block.left < messages) {
-      this.#want(caller.tokenId, premium, messages, nowMs);
+      if (this.#want(caller.tokenId, premium, messages, nowMs)) throw new NotLent();
       throw elsewhere();
     }
     block.left -= messages;
@@ -229,11 +243,11 @@ export class LeasedQuota implements Metering {
     return this.#send !== undefined && !this.#isClosed && this.#untold.hasRoom(nowMs);
   }
 
-  #want(tokenId: string, premium: boolean, need: number, nowMs: number): void {
+  #want(tokenId: string, premium: boolean, need: number, nowMs: number): boolean {
     const purse = this.#blocks.purse(tokenId, premium, nowMs);
-    if (purse === undefined) return;
-    this.#blocks.want(purse, need, nowMs);
+    const isAsked = purse !== undefined && this.#blocks.want(purse, need, nowMs);
     if (this.#blocks.isWanting) this.#turnLater();
+    return isAsked;
   }
 
   /** A call of it is over. */
@@ -251,7 +265,9 @@ export class LeasedQuota implements Metering {
   }
 
   #turnLater(): void {
-    this.#stopTurn ??= this.#after(TURN_MS, () => this.#turn());
+    // What comes alone is told at once.
+    const waitMs = Math.max(0, this.#turnedMs + TURN_MS - this.#now());
+    this.#stopTurn ??= this.#after(waitMs, () => this.#turn());
   }
 
   /** What was spent first: then what comes home is what is left. */
@@ -261,6 +277,7 @@ export class LeasedQuota implements Metering {
     const send = this.#send;
     if (send === undefined) return;
     const nowMs = this.#now();
+    this.#turnedMs = nowMs;
     for (const report of this.#untold.next(nowMs)) send({ kind: 'report', ...report });
     if (this.#settledBefore !== undefined && this.#settledBefore <= 0) {
       this.#settledBefore = undefined;
@@ -287,6 +304,13 @@ export class LeasedQuota implements Metering {
     this.#permits.sweep(nowMs);
     if (this.#blocks.isWanting) this.#turnLater();
     if (!this.#blocks.isEmpty || !this.#permits.isEmpty) this.#sweepLater();
+  }
+}
+
+/** It is asked for: a moment later it may be here. */
+export class NotLent extends Failure {
+  constructor() {
+    super('Busy', 'the quota for this is not here');
   }
 }
 

@@ -16,6 +16,8 @@ export interface Copies {
    * @throws Error where the bucket has one of them no more, or not as it says
    */
   readonly hold: (paths: readonly string[]) => Promise<() => void>;
+  /** Copies of files that are no more. */
+  readonly gone: Pick<FileCache, 'clear' | 'drop'>;
 }
 
 /** @param folder becomes empty first: copies of another time are not known */
@@ -49,5 +51,5 @@ export async function copiesIn(
     release();
     throw new Error('a file is not in the bucket as it is said to be');
   };
-  return { lake: `${root}${sep}`, hold };
+  return { lake: `${root}${sep}`, hold, gone: cache };
 }

@@ -17,7 +17,7 @@ const PIECE_BYTES = 1024 ** 2;
 
 interface LenderParts {
   readonly socket: Socket;
-  readonly copies: Copies;
+  readonly copies: Pick<Copies, 'hold' | 'lake'>;
   /** Of this process alone: what it spills and writes. */
   readonly folder: string;
   readonly start: () => ChildProcess;

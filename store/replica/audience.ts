@@ -102,6 +102,11 @@ export class Audience {
     this.#tell({ kind: 'flushed', tableId, snapshot, sequences }, reads);
   }
 
+  /** Nothing of them is to stay anywhere. */
+  removed(paths: readonly string[]): void {
+    this.#tell({ kind: 'removed', paths });
+  }
+
   accounts(): void {
     this.#tell({ kind: 'accounts' });
   }

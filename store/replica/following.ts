@@ -5,8 +5,8 @@ import { frameOf, framesIn } from '../lent/frames.ts';
 import { FORGOTTEN_MS, type FromNode, type News, SURE_MS, type ToNode } from './news.ts';
 
 const ASK_MS = 250;
-/** Tables that a node is told of; the one that was asked for longest ago goes. */
-export const WATCHED_MAX = 10_000;
+/** Tables that a node is told of; the one that was read longest ago goes. */
+export const WATCHED_MAX = 100_000;
 /** News that wait for what was told before; past it the node begins anew. */
 const WAITING_MAX = 100_000;
 
@@ -20,13 +20,22 @@ interface FollowingParts {
   readonly lease: (message: ToLessee) => void;
   /** A table is not told of any more. */
   readonly forgotten: (tableId: number) => void;
+  /** Tables that it is told of; `WATCHED_MAX` unless a test says less. */
+  readonly watchedMax?: number;
+}
+
+/** What a node knew at a moment. */
+interface Known {
+  /** How many tables it had been told of. */
+  readonly arrivals: number;
+  readonly changing: ReadonlySet<number>;
 }
 
 export class Following {
   readonly #parts: FollowingParts;
   /** Changes that are on their way, each with its tables or all. */
   readonly #quiet = new Map<number, ReadonlySet<number> | undefined>();
-  /** The one that was asked for longest ago first; as which of all it was told of, 0 for not yet. */
+  /** The one that was read longest ago first; as which of all it was told of, 0 for not yet. */
   readonly #tables = new Map<number, number>();
   #arrivals = 0;
   /** Tables that it is not told of, and when it may ask for them again. */
@@ -36,6 +45,7 @@ export class Following {
   #sureUntilMs = -Infinity;
   #waiting: Promise<void> = Promise.resolve();
   #waits = 0;
+  readonly #changed = new Set<() => void>();
   #isReady = false;
   readonly #welcome = Promise.withResolvers<number>();
   /** Resolves once the connection is gone. */
@@ -57,32 +67,64 @@ export class Following {
     this.#isReady = true;
   }
 
+  /** Whether it is told of all changes; while there is one, it waits for its end. */
+  isSure(): boolean {
+    return this.#isReady && this.#parts.clockMs() < this.#sureUntilMs;
+  }
+
   /** Whether it may answer at this moment of the event loop. */
   isLive(): boolean {
-    if (!this.#isReady || this.#parts.clockMs() >= this.#sureUntilMs) return false;
+    if (!this.isSure()) return false;
     if (this.#quiet.size === 0) return true;
     return [...this.#quiet.values()].every((tables) => tables !== undefined);
   }
 
+  /** Something is on its way to be changed, and known soon. */
+  isChanging(): boolean {
+    return this.isSure() && this.#quiet.size > 0;
+  }
+
+  /** Resolves when a change has ended, or after so long. */
+  changed(withinMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, withinMs);
+    this.#changed.add(resolve);
+    return promise.finally(() => {
+      clearTimeout(timer);
+      this.#changed.delete(resolve);
+    });
+  }
+
   /** Whether it may, of a table too; where it is not told of it, it asks for it. */
   isLiveFor(tableId: number): boolean {
-    const arrival = this.#tables.get(tableId);
-    if (arrival === undefined) this.#watch(tableId);
-    if (!arrival || !this.isLive()) return false;
+    if (!this.#arrivalOf(tableId) || !this.isLive()) return false;
     if (this.#quiet.size === 0) return true;
     return [...this.#quiet.values()].every((tables) => tables?.has(tableId) === false);
   }
 
-  /** This moment, where nothing is changing; what is read as of it is what is stored. */
-  moment(): number | undefined {
-    return this.isLive() && this.#quiet.size === 0 ? this.#arrivals : undefined;
+  /** This moment, unless all is changing: what is read as of it, of tables that did not change, is stored. */
+  moment(): Known | undefined {
+    if (!this.isLive()) return undefined;
+    const changing = new Set([...this.#quiet.values()].flatMap((tables) => [...(tables ?? [])]));
+    return { arrivals: this.#arrivals, changing };
   }
 
-  /** Whether it was told of a table by then; where it was never told of it, it asks for it. */
-  knew(tableId: number, moment: number): boolean {
+  /** What was known of a table then; where it was never told of it, it asks for it. */
+  knew(tableId: number, { arrivals, changing }: Known): 'all' | 'changing' | 'nothing' {
+    const arrival = this.#arrivalOf(tableId);
+    if (arrival === undefined || arrival > arrivals) return 'nothing';
+    return changing.has(tableId) ? 'changing' : 'all';
+  }
+
+  /** As which of all it was told of it. */
+  #arrivalOf(tableId: number): number | undefined {
     const arrival = this.#tables.get(tableId);
     if (arrival === undefined) this.#watch(tableId);
-    return arrival !== undefined && arrival > 0 && arrival <= moment;
+    else {
+      this.#tables.delete(tableId);
+      this.#tables.set(tableId, arrival);
+    }
+    return arrival || undefined;
   }
 
   send(message: FromNode): void {
@@ -101,7 +143,8 @@ export class Following {
     this.#tables.set(tableId, 0);
     this.send({ kind: 'watch', tableId });
     const [oldest] = this.#tables.keys();
-    if (this.#tables.size <= WATCHED_MAX || oldest === undefined) return;
+    const { watchedMax = WATCHED_MAX } = this.#parts;
+    if (this.#tables.size <= watchedMax || oldest === undefined) return;
     this.#tables.delete(oldest);
     this.send({ kind: 'unwatch', tableId: oldest });
     this.#parts.forgotten(oldest);
@@ -171,6 +214,7 @@ export class Following {
   async #apply(message: News | Extract<ToNode, { readonly kind: 'resume' }>): Promise<void> {
     if (message.kind === 'resume') {
       this.#quiet.delete(message.id);
+      for (const resolve of this.#changed) resolve();
       return;
     }
     await this.#parts.apply(message);

@@ -25,6 +25,8 @@ export type News =
     }
   /** Tokens or accounts are others than before. */
   | { readonly kind: 'accounts' }
+  /** Files of the lake are no more. */
+  | { readonly kind: 'removed'; readonly paths: readonly string[] }
   /** Views or published queries are. */
   | { readonly kind: 'queries' }
   /** What is pending for a table that it asked for; from here on it is told of it. */

@@ -52,11 +52,12 @@ interface Node {
 
 const portOf = (of: Server): number => (of.address() as AddressInfo).port;
 
-async function join(port = portOf(server)): Promise<Node> {
+async function join(port = portOf(server), watchedMax = 1_000): Promise<Node> {
   const socket = connect(port, '127.0.0.1');
   const news: News['kind'][] = [];
   const following = new Following({
     ...{ socket, clockMs: monotonicMs, lease: () => undefined, forgotten: () => undefined },
+    watchedMax,
     apply: ({ kind }) => void news.push(kind),
   });
   open.push(() => following.close());
@@ -126,6 +127,33 @@ test('from when all are quiet until it is told, a node does not answer of what c
   await until(() => one.following.isLive() && other.following.isLive());
 });
 
+test('whoever waits for a change hears its end; what was known is told by table', async () => {
+  const { following } = await reader(K);
+  following.isLiveFor(L);
+  await until(() => following.isLiveFor(L));
+  const before = following.moment();
+  assert.ok(before !== undefined);
+  const resume = await audience.quiet([K]);
+  assert.equal(following.isChanging(), true);
+  const during = following.moment();
+  assert.ok(during !== undefined);
+  assert.deepEqual([following.knew(K, before), following.knew(L, before)], ['all', 'all']);
+  assert.deepEqual([following.knew(K, during), following.knew(L, during)], ['changing', 'all']);
+  assert.equal(following.knew(LARGE + 1, during), 'nothing', 'and asked for');
+  await until(() => following.knew(LARGE + 1, following.moment() ?? during) === 'all');
+  assert.equal(following.knew(LARGE + 1, during), 'nothing', 'it was told of it later');
+  let isOver = false;
+  const waiting = following.changed(5_000).then(() => (isOver = true));
+  await sleep(20);
+  assert.equal(isOver, false);
+  resume?.();
+  await waiting;
+  assert.equal(following.isChanging(), false);
+  const all = await audience.quiet();
+  assert.equal(following.moment(), undefined);
+  all?.();
+});
+
 test('who comes while something changes is quiet until it has changed', async () => {
   await reader();
   const [whole, some] = await Promise.all([audience.quiet(), audience.quiet([L])]);
@@ -175,12 +203,17 @@ test('a node that is not told that the other one serves still answers no more', 
   await until(() => following.isLive());
 });
 
-test('of more tables than a node is told of, the first are forgotten', async () => {
-  const { following } = await reader(1);
-  for (let tableId = 2; tableId <= 10_001; tableId += 1) following.isLiveFor(tableId);
-  await until(() => following.isLiveFor(10_001));
-  assert.equal(following.isLiveFor(1), false, 'and asked for anew');
-  await until(() => following.isLiveFor(1));
+test('of more tables than a node is told of, those read longest ago are forgotten', async () => {
+  const { following } = await join(undefined, 50);
+  following.ready();
+  for (let tableId = 101; tableId <= 150; tableId += 1) following.isLiveFor(tableId);
+  await until(() => following.isLiveFor(150));
+  assert.equal(following.isLiveFor(101), true, 'read again, it is the newest');
+  following.isLiveFor(151);
+  await until(() => following.isLiveFor(151));
+  assert.equal(following.isLiveFor(101), true);
+  assert.equal(following.isLiveFor(102), false, 'and asked for anew');
+  await until(() => following.isLiveFor(102));
 });
 
 test('a node is not told of a table that has too much to tell, and goes on with the others', async () => {

@@ -24,12 +24,17 @@ export interface HereServices
   readonly isLiveFor: (tableId: number) => boolean;
   /** The same of all that is no record: names, rights, views. */
   readonly isLive: () => boolean;
+  /** Something is being changed, and known soon. */
+  readonly isChanging: () => boolean;
   /** @throws Failure where there is no permit here: that may be too fast or not */
   readonly admit: (caller: Caller, address: string) => void;
 }
 
 /** It is for the node that serves to answer. */
 export class Elsewhere extends Error {}
+
+/** What it asks for is being changed: a moment later this node knows. */
+export class Changing extends Elsewhere {}
 
 /** They go on from an answer before, or ask for the past: that is known at one node. */
 const OF_ONE_NODE = ['queryId', 'asOf'];
@@ -85,9 +90,12 @@ async function checkDatasets(
     const isOfClock = delayOf(caller, dataset, lake) > 0;
     const isOfNobody = dataset.workspace === SYSTEM_WORKSPACE;
     if (isOfClock || isOfNobody || isLinkedCall(call, dataset)) throw new Elsewhere();
-    if (!isLiveFor(dataset.tableId)) throw new Elsewhere();
+    if (!isLiveFor(dataset.tableId)) throw notNow(services);
   }
   await Promise.all(datasets.map(({ tableId }) => lake.table(tableId)));
-  if (!datasets.every(({ tableId }) => isLiveFor(tableId))) throw new Elsewhere();
+  if (!datasets.every(({ tableId }) => isLiveFor(tableId))) throw notNow(services);
   services.admit(caller, call.address);
 }
+
+export const notNow = ({ isChanging }: Pick<HereServices, 'isChanging'>): Elsewhere =>
+  isChanging() ? new Changing() : new Elsewhere();

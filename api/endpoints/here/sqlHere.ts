@@ -8,7 +8,7 @@ import type { Endpoint } from '../../request/endpoint.ts';
 import { type BoundTable, datasetsOf } from '../../../query/sql/plan/boundTable.ts';
 import { SYSTEM_WORKSPACE } from '../../../store/lake/systemTables.ts';
 import { sqlQuery } from '../read/sql.ts';
-import { Elsewhere, type HereServices } from './readHere.ts';
+import { Changing, Elsewhere, type HereServices, notNow } from './readHere.ts';
 
 /** Lines of the log are at the node that serves, and so is what makes their dataset. */
 const isOfSystem = (text: string): boolean => text.toUpperCase().includes(SYSTEM_WORKSPACE);
@@ -24,7 +24,7 @@ export const SQL_HERE: readonly Endpoint<HereServices>[] = [
         throw new Elsewhere();
       }
       services.admit(callerOf(call.caller), call.address);
-      if (!services.isLive()) throw new Elsewhere();
+      if (!services.isLive()) throw notNow(services);
       const { workspace = '' } = call.path;
       // Names of tables are told at once, as they are now.
       const question = await shownQuery(call, services, { workspace, text, parameters: {} });
@@ -34,23 +34,24 @@ export const SQL_HERE: readonly Endpoint<HereServices>[] = [
 ];
 
 /**
- * What a query finds is what is stored if nothing was changing as it began, and if this node knew of its
- * tables then.
- * @param moment names now; undefined while something changes
+ * What a query finds is what is stored if none of its tables was changing as it began, and if this node knew
+ * of them then.
+ * @param moment names now; undefined while all is changing
  */
 export const sureOf =
-  (
-    moment: () => number | undefined,
-    knew: (tableId: number, moment: number) => boolean,
+  <Known>(
+    moment: () => Known | undefined,
+    knew: (tableId: number, known: Known) => 'all' | 'changing' | 'nothing',
   ): NonNullable<HereServices['sure']> =>
   () => {
     const began = moment();
-    if (began === undefined) throw new Elsewhere();
+    if (began === undefined) throw new Changing();
     return (tables: readonly BoundTable[]) => {
       for (const { dataset, visibility } of datasetsOf(tables)) {
         // What is seen later by one clock may be seen earlier by another.
         const isAll = visibility.kind === 'all' && dataset.workspace !== SYSTEM_WORKSPACE;
-        if (!isAll || !knew(dataset.tableId, began)) throw new Elsewhere();
+        const known = isAll ? knew(dataset.tableId, began) : 'nothing';
+        if (known !== 'all') throw known === 'changing' ? new Changing() : new Elsewhere();
       }
     };
   };

@@ -24,6 +24,8 @@ const HOST_PORT = 8080;
 
 export interface Node {
   readonly base: string;
+  /** Of its data. */
+  readonly folder: string;
   readonly serving: ReturnType<typeof startServing>;
 }
 
@@ -47,7 +49,7 @@ export function nodesOver(settings: Readonly<Record<string, string>>): Nodes {
       const own = { TAPEDECK_FOLDER: folder, TAPEDECK_HOST: address, TAPEDECK_PORT: port, ...env };
       const all = { ...settings, ...NODE_KEYS, ...own };
       const serving = startServing(folder, children, all, host?.under);
-      return { base: `http://${address}:${port}`, serving };
+      return { base: `http://${address}:${port}`, folder, serving };
     },
     [Symbol.asyncDispose]: async () => {
       const living = children.filter(

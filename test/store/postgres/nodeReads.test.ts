@@ -1,5 +1,7 @@
 // A node that does not serve answers reads itself, and never what is older than what was seen elsewhere.
 import assert from 'node:assert/strict';
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, test } from 'vitest';
 import { asked, headers } from '../../crash/rounds/killable.ts';
@@ -179,6 +181,19 @@ test.skipIf(skip)(
     }
   },
 );
+
+test.skipIf(skip)('no node keeps copies of files that are no more', async () => {
+  await asked(first.base, 'POST', '/data/WS/SECRET?wait=true', row(1));
+  const copies = (): readonly string[] =>
+    globSync(join(second.folder, '{reading,lent}/lake/WS/SECRET/*.parquet'));
+  for (; copies().length === 0; await sleep(20)) {
+    await asked(second.base, 'GET', '/data/WS/SECRET?last=1&cache=false');
+  }
+  await asked(first.base, 'DELETE', '/datasets/WS/SECRET?purge=true');
+  for (const until = Date.now() + 5_000; copies().length > 0; await sleep(20)) {
+    assert.ok(Date.now() < until, `${copies().join(', ')} are there`);
+  }
+});
 
 test.skipIf(skip)('the bill is the sum of what was told, whoever answered', async () => {
   await asked(first.base, 'POST', '/data/WS/BILL?wait=true', row(1));
