@@ -19,7 +19,9 @@ import {
   type StreamInfo,
 } from '@nats-io/jetstream';
 import type { BusSettings } from '../base/busSettings.ts';
+import { monotonicMs } from '../base/clock.ts';
 import type { LogStore } from '../bus/topicLog.ts';
+import { SoleWriter } from './soleWriter.ts';
 
 /** How long messages are kept, and how much of them. Older ones go first. */
 const KEPT_MS = 300_000;
@@ -34,6 +36,8 @@ const WAITING_BYTES_MAX = 16 * 1024 ** 2;
 const AGAIN_MS = 1_000;
 /** Of JetStream: there is no such stream. */
 const NO_STREAM = 10_059;
+/** Of JetStream: another message came behind the one that was told. */
+const WRONG_LAST = 10_071;
 
 type Opened = NonNullable<Awaited<ReturnType<LogStore['open']>>>;
 
@@ -53,6 +57,7 @@ export class NatsLog implements LogStore {
   #tag: string | undefined;
   /** Shared by those who ask at once, so that they go on in their order. */
   #opening: Promise<Opened | undefined> | undefined;
+  readonly #writer = new SoleWriter(monotonicMs);
   #waitingBytes = 0;
   #isAway = true;
   #isClosed = false;
@@ -75,6 +80,7 @@ export class NatsLog implements LogStore {
     this.#opening ??= this.#asked(async (manager) => {
       const { created, state } = await this.#stream(manager);
       this.#tag = tagOf(created);
+      this.#writer.found(this.#tag, state.last_seq);
       return { tag: this.#tag, first: state.first_seq, last: state.last_seq };
     }).finally(() => (this.#opening = undefined));
     return this.#opening;
@@ -110,9 +116,8 @@ export class NatsLog implements LogStore {
     try {
       const tag = this.#tag ?? (await this.open())?.tag;
       if (tag === undefined) return undefined;
-      const options = { timeout: ACK_MS, retries: 0 };
-      const { seq } = await jetstream(connection).publish(this.#subject, bytes, options);
-      return { tag, sequence: seq };
+      const sequence = await this.#publish(connection, bytes);
+      return sequence === undefined ? undefined : { tag, sequence };
     } catch (error) {
       // It may be another one, or none, when it is asked next.
       this.#tag = undefined;
@@ -120,6 +125,22 @@ export class NatsLog implements LogStore {
       return undefined;
     } finally {
       this.#waitingBytes -= bytes.length;
+    }
+  }
+
+  /** Undefined where another one writes. */
+  async #publish(connection: NatsConnection, bytes: Buffer): Promise<number | undefined> {
+    const lastSequence = this.#writer.begin();
+    if (lastSequence === undefined) return undefined;
+    const options = { timeout: ACK_MS, retries: 0, expect: { lastSequence } };
+    try {
+      const { seq } = await jetstream(connection).publish(this.#subject, bytes, options);
+      this.#writer.kept(seq);
+      return seq;
+    } catch (error) {
+      if (error instanceof JetStreamApiError && error.code === WRONG_LAST) this.#writer.refused();
+      else this.#writer.lost();
+      throw error;
     }
   }
 

@@ -4,7 +4,7 @@ import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, test } from 'vitest';
-import { asked, headers } from '../../crash/rounds/killable.ts';
+import { asked, headers, served } from '../../crash/rounds/killable.ts';
 import { type Node, startNodes } from '../../crash/rounds/nodes.ts';
 import { hasServers, isLeftOut } from '../../servers/hasServers.ts';
 
@@ -217,6 +217,37 @@ test.skipIf(skip)('the bill is the sum of what was told, whoever answered', asyn
     assert.ok(Date.now() < until, `${await used()} used, ${before + sum} told`);
   }
 });
+
+test.skipIf(skip)(
+  'what a node delivered is charged though the one that served is killed',
+  async () => {
+    const used = async (): Promise<number> => {
+      const usage = JSON.parse(await asked(second.base, 'GET', '/account/usage')) as Usage;
+      return usage.messages.monthlyUsage;
+    };
+    const told = async (): Promise<number> => {
+      const answer = await fetch(`${second.base}/v1/data/WS/BILL?last=1`, { headers });
+      await answer.arrayBuffer();
+      assert.equal(answer.status, 200);
+      return Number(answer.headers.get('svccloud-messages-used'));
+    };
+    for (let calm = 0; calm < 20;) {
+      const here = await readsHere();
+      await told();
+      calm = (await readsHere()) === here ? 0 : calm + 1;
+    }
+    // Each was reported and is in the catalog.
+    await sleep(1_000);
+    const [before, here] = [await used(), await readsHere()];
+    const messages = await Promise.all(Array.from({ length: 30 }, told));
+    const own = (await readsHere()) - here;
+    await first.serving.kill('SIGKILL');
+    await served(second.serving);
+    const sum = messages.reduce((total, one) => total + one, 0);
+    const charged = (await used()) - before;
+    assert.ok(own > 0 && charged >= own && charged <= sum, `${charged} of ${sum}, ${own} its own`);
+  },
+);
 
 interface Usage {
   readonly messages: { readonly monthlyUsage: number };
