@@ -1,5 +1,6 @@
 // As built: each node answers reads and SQL by itself, of what it was told. The first one writes, makes the
 // others quiet before a push shows, lends them quota in blocks, and is told of each call that they answered.
+// What is changing there, or has no quota there, waits at its node.
 import type { Seeded } from '../../test/crash/rounds/seeded.ts';
 import { WATCHED_MAX } from '../../store/replica/following.ts';
 import { makeChanges } from './changes.ts';
@@ -17,7 +18,7 @@ import {
 } from './cluster.ts';
 import { endsOf, heldShares, type Kind, mixOf, partOf, zipfShares } from './demand.ts';
 import type { Elsewhere } from './elsewhere.ts';
-import { type LeasedQuotas, leasedQuotas } from './leasedQuotas.ts';
+import { type LeasedQuotas, leasedQuotas, type Question } from './leasedQuotas.ts';
 import type { Network, Regular, Step } from './network.ts';
 import type { ServiceTimes } from './serviceTimes.ts';
 
@@ -36,13 +37,17 @@ const REPORT_MS = 5;
 
 interface Counts {
   all: number;
-  /** They answered them themselves. */
+  /** They answered them themselves; */
   own: number;
+  /** and some waited for a change to show, */
+  waitedQuiet: number;
+  /** or for quota. */
+  waitedQuota: number;
   /** They were not told of the dataset. */
   untold: number;
-  /** Something was changing. */
+  /** It was changing for too long. */
   quiet: number;
-  /** They had no quota for it. */
+  /** They got no quota for it in time. */
   quota: number;
 }
 
@@ -60,20 +65,20 @@ export function answering(
   seed: number,
 ): Answering {
   const { callsPerSecond, demand, nodes } = shape;
-  const drawKind = kindOf(mixOf(demand, nodes));
   const draws = drawn.get(demand) ?? drawsOf(demand);
   drawn.set(demand, draws);
+  const drawKind = draws.kinds.get(nodes) ?? kindOf(mixOf(demand, nodes));
+  draws.kinds.set(nodes, drawKind);
   const least = nodes < BESIDE_WRITES ? 0 : 1;
   const quotas = leasedQuotas({
     ...{ nodes, seed, need: NEEDS.hot },
     rates: draws.accounts.map((share) => (share * callsPerSecond) / (nodes - least) / 1_000),
   });
   const changes = makeChanges(nodes, times.message);
-  const counts: Counts = { all: 0, own: 0, untold: 0, quiet: 0, quota: 0 };
+  const counts = { all: 0, own: 0, waitedQuiet: 0, waitedQuota: 0, untold: 0, quiet: 0, quota: 0 };
   const delivered = Array.from({ length: nodes }, () => 0);
-  // It is the same work, and what is lent: less is an error of the measurement.
-  const more = Math.max(0, elsewhere.own.loop - elsewhere.serving.loop);
-  const callOf = (random: Seeded, nowMs: number): ReturnType<Network['callOf']> => {
+  const readOf = readsElsewhere({ times, elsewhere, changes, quotas, counts, delivered });
+  const callOf = (random: Seeded): ReturnType<Network['callOf']> => {
     const kind = drawKind(random);
     const node = random.between(least, nodes - 1);
     const [dataset, account] = [draws.dataset(random), draws.account(random)];
@@ -87,22 +92,8 @@ export function answering(
     counts.all += 1;
     if (node === 0) return { kind, steps: here(0) };
     const isTold = random.chance(draws.told[dataset] ?? 0);
-    // A query is of one moment, at which nothing is changing; a read is of its dataset.
-    const isQuiet = isTold && changes.isQuiet(node, kind === 'sql' ? undefined : dataset);
-    const spent =
-      isTold && !isQuiet
-        ? quotas.spend({ account, node, need: NEEDS[kind] }, nowMs)
-        : { asks: false, isHere: false };
-    const asked: readonly Step[] = spent.asks ? [{ beside: [asking(times, node)] }] : [];
-    if (spent.isHere) {
-      counts.own += 1;
-      const tell = (): void => void (delivered[node] = (delivered[node] ?? 0) + 1);
-      return { kind, steps: [...asked, ...answered(times, kind, node, more, random), { tell }] };
-    }
-    counts[isTold ? (isQuiet ? 'quiet' : 'quota') : 'untold'] += 1;
-    // It was tried there, which takes no more than to answer it of memory.
-    const tried = { at: loopOf(node), ms: elsewhere.own.loop };
-    return { kind, steps: [...asked, tried, ...handedOn(times, node, here(times.hop.added))] };
+    const steps = [readOf({ account, dataset, here, isTold, kind, node }, random)];
+    return { kind, steps };
   };
   const network = {
     stations: stationsOf(shape, NAMES),
@@ -113,10 +104,72 @@ export function answering(
   return { network, quotas, counts };
 }
 
+interface ReadsParts {
+  readonly times: ServiceTimes;
+  readonly elsewhere: Elsewhere;
+  readonly changes: ReturnType<typeof makeChanges>;
+  readonly quotas: LeasedQuotas;
+  readonly counts: Counts;
+  /** By node, since it told last. */
+  readonly delivered: number[];
+}
+
+interface Read {
+  readonly account: number;
+  readonly dataset: number;
+  /** What it is where it is handed on. */
+  readonly here: (added: number) => readonly Step[];
+  readonly isTold: boolean;
+  readonly kind: Kind;
+  readonly node: number;
+}
+
+/** Reads and SQL at a node that does not serve: what is not there is waited for, then it is handed on. */
+function readsElsewhere(parts: ReadsParts): (read: Read, random: Seeded) => Step {
+  const { changes, counts, delivered, elsewhere, quotas, times } = parts;
+  // It is the same work, and what is lent: less is an error of the measurement.
+  const more = Math.max(0, elsewhere.own.loop - elsewhere.serving.loop);
+  return (read, random) => {
+    const { account, dataset, here, isTold, kind, node } = read;
+    const spending = { account, node, need: NEEDS[kind] };
+    const tell = (): void => void (delivered[node] = (delivered[node] ?? 0) + 1);
+    const own = (): readonly Step[] => {
+      counts.own += 1;
+      return [...answered(times, kind, node, more, random), { tell }];
+    };
+    const away = (why: 'quiet' | 'quota' | 'untold'): readonly Step[] => {
+      counts[why] += 1;
+      // It was tried there, which takes no more than to answer it of memory.
+      const tried = { at: loopOf(node), ms: elsewhere.own.loop };
+      return [tried, ...handedOn(times, node, here(times.hop.added))];
+    };
+    const paid = (nowMs: number, waits: boolean): readonly Step[] => {
+      const { isComing, isHere, question } = quotas.spend(spending, nowMs);
+      const asked = question === undefined ? [] : [asking(times, node, question, nowMs)];
+      if (isHere) return [...asked, ...own()];
+      if (!isComing || !waits) return [...asked, ...away('quota')];
+      counts.waitedQuota += 1;
+      return [...asked, quotas.coming(spending), { decide: (ms) => paid(ms, false) }];
+    };
+    const shown = (nowMs: number): readonly Step[] =>
+      changes.isQuiet(node, dataset) ? away('quiet') : paid(nowMs, true);
+    const tried = (nowMs: number): readonly Step[] => {
+      if (!isTold) return away('untold');
+      // A query is of one dataset, as reads are: changes of others do not concern it.
+      if (!changes.isQuiet(node, dataset)) return paid(nowMs, true);
+      counts.waitedQuiet += 1;
+      return [changes.shown(node, dataset), { decide: shown }];
+    };
+    return { decide: tried };
+  };
+}
+
 interface Draws {
   /** Shares of accounts. */
   readonly accounts: readonly number[];
   readonly account: (random: Seeded) => number;
+  /** By number of nodes. */
+  readonly kinds: Map<number, (random: Seeded) => Kind>;
   readonly dataset: (random: Seeded) => number;
   /** How often a node is told of each dataset. */
   readonly told: readonly number[];
@@ -130,20 +183,33 @@ function drawsOf(demand: Shape['demand']): Draws {
   const [accountEnds, datasetEnds] = [endsOf(accounts), endsOf(datasets)];
   return {
     accounts,
+    kinds: new Map(),
     account: (random) => partOf(accountEnds, random.next()),
     dataset: (random) => partOf(datasetEnds, random.next()),
     told: heldShares(datasets, WATCHED_MAX),
   };
 }
 
-/** A question for quota and its answer, which no call waits for. */
-const asking = ({ message: ms }: ServiceTimes, node: number): readonly Step[] => [
-  { at: loopOf(node), ms: ms / 2 },
-  { waitMs: WAY_MS },
-  { at: loopOf(0), ms },
-  { waitMs: WAY_MS },
-  { at: loopOf(node), ms: ms / 2 },
-];
+/** A question for quota and its answer, beside the call. */
+const asking = (
+  { message: ms }: ServiceTimes,
+  node: number,
+  { answered: told, atMs, heard }: Question,
+  nowMs: number,
+): Step => ({
+  beside: [
+    [
+      { waitMs: atMs - nowMs },
+      { at: loopOf(node), ms: ms / 2 },
+      { waitMs: WAY_MS },
+      { at: loopOf(0), ms },
+      { tell: heard },
+      { waitMs: WAY_MS },
+      { at: loopOf(node), ms: ms / 2 },
+      { tell: told },
+    ],
+  ],
+});
 
 /** What each node answered since it told last. @param delivered by node; those of the first are no reports */
 const reportsOf = (delivered: number[], report: number): readonly Regular[] =>

@@ -76,8 +76,9 @@ function simulatedOwn(times: ServiceTimes, elsewhere: Elsewhere): readonly strin
       ` the rest at the peak of ${Math.round(peak)} calls/s, or at ${PLANNED * 100} % where that is less`,
     '',
     '| nodes | calls/s | bn a day | full first | next | hot | push | hot at the peak | cold %' +
-      ' | reads handed on %: not told | quiet | no quota | quota/s | changes/s | commits/s |',
-    `|${'---|'.repeat(15)}`,
+      ' | reads handed on %: not told | quiet | no quota | reads that waited %: quiet | quota' +
+      ' | quota/s | changes/s | commits/s |',
+    `|${'---|'.repeat(17)}`,
     ...NODES.map((nodes) => ownRow(at, nodes, peak)),
     '',
     `as built, nodes of ${SMALL_CORES} cores: ${ofSmall((shape) => at(shape).network)}`,
@@ -160,6 +161,7 @@ function ownRow(at: (shape: Shape) => Answering, nodes: number, peak: number): s
     planned >= peak ? quantiles(ran, 'hot') : 'not carried',
     (mixOf(DEMAND, nodes).cold * 100).toFixed(1),
     ...[ofAll(counts.untold), ofAll(counts.quiet), ofAll(counts.quota)],
+    ...[ofAll(counts.waitedQuiet), ofAll(counts.waitedQuota)],
     // A question and its answer; of a change it is asked and told, says that it is quiet, and may go on.
     Math.round((2 * asked * 1_000) / (untilMs * 0.8)),
     Math.round(groups * 4 * (nodes - 1)),

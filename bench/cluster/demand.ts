@@ -71,13 +71,13 @@ export function mixOf(demand: Demand, nodes: number): Demand['mix'] {
 }
 
 /**
- * Of each of those things, how often it is among the `most` that a node has, of which the one that came
- * first goes: it is in for as long as all others take to come, and comes again once it is asked for.
+ * Of each of those things, how often it is among the `most` that a node has, of which the one that was
+ * used longest ago goes: it is in if it was asked for within as many calls as so many others take to come.
  */
 export function heldShares(shares: readonly number[], most: number): readonly number[] {
   if (most >= shares.length) return shares.map(() => 1);
   const at = (calls: number): readonly number[] =>
-    shares.map((share) => (share * calls) / (1 + share * calls));
+    shares.map((share) => 1 - Math.exp(-share * calls));
   let [low, high] = [0, 1e12];
   for (let step = 0; step < HALVINGS; step += 1) {
     const middle = (low + high) / 2;

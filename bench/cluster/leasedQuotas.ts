@@ -2,7 +2,8 @@
 import { blockOf, LEASE_MS, MARGIN_MS } from '../../store/leases/blockSizes.ts';
 import { seeded } from '../../test/crash/rounds/seeded.ts';
 import { ask, closed, type Held, type Lease } from './blocks.ts';
-import { type Policy, poolOf, spend } from './blocks.ts';
+import { type Policy, type Pool, poolOf, spend } from './blocks.ts';
+import type { GoOn, Step } from './network.ts';
 
 interface Quotas {
   readonly nodes: number;
@@ -23,20 +24,31 @@ interface Spending {
 interface Spent {
   /** Whether the node has what the call takes. */
   readonly isHere: boolean;
-  /** Whether it asks for more, beside the call. */
-  readonly asks: boolean;
+  /** Whether a question for more is on its way, this one or another. */
+  readonly isComing: boolean;
+  /** That the node asks now, beside the call. */
+  readonly question: Question | undefined;
+}
+
+export interface Question {
+  /** When it goes. */
+  readonly atMs: number;
+  /** It is at the one who leases. */
+  readonly heard: (nowMs: number) => void;
+  /** Its answer is at the node. */
+  readonly answered: (nowMs: number) => void;
 }
 
 export interface LeasedQuotas {
   spend(spending: Spending, nowMs: number): Spent;
+  /** Until the answer to what is on its way is there, whichever it is, or it took too long. */
+  coming(spending: Spending): Step;
   /** When nodes asked. */
   readonly askedMs: readonly number[];
 }
 
 /** A block of a node, as it uses it. */
 interface Block extends Held {
-  /** When it has come. */
-  readonly fromMs: number;
   /** More is asked for then, or below so much. */
   readonly renewMs: number;
   readonly low: number;
@@ -49,27 +61,68 @@ const MUCH = 1e12;
 const NEAR_ITS_LIMIT = 50;
 const LEFT_MS = 10_000;
 const BLOCK_MOST = 100_000;
-/** Questions go together every 5 ms, and are answered after a way there and back. */
-const ANSWER_MS = 3;
+/** A question goes at once where none went for so long, and with the others at its end where one did. */
+const TURN_MS = 5;
+/** As long as a call waits at its node. */
+const COMING_MOST_MS = 20;
 /** A node that got nothing asks again so late. */
 const AGAIN_MS = 250;
 /** What nobody uses for a second goes home, as is found out every quarter of one. */
 const IDLE_MS = 1_125;
 
-export function leasedQuotas({ need, nodes, rates, seed }: Quotas): LeasedQuotas {
+/** Of each account at each node, at `placeOf`. */
+interface State {
+  readonly policy: Policy;
+  /** By account. */
+  readonly pools: Pool[];
+  readonly held: (Block | undefined)[];
+  readonly leased: (Lease | undefined)[];
+  readonly againMs: number[];
+  /** Calls that wait for what is on its way, where something is. */
+  readonly waiting: (GoOn[] | undefined)[];
+  /** By node, when it asks next, or asked last. */
+  readonly turnsMs: number[];
+}
+
+const placeOf = ({ policy }: State, { account, node }: Omit<Spending, 'need'>): number =>
+  account * policy.nodes + node;
+
+export function leasedQuotas(quotas: Quotas): LeasedQuotas {
+  const state = begun(quotas);
+  const { againMs, held, waiting } = state;
+  const askedMs: number[] = [];
+  return {
+    askedMs,
+    spend: (spending, nowMs) => {
+      const at = placeOf(state, spending);
+      const own = usable(state, at, spending.need, nowMs);
+      if (own !== undefined) held[at] = own;
+      const isHere = own !== undefined;
+      if (waiting[at] !== undefined) return { isHere, isComing: true, question: undefined };
+      const isLow = own === undefined || nowMs > own.renewMs || own.left < own.low;
+      const asks = isLow && nowMs >= (againMs[at] ?? 0);
+      const question = asks ? questionOf(state, spending, nowMs) : undefined;
+      if (question !== undefined) askedMs.push(question.atMs);
+      return { isHere, isComing: asks, question };
+    },
+    coming: (spending) => ({
+      until: (goOn) => void waiting[placeOf(state, spending)]?.push(goOn),
+      mostMs: COMING_MOST_MS,
+    }),
+  };
+}
+
+/** As if they had run for long: a block is there if its account's last call was not long ago. */
+function begun({ need, nodes, rates, seed }: Quotas): State {
   const policy: Policy = { nodes, blockMost: BLOCK_MOST, leaseMs: LEASE_MS, marginMs: MARGIN_MS };
   const random = seeded(seed);
   const pools = rates.map((rate, account) => {
     const isNear = account % NEAR_ITS_LIMIT === NEAR_ITS_LIMIT - 1;
     return poolOf(isNear ? Math.floor(rate * nodes * need * LEFT_MS * random.next()) : MUCH);
   });
-  const places = rates.length * nodes;
-  const held: (Block | undefined)[] = Array.from({ length: places }, () => undefined);
-  const leased: (Lease | undefined)[] = Array.from({ length: places }, () => undefined);
-  const againMs: number[] = [];
-  const askedMs: number[] = [];
-  const place = (account: number, node: number): number => account * nodes + node;
-  // As if they had run for long: a block is there if its account's last call was not long ago.
+  const held = Array.from({ length: rates.length * nodes }, (): Block | undefined => undefined);
+  const leased = held.map((): Lease | undefined => undefined);
+  const state = { policy, pools, held, leased, againMs: [], waiting: [], turnsMs: [] };
   for (const [account, rate] of rates.entries()) {
     for (let node = 1; node < nodes; node += 1) {
       const pool = pools[account] ?? poolOf(0);
@@ -77,48 +130,75 @@ export function leasedQuotas({ need, nodes, rates, seed }: Quotas): LeasedQuotas
       if (!random.chance(1 - Math.exp(-rate * IDLE_MS)) || size > pool.unleased) continue;
       const renewMs = (random.next() * LEASE_MS) / 2;
       const lease = { node, messages: size, untilMs: renewMs + LEASE_MS / 2 };
-      const at = place(account, node);
+      const at = placeOf(state, { account, node });
       leased[at] = lease;
-      held[at] = { ...blockAt(size, lease.untilMs, 0), renewMs };
+      held[at] = { ...blockAt(lease, 0), renewMs };
       pools[account] = { unleased: pool.unleased - size, leases: [...pool.leases, lease] };
     }
   }
-  const asked = (spending: Spending, nowMs: number, before?: Block): void => {
-    const { account, need: wanted, node } = spending;
-    const at = place(account, node);
-    const spentOf = ({ messages, node: holder }: Lease): number =>
-      messages - (held[place(account, holder)]?.left ?? messages);
-    const pool = closed(pools[account] ?? poolOf(0), nowMs, spentOf);
-    const lease = leased[at];
-    const spent = lease === undefined ? 0 : spentOf(lease);
-    const answer = ask(policy, pool, { node, need: wanted, spent }, nowMs);
-    pools[account] = answer.pool;
-    leased[at] = answer.lease;
-    held[at] = answer.lease && blockAt(answer.lease.messages, answer.lease.untilMs, nowMs, before);
-    if (answer.lease === undefined) againMs[at] = nowMs + AGAIN_MS;
-    askedMs.push(nowMs);
-  };
+  return state;
+}
+
+/** The block, after that many are spent of it. */
+function usable(
+  { held, policy }: State,
+  at: number,
+  need: number,
+  nowMs: number,
+): Block | undefined {
+  const block = held[at];
+  if (block === undefined || nowMs - block.usedMs > IDLE_MS) return undefined;
+  const after = spend(policy, block, need, nowMs);
+  return after && { ...block, left: after.left, usedMs: nowMs };
+}
+
+/** At the one who leases. */
+function leaseOf(
+  state: State,
+  { account, need, node }: Spending,
+  nowMs: number,
+): Lease | undefined {
+  const { againMs, held, leased, policy, pools } = state;
+  const at = placeOf(state, { account, node });
+  const spentOf = ({ messages, node: holder }: Lease): number =>
+    messages - (held[placeOf(state, { account, node: holder })]?.left ?? messages);
+  const pool = closed(pools[account] ?? poolOf(0), nowMs, spentOf);
+  const before = leased[at];
+  const spent = before === undefined ? 0 : spentOf(before);
+  const answer = ask(policy, pool, { node, need, spent }, nowMs);
+  pools[account] = answer.pool;
+  leased[at] = answer.lease;
+  if (answer.lease === undefined) againMs[at] = nowMs + AGAIN_MS;
+  return answer.lease;
+}
+
+function questionOf(state: State, spending: Spending, nowMs: number): Question {
+  const { held, turnsMs, waiting } = state;
+  const { node } = spending;
+  const at = placeOf(state, spending);
+  waiting[at] = [];
+  const turnMs = turnsMs[node] ?? -Infinity;
+  const atMs = turnMs > nowMs ? turnMs : Math.max(nowMs, turnMs + TURN_MS);
+  turnsMs[node] = atMs;
+  let block: Block | undefined;
   return {
-    askedMs,
-    spend: (spending, nowMs) => {
-      const at = place(spending.account, spending.node);
-      const block = held[at];
-      const isIdle = block !== undefined && nowMs - block.usedMs > IDLE_MS;
-      const after = block && !isIdle ? spend(policy, block, spending.need, nowMs) : undefined;
-      // What is on its way was asked for already.
-      if (block !== undefined && nowMs < block.fromMs) return { isHere: false, asks: false };
-      const own = block && after && { ...block, left: after.left, usedMs: nowMs };
-      if (own !== undefined) held[at] = own;
-      const isLow = own === undefined || nowMs > own.renewMs || own.left < own.low;
-      const asks = isLow && nowMs >= (againMs[at] ?? 0);
-      if (asks) asked(spending, nowMs, own);
-      return { isHere: own !== undefined, asks };
+    atMs,
+    heard: (ms) => {
+      // What a node still spends of is exchanged at this moment; what has to come is there when it has.
+      const isGone = usable(state, at, 0, ms) === undefined;
+      const lease = leaseOf(state, spending, ms);
+      block = lease && blockAt(lease, ms);
+      held[at] = isGone ? undefined : block;
+    },
+    answered: (ms) => {
+      held[at] ??= block;
+      const calls = waiting[at] ?? [];
+      waiting[at] = undefined;
+      for (const goOn of calls) goOn(ms);
     },
   };
 }
 
-/** @param before what the node has meanwhile */
-const blockAt = (left: number, untilMs: number, nowMs: number, before?: Block): Block => ({
+const blockAt = ({ messages: left, untilMs }: Lease, nowMs: number): Block => ({
   ...{ left, untilMs, usedMs: nowMs, low: Math.floor(left / 2), renewMs: nowMs + LEASE_MS / 2 },
-  fromMs: before?.fromMs ?? nowMs + ANSWER_MS,
 });

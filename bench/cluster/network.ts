@@ -31,7 +31,14 @@ export type Step =
   /** Goes on at once, and waits for none of them. */
   | { readonly beside: readonly (readonly Step[])[] }
   /** Is told when it is there, and goes on. */
-  | { readonly tell: () => void };
+  | { readonly tell: (nowMs: number) => void }
+  /** Waits until it is told to go on, for so long at most. */
+  | { readonly until: (goOn: GoOn) => void; readonly mostMs: number }
+  /** What comes next is decided there. */
+  | { readonly decide: (nowMs: number) => readonly Step[] };
+
+/** Again it does nothing. */
+export type GoOn = (nowMs: number) => void;
 
 interface Call {
   readonly kind: string;

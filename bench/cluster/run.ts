@@ -2,7 +2,7 @@
 import { seeded, type Seeded } from '../../test/crash/rounds/seeded.ts';
 import { type EventQueue, eventQueue } from './eventQueue.ts';
 import { type Line, lineOf } from './line.ts';
-import { exponential, type Network, type Regular, type Step } from './network.ts';
+import { exponential, type GoOn, type Network, type Regular, type Step } from './network.ts';
 
 interface Length {
   readonly seed: number;
@@ -129,11 +129,28 @@ class Run {
       this.#events.add(nowMs + step.waitMs, { call: (ms) => this.#next(task, ms) });
     } else if ('group' in step) this.#join(step.group, task, nowMs);
     else if ('all' in step) this.#fork(step.all, task, nowMs);
-    else {
-      if ('tell' in step) step.tell();
+    else if ('until' in step) this.#wait(step, task, nowMs);
+    else if ('decide' in step) {
+      this.#begin(step.decide(nowMs), nowMs, (ms) => this.#next(task, ms));
+    } else {
+      if ('tell' in step) step.tell(nowMs);
       else for (const part of step.beside) this.#begin(part, nowMs, () => undefined);
       this.#next(task, nowMs);
     }
+  }
+
+  #wait(
+    { mostMs, until }: Extract<Step, { readonly mostMs: number }>,
+    task: Task,
+    nowMs: number,
+  ): void {
+    let waits = true;
+    const goOn: GoOn = (ms) => {
+      if (waits) this.#next(task, ms);
+      waits = false;
+    };
+    until(goOn);
+    this.#events.add(nowMs + mostMs, { call: goOn });
   }
 
   #leave(station: number, task: Task, nowMs: number): void {

@@ -1,6 +1,6 @@
 // The simulator against what theory says of queues that theory can solve.
 import { expect, test } from 'vitest';
-import { exponential, type Network, type Step } from '../../../bench/cluster/network.ts';
+import { exponential, type GoOn, type Network, type Step } from '../../../bench/cluster/network.ts';
 import { run } from '../../../bench/cluster/run.ts';
 import type { Seeded } from '../../crash/rounds/seeded.ts';
 import { seedsOf } from '../../seeds.ts';
@@ -118,6 +118,17 @@ test('a call takes its steps one after the other, parts of a step beside each ot
   let told = 0;
   expect(tookBy([{ waitMs: 2 }, { tell: () => (told += 1) }, { waitMs: 1 }])).toBe(3);
   expect(told).toBe(1);
+});
+
+test('a call waits until it is told to go on, or for so long at most, and is decided there', () => {
+  let goOn: GoOn = () => undefined;
+  const until = (heard: GoOn): void => void (goOn = heard);
+  const told: readonly Step[] = [{ waitMs: 3 }, { tell: (nowMs) => goOn(nowMs) }];
+  expect(tookBy([{ beside: [told] }, { until, mostMs: 9 }, { at: 0, ms: 1 }])).toBe(4);
+  expect(tookBy([{ beside: [told] }, { until, mostMs: 2 }, { at: 0, ms: 1 }])).toBe(3);
+  const decide = (nowMs: number): readonly Step[] => (nowMs < 5 ? [{ waitMs: 7 }] : []);
+  expect(tookBy([{ waitMs: 4 }, { decide }, { at: 0, ms: 1 }])).toBe(12);
+  expect(tookBy([{ waitMs: 5 }, { decide }, { at: 0, ms: 1 }])).toBe(6);
 });
 
 test('calls that come while a group gathers go on together', () => {

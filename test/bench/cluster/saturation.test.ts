@@ -4,17 +4,22 @@ import { type Answering, answering } from '../../../bench/cluster/answering.ts';
 import type { Shape } from '../../../bench/cluster/cluster.ts';
 import {
   DEMAND,
+  endsOf,
   firstReads,
   heldShares,
   HOURS,
   mixOf,
+  partOf,
   shareBeyond,
   zipfShares,
 } from '../../../bench/cluster/demand.ts';
 import type { Elsewhere } from '../../../bench/cluster/elsewhere.ts';
 import { handingOn } from '../../../bench/cluster/handingOn.ts';
+import { leasedQuotas } from '../../../bench/cluster/leasedQuotas.ts';
 import { runCalls, saturationOf } from '../../../bench/cluster/saturation.ts';
 import type { ServiceTimes } from '../../../bench/cluster/serviceTimes.ts';
+import { WATCHED_MAX } from '../../../store/replica/following.ts';
+import { seeded } from '../../crash/rounds/seeded.ts';
 
 const spent = (loop: number, below = 0): ServiceTimes['hot'] => ({
   ...{ loop, below, beside: 0, catalog: 0.001 },
@@ -81,23 +86,79 @@ test('the serving node is told of each call that another one answered', () => {
   near(load[2] ?? 0, (8_000 / 7) * 0.06 * 1e-3);
 });
 
-test('a node hands on what it is not told of, has no quota for, or what is changing', () => {
-  const shape = { nodes: 8, callsPerSecond: 4_000 };
-  const of = (demand: Shape['demand']): Answering['counts'] => {
-    const { counts, network } = answered64({ ...shape, demand });
-    runCalls(network, 40_000);
-    expect(counts.own + counts.untold + counts.quiet + counts.quota).toBe(counts.all);
-    return counts;
-  };
-  const few = of({ ...FEW, mix: { ...FEW.mix, push: 0, hot: 0.94 } });
-  expect([few.untold, few.quiet]).toEqual([0, 0]);
-  expect(of(FEW).quiet).toBeGreaterThan(0);
-  const many = of({ ...FEW, datasets: 100_000 });
-  // Ten thousand of them, of which the nth is asked for as often as the first by n.
-  expect(many.untold / many.all).toBeGreaterThan(0.28);
-  expect(many.untold / many.all).toBeLessThan(0.32);
-  const seldom = of({ ...FEW, accounts: 10_000 });
-  expect(seldom.quota / seldom.all).toBeGreaterThan(0.3);
+const countsOf = (demand: Shape['demand'], callsPerSecond = 4_000): Answering['counts'] => {
+  const { counts, network } = answered64({ nodes: 8, callsPerSecond, demand });
+  runCalls(network, 40_000);
+  expect(counts.own + counts.untold + counts.quiet + counts.quota).toBe(counts.all);
+  return counts;
+};
+
+test('a node hands on what it is not told of; for a change or quota its calls wait there', () => {
+  const few = countsOf({ ...FEW, mix: { ...FEW.mix, push: 0, hot: 0.94 } });
+  expect([few.untold, few.quiet, few.waitedQuiet]).toEqual([0, 0, 0]);
+  expect(few.own).toBeGreaterThan(0.999 * few.all);
+  const changing = countsOf(FEW);
+  expect(changing.waitedQuiet).toBeGreaterThan(0);
+  expect(changing.quiet).toBe(0);
+  const seldom = countsOf({ ...FEW, accounts: 10_000 });
+  expect(seldom.waitedQuota).toBeGreaterThan(0.3 * seldom.all);
+  // Those of accounts that have nothing left.
+  expect(seldom.quota).toBeLessThan(0.03 * seldom.all);
+  const many = countsOf({ ...FEW, datasets: 2 * WATCHED_MAX });
+  const shares = zipfShares(2 * WATCHED_MAX);
+  const held = heldShares(shares, WATCHED_MAX);
+  const untold = shares.reduce((sum, share, at) => sum + share * (1 - (held[at] ?? 0)), 0);
+  near(many.untold / many.all, untold);
+});
+
+test('what the serving node is too busy to show or to lend in time is handed on', () => {
+  const hung = { ...TIMES, message: 60 };
+  const shape = { nodes: 2, callsPerSecond: 100, cores: 64, demand: { ...FEW, accounts: 1_000 } };
+  const { counts, network } = answering(hung, ELSEWHERE, shape, 1);
+  const times = runCalls(network, 2_000).times.get('hot') ?? [];
+  expect(counts.quiet).toBeGreaterThan(0);
+  expect(counts.quota).toBeGreaterThan(0.1 * counts.all);
+  expect(times.length).toBeGreaterThan(1_000);
+});
+
+test('a call without quota waits for the round trip, and the next question for 5 ms', () => {
+  const quotas = leasedQuotas({ nodes: 2, rates: [0, 0], need: 1, seed: 1 });
+  const spend = (account: number, nowMs: number): ReturnType<typeof quotas.spend> =>
+    quotas.spend({ account, node: 1, need: 1 }, nowMs);
+  const first = spend(0, 10);
+  expect([first.isHere, first.isComing, first.question?.atMs]).toEqual([false, true, 10]);
+  const again = spend(0, 11);
+  expect([again.isHere, again.isComing, again.question]).toEqual([false, true, undefined]);
+  expect(spend(1, 12).question?.atMs).toBe(15);
+  const woken: number[] = [];
+  const step = quotas.coming({ account: 0, node: 1, need: 1 });
+  if ('until' in step) step.until((nowMs) => void woken.push(nowMs));
+  first.question?.heard(13);
+  expect(spend(0, 13).isHere).toBe(false);
+  first.question?.answered(14);
+  expect(woken).toEqual([14]);
+  expect(spend(0, 14).isHere).toBe(true);
+});
+
+test('of things by their last use a node has as many of each as the law says', () => {
+  const shares = zipfShares(1_000);
+  const ends = endsOf(shares);
+  const random = seeded(5);
+  const used = new Set<number>();
+  let [found, all] = [0, 0];
+  for (let at = 0; at < 300_000; at += 1) {
+    const one = partOf(ends, random.next());
+    const isThere = used.delete(one);
+    used.add(one);
+    const [oldest] = used;
+    if (used.size > 100 && oldest !== undefined) used.delete(oldest);
+    if (at < 10_000) continue;
+    all += 1;
+    if (isThere) found += 1;
+  }
+  const held = heldShares(shares, 100);
+  const expected = shares.reduce((sum, share, at) => sum + share * (held[at] ?? 0), 0);
+  expect(Math.abs(found / all / expected - 1)).toBeLessThan(0.01);
 });
 
 test('of so many things as a node has room for it has all, of more those that are asked for', () => {
