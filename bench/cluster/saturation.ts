@@ -18,7 +18,10 @@ const FEW_CALLS = 20_000;
 /** then what is between is halved, to less than two percent, in longer ones where it is near. */
 const HALVINGS = 6;
 const CALLS = 100_000;
-/** A run of few calls is off by less: three times the standard deviation of DuckDB's load, over 40 seeds. */
+/**
+ * A run of few calls is off by less: three times the standard deviation of DuckDB's load (6 %, of 40 seeds).
+ * Only long ones took 19 instead of 16 s of processor time for 1, 4, 16 and 64 nodes.
+ */
 const NEAR = 0.18;
 const SEED = 20_261_125;
 
