@@ -20,6 +20,7 @@ import {
 } from '@nats-io/jetstream';
 import type { BusSettings } from '../base/busSettings.ts';
 import { monotonicMs } from '../base/clock.ts';
+import { entriesText } from '../bus/logEntries.ts';
 import type { LogStore } from '../bus/topicLog.ts';
 import { SoleWriter } from './soleWriter.ts';
 
@@ -38,6 +39,8 @@ const AGAIN_MS = 1_000;
 const NO_STREAM = 10_059;
 /** Of JetStream: another message came behind the one that was told. */
 const WRONG_LAST = 10_071;
+/** No entry. */
+const NOTHING = entriesText([]);
 
 type Opened = NonNullable<Awaited<ReturnType<LogStore['open']>>>;
 
@@ -58,6 +61,7 @@ export class NatsLog implements LogStore {
   /** Shared by those who ask at once, so that they go on in their order. */
   #opening: Promise<Opened | undefined> | undefined;
   readonly #writer = new SoleWriter(monotonicMs);
+  #isTaken = false;
   #waitingBytes = 0;
   #isAway = true;
   #isClosed = false;
@@ -77,13 +81,34 @@ export class NatsLog implements LogStore {
   }
 
   async open(): Promise<Opened | undefined> {
-    this.#opening ??= this.#asked(async (manager) => {
+    this.#opening ??= this.#asked(async (manager, connection) => {
       const { created, state } = await this.#stream(manager);
-      this.#tag = tagOf(created);
-      this.#writer.found(this.#tag, state.last_seq);
-      return { tag: this.#tag, first: state.first_seq, last: state.last_seq };
+      const tag = tagOf(created);
+      const last = this.#isTaken ? state.last_seq : await this.#taken(connection, state.last_seq);
+      this.#isTaken = true;
+      this.#writer.found(tag, last);
+      this.#tag = tag;
+      return { tag, first: state.first_seq, last };
     }).finally(() => (this.#opening = undefined));
     return this.#opening;
+  }
+
+  /**
+   * From here on it is this process that writes: whoever did before is refused, and finds that out.
+   * @returns the sequence of what says so
+   */
+  async #taken(connection: NatsConnection, found: number): Promise<number> {
+    for (let lastSequence = found; ;) {
+      const options = { timeout: ACK_MS, retries: 0, expect: { lastSequence } };
+      try {
+        return (await jetstream(connection).publish(this.#subject, NOTHING, options)).seq;
+      } catch (error) {
+        if (!(error instanceof JetStreamApiError) || error.code !== WRONG_LAST) throw error;
+        // The last word of the former one.
+        const manager = await jetstreamManager(connection, { timeout: ASK_MS });
+        lastSequence = (await this.#stream(manager)).state.last_seq;
+      }
+    }
   }
 
   async read(last: number, take: (sequence: number, text: string) => void): Promise<boolean> {
