@@ -30,7 +30,7 @@ import { SqlAnswers } from '../query/sql/run/answers.ts';
 import type { SelectPlan } from '../query/sql/plan/selectPlan.ts';
 
 /** Plans of SQL texts that are kept. */
-export const SQL_PLANS = 1_000;
+const SQL_PLANS = 1_000;
 
 /** What is there before anything runs on it. */
 type Opened = Omit<
@@ -44,6 +44,10 @@ type Opened = Omit<
   | 'streams'
   | 'upstreams'
 > & { readonly bodies: Bodies };
+
+type EngineParts = Pick<Services, 'lake' | 'settings'> & {
+  readonly folder: Pick<Services['folder'], 'temporary'>;
+};
 
 type Engines = Pick<Services, 'charts' | 'market' | 'series' | 'sql'>;
 
@@ -120,7 +124,11 @@ function streamingOf(
 }
 
 /** Both doors over one memory of series and of the shapes of files. */
-function enginesOf({ folder, lake, settings }: Opened, pools: Pools, files: Files): Engines {
+export function enginesOf(
+  { folder, lake, settings }: EngineParts,
+  pools: Pick<Pools, 'read' | 'sql'>,
+  files: Files,
+): Engines {
   const cache = new SeriesCache(settings.cacheBytes);
   const market = new MarketMemory(settings.cacheBytes);
   const answers = new SqlAnswers(settings.sqlCacheBytes);

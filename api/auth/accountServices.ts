@@ -10,22 +10,36 @@ export const withSqlOf = <Some extends Pick<Services, 'sql'>>(
   accountId: string,
 ): Some => ({ ...services, sql: { ...services.sql, pool: services.sql.pool.of(accountId) } });
 
-function servicesFor(services: Services, accountId: string): Services {
-  const { ingestion, series } = services;
+/** The same of reads of series too. */
+export const withPoolsOf = <Some extends Pick<Services, 'series' | 'sql'>>(
+  services: Some,
+  accountId: string,
+): Some => {
+  const { series } = services;
   return {
     ...withSqlOf(services, accountId),
     series: { ...series, pool: series.pool.of(accountId) },
+  };
+};
+
+/** And of loads: all that an account uses. */
+export function withAllOf(services: Services, accountId: string): Services {
+  const { ingestion } = services;
+  return {
+    ...withPoolsOf(services, accountId),
     ingestion: { ...ingestion, pool: ingestion.pool.of(accountId) },
   };
 }
 
 /** The same for many accounts, made once for each. */
-export function accountServices(services: Services): (accountId: string) => Services {
-  const known = new LruMap<Services>(ACCOUNTS_MAX);
+export function accountServices<S extends object>(
+  make: (accountId: string) => S,
+): (accountId: string) => S {
+  const known = new LruMap<S>(ACCOUNTS_MAX);
   return (accountId) => {
     const found = known.get(accountId);
     if (found !== undefined) return found;
-    const made = servicesFor(services, accountId);
+    const made = make(accountId);
     known.set(accountId, made);
     return made;
   };

@@ -9,7 +9,8 @@ import { HOP_HEADER } from '../auth/hop.ts';
 import { failureAnswer } from '../request/failures.ts';
 import { hop, type SentBody, type Target } from './hop.ts';
 
-interface Targets {
+/** Who serves, as requests to it are asked. */
+export interface Targets {
   /** Undefined: nobody serves for now. */
   current(): Target | undefined;
   /** Resolves when another one serves, or after so long. */

@@ -52,10 +52,11 @@ export async function buildReadingServer<S extends ServingServices>(
   };
   const tried = new WeakMap<FastifyRequest, { readonly firstMs: number; readonly tries: number }>();
   let waiting = 0;
+  const atTurnEnd = makeTurn();
   addHooks(server, door);
   for (const endpoint of table) {
     addRoutes(server, endpoint, {
-      ...{ services, own, door, held, testCursors: undefined, atTurnEnd: makeTurn() },
+      ...{ services, own, door, held, testCursors: undefined, atTurnEnd },
       ended,
       fail: ({ again, beganMs, error, reply, request }) => {
         // It costs where it is answered.

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { monotonicMs } from '../../store/base/clock.ts';
 import { Failure, reasonOf, toldFull } from '../../store/base/failure.ts';
 import { countedIds } from '../../store/base/random.ts';
-import { accountServices } from '../auth/accountServices.ts';
+import { accountServices, withAllOf } from '../auth/accountServices.ts';
 import { addressOf, type Door } from '../auth/admission.ts';
 import {
   HEADER_BYTES_MAX,
@@ -99,7 +99,7 @@ export async function buildServer(
   addHooks(server, door);
   const ended = makeEnded(log, state.metrics.observe);
   const testCursors = door.environment === 'test' ? makeTestCursors() : undefined;
-  const own = accountServices(services);
+  const own = accountServices((accountId) => withAllOf(services, accountId));
   const fail = failing(behind, ended);
   const routed = { ...behind, atTurnEnd: makeTurn(), own, testCursors, held, ended, fail };
   for (const endpoint of table) addRoutes(server, endpoint, routed);

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { Agent, type IncomingMessage, type Server } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
 import { senderOf, signHop } from '../../api/auth/hop.ts';
-import { type Forwarder, makeForwarder } from '../../api/forward/forward.ts';
+import { type Forwarder, makeForwarder, type Targets } from '../../api/forward/forward.ts';
 import { type FrontDoor, openFrontDoor, type OwnAnswer } from '../../api/forward/frontDoor.ts';
 import type { Target } from '../../api/forward/hop.ts';
 import type { HandOn } from '../../api/http/readingServer.ts';
@@ -31,11 +31,7 @@ export interface FrontNode {
   /** Where others reach them. */
   readonly doors: NodeDoors;
   /** Which one serves, as requests to it are asked. */
-  readonly serving: {
-    readonly current: () => Target | undefined;
-    /** Resolves when another one serves, or after so long. */
-    readonly changed: (withinMs: number) => Promise<void>;
-  };
+  readonly serving: Targets;
   /** The ports are another server's now. */
   leave(): void;
   close(graceMs: number): Promise<void>;

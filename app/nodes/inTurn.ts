@@ -64,7 +64,7 @@ export async function startInTurn(
       const start = (): Promise<Tapedeck> => startTapedeck(settings, {}, taken);
       const started = await inTurn(table, tell, ending, settings.role !== 'worker', start);
       // It would lend to itself, and follow itself.
-      await beside.close(lessor);
+      await beside.close(started === undefined ? undefined : lessor);
       if (started === undefined) return await end(settings.drainMs);
       return await serving(started, table, node);
     } catch (error) {

@@ -3,33 +3,24 @@ import type { ChildProcess } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import type { Target } from '../../api/forward/hop.ts';
-import { lendPath, type LentKind, openNodeConnection } from '../../api/forward/nodeDoor.ts';
-import { systemClock } from '../../store/base/clock.ts';
+import type { Targets } from '../../api/forward/forward.ts';
+import { lendPath, type LentKind } from '../../api/forward/nodeDoor.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { ownProcesses } from '../../store/duckdb/slot.ts';
 import { copiesIn, type Copies } from '../../store/lent/copies.ts';
 import { lend } from '../../store/lent/lender.ts';
 import { NICENESS } from '../pools.ts';
-
-const AGAIN_MS = 500;
+import { servingConnection } from './servingConnection.ts';
 
 interface Lending extends Pick<Copies, 'gone'> {
   /** Ends its processes; their requests are asked again by who asked. */
   close(): Promise<void>;
 }
 
-/** Where processes are lent to. */
-interface Borrower {
-  readonly current: () => Target | undefined;
-  /** Resolves when another one serves, or after so long. */
-  readonly changed: (withinMs: number) => Promise<void>;
-}
-
 /** Undefined where it lends none. */
 export async function startLending(
   { bucket: bucketed, children, data, lend: isLending, role, sqlChildren }: Settings,
-  borrower: Borrower,
+  borrower: Targets,
   onFault: (reason: unknown) => void,
 ): Promise<Lending | undefined> {
   if (bucketed === undefined || !isLending || role === 'api') return undefined;
@@ -60,7 +51,7 @@ export async function startLending(
 }
 
 interface LendingParts {
-  readonly borrower: Borrower;
+  readonly borrower: Targets;
   readonly copies: Copies;
   readonly open: Map<Socket, Promise<void>>;
   readonly ending: AbortSignal;
@@ -73,14 +64,8 @@ async function lendAgain(
   { borrower, copies, ending, folder, open }: LendingParts,
 ): Promise<void> {
   while (!ending.aborted) {
-    const target = borrower.current();
-    const connecting = target && openNodeConnection(target, lendPath(kind), systemClock, ending);
-    const socket = await connecting?.catch(() => undefined);
-    if (socket === undefined) {
-      await borrower.changed(AGAIN_MS);
-      continue;
-    }
-    if (ending.aborted) return void socket.destroy();
+    const socket = (await servingConnection(borrower, lendPath(kind), ending))?.socket;
+    if (socket === undefined) continue;
     const start = (): ChildProcess => ownProcesses.start(NICENESS[kind]);
     const lending = lend({ socket, copies, folder, start });
     open.set(socket, lending);

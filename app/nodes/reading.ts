@@ -1,6 +1,7 @@
 // A node that does not serve answers reads itself, as long as it hears from the one that serves.
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
+import { accountServices, withPoolsOf } from '../../api/auth/accountServices.ts';
 import type { Door } from '../../api/auth/admission.ts';
 import {
   Changing,
@@ -9,14 +10,15 @@ import {
   SERIES_HERE,
 } from '../../api/endpoints/here/readHere.ts';
 import { SQL_HERE, sureOf } from '../../api/endpoints/here/sqlHere.ts';
+import type { Targets } from '../../api/forward/forward.ts';
 import type { Target } from '../../api/forward/hop.ts';
-import { followPath, openNodeConnection } from '../../api/forward/nodeDoor.ts';
+import { followPath } from '../../api/forward/nodeDoor.ts';
 import { makeEnded } from '../../api/http/ended.ts';
 import type { Observe } from '../../api/metrics/requestTimes.ts';
 import { makeHeldAnswers } from '../../api/http/heldAnswers.ts';
 import { buildReadingServer, type HandOn, type TakeRequest } from '../../api/http/readingServer.ts';
 import { READING } from '../../api/request/pace.ts';
-import { monotonicMs, systemClock } from '../../store/base/clock.ts';
+import { monotonicMs } from '../../store/base/clock.ts';
 import type { DatabaseSettings } from '../../store/base/databaseSettings.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { randomHex } from '../../store/base/random.ts';
@@ -38,8 +40,8 @@ import {
   readingPools,
   toldBy,
 } from './replica.ts';
+import { AGAIN_MS, servingConnection } from './servingConnection.ts';
 
-const AGAIN_MS = 500;
 /** How long a request waits for quota, and for the end of a change. */
 const GRANT_MS = 20;
 /** A permit, a lease and a block that is large enough may each have to be asked for. */
@@ -62,11 +64,7 @@ export interface Reading {
 interface ReadingParts {
   readonly settings: Settings & { readonly database: DatabaseSettings };
   readonly nodeId: string;
-  readonly serving: {
-    readonly current: () => Target | undefined;
-    /** Resolves when another one serves, or after so long. */
-    readonly changed: (withinMs: number) => Promise<void>;
-  };
+  readonly serving: Targets;
   readonly handOn: HandOn;
   readonly observe: Observe;
   readonly log: Logger;
@@ -101,20 +99,15 @@ export async function startReading(parts: ReadingParts): Promise<Reading | undef
   let now: Session | undefined;
   const loop = async (): Promise<void> => {
     while (!ending.signal.aborted) {
-      const target = serving.current();
-      const path = followPath(parts.nodeId);
-      const connecting = target && openNodeConnection(target, path, systemClock, ending.signal);
-      const socket = await connecting?.catch(() => undefined);
-      if (target !== undefined && socket !== undefined) {
-        now = newSession(parts, place, socket);
-        ending.signal.addEventListener('abort', now.close, { once: true });
-        const isOther = (): boolean => serving.current()?.id !== target.id;
-        await Promise.all([now.ended, endWith(now, serving.changed, isOther)]);
-        ending.signal.removeEventListener('abort', now.close);
-        const waitMs = now.isReady() ? AGAIN_MS : UNREADY_MS;
-        now = undefined;
-        if (!ending.signal.aborted) await serving.changed(waitMs);
-      } else if (!ending.signal.aborted) await serving.changed(AGAIN_MS);
+      const made = await servingConnection(serving, followPath(parts.nodeId), ending.signal);
+      if (made === undefined) continue;
+      now = newSession(parts, place, made.socket);
+      ending.signal.addEventListener('abort', now.close, { once: true });
+      await Promise.all([now.ended, endWith(now, serving, made.target)]);
+      ending.signal.removeEventListener('abort', now.close);
+      const waitMs = now.isReady() ? AGAIN_MS : UNREADY_MS;
+      now = undefined;
+      if (!ending.signal.aborted) await serving.changed(waitMs);
     }
   };
   const running = loop();
@@ -150,16 +143,12 @@ async function closeQuota(quota: LeasedQuota, log: Logger): Promise<void> {
 }
 
 /** A session ends with the place of the node that it follows. */
-async function endWith(
-  { close, ended }: Session,
-  changed: (withinMs: number) => Promise<void>,
-  isOther: () => boolean,
-): Promise<void> {
+async function endWith({ close, ended }: Session, serving: Targets, { id }: Target): Promise<void> {
   let isOver = false;
   void ended.then(() => (isOver = true));
   while (!isOver) {
-    await Promise.race([ended, changed(LOOK_MS)]);
-    if (!isOver && isOther()) close();
+    await Promise.race([ended, serving.changed(LOOK_MS)]);
+    if (!isOver && serving.current()?.id !== id) close();
   }
 }
 
@@ -254,15 +243,10 @@ function serverOf(
       if (settings.rateLimit) quota.admit(caller, address);
     },
   };
-  const own = (accountId: string): HereServices => ({
-    ...services,
-    series: { ...services.series, pool: services.series.pool.of(accountId) },
-    sql: { ...services.sql, pool: services.sql.pool.of(accountId) },
-  });
   const told = toldBy(log);
   return buildReadingServer([...SERIES_HERE, ...SQL_HERE], {
     services,
-    own,
+    own: accountServices((accountId) => withPoolsOf(services, accountId)),
     door: doorOf(settings),
     held: makeHeldAnswers(settings.answerDiskBytes, READING),
     ended: makeEnded(log, observe),

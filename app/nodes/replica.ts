@@ -6,8 +6,6 @@ import type { Logger } from 'pino';
 import type { SeriesServices } from '../../api/read/series.ts';
 import { makeFailedTime } from '../../api/request/failedTime.ts';
 import type { SqlServices } from '../../api/sql/sql.ts';
-import { Charts } from '../../query/charts/charts.ts';
-import { SeriesCache } from '../../query/series/seriesCache.ts';
 import { Accounts } from '../../store/accounts/accounts.ts';
 import { monotonicMs, systemClock } from '../../store/base/clock.ts';
 import { survive } from '../../store/base/crashPoints.ts';
@@ -28,13 +26,9 @@ import { Lake } from '../../store/lake/lake.ts';
 import { Pending } from '../../store/pushes/pending.ts';
 import type { News } from '../../store/replica/news.ts';
 import { NamedQueries } from '../../store/datasets/namedQueries.ts';
-import { FileShapes } from '../../store/versions/fileShapes.ts';
 import { filesOf } from '../lakeFiles.ts';
 import { readPool, sqlPool } from '../pools.ts';
-import { SQL_PLANS } from '../services.ts';
-import { LruMap } from 'toad-cache';
-import { SqlAnswers } from '../../query/sql/run/answers.ts';
-import type { SelectPlan } from '../../query/sql/plan/selectPlan.ts';
+import { enginesOf } from '../services.ts';
 
 /** Where a node has copies of files, and what is being written. */
 export interface ReadingFolder {
@@ -138,33 +132,14 @@ export async function openReplica(parts: ReplicaParts): Promise<Replica> {
   const queries = await NamedQueries.open(database, clock);
   const failedTime = makeFailedTime(monotonicMs, accounts);
   pools.onFailed.now = failedTime.spent;
-  // Nobody asks for them here: neither a named query nor a picture.
-  const [cursors, charts] = [new QueryCursors(database, clock, () => undefined), new Charts()];
+  // Nobody asks for named queries here.
+  const cursors = new QueryCursors(database, clock, () => undefined);
   const forget = (tableId: number): void => pending.dropped(tableId);
   const kept = { accounts, clock, database, lake, pending, queries, settings };
   return {
-    services: { ...kept, ...enginesOf(parts, lake), charts, cursors, failedTime },
+    services: { ...kept, ...enginesOf({ ...parts, lake }, pools, files), cursors, failedTime },
     apply: applying({ accounts, forget, lake, pending, queries }),
     forget,
-  };
-}
-
-function enginesOf(
-  { files, folder: { temporary }, pools, settings }: ReplicaParts,
-  lake: Lake,
-): Pick<Replica['services'], 'series' | 'sql'> {
-  const cache = new SeriesCache(settings.cacheBytes);
-  const answers = new SqlAnswers(settings.sqlCacheBytes);
-  lake.onChange(({ snapshot, tableIds, touches }) => {
-    cache.changed(tableIds, snapshot, touches);
-    answers.changed(tableIds);
-  });
-  const shapes = new FileShapes();
-  const deadlineMs = settings.readTimeoutMs;
-  const plans = new LruMap<SelectPlan>(SQL_PLANS);
-  return {
-    series: { files, shapes, pool: pools.read, cache, deadlineMs, temporary },
-    sql: { files, shapes, pool: pools.sql, plans, answers },
   };
 }
 
