@@ -31,13 +31,13 @@ export async function audienceOf(
     pending: (tableId) => ({ tableId, rows: pending.rows(tableId) }),
     lessor,
   });
-  lake.whileQuiet(audience.quiet);
+  lake.changes.whileQuiet(audience.quiet);
   lake.onChange((change) => audience.changed(change));
   pending.whileQuiet(audience.quiet);
   pending.onPush((made) => audience.pushed(made));
   pending.onFlush((...flushed) => audience.flushed(...flushed));
-  accounts.whileQuiet(audience.quiet, () => audience.accounts());
+  accounts.changes.whileQuiet(audience.quiet, () => audience.accounts());
   lake.files.onRemoved?.((paths) => audience.removed(paths));
-  queries.whileQuiet(audience.quiet, () => audience.queries());
+  queries.changes.whileQuiet(audience.quiet, () => audience.queries());
   return { audience, lessor };
 }

@@ -22,7 +22,7 @@ import {
   textColumns,
 } from './making.ts';
 import { oneByOne } from '../queues/oneByOne.ts';
-import type { Quiet } from '../queues/quiet.ts';
+import { QuietChanges } from '../queues/quiet.ts';
 import type { Secrets } from '../catalog/secrets.ts';
 import type { ServiceTables } from '../catalog/tables/service.ts';
 import {
@@ -52,8 +52,7 @@ export class Accounts {
   #callers: Callers = { accounts: new Map(), byHash: new Map(), byId: new Map() };
   readonly #uses: TokenUses;
   readonly #inTurn = oneByOne();
-  #quiet: Quiet = () => undefined;
-  #onChange: () => void = () => undefined;
+  readonly changes = new QuietChanges();
 
   private constructor(database: Database, secrets: Secrets, clock: Clock) {
     this.#database = database;
@@ -66,15 +65,6 @@ export class Accounts {
     const accounts = new Accounts(database, secrets, clock);
     await accounts.reload();
     return accounts;
-  }
-
-  /**
-   * @param quiet nobody else answers by what was there, from its end to the call of what it returns
-   * @param changed is told between the two
-   */
-  whileQuiet(quiet: Quiet, changed: () => void): void {
-    this.#quiet = quiet;
-    this.#onChange = changed;
   }
 
   /** A token was used at another node. */
@@ -318,13 +308,7 @@ export class Accounts {
         await writeAudit(transaction, { actor, ...entry }, this.#clock());
         return value;
       });
-      const resume = await this.#quiet();
-      try {
-        await this.reload();
-        this.#onChange();
-      } finally {
-        resume?.();
-      }
+      await this.changes.show(() => this.reload());
       return result;
     });
   }

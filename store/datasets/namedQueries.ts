@@ -7,7 +7,7 @@ import type { Database } from '../catalog/database.ts';
 import type { ColumnMapping, RecordSchema } from './datasets.ts';
 import { newUuid } from '../base/random.ts';
 import { oneByOne } from '../queues/oneByOne.ts';
-import type { Quiet } from '../queues/quiet.ts';
+import { QuietChanges } from '../queues/quiet.ts';
 import { refuseDataset, takenBy } from './takenNames.ts';
 import type { QueryTable } from '../catalog/tables/views.ts';
 
@@ -68,8 +68,7 @@ export class NamedQueries {
   readonly #clock: Clock;
   #all: readonly NamedQuery[];
   readonly #inTurn = oneByOne();
-  #quiet: Quiet = () => undefined;
-  #onChange: () => void = () => undefined;
+  readonly changes = new QuietChanges();
 
   private constructor(database: Database, clock: Clock, all: readonly NamedQuery[]) {
     this.#database = database;
@@ -87,15 +86,6 @@ export class NamedQueries {
   async reload(): Promise<void> {
     const query = this.#database.selectFrom('named_query').selectAll().orderBy('name');
     this.#all = (await query.execute()).map(queryOf);
-  }
-
-  /**
-   * @param quiet nobody else answers by what was there, from its end to the call of what it returns
-   * @param changed is told between the two
-   */
-  whileQuiet(quiet: Quiet, changed: () => void): void {
-    this.#quiet = quiet;
-    this.#onChange = changed;
   }
 
   views(workspace: string): readonly View[] {
@@ -158,11 +148,8 @@ export class NamedQueries {
     });
   }
 
-  async #show(all: readonly NamedQuery[]): Promise<void> {
-    const resume = await this.#quiet();
-    this.#all = all;
-    this.#onChange();
-    resume?.();
+  #show(all: readonly NamedQuery[]): Promise<void> {
+    return this.changes.show(() => void (this.#all = all));
   }
 
   /** @throws Failure Conflict when the workspace has a view of that name. */

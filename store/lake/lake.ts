@@ -28,7 +28,7 @@ import { nextColumnId } from './tableEdits.ts';
 import { TableVersions } from './tableVersions.ts';
 import type { Edit } from './edit.ts';
 import { oneByOne } from '../queues/oneByOne.ts';
-import type { Quiet } from '../queues/quiet.ts';
+import { QuietChanges } from '../queues/quiet.ts';
 
 /** What a commit announces, after it is durable. */
 export interface Change {
@@ -64,7 +64,8 @@ export class Lake {
   #horizons: ReadonlyMap<number, Horizon>;
   #snapshot: number;
   #state = 0;
-  #quiet: Quiet = () => undefined;
+  /** Commits, as they are seen. */
+  readonly changes = new QuietChanges();
   readonly #inTurn = oneByOne();
   /** What has its turn now, or had the last one. */
   #working: Promise<unknown> = Promise.resolve();
@@ -142,11 +143,6 @@ export class Lake {
 
   onChange(listener: (change: Change) => void): void {
     this.#listeners.add(listener);
-  }
-
-  /** @param quiet nobody else answers by what was there, from its end to the call of what it returns */
-  whileQuiet(quiet: Quiet): void {
-    this.#quiet = quiet;
   }
 
   /** A commit is to be seen: this process's own, or one of another process that announces it. */
@@ -333,7 +329,8 @@ export class Lake {
     if (touched.datasets.size + touched.workspaces.size > 0) {
       const { snapshot } = committed;
       const touches = { kind: 'nothing' } as const;
-      await this.#announced({ snapshot, timeMs, tableIds: [], touches, touched });
+      const change = { snapshot, timeMs, tableIds: [], touches, touched };
+      await this.changes.show(() => this.heard(change));
     }
     return committed;
   }
@@ -350,16 +347,8 @@ export class Lake {
       this.#tables.forgetOld();
     }
     await this.#owner.moved(snapshot, timeMs);
-    await this.#announced({ snapshot, timeMs, tableIds, touches, touched });
-  }
-
-  async #announced(change: Change): Promise<void> {
-    const resume = await this.#quiet();
-    try {
-      await this.heard(change);
-    } finally {
-      resume?.();
-    }
+    const change = { snapshot, timeMs, tableIds, touches, touched };
+    await this.changes.show(() => this.heard(change));
   }
 
   #exclusively<T>(work: () => Promise<T>): Promise<T> {
