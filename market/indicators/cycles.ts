@@ -71,19 +71,24 @@ export function fisher(high: Series, low: Series, period: number): readonly [Ser
 
 /** Below it the part of a wave is none. */
 const LEAST_PART = 0.001;
+/** Of the sum of the values: a part below it is what rounding left of none, and has no sign. */
+const ROUNDING = 1e-12;
 
 /** Ehlers' sine of the phase of a wave of so many bars, and its lead of an eighth. */
 export function sineWave(series: Series, period: number): readonly [Series, Series] {
   const phases = windowed(series, period, (values, from, to) => {
-    let [real, imaginary] = [0, 0];
+    let [real, imaginary, sum] = [0, 0, 0];
     for (let index = from; index <= to; index += 1) {
       const angle = (2 * Math.PI * (to - index)) / period;
-      real += Math.cos(angle) * packedAt(values, index);
-      imaginary += Math.sin(angle) * packedAt(values, index);
+      const value = packedAt(values, index);
+      real += Math.cos(angle) * value;
+      imaginary += Math.sin(angle) * value;
+      sum += Math.abs(value);
     }
     const isFlat = Math.abs(real) <= LEAST_PART;
-    const phase = isFlat ? Math.PI * (imaginary < 0 ? -1 : 1) : Math.atan(imaginary / real);
-    return phase + (real < 0 ? Math.PI : 0) + Math.PI / 2;
+    const isNegative = (part: number): boolean => part < -ROUNDING * sum;
+    const phase = isFlat ? Math.PI * (isNegative(imaginary) ? -1 : 1) : Math.atan(imaginary / real);
+    return phase + (isNegative(real) ? Math.PI : 0) + Math.PI / 2;
   });
   // A whole wave has to have passed.
   const from = phases.map((phase, index) => (index < period ? Number.NaN : phase));

@@ -35,6 +35,17 @@ test.skipIf(!existsSync(DATA))('each is what its definition says, of days as the
 const by = (name: string, series: readonly number[], options: readonly number[]): unknown =>
   indicatorOf(name)?.compute([series], options);
 
+test('the sine wave of prices that do not move is the same whatever the price is', () => {
+  for (let period = 2; period <= 20; period += 1) {
+    for (let price = 0.1; price < 300; price *= 1.7) {
+      const flat = Array<number>(period + 1).fill(price);
+      const [sine, lead] = by('msw', flat, [period]) as readonly number[][];
+      const told = [sine?.at(-1), lead?.at(-1)].map((value) => value?.toFixed(6));
+      assert.deepEqual(told, ['-1.000000', '-0.707107'], `${price}, ${period}`);
+    }
+  }
+});
+
 test('some by hand', () => {
   const no = Number.NaN;
   assert.deepEqual(by('sma', [1, 2, 6, 4], [2]), [[no, 1.5, 4, 5]]);

@@ -503,8 +503,10 @@ function sineWave(close: Values, period: number): readonly Values[] {
       const real = add(newest.map((value, back) => value * Math.cos(turn * back)));
       const imaginary = add(newest.map((value, back) => value * Math.sin(turn * back)));
       const isFlat = Math.abs(real) <= 0.001;
+      // What rounding leaves of nothing has no sign.
+      const none = -1e-12 * add(window.map(Math.abs));
       const angle = isFlat
-        ? (imaginary < 0 ? -Math.PI : Math.PI) + (real < 0 ? Math.PI : 0)
+        ? (imaginary < none ? -Math.PI : Math.PI) + (real < none ? Math.PI : 0)
         : Math.atan2(imaginary, real);
       return angle;
     }),
