@@ -7,7 +7,7 @@ import { SVG_POLICY } from '../../query/charts/svgChart.ts';
 import { type Body, lengthOf, wholeOf } from '../../store/duckdb/protocol.ts';
 import { momentText } from '../../store/history/history.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
-import type { Charge } from '../../store/ledger/ledger.ts';
+import type { Charge } from '../../store/ledger/metering.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import type { Answer, StreamAnswer } from '../request/endpoint.ts';
 import { sendFile } from './fileAnswer.ts';

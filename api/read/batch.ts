@@ -7,7 +7,7 @@ import type { Dataset } from '../../store/datasets/datasets.ts';
 import type { Body, TextFormat } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Moment } from '../../store/history/history.ts';
-import type { Charge } from '../../store/ledger/ledger.ts';
+import type { Charge } from '../../store/ledger/metering.ts';
 import { randomHex } from '../../store/base/random.ts';
 import { callerOf, datasetOf } from '../auth/access.ts';
 import type { Answer, Call } from '../request/endpoint.ts';

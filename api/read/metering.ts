@@ -4,7 +4,7 @@
 // failed tells of them too.
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure, type FailureType, NothingRead } from '../../store/base/failure.ts';
-import type { Charge, ChargeOrder, Hold, Metering } from '../../store/ledger/ledger.ts';
+import type { Charge, ChargeOrder, Hold, Metering } from '../../store/ledger/metering.ts';
 import type { Call, Services } from '../request/endpoint.ts';
 import { numberOf, type Parameter, truthOf } from '../request/parameters.ts';
 

@@ -20,7 +20,7 @@ import { Failure } from '../../store/base/failure.ts';
 import type { AsOf, Moment } from '../../store/history/history.ts';
 import type { Lake } from '../../store/lake/lake.ts';
 import type { Table } from '../../store/versions/lakeRead.ts';
-import type { ChargeOrder, Metering } from '../../store/ledger/ledger.ts';
+import type { ChargeOrder, Metering } from '../../store/ledger/metering.ts';
 import type { PendingRow } from '../../store/pushes/pendingRows.ts';
 import type { QueryName } from '../../store/history/queryCursors.ts';
 import { callerOf, isForeign, paysPremium, visibilityOf } from '../auth/access.ts';

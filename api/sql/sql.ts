@@ -21,7 +21,7 @@ import type { Caller } from '../../store/accounts/callers.ts';
 import { type Body, type BodyFormat, lengthOf } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Moment } from '../../store/history/history.ts';
-import type { Metering } from '../../store/ledger/ledger.ts';
+import type { Metering } from '../../store/ledger/metering.ts';
 import type { NamedTable, View } from '../../store/datasets/namedQueries.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { callerOf, readableWorkspace } from '../auth/access.ts';

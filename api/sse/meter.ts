@@ -2,7 +2,8 @@
 // what was sent is charged when an interval ends, and when the stream does.
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { type ChargeOrder, type Ledger, orderFor } from '../../store/ledger/ledger.ts';
+import type { Ledger } from '../../store/ledger/ledger.ts';
+import { type ChargeOrder, orderFor } from '../../store/ledger/metering.ts';
 
 /** Messages that are reserved at first, and at least; more where more are sent in an interval. */
 const RESERVE_LEAST = 20;

@@ -9,7 +9,7 @@ import { CountingMeter, type MessageMeter, roomForStream, StreamMeter } from '..
 import type { Gathering } from '../sse/gathering.ts';
 import type { Past } from './storedTicks.ts';
 import { checkTier, type StreamServices } from './entitled.ts';
-import type { ChargeOrder } from '../../store/ledger/ledger.ts';
+import type { ChargeOrder } from '../../store/ledger/metering.ts';
 
 /** What a stream sends. */
 export interface Opening {

@@ -113,7 +113,7 @@ async function backUpInto(
   } catch (error) {
     throw toldFull(error);
   }
-  await ledger.flush();
+  await ledger.caughtUp();
   await pending.settle();
   const made = isoTime(clock());
   // With the catalog's turn: nothing is committed while the moment and its files are taken hold of.

@@ -4,7 +4,8 @@ import { Failure, type FailureType, reasonOf } from '../../store/base/failure.ts
 import { newUuid } from '../../store/base/random.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import type { BillingDays } from '../../store/ledger/billingDays.ts';
-import type { Charge, ChargeOrder, Ledger } from '../../store/ledger/ledger.ts';
+import type { Ledger } from '../../store/ledger/ledger.ts';
+import type { Charge, ChargeOrder } from '../../store/ledger/metering.ts';
 import type { ChargeWriter } from '../../store/ledger/usage.ts';
 import { type Alert, insertAlerts } from '../../store/work/alerts.ts';
 import { runTogether } from '../../store/catalog/together.ts';

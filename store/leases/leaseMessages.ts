@@ -58,7 +58,9 @@ export type ToLessor =
       readonly wants: readonly Want[];
       readonly permits: readonly PermitWant[];
     }
-  | { readonly kind: 'home'; readonly blocks: readonly Homecoming[] };
+  | { readonly kind: 'home'; readonly blocks: readonly Homecoming[] }
+  /** All that was delivered before `tell` came is reported. */
+  | { readonly kind: 'told'; readonly telling: number };
 
 export interface Lease {
   readonly block: number;
@@ -93,4 +95,6 @@ export type ToLessee =
       readonly permits: readonly PermitGrant[];
     }
   /** Each of the blocks comes home at once, but for what calls that run hold of it. */
-  | { readonly kind: 'recall'; readonly blocks: readonly number[] };
+  | { readonly kind: 'recall'; readonly blocks: readonly number[] }
+  /** What was delivered is to be reported now. */
+  | { readonly kind: 'tell'; readonly telling: number };

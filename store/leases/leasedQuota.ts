@@ -2,7 +2,7 @@
 // once, in memory; what is not here is asked for beside it, and the call is for the node that serves.
 import type { Caller } from '../accounts/callers.ts';
 import { Failure } from '../base/failure.ts';
-import type { Charge, ChargeOrder, Hold, Metering } from '../ledger/ledger.ts';
+import type { Charge, ChargeOrder, Hold, Metering } from '../ledger/metering.ts';
 import type { Stop } from '../ledger/quota.ts';
 import { type After, realAfter } from './after.ts';
 import { type HeldBlock, HeldBlocks } from './heldBlocks.ts';
@@ -102,7 +102,11 @@ export class LeasedQuota implements Metering {
         this.#turn();
         const blocks = this.#blocks.recalled(message.blocks, nowMs);
         this.#send?.({ kind: 'home', blocks });
+        return;
       }
+      case 'tell':
+        this.#turn();
+        this.#send?.({ kind: 'told', telling: message.telling });
     }
   }
 

@@ -12,6 +12,7 @@ import { type Lent, LentBlocks } from './lentBlocks.ts';
 import { Recalls } from './recalls.ts';
 import { loadMarks } from './reportMarks.ts';
 import { Reports } from './reports.ts';
+import { Tellings } from './tellings.ts';
 
 /** Leases that have ended are looked for so often. */
 const SWEEP_MS = 250;
@@ -58,6 +59,7 @@ export class QuotaLessor {
   readonly #lent: LentBlocks;
   readonly #recalls: Recalls;
   readonly #reports: Reports;
+  readonly #tellings: Tellings;
   readonly #sessions = new Map<string, Session>();
   #stopSweep: (() => void) | undefined;
   #isClosed = false;
@@ -74,7 +76,11 @@ export class QuotaLessor {
     const ack = (lessee: string, sequence: number): void =>
       this.#tell(lessee, { kind: 'ack', sequence });
     this.#reports = new Reports({ ...parts, lent: this.#lent, ack }, marks);
-    parts.ledger.lendBy((accountId) => this.#recalls.callHome(accountId));
+    this.#tellings = new Tellings(this.#after);
+    parts.ledger.lendBy({
+      callHome: (accountId) => this.#recalls.callHome(accountId),
+      hear: () => this.#tellings.ask([...this.#sessions.values()]),
+    });
   }
 
   /** Knows what was reported to those that served before. */
@@ -98,7 +104,9 @@ export class QuotaLessor {
     send: (message: ToLessee) => void,
   ): { take(message: ToLessor): void; left(): void } {
     const session: Session = { nodeId, send, lessee: '' };
+    const before = this.#sessions.get(nodeId);
     this.#sessions.set(nodeId, session);
+    if (before !== undefined) this.#tellings.gone(before);
     const isOpen = (): boolean => this.#sessions.get(nodeId) === session && !this.#isClosed;
     return {
       take: (message) => {
@@ -106,7 +114,9 @@ export class QuotaLessor {
       },
       left: () => {
         // What it holds is waited for until its lease has ended: it may be there yet.
-        if (isOpen()) this.#sessions.delete(nodeId);
+        if (!isOpen()) return;
+        this.#sessions.delete(nodeId);
+        this.#tellings.gone(session);
       },
     };
   }
@@ -116,6 +126,7 @@ export class QuotaLessor {
     this.#isClosed = true;
     this.#stopSweep?.();
     this.#recalls.close();
+    this.#tellings.close();
     for (const lent of this.#lent.all()) this.#close(lent);
     this.#sessions.clear();
   }
@@ -127,6 +138,9 @@ export class QuotaLessor {
         return;
       case 'report':
         this.#reports.enter(session.lessee, message);
+        return;
+      case 'told':
+        this.#tellings.told(session, message.telling);
         return;
       case 'clean':
         for (const lent of this.#lent.all()) {

@@ -26,60 +26,22 @@ import type { AtCrashPoint } from '../base/crashPoints.ts';
 import type { Database } from '../catalog/database.ts';
 import { Failure } from '../base/failure.ts';
 import { ChargeGroups } from './chargeGroups.ts';
-import { leftOf, type Purse, type Stop, stoppedBy } from './quota.ts';
+import {
+  type Charge,
+  type ChargeOrder,
+  type Hold,
+  type Lending,
+  type Metering,
+  orderFor,
+} from './metering.ts';
 import type { WithCharge } from './usage.ts';
+import { leftOf, type Purse, type Stop, stoppedBy } from './quota.ts';
 
 /** Charges that may wait for a disk that refuses writes; past it nothing metered is served. */
 const WAITING_MAX = 100_000;
 
-/** What a call is charged for, as its line of the journal tells it. */
-export interface ChargeOrder {
-  readonly requestId: string;
-  readonly endpoint: string;
-  /** `WORKSPACE.DATASET`. */
-  readonly usageKey: string;
-  /** Messages for each object. */
-  readonly weight: number;
-  /** Premium messages, which are counted apart. */
-  readonly premium: boolean;
-}
-
-/** What a caller pays for an order: the operator nothing, with a line of the journal all the same. */
-export const orderFor = ({ isOperator }: Caller, order: ChargeOrder): ChargeOrder =>
-  isOperator === true ? { ...order, weight: 0 } : order;
-
-/** Messages set aside for one call. */
-export interface Hold {
-  readonly order: ChargeOrder;
-  readonly messages: number;
-}
-
 interface OwnHold extends Hold, Purses {
   readonly caller: Caller;
-}
-
-/** A settled call whose headers are on their way. Exactly one of its two ends must be called. */
-export interface Charge {
-  readonly messages: number;
-  readonly premium: number;
-  /**
-   * The headers reached the socket: the charge is written.
-   * @param also in the same transaction
-   */
-  delivered(also?: WithCharge): void;
-  /** They never will: the messages go back. */
-  undelivered(): void;
-}
-
-/** What the doors ask of a ledger, or of what another node was lent of it. */
-export interface Metering {
-  /** @throws Failure as the other two. */
-  hold(caller: Caller, asked: ChargeOrder, objects: number, least?: number): Hold;
-  settle(hold: Hold, objects: number): Charge;
-  release(hold: Hold): void;
-  stopped(caller: Caller): Stop | undefined;
-  /** Before a hold; undefined: at once. */
-  waitForRoom(...asked: Parameters<Metering['hold']>): Promise<void> | undefined;
 }
 
 /** Messages of a month that are lent to another node, less what it charged and what came home. */
@@ -104,7 +66,7 @@ export class Ledger implements Metering {
   readonly #later: Map<string, Balances>;
   #month: Month;
   readonly #holds = new Set<OwnHold>();
-  #callHome: ((accountId: string) => Promise<void>) | undefined;
+  #lending: Lending | undefined;
   readonly #groups: ChargeGroups;
 
   private constructor(parts: LedgerParts, name: string, charged: Map<string, Balances>) {
@@ -264,18 +226,26 @@ export class Ledger implements Metering {
     objects: number,
     least = 0,
   ): Promise<void> | undefined {
-    if (this.#callHome === undefined || this.lentOf(caller.accountId) === 0) return undefined;
+    if (this.#lending === undefined || this.lentOf(caller.accountId) === 0) return undefined;
     const messages = Math.max(objects, least) * orderFor(caller, asked).weight;
     if (messages <= this.left(caller, asked.premium)) return undefined;
-    return this.#callHome(caller.accountId);
+    return this.#lending.callHome(caller.accountId);
   }
 
-  /**
-   * From now on messages are lent.
-   * @param callHome resolves once what an account was lent is here, or was waited for
-   */
-  lendBy(callHome: (accountId: string) => Promise<void>): void {
-    this.#callHome = callHome;
+  /** From now on messages are lent. */
+  lendBy(lending: Lending): void {
+    this.#lending = lending;
+  }
+
+  /** Resolves once what other nodes delivered by now is charged here too, or was waited for. */
+  async heard(): Promise<void> {
+    await this.#lending?.hear();
+  }
+
+  /** Afterwards SQL knows every charge that a client of any node can know of. */
+  async caughtUp(): Promise<void> {
+    await this.heard();
+    await this.flush();
   }
 
   /** Messages that may still be set aside or lent; below 0 where a limit was lowered. */

@@ -26,6 +26,8 @@ interface Played extends AsyncDisposable {
   /** Whose token may act. */
   readonly may: { callerOf: typeof caller | undefined };
   connect(): void;
+  /** Its connection ends. */
+  leave(): void;
   /** Lets what was asked be answered. */
   settle(): Promise<void>;
 }
@@ -48,8 +50,12 @@ async function play(who = caller): Promise<Played> {
     onFault: (reason) => assert.fail(String(reason)),
   });
   const quota = new LeasedQuota({ lessee: 'run', nowMs: () => nowMs });
+  let leave = (): void => undefined;
   const connect = (): void => {
-    const { take } = lessor.join('n', (message: ToLessee) => quota.take(structuredClone(message)));
+    const { left, take } = lessor.join('n', (message: ToLessee) =>
+      quota.take(structuredClone(message)),
+    );
+    leave = left;
     quota.connected((message) => {
       told.push(message);
       take(structuredClone(message));
@@ -63,7 +69,7 @@ async function play(who = caller): Promise<Played> {
   };
   return {
     ...{ ledger: f.ledger, database: f.database, time: f.time, lessor, quota, told, used, may },
-    ...{ connect, settle: () => sleep(20), [Symbol.asyncDispose]: dispose },
+    ...{ connect, leave: () => leave(), settle: () => sleep(20), [Symbol.asyncDispose]: dispose },
   };
 }
 
@@ -99,6 +105,28 @@ test('a node spends what it was lent, and its calls are in the books as if made 
   await p.quota.close();
   assert.equal(p.ledger.lentOf('a'), 0, 'at the end all comes home');
   assert.throws(() => p.quota.stopped(caller), ELSEWHERE);
+});
+
+test('what a node delivered is told before anybody is told what was used', async () => {
+  await using p = await play();
+  assert.throws(() => p.quota.hold(caller, K, 30), ELSEWHERE);
+  await p.settle();
+  // One turn has just been told: the next one comes later.
+  p.quota.settle(p.quota.hold(caller, K, 30), 7).delivered();
+  p.quota.settle(p.quota.hold(caller, K, 30), 30).delivered();
+  await p.ledger.heard();
+  assert.equal(p.ledger.balance('a').used, 37);
+  assert.ok(p.ledger.lentOf('a') > 0, 'and it keeps what it was lent');
+  p.quota.settle(p.quota.hold(caller, K, 30), 5).delivered();
+  await p.ledger.caughtUp();
+  const lines = (await readJournal(p.database)).flatMap(({ text }) => linesOf(text));
+  assert.deepEqual(
+    lines.map(({ messages }) => messages),
+    [7, 30, 5],
+  );
+  // A node that is gone is not waited for.
+  p.leave();
+  await p.ledger.heard();
 });
 
 test('what a node has is called home before a call is refused, but for what its calls hold', async () => {

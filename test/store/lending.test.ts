@@ -71,10 +71,11 @@ test('a call waits for what is lent only where it is short, and is held at once 
   const block = f.ledger.newBlock(caller, false);
   f.ledger.lend(block, 600);
   const asked: string[] = [];
-  f.ledger.lendBy(async (accountId) => {
+  const callHome = async (accountId: string): Promise<void> => {
     asked.push(accountId);
     f.ledger.lend(block, -600);
-  });
+  };
+  f.ledger.lendBy({ callHome, hear: () => Promise.resolve() });
   assert.equal(f.ledger.waitForRoom(caller, K, 400), undefined);
   assert.equal(f.ledger.waitForRoom(caller, { ...K, weight: 0 }, 4_000), undefined);
   assert.deepEqual(asked, []);

@@ -73,7 +73,7 @@ async function usageOf(
   { accountId, tier }: Caller,
   { accounts, database, days, ledger }: Pick<Services, 'accounts' | 'database' | 'days' | 'ledger'>,
 ): Promise<Static<typeof USAGE>> {
-  await ledger.flush();
+  await ledger.caughtUp();
   const usage = await readUsage(database, accountId, days, ledger.timeMs());
   return usageView(usage, await accounts.tokens(accountId), tier.messagesMonthly);
 }
@@ -123,6 +123,7 @@ export const getMetadata: Endpoint = {
   }),
   handle: async (call, { days, ledger }) => {
     const { account, accountId, tier } = managerOf(call.caller);
+    await ledger.heard();
     // What was used is production's.
     const isTest = call.environment === 'test';
     const value = {
@@ -157,6 +158,7 @@ export const getAllowance: Endpoint = {
   answer: Type.Object({ messageLimit: COUNT, messagesUsed: Type.Integer(), messagesLeft: COUNT }),
   handle: async (call, { ledger }) => {
     const caller = callerOf(call.caller);
+    await ledger.heard();
     // What was used is production's.
     const isTest = call.environment === 'test';
     const { left, used } = ledger.allowance(caller);

@@ -80,8 +80,10 @@ export const listAccounts: Endpoint = {
   path: '/admin/accounts',
   summary: 'All accounts with what they may do and have used this month.',
   answer: Type.Array(ANY),
-  handle: async (_call, services) =>
-    shown(services.accounts.list().map((account) => accountView(account, services))),
+  handle: async (_call, services) => {
+    await services.ledger.heard();
+    return shown(services.accounts.list().map((account) => accountView(account, services)));
+  },
 };
 
 export const createAccount: Endpoint = {
@@ -109,6 +111,7 @@ export const getAccount: Endpoint = {
     const account = accountOf(call, services);
     const tokens = await services.accounts.tokens(account.accountId);
     const views = tokens.map((one) => tokenView(one, false));
+    await services.ledger.heard();
     return shown({ ...accountView(account, services), tokens: views });
   },
 };
@@ -124,6 +127,7 @@ export const changeAccount: Endpoint = {
     const { accountId } = accountOf(call, services);
     const changes = changesOf(call.json as Static<typeof CHANGE>);
     const account = await services.accounts.changeAccount(accountId, changes, call.actor);
+    await services.ledger.heard();
     return shown(accountView(account, services));
   },
 };
@@ -146,7 +150,7 @@ export const getAccountUsage: Endpoint = {
   handle: async (call, services) => {
     const { accountId } = accountOf(call, services);
     const { database, days, ledger } = services;
-    await ledger.flush();
+    await ledger.caughtUp();
     const usage = await readUsage(database, accountId, days, ledger.timeMs());
     return shown({
       messages: usage.month,
@@ -233,7 +237,7 @@ export const verify: Endpoint = {
   path: '/admin/verify-ledger',
   summary: 'Recomputes every charge from the journal and tells what disagrees.',
   handle: async (_call, { journal, ledger }) => {
-    await ledger.flush();
+    await ledger.caughtUp();
     return shown(await verifyLedger(journal, ledger));
   },
 };

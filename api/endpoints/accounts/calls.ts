@@ -50,7 +50,7 @@ export const getCalls: Endpoint = {
   failures: 'data',
   handle: async (call, services) => {
     const caller = managerOf(call.caller);
-    await services.ledger.flush();
+    await services.ledger.caughtUp();
     const limit = numberOf(call.query, 'limit') ?? LINES_DEFAULT;
     // A roll between the two reads may show a line twice, never not at all.
     const waiting = await waitingLines(call, caller, services);

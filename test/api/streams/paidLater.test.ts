@@ -20,7 +20,7 @@ async function lending(left: number): Promise<Lending> {
   const block = f.ledger.newBlock(caller, false);
   f.ledger.lend(block, QUOTA - left);
   let waiting = Promise.withResolvers<void>();
-  f.ledger.lendBy(() => waiting.promise);
+  f.ledger.lendBy({ callHome: () => waiting.promise, hear: () => Promise.resolve() });
   const home = (messages: number): void => {
     f.ledger.lend(block, -messages);
     waiting.resolve();

@@ -7,7 +7,8 @@ import type { Database } from '../../../store/catalog/database.ts';
 import { LeasedQuota } from '../../../store/leases/leasedQuota.ts';
 import { QuotaLessor } from '../../../store/leases/lessor.ts';
 import { billingDays } from '../../../store/ledger/billingDays.ts';
-import { type ChargeOrder, Ledger, type Metering } from '../../../store/ledger/ledger.ts';
+import { Ledger } from '../../../store/ledger/ledger.ts';
+import type { ChargeOrder, Metering } from '../../../store/ledger/metering.ts';
 import type { Seeded } from '../../crash/rounds/seeded.ts';
 import { type Bearer, Books } from './books.ts';
 import { Link } from './link.ts';
@@ -45,6 +46,12 @@ interface Call {
   readonly headersMs: number;
 }
 
+interface Told {
+  readonly messages: number;
+  readonly accountId: string;
+  readonly by: object;
+}
+
 interface Running {
   readonly quota: Metering;
   readonly hold: ReturnType<Metering['hold']>;
@@ -56,7 +63,7 @@ interface Running {
 export class History {
   readonly time = new VirtualTime();
   readonly books: Books;
-  readonly told = new Map<string, { readonly messages: number; readonly by: object }>();
+  readonly told = new Map<string, Told>();
   /** Delivered by a node that served, and not written when it was killed. */
   readonly excused = new Set<string>();
   /** By reader that was killed. */
@@ -69,6 +76,7 @@ export class History {
   readonly #startMs: number;
   readonly #readers: Reader[] = [];
   #server: Server | undefined;
+  #firstMonth: string | undefined;
   #calls = 0;
 
   private constructor(database: Database, random: Seeded) {
@@ -93,6 +101,9 @@ export class History {
     for (let at = 0; at < bursts; at += 1) {
       time.at(this.#random.next() * durationMs, () => this.#burst());
     }
+    for (let at = this.#random.between(0, 5); at > 0; at -= 1) {
+      time.at(this.#random.next() * durationMs, () => this.#askUsed());
+    }
     if (!this.isCalm) {
       for (let at = this.#random.between(1, 8); at > 0; at -= 1) {
         time.at(this.#random.next() * durationMs, () => this.#fail());
@@ -114,6 +125,7 @@ export class History {
     const days = billingDays('America/New_York');
     const database = this.#database;
     const ledger = await Ledger.open({ database, clock, days, at: survive, onFault });
+    this.#firstMonth ??= ledger.month;
     const alive = { isAlive: true };
     const lessor = await QuotaLessor.open({
       ...{ ledger, database, clock, onFault, share: this.#random.next() },
@@ -200,6 +212,29 @@ export class History {
     for (const way of ['up', 'down'] as const) {
       if (ways !== (way === 'up' ? 'down' : 'up')) link?.stall(way, durationMs);
     }
+  }
+
+  /** Whoever asks what was used is told of all that was delivered before, wherever that was. */
+  #askUsed(): void {
+    const server = this.#server;
+    if (server?.isAlive !== true) return;
+    const { ledger } = server;
+    const fromMs = this.time.nowMs;
+    const accountId = this.#random.pick([...this.books.parties.keys()] as [string, ...string[]]);
+    let told = 0;
+    for (const one of this.told.values()) if (one.accountId === accountId) told += one.messages;
+    const go = (): void => {
+      if (!server.isAlive) return;
+      const waitedMs = this.time.nowMs - fromMs;
+      assert.ok(waitedMs <= 1_001, 'who asks what was used waits for longer than a second');
+      if (!this.isCalm || ledger.month !== this.#firstMonth) return;
+      const used = ledger.balance(accountId).used + ledger.premiumBalance(accountId).used;
+      assert.ok(used >= told, `${told} were told, and ${used} used`);
+    };
+    void ledger
+      .heard()
+      .then(go)
+      .catch((error: unknown) => this.#wrong.push(error));
   }
 
   /** The node that serves ends when it has charges that it could not say it has. */
@@ -329,7 +364,8 @@ export class History {
         if (!by.isAlive) return;
         if (this.#random.chance(0.03)) return charge.undelivered();
         const { requestId } = call.order;
-        this.told.set(requestId, { messages: charge.messages + charge.premium, by });
+        const messages = charge.messages + charge.premium;
+        this.told.set(requestId, { messages, accountId: call.caller.accountId, by });
         if ('unwritten' in by) by.unwritten.add(requestId);
         this.sums.told += 1;
         charge.delivered();
