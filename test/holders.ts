@@ -3,8 +3,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { localDisk } from '../store/base/disk.ts';
+import { connectionHere } from './duckdbHere.ts';
 
 /** Paths, relative to the folder, of the files that hold a text, sorted. */
 type Look = (text: string) => readonly string[];
@@ -12,7 +13,7 @@ type Look = (text: string) => readonly string[];
 /** Reads the folder once; what is removed meanwhile holds nothing. */
 export async function lookInto(folder: string): Promise<Look> {
   const contents = new Map<string, readonly Buffer[]>();
-  const connection = await (await DuckDBInstance.create(':memory:')).connect();
+  const connection = await connectionHere();
   try {
     for (const name of await localDisk.list(folder)) {
       const path = join(folder, name);

@@ -8,7 +8,8 @@ import { readFile, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
-import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { connectionHere } from '../duckdbHere.ts';
 
 type CatalogRow = Record<string, unknown>;
 
@@ -59,7 +60,8 @@ export async function openPostgresCatalog(url: string, schema: string): Promise<
 
 /** Loads a catalog exported as `ddl.sql` and `<table>.csv` (all values quoted, `\N` is NULL). */
 export async function openCsvCatalog(folder: string): Promise<LakeCatalog> {
-  const database = await openDuckdb();
+  const database = await (await DuckDBInstance.create(':memory:')).connect();
+  await database.run("SET TimeZone = 'UTC'");
   await database.run(await readFile(join(folder, 'ddl.sql'), 'utf8'));
   for (const file of (await readdir(folder)).filter((name) => name.endsWith('.csv'))) {
     const options = String.raw`HEADER, AUTO_DETECT false, QUOTE '"', ESCAPE '"', NULLSTR '\N'`;
@@ -114,10 +116,11 @@ export async function readTable(
   const folder = table.pathIsRelative ? dataPath + table.path : table.path;
   const columns = await listColumns(catalog, snapshot, table.tableId);
   const files = await listFiles(catalog, snapshot, table.tableId);
-  const database = await openDuckdb();
+  const database = await connectionHere();
   try {
+    await database.run("SET TimeZone = 'UTC'");
     const definitions = columns.map(({ alias, type }) => `${alias} ${type}`);
-    await database.run(`CREATE TABLE result (${definitions.join(', ')})`);
+    await database.run(`CREATE TEMP TABLE result (${definitions.join(', ')})`);
     for (const file of files) {
       await database.run(`INSERT INTO result ${liveRows(file, folder, columns, snapshot)}`);
     }
@@ -137,13 +140,6 @@ export function parseRow(line: string): Record<string, unknown> {
     const isInteger = typeof value === 'number' && /^-?\d+$/.test(source);
     return isInteger && !Number.isSafeInteger(value) ? BigInt(source) : value;
   });
-}
-
-async function openDuckdb(): Promise<DuckDBConnection> {
-  const options = { autoinstall_known_extensions: 'false' };
-  const connection = await (await DuckDBInstance.create(':memory:', options)).connect();
-  await connection.run("SET TimeZone = 'UTC'");
-  return connection;
 }
 
 async function ofThisVersion(catalog: LakeCatalog): Promise<LakeCatalog> {

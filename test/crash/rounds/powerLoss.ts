@@ -4,7 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTapedeck } from '../../../app/main.ts';
+import { stockedProcesses } from '../../childStock.ts';
 import { lookInto } from '../../holders.ts';
+import { stockedThreads } from '../../threadStock.ts';
 import { readSettings } from '../../../store/base/settings.ts';
 import { fileFaults, foreignRows, unequal, waitForJobs } from '../aftermath.ts';
 import { DATASET_NAMES, seenIn } from './batches.ts';
@@ -97,7 +99,9 @@ async function replayOne(history: History, cut: Cut, random: Seeded): Promise<re
   try {
     // Behind the doors is enough for most of them; listening starts processes for reads.
     const listens = random.chance(0.2);
-    const core = await (listens ? startTapedeck(settings) : openCore(settings));
+    const core = await (listens
+      ? startTapedeck(settings, { threads: stockedThreads, warm: false })
+      : openCore(settings, { processes: stockedProcesses, threads: stockedThreads }));
     try {
       faults.push(...(await waitForJobs(history.folder)));
       for (const token of Object.values(TOKENS)) core.services.accounts.identify(token);
