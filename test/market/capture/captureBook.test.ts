@@ -25,19 +25,39 @@ interface Book {
   readonly asks: readonly Price[];
 }
 
-/** What a symbol's book was after each of its events, and of all, by the second decoder and nothing else. */
-function booksOf(all: readonly Told[]): { readonly each: readonly Book[]; readonly last: Book } {
+const isLevel = ({ type }: Told): boolean => type === '8' || type === '5';
+/** The last one of an event. */
+const isChange = (one: Told): boolean => isLevel(one) && (Number(one.rest[0]) & 1) === 1;
+
+/** A symbol's book by the second decoder and nothing else. */
+function emptyBook(): { take(one: Told): void; now(): Book } {
   const sides = { 8: new Map<number, number>(), 5: new Map<number, number>() };
   const sorted = (side: Map<number, number>, best: 1 | -1): readonly Price[] =>
     [...side].sort(([one], [other]) => best * (one - other)).slice(0, SHOWN);
-  const now = (): Book => ({ bids: sorted(sides[8], -1), asks: sorted(sides[5], 1) });
-  const each = all.flatMap(({ price, rest, size = 0, type }): readonly Book[] => {
-    if (type !== '8' && type !== '5') return [];
-    sides[type].delete(Number(price));
-    if (size > 0) sides[type].set(Number(price), size);
-    return (Number(rest[0]) & 1) === 1 ? [now()] : [];
+  return {
+    take: ({ price, size = 0, type }) => {
+      const side = sides[type === '8' ? 8 : 5];
+      side.delete(Number(price));
+      if (size > 0) side.set(Number(price), size);
+    },
+    now: () => ({ bids: sorted(sides[8], -1), asks: sorted(sides[5], 1) }),
+  };
+}
+
+/** After each event. */
+function booksOf(all: readonly Told[]): readonly Book[] {
+  const book = emptyBook();
+  return all.filter(isLevel).flatMap((one) => {
+    book.take(one);
+    return isChange(one) ? [book.now()] : [];
   });
-  return { each, last: now() };
+}
+
+/** After all of them. */
+function lastBookOf(all: readonly Told[]): Book {
+  const book = emptyBook();
+  for (const one of all.filter(isLevel)) book.take(one);
+  return book.now();
 }
 
 const inTime = (one: Told, other: Told): number =>
@@ -72,11 +92,12 @@ beforeAll(async () => {
   // The file tells them out of turn: what is stored has the order of its times.
   const ordered = told.toSorted(inTime);
   bySymbol = Map.groupBy(ordered, ({ symbol }) => keptSymbol(symbol));
-  const changes = (all: readonly Told[]): number => booksOf(all).each.length;
+  const changes = (all: readonly Told[]): number => all.filter(isChange).length;
   symbols = [...bySymbol]
-    .filter(([, all]) => changes(all) > 0)
-    .toSorted(([, a], [, b]) => changes(b) - changes(a))
-    .map(([symbol]) => symbol);
+    .map(([symbol, all]) => ({ symbol, count: changes(all) }))
+    .filter(({ count }) => count > 0)
+    .toSorted((one, other) => other.count - one.count)
+    .map(({ symbol }) => symbol);
   day = new Date(Number((told.at(-1)?.ns ?? 0n) / 1_000_000n)).toISOString().slice(0, 10);
   // Its tokens are those of the servers of tests.
   await (await startServer({ folder: data })).close();
@@ -103,7 +124,7 @@ real('books of a capture', () => {
     await using server = await startServer({ folder: data });
     const sql = (query: string): Promise<unknown> =>
       ask(server, `/sql-query/CORE?sqlQuery=${encodeURIComponent(query)}`);
-    const levels = told.filter(({ type }) => type === '8' || type === '5');
+    const levels = told.filter(isLevel);
     expect(await sql('SELECT count(*) AS n, sum(size) AS shares FROM BOOK')).toEqual([
       { n: levels.length, shares: levels.reduce((sum, { size = 0 }) => sum + size, 0) },
     ]);
@@ -111,7 +132,7 @@ real('books of a capture', () => {
     for (const symbol of symbols) {
       const book = books[symbol];
       assert.ok(book !== undefined, `${symbol} of ${Object.keys(books).join()}`);
-      expect([symbol, pricesOf(book)]).toEqual([symbol, booksOf(bySymbol.get(symbol) ?? []).last]);
+      expect([symbol, pricesOf(book)]).toEqual([symbol, lastBookOf(bySymbol.get(symbol) ?? [])]);
     }
   });
 
@@ -145,7 +166,7 @@ real('books of a capture', () => {
     const query = `symbols=${symbol}&nosnapshot=true`;
     const stream = await openStream(server, `/replays/${replayId}/book?${query}`);
     await send(server, 'PATCH', `/replays/${replayId}`, { state: 'playing' });
-    const books = booksOf(bySymbol.get(symbol) ?? []).each;
+    const books = booksOf(bySymbol.get(symbol) ?? []);
     expect(books.length).toBeGreaterThan(500);
     await until(() => stream.text().split('\r\n\r\n').length > books.length, 60_000);
     const heard = stream.messages() as unknown as readonly { readonly data: Shown }[];
