@@ -2,10 +2,13 @@
 // full ones.
 import { hasServers } from '../servers/hasServers.ts';
 import { nodeRounds } from './rounds/nodeRounds.ts';
-import { testRounds } from './rounds/testRounds.ts';
+import { testRoundsTogether } from './rounds/testRounds.ts';
 
-testRounds('the node that serves ends, again and again, and what any node acknowledged stays', {
-  isHere: await hasServers('postgres', 'swift', 'nats'),
-  count: 2,
-  run: nodeRounds,
-});
+testRoundsTogether(
+  'the node that serves ends, again and again, and what any node acknowledged stays',
+  {
+    isHere: await hasServers('postgres', 'swift', 'nats'),
+    count: 2,
+    run: nodeRounds,
+  },
+);

@@ -13,10 +13,12 @@ import { startWire } from '../../servers/wire.ts';
 import { lakeInBucket } from '../../store/bucket/lakeInBucket.ts';
 import { headers, served } from '../rounds/killable.ts';
 import { type Node, type Nodes, nodesOver, withDataset } from '../rounds/nodes.ts';
-import { type Order, type Report, type Seeded, seeded } from '../rounds/seeded.ts';
+import { type Order, type Orders, type Report, type Seeded, seeded } from '../rounds/seeded.ts';
 
 const NODES = 3;
 const WRITERS = 4;
+/** Between two pushes of a writer, when a link fails and when it is mended; and in the seconds between. */
+const PAUSE_MS = { busy: 5, calm: 50 } as const;
 /** What no client waits for any longer; what became of it is not known to it. */
 const PATIENCE_MS = 5_000;
 /** docs/operating.md: a node whose place was taken, or that PostgreSQL does not hear, is gone after it. */
@@ -38,9 +40,10 @@ interface Pushed {
 interface Scene {
   readonly nodes: Nodes;
   readonly places: readonly Place[];
-  readonly random: Seeded;
+  random: Seeded;
   readonly doors: { readonly catalog: Cut; readonly bucket: Cut };
-  readonly told: Record<string, number>;
+  pauseMs: number;
+  told: Record<string, number>;
   readonly slowestMs: Map<string, number>;
 }
 
@@ -111,17 +114,27 @@ export async function hasHosts(): Promise<boolean> {
   return hosts !== undefined;
 }
 
-/** `count` troubles, one after the other. */
-export async function cutRounds({ count, seed, log }: Order): Promise<Report> {
+/** For each seed `count` troubles, one after the other. */
+export async function cutRounds({ count, log, seeds }: Orders): Promise<readonly Report[]> {
   await using stack = new AsyncDisposableStack();
+  // The last one is the fresh one: the clocks are its own.
+  const scene = await startScene(stack, seeded(seeds.at(-1) ?? 0));
+  const reports: Report[] = [];
+  for (const seed of seeds) reports.push(await roundsOf(scene, { count, log, seed }));
+  return reports;
+}
+
+async function roundsOf(scene: Scene, { count, log, seed }: Order): Promise<Report> {
   const random = seeded(seed);
-  const scene = await startScene(stack, random);
+  scene.random = random;
+  scene.told = {};
+  scene.slowestMs.clear();
   const failures: string[] = [];
   for (let round = 0; round < count; round += 1) {
     const [picked, isLong] = [random.pick(NAMES), random.chance(FOR_GOOD)];
     const isShorter = TROUBLES[picked].forMs === 'untilEnded' && !isLong;
     const name = isShorter ? 'the one that serves loses all' : picked;
-    const faults = await oneRound(scene, round, name);
+    const faults = await oneRound(scene, `L${seed}_${round}`, name);
     failures.push(...faults.map((fault) => `seed ${seed}, round ${round}, ${name}: ${fault}`));
     log(`${round}: ${name}${faults.map((fault) => `\n  ✖ ${fault}`).join('')}`);
   }
@@ -157,7 +170,7 @@ async function startScene(stack: AsyncDisposableStack, random: Seeded): Promise<
     }),
   );
   const scene: Scene = {
-    ...{ nodes, random, places: [], told: {}, slowestMs: new Map() },
+    ...{ nodes, random, places: [], pauseMs: PAUSE_MS.busy, told: {}, slowestMs: new Map() },
     doors: { catalog: { port: postgres.port }, bucket: { port: wire.port } },
   };
   const places: Place[] = [];
@@ -250,7 +263,7 @@ async function pushing(
     if (status === 200) own.acknowledged = own.sent;
     // It may come yet, after whatever is sent now.
     if (status === 'none') own = fresh();
-    await sleep(status === 200 ? 5 : 50);
+    await sleep(status === 200 ? scene.pauseMs : 50);
   }
 }
 
@@ -271,7 +284,7 @@ async function handedIn(symbol: string, { places, random, told }: Scene): Promis
 
 async function oneRound(
   scene: Scene,
-  round: number,
+  symbol: string,
   name: keyof typeof TROUBLES,
 ): Promise<readonly string[]> {
   let isOver = false;
@@ -284,7 +297,7 @@ async function oneRound(
   const loads: Load[] = [];
   try {
     await troubled(scene, name, async (part) => {
-      loads.push(await handedIn(`L${round}_${part}`, scene));
+      loads.push(await handedIn(`${symbol}_${part}`, scene));
     });
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
@@ -326,13 +339,17 @@ async function troubled(
   answered.catch(() => undefined);
   try {
     await load('during');
+    scene.pauseMs = PAUSE_MS.calm;
     if (forMs === 'untilTaken') await within('another one serves', () => servingOf(rest));
     else if (forMs === 'untilEnded')
       await within('it ends', async () => hasEnded(process) || undefined);
     else await sleep(Math.max(0, forMs - (performance.now() - beganMs)));
     await Promise.all(reachable.map(keepsItsWord));
     await sleep(random.between(0, 1_000));
+    scene.pauseMs = PAUSE_MS.busy;
+    await sleep(PAUSE_MS.calm);
   } finally {
+    scene.pauseMs = PAUSE_MS.busy;
     await place.host.heal();
   }
   const answeredMs = await answered;

@@ -2,9 +2,9 @@
 // ones.
 import { hasServers } from '../../servers/hasServers.ts';
 import { cutRounds, hasHosts } from './cutRounds.ts';
-import { testRounds } from '../rounds/testRounds.ts';
+import { testRoundsTogether } from '../rounds/testRounds.ts';
 
-testRounds('a network between nodes fails, and what any of them acknowledged stays', {
+testRoundsTogether('a network between nodes fails, and what any of them acknowledged stays', {
   isHere: (await hasServers('postgres', 'swift')) && (await hasHosts()),
   count: 1,
   run: cutRounds,

@@ -1,10 +1,13 @@
 // Readers beside the writers of nodes: each asks any node, by a series or by SQL, and never finds less than
 // was acknowledged, or read by anybody, before it asked.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { headers } from './killable.ts';
 import type { Node } from './nodes.ts';
 import type { Seeded } from './seeded.ts';
 
 const READERS = 2;
+/** Between two reads of one: others want the processors too. */
+const PAUSE_MS = 10;
 
 /** What is known of one writer's record. */
 interface Written {
@@ -31,6 +34,7 @@ export function nodeReads(
   const reading = async (own: Seeded): Promise<void> => {
     const [first, ...rest] = writers;
     while (!isOver && first !== undefined) {
+      await sleep(PAUSE_MS);
       const writer = own.pick([first, ...rest]);
       const { symbol } = writer;
       const least = Math.max(writer.acknowledged, read.get(symbol) ?? 0);

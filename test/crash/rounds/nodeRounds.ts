@@ -7,12 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Postgres } from '../../servers/postgres.ts';
 import { asked, headers } from './killable.ts';
 import { type Node, type Nodes, ready, startNodes } from './nodes.ts';
-import { nodeRules } from './nodeRules.ts';
+import { nodeRules, type NodeRules } from './nodeRules.ts';
 import { LOOPBACK } from './ruleRounds.ts';
 import { type NodeReads, nodeReads } from './nodeReads.ts';
 import { nodeStreams, type NodeStreams } from './nodeStreams.ts';
 import { startNats } from '../../servers/nats.ts';
-import { type Order, type Report, type Seeded, seeded } from './seeded.ts';
+import { type Order, type Orders, type Report, type Seeded, seeded } from './seeded.ts';
 
 const WRITERS = 4;
 /** Three for few ends. */
@@ -28,12 +28,13 @@ interface Writer {
 interface Scene {
   readonly nodes: Nodes;
   readonly postgres: Postgres;
-  readonly random: Seeded;
+  random: Seeded;
   readonly living: Node[];
   readonly writers: readonly Writer[];
   readonly streams: NodeStreams;
   readonly reads: NodeReads;
-  readonly told: Record<string, number>;
+  readonly rules: NodeRules;
+  told: Record<string, number>;
 }
 
 type End = (serving: Node, scene: Scene) => Promise<void>;
@@ -117,8 +118,8 @@ async function pushing(writer: Writer, scene: Scene, isOver: () => boolean): Pro
   }
 }
 
-/** `count` ends of the node that serves. */
-export async function nodeRounds({ count, seed, log }: Order): Promise<Report> {
+/** For each seed `count` ends of the node that serves. */
+export async function nodeRounds({ count, seeds, log }: Orders): Promise<readonly Report[]> {
   await using nats = await startNats();
   assert.ok(nats, 'NATS is not here');
   await using here = await startNodes(nodesFor(count), { ...LOOPBACK, TAPEDECK_BUS: nats.url });
@@ -126,16 +127,27 @@ export async function nodeRounds({ count, seed, log }: Order): Promise<Report> {
   const writers = Array.from({ length: WRITERS }, (_, at) => ({
     ...{ symbol: `W${at}`, acknowledged: 0, sent: 0 },
   }));
-  const random = seeded(seed);
+  const random = seeded(seeds[0] ?? 0);
   const anyNode = (): Node => random.pick([living[0] as Node, ...living.slice(1)]);
   await using rules = await nodeRules(anyNode().base, ['W0', 'W1']);
   await using streams = await nodeStreams(anyNode);
   await using reads = nodeReads(anyNode, writers, random.fork());
-  const scene: Scene = { nodes, postgres, random, living, writers, streams, reads, told: {} };
+  const parts = { nodes, postgres, living, writers, streams, reads, rules };
+  const scene: Scene = { ...parts, random, told: {} };
+  const reports: Report[] = [];
+  for (const seed of seeds) reports.push(await roundsOf(scene, { count, seed, log }));
+  return reports;
+}
+
+async function roundsOf(scene: Scene, { count, seed, log }: Order): Promise<Report> {
+  const { reads, rules, streams } = scene;
+  const random = seeded(seed);
+  scene.random = random;
+  scene.told = {};
   const failures: string[] = [];
   for (let round = 0; round < count; round += 1) {
     const name = random.chance(SLEEPS) ? 'it sleeps' : random.pick(FAST);
-    const faults = await oneRound(scene, round, name);
+    const faults = await oneRound(scene, `L${seed}_${round}`, name);
     failures.push(...faults.map((fault) => `seed ${seed}, round ${round}, ${name}: ${fault}`));
     log(`${round}: ${name}`);
   }
@@ -145,23 +157,17 @@ export async function nodeRounds({ count, seed, log }: Order): Promise<Report> {
   failures.push(
     ...told.filter((line) => line.startsWith('500')).map((line) => `seed ${seed}: ${line}`),
   );
-  return {
-    seed,
-    count,
-    failures,
-    notes: [
-      `pushes ${told.join(', ')}; ${reads.answered()} reads, ${streams.heard()} heard, ` +
-        `${rules.heard()} alerts`,
-    ],
-  };
+  const heard = `${streams.heard()} heard, ${rules.heard()} alerts`;
+  const note = `pushes ${told.join(', ')}; ${reads.answered()} reads, ${heard} so far`;
+  return { seed, count, failures, notes: [note] };
 }
 
-async function oneRound(scene: Scene, round: number, name: string): Promise<readonly string[]> {
+async function oneRound(scene: Scene, symbol: string, name: string): Promise<readonly string[]> {
   let isOver = false;
   const running = scene.writers.map((writer) => pushing(writer, scene, () => isOver));
   const serving = await servingOf(scene);
   await sleep(scene.random.between(20, 300));
-  const load = await handedIn(scene, round);
+  const load = await handedIn(scene, symbol);
   await ENDS[name]?.(serving, scene);
   const next = await servingOf(scene);
   await sleep(scene.random.between(20, 200));
@@ -176,11 +182,10 @@ interface Load {
   readonly jobId: string | undefined;
 }
 
-async function handedIn({ living, random }: Scene, round: number): Promise<Load> {
+async function handedIn({ living, random }: Scene, symbol: string): Promise<Load> {
   const [first, ...rest] = living;
   assert.ok(first);
-  const symbol = `L${round}`;
-  const body = `symbol,day,v\n${symbol},2024-02-02,${round}\n`;
+  const body = `symbol,day,v\n${symbol},2024-02-02,1\n`;
   const url = `${random.pick([first, ...rest]).base}/v1/data/WS/K`;
   const answer = await fetch(url, { method: 'POST', headers, body }).catch(() => undefined);
   const text = await answer?.text().catch(() => undefined);

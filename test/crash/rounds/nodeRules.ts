@@ -5,7 +5,7 @@ import { openReceiver } from '../../api/rules/ruleServer.ts';
 import { asked } from './killable.ts';
 import { alertsOf, idOf, ruleOn, WEIGHT } from './ruleRounds.ts';
 
-interface NodeRules extends AsyncDisposable {
+export interface NodeRules extends AsyncDisposable {
   /** At the end, when nothing is pushed any more. */
   faults(base: string): Promise<readonly string[]>;
   /** Alerts that were delivered. */

@@ -45,3 +45,8 @@ export interface Order {
   readonly seed: number;
   readonly log: (line: string) => void;
 }
+
+/** Of several seeds, over the same servers: starting those takes longer than their rounds. */
+export interface Orders extends Omit<Order, 'seed'> {
+  readonly seeds: readonly number[];
+}

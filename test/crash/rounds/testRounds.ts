@@ -4,7 +4,7 @@ import { test } from 'vitest';
 import { note } from '../../notes.ts';
 import { seedsOf } from '../../seeds.ts';
 import { isLeftOut } from '../../servers/hasServers.ts';
-import type { Order, Report } from './seeded.ts';
+import type { Order, Orders, Report } from './seeded.ts';
 
 interface Rounds {
   /** Everything that they need is on this machine. */
@@ -14,10 +14,28 @@ interface Rounds {
   readonly run: (order: Order) => Promise<Report>;
 }
 
-export function testRounds(name: string, { count, isHere, run }: Rounds): void {
+/** As `Rounds`, of all seeds at once. */
+interface RoundsTogether extends Omit<Rounds, 'run'> {
+  readonly run: (orders: Orders) => Promise<readonly Report[]>;
+}
+
+const quiet = (): void => undefined;
+
+export function testRounds(name: string, { run, ...rest }: Rounds): void {
+  testRoundsTogether(name, {
+    ...rest,
+    run: async ({ count, log, seeds }) => {
+      const reports: Report[] = [];
+      for (const seed of seeds) reports.push(await run({ count, log, seed }));
+      return reports;
+    },
+  });
+}
+
+export function testRoundsTogether(name: string, { count, isHere, run }: RoundsTogether): void {
   test.skipIf(isLeftOut(isHere))(name, async (context) => {
-    for (const seed of seedsOf(context)) {
-      const { failures, notes } = await run({ count, seed, log: () => undefined });
+    const reports = await run({ count, seeds: seedsOf(context), log: quiet });
+    for (const { failures, notes, seed } of reports) {
       note(context, `seed ${seed}, count ${count}: ${notes.join('; ')}`);
       assert.deepEqual(failures, []);
     }
