@@ -253,6 +253,7 @@ async function closeServices(services: Services, pools: Pools, log: Logger): Pro
   ]);
   await pending.settle();
   await runner.stop(services.settings.drainMs * JOBS_SHARE);
+  services.loadGiver.close();
   const lost = await ledger.close();
   if (lost > 0) log.error({ charges: lost }, 'the ledger can not be written: they are not charged');
   if (!(await accounts.saveUses())) log.warn({}, 'the disk is full: when tokens were used is lost');

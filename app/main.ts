@@ -151,6 +151,10 @@ async function openDoor(
         if (state.draining) socket.destroy();
         else pool.lend(new Borrowed(socket, `${services.folder.lake}${sep}`));
       },
+      loads: (socket) => {
+        if (state.draining) socket.destroy();
+        else services.loadGiver.join(socket);
+      },
       follows: (nodeId, socket) => {
         if (state.draining || nodes.audience === undefined) socket.destroy();
         else nodes.audience.join(nodeId, socket);

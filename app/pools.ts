@@ -33,16 +33,20 @@ export function poolsOf(
   return {
     read: readPool(settings, { ...from, ...lake }),
     sql: sqlPool(settings, folder.temporary, { ...from, ...lake, onFailed }),
-    ingest: new DuckDbPool({
-      ...from,
-      children: settings.jobsAtOnce,
-      memoryBytes: settings.ingestMemoryBytes,
-      shared: true,
-      threads: INGEST_THREADS,
-      niceness: INGEST_NICENESS,
-    }),
+    ingest: ingestPool(settings, from),
   };
 }
+
+/** Processes for loads. */
+export const ingestPool = (
+  { ingestMemoryBytes: memoryBytes, jobsAtOnce: children }: Settings,
+  more: PoolMore = {},
+): DuckDbPool =>
+  new DuckDbPool({
+    ...more,
+    ...{ children, memoryBytes, shared: true },
+    ...{ threads: INGEST_THREADS, niceness: INGEST_NICENESS },
+  });
 
 /** Processes for reads of series. */
 export const readPool = (

@@ -60,7 +60,7 @@ export async function servicesOf(
   const { temporary } = folder;
   const shared = { lake, pool: pools.ingest, temporary, clock, deadlineMs };
   // No two loads or pushes write records with one time: it tells changes of a record apart.
-  const ingestion = {
+  const loading = {
     ...shared,
     at,
     clock: () => parts.lakeClock.next(),
@@ -70,7 +70,8 @@ export async function servicesOf(
   const reading = { ...parts, ...engines };
   const firstAccountId = parts.accounts.list()[0]?.accountId;
   const pull = makePull({ ...settings, dataset: datasetPull(reading), firstAccountId });
-  const work = await workOf({ ...parts, startsMax, log }, ingestion, pull, told);
+  const work = await workOf({ ...parts, startsMax, log }, loading, pull, told);
+  const { ingestion } = work;
   const journal = { ...shared, database, days, monthsKept: settings.journalMonths };
   const exports = openExports(reading, pools.ingest, told('export'));
   const token = adminToken(settings.adminToken, folder.adminToken);

@@ -10,6 +10,7 @@ import type { FetchParts } from '../jobs/run/fetch.ts';
 import { checkStorage } from '../store/lake/storage.ts';
 import { systemResolve } from '../pipeline/sources/base/guard.ts';
 import { Deliveries } from '../jobs/deliveries/deliveries.ts';
+import { LoadGiver } from '../jobs/elsewhere/giving.ts';
 import { Runner } from '../jobs/run/runner.ts';
 import { runPulling } from '../jobs/run/reingest.ts';
 import { flushDataset } from '../jobs/run/flush.ts';
@@ -22,7 +23,7 @@ const CALL_DEADLINE_MS = 10_000;
 
 export type Work = Pick<
   Services,
-  'ingestion' | 'fetching' | 'runner' | 'scheduler' | 'deliveries' | 'jobEnds'
+  'ingestion' | 'loadGiver' | 'fetching' | 'runner' | 'scheduler' | 'deliveries' | 'jobEnds'
 >;
 
 type Parts = Pick<
@@ -41,11 +42,13 @@ type Parts = Pick<
 /** A job's end is told to its schedule and to webhooks, in its own transaction. */
 export async function workOf(
   parts: Parts,
-  ingestion: IngestServices,
+  given: Omit<IngestServices, 'others'>,
   pull: Pull,
   told: Told,
 ): Promise<Work> {
   const { accounts, bodies, clock, database, folder, lake, pending, settings, storage } = parts;
+  const loadGiver = new LoadGiver(told('load elsewhere'), () => runner.widened());
+  const ingestion = { ...given, others: loadGiver };
   const fetching: FetchParts = {
     database,
     clock,
@@ -71,7 +74,7 @@ export async function workOf(
   const deliveries = new Deliveries({ ...calling, rules, onFault: told('webhook') });
   const runner: Runner = new Runner({
     ...fetching,
-    jobsAtOnce: settings.jobsAtOnce,
+    jobsAtOnce: () => settings.jobsAtOnce + loadGiver.places,
     startsMax: parts.startsMax,
     accountOf: (workspace) => lake.directory.workspace(workspace)?.accountId ?? '',
     spool: folder.spool,
@@ -95,7 +98,7 @@ export async function workOf(
     onFault: told('schedule'),
     onFailed: warning(parts.log),
   });
-  return { ingestion, fetching, runner, scheduler, deliveries, jobEnds };
+  return { ingestion, loadGiver, fetching, runner, scheduler, deliveries, jobEnds };
 }
 
 async function tellEnd(jobId: string, to: Work['jobEnds'], database: Database): Promise<void> {

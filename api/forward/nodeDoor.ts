@@ -19,6 +19,7 @@ const ROOT = `/nodes/${VERSION}`;
 export const lendPath = (kind: LentKind): string => `${ROOT}/lend/${kind}`;
 export const followPath = (nodeId: string): string => `${ROOT}/follow/${nodeId}`;
 const FOLLOW = followPath('');
+export const LOAD_PATH = `${ROOT}/load`;
 const NODE_ID = /^[\w-]{1,64}$/;
 /** Nobody's address: it is the node itself that asks. */
 const NOBODY = '-';
@@ -32,6 +33,8 @@ export const isOfNode = ({ headers }: IncomingMessage): boolean => headers.upgra
 /** Takes connections of nodes of the same catalog; whoever has one closes it. */
 interface Taking {
   readonly lent: (kind: LentKind, socket: Socket) => void;
+  /** A node works on loads. */
+  readonly loads: (socket: Socket) => void;
   /** A node answers reads by what it is told. */
   readonly follows: (nodeId: string, socket: Socket) => void;
 }
@@ -39,7 +42,7 @@ interface Taking {
 export function takeNodes(
   server: Pick<Server, 'on'>,
   hopping: Hopping,
-  { follows, lent }: Taking,
+  { follows, lent, loads }: Taking,
 ): void {
   server.on('upgrade', (request: IncomingMessage, socket: Socket) => {
     const { headers, url = '' } = request;
@@ -47,12 +50,14 @@ export function takeNodes(
     const nodeId = url.startsWith(FOLLOW) ? url.slice(FOLLOW.length) : '';
     const isFollowing = NODE_ID.test(nodeId);
     const from = hopAddress(hopping, request, headers[HOP_HEADER]);
-    if ((kind === undefined && !isFollowing) || from !== NOBODY) return void socket.destroy();
+    const isKnown = kind !== undefined || isFollowing || url === LOAD_PATH;
+    if (!isKnown || from !== NOBODY) return void socket.destroy();
     socket.write(
       `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${PROTOCOL}\r\n\r\n`,
     );
     if (kind !== undefined) lent(kind, socket);
-    else follows(nodeId, socket);
+    else if (isFollowing) follows(nodeId, socket);
+    else loads(socket);
   });
 }
 

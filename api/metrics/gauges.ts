@@ -71,6 +71,7 @@ export function addGauges(
     series,
     sql,
     ingestion,
+    loadGiver,
   }: Pick<
     Services,
     | 'fileCheck'
@@ -83,6 +84,7 @@ export function addGauges(
     | 'series'
     | 'sql'
     | 'ingestion'
+    | 'loadGiver'
   >,
   registers: Registry[],
 ): void {
@@ -105,7 +107,19 @@ export function addGauges(
   gauge('series_cache_misses', 'Reads that memory could not answer.', () => cache.state().misses);
   gauge('jobs_running', 'Jobs and edits that run.', () => runner.load().running);
   gauge('jobs_waiting', 'Jobs and edits that wait.', () => runner.load().waiting);
+  gauge('load_places_elsewhere', 'Loads that other nodes may work on.', () => loadGiver.places);
+  gauge('loads_elsewhere', 'Loads that other nodes worked on.', () => loadGiver.done);
   gauge('ledger_charges_waiting', 'Charges that wait to be written.', () => ledger.waiting);
+  addFileGauges({ fileCache, fileCheck, proofs }, gauge);
+  gauge('lake_snapshot', 'Newest snapshot.', () => lake.snapshot);
+  const ahead = (): number => lakeClock.aheadMs;
+  gauge('lake_clock_ahead_ms', 'Time of commits ahead of the clock, which went back.', ahead);
+}
+
+function addFileGauges(
+  { fileCache, fileCheck, proofs }: Pick<Services, 'fileCache' | 'fileCheck' | 'proofs'>,
+  gauge: ReturnType<typeof gauging>,
+): void {
   const checked = (): ReturnType<typeof fileCheck.state> => fileCheck.state();
   gauge('files_damaged', 'Files of the lake that are known to be damaged.', () => proofs.damaged);
   gauge('files_checked', 'Files that were compared with their hash.', () => checked().checkedFiles);
@@ -115,9 +129,6 @@ export function addGauges(
     gauge('file_cache_files', 'Copies of files of the bucket.', () => fileCache.state.files);
     gauge('file_cache_fetched', 'Files fetched from the bucket.', () => fileCache.state.fetched);
   }
-  gauge('lake_snapshot', 'Newest snapshot.', () => lake.snapshot);
-  const ahead = (): number => lakeClock.aheadMs;
-  gauge('lake_clock_ahead_ms', 'Time of commits ahead of the clock, which went back.', ahead);
 }
 
 export function addFailing(

@@ -14,6 +14,7 @@ export type MetricsServices = Pick<
   | 'database'
   | 'fileCheck'
   | 'ingestion'
+  | 'loadGiver'
   | 'jobEnds'
   | 'lake'
   | 'lakeClock'

@@ -13,6 +13,7 @@ import type { FetchParts } from '../../jobs/run/fetch.ts';
 import type { AlertDeliveries } from '../../jobs/deliveries/alertDeliveries.ts';
 import type { Rules } from '../../jobs/rules/rules.ts';
 import type { Upstreams } from '../../jobs/feeds/upstreams.ts';
+import type { LoadGiver } from '../../jobs/elsewhere/giving.ts';
 import type { Runner } from '../../jobs/run/runner.ts';
 import type { Shape } from '../../market/types/shape.ts';
 import type { MarketMemory } from '../../market/board/marketMemory.ts';
@@ -95,6 +96,8 @@ export interface Services {
   readonly runner: Runner;
   readonly journal: JournalParts;
   readonly ingestion: IngestServices;
+  /** Nodes that work on loads. */
+  readonly loadGiver: LoadGiver;
   readonly secrets: LiveSecrets;
   readonly fetching: FetchParts;
   readonly scheduler: Scheduler;

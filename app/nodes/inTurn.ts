@@ -16,6 +16,7 @@ import { type FrontNode, openFront } from './frontNode.ts';
 import { openLog } from '../../api/http/logging.ts';
 import { audienceOf } from './audienceOf.ts';
 import { startLending } from './lending.ts';
+import { startLoading } from './loading.ts';
 import { startReading } from './reading.ts';
 import { startTapedeck, type Tapedeck } from '../main.ts';
 import { keepRequestsYoung } from '../v8Flags.ts';
@@ -92,8 +93,11 @@ async function startBeside(
     copies: lending === undefined ? [] : [lending.gone],
   });
   if (reading !== undefined) node.reads(reading);
+  const name = new URL(node.doors.production).host;
+  const loading = reading && startLoading({ name, settings, serving, place: reading.place });
   return {
     close: async (lessor) => {
+      await loading?.close();
       await Promise.all([lending?.close(), reading?.close(lessor)]);
     },
   };

@@ -57,6 +57,8 @@ const LOOK_MS = 1_000;
 export interface Reading {
   /** What answers a read now; undefined where it is handed on. */
   readonly taking: () => TakeRequest | undefined;
+  /** The lake's files, and where some are written. */
+  readonly place: { readonly files: Files; readonly temporary: string };
   /** @param lessor of this very node, which serves now: it is told what was delivered and not told */
   close(lessor?: QuotaLessor): Promise<void>;
 }
@@ -113,6 +115,7 @@ export async function startReading(parts: ReadingParts): Promise<Reading | undef
   const running = loop();
   return {
     taking: () => now?.taking(),
+    place: { files: own.files, temporary: folder.temporary },
     close: async (lessor) => {
       if (lessor === undefined) await closeQuota(quota, log);
       ending.abort();

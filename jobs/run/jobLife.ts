@@ -132,6 +132,16 @@ export async function endInVain(
   });
 }
 
+/** Why a job is not begun again. */
+export function endedTooOften(starts: number): Failure {
+  const rule =
+    'it is not tried again by itself; find what is special about its file, or load it in parts';
+  return new Failure(
+    'EndedTooOften',
+    `the server ended ${starts} times while this job ran: ${rule}`,
+  );
+}
+
 /** What may be otherwise in a while: time, load, a child, the disk; anything that nobody foresaw. */
 const PASSING: ReadonlySet<FailureType> = new Set([
   'Busy',

@@ -37,8 +37,6 @@ async function loadOnce(
   const { services } = parts;
   const pool = services.pool.of(order.accountId);
   await parts.checkRoom(order.accountId, order.workspace);
-  // The file is looked at first, and that takes as long as a process takes to start.
-  pool.expect();
   await ingest(
     { ...order, jobId },
     `${order.accountId} job ${jobId}`,

@@ -17,15 +17,15 @@ import {
   unfinishedJobs,
 } from '../../store/work/jobs.ts';
 import { awaited } from './awaited.ts';
-import { CANCELLED, endInVain, type JobParts, tellLog } from './jobLife.ts';
+import { CANCELLED, endedTooOften, endInVain, type JobParts, tellLog } from './jobLife.ts';
 import { LiveJobs } from './liveJobs.ts';
 import { runLoad } from './load.ts';
 import { type FetchOrder, type JobOrder, newJob, jobOrderOf } from './order.ts';
 import { type Begun, type Waiting, type WaitingFetch, WaitingJobs } from './waitingJobs.ts';
 
 interface RunnerParts extends JobParts {
-  /** Of one account; of all there may be one more, so that another need not wait for hours. */
-  readonly jobsAtOnce: number;
+  /** Of one account, now; of all there may be one more, so that another need not wait for hours. */
+  readonly jobsAtOnce: () => number;
   /** Who owns a workspace; empty for none. */
   readonly accountOf: (workspace: string) => string;
   /** `STARTS_MAX`, but where a test kills the server again and again. */
@@ -222,6 +222,11 @@ export class Runner {
     };
   }
 
+  /** More may run at once than before. */
+  widened(): void {
+    this.#next();
+  }
+
   isStopping(): boolean {
     return this.#stopping;
   }
@@ -266,7 +271,7 @@ export class Runner {
   }
 
   #next(): void {
-    const { jobsAtOnce } = this.#parts;
+    const jobsAtOnce = this.#parts.jobsAtOnce();
     const mayGo = (jobId: string | undefined): boolean => this.#isTurnOf(jobId);
     while (!this.#stopping && this.#running.size <= jobsAtOnce) {
       const item = this.#waiting.takeTurn(this.#running, jobsAtOnce, mayGo);
@@ -379,15 +384,6 @@ export class Runner {
       await this.#end(jobId, order, error);
     }
   }
-}
-
-function endedTooOften(starts: number): Failure {
-  const rule =
-    'it is not tried again by itself; find what is special about its file, or load it in parts';
-  return new Failure(
-    'EndedTooOften',
-    `the server ended ${starts} times while this job ran: ${rule}`,
-  );
 }
 
 /** Of work that is no job. */

@@ -12,7 +12,6 @@ import type { Dataset } from '../../store/datasets/datasets.ts';
 import type { DatasetDraft } from '../../store/lake/datasetEdits.ts';
 import { isStandIn } from '../../store/datasets/standIns.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { Lake } from '../../store/lake/lake.ts';
 import type { Table } from '../../store/versions/lakeRead.ts';
 import { withOpenFiles } from '../../store/versions/tableFiles.ts';
 import { visibleRows } from '../../store/versions/tableSql.ts';
@@ -27,7 +26,7 @@ import { settle, settleMisfits, settleRejected, settling } from './settle.ts';
 import { nextRow, uniqueIndexOf } from '../batch/uniqueIndex.ts';
 import { refuseUnknown } from './unknownColumns.ts';
 import type { Batch, BatchRequest, Misfit } from '../batch/batchRequest.ts';
-import type { Looking, Conformed, Instead, Load, SchemaChange } from './load.ts';
+import type { Looking, Conformed, Instead, Load, LoadLake, SchemaChange } from './load.ts';
 
 type Properties = Readonly<Record<string, PropertyType>>;
 
@@ -69,7 +68,7 @@ export async function conform(run: Looking, opened: Relation): Promise<Conformed
 async function insteadOf(
   load: Load,
   there: Dataset | undefined,
-  lake: Lake,
+  lake: LoadLake,
 ): Promise<Instead | undefined> {
   if (there === undefined || isStandIn(there) === (load.standIn !== undefined)) return undefined;
   if (load.standIn === undefined) {
@@ -303,7 +302,7 @@ async function tellDiscarded({ run }: Governed, request: BatchRequest): Promise<
 }
 
 /** The table of a dataset as it is now. @throws Failure NotFound. */
-export async function tableOf(lake: Lake, { tableId }: Dataset): Promise<Table> {
+export async function tableOf(lake: Pick<LoadLake, 'table'>, { tableId }: Dataset): Promise<Table> {
   const table = await lake.table(tableId);
   if (table === undefined) throw new Failure('NotFound');
   return table;

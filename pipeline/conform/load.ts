@@ -10,6 +10,10 @@ import type { DuckDbPool } from '../../store/duckdb/pool.ts';
 import type { Clock } from '../../store/base/clock.ts';
 import type { AtCrashPoint } from '../../store/base/crashPoints.ts';
 import type { Batch } from '../batch/batchRequest.ts';
+import type { Edit } from '../../store/lake/edit.ts';
+import type { Reject } from '../../store/work/jobs.ts';
+import type { Table } from '../../store/versions/lakeRead.ts';
+import type { Stamp } from '../../store/versions/stamp.ts';
 import type { DatasetDraft } from '../../store/lake/datasetEdits.ts';
 import type { PropertyType, Column } from '../../store/versions/columns.ts';
 import type { Workbench } from '../bytes/workbench.ts';
@@ -51,8 +55,21 @@ export interface Load {
   readonly jobId?: string;
 }
 
+/** What a load asks of the lake, wherever it is worked on. */
+export interface LoadLake extends Pick<Lake, 'files' | 'nextColumnId'> {
+  readonly directory: Pick<Lake['directory'], 'dataset'>;
+  table(tableId: number): Promise<Table | undefined>;
+  stamp(...of: Parameters<Lake['stamp']>): Stamp | Promise<Stamp>;
+}
+
+export interface LoadServices extends Omit<IngestServices, 'lake' | 'others'> {
+  readonly lake: LoadLake;
+}
+
 export interface IngestServices {
   readonly lake: Lake;
+  /** Nodes that work on loads beside this one. */
+  readonly others?: LoadWorkers;
   readonly pool: DuckDbPool;
   readonly temporary: string;
   readonly clock: Clock;
@@ -88,7 +105,7 @@ export const silentEvents: IngestEvents = {
 /** One load while it is looked at. */
 export interface Looking {
   readonly load: Load;
-  readonly services: Pick<IngestServices, 'lake' | 'clock' | 'defaultsOf'>;
+  readonly services: Pick<LoadServices, 'lake' | 'clock' | 'defaultsOf'>;
   readonly bench: Workbench;
   readonly events: Pick<IngestEvents, 'log'>;
 }
@@ -126,3 +143,57 @@ export type Conformed = {
       readonly instead?: Instead;
     }
 );
+
+export interface Ingested {
+  readonly validated: number;
+  readonly ingested: number;
+  readonly invalid: number;
+  /** Records that are kept aside for an expectation that they did not keep. */
+  readonly quarantined: number;
+  /** Records left out, or stored records replaced, because the index value was taken. */
+  readonly duplicates: number;
+  readonly rejects: readonly Reject[];
+  /** Which index and which properties it was read by, and what of it a person should look at. */
+  readonly notes: readonly string[];
+}
+
+/** A load whose files are published. */
+export interface MadeLoad {
+  readonly edits: readonly Edit[];
+  readonly message: string;
+  readonly touches: ChangedKeys | undefined;
+  readonly outcome: Ingested;
+  readonly dataset: Dataset;
+  /** Where its table has its files. */
+  readonly folder: string;
+  readonly quarantined: Batch['quarantined'];
+  /** As it becomes, where it becomes wider. */
+  readonly schema: RecordSchema | undefined;
+  /** What takes the place of a stand-in. */
+  readonly instead: DatasetDraft | undefined;
+}
+
+export interface LoadStore {
+  /** The dataset that a load makes, once its records are known to be good. */
+  create(draft: DatasetDraft): Promise<Dataset>;
+  /** @throws what the commit throws; then none of its published files is left behind, where that may be */
+  keep(made: MadeLoad): Promise<void>;
+}
+
+/** One load, wherever it is worked on. */
+export interface LoadWork {
+  readonly load: Load;
+  readonly services: LoadServices;
+  readonly events: IngestEvents;
+  readonly store: LoadStore;
+}
+
+/** Other nodes that work on loads. */
+export interface LoadWorkers {
+  /**
+   * Undefined where the load is for this node: it is small, none is free, or the one that worked on it
+   * was lost.
+   * @throws as if it was worked on here
+   */
+  work(asked: LoadWork): Promise<Ingested | undefined>;
+}

@@ -2,17 +2,13 @@
 // one commit (DESIGN.md "Flows"). Until the commit nothing is visible; the files it leaves when it
 // dies are swept at the next start.
 import { dirname } from 'node:path';
-import { changeDatasetRow } from '../../store/datasets/datasetRows.ts';
-import type { CommitNote, Committed, ChangedKeys } from '../../store/lake/commit.ts';
-import type { Database } from '../../store/catalog/database.ts';
+import type { ChangedKeys } from '../../store/lake/commit.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Reject } from '../../store/work/jobs.ts';
-import { columnsOf, createDataset, storeInstead } from '../../store/lake/datasetEdits.ts';
+import { columnsOf } from '../../store/lake/datasetEdits.ts';
 import { isStandIn } from '../../store/datasets/standIns.ts';
-import type { Lake } from '../../store/lake/lake.ts';
 import { type DataFile, fileName, newFileOf, type Table } from '../../store/versions/lakeRead.ts';
-import { quarantine } from '../../store/datasets/quarantine.ts';
 import { shortName, stampFile } from '../../store/versions/stamp.ts';
 import { inWorkFolder } from '../../store/base/workFolder.ts';
 import { type Reconciled, writtenDeletes } from './reconcile.ts';
@@ -27,38 +23,21 @@ import type { Relation } from '../values/relation.ts';
 import { type UniqueIndex, uniqueIndexOf } from '../batch/uniqueIndex.ts';
 import type { Edit } from '../../store/lake/edit.ts';
 import type { Batch } from '../batch/batchRequest.ts';
+import { type Finish, storeIn } from './storing.ts';
 import type {
   Conformed,
-  SchemaChange,
-  Load,
-  IngestServices,
+  Ingested,
   IngestEvents,
+  IngestServices,
+  Load,
+  LoadLake,
+  LoadWork,
 } from '../conform/load.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 
-interface Ingested {
-  readonly validated: number;
-  readonly ingested: number;
-  readonly invalid: number;
-  /** Records that are kept aside for an expectation that they did not keep. */
-  readonly quarantined: number;
-  /** Records left out, or stored records replaced, because the index value was taken. */
-  readonly duplicates: number;
-  readonly rejects: readonly Reject[];
-  /** Which index and which properties it was read by, and what of it a person should look at. */
-  readonly notes: readonly string[];
-}
-
-/** Runs in the commit's transaction: the job is finished exactly when its records are visible. */
-type Finish = (transaction: Database, outcome: Ingested, committed: Committed) => Promise<void>;
-
 /** One load while it runs. */
-interface Run {
-  readonly load: Load;
-  readonly author: string;
-  readonly services: IngestServices;
+interface Run extends LoadWork {
   readonly bench: Workbench;
-  readonly events: IngestEvents;
 }
 
 /**
@@ -87,7 +66,10 @@ export async function openLoad(
   throw new Failure('InvalidBody', `${told}; ${rule}`);
 }
 
-/** @throws Failure with the reason; then nothing of the load is visible. */
+/**
+ * Here, or at a node that is free.
+ * @throws Failure with the reason; then nothing of the load is visible.
+ */
 export async function ingest(
   load: Load,
   author: string,
@@ -95,12 +77,22 @@ export async function ingest(
   events: IngestEvents,
   finish: Finish,
 ): Promise<Ingested> {
+  const store = storeIn(services.lake, { load, author, finish });
+  const elsewhere = await services.others?.work({ load, services, events, store });
+  if (elsewhere !== undefined) return elsewhere;
+  // The file is looked at first, and that takes as long as a process takes to start.
+  services.pool.expect();
+  return workOn({ load, services, events, store });
+}
+
+/** All of a load but its commit, which its store sees to. @throws as `ingest` */
+export async function workOn({ load, services, events, store }: LoadWork): Promise<Ingested> {
   const { pool, deadlineMs, signal } = services;
   const abort = signal === undefined ? {} : { signal };
   return inWorkFolder(services.temporary, async (folder) => {
     const below = await foldersOf(load, services.lake);
     const bench = { pool, folder, below, deadlineMs, onProgress: events.progress, ...abort };
-    const run = { load, author, services, bench, events };
+    const run = { load, services, bench, events, store };
     await events.validating();
     const relation = await openLoad(load, { services, bench, events });
     const conformed = await conform(run, relation);
@@ -110,18 +102,17 @@ export async function ingest(
     const dataset =
       conformed.kind === 'known'
         ? conformed.dataset
-        : (conformed.instead?.dataset ??
-          (await createDataset(services.lake, conformed.draft, author)));
+        : (conformed.instead?.dataset ?? (await store.create(conformed.draft)));
     services.at('parquet-written');
     const { batch } = conformed;
     await events.validated(batch.stats.records + batch.duplicates);
     await events.ingesting();
-    return store(run, conformed, dataset, finish);
+    return meet(run, conformed, dataset);
   });
 }
 
 /** Of the stored files that a load meets. */
-async function foldersOf({ dataset, workspace }: Load, lake: Lake): Promise<readonly string[]> {
+async function foldersOf({ dataset, workspace }: Load, lake: LoadLake): Promise<readonly string[]> {
   const known = lake.directory.dataset(workspace, dataset);
   if (known === undefined) return [];
   const { folder } = await tableOf(lake, known);
@@ -169,20 +160,15 @@ export class RejectedFailure extends Failure {
   readonly rejects: readonly Reject[];
   readonly invalid: number;
 
-  constructor(detail: string, batch: Batch) {
+  constructor(detail: string, batch: Pick<Batch, 'rejects' | 'invalid'>) {
     super('InvalidBody', detail);
     this.rejects = batch.rejects;
     this.invalid = batch.invalid;
   }
 }
 
-async function store(
-  run: Run,
-  conformed: Conformed,
-  dataset: Dataset,
-  finish: Finish,
-): Promise<Ingested> {
-  const { load, author, services, bench } = run;
+async function meet(run: Run, conformed: Conformed, dataset: Dataset): Promise<Ingested> {
+  const { load, services, bench, store } = run;
   const { lake } = services;
   const { batch } = conformed;
   const change = conformed.kind === 'known' ? conformed.change : undefined;
@@ -215,14 +201,12 @@ async function store(
   const message = `${outcome.ingested} records into ${dataset.workspace}.${dataset.dataset}`;
   const touches =
     load.touches ?? (load.overwrite || change || gone ? undefined : touchedKeys(met.stats, index));
-  const note = { author, message, ...(touches ? { touches } : {}) };
-  const alongside: Alongside = async (transaction, committed) => {
-    await finish(transaction, outcome, committed);
-    await keepAside(transaction, dataset, run, batch, committed);
-    if (gone) await storeInstead(transaction, dataset, conformed.draft, committed.timeMs);
-    else await updateRow(transaction, dataset, change, committed);
-  };
-  await commitOrTidy(edits, note, alongside, wider, lake);
+  await store.keep({
+    ...{ edits, message, touches, outcome, dataset, folder: table.folder },
+    quarantined: batch.quarantined,
+    schema: change?.schema,
+    instead: gone ? conformed.draft : undefined,
+  });
   return outcome;
 }
 
@@ -230,7 +214,7 @@ async function store(
 async function targetOf(
   conformed: Conformed,
   dataset: Dataset,
-  lake: Lake,
+  lake: LoadLake,
 ): Promise<{
   readonly becoming: Dataset;
   readonly table: Table;
@@ -249,61 +233,6 @@ async function targetOf(
     edits: [...replacingEdits(table, columns)],
   };
 }
-
-/** Runs in the commit's transaction. */
-type Alongside = (transaction: Database, committed: Committed) => Promise<void>;
-
-async function keepAside(
-  transaction: Database,
-  { tableId }: Dataset,
-  { load }: Run,
-  { quarantined }: Batch,
-  { timeMs }: Committed,
-): Promise<void> {
-  if (quarantined.length === 0) return;
-  await quarantine(transaction, tableId, quarantined, load.jobId ?? null, timeMs);
-}
-
-async function updateRow(
-  transaction: Database,
-  { tableId }: Dataset,
-  change: SchemaChange | undefined,
-  { timeMs }: Committed,
-): Promise<void> {
-  const schema = change === undefined ? {} : { schema_json: JSON.stringify(change.schema) };
-  await changeDatasetRow(transaction, tableId, { updated_ms: timeMs, ...schema });
-}
-
-/** What is refused in the transaction itself leaves no published file behind. */
-async function commitOrTidy(
-  edits: readonly Edit[],
-  note: CommitNote,
-  alongside: Alongside,
-  { folder }: Table,
-  lake: Lake,
-): Promise<void> {
-  let refused = false;
-  try {
-    await lake.commit(edits, note, async (transaction, committed) => {
-      try {
-        await alongside(transaction, committed);
-      } catch (error) {
-        refused = true;
-        throw error;
-      }
-    });
-  } catch (error) {
-    const paths = namesIn(edits).map((name) => `${folder}${name}`);
-    if (refused) await lake.files.remove(paths).catch(() => undefined);
-    throw error;
-  }
-}
-
-const namesIn = (edits: readonly Edit[]): readonly string[] =>
-  edits.flatMap((edit) => {
-    if (edit.kind === 'insert') return [edit.file.name];
-    return edit.kind === 'delete' ? edit.deletes.map(({ file }) => file.name) : [];
-  });
 
 /**
  * Records that a load adds or replaces are those of its file. Statistics of long texts are cut so
@@ -325,13 +254,13 @@ export async function publishFile(
   made: string,
   stats: FileStats,
   table: Table,
-  lake: Lake,
+  lake: Pick<LoadLake, 'files' | 'stamp'>,
   replaces?: 'all' | readonly DataFile[],
 ): Promise<readonly Edit[]> {
   if (stats.records === 0) return [];
   const { name, path } = newFileOf(table);
   const gone = typeof replaces === 'object' ? replaces.map((one) => shortName(one.path)) : replaces;
-  const stamp = lake.stamp(table.tableId, gone === undefined ? {} : { replaces: gone });
+  const stamp = await lake.stamp(table.tableId, gone === undefined ? {} : { replaces: gone });
   await stampFile(made, stats.footerBytes, stamp);
   const proof = await lake.files.publish(made, path);
   const file = writtenFile(name, stats, table.columns, proof);
@@ -342,14 +271,14 @@ export async function publishFile(
 export async function publishDeletes(
   pendings: Reconciled['deletes'],
   table: Table,
-  lake: Lake,
+  lake: Pick<LoadLake, 'files' | 'stamp'>,
 ): Promise<readonly Edit[]> {
   if (pendings.length === 0) return [];
   const deletes = [];
   for (const pending of pendings) {
     const { name, path } = newFileOf(table, '-delete');
     const deletesOf = fileName(pending.dataFile.path);
-    const stamp = lake.stamp(table.tableId, { deletesOf });
+    const stamp = await lake.stamp(table.tableId, { deletesOf });
     await stampFile(pending.path, pending.stats.footerBytes, stamp);
     const proof = await lake.files.publish(pending.path, path);
     deletes.push(writtenDeletes(name, pending, proof));

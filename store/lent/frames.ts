@@ -1,5 +1,6 @@
 // Messages of a query process over a socket between two nodes: each behind its length, as V8 writes values.
 import { deserialize, serialize } from 'node:v8';
+import type { Socket } from 'node:net';
 import type { FromChild, Request } from '../duckdb/protocol.ts';
 
 /** To the node that lends the process. */
@@ -50,4 +51,15 @@ export async function* framesIn(chunks: AsyncIterable<Buffer>): AsyncGenerator<u
       bytes = all.length - taken;
     }
   }
+}
+
+/** Until more may be written, or nothing any more. */
+export async function drained(socket: Socket): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const go = (): void => {
+      socket.off('drain', go).off('close', go);
+      resolve();
+    };
+    socket.once('drain', go).once('close', go);
+  });
 }

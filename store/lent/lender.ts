@@ -8,7 +8,7 @@ import { reasonOf } from '../base/failure.ts';
 import type { Copies } from './copies.ts';
 import type { FromChild, Request, Scope } from '../duckdb/protocol.ts';
 import { literal } from '../duckdb/sqlText.ts';
-import { frameOf, framesIn, type FromLender, type ToLender } from './frames.ts';
+import { drained, frameOf, framesIn, type FromLender, type ToLender } from './frames.ts';
 
 /** So often it says that it is there, from a request to its answer. */
 const TELL_MS = 200;
@@ -116,14 +116,4 @@ async function sendFile(
     if (!socket.write(frameOf({ kind: 'piece', id, bytes }))) await drained(socket);
   }
   await rm(path, { force: true });
-}
-
-async function drained(socket: Socket): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const go = (): void => {
-      socket.off('drain', go).off('close', go);
-      resolve();
-    };
-    socket.once('drain', go).once('close', go);
-  });
 }

@@ -52,6 +52,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   jobs: [
     'run',
     'schedule',
+    'elsewhere',
     'export',
     'backup',
     'move',

@@ -63,7 +63,11 @@ beforeAll(async () => {
   pool = new DuckDbPool({ ...limits, spill, lake: LAKE });
   const lent = (_: unknown, socket: Socket): void => pool.lend(new Borrowed(socket, LAKE));
   const follows = (nodeId: string, socket: Socket): void => audience.join(nodeId, socket);
-  takeNodes(server, { key, clock: Date.now }, { lent, follows });
+  takeNodes(
+    server,
+    { key, clock: Date.now },
+    { lent, follows, loads: (socket) => void socket.destroy() },
+  );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   ({ port } = server.address() as AddressInfo);

@@ -137,7 +137,7 @@ test.skipIf(!isHere)('a connection is taken over from nodes alone', async () => 
   const path = `/v1/data/WS/K/K1?last=1&token=${TOKENS.publishable}`;
   assert.equal(await upgraded(path, 'h2c'), 'HTTP/1.1 200 OK', 'another upgrade is left out');
   const forged = `tapedeck-hop: ${Date.now()} - ${'0'.repeat(64)}`;
-  for (const way of ['lend/read', 'follow/node-1', 'follow/', 'follow/a%2Fb']) {
+  for (const way of ['lend/read', 'load', 'follow/node-1', 'follow/', 'follow/a%2Fb']) {
     for (const header of ['', forged]) {
       assert.equal(await upgraded(`/nodes/${VERSION}/${way}`, 'tapedeck-node', header), '');
     }

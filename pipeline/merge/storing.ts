@@ -1,0 +1,83 @@
+// What a load has come to is kept by the node that serves, wherever it was worked on: in one commit.
+import { changeDatasetRow } from '../../store/datasets/datasetRows.ts';
+import type { Database } from '../../store/catalog/database.ts';
+import type { Dataset, RecordSchema } from '../../store/datasets/datasets.ts';
+import { quarantine } from '../../store/datasets/quarantine.ts';
+import type { CommitNote, Committed } from '../../store/lake/commit.ts';
+import { createDataset, storeInstead } from '../../store/lake/datasetEdits.ts';
+import type { Lake } from '../../store/lake/lake.ts';
+import type { Ingested, Load, LoadStore, MadeLoad } from '../conform/load.ts';
+
+/** Runs in the commit's transaction: the job is finished exactly when its records are visible. */
+export type Finish = (
+  transaction: Database,
+  outcome: Ingested,
+  committed: Committed,
+) => Promise<void>;
+
+interface Storing {
+  readonly load: Load;
+  readonly author: string;
+  readonly finish: Finish;
+}
+
+export const storeIn = (lake: Lake, { load, author, finish }: Storing): LoadStore => ({
+  create: (draft) => createDataset(lake, draft, author),
+  keep: async (made) => {
+    const { dataset, instead, message, outcome, quarantined, schema, touches } = made;
+    const note = { author, message, ...(touches ? { touches } : {}) };
+    await commitOrTidy(made, note, lake, async (transaction, committed) => {
+      const { timeMs } = committed;
+      await finish(transaction, outcome, committed);
+      if (quarantined.length > 0) {
+        const jobId = load.jobId ?? null;
+        await quarantine(transaction, dataset.tableId, quarantined, jobId, timeMs);
+      }
+      if (instead !== undefined) await storeInstead(transaction, dataset, instead, timeMs);
+      else await updateRow(transaction, dataset, schema, timeMs);
+    });
+  },
+});
+
+async function updateRow(
+  transaction: Database,
+  { tableId }: Dataset,
+  schema: RecordSchema | undefined,
+  timeMs: number,
+): Promise<void> {
+  const wider = schema === undefined ? {} : { schema_json: JSON.stringify(schema) };
+  await changeDatasetRow(transaction, tableId, { updated_ms: timeMs, ...wider });
+}
+
+/** Runs in the commit's transaction. */
+type Alongside = (transaction: Database, committed: Committed) => Promise<void>;
+
+/** What is refused in the transaction itself leaves no published file behind. */
+async function commitOrTidy(
+  { edits, folder }: Pick<MadeLoad, 'edits' | 'folder'>,
+  note: CommitNote,
+  lake: Lake,
+  alongside: Alongside,
+): Promise<void> {
+  let refused = false;
+  try {
+    await lake.commit(edits, note, async (transaction, committed) => {
+      try {
+        await alongside(transaction, committed);
+      } catch (error) {
+        refused = true;
+        throw error;
+      }
+    });
+  } catch (error) {
+    const paths = namesIn(edits).map((name) => `${folder}${name}`);
+    if (refused) await lake.files.remove(paths).catch(() => undefined);
+    throw error;
+  }
+}
+
+const namesIn = (edits: MadeLoad['edits']): readonly string[] =>
+  edits.flatMap((edit) => {
+    if (edit.kind === 'insert') return [edit.file.name];
+    return edit.kind === 'delete' ? edit.deletes.map(({ file }) => file.name) : [];
+  });
