@@ -11,12 +11,14 @@ export async function runCommand(
   terminal: Terminal,
   variables: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
+  const { stocks } = terminal;
   try {
     const root = program((): Settings => {
       const { ca, server, token } = root.opts<ServerOptions>();
       const given = { TAPEDECK_CA: ca, TAPEDECK_SERVER: server, TAPEDECK_TOKEN: token };
       const said = Object.entries(given).filter(([, value]) => value !== undefined);
-      return readSettings({ ...variables, ...Object.fromEntries(said) });
+      const read = readSettings({ ...variables, ...Object.fromEntries(said) });
+      return Object.assign(read, stocks === undefined ? {} : { stocks });
     }, terminal);
     await root.parseAsync(args, { from: 'user' });
   } catch (error) {

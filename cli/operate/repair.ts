@@ -15,6 +15,7 @@ import { putUnnamedAside } from '../../store/versions/sweep.ts';
 import type { LakePlace } from '../../store/files/lakePlace.ts';
 import { UNCLAIMED_DAYS } from '../../store/files/unclaimed.ts';
 import { withAdmin } from '../reach/adminApi.ts';
+import type { CommandSettings } from '../reach/folderAccess.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
 import { type Core, openCore } from '../../app/core.ts';
 import { placed } from '../../app/lakePlaces.ts';
@@ -154,11 +155,11 @@ function showFound({ strange, tables }: FoundFiles, terminal: Terminal): void {
 /** What is not known is put aside first; then the catalog that there is, or a new one, goes on. */
 async function goOn(
   { catalog, folder, place }: Found,
-  settings: Settings,
+  settings: CommandSettings,
 ): Promise<{ readonly core: Core; readonly aside: string }> {
   const unlock = lockFolder(folder);
   const aside = await putUnnamedAside(catalog, place, systemClock()).finally(unlock);
-  const core = await openCore({ ...settings, demo: false, logLevel: 'error' });
+  const core = await openCore({ ...settings, demo: false, logLevel: 'error' }, settings.stocks);
   return { core, aside };
 }
 

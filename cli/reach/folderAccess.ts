@@ -11,6 +11,7 @@ import { openSecrets } from '../../store/catalog/secrets.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import type { Core } from '../../app/core.ts';
 import { namedServer, pemOf, type ServerDoor } from './serverDoor.ts';
+import type { Stocks } from './terminal.ts';
 
 /** A server that holds the folder, as its file in the folder tells. */
 interface RunningServer {
@@ -38,11 +39,14 @@ export type Reached =
       readonly operator: string | undefined;
     };
 
+/** As a command reads them, with what its terminal has. */
+export type CommandSettings = Settings & { readonly stocks?: Stocks };
+
 /**
  * Commands make no demo and listen nowhere. The server's modules are loaded only where no server runs:
  * they are most of the time that a short command takes.
  */
-export async function reachFolder(settings: Settings): Promise<Reached> {
+export async function reachFolder(settings: CommandSettings): Promise<Reached> {
   const named = namedServer(settings);
   if (named !== undefined) {
     return { kind: 'server', server: named, folder: undefined, operator: undefined };
@@ -52,7 +56,7 @@ export async function reachFolder(settings: Settings): Promise<Reached> {
     if (!isHeld(folder)) {
       const { openCore } = await import('../../app/core.ts');
       const quiet = { ...settings, demo: false, logLevel: 'error' };
-      return { kind: 'core', core: await openCore(quiet) };
+      return { kind: 'core', core: await openCore(quiet, settings.stocks) };
     }
   } catch (error) {
     // Another one may have taken it meanwhile.

@@ -2,6 +2,7 @@
 // one of its own.
 import type { Readable } from 'node:stream';
 import type { WriteStream } from 'node:tty';
+import type { Seams } from '../../app/core.ts';
 
 type Input = Readable & { readonly isTTY?: boolean };
 
@@ -19,7 +20,11 @@ export interface Terminal {
   endWith(code: number): void;
   /** What Ctrl-C does from now on; the answer takes it back. */
   onInterrupt(act: () => void): () => void;
+  /** Where a command that opens the folder has its processes and threads from; its own when absent. */
+  readonly stocks?: Stocks;
 }
+
+export type Stocks = Pick<Seams, 'processes' | 'threads'>;
 
 export function processTerminal(): Terminal {
   // Whoever reads may stop reading (`| head`): what follows is told to nobody, and the command does its work.

@@ -2,6 +2,8 @@
 // more than most commands do.
 import { Readable, Writable } from 'node:stream';
 import { runCommand } from '../../cli/runCommand.ts';
+import { stockedProcesses } from '../childStock.ts';
+import { stockedThreads } from '../threadStock.ts';
 import type { Ran } from './command.ts';
 
 interface Where {
@@ -26,6 +28,8 @@ export async function runHere(
     endWith: (given: number): void => void (code = given),
     // Nobody is there to interrupt: that is for processes (command.ts).
     onInterrupt: () => () => undefined,
+    // Starting a query process and a thread takes four times what most commands take.
+    stocks: { processes: stockedProcesses, threads: stockedThreads },
   };
   await runCommand(args, terminal, env);
   return { code, stdout: stdout.text(), stderr: stderr.text() };
