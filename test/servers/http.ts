@@ -1,21 +1,29 @@
 // An HTTP server of a test: in this process, on a free port of this machine.
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 
-interface HttpServer extends AsyncDisposable {
+export interface ListeningServer extends AsyncDisposable {
   readonly port: number;
 }
 
-export async function startHttp(listener: RequestListener): Promise<HttpServer> {
+export function startHttp(listener: RequestListener): Promise<ListeningServer> {
   const server = createServer(listener);
+  return listening(server, () => server.closeAllConnections());
+}
+
+/** @param endConnections those that are open at its end */
+export async function listening(
+  server: Server,
+  endConnections: () => void,
+): Promise<ListeningServer> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
     [Symbol.asyncDispose]: async () => {
       server.close();
-      server.closeAllConnections();
+      endConnections();
       await once(server, 'close');
     },
   };

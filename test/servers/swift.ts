@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { startCache } from './cache.ts';
 import { freePort, programIn, startDaemon } from './daemon.ts';
 
 /** An account of a Swift, with buckets of its own. */
@@ -35,6 +36,9 @@ export const swiftAccount = (port: number, number: number): SwiftAccount => ({
 
 /** Tells test files where to ask for an account of the store that serves all of them. */
 export const SWIFT_URL = 'TAPEDECK_TEST_SWIFT';
+
+/** Bodies pass by so many bytes through two programs of Python; by themselves they take 64 KiB. */
+const CHUNK_BYTES = 1024 ** 2;
 
 const STORES = ['account', 'container', 'object'] as const;
 
@@ -91,8 +95,9 @@ export async function runSwift(): Promise<RunningSwift | undefined> {
       startServer(folder, store, ports[index] ?? 0, storeConfiguration(store)),
     );
     for (const server of await Promise.all(started)) stack.use(server);
-    const port = await freePort();
-    stack.use(await startServer(folder, 'proxy', port, PROXY));
+    const [port, cache] = await Promise.all([freePort(), startCache()]);
+    stack.use(cache);
+    stack.use(await startServer(folder, 'proxy', port, proxyConfiguration(cache.port)));
     const owned = stack.move();
     return { port, [Symbol.asyncDispose]: () => owned.disposeAsync() };
   } finally {
@@ -137,6 +142,8 @@ const storeConfiguration = (store: string): string => `[pipeline:main]
 pipeline = ${store}-server
 [app:${store}-server]
 use = egg:swift#${store}
+disk_chunk_size = ${CHUNK_BYTES}
+network_chunk_size = ${CHUNK_BYTES}
 `;
 
 const filters = ['catch_errors', 'gatekeeper', 'healthcheck', 'listing_formats', 's3api', 'slo']
@@ -149,15 +156,16 @@ const USERS = Array.from(
   (_, at) => `user_test${at}_tester = testing .admin\nuser_test${at}_stranger = strange\n`,
 ).join('');
 
-// The authentication insists on a cache, and does without when nobody answers at its port.
-const PROXY = `[pipeline:main]
+const proxyConfiguration = (cachePort: number): string => `[pipeline:main]
 pipeline = ${PIPELINE}
 ${filters}[filter:tempauth]
 use = egg:swift#tempauth
 ${USERS}[filter:cache]
 use = egg:swift#memcache
-memcache_servers = 127.0.0.1:1
+memcache_servers = 127.0.0.1:${cachePort}
 [app:proxy-server]
 use = egg:swift#proxy
 account_autocreate = true
+object_chunk_size = ${CHUNK_BYTES}
+client_chunk_size = ${CHUNK_BYTES}
 `;
