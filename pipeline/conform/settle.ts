@@ -12,6 +12,7 @@ import { datesSpelled, type Inferred, inferJsonType, numbersSpelled } from '../v
 import { isMissing, missingTest } from '../values/missing.ts';
 import {
   isNumberText,
+  numberMembers,
   numberTallyTerms,
   type NumberTally,
   numberVerdict,
@@ -293,7 +294,7 @@ function ambiguous(name: string, example: string): Failure {
   return new Failure('InvalidBody', `column '${name}' needs ${say}: ${why}`);
 }
 
-const NUMBER_COUNTS = Object.keys(numberTallyTerms('', ''));
+const NUMBER_COUNTS = Object.keys(numberTallyTerms(''));
 const DATE_COUNTS = [
   'neither',
   'dayFirstOnly',
@@ -334,7 +335,7 @@ async function countAll(
   const statements = questions.map(({ kind, name }) => {
     const cell = identifier(name);
     const text = `trim(${cell})`;
-    const members = kind === 'dates' ? dateMembers(text) : `${text} AS text`;
+    const members = kind === 'dates' ? dateMembers(text) : numberMembers(text);
     const rows = `SELECT ${members}, nullif(${cell}, '') IS NOT NULL AS given,
       ${missingTest(`coalesce(${cell}, '')`)} AS mark FROM ${from}`;
     return `SELECT count(*) FILTER (WHERE given AND NOT mark) AS told,
@@ -363,7 +364,7 @@ const DATE_TERMS = `${countWhere('day_first IS NULL AND month_first IS NULL')} A
   min(text) FILTER (WHERE ${dayFirstOnly}) AS dayFirst,
   min(text) FILTER (WHERE ${monthFirstOnly}) AS monthFirst`;
 const NUMBER_TERMS = [
-  ...Object.entries(numberTallyTerms('text', told)).map(([name, term]) => `${term} AS ${name}`),
+  ...Object.entries(numberTallyTerms(told)).map(([name, term]) => `${term} AS ${name}`),
   `min(text) FILTER (WHERE ${told} AND regexp_matches(text, ${literal('[.,]')})) AS some`,
 ].join(', ');
 

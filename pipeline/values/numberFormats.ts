@@ -221,35 +221,40 @@ const matches = (text: string, pattern: string): string =>
 const contains = (text: string, pattern: string): string =>
   `regexp_matches(${text}, ${literal(pattern)})`;
 
-/** Members of a SELECT over `text` (trimmed) that are a `NumberTally`, by its names. */
-export function numberTallyTerms(text: string, told: string): Readonly<Record<string, string>> {
+/** Members of a SELECT, of a trimmed text, that `NUMBER_TALLY` counts. */
+export function numberMembers(text: string): string {
   const digits = `length(regexp_replace(${text}, '[^0-9]', '', 'g')) <= ${DIGITS_MAX}
     AND length(${text}) <= ${NUMBER_CHARACTERS_MAX}`;
+  const plain = (style: NumberStyle): string => matches(text, PLAIN[style]);
   const reads = (style: NumberStyle): string =>
-    `(${matches(text, PLAIN[style])} OR ${digits} AND ${matches(text, PATTERNS[style])})`;
-  const [point, comma] = [reads('point'), reads('comma')];
-  const count = (condition: string): string => `count(*) FILTER (WHERE ${told} AND ${condition})`;
-  const sign = `nullif(regexp_extract(${text}, ${literal(CURRENCY)}), '')`;
-  const signs = `CASE WHEN ${told} THEN ${sign} END`;
+    `${plain(style)} OR ${digits} AND ${matches(text, PATTERNS[style])}`;
   const groups = String.raw`[ \x{a0}\x{202f}.'’,]\d{3}\b`;
-  const groupCount = `CASE WHEN ${told} THEN
-    len(regexp_extract_all(${text}, ${literal(groups)})) END`;
+  return `${text} AS text, ${plain('point')} AS plain_number,
+    ${reads('point')} AS point, ${reads('comma')} AS comma,
+    nullif(regexp_extract(${text}, ${literal(CURRENCY)}), '') AS sign,
+    len(regexp_extract_all(${text}, ${literal(groups)})) AS parts`;
+}
+
+/** Terms of a SELECT over those that are a `NumberTally`, by its names. @param told which rows count */
+export function numberTallyTerms(told: string): Readonly<Record<string, string>> {
+  const count = (condition: string): string => `count(*) FILTER (WHERE ${told} AND ${condition})`;
+  const of = (term: string): string => `${term} FILTER (WHERE ${told})`;
   return {
-    neither: count(`NOT ${point} AND NOT ${comma}`),
-    plain: count(matches(text, PLAIN.point)),
-    pointOnly: count(`${point} AND NOT ${comma}`),
-    commaOnly: count(`NOT ${point} AND ${comma}`),
-    openComma: count(`contains(${text}, ',') AND ${point} AND ${comma}`),
-    openPoint: count(`contains(${text}, '.') AND ${point} AND ${comma}`),
-    decimalPoints: count(contains(text, DECIMALS.point)),
-    decimalCommas: count(contains(text, DECIMALS.comma)),
-    percents: count(`contains(${text}, '%')`),
-    currencies: `count(${signs})`,
-    leastCurrency: `coalesce(min(${signs}), '')`,
-    mostCurrency: `coalesce(max(${signs}), '')`,
-    loose: count(contains(text, LOOSE_GROUPS)),
-    leastGroups: `coalesce(min(${groupCount}), 0)`,
-    mostGroups: `coalesce(max(${groupCount}), 0)`,
+    neither: count('NOT point AND NOT comma'),
+    plain: count('plain_number'),
+    pointOnly: count('point AND NOT comma'),
+    commaOnly: count('NOT point AND comma'),
+    openComma: count("contains(text, ',') AND point AND comma"),
+    openPoint: count("contains(text, '.') AND point AND comma"),
+    decimalPoints: count(contains('text', DECIMALS.point)),
+    decimalCommas: count(contains('text', DECIMALS.comma)),
+    percents: count("contains(text, '%')"),
+    currencies: of('count(sign)'),
+    leastCurrency: `coalesce(${of('min(sign)')}, '')`,
+    mostCurrency: `coalesce(${of('max(sign)')}, '')`,
+    loose: count(contains('text', LOOSE_GROUPS)),
+    leastGroups: `coalesce(${of('min(parts)')}, 0)`,
+    mostGroups: `coalesce(${of('max(parts)')}, 0)`,
   };
 }
 
