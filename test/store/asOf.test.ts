@@ -5,7 +5,7 @@ import { get, loaded, read } from '../client.ts';
 import { startServer } from '../server.ts';
 
 /** Commits after the one that is read again. */
-const LATER_COMMITS = 40;
+const LATER_COMMITS = 20;
 
 test('asOf an old snapshot is byte-identical after many later commits', async () => {
   await using server = await startServer();

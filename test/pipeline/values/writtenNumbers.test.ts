@@ -65,11 +65,13 @@ for (const [at, { delimiter = ',', texts, type, values }] of CASES.entries()) {
   });
 }
 
-const MANY = 50_010;
+/** The sample has 10,000, DuckDB's own 20,480. */
+const LATE = 24_999;
+const MANY = LATE + 11;
 const late = (usual: string, value: string): readonly string[] =>
-  Array.from({ length: MANY }, (_, at) => (at === 49_999 ? value : usual));
+  Array.from({ length: MANY }, (_, at) => (at === LATE ? value : usual));
 
-test('a value at line 50,000 tells how the whole column is read', async () => {
+test('a value at line 25,000 tells how the whole column is read', async () => {
   const cases: readonly (readonly [string, string, string, unknown])[] = [
     ['1,234', '1,234.5', 'number', 1_234],
     ['1,234', '0,5', 'number', 1.234],
@@ -148,7 +150,7 @@ test('thousands far down, and in a later file, are those of the file', async () 
   const job = await loaded(server, 'BESIDE_LATE', `k;v;w\n${lines.join('\n')}\n`, { key: 'k' });
   assert.equal(job.recordsIngested, MANY);
   assert.equal(typeOf(server, 'BESIDE_LATE'), 'integer');
-  assert.match(await read(server, '/data/WS/BESIDE_LATE/r049999'), /"v":1204[,}]/);
+  assert.match(await read(server, '/data/WS/BESIDE_LATE/r024999'), /"v":1204[,}]/);
   const more = await loaded(server, 'BESIDE_LATE', 'k;v;w\nx;2.310;7,25\n');
   assert.deepEqual([more.recordsIngested, more.recordsInvalid], [1, 0]);
   assert.match(await read(server, '/data/WS/BESIDE_LATE/x'), /"v":2310[,}]/);
