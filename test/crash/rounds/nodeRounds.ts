@@ -1,6 +1,6 @@
-// Nodes over one catalog: writers push rising versions of their own record through any of them, loads
-// are handed in, and in each round the node that serves ends, is stopped, sleeps, or loses PostgreSQL. What
-// was acknowledged, by whichever node, is there afterwards, once; and no node answers what is older.
+// Nodes over one catalog: writers push rising versions of their own record through any of them, loads are
+// handed in, records purged, and in each round a node ends, is stopped or sleeps, or all lose PostgreSQL or the
+// bucket. What was acknowledged, by whichever node, is there afterwards, once; and no node answers what is older.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,9 +9,11 @@ import { asked, headers } from './killable.ts';
 import { type Node, type Nodes, ready, startNodes } from './nodes.ts';
 import { nodeRules, type NodeRules } from './nodeRules.ts';
 import { LOOPBACK } from './ruleRounds.ts';
+import { type NodeLoads, nodeLoads } from './nodeLoads.ts';
 import { type NodeReads, nodeReads } from './nodeReads.ts';
 import { nodeStreams, type NodeStreams } from './nodeStreams.ts';
 import { startNats } from '../../servers/nats.ts';
+import type { Wire } from '../../servers/wire.ts';
 import { type Order, type Orders, type Report, type Seeded, seeded } from './seeded.ts';
 
 const WRITERS = 4;
@@ -34,6 +36,8 @@ interface Scene {
   readonly streams: NodeStreams;
   readonly reads: NodeReads;
   readonly rules: NodeRules;
+  readonly loads: NodeLoads;
+  readonly wire: Wire;
   told: Record<string, number>;
 }
 
@@ -58,6 +62,23 @@ const ENDS: Readonly<Record<string, End>> = {
     await ended;
     scene.living.push(await scene.nodes.start());
   },
+  'another one is killed': async (serving, scene) => {
+    const other = anotherThan(serving, scene);
+    await other.serving.kill('SIGKILL');
+    await replace(other, scene);
+  },
+  'another one sleeps for a while': async (serving, scene) => {
+    const { child } = anotherThan(serving, scene).serving;
+    child.kill('SIGSTOP');
+    await sleep(scene.random.between(100, 7_000));
+    child.kill('SIGCONT');
+  },
+  'the bucket breaks off': async (_serving, { random, wire }) => {
+    wire.breakAfter(random.between(0, 2_000), random.pick(['close', 'stall'] as const));
+    await sleep(random.between(100, 1_500));
+    wire.mend();
+    wire.cut();
+  },
   'PostgreSQL loses its power': async (_serving, { postgres, random }) => {
     const { up } = await postgres.down();
     await sleep(random.between(0, 800));
@@ -67,7 +88,16 @@ const ENDS: Readonly<Record<string, End>> = {
 
 /** A sleeper is waited for for ten seconds: one of the ends in so many. */
 const SLEEPS = 0.1;
-const FAST = ['it is killed', 'it is stopped', 'PostgreSQL loses its power'] as const;
+const FAST = [
+  ...(['it is killed', 'it is stopped', 'PostgreSQL loses its power'] as const),
+  ...(['it is killed', 'another one is killed', 'the bucket breaks off'] as const),
+] as const;
+/** What its node may be busy with for seconds. */
+const NAPS = 0.1;
+const PURGES = 0.4;
+
+const anotherThan = (serving: Node, { living, random }: Scene): Node =>
+  random.pick(living.filter((node) => node !== serving) as [Node, ...Node[]]);
 
 /** In its place another one stands by. */
 async function replace(ended: Node, { living, nodes }: Scene): Promise<void> {
@@ -123,7 +153,7 @@ export async function nodeRounds({ count, seeds, log }: Orders): Promise<readonl
   await using nats = await startNats();
   assert.ok(nats, 'NATS is not here');
   await using here = await startNodes(nodesFor(count), { ...LOOPBACK, TAPEDECK_BUS: nats.url });
-  const { living, nodes, postgres } = here;
+  const { living, nodes, postgres, wire } = here;
   const writers = Array.from({ length: WRITERS }, (_, at) => ({
     ...{ symbol: `W${at}`, acknowledged: 0, sent: 0 },
   }));
@@ -132,7 +162,8 @@ export async function nodeRounds({ count, seeds, log }: Orders): Promise<readonl
   await using rules = await nodeRules(anyNode().base, ['W0', 'W1']);
   await using streams = await nodeStreams(anyNode);
   await using reads = nodeReads(anyNode, writers, random.fork());
-  const parts = { nodes, postgres, living, writers, streams, reads, rules };
+  const loads = nodeLoads(living);
+  const parts = { nodes, postgres, wire, living, writers, streams, reads, rules, loads };
   const scene: Scene = { ...parts, random, told: {} };
   const reports: Report[] = [];
   for (const seed of seeds) reports.push(await roundsOf(scene, { count, seed, log }));
@@ -140,13 +171,16 @@ export async function nodeRounds({ count, seeds, log }: Orders): Promise<readonl
 }
 
 async function roundsOf(scene: Scene, { count, seed, log }: Order): Promise<Report> {
-  const { reads, rules, streams } = scene;
+  const { loads, reads, rules, streams } = scene;
   const random = seeded(seed);
   scene.random = random;
   scene.told = {};
   const failures: string[] = [];
   for (let round = 0; round < count; round += 1) {
-    const name = random.chance(SLEEPS) ? 'it sleeps' : random.pick(FAST);
+    const isShort = !random.chance(SLEEPS);
+    const naps = random.chance(NAPS);
+    const fast = naps ? 'another one sleeps for a while' : random.pick(FAST);
+    const name = isShort ? fast : 'it sleeps';
     const faults = await oneRound(scene, `L${seed}_${round}`, name);
     failures.push(...faults.map((fault) => `seed ${seed}, round ${round}, ${name}: ${fault}`));
     log(`${round}: ${name}`);
@@ -158,7 +192,7 @@ async function roundsOf(scene: Scene, { count, seed, log }: Order): Promise<Repo
     ...told.filter((line) => line.startsWith('500')).map((line) => `seed ${seed}: ${line}`),
   );
   const heard = `${streams.heard()} heard, ${rules.heard()} alerts`;
-  const note = `pushes ${told.join(', ')}; ${reads.answered()} reads, ${heard} so far`;
+  const note = `pushes ${told.join(', ')}; ${reads.answered()} reads, ${loads.told()}, ${heard} so far`;
   return { seed, count, failures, notes: [note] };
 }
 
@@ -167,36 +201,20 @@ async function oneRound(scene: Scene, symbol: string, name: string): Promise<rea
   const running = scene.writers.map((writer) => pushing(writer, scene, () => isOver));
   const serving = await servingOf(scene);
   await sleep(scene.random.between(20, 300));
-  const load = await handedIn(scene, symbol);
+  await scene.loads.handIn(symbol, scene.random);
+  const purging = scene.random.chance(PURGES) ? scene.loads.purge(scene.random.fork()) : undefined;
+  await sleep(scene.random.pick([0, 0, 50, 300] as const));
   await ENDS[name]?.(serving, scene);
   const next = await servingOf(scene);
   await sleep(scene.random.between(20, 200));
   isOver = true;
-  await Promise.all(running);
-  return faultsOf(scene, next, load);
-}
-
-interface Load {
-  readonly symbol: string;
-  /** Undefined: it was not acknowledged. */
-  readonly jobId: string | undefined;
-}
-
-async function handedIn({ living, random }: Scene, symbol: string): Promise<Load> {
-  const [first, ...rest] = living;
-  assert.ok(first);
-  const body = `symbol,day,v\n${symbol},2024-02-02,1\n`;
-  const url = `${random.pick([first, ...rest]).base}/v1/data/WS/K`;
-  const answer = await fetch(url, { method: 'POST', headers, body }).catch(() => undefined);
-  const text = await answer?.text().catch(() => undefined);
-  if (answer?.status !== 200 || text === undefined) return { symbol, jobId: undefined };
-  return { symbol, jobId: (JSON.parse(text) as { readonly jobId: string }).jobId };
+  await Promise.all([...running, purging]);
+  return faultsOf(scene, next);
 }
 
 async function faultsOf(
-  { reads, streams, writers }: Scene,
+  { loads, reads, streams, writers }: Scene,
   { base }: Node,
-  { jobId, symbol }: Load,
 ): Promise<readonly string[]> {
   const faults: string[] = [];
   const stored = new Map<string, number>();
@@ -208,26 +226,11 @@ async function faultsOf(
     if (!isRight)
       faults.push(`${own}: [${found.join(', ')}], acknowledged ${acknowledged} of ${sent}`);
   }
-  if (jobId !== undefined) {
-    const status = await endOf(base, jobId);
-    const found = await versionsOf(base, symbol);
-    if (found.length !== 1) faults.push(`load ${symbol}: ${status}, ${found.length} records`);
-    for (const v of found) stored.set(symbol, v);
-  }
+  faults.push(...(await loads.faults(base, stored)));
   return [...faults, ...reads.faults(), ...(await streams.faults(stored))];
 }
 
 async function versionsOf(base: string, symbol: string): Promise<readonly number[]> {
   const text = await asked(base, 'GET', `/data/WS/K/${symbol}?range=max`);
   return (JSON.parse(text) as readonly { readonly v: number }[]).map(({ v }) => v);
-}
-
-/** The state of a job that has ended. */
-export async function endOf(base: string, jobId: string): Promise<string> {
-  for (;;) {
-    const text = await asked(base, 'GET', `/jobs/WS/ingest/${jobId}`);
-    const job = JSON.parse(text) as { readonly status: string; readonly finished?: number | null };
-    if (job.finished !== undefined && job.finished !== null) return job.status;
-    await sleep(50);
-  }
 }

@@ -9,6 +9,7 @@ import { freePort } from '../../servers/daemon.ts';
 import type { Host } from '../../servers/hosts.ts';
 import { type Postgres, startPostgres } from '../../servers/postgres.ts';
 import { startSwift } from '../../servers/swift.ts';
+import type { Wire } from '../../servers/wire.ts';
 import { lakeInBucket } from '../../store/bucket/lakeInBucket.ts';
 import { asked, DATED, served, startServing } from './killable.ts';
 
@@ -65,6 +66,8 @@ export function nodesOver(settings: Readonly<Record<string, string>>): Nodes {
 
 interface NodesHere extends AsyncDisposable {
   readonly postgres: Postgres;
+  /** To the bucket. */
+  readonly wire: Wire;
   readonly nodes: Nodes;
   /** The first one serves. */
   readonly living: Node[];
@@ -90,7 +93,13 @@ export async function startNodes(
   while (living.length < count) living.push(await nodes.start());
   await Promise.all(living.map(ready));
   const owned = stack.move();
-  return { postgres, nodes, living, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return {
+    postgres,
+    wire: lake.wire,
+    nodes,
+    living,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
 }
 
 export async function withDataset(base: string): Promise<void> {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, test } from 'vitest';
 import { asked, DATED, headers, served, TOKENS } from '../../crash/rounds/killable.ts';
-import { endOf } from '../../crash/rounds/nodeRounds.ts';
+import { endOf } from '../../crash/rounds/nodeLoads.ts';
 import { type Node, nodesOver, ready } from '../../crash/rounds/nodes.ts';
 import { type GoingReader, goingReader } from '../../crash/rounds/streamReader.ts';
 import { until } from '../../api/streams/listening.ts';

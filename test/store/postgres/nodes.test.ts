@@ -7,7 +7,7 @@ import { afterAll, beforeAll, test } from 'vitest';
 import { withLink } from '../../../store/postgres/link.ts';
 import { listNodes } from '../../../store/postgres/nodeTable.ts';
 import { asked, DATED, headers, type Killable, served } from '../../crash/rounds/killable.ts';
-import { endOf } from '../../crash/rounds/nodeRounds.ts';
+import { endOf } from '../../crash/rounds/nodeLoads.ts';
 import { type Node, type Nodes, nodesOver, ready } from '../../crash/rounds/nodes.ts';
 import { startCommand } from '../../cli/command.ts';
 import { note } from '../../notes.ts';
