@@ -1,6 +1,7 @@
 // Nodes over one catalog: writers push rising versions of their own record through any of them, loads are
-// handed in, records purged, and in each round a node ends, is stopped or sleeps, or all lose PostgreSQL or the
-// bucket. What was acknowledged, by whichever node, is there afterwards, once; and no node answers what is older.
+// handed in, records purged, and in each round a node ends, is stopped or sleeps, or all lose PostgreSQL or
+// the bucket. What was acknowledged, by whichever node, is there afterwards, once; and no node answers what
+// is older.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
