@@ -28,6 +28,7 @@ export function openStream(
     const asked = request(url, { headers: accept, agent: false }, (answer) => {
       let text = '';
       let isEnded = false;
+      const messagesOf = messageReader();
       answer.setEncoding('utf8');
       answer.on('data', (chunk: string) => (text += chunk));
       answer.on('close', () => (isEnded = true));
@@ -51,25 +52,42 @@ export function openStream(
   });
 }
 
+type Message = Readonly<Record<string, unknown>>;
+const MESSAGE_END = '\r\n\r\n';
+
 /**
  * As the sample of the original does, copied by many: the text without `data: `, cut at blank lines, of each
- * message the first element. What is no JSON is the beginning of a message, for ever.
+ * message the first element. What is no JSON is the beginning of a message, for ever. Each is read once,
+ * however often it is asked for them.
  */
-function messagesOf(text: string): readonly Readonly<Record<string, unknown>>[] {
-  const found: Readonly<Record<string, unknown>>[] = [];
-  let partial = '';
-  for (const part of text.replaceAll('data: ', '').split('\r\n\r\n')) {
-    const whole = partial + part;
-    if (whole === '') continue;
+function messageReader(): (text: string) => readonly Message[] {
+  const found: Message[] = [];
+  let [partial, read] = ['', 0];
+  const take = (part: string): readonly Message[] => {
+    const whole = partial + part.replaceAll('data: ', '');
+    if (whole === '') return [];
     try {
-      const [first] = JSON.parse(whole) as readonly Readonly<Record<string, unknown>>[];
-      if (first !== undefined) found.push(first);
+      const [first] = JSON.parse(whole) as readonly Message[];
       partial = '';
+      return first === undefined ? [] : [first];
     } catch {
       partial = whole;
+      return [];
     }
-  }
-  return found;
+  };
+  return (text) => {
+    for (;;) {
+      const end = text.indexOf(MESSAGE_END, read);
+      if (end < 0) break;
+      found.push(...take(text.slice(read, end)));
+      read = end + MESSAGE_END.length;
+    }
+    // What follows may go on.
+    const was = partial;
+    const last = take(text.slice(read));
+    partial = was;
+    return [...found, ...last];
+  };
 }
 
 const STEP_MS = 5;
