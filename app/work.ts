@@ -16,6 +16,7 @@ import { runPulling } from '../jobs/run/reingest.ts';
 import { flushDataset } from '../jobs/run/flush.ts';
 import { Scheduler } from '../jobs/schedule/scheduler.ts';
 import { findJob } from '../store/work/jobs.ts';
+import { monotonicMs } from '../store/base/clock.ts';
 import { randomShare } from '../store/base/random.ts';
 
 /** A webhook answers within it, or is called again. */
@@ -47,7 +48,7 @@ export async function workOf(
   told: Told,
 ): Promise<Work> {
   const { accounts, bodies, clock, database, folder, lake, pending, settings, storage } = parts;
-  const loadGiver = new LoadGiver(told('load elsewhere'), () => runner.widened());
+  const loadGiver = giverOf(told('load elsewhere'), () => runner.widened());
   const ingestion = { ...given, others: loadGiver };
   const fetching: FetchParts = {
     database,
@@ -100,6 +101,9 @@ export async function workOf(
   });
   return { ingestion, loadGiver, fetching, runner, scheduler, deliveries, jobEnds };
 }
+
+const giverOf = (onFault: (reason: unknown) => void, onMore: () => void): LoadGiver =>
+  new LoadGiver({ onFault, onMore, nowMs: monotonicMs });
 
 async function tellEnd(jobId: string, to: Work['jobEnds'], database: Database): Promise<void> {
   const job = await findJob(database, jobId);

@@ -11,11 +11,11 @@ import type { FromWorker, Question, ToWorker } from './loadMessages.ts';
 
 /** A smaller file is read in less time than it takes to ask: 1 MB of CSV takes 60 ms. */
 const BYTES_MIN = 256 * 1024;
-/** A node that works and says nothing for so long is lost. */
+/** A node that works, and says or hears nothing for so long, is lost. */
 const SILENT_MS = 5_000;
 const KEEP_ALIVE_MS = 10_000;
-/** Of a file, each a message. */
-const PIECE_BYTES = 1024 ** 2;
+/** Of a file, each a message: one that takes longer than `SILENT_MS` would be 50 KB/s. */
+const PIECE_BYTES = 256 * 1024;
 
 /** A load that a node works on. */
 interface Given extends LoadWork {
@@ -24,17 +24,22 @@ interface Given extends LoadWork {
   readonly ended: PromiseWithResolvers<Ingested | undefined>;
 }
 
+interface GiverParts {
+  readonly onFault: (reason: unknown) => void;
+  /** Told when more loads may be worked on at once. */
+  readonly onMore: () => void;
+  /** Monotonic. */
+  readonly nowMs: () => number;
+  readonly silentMs?: number;
+}
+
 export class LoadGiver implements LoadWorkers {
   readonly #workers = new Set<Worker>();
-  readonly #onFault: (reason: unknown) => void;
-
-  readonly #onMore: () => void;
+  readonly #parts: GiverParts;
   #done = 0;
 
-  /** @param onMore told when more loads may be worked on at once */
-  constructor(onFault: (reason: unknown) => void, onMore: () => void) {
-    this.#onFault = onFault;
-    this.#onMore = onMore;
+  constructor(parts: GiverParts) {
+    this.#parts = parts;
   }
 
   /** Loads that other nodes worked on, to their end. */
@@ -49,19 +54,20 @@ export class LoadGiver implements LoadWorkers {
 
   /** Until the connection ends. */
   join(socket: Socket): void {
-    const worker = new Worker(socket, this.#onFault);
+    const worker = new Worker(socket, this.#parts);
     this.#workers.add(worker);
     void worker.ended.then(() => this.#workers.delete(worker));
-    this.#onMore();
+    this.#parts.onMore();
   }
 
   async work(asked: LoadWork): Promise<Ingested | undefined> {
-    const { events, load } = asked;
+    const { events, load, services } = asked;
     if (this.#workers.size === 0 || !isForOthers(load)) return undefined;
     const { size } = await stat(load.path);
+    if (size < BYTES_MIN) return undefined;
+    services.signal?.throwIfAborted();
     const worker = [...this.#workers].find((one) => one.isFree);
-    if (worker === undefined || size < BYTES_MIN) return undefined;
-    await events.log(`node ${worker.name} reads the file`);
+    if (worker === undefined) return undefined;
     const outcome = await worker.work(asked);
     if (outcome !== undefined) this.#done += 1;
     else await events.log(`node ${worker.name} was lost: it begins again`);
@@ -82,14 +88,18 @@ class Worker {
   readonly ended: Promise<void>;
   name = '';
   readonly #socket: Socket;
-  readonly #onFault: (reason: unknown) => void;
+  readonly #parts: GiverParts;
   #given: Given | undefined;
   #isFree = false;
   #silent: NodeJS.Timeout | undefined;
+  /** Messages that were said to it, those of them that it heard, and when that became more. */
+  #said = 0;
+  #heard = 0;
+  #heardMs = 0;
 
-  constructor(socket: Socket, onFault: (reason: unknown) => void) {
+  constructor(socket: Socket, parts: GiverParts) {
     this.#socket = socket;
-    this.#onFault = onFault;
+    this.#parts = parts;
     socket.on('error', () => undefined);
     // It may be a machine that is gone.
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
@@ -97,32 +107,32 @@ class Worker {
   }
 
   get isFree(): boolean {
-    return this.#isFree;
+    return this.#isFree && !this.#socket.destroyed;
   }
 
   close(): void {
     this.#socket.destroy();
   }
 
-  /** Undefined where its node was lost, or can not do it. @throws as if it was worked on here */
+  /**
+   * While it is free; from the call on it is not.
+   * @returns undefined where its node was lost, or can not do it
+   * @throws as if it was worked on here
+   */
   async work(asked: LoadWork): Promise<Ingested | undefined> {
-    const { load, services } = asked;
-    const { deadlineMs, lake, signal } = services;
-    signal?.throwIfAborted();
+    const { signal } = asked.services;
     const ended = Promise.withResolvers<Ingested | undefined>();
     const given = { ...asked, isKept: false, ended };
     this.#given = given;
     this.#isFree = false;
+    this.#heardMs = this.#parts.nowMs();
     const stop = (): void => {
       if (!given.isKept) this.#end(() => ended.reject(signal?.reason));
     };
     signal?.addEventListener('abort', stop, { once: true });
     this.#listen();
     try {
-      const { path, ...rest } = load;
-      const dataset = lake.directory.dataset(load.workspace, load.dataset);
-      this.#say({ kind: 'load', load: rest, dataset, deadlineMs, nowMs: services.clock() });
-      this.#send(path).catch((error: unknown) => {
+      this.#give(given).catch((error: unknown) => {
         if (this.#given === given) this.#end(() => ended.reject(error));
       });
       return await ended.promise;
@@ -132,9 +142,14 @@ class Worker {
     }
   }
 
-  /** The file, no faster than it is taken. */
-  async #send(path: string): Promise<void> {
-    const given = this.#given;
+  /** The load, and its file no faster than it is taken. */
+  async #give(given: Given): Promise<void> {
+    const { events, load, services } = given;
+    const { clock, deadlineMs, lake } = services;
+    const { path, ...rest } = load;
+    const dataset = lake.directory.dataset(load.workspace, load.dataset);
+    this.#say({ kind: 'load', load: rest, dataset, deadlineMs, nowMs: clock() });
+    await events.log(`node ${this.name} reads the file`);
     const pieces = createReadStream(path, { highWaterMark: PIECE_BYTES });
     for await (const bytes of pieces as AsyncIterable<Buffer>) {
       if (this.#given !== given || this.#socket.destroyed) return;
@@ -144,13 +159,23 @@ class Worker {
   }
 
   #say(message: ToWorker): boolean {
+    this.#said += 1;
     return this.#socket.write(frameOf(message));
   }
 
   /** Whoever is silent from now on is lost. */
   #listen(): void {
     clearTimeout(this.#silent);
-    this.#silent = setTimeout(() => this.#socket.destroy(), SILENT_MS);
+    const { silentMs = SILENT_MS } = this.#parts;
+    this.#silent = setTimeout(() => this.#socket.destroy(), silentMs);
+  }
+
+  /** The way to it may be cut where the way back is not. */
+  #alive(heard: number): void {
+    const { nowMs, silentMs = SILENT_MS } = this.#parts;
+    if (heard > this.#heard || heard === this.#said) this.#heardMs = nowMs();
+    this.#heard = heard;
+    if (nowMs() - this.#heardMs > silentMs) this.#socket.destroy();
   }
 
   async #hear(): Promise<void> {
@@ -178,12 +203,14 @@ class Worker {
       this.#isFree = true;
     } else if (message.kind === 'free') {
       this.#isFree = true;
-    } else if (message.kind === 'alive' || given === undefined) {
+    } else if (given === undefined) {
       // What it says of a load that nobody waits for is of no interest.
+    } else if (message.kind === 'alive') {
+      this.#alive(message.heard);
     } else if (message.kind === 'failed') {
       const failure = failureOf(message.failure);
       if (failure === undefined)
-        this.#onFault(new Error(`${this.name}: ${message.failure.detail}`));
+        this.#parts.onFault(new Error(`${this.name}: ${message.failure.detail}`));
       this.#end(() =>
         failure === undefined ? given.ended.resolve(undefined) : given.ended.reject(failure),
       );

@@ -57,8 +57,8 @@ export type FromWorker =
   | Event
   /** First. @param node its name */
   | { readonly kind: 'hello'; readonly node: string }
-  /** Every `ALIVE_MS`, from a load to its end. */
-  | { readonly kind: 'alive' }
+  /** Every `ALIVE_MS`, from a load to its end. @param heard messages that came over this connection */
+  | { readonly kind: 'alive'; readonly heard: number }
   | { readonly kind: 'ask'; readonly ask: number; readonly question: Question }
   | { readonly kind: 'failed'; readonly failure: ToldFailure }
   /** Nothing is left of the load: another one may come. */

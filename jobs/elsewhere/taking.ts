@@ -24,13 +24,16 @@ interface TakingParts extends Pick<LoadServices, 'defaultsOf' | 'pool' | 'tempor
 export async function takeLoads(parts: TakingParts): Promise<void> {
   const { name, socket } = parts;
   let taken: Taken | undefined;
+  let heard = 0;
   const say = (message: FromWorker): void => void socket.write(frameOf(message));
   socket.on('error', () => undefined);
   say({ kind: 'hello', node: name });
   try {
     for await (const frame of framesIn(socket)) {
       const message = frame as ToWorker;
-      if (message.kind === 'load') taken = new Taken(message, say, parts);
+      heard += 1;
+      if (message.kind === 'load')
+        taken = new Taken(message, { ...parts, heard: () => heard, say });
       else if (message.kind === 'piece') await taken?.piece(message.bytes);
       else if (message.kind === 'whole') taken?.whole();
       else if (message.kind === 'answer') taken?.answered(message.ask, message.value);
@@ -48,21 +51,26 @@ export async function takeLoads(parts: TakingParts): Promise<void> {
 /** Nobody waits for it any more. */
 const STOPPED = new Failure('Busy', 'the load is stopped');
 
+interface TakenParts extends TakingParts {
+  readonly say: (message: FromWorker) => void;
+  readonly heard: () => number;
+}
+
 class Taken {
   /** Resolves when nothing is left of it. */
   readonly ended: Promise<void>;
   readonly #given: GivenLoad;
   readonly #say: (message: FromWorker) => void;
-  readonly #parts: TakingParts;
+  readonly #parts: TakenParts;
   readonly #ending = new AbortController();
   readonly #whole = Promise.withResolvers<void>();
   readonly #opened = Promise.withResolvers<FileHandle>();
   readonly #asks = new Map<number, PromiseWithResolvers<Answers[keyof Answers]>>();
   #last = 0;
 
-  constructor(given: GivenLoad, say: (message: FromWorker) => void, parts: TakingParts) {
+  constructor(given: GivenLoad, parts: TakenParts) {
     this.#given = given;
-    this.#say = say;
+    this.#say = parts.say;
     this.#parts = parts;
     // Who waits for them may have ended before.
     for (const { promise } of [this.#whole, this.#opened]) promise.catch(() => undefined);
@@ -96,7 +104,8 @@ class Taken {
   }
 
   async #run(): Promise<void> {
-    const alive = setInterval(() => this.#say({ kind: 'alive' }), ALIVE_MS);
+    const { heard } = this.#parts;
+    const alive = setInterval(() => this.#say({ kind: 'alive', heard: heard() }), ALIVE_MS);
     try {
       await inWorkFolder(this.#parts.temporary, (folder) => this.#workIn(folder));
     } catch (error) {

@@ -1,0 +1,200 @@
+// Loads that are given to another node, whose side is played here (whole nodes: store/postgres/loads.test.ts).
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, test } from 'vitest';
+import { LoadGiver } from '../../jobs/elsewhere/giving.ts';
+import type { FromWorker, ToWorker } from '../../jobs/elsewhere/loadMessages.ts';
+import { type LoadWork, type MadeLoad, silentEvents } from '../../pipeline/conform/load.ts';
+import { RejectedFailure } from '../../pipeline/merge/ingest.ts';
+import { monotonicMs } from '../../store/base/clock.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { frameOf, framesIn } from '../../store/lent/frames.ts';
+import { until } from '../api/streams/listening.ts';
+
+const BYTES = 600_000;
+const stack = new AsyncDisposableStack();
+let path: string;
+let giver: LoadGiver;
+const faults: unknown[] = [];
+const server = createServer((socket) => giver.join(socket));
+
+beforeAll(async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tapedeck-elsewhere-'));
+  stack.defer(() => rm(folder, { recursive: true }));
+  path = join(folder, 'body');
+  await writeFile(path, Buffer.alloc(BYTES, 'x'));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  stack.defer(() => void server.close());
+});
+afterAll(() => stack.disposeAsync());
+beforeEach(() => {
+  giver?.close();
+  faults.length = 0;
+  giver = new LoadGiver({
+    onFault: (reason) => faults.push(reason),
+    onMore: () => undefined,
+    nowMs: monotonicMs,
+    silentMs: 400,
+  });
+});
+
+interface Player {
+  readonly socket: Socket;
+  readonly heard: ToWorker[];
+  say(message: FromWorker): void;
+}
+
+/** A node that says what it is told to. */
+async function player(): Promise<Player> {
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  const heard: ToWorker[] = [];
+  const say = (message: FromWorker): void => void socket.write(frameOf(message));
+  say({ kind: 'hello', node: 'n' });
+  void (async () => {
+    for await (const message of framesIn(socket)) heard.push(message as ToWorker);
+  })().catch(() => undefined);
+  await until(() => giver.places > 0);
+  return { socket, heard, say };
+}
+
+const OUTCOME = {
+  ...{ validated: 1, ingested: 1, invalid: 0, quarantined: 0, duplicates: 0 },
+  ...{ rejects: [], notes: [] },
+};
+
+interface Asked {
+  readonly work: LoadWork;
+  readonly abort: (reason: unknown) => void;
+  /** What keeps a load, from when it is asked to. */
+  readonly keeping: PromiseWithResolvers<void>;
+  readonly begun: Promise<void>;
+}
+
+function asked(): Asked {
+  const ending = new AbortController();
+  const [keeping, begun] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const keep = (): Promise<void> => {
+    begun.resolve();
+    return keeping.promise;
+  };
+  const lake = { directory: { dataset: () => undefined } };
+  const services = { lake, clock: () => 7, deadlineMs: 1_000, signal: ending.signal };
+  const load = {
+    path,
+    workspace: 'WS',
+    dataset: 'D',
+    duplicates: 'ignore',
+    rejectsMax: 0,
+  } as const;
+  const store = { create: () => assert.fail('nothing is made'), keep };
+  const work = { load, services, events: silentEvents, store } as unknown as LoadWork;
+  return { work, keeping, begun: begun.promise, abort: (reason) => ending.abort(reason) };
+}
+
+/** Gives it to the node once that is free. */
+async function given({ work }: Asked, { heard }: Player): Promise<{ outcome: Promise<unknown> }> {
+  let outcome: Promise<unknown> = Promise.resolve();
+  await until(async () => {
+    outcome = giver.work(work);
+    outcome.catch(() => undefined);
+    return (await Promise.race([outcome, sleep(20, 'given')])) === 'given';
+  });
+  await until(() => heard.some(({ kind }) => kind === 'whole'));
+  return { outcome };
+}
+
+const MADE = { edits: [], outcome: OUTCOME } as unknown as MadeLoad;
+
+test('a node gets one load at a time, with its file, and another one once it is free', async () => {
+  const node = await player();
+  const first = asked();
+  const { outcome } = await given(first, node);
+  assert.equal(await giver.work(asked().work), undefined, 'the next one is for home');
+  const bytes = node.heard.map((message) => (message.kind === 'piece' ? message.bytes.length : 0));
+  assert.equal(
+    bytes.reduce((sum, length) => sum + length, 0),
+    BYTES,
+  );
+  node.say({ kind: 'ask', ask: 1, question: { of: 'keep', made: MADE } });
+  first.keeping.resolve();
+  assert.deepEqual(await outcome, OUTCOME);
+  assert.equal(await giver.work(asked().work), undefined, 'it is not free yet');
+  node.say({ kind: 'free' });
+  const second = await given(asked(), node);
+  node.socket.destroy();
+  assert.equal(await second.outcome, undefined, 'lost: it is for home');
+  assert.deepEqual([giver.done, faults], [1, []]);
+});
+
+test('what the file tells ends the load, and what may be of the node does not', async () => {
+  const node = await player();
+  const rejected = { rejects: [{ line: 2, error: 'no day' }], invalid: 1 };
+  const told = { type: 'InvalidBody', detail: 'no record is valid', rejected } as const;
+  const first = await given(asked(), node);
+  node.say({ kind: 'failed', failure: told });
+  node.say({ kind: 'free' });
+  await assert.rejects(first.outcome, (error) => {
+    assert.ok(error instanceof RejectedFailure);
+    assert.deepEqual(
+      [error.detail, error.rejects, error.invalid],
+      [told.detail, rejected.rejects, 1],
+    );
+    return true;
+  });
+  assert.deepEqual(faults, []);
+  node.heard.length = 0;
+  const second = await given(asked(), node);
+  node.say({ kind: 'failed', failure: { type: 'DiskFull', detail: 'the disk is full' } });
+  assert.equal(await second.outcome, undefined);
+  assert.match(String(faults[0]), /n: the disk is full/);
+});
+
+test('a load that is cancelled stops, but for one that is being committed', async () => {
+  const node = await player();
+  const reason = new Failure('Conflict', 'the job was cancelled');
+  const cancelled = asked();
+  const { outcome } = await given(cancelled, node);
+  cancelled.abort(reason);
+  await assert.rejects(outcome, reason);
+  await until(() => node.heard.at(-1)?.kind === 'stop');
+  // What it says of that one meanwhile is heard by nobody.
+  node.say({ kind: 'ask', ask: 1, question: { of: 'keep', made: MADE } });
+  node.say({ kind: 'free' });
+  node.heard.length = 0;
+  const kept = asked();
+  const keeping = await given(kept, node);
+  node.say({ kind: 'ask', ask: 1, question: { of: 'keep', made: MADE } });
+  await kept.begun;
+  kept.abort(reason);
+  node.socket.destroy();
+  kept.keeping.resolve();
+  assert.deepEqual(await keeping.outcome, OUTCOME);
+});
+
+test('a commit that fails fails the load', async () => {
+  const node = await player();
+  const first = asked();
+  const { outcome } = await given(first, node);
+  node.say({ kind: 'ask', ask: 1, question: { of: 'keep', made: MADE } });
+  await first.begun;
+  first.keeping.reject(new Failure('Conflict', 'another one was faster'));
+  await assert.rejects(outcome, /another one was faster/);
+});
+
+test('a node that is silent, or is heard and hears nothing, is lost', async () => {
+  const silent = await player();
+  assert.equal(await (await given(asked(), silent)).outcome, undefined);
+  assert.ok(silent.socket.closed || (await once(silent.socket, 'close')));
+  const deaf = await player();
+  const { outcome } = await given(asked(), deaf);
+  const saying = setInterval(() => deaf.say({ kind: 'alive', heard: 1 }), 50);
+  assert.equal(await outcome, undefined);
+  clearInterval(saying);
+});
