@@ -42,7 +42,7 @@ export async function startWalk(): Promise<Walk> {
     TAPEDECK_PORT: '0',
     TAPEDECK_LOG: 'silent',
     // All 300 take the processor for as long as the examples do.
-    TAPEDECK_DEMO_SYMBOLS: '10',
+    TAPEDECK_DEMO_SYMBOLS: '3',
     TAPEDECK_EXPORT_FOLDER: join(home, 'exports'),
     TAPEDECK_ALLOW_PRIVATE_ADDRESSES: 'on',
     npm_config_update_notifier: 'false',
