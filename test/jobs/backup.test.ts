@@ -13,6 +13,7 @@ import { type Disk, localDisk } from '../../store/base/disk.ts';
 import { loaded, read } from '../client.ts';
 import { openSqliteCatalog, readTable, tables } from '../lake/reader.ts';
 import { note } from '../notes.ts';
+import { startedBy } from '../program.ts';
 import { startServer, type TestServer } from '../server.ts';
 
 let root = '';
@@ -348,29 +349,6 @@ async function checkCut(
   }
 }
 
-/** The process of a server that kills itself at an operation on the target of its backup. */
-const VICTIM = `
-import { startServer } from '${new URL('../server.ts', import.meta.url).href}';
-import { localDisk } from '${new URL('../../store/base/disk.ts', import.meta.url).href}';
-const [folder, target, passes] = process.argv.slice(1);
-let left = Number(passes);
-const at = (path) => {
-  if (path.startsWith(target) && (left -= 1) < 0) process.kill(process.pid, 'SIGKILL');
-};
-const disk = { ...localDisk };
-for (const name of ['syncFile', 'syncFolder', 'remove', 'list']) {
-  disk[name] = async (path) => (at(path), localDisk[name](path));
-}
-disk.rename = async (from, to) => (at(to), localDisk.rename(from, to));
-const server = await startServer({ folder, seams: { disk } });
-const answer = await fetch(server.base + '/v1/admin/backup', {
-  method: 'POST',
-  headers: { authorization: 'Bearer ' + server.tapedeck.services.adminToken },
-  body: JSON.stringify({ target, copy: true }),
-});
-process.exit(answer.status === 200 ? 0 : 1);
-`;
-
 test('a backup that is killed leaves the former one whole', async (t) => {
   const [folder, target] = [join(root, 'killed-data'), join(root, 'killed-backup')];
   const server = await startServer({ folder });
@@ -380,7 +358,8 @@ test('a backup that is killed leaves the former one whole', async (t) => {
   await server.close();
   const signals: (string | null)[] = [];
   for (const passes of [0, 2, 5, 9, 11, 13, 15]) {
-    const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', VICTIM];
+    const script = startedBy('test/jobs/backupVictim.ts');
+    const flags = ['--disable-warning=ExperimentalWarning', script];
     const child = spawn(process.execPath, [...flags, folder, target, String(passes)]);
     signals.push(
       await new Promise((resolve) => child.once('exit', (_, signal) => resolve(signal))),

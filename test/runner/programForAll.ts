@@ -12,6 +12,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const VICTIMS = [
   ...['test/crash/victim/victim.ts', 'test/life/subject.ts', 'test/fuzz/http/loopProcess.ts'],
   ...['test/jobs/export/exportVictim.ts', 'test/jobs/reingestVictim.ts'],
+  'test/jobs/backupVictim.ts',
 ];
 
 /** Runs for each project; the first of them makes it. */
