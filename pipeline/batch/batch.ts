@@ -13,6 +13,7 @@ import { newUuid } from '../../store/base/random.ts';
 import {
   ask,
   askEach,
+  FAULT,
   lineOf,
   lineReject,
   NUMBER,
@@ -182,12 +183,13 @@ export async function findMisfits(
     return condition === undefined ? [] : [{ name: column.name, condition }];
   });
   if (tests.length === 0) return [];
-  const terms = tests.flatMap(({ name, condition }, at) => [
-    `min(${NUMBER}) FILTER (WHERE ${condition}) AS n${at}`,
-    `count(*) FILTER (WHERE ${condition}) AS c${at}`,
-    `arg_min(CAST(${identifier(name)} AS VARCHAR), ${NUMBER}) FILTER (WHERE ${condition}) AS v${at}`,
+  const terms = tests.flatMap(({ name }, at) => [
+    `min(${NUMBER}) FILTER (WHERE ${FAULT}${at}) AS n${at}`,
+    `count(*) FILTER (WHERE ${FAULT}${at}) AS c${at}`,
+    `arg_min(CAST(${identifier(name)} AS VARCHAR), ${NUMBER}) FILTER (WHERE ${FAULT}${at}) AS v${at}`,
   ]);
-  const numbered = `(SELECT *, row_number() OVER () AS ${NUMBER} FROM
+  const faults = tests.map(({ condition }, at) => `${condition} AS ${FAULT}${at}`);
+  const numbered = `(SELECT *, row_number() OVER () AS ${NUMBER}, ${faults.join(', ')} FROM
     ${fromClause(relation, columns, false)})`;
   const [found] = await ask(bench, relation, [`SELECT ${terms.join(', ')} FROM ${numbered}`]);
   const row = found?.[0] ?? {};

@@ -22,6 +22,7 @@ import {
   fromClause,
   given,
   INDEX_BYTES_MAX,
+  makingOnce,
   misfit,
   recordFaults,
   rejectStatements,
@@ -34,11 +35,15 @@ import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 
 /** Numbers the records, then drops the faulty ones and all but one of each index value. */
-export async function exactBatch(request: BatchRequest, bench: Workbench): Promise<Batch> {
-  const { relation, columns } = request;
+export async function exactBatch(asked: BatchRequest, bench: Workbench): Promise<Batch> {
+  const { columns } = asked;
+  // A fault is told by the value too, and a date is matched by a hundred patterns.
+  const relation = makingOnce(asked.relation, columns);
+  const request = { ...asked, relation };
   const staging = join(bench.folder, `${newUuid()}.parquet`);
   const path = join(bench.folder, `${newUuid()}.parquet`);
-  const from = fromClause(relation, columns, false);
+  const members = ['*', ...(relation.made?.values() ?? [])].join(', ');
+  const from = `(SELECT ${members} FROM ${fromClause(relation, columns, false)})`;
   const numbered = `SELECT row_number() OVER () AS ${NUMBER}, * FROM
     (SELECT ${faultOf(request)} AS ${FAULT}, ${selection(request, false)} FROM ${from})`;
   const rejecting = relation.kind === 'csv' ? rejectStatements(REJECTS_KEPT_MAX) : [];

@@ -77,14 +77,21 @@ export function isOrdered(text: string): string {
   return `coalesce(${matches(plain, patterns.join('|'))}, false)`;
 }
 
+/** What two readings say, where they say the same or one says nothing. */
+const agreed = (one: string, other: string): string =>
+  once(
+    `[${one}, ${other}]`,
+    'days',
+    (days) => `CASE WHEN ${days}[1] IS NULL THEN ${days}[2]
+      WHEN coalesce(${days}[2], ${days}[1]) = ${days}[1] THEN ${days}[1] END`,
+  );
+
 /** Without an order both must say the same. */
 function dayOf(plain: string, shapes: readonly DateShape[], order?: DateOrder): string {
   const cases = shapes.map((shape) => {
     const one = dayIn(plain, shape, order ?? 'DMY');
     const other = dayIn(plain, shape, order ?? 'MDY');
-    const both = `CASE WHEN ${one} IS NULL THEN ${other}
-      WHEN coalesce(${other}, ${one}) = ${one} THEN ${one} END`;
-    const day = order === undefined && ordered(shape) ? both : one;
+    const day = order === undefined && ordered(shape) ? agreed(one, other) : one;
     return `WHEN ${matches(plain, wholePattern(shape))} THEN ${day}`;
   });
   return `CASE ${cases.join(' ')} END`;

@@ -34,6 +34,8 @@ export type Relation = {
   readonly empty?: true;
   /** Columns of the file that stay out, by the names that it gives them. */
   readonly leftOut?: readonly string[];
+  /** Values that are members of the rows already, as `makingOnce` says: terms by property. */
+  readonly made?: ReadonlyMap<string, string>;
 } & (
   | {
       readonly kind: 'csv';
@@ -250,6 +252,7 @@ function parquetBytes(relation: Relation, targets: readonly Column[]): string | 
 
 export const MISFIT = `error(${literal(MISFIT_MARK)})`;
 const RECORD = '_system_record';
+const madeName = (name: string): string => identifier(`_system_made_${name}`);
 /** Of a record of `jsonRecords`. */
 export const IS_OBJECT = `coalesce(json_type(json) = 'OBJECT', false)`;
 
@@ -333,8 +336,20 @@ export function given(relation: Relation, column: string): string {
   return relation.kind === 'parquet' ? `${name} IS NOT NULL` : `nullif(${name}, '') IS NOT NULL`;
 }
 
+/** To be read by a SELECT of all and of what is `made`: each value is made once, whoever asks how often. */
+export function makingOnce(relation: Relation, targets: readonly Column[]): Relation {
+  const made = new Map<string, string>();
+  for (const target of targets) {
+    const source = relation.columns.find(({ name }) => name === target.name);
+    const cast = source && castOf(relation, source, target);
+    if (cast !== undefined) made.set(target.name, `${cast} AS ${madeName(target.name)}`);
+  }
+  return { ...relation, made };
+}
+
 /** How the value is made; undefined: DuckDB reads the column typed, and rejects what does not fit. */
 function castOf(relation: Relation, source: SourceColumn, target: Column): string | undefined {
+  if (relation.made?.has(target.name) === true) return madeName(target.name);
   const { missing, number } = source.inferred;
   const cell = identifier(target.name);
   const marked = missing === true && target.type !== 'varchar' && target.type !== 'json';
