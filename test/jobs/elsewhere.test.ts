@@ -1,4 +1,4 @@
-// Loads that are given to another node, whose side is played here (whole nodes: store/postgres/loads.test.ts).
+// Loads that are given to another node, whose side is played here (of nodes: store/postgres/loads.test.ts).
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
