@@ -1,5 +1,6 @@
 // Loads and purges beside the writers of nodes: a load that was acknowledged ends, and has stored each of its
 // records once, wherever it was worked on; what was purged is nowhere any more.
+import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asked, headers } from './killable.ts';
 import type { Node } from './nodes.ts';
@@ -8,6 +9,7 @@ import type { Seeded } from './seeded.ts';
 /** Larger than what is read at home: some 20 bytes each. */
 const LARGE = 15_000;
 const DAY_MS = 86_400_000;
+const TRIES = 5;
 
 /**
  * Into `K`, which streams read, into `P`, whose records are purged (a purge ends the history that a stream
@@ -109,8 +111,18 @@ async function answered(
 async function countOf(base: string, name: string, kind: Load['kind']): Promise<number> {
   const from = `${datasetOf(name, kind)} WHERE symbol = '${name}'`;
   const sql = encodeURIComponent(`SELECT count(*) AS n FROM ${from}`);
-  const text = await asked(base, 'GET', `/sql-query/WS?sqlQuery=${sql}`);
-  return (JSON.parse(text) as readonly { readonly n: number }[])[0]?.n ?? -1;
+  // On a busy machine a query may take longer than it may: whoever asks asks again.
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const answer = await fetch(`${base}/v1/sql-query/WS?sqlQuery=${sql}`, { headers });
+    const text = await answer.text();
+    if (answer.status === 200) return (JSON.parse(text) as readonly Counted[])[0]?.n ?? -1;
+    assert.match(String(answer.status), /^50[34]$/, text);
+  }
+  return -1;
+}
+
+interface Counted {
+  readonly n: number;
 }
 
 /** The state of a job that has ended. */
