@@ -85,17 +85,24 @@ const STATEMENTS: readonly ((token: string) => string)[] = [
   (token) => `${token}`,
 ];
 
-/** Bodies of loads into a dataset of symbol, date and the number v, none of which fits. */
+/** Bodies of loads into a dataset of symbol, date and the number v, of whose records none fits. */
+const RECORDS: readonly ((tokens: readonly string[]) => string)[] = [
+  (tokens) => `symbol,date,v\n${tokens.map((token) => `A,2020-01-05,${token}\n`).join('')}`,
+  (tokens) => `symbol,date,v\n${tokens.map((token) => `A,${token},1\n`).join('')}`,
+  (tokens) => JSON.stringify(tokens.map((v) => ({ symbol: 'A', date: '2020-01-05', v }))),
+];
+
+/** Others, which do not fit as a whole. */
 const BODIES: readonly ((token: string) => string | Buffer)[] = [
-  (token) => `symbol,date,v\nA,2020-01-05,${token}\n`,
-  (token) => `symbol,date,v\nA,${token},1\n`,
   (token) => `symbol,date,v,${token}\nA,2020-01-05,1\n`,
   (token) => `symbol,date,v\n"A,2020-01-05,${token}\n`,
-  (token) => JSON.stringify([{ symbol: 'A', date: '2020-01-05', v: token }]),
   (token) => `[{"symbol":"A","date":"2020-01-05","v":${token}}]`,
   (token) => `{"symbol":"A","${token}`,
   (token) => gzipSync(`symbol,date,v\nA,2020-01-05,${token}\n`).subarray(0, -9),
 ];
+
+const LOAD = '/v1/data/WS/PRICES?wait=true';
+const HOW = ['', '&dryRun=true', '&maximumValidationErrors=5'];
 
 const bearer = { authorization: `Bearer ${PLANTED.secret}` };
 
@@ -130,10 +137,13 @@ test('a token in an odd place is told to nobody', async (t) => {
       await send('GET', `/v1/sql-query/WS?sqlQuery=${text}`, bearer);
     }
     for (const body of BODIES) {
-      const path = '/v1/data/WS/PRICES?wait=true';
-      for (const more of ['', '&dryRun=true', '&maximumValidationErrors=5']) {
-        await send('POST', `${path}${more}`, bearer, body(token));
-      }
+      for (const more of HOW) await send('POST', `${LOAD}${more}`, bearer, body(token));
+    }
+    // Of records that do not fit the first one is told at once, the others in the log.
+    const records = [token, ...Object.values(tokens).filter((other) => other !== token)];
+    for (const [place, body] of RECORDS.entries()) {
+      const more = HOW[(place + turn + seed) % HOW.length] ?? '';
+      await send('POST', `${LOAD}${more}`, bearer, body(records));
     }
     await parameters(token, turn + seed, send);
   }
