@@ -109,12 +109,15 @@ test('no value, token or definition stands in an answer of any route', async (t)
   for (const { method, path, aliases = [] } of ENDPOINTS) {
     if (method !== 'GET') continue;
     for (const route of [path, ...aliases].flatMap(expandPath)) {
-      for (const name of names) {
-        const at = route
+      const paths = names.map((name) =>
+        route
           .replace(':workspace', 'WS')
           .replace(':attribute', 'price')
           .replace(/:(key|subkey|symbol)/, 'AAA')
-          .replaceAll(/:\w+/g, name);
+          .replaceAll(/:\w+/g, name),
+      );
+      // Most routes have no place for a name.
+      for (const at of new Set(paths)) {
         for (const token of [tokens.secret, tokens.publishable]) {
           const text = await textOf(at, token);
           assertClean(text, at);
