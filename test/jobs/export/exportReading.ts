@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DuckDBInstance } from '@duckdb/node-api';
 import { tableFromIPC } from 'apache-arrow';
+import { connectionHere } from '../../duckdbHere.ts';
 import type { TestServer } from '../../server.ts';
 
 export interface Manifest {
@@ -87,8 +87,7 @@ async function duckdbCells(
   format: string,
   schema: Manifest['schema'],
 ): Promise<Cells> {
-  const instance = await DuckDBInstance.create();
-  const connection = await instance.connect();
+  const connection = await connectionHere();
   const columns = schema.map(({ name, type }) => `'${name}': '${type}'`).join(', ');
   const source = {
     // Of an empty cell only a quoted one is a text.
@@ -106,7 +105,6 @@ async function duckdbCells(
   const reader = await connection.runAndReadAll(`SELECT ${list.join(', ')} FROM ${source}`);
   const rows = reader.getRowsJson().map((row) => row.map(plain));
   connection.closeSync();
-  instance.closeSync();
   return rows;
 }
 

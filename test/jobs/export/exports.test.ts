@@ -95,12 +95,18 @@ const SQL =
   'SELECT symbol, kind, date, n, x, ok, `at`, doc, text FROM P ORDER BY symbol, kind, date';
 
 describe('every format holds the dataset', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await open();
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
   for (const way of WAYS) {
     test(Object.values(way).join(' '), async () => {
-      await using world = await open();
-      const parts = await exported(world, 'parts', { dataset: 'P', rowsPerFile: 100, ...way });
-      const whole = await exported(world, 'whole', { dataset: 'WS.P', ...way });
-      const query = await exported(world, 'query', { query: SQL, ...way });
+      const place = Object.values(way).join('-');
+      const dataset = { dataset: 'P', rowsPerFile: 100, ...way };
+      const parts = await exported(world, `${place}/parts`, dataset);
+      const whole = await exported(world, `${place}/whole`, { dataset: 'WS.P', ...way });
+      const query = await exported(world, `${place}/query`, { query: SQL, ...way });
       const manifest = await readExport(parts);
       const { lake } = world.server.tapedeck.services;
       const { records = 0 } =
