@@ -36,7 +36,11 @@ export async function audienceOf(
   pending.whileQuiet(audience.quiet);
   pending.onPush((made) => audience.pushed(made));
   pending.onFlush((...flushed) => audience.flushed(...flushed));
-  accounts.changes.whileQuiet(audience.quiet, () => audience.accounts());
+  accounts.changes.whileQuiet(audience.quiet, () => {
+    // Both are heard before the nodes answer again.
+    lessor.limitsChanged();
+    audience.accounts();
+  });
   lake.files.onRemoved?.((paths) => audience.removed(paths));
   queries.changes.whileQuiet(audience.quiet, () => audience.queries());
   return { audience, lessor };

@@ -219,7 +219,7 @@ export class Children {
 
   async #take(question: Question): Promise<Slot> {
     const { account, signal } = question;
-    if (this.#isClosed) throw new Failure('Busy', 'the server is stopping');
+    if (this.#isClosed) throw stopping();
     const free = this.#waiting.size === 0 ? this.#slots.for(question) : undefined;
     if (free !== undefined) return reserve(free, question);
     const own = account === '' ? 0 : this.#waiting.sizeOf(account);
@@ -262,6 +262,8 @@ export class Children {
   #run(slot: Slot, question: Question, answer: Wanted): Promise<Answer> {
     const id = (requests += 1);
     const scope = this.#scope(slot, question);
+    // Its turn came as the pool was closing: the process may be another one's by now.
+    if (this.#isClosed) throw stopping();
     const child = slot.isLent ? slot.child : (slot.child ??= this.#start(slot));
     return new Promise<Answer>((answered, failed) => {
       const { memoryBytes } = scope;
@@ -332,7 +334,6 @@ export class Children {
 
   /** @throws Failure Busy when no process can be started; the slot is as it was. */
   #start(slot: Slots['own'][number]): ChildProcess {
-    if (this.#isClosed) throw new Failure('Busy', 'the server is stopping');
     slot.bytes = 0;
     let child: ChildProcess;
     try {
@@ -386,5 +387,7 @@ export class Children {
 
 const foldersOf = (files: readonly string[]): readonly string[] =>
   [...new Set(files.map((path) => dirname(path)))].sort();
+
+const stopping = (): Failure => new Failure('Busy', 'the server is stopping');
 
 const gone = (): Failure => new Failure('TimedOut', 'the caller went away');

@@ -121,6 +121,15 @@ export class QuotaLessor {
     };
   }
 
+  /** Limits, or who may act, are others now: what is lent beyond them comes home. */
+  limitsChanged(): void {
+    const isOver = ({ caller: { tokenId }, premium }: Lent): boolean => {
+      const caller = this.#active(tokenId);
+      return caller === undefined || this.#parts.ledger.left(caller, premium) < 0;
+    };
+    this.#recalls.recall(this.#lent.all().filter(isOver));
+  }
+
   /** Nothing is lent, heard or waited for any more. */
   close(): void {
     this.#isClosed = true;

@@ -11,6 +11,7 @@ import type { ToLessee, ToLessor } from '../../store/leases/leaseMessages.ts';
 import { QuotaLessor } from '../../store/leases/lessor.ts';
 import { linesOf, readJournal } from '../../store/ledger/journal.ts';
 import { Untold, UNTOLD_MAX } from '../../store/leases/untold.ts';
+import { until } from '../api/streams/listening.ts';
 import { caller, callerWith, fixture, K, QUOTA } from './ledgerFixture.ts';
 
 const ELSEWHERE = { type: 'Busy' } as const;
@@ -26,6 +27,8 @@ interface Played extends AsyncDisposable {
   /** Whose token may act. */
   readonly may: { callerOf: typeof caller | undefined };
   connect(): void;
+  /** Goes by, at both. */
+  pass(ms: number): void;
   /** Its connection ends. */
   leave(): void;
   /** Lets what was asked be answered. */
@@ -69,7 +72,13 @@ async function play(who = caller): Promise<Played> {
   };
   return {
     ...{ ledger: f.ledger, database: f.database, time: f.time, lessor, quota, told, used, may },
-    ...{ connect, leave: () => leave(), settle: () => sleep(20), [Symbol.asyncDispose]: dispose },
+    ...{
+      pass: (ms: number) => void (nowMs += ms),
+      connect,
+      leave: () => leave(),
+      settle: () => sleep(20),
+      [Symbol.asyncDispose]: dispose,
+    },
   };
 }
 
@@ -105,6 +114,36 @@ test('a node spends what it was lent, and its calls are in the books as if made 
   await p.quota.close();
   assert.equal(p.ledger.lentOf('a'), 0, 'at the end all comes home');
   assert.throws(() => p.quota.stopped(caller), ELSEWHERE);
+});
+
+/** Whether a node spends a message; what is not there is asked for. */
+function isHere(quota: LeasedQuota): boolean {
+  try {
+    quota.release(quota.hold(caller, K, 1));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test('what is lent beyond a lowered limit, or to a token that may not act, comes home at once', async () => {
+  await using p = await play();
+  assert.throws(() => p.quota.hold(caller, K, 30), ELSEWHERE);
+  await p.settle();
+  p.quota.settle(p.quota.hold(caller, K, 30), 7).delivered();
+  p.may.callerOf = callerWith({ budget: QUOTA });
+  p.lessor.limitsChanged();
+  assert.ok(isHere(p.quota), 'what is not beyond it stays');
+  for (const lowered of [callerWith({ budget: 5 }), undefined]) {
+    p.may.callerOf = lowered;
+    p.lessor.limitsChanged();
+    assert.throws(() => p.quota.hold(caller, K, 1), ELSEWHERE);
+    await p.settle();
+    assert.equal(p.ledger.lentOf('a'), 0);
+    p.may.callerOf = caller;
+    p.pass(1_000);
+    await until(() => isHere(p.quota));
+  }
 });
 
 test('what a node delivered is told before anybody is told what was used', async () => {

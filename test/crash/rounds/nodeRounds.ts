@@ -166,9 +166,20 @@ export async function nodeRounds({ count, seeds, log }: Orders): Promise<readonl
   const loads = nodeLoads(living);
   const parts = { nodes, postgres, wire, living, writers, streams, reads, rules, loads };
   const scene: Scene = { ...parts, random, told: {} };
+  await heardOnce(scene);
   const reports: Report[] = [];
   for (const seed of seeds) reports.push(await roundsOf(scene, { count, seed, log }));
   return reports;
+}
+
+/** Readers go on behind what they heard: before the first end each has to have heard something. */
+async function heardOnce({ living, streams, writers: [writer] }: Scene): Promise<void> {
+  assert.ok(living[0] && writer);
+  writer.sent += 1;
+  const body = JSON.stringify([{ symbol: writer.symbol, day: '2024-01-01', v: writer.sent }]);
+  await asked(living[0].base, 'POST', '/record/WS/K?duplicateKeyHandling=replace', body);
+  writer.acknowledged = writer.sent;
+  while (streams.leastHeard() === 0) await sleep(20);
 }
 
 async function roundsOf(scene: Scene, { count, seed, log }: Order): Promise<Report> {

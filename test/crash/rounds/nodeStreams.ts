@@ -10,6 +10,8 @@ export interface NodeStreams extends AsyncDisposable {
   faults(stored: ReadonlyMap<string, number>): Promise<readonly string[]>;
   /** Messages that were heard. */
   heard(): number;
+  /** By the reader that heard fewest. */
+  leastHeard(): number;
 }
 
 const PATH = '/stream/WS/K?nosnapshot=true';
@@ -24,6 +26,7 @@ export async function nodeStreams(next: () => Node): Promise<NodeStreams> {
   while (!readers.every(({ isOpen }) => isOpen())) await sleep(20);
   return {
     heard: () => readers.reduce((sum, { messages }) => sum + messages.length, 0),
+    leastHeard: () => Math.min(...readers.map(({ messages }) => messages.length)),
     faults: async (stored) => {
       const all = await Promise.all(
         readers.map((reader, at) => faultsOf(reader, at === 0 ? stored : ofKeys(stored))),
