@@ -22,3 +22,27 @@ export async function servingConnection(
   await serving.changed(AGAIN_MS);
   return undefined;
 }
+
+/** One connection after the other, each worked over until it ends; whoever serves has it. */
+export function connectAgain(
+  serving: Targets,
+  path: string,
+  work: (socket: Socket) => Promise<void>,
+): { readonly close: () => Promise<void> } {
+  const ending = new AbortController();
+  let open: Socket | undefined;
+  const run = async (): Promise<void> => {
+    while (!ending.signal.aborted) {
+      open = (await servingConnection(serving, path, ending.signal))?.socket;
+      if (open !== undefined) await work(open);
+    }
+  };
+  const running = run();
+  return {
+    close: async () => {
+      ending.abort();
+      open?.destroy();
+      await running;
+    },
+  };
+}
