@@ -47,9 +47,9 @@ export class LoadGiver implements LoadWorkers {
     return this.#done;
   }
 
-  /** Loads that other nodes may work on at once. */
+  /** Loads that other nodes may work on at once: of those that said so. */
   get places(): number {
-    return this.#workers.size;
+    return [...this.#workers].filter(({ name }) => name !== '').length;
   }
 
   /** Until the connection ends. */
@@ -57,7 +57,6 @@ export class LoadGiver implements LoadWorkers {
     const worker = new Worker(socket, this.#parts);
     this.#workers.add(worker);
     void worker.ended.then(() => this.#workers.delete(worker));
-    this.#parts.onMore();
   }
 
   async work(asked: LoadWork): Promise<Ingested | undefined> {
@@ -201,6 +200,7 @@ class Worker {
     if (message.kind === 'hello') {
       this.name = message.node;
       this.#isFree = true;
+      this.#parts.onMore();
     } else if (message.kind === 'free') {
       this.#isFree = true;
     } else if (given === undefined) {

@@ -21,6 +21,8 @@ const stack = new AsyncDisposableStack();
 let path: string;
 let giver: LoadGiver;
 const faults: unknown[] = [];
+/** How often it was told that there are more places. */
+let more = 0;
 const server = createServer((socket) => giver.join(socket));
 
 beforeAll(async () => {
@@ -36,9 +38,10 @@ afterAll(() => stack.disposeAsync());
 beforeEach(() => {
   giver?.close();
   faults.length = 0;
+  more = 0;
   giver = new LoadGiver({
     onFault: (reason) => faults.push(reason),
-    onMore: () => undefined,
+    onMore: () => (more += 1),
     nowMs: monotonicMs,
     silentMs: 400,
   });
@@ -50,16 +53,21 @@ interface Player {
   say(message: FromWorker): void;
 }
 
+function heardOf(socket: Socket): ToWorker[] {
+  const heard: ToWorker[] = [];
+  void (async () => {
+    for await (const message of framesIn(socket)) heard.push(message as ToWorker);
+  })().catch(() => undefined);
+  return heard;
+}
+
 /** A node that says what it is told to. */
 async function player(): Promise<Player> {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   socket.on('error', () => undefined);
-  const heard: ToWorker[] = [];
+  const heard = heardOf(socket);
   const say = (message: FromWorker): void => void socket.write(frameOf(message));
   say({ kind: 'hello', node: 'n' });
-  void (async () => {
-    for await (const message of framesIn(socket)) heard.push(message as ToWorker);
-  })().catch(() => undefined);
   await until(() => giver.places > 0);
   return { socket, heard, say };
 }
@@ -111,6 +119,17 @@ async function given({ work }: Asked, { heard }: Player): Promise<{ outcome: Pro
 }
 
 const MADE = { edits: [], outcome: OUTCOME } as unknown as MadeLoad;
+
+test('a node that has not said that it takes loads is no place for one', async () => {
+  const joined = once(server, 'connection');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  await joined;
+  assert.deepEqual([giver.places, more], [0, 0]);
+  socket.write(frameOf({ kind: 'hello', node: 'n' } satisfies FromWorker));
+  await until(() => giver.places === 1);
+  assert.equal(more, 1);
+  await given(asked(), { socket, heard: heardOf(socket), say: () => undefined });
+});
 
 test('a node gets one load at a time, with its file, and another one once it is free', async () => {
   const node = await player();
