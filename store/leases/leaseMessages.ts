@@ -20,23 +20,24 @@ export interface PermitWant {
   readonly most: number;
 }
 
-/** A call that was delivered, as its line of the journal will tell it. */
-export interface ReportedCall {
+/** Calls that were delivered, as lines of the journal will tell them: alike but for their ids. */
+export interface ReportedCalls {
   readonly block: number;
   readonly accountId: string;
   readonly tokenId: string;
-  readonly requestId: string;
   readonly endpoint: string;
   readonly usageKey: string;
+  /** Of each of them. */
   readonly objects: number;
   readonly weight: number;
   readonly premium: boolean;
+  readonly requestIds: readonly string[];
 }
 
-/** Told again, under the same number and the same lines, until it is acknowledged. */
+/** Told again, under the same number and the same calls, until it is acknowledged. */
 export interface Report {
   readonly sequence: number;
-  readonly lines: readonly ReportedCall[];
+  readonly alike: readonly ReportedCalls[];
 }
 
 export interface Homecoming {

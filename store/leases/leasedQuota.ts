@@ -194,10 +194,8 @@ export class LeasedQuota implements Metering {
         end(() => {
           const { accountId, tokenId } = caller;
           const { endpoint, requestId, usageKey, weight } = order;
-          this.#untold.add({
-            ...{ block: block.id, accountId, tokenId, requestId, endpoint },
-            ...{ usageKey, objects, weight, premium },
-          });
+          const of = { block: block.id, accountId, tokenId, endpoint, usageKey };
+          this.#untold.add({ ...of, objects, weight, premium }, requestId);
           this.#turnLater();
         });
       },

@@ -3,7 +3,7 @@ import type { Caller } from '../accounts/callers.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ChargeWriter, WithCharge } from '../ledger/usage.ts';
-import type { Report, ReportedCall } from './leaseMessages.ts';
+import type { Report, ReportedCalls } from './leaseMessages.ts';
 import type { LentBlocks } from './lentBlocks.ts';
 import { type Mark, newestOf, saveMarks } from './reportMarks.ts';
 
@@ -49,7 +49,7 @@ export class Reports {
     for (const [lessee, sequence] of marks) this.#reporters.set(lessee, newReporter(sequence));
   }
 
-  enter(lessee: string, { lines, sequence }: Report): void {
+  enter(lessee: string, { alike, sequence }: Report): void {
     const reporter = this.#reporters.get(lessee) ?? newReporter(0);
     this.#reporters.set(lessee, reporter);
     if (sequence <= reporter.entered) {
@@ -58,14 +58,19 @@ export class Reports {
     }
     reporter.entered = sequence;
     let mark: Mark | undefined = { lessee, sequence };
-    const short: ReportedCall[] = [];
-    for (const line of lines) {
+    const charged = (calls: ReportedCalls): boolean => {
       const also = mark && { writer: this.#writer, row: mark };
-      if (this.#charge(lessee, line, also)) mark = undefined;
-      else short.push(line);
-    }
+      const isCharged = this.#charge(lessee, calls, also);
+      if (isCharged) mark = undefined;
+      return isCharged;
+    };
+    // Where not all that are alike are covered, each of them is that is.
+    const short = alike
+      .filter((calls) => !charged(calls))
+      .flatMap(eachOf)
+      .filter((call) => !charged(call));
     const timeMs = this.#parts.clock();
-    for (const tokenId of new Set(lines.map((line) => line.tokenId))) {
+    for (const tokenId of new Set(alike.map((calls) => calls.tokenId))) {
       this.#parts.used(tokenId, timeMs);
     }
     if (short.length > 0) this.#tell(short);
@@ -74,19 +79,20 @@ export class Reports {
     this.#acknowledge(lessee, reporter);
   }
 
-  #charge(lessee: string, line: ReportedCall, also?: WithCharge): boolean {
+  /** All of them, or none. */
+  #charge(lessee: string, calls: ReportedCalls, also?: WithCharge): boolean {
     const { knownCaller, ledger, lent } = this.#parts;
-    const { accountId, block, objects, tokenId } = line;
+    const { accountId, block, tokenId } = calls;
     const known = lent.get(block);
     const own = known?.lessee === lessee ? known : undefined;
-    const isCovered = own !== undefined && objects * line.weight <= own.block.messages;
+    const isCovered = own !== undefined && messagesOf(calls) <= own.block.messages;
     const caller = isCovered ? own.caller : knownCaller(accountId, tokenId);
     if (caller === undefined) return false;
-    return ledger.chargeLent(own?.block, caller, line, objects, also);
+    return ledger.chargeLent(own?.block, caller, calls, also);
   }
 
-  #tell(lines: readonly ReportedCall[]): void {
-    const messages = lines.reduce((sum, { objects, weight }) => sum + objects * weight, 0);
+  #tell(lines: readonly ReportedCalls[]): void {
+    const messages = lines.reduce((sum, line) => sum + messagesOf(line), 0);
     const { uncovered } = this;
     this.uncovered = {
       calls: uncovered.calls + lines.length,
@@ -112,6 +118,12 @@ export class Reports {
     if (reporter.durable > before) this.#parts.ack(lessee, reporter.durable);
   }
 }
+
+const messagesOf = ({ objects, requestIds, weight }: ReportedCalls): number =>
+  objects * weight * requestIds.length;
+
+const eachOf = (calls: ReportedCalls): readonly ReportedCalls[] =>
+  calls.requestIds.map((id) => ({ ...calls, requestIds: [id] }));
 
 const newReporter = (sequence: number): Reporter => ({
   entered: sequence,

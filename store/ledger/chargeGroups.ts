@@ -4,7 +4,7 @@ import { monotonicMs } from '../base/clock.ts';
 import type { AtCrashPoint } from '../base/crashPoints.ts';
 import type { Database } from '../catalog/database.ts';
 import { GroupCommit } from '../queues/groupCommit.ts';
-import type { CallLine } from './journal.ts';
+import type { LinesAlike } from './journal.ts';
 import { addCharge, addCharges, newCharges, type WithCharge, writeUsage } from './usage.ts';
 
 const SETTLE_WINDOW_MS = 50;
@@ -39,10 +39,16 @@ export class ChargeGroups {
   }
 
   /** @param isSoon somebody waits for it */
-  add(line: CallLine, also: WithCharge | undefined, isSoon: boolean): void {
-    addCharge(this.#waiting, line, also);
+  add(
+    line: LinesAlike,
+    requestIds: readonly string[],
+    also: WithCharge | undefined,
+    isSoon: boolean,
+  ): void {
+    const windows = this.#windows;
+    addCharge(this.#waiting, line, requestIds, also);
     // Once for each so many: where a disk refuses, more wait than a window has.
-    const isFull = this.waiting % WINDOW_CHARGES === 0;
+    const isFull = this.#windows > windows;
     this.#groups.soon(isFull ? 0 : isSoon ? this.#waitMs() : SETTLE_WINDOW_MS);
   }
 
@@ -60,6 +66,10 @@ export class ChargeGroups {
     }
     this.#groups.stop();
     return this.waiting;
+  }
+
+  get #windows(): number {
+    return Math.floor(this.waiting / WINDOW_CHARGES);
   }
 
   /** Until a group may be written at once again. */

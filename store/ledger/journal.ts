@@ -22,6 +22,15 @@ export interface CallLine {
   readonly premium: number;
 }
 
+/** Lines of calls that were charged alike, before their ids. */
+export type LinesAlike = Omit<CallLine, 'requestId'>;
+
+/** As JSON, the id first: all that they have in common is spelled once. */
+export function spelled(alike: LinesAlike, requestIds: readonly string[]): readonly string[] {
+  const rest = JSON.stringify(alike).slice(1);
+  return requestIds.map((id) => `{"requestId":${JSON.stringify(id)},${rest}`);
+}
+
 /** Lines that become one row. */
 export interface JournalLines {
   readonly firstMs: number;

@@ -28,6 +28,7 @@ import { Failure } from '../base/failure.ts';
 import { ChargeGroups } from './chargeGroups.ts';
 import {
   type Charge,
+  type ChargedAlike,
   type ChargeOrder,
   type Hold,
   type Lending,
@@ -147,6 +148,7 @@ export class Ledger implements Metering {
       token.used += count;
     };
     add(messages);
+    const alike = { ...order, objects, requestIds: [order.requestId] };
     let open = true;
     const end = (finish: () => void): void => {
       if (open) finish();
@@ -155,7 +157,7 @@ export class Ledger implements Metering {
     return {
       messages: order.premium ? 0 : messages,
       premium: order.premium ? messages : 0,
-      delivered: (also) => end(() => this.#enter(hold, objects, messages, also)),
+      delivered: (also) => end(() => this.#enter(caller, hold.month, alike, also)),
       undelivered: () => end(() => add(-messages)),
     };
   }
@@ -269,27 +271,26 @@ export class Ledger implements Metering {
   }
 
   /**
-   * Charges a call that another node delivered: of its block, and beyond it as far as something is left.
+   * Charges calls that another node delivered: of its block, and beyond it as far as something is left.
    * @param block undefined: it has come home; then of the current month
-   * @returns false where it is not covered: then nothing is charged
+   * @returns false where not all of them are covered: then nothing is charged
    */
   chargeLent(
     block: LentBlock | undefined,
     caller: Caller,
-    order: ChargeOrder,
-    objects: number,
+    calls: ChargedAlike,
     also: WithCharge | undefined,
   ): boolean {
-    const messages = objects * order.weight;
-    const purses = block?.purses ?? this.#purses(caller, order.premium);
+    const messages = calls.objects * calls.weight * calls.requestIds.length;
+    const purses = block?.purses ?? this.#purses(caller, calls.premium);
     const { own, token } = purses;
     const beyond = messages - (block?.messages ?? 0);
-    const isShort = beyond > leftOf(caller, order.premium, own, token).messages;
+    const isShort = beyond > leftOf(caller, calls.premium, own, token).messages;
     if (messages > 0 && beyond > 0 && isShort) return false;
     if (block !== undefined) this.lend(block, -messages);
     own.used += messages;
     token.used += messages;
-    this.#enter({ caller, order, ...purses }, objects, messages, also, false);
+    this.#enter(caller, purses.month, calls, also, false);
     return true;
   }
 
@@ -327,27 +328,21 @@ export class Ledger implements Metering {
   }
 
   #enter(
-    { caller, month, order }: Omit<OwnHold, 'messages'>,
-    objects: number,
-    messages: number,
+    { accountId, tokenId }: Caller,
+    month: Month,
+    { endpoint, objects, premium, requestIds, usageKey, weight }: ChargedAlike,
     also?: WithCharge,
     isSoon = also !== undefined,
   ): void {
-    const { requestId, endpoint, usageKey, weight, premium } = order;
+    const messages = objects * weight;
     const line = {
-      requestId,
       timeMs: Math.min(this.timeMs(), month.endMs - 1),
       month: month.name,
-      accountId: caller.accountId,
-      tokenId: caller.tokenId,
-      endpoint,
-      usageKey,
-      objects,
-      weight,
+      ...{ accountId, tokenId, endpoint, usageKey, objects, weight },
       messages: premium ? 0 : messages,
       premium: premium ? messages : 0,
     };
-    this.#groups.add(line, also, isSoon);
+    this.#groups.add(line, requestIds, also, isSoon);
   }
 }
 

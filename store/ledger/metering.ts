@@ -15,6 +15,13 @@ export interface ChargeOrder {
   readonly premium: boolean;
 }
 
+/** Calls of one caller that are charged alike. */
+export type ChargedAlike = Omit<ChargeOrder, 'requestId'> & {
+  readonly requestIds: readonly string[];
+  /** Of each of them. */
+  readonly objects: number;
+};
+
 /** What a caller pays for an order: the operator nothing, with a line of the journal all the same. */
 export const orderFor = ({ isOperator }: Caller, order: ChargeOrder): ChargeOrder =>
   isOperator === true ? { ...order, weight: 0 } : order;

@@ -4,7 +4,7 @@ import type { BillingDays } from './billingDays.ts';
 import type { Database } from '../catalog/database.ts';
 import type { Piece } from '../catalog/statements.ts';
 import { insertEach, runTogether } from '../catalog/together.ts';
-import { journalPiece, type CallLine, type JournalLines } from './journal.ts';
+import { journalPiece, type JournalLines, type LinesAlike, spelled } from './journal.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -27,7 +27,7 @@ interface Sums {
 
 /** Lines that add to one row, told by the first of them. */
 interface Group {
-  readonly first: CallLine;
+  readonly first: LinesAlike;
   readonly sums: Sums;
 }
 
@@ -63,18 +63,24 @@ export const newCharges = (): Charges => ({
 });
 
 /**
- * Done call by call: at the end of a window only what SQLite does is left, where a thousand calls at
- * once kept all others waiting for 5 ms.
+ * Calls that are charged alike. Done as they come: at the end of a window only what SQLite does is left,
+ * where a thousand calls at once kept all others waiting for 5 ms.
  */
-export function addCharge(charges: Charges, line: CallLine, also?: WithCharge): void {
+export function addCharge(
+  charges: Charges,
+  line: LinesAlike,
+  requestIds: readonly string[],
+  also?: WithCharge,
+): void {
   if (also !== undefined) charges.also.push(also);
   const { accountId, month, timeMs, tokenId, usageKey } = line;
   charges.firstMs = Math.min(charges.firstMs, timeMs);
   charges.lastMs = Math.max(charges.lastMs, timeMs);
-  charges.lines.push(JSON.stringify(line));
-  const one = { messages: line.messages, premium: line.premium, calls: 1 };
-  addTo(charges.counters, `${accountId} ${tokenId} ${hourOf(line)} ${usageKey}`, line, one);
-  addTo(charges.balances, `${accountId} ${month}`, line, one);
+  for (const text of spelled(line, requestIds)) charges.lines.push(text);
+  const calls = requestIds.length;
+  const all = { messages: line.messages * calls, premium: line.premium * calls, calls };
+  addTo(charges.counters, `${accountId} ${tokenId} ${hourOf(line)} ${usageKey}`, line, all);
+  addTo(charges.balances, `${accountId} ${month}`, line, all);
 }
 
 /** Those that came while the first could not be written are written with them. */
@@ -88,7 +94,7 @@ export function addCharges(charges: Charges, later: Charges): void {
   }
 }
 
-function addTo(groups: Map<string, Group>, key: string, first: CallLine, more: Sums): void {
+function addTo(groups: Map<string, Group>, key: string, first: LinesAlike, more: Sums): void {
   const known = groups.get(key);
   if (known === undefined) {
     groups.set(key, { first, sums: { ...more } });
@@ -99,7 +105,7 @@ function addTo(groups: Map<string, Group>, key: string, first: CallLine, more: S
   known.sums.calls += more.calls;
 }
 
-const hourOf = ({ timeMs }: CallLine): number => Math.floor(timeMs / HOUR_MS);
+const hourOf = ({ timeMs }: LinesAlike): number => Math.floor(timeMs / HOUR_MS);
 
 /** Adds delivered calls to the counters and the journal: all of them or, on failure, none. */
 export async function writeUsage(database: Database, charges: Charges): Promise<void> {

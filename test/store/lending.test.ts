@@ -4,6 +4,8 @@ import { test } from 'vitest';
 import { linesOf, readJournal } from '../../store/ledger/journal.ts';
 import { caller, callerWith, fixture, K, QUOTA } from './ledgerFixture.ts';
 
+const alike = (objects: number, requestIds: readonly string[]) => ({ ...K, objects, requestIds });
+
 test('what is lent can not be spent here, and is not shown as used', async () => {
   await using f = await fixture();
   const block = f.ledger.newBlock(caller, false);
@@ -31,7 +33,7 @@ test('what another node delivered is charged of its block, and beyond it while i
   f.ledger.lend(block, 100);
   f.ledger.settle(f.ledger.hold(caller, K, QUOTA), QUOTA - 110).delivered();
   const charge = (messages: number, own: typeof block | undefined): boolean =>
-    f.ledger.chargeLent(own, caller, { ...K, requestId: `r${messages}` }, messages, undefined);
+    f.ledger.chargeLent(own, caller, alike(messages, [`r${messages}`]), undefined);
   assert.equal(charge(90, block), true);
   assert.deepEqual([block.messages, f.ledger.balance('a').used], [10, QUOTA - 20]);
   assert.equal(charge(21, block), false, 'one message too many: nothing of it is charged');
@@ -56,8 +58,8 @@ test('a block stays of its month', async () => {
   f.ledger.lend(block, 100);
   f.time.nowMs += 86_400_000;
   assert.equal(f.ledger.left(caller, false), QUOTA);
-  assert.equal(f.ledger.chargeLent(block, caller, K, 60, undefined), true);
-  assert.equal(f.ledger.chargeLent(undefined, caller, K, 7, undefined), true);
+  assert.equal(f.ledger.chargeLent(block, caller, alike(20, ['a', 'b', 'c']), undefined), true);
+  assert.equal(f.ledger.chargeLent(undefined, caller, alike(7, ['d']), undefined), true);
   await f.ledger.flush();
   const rows = await f.database.selectFrom('balance').selectAll().orderBy('month').execute();
   assert.deepEqual(
