@@ -1,7 +1,5 @@
 // A bucket of S3, or of a compatible store, as the place of a lake's files.
-import { createWriteStream } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import {
   CopyObjectCommand,
   DeleteObjectCommand,
@@ -16,6 +14,8 @@ import type { BucketSettings } from '../../store/base/bucketSettings.ts';
 import { SourceFailure } from '../sources/base/source.ts';
 import { systemResolve } from '../sources/base/guard.ts';
 import { openS3 } from '../sources/s3/s3.ts';
+import { FETCHES_MAX } from '../../store/bucket/fileCache.ts';
+import { fetchFile, PIECES_AT_ONCE, type PieceSizes } from './s3Fetch.ts';
 import { asked, ifThere, MARK, objectOf, openS3Target, type Store } from './s3Target.ts';
 
 /** Of one request: a file of a lake, or a piece of one. */
@@ -24,10 +24,16 @@ const DEADLINE_MS = 600_000;
 const TEXT_BYTES_MAX = 1024 ** 2;
 const NEVER = new AbortController().signal;
 
-/** The operator named it, so that its address is not judged. */
-export function openS3Bucket(settings: BucketSettings): Bucket {
+/**
+ * The operator named it, so that its address is not judged.
+ * @param sizes of the pieces in which files come
+ */
+export function openS3Bucket(settings: BucketSettings, sizes?: PieceSizes): Bucket {
   const { accessKeyId, bucket, endpoint, prefix, region, secretAccessKey } = settings;
-  const rules = { allowPrivateAddresses: true, resolve: systemResolve, deadlineMs: DEADLINE_MS };
+  const rules = {
+    ...{ allowPrivateAddresses: true, resolve: systemResolve, deadlineMs: DEADLINE_MS },
+    socketsMax: FETCHES_MAX * PIECES_AT_ONCE,
+  };
   const place = {
     awsbucketName: bucket,
     prefix,
@@ -57,7 +63,7 @@ export function openS3Bucket(settings: BucketSettings): Bucket {
         throw error;
       }
     },
-    get: (path, to) => send(path, (options) => fetched(store, path, to, options)),
+    get: (path, to) => fetchFile(store, path, to, sizes),
     look: (path) => send(path, (options) => looked(store, path, options)),
     list: (beginning) => listed(store, beginning),
     remove: async (path) => {
@@ -87,20 +93,6 @@ interface Options {
   readonly abortSignal: AbortSignal;
 }
 type Send = <T>(path: string, work: (options: Options) => Promise<T>) => Promise<T>;
-
-async function fetched(store: Store, path: string, to: string, options: Options): Promise<boolean> {
-  const command = new GetObjectCommand(objectOf(store, path));
-  const answer = await ifThere(store.client.send(command, options));
-  if (answer === undefined) return false;
-  const file = createWriteStream(to, { mode: 0o600 });
-  await pipeline(answer.Body as Readable, file, { signal: options.abortSignal });
-  const length = answer.ContentLength ?? file.bytesWritten;
-  if (file.bytesWritten === length) return true;
-  throw new SourceFailure(
-    `${path} was cut off: ${file.bytesWritten} of ${length} bytes came`,
-    true,
-  );
-}
 
 async function looked(store: Store, path: string, options: Options): ReturnType<Bucket['look']> {
   const command = new HeadObjectCommand(objectOf(store, path));

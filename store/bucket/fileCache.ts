@@ -20,8 +20,8 @@ interface CacheParts {
   readonly onFault: (reason: unknown) => void;
 }
 
-/** Files that are fetched at once; the store's client has as many sockets. */
-const FETCHES_MAX = 4;
+/** Files that are fetched at once; the store's client has sockets for all of their pieces. */
+export const FETCHES_MAX = 4;
 
 export class FileCache {
   readonly #parts: CacheParts;

@@ -33,6 +33,8 @@ export interface S3Rules extends Guard {
   readonly deadlineMs: number;
   /** Without a byte; `IDLE_MS` when undefined. */
   readonly idleMs?: number;
+  /** At once; `SOCKETS_MAX` when undefined. */
+  readonly socketsMax?: number;
 }
 
 type S3Order = PullOrder<S3Definition>;
@@ -87,7 +89,8 @@ function configuration(
     throw new SourceFailure(`a credential of type ${credential.type} does not open S3`, false);
   }
   // Every host that the client makes of bucket, region and endpoint is resolved and judged here.
-  const sockets = { keepAlive: true, lookup: guardedLookup(rules), maxSockets: SOCKETS_MAX };
+  const maxSockets = rules.socketsMax ?? SOCKETS_MAX;
+  const sockets = { keepAlive: true, lookup: guardedLookup(rules), maxSockets };
   const idleMs = rules.idleMs ?? IDLE_MS;
   return {
     region,

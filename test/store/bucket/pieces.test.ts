@@ -1,0 +1,89 @@
+// A file of a bucket comes in pieces beside each other: whole and right, or not at all, whatever breaks.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PutObjectCommand } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, test } from 'vitest';
+import { openS3Bucket } from '../../../pipeline/targets/s3Bucket.ts';
+import { contentOf } from '../../../store/base/contents.ts';
+import { readSettings } from '../../../store/base/settings.ts';
+import type { Bucket } from '../../../store/bucket/bucket.ts';
+import { until } from '../../api/streams/listening.ts';
+import { isLeftOut } from '../../servers/hasServers.ts';
+import { startSwift } from '../../servers/swift.ts';
+import { lakeInBucket, type LakeInBucket } from './lakeInBucket.ts';
+
+const SIZES = { firstBytes: 64 * 1024, bytes: 128 * 1024 };
+const LONG = 1_500_000;
+
+const swift = await startSwift();
+const bucketTest = test.skipIf(isLeftOut(swift !== undefined));
+let lake: LakeInBucket;
+let bucket: Bucket;
+beforeAll(async () => {
+  if (swift === undefined) return;
+  lake = await lakeInBucket(swift);
+  const { bucket: settings } = readSettings(lake.settings);
+  assert.ok(settings);
+  bucket = openS3Bucket(settings, SIZES);
+});
+afterAll(async () => {
+  bucket?.close();
+  await lake?.[Symbol.asyncDispose]();
+  await swift?.[Symbol.asyncDispose]();
+});
+
+const here = (name: string): string => join(lake.folder, name);
+
+async function sent(name: string, length: number): Promise<Buffer> {
+  const bytes = randomBytes(length);
+  await writeFile(here('sent'), bytes);
+  await bucket.put(name, here('sent'), await contentOf(here('sent')));
+  return bytes;
+}
+
+async function fetched(name: string): Promise<Buffer | undefined> {
+  await rm(here('fetched'), { force: true });
+  return (await bucket.get(name, here('fetched'))) ? readFile(here('fetched')) : undefined;
+}
+
+bucketTest('a file of any length is what was sent', async () => {
+  const { bytes, firstBytes } = SIZES;
+  const two = firstBytes + bytes;
+  const lengths = [0, 1, firstBytes - 1, firstBytes, firstBytes + 1, two, two + 1, LONG];
+  for (const length of lengths) {
+    const body = await sent('any', length);
+    assert.ok((await fetched('any'))?.equals(body), `${length} bytes`);
+  }
+  assert.equal(await fetched('none'), undefined);
+});
+
+bucketTest('what is cut off goes on from where it was', async () => {
+  const body = await sent('cut', LONG);
+  // No piece comes in one go.
+  lake.wire.breakAfter(SIZES.bytes / 2, 'close');
+  assert.ok((await fetched('cut'))?.equals(body));
+  lake.wire.breakAfter(0, 'close');
+  await assert.rejects(fetched('cut'), { type: 'SourceFailed' });
+  lake.wire.mend();
+});
+
+bucketTest('a file that is another one meanwhile is not put together of both', async () => {
+  await sent('changed', LONG);
+  lake.wire.cut();
+  lake.wire.breakAfter(SIZES.firstBytes + 20_000, 'stall');
+  const failed = assert.rejects(fetched('changed'), { type: 'SourceFailed' });
+  const came = (): Promise<number> =>
+    stat(here('fetched')).then(
+      ({ size }) => size,
+      () => 0,
+    );
+  await until(async () => (await came()) > SIZES.firstBytes);
+  const Key = 'some/where/changed';
+  const Body = randomBytes(LONG);
+  await lake.client.send(new PutObjectCommand({ Bucket: lake.bucket, Key, Body }));
+  lake.wire.mend();
+  lake.wire.cut();
+  await failed;
+});
