@@ -190,26 +190,26 @@ function drawsOf(demand: Shape['demand']): Draws {
   };
 }
 
-/** A question for quota and its answer, beside the call. */
-const asking = (
-  { message: ms }: ServiceTimes,
+/** A question for quota and its answer, beside the call; a message where none goes then already. */
+function asking(
+  { message, question }: ServiceTimes,
   node: number,
-  { answered: told, atMs, heard }: Question,
+  { answered: told, atMs, heard, isBeside }: Question,
   nowMs: number,
-): Step => ({
-  beside: [
-    [
-      { waitMs: atMs - nowMs },
-      { at: loopOf(node), ms: ms / 2 },
-      { waitMs: WAY_MS },
-      { at: loopOf(0), ms },
-      { tell: heard },
-      { waitMs: WAY_MS },
-      { at: loopOf(node), ms: ms / 2 },
-      { tell: told },
-    ],
-  ],
-});
+): Step {
+  const sent = isBeside ? 0 : message;
+  const steps: readonly Step[] = [
+    { waitMs: atMs - nowMs },
+    { at: loopOf(node), ms: (sent + question.asked) / 2 },
+    { waitMs: WAY_MS },
+    { at: loopOf(0), ms: sent + question.answered },
+    { tell: heard },
+    { waitMs: WAY_MS },
+    { at: loopOf(node), ms: (sent + question.asked) / 2 },
+    { tell: told },
+  ];
+  return { beside: [steps] };
+}
 
 /** What each node answered since it told last. @param delivered by node; those of the first are no reports */
 const reportsOf = (delivered: number[], report: number): readonly Regular[] =>

@@ -27,7 +27,7 @@ export async function benchClusterSim(folder: string, rows: number): Promise<rea
 }
 
 function measured(times: ServiceTimes): readonly string[] {
-  const { catalog, catalogKind, direct, elsewhere, handedOn, hop, message } = times;
+  const { catalog, catalogKind, direct, elsewhere, handedOn, hop, message, question } = times;
   const kinds = (['hot', 'cold', 'sql', 'push'] as const).map((kind) => {
     const { below, beside, catalog: books, loop } = times[kind];
     return `| ${kind} | ${[loop, beside, below, books].map(shown).join(' | ')} |`;
@@ -43,6 +43,8 @@ function measured(times: ServiceTimes): readonly string[] {
     `| hot, at a front | ${shown(hop.front)} | ${shown(hop.beside)} | - | - |`,
     `| hot, more at the server behind a front | ${shown(hop.added)} | - | - | - |`,
     `| a message between nodes | ${shown(message)} | - | - | - |`,
+    `| a question for quota in one | ${shown(question.asked)} | - | - | - |`,
+    `| the same, at the serving one, which answers it | ${shown(question.answered)} | - | - | - |`,
     ...(elsewhere === undefined ? ['', NOT_HERE] : measuredElsewhere(elsewhere)),
     '',
     `hot read alone, p50 / p99 ms: ${shown(direct.p50)} / ${shown(direct.p99)}, ` +
@@ -162,9 +164,9 @@ function ownRow(at: (shape: Shape) => Answering, nodes: number, peak: number): s
     (mixOf(DEMAND, nodes).cold * 100).toFixed(1),
     ...[ofAll(counts.untold), ofAll(counts.quiet), ofAll(counts.quota)],
     ...[ofAll(counts.waitedQuiet), ofAll(counts.waitedQuota)],
-    // A question and its answer; of a change it is asked and told, says that it is quiet, and may go on.
+    // A question and its answer; of a change it is asked, says that it is quiet, and is told that and what.
     Math.round((2 * asked * 1_000) / (untilMs * 0.8)),
-    Math.round(groups * 4 * (nodes - 1)),
+    Math.round(groups * 3 * (nodes - 1)),
     Math.round(groups + 1_000 / LEDGER_MS),
   ].join(' | ')} |`;
 }

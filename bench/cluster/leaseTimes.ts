@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deserialize, serialize } from 'node:v8';
+import type { Caller } from '../../store/accounts/callers.ts';
 import { monotonicMs, systemClock } from '../../store/base/clock.ts';
 import { survive } from '../../store/base/crashPoints.ts';
 import { migrate } from '../../store/catalog/migrate.ts';
@@ -16,12 +17,20 @@ import { callerOf } from '../money.ts';
 /** Calls at once: those of a turn where many come. */
 const TURN_CALLS = 500;
 const TURNS = 400;
+/** Accounts that a message asks for, where many are asked for. */
+const QUESTIONS = 20;
 /** Turns before, which are not counted. */
 const WARM = 50;
 const ADDRESS = '192.0.2.1';
 
-export async function benchLeases(folder: string): Promise<readonly string[]> {
-  const database = openDatabase(join(folder, 'leases.db'));
+interface Lending extends AsyncDisposable {
+  readonly ledger: Ledger;
+  readonly lessor: QuotaLessor;
+}
+
+/** A node that serves and lends to whoever asks. */
+async function lending(path: string): Promise<Lending> {
+  const database = openDatabase(path);
   await migrate(database);
   const days = billingDays('America/New_York');
   const onFault = (reason: unknown): void => {
@@ -31,11 +40,21 @@ export async function benchLeases(folder: string): Promise<readonly string[]> {
   const lessor = await QuotaLessor.open({
     ...{ ledger, database, clock: systemClock, nowMs: monotonicMs, share: 0, onFault },
     permits: { address: (_address, most) => most, token: (_caller, most) => most },
-    ...{ callerOf: () => caller, knownCaller: () => caller, used: () => undefined },
+    ...{ callerOf, knownCaller: (_accountId, tokenId) => callerOf(tokenId), used: () => undefined },
   });
+  const dispose = async (): Promise<void> => {
+    await ledger.flush();
+    lessor.close();
+    await database.destroy();
+  };
+  return { ledger, lessor, [Symbol.asyncDispose]: dispose };
+}
+
+export async function benchLeases(folder: string): Promise<readonly string[]> {
+  await using here = await lending(join(folder, 'leases.db'));
   const quota = new LeasedQuota({ lessee: 'bench', nowMs: monotonicMs });
   const waiting: Buffer[] = [];
-  const joined = lessor.join('bench', (message: ToLessee) => quota.take(message));
+  const joined = here.lessor.join('bench', (message: ToLessee) => quota.take(message));
   let tellMs = 0;
   quota.connected((message) => {
     const fromMs = monotonicMs();
@@ -53,26 +72,65 @@ export async function benchLeases(folder: string): Promise<readonly string[]> {
     for (const bytes of waiting.splice(0)) joined.take(deserialize(bytes) as ToLessor);
     taken.ms += monotonicMs() - takenMs;
   }
-  await ledger.flush();
-  lessor.close();
-  await database.destroy();
-  const each = (ms: number): string => ((ms * 1_000) / spent.calls).toFixed(2);
+  const micros = (ms: number): string => (ms * 1_000).toFixed(2);
+  const each = (ms: number): string => micros(ms / spent.calls);
+  const { answered, asked } = await measureQuestions(folder);
   return [
     `${spent.calls} of ${TURNS * TURN_CALLS} calls were charged at the node that reads`,
     `of a call there: ${each(spent.ms)} µs, telling it ${each(tellMs)} µs`,
     `at the node that serves: ${each(taken.ms)} µs`,
+    `a question, beside its message: ${micros(asked)} µs, its answer ${micros(answered)} µs`,
   ];
 }
 
+/** Milliseconds of one of several questions that go together, at the node that asks and at the one asked. */
+export async function measureQuestions(
+  folder: string,
+): Promise<{ readonly asked: number; readonly answered: number }> {
+  await using here = await lending(join(folder, 'questions.db'));
+  const quota = new LeasedQuota({ lessee: 'bench', nowMs: monotonicMs });
+  const [toLessor, toLessee]: [Buffer[], Buffer[]] = [[], []];
+  const joined = here.lessor.join('bench', (message) => toLessee.push(serialize(message)));
+  let [askedMs, answeredMs] = [0, 0];
+  quota.connected((message) => {
+    const fromMs = monotonicMs();
+    toLessor.push(serialize(message));
+    askedMs += monotonicMs() - fromMs;
+  });
+  for (let turn = 0; turn < WARM + TURNS; turn += 1) {
+    if (turn === WARM) [askedMs, answeredMs] = [0, 0];
+    for (let at = 0; at < QUESTIONS; at += 1) tried(quota, callerOf(`t${turn}-${at}`));
+    // Its turn comes by itself.
+    await sleep(6);
+    const sentMs = monotonicMs();
+    for (const bytes of toLessor.splice(0)) joined.take(deserialize(bytes) as ToLessor);
+    answeredMs += monotonicMs() - sentMs;
+    const heardMs = monotonicMs();
+    for (const bytes of toLessee.splice(0)) quota.take(deserialize(bytes) as ToLessee);
+    askedMs += monotonicMs() - heardMs;
+  }
+  const all = TURNS * QUESTIONS;
+  return { asked: askedMs / all, answered: answeredMs / all };
+}
+
+/** A call that finds nothing, and is asked for. */
+function tried(quota: LeasedQuota, by: Caller): void {
+  try {
+    quota.hold(by, { ...NAMED, requestId: 'r' }, 30);
+  } catch {
+    // It is not here.
+  }
+}
+
+const NAMED = { endpoint: 'queryData', usageKey: 'WS.D', weight: 1, premium: false };
 const caller = callerOf('t');
 
 /** Whether the node could charge it. */
 function called(quota: LeasedQuota, at: number): boolean {
-  const named = { requestId: `r${at}`, endpoint: 'queryData', usageKey: 'WS.D' };
   try {
     quota.admit(caller, ADDRESS);
     quota.stopped(caller);
-    const hold = quota.hold(caller, { ...named, weight: 1, premium: false }, 30);
+    const hold = quota.hold(caller, { ...NAMED, requestId: `r${at}` }, 30);
     quota.settle(hold, 30).delivered();
     return true;
   } catch {

@@ -33,6 +33,8 @@ interface Spent {
 export interface Question {
   /** When it goes. */
   readonly atMs: number;
+  /** The message of others that go then has it, too. */
+  readonly isBeside: boolean;
   /** It is at the one who leases. */
   readonly heard: (nowMs: number) => void;
   /** Its answer is at the node. */
@@ -43,7 +45,7 @@ export interface LeasedQuotas {
   spend(spending: Spending, nowMs: number): Spent;
   /** Until the answer to what is on its way is there, whichever it is, or it took too long. */
   coming(spending: Spending): Step;
-  /** When nodes asked. */
+  /** When nodes asked, for however many accounts at once. */
   readonly askedMs: readonly number[];
 }
 
@@ -52,7 +54,6 @@ interface Block extends Held {
   /** More is asked for then, or below so much. */
   readonly renewMs: number;
   readonly low: number;
-  readonly usedMs: number;
 }
 
 /** Of what most accounts have left, nothing is felt. */
@@ -67,9 +68,6 @@ const TURN_MS = 5;
 const COMING_MOST_MS = 20;
 /** A node that got nothing asks again so late. */
 const AGAIN_MS = 250;
-/** What nobody uses for a second goes home, as is found out every quarter of one. */
-const IDLE_MS = 1_125;
-
 /** Of each account at each node, at `placeOf`. */
 interface State {
   readonly policy: Policy;
@@ -102,7 +100,7 @@ export function leasedQuotas(quotas: Quotas): LeasedQuotas {
       const isLow = own === undefined || nowMs > own.renewMs || own.left < own.low;
       const asks = isLow && nowMs >= (againMs[at] ?? 0);
       const question = asks ? questionOf(state, spending, nowMs) : undefined;
-      if (question !== undefined) askedMs.push(question.atMs);
+      if (question?.isBeside === false) askedMs.push(question.atMs);
       return { isHere, isComing: asks, question };
     },
     coming: (spending) => ({
@@ -112,7 +110,7 @@ export function leasedQuotas(quotas: Quotas): LeasedQuotas {
   };
 }
 
-/** As if they had run for long: a block is there if its account's last call was not long ago. */
+/** As if they had run for long: a block is there if it was asked for not long ago. */
 function begun({ need, nodes, rates, seed }: Quotas): State {
   const policy: Policy = { nodes, blockMost: BLOCK_MOST, leaseMs: LEASE_MS, marginMs: MARGIN_MS };
   const random = seeded(seed);
@@ -127,7 +125,8 @@ function begun({ need, nodes, rates, seed }: Quotas): State {
     for (let node = 1; node < nodes; node += 1) {
       const pool = pools[account] ?? poolOf(0);
       const size = blockOf(policy, pool.unleased, need);
-      if (!random.chance(1 - Math.exp(-rate * IDLE_MS)) || size > pool.unleased) continue;
+      if (!random.chance(1 - Math.exp(-rate * (LEASE_MS - MARGIN_MS))) || size > pool.unleased)
+        continue;
       const renewMs = (random.next() * LEASE_MS) / 2;
       const lease = { node, messages: size, untilMs: renewMs + LEASE_MS / 2 };
       const at = placeOf(state, { account, node });
@@ -147,9 +146,8 @@ function usable(
   nowMs: number,
 ): Block | undefined {
   const block = held[at];
-  if (block === undefined || nowMs - block.usedMs > IDLE_MS) return undefined;
-  const after = spend(policy, block, need, nowMs);
-  return after && { ...block, left: after.left, usedMs: nowMs };
+  const after = block && spend(policy, block, need, nowMs);
+  return block && after && { ...block, left: after.left };
 }
 
 /** At the one who leases. */
@@ -178,11 +176,12 @@ function questionOf(state: State, spending: Spending, nowMs: number): Question {
   const at = placeOf(state, spending);
   waiting[at] = [];
   const turnMs = turnsMs[node] ?? -Infinity;
-  const atMs = turnMs > nowMs ? turnMs : Math.max(nowMs, turnMs + TURN_MS);
+  const isBeside = turnMs > nowMs;
+  const atMs = isBeside ? turnMs : Math.max(nowMs, turnMs + TURN_MS);
   turnsMs[node] = atMs;
   let block: Block | undefined;
   return {
-    atMs,
+    ...{ atMs, isBeside },
     heard: (ms) => {
       // What a node still spends of is exchanged at this moment; what has to come is there when it has.
       const isGone = usable(state, at, 0, ms) === undefined;
@@ -200,5 +199,5 @@ function questionOf(state: State, spending: Spending, nowMs: number): Question {
 }
 
 const blockAt = ({ messages: left, untilMs }: Lease, nowMs: number): Block => ({
-  ...{ left, untilMs, usedMs: nowMs, low: Math.floor(left / 2), renewMs: nowMs + LEASE_MS / 2 },
+  ...{ left, untilMs, low: Math.floor(left / 2), renewMs: nowMs + LEASE_MS / 2 },
 });

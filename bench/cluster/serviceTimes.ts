@@ -12,6 +12,7 @@ import { fillDaily, symbolOf } from '../stored.ts';
 import { type Catalog, measureCatalog } from './catalogTimes.ts';
 import { type Elsewhere, measureElsewhere } from './elsewhere.ts';
 import { startFront } from './front.ts';
+import { measureQuestions } from './leaseTimes.ts';
 import { measureMessage } from './messageTimes.ts';
 import { type Spent, spentOf } from './processorTimes.ts';
 
@@ -34,6 +35,8 @@ export interface ServiceTimes {
   readonly catalog: Catalog;
   /** Of a message between nodes and its answer, the loop of each of them. */
   readonly message: number;
+  /** Of a question for quota in a message: at the node that asks, and at the one that answers. */
+  readonly question: { readonly asked: number; readonly answered: number };
   /** Of hot reads that another node answers; undefined where no two nodes can be started here. */
   readonly elsewhere: Elsewhere | undefined;
 }
@@ -67,8 +70,10 @@ export async function measureServices(folder: string, rows: number): Promise<Ser
   const catalogKind = postgres === undefined ? 'SQLite' : 'PostgreSQL';
   const catalog = await measureCatalog(folder, postgres, catalogPid);
   const message = await measureMessage();
+  const question = await measureQuestions(folder);
   await stack.disposeAsync();
-  return { ...measured, catalogKind, catalog, message, elsewhere: await measureElsewhere(rows) };
+  const elsewhere = await measureElsewhere(rows);
+  return { ...measured, catalogKind, catalog, message, question, elsewhere };
 }
 
 interface Bench {
@@ -80,7 +85,7 @@ interface Bench {
 
 async function measureCalls(
   bench: Bench,
-): Promise<Omit<ServiceTimes, 'catalog' | 'catalogKind' | 'elsewhere' | 'message'>> {
+): Promise<Omit<ServiceTimes, 'catalog' | 'catalogKind' | 'elsewhere' | 'message' | 'question'>> {
   const { client, server } = bench;
   const { publishable: token } = server;
   const days = Math.floor(bench.days);

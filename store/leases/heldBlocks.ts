@@ -4,8 +4,8 @@ import type { Grant, Homecoming, Lease, Want } from './leaseMessages.ts';
 
 /** Tokens and kinds at once; calls of further ones are handed on. 5 MB. */
 const PURSES_MAX = 20_000;
-/** What nobody spends of for so long goes home. */
-const IDLE_MS = 1_000;
+/** A token that nobody asks for, and that has no block, is forgotten. */
+const FORGOTTEN_MS = 1_000;
 /** After it got nothing, a node asks again so late. */
 const AGAIN_MS = 250;
 /** A pace is that of at least so long. */
@@ -22,7 +22,6 @@ export interface HeldBlock {
   renewMs: number;
   /** More is asked for below it. */
   low: number;
-  usedMs: number;
   /** Calls that hold something of it, until they are told of. */
   calls: number;
   /** Nothing more is taken of it: what calls give back goes home. */
@@ -111,7 +110,7 @@ export class HeldBlocks {
       return;
     }
     if (purse.block !== undefined && purse.block.id !== lease.block) this.end(purse.block);
-    const block = purse.block ?? this.#open(purse, lease.block, nowMs);
+    const block = purse.block ?? this.#open(purse, lease.block);
     prolong(block, lease, purse.askedMs);
     if (lease.messages === 0 || nowMs > block.untilMs) purse.againMs = nowMs + AGAIN_MS;
   }
@@ -171,21 +170,21 @@ export class HeldBlocks {
     const { block } = purse;
     const isAsked = purse.ask !== undefined || purse.need !== undefined;
     if (block === undefined) {
-      if (!isAsked && nowMs > purse.againMs && nowMs > purse.askedMs + IDLE_MS) {
+      if (!isAsked && nowMs > purse.againMs && nowMs > purse.askedMs + FORGOTTEN_MS) {
         purses.delete(purse.tokenId);
       }
       return;
     }
-    const isIdle = block.calls === 0 && nowMs - block.usedMs > IDLE_MS;
-    // What was asked for may be more of this block.
-    if (!isAsked && (isIdle || nowMs > block.untilMs)) this.end(block);
+    // What nobody spends of is not prolonged, and goes home at its end: it is called home before that where
+    // anybody lacks it. What was asked for may be more of this block.
+    if (!isAsked && nowMs > block.untilMs) this.end(block);
     else if (block.calls > 0 && nowMs > block.renewMs) this.want(purse, 0, nowMs);
   }
 
-  #open(purse: HeldPurse, id: number, nowMs: number): HeldBlock {
+  #open(purse: HeldPurse, id: number): HeldBlock {
     const block: HeldBlock = {
       ...{ id, purse, left: 0, untilMs: -Infinity, renewMs: 0, low: 0 },
-      ...{ usedMs: nowMs, calls: 0, isOver: false, isLost: false },
+      ...{ calls: 0, isOver: false, isLost: false },
     };
     purse.block = block;
     this.#byId.set(id, block);

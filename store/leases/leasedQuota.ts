@@ -152,7 +152,6 @@ export class LeasedQuota implements Metering {
     }
     block.left -= messages;
     block.calls += 1;
-    block.usedMs = nowMs;
     block.purse.spent += messages;
     if (block.left < block.low || nowMs > block.renewMs) {
       this.#want(caller.tokenId, premium, messages, nowMs);

@@ -9,6 +9,14 @@ import type { Quiet } from '../queues/quiet.ts';
 import { Listener } from './listener.ts';
 import { type FromNode, type News, NEWS_BYTES_MAX } from './news.ts';
 
+/** A change that is not shown yet. */
+interface Changing {
+  /** All when undefined. */
+  readonly tableIds: readonly number[] | undefined;
+  /** Who is to be quiet meanwhile, and told when it may go on. */
+  readonly nodes: Set<Listener>;
+}
+
 /** Nodes that listen; any further one hands on what it is asked. */
 const NODES_MAX = 64;
 
@@ -27,8 +35,7 @@ interface AudienceParts {
 export class Audience {
   readonly #parts: AudienceParts;
   readonly #nodes = new Set<Listener>();
-  /** Changes that are not shown yet. */
-  readonly #changing = new Map<number, readonly number[] | undefined>();
+  readonly #changing = new Map<number, Changing>();
   #quiets = 0;
 
   constructor(parts: AudienceParts) {
@@ -52,7 +59,10 @@ export class Audience {
     this.#nodes.add(node);
     node.send({ kind: 'welcome', snapshot: snapshot() });
     // It answers nothing yet: it need not confirm.
-    for (const [id, tableIds] of this.#changing) node.send({ kind: 'quiet', id, tableIds });
+    for (const [id, { nodes, tableIds }] of this.#changing) {
+      nodes.add(node);
+      node.send({ kind: 'quiet', id, tableIds });
+    }
     void node.gone.then(() => {
       this.#nodes.delete(node);
       lease.left();
@@ -66,10 +76,11 @@ export class Audience {
       ({ watched }) => tableIds === undefined || tableIds.some((tableId) => watched.has(tableId)),
     );
     const id = (this.#quiets += 1);
-    this.#changing.set(id, tableIds);
+    const nodes = new Set(asked);
+    this.#changing.set(id, { tableIds, nodes });
     return Promise.all(asked.map((node) => node.quiet(id, tableIds))).then(() => () => {
       this.#changing.delete(id);
-      this.#tell({ kind: 'resume', id });
+      this.#tell({ kind: 'resume', id }, (node) => nodes.has(node));
     });
   };
 
@@ -123,8 +134,10 @@ export class Audience {
 
   #watch(node: Listener, tableId: number): void {
     node.watched.add(tableId);
-    for (const [id, tableIds] of this.#changing) {
-      if (tableIds?.includes(tableId) === true) node.send({ kind: 'quiet', id, tableIds });
+    for (const [id, { nodes, tableIds }] of this.#changing) {
+      if (tableIds?.includes(tableId) !== true) continue;
+      nodes.add(node);
+      node.send({ kind: 'quiet', id, tableIds });
     }
     tellOrForget(node, { kind: 'table', pending: this.#parts.pending(tableId) }, [tableId]);
   }

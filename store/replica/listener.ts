@@ -42,10 +42,14 @@ export class Listener {
     this.sendFrame(frameOf(message));
   }
 
-  /** A message that several are told. */
+  /** A message that several are told. Those of a turn go together: what was pushed, and that it may go on. */
   sendFrame(frame: Buffer): void {
     const { socket } = this.#parts;
     if (socket.destroyed) return;
+    if (socket.writableCorked === 0) {
+      socket.cork();
+      process.nextTick(() => socket.uncork());
+    }
     socket.write(frame);
     if (socket.writableLength > UNREAD_BYTES_MAX) socket.destroy(new Error('it does not read'));
   }

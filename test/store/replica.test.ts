@@ -6,9 +6,10 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, test } from 'vitest';
 import { monotonicMs } from '../../store/base/clock.ts';
+import { frameOf, framesIn } from '../../store/lent/frames.ts';
 import { Audience } from '../../store/replica/audience.ts';
 import { Following } from '../../store/replica/following.ts';
-import { type News, SURE_MS } from '../../store/replica/news.ts';
+import { type FromNode, type News, SURE_MS, type ToNode } from '../../store/replica/news.ts';
 
 const [K, L, LARGE] = [7, 8, 9];
 /** 40 MB of them. */
@@ -125,6 +126,32 @@ test('from when all are quiet until it is told, a node does not answer of what c
   assert.deepEqual([one.following.isLive(), other.following.isLive()], [false, false]);
   all?.();
   await until(() => one.following.isLive() && other.following.isLive());
+});
+
+test('a node hears nothing of changes of tables that it does not read, but that there was one', async () => {
+  const socket = connect(portOf(server), '127.0.0.1');
+  open.push(() => socket.destroy());
+  const heard: string[] = [];
+  void (async () => {
+    for await (const message of framesIn(socket)) heard.push((message as ToNode).kind);
+  })().catch(() => undefined);
+  const say = (message: FromNode): void => void socket.write(frameOf(message));
+  say({ kind: 'watch', tableId: L });
+  await until(() => heard.includes('table'));
+  for (const [tableId, told] of [
+    [K, []],
+    [L, ['quiet', 'pushed', 'resume']],
+  ] as const) {
+    heard.length = 0;
+    const resume = audience.quiet([tableId]);
+    say({ kind: 'confirm', id: tableId === K ? 1 : 2 });
+    const goOn = await resume;
+    audience.pushed([{ tableId, rows: [] }]);
+    goOn?.();
+    audience.accounts();
+    await until(() => heard.includes('accounts'));
+    assert.deepEqual(heard, [...told, 'accounts']);
+  }
 });
 
 test('whoever waits for a change hears its end; what was known is told by table', async () => {

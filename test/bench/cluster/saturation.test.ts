@@ -34,6 +34,7 @@ const TIMES: ServiceTimes = {
   ...{ hot: spent(0.05), cold: spent(0.4, 5), sql: spent(0.6, 8), push: spent(0.2) },
   hop: { front: 0.1, beside: 0, added: 0.05 },
   ...{ direct: answered, handedOn: answered, message: 0.01 },
+  question: { asked: 0.001, answered: 0.002 },
   catalog: { commitP50: 1, commitP99: 2, commitCpu: 0.1 },
 };
 /** Of the mean call: its loop, and DuckDB. */
