@@ -6,23 +6,21 @@ import type { Dataset } from '../../store/datasets/datasets.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { ask } from '../batch/batchStatements.ts';
-import { type DateOrder, type DateTally, dateVerdict, isDateText } from '../values/dateFormats.ts';
-import { clocked, isOrdered, loweredText, writtenInstant } from '../values/dateReading.ts';
+import { type DateOrder, dateVerdict, isDateText } from '../values/dateFormats.ts';
 import { datesSpelled, type Inferred, inferJsonType, numbersSpelled } from '../values/infer.ts';
-import { isMissing, missingTest } from '../values/missing.ts';
+import { isMissing } from '../values/missing.ts';
 import {
   isNumberText,
-  numberMembers,
-  numberTallyTerms,
   type NumberTally,
   numberVerdict,
   provedStyle,
   type NumberStyle,
 } from '../values/numberFormats.ts';
 import { fromClause, type Relation } from '../values/relation.ts';
+import { countAll, datesIn, numbersIn, type Question, unread } from './tallies.ts';
 import type { Batch, Misfit } from '../batch/batchRequest.ts';
 import type { IngestEvents } from './load.ts';
-import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+import { identifier } from '../../store/duckdb/sqlText.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 
 interface Settling {
@@ -41,16 +39,6 @@ export const settling = (run: {
 
 type Properties = Readonly<Record<string, PropertyType>>;
 type SourceColumn = Relation['columns'][number];
-
-/** What the values of a column are looked at for. */
-interface Question {
-  readonly name: string;
-  readonly kind: 'dates' | 'numbers';
-  /** The type is known: values that do not fit are rejected, and tell nothing of the others. */
-  readonly known: boolean;
-  /** Its values are plain numbers, and are read otherwise only where other columns prove it. */
-  readonly witness?: true;
-}
 
 /** Rows of a Parquet file that tell which of its texts are dates. */
 const SAMPLE_ROWS = 2_000;
@@ -189,10 +177,11 @@ export async function settleRejected(
   { invalid }: Batch,
 ): Promise<Relation | undefined> {
   if (invalid === 0 || relation.kind === 'parquet') return undefined;
-  const questions = relation.columns.flatMap(({ name, settled }): readonly Question[] => {
+  const asked = relation.columns.flatMap(({ name, settled }): readonly Question[] => {
     const kind = kindOf(ownOf(schema.properties, name));
     return kind === undefined || settled === true ? [] : [{ name, kind, known: true }];
   });
+  const questions = await unread(run.bench, relation, schema.properties, asked);
   const again = await answerAll(run, relation, questions);
   const same = again.columns.every(
     ({ inferred }, at) => inferred === relation.columns[at]?.inferred,
@@ -206,7 +195,7 @@ async function answerAll(
   questions: readonly Question[],
 ): Promise<Relation> {
   if (questions.length === 0) return relation;
-  const rows = await countAll(run, relation, questions);
+  const rows = await countAll(run.bench, relation, questions);
   const answers = new Map<string, Inferred | undefined>();
   const beside = stylesOf(questions, rows);
   for (const [at, question] of questions.entries()) {
@@ -225,7 +214,7 @@ async function answerAll(
 function stylesOf(questions: readonly Question[], rows: readonly Row[]): NumberStyle | undefined {
   const proved = questions.flatMap(({ kind, known }, at) => {
     if (kind !== 'numbers') return [];
-    const tally = tallyIn(rows[at] ?? {}, NUMBER_COUNTS, known) as unknown as NumberTally;
+    const tally = numbersIn(rows[at] ?? {}, known);
     return provedStyle(tally) ?? [];
   });
   const [first] = proved;
@@ -244,7 +233,7 @@ async function answer(
   const was = relation.columns.find((column) => column.name === name)?.inferred;
   const marks = Number(row['marks']) > 0 ? ({ missing: true } as const) : {};
   if (kind === 'numbers') {
-    const tally = tallyIn(row, NUMBER_COUNTS, known) as unknown as NumberTally;
+    const tally = numbersIn(row, known);
     const delimiter = relation.kind === 'csv' ? relation.delimiter : undefined;
     if (relation.kind !== 'csv') return marksOnly(was, tally, marks);
     const verdict = numberVerdict(tally, delimiter, beside);
@@ -262,7 +251,7 @@ async function answer(
     }
     return { ...numbersSpelled(verdict), ...marks };
   }
-  const tally = { ...tallyIn(row, DATE_COUNTS, known), first: [] } as unknown as DateTally;
+  const tally = datesIn(row, known);
   const verdict = dateVerdict(tally, run.order);
   if (verdict === 'ambiguous') throw ambiguous(name, String(row['open']));
   if (verdict === 'contradiction') {
@@ -293,80 +282,6 @@ function ambiguous(name: string, example: string): Failure {
   const why = `'${example}' can be read with the month first or the day first, and no value tells`;
   return new Failure('InvalidBody', `column '${name}' needs ${say}: ${why}`);
 }
-
-const NUMBER_COUNTS = Object.keys(numberTallyTerms(''));
-const DATE_COUNTS = [
-  'neither',
-  'dayFirstOnly',
-  'monthFirstOnly',
-  'differ',
-  'ordered',
-  'clocks',
-] as const;
-
-function tallyIn(
-  row: Row,
-  counts: readonly string[],
-  known: boolean,
-): Readonly<Record<string, unknown>> {
-  const numbers = Object.fromEntries(
-    counts.map((name) => [name, /Currency$/.test(name) ? String(row[name]) : Number(row[name])]),
-  );
-  const told = Number(row['told']);
-  if (!known) return { ...numbers, told };
-  // Records of values that fit in no way are rejected, whatever becomes of the others.
-  return { ...numbers, told: told - Number(row['neither']), neither: 0 };
-}
-
-/** For each question one row of counts. */
-async function countAll(
-  { bench }: Settling,
-  relation: Relation,
-  questions: readonly Question[],
-): Promise<readonly Row[]> {
-  const targets = questions.map(({ name }, at) => ({
-    id: at + 1,
-    name,
-    type: 'varchar' as const,
-    nullable: true,
-  }));
-  const texts = relation.kind === 'csv' ? { ...relation, texts: true as const } : relation;
-  const from = fromClause(texts, targets, false);
-  const statements = questions.map(({ kind, name }) => {
-    const cell = identifier(name);
-    const text = `trim(${cell})`;
-    const members = kind === 'dates' ? dateMembers(text) : numberMembers(text);
-    const rows = `SELECT ${members}, nullif(${cell}, '') IS NOT NULL AS given,
-      ${missingTest(`coalesce(${cell}, '')`)} AS mark FROM ${from}`;
-    return `SELECT count(*) FILTER (WHERE given AND NOT mark) AS told,
-      count(*) FILTER (WHERE mark) AS marks,
-      ${kind === 'dates' ? DATE_TERMS : NUMBER_TERMS} FROM (${rows})`;
-  });
-  const rows = await ask(bench, relation, statements);
-  return rows.map(([row]) => row ?? {});
-}
-
-const dateMembers = (text: string): string =>
-  `${text} AS text, ${writtenInstant(text, { order: 'DMY' })} AS day_first,
-    ${writtenInstant(text, { order: 'MDY' })} AS month_first, ${isOrdered(text)} AS ordered,
-    ${clocked(loweredText(text))} AS clock`;
-
-const told = 'given AND NOT mark';
-const countWhere = (condition: string): string =>
-  `count(*) FILTER (WHERE ${told} AND ${condition})`;
-const dayFirstOnly = 'month_first IS NULL AND day_first IS NOT NULL';
-const monthFirstOnly = 'day_first IS NULL AND month_first IS NOT NULL';
-const DATE_TERMS = `${countWhere('day_first IS NULL AND month_first IS NULL')} AS neither,
-  ${countWhere(dayFirstOnly)} AS dayFirstOnly, ${countWhere(monthFirstOnly)} AS monthFirstOnly,
-  ${countWhere('day_first <> month_first')} AS differ, ${countWhere('ordered')} AS ordered,
-  ${countWhere('clock AND coalesce(day_first, month_first) IS NOT NULL')} AS clocks,
-  min(text) FILTER (WHERE day_first <> month_first) AS open,
-  min(text) FILTER (WHERE ${dayFirstOnly}) AS dayFirst,
-  min(text) FILTER (WHERE ${monthFirstOnly}) AS monthFirst`;
-const NUMBER_TERMS = [
-  ...Object.entries(numberTallyTerms(told)).map(([name, term]) => `${term} AS ${name}`),
-  `min(text) FILTER (WHERE ${told} AND regexp_matches(text, ${literal('[.,]')})) AS some`,
-].join(', ');
 
 /** Parquet says of texts that they are texts: the first rows say which of them spell dates. */
 async function sampleTexts({ bench, order }: Settling, relation: Relation): Promise<Relation> {

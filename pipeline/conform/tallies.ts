@@ -1,0 +1,135 @@
+// What all values of a column tell, counted in one pass: how they can be read as dates or numbers, and
+// whether any of them is not read as it stands.
+import { columnTypeOf, type PropertyType } from '../../store/versions/columns.ts';
+import type { Row } from '../../store/duckdb/protocol.ts';
+import { ask } from '../batch/batchStatements.ts';
+import type { DateTally } from '../values/dateFormats.ts';
+import { clocked, isOrdered, loweredText, writtenInstant } from '../values/dateReading.ts';
+import { missingTest } from '../values/missing.ts';
+import { numberMembers, numberTallyTerms, type NumberTally } from '../values/numberFormats.ts';
+import { fromClause, misfit, type Relation } from '../values/relation.ts';
+import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+import type { Workbench } from '../bytes/workbench.ts';
+
+type Properties = Readonly<Record<string, PropertyType>>;
+
+/** What the values of a column are looked at for. */
+export interface Question {
+  readonly name: string;
+  readonly kind: 'dates' | 'numbers';
+  /** The type is known: values that do not fit are rejected, and tell nothing of the others. */
+  readonly known: boolean;
+  /** Its values are plain numbers, and are read otherwise only where other columns prove it. */
+  readonly witness?: true;
+}
+
+/**
+ * Of questions those that may have an answer: dates of a column with a value that is not read as it
+ * stands and might be one, and all numbers where there is such a value, since they tell of each other.
+ */
+export async function unread(
+  bench: Workbench,
+  relation: Relation,
+  properties: Properties,
+  questions: readonly Question[],
+): Promise<readonly Question[]> {
+  // Read as texts, so that no line is refused for the value of another column.
+  const texts = relation.kind === 'csv' ? { ...relation, texts: true as const } : relation;
+  const targets = questions.map(({ name }, at) => {
+    const type = columnTypeOf(properties[name] ?? { type: 'string' });
+    return { id: at + 1, name, type, nullable: true };
+  });
+  const terms = targets.map((target, at) => {
+    const cell = identifier(target.name);
+    const mayBe = `(regexp_matches(${cell}, '[0-9]') OR ${missingTest(cell)})`;
+    return `bool_or(${misfit(texts, target) ?? 'false'} AND ${mayBe}) AS unread${at}`;
+  });
+  if (terms.length === 0) return [];
+  const from = fromClause(texts, targets, false);
+  const [rows] = await ask(bench, relation, [`SELECT ${terms.join(', ')} FROM ${from}`]);
+  const isUnread = questions.map((_, at) => rows?.[0]?.[`unread${at}`] === true);
+  const numbers = questions.some(({ kind }, at) => kind === 'numbers' && isUnread[at] === true);
+  return questions.filter(({ kind }, at) => (kind === 'numbers' ? numbers : isUnread[at] === true));
+}
+
+const NUMBER_COUNTS = Object.keys(numberTallyTerms(''));
+const DATE_COUNTS = [
+  'neither',
+  'dayFirstOnly',
+  'monthFirstOnly',
+  'differ',
+  'ordered',
+  'clocks',
+] as const;
+
+/** Of numbers in a row of `countAll`. */
+export const numbersIn = (row: Row, known: boolean): NumberTally =>
+  tallyIn(row, NUMBER_COUNTS, known) as unknown as NumberTally;
+
+/** Of dates in a row of `countAll`. */
+export const datesIn = (row: Row, known: boolean): DateTally =>
+  ({ ...tallyIn(row, DATE_COUNTS, known), first: [] }) as unknown as DateTally;
+
+function tallyIn(
+  row: Row,
+  counts: readonly string[],
+  known: boolean,
+): Readonly<Record<string, unknown>> {
+  const numbers = Object.fromEntries(
+    counts.map((name) => [name, /Currency$/.test(name) ? String(row[name]) : Number(row[name])]),
+  );
+  const told = Number(row['told']);
+  if (!known) return { ...numbers, told };
+  // Records of values that fit in no way are rejected, whatever becomes of the others.
+  return { ...numbers, told: told - Number(row['neither']), neither: 0 };
+}
+
+/** For each question one row of counts. */
+export async function countAll(
+  bench: Workbench,
+  relation: Relation,
+  questions: readonly Question[],
+): Promise<readonly Row[]> {
+  const targets = questions.map(({ name }, at) => ({
+    id: at + 1,
+    name,
+    type: 'varchar' as const,
+    nullable: true,
+  }));
+  const texts = relation.kind === 'csv' ? { ...relation, texts: true as const } : relation;
+  const from = fromClause(texts, targets, false);
+  const statements = questions.map(({ kind, name }) => {
+    const cell = identifier(name);
+    const text = `trim(${cell})`;
+    const members = kind === 'dates' ? dateMembers(text) : numberMembers(text);
+    const rows = `SELECT ${members}, nullif(${cell}, '') IS NOT NULL AS given,
+      ${missingTest(`coalesce(${cell}, '')`)} AS mark FROM ${from}`;
+    return `SELECT count(*) FILTER (WHERE given AND NOT mark) AS told,
+      count(*) FILTER (WHERE mark) AS marks,
+      ${kind === 'dates' ? DATE_TERMS : NUMBER_TERMS} FROM (${rows})`;
+  });
+  const rows = await ask(bench, relation, statements);
+  return rows.map(([row]) => row ?? {});
+}
+
+const dateMembers = (text: string): string =>
+  `${text} AS text, ${writtenInstant(text, { order: 'DMY' })} AS day_first,
+    ${writtenInstant(text, { order: 'MDY' })} AS month_first, ${isOrdered(text)} AS ordered,
+    ${clocked(loweredText(text))} AS clock`;
+
+const told = 'given AND NOT mark';
+const countWhere = (condition: string): string =>
+  `count(*) FILTER (WHERE ${told} AND ${condition})`;
+const dayFirstOnly = 'month_first IS NULL AND day_first IS NOT NULL';
+const monthFirstOnly = 'day_first IS NULL AND month_first IS NOT NULL';
+const DATE_TERMS = `${countWhere('day_first IS NULL AND month_first IS NULL')} AS neither,
+  ${countWhere(dayFirstOnly)} AS dayFirstOnly, ${countWhere(monthFirstOnly)} AS monthFirstOnly,
+  ${countWhere('day_first <> month_first')} AS differ, ${countWhere('ordered')} AS ordered,
+  ${countWhere('clock AND coalesce(day_first, month_first) IS NOT NULL')} AS clocks,
+  min(text) FILTER (WHERE day_first <> month_first) AS open,
+  min(text) FILTER (WHERE ${dayFirstOnly}) AS dayFirst,
+  min(text) FILTER (WHERE ${monthFirstOnly}) AS monthFirst`;
+const NUMBER_TERMS = [
+  ...Object.entries(numberTallyTerms(told)).map(([name, term]) => `${term} AS ${name}`),
+  `min(text) FILTER (WHERE ${told} AND regexp_matches(text, ${literal('[.,]')})) AS some`,
+].join(', ');
