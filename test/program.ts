@@ -1,5 +1,6 @@
 // Where the processes of tests start: as users run them, from the program as it is packed, where the run has
 // made it (runner/programForAll.ts); from the sources otherwise.
+import module from 'node:module';
 import { basename, join } from 'node:path';
 
 /** Names the folder of it. */
@@ -15,3 +16,6 @@ export function startedBy(path: string): string {
     ? join(folder, path)
     : join(folder, 'build', `${basename(path, '.ts')}.js`);
 }
+
+/** Keeps what this process made of its modules for the next ones: one that is killed does not at its end. */
+export const keepModules = (): void => module.flushCompileCache();

@@ -1,4 +1,5 @@
 // `tapedeck serve`: starts, says what to try, and ends when it is told to.
+import module from 'node:module';
 import { resolve } from 'node:path';
 import { startTapedeck, type Tapedeck } from '../../app/main.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
@@ -29,6 +30,8 @@ export async function serve(settings: Settings, terminal: Terminal): Promise<voi
   say(`Tapedeck listens on ${tapedeck.base} after ${Math.round(monotonicMs() - started)} ms`);
   if (settings.console) say(`  console: ${tapedeck.base}/console`);
   for (const { kind, text } of tapedeck.madeTokens) say(`  ${kind} token: ${text}`);
+  // A server that is killed does not come to it at its end, and the next one would read them anew.
+  module.flushCompileCache();
   await welcome(tapedeck, settings, terminal);
 }
 

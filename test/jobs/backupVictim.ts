@@ -1,5 +1,6 @@
 // The process of a server that kills itself at an operation on the target of its backup.
 import { type Disk, localDisk } from '../../store/base/disk.ts';
+import { keepModules } from '../program.ts';
 import { startServer } from '../server.ts';
 
 const [folder = '', target = '', passes = ''] = process.argv.slice(2);
@@ -18,6 +19,7 @@ const disk: Disk = {
   rename: async (from, to) => (at(to), localDisk.rename(from, to)),
 };
 const server = await startServer({ folder, seams: { disk } });
+keepModules();
 const answer = await fetch(`${server.base}/v1/admin/backup`, {
   method: 'POST',
   headers: { authorization: `Bearer ${server.tapedeck.services.adminToken}` },

@@ -2,6 +2,7 @@
 // shelf of sources. It says its base URL and secret token in one line. Arguments: the data folder, the
 // shelf, and where it kills itself, from when the job of an edit has begun.
 import { writeSync } from 'node:fs';
+import { keepModules } from '../program.ts';
 import { startServer } from '../server.ts';
 
 const STDOUT = 1;
@@ -13,4 +14,5 @@ const at = (here: string): void => {
 
 const settings = { TAPEDECK_SOURCE_FOLDER: shelf };
 const server = await startServer({ folder, settings, seams: { at, watch: false } });
+keepModules();
 writeSync(STDOUT, `${server.base} ${server.secret}\n`);

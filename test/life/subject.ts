@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { FLUSH_AGE_MS, FLUSH_ROWS } from '../../jobs/run/flush.ts';
 import { rollWhenDue } from '../../jobs/upkeep/journalRoll.ts';
 import { makeUpkeep } from '../../jobs/upkeep/upkeep.ts';
+import { keepModules } from '../program.ts';
 import { startServer } from '../server.ts';
 
 export type SubjectOrder =
@@ -38,6 +39,7 @@ const server = await startServer({
   settings: { ...KEPT, TAPEDECK_KEEP_DAILY: '5', ...given },
   seams: { clock: () => Date.now() + offsetMs, watch: false },
 });
+keepModules();
 const { services } = server.tapedeck;
 const { keepAllMs: allMs, keepHourlyMs: hourlyMs, keepDailyMs: dailyMs } = services.settings;
 const upkeep = makeUpkeep({ ...services, keep: { allMs, hourlyMs, dailyMs } });

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { compactDataset } from '../../../jobs/upkeep/compaction.ts';
 import { rollJournal } from '../../../jobs/upkeep/journalRoll.ts';
 import { makeUpkeep } from '../../../jobs/upkeep/upkeep.ts';
+import { keepModules } from '../../program.ts';
 import { startServer } from '../../server.ts';
 
 const STDOUT = 1;
@@ -25,6 +26,7 @@ function at(point: string): void {
 /** The driver kills on purpose, and asks of each job that it is done in the end. */
 const startsMax = 1_000;
 const server = await startServer({ folder, seams: { at, startsMax } });
+keepModules();
 writeSync(STDOUT, `base ${server.base} ${server.publishable} ${server.secret}\n`);
 
 // The journal becomes Parquet all the time here, so that kills meet that too.

@@ -2,6 +2,7 @@
 // and secret token in one line. Arguments: the data folder, the folder of exports, and where it kills
 // itself, when it has passed there so often.
 import { writeSync } from 'node:fs';
+import { keepModules } from '../../program.ts';
 import { startServer } from '../../server.ts';
 
 const STDOUT = 1;
@@ -16,4 +17,5 @@ const at = (here: string): void => {
 
 const settings = { TAPEDECK_EXPORT_FOLDER: exportFolder, TAPEDECK_ALLOW_PRIVATE_ADDRESSES: 'on' };
 const server = await startServer({ folder, settings, seams: { at } });
+keepModules();
 writeSync(STDOUT, `${server.base} ${server.secret}\n`);
