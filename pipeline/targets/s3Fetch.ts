@@ -14,8 +14,9 @@ export interface PieceSizes {
 const SIZES: PieceSizes = { firstBytes: 4 * 1024 ** 2, bytes: 16 * 1024 ** 2 };
 /** Of one file. */
 export const PIECES_AT_ONCE = 4;
-/** Requests for a piece, each from where the one before was cut off. */
+/** Requests for a piece after each other that bring little, each from where the one before was cut off. */
 const TRIES_MAX = 5;
+const LITTLE_BYTES = 256 * 1024;
 
 /** From the first byte to the last one, both in it. */
 interface Span {
@@ -111,15 +112,19 @@ async function fetchPiece(
     }
     return true;
   };
-  for (let tries = 1; ; tries += 1) {
+  for (let vain = 0; ;) {
+    const before = at;
+    let failure: SourceFailure | undefined;
     try {
       if (!(await asked(store, path, take))) return undefined;
     } catch (error) {
       store.signal.throwIfAborted();
-      if (!(error instanceof SourceFailure && error.transient) || tries === TRIES_MAX) throw error;
+      if (!(error instanceof SourceFailure && error.transient)) throw error;
+      failure = error;
     }
     if (known !== undefined && at > Math.min(to, known.bytes - 1)) return known;
-    if (tries === TRIES_MAX) throw cutOff();
+    vain = at - before < LITTLE_BYTES ? vain + 1 : 0;
+    if (vain === TRIES_MAX) throw failure ?? cutOff();
   }
 }
 

@@ -16,20 +16,24 @@ import { lakeInBucket, type LakeInBucket } from './lakeInBucket.ts';
 
 const SIZES = { firstBytes: 64 * 1024, bytes: 128 * 1024 };
 const LONG = 1_500_000;
+/** Of one piece that takes more connections than may bring nothing. */
+const WHOLE = { firstBytes: 64 * 1024, bytes: 8 * 1024 ** 2 };
 
 const swift = await startSwift();
 const bucketTest = test.skipIf(isLeftOut(swift !== undefined));
 let lake: LakeInBucket;
 let bucket: Bucket;
+let large: Bucket;
 beforeAll(async () => {
   if (swift === undefined) return;
   lake = await lakeInBucket(swift);
   const { bucket: settings } = readSettings(lake.settings);
   assert.ok(settings);
   bucket = openS3Bucket(settings, SIZES);
+  large = openS3Bucket(settings, WHOLE);
 });
 afterAll(async () => {
-  bucket?.close();
+  for (const one of [bucket, large]) one?.close();
   await lake?.[Symbol.asyncDispose]();
   await swift?.[Symbol.asyncDispose]();
 });
@@ -43,9 +47,9 @@ async function sent(name: string, length: number): Promise<Buffer> {
   return bytes;
 }
 
-async function fetched(name: string): Promise<Buffer | undefined> {
+async function fetched(name: string, from = bucket): Promise<Buffer | undefined> {
   await rm(here('fetched'), { force: true });
-  return (await bucket.get(name, here('fetched'))) ? readFile(here('fetched')) : undefined;
+  return (await from.get(name, here('fetched'))) ? readFile(here('fetched')) : undefined;
 }
 
 bucketTest('a file of any length is what was sent', async () => {
@@ -64,6 +68,10 @@ bucketTest('what is cut off goes on from where it was', async () => {
   // No piece comes in one go.
   lake.wire.breakAfter(SIZES.bytes / 2, 'close');
   assert.ok((await fetched('cut'))?.equals(body));
+  lake.wire.mend();
+  const longer = await sent('longer', 4 * LONG);
+  lake.wire.breakAfter(600_000, 'close');
+  assert.ok((await fetched('longer', large))?.equals(longer));
   lake.wire.breakAfter(0, 'close');
   await assert.rejects(fetched('cut'), { type: 'SourceFailed' });
   lake.wire.mend();
