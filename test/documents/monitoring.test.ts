@@ -3,13 +3,25 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { hopMetrics } from '../../api/forward/hopMetrics.ts';
 import { loaded, send } from '../client.ts';
+import { startServer } from '../server.ts';
 import { test } from '../fixtures.ts';
 
 const FOLDER = join(import.meta.dirname, '..', '..', 'docs', 'monitoring');
 const NAMES = /\b(?:tapedeck|nodejs|process)_[a-z0-9_]+/g;
 /** Name of the job in the scrape configuration, and what an alert is called. */
 const OTHERS: ReadonlySet<string> = new Set(['tapedeck_admin']);
+
+/** What a node that hands on tells, and one that has a bus, which is not there. */
+async function ofSeveral(): Promise<string> {
+  await using server = await startServer({ settings: { TAPEDECK_BUS: 'nats://127.0.0.1:9' } });
+  const node = await hopMetrics().text('node');
+  const bus = await (await fetch(`${server.base}/metrics`)).text();
+  expect(bus).toContain('tapedeck_bus_here 0');
+  expect(node).toContain('tapedeck_serving_node{node="node"} 1');
+  return `${node}\n${bus}`;
+}
 
 test('every metric that is asked for is there, with the labels that are shown', async ({
   server,
@@ -27,7 +39,7 @@ test('every metric that is asked for is there, with the labels that are shown', 
   const answer = await fetch(`${server.base}/metrics`, {
     headers: { authorization: `Bearer ${adminToken}` },
   });
-  const text = await answer.text();
+  const text = [await answer.text(), await ofSeveral()].join('\n');
   const files = await Promise.all(
     ['alerts.yml', 'dashboard.json'].map((name) => readFile(join(FOLDER, name), 'utf8')),
   );
