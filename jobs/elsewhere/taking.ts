@@ -7,7 +7,7 @@ import type { LoadLake, LoadServices, LoadStore } from '../../pipeline/conform/l
 import { workOn } from '../../pipeline/merge/ingest.ts';
 import { survive } from '../../store/base/crashPoints.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { inWorkFolder } from '../../store/base/workFolder.ts';
+import { inFolderOf } from '../../store/base/workFolder.ts';
 import { frameOf, framesIn } from '../../store/lent/frames.ts';
 import type { Answers, Event, FromWorker, GivenLoad } from './loadMessages.ts';
 import type { Question, ToWorker } from './loadMessages.ts';
@@ -107,7 +107,9 @@ class Taken {
     const { heard } = this.#parts;
     const alive = setInterval(() => this.#say({ kind: 'alive', heard: heard() }), ALIVE_MS);
     try {
-      await inWorkFolder(this.#parts.temporary, (folder) => this.#workIn(folder));
+      await inFolderOf(this.#given.load.workspace, this.#parts.temporary, (folder) =>
+        this.#workIn(folder),
+      );
     } catch (error) {
       // What broke after it was stopped is of no interest.
       if (!this.#ending.signal.aborted) this.#say({ kind: 'failed', failure: toldFailure(error) });

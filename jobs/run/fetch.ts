@@ -24,12 +24,12 @@ import { findJob, insertRejects, type Job, type Reject, updateJob } from '../../
 import type { Pending } from '../../store/pushes/pending.ts';
 import { positionOf, savePosition } from '../../store/work/schedules.ts';
 import type { Secrets } from '../../store/catalog/secrets.ts';
-import { inWorkFolder } from '../../store/base/workFolder.ts';
+import { inFolderOf } from '../../store/base/workFolder.ts';
 import { endIngested, eventsOf, type JobParts, tellLog } from './jobLife.ts';
 import type { FetchOrder } from './order.ts';
 import type { FetchRun } from './runner.ts';
 import type { Load } from '../../pipeline/conform/load.ts';
-import type { Workbench } from '../../pipeline/bytes/workbench.ts';
+import { poolIn, type Workbench } from '../../pipeline/bytes/workbench.ts';
 
 export interface FetchParts extends JobParts {
   readonly secrets: Secrets;
@@ -47,7 +47,7 @@ export async function runFetch(run: FetchRun, parts: FetchParts): Promise<void> 
   const stood = scheduleId === undefined ? undefined : await positionOf(database, scheduleId);
   const name = `${order.fetch.sourceType} ${opened.row.name}`;
   await tellLog(jobId, order, `fetching from data source ${name}`, parts);
-  const pieces = await inWorkFolder(services.temporary, async (folder) => {
+  const pieces = await inFolderOf(order.workspace, services.temporary, async (folder) => {
     const since = stood as Position | undefined;
     let stored = 0;
     const pages: Piece[] = [];
@@ -96,8 +96,11 @@ export async function* landed(
 export const benchOf = (
   folder: string,
   { onProgress, order, signal }: FetchRun,
-  { services: { deadlineMs, pool } }: FetchParts,
-): Workbench => ({ pool: pool.of(order.accountId), folder, deadlineMs, onProgress, signal });
+  { services }: FetchParts,
+): Workbench => ({
+  pool: poolIn(order.workspace, services).of(order.accountId),
+  ...{ folder, deadlineMs: services.deadlineMs, onProgress, signal },
+});
 
 /** All pages of a list as one piece; where it stands is what the last of them says. */
 async function listOf(pages: readonly Piece[], bench: Workbench): Promise<Piece | undefined> {

@@ -9,7 +9,7 @@ import type { Dataset } from '../../store/datasets/datasets.ts';
 import type { Pending } from '../../store/pushes/pending.ts';
 import { documentOf, netOf, type PendingRow } from '../../store/pushes/pendingRows.ts';
 import { logPushes, packRows } from '../../store/pushes/pushLog.ts';
-import { inWorkFolder } from '../../store/base/workFolder.ts';
+import { inFolderOf } from '../../store/base/workFolder.ts';
 import { type IngestServices, silentEvents } from '../../pipeline/conform/load.ts';
 
 interface FlushParts {
@@ -55,7 +55,7 @@ async function writeRows(
   columns: Relation['columns'],
   { pending, ingestion }: FlushParts,
 ): Promise<void> {
-  await inWorkFolder(ingestion.temporary, async (folder) => {
+  await inFolderOf(workspace, ingestion.temporary, async (folder) => {
     const path = join(folder, 'pushed');
     await writeFile(path, linesOf(rows), { mode: 0o600 });
     const relation = { kind: 'json', path, framing: 'lines', jsonPath: '$[*]', columns } as const;

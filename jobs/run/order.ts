@@ -15,12 +15,12 @@ interface Ordered {
   readonly bytes: number;
 }
 
-export interface LoadOrder extends Load, Ordered {
+export interface LoadOrder extends Omit<Load, 'ownFile'>, Ordered {
   readonly fetch?: undefined;
 }
 
 /** A job that fetches its files itself. */
-export interface FetchOrder extends Omit<Load, 'relation' | 'touches'>, Ordered {
+export interface FetchOrder extends Omit<Load, 'ownFile' | 'relation' | 'touches'>, Ordered {
   readonly fetch: Fetch;
 }
 

@@ -26,7 +26,7 @@ import { insertRejects, type Reject, REJECTS_KEPT_MAX, updateJob } from '../../s
 import { forgetQuarantined, quarantine } from '../../store/datasets/quarantine.ts';
 import { findSource } from '../../store/work/dataSources.ts';
 import { savePositions } from '../../store/work/schedules.ts';
-import { inWorkFolder } from '../../store/base/workFolder.ts';
+import { inFolderOf } from '../../store/base/workFolder.ts';
 import {
   benchOf,
   type FetchParts,
@@ -139,7 +139,7 @@ export const runPulling = (run: FetchRun, parts: FetchParts): Promise<void> => {
 async function runReingest(run: FetchRun, again: Again, parts: FetchParts): Promise<void> {
   const { jobId, onProgress, order } = run;
   const { pending, services } = parts;
-  await inWorkFolder(services.temporary, async (folder) => {
+  await inFolderOf(run.order.workspace, services.temporary, async (folder) => {
     const events = eventsOf(jobId, order, parts, onProgress);
     const reading = { run, again, parts, folder, events };
     await events.validating();

@@ -8,7 +8,7 @@ import type { Dataset } from '../../store/datasets/datasets.ts';
 import type { DataFile, Table } from '../../store/versions/lakeRead.ts';
 import { withProvedFiles } from '../../store/versions/tableFiles.ts';
 import { visibleRows } from '../../store/versions/tableSql.ts';
-import { inWorkFolder } from '../../store/base/workFolder.ts';
+import { inWorkspace } from '../../pipeline/bytes/workbench.ts';
 import { COMPACTION_AUTHOR } from '../../store/history/versions.ts';
 import type { IngestServices } from '../../pipeline/conform/load.ts';
 import type { Edit } from '../../store/lake/edit.ts';
@@ -57,11 +57,11 @@ export async function compactDataset(
   services: IngestServices,
   smallFiles = FILES_OF_A_SIZE,
 ): Promise<number> {
-  const { lake, pool, deadlineMs } = services;
+  const { lake, deadlineMs } = services;
   const table = await lake.table(dataset.tableId);
   const files = table === undefined ? [] : filesToCompact(table.files, smallFiles);
   if (table === undefined || files.length === 0) return 0;
-  return inWorkFolder(services.temporary, async (folder) => {
+  return inWorkspace(dataset.workspace, services, async ({ folder, pool }) => {
     const made = join(folder, 'compacted.parquet');
     const stats = await withProvedFiles(lake.files, files, async ({ paths, pathOf }) => {
       const rows = files.reduce((sum, { records }) => sum + records, 0);

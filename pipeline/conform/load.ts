@@ -23,6 +23,8 @@ type DuplicateHandling = 'ignore' | 'replace';
 /** What to load, and into what. */
 export interface Load {
   readonly path: string;
+  /** The file is the job's own, and nobody writes it any more. */
+  readonly ownFile?: boolean;
   readonly workspace: string;
   readonly dataset: string;
   readonly duplicates: DuplicateHandling;

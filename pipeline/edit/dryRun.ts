@@ -5,7 +5,6 @@ import type { ColumnMapping, Dataset, RecordSchema } from '../../store/datasets/
 import { Failure, reasonOf } from '../../store/base/failure.ts';
 import type { Reject } from '../../store/work/jobs.ts';
 import type { Aside } from '../../store/datasets/quarantine.ts';
-import { inWorkFolder } from '../../store/base/workFolder.ts';
 import { conform, tableOf } from '../conform/conform.ts';
 import { openLoad, refuseBatch, tellBreaches } from '../merge/ingest.ts';
 import { notesOf } from '../conform/loadNotes.ts';
@@ -16,7 +15,7 @@ import type { Conformed, IngestServices, Load } from '../conform/load.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 import { nameInFile } from '../values/namedColumns.ts';
 import type { Relation } from '../values/relation.ts';
-import type { Workbench } from '../bytes/workbench.ts';
+import { besideFolder, inWorkspace, type Workbench } from '../bytes/workbench.ts';
 
 /** Records that are shown of what would be rejected, and of what would be kept aside. */
 const TOLD_MAX = 100;
@@ -81,29 +80,34 @@ const NO_RECORDS: Counts = {
  * @throws Failure InvalidBody for a file that can not be read.
  */
 export async function dryRun(load: Load, services: IngestServices): Promise<DryRun> {
-  const { pool, deadlineMs, signal } = services;
+  const { deadlineMs, signal } = services;
   const abort = signal === undefined ? {} : { signal };
-  return inWorkFolder(services.temporary, async (folder) => {
-    const bench = { pool, folder, deadlineMs, onProgress: () => undefined, ...abort };
-    const { size } = await stat(load.path);
-    const lines: string[] = [];
-    const log = async (line: string): Promise<void> => {
-      if (lines.length < LOG_MAX) lines.push(line);
-    };
-    const run = { load, services, bench, events: { log } };
-    const relation = await openLoad(load, run);
-    const known = services.lake.directory.dataset(load.workspace, load.dataset);
-    try {
-      const conformed = await conform(run, relation);
-      await tellBreaches(conformed.batch, { log });
-      const told = { ...(await outcomeOf(load, conformed, services, bench)), log: lines };
-      return { ...toldOf(load, known), ...readAs(relation), ...told, bytesRead: size };
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      const told = { error: reasonOf(error), log: lines, bytesRead: size };
-      return { ...toldOf(load, known), ...readAs(relation), ...told };
-    }
+  return inWorkspace(load.workspace, services, async (place) => {
+    const bench = { ...place, deadlineMs, onProgress: () => undefined, ...abort };
+    const work = (path: string): Promise<DryRun> => runOn({ ...load, path }, services, bench);
+    return besideFolder(load, bench.folder, work);
   });
+}
+
+async function runOn(load: Load, services: IngestServices, bench: Workbench): Promise<DryRun> {
+  const { size } = await stat(load.path);
+  const lines: string[] = [];
+  const log = async (line: string): Promise<void> => {
+    if (lines.length < LOG_MAX) lines.push(line);
+  };
+  const run = { load, services, bench, events: { log } };
+  const relation = await openLoad(load, run);
+  const known = services.lake.directory.dataset(load.workspace, load.dataset);
+  try {
+    const conformed = await conform(run, relation);
+    await tellBreaches(conformed.batch, { log });
+    const told = { ...(await outcomeOf(load, conformed, services, bench)), log: lines };
+    return { ...toldOf(load, known), ...readAs(relation), ...told, bytesRead: size };
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    const told = { error: reasonOf(error), log: lines, bytesRead: size };
+    return { ...toldOf(load, known), ...readAs(relation), ...told };
+  }
 }
 
 function readAs({ columns, leftOut = [] }: Relation): Pick<DryRun, 'columns' | 'constants'> {

@@ -2,7 +2,7 @@
 import type { SeriesPlan } from '../../query/plan/seriesPlan.ts';
 import { printConditions, prunedFiles } from '../../query/plan/seriesSql.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
-import { inWorkFolder } from '../../store/base/workFolder.ts';
+import { inWorkspace } from '../bytes/workbench.ts';
 import type { Day } from '../../query/time/days.ts';
 import { tableOf } from '../conform/conform.ts';
 import { deletesWhere } from '../merge/reconcile.ts';
@@ -18,10 +18,10 @@ export async function eraseRecords(
   author: string,
   services: IngestServices,
 ): Promise<number> {
-  const { lake, pool, deadlineMs } = services;
+  const { lake, deadlineMs } = services;
   const { table } = plan;
-  return inWorkFolder(services.temporary, async (folder) => {
-    const bench = { pool, folder, deadlineMs, onProgress: () => undefined };
+  return inWorkspace(dataset.workspace, services, async (where) => {
+    const bench = { ...where, deadlineMs, onProgress: () => undefined };
     const place = { bench, files: lake.files, table, index: uniqueIndexOf(dataset, table) };
     const condition = printConditions(plan, literal);
     const { deletes, replaced } = await deletesWhere(condition, prunedFiles(plan), place);
@@ -39,12 +39,12 @@ export async function eraseBefore(
   author: string,
   services: IngestServices,
 ): Promise<void> {
-  const { deadlineMs, lake, pool } = services;
+  const { deadlineMs, lake } = services;
   const { date } = dataset.mapping;
   const table = await tableOf(lake, dataset);
   if (date === undefined || table.files.length === 0) return;
-  await inWorkFolder(services.temporary, async (folder) => {
-    const bench = { pool, folder, deadlineMs, onProgress: () => undefined };
+  await inWorkspace(dataset.workspace, services, async (where) => {
+    const bench = { ...where, deadlineMs, onProgress: () => undefined };
     const place = { bench, files: lake.files, table, index: uniqueIndexOf(dataset, table) };
     const condition = `${identifier(date)} < DATE ${literal(day)}`;
     const { deletes, replaced } = await deletesWhere(condition, table.files, place);

@@ -14,7 +14,6 @@ import type { Table } from '../../store/versions/lakeRead.ts';
 import { newUuid } from '../../store/base/random.ts';
 import { withProvedFiles } from '../../store/versions/tableFiles.ts';
 import { FILE_COLUMN, POSITION_COLUMN, visibleRows } from '../../store/versions/tableSql.ts';
-import { inWorkFolder } from '../../store/base/workFolder.ts';
 import { tableOf } from '../conform/conform.ts';
 import { publishFile } from '../merge/ingest.ts';
 import { copyTable, fileStats, type FileStats } from '../batch/parquetFile.ts';
@@ -32,7 +31,7 @@ import {
 import type { Edit } from '../../store/lake/edit.ts';
 import type { IngestServices } from '../conform/load.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
-import type { Workbench } from '../bytes/workbench.ts';
+import { inWorkspace, type Workbench } from '../bytes/workbench.ts';
 
 export interface IndexEdit {
   readonly mapping: ColumnMapping;
@@ -54,15 +53,15 @@ export async function editIndex(
   services: IngestServices,
   commit: Commit,
 ): Promise<void> {
-  const { deadlineMs, lake, pool } = services;
+  const { deadlineMs, lake } = services;
   const table = await tableOf(lake, dataset);
   checkRewritable(table);
   const becoming: Dataset = { ...dataset, mapping: edit.mapping, numbered: edit.numbered };
   const columns = await columnsAfter(becoming, table, services);
   const edits = replacingEdits(table, columns);
   if (table.records === 0) return commit(edits, 0);
-  await inWorkFolder(services.temporary, async (folder) => {
-    const bench = { pool, folder, deadlineMs, onProgress: () => undefined };
+  await inWorkspace(dataset.workspace, services, async (where) => {
+    const bench = { ...where, deadlineMs, onProgress: () => undefined };
     const index = uniqueIndexOf(becoming, { ...table, columns });
     const writing = { before: storedOrderOf(dataset, table), bench, columns, edit, index, table };
     const { path, stats } = await rewritten(writing, services);

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import type { SeriesPlan } from '../../query/plan/seriesPlan.ts';
 import { printConditions, prunedFiles } from '../../query/plan/seriesSql.ts';
 import type { Database } from '../../store/catalog/database.ts';
+import type { DuckDbPool } from '../../store/duckdb/pool.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
 import { type DataFile, fileName } from '../../store/versions/lakeRead.ts';
 import { newUuid } from '../../store/base/random.ts';
 import { askScrub } from '../../store/catalog/scrub.ts';
 import { withOpenFiles, withProvedFiles } from '../../store/versions/tableFiles.ts';
 import { FILE_COLUMN, visibleRows } from '../../store/versions/tableSql.ts';
-import { inWorkFolder } from '../../store/base/workFolder.ts';
+import { inWorkspace } from '../bytes/workbench.ts';
 import { publishFile } from '../merge/ingest.ts';
 import { copyTable, fileStats } from '../batch/parquetFile.ts';
 import { orderBy, uniqueIndexOf } from '../batch/uniqueIndex.ts';
@@ -27,6 +28,7 @@ interface Run {
   readonly dataset: Dataset;
   readonly services: IngestServices;
   readonly folder: string;
+  readonly pool: DuckDbPool;
 }
 
 /**
@@ -41,8 +43,8 @@ export async function purgeRecords(
   alongside: Alongside,
 ): Promise<number> {
   const { at, lake } = services;
-  return inWorkFolder(services.temporary, async (folder) => {
-    const run = { plan, dataset, services, folder };
+  return inWorkspace(dataset.workspace, services, async (place) => {
+    const run = { ...place, plan, dataset, services };
     const { holders, records } = await findRecords(run);
     if (records === 0) return 0;
     const { tableId } = dataset;
@@ -74,8 +76,8 @@ interface Holders {
 }
 
 /** Looks through the files of all versions, as they are: deletes hide nothing here. */
-async function findRecords({ plan, dataset, services, folder }: Run): Promise<Holders> {
-  const { deadlineMs, lake, pool } = services;
+async function findRecords({ plan, dataset, services, folder, pool }: Run): Promise<Holders> {
+  const { deadlineMs, lake } = services;
   const every = { ...plan.table, files: await lake.everyFile(plan.table) };
   const files = prunedFiles({ ...plan, table: every });
   if (files.length === 0) return { holders: new Set(), records: 0 };
@@ -103,8 +105,8 @@ async function findRecords({ plan, dataset, services, folder }: Run): Promise<Ho
 
 /** Publishes the file's visible records but the wanted ones; nothing when none is left. */
 async function withoutRecords(file: DataFile, run: Run): Promise<readonly Edit[]> {
-  const { plan, dataset, services, folder } = run;
-  const { deadlineMs, lake, pool } = services;
+  const { plan, dataset, services, folder, pool } = run;
+  const { deadlineMs, lake } = services;
   const { table } = plan;
   const made = join(folder, `${newUuid()}.parquet`);
   const stats = await withProvedFiles(lake.files, [file], async ({ paths, pathOf }) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Dataset } from '../../store/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { forgetQuarantined, type Quarantined } from '../../store/datasets/quarantine.ts';
-import { inWorkFolder } from '../../store/base/workFolder.ts';
+import { inFolderOf } from '../../store/base/workFolder.ts';
 import { ingest } from '../merge/ingest.ts';
 import type { Relation } from '../values/relation.ts';
 import { type IngestServices, type Load, silentEvents } from '../conform/load.ts';
@@ -29,7 +29,7 @@ export async function releaseRecords(
   services: IngestServices,
 ): Promise<Released> {
   if (records.length === 0) return { ingested: 0, duplicates: 0, invalid: 0 };
-  return inWorkFolder(services.temporary, async (folder) => {
+  return inFolderOf(dataset.workspace, services.temporary, async (folder) => {
     const path = join(folder, 'released');
     await writeFile(path, linesOf(records), { mode: 0o600 });
     const relation = relationOf(dataset, path);

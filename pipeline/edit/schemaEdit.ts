@@ -6,7 +6,6 @@ import type { Row } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { withOpenFiles } from '../../store/versions/tableFiles.ts';
 import { visibleRows } from '../../store/versions/tableSql.ts';
-import { inWorkFolder } from '../../store/base/workFolder.ts';
 import type { MergeBench } from '../merge/reconcile.ts';
 import { tableOf } from '../conform/conform.ts';
 import { conversionOf, converts } from '../merge/conversions.ts';
@@ -15,6 +14,7 @@ import { publishFile } from '../merge/ingest.ts';
 import { checkRewritable, type Conversions, rewriteStored } from '../merge/rewrite.ts';
 import { uniqueIndexOf } from '../batch/uniqueIndex.ts';
 import type { Edit } from '../../store/lake/edit.ts';
+import { inWorkspace } from '../bytes/workbench.ts';
 import type { IngestServices } from '../conform/load.ts';
 import { identifier } from '../../store/duckdb/sqlText.ts';
 
@@ -46,13 +46,13 @@ export async function editSchema(
   services: IngestServices,
   commit: (edits: readonly Edit[]) => Promise<void>,
 ): Promise<void> {
-  const { deadlineMs, lake, pool } = services;
+  const { deadlineMs, lake } = services;
   const table = await tableOf(lake, dataset);
   const altered = alteredBy(table.columns, edit);
   const stays = table.records > 0 && edit.existing !== 'delete';
   if (altered.length > 0 && stays) checkConvertible(table.columns, altered, edit);
-  await inWorkFolder(services.temporary, async (folder) => {
-    const bench = { pool, folder, deadlineMs, onProgress: () => undefined };
+  await inWorkspace(dataset.workspace, services, async (where) => {
+    const bench = { ...where, deadlineMs, onProgress: () => undefined };
     const place = { bench, files: lake.files, table, index: uniqueIndexOf(dataset, table) };
     const { tableId } = dataset;
     const emptied: readonly Edit[] =

@@ -10,7 +10,6 @@ import { columnsOf } from '../../store/lake/datasetEdits.ts';
 import { isStandIn } from '../../store/datasets/standIns.ts';
 import { type DataFile, fileName, newFileOf, type Table } from '../../store/versions/lakeRead.ts';
 import { shortName, stampFile } from '../../store/versions/stamp.ts';
-import { inWorkFolder } from '../../store/base/workFolder.ts';
 import { type Reconciled, writtenDeletes } from './reconcile.ts';
 import { conform, tableOf } from '../conform/conform.ts';
 import { openRelation } from '../decode/decode.ts';
@@ -33,7 +32,7 @@ import type {
   LoadLake,
   LoadWork,
 } from '../conform/load.ts';
-import type { Workbench } from '../bytes/workbench.ts';
+import { besideFolder, inWorkspace, type Workbench } from '../bytes/workbench.ts';
 
 /** One load while it runs. */
 interface Run extends LoadWork {
@@ -87,28 +86,34 @@ export async function ingest(
 
 /** All of a load but its commit, which its store sees to. @throws as `ingest` */
 export async function workOn({ load, services, events, store }: LoadWork): Promise<Ingested> {
-  const { pool, deadlineMs, signal } = services;
+  const { deadlineMs, signal } = services;
   const abort = signal === undefined ? {} : { signal };
-  return inWorkFolder(services.temporary, async (folder) => {
+  return inWorkspace(load.workspace, services, async (place) => {
     const below = await foldersOf(load, services.lake);
-    const bench = { pool, folder, below, deadlineMs, onProgress: events.progress, ...abort };
-    const run = { load, services, bench, events, store };
-    await events.validating();
-    const relation = await openLoad(load, { services, bench, events });
-    const conformed = await conform(run, relation);
-    await tellBreaches(conformed.batch, events);
-    refuseBatch(conformed.batch, load);
-    // The dataset is made once the records are known to be good.
-    const dataset =
-      conformed.kind === 'known'
-        ? conformed.dataset
-        : (conformed.instead?.dataset ?? (await store.create(conformed.draft)));
-    services.at('parquet-written');
-    const { batch } = conformed;
-    await events.validated(batch.stats.records + batch.duplicates);
-    await events.ingesting();
-    return meet(run, conformed, dataset);
+    const bench = { ...place, below, deadlineMs, onProgress: events.progress, ...abort };
+    const work = (path: string): Promise<Ingested> =>
+      runOn({ load: { ...load, path }, services, bench, events, store });
+    return besideFolder(load, bench.folder, work);
   });
+}
+
+async function runOn(run: Run): Promise<Ingested> {
+  const { bench, events, load, services, store } = run;
+  await events.validating();
+  const relation = await openLoad(load, { services, bench, events });
+  const conformed = await conform(run, relation);
+  await tellBreaches(conformed.batch, events);
+  refuseBatch(conformed.batch, load);
+  // The dataset is made once the records are known to be good.
+  const dataset =
+    conformed.kind === 'known'
+      ? conformed.dataset
+      : (conformed.instead?.dataset ?? (await store.create(conformed.draft)));
+  services.at('parquet-written');
+  const { batch } = conformed;
+  await events.validated(batch.stats.records + batch.duplicates);
+  await events.ingesting();
+  return meet(run, conformed, dataset);
 }
 
 /** Of the stored files that a load meets. */

@@ -4,7 +4,7 @@ import type { Dataset } from '../../store/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { withOpenFiles } from '../../store/versions/tableFiles.ts';
 import { visibleRows } from '../../store/versions/tableSql.ts';
-import { inWorkFolder } from '../../store/base/workFolder.ts';
+import { inWorkspace } from '../bytes/workbench.ts';
 import { tableOf } from '../conform/conform.ts';
 import type { IngestServices } from '../conform/load.ts';
 import { identifier } from '../../store/duckdb/sqlText.ts';
@@ -20,11 +20,12 @@ interface StoredTime {
 /** Ascending. @throws Failure InvalidBody when they are too many to be told apart. */
 export async function storedTimes(
   dataset: Dataset,
-  { deadlineMs, lake, pool, temporary }: IngestServices,
+  services: IngestServices,
 ): Promise<readonly StoredTime[]> {
+  const { deadlineMs, lake } = services;
   const { columns, files } = await tableOf(lake, dataset);
   const own = columns.filter(({ name }) => name === UPDATED_COLUMN);
-  const rows = await inWorkFolder(temporary, (folder) =>
+  const rows = await inWorkspace(dataset.workspace, services, ({ folder, pool }) =>
     withOpenFiles(lake.files, files, async ({ paths, pathOf }) => {
       const time = `epoch_ms(${identifier(UPDATED_COLUMN)})`;
       const statement = `SELECT ${time} AS t, count(*) AS n FROM ${visibleRows(files, own, pathOf)}

@@ -7,7 +7,7 @@ import { Failure, reasonOf } from '../base/failure.ts';
 import { isBroken, whyBroken } from './chunks.ts';
 import { fileBody, keptBody, parquetBody } from './fileBody.ts';
 import { blankInstance, keepProgress, lockedInstance, threadsFor } from './instance.ts';
-import { JobInstance } from './jobInstance.ts';
+import { JobInstances } from './jobInstance.ts';
 import type {
   Answer,
   Body,
@@ -38,7 +38,7 @@ interface Warm {
 const instances = new Map<string, Warm>();
 /** Made while nobody waits. */
 let spare: Promise<DuckDBInstance> | undefined = blankInstance();
-const job = new JobInstance(takeSpare);
+const jobs = new JobInstances({ blank: takeSpare, gone: makeSpare });
 let running: { readonly id: number; readonly connection: DuckDBConnection } | undefined;
 /** The request that was interrupted last, also one that had no connection yet. */
 let interrupted = -1;
@@ -65,8 +65,13 @@ async function serve(request: Request): Promise<void> {
   } finally {
     clearInterval(timer);
     running = undefined;
-    spare ??= blankInstance();
+    // Whoever has one kept asks next, most often.
+    if (!jobs.isKept) makeSpare();
   }
+}
+
+function makeSpare(): void {
+  spare ??= blankInstance();
 }
 
 function takeSpare(): Promise<DuckDBInstance> {
@@ -93,7 +98,7 @@ async function answer(request: Request): Promise<Answer> {
     const connection = await instance.connect();
     return answerOn(connection, request).finally(() => connection.closeSync());
   }
-  return job.run(request.scope, (connection) => answerOn(connection, request));
+  return jobs.run(request.scope, (connection) => answerOn(connection, request));
 }
 
 async function answerOn(connection: DuckDBConnection, request: Request): Promise<Answer> {

@@ -326,9 +326,11 @@ export class Children {
       const spillBytes = Math.min(question.limits?.spillBytes ?? Infinity, spill.bytes);
       return { ...scope, folder: spillFolder(spill.folder, slot.place), spillBytes, kept: true };
     }
-    const { below = [], folder } = question;
-    if (folder !== undefined)
-      return below.length === 0 ? { ...scope, folder } : { ...scope, folder, folders: below };
+    const { below = [], folder, shared: workspace } = question;
+    if (folder !== undefined) {
+      const more = workspace === undefined ? {} : { shared: workspace };
+      return { ...scope, ...more, folder, ...(below.length === 0 ? {} : { folders: below }) };
+    }
     return byFolder === true ? { ...scope, folders: foldersOf(question.files) } : scope;
   }
 

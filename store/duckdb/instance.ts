@@ -55,7 +55,8 @@ const disabledOptimizers = ({ kept }: Scope): readonly string[] =>
 function lockStatements(scope: Scope): readonly string[] {
   const spill = scope.folder === undefined ? '' : scope.folder;
   // Into a kept instance's folder nothing is written that is read again.
-  const writes = scope.kept === true ? undefined : scope.folder;
+  const isOfJobs =
+    scope.shared !== undefined || (scope.folder !== undefined && scope.kept !== true);
   const byFolder = scope.folder === undefined && scope.folders !== undefined;
   const folders = [...(spill === '' ? [] : [spill]), ...(scope.folders ?? [])];
   return [
@@ -66,7 +67,7 @@ function lockStatements(scope: Scope): readonly string[] {
     `SET disabled_optimizers = '${disabledOptimizers(scope).join(',')}'`,
     // Both of these take a file of the same length and second for the one that was read before. Footers of
     // the lake's files, which never change, are kept: one of 10 M records takes 4 ms to read.
-    `SET GLOBAL parquet_metadata_cache = ${writes === undefined}`,
+    `SET GLOBAL parquet_metadata_cache = ${!isOfJobs}`,
     // The system keeps the bytes: a key of 3 M records takes 4.3 ms with this and without it.
     `SET GLOBAL enable_external_file_cache = false`,
     `SET temp_directory = ${literal(spill)}`,
@@ -85,13 +86,16 @@ function lockStatements(scope: Scope): readonly string[] {
  * by tens of thousands of records: of fewer, one thread does all, and the one that waits for it spins. With
  * a second one small loads took 8 to 14 % more processor time, and were no shorter.
  */
-export async function threadsFor({ files, folder, kept, threads }: Scope): Promise<number> {
-  if (threads === 1) return threads;
+export async function threadsFor(scope: Scope): Promise<number> {
+  return scope.threads === 1 || (await isFew(scope)) ? 1 : scope.threads;
+}
+
+export async function isFew({ files, folder, kept }: Scope): Promise<boolean> {
   const written = folder === undefined || kept === true ? [] : await filesIn(folder);
-  const paths = [...files, ...written];
-  if (paths.length > FEW_FILES) return threads;
+  const paths = [...new Set([...files, ...written])];
+  if (paths.length > FEW_FILES) return false;
   const sizes = await Promise.all(paths.map(bytesOf));
-  return sizes.reduce((sum, bytes) => sum + bytes, 0) > FEW_BYTES ? threads : 1;
+  return sizes.reduce((sum, bytes) => sum + bytes, 0) <= FEW_BYTES;
 }
 
 async function filesIn(folder: string): Promise<readonly string[]> {

@@ -4,21 +4,28 @@ import type { LentProcess, Question } from './slots.ts';
 import type { Content } from '../base/contents.ts';
 import type { Body, BodyFormat, Page, Row } from './protocol.ts';
 
-type PoolQuestion = Omit<Question, 'account'>;
+type PoolQuestion = Omit<Question, 'account' | 'shared'>;
 
 export class DuckDbPool {
   readonly #children: Children;
   readonly #account: string;
+  readonly #shared: readonly string[] | undefined;
 
   /** @param account whose turn its questions take; the server's own when empty */
-  constructor(children: PoolOptions | Children, account = '') {
+  constructor(children: PoolOptions | Children, account = '', shared?: readonly string[]) {
     this.#children = children instanceof Children ? children : new Children(children);
     this.#account = account;
+    this.#shared = shared;
   }
 
   /** The same processes, asked for an account. */
   of(account: string): DuckDbPool {
-    return new DuckDbPool(this.#children, account);
+    return new DuckDbPool(this.#children, account, this.#shared);
+  }
+
+  /** The same, for jobs of a workspace whose files are below these folders, as are those of no other one. */
+  sharing(folders: readonly string[]): DuckDbPool {
+    return new DuckDbPool(this.#children, this.#account, folders);
   }
 
   /** How busy the pool is, for the metrics. */
@@ -94,6 +101,7 @@ export class DuckDbPool {
     question: PoolQuestion,
     answer: Parameters<Children['ask']>[1],
   ): ReturnType<Children['ask']> {
-    return this.#children.ask({ ...question, account: this.#account }, answer);
+    const asker = { account: this.#account, shared: this.#shared };
+    return this.#children.ask({ ...question, ...asker }, answer);
   }
 }

@@ -25,6 +25,8 @@ export interface Scope {
   readonly folder?: string;
   /** Most that may be spilled into the folder; as much as the disk has when absent. */
   readonly spillBytes?: number;
+  /** Folders of one workspace: an instance that touches nothing else serves its jobs in turn. */
+  readonly shared?: readonly string[];
   /** The instance is kept for the next request of this scope, in spite of its folder. */
   readonly kept?: boolean;
   readonly memoryBytes: number;

@@ -11,6 +11,8 @@ export interface Question {
   readonly folder?: string;
   /** Folders that further questions of `folder` read from: one instance serves them all. */
   readonly below?: readonly string[] | undefined;
+  /** Folders of a workspace: a question of `folder` that touches nothing else shares an instance. */
+  readonly shared?: readonly string[] | undefined;
   /** Run in order on one connection; `parameters` are bound to the last. */
   readonly statements: readonly string[];
   readonly parameters?: readonly Bound[];

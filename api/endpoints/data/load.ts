@@ -115,10 +115,10 @@ export const loadData: Endpoint = {
       ...readingOf(call.query),
     };
     const { bytes, path } = await spoolBody(call, services);
-    const load = { ...asked, path };
+    const load = { ...asked, path, ownFile: true };
     if (dry) return tried(load, call, services);
     const { accountId } = caller;
-    const jobId = await submitted({ ...load, bytes, ownFile: true, accountId }, services);
+    const jobId = await submitted({ ...load, bytes, accountId }, services);
     const done = `Data upload of ${bytes}B for ${dataset} completed`;
     return jobMade(done, workspace, jobId, call, services);
   },

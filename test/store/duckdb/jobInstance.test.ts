@@ -26,8 +26,9 @@ const ask = (
   job: string,
   statements: readonly string[],
   onProgress?: (percent: number) => void,
+  from = pool,
 ): Promise<unknown> =>
-  pool.rows({
+  from.rows({
     files: [],
     folder: join(root, job),
     statements,
@@ -88,11 +89,14 @@ test('a file that another of its length replaces at once is read anew', async ()
     await ask('one', [`COPY (${query}) TO '${path}' (FORMAT parquet, COMPRESSION zstd)`]);
     bodies.push(await readFile(path));
   }
-  for (let round = 0; round < 400; round += 1) {
-    const at = (round * 7) % bodies.length;
-    await writeFile(path, bodies[at] ?? '');
-    const sum = `SELECT sum(c${10 + at}2)::INTEGER AS s FROM '${path}'`;
-    assert.deepEqual(await ask('one', [sum]), [[{ s: 40_000 * at + 80 + 780 }]], `round ${round}`);
+  for (const from of [pool, pool.sharing([root])]) {
+    for (let round = 0; round < 400; round += 1) {
+      const at = (round * 7) % bodies.length;
+      await writeFile(path, bodies[at] ?? '');
+      const sum = `SELECT sum(c${10 + at}2)::INTEGER AS s FROM '${path}'`;
+      const rows = [[{ s: 40_000 * at + 80 + 780 }]];
+      assert.deepEqual(await ask('one', [sum], undefined, from), rows, `round ${round}`);
+    }
   }
 });
 

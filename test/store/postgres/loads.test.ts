@@ -153,7 +153,7 @@ test.skipIf(skip)('a cancelled one ends at once, and the node takes the next one
 test.skipIf(skip)('a node that sleeps is not waited for, and commits nothing later', async () => {
   const body = lines(HUGE);
   const jobId = await begin('SLEPT', body);
-  const parts = join(second.folder, 'reading/tmp/*/*');
+  const parts = join(second.folder, 'reading/tmp/*/*/*');
   // It has read the file, and writes another one.
   await until(() => globSync(parts).length > 1);
   second.serving.child.kill('SIGSTOP');

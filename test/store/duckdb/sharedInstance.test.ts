@@ -1,0 +1,198 @@
+// Jobs of a workspace that touch few bytes share an instance: it reads and writes what is the workspace's,
+// and what it lacks the memory for is done where it may spill.
+import assert from 'node:assert/strict';
+import { link, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, test, vi } from 'vitest';
+import { DuckDbPool } from '../../../store/duckdb/pool.ts';
+import { blankInstance } from '../../../store/duckdb/instance.ts';
+import { JobInstances } from '../../../store/duckdb/jobInstance.ts';
+
+const WORKSPACES = ['WS', 'WS2', 'OTHER'] as const;
+type Workspace = (typeof WORKSPACES)[number];
+
+let root = '';
+let pool: DuckDbPool;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'tapedeck-shared-'));
+  for (const workspace of WORKSPACES) {
+    for (const job of ['one', 'other']) {
+      await mkdir(folderOf(workspace, job), { recursive: true });
+      await writeFile(join(folderOf(workspace, job), 'mine.csv'), `a\n${workspace} ${job}\n`);
+    }
+    await mkdir(join(root, 'lake', workspace, 'D'), { recursive: true });
+    await writeFile(storedOf(workspace), `a\n${workspace}\n`);
+  }
+  await writeFile(join(root, 'body.csv'), 'a\nbody\n');
+  pool = new DuckDbPool({ children: 1, memoryBytes: 64 * 1024 ** 2, threads: 2 });
+});
+afterAll(async () => {
+  await pool.close();
+  await rm(root, { recursive: true });
+});
+
+const folderOf = (workspace: Workspace, job: string): string => join(root, 'tmp', workspace, job);
+const storedOf = (workspace: Workspace): string => join(root, 'lake', workspace, 'D', 'stored.csv');
+const wallsOf = (workspace: Workspace): readonly string[] => [
+  join(root, 'tmp', workspace),
+  join(root, 'lake', workspace),
+];
+
+interface Asked {
+  readonly job?: string;
+  readonly files?: readonly string[];
+}
+
+const ask = (
+  workspace: Workspace,
+  statement: string,
+  { files = [], job = 'one' }: Asked = {},
+): Promise<unknown> =>
+  pool.sharing(wallsOf(workspace)).rows({
+    ...{ files, folder: folderOf(workspace, job), statements: [statement], deadlineMs: 60_000 },
+  });
+const read = (path: string): string => `SELECT a FROM read_csv('${path}')`;
+const MARK = 'CREATE TABLE mark AS SELECT 1 AS a';
+const MARKED = `SELECT count(*)::INTEGER AS n FROM duckdb_tables() WHERE table_name = 'mark'`;
+const isMarked = async (workspace: Workspace, asked?: Asked): Promise<boolean> => {
+  const [[row] = []] = (await ask(workspace, MARKED, asked)) as { readonly n: number }[][];
+  return row?.n === 1;
+};
+
+test('jobs of a workspace run on one instance, whoever asks in between', async () => {
+  await ask('WS', MARK);
+  assert.equal(await isMarked('WS', { job: 'other', files: [storedOf('WS')] }), true);
+  for (const another of ['WS2', 'OTHER'] as const) assert.equal(await isMarked(another), false);
+  assert.deepEqual(await ask('WS', read(storedOf('WS')), { job: 'other' }), [[{ a: 'WS' }]]);
+  assert.equal(await isMarked('WS', { job: 'other' }), true);
+});
+
+test('nothing of another workspace is read or written, before or after its own jobs', async () => {
+  for (const [own, foreign] of [
+    ['WS', 'WS2'],
+    ['WS2', 'WS'],
+    ['OTHER', 'WS'],
+    ['WS', 'OTHER'],
+  ] as const) {
+    const theirs = join(folderOf(foreign, 'one'), 'mine.csv');
+    const around = join(folderOf(own, 'one'), '..', '..', foreign, 'one', 'mine.csv');
+    const away = join(folderOf(own, 'one'), `to ${foreign}`);
+    await symlink(folderOf(foreign, 'one'), away);
+    const mine = read(join(folderOf(own, 'other'), 'mine.csv'));
+    assert.deepEqual(await ask(own, mine), [[{ a: `${own} other` }]], 'of another job');
+    const paths = [theirs, around, storedOf(foreign), join(away, 'mine.csv')];
+    for (const path of [...paths, join(root, 'body.csv'), `${root}/tmp/*/one/mine.csv`]) {
+      await assert.rejects(ask(own, read(path)), /Permission Error/, path);
+      const made = `${path}.made`;
+      await assert.rejects(ask(own, `COPY (SELECT 1) TO '${made}'`), /Permission Error/, made);
+      await assert.rejects(stat(made), /ENOENT/);
+    }
+    assert.deepEqual(await ask(own, mine), [[{ a: `${own} other` }]]);
+    await assert.rejects(ask(own, `ATTACH '${join(root, 'tmp', own, 'x.db')}' AS x (TYPE sqlite)`));
+    await assert.rejects(ask(own, `SET allowed_directories = ['${root}']`), /locked/);
+  }
+});
+
+test('a file from elsewhere is read on an instance of the job, a link to it on the shared one', async () => {
+  await ask('WS2', MARK);
+  const body = join(root, 'body.csv');
+  const files = [body];
+  assert.deepEqual(await ask('WS2', read(body), { files }), [[{ a: 'body' }]]);
+  assert.equal(await isMarked('WS2', { files }), false);
+  const linked = join(root, 'tmp', 'WS2', 'linked');
+  await link(body, linked);
+  const asked = { files: [linked], job: 'other' };
+  assert.deepEqual(await ask('WS2', read(linked), asked), [[{ a: 'body' }]]);
+  assert.equal(await isMarked('WS2', asked), true);
+});
+
+test('many bytes have an instance of their own, with all threads', async () => {
+  const many = join(folderOf('OTHER', 'one'), 'many');
+  await writeFile(many, Buffer.alloc(256 * 1024 + 1));
+  const threads = `SELECT current_setting('threads')::INTEGER AS n`;
+  const files = [many];
+  assert.deepEqual(await ask('OTHER', threads, { files, job: 'other' }), [[{ n: 2 }]]);
+  assert.deepEqual(await ask('OTHER', threads), [[{ n: 2 }]], 'the job has written it');
+  await rm(many);
+});
+
+test('after a statement that failed the next one has a new instance', async () => {
+  await ask('OTHER', 'CREATE OR REPLACE TABLE mark AS SELECT 1', { job: 'other' });
+  await assert.rejects(ask('OTHER', `SELECT error('no')`, { job: 'other' }), /no/);
+  assert.equal(await isMarked('OTHER', { job: 'other' }), false);
+});
+
+/** Few bytes of Parquet that are 100 MB of texts. */
+async function bomb(job: string): Promise<string> {
+  const path = join(folderOf('WS', job), 'bomb.parquet');
+  const rows = `SELECT 'a text of many bytes, always the same' AS a FROM range(1500000)`;
+  await ask('WS', `COPY (${rows}) TO '${path}' (COMPRESSION zstd)`, { job });
+  assert.ok((await stat(path)).size < 100_000);
+  return path;
+}
+
+test('what takes more memory than there is ends as it does on its own: spilled', async () => {
+  const path = await bomb('one');
+  const made = join(folderOf('WS', 'one'), 'made.parquet');
+  const sorted = `SELECT a || row_number() OVER () AS a FROM '${path}' ORDER BY md5(a)`;
+  const copy = `COPY (${sorted}) TO '${made}' (COMPRESSION uncompressed)`;
+  assert.deepEqual(await ask('WS', copy, { files: [path] }), [[{ Count: '1500000' }]]);
+  const count = `SELECT count(DISTINCT a)::INTEGER AS n FROM '${made}'`;
+  assert.deepEqual(await ask('WS', count, { files: [made] }), [[{ n: 1_500_000 }]]);
+  assert.deepEqual((await readdir(folderOf('WS', 'one'))).filter(isOfDuckDb), []);
+  assert.deepEqual((await readdir(join(root, 'tmp', 'WS'))).toSorted(), ['one', 'other']);
+});
+
+const isOfDuckDb = (name: string): boolean => name.includes('duckdb') || name.startsWith('tmp_');
+
+test('or refused, with the same sentence', async () => {
+  const path = await bomb('other');
+  const list = `SELECT len(list(a || r)) FROM '${path}', range(4) AS rows(r)`;
+  const asked = { files: [path], folder: folderOf('WS', 'other'), statements: [list] };
+  const told = async (one: DuckDbPool): Promise<string> =>
+    one.rows({ ...asked, deadlineMs: 60_000 }).then(
+      () => '',
+      (error: unknown) => String(error).replace(/[\d.]+ \w+\b/g, 'n'),
+    );
+  const alone = await told(pool);
+  assert.match(alone, /Out of Memory Error/);
+  assert.equal(await told(pool.sharing(wallsOf('WS'))), alone);
+});
+
+test('an instance goes when nothing is asked of it, and when too many others are', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    let made = 0;
+    let gone = 0;
+    const blank = async (): ReturnType<typeof blankInstance> => {
+      made += 1;
+      return blankInstance();
+    };
+    const jobs = new JobInstances({ blank, gone: () => (gone += 1) });
+    const run = async (workspace: string): Promise<unknown> => {
+      const walls = [join(root, 'many', workspace)];
+      const folder = join(root, 'many', workspace, 'job');
+      await mkdir(folder, { recursive: true });
+      const scope = { files: [], folder, shared: walls, memoryBytes: 1024 ** 3, threads: 1 };
+      return jobs.run(scope, async (connection) => (await connection.run('SELECT 1')).getRows());
+    };
+    for (const workspace of [...WORKSPACES, ...WORKSPACES]) await run(workspace);
+    assert.equal(made, 3, 'one for each workspace');
+    vi.advanceTimersByTime(9_000);
+    await run('WS');
+    vi.advanceTimersByTime(9_000);
+    assert.deepEqual([made, gone, jobs.isKept], [3, 0, true]);
+    vi.advanceTimersByTime(1_000);
+    assert.deepEqual([made, gone, jobs.isKept], [3, 1, false], 'none is left');
+    for (let at = 0; at < 5; at += 1) await run(`W${at}`);
+    await run('W4');
+    assert.equal(made, 8);
+    await run('W0');
+    assert.equal(made, 9, 'the first of them went');
+    vi.advanceTimersByTime(10_000);
+    assert.equal(jobs.isKept, false);
+  } finally {
+    vi.useRealTimers();
+  }
+});
