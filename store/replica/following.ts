@@ -1,7 +1,7 @@
 // A node that answers reads beside the one that serves: what it was told, and whether it may answer now.
 import type { Socket } from 'node:net';
 import type { ToLessee } from '../leases/leaseMessages.ts';
-import { frameOf, framesIn } from '../lent/frames.ts';
+import { frameOf, framesIn, writeTogether } from '../lent/frames.ts';
 import { FORGOTTEN_MS, type FromNode, type News, SURE_MS, type ToNode } from './news.ts';
 
 const ASK_MS = 250;
@@ -129,7 +129,7 @@ export class Following {
 
   send(message: FromNode): void {
     const { socket } = this.#parts;
-    if (!socket.destroyed) socket.write(frameOf(message));
+    if (!socket.destroyed) writeTogether(socket, frameOf(message));
   }
 
   close(): void {

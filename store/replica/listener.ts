@@ -1,7 +1,7 @@
 // One node that answers reads, as the node that serves knows it.
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { frameOf, framesIn } from '../lent/frames.ts';
+import { frameOf, framesIn, writeTogether } from '../lent/frames.ts';
 import { type FromNode, SURE_MS, type ToNode } from './news.ts';
 
 /** Two clocks may not go equally fast. */
@@ -42,15 +42,11 @@ export class Listener {
     this.sendFrame(frameOf(message));
   }
 
-  /** A message that several are told. Those of a turn go together: what was pushed, and that it may go on. */
+  /** A message that several are told. */
   sendFrame(frame: Buffer): void {
     const { socket } = this.#parts;
     if (socket.destroyed) return;
-    if (socket.writableCorked === 0) {
-      socket.cork();
-      process.nextTick(() => socket.uncork());
-    }
-    socket.write(frame);
+    writeTogether(socket, frame);
     if (socket.writableLength > UNREAD_BYTES_MAX) socket.destroy(new Error('it does not read'));
   }
 
