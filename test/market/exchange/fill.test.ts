@@ -38,14 +38,50 @@ async function filledFolder(): Promise<string> {
 }
 
 /** On a copy of it, in the folder of the test. */
-async function openFilled(): Promise<TestServer> {
+async function openFilled(place = folder): Promise<TestServer> {
   friday ??= filledFolder();
-  await cp(await friday, folder, { recursive: true });
-  return filled(await open(FRIDAY));
+  await cp(await friday, place, { recursive: true });
+  return filled(await open(FRIDAY, SMALL.symbols, place));
 }
 
-const open = (nowMs: number, symbols = 4): Promise<TestServer> =>
-  startServer({ folder, seams: { clock: () => nowMs, exchange: { ...SMALL, symbols } } });
+const open = (
+  nowMs: number,
+  symbols: number = SMALL.symbols,
+  place = folder,
+): Promise<TestServer> =>
+  startServer({ folder: place, seams: { clock: () => nowMs, exchange: { ...SMALL, symbols } } });
+
+const CLOSES =
+  'SELECT symbol, date, close FROM HISTORICAL_PRICES ORDER BY symbol, date LIMIT 100000';
+const OWN = 'symbol,exDate,amount,extra\nmsft,2026-01-02,0.5,yes\n';
+
+interface Later {
+  readonly server: TestServer;
+  /** What `CLOSES` answered on Friday. */
+  readonly before: readonly unknown[];
+}
+
+/** What its owner did on Friday to one dataset and to another, and the start on Tuesday: for all who look. */
+let later: Promise<Later> | undefined;
+afterAll(async () => {
+  if (later === undefined) return;
+  const { server } = await later;
+  await server.close();
+  await rm(server.folder, { recursive: true, force: true });
+});
+
+const openLater = (): Promise<Later> => (later ??= startedLater());
+
+async function startedLater(): Promise<Later> {
+  const place = await mkdtemp(join(tmpdir(), 'tapedeck-exchange-'));
+  const onFriday = await openFilled(place);
+  const before = await sql(onFriday, CLOSES);
+  const [status, text] = await load(onFriday, 'CORE/DIVIDENDS?key=symbol&date=exDate', OWN);
+  assert.equal(status, 200, text);
+  assert.equal((await send(onFriday, 'DELETE', '/datasets/CORE/QUOTES')).status, 200);
+  await onFriday.close();
+  return { server: await filled(await open(TUESDAY, SMALL.symbols, place)), before };
+}
 
 async function filled(server: TestServer): Promise<TestServer> {
   await server.tapedeck.exchange?.filled();
@@ -122,21 +158,17 @@ test('every input is filled, says that it is invented, and is one story', async 
 });
 
 test('a later start continues the history and drops what is old', async () => {
-  const closes =
-    'SELECT symbol, date, close FROM HISTORICAL_PRICES ORDER BY symbol, date LIMIT 100000';
   const minutes = 'SELECT min(date) AS first, max(date) AS last FROM INTRADAY_PRICES';
   const ticks =
     'SELECT count(*) AS n, count(DISTINCT left(CAST(time AS CHAR), 10)) AS days FROM TRADES';
-  let before: readonly unknown[];
   {
     await using server = await openFilled();
-    before = await sql(server, closes);
     assert.deepEqual(await sql(server, minutes), [{ first: '2026-01-26', last: '2026-01-30' }]);
     const today = "SELECT max(minute) AS last FROM INTRADAY_PRICES WHERE date = '2026-01-30'";
     assert.deepEqual(await sql(server, today), [{ last: '11:59' }], 'the minutes that are over');
   }
-  await using server = await filled(await open(TUESDAY));
-  const after = await sql(server, closes);
+  const { before, server } = await openLater();
+  const after = await sql(server, CLOSES);
   assert.equal(after.length, before.length + 3 * SMALL.symbols);
   const texts = new Set(after.map((one) => JSON.stringify(one)));
   assert.ok(
@@ -157,11 +189,11 @@ test('a start that changes nothing loads nothing', async () => {
 });
 
 test('a start that was stopped halfway is made up for by the next one', async () => {
-  await (await open(FRIDAY, 8)).close();
-  await using server = await filled(await open(FRIDAY, 8));
+  await (await open(FRIDAY)).close();
+  await using server = await filled(await open(FRIDAY));
   assert.equal((await datasets(server)).size, FILLED.length);
   const [row] = await sql(server, 'SELECT count(*) AS n FROM SYMBOLS');
-  assert.deepEqual(row, { n: 8 });
+  assert.deepEqual(row, { n: SMALL.symbols });
 });
 
 test('the first load takes the place of all of it in one version, and stays', async () => {
@@ -172,8 +204,7 @@ test('the first load takes the place of all of it in one version, and stays', as
     const header = await load(server, 'CORE/DIVIDENDS', 'symbol,exDate,refid,amount\n');
     assert.deepEqual([bad[0], header[0]], [400, 400]);
     assert.equal((await datasets(server)).get('DIVIDENDS')?.records, before);
-    const own = 'symbol,exDate,amount,extra\nmsft,2026-01-02,0.5,yes\n';
-    const [status, text] = await load(server, 'CORE/DIVIDENDS?key=symbol&date=exDate', own);
+    const [status, text] = await load(server, 'CORE/DIVIDENDS?key=symbol&date=exDate', OWN);
     assert.equal(status, 200, text);
     const shown = (await datasets(server)).get('DIVIDENDS');
     assert.deepEqual([shown?.source, shown?.description, shown?.records], ['', '', 1]);
@@ -186,7 +217,7 @@ test('the first load takes the place of all of it in one version, and stays', as
     assert.deepEqual([newest?.inserted, newest?.deleted], [1, before]);
     assert.deepEqual([first?.inserted, first?.deleted], [before, 0]);
   }
-  await using server = await filled(await open(TUESDAY));
+  const { server } = await openLater();
   assert.deepEqual(await sql(server, 'SELECT symbol, amount, extra FROM DIVIDENDS'), [
     { symbol: 'MSFT', amount: 0.5, extra: 'yes' },
   ]);
@@ -288,11 +319,7 @@ test("what its owner says of its records makes it the owner's, and empty", async
 });
 
 test('what its owner deleted stays away', async () => {
-  {
-    await using server = await openFilled();
-    assert.equal((await send(server, 'DELETE', '/datasets/CORE/QUOTES')).status, 200);
-  }
-  await using server = await filled(await open(TUESDAY));
+  const { server } = await openLater();
   assert.equal((await datasets(server)).has('QUOTES'), false);
   assert.equal((await datasets(server)).size, FILLED.length - 1);
 });
