@@ -4,7 +4,7 @@ import { seedsOf } from '../seeds.ts';
 import { ruleRounds } from './rounds/ruleRounds.ts';
 
 /** Full count: 100 kills, by `npm run soak kill-rules`. */
-const KILLS = 2;
+const KILLS = 1;
 
 test('alerts, charges and what was sent agree, whenever the server is killed', async (t) => {
   for (const seed of seedsOf(t)) note(t, await ruleRounds(KILLS, seed));

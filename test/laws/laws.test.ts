@@ -31,7 +31,7 @@ test('64 callers at a limit: as many calls pass as it covers, not one more', asy
 });
 
 /** Full count: 1,000 races, by `npm run soak downloads`. */
-const RACES = 25;
+const RACES = 10;
 
 test('an address downloads a file once, whoever races for it', async (t) => {
   for (const seed of seedsOf(t)) note(t, await downloadsLaw(RACES, seed));
@@ -104,14 +104,14 @@ test('a bit that flips in a file is never answered for a value', async (t) => {
 });
 
 /** Full count: 10,000 rules, by `npm run soak rules`. */
-const RULES = 250;
+const RULES = 100;
 
 test('rules fire as naive ones do: when, for which symbol, in which order', (t) => {
   for (const seed of seedsOf(t)) note(t, rulesLaw(RULES, seed));
 });
 
 /** Full count: 600 rules, by `npm run soak backtest`. */
-const TRIED = 12;
+const TRIED = 6;
 
 test('a rule tried on a day fires as it did on that day', async (t) => {
   for (const seed of seedsOf(t)) note(t, await backtestLaw(TRIED, seed));
