@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'vitest';
 import { get, loaded, read } from '../client.ts';
-import { eventually, holders } from '../holders.ts';
+import { eventually, holders, lookInto } from '../holders.ts';
 import { ask } from '../laws/history/histories.ts';
 import { startServer, type TestServer } from '../server.ts';
 
@@ -70,11 +70,13 @@ test('nothing of purged records is left in the folder, and history says why it e
     await loaded(server, 'OTHER', `${HEADER}A,2020-01-01,1,stays\n`);
     const other = await read(server, '/data/WS/OTHER');
     const kept = (await read(server, ROWS)).split('\n').filter((line) => !line.includes('zqxj7'));
-    for (const text of PLANTED) assert.notDeepEqual(await holders(folder, text), [], text);
+    const planted = await lookInto(folder);
+    for (const text of PLANTED) assert.notDeepEqual(planted(text), [], text);
     await read(server, `/data/WS/D?queryId=q1&limit=1000`);
     assert.deepEqual(await remove(server, `/data/WS/WIDE/${KEY}?purge=true`), told(1));
     assert.deepEqual(await remove(server, `/data/WS/D/${KEY}?purge=true`), told(4));
-    for (const text of PLANTED) assert.deepEqual(await holders(folder, text), [], text);
+    const purged = await lookInto(folder);
+    for (const text of PLANTED) assert.deepEqual(purged(text), [], text);
     assert.equal(await read(server, ROWS), kept.join('\n'), 'the others stay');
     const gone = /^"asOf" means a version that was purged: the first .* is \d+, of 2\d{3}-/;
     for (const asOf of versions) {
@@ -101,8 +103,8 @@ test('nothing of purged records is left in the folder, and history says why it e
       ],
     );
     await server.close();
-    for (const text of PLANTED)
-      assert.deepEqual(await holders(folder, text), [], `${text}, closed`);
+    const closed = await lookInto(folder);
+    for (const text of PLANTED) assert.deepEqual(closed(text), [], `${text}, closed`);
     server = await startServer({ folder, seams: { watch: false } });
     assert.equal(await read(server, ROWS), kept.join('\n'), 'after a restart');
     assert.equal((await get(server, `/data/WS/D?asOf=${versions[0]}`)).status, 410);
@@ -118,7 +120,8 @@ test('a dataset that is deleted with its history leaves nothing in the folder', 
   try {
     await plant(server);
     await loaded(server, 'OTHER', `${HEADER}A,2020-01-01,1,stays\n`);
-    for (const text of PLANTED) assert.notDeepEqual(await holders(folder, text), [], text);
+    const planted = await lookInto(folder);
+    for (const text of PLANTED) assert.notDeepEqual(planted(text), [], text);
     for (const [name, query] of [
       ['WIDE', ''],
       ['D', '?purge=true'],
@@ -128,8 +131,9 @@ test('a dataset that is deleted with its history leaves nothing in the folder', 
       assert.equal((await get(server, `/data/WS/${name}`)).status, 404);
     }
     const [key, , pushed] = PLANTED;
-    assert.deepEqual(await holders(folder, pushed), [], 'only D had it');
-    assert.notDeepEqual(await holders(folder, key), [], 'old versions of WIDE have it');
+    const left = await lookInto(folder);
+    assert.deepEqual(left(pushed), [], 'only D had it');
+    assert.notDeepEqual(left(key), [], 'old versions of WIDE have it');
     // One of the same name is another: nothing of the former comes back.
     await loaded(server, 'D', `${HEADER}A,2020-01-01,1,n\n`, INDEX);
     assert.equal(await read(server, '/data/WS/D?filter=symbol'), '[{"symbol":"A"}]');

@@ -255,10 +255,26 @@ async function checkKilled(what: object, point: string, passes: number): Promise
   const { exports } = world.server.tapedeck.services;
   const { error, state } = await exports.ended(killed.exportId);
   assert.equal(state, 'DONE', String(error));
-  const whole = await exported(world, 'whole', what);
-  assert.deepEqual(lasting(await readExport(folder)), lasting(await readExport(whole)));
-  assert.deepEqual(readdirSync(folder).sort(), readdirSync(whole).sort());
+  assert.deepEqual(
+    { ...lasting(await readExport(folder)), files: readdirSync(folder).sort() },
+    await wholeOf(world, what),
+  );
   assert.deepEqual(readdirSync(join(killed.folder, 'exports')), []);
+}
+
+/** What exports are that nobody killed: made once, for all data folders are copies of one. */
+const wholes = new Map<string, Promise<object>>();
+
+function wholeOf(world: World, what: object): Promise<object> {
+  const key = JSON.stringify(what);
+  const known = wholes.get(key) ?? madeWhole(world, what);
+  wholes.set(key, known);
+  return known;
+}
+
+async function madeWhole(world: World, what: object): Promise<object> {
+  const whole = await exported(world, 'whole', what);
+  return { ...lasting(await readExport(whole)), files: readdirSync(whole).sort() };
 }
 
 test('a part that was damaged meanwhile, and one that has gone, are written again', async () => {
