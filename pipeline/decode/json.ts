@@ -118,6 +118,9 @@ function valuesOf(
   return values;
 }
 
+/** What only a record has that is too large to be stored is no column, wherever in the file it is. */
+const IS_RECORD = `${IS_OBJECT} AND strlen(json) <= ${RECORD_BYTES_MAX}`;
+
 /**
  * One row: how many lists of members' names the records have that do not match `pattern` (a record
  * that is no object counts as a list too), and all `names` on these lists, in no order. Lists are
@@ -129,7 +132,7 @@ export function unlikeStatement(relation: JsonRelation, pattern: string | undefi
   const like = `regexp_full_match(json, ${literal(pattern ?? '')})
     AND strlen(json) <= ${RECORD_BYTES_MAX}`;
   const lists = `CASE ${pattern === undefined ? '' : `WHEN ${like} THEN NULL`}
-    WHEN ${IS_OBJECT} THEN json_keys(json) ELSE [] END`;
+    WHEN ${IS_RECORD} THEN json_keys(json) ELSE [] END`;
   return `WITH unlike AS MATERIALIZED
       (SELECT DISTINCT ${lists} AS names FROM ${jsonRecords(relation)})
     SELECT (SELECT count(names) FROM unlike) AS lists, (SELECT list(name) FROM
@@ -142,7 +145,7 @@ export const namesInOrder = (relation: JsonRelation): string =>
       SELECT n, unnest(names) AS name, generate_subscripts(names, 1) AS place FROM
         (SELECT names, min(n) AS n FROM
           (SELECT row_number() OVER () AS n, json_keys(json) AS names
-            FROM ${jsonRecords(relation)} WHERE ${IS_OBJECT})
+            FROM ${jsonRecords(relation)} WHERE ${IS_RECORD})
           GROUP BY names))
     GROUP BY name ORDER BY min((n, place)) LIMIT ${PROPERTIES_MAX + 1}`;
 
