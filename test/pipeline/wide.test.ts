@@ -63,11 +63,10 @@ async function fill(server: TestServer): Promise<void> {
 const sql = (text: string): string => `/sql-query/WS?sqlQuery=${encodeURIComponent(text)}`;
 
 const READS: readonly string[] = [
-  ...['json', 'jsonl', 'csv', 'psv', 'arrow', 'parquet'].map(
-    (format) => `/data/WS/D?limit=${ROWS}&format=${format}`,
-  ),
-  // One record is printed as those are: only a file is asked for in another way.
-  ...['json', 'parquet'].map((format) => `/data/WS/D/S1?last=1&format=${format}`),
+  ...['json', 'jsonl', 'csv', 'psv', 'arrow', 'parquet'].flatMap((format) => [
+    `/data/WS/D/S1?last=1&format=${format}`,
+    `/data/WS/D?limit=${ROWS}&format=${format}`,
+  ]),
   '/data/WS/D/S1?last=5',
   '/data/WS/D/S1?last=5',
   '/data/WS/D/S1?limit=100&collapse=weekly',
@@ -75,7 +74,9 @@ const READS: readonly string[] = [
   '/data/WS/D?queryId=q1',
   '/data/WS/D,J/S1?last=3',
   '/time-series/WS.D/S1?last=5',
-  ...['json', 'parquet'].map((format) => `${sql('SELECT * FROM D')}&format=${format}`),
+  ...['json', 'csv', 'arrow', 'parquet'].map(
+    (format) => `${sql('SELECT * FROM D')}&format=${format}`,
+  ),
   sql('SELECT * FROM D ORDER BY date DESC LIMIT 10'),
   '/data/WS/V/S1?limit=50',
   `/data/WS/V?limit=${ROWS}&format=csv`,
