@@ -30,6 +30,8 @@ const KEPT_BYTES = 64 * 1024 ** 2;
 /** Whoever listens waits so long at most for messages to be kept; then they go on without. */
 const ACK_MS = 1_000;
 const ASK_MS = 2_000;
+/** No answer is waited for so long: the process was stopped, and another one may have taken its place. */
+const SLEPT_MS = ACK_MS + 3 * ASK_MS;
 /** 300,000 messages, of 1,000 a second for five minutes, take 4 s. */
 const READ_MS = 30_000;
 /** Bytes on their way to the server. */
@@ -49,6 +51,8 @@ interface NatsLogParts {
   /** Names the stream. */
   readonly lake: string;
   readonly onFault: (reason: unknown) => void;
+  /** As long as a process takes to find out that it does not serve any more, unless a test says less. */
+  readonly fenceMs?: number;
 }
 
 export class NatsLog implements LogStore {
@@ -60,7 +64,7 @@ export class NatsLog implements LogStore {
   #tag: string | undefined;
   /** Shared by those who ask at once, so that they go on in their order. */
   #opening: Promise<Opened | undefined> | undefined;
-  readonly #writer = new SoleWriter(monotonicMs);
+  readonly #writer: SoleWriter;
   #isTaken = false;
   #waitingBytes = 0;
   #isAway = true;
@@ -69,6 +73,7 @@ export class NatsLog implements LogStore {
 
   constructor(parts: NatsLogParts) {
     this.#parts = parts;
+    this.#writer = new SoleWriter(monotonicMs, parts.fenceMs);
     const lake = parts.lake.replaceAll(/[^A-Za-z0-9-]/g, '');
     this.#name = `TAPEDECK_${lake}`;
     this.#subject = `tapedeck.${lake}.told`;
@@ -138,19 +143,26 @@ export class NatsLog implements LogStore {
     const isFull = this.#waitingBytes + bytes.length > WAITING_BYTES_MAX;
     if (connection === undefined || this.#isAway || isFull) return undefined;
     this.#waitingBytes += bytes.length;
+    const sinceMs = monotonicMs();
     try {
       const tag = this.#tag ?? (await this.open())?.tag;
       if (tag === undefined) return undefined;
       const sequence = await this.#publish(connection, bytes);
-      return sequence === undefined ? undefined : { tag, sequence };
+      return sequence === undefined ? await this.#unsure() : { tag, sequence };
     } catch (error) {
       // It may be another one, or none, when it is asked next.
       this.#tag = undefined;
       this.#parts.onFault(error);
-      return undefined;
+      if (monotonicMs() - sinceMs > SLEPT_MS) this.#writer.overtaken();
+      return await this.#unsure();
     } finally {
       this.#waitingBytes -= bytes.length;
     }
+  }
+
+  /** Where another one may serve, readers hear from it what this one would tell: by then it has ended. */
+  async #unsure(): Promise<undefined> {
+    if (this.#writer.fencedMs > 0) await sleep(this.#writer.fencedMs, undefined, { ref: false });
   }
 
   /** Undefined where another one writes. */

@@ -14,9 +14,12 @@ export class SoleWriter {
   #onTheirWay = 0;
   #fencedUntilMs = -Infinity;
 
+  readonly #fenceMs: number;
+
   /** @param clockMs never goes back */
-  constructor(clockMs: () => number) {
+  constructor(clockMs: () => number, fenceMs = FENCED_MS) {
     this.#clockMs = clockMs;
+    this.#fenceMs = fenceMs;
   }
 
   /** The log was asked what it has. @param tag tells it from another one of its name */
@@ -50,7 +53,12 @@ export class SoleWriter {
     this.overtaken();
   }
 
+  /** How long it is to write nothing yet. */
+  get fencedMs(): number {
+    return Math.max(0, this.#fencedUntilMs - this.#clockMs());
+  }
+
   overtaken(): void {
-    this.#fencedUntilMs = this.#clockMs() + FENCED_MS;
+    this.#fencedUntilMs = this.#clockMs() + this.#fenceMs;
   }
 }
