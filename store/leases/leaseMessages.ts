@@ -1,4 +1,5 @@
 // What a node that serves and one that only reads tell each other of quota, in order over one connection.
+import type { ChargedAlike } from '../ledger/metering.ts';
 
 /** What a token of a node may take of one kind of messages. */
 export interface Want {
@@ -21,17 +22,10 @@ export interface PermitWant {
 }
 
 /** Calls that were delivered, as lines of the journal will tell them: alike but for their ids. */
-export interface ReportedCalls {
+export interface ReportedCalls extends ChargedAlike {
   readonly block: number;
   readonly accountId: string;
   readonly tokenId: string;
-  readonly endpoint: string;
-  readonly usageKey: string;
-  /** Of each of them. */
-  readonly objects: number;
-  readonly weight: number;
-  readonly premium: boolean;
-  readonly requestIds: readonly string[];
 }
 
 /** Told again, under the same number and the same calls, until it is acknowledged. */
