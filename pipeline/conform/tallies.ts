@@ -5,6 +5,7 @@ import type { Row } from '../../store/duckdb/protocol.ts';
 import { ask } from '../batch/batchStatements.ts';
 import type { DateTally } from '../values/dateFormats.ts';
 import { clocked, isOrdered, loweredText, writtenInstant } from '../values/dateReading.ts';
+import { asTexts } from '../values/asTexts.ts';
 import { missingTest } from '../values/missing.ts';
 import { numberMembers, numberTallyTerms, type NumberTally } from '../values/numberFormats.ts';
 import { fromClause, misfit, type Relation } from '../values/relation.ts';
@@ -33,8 +34,7 @@ export async function unread(
   properties: Properties,
   questions: readonly Question[],
 ): Promise<readonly Question[]> {
-  // Read as texts, so that no line is refused for the value of another column.
-  const texts = relation.kind === 'csv' ? { ...relation, texts: true as const } : relation;
+  const texts = asTexts(relation);
   const targets = questions.map(({ name }, at) => {
     const type = columnTypeOf(properties[name] ?? { type: 'string' });
     return { id: at + 1, name, type, nullable: true };
@@ -96,7 +96,7 @@ export async function countAll(
     type: 'varchar' as const,
     nullable: true,
   }));
-  const texts = relation.kind === 'csv' ? { ...relation, texts: true as const } : relation;
+  const texts = asTexts(relation);
   const from = fromClause(texts, targets, false);
   const statements = questions.map(({ kind, name }) => {
     const cell = identifier(name);

@@ -10,6 +10,7 @@ import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 import { ask } from '../batch/batchStatements.ts';
 import { textContentOf } from '../bytes/content.ts';
 import type { Workbench } from '../bytes/workbench.ts';
+import { asTexts } from '../values/asTexts.ts';
 import { fromClause, type Relation } from '../values/relation.ts';
 
 /** Where the SEC's document of all facts of a company has them. */
@@ -87,7 +88,7 @@ function factRows(relation: Relation, concepts: readonly string[]): string {
   const columns = [...NEEDED, ...BESIDE]
     .filter((name) => names.has(name))
     .map((name, at) => ({ id: at + 1, name, type: 'varchar' as const, nullable: true }));
-  const texts = relation.kind === 'csv' ? { ...relation, texts: true as const } : relation;
+  const texts = asTexts(relation);
   const text = (name: string): string =>
     names.has(name) ? `nullif(trim(CAST(${identifier(name)} AS VARCHAR)), '')` : 'NULL';
   const day = (name: string): string =>

@@ -6,6 +6,7 @@ import { ask } from '../batch/batchStatements.ts';
 import type { Reading } from '../bytes/reading.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 import { missingTest } from '../values/missing.ts';
+import { asTexts } from '../values/asTexts.ts';
 import { fromClause, rejectStatements, type Relation } from '../values/relation.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
@@ -35,7 +36,7 @@ export async function longCopy(
   const columns = relation.columns.map(({ name }, at) => ({
     ...{ id: at + 1, name, type: 'varchar' as const, nullable: true },
   }));
-  const texts = relation.kind === 'csv' ? { ...relation, texts: true as const } : relation;
+  const texts = asTexts(relation);
   const names = cells.map((name) => literal(name)).join(', ');
   const values = cells.map((name) => `CAST(${identifier(name)} AS VARCHAR)`).join(', ');
   const value = identifier(wide.values);
