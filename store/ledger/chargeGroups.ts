@@ -25,6 +25,8 @@ interface GroupParts {
 export class ChargeGroups {
   readonly #parts: GroupParts;
   #waiting = newCharges();
+  /** Of the group that is on its way. */
+  #writing = 0;
   readonly #groups = new GroupCommit(() => this.#write());
   /** When a group was written last, monotonic. */
   #writtenMs = -Infinity;
@@ -33,9 +35,9 @@ export class ChargeGroups {
     this.#parts = parts;
   }
 
-  /** Charges that wait to be written. */
+  /** Charges that are not known to be written. */
   get waiting(): number {
-    return this.#waiting.lines.length;
+    return this.#writing + this.#waiting.lines.length;
   }
 
   /** @param isSoon somebody waits for it */
@@ -69,7 +71,7 @@ export class ChargeGroups {
   }
 
   get #windows(): number {
-    return Math.floor(this.waiting / WINDOW_CHARGES);
+    return Math.floor(this.#waiting.lines.length / WINDOW_CHARGES);
   }
 
   /** Until a group may be written at once again. */
@@ -84,7 +86,10 @@ export class ChargeGroups {
     this.#writtenMs = monotonicMs();
     this.#parts.at('charges-taken');
     try {
-      await writeUsage(this.#parts.database, charges);
+      this.#writing = charges.lines.length;
+      await writeUsage(this.#parts.database, charges).finally(() => {
+        this.#writing = 0;
+      });
       this.#parts.at('charges-committed');
     } catch (error) {
       addCharges(charges, this.#waiting);
