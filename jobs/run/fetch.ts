@@ -25,6 +25,7 @@ import type { Pending } from '../../store/pushes/pending.ts';
 import { positionOf, savePosition } from '../../store/work/schedules.ts';
 import type { Secrets } from '../../store/catalog/secrets.ts';
 import { inFolderOf } from '../../store/base/workFolder.ts';
+import { awaited } from './awaited.ts';
 import { endIngested, eventsOf, type JobParts, tellLog } from './jobLife.ts';
 import type { FetchOrder } from './order.ts';
 import type { FetchRun } from './runner.ts';
@@ -52,7 +53,8 @@ export async function runFetch(run: FetchRun, parts: FetchParts): Promise<void> 
     let stored = 0;
     const pages: Piece[] = [];
     const storeNext = async (piece: Piece): Promise<void> => {
-      await run.inTurn(() => store(piece, stored === 0, run, parts));
+      const keep = (): Promise<void> => store(piece, stored === 0, run, parts);
+      await run.inTurn(() => awaited(keep, run.signal));
       await rm(piece.path, { force: true });
       stored += 1;
     };
@@ -65,7 +67,9 @@ export async function runFetch(run: FetchRun, parts: FetchParts): Promise<void> 
     return stored;
   });
   if (pieces === 0) await tellLog(jobId, order, 'the source has nothing new', parts);
-  await database.transaction().execute((tx) => endIngested(tx, jobId, order, parts));
+  const end = (): Promise<unknown> =>
+    database.transaction().execute((tx) => endIngested(tx, jobId, order, parts));
+  await awaited(end, run.signal);
 }
 
 /** Pieces of a source as they land in a folder; each is told. */

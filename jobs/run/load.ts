@@ -15,7 +15,7 @@ interface LoadRun {
 
 /**
  * A child that was killed takes the load along, by no fault of its own: it is tried once more;
- * while the catalog is away it is tried for a while.
+ * while the catalog, or the store of the files, is away it is tried for a while.
  * @throws Failure with the reason; then nothing of the load is visible.
  */
 export async function runLoad(run: LoadRun, parts: JobParts): Promise<void> {

@@ -36,6 +36,7 @@ import {
   rejectsOf,
   runFetch,
 } from './fetch.ts';
+import { awaited } from './awaited.ts';
 import { flushDataset } from './flush.ts';
 import { endIngested, eventsOf } from './jobLife.ts';
 import { type Again, type FetchOrder, type Repeat, fetchOrder } from './order.ts';
@@ -147,10 +148,11 @@ async function runReingest(run: FetchRun, again: Again, parts: FetchParts): Prom
     await run.inTurn(async () => {
       const dataset = datasetOf(reading);
       // What is pushed meanwhile waits: it was checked by the schema as it was.
-      await pending.holding(dataset.tableId, async () => {
+      const replace = async (): Promise<void> => {
         await flushDataset(dataset, { pending, ingestion: services });
         await replaceAll(reading, gathered);
-      });
+      };
+      await pending.holding(dataset.tableId, () => awaited(replace, run.signal));
     });
   });
 }

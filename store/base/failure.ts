@@ -74,7 +74,10 @@ export class OverMemory extends Failure {
   }
 }
 
-/** The catalog is not there for now: nothing of what was asked was done, and another try may go well. */
+/**
+ * The catalog, or the store of the files, is not there for now: nothing of what was asked was done, and
+ * another try may go well.
+ */
 export class Away extends Failure {
   constructor(detail: string) {
     super('Busy', detail);

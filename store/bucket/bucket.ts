@@ -1,6 +1,6 @@
 // The seam under files that are not on this machine: whole objects, written once, by their paths.
 import type { Content } from '../base/contents.ts';
-import { Failure } from '../base/failure.ts';
+import { Away } from '../base/failure.ts';
 
 export interface BucketFile {
   readonly path: string;
@@ -33,19 +33,12 @@ export interface Bucket {
 /** Told to the operator; a caller learns nothing of the bucket. */
 export type ToldOfBucket = (what: string, reason: unknown) => void;
 
-/** The store of the files did not do it: asked again later it may. */
-class BucketAway extends Failure {
-  constructor() {
-    super('Busy', 'the store of the files does not answer: please try again later');
-  }
-}
-
-/** What a caller is told of a store's failure. */
+/** What a caller is told of a store's failure. @throws Away */
 export async function asked<T>(told: ToldOfBucket, what: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
     told(what, error);
-    throw new BucketAway();
+    throw new Away('the store of the files does not answer: please try again later');
   }
 }

@@ -2,7 +2,7 @@
 // store is away.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { appendFile, readFile, rm, truncate } from 'node:fs/promises';
+import { appendFile, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CopyObjectCommand, DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, test } from 'vitest';
@@ -102,15 +102,20 @@ bucketTest('a file that the bucket lost is told as missing there', async () => {
 });
 
 bucketTest(
-  'while the store is away only what has a copy is read, and no load is lost',
+  'while the store is away only what has a copy is read, and loads wait for it',
   async () => {
-    await using server = await lake.start();
+    await using server = await lake.start({ TAPEDECK_SOURCE_FOLDER: lake.folder });
+    const source = { type: 'FILE', path: 'vendor.csv', name: 'vendor' };
+    await writeFile(join(lake.folder, source.path), csv('G', 0, 10));
+    const made = await send(server, 'POST', '/data-sources/WS', source);
     const before = await read(server, '/data/WS/D?limit=1000');
     const snapshot = server.tapedeck.services.lake.snapshot;
     lake.wire.breakAfter(0, 'close');
     assert.equal(await read(server, '/data/WS/D?limit=998'), before);
-    const answer = await load(server, 'D', csv('C', 0, 10));
-    assert.match(await answer.text(), /store of the files does not answer/);
+    const loading = load(server, 'D', csv('C', 0, 10));
+    const { dataSourceId } = JSON.parse(made.text) as { readonly dataSourceId: string };
+    const order = { dataSourceId, datasetId: 'D' };
+    const fetching = send(server, 'POST', '/jobs/WS/ingest?wait=true', order);
     await assert.rejects(lake.start({ TAPEDECK_FOLDER: `${lake.folder}-2` }), /s3:.*some.where: /);
     assert.equal(server.tapedeck.services.lake.snapshot, snapshot, 'no version was made');
     await rm(join(lake.folder, 'lake'), { recursive: true });
@@ -119,8 +124,8 @@ bucketTest(
     assert.doesNotMatch(await away.text(), /s3:|127\.0\.0\.1/);
     lake.wire.mend();
     assert.equal(await read(server, '/data/WS/D?limit=997'), before);
-    await loaded(server, 'D', csv('C', 0, 10));
-    assert.equal(JSON.parse(await read(server, '/data/WS/D?limit=1000')).length, 110);
+    for (const answer of [await loading, await fetching]) assert.equal(answer.status, 200);
+    assert.equal(JSON.parse(await read(server, '/data/WS/D?limit=1000')).length, 120);
   },
 );
 
