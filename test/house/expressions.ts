@@ -84,6 +84,10 @@ export function provedText(): string {
   return `${safe.sort().join('\n')}\n`;
 }
 
+/** How many this run had to prove that the list does not have. */
+export const unlisted = (): number =>
+  asked ? 0 : [...verdicts.keys()].filter((key) => !proved.has(hashOf(key))).length;
+
 function faultOf({ attack, status }: Verdict): string | undefined {
   if (status === 'safe') return undefined;
   if (status === 'unknown') return 'could not be decided';
