@@ -2,6 +2,7 @@
 // original's own sample posts CSV as application/json).
 import { open } from 'node:fs/promises';
 import { Failure } from '../../store/base/failure.ts';
+import { roomFor } from './pieces.ts';
 
 type Content = 'gzip' | 'zstd' | 'zip' | 'parquet' | 'arrow-file' | 'arrow-stream' | 'text';
 
@@ -11,7 +12,7 @@ export const HEAD_BYTES = 1024 ** 2;
 export async function readHead(path: string): Promise<Buffer> {
   const file = await open(path, 'r');
   try {
-    const buffer = Buffer.alloc(HEAD_BYTES);
+    const buffer = await roomFor(file, HEAD_BYTES);
     let filled = 0;
     while (filled < buffer.length) {
       const { bytesRead } = await file.read(buffer, filled, buffer.length - filled, filled);

@@ -2,10 +2,10 @@
 // what can not be told is refused with the byte and the line.
 import { isAscii, isUtf8 } from 'node:buffer';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Failure, toldFull } from '../../store/base/failure.ts';
+import { piecesOf } from './pieces.ts';
 import type { Encoding } from './reading.ts';
 
 /** Read at once, and looked at in one turn of the loop: 8 ms where each byte is a line break. */
@@ -47,7 +47,7 @@ export async function scanText(path: string): Promise<TextScan> {
   let [pairs, breaks, returns] = [0, 0, 0];
   let rest: Buffer = Buffer.alloc(0);
   let last = 0;
-  for await (const piece of pieces(path)) {
+  for await (const piece of piecesOf(path, PIECE_BYTES)) {
     hasNul ||= piece.includes(0);
     if (valid) {
       const bytes = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
@@ -69,21 +69,6 @@ export async function scanText(path: string): Promise<TextScan> {
 
 const BREAK = 10;
 const RETURN = 13;
-
-/** One after the other in the same bytes: who keeps one copies it. */
-async function* pieces(path: string, bytes = PIECE_BYTES): AsyncGenerator<Buffer> {
-  const file = await open(path);
-  try {
-    const buffer = Buffer.allocUnsafe(bytes);
-    for (;;) {
-      const { bytesRead } = await file.read(buffer, 0, bytes, null);
-      if (bytesRead === 0) return;
-      yield buffer.subarray(0, bytesRead);
-    }
-  } finally {
-    await file.close();
-  }
-}
 
 /** Carriage returns, line feeds, and how many of them are pairs. */
 function endsIn(piece: Buffer, before: number) {
@@ -160,7 +145,7 @@ const untold = (why: string): Failure =>
 /** The lines of a piece at a time: a turn for each of them took a second where a file is nothing else. */
 async function* linesOf(path: string): AsyncGenerator<readonly Buffer[]> {
   let rest: Buffer = Buffer.alloc(0);
-  for await (const piece of pieces(path, LINES_BYTES)) {
+  for await (const piece of piecesOf(path, LINES_BYTES)) {
     const bytes = Buffer.concat([rest, piece]);
     const lines: Buffer[] = [];
     let from = 0;
@@ -182,7 +167,7 @@ async function* linesOf(path: string): AsyncGenerator<readonly Buffer[]> {
 /** Where the first NUL byte of a text is. */
 export async function tellNul(path: string): Promise<string> {
   let line = 1;
-  for await (const piece of pieces(path)) {
+  for await (const piece of piecesOf(path, PIECE_BYTES)) {
     const nul = piece.indexOf(0);
     line += endsIn(nul < 0 ? piece : piece.subarray(0, nul), 0).breaks;
     if (nul >= 0) break;

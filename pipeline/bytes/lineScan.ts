@@ -13,6 +13,7 @@ export async function refuseEndlessLine(path: string): Promise<void> {
   const file = await open(path);
   try {
     const { size } = await file.stat();
+    if (size < WINDOW_BYTES) return;
     const piece = Buffer.allocUnsafe(PIECE_BYTES);
     for (let from = 0; from + WINDOW_BYTES <= size; from += WINDOW_BYTES) {
       if (await hasBreak(file, from, piece)) continue;

@@ -1,7 +1,7 @@
 // Whether lines of a CSV have many more cells than its header. DuckDB 1.5 makes an error for each cell too
 // many, each with a copy of its line: one line of 1 MB took it over five minutes, 2 MB of lines of 1,000
 // cells 4 GB.
-import { open } from 'node:fs/promises';
+import { piecesOf } from '../bytes/pieces.ts';
 
 /** Read at once, and looked at in one turn of the loop. */
 const PIECE_BYTES = 256 * 1024;
@@ -19,20 +19,13 @@ export async function hasWideLines(
   // Signs that are not of one byte are left to DuckDB.
   if (delimiter.length !== 1 || sign > 127) return false;
   const most = width + EXCESS_MAX;
-  const file = await open(path);
-  try {
-    const buffer = Buffer.allocUnsafe(PIECE_BYTES);
-    let line: Counted = { cells: 1, isQuoted: false };
-    for (;;) {
-      const { bytesRead } = await file.read(buffer, 0, PIECE_BYTES, null);
-      if (bytesRead === 0) return false;
-      const counted = lastLineOf(buffer.subarray(0, bytesRead), sign, most, line);
-      if (counted === undefined) return true;
-      line = counted;
-    }
-  } finally {
-    await file.close();
+  let line: Counted = { cells: 1, isQuoted: false };
+  for await (const piece of piecesOf(path, PIECE_BYTES)) {
+    const counted = lastLineOf(piece, sign, most, line);
+    if (counted === undefined) return true;
+    line = counted;
   }
+  return false;
 }
 
 /** Of a line so far. */
