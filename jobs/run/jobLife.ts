@@ -7,6 +7,7 @@ import type { Database } from '../../store/catalog/database.ts';
 import { Failure, type FailureType, reasonOf, toldFull } from '../../store/base/failure.ts';
 import {
   appendLog,
+  changeAndTell,
   endJob,
   insertRejects,
   type JobStatus,
@@ -44,6 +45,10 @@ export const CANCELLED = new Failure('Conflict', 'the job was cancelled');
 /** Progress is written at most this often: a row for each percent would cost more than it tells. */
 const PROGRESS_MS = 500;
 
+interface Counted {
+  readonly records_validated?: number;
+}
+
 export function eventsOf(
   jobId: string,
   order: JobOrder,
@@ -51,18 +56,17 @@ export function eventsOf(
   onProgress: (percent: number) => void,
 ): IngestEvents {
   const { database, clock } = parts;
-  const become = async (status: JobStatus, message: string): Promise<void> => {
-    await updateJob(database, jobId, { status, last_good_status: status });
-    await tellLog(jobId, order, message, parts);
+  const become = (status: JobStatus, message: string, more: Counted = {}): Promise<void> => {
+    const values = { status, last_good_status: status, ...more };
+    return changeAndTell(database, jobId, values, lineOf(jobId, order, message, clock()));
   };
   let told = clock();
   return {
     validating: () => become('VALIDATING', "changed data job status to 'VALIDATING'"),
-    validated: async (records) => {
+    validated: (records) => {
       // Of one that fetches, counts are added up as its files are stored.
-      if (order.fetch === undefined)
-        await updateJob(database, jobId, { records_validated: records });
-      await become('VALIDATED', "changed data job status to 'VALIDATED'");
+      const more = order.fetch === undefined ? { records_validated: records } : {};
+      return become('VALIDATED', "changed data job status to 'VALIDATED'", more);
     },
     ingesting: () => become('INGESTING', 'file is ingesting, changed job status to "INGESTING"'),
     progress: (percent) => {
@@ -84,9 +88,16 @@ export async function tellLog(
   { database, clock }: Pick<JobParts, 'database' | 'clock'>,
   severity = 'info',
 ): Promise<void> {
-  const line = { workspace: order.workspace, time_ms: clock(), severity, message };
-  await appendLog(database, { ...line, job_id: jobId });
+  await appendLog(database, lineOf(jobId, order, message, clock(), severity));
 }
+
+const lineOf = (
+  jobId: string,
+  { workspace }: JobOrder,
+  message: string,
+  time_ms: number,
+  severity = 'info',
+) => ({ workspace, time_ms, severity, message, job_id: jobId });
 
 /** In the transaction that makes the last records of a job visible. */
 export async function endIngested(

@@ -1,7 +1,7 @@
 // Jobs: one run of a task, its state, its rejected records, and the workspace's log.
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Database, Tables } from '../catalog/database.ts';
-import { insertEach, runTogether } from '../catalog/together.ts';
+import { insertEach, pieceOf, runTogether } from '../catalog/together.ts';
 import { randomHex } from '../base/random.ts';
 import { redacted } from '../base/redact.ts';
 
@@ -30,13 +30,14 @@ export const insertJob = async (
   job: Insertable<Tables['job']>,
 ): Promise<void> => void (await database.insertInto('job').values(job).execute());
 
-export async function updateJob(
+export const updateJob = async (
   database: Database,
   jobId: string,
   values: Updateable<Tables['job']>,
-): Promise<void> {
-  await database.updateTable('job').set(values).where('job_id', '=', jobId).execute();
-}
+): Promise<void> => void (await settingJob(database, jobId, values).execute());
+
+const settingJob = (database: Database, jobId: string, values: Updateable<Tables['job']>) =>
+  database.updateTable('job').set(values).where('job_id', '=', jobId);
 
 /** Ends a job in vain; false when it had ended, with its commit, and stays as it is. */
 export async function endJob(
@@ -193,15 +194,31 @@ const PURGED = 'the reason was purged with records of the dataset';
 /** Log lines kept in all; the oldest go first. About 30 MB of catalog. */
 const LOG_LINES_MAX = 100_000;
 
-export async function appendLog(
-  database: Database,
-  line: Omit<Insertable<Tables['log']>, 'log_id'>,
-): Promise<void> {
-  await database
+export const appendLog = async (database: Database, line: NewLine): Promise<void> =>
+  void (await insertLine(database, line).execute());
+
+type NewLine = Omit<Insertable<Tables['log']>, 'log_id'>;
+
+const insertLine = (database: Database, line: NewLine) =>
+  database
     .insertInto('log')
-    .values({ ...line, message: redacted(line.message), log_id: randomHex(16) })
-    .execute();
-}
+    .values({ ...line, message: redacted(line.message), log_id: randomHex(16) });
+
+/** What a job becomes, and what its log says of it: in one transaction, which is synced once. */
+export const changeAndTell = (
+  database: Database,
+  jobId: string,
+  values: Updateable<Tables['job']>,
+  line: NewLine,
+): Promise<void> =>
+  database
+    .transaction()
+    .execute((transaction) =>
+      runTogether(transaction, [
+        pieceOf(settingJob(transaction, jobId, values)),
+        pieceOf(insertLine(transaction, line)),
+      ]),
+    );
 
 /** Removes the oldest log lines past the most that are kept; called at start. */
 export async function trimLog(database: Database): Promise<void> {
