@@ -62,13 +62,30 @@ async function scrub(settings: DatabaseSettings, held: Database): Promise<boolea
     await link.run(`set lock_timeout = '${SCRUB_WAITS}'`, []);
     const { rows } = await link.run('select pg_current_xact_id()::text as id', []);
     if (!(await isSeenByNobody(link, (rows[0] as { readonly id: string }).id))) return false;
-    for (const { name } of tables) await link.run(`vacuum full "${name}"`, []);
+    const blank = await blankTables(link, settings.schema);
+    for (const { name } of tables) {
+      if (!blank.has(name)) await link.run(`vacuum full "${name}"`, []);
+    }
     return true;
   };
   return withLink(settings, work, SCRUB_MS).catch((error: unknown) => {
     if ((error as { readonly code?: string }).code === LOCK_NOT_AVAILABLE) return false;
     throw error;
   });
+}
+
+/**
+ * Tables that have no page to clean since they were made or written anew: the first row gives a table a page,
+ * and each of its indexes a second one, which it keeps. To write those anew took half of the time.
+ */
+async function blankTables(link: Link, schema: string): Promise<ReadonlySet<string>> {
+  const blank = `select c.relname as name from pg_catalog.pg_class c
+    where c.relkind = 'r' and c.relnamespace = to_regnamespace(quote_ident($1))
+      and pg_total_relation_size(c.oid) <= current_setting('block_size')::bigint
+        * ((select count(*) from pg_catalog.pg_index i where i.indrelid = c.oid)
+          + case when c.reltoastrelid = 0 then 0 else 1 end)`;
+  const { rows } = await link.run(blank, [schema]);
+  return new Set((rows as readonly { readonly name: string }[]).map(({ name }) => name));
 }
 
 /** What was deleted before a transaction: whoever has an older view of it keeps it. */

@@ -484,3 +484,48 @@ postgresTest('what is deleted for good waits for no backup, and nobody waits for
     await database.destroy();
   }
 });
+
+postgresTest(
+  'what is deleted for good is in no page, of a table or of an index of it',
+  async () => {
+    const place = postgresPlace(here.settings('wiped'));
+    const database = place.open();
+    try {
+      await migrate(database);
+      for (const name of ['emptied', 'untouched']) {
+        await sql.raw(`create table ${name} (key text primary key)`).execute(database);
+      }
+      await keep(database, 'GONEzqxj7');
+      await database.deleteFrom('folder').where('key', '=', 'GONEzqxj7').execute();
+      await sql`insert into emptied values ('GONEzqxj7')`.execute(database);
+      await sql`delete from emptied`.execute(database);
+      // The table gives its only page back; its index keeps the one with the key.
+      await here.postgres.run('vacuum wiped.emptied');
+      const left = await holding(database, 'GONEzqxj7');
+      assert.deepEqual(left, ['emptied_pkey', 'folder', 'folder_pkey']);
+      const before = await fileOf(database, 'untouched');
+      assert.equal(await place.scrub(database), true);
+      assert.deepEqual(await holding(database, 'GONEzqxj7'), []);
+      assert.deepEqual(await kept(database), []);
+      assert.equal(await fileOf(database, 'untouched'), before, 'one without pages stays');
+    } finally {
+      await database.destroy();
+    }
+  },
+);
+
+/** Tables and indexes of the schema that have a text in their files. */
+async function holding(database: Database, text: string): Promise<readonly string[]> {
+  await here.postgres.run('checkpoint');
+  const { rows } = await sql<{ readonly name: string }>`
+    select relname as name from pg_class
+    where relnamespace = current_schema()::regnamespace and relkind in ('r', 'i')
+      and position(convert_to(${text}, 'UTF8') in pg_read_binary_file(pg_relation_filepath(oid))) > 0
+    order by relname`.execute(database);
+  return rows.map(({ name }) => name);
+}
+
+async function fileOf(database: Database, table: string): Promise<string | undefined> {
+  const asked = sql<{ readonly path: string }>`select pg_relation_filepath(${table}) as path`;
+  return (await asked.execute(database)).rows[0]?.path;
+}
