@@ -108,7 +108,8 @@ export class TopicLog {
   }
 
   /**
-   * From here on its messages are kept. Again it does nothing.
+   * From here on its messages are kept; whoever is to go on from here waits until that is settled. Again it
+   * does nothing.
    * @param missing messages that came since it was recalled; undefined where nobody knows
    */
   keep(topic: string, missing?: readonly Pick<Telling, 'symbol' | 'json'>[]): void {
@@ -116,8 +117,11 @@ export class TopicLog {
     if (last === undefined || this.#kept.has(topic)) return;
     this.#recalled.delete(topic);
     this.#kept.set(topic, { sinceMs: monotonicMs(), stand: undefined, told: new Set(), last });
-    if (missing === undefined) this.#topics.cut(topic, last);
-    else this.#topics.begin(topic, last);
+    if (missing === undefined) {
+      // Nobody knows at other nodes either, whatever stands are told from now on.
+      this.#holes.add(topic);
+      this.#topics.cut(topic, last);
+    } else this.#topics.begin(topic, last);
     for (const { json, symbol } of missing ?? []) {
       this.add({ topic, symbol, json, tell: () => undefined });
     }
@@ -159,7 +163,7 @@ export class TopicLog {
     const gathered = this.#gathered;
     this.#gathered = [];
     const parts = partsOf(gathered);
-    if (parts.length === 0 && this.#stands.isReady) parts.push([]);
+    if (parts.length === 0 && (this.#stands.isReady || this.#holes.size > 0)) parts.push([]);
     for (const part of parts) this.#append(part);
   }
 

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, test } from 'vitest';
 import { busSettings } from '../../store/base/busSettings.ts';
+import { Hub } from '../../store/bus/hub.ts';
+import type { TopicLog } from '../../store/bus/topicLog.ts';
 import { NatsLog } from '../../store/nats/natsLog.ts';
 import { SoleWriter } from '../../store/nats/soleWriter.ts';
 import { hasServers, isLeftOut } from '../servers/hasServers.ts';
@@ -19,10 +21,10 @@ afterAll(async () => {
   await nats?.[Symbol.asyncDispose]();
 });
 
-async function opened(fenceMs = 5_000): Promise<NatsLog> {
+async function opened(fenceMs = 5_000, lake = 'sole'): Promise<NatsLog> {
   const settings = busSettings(nats?.url ?? '');
   assert.ok(settings !== undefined);
-  const log = new NatsLog({ settings, lake: 'sole', onFault: () => undefined, fenceMs });
+  const log = new NatsLog({ settings, lake, onFault: () => undefined, fenceMs });
   logs.push(log);
   while (!log.isHere) await sleep(10);
   await log.open();
@@ -43,6 +45,40 @@ test.skipIf(skip)('what a node says that another one has followed is not kept', 
   assert.equal(await former.append('later'), undefined);
   assert.equal((await next.append('four'))?.sequence, 6);
 });
+
+test.skipIf(skip)('what one node knew nothing of is missing at every node after it', async () => {
+  const topics = ['records'];
+  const wanted = { topics, symbols: undefined, intervalMs: 0, ids: true };
+  const reader = { take: () => undefined };
+  const nodeOf = async (): Promise<{ readonly hub: Hub; readonly log: TopicLog }> => {
+    const hub = new Hub(Date.now, await opened(400, 'holes'));
+    assert.ok(hub.log !== undefined);
+    return { hub, log: hub.log };
+  };
+  const first = await nodeOf();
+  await first.hub.prepare(wanted);
+  const group = first.hub.join(wanted, reader);
+  first.hub.publish('records', 'A', () => '{"n":1}');
+  await first.log.settled();
+  const id = idOf(group.framed('', '{}').bytes);
+  // The next one finds no word of how far that was, and tells how far it is itself.
+  const second = await nodeOf();
+  await second.hub.prepare(wanted);
+  second.log.mark('records', '5');
+  await second.log.settled();
+  const own = idOf(second.hub.join(wanted, reader).framed('', '{}').bytes);
+  const third = await nodeOf();
+  await third.log.opened();
+  assert.equal(third.log.recalled('records')?.stand, '5');
+  third.log.keep('records', []);
+  await third.log.settled();
+  const again = third.hub.join(wanted, reader);
+  assert.equal(again.after(id, reader).gap, null, 'what was between the first two is unknown');
+  assert.equal(again.after(own, reader).gap, 0, 'since the second one nothing is missing');
+  for (const { hub } of [first, second, third]) hub.close();
+});
+
+const idOf = (frame: Buffer): string => /(?<=id: ).*(?=\r)/.exec(frame.toString())?.[0] ?? '';
 
 test('a writer goes on behind its own messages, kept or not, and not behind those of others', () => {
   let nowMs = 0;
