@@ -130,6 +130,8 @@ export class RecordWatches {
         resolve();
       });
     });
+    // Who joins now goes on from behind what the log says of this.
+    await log.settled();
   }
 
   /** What was written after what others told of a topic; undefined where nobody knows. */
