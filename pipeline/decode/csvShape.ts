@@ -133,8 +133,8 @@ const ABSENT = /^(?:|n\/?a|#n\/a|nan|null|none|nil|-+|\.+|\?|missing|unknown)$/i
 /** @throws Failure InvalidBody where the first line is a record, or the second a header too. */
 export function refuseHeader(rows: Rows): void {
   const [header = [], ...records] = rows;
-  const kinds = header.map((_, at) => kindOf(records.map((row) => row[at] ?? '')));
-  if (isRecord(header, kinds, records.length)) {
+  const kindAt = (at: number): Kind => kindOf(records.map((row) => row[at] ?? ''));
+  if (isRecord(header, kindAt, records.length)) {
     const line = quoted(header.join(','));
     const told = `the first line (${line}) is a record: the file has no header`;
     throw new Failure(
@@ -144,6 +144,8 @@ export function refuseHeader(rows: Rows): void {
   }
   const [second = [], ...others] = records;
   if (others.length < 2 || second.length !== header.length) return;
+  // Most files are told by this line alone; to look at all values of all columns took longer than the load.
+  if (second.some((cell) => cell !== '' && kindOf([cell]) !== 'text')) return;
   const rest = header.map((_, at) => kindOf(others.map((row) => row[at] ?? '')));
   const misfits = rest.map((kind, at) => {
     const cell = second[at] ?? '';
@@ -153,7 +155,6 @@ export function refuseHeader(rows: Rows): void {
   });
   const words = misfits.filter((one) => one === 'word').length;
   if (words === 0 || misfits.includes('value')) return;
-  if (second.some((cell) => cell !== '' && kindOf([cell]) !== 'text')) return;
   // One word beside a name may be a value of its own; a line of them is no record.
   const beside = rest.some(
     (kind, at) => kind === 'text' && !ABSENT.test((second[at] ?? '').trim()),
@@ -165,10 +166,14 @@ export function refuseHeader(rows: Rows): void {
 }
 
 /** A name that is a date or a number, as the values below it are; years and places may be names. */
-function isRecord(header: readonly string[], kinds: readonly Kind[], records: number): boolean {
+function isRecord(
+  header: readonly string[],
+  kindAt: (at: number) => Kind,
+  records: number,
+): boolean {
   const like = header.filter((name, at) => {
     const own = name === '' ? 'text' : kindOf([name]);
-    return own !== 'text' && own !== 'boolean' && (records === 0 || kinds[at] === own);
+    return own !== 'text' && own !== 'boolean' && (records === 0 || kindAt(at) === own);
   });
   if (like.some((name) => kindOf([name]) === 'date' && !/^\d{1,8}$/.test(name))) return true;
   const numbers = like.filter((name) => kindOf([name]) === 'number').map(Number);
