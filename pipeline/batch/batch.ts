@@ -27,10 +27,10 @@ import {
   fromClause,
   misfit,
   MISFIT_MARK,
-  rejectStatements,
   type Relation,
   typedRelation,
 } from '../values/relation.ts';
+import { rejectStatements } from '../values/rejectedLines.ts';
 import { REPEATS_SHARE_MAX, withoutRepeats } from './repeats.ts';
 import {
   isNumbered,
@@ -140,12 +140,12 @@ async function oneCopy(
   const asked = breachStatements(checks, path);
   try {
     const copy = copyTable(query, path, columns);
-    const rows = await ask(bench, relation, [copy, ...rejecting, ...repeats, ...asked]);
+    const before = [copy, ...repeats, ...asked];
+    const rows = await ask(bench, relation, [...before, ...rejecting], before.length);
     const stats = fileStats(rows[0] ?? []);
-    const [counted, listed, cast] = rejecting.length === 0 ? [] : rows.slice(1);
-    const repeated =
-      repeats.length === 0 ? 0 : Number(rows[1 + rejecting.length]?.[0]?.['repeats']);
-    const breaches = breachesOf(checks, asked.length === 0 ? [] : rows.slice(-asked.length));
+    const [counted, listed, cast] = rows.slice(before.length);
+    const repeated = repeats.length === 0 ? 0 : Number(rows[1]?.[0]?.['repeats']);
+    const breaches = breachesOf(checks, rows.slice(1 + repeats.length, before.length));
     const batch = {
       path,
       stats,

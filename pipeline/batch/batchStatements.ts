@@ -119,10 +119,12 @@ export async function askEach(
   return rows;
 }
 
+/** @param endsAt the place of a statement that counts: those behind it run only where it counts any */
 export async function ask(
   bench: Workbench,
   relation: Relation,
   statements: readonly string[],
+  endsAt?: number,
 ): Promise<readonly (readonly Row[])[]> {
   try {
     return await bench.pool.rows({
@@ -130,6 +132,7 @@ export async function ask(
       folder: bench.folder,
       below: bench.below,
       statements,
+      ...(endsAt === undefined ? {} : { endsAt }),
       deadlineMs: bench.deadlineMs,
       onProgress: bench.onProgress,
       ...(bench.signal === undefined ? {} : { signal: bench.signal }),

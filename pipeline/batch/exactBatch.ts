@@ -25,11 +25,11 @@ import {
   makingOnce,
   misfit,
   recordFaults,
-  rejectStatements,
   type Relation,
   saidOrder,
   valueOf,
 } from '../values/relation.ts';
+import { rejectStatements } from '../values/rejectedLines.ts';
 import type { Batch, BatchRequest } from './batchRequest.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 import type { Workbench } from '../bytes/workbench.ts';
@@ -48,7 +48,7 @@ export async function exactBatch(asked: BatchRequest, bench: Workbench): Promise
     (SELECT ${faultOf(request)} AS ${FAULT}, ${selection(request, false)} FROM ${from})`;
   const rejecting = relation.kind === 'csv' ? rejectStatements(REJECTS_KEPT_MAX) : [];
   const stage = `COPY (${numbered}) TO ${literal(staging)} (${STAGED})`;
-  const staged = await ask(bench, relation, [stage, ...rejecting]);
+  const staged = await ask(bench, relation, [stage, ...rejecting], 1);
   const [counted, listed] = staged.slice(1);
   const read = `read_parquet(${literal(staging)})`;
   const unread = (listed ?? []).map((row) => lineReject(row, request));

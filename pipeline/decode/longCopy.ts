@@ -7,7 +7,8 @@ import type { Reading } from '../bytes/reading.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 import { missingTest } from '../values/missing.ts';
 import { asTexts } from '../values/asTexts.ts';
-import { fromClause, rejectStatements, type Relation } from '../values/relation.ts';
+import { rejectStatements } from '../values/rejectedLines.ts';
+import { fromClause, type Relation } from '../values/relation.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
 type Wide = NonNullable<Reading['wide']>;
@@ -48,7 +49,7 @@ export async function longCopy(
   const copy = `COPY (SELECT * FROM (${rows}) WHERE ${given}) TO ${literal(path)}
     (FORMAT csv, HEADER true, DELIMITER ',')`;
   const rejecting = relation.kind === 'csv' ? rejectStatements(1) : [];
-  const [, counted, told] = await ask(bench, relation, [copy, ...rejecting]);
+  const [, counted, told] = await ask(bench, relation, [copy, ...rejecting], 1);
   if (Number(counted?.[0]?.['lines'] ?? 0) > 0) {
     const where = `line ${Number(told?.[0]?.['line'])}`;
     const why = String(told?.[0]?.['message']).split('\n')[0];

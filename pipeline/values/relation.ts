@@ -1,4 +1,5 @@
 // A file as a relation: what DuckDB reads, and how each dataset property comes out of it.
+import { REJECT_TABLES } from './rejectedLines.ts';
 import { type Column, type ColumnType, SQL_TYPES } from '../../store/versions/columns.ts';
 import type { DateOrder, DateSpelling } from './dateFormats.ts';
 import { dateOf } from './dateReading.ts';
@@ -85,23 +86,6 @@ const FORMATS = {
   objects: 'unstructured',
   document: 'unstructured',
 } as const;
-
-/** Tables in which read_csv leaves the lines that it could not read. */
-const REJECT_TABLES = `rejects_table = 'rejected', rejects_scan = 'rejected_scan'`;
-
-/** Of one line the leftmost fault is told: the same one whichever thread met it first. */
-const PLACE = 'coalesce(column_idx, 0)';
-
-/** Rejected lines after a statement with `from(…)`: all of them counted, the first ones told. */
-export const rejectStatements = (most: number): readonly string[] => [
-  'SELECT count(DISTINCT line) AS lines FROM rejected',
-  `SELECT line, arg_min(column_name, ${PLACE}) AS "column", arg_min(error_type, ${PLACE}) AS type,
-    arg_min(error_message, ${PLACE}) AS message
-    FROM rejected GROUP BY line ORDER BY line LIMIT ${most}`,
-  `SELECT column_name AS "column", min(line) AS line, arg_min(error_message, line) AS message
-    FROM rejected WHERE error_type = 'CAST' GROUP BY column_name
-    ORDER BY 2, min(column_idx)`,
-];
 
 /** Begins the message of an error that a strict expression raised; the column's name follows. */
 export const MISFIT_MARK = 'value does not fit property ';

@@ -107,8 +107,12 @@ async function answerOn(connection: DuckDBConnection, request: Request): Promise
   if (request.progress) await keepProgress(connection);
   const last = request.statements.at(-1) ?? '';
   const before = [];
-  for (const statement of request.statements.slice(0, -1)) {
-    before.push(await rowsOf(connection, statement, []));
+  for (const [at, statement] of request.statements.slice(0, -1).entries()) {
+    const rows = await rowsOf(connection, statement, []);
+    before.push(rows);
+    if (at !== request.endsAt || countOf(rows) > 0) continue;
+    const unasked = request.statements.slice(at + 1).map((): readonly Row[] => []);
+    return { kind: 'rows', rows: [...before, ...unasked] };
   }
   try {
     return await lastOn(connection, last, request, before);
@@ -118,6 +122,9 @@ async function answerOn(connection: DuckDBConnection, request: Request): Promise
     throw error;
   }
 }
+
+/** The first value of the first row. */
+const countOf = ([row = {}]: readonly Row[]): number => Number(Object.values(row)[0] ?? 0);
 
 /** @param before rows of the statements before the last */
 async function lastOn(

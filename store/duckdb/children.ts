@@ -271,11 +271,13 @@ export class Children {
       slot.running = running;
       const parameters = question.parameters ?? [];
       const progress = question.onProgress !== undefined;
-      const { statements } = question;
-      const request = { id, scope, statements, parameters, answer, progress };
-      const { file } = question;
-      const whole = file === undefined ? request : { ...request, file };
-      send(child, { kind: 'request', request: whole });
+      const { endsAt, file, statements } = question;
+      const request = {
+        ...{ id, scope, statements, parameters, answer, progress },
+        ...(endsAt === undefined ? {} : { endsAt }),
+        ...(file === undefined ? {} : { file }),
+      };
+      send(child, { kind: 'request', request });
     }).finally(this.#watch(slot, question));
   }
 

@@ -38,6 +38,8 @@ export interface Request {
   readonly scope: Scope;
   /** Run in order on one connection; temporary tables live from one to the next. */
   readonly statements: readonly string[];
+  /** The place of one that counts: where it counts none, those behind it are not run, and have no rows. */
+  readonly endsAt?: number;
   /** Bound to the last statement. */
   readonly parameters: readonly Bound[];
   /**

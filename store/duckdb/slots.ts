@@ -15,6 +15,8 @@ export interface Question {
   readonly shared?: readonly string[] | undefined;
   /** Run in order on one connection; `parameters` are bound to the last. */
   readonly statements: readonly string[];
+  /** The place of one that counts: where it counts none, those behind it are not run, and have no rows. */
+  readonly endsAt?: number;
   readonly parameters?: readonly Bound[];
   readonly deadlineMs: number;
   /** Of DuckDB and of the disk, when less than the pool's own. */

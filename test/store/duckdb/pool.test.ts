@@ -113,6 +113,18 @@ for (const sql of REFUSED) {
   });
 }
 
+test('statements behind a count of none are not run, and have no rows', async () => {
+  const asking = (count: number): Promise<unknown> =>
+    pool.rows({
+      files: [],
+      statements: [`SELECT 7 AS a`, `SELECT ${count} AS n`, `SELECT 8 AS b`, `SELECT error('ran')`],
+      endsAt: 1,
+      deadlineMs: 20_000,
+    });
+  assert.deepEqual(await asking(0), [[{ a: 7 }], [{ n: 0 }], [], []]);
+  assert.match((await failure(asking(2))).message, /ran/);
+});
+
 test('a statement past its deadline is interrupted; its child goes on', async () => {
   const slow = 'SELECT count(*) FROM range(100000000000) t(a), range(10) u(b) WHERE a * b % 7 = 3';
   const late = await failure(ask(slow, 200));
