@@ -47,18 +47,21 @@ function lastLineOf(
   before: Counted,
 ): Counted | undefined {
   const end = piece.includes(BREAK) ? BREAK : RETURN;
-  let line = before;
-  let from = 0;
-  for (let at = piece.indexOf(end); at >= 0; at = piece.indexOf(end, from)) {
-    const isOpen = line !== NOTHING;
-    if ((isOpen || at - from >= most) && countedOn(piece, from, at, sign, line).cells > most) {
-      return undefined;
+  const isWide = ({ cells }: Counted): boolean => cells > most;
+  const first = piece.indexOf(end);
+  let last = countedOn(piece, 0, first < 0 ? piece.length : first, sign, before);
+  for (let from = first + 1; from > 0 && !isWide(last);) {
+    // Short lines are passed over together: all that end within the least length of a long one.
+    const short = piece.lastIndexOf(end, from + most - 1);
+    if (short >= from) {
+      from = short + 1;
+      continue;
     }
-    line = NOTHING;
+    const at = piece.indexOf(end, from + most);
+    last = countedOn(piece, from, at < 0 ? piece.length : at, sign, NOTHING);
     from = at + 1;
   }
-  const last = countedOn(piece, from, piece.length, sign, line);
-  return last.cells > most ? undefined : last;
+  return isWide(last) ? undefined : last;
 }
 
 function countedOn(
