@@ -14,7 +14,6 @@ import {
   UNFINISHED,
 } from '../../pipeline/targets/exportParts.ts';
 import type { Credential } from '../../pipeline/sources/base/source.ts';
-import { digestOf } from '../../pipeline/targets/digest.ts';
 import { openTarget, type TargetRules } from '../../pipeline/targets/open.ts';
 import {
   manifestPlace,
@@ -22,6 +21,7 @@ import {
   type Target,
   type TargetDefinition,
 } from '../../pipeline/targets/target.ts';
+import { contentOf } from '../../store/base/contents.ts';
 import type { AtCrashPoint } from '../../store/base/crashPoints.ts';
 import { findCredential, unsealCredential } from '../../store/work/dataSources.ts';
 import type { Database } from '../../store/catalog/database.ts';
@@ -112,7 +112,7 @@ export async function runExport(run: ExportRun, parts: ExportRunParts): Promise<
   for (const name of await readdir(folder)) {
     if (name.startsWith(UNFINISHED)) await rm(join(folder, name), { force: true });
   }
-  const content = await contentOf(run, order, folder, parts);
+  const content = await askedContent(run, order, folder, parts);
   const work: Work = { ...run, order, target, folder, content, parts };
   const done = await proven(work);
   for (let at = 0; at < content.count; at += 1) {
@@ -183,7 +183,7 @@ function exportIdOf(manifest: string): unknown {
   }
 }
 
-async function contentOf(
+async function askedContent(
   run: ExportRun,
   order: ExportOrder,
   folder: string,
@@ -268,7 +268,7 @@ async function partAt(at: number, name: string, done: readonly Part[], work: Wor
   if (before?.part.name === name) {
     const there = await target.find(before.part);
     if (there !== undefined) return there;
-    const found = await digestOf(path, signal).catch(() => undefined);
+    const found = await contentOf(path, signal).catch(() => undefined);
     signal.throwIfAborted();
     if (found?.sha256 === before.part.sha256) return delivered(before, path, work);
     await target.drop(before.part, before.upload);
@@ -280,7 +280,7 @@ async function partAt(at: number, name: string, done: readonly Part[], work: Wor
   };
   const { rows } = await content.make(at, name, onPercent);
   await synced(path);
-  const part = { name, rows, ...(await digestOf(path, signal)) };
+  const part = { name, rows, ...(await contentOf(path, signal)) };
   await saveMade({ part }, work);
   parts.at('export-part-made');
   tellProgress(done, rows / 2, work);

@@ -2,11 +2,11 @@
 // refused. A part is renamed to its name once it is whole and on the disk.
 import { copyFile, lstat, mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { contentOf } from '../../store/base/contents.ts';
 import type { Disk } from '../../store/base/disk.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { isWithin } from '../sources/accountFolder.ts';
 import { SourceFailure } from '../sources/base/source.ts';
-import { digestOf } from './digest.ts';
 import { MANIFEST, type Part, type Target } from './target.ts';
 
 export interface FolderRules {
@@ -65,7 +65,7 @@ export async function openFolderTarget(
   return {
     manifest: () => readFile(join(folder, MANIFEST), 'utf8').catch(ifMissing),
     find: async (part) => {
-      const found = await digestOf(join(folder, part.name), signal).catch(ifMissing);
+      const found = await contentOf(join(folder, part.name), signal).catch(ifMissing);
       const same = found?.sha256 === part.sha256 && found.bytes === part.bytes;
       return same ? part : undefined;
     },
