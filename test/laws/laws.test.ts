@@ -95,12 +95,16 @@ test('whatever the contract, every record is accounted for, and what is read fit
 const FLIPS = 25;
 
 test('a bit that flips in a file is never answered for a value', async (t) => {
+  const sums = { damaged: 0, right: 0 };
   for (const seed of seedsOf(t)) {
     const { failures, ...told } = await rotLaw(FLIPS, seed);
     note(t, JSON.stringify(told));
     assert.ok(failures.length === 0, failures.slice(0, 3).join('\n'));
-    assert.ok(told.damaged > 0 && told.right > 0, JSON.stringify(told));
+    sums.damaged += told.damaged;
+    sums.right += told.right;
   }
+  // One seed of 30 flips no bit that its doors read.
+  assert.ok(sums.damaged > 0 && sums.right > 0, JSON.stringify(sums));
 });
 
 /** Full count: 10,000 rules, by `npm run soak rules`. */
