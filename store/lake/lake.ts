@@ -24,6 +24,7 @@ import { type DataFile, readEveryFile, type Table } from '../versions/lakeRead.t
 import { expirePushes } from '../pushes/pushLog.ts';
 import type { Stamp } from '../versions/stamp.ts';
 import { expire, expiredSnapshots, type Keep, readSnapshots } from '../history/retention.ts';
+import { shown } from './shown.ts';
 import { nextColumnId } from './tableEdits.ts';
 import { TableVersions } from './tableVersions.ts';
 import type { Edit } from './edit.ts';
@@ -301,7 +302,7 @@ export class Lake {
         return unnamed;
       });
       this.#at('retention-committed');
-      this.#horizons = await readHorizons(this.#database);
+      this.#horizons = await shown(() => readHorizons(this.#database));
       this.#tables.forgetOld();
       this.#state += 1;
       return files;
@@ -330,7 +331,7 @@ export class Lake {
       const { snapshot } = committed;
       const touches = { kind: 'nothing' } as const;
       const change = { snapshot, timeMs, tableIds: [], touches, touched };
-      await this.changes.show(() => this.heard(change));
+      await this.#show(change);
     }
     return committed;
   }
@@ -343,12 +344,16 @@ export class Lake {
   ): Promise<void> {
     const tableIds = edits.flatMap((edit) => ('tableId' in edit ? [edit.tableId] : []));
     if (edits.some(({ kind }) => kind === 'end-history')) {
-      this.#horizons = await readHorizons(this.#database);
+      this.#horizons = await shown(() => readHorizons(this.#database));
       this.#tables.forgetOld();
     }
     await this.#owner.moved(snapshot, timeMs);
     const change = { snapshot, timeMs, tableIds, touches, touched };
-    await this.changes.show(() => this.heard(change));
+    await this.#show(change);
+  }
+
+  #show(change: Change): Promise<void> {
+    return this.changes.show(() => shown(() => this.heard(change)));
   }
 
   #exclusively<T>(work: () => Promise<T>): Promise<T> {

@@ -109,6 +109,32 @@ postgresTest(
   },
 );
 
+postgresTest('PostgreSQL away right after a commit: it is stored once, and shown', async () => {
+  await using wire = await startWire(Number(new URL(here.url('shown')).port));
+  let isNext = false;
+  let back: NodeJS.Timeout | undefined;
+  const at: AtCrashPoint = (point) => {
+    if (!isNext || point !== 'transaction-committed') return;
+    isNext = false;
+    wire.breakAfter(0, 'close');
+    wire.cut();
+    // Longer than what is asked of the catalog waits by itself.
+    back = setTimeout(() => wire.mend(), 12_000);
+  };
+  const settings = { TAPEDECK_DATABASE: here.url('shown', wire.port) };
+  await using server = await startServer({ settings, seams: { at, watch: false } });
+  await loaded(server, 'D', 'symbol,n\nA,1\n', { uniqueIndex: 'false' });
+  isNext = true;
+  const { status } = await loaded(server, 'D', 'symbol,n\nB,2\n');
+  clearTimeout(back);
+  assert.equal(status, 'INGESTED');
+  const records = JSON.parse(await read(server, '/data/WS/D?limit=10')) as readonly object[];
+  assert.deepEqual(records, [
+    { symbol: 'B', n: 2 },
+    { symbol: 'A', n: 1 },
+  ]);
+});
+
 postgresTest('commands find the catalog where it is', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-served-'));
   try {
