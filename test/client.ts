@@ -11,7 +11,17 @@ export function load(
 ): Promise<Response> {
   const all = new URLSearchParams({ wait: 'true', token: server.secret, ...query });
   const url = `${server.base}/v1/data/WS/${dataset}?${all}`;
-  return fetch(url, { method: 'POST', body: body as string | Uint8Array<ArrayBuffer> });
+  return asked(url, { method: 'POST', body: body as string | Uint8Array<ArrayBuffer> });
+}
+
+/** A connection that fails has no line of the test in its stack: the request says which it was. */
+async function asked(url: string, init: RequestInit = {}): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (cause) {
+    const { pathname } = new URL(url);
+    throw new Error(`${init.method ?? 'GET'} ${pathname} has no answer`, { cause });
+  }
 }
 
 /** Loads and expects success; the finished job. */
@@ -25,7 +35,7 @@ export async function loaded(
   const text = await answer.text();
   assert.equal(answer.status, 200, text);
   const { jobUrl } = JSON.parse(text) as { readonly jobUrl: string };
-  const job = await fetch(`${server.base}${jobUrl}?token=${server.secret}`);
+  const job = await asked(`${server.base}${jobUrl}?token=${server.secret}`);
   return (await job.json()) as JobView;
 }
 
@@ -50,14 +60,14 @@ export async function send(
 ): Promise<{ readonly status: number; readonly text: string }> {
   const headers = { authorization: `Bearer ${server.secret}` };
   const body = value === undefined ? {} : { body: JSON.stringify(value) };
-  const answer = await fetch(`${server.base}/v1${path}`, { method, headers, ...body });
+  const answer = await asked(`${server.base}/v1${path}`, { method, headers, ...body });
   return { status: answer.status, text: await answer.text() };
 }
 
 /** GETs below /v1 with the publishable token. */
 export function get(server: TestServer, path: string): Promise<Response> {
   const separator = path.includes('?') ? '&' : '?';
-  return fetch(`${server.base}/v1${path}${separator}token=${server.publishable}`);
+  return asked(`${server.base}/v1${path}${separator}token=${server.publishable}`);
 }
 
 /** GETs below /v1 and expects 200; the body's text. */

@@ -7,6 +7,7 @@ import { Failure } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
 import { HOP_HEADER } from '../auth/hop.ts';
 import { failureAnswer } from '../request/failures.ts';
+import { dropRest } from './restOfBody.ts';
 import { hop, type SentBody, type Target } from './hop.ts';
 
 /** Who serves, as requests to it are asked. */
@@ -130,8 +131,9 @@ function answerFailure(incoming: IncomingMessage, outgoing: ServerResponse, why:
     ...{ 'content-type': told.contentType, 'x-request-id': requestId },
     ...{ 'access-control-allow-origin': '*', 'access-control-expose-headers': '*' },
     ...(why === UNKNOWN ? {} : { 'retry-after': '1' }),
-    // What it still sends of its body is read by nobody.
     ...(incoming.complete ? {} : { connection: 'close' }),
+    'content-length': Buffer.byteLength(told.body),
   });
-  outgoing.end(told.body);
+  outgoing.write(told.body);
+  void dropRest(incoming).then(() => outgoing.end());
 }

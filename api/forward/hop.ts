@@ -10,6 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { HOP_HEADER } from '../auth/hop.ts';
 import type { Reach } from './reach.ts';
 import type { RenewedAgent } from './renewedAgent.ts';
+import { dropRest } from './restOfBody.ts';
 
 /** The node that serves, at the port of the same kind. */
 export interface Target {
@@ -73,7 +74,7 @@ export async function hop(
     if (isRefusedAtItsEnd(answer)) {
       answer.resume();
       resolve(body?.isWhole === false ? 'cut' : 'notBegun');
-    } else resolve(handBack(answer, outgoing).then(() => 'done'));
+    } else resolve(handBack(answer, outgoing).then(() => finish(sending, incoming, outgoing)));
   });
   sending.on('error', () => {
     // Whoever else met the same has done so already.
@@ -122,7 +123,22 @@ async function handBack(answer: IncomingMessage, outgoing: ServerResponse): Prom
   // A stream's first message may be long in coming.
   outgoing.flushHeaders();
   // Whichever end breaks off, the other one is told by its connection's end.
-  await pipeline(answer, outgoing).catch(() => undefined);
+  await pipeline(answer, outgoing, { end: false }).catch(() => outgoing.destroy());
+}
+
+/** The node that serves may have answered before the body was whole: it wants no more of it. */
+async function finish(
+  sending: ClientRequest,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<Outcome> {
+  if (!incoming.complete) {
+    incoming.unpipe(sending);
+    sending.destroy();
+    await dropRest(incoming);
+  }
+  outgoing.end();
+  return 'done';
 }
 
 function headersOf(incoming: IncomingMessage, body: SentBody | undefined): string[] {

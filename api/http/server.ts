@@ -1,6 +1,7 @@
 // Fastify over the table of endpoints: every route, version and alias derives from a row.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { monotonicMs } from '../../store/base/clock.ts';
@@ -16,6 +17,7 @@ import {
   REQUEST_TIMEOUT_MS,
 } from '../forward/connections.ts';
 import { isOfNode } from '../forward/nodeDoor.ts';
+import { beforeRest, isWhole } from '../forward/restOfBody.ts';
 import type { Endpoint, Services } from '../request/endpoint.ts';
 import { failureAnswer, type FailureStyle } from '../request/failures.ts';
 import { spelledPath } from './streamPath.ts';
@@ -205,7 +207,9 @@ function sendFailure(
   };
   const answer = failureAnswer(error, style, accept, request.id, asked);
   if (error instanceof TooFast) reply.header('retry-after', String(Math.ceil(error.waitMs / 1000)));
-  // What is left of a body is not read: the connection ends instead.
-  if (!request.raw.complete) reply.header('connection', 'close');
-  void reply.code(answer.status).header('content-type', answer.contentType).send(answer.body);
+  reply.code(answer.status).header('content-type', answer.contentType);
+  if (isWhole(request.raw)) return void reply.send(answer.body);
+  // The end of the connection tells a sender that reads already that the rest of its body is not wanted.
+  reply.headers({ connection: 'close', 'content-length': Buffer.byteLength(answer.body) });
+  void reply.send(Readable.from(beforeRest(answer.body, request.raw)));
 }

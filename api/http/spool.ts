@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { Failure, isDiskFull, reasonOf, toldFull } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
 import type { Call, Services } from '../request/endpoint.ts';
-import { SENDING, slowBody, watchPace } from '../request/pace.ts';
+import { SENDING, watchSender } from '../request/pace.ts';
 
 /** Written at once: a body of 45 MB took 59 ms in the stream's own 64 KB, 23 ms so. */
 const PIECE_BYTES = 1024 ** 2;
@@ -34,15 +34,17 @@ export async function spoolBody(
       done(bytes > most ? tooLarge(most) : null, chunk);
     },
   });
-  const signal = call.departure();
-  const end = watchPace(
+  const end = watchSender(
+    call.stream,
     SENDING,
     () => bytes,
-    () => call.stream.destroy(slowBody(SENDING)),
+    (failure) => count.destroy(failure),
   );
   try {
     const file = createWriteStream(path, { mode: 0o600, highWaterMark: PIECE_BYTES });
-    await pipeline(call.stream, count, file).finally(early.ended);
+    // A pipeline that began with the body would end its connection where the file fails.
+    call.stream.pipe(count);
+    await pipeline(count, file).finally(early.ended);
     call.checkBody?.(hash.digest('hex'));
     if (bytes === 0) throw new Failure('InvalidBody', 'the body is empty');
     await disk.syncFile(path);
@@ -51,7 +53,6 @@ export async function spoolBody(
     await disk.remove(path);
     if (error instanceof Failure) throw error;
     if (isDiskFull(error)) throw toldFull(error);
-    if (signal.aborted) throw new Failure('InvalidBody', 'the body was cut short');
     throw new Failure('SystemError', `the body could not be kept: ${reasonOf(error)}`);
   } finally {
     end();

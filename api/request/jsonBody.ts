@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import type { TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { Failure } from '../../store/base/failure.ts';
-import { SENDING, slowBody, watchPace } from './pace.ts';
+import { type Pace, SENDING, watchSender } from './pace.ts';
 import { refuse } from './parameters.ts';
 
 /** Largest JSON body: a schema of 10,000 properties has about 0.6 MB. */
@@ -17,34 +17,35 @@ export interface JsonBody {
   readonly value: unknown;
 }
 
-/** @throws Failure TooLarge; InvalidBody when its sender went away before its end. */
+/** @throws Failure TooLarge; InvalidBody when its sender is too slow, or went away before its end. */
 export async function readJson(body: Readable, pace = SENDING): Promise<JsonBody> {
-  const pieces: Buffer[] = [];
-  let length = 0;
-  const end = watchPace(
-    pace,
-    () => length,
-    () => body.destroy(slowBody(pace)),
-  );
-  try {
-    for await (const piece of body) {
-      length += (piece as Buffer).length;
-      if (length > JSON_BYTES_MAX) {
-        throw new Failure('TooLarge', `the body is over ${JSON_BYTES_MAX} bytes`);
-      }
-      pieces.push(piece as Buffer);
-    }
-  } catch (error) {
-    throw error instanceof Failure ? error : new Failure('InvalidBody', 'the body was cut short');
-  } finally {
-    end();
-  }
-  const bytes = Buffer.concat(pieces);
+  const bytes = await bytesOf(body, pace);
   try {
     return { bytes, value: JSON.parse(bytes.toString('utf8')) };
   } catch {
     return { bytes, value: undefined };
   }
+}
+
+/** What is not read when it fails stays in the body. */
+async function bytesOf(body: Readable, pace: Pace): Promise<Buffer> {
+  const { promise, reject, resolve } = Promise.withResolvers<void>();
+  const pieces: Buffer[] = [];
+  let length = 0;
+  const take = (piece: Buffer): void => {
+    length += piece.length;
+    if (length <= JSON_BYTES_MAX) pieces.push(piece);
+    else reject(new Failure('TooLarge', `the body is over ${JSON_BYTES_MAX} bytes`));
+  };
+  const unwatch = watchSender(body, pace, () => length, reject);
+  body.on('data', take).once('end', resolve);
+  try {
+    await promise;
+  } finally {
+    unwatch();
+    body.off('data', take).off('end', resolve).pause();
+  }
+  return Buffer.concat(pieces);
 }
 
 /**

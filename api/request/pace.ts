@@ -1,6 +1,7 @@
 // Who reads an answer or sends a body more slowly than this is cut off: what it holds meanwhile (disk,
 // memory, a connection) is then for others.
 
+import type { Readable } from 'node:stream';
 import { Failure } from '../../store/base/failure.ts';
 
 export interface Pace {
@@ -14,7 +15,7 @@ export const READING: Pace = { bytesPerSecond: 32 * 1024, windowMs: 60_000 };
 /** Of bodies that come in: a source may pause while it makes the next piece. */
 export const SENDING: Pace = { bytesPerSecond: 1_024, windowMs: 60_000 };
 
-export const slowBody = ({ bytesPerSecond, windowMs }: Pace): Failure => {
+const slowBody = ({ bytesPerSecond, windowMs }: Pace): Failure => {
   const rule = `${bytesPerSecond} bytes a second over ${windowMs / 1_000} s are the least`;
   return new Failure('InvalidBody', `the body came too slowly: ${rule}`);
 };
@@ -40,4 +41,28 @@ export function watchPace(
     before = now;
   }, windowMs).unref();
   return () => clearInterval(timer);
+}
+
+/**
+ * Tells once why a body will not come whole: its sender is too slow, or gone. Its connection stays as it is,
+ * so that this can be answered.
+ * @param progress bytes so far
+ * @returns what ends the watch
+ */
+export function watchSender(
+  body: Readable,
+  pace: Pace,
+  progress: () => number,
+  fail: (failure: Failure) => void,
+): () => void {
+  const unpace = watchPace(pace, progress, () => fail(slowBody(pace)));
+  const cut = (): void => {
+    if (!body.readableEnded) fail(new Failure('InvalidBody', 'the body was cut short'));
+  };
+  body.once('error', cut).once('close', cut);
+  if (body.destroyed) queueMicrotask(cut);
+  return () => {
+    unpace();
+    body.off('error', cut).off('close', cut);
+  };
 }

@@ -19,8 +19,9 @@ test('a load of 20,000,001 records is refused by its limit, and nothing is store
   const [files, { snapshot }] = [await lakePaths(server), lake];
   for (const dataset of ['KNOWN', 'FRESH']) {
     const refused = await load(server, dataset, body);
-    assert.equal(refused.status, 400);
-    assert.match(await refused.text(), SAYS, dataset);
+    const told = await refused.text();
+    assert.equal(refused.status, 400, told);
+    assert.match(told, SAYS, dataset);
   }
   assert.equal(await read(server, '/data/WS/KNOWN?limit=9'), '[{"v":7}]');
   assert.equal((await get(server, '/data/WS/FRESH')).status, 404);

@@ -9,6 +9,7 @@ import { createServer as createSecureServer, Agent as SecureAgent } from 'node:h
 import { connect, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, test } from 'vitest';
@@ -18,6 +19,7 @@ import { openFrontDoor } from '../../../api/forward/frontDoor.ts';
 import type { Target } from '../../../api/forward/hop.ts';
 import { makeReach } from '../../../api/forward/reach.ts';
 import { renewedAgent } from '../../../api/forward/renewedAgent.ts';
+import { beforeRest } from '../../../api/forward/restOfBody.ts';
 
 const closing: (() => Promise<unknown> | unknown)[] = [];
 afterEach(async () => {
@@ -105,6 +107,21 @@ test('a request arrives as it was sent, and says who hands it on', async () => {
   };
   assert.equal(await ask(base, chunked), '200 one POST /v1/a?b=c%20d 200000 signed with key');
   assert.deepEqual(new Set(told), new Set(['answered']));
+});
+
+test('a client that reads late gets the answer to a body that was refused', async () => {
+  const early = createServer((request, reply) => {
+    reply.writeHead(413, { 'x-request-id': 'r', connection: 'close', 'content-length': 8 });
+    Readable.from(beforeRest('too long', request)).pipe(reply);
+  });
+  const { port } = await front(targetAt(await listening(early)));
+  const body = Buffer.alloc(30_000_000, 'x');
+  const socket = connect(port, '127.0.0.1').pause();
+  socket.write(`POST /v1/a HTTP/1.1\r\nHost: h\r\nContent-Length: ${body.length}\r\n\r\n`);
+  await new Promise((resolve) => socket.write(body, resolve));
+  const [answer] = (await once(socket.resume(), 'data')) as [Buffer];
+  assert.match(String(answer), /^HTTP\/1\.1 413 [^]*too long/);
+  socket.destroy();
 });
 
 test('a body that comes slowly goes on as it comes', async () => {

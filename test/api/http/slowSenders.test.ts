@@ -18,6 +18,8 @@ test('a body that stops coming is refused with the pace', async () => {
   assert.ok(failure instanceof Failure);
   assert.equal(failure.type, 'InvalidBody');
   assert.match(failure.message, /came too slowly: 100 bytes a second over 0\.3 s are the least/);
+  // Its connection stays: the refusal goes out on it.
+  assert.equal(body.destroyed, false);
 });
 
 test('a slow body that keeps the pace is read', async () => {

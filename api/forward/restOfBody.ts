@@ -1,0 +1,26 @@
+// What is still to come of a body when its request is answered. A connection that is closed with bytes unread
+// is reset, and takes the answer with it; many clients read none before they have sent everything.
+import type { IncomingMessage } from 'node:http';
+
+/** For so long what comes is read and dropped; then the connection ends. */
+const DROPPING_MS = 30_000;
+
+/** What came by no connection, as an agent's questions do, says nothing of it. */
+export const isWhole = ({ complete }: Partial<Pick<IncomingMessage, 'complete'>>): boolean =>
+  complete !== false;
+
+/** Resolves when nothing more comes, or after so long: an answer may end then. */
+export async function dropRest(incoming: IncomingMessage): Promise<void> {
+  if (isWhole(incoming) || incoming.destroyed) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const late = setTimeout(resolve, DROPPING_MS);
+  incoming.once('end', resolve).once('close', resolve).resume();
+  await promise;
+  clearTimeout(late);
+}
+
+/** A text that is sent at once, and ends when the rest of the body has come. */
+export async function* beforeRest(text: string, incoming: IncomingMessage): AsyncGenerator<string> {
+  yield text;
+  await dropRest(incoming);
+}

@@ -1,0 +1,94 @@
+// Bodies that are refused before they have come whole, to clients that read no answer before they have sent
+// everything. Closing a connection with bytes unread resets it, and takes the answer with it.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { test } from 'vitest';
+import { startServer, type TestServer } from '../../server.ts';
+
+const MANY = Buffer.alloc(30_000_000, '1\n');
+const BODY_BYTES_MAX = 8_000_000;
+
+interface Asked {
+  readonly name: string;
+  readonly path: (server: TestServer) => string;
+  readonly isChunked?: true;
+  readonly status: number;
+  readonly says: RegExp;
+}
+
+const ASKED: readonly Asked[] = [
+  {
+    name: 'a token that is none',
+    path: () => '/v1/data/WS/D?token=sk_wrong',
+    status: 403,
+    says: /The API key provided is not valid/,
+  },
+  {
+    name: 'a load whose length says that it is too long',
+    path: ({ secret }) => `/v1/data/WS/D?token=${secret}`,
+    status: 413,
+    says: /the body is over 8000000 bytes/,
+  },
+  {
+    name: 'a load that turns out to be too long',
+    path: ({ secret }) => `/v1/data/WS/D?token=${secret}`,
+    isChunked: true,
+    status: 413,
+    says: /the body is over 8000000 bytes/,
+  },
+  {
+    name: 'JSON that is too long',
+    path: ({ secret }) => `/v1/datasets/WS?token=${secret}`,
+    status: 413,
+    says: /the body is over 4194304 bytes/,
+  },
+  {
+    name: 'an agent that says too much',
+    path: ({ secret }) => `/mcp?token=${secret}`,
+    status: 413,
+    says: /the body is over 4194304 bytes/,
+  },
+  {
+    name: 'a path that is none',
+    path: ({ secret }) => `/v1/nothing/here?token=${secret}`,
+    status: 404,
+    says: /./,
+  },
+];
+
+/** Sends everything, and reads then. */
+async function sent(base: string, path: string, body: Buffer, isChunked = false): Promise<string> {
+  const { hostname, port } = new URL(base);
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  const length = isChunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${body.length}`;
+  socket.pause();
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\n${length}\r\n\r\n`,
+  );
+  const whole = isChunked
+    ? Buffer.concat([
+        Buffer.from(`${body.length.toString(16)}\r\n`),
+        body,
+        Buffer.from('\r\n0\r\n\r\n'),
+      ])
+    : body;
+  await new Promise<void>((resolve, reject) => {
+    socket.once('error', reject);
+    socket.write(whole, () => resolve());
+  });
+  return text(socket);
+}
+
+test('clients that read late get the answers', async () => {
+  await using server = await startServer({
+    settings: { TAPEDECK_BODY_BYTES: String(BODY_BYTES_MAX) },
+  });
+  for (const { isChunked, name, path, says, status } of ASKED) {
+    const answer = await sent(server.base, path(server), MANY, isChunked);
+    assert.equal(answer.split(' ')[1], String(status), `${name}: ${answer}`);
+    assert.match(answer, says, `${name}: ${answer}`);
+  }
+});
