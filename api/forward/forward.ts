@@ -7,7 +7,7 @@ import { Failure } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
 import { HOP_HEADER } from '../auth/hop.ts';
 import { failureAnswer } from '../request/failures.ts';
-import { dropRest } from './restOfBody.ts';
+import { dropRest, hasBody, isWhole } from './restOfBody.ts';
 import { hop, type SentBody, type Target } from './hop.ts';
 
 /** Who serves, as requests to it are asked. */
@@ -93,11 +93,9 @@ export function makeForwarder({ signed, targets, tell, waitMs }: Forwarding): Fo
 /** Undefined where there is none; at most so much as is kept. */
 async function sentBody(incoming: IncomingMessage): Promise<SentBody | undefined> {
   const { headers } = incoming;
-  const length = headers['content-length'];
-  if (headers['transfer-encoding'] === undefined && (length === undefined || length === '0')) {
-    return undefined;
-  }
-  if (Number(length ?? 0) > KEPT_BYTES_MAX) return { first: Buffer.alloc(0), isWhole: false };
+  if (!hasBody(headers)) return undefined;
+  if (Number(headers['content-length'] ?? 0) > KEPT_BYTES_MAX)
+    return { first: Buffer.alloc(0), isWhole: false };
   const { promise, resolve } = Promise.withResolvers<SentBody>();
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -131,7 +129,7 @@ function answerFailure(incoming: IncomingMessage, outgoing: ServerResponse, why:
     ...{ 'content-type': told.contentType, 'x-request-id': requestId },
     ...{ 'access-control-allow-origin': '*', 'access-control-expose-headers': '*' },
     ...(why === UNKNOWN ? {} : { 'retry-after': '1' }),
-    ...(incoming.complete ? {} : { connection: 'close' }),
+    ...(isWhole(incoming) ? {} : { connection: 'close' }),
     'content-length': Buffer.byteLength(told.body),
   });
   outgoing.write(told.body);

@@ -10,7 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { HOP_HEADER } from '../auth/hop.ts';
 import type { Reach } from './reach.ts';
 import type { RenewedAgent } from './renewedAgent.ts';
-import { dropRest } from './restOfBody.ts';
+import { dropRest, isWhole } from './restOfBody.ts';
 
 /** The node that serves, at the port of the same kind. */
 export interface Target {
@@ -132,7 +132,7 @@ async function finish(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<Outcome> {
-  if (!incoming.complete) {
+  if (!isWhole(incoming)) {
     incoming.unpipe(sending);
     sending.destroy();
     await dropRest(incoming);

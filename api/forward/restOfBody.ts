@@ -1,13 +1,19 @@
 // What is still to come of a body when its request is answered. A connection that is closed with bytes unread
 // is reset, and takes the answer with it; many clients read none before they have sent everything.
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
 /** For so long what comes is read and dropped; then the connection ends. */
 const DROPPING_MS = 30_000;
 
-/** What came by no connection, as an agent's questions do, says nothing of it. */
-export const isWhole = ({ complete }: Partial<Pick<IncomingMessage, 'complete'>>): boolean =>
-  complete !== false;
+/** Nothing of it is still to come. What came by no connection, as an agent's questions do, is all there. */
+export const isWhole = ({ complete, headers }: Asked): boolean =>
+  complete !== false || !hasBody(headers);
+
+type Asked = Partial<Pick<IncomingMessage, 'complete'>> & Pick<IncomingMessage, 'headers'>;
+
+/** A request without one is whole, though this is told only after it has been answered. */
+export const hasBody = (headers: IncomingHttpHeaders): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /** Resolves when nothing more comes, or after so long: an answer may end then. */
 export async function dropRest(incoming: IncomingMessage): Promise<void> {

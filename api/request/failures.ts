@@ -140,7 +140,7 @@ export function failureAnswer(
     const type = `urn:tapedeck:failure:${failure.type}`;
     const told = UNNAMED.has(failure.type) ? (failure.detail ?? asked()) : detail;
     const body = JSON.stringify({ type, title: text, status, detail: told, instance: requestId });
-    return { status, contentType: 'application/problem+json', body };
+    return { status, contentType: 'application/problem+json; charset=utf-8', body };
   }
   if (PLAIN.has(failure.type)) {
     return { status, contentType: 'text/html; charset=utf-8', body: detail };

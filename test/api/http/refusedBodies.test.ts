@@ -92,3 +92,12 @@ test('clients that read late get the answers', async () => {
     assert.match(answer, says, `${name}: ${answer}`);
   }
 });
+
+test('a refusal of a request without a body keeps the connection', async () => {
+  await using server = await startServer();
+  for (const path of ['/v1/nothing', '/v1/data/WS/D?token=sk_wrong']) {
+    const answer = await fetch(`${server.base}${path}`);
+    await answer.text();
+    assert.deepEqual([path, answer.headers.get('connection')], [path, 'keep-alive']);
+  }
+});
