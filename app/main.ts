@@ -12,7 +12,8 @@ import { monotonicMs } from '../store/base/clock.ts';
 import { checkOpenFiles, openFilesMax } from './openFiles.ts';
 import type { Settings } from '../store/base/settings.ts';
 import { ANSWERS_SHARE, closeDoors } from '../api/http/drain.ts';
-import { takeNodes } from '../api/forward/nodeDoor.ts';
+import { LENT_KINDS, type LentKind, takeNodes } from '../api/forward/nodeDoor.ts';
+import type { DuckDbPool } from '../store/duckdb/pool.ts';
 import { Borrowed } from '../store/lent/borrowed.ts';
 import { makeReplays } from '../api/auth/replays.ts';
 import { makeThrottle, type Environment, type Throttle } from '../api/request/throttle.ts';
@@ -87,8 +88,7 @@ export async function startTapedeck(
     state.draining = true;
     services.streams.open.close();
     services.streams.hub.close();
-    services.series.pool.dismiss();
-    services.sql.pool.dismiss();
+    for (const kind of LENT_KINDS) poolFor(kind, services).dismiss();
     nodes?.audience?.close();
     await closeDoors(servers, settings.drainMs * ANSWERS_SHARE);
     await core.close();
@@ -147,7 +147,7 @@ async function openDoor(
   if (nodes !== undefined && hopping !== undefined) {
     takeNodes(server.server, hopping, {
       lent: (lentKind, socket) => {
-        const { pool } = lentKind === 'read' ? services.series : services.sql;
+        const pool = poolFor(lentKind, services);
         if (state.draining) socket.destroy();
         else pool.lend(new Borrowed(socket, `${services.folder.lake}${sep}`));
       },
@@ -168,6 +168,11 @@ async function openDoor(
     addMcpDoor(server, { accounts, log, version: VERSION, addressOf: place });
   }
   return server;
+}
+
+function poolFor(kind: LentKind, { ingestion, series, sql }: Core['services']): DuckDbPool {
+  if (kind === 'read') return series.pool;
+  return kind === 'sql' ? sql.pool : ingestion.pool;
 }
 
 /** The same routes without a port, for the command line. */

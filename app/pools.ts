@@ -13,7 +13,7 @@ const INGEST_NICENESS = 10;
 /** Threads of one SQL query: as many as a bare DuckDB takes on the machine of the targets. */
 const SQL_THREADS = 2;
 /** SQL gives way to series, and ingestion to both. */
-export const NICENESS = { read: 0, sql: 5 } as const;
+export const NICENESS = { read: 0, sql: 5, export: INGEST_NICENESS } as const;
 
 export interface Pools {
   readonly read: DuckDbPool;
@@ -33,7 +33,8 @@ export function poolsOf(
   return {
     read: readPool(settings, { ...from, ...lake }),
     sql: sqlPool(settings, folder.temporary, { ...from, ...lake, onFailed }),
-    ingest: ingestPool(settings, from),
+    // What loads read and write is of this machine; so are files whose hashes are asked for.
+    ingest: ingestPool(settings, { ...from, ...lake, isSaid: true }),
   };
 }
 

@@ -194,6 +194,7 @@ const questionOf = ({ deadlineMs, folder, signal }: PartsOf, files: readonly str
   folder,
   deadlineMs,
   signal,
+  anywhere: true,
 });
 
 /**

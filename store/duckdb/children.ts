@@ -9,9 +9,10 @@ import { FairQueue } from '../queues/fairQueue.ts';
 import { Failure, OverMemory } from '../base/failure.ts';
 import type { Answer, FromChild, Request, Scope } from './protocol.ts';
 import { type ChildProcesses, ownProcesses, send, spillFolder, startChild } from './slot.ts';
-import { type LentProcess, type Question, reserve, type Slot, Slots } from './slots.ts';
+import type { Borrowing, LentProcess, Question, Slot } from './slots.ts';
+import { reserve, Slots } from './slots.ts';
 
-export interface PoolOptions {
+export interface PoolOptions extends Borrowing {
   /** Those that one account may have at a time; there is one more, so that another need not wait. */
   readonly children: number;
   /** DuckDB's memory for each child; when `shared`, for all that run, in equal parts. */
@@ -31,8 +32,6 @@ export interface PoolOptions {
   readonly processes?: ChildProcesses;
   /** Told how long a request took that failed by what its account asked for. */
   readonly onFailed?: (account: string, ms: number) => void;
-  /** Where the lake's files are, with a separator at its end: processes of other nodes read those too. */
-  readonly lake?: string;
   /** A lent process that runs a statement and says nothing for so long is given up. */
   readonly silentMs?: number;
 }
@@ -95,7 +94,7 @@ export class Children {
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    this.#slots = new Slots(options.children + 1, options.lake);
+    this.#slots = new Slots(options.children + 1, options);
   }
 
   /** A process of another node, until it ends. */

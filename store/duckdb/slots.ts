@@ -28,6 +28,8 @@ export interface Question {
   readonly onProgress?: (percent: number) => void;
   /** The body is to be a file of the pool's spill, or of `folder`: its caller removes it. */
   readonly file?: BodyFile;
+  /** It reads files of the lake, and writes nothing but `file`: other nodes answer it first. */
+  readonly anywhere?: boolean;
   /** A lent process gave it back. */
   readonly isOwn?: boolean;
 }
@@ -69,15 +71,21 @@ const LENT_MAX = 256;
 /** Places of lent processes, in the names of folders. */
 const FIRST_LENT = 1_000;
 
+export interface Borrowing {
+  /** Where the lake's files are, with a separator at its end: processes of other nodes read those too. */
+  readonly lake?: string;
+  /** They answer only what says that it may be answered anywhere. */
+  readonly isSaid?: boolean;
+}
+
 export class Slots {
   readonly own: readonly Extract<Slot, { readonly isLent: false }>[];
   readonly #lent = new Set<Slot>();
-  /** Of the pool's files that others have too; undefined: it borrows nothing. */
-  readonly #lake: string | undefined;
+  readonly #borrowing: Borrowing;
   #places = FIRST_LENT;
 
-  constructor(count: number, lake: string | undefined) {
-    this.#lake = lake;
+  constructor(count: number, borrowing: Borrowing) {
+    this.#borrowing = borrowing;
     const empty = { child: undefined, bytes: 0, running: undefined, isLent: false } as const;
     this.own = Array.from({ length: count }, (_, place) => ({ place, ...empty }));
   }
@@ -106,21 +114,25 @@ export class Slots {
 
   /** A free place for a question: no account takes the last one of the pool's own. */
   for(question: Question): Slot | undefined {
+    const elsewhere = question.anywhere === true ? this.#lentFor(question) : undefined;
+    if (elsewhere !== undefined) return elsewhere;
     const own = this.own.filter(({ running }) => running?.question.account === question.account);
     const free = this.own.find(isFree);
     if (free !== undefined && own.length < this.own.length - 1) return free;
-    return this.#lent.size > 0 && this.#isLendable(question) ? this.#free() : undefined;
+    return this.#lentFor(question);
   }
 
-  #free(): Slot | undefined {
+  #lentFor(question: Question): Slot | undefined {
+    if (this.#lent.size === 0 || !this.#isLendable(question)) return undefined;
     for (const slot of this.#lent) if (isFree(slot)) return slot;
     return undefined;
   }
 
-  /** It reads files of the lake alone, and writes into no folder of this machine. */
-  #isLendable({ files, folder, isOwn }: Question): boolean {
-    const lake = this.#lake;
-    if (lake === undefined || isOwn === true || folder !== undefined) return false;
+  /** It reads files of the lake alone, and writes into no folder of this machine but what it says. */
+  #isLendable({ anywhere, files, folder, isOwn }: Question): boolean {
+    const { isSaid, lake } = this.#borrowing;
+    if (lake === undefined || isOwn === true) return false;
+    if (anywhere !== true && (isSaid === true || folder !== undefined)) return false;
     return files.length > 0 && files.every((path) => path.startsWith(lake));
   }
 }

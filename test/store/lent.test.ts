@@ -2,7 +2,7 @@
 // whatever becomes of it, the question is answered.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { Agent, createServer } from 'node:https';
 import { once } from 'node:events';
@@ -14,6 +14,7 @@ import {
   followPath,
   isOfNode,
   lendPath,
+  type LentKind,
   openNodeConnection,
   takeNodes,
 } from '../../api/forward/nodeDoor.ts';
@@ -21,6 +22,7 @@ import { renewedAgent } from '../../api/forward/renewedAgent.ts';
 import { DuckDbPool } from '../../store/duckdb/pool.ts';
 import { ownProcesses } from '../../store/duckdb/slot.ts';
 import { Borrowed } from '../../store/lent/borrowed.ts';
+import { frameOf } from '../../store/lent/frames.ts';
 import { lend } from '../../store/lent/lender.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
 import { Audience } from '../../store/replica/audience.ts';
@@ -44,6 +46,8 @@ const audience = new Audience({
   },
 });
 let pool: DuckDbPool;
+/** It asks others only what says that it may be answered anywhere. */
+let parts: DuckDbPool;
 let server: ReturnType<typeof createServer>;
 let port = 0;
 let cert = '';
@@ -61,7 +65,9 @@ beforeAll(async () => {
   const spill = { folder: join(root, 'spill'), bytes: 1024 ** 3 };
   const limits = { children: 1, memoryBytes: 256 * 1024 ** 2, threads: 1, silentMs: 3_000 };
   pool = new DuckDbPool({ ...limits, spill, lake: LAKE });
-  const lent = (_: unknown, socket: Socket): void => pool.lend(new Borrowed(socket, LAKE));
+  parts = new DuckDbPool({ ...limits, lake: LAKE, isSaid: true });
+  const lent = (kind: LentKind, socket: Socket): void =>
+    (kind === 'export' ? parts : pool).lend(new Borrowed(socket, LAKE));
   const follows = (nodeId: string, socket: Socket): void => audience.join(nodeId, socket);
   takeNodes(
     server,
@@ -89,7 +95,7 @@ async function made(lake: string, place: string): Promise<void> {
 afterAll(async () => {
   leaving.abort();
   for (const socket of sockets) socket.destroy();
-  await pool.close();
+  await Promise.all([pool.close(), parts.close()]);
   server.close();
   rmSync(root, { recursive: true });
 });
@@ -102,10 +108,10 @@ const target = () => ({
   ),
 });
 
-async function lent(): Promise<Socket> {
+async function lent(kind: LentKind = 'sql'): Promise<Socket> {
   const socket = await openNodeConnection(
     target() as never,
-    lendPath('sql'),
+    lendPath(kind),
     Date.now,
     leaving.signal,
   );
@@ -114,8 +120,8 @@ async function lent(): Promise<Socket> {
 }
 
 /** A lender whose copies are all there. */
-async function lending(): Promise<Socket> {
-  const socket = await lent();
+async function lending(kind?: LentKind): Promise<Socket> {
+  const socket = await lent(kind);
   const copies = { lake: COPIES, hold: async () => () => undefined };
   const folder = join(root, `process-${sockets.length}`);
   void lend({ socket, copies, folder, start: () => ownProcesses.start(0) });
@@ -159,6 +165,45 @@ test('rows, bodies, and files in pieces come from the other machine', async () =
   assert.equal(text.trimEnd().split('\n').at(-1)?.trim(), `${ROWS - 1},there`);
   assert.equal(pool.load().byLent, 2);
   await own.end();
+});
+
+test('what may be answered anywhere is first asked there, with its folder', async () => {
+  const socket = await lending('export');
+  await until(() => parts.load().lent === 1);
+  const folder = join(root, 'export');
+  const file = { name: 'making-1', bytesMax: 1024 ** 3 };
+  const question = { ...asking('v, place'), folder, file, anywhere: true };
+  const part = await parts.body(question, 'csv');
+  assert.equal(part.objects, ROWS);
+  assert.equal(part.file?.path, join(folder, 'making-1'));
+  const written = readFileSync(join(folder, 'making-1'), 'utf8');
+  assert.ok(written.trimEnd().endsWith(`${ROWS - 1},there`));
+  // What does not say so stays, such as what is asked of this machine's file.
+  const [rows] = await parts.rows(asking('any_value(place) AS place'));
+  assert.deepEqual(rows, [{ place: 'here' }]);
+  assert.equal(parts.load().byLent, 1);
+  socket.destroy();
+  await until(() => parts.load().lent === 0);
+});
+
+test('a part whose node is lost in its middle is made here, in place of what had come of it', async () => {
+  const socket = await lent('export');
+  await until(() => parts.load().lent === 1);
+  const folder = join(root, 'lost');
+  const file = { name: 'making-1', bytesMax: 1024 ** 3 };
+  const asked = parts.body({ ...asking('v, place'), folder, file, anywhere: true }, 'csv');
+  await once(socket, 'readable');
+  // More than the whole of it.
+  const bytes = Buffer.alloc(10_000_000, 'x');
+  socket.write(frameOf({ kind: 'piece', id: 0, bytes }));
+  const path = join(folder, file.name);
+  await until(() => existsSync(path) && statSync(path).size === bytes.length);
+  socket.destroy();
+  const { file: written, objects } = await asked;
+  assert.equal(objects, ROWS);
+  const text = readFileSync(path, 'utf8');
+  assert.equal(text.length, written?.length);
+  assert.ok(text.trimEnd().endsWith(`${ROWS - 1},here`));
 });
 
 test('what fails there is asked again here', async () => {

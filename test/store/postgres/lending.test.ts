@@ -1,7 +1,10 @@
 // Query processes of a node that does not serve are those of the one that does, too: what they answer is what
 // it would answer itself, and nobody notices when they go.
 import assert from 'node:assert/strict';
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createConnection } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
 import { until } from '../../api/streams/listening.ts';
 import { asked, DATED, served, TOKENS } from '../../crash/rounds/killable.ts';
@@ -21,6 +24,7 @@ if (!isHere) assert.notEqual(process.env['CI'], 'true', 'a service is not here')
 let nodes: Nodes;
 let first: Node;
 let second: Node;
+let folder: string;
 const KEYS = 60;
 const DAYS = 400;
 
@@ -28,9 +32,14 @@ beforeAll(async () => {
   if (!isHere) return;
   const lake = stack.use(await lakeInBucket(swift));
   const own = { TAPEDECK_CHILDREN: '1', TAPEDECK_SQL_CHILDREN: '1' };
+  folder = stack.adopt(mkdtempSync(join(tmpdir(), 'tapedeck-exports-')), (path) =>
+    rmSync(path, { recursive: true }),
+  );
   const memory = { TAPEDECK_CACHE_BYTES: '0', TAPEDECK_SQL_CACHE: '0' };
   const catalog = { TAPEDECK_DATABASE: postgres.url('lending') };
-  nodes = stack.use(nodesOver({ ...lake.settings, ...catalog, ...own, ...memory }));
+  nodes = stack.use(
+    nodesOver({ ...lake.settings, ...catalog, ...own, ...memory, TAPEDECK_EXPORT_FOLDER: folder }),
+  );
   first = await nodes.start();
   await served(first.serving);
   await asked(first.base, 'POST', '/workspaces', '{"name":"WS"}');
@@ -101,6 +110,49 @@ test.skipIf(!isHere)('a long answer of a lent process comes whole', async () => 
     for (const text of texts) assert.equal(text.replaceAll('\r', '').trimEnd(), expected);
     return (await gauge('sql_answers_lent')) > before;
   });
+});
+
+interface Exported {
+  readonly exportId: string;
+  readonly state: string;
+}
+
+/** The files of an export, one after the other. */
+async function exported(format: string): Promise<string> {
+  const target = { type: 'FILE', path: `${format}-${exports.length}` };
+  exports.push(target.path);
+  const order = { dataset: 'K', format, rowsPerFile: 5_000, target };
+  const made = await asked(first.base, 'POST', '/exports/WS', JSON.stringify(order));
+  const { exportId } = JSON.parse(made) as Exported;
+  await until(async () => {
+    const { state } = JSON.parse(
+      await asked(first.base, 'GET', `/exports/WS/${exportId}`),
+    ) as Exported;
+    assert.notEqual(state, 'ERROR');
+    return state === 'DONE';
+  });
+  const files = globSync(join(folder, '**', target.path, 'part-*')).sort();
+  assert.equal(files.length, Math.ceil((KEYS * DAYS) / 5_000));
+  return files.map((path) => readFileSync(path, 'latin1')).join('');
+}
+
+const exports: string[] = [];
+
+test.skipIf(!isHere)('parts of exports are made at the other node, and are the same', async () => {
+  const parts = Math.ceil((KEYS * DAYS) / 5_000);
+  await until(async () => (await gauge('ingest_children_lent')) === 1);
+  const away = [await exported('csv'), await exported('parquet')];
+  // The edges of the parts are looked for there too.
+  assert.equal(await gauge('ingest_answers_lent'), 2 * (parts + 1));
+  await second.serving.kill('SIGKILL');
+  await until(async () => (await gauge('ingest_children_lent')) === 0);
+  assert.deepEqual([await exported('csv'), await exported('parquet')], away);
+  const lines = away[0]?.replaceAll('\r', '').trimEnd().split('\n') ?? [];
+  const records = lines.filter((line) => line !== 'symbol,day,v');
+  assert.equal(records.length, KEYS * DAYS);
+  second = await nodes.start();
+  await ready(second);
+  await until(async () => (await gauge('read_children_lent')) === 1);
 });
 
 test.skipIf(!isHere)('a node that lends is killed: its requests are asked again', async () => {
