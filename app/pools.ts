@@ -13,7 +13,7 @@ const INGEST_NICENESS = 10;
 /** Threads of one SQL query: as many as a bare DuckDB takes on the machine of the targets. */
 const SQL_THREADS = 2;
 /** SQL gives way to series, and ingestion to both. */
-export const NICENESS = { read: 0, sql: 5, export: INGEST_NICENESS } as const;
+export const NICENESS = { read: 0, sql: 5, ingest: INGEST_NICENESS } as const;
 
 export interface Pools {
   readonly read: DuckDbPool;

@@ -9,8 +9,8 @@ import { VERSION } from '../../store/base/version.ts';
 import { HOP_HEADER, hopAddress, type Hopping, signHop } from '../auth/hop.ts';
 import { hostOf, type Target } from './hop.ts';
 
-/** A process that is lent, for reads of series, for SQL, or for parts of exports. */
-export const LENT_KINDS = ['read', 'sql', 'export'] as const;
+/** A process that is lent, for reads of series, for SQL, or to write files of what the lake has. */
+export const LENT_KINDS = ['read', 'sql', 'ingest'] as const;
 export type LentKind = (typeof LENT_KINDS)[number];
 
 const PROTOCOL = 'tapedeck-node';

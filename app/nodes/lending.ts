@@ -30,7 +30,7 @@ export async function startLending(
   const kinds: readonly LentKind[] = [
     ...Array.from({ length: children }, () => 'read' as const),
     ...Array.from({ length: sqlChildren }, () => 'sql' as const),
-    'export',
+    'ingest',
   ];
   const connections = kinds.map((kind, at) => {
     const start = (): ChildProcess => ownProcesses.start(NICENESS[kind]);

@@ -2,7 +2,7 @@
 // ones, in one commit. No record changes, old versions keep their files, readers meet either side.
 import { join } from 'node:path';
 import { publishFile } from '../../pipeline/merge/ingest.ts';
-import { copyTable, fileStats } from '../../pipeline/batch/parquetFile.ts';
+import { copyTable, fileStats, writing } from '../../pipeline/batch/parquetFile.ts';
 import { orderBy, uniqueIndexOf } from '../../pipeline/batch/uniqueIndex.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
 import type { DataFile, Table } from '../../store/versions/lakeRead.ts';
@@ -62,12 +62,13 @@ export async function compactDataset(
   const files = table === undefined ? [] : filesToCompact(table.files, smallFiles);
   if (table === undefined || files.length === 0) return 0;
   return inWorkspace(dataset.workspace, services, async ({ folder, pool }) => {
-    const made = join(folder, 'compacted.parquet');
+    const written = 'compacted.parquet';
+    const made = join(folder, written);
     const stats = await withProvedFiles(lake.files, files, async ({ paths, pathOf }) => {
       const rows = files.reduce((sum, { records }) => sum + records, 0);
       const sql = copyTable(sortedRows(dataset, table, files, pathOf), made, table.columns, rows);
       const question = { files: paths, folder, statements: [sql], deadlineMs };
-      return fileStats((await pool.rows(question))[0] ?? []);
+      return fileStats((await pool.rows({ ...question, ...writing(written, files) }))[0] ?? []);
     });
     services.at('parquet-written');
     const { tableId } = dataset;

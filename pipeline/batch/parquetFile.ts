@@ -2,7 +2,9 @@
 // keeps so that later reads can leave a file alone.
 import type { Column } from '../../store/versions/columns.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
+import type { Question } from '../../store/duckdb/slots.ts';
 import { Failure } from '../../store/base/failure.ts';
+import type { DataFile } from '../../store/versions/lakeRead.ts';
 import { STAMP_OPTION } from '../../store/versions/stamp.ts';
 import type { WrittenColumn, WrittenFile } from '../../store/lake/edit.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
@@ -32,6 +34,21 @@ export function copyTable(
 ): string {
   const ids = columns.map((column) => `${identifier(column.name)}: ${column.id}`);
   return copy(query, path, ids, rows <= SMALL_FILE_ROWS ? SMALL_GROUP_ROWS : ROW_GROUP_ROWS);
+}
+
+/** Files of less are written again before another node has its copies of them. */
+const ELSEWHERE_BYTES = 1024 ** 2;
+
+/**
+ * What a question says of a file of its folder that it writes from files of the lake alone.
+ * @param files that it reads
+ */
+export function writing(
+  written: string,
+  files: readonly Pick<DataFile, 'bytes'>[],
+): Pick<Question, 'anywhere' | 'written'> {
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  return { written, anywhere: bytes >= ELSEWHERE_BYTES };
 }
 
 /** COPY that writes deleted positions; `query` answers file_path and pos. */

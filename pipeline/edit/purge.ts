@@ -13,7 +13,7 @@ import { withOpenFiles, withProvedFiles } from '../../store/versions/tableFiles.
 import { FILE_COLUMN, visibleRows } from '../../store/versions/tableSql.ts';
 import { inWorkspace } from '../bytes/workbench.ts';
 import { publishFile } from '../merge/ingest.ts';
-import { copyTable, fileStats } from '../batch/parquetFile.ts';
+import { copyTable, fileStats, writing } from '../batch/parquetFile.ts';
 import { orderBy, uniqueIndexOf } from '../batch/uniqueIndex.ts';
 import type { Edit } from '../../store/lake/edit.ts';
 import type { IngestServices } from '../conform/load.ts';
@@ -108,14 +108,16 @@ async function withoutRecords(file: DataFile, run: Run): Promise<readonly Edit[]
   const { plan, dataset, services, folder, pool } = run;
   const { deadlineMs, lake } = services;
   const { table } = plan;
-  const made = join(folder, `${newUuid()}.parquet`);
+  const written = `${newUuid()}.parquet`;
+  const made = join(folder, written);
   const stats = await withProvedFiles(lake.files, [file], async ({ paths, pathOf }) => {
     const list = table.columns.map(({ name }) => identifier(name)).join(', ');
     const kept = `SELECT ${list} FROM ${visibleRows([file], table.columns, pathOf)}
       WHERE (${printConditions(plan, literal)}) IS NOT TRUE`;
     const sorted = `${kept}${orderBy(uniqueIndexOf(dataset, table))}`;
     const statements = [copyTable(sorted, made, table.columns)];
-    return fileStats((await pool.rows({ files: paths, folder, statements, deadlineMs }))[0] ?? []);
+    const question = { files: paths, folder, statements, deadlineMs };
+    return fileStats((await pool.rows({ ...question, ...writing(written, [file]) }))[0] ?? []);
   });
   services.at('parquet-written');
   return publishFile(made, stats, table, lake, [file]);

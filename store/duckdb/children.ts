@@ -270,11 +270,12 @@ export class Children {
       slot.running = running;
       const parameters = question.parameters ?? [];
       const progress = question.onProgress !== undefined;
-      const { endsAt, file, statements } = question;
+      const { endsAt, file, statements, written } = question;
       const request = {
         ...{ id, scope, statements, parameters, answer, progress },
         ...(endsAt === undefined ? {} : { endsAt }),
         ...(file === undefined ? {} : { file }),
+        ...(written === undefined ? {} : { written }),
       };
       send(child, { kind: 'request', request });
     }).finally(this.#watch(slot, question));

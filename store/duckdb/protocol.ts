@@ -51,6 +51,8 @@ export interface Request {
   readonly answer: 'rows' | BodyFormat | 'page' | 'columns' | 'contents';
   /** The body as a file of the scope's folder. */
   readonly file?: BodyFile;
+  /** The name of one that the statements write there. */
+  readonly written?: string;
   /** Progress is told while the statement runs. */
   readonly progress: boolean;
 }

@@ -28,7 +28,9 @@ export interface Question {
   readonly onProgress?: (percent: number) => void;
   /** The body is to be a file of the pool's spill, or of `folder`: its caller removes it. */
   readonly file?: BodyFile;
-  /** It reads files of the lake, and writes nothing but `file`: other nodes answer it first. */
+  /** The name of a file of `folder` that the statements write. */
+  readonly written?: string;
+  /** It reads files of the lake, and writes nothing but `file` or `written`: other nodes answer it first. */
   readonly anywhere?: boolean;
   /** A lent process gave it back. */
   readonly isOwn?: boolean;

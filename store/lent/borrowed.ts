@@ -1,5 +1,5 @@
 // A query process of another node, as a pool has its own: messages go over a socket. A body that is a file
-// comes in pieces, and is a file of this machine before anybody hears of it.
+// comes in pieces, as one that statements wrote does, and is here before anybody hears of it.
 import { EventEmitter } from 'node:events';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import type { Socket } from 'node:net';
@@ -66,12 +66,14 @@ export class Borrowed extends EventEmitter implements LentProcess {
 
   /** With its file where it is on this machine. */
   async #whole(answer: Answer): Promise<Answer> {
-    if (answer.kind !== 'body' || answer.body.file === undefined) return answer;
+    const body = answer.kind === 'body' ? answer.body : undefined;
+    if (body?.file === undefined && this.#request?.written === undefined) return answer;
     const file = this.#file ?? (await this.#opened());
     this.#file = undefined;
     await file.close();
-    const { length } = answer.body.file;
-    return { ...answer, body: { ...answer.body, file: { path: this.#path(), length } } };
+    if (body?.file === undefined) return answer;
+    const { length } = body.file;
+    return { kind: 'body', body: { ...body, file: { path: this.#path(), length } } };
   }
 
   async #opened(): Promise<FileHandle> {
@@ -80,8 +82,9 @@ export class Borrowed extends EventEmitter implements LentProcess {
   }
 
   #path(): string {
-    const { file, scope } = this.#request ?? {};
-    if (scope?.folder === undefined || file === undefined) throw new Error('no file was asked for');
-    return join(scope.folder, file.name);
+    const { file, scope, written } = this.#request ?? {};
+    const name = file?.name ?? written;
+    if (scope?.folder === undefined || name === undefined) throw new Error('no file was asked for');
+    return join(scope.folder, name);
   }
 }

@@ -4,6 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
+import { join, sep } from 'node:path';
 import { reasonOf } from '../base/failure.ts';
 import type { Copies } from './copies.ts';
 import type { FromChild, Request, Scope } from '../duckdb/protocol.ts';
@@ -30,13 +31,17 @@ export async function lend({ copies, folder, socket, start }: LenderParts): Prom
   let telling: NodeJS.Timeout | undefined;
   /** What the child weighs. */
   let bytes = 0;
+  /** A file that the statements of its question write. */
+  let written: string | undefined;
   const ended = (): void => {
     clearInterval(telling);
     release();
   };
   const say = (message: FromLender): void => void socket.write(frameOf(message));
   const hear = async (message: FromChild): Promise<void> => {
-    if (message.kind === 'answer') await sendFile(message, socket);
+    if (message.kind === 'answer') await sendFiles(message, written, socket);
+    else if (message.kind === 'failure' && written !== undefined)
+      await rm(written, { force: true });
     if (message.kind === 'answer' || message.kind === 'failure') ended();
     if (message.kind === 'memory') ({ bytes } = message);
     say(message);
@@ -51,6 +56,7 @@ export async function lend({ copies, folder, socket, start }: LenderParts): Prom
     try {
       telling = setInterval(() => say({ kind: 'memory', bytes }), TELL_MS);
       const own = ownRequest(request, lake, { copies, folder });
+      written = own.request.written === undefined ? undefined : join(folder, own.request.written);
       release = await copies.hold(own.relative);
       await mkdir(folder, { recursive: true });
       child ??= started();
@@ -91,7 +97,8 @@ function ownRequest(
   });
   const own = (path: string): string =>
     path.startsWith(lake) ? `${copies.lake}${path.slice(lake.length)}` : copies.lake;
-  const { folder: asked, folders, ...rest } = scope;
+  // What a workspace's work shares is of that machine.
+  const { folder: asked, folders, shared: _, ...rest } = scope;
   const ownScope: Scope = {
     ...rest,
     files: scope.files.map(own),
@@ -99,18 +106,30 @@ function ownRequest(
     ...(asked === undefined ? {} : { folder }),
   };
   // Paths are the only texts of a statement that begin so: values are parameters, names are quoted otherwise.
-  const [from, to] = [literal(lake).slice(0, -1), literal(copies.lake).slice(0, -1)];
-  const moved = statements.map((statement) => statement.replaceAll(from, to));
+  const moves = [
+    [lake, copies.lake],
+    ...(asked === undefined ? [] : [[`${asked}${sep}`, `${folder}${sep}`]]),
+  ];
+  const moved = statements.map((statement) =>
+    moves.reduce(
+      (text, [from = '', to = '']) => text.replaceAll(begin(from), begin(to)),
+      statement,
+    ),
+  );
   return { relative, request: { ...request, scope: ownScope, statements: moved } };
 }
 
+/** Of a path, as statements have it. */
+const begin = (path: string): string => literal(path).slice(0, -1);
+
 /** What an answer has as a file of this machine goes before it. */
-async function sendFile(
+async function sendFiles(
   { answer, id }: Extract<FromChild, { readonly kind: 'answer' }>,
+  written: string | undefined,
   socket: Socket,
 ): Promise<void> {
-  if (answer.kind !== 'body' || answer.body.file === undefined) return;
-  const { path } = answer.body.file;
+  const path = answer.kind === 'body' ? answer.body.file?.path : written;
+  if (path === undefined) return;
   const pieces = createReadStream(path, { highWaterMark: PIECE_BYTES });
   for await (const bytes of pieces as AsyncIterable<Buffer>) {
     if (!socket.write(frameOf({ kind: 'piece', id, bytes }))) await drained(socket);

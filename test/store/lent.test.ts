@@ -2,7 +2,7 @@
 // whatever becomes of it, the question is answered.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { Agent, createServer } from 'node:https';
 import { once } from 'node:events';
@@ -24,6 +24,7 @@ import { ownProcesses } from '../../store/duckdb/slot.ts';
 import { Borrowed } from '../../store/lent/borrowed.ts';
 import { frameOf } from '../../store/lent/frames.ts';
 import { lend } from '../../store/lent/lender.ts';
+import { literal } from '../../store/duckdb/sqlText.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
 import { Audience } from '../../store/replica/audience.ts';
 import { Following } from '../../store/replica/following.ts';
@@ -67,7 +68,7 @@ beforeAll(async () => {
   pool = new DuckDbPool({ ...limits, spill, lake: LAKE });
   parts = new DuckDbPool({ ...limits, lake: LAKE, isSaid: true });
   const lent = (kind: LentKind, socket: Socket): void =>
-    (kind === 'export' ? parts : pool).lend(new Borrowed(socket, LAKE));
+    (kind === 'ingest' ? parts : pool).lend(new Borrowed(socket, LAKE));
   const follows = (nodeId: string, socket: Socket): void => audience.join(nodeId, socket);
   takeNodes(
     server,
@@ -168,7 +169,7 @@ test('rows, bodies, and files in pieces come from the other machine', async () =
 });
 
 test('what may be answered anywhere is first asked there, with its folder', async () => {
-  const socket = await lending('export');
+  const socket = await lending('ingest');
   await until(() => parts.load().lent === 1);
   const folder = join(root, 'export');
   const file = { name: 'making-1', bytesMax: 1024 ** 3 };
@@ -186,8 +187,32 @@ test('what may be answered anywhere is first asked there, with its folder', asyn
   await until(() => parts.load().lent === 0);
 });
 
+test('a file that statements write there comes back, and none is left', async () => {
+  const socket = await lending('ingest');
+  await until(() => parts.load().lent === 1);
+  const folder = join(root, 'writing');
+  await mkdir(folder);
+  const path = join(folder, 'made.parquet');
+  const copy = (columns: string): string[] => [
+    `COPY (${sqlOver(columns)}) TO ${literal(path)} (FORMAT parquet, RETURN_STATS)`,
+  ];
+  const question = { ...asking(''), folder, anywhere: true, written: 'made.parquet' };
+  const before = parts.load().byLent;
+  const [[stats] = []] = await parts.rows({ ...question, statements: copy('v, place') });
+  assert.equal(parts.load().byLent, before + 1);
+  assert.equal(Number(stats?.['count']), ROWS);
+  assert.equal(Number(stats?.['file_size_bytes']), statSync(path).size);
+  const read = `SELECT any_value(place) AS place FROM read_parquet(${literal(path)})`;
+  const [rows] = await parts.rows({ ...asking(''), files: [path], statements: [read] });
+  assert.deepEqual(rows, [{ place: 'there' }]);
+  await assert.rejects(parts.rows({ ...question, statements: copy('no_such_column') }), /no_such/);
+  assert.deepEqual(globSync(join(root, 'process-*', '*')), []);
+  socket.destroy();
+  await until(() => parts.load().lent === 0);
+});
+
 test('a part whose node is lost in its middle is made here, in place of what had come of it', async () => {
-  const socket = await lent('export');
+  const socket = await lent('ingest');
   await until(() => parts.load().lent === 1);
   const folder = join(root, 'lost');
   const file = { name: 'making-1', bytesMax: 1024 ** 3 };

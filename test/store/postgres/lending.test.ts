@@ -155,6 +155,24 @@ test.skipIf(!isHere)('parts of exports are made at the other node, and are the s
   await until(async () => (await gauge('read_children_lent')) === 1);
 });
 
+test.skipIf(!isHere)('a large file is purged at the other node', async () => {
+  const lines = ['symbol,day,v'];
+  let random = 1;
+  for (let n = 0; n < 400_000; n += 1) {
+    random = (random * 48_271) % 2_147_483_647;
+    lines.push(`P${n % 20},${dayOf(Math.floor(n / 20))},${random}`);
+  }
+  const more = '?wait=true&key=symbol&date=day';
+  await asked(first.base, 'POST', `/data/WS/P${more}`, lines.join('\n'));
+  await until(async () => (await gauge('ingest_children_lent')) === 1);
+  const before = await gauge('ingest_answers_lent');
+  await asked(first.base, 'DELETE', '/data/WS/P/P3?purge=true');
+  assert.equal(await gauge('ingest_answers_lent'), before + 1);
+  const query = encodeURIComponent('SELECT count(*) AS n, count(DISTINCT symbol) AS keys FROM P');
+  const text = await asked(first.base, 'GET', `/sql-query/WS?sqlQuery=${query}`);
+  assert.deepEqual(JSON.parse(text), [{ n: 380_000, keys: 19 }]);
+});
+
 test.skipIf(!isHere)('a node that lends is killed: its requests are asked again', async () => {
   let isOver = false;
   const asking = [read, summed].map(async (work) => {
