@@ -6,6 +6,7 @@ import type { Dataset } from '../../store/datasets/datasets.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import type { DataFile, Table } from '../../store/versions/lakeRead.ts';
 import { compareValues } from '../../store/lake/tableStats.ts';
+import type { Relation } from '../values/relation.ts';
 import type { FileStats } from './parquetFile.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
@@ -46,6 +47,20 @@ export const orderBy = (index: UniqueIndex): string =>
   index.columns.length === 0
     ? ''
     : ` ORDER BY ${index.columns.map(({ name }) => identifier(name)).join(', ')}`;
+
+/**
+ * Whether records come in the order of an index: of nothing but a time that is equal for all of a load and
+ * the number that each gets as it comes. To sort 20 M of them took 1.5 of 3.4 s of processor time.
+ */
+export const comesSorted = (
+  { columns }: Pick<Relation, 'columns'>,
+  index: UniqueIndex,
+): boolean => {
+  const brought = new Set(columns.map(({ name }) => name));
+  return index.columns.every(({ name }) => isOfTheLoad(name) && !brought.has(name));
+};
+
+const isOfTheLoad = (name: string): boolean => name === CREATED_COLUMN || name === ROW_COLUMN;
 
 /** Index values that are shown of those that records repeat. */
 const EXAMPLES_MAX = 3;

@@ -1,9 +1,11 @@
 // A first load keeps every record: an index is proved on all of them, or there is none. Whatever a load
 // leaves out it tells.
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'vitest';
 import { load, loaded, read, send } from '../client.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { connectionHere } from '../duckdbHere.ts';
+import { lakePaths, startServer, type TestServer } from '../server.ts';
 
 interface Loaded {
   readonly notes: readonly string[];
@@ -157,6 +159,32 @@ test('a key with blanks tells no records apart, one longer than an index may be 
   const long = csv('symbol,v', `${'x'.repeat(2_000)},1`, 'y,2', 'y,2');
   const kept = await first(server, 'B', long);
   assert.deepEqual([kept.mapping, kept.records, kept.isUnique], [{}, 3, false]);
+});
+
+test('records without an index are stored in the order in which they came, load after load', async () => {
+  await using server = await startServer();
+  // Of several pieces, which threads share.
+  const count = 400_000;
+  const lines = (from: number): string =>
+    `v\n${Array.from({ length: count }, (_, at) => from + at).join('\n')}\n`;
+  await loaded(server, 'A', `v\n${'7\n'.repeat(2)}`);
+  await loaded(server, 'A', lines(2));
+  await loaded(server, 'B', lines(0), { uniqueIndex: 'false' });
+  using stack = new DisposableStack();
+  const connection = stack.adopt(await connectionHere(), (one) => one.closeSync());
+  const files = (await lakePaths(server)).filter((path) => path.endsWith('.parquet'));
+  const large = [];
+  for (const path of files) {
+    const rows = `SELECT v, _system_row AS n, lag(_system_row) OVER () AS before
+      FROM read_parquet('${join(server.folder, 'lake', path)}') WHERE v <> 7 OR _system_row > 2`;
+    const found = await connection.runAndReadAll(
+      `SELECT count(*)::INT AS records, count(*) FILTER (WHERE n <> v + 1)::INT AS others,
+        count(*) FILTER (WHERE n <= before)::INT AS turned FROM (${rows})`,
+    );
+    large.push(...found.getRowObjectsJS().filter(({ records }) => records === count));
+  }
+  const told = { records: count, others: 0, turned: 0 };
+  assert.deepEqual(large, [told, told]);
 });
 
 test('who may only write is not told what is stored', async () => {
