@@ -53,6 +53,15 @@ async function make(body: object): Promise<Shown> {
 const change = async (id: string, body: object): Promise<Shown> =>
   JSON.parse((await send(server, 'PATCH', `/replays/${id}`, body)).text) as Shown;
 
+const shown = async (id: string): Promise<Shown> =>
+  JSON.parse((await send(server, 'GET', `/replays/${id}`)).text) as Shown;
+
+/** Its last message is told a moment before it has ended. */
+async function ended(id: string): Promise<Shown> {
+  await until(async () => (await shown(id)).state === 'ended');
+  return shown(id);
+}
+
 const remove = (id: string): Promise<unknown> => send(server, 'DELETE', `/replays/${id}`);
 
 test('as fast as it goes: every trade, in its order, and quotes of their own time', async () => {
@@ -75,8 +84,7 @@ test('as fast as it goes: every trade, in its order, and quotes of their own tim
   await until(() => quotes.messages().length > 0);
   // The close of that day was not known yet.
   expect(quotes.messages()[0]).toMatchObject({ previousClose: 90, isUSMarketOpen: true });
-  const { text } = await send(server, 'GET', place);
-  expect(JSON.parse(text)).toMatchObject({ state: 'ended', told: TRADES + 1 });
+  expect(await ended(made.replayId)).toMatchObject({ told: TRADES + 1 });
   for (const stream of [trades, tops, quotes]) await stream.close();
   await remove(made.replayId);
   expect((await send(server, 'GET', place)).status).toBe(404);
@@ -98,6 +106,7 @@ test('a day of more trades than one read gives: every one, once, in its order', 
   await change(made.replayId, { state: 'playing' });
   await until(() => trades.text().split('\r\n\r\n').length > MANY);
   expect(trades.messages().map(({ price }) => price)).toEqual([...lines.keys()]);
+  await ended(made.replayId);
   const at = opened + 10_000;
   expect(await change(made.replayId, { seek: at })).toMatchObject({ told: 30_000, atMs: at });
   expect(await change(made.replayId, { seek: opened, step: 2 })).toMatchObject({ told: 2 });
@@ -121,10 +130,7 @@ test('as fast as readers read: one that rests loses nothing, one that stopped en
   const stopped = await openStream(server, place);
   for (const stream of [resting, stopped]) stream.pause();
   await change(made.replayId, { state: 'playing' });
-  const told = async (): Promise<number> => {
-    const { text } = await send(server, 'GET', `/replays/${made.replayId}`);
-    return (JSON.parse(text) as Shown).told;
-  };
+  const told = async (): Promise<number> => (await shown(made.replayId)).told;
   // It stands as long as both rest: many looks find it where it was.
   let [at, looks] = [0, 0];
   await until(async () => {
