@@ -211,6 +211,8 @@ export class Replay {
       this.#ticks = await this.#reader.next();
       this.#next = 0;
       this.#isEnded = this.#ticks.length === 0;
+      // Whoever moves it from its end on finds it at rest, though readers may still be behind.
+      if (this.#isEnded) this.pause();
     }
     return this.#ticks[this.#next];
   }
