@@ -168,12 +168,12 @@ const applying =
       forget(news.pending.tableId);
       return pending.heard([news.pending]);
     }
-    const { tableIds, touches } = news.change;
+    const { endsHistory, tableIds, touches } = news.change;
     await lake.heard(news.change);
     if (touches?.kind === 'records') return;
     for (const tableId of tableIds) {
-      // What was purged stays nowhere.
-      pending.forgetFlushed(tableId);
+      // What was purged stays nowhere. Else a query that began before still asks for what was flushed since.
+      if (endsHistory) pending.forgetFlushed(tableId);
       if (lake.directory.datasetById(tableId) === undefined) forget(tableId);
     }
   };

@@ -37,6 +37,8 @@ export interface Change {
   readonly timeMs: number;
   readonly tableIds: readonly number[];
   readonly touches: CommitNote['touches'];
+  /** Versions of its tables before it have ended: something was purged. */
+  readonly endsHistory: boolean;
   /** Rows of workspaces and datasets that it wrote. */
   readonly touched: Touched;
 }
@@ -148,8 +150,12 @@ export class Lake {
 
   /** A commit is to be seen: this process's own, or one of another process that announces it. */
   async heard(change: Change): Promise<void> {
-    const { snapshot, tableIds, touched } = change;
+    const { endsHistory, snapshot, tableIds, touched } = change;
     await this.#directory.refresh(this.#database, touched);
+    if (endsHistory) {
+      this.#horizons = await readHorizons(this.#database);
+      this.#tables.forgetOld();
+    }
     this.#snapshot = snapshot;
     this.#state += 1;
     this.#tables.change(tableIds, snapshot);
@@ -330,7 +336,7 @@ export class Lake {
     if (touched.datasets.size + touched.workspaces.size > 0) {
       const { snapshot } = committed;
       const touches = { kind: 'nothing' } as const;
-      const change = { snapshot, timeMs, tableIds: [], touches, touched };
+      const change = { snapshot, timeMs, tableIds: [], touches, touched, endsHistory: false };
       await this.#show(change);
     }
     return committed;
@@ -343,13 +349,9 @@ export class Lake {
     touches: CommitNote['touches'],
   ): Promise<void> {
     const tableIds = edits.flatMap((edit) => ('tableId' in edit ? [edit.tableId] : []));
-    if (edits.some(({ kind }) => kind === 'end-history')) {
-      this.#horizons = await shown(() => readHorizons(this.#database));
-      this.#tables.forgetOld();
-    }
+    const endsHistory = edits.some(({ kind }) => kind === 'end-history');
     await this.#owner.moved(snapshot, timeMs);
-    const change = { snapshot, timeMs, tableIds, touches, touched };
-    await this.#show(change);
+    await this.#show({ snapshot, timeMs, tableIds, touches, touched, endsHistory });
   }
 
   #show(change: Change): Promise<void> {

@@ -251,7 +251,7 @@ test('a node is not told of a table that has too much to tell, and goes on with 
   assert.equal(following.isLiveFor(K), true);
   audience.pushed([{ tableId: K, rows: long }]);
   await until(() => !following.isLiveFor(K));
-  const change = { snapshot: 4, timeMs: 0, tableIds: [L], touches: undefined };
+  const change = { snapshot: 4, timeMs: 0, tableIds: [L], touches: undefined, endsHistory: false };
   await reader(L);
   audience.changed({ ...change, touched: { datasets: new Set(), workspaces: new Set() } });
   await until(() => news.includes('changed'));
