@@ -1,10 +1,12 @@
 // Purging records: no version that is left holds them, and what was before is history no more. Files
 // that hold any, in records that were deleted too, are written again without them.
 import { join } from 'node:path';
+import { makeBind } from '../../query/plan/binding.ts';
 import type { SeriesPlan } from '../../query/plan/seriesPlan.ts';
 import { printConditions, prunedFiles } from '../../query/plan/seriesSql.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import type { DuckDbPool } from '../../store/duckdb/pool.ts';
+import type { Bound } from '../../store/duckdb/protocol.ts';
 import type { Dataset } from '../../store/datasets/datasets.ts';
 import { type DataFile, fileName } from '../../store/versions/lakeRead.ts';
 import { newUuid } from '../../store/base/random.ts';
@@ -112,11 +114,13 @@ async function withoutRecords(file: DataFile, run: Run): Promise<readonly Edit[]
   const made = join(folder, written);
   const stats = await withProvedFiles(lake.files, [file], async ({ paths, pathOf }) => {
     const list = table.columns.map(({ name }) => identifier(name)).join(', ');
+    // Bound: another node puts its own paths in the place of texts that begin as this one's do.
+    const parameters: Bound[] = [];
     const kept = `SELECT ${list} FROM ${visibleRows([file], table.columns, pathOf)}
-      WHERE (${printConditions(plan, literal)}) IS NOT TRUE`;
+      WHERE (${printConditions(plan, makeBind(parameters))}) IS NOT TRUE`;
     const sorted = `${kept}${orderBy(uniqueIndexOf(dataset, table))}`;
     const statements = [copyTable(sorted, made, table.columns)];
-    const question = { files: paths, folder, statements, deadlineMs };
+    const question = { files: paths, folder, statements, parameters, deadlineMs };
     return fileStats((await pool.rows({ ...question, ...writing(written, [file]) }))[0] ?? []);
   });
   services.at('parquet-written');
