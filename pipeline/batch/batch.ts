@@ -33,10 +33,9 @@ import {
 import { rejectStatements } from '../values/rejectedLines.ts';
 import { REPEATS_SHARE_MAX, withoutRepeats } from './repeats.ts';
 import {
-  comesSorted,
   isNumbered,
   lacksIndex,
-  orderBy,
+  orderOfLoad,
   repeatsShown,
   repeatsStatement,
   repeatsTold,
@@ -134,7 +133,7 @@ async function oneCopy(
   const { checks, columns, index } = request;
   const path = join(bench.folder, `${newUuid()}.parquet`);
   const query = `SELECT ${selection({ ...request, relation }, true)}
-    FROM ${fromClause(relation, columns, true)}${comesSorted(relation, index) ? '' : orderBy(index)}`;
+    FROM ${fromClause(relation, columns, true)}${orderOfLoad(relation, index)}`;
   const rejecting = relation.kind === 'csv' ? rejectStatements(REJECTS_KEPT_MAX) : [];
   const repeats =
     index.columns.length === 0 || isNumbered({ columns }) ? [] : [repeatsStatement(path, index)];

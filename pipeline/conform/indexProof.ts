@@ -9,10 +9,9 @@ import { ask, lineOf } from '../batch/batchStatements.ts';
 import { copyTable, fileStats } from '../batch/parquetFile.ts';
 import { INDEX_BYTES_MAX, type Relation } from '../values/relation.ts';
 import {
-  comesSorted,
   isBlank,
   isNumbered,
-  orderBy,
+  orderOfLoad,
   repeatsStatement,
   type UniqueIndex,
 } from '../batch/uniqueIndex.ts';
@@ -137,7 +136,7 @@ export async function provedBy(
   const list = columns.map(({ name }) => columnOf(name)).join(', ');
   const numbered = isNumbered({ columns });
   const read = `read_parquet(${literal(batch.path)}${numbered ? ', file_row_number = true' : ''})`;
-  const query = `SELECT ${list} FROM ${read}${comesSorted(relation, index) ? '' : orderBy(index)}`;
+  const query = `SELECT ${list} FROM ${read}${orderOfLoad(relation, index)}`;
   const repeats = numbered ? [] : [repeatsStatement(path, index)];
   const copy = copyTable(query, path, columns, batch.stats.records);
   const [copied, repeated] = await ask(bench, relation, [copy, ...repeats]);
