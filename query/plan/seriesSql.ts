@@ -23,6 +23,11 @@ interface Printed {
   readonly parameters: readonly Bound[];
 }
 
+interface PrintedSeries extends Printed {
+  /** Whether its records are wide. */
+  readonly wide: boolean;
+}
+
 interface Dress {
   /** Terms that come before the members. */
   readonly before?: readonly string[];
@@ -38,20 +43,22 @@ export function printSeries(
   plan: SeriesPlan,
   place: RowPlace,
   { before = [], asFile = false, relation }: Dress = {},
-): Printed {
+): PrintedSeries {
   const parameters: Bound[] = [];
   const bind = makeBind(parameters);
   const columns = neededColumns(plan);
   const records = (read: readonly Column[]): string =>
     printTests(plan, printRecords(plan, read, place, bind, relation), bind);
-  const taken = isWide(plan, columns)
+  const wide = isWide(plan, columns);
+  const taken = wide
     ? printTakeOfWide(plan, columns, records, bind)
     : printTake(plan, printFolded(plan, records(columns), columns), bind, columns.length);
   const print = asFile ? printFiled : printMember;
   const members = [...before, ...plan.members.map((member) => print(member, bind, plan))];
   const order = orderTerms(plan, plan.order === 'asc' ? 'ASC' : 'DESC');
   const terms = plan.takes.length === 0 ? order : `${TAKE_COLUMN}, ${order}`;
-  return { sql: `SELECT ${members.join(', ')} FROM ${taken} ORDER BY ${terms}`, parameters };
+  const sql = `SELECT ${members.join(', ')} FROM ${taken} ORDER BY ${terms}`;
+  return { sql, parameters, wide };
 }
 
 /** The newest stored records of a plan's keys, each with the number that orders it before it. */

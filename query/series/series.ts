@@ -46,12 +46,13 @@ export async function runSeries(
   return withOpenFiles(engine.files, files, async (open) => {
     const { deadlineMs, pool, temporary } = engine;
     const asFile = format === 'parquet';
-    const { sql, parameters } = printSeries(plan, await cachePlaceOf(files, open, engine), {
-      asFile,
-    });
+    const place = await cachePlaceOf(files, open, engine);
+    const { sql, parameters, wide } = printSeries(plan, place, { asFile });
     const { paths } = open;
     const signal = caller.departure();
-    const question = { files: paths, statements: [sql], parameters, deadlineMs, signal };
+    const skips = wide ? { skips: ['statistics_propagation'] as const } : {};
+    const asked = { files: paths, statements: [sql], parameters, deadlineMs, signal };
+    const question = { ...asked, ...skips };
     const body = asFile
       ? inWorkFolder(temporary, (folder) => pool.body({ ...question, folder }, format))
       : pool.body(question, format);

@@ -323,7 +323,8 @@ export class Children {
     const sharing = shared === true ? Math.max(1, this.load().running) : 1;
     const most = question.limits?.memoryBytes ?? Infinity;
     const memoryBytes = Math.min(most, Math.floor(this.#options.memoryBytes / sharing));
-    const scope = { files: question.files, memoryBytes, threads };
+    const { files, skips } = question;
+    const scope = { files, memoryBytes, threads, ...(skips === undefined ? {} : { skips }) };
     if (spill !== undefined) {
       const spillBytes = Math.min(question.limits?.spillBytes ?? Infinity, spill.bytes);
       return { ...scope, folder: spillFolder(spill.folder, slot.place), spillBytes, kept: true };

@@ -45,12 +45,11 @@ export async function keepProgress(connection: DuckDBConnection): Promise<void> 
 }
 
 /**
- * ORDER BY … LIMIT over Parquet runs about 5x slower with late materialization (STACK.md 2). Equal subplans
- * are looked for in the written form of the whole plan, which of 1,000 columns takes half a second: only
- * where a caller may have written a part twice.
+ * ORDER BY … LIMIT over Parquet runs about 5x slower with late materialization (STACK.md 2). Only a caller
+ * may have written a part of a query twice.
  */
-const disabledOptimizers = ({ kept }: Scope): readonly string[] =>
-  kept === true ? ['late_materialization'] : ['late_materialization', 'common_subplan'];
+const disabledOptimizers = ({ kept, skips = [] }: Scope): ReadonlySet<string> =>
+  new Set(['late_materialization', ...(kept === true ? [] : ['common_subplan']), ...skips]);
 
 function lockStatements(scope: Scope): readonly string[] {
   const spill = scope.folder === undefined ? '' : scope.folder;
@@ -64,7 +63,7 @@ function lockStatements(scope: Scope): readonly string[] {
     `SET memory_limit = '${Math.floor(scope.memoryBytes / 1024)}KiB'`,
     // These two are of one connection otherwise, and each question has a connection of its own.
     `SET GLOBAL TimeZone = 'UTC'`,
-    `SET disabled_optimizers = '${disabledOptimizers(scope).join(',')}'`,
+    `SET disabled_optimizers = '${[...disabledOptimizers(scope)].join(',')}'`,
     // Both of these take a file of the same length and second for the one that was read before. Footers of
     // the lake's files, which never change, are kept: one of 10 M records takes 4 ms to read.
     `SET GLOBAL parquet_metadata_cache = ${!isOfJobs}`,

@@ -3,7 +3,7 @@
 import type { ChildProcess } from 'node:child_process';
 import type { EventEmitter } from 'node:events';
 import type { Failure } from '../base/failure.ts';
-import type { Answer, BodyFile, Bound, ToChild } from './protocol.ts';
+import type { Answer, BodyFile, Bound, Optimizer, ToChild } from './protocol.ts';
 
 export interface Question {
   readonly account: string;
@@ -23,6 +23,8 @@ export interface Question {
   readonly limits?: { readonly memoryBytes: number; readonly spillBytes: number };
   /** When fewer than the pool's own. */
   readonly threads?: number;
+  /** Of no use to its statements, which have very many columns. */
+  readonly skips?: readonly Optimizer[];
   /** The caller went away: the statement is interrupted. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (percent: number) => void;

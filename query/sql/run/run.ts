@@ -3,7 +3,7 @@
 // stands before another caller's series.
 import type { LruMap } from 'toad-cache';
 import type { DuckDbPool } from '../../../store/duckdb/pool.ts';
-import type { Body, BodyFormat, Compression } from '../../../store/duckdb/protocol.ts';
+import type { Body, BodyFormat, Compression, Optimizer } from '../../../store/duckdb/protocol.ts';
 import { BODY_PREFIX } from '../../../store/duckdb/slot.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import type { FileShapes } from '../../../store/versions/fileShapes.ts';
@@ -169,11 +169,18 @@ interface Open {
   readonly signal: AbortSignal;
   readonly limits: SqlLimits;
   readonly threads?: number;
+  readonly skips?: readonly Optimizer[];
 }
 
-/** The first records of an order over 1,000 columns took 450 to 512 MiB with two threads, 320 with one. */
-const threadsFor = (tables: readonly BoundTable[]): Pick<Open, 'threads'> =>
-  datasetsOf(tables).some(({ table }) => table.columns.length > WIDE_COLUMNS) ? { threads: 1 } : {};
+/**
+ * The first records of an order over 1,000 columns took 450 to 512 MiB with two threads, 320 with one. A
+ * query of one dataset has no part twice.
+ */
+function plannedFor(tables: readonly BoundTable[]): Pick<Open, 'skips' | 'threads'> {
+  const datasets = datasetsOf(tables);
+  if (!datasets.some(({ table }) => table.columns.length > WIDE_COLUMNS)) return {};
+  return { threads: 1, ...(datasets.length > 1 ? {} : { skips: ['common_subplan'] }) };
+}
 
 /** Opens all files of a query's tables. @throws Failure as `runSql`. */
 export async function withTables<T>(
@@ -192,7 +199,7 @@ export async function withTables<T>(
       deadlineMs,
       signal: caller.departure(),
       limits,
-      ...threadsFor(tables),
+      ...plannedFor(tables),
     };
     await shapes.learn(all, opened, (statements) => pool.rows({ ...open, statements }));
     return work(open, { pathOf: opened.pathOf, holds: shapes.holds });

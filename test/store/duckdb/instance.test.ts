@@ -2,13 +2,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { lockedInstance } from '../../../store/duckdb/instance.ts';
+import type { Scope } from '../../../store/duckdb/protocol.ts';
+
+const SCOPE = { files: [], memoryBytes: 128 * 1024 ** 2, threads: 1 };
 
 // DuckDB asks for the machine's zone when it is first loaded.
 process.env['TZ'] = 'America/New_York';
 
 test('each connection reads instants in UTC and keeps the footers of files', async () => {
-  const scope = { files: [], memoryBytes: 128 * 1024 ** 2, threads: 1 };
-  const instance = await lockedInstance(scope);
+  const instance = await lockedInstance(SCOPE);
   for (let at = 0; at < 2; at += 1) {
     const question = await instance.connect();
     const answer = await question.runAndReadAll(
@@ -20,3 +22,30 @@ test('each connection reads instants in UTC and keeps the footers of files', asy
   }
   instance.closeSync();
 });
+
+const SKIPS: readonly (readonly [what: string, scope: Partial<Scope>, skipped: string])[] = [
+  ['of a read', {}, 'common_subplan,late_materialization'],
+  ['that a caller wrote', { kept: true }, 'late_materialization'],
+  [
+    'of very many columns',
+    { skips: ['statistics_propagation'] },
+    'common_subplan,late_materialization,statistics_propagation',
+  ],
+  [
+    'of very many columns that a caller wrote',
+    { kept: true, skips: ['common_subplan'] },
+    'common_subplan,late_materialization',
+  ],
+];
+
+for (const [what, part, skipped] of SKIPS) {
+  test(`what is left out of planning a query ${what}`, async () => {
+    const instance = await lockedInstance({ ...SCOPE, ...part });
+    const question = await instance.connect();
+    const answer = await question.runAndReadAll(`SELECT current_setting('disabled_optimizers')`);
+    const told = String(answer.getRowsJson()[0]?.[0]);
+    assert.equal(told.toLowerCase().split(',').toSorted().join(','), skipped);
+    question.closeSync();
+    instance.closeSync();
+  });
+}
