@@ -32,15 +32,32 @@ function open(): readonly string[] {
 
 /** Command lines of the children of a process, where the system tells them. */
 function childrenOf(pid: number): readonly string[] {
+  return tasksOf(pid)
+    .flatMap((task) => told(`/proc/${pid}/task/${task}/children`).split(' '))
+    .filter((child) => child.trim() !== '' && !stockedPids().includes(Number(child)))
+    .map((child) => ({ child, command: told(`/proc/${child}/cmdline`) }))
+    .filter(({ command }) => command !== '')
+    .map(({ child, command }) => `child ${child} ${commandOf(command)}`);
+}
+
+function tasksOf(pid: number): readonly string[] {
   try {
-    return readdirSync(`/proc/${pid}/task`)
-      .flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' '))
-      .filter((child) => child.trim() !== '' && !stockedPids().includes(Number(child)))
-      .map((child) => `child ${child} ${commandOf(child)}`);
+    return readdirSync(`/proc/${pid}/task`);
   } catch {
     return [];
   }
 }
 
-const commandOf = (pid: string): string =>
-  readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim().slice(0, 200);
+/** A thread or a child may end between two looks: the others are told all the same. */
+function told(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+// Hoisted: it is asked for while this file loads.
+function commandOf(words: string): string {
+  return words.replaceAll('\0', ' ').trim().slice(0, 200);
+}
