@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { localDisk } from '../store/base/disk.ts';
-import { connectionHere } from './duckdbHere.ts';
+import { connectionHere } from './base/duckdbHere.ts';
 
 /** Paths, relative to the folder, of the files that hold a text, sorted. */
 type Look = (text: string) => readonly string[];

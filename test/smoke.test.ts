@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { test } from './fixtures.ts';
-import { startServer } from './server.ts';
+import { test } from './base/fixtures.ts';
+import { startServer } from './base/server.ts';
 
 test('a CSV that is posted comes back as a metered answer', async ({ server }) => {
   const at = `${server.base}/v1`;

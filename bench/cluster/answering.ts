@@ -17,10 +17,10 @@ import {
   WAY_MS,
 } from './cluster.ts';
 import { endsOf, heldShares, type Kind, mixOf, partOf, zipfShares } from './demand.ts';
-import type { Elsewhere } from './elsewhere.ts';
+import type { Elsewhere } from './times/elsewhere.ts';
 import { type LeasedQuotas, leasedQuotas, type Question } from './leasedQuotas.ts';
 import type { Network, Regular, Step } from './network.ts';
-import type { ServiceTimes } from './serviceTimes.ts';
+import type { ServiceTimes } from './times/serviceTimes.ts';
 
 const NAMES: Names = {
   loop: (node) => (node === 0 ? 'loop of the serving node' : 'loops of the other nodes'),

@@ -2,7 +2,7 @@
 import type { Seeded } from '../../test/crash/rounds/seeded.ts';
 import { type Demand, endsOf, type Kind, partOf } from './demand.ts';
 import { exponential, type Group, type Regular, type Station, type Step } from './network.ts';
-import type { ServiceTimes } from './serviceTimes.ts';
+import type { ServiceTimes } from './times/serviceTimes.ts';
 
 export interface Shape {
   readonly nodes: number;

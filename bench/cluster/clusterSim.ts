@@ -4,12 +4,12 @@ import { median, p99 } from '../measure.ts';
 import { type Answering, answering } from './answering.ts';
 import { LEDGER_MS, type Shape } from './cluster.ts';
 import { DEMAND, HOURS, type Kind, mixOf, peakRate, shareBeyond } from './demand.ts';
-import { type Elsewhere, NOT_HERE } from './elsewhere.ts';
+import { type Elsewhere, NOT_HERE } from './times/elsewhere.ts';
 import { handingOn } from './handingOn.ts';
 import type { Network } from './network.ts';
 import type { Ran } from './run.ts';
 import { runCalls, type Saturation, saturationOf } from './saturation.ts';
-import { measureServices, type ServiceTimes } from './serviceTimes.ts';
+import { measureServices, type ServiceTimes } from './times/serviceTimes.ts';
 
 const NODES = [1, 2, 4, 8, 16, 32, 64] as const;
 const CORES = 8;

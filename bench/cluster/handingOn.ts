@@ -11,7 +11,7 @@ import {
   stationsOf,
 } from './cluster.ts';
 import type { Network } from './network.ts';
-import type { ServiceTimes } from './serviceTimes.ts';
+import type { ServiceTimes } from './times/serviceTimes.ts';
 
 const NAMES: Names = {
   loop: (node) => (node === 0 ? 'loop of the serving node' : 'loops of fronts'),

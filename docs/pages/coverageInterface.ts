@@ -316,9 +316,9 @@ export const INTERFACE: readonly CoverageRow[] = [
   ...rows('INTERFACE 3.8', [
     ['datasets of a tier', 'admin#its tier has no sixth'],
     ['tokens of a tier', 'admin#its tier has no more of them'],
-    ['storage of a tier', 'test/jobs/upkeep.test.ts'],
+    ['storage of a tier', 'test/jobs/upkeep/upkeep.test.ts'],
     ['64 KB a record', 'test/pipeline/ingest.test.ts'],
-    ['1,500 bytes an indexed value', 'test/jobs/upkeep.test.ts'],
+    ['1,500 bytes an indexed value', 'test/jobs/upkeep/upkeep.test.ts'],
   ]),
   ...later('INTERFACE 3.8', ['records per second', 'backups and audit logs']),
   ...rows('INTERFACE 5', [

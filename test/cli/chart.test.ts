@@ -7,8 +7,8 @@ import { test as plain } from 'vitest';
 import { brailleChart } from '../../cli/print/brailleChart.ts';
 import type { Chart } from '../../query/charts/records/chart.ts';
 import { svgChart } from '../../query/charts/svgChart.ts';
-import { loaded } from '../client.ts';
-import { test } from '../fixtures.ts';
+import { loaded } from '../base/client.ts';
+import { test } from '../base/fixtures.ts';
 import { runHere } from './commandHere.ts';
 
 /** A chart of lines with these values. */

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
 import { type Ran, withModules } from './command.ts';
 import { runHere } from './commandHere.ts';
-import { startedBy } from '../program.ts';
+import { startedBy } from '../base/program.ts';
 
 const MAIN = startedBy('cli/main.ts');
 let folder = '';

@@ -1,6 +1,6 @@
 // The command line as a process of its own, with what it told and how it ended.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { startedBy } from '../program.ts';
+import { startedBy } from '../base/program.ts';
 
 const MAIN = startedBy('cli/main.ts');
 

@@ -2,8 +2,8 @@
 // more than most commands do.
 import { Readable, Writable } from 'node:stream';
 import { runCommand } from '../../cli/runCommand.ts';
-import { stockedProcesses } from '../childStock.ts';
-import { stockedThreads } from '../threadStock.ts';
+import { stockedProcesses } from '../base/childStock.ts';
+import { stockedThreads } from '../base/threadStock.ts';
 import type { Ran } from './command.ts';
 
 interface Where {

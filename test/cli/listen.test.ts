@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { tellServer } from '../../cli/reach/folderAccess.ts';
 import { until } from '../api/streams/listening.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import { runHere } from './commandHere.ts';
 
 let folder = '';

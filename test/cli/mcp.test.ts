@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { loaded } from '../client.ts';
-import { test } from '../fixtures.ts';
-import { startedBy } from '../program.ts';
+import { loaded } from '../base/client.ts';
+import { test } from '../base/fixtures.ts';
+import { startedBy } from '../base/program.ts';
 
 const MAIN = startedBy('cli/main.ts');
 

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, test } from 'vitest';
 import { checkOpenFiles, openFilesMax } from '../../app/openFiles.ts';
 import { startCommand, type Started } from './command.ts';
-import { startedBy } from '../program.ts';
+import { startedBy } from '../base/program.ts';
 
 let root = '';
 const children: ChildProcess[] = [];

@@ -7,9 +7,9 @@ import { TapedeckClient } from '../../client/client.ts';
 import { frameReader } from '../../client/frames.ts';
 import type { Operations } from '../../client/operations.ts';
 import { TapedeckError } from '../../client/request.ts';
-import { loaded, send } from '../client.ts';
-import { test } from '../fixtures.ts';
-import type { TestServer } from '../server.ts';
+import { loaded, send } from '../base/client.ts';
+import { test } from '../base/fixtures.ts';
+import type { TestServer } from '../base/server.ts';
 
 const DAYS = Array.from({ length: 25 }, (_, at) => `A,2024-01-${String(at + 1).padStart(2, '0')}`);
 

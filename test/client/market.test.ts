@@ -17,7 +17,7 @@ import type {
   OptionContract,
   Tops,
 } from '../../client/operations.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import { CLIENT, compiled } from './compiled.ts';
 
 /** Friday evening in New York: the session is over. */

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { type Disk, localDisk } from '../../store/base/disk.ts';
-import { loaded } from '../client.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { loaded } from '../base/client.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import { type Client, iexjs, refusal } from './iexjs.ts';
 
 const OVER_LIMIT =

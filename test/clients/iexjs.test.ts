@@ -2,7 +2,7 @@
 // values it reads back (those of sources are in iexjsSources.test.ts).
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import { type Client, iexjs, refusal } from './iexjs.ts';
 
 /** Methods of `client.apperate` that are called below. */

@@ -1,8 +1,8 @@
 // The official JavaScript client, unmodified: `files`, in each of its three ways.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
-import { send } from '../client.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { send } from '../base/client.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import { iexjs } from './iexjs.ts';
 
 let server: TestServer;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { INPUTS } from '../../market/inputs/inputs.ts';
 import type { Input } from '../../market/inputs/inputRow.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import { type Client, iexjs } from './iexjs.ts';
 import { recorded, type Recorder } from './recorder.ts';
 

@@ -3,7 +3,7 @@
 // with the members that programs read, and hands it on as it is.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import { type Client, iexjs } from './iexjs.ts';
 import { recorded, type Recorder } from './recorder.ts';
 
@@ -226,9 +226,12 @@ const STATES: Readonly<Record<string, string>> = {
 const MORE_ROWS: readonly Row[] = [
   ...seriesRows(SERIES, ['id', 'key', 'value', 'date', 'updated']),
   ...seriesRows(SERIES_OF_NOBODY, 'none'),
-  ...Object.entries(STATES).map(
-    ([name, path]): Row => [`iex${name}`, {}, `/deep/${path}?symbols={s}`, 'any'],
-  ),
+  ...Object.entries(STATES).map(([name, path]): Row => [
+    `iex${name}`,
+    {},
+    `/deep/${path}?symbols={s}`,
+    'any',
+  ]),
   ['financials', { last: 2 }, '/stock/{s}/financials?period=quarter&last=2', ['totalAssets']],
   ['estimates', {}, '/stock/{s}/estimates?period=quarter&last=1', ['symbol', 'estimates']],
   ['marketVolume', {}, '/market/', ['mic', 'volume', 'marketPercent']],

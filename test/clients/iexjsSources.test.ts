@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import { type Client, iexjs, refusal } from './iexjs.ts';
 
 const CSV = 'symbol,date,price\nAUDI,2024-01-01,10.5\nAUDI,2024-01-02,11\nSKODA,2024-01-01,5\n';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deepTicks } from '../api/streams/deepTicks.ts';
 import { until } from '../api/streams/listening.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import { iexjs } from './iexjs.ts';
 
 interface Source {

@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll } from 'vitest';
 import type { Browser } from 'playwright-core';
-import { loaded } from '../client.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { loaded } from '../base/client.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import { browserTest, launch, watchedPage } from './browser.ts';
 
 let server: TestServer;

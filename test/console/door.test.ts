@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import { FIRST_MAX } from './browser.ts';
 
 let server: TestServer;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
-import { contrast } from '../contrast.ts';
+import { contrast } from './contrast.ts';
 
 const SHEET = join(import.meta.dirname, '..', '..', 'console', 'style', 'palette.css');
 const COLOUR = /--([\w-]{1,40}): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)/g;

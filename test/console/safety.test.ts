@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
-import { loaded, send } from '../client.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { loaded, send } from '../base/client.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import { createWorkspace } from '../../store/lake/datasetEdits.ts';
 import {
   browserTest,

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
-import { loaded, send } from '../client.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { loaded, send } from '../base/client.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import { browserTest, launch, quiet, signedIn, type Watched, watchedPage } from './browser.ts';
 
 let server: TestServer;

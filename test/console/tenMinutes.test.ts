@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
-import { send } from '../client.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { send } from '../base/client.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import { startHttp } from '../servers/http.ts';
 import {
   browserTest,

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
-import { loaded } from '../client.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { loaded } from '../base/client.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import { accessible } from './accessibility.ts';
 import {
   browserTest,

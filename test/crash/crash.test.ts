@@ -2,8 +2,8 @@
 // ones. Before that, proof that both suites can fail.
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'vitest';
-import { note } from '../notes.ts';
-import { seedsOf } from '../seeds.ts';
+import { note } from '../base/notes.ts';
+import { seedsOf } from '../base/seeds.ts';
 import { type Batch, csvOf, seenIn } from './rounds/batches.ts';
 import { crashRounds } from './rounds/killRounds.ts';
 import { checkLedger } from './rounds/ledgerLaw.ts';

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, test } from 'vitest';
 import { findJob } from '../../store/work/jobs.ts';
-import { read } from '../client.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { read } from '../base/client.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import { Victim } from './victim/victimProcess.ts';
 import type { Door } from './victim/writer.ts';
 

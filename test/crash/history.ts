@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { compactDataset } from '../../jobs/upkeep/compaction.ts';
 import { makeUpkeep } from '../../jobs/upkeep/upkeep.ts';
 import { localDisk } from '../../store/base/disk.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import type { Seeded } from './rounds/seeded.ts';
 import { liveOne, type Subjects } from './victim/subjects.ts';
 import { type Omission, recordingDisk, Tape } from './rounds/tape.ts';

@@ -1,7 +1,7 @@
 // Several nodes over one catalog, at the counts of continuous integration; `npm run soak kill-nodes` runs the
 // full ones.
 import { hasServers } from '../servers/hasServers.ts';
-import { nodeRounds } from './rounds/nodeRounds.ts';
+import { nodeRounds } from './nodes/nodeRounds.ts';
 import { testRoundsTogether } from './rounds/testRounds.ts';
 
 testRoundsTogether(

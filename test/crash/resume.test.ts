@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'vitest';
 import type { Seams } from '../../app/core.ts';
-import { load, read, send } from '../client.ts';
-import { copyAtOnce, startServer } from '../server.ts';
+import { load, read, send } from '../base/client.ts';
+import { copyAtOnce, startServer } from '../base/server.ts';
 import { waitForJobs } from './aftermath.ts';
 
 const LOADS = 5;

@@ -1,6 +1,6 @@
 import { test } from 'vitest';
-import { note } from '../notes.ts';
-import { seedsOf } from '../seeds.ts';
+import { note } from '../base/notes.ts';
+import { seedsOf } from '../base/seeds.ts';
 import { ruleRounds } from './rounds/ruleRounds.ts';
 
 /** Full count: 100 kills, by `npm run soak kill-rules`. */

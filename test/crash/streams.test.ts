@@ -1,8 +1,8 @@
 // kill -9 while streams are open: what ended before was charged, to the message; of what was open at the end
 // no more than was sent. Nothing is charged that nobody got.
 import { test } from 'vitest';
-import { note } from '../notes.ts';
-import { seedsOf } from '../seeds.ts';
+import { note } from '../base/notes.ts';
+import { seedsOf } from '../base/seeds.ts';
 import { streamRounds } from './rounds/streamRounds.ts';
 
 /** Full count: 20 kills beside 160 readers of 320 records, by `npm run soak kill-streams`. */

@@ -1,7 +1,7 @@
 // What is written in deploy/ is there: settings, paths of health, versions, files.
 import { expect } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
-import { test } from '../fixtures.ts';
+import { test } from '../base/fixtures.ts';
 import { deployed, deployFiles, SETTING_NAMES } from './deployFiles.ts';
 
 const files = deployFiles();

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { loaded } from '../client.ts';
-import { test } from '../fixtures.ts';
+import { loaded } from '../base/client.ts';
+import { test } from '../base/fixtures.ts';
 
 const FILE = join(import.meta.dirname, '..', '..', 'docs', 'samples', 'grafana', 'series.json');
 

@@ -11,8 +11,8 @@ import { ENDPOINTS } from '../../api/endpoints/index.ts';
 import type { Input } from '../../market/inputs/inputRow.ts';
 import { INPUTS } from '../../market/inputs/inputs.ts';
 import { exampleRow } from '../../market/types/example.ts';
-import { send } from '../client.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { send } from '../base/client.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import { type Call, checkedByPython, needsPython } from './openapiPython.ts';
 
 /** Friday evening in New York: the session is over. */

@@ -4,9 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { hopMetrics } from '../../api/forward/hopMetrics.ts';
-import { loaded, send } from '../client.ts';
-import { startServer } from '../server.ts';
-import { test } from '../fixtures.ts';
+import { loaded, send } from '../base/client.ts';
+import { startServer } from '../base/server.ts';
+import { test } from '../base/fixtures.ts';
 
 const FOLDER = join(import.meta.dirname, '..', '..', 'docs', 'monitoring');
 const NAMES = /\b(?:tapedeck|nodejs|process)_[a-z0-9_]+/g;

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
-import { loaded } from '../client.ts';
+import { loaded } from '../base/client.ts';
 import { compiled } from '../client/compiled.ts';
-import { test } from '../fixtures.ts';
+import { test } from '../base/fixtures.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const MODULES = join(ROOT, 'node_modules');

@@ -2,8 +2,8 @@
 // what it says.
 import assert from 'node:assert/strict';
 import { expect } from 'vitest';
-import { loaded } from '../client.ts';
-import { test } from '../fixtures.ts';
+import { loaded } from '../base/client.ts';
+import { test } from '../base/fixtures.ts';
 import { type Call, checkedByPython, needsPython } from './openapiPython.ts';
 
 test('answers are what the document says of them, by a validator of Python', async ({

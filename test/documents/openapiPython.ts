@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { TestServer } from '../server.ts';
+import type { TestServer } from '../base/server.ts';
 
 /** Debian's own Python has the package. */
 const PYTHON = '/usr/bin/python3';

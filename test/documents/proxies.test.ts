@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loaded, send } from '../client.ts';
+import { loaded, send } from '../base/client.ts';
 import { freePort, programIn, startDaemon } from '../servers/daemon.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import { until } from '../api/streams/listening.ts';
 
 const SAMPLES = join(import.meta.dirname, '..', '..', 'docs', 'samples');

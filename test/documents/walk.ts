@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { type Started, startCommand, withModules } from '../cli/command.ts';
 import { startHttp } from '../servers/http.ts';
-import { startedBy } from '../program.ts';
+import { startedBy } from '../base/program.ts';
 
 /** What a mirror of the public sources answers, by path. */
 const PUBLISHED: Readonly<Record<string, string>> = {

@@ -5,8 +5,8 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { loaded, send } from '../client.ts';
-import { startServer } from '../server.ts';
+import { loaded, send } from '../base/client.ts';
+import { startServer } from '../base/server.ts';
 import { folderVersion } from './version.ts';
 
 const LOADS = [

@@ -1,5 +1,5 @@
 // The version of the catalog that a running server writes.
-import type { TestServer } from '../server.ts';
+import type { TestServer } from '../base/server.ts';
 
 export async function folderVersion({ tapedeck }: TestServer): Promise<number> {
   const row = await tapedeck.services.database

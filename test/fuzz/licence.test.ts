@@ -1,8 +1,8 @@
 // Licensed data cost what is learnt of them, and what nobody paid for tells nothing.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { note } from '../notes.ts';
-import { seedsOf } from '../seeds.ts';
+import { note } from '../base/notes.ts';
+import { seedsOf } from '../base/seeds.ts';
 import { exactnessLaw } from './licence/exactness.ts';
 import { extractionLaw } from './licence/extraction.ts';
 import { leaksLaw } from './licence/leaks.ts';

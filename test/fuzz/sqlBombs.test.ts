@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, test } from 'vitest';
-import { note } from '../notes.ts';
+import { note } from '../base/notes.ts';
 import { allAttacks } from './sql/attacks.ts';
 import { faultsOf } from './sql/verdicts.ts';
 import { openWorld, type World } from './sql/world.ts';

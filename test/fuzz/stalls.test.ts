@@ -1,8 +1,8 @@
 // The counts of continuous integration: a fixed seed and a fresh one; `SEED=…` replays one.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { note } from '../notes.ts';
-import { seedsOf } from '../seeds.ts';
+import { note } from '../base/notes.ts';
+import { seedsOf } from '../base/seeds.ts';
 import { stallsLaw } from './stalls.ts';
 
 const TEXTS = 150;

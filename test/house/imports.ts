@@ -44,7 +44,7 @@ export const TABLE_OF_ENDPOINTS = 'api/endpoints/index.ts';
 /** Exports which are used through a computed path: `file#name`. */
 const USED_BY_PATH = [
   // What vitest calls before the first file.
-  'test/runner/postgresForAll.ts#setup',
+  'test/runner/postgres/postgresForAll.ts#setup',
   'test/runner/programForAll.ts#setup',
   'test/servers/swiftForAll.ts#setup',
   'docs/generate.ts#generate',

@@ -4,13 +4,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import type { Variables } from './pattern.ts';
 import { conversationOf, readTranscript, updateAsked, type World } from './transcript.ts';
 
 const update = updateAsked(process.env);
 
-for (const path of globSync(join(import.meta.dirname, '*.http')).sort()) {
+for (const path of globSync(join(import.meta.dirname, 'cases', '*.http')).sort()) {
   describe(basename(path), async () => {
     const transcript = await readTranscript(path);
     const { finish, steps } = conversationOf(transcript, update);

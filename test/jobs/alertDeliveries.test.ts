@@ -1,8 +1,8 @@
 // Alerts on their way to receivers of every kind; mail.
 import { test } from 'vitest';
 import { alertsLaw } from '../laws/alerts.ts';
-import { note } from '../notes.ts';
-import { seedsOf } from '../seeds.ts';
+import { note } from '../base/notes.ts';
+import { seedsOf } from '../base/seeds.ts';
 
 /** Full count: 1,000 alerts, by `npm run soak alerts`. */
 const ALERTS = 10;

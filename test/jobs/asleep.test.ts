@@ -10,7 +10,7 @@ import { until } from '../api/streams/listening.ts';
 import { restoreBackup } from '../../jobs/backup/restore.ts';
 import { isAsleep, wake } from '../../store/catalog/asleep.ts';
 import { localDisk } from '../../store/base/disk.ts';
-import { startServer } from '../server.ts';
+import { startServer } from '../base/server.ts';
 
 let root = '';
 beforeAll(async () => {

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'vitest';
-import { get, load, loaded, read } from '../client.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { get, load, loaded, read } from '../base/client.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 /** Long enough to run while requests come in: about a second. */
 const ROWS = 600_000;

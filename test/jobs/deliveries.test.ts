@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'vitest';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 interface Heard {
   readonly headers: IncomingHttpHeaders;

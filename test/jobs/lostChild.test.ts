@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'vitest';
 import { ownProcesses } from '../../store/duckdb/slot.ts';
-import { load } from '../client.ts';
-import { startServer } from '../server.ts';
+import { load } from '../base/client.ts';
+import { startServer } from '../base/server.ts';
 
 /** Its processes are killed as they start. */
 const KILLED = { seams: { processes: ownProcesses } };

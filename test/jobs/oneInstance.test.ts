@@ -4,8 +4,8 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'vitest';
 import { createWorkspace } from '../../store/lake/datasetEdits.ts';
-import { load, loaded, send } from '../client.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { load, loaded, send } from '../base/client.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 /** Asks the instance of a workspace as its jobs do. */
 async function ask(server: TestServer, workspace: string, statement: string): Promise<unknown> {

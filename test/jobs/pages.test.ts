@@ -1,9 +1,9 @@
 // A list that comes in pages is one version of its dataset, or none.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
-import { send } from '../client.ts';
+import { send } from '../base/client.ts';
 import { startHttp } from '../servers/http.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 let server: TestServer;
 beforeAll(async () => {

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { flushDataset } from '../../jobs/run/flush.ts';
-import { loaded } from '../client.ts';
+import { loaded } from '../base/client.ts';
 import { ask, read } from '../laws/history/histories.ts';
-import { startServer } from '../server.ts';
+import { startServer } from '../base/server.ts';
 
 test('what is pushed makes no version until its flush, then one; asOf sees it from there', async () => {
   await using server = await startServer();

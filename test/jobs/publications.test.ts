@@ -7,8 +7,8 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, test } from 'vitest';
 import { restoreBackup } from '../../jobs/backup/restore.ts';
 import { localDisk } from '../../store/base/disk.ts';
-import { loaded, send } from '../client.ts';
-import { served, startServer, type TestServer } from '../server.ts';
+import { loaded, send } from '../base/client.ts';
+import { served, startServer, type TestServer } from '../base/server.ts';
 
 let root = '';
 beforeAll(async () => {

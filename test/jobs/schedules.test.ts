@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'vitest';
 import type { Standing } from '../../jobs/upkeep/standing.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 const SETTINGS = { TAPEDECK_ALLOW_PRIVATE_ADDRESSES: 'on' };
 const START_MS = Date.UTC(2024, 1, 29, 17);

@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { openStream, until } from '../api/streams/listening.ts';
-import { loaded, send } from '../client.ts';
-import { test } from '../fixtures.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { loaded, send } from '../base/client.ts';
+import { test } from '../base/fixtures.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 const SETTINGS = { TAPEDECK_ALLOW_PRIVATE_ADDRESSES: 'on' };
 const INDEX = { key: 'symbol', date: 'date' };

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'vitest';
-import { foreignCatalog } from '../catalogElsewhere.ts';
-import { get, loaded, read } from '../client.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { foreignCatalog } from '../base/catalogElsewhere.ts';
+import { get, loaded, read } from '../base/client.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import { parseRow, readTable, snapshots, tables } from './reader.ts';
 
 async function history(server: TestServer): Promise<void> {

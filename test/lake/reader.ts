@@ -9,7 +9,7 @@ import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { connectionHere } from '../duckdbHere.ts';
+import { connectionHere } from '../base/duckdbHere.ts';
 
 type CatalogRow = Record<string, unknown>;
 

@@ -9,7 +9,7 @@ import { AlertDeliveries } from '../../jobs/deliveries/alertDeliveries.ts';
 import { type Alert, insertAlerts } from '../../store/work/alerts.ts';
 import type { Rule } from '../../store/work/rules.ts';
 import { seeded } from '../crash/rounds/seeded.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 type Random = ReturnType<typeof seeded>;
 

@@ -2,7 +2,7 @@
 // times with the same values. Minutes come one by one under an injected clock, from a real server's doors.
 import assert from 'node:assert/strict';
 import { openRuleServer, type RuleServer } from '../api/rules/ruleServer.ts';
-import { send } from '../client.ts';
+import { send } from '../base/client.ts';
 import { seeded } from '../crash/rounds/seeded.ts';
 
 type Random = ReturnType<typeof seeded>;

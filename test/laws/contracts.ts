@@ -3,7 +3,7 @@
 // expected; a dry run says all of it before; old versions answer as they did.
 import assert from 'node:assert/strict';
 import { type Seeded, seeded } from '../crash/rounds/seeded.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 const FATES = ['evolve', 'freeze', 'discard_record', 'discard_value'] as const;
 const ACTIONS = ['quarantine', 'reject', 'fail', 'warn'] as const;

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { LINK_LIFE_MS } from '../../store/publications/downloadLinks.ts';
 import { seeded } from '../crash/rounds/seeded.ts';
-import { send } from '../client.ts';
-import { startServer } from '../server.ts';
+import { send } from '../base/client.ts';
+import { startServer } from '../base/server.ts';
 
 const BODY = 'symbol,date,close\nAAPL,20240228,181.42\n';
 const AT_ONCE_MAX = 12;

@@ -2,7 +2,7 @@
 // back by readers that are not ours, held against each other and against what was written.
 import assert from 'node:assert/strict';
 import { type Seeded, seeded } from '../crash/rounds/seeded.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import {
   type Cell,
   type Column,

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import type { AccountSettings } from '../../store/accounts/accountRows.ts';
 import { seeded } from '../crash/rounds/seeded.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 const AT_ONCE = 64;
 const WEIGHTS = [1, 7, 1_000, 100_000] as const;

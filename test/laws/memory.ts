@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { compactDataset } from '../../jobs/upkeep/compaction.ts';
 import { type Seeded, seeded } from '../crash/rounds/seeded.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 type DatasetId = 'DAYS' | 'TICKS' | 'KINDS';
 

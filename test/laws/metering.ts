@@ -2,9 +2,9 @@
 // of calls that are charged, free, refused, estimated or capped.
 import assert from 'node:assert/strict';
 import { verifyLedger } from '../../jobs/upkeep/verifyLedger.ts';
-import { loaded } from '../client.ts';
+import { loaded } from '../base/client.ts';
 import { type Seeded, seeded } from '../crash/rounds/seeded.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 /** Callers at once (DESIGN.md "Rules of price and ledger"). */
 const AT_ONCE = 64;

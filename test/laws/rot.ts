@@ -2,9 +2,9 @@
 // and a sentence about damage. Where not even the file's date tells of it, a check of all files does.
 import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { get, loaded, read, send } from '../client.ts';
+import { get, loaded, read, send } from '../base/client.ts';
 import { seeded } from '../crash/rounds/seeded.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 interface RotReport {
   readonly failures: readonly string[];

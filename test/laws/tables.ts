@@ -2,9 +2,9 @@
 // record, whatever tells its records apart or does not.
 import assert from 'node:assert/strict';
 import { type Seeded, seeded } from '../crash/rounds/seeded.ts';
-import { load, send } from '../client.ts';
+import { load, send } from '../base/client.ts';
 import { parquetOf } from '../fuzz/http/bases.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 type Value = string | number | null;
 type Row = Readonly<Record<string, Value>>;

@@ -1,7 +1,7 @@
 // Dates in random spellings, a few columns; `npm run soak written-dates` runs the full count.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { seedsOf } from '../seeds.ts';
+import { seedsOf } from '../base/seeds.ts';
 import { writtenDatesLaw } from './writtenDates.ts';
 
 /** Full count: 2,000 columns. */

@@ -1,9 +1,9 @@
 // Days printed in random spellings come back as themselves, row for row, or the load asks or leaves
 // texts; never as another day. The printers know nothing of the reader.
-import { loaded } from '../client.ts';
+import { loaded } from '../base/client.ts';
 import { type Seeded, seeded } from '../crash/rounds/seeded.ts';
 import { fileOf, type Format, refusal, typeOf, valuesOf } from '../pipeline/values/written.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 interface Day {
   readonly year: number;

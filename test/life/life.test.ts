@@ -1,8 +1,8 @@
 // A short life at the counts of continuous integration; `npm run soak month` lives a whole month.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { note } from '../notes.ts';
-import { seedsOf } from '../seeds.ts';
+import { note } from '../base/notes.ts';
+import { seedsOf } from '../base/seeds.ts';
 import { tableOf, verdictOf } from './diary.ts';
 import { liveMonth } from './month.ts';
 

@@ -2,8 +2,8 @@
 // nothing of it is kept. The smallest file that can show it is read in seconds.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { get, load, loaded, read } from '../client.ts';
-import { lakePaths, startServer } from '../server.ts';
+import { get, load, loaded, read } from '../base/client.ts';
+import { lakePaths, startServer } from '../base/server.ts';
 
 const RECORDS_MAX = 20_000_000;
 const HEADER = 'v\n';

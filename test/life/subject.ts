@@ -5,8 +5,8 @@ import { createInterface } from 'node:readline';
 import { FLUSH_AGE_MS, FLUSH_ROWS } from '../../jobs/run/flush.ts';
 import { rollWhenDue } from '../../jobs/upkeep/journalRoll.ts';
 import { makeUpkeep } from '../../jobs/upkeep/upkeep.ts';
-import { keepModules } from '../program.ts';
-import { startServer } from '../server.ts';
+import { keepModules } from '../base/program.ts';
+import { startServer } from '../base/server.ts';
 
 export type SubjectOrder =
   | { readonly order: 'clock'; readonly ms: number }

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { treeBytes } from '../../bench/measure.ts';
 import type { SubjectCounts, SubjectOrder } from './subject.ts';
-import { startedBy } from '../program.ts';
+import { startedBy } from '../base/program.ts';
 
 interface Door {
   readonly base: string;

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { type Client, iexjs } from '../clients/iexjs.ts';
 import { seeded } from '../crash/rounds/seeded.ts';
-import { seedsOf } from '../seeds.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { seedsOf } from '../base/seeds.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 /** Two in the afternoon of a session in New York. */
 const NOW_MS = Date.parse('2024-02-29T19:00:00Z');

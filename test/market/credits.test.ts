@@ -1,8 +1,8 @@
 // Whom computed answers are credited to: everyone whose data they were made of, and nobody else's.
 import assert from 'node:assert/strict';
 import { expect } from 'vitest';
-import { test } from '../fixtures.ts';
-import type { TestServer } from '../server.ts';
+import { test } from '../base/fixtures.ts';
+import type { TestServer } from '../base/server.ts';
 
 const INPUTS = [
   ['HISTORICAL_PRICES', 'Days Ltd', 'symbol,date,close\nAAA,2024-02-27,10\nAAA,2024-02-28,11\n'],

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { currenciesOf, dailyRates, rateOf } from '../../market/money/crossRates.ts';
 import type { Row } from '../../market/derive/values.ts';
-import { seedsOf } from '../seeds.ts';
+import { seedsOf } from '../base/seeds.ts';
 
 const NAMES = ['USD', 'EUR', 'GBP', 'JPY', 'CAD', 'SEK', 'BRL'] as const;
 const rates = fc.dictionary(

@@ -2,7 +2,7 @@
 // others when a feed's delay has passed; restricted and premium inputs only those with the right.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 /** Two in the afternoon of a session in New York. */
 const NOW_MS = Date.parse('2024-02-29T19:00:00Z');

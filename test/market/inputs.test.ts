@@ -1,8 +1,8 @@
 // A dataset of CORE under an input's id is what the table of inputs says, where its owner says nothing.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, beforeEach, test } from 'vitest';
-import { read, send } from '../client.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { read, send } from '../base/client.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 let server: TestServer;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 // The market's volume by venue is that of the whole newest day, however many trades it has.
 import assert from 'node:assert/strict';
 import { expect } from 'vitest';
-import { get } from '../client.ts';
-import { test } from '../fixtures.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { get } from '../base/client.ts';
+import { test } from '../base/fixtures.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 /** Thursday, 29 February 2024, two in the afternoon in New York. */
 const NOW_MS = Date.parse('2024-02-29T19:00:00Z');

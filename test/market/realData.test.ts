@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
 import { parse } from 'csv-parse/sync';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 const DATA = join(import.meta.dirname, '../../../shared/data');
 const isThere = existsSync(DATA);

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { expect, test } from 'vitest';
 import type { Shape } from '../../market/types/shape.ts';
 import { typeShapes } from '../../market/types/shapes.ts';
-import { seedsOf } from '../seeds.ts';
-import { shapesLaw } from './shapesLaw.ts';
+import { seedsOf } from '../base/seeds.ts';
+import { shapesLaw } from './laws/shapesLaw.ts';
 
 test('an answer has the shape that is told of it, whatever is known', async (context) => {
   const shapes = await typeShapes();

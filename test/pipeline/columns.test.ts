@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { DateDay, Table, tableToIPC, vectorFromArray } from 'apache-arrow';
 import { afterAll, beforeAll, test } from 'vitest';
-import { load, loaded, read, send } from '../client.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { load, loaded, read, send } from '../base/client.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 let server: TestServer;
 beforeAll(async () => {

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { findRejects } from '../../store/work/jobs.ts';
-import { load, loaded, read } from '../client.ts';
+import { load, loaded, read } from '../base/client.ts';
 import { parquetOf } from '../fuzz/http/bases.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 let server: TestServer;
 beforeAll(async () => {

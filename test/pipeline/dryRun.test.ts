@@ -4,9 +4,9 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
 import { parquetOf } from '../fuzz/http/bases.ts';
-import { get, load, loaded } from '../client.ts';
+import { get, load, loaded } from '../base/client.ts';
 import { stored } from '../api/matrix/matrixOwner.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 let server: TestServer;
 beforeAll(async () => {

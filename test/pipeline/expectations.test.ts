@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { findRejects } from '../../store/work/jobs.ts';
 import { holders } from '../holders.ts';
-import { load, loaded, read } from '../client.ts';
-import { lakePaths, startServer, type TestServer } from '../server.ts';
+import { load, loaded, read } from '../base/client.ts';
+import { lakePaths, startServer, type TestServer } from '../base/server.ts';
 
 let server: TestServer;
 beforeAll(async () => {

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'vitest';
-import { load, loaded, read, send } from '../client.ts';
-import { connectionHere } from '../duckdbHere.ts';
-import { lakePaths, startServer, type TestServer } from '../server.ts';
+import { load, loaded, read, send } from '../base/client.ts';
+import { connectionHere } from '../base/duckdbHere.ts';
+import { lakePaths, startServer, type TestServer } from '../base/server.ts';
 
 interface Loaded {
   readonly notes: readonly string[];

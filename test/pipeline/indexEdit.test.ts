@@ -2,8 +2,8 @@
 // answer as they did.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { loaded, read, send } from '../client.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { loaded, read, send } from '../base/client.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 const CSV =
   'symbol,date,venue,v\nB,2020-01-01,X,1\nA,2020-01-01,X,2\nA,2020-01-01,Y,3\nA,2020-01-02,X,4\n';

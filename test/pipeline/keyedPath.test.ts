@@ -1,8 +1,8 @@
 // Names of members that become properties: a path that takes them along, and what it may meet.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
-import { load, loaded, read } from '../client.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { load, loaded, read } from '../base/client.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 let server: TestServer;
 beforeAll(async () => {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { getHeapStatistics } from 'node:v8';
 import { test } from 'vitest';
-import { loaded } from '../client.ts';
-import { startServer } from '../server.ts';
+import { loaded } from '../base/client.ts';
+import { startServer } from '../base/server.ts';
 
 const LOADS = 20;
 /** Of one; pieces of files that were as large as a large file's took 2,000 kB, whatever came. */

@@ -2,8 +2,8 @@
 // answer as they did.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
-import { load, loaded, read } from '../client.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { load, loaded, read } from '../base/client.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 let server: TestServer;
 beforeAll(async () => {

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { tableFromIPC } from 'apache-arrow';
 import { expect } from 'vitest';
-import { get, loaded, read, send } from '../client.ts';
-import { test } from '../fixtures.ts';
-import type { TestServer } from '../server.ts';
+import { get, loaded, read, send } from '../base/client.ts';
+import { test } from '../base/fixtures.ts';
+import type { TestServer } from '../base/server.ts';
 
 const SCHEMA = {
   type: 'object',

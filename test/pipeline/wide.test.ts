@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import { compactDataset } from '../../jobs/upkeep/compaction.ts';
 import { PROPERTIES_MAX } from '../../store/versions/columns.ts';
-import { load, loaded, send } from '../client.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { load, loaded, send } from '../base/client.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 const ROWS = 200;
 const NAMES = Array.from({ length: PROPERTIES_MAX - 2 }, (_, at) => `c${at}`);

@@ -11,7 +11,7 @@ import { Charts, RECORD_BYTES_MAX } from '../../query/charts/charts.ts';
 import type { Wish } from '../../query/charts/drawing.ts';
 import { mergedBars } from '../../query/charts/chartThinning.ts';
 import { pngChart } from '../../query/charts/pngChart.ts';
-import { contrast } from '../contrast.ts';
+import { contrast } from '../console/contrast.ts';
 import { SVG_POLICY, svgChart } from '../../query/charts/svgChart.ts';
 
 const SIZE = { width: 400, height: 200 };

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { rowsSure } from '../../query/sql/run/rowsSure.ts';
-import { loaded } from '../client.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { loaded } from '../base/client.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 /** More than are ever kept first. */
 const ROWS = 120_000;

@@ -5,7 +5,7 @@ import { tellServer } from '../../cli/reach/folderAccess.ts';
 import type { Ran } from '../cli/command.ts';
 import { runHere } from '../cli/commandHere.ts';
 import type { Seams } from '../../app/core.ts';
-import { startServer } from '../server.ts';
+import { startServer } from '../base/server.ts';
 import { startHttp } from '../servers/http.ts';
 
 type Told = Readonly<Record<string, unknown>>;

@@ -7,7 +7,7 @@ import {
   type TestProjectInlineConfiguration,
   type ViteUserConfig,
 } from 'vitest/config';
-import { CONTRACT, ON_POSTGRES } from './contract.ts';
+import { CONTRACT, ON_POSTGRES } from './postgres/contract.ts';
 import { keepDuration } from './durations.ts';
 import { patientForks } from './forks.ts';
 import { projectsOf } from './projects.ts';
@@ -89,10 +89,10 @@ const onPostgres = (root: string): TestProjectInlineConfiguration => ({
     name: ON_POSTGRES,
     include: CONTRACT.filter((path) => existsSync(join(root, path))),
     ...SHARED,
-    globalSetup: [join(import.meta.dirname, 'postgresForAll.ts'), PROGRAM_FOR_ALL],
+    globalSetup: [join(import.meta.dirname, 'postgres', 'postgresForAll.ts'), PROGRAM_FOR_ALL],
     setupFiles: [
       join(import.meta.dirname, 'leftovers.ts'),
-      join(import.meta.dirname, 'onPostgres.ts'),
+      join(import.meta.dirname, 'postgres', 'onPostgres.ts'),
     ],
   },
 });

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll } from 'vitest';
-import { stockedPids } from '../childStock.ts';
+import { stockedPids } from '../base/childStock.ts';
 import { moreThan } from './surplus.ts';
 
 /** Sockets and children need a moment to be gone. */

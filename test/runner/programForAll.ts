@@ -4,15 +4,15 @@ import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { writeProgram } from '../../bin/program.ts';
-import { PROGRAM } from '../program.ts';
+import { PROGRAM } from '../base/program.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
 /** Servers of tests, with their seams. */
 const VICTIMS = [
   ...['test/crash/victim/victim.ts', 'test/life/subject.ts', 'test/fuzz/http/loopProcess.ts'],
-  ...['test/jobs/export/exportVictim.ts', 'test/jobs/reingestVictim.ts'],
-  'test/jobs/backupVictim.ts',
+  ...['test/jobs/export/exportVictim.ts', 'test/jobs/upkeep/reingestVictim.ts'],
+  'test/jobs/upkeep/backupVictim.ts',
 ];
 
 /** Runs for each project; the first of them makes it. */

@@ -1,7 +1,7 @@
 // Follows a run of vitest and prints its report (report.ts), a file as soon as it has ended.
 import { relative } from 'node:path';
 import type { Reporter, TestModule } from 'vitest/node';
-import { ON_POSTGRES } from './contract.ts';
+import { ON_POSTGRES } from './postgres/contract.ts';
 import { type Failed, type FileReport, linesOf, reasonOf, summary, type Thrown } from './report.ts';
 import { resultsOf, unfinished } from './results.ts';
 

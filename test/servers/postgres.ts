@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { PROGRAM } from '../program.ts';
+import { PROGRAM } from '../base/program.ts';
 import { freePort, programIn, startDaemon } from './daemon.ts';
 
 const execute = promisify(execFile);

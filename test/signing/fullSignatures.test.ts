@@ -1,8 +1,8 @@
 // A token that takes a signature of the whole query only: what was signed can not be asked otherwise.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
-import { loaded, send } from '../client.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { loaded, send } from '../base/client.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import { signedHeaders } from './sign.ts';
 
 let server: TestServer;

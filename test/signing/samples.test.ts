@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, test } from 'vitest';
-import { loaded } from '../client.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { loaded } from '../base/client.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import { signedHeaders } from './sign.ts';
 
 const run = promisify(execFile);

@@ -1,5 +1,5 @@
 // The SQL door as the suites ask it.
-import type { TestServer } from '../server.ts';
+import type { TestServer } from '../base/server.ts';
 import type { Table } from './plain.ts';
 
 export interface Told {

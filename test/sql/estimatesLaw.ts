@@ -1,7 +1,7 @@
 // What `explain` tells of a query's price, and what `estimate` tells, is never below what it costs.
 import assert from 'node:assert/strict';
 import { seeded } from '../crash/rounds/seeded.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import { askServer } from './door.ts';
 import { randomSelect } from './randomSelects.ts';
 import { fillServer } from './shelves.ts';

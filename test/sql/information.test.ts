@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDataset } from '../../store/lake/datasetEdits.ts';
 import { UNSAID } from '../../store/datasets/datasets.ts';
-import { loaded, send } from '../client.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { loaded, send } from '../base/client.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 let server: TestServer;
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import type { ParameterValues } from '../../query/sql/text/spelling.ts';
 import { seeded } from '../crash/rounds/seeded.ts';
 import { allAttacks } from '../fuzz/sql/attacks.ts';
 import { hostileText } from '../fuzz/sql/texts.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import { randomSelect } from './randomSelects.ts';
 import {
   differenceOf,

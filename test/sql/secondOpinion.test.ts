@@ -2,9 +2,9 @@
 // would be read without a right, and without a price.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
-import { note } from '../notes.ts';
-import { seedsOf } from '../seeds.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { note } from '../base/notes.ts';
+import { seedsOf } from '../base/seeds.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import { compareOpinions, EXPLAINED, randomOpinions, writtenTexts } from './opinions.ts';
 import { differenceOf, planTables, secondOpinion } from './secondOpinion.ts';
 

@@ -2,7 +2,7 @@
 // is where it holds, where it does not, or where nobody knows.
 import assert from 'node:assert/strict';
 import { seeded } from '../crash/rounds/seeded.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import { askServer } from './door.ts';
 import { difference, openPlain, type Plain, respelled, type Table } from './plain.ts';
 import { randomCondition, randomSelect } from './randomSelects.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { TestServer } from '../server.ts';
+import type { TestServer } from '../base/server.ts';
 
 type Kind = 'text' | 'number' | 'integer' | 'boolean' | 'date' | 'time' | 'json';
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import { askServer, type Told } from './door.ts';
 import { difference, openPlain, type Plain, respelled, sorted, type Table } from './plain.ts';
 import { fillServer } from './shelves.ts';

@@ -27,7 +27,7 @@ export interface Suite {
   readonly cases: readonly Case[];
 }
 
-const FOLDER = import.meta.dirname;
+const FOLDER = join(import.meta.dirname, 'cases');
 
 export function allSuites(): readonly Suite[] {
   const files = readdirSync(FOLDER).filter((name) => name.endsWith('.slt'));

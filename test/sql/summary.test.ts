@@ -1,6 +1,6 @@
 // SUMMARIZE tells what DuckDB's own tells of the same records, of a table and of a query, and is paid once.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startServer, type TestServer } from '../server.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 import { askServer } from './door.ts';
 import { openPlain, type Plain, type Table } from './plain.ts';
 import { fillServer } from './shelves.ts';

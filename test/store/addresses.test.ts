@@ -9,7 +9,7 @@ import {
   parseAddresses,
 } from '../../store/base/addresses.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { seedsOf } from '../seeds.ts';
+import { seedsOf } from '../base/seeds.ts';
 
 const RUNS = 500;
 

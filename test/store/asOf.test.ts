@@ -1,8 +1,8 @@
 // Time travel: what was answered for an old snapshot is answered for ever, byte for byte.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { get, loaded, read } from '../client.ts';
-import { startServer } from '../server.ts';
+import { get, loaded, read } from '../base/client.ts';
+import { startServer } from '../base/server.ts';
 
 /** Commits after the one that is read again. */
 const LATER_COMMITS = 20;

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'vitest';
 import { CLOCK_BEHIND_MS } from '../../store/catalog/lakeClock.ts';
-import { loaded, load, send } from '../client.ts';
+import { loaded, load, send } from '../base/client.ts';
 import { seeded } from '../crash/rounds/seeded.ts';
-import { seedsOf } from '../seeds.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { seedsOf } from '../base/seeds.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 const HOUR_MS = 3_600_000;
 const NOON_MS = Date.UTC(2026, 0, 1, 12);

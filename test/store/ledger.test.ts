@@ -6,12 +6,12 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { billingDays } from '../../store/ledger/billingDays.ts';
 import type { Database } from '../../store/catalog/database.ts';
-import { isElsewhere } from '../catalogElsewhere.ts';
+import { isElsewhere } from '../base/catalogElsewhere.ts';
 import { linesOf, readJournal } from '../../store/ledger/journal.ts';
 import type { Ledger } from '../../store/ledger/ledger.ts';
 import { readUsage } from '../../store/ledger/usage.ts';
 import { caller, callerWith, fixture, K, QUOTA } from './ledgerFixture.ts';
-import { seedsOf } from '../seeds.ts';
+import { seedsOf } from '../base/seeds.ts';
 
 test('a hold takes what is left; nothing left is refused; free calls always pass', async () => {
   await using f = await fixture();

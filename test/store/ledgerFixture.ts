@@ -5,7 +5,7 @@ import { billingDays } from '../../store/ledger/billingDays.ts';
 import type { Account } from '../../store/accounts/accountRows.ts';
 import { survive } from '../../store/base/crashPoints.ts';
 import type { Database } from '../../store/catalog/database.ts';
-import { newCatalog } from '../catalogElsewhere.ts';
+import { newCatalog } from '../base/catalogElsewhere.ts';
 import { Ledger } from '../../store/ledger/ledger.ts';
 import type { ChargeOrder } from '../../store/ledger/metering.ts';
 import { migrate } from '../../store/catalog/migrate.ts';

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, test } from 'vitest';
-import { loaded } from '../client.ts';
-import { startServer } from '../server.ts';
+import { loaded } from '../base/client.ts';
+import { startServer } from '../base/server.ts';
 import { makeMany } from './manyDatasets.ts';
 
 const COUNT = 2_000;

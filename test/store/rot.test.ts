@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'vitest';
 import { compactDataset } from '../../jobs/upkeep/compaction.ts';
-import { get, loaded, read } from '../client.ts';
-import { startServer, type TestServer } from '../server.ts';
+import { get, loaded, read } from '../base/client.ts';
+import { startServer, type TestServer } from '../base/server.ts';
 
 const INDEX = { key: 'symbol', date: 'date' };
 const csv = (symbol: string, days: number): string => {

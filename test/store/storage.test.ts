@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import type { Database } from '../../store/catalog/database.ts';
 import { makeStorage } from '../../store/lake/storage.ts';
-import { loaded } from '../client.ts';
-import { startServer } from '../server.ts';
+import { loaded } from '../base/client.ts';
+import { startServer } from '../base/server.ts';
 
 /** A catalog that can not be read so often from a table. */
 function failing(database: Database, table: string, times: number): Database {

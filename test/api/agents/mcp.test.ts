@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { TestServer } from '../../server.ts';
-import { loaded, send } from '../../client.ts';
+import type { TestServer } from '../../base/server.ts';
+import { loaded, send } from '../../base/client.ts';
 import { READ_ALL } from '../../../store/accounts/tokens.ts';
-import { test } from '../../fixtures.ts';
+import { test } from '../../base/fixtures.ts';
 
 interface Shown {
   readonly text: string;

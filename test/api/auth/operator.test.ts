@@ -1,8 +1,8 @@
 // What the operator asks for beside an account's token costs nothing, waits for no budget, and stands in the
 // journal all the same.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loaded } from '../../client.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { loaded } from '../../base/client.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 
 let server: TestServer;
 beforeAll(async () => {

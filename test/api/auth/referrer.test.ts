@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, test } from 'vitest';
 import { allowsReferrer, parseReferrers } from '../../../api/auth/referrer.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { seedsOf } from '../../seeds.ts';
+import { seedsOf } from '../../base/seeds.ts';
 
 const RUNS = 500;
 

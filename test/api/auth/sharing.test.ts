@@ -1,8 +1,8 @@
 // A dataset that its owner shares with another account: read on every door as the owner said, and by nobody
 // else; what is not shared does not exist.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loaded, send } from '../../client.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { loaded, send } from '../../base/client.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 
 let server: TestServer;
 /** Of the account that it is shared with, and of one that it is not. */

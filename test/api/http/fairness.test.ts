@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { createWorkspace } from '../../../store/lake/datasetEdits.ts';
-import { loaded } from '../../client.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { loaded } from '../../base/client.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 
 const rows = Array.from({ length: 3_000 }, (_, at) => `K${at},2024-01-01,${at}`).join('\n');
 /** Hours of work whose answer is one number. */

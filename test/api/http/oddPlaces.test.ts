@@ -6,8 +6,8 @@ import { gzipSync } from 'node:zlib';
 import { test } from 'vitest';
 import { ENDPOINTS } from '../../../api/endpoints/index.ts';
 import { expandPath } from '../../../api/openapi/openapi.ts';
-import { note } from '../../notes.ts';
-import { seedsOf } from '../../seeds.ts';
+import { note } from '../../base/notes.ts';
+import { seedsOf } from '../../base/seeds.ts';
 import { assertHidden, PLANTED, spawnServer } from './spawned.ts';
 
 interface Asked {

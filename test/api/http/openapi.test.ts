@@ -8,7 +8,7 @@ import { MARKET_TYPES } from '../../../market/types/marketTypes.ts';
 import { STOCK_TYPES } from '../../../api/stock/stockTypes.ts';
 import type { Release } from '../../../api/reference/changelog.ts';
 import { VERSION } from '../../../store/base/version.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 
 test('the document is valid OpenAPI 3.1 by an outside validator', async () => {
   const document = JSON.parse(JSON.stringify(openApi(ENDPOINTS, 'svc'))) as Record<string, unknown>;

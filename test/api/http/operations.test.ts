@@ -6,9 +6,9 @@ import { get as getTls } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'vitest';
-import { get, load, loaded, read } from '../../client.ts';
-import { startServer } from '../../server.ts';
-import { smallDisk } from '../../smallDisk.ts';
+import { get, load, loaded, read } from '../../base/client.ts';
+import { startServer } from '../../base/server.ts';
+import { smallDisk } from '../../base/smallDisk.ts';
 
 test('probes and metrics need no token', async () => {
   await using server = await startServer();

@@ -1,8 +1,8 @@
 // Requests that ask for the same thing at once: one is first, and each answer holds for all of them.
 import assert from 'node:assert/strict';
 import { expect } from 'vitest';
-import { send } from '../../client.ts';
-import { test } from '../../fixtures.ts';
+import { send } from '../../base/client.ts';
+import { test } from '../../base/fixtures.ts';
 
 /** At once, and more than any limit below. */
 const ASKERS = 8;

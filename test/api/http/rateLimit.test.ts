@@ -5,7 +5,7 @@ import { describe, test } from 'vitest';
 import { KEYS_MAX, makeRateLimiter, type RateLimiter } from '../../../api/request/rateLimit.ts';
 import { makeThrottle, TooFast } from '../../../api/request/throttle.ts';
 import { caller } from '../../store/ledgerFixture.ts';
-import { seedsOf } from '../../seeds.ts';
+import { seedsOf } from '../../base/seeds.ts';
 
 const RUNS = 500;
 

@@ -1,7 +1,7 @@
 // 429 over HTTP: by address and by token, counted in milliseconds, told when to come again.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { startServer, type TestServer } from '../../server.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 
 const RATED = { TAPEDECK_RATE_LIMIT: 'on' };
 

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'vitest';
 import { localDisk } from '../../../store/base/disk.ts';
 import { createWorkspace } from '../../../store/lake/datasetEdits.ts';
-import { loaded } from '../../client.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { loaded } from '../../base/client.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 
 const rows = Array.from({ length: 400 }, (_, at) => `K${at},2024-01-01,${at}`).join('\n');
 /** 160,000 rows, some 16 MB: a file on the disk until it is read. */

@@ -6,7 +6,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withModules } from '../../cli/command.ts';
-import { startedBy } from '../../program.ts';
+import { startedBy } from '../../base/program.ts';
 
 const LAUNCHER = startedBy('bin/tapedeck.mjs');
 export const PLANTED = {

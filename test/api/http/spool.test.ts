@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Disk, localDisk } from '../../../store/base/disk.ts';
-import { test } from '../../fixtures.ts';
-import { startServer } from '../../server.ts';
+import { test } from '../../base/fixtures.ts';
+import { startServer } from '../../base/server.ts';
 
 const ASKED: readonly (readonly [path: string, status: number])[] = [
   ['/data/WS/D?wide=date', 400],

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { READ_ALL } from '../../../store/accounts/tokens.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 import type { Request, Target } from './matrixCases.ts';
 import { ask, judge, type State } from './matrixJudge.ts';
 import { makeOwner, type Owner, tokensOf } from './matrixOwner.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, test } from 'vitest';
 import type { Access } from '../../../store/datasets/datasets.ts';
 import { TIER_NAMES } from '../../../store/accounts/tiers.ts';
 import type { TokenKind, TokenSettings } from '../../../store/accounts/tokens.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 import { type Request, requestOf, type Target, type Way, WAYS } from './matrixCases.ts';
 import { ask, each, judge } from './matrixJudge.ts';
 import { makeOwner, publish, type Owner, targetOf } from './matrixOwner.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, test } from 'vitest';
 import { FAILURES } from '../../../api/request/failures.ts';
 import type { FailureType } from '../../../store/base/failure.ts';
 import type { TokenSettings } from '../../../store/accounts/tokens.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 import type { Request } from './matrixCases.ts';
 import { ask, judge, type Manner, signer } from './matrixJudge.ts';
 import { makeOwner, type Owner, tokensOf } from './matrixOwner.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { rollJournal } from '../../../jobs/upkeep/journalRoll.ts';
 import type { Right, TokenKind, TokenSettings } from '../../../store/accounts/tokens.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 import { requestOf, type Target, type Way, WAYS } from './matrixCases.ts';
 import { ask, each, judge, type State } from './matrixJudge.ts';
 import { differences, makeOwner, type Owner, stored, targetOf, tokensOf } from './matrixOwner.ts';

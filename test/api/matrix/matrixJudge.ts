@@ -9,7 +9,7 @@ import {
   type RequestOptions,
 } from 'node:http';
 import type { FailureType } from '../../../store/base/failure.ts';
-import type { TestServer } from '../../server.ts';
+import type { TestServer } from '../../base/server.ts';
 import { type Request, requestOf, type Way, WAYS } from './matrixCases.ts';
 import { differences, type Owner, spareOf, stored, targetOf, type World } from './matrixOwner.ts';
 import { costOf, type Rule, toldAs } from './matrixRules.ts';

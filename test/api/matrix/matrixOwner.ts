@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { createDataset, createWorkspace } from '../../../store/lake/datasetEdits.ts';
 import { UNSAID } from '../../../store/datasets/datasets.ts';
 import { READ_ALL, type TokenKind, type TokenSettings } from '../../../store/accounts/tokens.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 import type { Case, Target } from './matrixCases.ts';
 
 export interface Owner {

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, test } from 'vitest';
-import { loaded } from '../../client.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { loaded } from '../../base/client.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 
 const RUNS = [
   '=1+1',

@@ -1,7 +1,7 @@
 // Every data point is the field of its endpoint, at the price that the list says.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
-import { startServer, type TestServer } from '../../server.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 
 /** Thursday, 29 February 2024, noon in New York. */
 const NOW_MS = Date.parse('2024-02-29T17:00:00Z');

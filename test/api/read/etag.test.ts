@@ -1,8 +1,8 @@
 // Polling: what the caller has already costs nothing, until a record changes.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { loaded } from '../../client.ts';
-import { startServer } from '../../server.ts';
+import { loaded } from '../../base/client.ts';
+import { startServer } from '../../base/server.ts';
 
 test('304 costs no messages; a load, a push, its flush or another source is another tag', async () => {
   await using server = await startServer();

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { get as httpGet, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, test } from 'vitest';
 import { LINK_LIFE_MS } from '../../../store/publications/downloadLinks.ts';
-import { send } from '../../client.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { send } from '../../base/client.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 
 let nowMs = Date.parse('2024-02-29T17:00:00Z');
 let server: TestServer;

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'vitest';
 import { endOfPushes, expirePushes, logPushes, readPushes } from '../../../store/pushes/pushLog.ts';
-import { load, loaded, read, send } from '../../client.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { load, loaded, read, send } from '../../base/client.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 
 const FIRST = '{"symbol":"A","date":"2020-01-01","v":1}';
 

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { get, loaded, send } from '../../client.ts';
-import { test } from '../../fixtures.ts';
-import type { TestServer } from '../../server.ts';
+import { get, loaded, send } from '../../base/client.ts';
+import { test } from '../../base/fixtures.ts';
+import type { TestServer } from '../../base/server.ts';
 
 const SQL = encodeURIComponent("SELECT date, v FROM P WHERE symbol = 'A' ORDER BY date");
 const DOORS = [

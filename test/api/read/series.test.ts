@@ -1,7 +1,7 @@
 // What of the series doors no transcript can show: many queries, and keys longer than a page.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { startServer } from '../../server.ts';
+import { startServer } from '../../base/server.ts';
 
 test('a request is of 2,000 queries at most: datasets by keys', async () => {
   await using server = await startServer();

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { SqlAnswers } from '../../../query/sql/run/answers.ts';
-import { loaded } from '../../client.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { loaded } from '../../base/client.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 
 const CSV = 'symbol,date,v\nA,2024-01-01,1\nB,2024-01-02,2\n';
 const INDEX = { key: 'symbol', date: 'date' };

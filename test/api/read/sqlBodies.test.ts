@@ -5,8 +5,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'csv-parse/sync';
 import { test } from 'vitest';
 import { localDisk } from '../../../store/base/disk.ts';
-import { loaded } from '../../client.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { loaded } from '../../base/client.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 
 const INDEX = { key: 'symbol', date: 'time' };
 const ROWS = 12_000;

@@ -1,8 +1,8 @@
 // The test environment as a developer meets it: same paths, same shapes, other values, no charge.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
-import { loaded } from '../../client.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { loaded } from '../../base/client.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 
 let server: TestServer;
 let tokens: { readonly publishable: string; readonly secret: string };

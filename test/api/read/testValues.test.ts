@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, test } from 'vitest';
 import { ENDPOINTS } from '../../../api/endpoints/index.ts';
 import { expandPath } from '../../../api/openapi/openapi.ts';
-import { loaded, send } from '../../client.ts';
-import { note } from '../../notes.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { loaded, send } from '../../base/client.ts';
+import { note } from '../../base/notes.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 
 /** Texts that stand in values and definitions, and nowhere else. */
 const MARKS = [

@@ -1,6 +1,6 @@
 // What of views no transcript can show: answers that a caller has already.
 import assert from 'node:assert/strict';
-import { test } from '../../fixtures.ts';
+import { test } from '../../base/fixtures.ts';
 
 test('an answer over views in views is another one when an inner view is', async ({ server }) => {
   const post = async (path: string, body: string): Promise<void> => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { expect, test } from 'vitest';
 import { READ_ALL } from '../../../store/accounts/tokens.ts';
-import { send } from '../../client.ts';
+import { send } from '../../base/client.ts';
 import { openRuleServer, type RuleServer } from './ruleServer.ts';
 
 const rule = (dataset: string, more: object = {}): object => ({

@@ -1,7 +1,7 @@
 // Rules of people who want what they did not pay for, or more than a server can do.
 import assert from 'node:assert/strict';
 import { expect, test } from 'vitest';
-import { send } from '../../client.ts';
+import { send } from '../../base/client.ts';
 import { openReceiver, openRuleServer } from './ruleServer.ts';
 
 const LOGS = [{ method: 'logs', frequency: 1 }];

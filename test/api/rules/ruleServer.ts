@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { send } from '../../client.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { send } from '../../base/client.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 
 /** Thursday, 29 February 2024, two in the afternoon in New York. */
 const NOW_MS = Date.parse('2024-02-29T19:00:00Z');

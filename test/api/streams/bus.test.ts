@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { busSettings } from '../../../store/base/busSettings.ts';
-import { send } from '../../client.ts';
+import { send } from '../../base/client.ts';
 import { type Nats, startNats } from '../../servers/nats.ts';
 import { hasServers, isLeftOut } from '../../servers/hasServers.ts';
 import { DATED } from '../../crash/rounds/killable.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 import { openStream, until } from './listening.ts';
 
 const it = test.skipIf(isLeftOut(await hasServers('nats')));

@@ -1,7 +1,7 @@
 // Every name of a stream, however it is spelled, and the bytes of tops and of every channel of deep
 // (INTERFACE.md 2.2, 2.3).
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { startServer } from '../../server.ts';
+import { startServer } from '../../base/server.ts';
 import { deepTicks } from './deepTicks.ts';
 import { openStream, until } from './listening.ts';
 

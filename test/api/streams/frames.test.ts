@@ -1,7 +1,7 @@
 // The bytes of a stream, as the clients of the original take them apart (INTERFACE.md 2.1).
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startServer, type TestServer } from '../../server.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 import { openStream, until } from './listening.ts';
 
 /** Thursday, 29 February 2024, two in the afternoon in New York. */

@@ -1,6 +1,6 @@
 // A client of streams: what it got, as bytes and as messages.
 import { request } from 'node:http';
-import type { TestServer } from '../../server.ts';
+import type { TestServer } from '../../base/server.ts';
 
 interface Listening {
   readonly status: number;

@@ -1,8 +1,8 @@
 // Streams cost what was written to their sockets.
 import { test } from 'vitest';
-import { streamMoneyLaw } from '../../laws/streamMoney.ts';
-import { note } from '../../notes.ts';
-import { seedsOf } from '../../seeds.ts';
+import { streamMoneyLaw } from '../../laws/streams/streamMoney.ts';
+import { note } from '../../base/notes.ts';
+import { seedsOf } from '../../base/seeds.ts';
 
 const CONNECTIONS = 60;
 

@@ -2,9 +2,9 @@
 // streamed under names of their own.
 import assert from 'node:assert/strict';
 import { expect } from 'vitest';
-import { loaded, send } from '../../client.ts';
-import { test } from '../../fixtures.ts';
-import type { TestServer } from '../../server.ts';
+import { loaded, send } from '../../base/client.ts';
+import { test } from '../../base/fixtures.ts';
+import type { TestServer } from '../../base/server.ts';
 import { openStream, until } from './listening.ts';
 
 const csvOf = (...lines: readonly string[]): string => ['symbol,date,v', ...lines, ''].join('\n');

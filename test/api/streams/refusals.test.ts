@@ -1,7 +1,7 @@
 // What opens no stream, and what ends one: tiers, rights, limits, odd parameters, tokens that go.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startServer, type TestServer } from '../../server.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 import { openStream, until } from './listening.ts';
 
 const NOW_MS = Date.parse('2024-02-29T19:00:00Z');

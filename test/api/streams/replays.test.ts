@@ -1,8 +1,8 @@
 // Days that are stored, played again through the same streams: what is told is what was stored, in its order.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { send } from '../../client.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { send } from '../../base/client.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 import { openStream, until } from './listening.ts';
 
 /** Friday, 1 March 2024, noon in New York. */

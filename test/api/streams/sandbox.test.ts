@@ -2,8 +2,8 @@
 // production, nor of production in it.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loaded, send } from '../../client.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { loaded, send } from '../../base/client.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 import { openStream, until } from './listening.ts';
 
 const NOW_MS = Date.parse('2024-02-29T19:00:00Z');

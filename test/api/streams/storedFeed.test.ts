@@ -1,9 +1,9 @@
 // Trades and quotes that are written into CORE are ticks: streams, quotes and rules hear of them.
 import assert from 'node:assert/strict';
 import { expect } from 'vitest';
-import { send } from '../../client.ts';
-import { test } from '../../fixtures.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { send } from '../../base/client.ts';
+import { test } from '../../base/fixtures.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 import { openStream, until } from './listening.ts';
 
 /** Thursday, 29 February 2024, two in the afternoon in New York. */

@@ -13,7 +13,7 @@ import {
 } from '../../../bench/cluster/blocks.ts';
 import { blockOf } from '../../../store/leases/blockSizes.ts';
 import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';
-import { seedsOf } from '../../seeds.ts';
+import { seedsOf } from '../../base/seeds.ts';
 
 const GAMES = 60;
 const CALLS = 600;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { exponential, type GoOn, type Network, type Step } from '../../../bench/cluster/network.ts';
 import { run } from '../../../bench/cluster/run.ts';
 import type { Seeded } from '../../crash/rounds/seeded.ts';
-import { seedsOf } from '../../seeds.ts';
+import { seedsOf } from '../../base/seeds.ts';
 
 const SERVICE_MS = 2;
 

@@ -13,11 +13,11 @@ import {
   shareBeyond,
   zipfShares,
 } from '../../../bench/cluster/demand.ts';
-import type { Elsewhere } from '../../../bench/cluster/elsewhere.ts';
+import type { Elsewhere } from '../../../bench/cluster/times/elsewhere.ts';
 import { handingOn } from '../../../bench/cluster/handingOn.ts';
 import { leasedQuotas } from '../../../bench/cluster/leasedQuotas.ts';
 import { runCalls, saturationOf } from '../../../bench/cluster/saturation.ts';
-import type { ServiceTimes } from '../../../bench/cluster/serviceTimes.ts';
+import type { ServiceTimes } from '../../../bench/cluster/times/serviceTimes.ts';
 import { WATCHED_MAX } from '../../../store/replica/following.ts';
 import { seeded } from '../../crash/rounds/seeded.ts';
 

@@ -12,7 +12,7 @@ import { startSwift } from '../../servers/swift.ts';
 import { startWire } from '../../servers/wire.ts';
 import { lakeInBucket } from '../../store/bucket/lakeInBucket.ts';
 import { headers, served } from '../rounds/killable.ts';
-import { type Node, type Nodes, nodesOver, withDataset } from '../rounds/nodes.ts';
+import { type Node, type Nodes, nodesOver, withDataset } from './nodes.ts';
 import { type Order, type Orders, type Report, type Seeded, seeded } from '../rounds/seeded.ts';
 
 const NODES = 3;

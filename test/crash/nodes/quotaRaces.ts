@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asked } from '../rounds/killable.ts';
-import { ADMIN_TOKEN, type Node, startNodes } from '../rounds/nodes.ts';
+import { ADMIN_TOKEN, type Node, startNodes } from './nodes.ts';
 import { type Order, type Report, type Seeded, seeded } from '../rounds/seeded.ts';
 
 const NODES = 3;

@@ -1,8 +1,8 @@
 // Rounds of ends at the counts of continuous integration, for each seed of a run.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { note } from '../../notes.ts';
-import { seedsOf } from '../../seeds.ts';
+import { note } from '../../base/notes.ts';
+import { seedsOf } from '../../base/seeds.ts';
 import { isLeftOut } from '../../servers/hasServers.ts';
 import type { Order, Orders, Report } from './seeded.ts';
 

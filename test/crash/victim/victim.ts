@@ -6,8 +6,8 @@ import { createInterface } from 'node:readline';
 import { compactDataset } from '../../../jobs/upkeep/compaction.ts';
 import { rollJournal } from '../../../jobs/upkeep/journalRoll.ts';
 import { makeUpkeep } from '../../../jobs/upkeep/upkeep.ts';
-import { keepModules } from '../../program.ts';
-import { startServer } from '../../server.ts';
+import { keepModules } from '../../base/program.ts';
+import { startServer } from '../../base/server.ts';
 
 const STDOUT = 1;
 const ROLL_MS = 150;

@@ -4,9 +4,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AtCrashPoint } from '../../../store/base/crashPoints.ts';
-import { CATALOGS } from '../../catalogElsewhere.ts';
+import { CATALOGS } from '../../base/catalogElsewhere.ts';
 import type { Door } from './writer.ts';
-import { startedBy } from '../../program.ts';
+import { startedBy } from '../../base/program.ts';
 
 export type CrashPoint = Parameters<AtCrashPoint>[0];
 

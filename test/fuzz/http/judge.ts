@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { localDisk } from '../../../store/base/disk.ts';
-import { loaded, read } from '../../client.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { loaded, read } from '../../base/client.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 
 interface Suspect {
   readonly status: number;

@@ -5,7 +5,7 @@
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { createWorkspace } from '../../../store/lake/datasetEdits.ts';
-import { startServer } from '../../server.ts';
+import { startServer } from '../../base/server.ts';
 
 const STDOUT = 1;
 /** Every turn of the loop runs a timer that is due: between two runs there is one turn. */

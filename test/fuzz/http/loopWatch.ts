@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { startedBy } from '../../program.ts';
+import { startedBy } from '../../base/program.ts';
 
 /** Of a start and of a look; a loaded machine starts a server in more than 30 s. */
 const ANSWER_MS_MAX = 120_000;

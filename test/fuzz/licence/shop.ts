@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { createWorkspace } from '../../../store/lake/datasetEdits.ts';
 import { seeded } from '../../crash/rounds/seeded.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 
 const SYMBOLS = ['AA', 'BB', 'CC', 'DD', 'EE', 'FF', 'GG', 'HH'] as const;
 const DAYS = Array.from({ length: 12 }, (_, at) => `2024-01-${String(at + 2).padStart(2, '0')}`);

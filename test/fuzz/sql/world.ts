@@ -2,7 +2,7 @@
 // answer may ever hold.
 import assert from 'node:assert/strict';
 import { createWorkspace } from '../../../store/lake/datasetEdits.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 import { remains } from '../http/judge.ts';
 
 /** Stands in another account's records and in erased ones. */

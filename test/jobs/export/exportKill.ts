@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { ask } from './exportReading.ts';
-import { startedBy } from '../../program.ts';
+import { startedBy } from '../../base/program.ts';
 
 interface Death {
   /** The data folder. */

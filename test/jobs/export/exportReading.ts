@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tableFromIPC } from 'apache-arrow';
-import { connectionHere } from '../../duckdbHere.ts';
-import type { TestServer } from '../../server.ts';
+import { connectionHere } from '../../base/duckdbHere.ts';
+import type { TestServer } from '../../base/server.ts';
 
 export interface Manifest {
   readonly exportId: string;

@@ -2,8 +2,8 @@
 // and secret token in one line. Arguments: the data folder, the folder of exports, and where it kills
 // itself, when it has passed there so often.
 import { writeSync } from 'node:fs';
-import { keepModules } from '../../program.ts';
-import { startServer } from '../../server.ts';
+import { keepModules } from '../../base/program.ts';
+import { startServer } from '../../base/server.ts';
 
 const STDOUT = 1;
 const [folder = '', exportFolder = '', point = '', passes = '0'] = process.argv.slice(2);

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { createWorkspace } from '../../../store/lake/datasetEdits.ts';
-import { load, loaded, read } from '../../client.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { load, loaded, read } from '../../base/client.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 import { killExport } from './exportKill.ts';
 import { ask, lasting, readExport, recordsOf } from './exportReading.ts';
 

@@ -1,6 +1,6 @@
 import { test } from 'vitest';
-import { note } from '../../notes.ts';
-import { seedsOf } from '../../seeds.ts';
+import { note } from '../../base/notes.ts';
+import { seedsOf } from '../../base/seeds.ts';
 import { clockLaw } from './clock.ts';
 
 /** Full count: 500 walks, by `npm run soak clock`. */

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { verifyLedger } from '../../../jobs/upkeep/verifyLedger.ts';
 import { type CallLine, linesOf, readJournal } from '../../../store/ledger/journal.ts';
 import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 
 const STEPS = 14;
 const HOUR_MS = 3_600_000;

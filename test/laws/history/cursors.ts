@@ -6,9 +6,9 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compactDataset } from '../../../jobs/upkeep/compaction.ts';
-import { loaded } from '../../client.ts';
+import { loaded } from '../../base/client.ts';
 import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 import { ask, read } from './histories.ts';
 
 const WRITERS = 4;

@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { compactDataset } from '../../../jobs/upkeep/compaction.ts';
 import { makeUpkeep } from '../../../jobs/upkeep/upkeep.ts';
 import { readSnapshots } from '../../../store/history/retention.ts';
-import { loaded } from '../../client.ts';
+import { loaded } from '../../base/client.ts';
 import { fileFaults } from '../../crash/aftermath.ts';
 import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 import {
   answered,
   apply,

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compactDataset } from '../../../jobs/upkeep/compaction.ts';
 import { makeUpkeep } from '../../../jobs/upkeep/upkeep.ts';
-import { loaded } from '../../client.ts';
+import { loaded } from '../../base/client.ts';
 import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';
-import { copyAtOnce, startServer, type TestServer } from '../../server.ts';
+import { copyAtOnce, startServer, type TestServer } from '../../base/server.ts';
 
 /** N has no unique index: equal records are all kept. */
 const IDS = ['D', 'K', 'N'] as const;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { note } from '../../notes.ts';
-import { seedsOf } from '../../seeds.ts';
+import { note } from '../../base/notes.ts';
+import { seedsOf } from '../../base/seeds.ts';
 import { quotaLeasesLaw } from './quotaLeases.ts';
 
 /** Full count: 10,000 histories, by `npm run soak quota-leases`. */

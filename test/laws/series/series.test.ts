@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { note } from '../../notes.ts';
-import { seedsOf } from '../../seeds.ts';
+import { note } from '../../base/notes.ts';
+import { seedsOf } from '../../base/seeds.ts';
 import { seriesPlansLaw } from './seriesPlans.ts';
 import { seriesRequestsLaw } from './seriesRequests.ts';
 

@@ -2,7 +2,7 @@
 // the files and three times from memory, and the price in the header.
 import assert from 'node:assert/strict';
 import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 import { askedOf, indexOf, MOMENTS, SHELVES, valuesOf, ZONE } from './seriesCases.ts';
 import { wallDay } from './seriesDays.ts';
 import {

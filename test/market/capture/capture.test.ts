@@ -8,11 +8,11 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type CaptureSummary, readCapture, type Place } from '../../../market/capture/capture.ts';
 import type { Tick } from '../../../market/live/tick.ts';
-import { get } from '../../client.ts';
+import { get } from '../../base/client.ts';
 import { runHere } from '../../cli/commandHere.ts';
 import { seeded } from '../../crash/rounds/seeded.ts';
-import { seedsOf } from '../../seeds.ts';
-import { startServer } from '../../server.ts';
+import { seedsOf } from '../../base/seeds.ts';
+import { startServer } from '../../base/server.ts';
 import { decoded, type Told } from './oracle.ts';
 
 const DATA = join(import.meta.dirname, '..', '..', '..', '..', 'shared', 'data');

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStream, until } from '../../api/streams/listening.ts';
 import { runHere } from '../../cli/commandHere.ts';
 import { keptSymbol } from '../../../store/datasets/symbolSpelling.ts';
-import { send } from '../../client.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { send } from '../../base/client.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 import { decoded, type Told } from './oracle.ts';
 
 const FILE = join(import.meta.dirname, '../../../../shared/data/DEEP10.pcap.gz');

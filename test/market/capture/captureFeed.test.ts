@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStream, until } from '../../api/streams/listening.ts';
-import { send } from '../../client.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { send } from '../../base/client.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 
 const DATA = join(import.meta.dirname, '..', '..', '..', '..', 'shared', 'data');
 const FILE = 'DEEP10.pcap.gz';

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readCapture } from '../../../market/capture/capture.ts';
 import { LiveBoard } from '../../../market/live/liveBoard.ts';
-import { send } from '../../client.ts';
+import { send } from '../../base/client.ts';
 import { openStream, until } from '../../api/streams/listening.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 
 const DATA = join(import.meta.dirname, '..', '..', '..', '..', 'shared', 'data');
 const [TOPS, DEEP] = ['TOPS16.pcapng.gz', 'DEEP10.pcap.gz'] as const;

@@ -4,8 +4,8 @@ import { test } from 'vitest';
 import { cusipOf, figiOf, isinOf } from '../../../market/exchange/identifiers.ts';
 import { BENCHMARK, listingsOf, SYMBOLS_MAX } from '../../../market/exchange/listings.ts';
 import { EXCHANGE, standingAt } from '../../../market/exchange/exchange.ts';
-import { seedsOf } from '../../seeds.ts';
-import { note } from '../../notes.ts';
+import { seedsOf } from '../../base/seeds.ts';
+import { note } from '../../base/notes.ts';
 import { exchangeLaw, rowsOf } from './exchangeLaw.ts';
 
 test('trades make minutes, minutes days, and actions move prices', async (context) => {

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, test } from 'vitest';
 import { INPUTS } from '../../../market/inputs/inputs.ts';
 import { FILLED } from '../../../market/inputs/inputRow.ts';
-import { send } from '../../client.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { send } from '../../base/client.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 
 /** Friday noon, and Tuesday evening after it, in New York. */
 const FRIDAY = Date.parse('2026-01-30T17:00:00Z');

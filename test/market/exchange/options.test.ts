@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { optionPrices, strikesAround } from '../../../market/exchange/optionPrices.ts';
 import { expirationsAfter } from '../../../market/exchange/records/optionRecords.ts';
-import { note } from '../../notes.ts';
-import { seedsOf } from '../../seeds.ts';
+import { note } from '../../base/notes.ts';
+import { seedsOf } from '../../base/seeds.ts';
 import { optionsLaw } from './optionsLaw.ts';
 
 test('no chain has a free lunch, minutes make the mood of a day, symbols the exchange', async (context) => {

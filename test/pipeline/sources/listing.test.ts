@@ -6,7 +6,7 @@ import { describe, test } from 'vitest';
 import { type Listed, openListing } from '../../../pipeline/sources/base/newest.ts';
 import { checkPattern, literalHead, nameMatcher } from '../../../pipeline/sources/base/pattern.ts';
 import type { Position, PullOrder } from '../../../pipeline/sources/base/source.ts';
-import { seedsOf } from '../../seeds.ts';
+import { seedsOf } from '../../base/seeds.ts';
 import { failing } from './contract.ts';
 
 describe('patterns', () => {

@@ -18,8 +18,8 @@ import { openS3Target, type S3TargetRules } from '../../../pipeline/targets/s3Ta
 import type { Delivery, Part, Target, Upload } from '../../../pipeline/targets/target.ts';
 import { killExport } from '../../jobs/export/exportKill.ts';
 import { ask, type Manifest } from '../../jobs/export/exportReading.ts';
-import { loaded } from '../../client.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { loaded } from '../../base/client.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 import { startSwift, type Swift } from '../../servers/swift.ts';
 import { startWire, type Wire } from '../../servers/wire.ts';
 

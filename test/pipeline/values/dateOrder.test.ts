@@ -8,8 +8,8 @@ import { tellServer } from '../../../cli/reach/folderAccess.ts';
 import { dateSpellingOf } from '../../../pipeline/values/dateFormats.ts';
 import { findRejects } from '../../../store/work/jobs.ts';
 import { runHere } from '../../cli/commandHere.ts';
-import { load, loaded, read, send } from '../../client.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { load, loaded, read, send } from '../../base/client.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 
 let server: TestServer;
 let shelf: string;

@@ -5,7 +5,7 @@ import { test } from 'vitest';
 import { dateSpellingOf } from '../../../pipeline/values/dateFormats.ts';
 import { likeliestIndex } from '../../../pipeline/conform/indexGuess.ts';
 import { inferType, widen } from '../../../pipeline/values/infer.ts';
-import { seedsOf } from '../../seeds.ts';
+import { seedsOf } from '../../base/seeds.ts';
 
 const TYPES: readonly (readonly [readonly string[], string])[] = [
   [['1', '-2', '0'], 'integer'],

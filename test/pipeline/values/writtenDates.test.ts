@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { findRejects } from '../../../store/work/jobs.ts';
-import { loaded } from '../../client.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { loaded } from '../../base/client.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 import { fileOf, type Format, refusal, taken, typeOf, valuesOf } from './written.ts';
 
 let server: TestServer;

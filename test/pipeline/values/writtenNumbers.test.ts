@@ -1,8 +1,8 @@
 // Numbers as people write them in tables, through real loads.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
-import { loaded, read } from '../../client.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { loaded, read } from '../../base/client.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 import { fileOf, taken, typeOf, valuesOf } from './written.ts';
 
 let server: TestServer;

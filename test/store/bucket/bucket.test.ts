@@ -13,8 +13,8 @@ import type { AtCrashPoint } from '../../../store/base/crashPoints.ts';
 import { localDisk } from '../../../store/base/disk.ts';
 import { readSettings } from '../../../store/base/settings.ts';
 import { forgetRemoved } from '../../../store/files/endedFiles.ts';
-import { get, load, loaded, read, send } from '../../client.ts';
-import { lakePaths, startServer } from '../../server.ts';
+import { get, load, loaded, read, send } from '../../base/client.ts';
+import { lakePaths, startServer } from '../../base/server.ts';
 import { startSwift, type Swift } from '../../servers/swift.ts';
 import { lakeInBucket, type LakeInBucket } from './lakeInBucket.ts';
 

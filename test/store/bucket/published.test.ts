@@ -4,9 +4,9 @@ import { existsSync } from 'node:fs';
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, test } from 'vitest';
-import { send } from '../../client.ts';
+import { send } from '../../base/client.ts';
 import { runHere } from '../../cli/commandHere.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 import { startSwift, type Swift } from '../../servers/swift.ts';
 import { lakeInBucket } from './lakeInBucket.ts';
 

@@ -11,7 +11,7 @@ import { listCredentials, unsealCredential } from '../../../store/work/dataSourc
 import { openFolder } from '../../../store/catalog/folder.ts';
 import { rotateKey } from '../../../store/work/keyRotation.ts';
 import { openSecrets } from '../../../store/catalog/secrets.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 
 const CREDENTIAL = {
   type: 'AWS-S3',

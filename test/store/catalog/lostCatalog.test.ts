@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { test } from 'vitest';
 import { Failure } from '../../../store/base/failure.ts';
 import { readStamp } from '../../../store/versions/stamp.ts';
-import { loaded, read } from '../../client.ts';
-import { served, startServer } from '../../server.ts';
+import { loaded, read } from '../../base/client.ts';
+import { served, startServer } from '../../base/server.ts';
 
 interface Place extends AsyncDisposable {
   readonly folder: string;

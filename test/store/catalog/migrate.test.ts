@@ -9,8 +9,8 @@ import { openDatabase } from '../../../store/sqlite/sqliteDatabase.ts';
 import { createLakeTables } from '../../../store/catalog/tables/lake.ts';
 import { openSecrets } from '../../../store/catalog/secrets.ts';
 import { createServiceTables } from '../../../store/catalog/tables/service.ts';
-import { get } from '../../client.ts';
-import { startServer } from '../../server.ts';
+import { get } from '../../base/client.ts';
+import { startServer } from '../../base/server.ts';
 
 /** The catalog of version 1: one account on tier grow with a token of each kind. */
 async function writeVersion1(

@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { loaded, read } from '../../client.ts';
+import { loaded, read } from '../../base/client.ts';
 import { folderVersion } from '../../folders/version.ts';
-import { startServer, type TestServer } from '../../server.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 
 const FOLDERS = globSync(join(import.meta.dirname, '..', '..', 'folders', '*.json.gz')).sort();
 

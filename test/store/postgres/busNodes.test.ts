@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { afterAll, test } from 'vitest';
 import { asked, DATED, headers, served, TOKENS } from '../../crash/rounds/killable.ts';
-import { endOf } from '../../crash/rounds/nodeLoads.ts';
-import { type Node, nodesOver, ready } from '../../crash/rounds/nodes.ts';
+import { endOf } from '../../crash/nodes/nodeLoads.ts';
+import { type Node, nodesOver, ready } from '../../crash/nodes/nodes.ts';
 import { type GoingReader, goingReader } from '../../crash/rounds/streamReader.ts';
 import { until } from '../../api/streams/listening.ts';
-import { note } from '../../notes.ts';
+import { note } from '../../base/notes.ts';
 import { startNats } from '../../servers/nats.ts';
 import { startSwift } from '../../servers/swift.ts';
 import { lakeInBucket } from '../bucket/lakeInBucket.ts';

@@ -5,7 +5,7 @@ import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
 import { until } from '../../api/streams/listening.ts';
-import { ADMIN_TOKEN, type Node, ready, startNodes } from '../../crash/rounds/nodes.ts';
+import { ADMIN_TOKEN, type Node, ready, startNodes } from '../../crash/nodes/nodes.ts';
 import { asked } from '../../crash/rounds/killable.ts';
 import { hasServers, isLeftOut } from '../../servers/hasServers.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, test } from 'vitest';
 import { asked, headers, served } from '../../crash/rounds/killable.ts';
-import { type Node, startNodes } from '../../crash/rounds/nodes.ts';
+import { type Node, startNodes } from '../../crash/nodes/nodes.ts';
 import { hasServers, isLeftOut } from '../../servers/hasServers.ts';
 
 const isHere = await hasServers('postgres', 'swift');

@@ -10,7 +10,7 @@ import { afterAll, test } from 'vitest';
 import { readSettings } from '../../../store/base/settings.ts';
 import { PostgresEngine } from '../../../store/postgres/engine.ts';
 import { asked, headers, type Killable, killable } from '../../crash/rounds/killable.ts';
-import { note } from '../../notes.ts';
+import { note } from '../../base/notes.ts';
 import { freePort } from '../../servers/daemon.ts';
 import { startSwift } from '../../servers/swift.ts';
 import { startWire } from '../../servers/wire.ts';

@@ -1,0 +1,38 @@
+// A node that hands on, as a process of its own: the door and the forwarder of one, before a server of which
+// it is told, so that no second node has to find it in a catalog.
+import { Agent } from 'node:http';
+import { signHop } from '../../../api/auth/hop.ts';
+import { makeForwarder } from '../../../api/forward/forward.ts';
+import { openFrontDoor } from '../../../api/forward/frontDoor.ts';
+import { nodeReach } from '../../../api/forward/reach.ts';
+import { renewedAgent } from '../../../api/forward/renewedAgent.ts';
+import { systemClock } from '../../../store/base/clock.ts';
+import { clientAddress, parseAddresses } from '../../../store/base/addresses.ts';
+import { answerParent } from '../../http/childAsked.ts';
+import type { FrontOrder } from './front.ts';
+
+/** As app/nodes waits. */
+const WAIT_MS = 15_000;
+
+const nobody = parseAddresses([]);
+
+answerParent(async ({ base, hopKey }: FrontOrder) => {
+  const options = { keepAlive: true, maxFreeSockets: 256 };
+  const connections = (): Agent => new Agent(options);
+  const [agent, url] = [renewedAgent(connections), new URL(base)];
+  const reach = nodeReach(url, agent, connections);
+  const target = { id: 'serving', url, hopKey, agent, reach };
+  const forward = makeForwarder({
+    targets: { current: () => target, changed: async () => undefined },
+    signed: ({ hopKey: key }, incoming) => {
+      const address = clientAddress(incoming.socket.remoteAddress ?? '', undefined, nobody);
+      return signHop({ key, clock: systemClock }, incoming, address);
+    },
+    waitMs: WAIT_MS,
+    tell: () => undefined,
+  });
+  const own = (): undefined => undefined;
+  const place = { host: '127.0.0.1', port: 0, https: undefined };
+  const { port } = await openFrontDoor({ ...place, forward, own });
+  return port;
+});

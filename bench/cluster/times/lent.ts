@@ -1,0 +1,129 @@
+// Two nodes on two cores against one node on one: cold reads and queries, whose statements go to both. Real
+// nodes over PostgreSQL and a bucket, each bound to a core of its own; the client, PostgreSQL and the bucket
+// take what is left.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { asked, DATED, served, TOKENS } from '../../../test/crash/rounds/killable.ts';
+import { type Node, type Nodes, nodesOver, ready } from '../../../test/crash/nodes/nodes.ts';
+import { lakeInBucket } from '../../../test/store/bucket/lakeInBucket.ts';
+import { startPostgres } from '../../../test/servers/postgres.ts';
+import { startSwift } from '../../../test/servers/swift.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { byPace, type Client, openClient, type Side } from '../../http/clientProcess.ts';
+import { gets, type Wanted } from '../../http/order.ts';
+import type { Ratio, Taken } from '../../measure.ts';
+import { ratioOf } from '../../measure.ts';
+
+const execute = promisify(execFile);
+
+const KEYS = 500;
+const CLIENTS = 12;
+const SECONDS = 4;
+/** Keys are asked for in an order that is no order. */
+const STEP = 7_919;
+
+/** As they are unless set, but that each query runs. */
+const SETTINGS = { TAPEDECK_SQL_CACHE: '0' };
+
+/** @param rows of the dataset that is read */
+export async function benchLent(
+  _place: string,
+  rows: number,
+  pairs: number,
+): Promise<readonly Ratio[]> {
+  await using stack = new AsyncDisposableStack();
+  const [postgres, swift] = await Promise.all([startPostgres('fsync = on\n'), startSwift()]);
+  if (postgres === undefined || swift === undefined) throw new Error('a service is not here');
+  stack.use(postgres);
+  stack.use(swift);
+  const lake = stack.use(await lakeInBucket(swift));
+  const catalog = { TAPEDECK_DATABASE: postgres.url() };
+  const nodes = stack.use(nodesOver({ ...lake.settings, ...catalog, ...SETTINGS }));
+  const client = stack.use(openClient());
+  const first = await nodes.start();
+  await served(first.serving);
+  await bind(first, 0);
+  await fill(first, rows);
+  const ratios: Ratio[] = [];
+  for (const [name, requests] of [
+    ['cold reads', coldReads()],
+    ['queries', queries()],
+  ] as const) {
+    const bench = { name: `lent: ${name}`, target: '>= 1.8', pairs };
+    const side = sideOf(first);
+    ratios.push(
+      await ratioOf(
+        bench,
+        () => withSecond(nodes, first, () => paced(client, side, requests)),
+        () => paced(client, side, requests),
+      ),
+    );
+  }
+  return ratios;
+}
+
+export const sideOf = ({ base, serving }: Node): Side => ({
+  port: Number(new URL(base).port),
+  pids: [serving.child.pid ?? 0],
+});
+
+/** All of its threads, its processes, and what they start from here on. */
+async function bind({ serving }: Node, core: number): Promise<void> {
+  const own = String(serving.child.pid);
+  const { stdout } = await execute('ps', ['-e', '-o', 'pid=,ppid=']);
+  for (const line of stdout.split('\n')) {
+    const [pid = '', parent] = line.trim().split(/ +/);
+    if (pid === own || parent === own) await execute('taskset', ['-acp', String(core), pid]);
+  }
+}
+
+export async function fill({ base }: Node, rows: number): Promise<void> {
+  await asked(base, 'POST', '/workspaces', '{"name":"WS"}');
+  await asked(base, 'POST', '/datasets/WS', JSON.stringify({ dataset: DATED }));
+  const days = Math.ceil(rows / KEYS);
+  const lines = ['symbol,day,v'];
+  for (let key = 0; key < KEYS; key += 1) {
+    for (let day = 0; day < days; day += 1) {
+      lines.push(`K${key},${new Date(day * 86_400_000).toISOString().slice(0, 10)},${day}`);
+    }
+  }
+  await asked(base, 'POST', '/data/WS/K?wait=true', lines.join('\n'));
+}
+
+/** Of all keys, in no order. */
+export const some = (make: (key: number) => string): readonly Wanted[] =>
+  gets(Array.from({ length: KEYS }, (_, at) => make((at * STEP) % KEYS)));
+
+const coldReads = (): readonly Wanted[] =>
+  some((key) => `/v1/data/WS/K/K${key}?last=30&cache=false&token=${TOKENS.publishable}`);
+
+const queries = (): readonly Wanted[] =>
+  some((key) => {
+    const query = `SELECT count(*) AS n, max(v) AS v FROM K WHERE symbol = 'K${key}'`;
+    return `/v1/sql-query/WS?token=${TOKENS.publishable}&sqlQuery=${encodeURIComponent(query)}`;
+  });
+
+async function paced(client: Client, side: Side, requests: readonly Wanted[]): Promise<Taken> {
+  const asking = { requests, connections: CLIENTS };
+  await client.drive(side, { ...asking, seconds: 1 });
+  return byPace(await client.drive(side, { ...asking, seconds: SECONDS }));
+}
+
+/** While another node lends what it has, on the other core. */
+async function withSecond<T>(nodes: Nodes, first: Node, work: () => Promise<T>): Promise<T> {
+  const second = await nodes.start();
+  await ready(second);
+  await bind(second, 1);
+  const authorization = 'Bearer ak_theSameOnAllNodes0123456789';
+  for (let lent = 0; lent < 2; await sleep(50)) {
+    const text = await (
+      await fetch(`${first.base}/metrics`, { headers: { authorization } })
+    ).text();
+    lent = [...text.matchAll(/^tapedeck_(?:read|sql)_children_lent 2$/gm)].length;
+  }
+  try {
+    return await work();
+  } finally {
+    await second.serving.kill('SIGKILL');
+  }
+}

@@ -1,0 +1,15 @@
+// A process that answers each line of a connection with a line: what a message between nodes costs at least.
+import { createServer, type AddressInfo } from 'node:net';
+import { answerParent } from '../../http/childAsked.ts';
+
+answerParent(async () => {
+  const server = createServer({ noDelay: true }, (socket) => {
+    socket.on('data', (bytes: Buffer) => {
+      for (const byte of bytes) if (byte === 10) socket.write('heard\n');
+    });
+  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.listen({ host: '127.0.0.1', port: 0 }, resolve);
+  await promise;
+  return (server.address() as AddressInfo).port;
+});

@@ -1,0 +1,168 @@
+// What one call takes of which processor, measured: each kind at the serving node, and a hot read through a
+// node that hands on. Seconds each, real servers as processes, one client process.
+import { join } from 'node:path';
+import { startPostgres } from '../../../test/servers/postgres.ts';
+import { pidOf } from '../../catalogs.ts';
+import { bringIn, keepBusy, pathsOf } from '../../hot/hotReads.ts';
+import { type Client, type Driven, openClient, type Side } from '../../http/clientProcess.ts';
+import { gets, type Wanted } from '../../http/order.ts';
+import { type Served, serveFilled } from '../../http/served.ts';
+import { median, p99 } from '../../measure.ts';
+import { fillDaily, symbolOf } from '../../stored.ts';
+import { type Catalog, measureCatalog } from './catalogTimes.ts';
+import { type Elsewhere, measureElsewhere } from './elsewhere.ts';
+import { startFront } from './front.ts';
+import { measureQuestions } from './leaseTimes.ts';
+import { measureMessage } from './messageTimes.ts';
+import { type Spent, spentOf } from './processorTimes.ts';
+
+/** Milliseconds of answers, asked one after the other. */
+interface Answered {
+  readonly p50: number;
+  readonly p99: number;
+}
+
+export interface ServiceTimes {
+  readonly catalogKind: 'PostgreSQL' | 'SQLite';
+  readonly hot: Spent;
+  readonly cold: Spent;
+  readonly sql: Spent;
+  readonly push: Spent;
+  /** Of a hot read: the front's, and what the server takes more for it. */
+  readonly hop: { readonly front: number; readonly beside: number; readonly added: number };
+  readonly direct: Answered;
+  readonly handedOn: Answered;
+  readonly catalog: Catalog;
+  /** Of a message between nodes and its answer, the loop of each of them. */
+  readonly message: number;
+  /** Of a question for quota in a message: at the node that asks, and at the one that answers. */
+  readonly question: { readonly asked: number; readonly answered: number };
+  /** Of hot reads that another node answers; undefined where no two nodes can be started here. */
+  readonly elsewhere: Elsewhere | undefined;
+}
+
+const SYMBOLS = 500;
+const RECORDS = 30;
+const SECONDS = 3;
+/** Of one connection, for what a call takes when nothing else is asked. */
+const ALONE_SECONDS = 2;
+const COLD_READS = 300;
+const QUERIES = 300;
+const PUSHES = 3_000;
+const CLIENTS = 16;
+const HOP_KEY = 'ab'.repeat(32);
+
+export async function measureServices(folder: string, rows: number): Promise<ServiceTimes> {
+  await using stack = new AsyncDisposableStack();
+  const postgres = await startPostgres('fsync = on\nmax_connections = 100\n');
+  if (postgres !== undefined) stack.use(postgres);
+  const settings = {
+    TAPEDECK_SQL_CACHE: '0',
+    ...(postgres === undefined ? {} : { TAPEDECK_DATABASE: postgres.url() }),
+  };
+  const fill = (tapedeck: Parameters<typeof fillDaily>[0]): Promise<void> =>
+    fillDaily(tapedeck, folder, 'D', rows, SYMBOLS);
+  const { server } = await serveFilled(join(folder, 'node'), settings, fill, true, HOP_KEY);
+  stack.use(server);
+  const client = stack.use(openClient());
+  const catalogPid = postgres === undefined ? undefined : await pidOf(postgres);
+  const measured = await measureCalls({ client, server, catalogPid, days: rows / SYMBOLS });
+  const catalogKind = postgres === undefined ? 'SQLite' : 'PostgreSQL';
+  const catalog = await measureCatalog(folder, postgres, catalogPid);
+  const message = await measureMessage();
+  const question = await measureQuestions(folder);
+  await stack.disposeAsync();
+  const elsewhere = await measureElsewhere(rows);
+  return { ...measured, catalogKind, catalog, message, question, elsewhere };
+}
+
+interface Bench {
+  readonly client: Client;
+  readonly server: Served;
+  readonly catalogPid: number | undefined;
+  readonly days: number;
+}
+
+async function measureCalls(
+  bench: Bench,
+): Promise<Omit<ServiceTimes, 'catalog' | 'catalogKind' | 'elsewhere' | 'message' | 'question'>> {
+  const { client, server } = bench;
+  const { publishable: token } = server;
+  const days = Math.floor(bench.days);
+  const paths = pathsOf({ dataset: 'D', symbols: SYMBOLS, records: RECORDS, days, token });
+  const counted = (work: () => Promise<Driven>): Promise<Spent> =>
+    spentOf(server.pids[0] ?? 0, bench.catalogPid, work, ({ times }) => times.length).then(
+      ({ spent }) => spent,
+    );
+  const cold = await counted(() => driveSome(client, server, coldReads(token), COLD_READS));
+  const sql = await counted(() => driveSome(client, server, queries(token), QUERIES));
+  await bringIn(client, server, paths);
+  await keepBusy(client, server, paths, 1);
+  const hot = await counted(() => keepBusy(client, server, paths, SECONDS));
+  await using front = await startFront({ base: server.base, hopKey: HOP_KEY });
+  await keepBusy(client, front, paths, 2);
+  const [frontPid = 0] = front.pids;
+  const behind = await spentOf(
+    frontPid,
+    undefined,
+    async () => {
+      const handed: Driven[] = [];
+      const spent = await counted(async () => {
+        const driven = await keepBusy(client, front, paths, SECONDS);
+        handed.push(driven);
+        return driven;
+      });
+      return { spent, count: handed[0]?.times.length ?? 0 };
+    },
+    ({ count }) => count,
+  );
+  const alone = async (side: Side): Promise<Answered> => {
+    const asked = { requests: gets(paths), connections: 1, seconds: ALONE_SECONDS };
+    const { times } = await client.drive(side, asked);
+    return { p50: median(times), p99: p99(times) };
+  };
+  const [direct, handedOn] = [await alone(server), await alone(front)];
+  await driveSome(client, server, pushes(server, '2052-01-01'), PUSHES / 3, CLIENTS);
+  const push = await counted(() =>
+    driveSome(client, server, pushes(server, '2052-01-02'), PUSHES, CLIENTS),
+  );
+  const added = behind.told.spent.loop - hot.loop;
+  const hop = { front: behind.spent.loop, beside: behind.spent.beside, added };
+  return { hot, cold, sql, push, hop, direct, handedOn };
+}
+
+const driveSome = (
+  client: Client,
+  side: Side,
+  requests: readonly Wanted[],
+  count: number,
+  connections = 4,
+): Promise<Driven> => client.drive(side, { requests, connections, count });
+
+/** Of the files, though a series may be in memory. */
+const coldReads = (token: string): readonly Wanted[] =>
+  gets(
+    Array.from({ length: COLD_READS }, (_, at) => {
+      const query = `last=${RECORDS}&cache=false&token=${token}`;
+      return `/v1/data/WS/D/${symbolOf((at * 7919) % SYMBOLS)}?${query}`;
+    }),
+  );
+
+/** A text that was never seen, each. */
+const queries = (token: string): readonly Wanted[] =>
+  gets(
+    Array.from({ length: QUERIES }, (_, at) => {
+      const symbol = symbolOf((at * 7919) % SYMBOLS);
+      const sql =
+        'SELECT count(*) AS n, avg(close) AS mean, max(close) AS most FROM D' +
+        ` WHERE symbol = '${symbol}' AND volume > ${at}`;
+      return `/v1/sql-query/WS?sqlQuery=${encodeURIComponent(sql)}&token=${token}`;
+    }),
+  );
+
+const pushes = ({ secret }: Served, date: string): readonly Wanted[] =>
+  Array.from({ length: PUSHES }, (_, at) => ({
+    path: `/v1/record/WS/D?duplicateKeyHandling=replace&token=${secret}`,
+    method: 'POST',
+    body: `{"symbol":"${symbolOf(at % SYMBOLS)}","date":"${date}","close":${at}.5}`,
+  }));

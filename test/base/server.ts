@@ -1,0 +1,141 @@
+// A real server for tests: in this process, on a free port, on a folder of its own.
+import assert from 'node:assert/strict';
+import { cpSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { localDisk } from '../../store/base/disk.ts';
+import { type Directory, LiveDirectory } from '../../store/datasets/directory.ts';
+import { startTapedeck, type Tapedeck } from '../../app/main.ts';
+import { createWorkspace } from '../../store/lake/datasetEdits.ts';
+import { makeStorage } from '../../store/lake/storage.ts';
+import { readSettings } from '../../store/base/settings.ts';
+import { catalogElsewhere, isElsewhere } from './catalogElsewhere.ts';
+import { stockedProcesses } from './childStock.ts';
+import { emptyFolder, startedFolder } from './freshFolders.ts';
+import { stockedThreads } from './threadStock.ts';
+import type { Seams } from '../../app/core.ts';
+
+export interface TestServer extends AsyncDisposable {
+  /** `http://127.0.0.1:port`. */
+  readonly base: string;
+  readonly publishable: string;
+  readonly secret: string;
+  readonly folder: string;
+  readonly tapedeck: Tapedeck;
+  close(): Promise<void>;
+}
+
+interface TestServerOptions {
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly seams?: Seams;
+  /** An existing data folder, which then stays; otherwise a temporary one, removed at the end. */
+  readonly folder?: string;
+  /** The account is as old as this server, and not as a folder that it is a copy of. */
+  readonly ownAccount?: true;
+}
+
+const TEST_TOKENS = {
+  publishable: 'pk_00000000000000000000000000000001',
+  secret: 'sk_00000000000000000000000000000002',
+} as const;
+
+/** Starts with a workspace `WS` of the first account and no demo. */
+export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const folder = options.folder ?? (await folderFor(options));
+  const settings = readSettings({
+    ...catalogElsewhere(folder),
+    TAPEDECK_DATA: folder,
+    TAPEDECK_PORT: '0',
+    TAPEDECK_DEMO: 'off',
+    // One reader of a server is enough for most tests, and each takes 0.3 s of processor time to start.
+    TAPEDECK_CHILDREN: '1',
+    TAPEDECK_LOG: 'silent',
+    TAPEDECK_RATE_LIMIT: 'off',
+    TAPEDECK_PUBLISHABLE_TOKEN: TEST_TOKENS.publishable,
+    TAPEDECK_SECRET_TOKEN: TEST_TOKENS.secret,
+    ...options.settings,
+  });
+  const stocks = { processes: stockedProcesses, threads: stockedThreads };
+  const seams = { warm: false, ...stocks, ...options.seams };
+  const tapedeck = await startTapedeck(settings, seams);
+  const { lake } = tapedeck.services;
+  if (lake.directory.workspace('WS') === undefined) {
+    await createWorkspace(lake, 'WS', tapedeck.accountId, 0);
+  }
+  const close = async (): Promise<void> => {
+    await checkDirectory(tapedeck.services);
+    await checkBytes(tapedeck.services);
+    await tapedeck.close();
+    if (options.folder === undefined) await rm(folder, { recursive: true, force: true });
+  };
+  const { base } = tapedeck;
+  return { base, ...TEST_TOKENS, folder, tapedeck, close, [Symbol.asyncDispose]: close };
+}
+
+/** What a first start writes into its folder says these, or may meet what a seam does. */
+const OF_FIRST_START = /TOKEN|ENCRYPTION|DATABASE|S3|BUS|DEMO|NODE|STANDBY/;
+const LATER_SEAMS = ['monotonic', 'pace', 'processes', 'threads', 'warm', 'watch'];
+
+/** Begun already, where that start would have been like any other. */
+function folderFor({ ownAccount, seams = {}, settings = {} }: TestServerOptions): Promise<string> {
+  const isOwn =
+    ownAccount === true ||
+    isElsewhere() ||
+    Object.keys(settings).some((name) => OF_FIRST_START.test(name)) ||
+    Object.keys(seams).some((name) => !LATER_SEAMS.includes(name));
+  if (isOwn) return emptyFolder();
+  return startedFolder(async (folder) => (await startServer({ folder })).close());
+}
+
+/** A commit is in the catalog a moment before memory knows of it, and loads may run at the end of a test. */
+const CATCHES_UP_MS = 5_000;
+
+/** Whatever a test did: what memory knows of workspaces and datasets is what the catalog says. */
+async function checkDirectory({ database, lake }: Tapedeck['services']): Promise<void> {
+  const told = ({ directory }: { readonly directory: Directory }): unknown =>
+    directory
+      .allWorkspaces()
+      .map((item) => [item, directory.datasets(item.workspace)] as const)
+      .sort(([one], [other]) => one.workspace.localeCompare(other.workspace));
+  for (const untilMs = performance.now() + CATCHES_UP_MS; ; await sleep(20)) {
+    const { view } = await LiveDirectory.load(database);
+    if (isDeepStrictEqual(told(lake), told({ directory: view }))) return;
+    if (performance.now() > untilMs) {
+      return assert.deepEqual(told(lake), told({ directory: view }));
+    }
+  }
+}
+
+/** So is what memory knows of their bytes, unless something is committed meanwhile. */
+async function checkBytes({ database, lake, storage }: Tapedeck['services']): Promise<void> {
+  const { state } = lake;
+  const anew = makeStorage(database, lake, { state: 0 });
+  for (const { workspace } of lake.directory.allWorkspaces()) {
+    for (const untilMs = performance.now() + CATCHES_UP_MS; ; await sleep(20)) {
+      const [told, read] = [await storage.of(workspace), await anew.of(workspace)];
+      if (lake.state !== state || isDeepStrictEqual(told, read)) break;
+      if (performance.now() > untilMs) return assert.deepEqual(told, read, `bytes of ${workspace}`);
+    }
+  }
+}
+
+/** Paths of all files of the lake, whoever names them. */
+export const lakePaths = ({ folder }: TestServer): Promise<readonly string[]> =>
+  localDisk.list(join(folder, 'lake'));
+
+/** What a kill would leave: copied while neither this process nor the thread of its catalog writes. */
+export const copyAtOnce = ({ folder, tapedeck }: TestServer, to: string): Promise<void> =>
+  tapedeck.services.database.connection().execute(async () => {
+    cpSync(folder, to, { recursive: true, filter: (path) => !path.includes('lock.db') });
+  });
+
+/** Work with a server on a folder that stays, where nothing happens by itself. */
+export async function served<T>(
+  folder: string,
+  work: (server: TestServer) => Promise<T>,
+): Promise<T> {
+  await using server = await startServer({ folder, seams: { watch: false } });
+  return await work(server);
+}

@@ -1,0 +1,95 @@
+// `tapedeck ingest` from a file and from the standard input, beside a running server and without one.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, test } from 'vitest';
+import { tellServer } from '../../../cli/reach/folderAccess.ts';
+import { served, type TestServer } from '../../base/server.ts';
+import type { Ran } from '../command.ts';
+import { runHere } from '../commandHere.ts';
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tapedeck-ingest-'));
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+const environment = () => ({
+  TAPEDECK_DATA: join(folder, 'data'),
+  TAPEDECK_DEMO: 'off',
+  TAPEDECK_LOG: 'silent',
+  TAPEDECK_CHILDREN: '1',
+});
+
+/** `tapedeck ingest …` into workspace WS, with what its standard input says. */
+const ingest = (args: readonly string[], input = ''): Promise<Ran> =>
+  runHere(['ingest', ...args, '--workspace', 'WS'], { env: environment(), cwd: folder, input });
+
+const withServer = <T>(work: (server: TestServer) => Promise<T>): Promise<T> =>
+  served(join(folder, 'data'), async (server) => {
+    await tellServer(join(folder, 'data'), { base: server.base });
+    return work(server);
+  });
+
+const BAD_LINES = 25;
+const LINES = [
+  'symbol,v',
+  ...Array.from({ length: BAD_LINES }, (_, at) => `B${at},word${at}`),
+  'G,7',
+].join('\n');
+
+test('rejected records are told alike, beside a running server and without one', async () => {
+  const path = join(folder, 'bad.csv');
+  await writeFile(path, LINES);
+  await withServer(async () => {
+    const made = await ingest(['-', '--dataset', 'D', '--key', 'symbol'], 'symbol,v\nA,1\n');
+    assert.equal(made.code, 0, made.stderr);
+  });
+  const beside = await withServer(() => ingest([path, '--dataset', 'D']));
+  const alone = await ingest([path, '--dataset', 'D']);
+  const linesOf = ({ stdout }: Ran): readonly string[] =>
+    stdout.split('\n').filter((line) => line.startsWith('rejected'));
+  for (const ran of [beside, alone]) {
+    const lines = linesOf(ran);
+    assert.equal(lines.length, 21, ran.stdout + ran.stderr);
+    const first = `rejected line 2: validation failed: property 'v' should be integer, not "word0"`;
+    assert.equal(lines[0], first);
+    assert.match(
+      lines[20] ?? '',
+      /^rejected 5 more: GET \/v1\/jobs\/WS\/ingest\/[0-9a-f]{32}\/invalid-records-log has them$/,
+    );
+  }
+  assert.deepEqual(linesOf(beside).slice(0, 20), linesOf(alone).slice(0, 20));
+});
+
+test('the standard input, a path in a document and how a file is read are said alike', async () => {
+  const geo = '{"type":"FeatureCollection","features":[{"id":"a","n":1},{"id":"b","n":2}]}';
+  const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
+    [geo, [], /say jsonPath=\$\.features\[\*\] \(--json-path '\$\.features\[\*\]'\)/],
+    [geo, ['--json-path', '$.features[*]'], /2 records ingested, 0 duplicates, 0 invalid/],
+    ['A;1\nB;2\n', ['--no-header'], /2 records ingested/],
+    ['Title\nid,v\nA,1\nB,2\nTotal,3\n', [], /say skipLines=1 \(--skip-lines 1\)/],
+    [
+      'Title\nid,v\nA,1\nB,2\nTotal,3\n',
+      ['--skip-lines', '1', '--skip-last', '1'],
+      /2 records ingested/,
+    ],
+    ['<html><title>Log in</title></html>', [], /the body is a web page \("Log in"\)/],
+    ['id,v\nA,1\nB,2\n', ['--header-lines', '9'], /must be a whole number, at most 3/],
+  ];
+  const all = async (round: string): Promise<void> => {
+    for (const [at, [input, args, told]] of cases.entries()) {
+      const { code, stderr, stdout } = await ingest(
+        ['-', '--dataset', `${round}${at}`, ...args],
+        input,
+      );
+      assert.match(stdout + stderr, told, `${round} ${at}`);
+      assert.equal(code === 0, /ingested/.test(told.source), `${round} ${at}: ${code}`);
+    }
+  };
+  await all('ALONE');
+  await withServer(() => all('BESIDE'));
+});

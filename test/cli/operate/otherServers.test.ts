@@ -1,0 +1,100 @@
+// What a command says of a server that is none of ours, of another version, or that something stands before.
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { VERSION } from '../../../store/base/version.ts';
+import { runHere } from '../commandHere.ts';
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tapedeck-other-'));
+  await writeFile(join(folder, 'p.csv'), 'symbol,v\nA,1\n');
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** One of each way in which commands speak. */
+const COMMANDS = [
+  ['workspace', 'list'],
+  ['status'],
+  ['ingest', 'p.csv', '--dataset', 'P'],
+  ['sql', 'SELECT 1'],
+  ['stream', 'tops'],
+] as const;
+
+/** What each command says of a server that answers so: one line, and exit code 1. */
+async function said(answer: RequestListener): Promise<readonly string[]> {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  const base = `http://127.0.0.1:${port}`;
+  try {
+    const told: string[] = [];
+    for (const args of COMMANDS) {
+      const env = { TAPEDECK_DATA: join(folder, 'none'), TAPEDECK_TOKEN: 'sk_x' };
+      const ran = await runHere([...args, '--server', base], { env, cwd: folder });
+      expect([args, ran.code, ran.stdout]).toEqual([args, 1, '']);
+      expect(ran.stderr).toMatch(/^tapedeck: .+\n$/);
+      told.push(ran.stderr.trim().replaceAll(base, 'BASE'));
+    }
+    return told;
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+const each = (sentence: string): readonly string[] =>
+  COMMANDS.map(() => expect.stringContaining(sentence) as string);
+
+const page =
+  (status: number, headers: Readonly<Record<string, string>> = {}): RequestListener =>
+  (_request, answer) => {
+    answer.writeHead(status, { 'content-type': 'text/html', ...headers }).end('<h1>hello</h1>');
+  };
+
+test('another program, and a proxy that answers in its place', async () => {
+  expect(await said(page(200))).toEqual(each('BASE is no Tapedeck server'));
+  for (const status of [404, 502]) {
+    const sentence = `BASE answers ${status} and text/html, not what a Tapedeck server does`;
+    expect(await said(page(status))).toEqual(each(sentence));
+  }
+  const location = 'https://data.example/';
+  expect(await said(page(301, { location }))).toEqual(each(`BASE sends to ${location}: name that`));
+});
+
+test('JSON that is not ours', async () => {
+  const none: RequestListener = (_request, answer) => {
+    answer.writeHead(200, { 'content-type': 'application/json' }).end('null');
+  };
+  expect(await said(none)).toEqual(each('BASE is no Tapedeck server'));
+});
+
+test('a server of another version says so, also where it is not understood', async () => {
+  const versions = `it is version 9.9.9, and this command ${VERSION}`;
+  const other =
+    (status: number, body: object): RequestListener =>
+    ({ url }, answer) => {
+      const isStatus = url === '/v1/status';
+      answer.writeHead(isStatus ? 200 : status, { 'content-type': 'application/json' });
+      answer.end(JSON.stringify(isStatus ? { status: 'up', version: '9.9.9', time: 1 } : body));
+    };
+  const refused = { detail: 'there is no such path', message: 'there is no such path' };
+  const sentence = `there is no such path (the server: ${versions})`;
+  const told = await said(other(404, refused));
+  expect(told.every((line) => line.endsWith(`(the server: ${versions})`))).toBe(true);
+  expect(told[0]).toContain(sentence);
+  const strange = await said(other(200, { other: true }));
+  expect(strange.every((line) => line.includes(versions))).toBe(true);
+});
+
+test('an answer that breaks off', async () => {
+  const cut: RequestListener = (_request, answer) => {
+    answer.writeHead(200, { 'content-type': 'text/event-stream', 'content-length': '100' });
+    answer.write('{"wor');
+    setTimeout(() => answer.destroy(), 20);
+  };
+  expect(await said(cut)).toEqual(each('BASE hung up within its answer'));
+});

@@ -1,0 +1,122 @@
+// Law: whatever rows there are, and whatever they lack, an answer has the shape that documents tell of its
+// form, with all of its attributes and no others.
+import { Compile } from 'typebox/schema';
+import type { Row } from '../../../market/derive/values.ts';
+import type { Input, InputProperty } from '../../../market/inputs/inputRow.ts';
+import { INPUTS } from '../../../market/inputs/inputs.ts';
+import type { Ask, Options } from '../../../market/types/ask.ts';
+import { exampleRow } from '../../../market/types/example.ts';
+import { type MarketType, MARKET_TYPES } from '../../../market/types/marketTypes.ts';
+import { isOpenAt } from '../../../market/derive/quote.ts';
+import { dayAt } from '../../../market/derive/words.ts';
+import { type Shape, withMembers } from '../../../market/types/shape.ts';
+import type { FormShape, TypeShapes } from '../../../market/types/shapes.ts';
+import { addDays } from '../../../query/time/days.ts';
+import { type Report, seeded, type Seeded } from '../../crash/rounds/seeded.ts';
+
+interface LawOptions {
+  readonly seed: number;
+  readonly count: number;
+  readonly shapes: TypeShapes;
+}
+
+const FIRST_MS = Date.parse('2024-02-01T00:00:00Z');
+const DAYS = 60;
+const DAY_MS = 86_400_000;
+const SYMBOL = 'X';
+
+export function shapesLaw({ count, seed, shapes }: LawOptions): Report {
+  const random = seeded(seed);
+  const forms = MARKET_TYPES.flatMap((type) =>
+    (shapes.get(type.name) ?? []).map((form) => ({ type, form, check: checkOf(form.shape) })),
+  );
+  const failures: string[] = [];
+  let answered = 0;
+  for (let at = 0; at < count; at += 1) {
+    const nowMs = FIRST_MS + random.between(0, DAYS * DAY_MS);
+    const today = dayAt(nowMs);
+    const untilMs = nowMs - (random.chance(0.5) ? 0 : 15 * 60_000);
+    const feed = new Map(INPUTS.map((input) => [input.id, rowsOf(input, nowMs, random)]));
+    for (const { check, form, type } of forms) {
+      if (form.during !== undefined && (form.during === 'open') !== isOpenAt(nowMs, today))
+        continue;
+      const options = { ...optionsOf(type, form, random), ...askedNow(form, today) };
+      const ask: Ask = { symbol: SYMBOL, nowMs, untilMs, today, options };
+      const value = type.answer(ask, ({ input }) => feed.get(input) ?? []);
+      if (value === undefined) continue;
+      answered += 1;
+      const shown = JSON.parse(JSON.stringify(type.shownOf?.(ask, value) ?? value)) as unknown;
+      const fault = check(shown);
+      if (fault !== undefined)
+        failures.push(`feed ${at}: ${type.name} as ${form.called}: ${fault}`);
+    }
+  }
+  if (answered < count) failures.push('hardly anything was answered');
+  return { seed, count, failures: failures.slice(0, 10), notes: [`${answered} answers`] };
+}
+
+/** What is wrong with a value; undefined for nothing. */
+function checkOf(shape: Shape): (value: unknown) => string | undefined {
+  const validator = Compile(closed(shape));
+  return (value) => {
+    if (validator.Check(value)) return undefined;
+    const [, errors] = validator.Errors(value);
+    return JSON.stringify(errors.slice(0, 2));
+  };
+}
+
+function closed({ $id: _, ...shape }: Shape): object {
+  const made = withMembers(shape, closed);
+  return made.properties === undefined ? made : { ...made, additionalProperties: false };
+}
+
+/** The day of a form that is of one. */
+const askedNow = ({ asked }: FormShape, today: string): Options => ({
+  ...asked,
+  ...(asked.exactDate === undefined ? {} : { exactDate: today }),
+  ...(asked.expiration === undefined ? {} : { expiration: today.slice(0, 7).replace('-', '') }),
+});
+
+/** Some of the others that a type takes. */
+function optionsOf({ options }: MarketType, { asked }: FormShape, random: Seeded): Options {
+  const some = ['displayPercent', 'includeToday', 'chartSimplify', 'changeFromClose', 'oddLot'];
+  const taken = options.filter((name) => some.includes(name) && !Object.hasOwn(asked, name));
+  return Object.fromEntries(taken.map((name) => [name, random.chance(0.3)]));
+}
+
+const ROWS_MOST = 40;
+
+/** Oldest first, each on a day or at a time of its own, with what it is about before and after now. */
+function rowsOf(input: Input, nowMs: number, random: Seeded): readonly Row[] {
+  const many = random.pick([0, 1, 2, ROWS_MOST]);
+  const lacking = random.pick([0, 0.1, 0.5, 1]);
+  const times = Array.from({ length: many }, () => nowMs + random.between(-40, 2) * (DAY_MS / 8));
+  return times.toSorted((one, other) => one - other).map((ms) => rowAt(input, ms, lacking, random));
+}
+
+function rowAt(input: Input, ms: number, lacking: number, random: Seeded): Row {
+  const index: readonly unknown[] = Object.values(input.mapping);
+  const members = input.properties.flatMap((one): readonly (readonly [string, unknown])[] => {
+    const isKept = index.includes(one.name) || !random.chance(lacking);
+    if (!isKept) return random.chance(0.5) ? [] : [[one.name, null]];
+    return [[one.name, valueOf(one, ms, random)]];
+  });
+  return { ...exampleRowOfSymbol(input), ...Object.fromEntries(members) };
+}
+
+/** Its key is the symbol that is asked for. */
+function exampleRowOfSymbol(input: Input): Row {
+  const example = exampleRow(input);
+  const index: readonly unknown[] = Object.values(input.mapping);
+  return Object.fromEntries(Object.entries(example).filter(([name]) => index.includes(name)));
+}
+
+function valueOf({ example, name, type }: InputProperty, ms: number, random: Seeded): unknown {
+  if (name === 'symbol') return SYMBOL;
+  if (type === 'date') return addDays(dayAt(ms), name === 'validTo' ? 400 : 0);
+  if (type === 'time' || type === 'instant') return new Date(ms).toISOString();
+  if (name === 'minute') return random.pick(['09:30', '12:00', '15:59']);
+  if (typeof example === 'number') return random.pick([0, example, -example, example * 1e6, 0.1]);
+  if (typeof example === 'boolean') return random.chance(0.5);
+  return random.pick([example, '', 'other']);
+}

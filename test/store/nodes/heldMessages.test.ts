@@ -1,0 +1,80 @@
+// What a stream holds for readers that come back takes the memory that it is counted with.
+import assert from 'node:assert/strict';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { test } from 'vitest';
+import { Hub } from '../../../store/bus/hub.ts';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+/** Of one message; a thousand of them are far less than what a stream holds. */
+const SPACING_BYTES = 60_000;
+const MESSAGES = 1_000;
+
+test('a quiet stream beside busy ones holds its messages, and nothing of theirs', () => {
+  const hub = new Hub(Date.now);
+  const wanted = { topics: ['last'], symbols: ['A'], intervalMs: 0, ids: true } as const;
+  const group = hub.join(wanted, { take: () => undefined });
+  const read = group.framed('A', '{}').bytes.toString();
+  collect();
+  const before = process.memoryUsage().arrayBuffers;
+  for (let price = 0; price < MESSAGES; price += 1) {
+    hub.publish('last', 'A', () => `{"symbol":"A","price":${price}}`);
+    group.flush();
+    // What other streams write meanwhile comes from the same memory, and goes.
+    for (let bytes = 0; bytes < SPACING_BYTES; bytes += 1_000) Buffer.from('x'.repeat(1_000));
+  }
+  collect();
+  const held = process.memoryUsage().arrayBuffers - before;
+  const id = /id: (\S+)/.exec(read)?.[1] ?? '';
+  const { frames, gap } = group.after(id);
+  assert.equal(gap, 0);
+  assert.equal(frames.length, MESSAGES);
+  assert.match(
+    frames.at(-1)?.bytes.toString() ?? '',
+    /^id: \w+-1000\r\ndata: \[\{"symbol":"A","price":999\}\]\r\n\r\n$/,
+  );
+  hub.close();
+  assert.ok(held < 8 * 1024 ** 2, `${held} bytes are held for ${MESSAGES} short messages`);
+});
+
+test('long messages are let go as they are over', () => {
+  const hub = new Hub(Date.now);
+  const wanted = { topics: ['last'], symbols: ['A'], intervalMs: 0, ids: true } as const;
+  const group = hub.join(wanted, { take: () => undefined });
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  for (let at = 0; at < 2_000; at += 1) {
+    hub.publish('last', 'A', () => `{"n":${at},"text":"${String(at % 10).repeat(50_000)}"}`);
+    group.flush();
+  }
+  collect();
+  const held = process.memoryUsage().heapUsed - before;
+  hub.close();
+  assert.ok(held < 12 * 1024 ** 2, `${held} bytes are held, of which 4 MB are counted`);
+});
+
+test('what is held is bounded by messages: the newest ones stay, in their order', () => {
+  const hub = new Hub(Date.now);
+  const group = hub.join(
+    { topics: ['last'], symbols: undefined, intervalMs: 0, ids: true },
+    { take: () => undefined },
+  );
+  const first = /id: (\S+)/.exec(group.framed('A', '{}').bytes.toString())?.[1] ?? '';
+  const all = 25_000;
+  for (let price = 0; price < all; price += 1) {
+    hub.publish('last', 'A', () => `{"price":${price}}`);
+    if (price % 7 === 0) group.flush();
+  }
+  group.flush();
+  const { frames, gap } = group.after(first);
+  hub.close();
+  assert.equal(frames.length, 10_000);
+  assert.equal(gap, all - 10_000);
+  const prices = frames.map(({ bytes }) => Number(/"price":(\d+)/.exec(bytes.toString())?.[1]));
+  assert.deepEqual(
+    prices,
+    Array.from({ length: 10_000 }, (_, at) => all - 10_000 + at),
+  );
+});

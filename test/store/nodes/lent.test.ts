@@ -1,0 +1,301 @@
+// A query process over a socket: what it answers is what one of the pool's own answers, files in pieces, and
+// whatever becomes of it, the question is answered.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { Agent, createServer } from 'node:https';
+import { once } from 'node:events';
+import type { AddressInfo, Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, sep } from 'node:path';
+import { afterAll, beforeAll, test } from 'vitest';
+import {
+  followPath,
+  isOfNode,
+  lendPath,
+  type LentKind,
+  openNodeConnection,
+  takeNodes,
+} from '../../../api/forward/nodeDoor.ts';
+import { renewedAgent } from '../../../api/forward/renewedAgent.ts';
+import { DuckDbPool } from '../../../store/duckdb/pool.ts';
+import { ownProcesses } from '../../../store/duckdb/slot.ts';
+import { Borrowed } from '../../../store/lent/borrowed.ts';
+import { frameOf } from '../../../store/lent/frames.ts';
+import { lend } from '../../../store/lent/lender.ts';
+import { literal } from '../../../store/duckdb/sqlText.ts';
+import { monotonicMs } from '../../../store/base/clock.ts';
+import { Audience } from '../../../store/replica/audience.ts';
+import { Following } from '../../../store/replica/following.ts';
+import { until } from '../../api/streams/listening.ts';
+
+const root = mkdtempSync(join(tmpdir(), "tapedeck-lent-it's-"));
+const LAKE = join(root, 'lake') + sep;
+const COPIES = join(root, 'copies') + sep;
+const FILE = 'WS/D/a.parquet';
+const ROWS = 300_000;
+const key = 'ab'.repeat(32);
+const leaving = new AbortController();
+const sockets: Socket[] = [];
+const audience = new Audience({
+  ...{ clockMs: monotonicMs, isSure: () => true, snapshot: () => 5 },
+  pending: (tableId) => ({ tableId, rows: [] }),
+  lessor: {
+    join: () => ({ take: () => undefined, left: () => undefined }),
+    close: () => undefined,
+  },
+});
+let pool: DuckDbPool;
+/** It asks others only what says that it may be answered anywhere. */
+let parts: DuckDbPool;
+let server: ReturnType<typeof createServer>;
+let port = 0;
+let cert = '';
+
+beforeAll(async () => {
+  const [keyFile, certFile] = [join(root, 'a.key'), join(root, 'a.crt')];
+  const kind = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'];
+  const rest = ['-nodes', '-days', '2', '-subj', '/CN=a', '-keyout', keyFile, '-out', certFile];
+  execFileSync('openssl', [...kind, ...rest], { stdio: 'ignore' });
+  cert = readFileSync(certFile, 'utf8');
+  const secrets = { cert, key: readFileSync(keyFile, 'utf8') };
+  server = createServer({ ...secrets, shouldUpgradeCallback: isOfNode }, (_, answer) =>
+    answer.end('ok'),
+  );
+  const spill = { folder: join(root, 'spill'), bytes: 1024 ** 3 };
+  const limits = { children: 1, memoryBytes: 256 * 1024 ** 2, threads: 1, silentMs: 3_000 };
+  pool = new DuckDbPool({ ...limits, spill, lake: LAKE });
+  parts = new DuckDbPool({ ...limits, lake: LAKE, isSaid: true });
+  const lent = (kind: LentKind, socket: Socket): void =>
+    (kind === 'ingest' ? parts : pool).lend(new Borrowed(socket, LAKE));
+  const follows = (nodeId: string, socket: Socket): void => audience.join(nodeId, socket);
+  takeNodes(
+    server,
+    { key, clock: Date.now },
+    { lent, follows, loads: (socket) => void socket.destroy() },
+  );
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  ({ port } = server.address() as AddressInfo);
+  for (const lake of [LAKE, COPIES]) await mkdir(join(lake, 'WS/D'), { recursive: true });
+  await made(LAKE, 'here');
+  await made(COPIES, 'there');
+}, 60_000);
+
+/** Both machines have the file; here they differ, so that it shows which one was read. */
+async function made(lake: string, place: string): Promise<void> {
+  const maker = new DuckDbPool({ children: 1, memoryBytes: 256 * 1024 ** 2, threads: 1 });
+  const path = join(lake, FILE).replaceAll("'", "''");
+  const rows = `SELECT i AS v, '${place}' AS place FROM range(${ROWS}) AS t(i)`;
+  const statements = [`COPY (${rows}) TO '${path}' (FORMAT parquet)`];
+  await maker.rows({ files: [], folder: join(lake, 'WS/D'), statements, deadlineMs: 30_000 });
+  await maker.close();
+}
+
+afterAll(async () => {
+  leaving.abort();
+  for (const socket of sockets) socket.destroy();
+  await Promise.all([pool.close(), parts.close()]);
+  server.close();
+  rmSync(root, { recursive: true });
+});
+
+const target = () => ({
+  ...{ id: 'a', url: new URL(`https://127.0.0.1:${port}`), hopKey: key },
+  agent: renewedAgent(
+    () =>
+      new Agent({ ca: cert, allowPartialTrustChain: true, checkServerIdentity: () => undefined }),
+  ),
+});
+
+async function lent(kind: LentKind = 'sql'): Promise<Socket> {
+  const socket = await openNodeConnection(
+    target() as never,
+    lendPath(kind),
+    Date.now,
+    leaving.signal,
+  );
+  sockets.push(socket);
+  return socket;
+}
+
+/** A lender whose copies are all there. */
+async function lending(kind?: LentKind): Promise<Socket> {
+  const socket = await lent(kind);
+  const copies = { lake: COPIES, hold: async () => () => undefined };
+  const folder = join(root, `process-${sockets.length}`);
+  void lend({ socket, copies, folder, start: () => ownProcesses.start(0) });
+  return socket;
+}
+
+const sqlOver = (columns: string): string =>
+  `SELECT ${columns} FROM read_parquet('${join(LAKE, FILE).replaceAll("'", "''")}')`;
+
+const asking = (columns: string) => ({
+  ...{ files: [join(LAKE, FILE)], statements: [sqlOver(columns)], deadlineMs: 60_000 },
+});
+
+/** While it runs, the pool's own processes have no place for another question. */
+function busy(): { readonly end: () => Promise<void> } {
+  const ending = new AbortController();
+  const statements = ['SELECT sum(i) FROM range(100000000000) AS t(i)'];
+  const asked = { files: [], statements, deadlineMs: 60_000, signal: ending.signal };
+  const running = pool.rows(asked).then(
+    () => undefined,
+    () => undefined,
+  );
+  return {
+    end: async () => {
+      ending.abort();
+      await running;
+    },
+  };
+}
+
+test('rows, bodies, and files in pieces come from the other machine', async () => {
+  const own = busy();
+  await lending();
+  const [rows] = await pool.rows(asking('count(*)::INT AS n, any_value(place) AS place'));
+  assert.deepEqual(rows, [{ n: ROWS, place: 'there' }]);
+  const file = { name: 'body-1', bytesMax: 1024 ** 3 };
+  const { objects, file: written } = await pool.body({ ...asking('v, place'), file }, 'csv');
+  assert.equal(objects, ROWS);
+  const text = readFileSync(written?.path ?? '', 'utf8');
+  assert.equal(text.length, written?.length);
+  assert.equal(text.trimEnd().split('\n').at(-1)?.trim(), `${ROWS - 1},there`);
+  assert.equal(pool.load().byLent, 2);
+  await own.end();
+});
+
+test('what may be answered anywhere is first asked there, with its folder', async () => {
+  const socket = await lending('ingest');
+  await until(() => parts.load().lent === 1);
+  const folder = join(root, 'export');
+  const file = { name: 'making-1', bytesMax: 1024 ** 3 };
+  const question = { ...asking('v, place'), folder, file, anywhere: true };
+  const part = await parts.body(question, 'csv');
+  assert.equal(part.objects, ROWS);
+  assert.equal(part.file?.path, join(folder, 'making-1'));
+  const written = readFileSync(join(folder, 'making-1'), 'utf8');
+  assert.ok(written.trimEnd().endsWith(`${ROWS - 1},there`));
+  // What does not say so stays, such as what is asked of this machine's file.
+  const [rows] = await parts.rows(asking('any_value(place) AS place'));
+  assert.deepEqual(rows, [{ place: 'here' }]);
+  assert.equal(parts.load().byLent, 1);
+  socket.destroy();
+  await until(() => parts.load().lent === 0);
+});
+
+test('a file that statements write there comes back, and none is left', async () => {
+  const socket = await lending('ingest');
+  await until(() => parts.load().lent === 1);
+  const folder = join(root, 'writing');
+  await mkdir(folder);
+  const path = join(folder, 'made.parquet');
+  const copy = (columns: string): string[] => [
+    `COPY (${sqlOver(columns)}) TO ${literal(path)} (FORMAT parquet, RETURN_STATS)`,
+  ];
+  const question = { ...asking(''), folder, anywhere: true, written: 'made.parquet' };
+  const before = parts.load().byLent;
+  const [[stats] = []] = await parts.rows({ ...question, statements: copy('v, place') });
+  assert.equal(parts.load().byLent, before + 1);
+  assert.equal(Number(stats?.['count']), ROWS);
+  assert.equal(Number(stats?.['file_size_bytes']), statSync(path).size);
+  const read = `SELECT any_value(place) AS place FROM read_parquet(${literal(path)})`;
+  const [rows] = await parts.rows({ ...asking(''), files: [path], statements: [read] });
+  assert.deepEqual(rows, [{ place: 'there' }]);
+  await assert.rejects(parts.rows({ ...question, statements: copy('no_such_column') }), /no_such/);
+  assert.deepEqual(globSync(join(root, 'process-*', '*')), []);
+  socket.destroy();
+  await until(() => parts.load().lent === 0);
+});
+
+test('a part whose node is lost in its middle is made here, in place of what had come of it', async () => {
+  const socket = await lent('ingest');
+  await until(() => parts.load().lent === 1);
+  const folder = join(root, 'lost');
+  const file = { name: 'making-1', bytesMax: 1024 ** 3 };
+  const asked = parts.body({ ...asking('v, place'), folder, file, anywhere: true }, 'csv');
+  await once(socket, 'readable');
+  // More than the whole of it.
+  const bytes = Buffer.alloc(10_000_000, 'x');
+  socket.write(frameOf({ kind: 'piece', id: 0, bytes }));
+  const path = join(folder, file.name);
+  await until(() => existsSync(path) && statSync(path).size === bytes.length);
+  socket.destroy();
+  const { file: written, objects } = await asked;
+  assert.equal(objects, ROWS);
+  const text = readFileSync(path, 'utf8');
+  assert.equal(text.length, written?.length);
+  assert.ok(text.trimEnd().endsWith(`${ROWS - 1},here`));
+});
+
+test('what fails there is asked again here', async () => {
+  const before = pool.load().byLent;
+  const own = busy();
+  const wrong = pool.rows(asking('no_such_column'));
+  await until(() => pool.load().running === 1);
+  await own.end();
+  await assert.rejects(wrong, /no_such_column/);
+  assert.equal(pool.load().byLent, before);
+});
+
+test('a message longer than any may be ends the connection', async () => {
+  const socket = await lent();
+  await until(() => pool.load().lent > 0);
+  const before = pool.load().lent;
+  socket.write(Buffer.from([255, 255, 255, 255, 0]));
+  await until(() => pool.load().lent === before - 1);
+});
+
+test('one that goes, or says nothing, is given up', async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await until(() => pool.load().lent === 0);
+  for (const end of [(socket: Socket): unknown => socket.destroy(), () => undefined]) {
+    const own = busy();
+    const socket = await lent();
+    await until(() => pool.load().lent === 1);
+    const asked = pool.rows(asking('any_value(place) AS place'));
+    await once(socket, 'readable');
+    end(socket);
+    await until(() => pool.load().lent === 0);
+    await own.end();
+    assert.deepEqual(await asked, [[{ place: 'here' }]]);
+  }
+});
+
+test('a copy that can not be had is no failure', async () => {
+  const socket = await lent();
+  const hold = async (): Promise<never> => {
+    throw new Error('not there');
+  };
+  void lend({
+    ...{ socket, copies: { lake: COPIES, hold }, folder: join(root, 'none') },
+    start: () => ownProcesses.start(0),
+  });
+  await until(() => pool.load().lent === 1);
+  const own = busy();
+  const asked = pool.rows(asking('any_value(place) AS place'));
+  await until(() => pool.load().waiting === 1);
+  await own.end();
+  assert.deepEqual(await asked, [[{ place: 'here' }]]);
+});
+
+test('a node that follows is told over TLS, by its very certificate, and hears the end', async () => {
+  const path = followPath('node-1');
+  const socket = await openNodeConnection(target() as never, path, Date.now, leaving.signal);
+  const ignore = (): void => undefined;
+  const parts = { socket, clockMs: monotonicMs, apply: ignore, lease: ignore, forgotten: ignore };
+  const following = new Following(parts);
+  assert.equal(await following.welcome, 5);
+  following.ready();
+  await until(() => following.isLiveFor(7));
+  const resume = await audience.quiet([7]);
+  assert.equal(following.isLiveFor(7), false);
+  resume?.();
+  await until(() => following.isLiveFor(7));
+  audience.close();
+  await following.ended;
+  await until(() => audience.size === 0);
+});

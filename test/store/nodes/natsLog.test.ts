@@ -1,0 +1,103 @@
+// The log of streams has one writer: a node that slept while another one took its place adds nothing to it.
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, test } from 'vitest';
+import { busSettings } from '../../../store/base/busSettings.ts';
+import { Hub } from '../../../store/bus/hub.ts';
+import type { TopicLog } from '../../../store/bus/topicLog.ts';
+import { NatsLog } from '../../../store/nats/natsLog.ts';
+import { SoleWriter } from '../../../store/nats/soleWriter.ts';
+import { hasServers, isLeftOut } from '../../servers/hasServers.ts';
+import { startNats } from '../../servers/nats.ts';
+
+const skip = isLeftOut(await hasServers('nats'));
+let nats: Awaited<ReturnType<typeof startNats>>;
+const logs: NatsLog[] = [];
+beforeAll(async () => {
+  if (!skip) nats = await startNats();
+});
+afterAll(async () => {
+  await Promise.all(logs.map((log) => log.close()));
+  await nats?.[Symbol.asyncDispose]();
+});
+
+async function opened(fenceMs = 5_000, lake = 'sole'): Promise<NatsLog> {
+  const settings = busSettings(nats?.url ?? '');
+  assert.ok(settings !== undefined);
+  const log = new NatsLog({ settings, lake, onFault: () => undefined, fenceMs });
+  logs.push(log);
+  while (!log.isHere) await sleep(10);
+  await log.open();
+  return log;
+}
+
+test.skipIf(skip)('what a node says that another one has followed is not kept', async () => {
+  const former = await opened(400);
+  const [one, two] = await Promise.all([former.append('one'), former.append('two')]);
+  assert.deepEqual([one?.sequence, two?.sequence], [2, 3], 'behind the word that it begins');
+  const next = await opened();
+  const late = former.append('late');
+  const first = await Promise.race([late, sleep(100, 'nobody is told of it')]);
+  assert.equal(first, 'nobody is told of it', 'before it knows whether it serves');
+  assert.equal(await late, undefined, 'though the next one has told nothing yet');
+  assert.equal((await next.append('three'))?.sequence, 5);
+  assert.equal((await former.open())?.last, 5, 'also when it has asked what there is');
+  assert.equal(await former.append('later'), undefined);
+  assert.equal((await next.append('four'))?.sequence, 6);
+});
+
+test.skipIf(skip)('what one node knew nothing of is missing at every node after it', async () => {
+  const topics = ['records'];
+  const wanted = { topics, symbols: undefined, intervalMs: 0, ids: true };
+  const reader = { take: () => undefined };
+  const nodeOf = async (): Promise<{ readonly hub: Hub; readonly log: TopicLog }> => {
+    const hub = new Hub(Date.now, await opened(400, 'holes'));
+    assert.ok(hub.log !== undefined);
+    return { hub, log: hub.log };
+  };
+  const first = await nodeOf();
+  await first.hub.prepare(wanted);
+  const group = first.hub.join(wanted, reader);
+  first.hub.publish('records', 'A', () => '{"n":1}');
+  await first.log.settled();
+  const id = idOf(group.framed('', '{}').bytes);
+  // The next one finds no word of how far that was, and tells how far it is itself.
+  const second = await nodeOf();
+  await second.hub.prepare(wanted);
+  second.log.mark('records', '5');
+  await second.log.settled();
+  const own = idOf(second.hub.join(wanted, reader).framed('', '{}').bytes);
+  const third = await nodeOf();
+  await third.log.opened();
+  assert.equal(third.log.recalled('records')?.stand, '5');
+  third.log.keep('records', []);
+  await third.log.settled();
+  const again = third.hub.join(wanted, reader);
+  assert.equal(again.after(id, reader).gap, null, 'what was between the first two is unknown');
+  assert.equal(again.after(own, reader).gap, 0, 'since the second one nothing is missing');
+  for (const { hub } of [first, second, third]) hub.close();
+});
+
+const idOf = (frame: Buffer): string => /(?<=id: ).*(?=\r)/.exec(frame.toString())?.[0] ?? '';
+
+test('a writer goes on behind its own messages, kept or not, and not behind those of others', () => {
+  let nowMs = 0;
+  const writer = new SoleWriter(() => nowMs);
+  writer.found('a', 10);
+  assert.deepEqual([writer.begin(), writer.begin()], [10, 11]);
+  writer.kept(11);
+  writer.lost();
+  writer.found('a', 12);
+  assert.equal(writer.begin(), 12, 'what was lost had been kept');
+  writer.kept(13);
+  writer.found('a', 14);
+  assert.equal(writer.begin(), undefined, 'the fourteenth is of another one');
+  assert.equal(writer.fencedMs, 5_000);
+  nowMs = 5_000;
+  assert.deepEqual([writer.fencedMs, writer.begin()], [0, 14]);
+  writer.refused();
+  assert.equal(writer.begin(), undefined);
+  nowMs = 10_000;
+  writer.found('b', 1);
+  assert.equal(writer.begin(), 1, 'another log of the same name');
+});

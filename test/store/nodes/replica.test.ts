@@ -1,0 +1,277 @@
+// A node that serves and one that answers reads beside it, over a real connection: whoever changes something
+// waits until the other is quiet, or can not be sure any more.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, test } from 'vitest';
+import { monotonicMs } from '../../../store/base/clock.ts';
+import { frameOf, framesIn } from '../../../store/lent/frames.ts';
+import { Audience } from '../../../store/replica/audience.ts';
+import { Following } from '../../../store/replica/following.ts';
+import { type FromNode, type News, SURE_MS, type ToNode } from '../../../store/replica/news.ts';
+
+const [K, L, LARGE] = [7, 8, 9];
+/** 40 MB of them. */
+const long = Array.from({ length: 40 }, (_, at) => ({
+  ...{ sequence: at, index: '[]', replaces: false, timeMs: 0 },
+  document: { text: 'x'.repeat(1_000_000) },
+}));
+let server: Server;
+let audience: Audience;
+let isSure = true;
+const open: (() => void)[] = [];
+
+beforeEach(async () => {
+  isSure = true;
+  audience = new Audience({
+    clockMs: monotonicMs,
+    isSure: () => isSure,
+    snapshot: () => 3,
+    pending: (tableId) => ({ tableId, rows: tableId === LARGE ? long : [] }),
+    lessor: {
+      join: () => ({ take: () => undefined, left: () => undefined }),
+      close: () => undefined,
+    },
+  });
+  server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    audience.join('node', socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterEach(() => {
+  for (const close of open.splice(0)) close();
+  server.close();
+});
+
+interface Node {
+  readonly following: Following;
+  readonly socket: Socket;
+  readonly news: News['kind'][];
+}
+
+const portOf = (of: Server): number => (of.address() as AddressInfo).port;
+
+async function join(port = portOf(server), watchedMax = 1_000): Promise<Node> {
+  const socket = connect(port, '127.0.0.1');
+  const news: News['kind'][] = [];
+  const following = new Following({
+    ...{ socket, clockMs: monotonicMs, lease: () => undefined, forgotten: () => undefined },
+    watchedMax,
+    apply: ({ kind }) => void news.push(kind),
+  });
+  open.push(() => following.close());
+  assert.equal(await following.welcome, 3);
+  return { following, socket, news };
+}
+
+async function until(found: () => boolean): Promise<void> {
+  for (const endMs = Date.now() + 5_000; !found(); await sleep(2)) {
+    assert.ok(Date.now() < endMs, 'it did not come to it');
+  }
+}
+
+/** Between the two: once it is cut, what the one that serves says gets nowhere. */
+async function oneWay(): Promise<{ readonly port: number; readonly cut: () => void }> {
+  const cuts: (() => void)[] = [];
+  const between = createServer((from) => {
+    const to = connect(portOf(server), '127.0.0.1');
+    from.pipe(to).pipe(from);
+    for (const socket of [from, to]) socket.on('error', () => undefined);
+    cuts.push(() => void to.unpipe(from).resume());
+  });
+  open.push(() => void between.close());
+  between.listen(0, '127.0.0.1');
+  await once(between, 'listening');
+  return { port: portOf(between), cut: () => cuts.forEach((cut) => cut()) };
+}
+
+/** One that is told of a table, and may answer. */
+async function reader(tableId = K, port?: number): Promise<Node> {
+  const node = await join(port);
+  node.following.ready();
+  await until(() => node.following.isLiveFor(tableId));
+  return node;
+}
+
+test('nobody is asked to be quiet where nobody listens', async () => {
+  assert.equal(audience.quiet(), undefined);
+});
+
+test('a node answers nothing before it knows what it was told, nor of what it does not know', async () => {
+  const { following } = await join();
+  await sleep(20);
+  assert.equal(following.isLive(), false);
+  following.ready();
+  assert.equal(following.isLive(), true);
+  assert.equal(following.isLiveFor(K), false);
+  await until(() => following.isLiveFor(K));
+});
+
+test('from when all are quiet until it is told, a node does not answer of what changes', async () => {
+  const one = await reader();
+  const other = await reader(L);
+  const resume = await audience.quiet([K]);
+  assert.ok(resume !== undefined);
+  assert.equal(one.following.isLiveFor(K), false);
+  assert.equal(one.following.isLive(), true, 'of other tables it may');
+  assert.equal(other.following.isLiveFor(L), true);
+  audience.pushed([{ tableId: K, rows: [] }]);
+  resume();
+  await until(() => one.following.isLiveFor(K));
+  assert.deepEqual(one.news, ['table', 'pushed']);
+  assert.deepEqual(other.news, ['table']);
+  const all = await audience.quiet();
+  assert.deepEqual([one.following.isLive(), other.following.isLive()], [false, false]);
+  all?.();
+  await until(() => one.following.isLive() && other.following.isLive());
+});
+
+test('a node hears nothing of changes of tables that it does not read, but that there was one', async () => {
+  const socket = connect(portOf(server), '127.0.0.1');
+  open.push(() => socket.destroy());
+  const heard: string[] = [];
+  void (async () => {
+    for await (const message of framesIn(socket)) heard.push((message as ToNode).kind);
+  })().catch(() => undefined);
+  const say = (message: FromNode): void => void socket.write(frameOf(message));
+  say({ kind: 'watch', tableId: L });
+  await until(() => heard.includes('table'));
+  for (const [tableId, told] of [
+    [K, []],
+    [L, ['quiet', 'pushed', 'resume']],
+  ] as const) {
+    heard.length = 0;
+    const resume = audience.quiet([tableId]);
+    say({ kind: 'confirm', id: tableId === K ? 1 : 2 });
+    const goOn = await resume;
+    audience.pushed([{ tableId, rows: [] }]);
+    goOn?.();
+    audience.accounts();
+    await until(() => heard.includes('accounts'));
+    assert.deepEqual(heard, [...told, 'accounts']);
+  }
+});
+
+test('whoever waits for a change hears its end; what was known is told by table', async () => {
+  const { following } = await reader(K);
+  following.isLiveFor(L);
+  await until(() => following.isLiveFor(L));
+  const before = following.moment();
+  assert.ok(before !== undefined);
+  const resume = await audience.quiet([K]);
+  assert.equal(following.isChanging(), true);
+  const during = following.moment();
+  assert.ok(during !== undefined);
+  assert.deepEqual([following.knew(K, before), following.knew(L, before)], ['all', 'all']);
+  assert.deepEqual([following.knew(K, during), following.knew(L, during)], ['changing', 'all']);
+  assert.equal(following.knew(LARGE + 1, during), 'nothing', 'and asked for');
+  await until(() => following.knew(LARGE + 1, following.moment() ?? during) === 'all');
+  assert.equal(following.knew(LARGE + 1, during), 'nothing', 'it was told of it later');
+  let isOver = false;
+  const waiting = following.changed(5_000).then(() => (isOver = true));
+  await sleep(20);
+  assert.equal(isOver, false);
+  resume?.();
+  await waiting;
+  assert.equal(following.isChanging(), false);
+  const all = await audience.quiet();
+  assert.equal(following.moment(), undefined);
+  all?.();
+});
+
+test('who comes while something changes is quiet until it has changed', async () => {
+  await reader();
+  const [whole, some] = await Promise.all([audience.quiet(), audience.quiet([L])]);
+  const late = await join();
+  late.following.ready();
+  await sleep(50);
+  assert.equal(late.following.isLive(), false);
+  whole?.();
+  await until(() => late.following.isLive());
+  late.following.isLiveFor(L);
+  await until(() => late.news.length === 1);
+  assert.equal(late.following.isLiveFor(L), false);
+  some?.();
+  await until(() => late.following.isLiveFor(L));
+});
+
+test('one that does not say that it is quiet is waited for as long as it may answer', async () => {
+  const { cut, port } = await oneWay();
+  const { following } = await reader(K, port);
+  // It hears nothing any more, and asks on: its clock is what ends it.
+  cut();
+  const beganMs = monotonicMs();
+  const resume = await audience.quiet([K]);
+  assert.equal(following.isLive(), false);
+  const tookMs = monotonicMs() - beganMs;
+  assert.ok(tookMs > SURE_MS / 4 && tookMs < 3 * SURE_MS, `${tookMs} ms`);
+  resume?.();
+  await until(() => audience.size === 0);
+});
+
+test('one whose end of the connection is gone is not waited for', async () => {
+  const { socket } = await reader();
+  const quieting = audience.quiet([K]);
+  socket.destroy();
+  const beganMs = monotonicMs();
+  (await quieting)?.();
+  assert.ok(monotonicMs() - beganMs < SURE_MS / 4);
+  await until(() => audience.size === 0);
+  assert.equal(audience.quiet([K]), undefined);
+});
+
+test('a node that is not told that the other one serves still answers no more', async () => {
+  const { following } = await reader();
+  isSure = false;
+  await until(() => !following.isLive());
+  isSure = true;
+  await until(() => following.isLive());
+});
+
+test('of more tables than a node is told of, those read longest ago are forgotten', async () => {
+  const { following } = await join(undefined, 50);
+  following.ready();
+  for (let tableId = 101; tableId <= 150; tableId += 1) following.isLiveFor(tableId);
+  await until(() => following.isLiveFor(150));
+  assert.equal(following.isLiveFor(101), true, 'read again, it is the newest');
+  following.isLiveFor(151);
+  await until(() => following.isLiveFor(151));
+  assert.equal(following.isLiveFor(101), true);
+  assert.equal(following.isLiveFor(102), false, 'and asked for anew');
+  await until(() => following.isLiveFor(102));
+});
+
+test('a node is not told of a table that has too much to tell, and goes on with the others', async () => {
+  const { following, news } = await reader();
+  following.isLiveFor(LARGE);
+  await until(() => news.includes('forgotten'));
+  assert.equal(following.isLiveFor(LARGE), false);
+  assert.equal(following.isLiveFor(K), true);
+  audience.pushed([{ tableId: K, rows: long }]);
+  await until(() => !following.isLiveFor(K));
+  const change = { snapshot: 4, timeMs: 0, tableIds: [L], touches: undefined, endsHistory: false };
+  await reader(L);
+  audience.changed({ ...change, touched: { datasets: new Set(), workspaces: new Set() } });
+  await until(() => news.includes('changed'));
+  assert.deepEqual(
+    news.filter((kind) => kind === 'pushed'),
+    [],
+  );
+});
+
+test('more than 64 nodes hand on', async () => {
+  await Promise.all(Array.from({ length: 64 }, () => join()));
+  const socket = connect(portOf(server), '127.0.0.1');
+  await once(socket.resume(), 'close');
+  assert.equal(audience.size, 64);
+});
+
+test('a server that closes ends them all, and waits for none', async () => {
+  const { following } = await reader();
+  audience.close();
+  await following.ended;
+  assert.equal(following.isLive(), false);
+  await until(() => audience.size === 0);
+});
