@@ -1,7 +1,7 @@
 // What the loading doors share.
 import { type Static, Type } from 'typebox';
 import type { TSchema } from 'typebox';
-import { Value } from 'typebox/value';
+import { Check } from 'typebox/schema';
 import {
   checkPropertyNames,
   PROPERTIES_MAX,
@@ -222,7 +222,7 @@ function objectOf(
   const text = textOf(query, name);
   if (text === undefined) return undefined;
   const value = jsonOf(text);
-  if (typeof value === 'object' && value !== null && Value.Check(schema, value)) return value;
+  if (typeof value === 'object' && value !== null && Check(schema, value)) return value;
   return refuse(name, rule);
 }
 

@@ -1,7 +1,7 @@
 // JSON bodies: bounded, parsed by content whatever the header says, checked by their schema.
 import type { Readable } from 'node:stream';
 import type { TSchema } from 'typebox';
-import { Value } from 'typebox/value';
+import { Check, Errors } from 'typebox/schema';
 import { Failure } from '../../store/base/failure.ts';
 import { type Pace, SENDING, watchSender } from './pace.ts';
 import { refuse } from './parameters.ts';
@@ -69,8 +69,9 @@ export function formOf(
 /** @throws Failure InvalidBody naming each member and its rule. */
 export function checkBody(schema: TSchema, json: unknown): unknown {
   if (json === undefined) throw new Failure('InvalidBody', 'the body is not JSON');
-  if (Value.Check(schema, json)) return json;
-  const errors = [...Value.Errors(schema, json)].filter(saysSomething).slice(0, ERRORS_TOLD);
+  if (Check(schema, json)) return json;
+  const [, faults] = Errors(schema, json);
+  const errors = faults.filter(saysSomething).slice(0, ERRORS_TOLD);
   const told = errors.map(({ keyword, instancePath, message, params }) => {
     const member = instancePath.slice(1).replaceAll('/', '.');
     const allowed = 'allowedValues' in params ? `: ${String(params.allowedValues)}` : '';
@@ -81,7 +82,7 @@ export function checkBody(schema: TSchema, json: unknown): unknown {
 }
 
 /** What follows from other errors, or says that a member may be null, mends nothing. */
-const saysSomething = (error: ReturnType<typeof Value.Errors>[number]): boolean =>
+const saysSomething = (error: ReturnType<typeof Errors>[1][number]): boolean =>
   error.keyword !== 'anyOf' &&
   error.keyword !== 'additionalProperties' &&
   !(error.keyword === 'type' && error.params.type === 'null');

@@ -1,7 +1,7 @@
 // Recipes as files: ready definitions of public sources, each checked whole before anything is made.
 import { readdir, readFile } from 'node:fs/promises';
 import { type Static, type TSchema, Type } from 'typebox';
-import { Value } from 'typebox/value';
+import { Check, Errors } from 'typebox/schema';
 import { Failure } from '../../store/base/failure.ts';
 
 // Beside the folder of this file, in a clone as in the package.
@@ -121,7 +121,7 @@ export const HOLES = /\$\{([^{}]*)\}/g;
 
 /** @throws Failure InvalidBody naming the member and its rule. */
 export function checkRecipe(name: string, value: unknown): Recipe {
-  if (!Value.Check(RECIPE, value)) throw broken(name, shapeFault(value));
+  if (!Check(RECIPE, value)) throw broken(name, shapeFault(value));
   const recipe: Recipe = value;
   const fault = recipe.name === name ? holesFault(recipe) : 'name must be that of the file';
   if (fault !== undefined) throw broken(name, fault);
@@ -158,7 +158,7 @@ const broken = (name: string, fault: string): Failure =>
   new Failure('InvalidBody', `recipe ${name}: ${fault}`);
 
 function shapeFault(value: unknown): string {
-  const errors = [...Value.Errors(RECIPE, value)];
+  const [, errors] = Errors(RECIPE, value);
   const [error] = errors.filter(({ keyword }) => keyword !== 'additionalProperties');
   if (error === undefined) return 'must be a recipe';
   const member = error.instancePath.slice(1).replaceAll('/', '.');
