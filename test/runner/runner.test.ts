@@ -107,6 +107,11 @@ test('a file that closes what it opened passes', () => {
   assert.match(ofFile('closes'), /✔ .*  1 passed, 0 failed/);
 });
 
+test('what an earlier file in its process left is not told of it', () => {
+  const { text } = run(['child', 'closes', '--maxWorkers=1']);
+  assert.match(text, /✖ test\/child\.test\.ts[^]*✔ test\/closes\.test\.ts/);
+});
+
 test('what fails outside of a test is told', () => {
   assert.match(told, /nobody listens/);
 });
