@@ -9,6 +9,7 @@ import { survive } from '../store/base/crashPoints.ts';
 import { openDatabase } from '../store/sqlite/sqliteDatabase.ts';
 import type { CallLine } from '../store/ledger/journal.ts';
 import { Ledger } from '../store/ledger/ledger.ts';
+import type { Database } from '../store/catalog/database.ts';
 import { migrate } from '../store/catalog/migrate.ts';
 import { tierOf } from '../store/accounts/tiers.ts';
 import { DEFAULT_SETTINGS } from '../store/accounts/tokens.ts';
@@ -58,9 +59,16 @@ async function benchLedger(folder: string, pairs: number): Promise<Ratio> {
   return { ...(await ratioOf(bench, ours, bare)), note };
 }
 
+interface OpenLedger {
+  readonly database: Database;
+  readonly ledger: Ledger;
+  readonly onFault: (reason: unknown) => void;
+}
+
 const ids = { accountId: 'a0123456789abcdef', kind: 'secret' } as const;
 
-async function chargeAll(path: string): Promise<number> {
+/** A ledger in a new catalog of its own; what fails there is thrown. */
+export async function openLedger(path: string): Promise<OpenLedger> {
   const database = openDatabase(path);
   await migrate(database);
   const days = billingDays('America/New_York');
@@ -68,6 +76,11 @@ async function chargeAll(path: string): Promise<number> {
     throw reason;
   };
   const ledger = await Ledger.open({ database, clock: systemClock, days, at: survive, onFault });
+  return { database, ledger, onFault };
+}
+
+async function chargeAll(path: string): Promise<number> {
+  const { database, ledger } = await openLedger(path);
   const callers = Array.from({ length: 20 }, (_, at) => callerOf(`t${at}`));
   const ms = await timed(async () => {
     for (let at = 0; at < CHARGES; at += 1) {

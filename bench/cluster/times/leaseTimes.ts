@@ -4,15 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { deserialize, serialize } from 'node:v8';
 import type { Caller } from '../../../store/accounts/callers.ts';
 import { monotonicMs, systemClock } from '../../../store/base/clock.ts';
-import { survive } from '../../../store/base/crashPoints.ts';
-import { migrate } from '../../../store/catalog/migrate.ts';
 import { LeasedQuota } from '../../../store/leases/leasedQuota.ts';
 import type { ToLessee, ToLessor } from '../../../store/leases/leaseMessages.ts';
 import { QuotaLessor } from '../../../store/leases/lessor.ts';
-import { billingDays } from '../../../store/ledger/billingDays.ts';
-import { Ledger } from '../../../store/ledger/ledger.ts';
-import { openDatabase } from '../../../store/sqlite/sqliteDatabase.ts';
-import { callerOf } from '../../money.ts';
+import type { Ledger } from '../../../store/ledger/ledger.ts';
+import { callerOf, openLedger } from '../../money.ts';
 
 /** Calls at once: those of a turn where many come. */
 const TURN_CALLS = 500;
@@ -30,13 +26,7 @@ interface Lending extends AsyncDisposable {
 
 /** A node that serves and lends to whoever asks. */
 async function lending(path: string): Promise<Lending> {
-  const database = openDatabase(path);
-  await migrate(database);
-  const days = billingDays('America/New_York');
-  const onFault = (reason: unknown): void => {
-    throw reason;
-  };
-  const ledger = await Ledger.open({ database, clock: systemClock, days, at: survive, onFault });
+  const { database, ledger, onFault } = await openLedger(path);
   const lessor = await QuotaLessor.open({
     ...{ ledger, database, clock: systemClock, nowMs: monotonicMs, share: 0, onFault },
     permits: { address: (_address, most) => most, token: (_caller, most) => most },
